@@ -1,0 +1,409 @@
+//! What a store is: the traits that every engine, folder layout and server implements, and the table
+//! entry ([`StoreDef`]) that says what it can do and which guarantees it gives.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::Path;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// What an acknowledged write survives. The order is the order of safety.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Guarantee {
+    /// Not even a crash of the process.
+    None,
+    /// The process being killed, but not a power cut.
+    Process,
+    /// A power cut.
+    Power,
+}
+
+impl Guarantee {
+    /// Every tier, weakest first.
+    pub const ALL: [Guarantee; 3] = [Guarantee::None, Guarantee::Process, Guarantee::Power];
+
+    /// The word used in plans, on the command line and in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Guarantee::None => "none",
+            Guarantee::Process => "process",
+            Guarantee::Power => "power",
+        }
+    }
+}
+
+impl fmt::Display for Guarantee {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Guarantee {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        Guarantee::ALL.into_iter().find(|tier| tier.name() == text).ok_or(())
+    }
+}
+
+/// Why a call on a store did not do what was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The key that was to be updated or removed is not there (see [`Capabilities::notices_missing`]).
+    #[error("the key is not in the store")]
+    Missing,
+    /// The key that was to be inserted is there already (see [`Capabilities::notices_existing`]).
+    #[error("the key is in the store already")]
+    Exists,
+    /// The store can't do this at all; its capabilities say so too.
+    #[error("{0}")]
+    Unsupported(String),
+    /// A setting was asked for, and the engine reads back another value.
+    #[error("the setting {name} did not take effect: asked for {asked}, the engine reads back {read_back}")]
+    SettingNotTaken {
+        /// The setting's name.
+        name: String,
+        /// What was asked for.
+        asked: String,
+        /// What the engine says it is.
+        read_back: String,
+    },
+    /// A setting that this store does not know, or a value that it can't take.
+    #[error("{0}")]
+    BadSetting(String),
+    /// The operating system said no.
+    #[error("{context}: {source}")]
+    Io {
+        /// What was being done.
+        context: String,
+        /// The system's error.
+        source: std::io::Error,
+    },
+    /// The engine said no, in its own words.
+    #[error("{0}")]
+    Engine(String),
+}
+
+impl StoreError {
+    /// Wraps a system error with what was being done; for `map_err`.
+    pub fn io(context: impl Into<String>) -> impl FnOnce(std::io::Error) -> StoreError {
+        let context = context.into();
+        move |source| StoreError::Io { context, source }
+    }
+
+    /// Wraps an engine's own error; for `map_err`.
+    pub fn engine(error: impl fmt::Display) -> StoreError {
+        StoreError::Engine(error.to_string())
+    }
+}
+
+/// The result of a call on a store.
+pub type Result<T> = std::result::Result<T, StoreError>;
+
+/// A setting as the engine reads it back after opening, or a statistic of the engine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Setting {
+    /// The engine's own name for it.
+    pub name: String,
+    /// Its value, as the engine prints it.
+    pub value: String,
+    /// Where the value comes from.
+    pub source: SettingSource,
+}
+
+/// Where the value of a [`Setting`] was taken from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SettingSource {
+    /// The engine was asked, after opening, or its files were read.
+    ReadBack,
+    /// The engine has no way to be asked: this is what it was given.
+    Given,
+}
+
+impl Setting {
+    /// A value that the engine itself tells.
+    pub fn read_back(name: impl Into<String>, value: impl fmt::Display) -> Setting {
+        Setting { name: name.into(), value: value.to_string(), source: SettingSource::ReadBack }
+    }
+
+    /// A value that was handed to an engine which can't be asked for it.
+    pub fn given(name: impl Into<String>, value: impl fmt::Display) -> Setting {
+        Setting { name: name.into(), value: value.to_string(), source: SettingSource::Given }
+    }
+}
+
+/// How a store is to be opened.
+#[derive(Debug, Clone)]
+pub struct OpenOptions<'a> {
+    /// A folder of the store's own. It exists, and is empty or holds what this store left there.
+    pub directory: &'a Path,
+    /// The tier to give; `None` opens the engine as shipped.
+    pub guarantee: Option<Guarantee>,
+    /// Whether values are compressed, for stores with [`Capabilities::compression`]; the rest ignore it.
+    pub compression: bool,
+    /// The total cache in bytes (every cache and write buffer of the engine together, as far as it can be
+    /// set); `None` leaves the engine's default.
+    pub cache_bytes: Option<u64>,
+    /// Settings by the store's own names ([`StoreDef::settings`]).
+    pub settings: &'a BTreeMap<String, String>,
+    /// How many sessions will be open at once.
+    pub sessions: usize,
+}
+
+/// An open store. Dropping it closes it, as far as possible; [`Store::close`] says whether that worked.
+pub trait Store: Send + Sync {
+    /// A handle for one thread. Called in that thread.
+    ///
+    /// # Errors
+    /// [`StoreError::Unsupported`] when [`Capabilities::threads`] is [`Threads::One`] and a session is open.
+    fn session(&self) -> Result<Box<dyn Session + '_>>;
+
+    /// The tier that this store now gives.
+    fn guarantee(&self) -> Guarantee;
+
+    /// How many records it holds.
+    fn count(&self) -> Result<u64>;
+
+    /// Hands all that is buffered to the disk and settles what the engine owes: memory tables, checkpoints,
+    /// pending compaction. Afterwards the files on disk are what a user would find after a while of rest.
+    fn settle(&self) -> Result<()>;
+
+    /// The settings that matter, as the engine reads them back now.
+    fn settings(&self) -> Result<Vec<Setting>>;
+
+    /// The engine's own statistics, where it offers them.
+    fn statistics(&self) -> Result<Vec<Setting>> {
+        Ok(Vec::new())
+    }
+
+    /// Closes the store and says whether that worked.
+    fn close(self: Box<Self>) -> Result<()>;
+}
+
+/// One thread's handle on an open store.
+///
+/// A write has, when it returns, the store's [`Guarantee`]. Implementations do nothing here that an application
+/// using the engine well would not do: no copies that the engine does not need, statements prepared, handles kept.
+pub trait Session {
+    /// Adds a record under a new key. What happens when the key exists: [`Capabilities::notices_existing`].
+    fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<()>;
+
+    /// Replaces the value of a key. What happens when it is missing: [`Capabilities::notices_missing`].
+    fn update(&mut self, key: &[u8], value: &[u8]) -> Result<()>;
+
+    /// Shows the value of a key to `visit`, once, in the cheapest way that the engine has, and says whether it was there.
+    fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool>;
+
+    /// Removes a record. What happens when it is missing: [`Capabilities::notices_missing`].
+    fn remove(&mut self, key: &[u8]) -> Result<()>;
+
+    /// Shows up to `limit` records from `from` on (inclusive) to `visit`, in ascending order of the keys' bytes,
+    /// and says how many.
+    ///
+    /// # Errors
+    /// [`StoreError::Unsupported`] where the store has no order ([`Capabilities::order`]).
+    fn scan(&mut self, from: &[u8], limit: usize, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize>;
+
+    /// Adds many new records in the engine's best way, with the store's guarantee for all of them when it returns.
+    fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()>;
+}
+
+/// What kind of thing a store is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// A library that runs inside the application.
+    Engine,
+    /// Plain files in folders.
+    Folder,
+    /// A process of its own, reached by a socket.
+    Server,
+    /// Part of the harness: a floor, a ceiling, or a test's helper. Runs only when named.
+    Harness,
+}
+
+impl Kind {
+    /// The word used in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Engine => "engine",
+            Kind::Folder => "folder",
+            Kind::Server => "server",
+            Kind::Harness => "harness",
+        }
+    }
+}
+
+/// How many sessions a store can have at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Threads {
+    /// One session at a time.
+    One,
+    /// Many sessions, whose writes wait for one another.
+    ManyReadersOneWriter,
+    /// Many sessions that read and write side by side.
+    Many,
+}
+
+impl Threads {
+    /// The words used in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Threads::One => "one",
+            Threads::ManyReadersOneWriter => "many readers, one writer",
+            Threads::Many => "many",
+        }
+    }
+}
+
+/// What [`Session::insert_batch`] is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Batch {
+    /// All or nothing, even through a crash.
+    Atomic,
+    /// One synchronisation for all, but a crash can leave a part.
+    Grouped,
+}
+
+impl Batch {
+    /// The word used in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Batch::Atomic => "atomic",
+            Batch::Grouped => "grouped",
+        }
+    }
+}
+
+/// What a store can do. The conformance suite holds every store to what it declares here.
+#[derive(Debug, Clone)]
+pub struct Capabilities {
+    /// It keeps what it is given. False only for the harness's `null`.
+    pub keeps: bool,
+    /// It can scan in the order of the keys' bytes.
+    pub order: bool,
+    /// How many sessions it can have at once.
+    pub threads: Threads,
+    /// The codec used when compression is on; `None` where the store has no compression of values.
+    pub compression: Option<&'static str>,
+    /// What a batch is.
+    pub batch: Batch,
+    /// Inserting an existing key gives [`StoreError::Exists`]; otherwise the value is replaced.
+    pub notices_existing: bool,
+    /// Updating or removing a missing key gives [`StoreError::Missing`]; otherwise an update inserts, and a remove
+    /// does nothing.
+    pub notices_missing: bool,
+    /// Keys may hold any byte, zero included; otherwise only what a file name may hold.
+    pub any_byte_in_keys: bool,
+    /// Values may be empty.
+    pub empty_values: bool,
+    /// The longest key in bytes; longer ones give [`StoreError::Unsupported`]. At least 32.
+    pub max_key_bytes: usize,
+}
+
+impl Capabilities {
+    /// A capable store; entries of the table say how they differ from it.
+    pub const DEFAULT: Capabilities = Capabilities {
+        keeps: true,
+        order: true,
+        threads: Threads::Many,
+        compression: None,
+        batch: Batch::Atomic,
+        notices_existing: false,
+        notices_missing: false,
+        any_byte_in_keys: true,
+        empty_values: true,
+        max_key_bytes: 256,
+    };
+}
+
+/// One guarantee that a store offers, and how.
+#[derive(Debug, Clone, Copy)]
+pub struct Offer {
+    /// The tier.
+    pub guarantee: Guarantee,
+    /// The engine's settings that give it, in the engine's own words.
+    pub settings: &'static str,
+    /// A crash of this tier's kind leaves the old value or the new one of a record being replaced, never a mixture or
+    /// a part. (For `none` and `process`: a crash of the process; for `power`: a power cut.)
+    pub atomic_replace: bool,
+}
+
+/// A setting that a user may give (`--set sqlite.page_size=8192`).
+#[derive(Debug, Clone, Copy)]
+pub struct SettingDef {
+    /// The engine's own name for it.
+    pub name: &'static str,
+    /// What it does, its unit, and the values it takes.
+    pub help: &'static str,
+}
+
+/// Opens a store.
+pub type OpenFn = fn(&OpenOptions<'_>) -> Result<Box<dyn Store>>;
+
+/// A store's entry in the table.
+#[derive(Clone)]
+pub struct StoreDef {
+    /// Its name in plans, on the command line and in results: lower case, with hyphens.
+    pub name: &'static str,
+    /// What kind of thing it is.
+    pub kind: Kind,
+    /// What it is, in half a line.
+    pub summary: &'static str,
+    /// The engine's version, asked of the engine itself.
+    pub version: fn() -> String,
+    /// What it can do.
+    pub capabilities: Capabilities,
+    /// The guarantees it offers, weakest first.
+    pub offers: &'static [Offer],
+    /// The tier that it gives as shipped.
+    pub shipped: Guarantee,
+    /// The settings that a user may give.
+    pub settings: &'static [SettingDef],
+    /// How to open it, or why this build does not have it.
+    pub open: std::result::Result<OpenFn, &'static str>,
+}
+
+impl StoreDef {
+    /// An entry for a store that this build does not have: `why` says what to do about it.
+    pub const fn not_built(name: &'static str, kind: Kind, summary: &'static str, why: &'static str) -> StoreDef {
+        StoreDef {
+            name,
+            kind,
+            summary,
+            version: || String::from("-"),
+            capabilities: Capabilities::DEFAULT,
+            offers: &[],
+            shipped: Guarantee::None,
+            settings: &[],
+            open: Err(why),
+        }
+    }
+
+    /// The tier that a request resolves to, or `None` if this store does not offer it.
+    pub fn resolve(&self, request: Option<Guarantee>) -> Option<Guarantee> {
+        match request {
+            None => Some(self.shipped),
+            Some(tier) => self.offer(tier).map(|offer| offer.guarantee),
+        }
+    }
+
+    /// What the store says of one tier.
+    pub fn offer(&self, tier: Guarantee) -> Option<&Offer> {
+        self.offers.iter().find(|offer| offer.guarantee == tier)
+    }
+
+    /// Whether studies run it unless told otherwise.
+    pub fn runs_by_default(&self) -> bool {
+        self.kind != Kind::Harness && self.open.is_ok()
+    }
+}
+
+impl fmt::Debug for StoreDef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "StoreDef({})", self.name)
+    }
+}

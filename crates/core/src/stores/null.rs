@@ -1,0 +1,74 @@
+//! `null`: does nothing. Driving it measures the harness itself.
+
+use crate::store::{
+    Batch, Capabilities, Guarantee, Kind, Offer, OpenOptions, Result, Session, Setting, Store, StoreDef, Threads,
+};
+
+/// The store that does nothing.
+pub const NULL: StoreDef = StoreDef {
+    name: "null",
+    kind: Kind::Harness,
+    summary: "does nothing: the harness's floor",
+    version: || env!("CARGO_PKG_VERSION").into(),
+    capabilities: Capabilities {
+        keeps: false,
+        order: false,
+        threads: Threads::Many,
+        batch: Batch::Grouped,
+        max_key_bytes: usize::MAX,
+        ..Capabilities::DEFAULT
+    },
+    offers: &[Offer { guarantee: Guarantee::None, settings: "keeps nothing", atomic_replace: false }],
+    shipped: Guarantee::None,
+    settings: &[],
+    open: Ok(open),
+};
+
+fn open(_: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
+    Ok(Box::new(Null))
+}
+
+struct Null;
+
+impl Store for Null {
+    fn session(&self) -> Result<Box<dyn Session + '_>> {
+        Ok(Box::new(Null))
+    }
+    fn guarantee(&self) -> Guarantee {
+        Guarantee::None
+    }
+    fn count(&self) -> Result<u64> {
+        Ok(0)
+    }
+    fn settle(&self) -> Result<()> {
+        Ok(())
+    }
+    fn settings(&self) -> Result<Vec<Setting>> {
+        Ok(Vec::new())
+    }
+    fn close(self: Box<Self>) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl Session for Null {
+    fn insert(&mut self, _: &[u8], _: &[u8]) -> Result<()> {
+        Ok(())
+    }
+    fn update(&mut self, _: &[u8], _: &[u8]) -> Result<()> {
+        Ok(())
+    }
+    fn get(&mut self, _: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
+        visit(&[]);
+        Ok(true)
+    }
+    fn remove(&mut self, _: &[u8]) -> Result<()> {
+        Ok(())
+    }
+    fn scan(&mut self, _: &[u8], _: usize, _: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize> {
+        Err(crate::store::StoreError::Unsupported("null keeps no order".into()))
+    }
+    fn insert_batch(&mut self, _: &[(&[u8], &[u8])]) -> Result<()> {
+        Ok(())
+    }
+}
