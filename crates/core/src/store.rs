@@ -43,7 +43,7 @@ impl fmt::Display for Guarantee {
 impl FromStr for Guarantee {
     type Err = ();
 
-    fn from_str(text: &str) -> Result<Self, ()> {
+    fn from_str(text: &str) -> std::result::Result<Self, ()> {
         Guarantee::ALL.into_iter().find(|tier| tier.name() == text).ok_or(())
     }
 }
@@ -369,7 +369,12 @@ pub struct StoreDef {
 
 impl StoreDef {
     /// An entry for a store that this build does not have: `why` says what to do about it.
-    pub const fn not_built(name: &'static str, kind: Kind, summary: &'static str, why: &'static str) -> StoreDef {
+    pub const fn not_built(
+        name: &'static str,
+        kind: Kind,
+        summary: &'static str,
+        why: &'static str,
+    ) -> StoreDef {
         StoreDef {
             name,
             kind,

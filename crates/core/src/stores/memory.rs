@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::store::{
-    Batch, Capabilities, Guarantee, Kind, Offer, OpenOptions, Result, Session, Setting, Store, StoreDef, StoreError,
-    Threads,
+    Batch, Capabilities, Guarantee, Kind, Offer, OpenOptions, Result, Session, Setting, Store, StoreDef,
+    StoreError, Threads,
 };
 
 /// The store that is a map.
@@ -22,7 +22,11 @@ pub const MEMORY: StoreDef = StoreDef {
         max_key_bytes: usize::MAX,
         ..Capabilities::DEFAULT
     },
-    offers: &[Offer { guarantee: Guarantee::None, settings: "lives in the process's memory", atomic_replace: false }],
+    offers: &[Offer {
+        guarantee: Guarantee::None,
+        settings: "lives in the process's memory",
+        atomic_replace: false,
+    }],
     shipped: Guarantee::None,
     settings: &[],
     open: Ok(open),

@@ -1,7 +1,8 @@
 //! `null`: does nothing. Driving it measures the harness itself.
 
 use crate::store::{
-    Batch, Capabilities, Guarantee, Kind, Offer, OpenOptions, Result, Session, Setting, Store, StoreDef, Threads,
+    Batch, Capabilities, Guarantee, Kind, Offer, OpenOptions, Result, Session, Setting, Store, StoreDef,
+    Threads,
 };
 
 /// The store that does nothing.

@@ -1,0 +1,311 @@
+//! What is written down: the header of a run (`run.json`) and one [`TrialResult`] per line of `results.jsonl`.
+//!
+//! The format is described in docs/results.md. A change that an older reader would misread raises [`FORMAT_VERSION`].
+
+use serde::{Deserialize, Serialize};
+
+use crate::cell::Cell;
+use crate::store::{Guarantee, Setting};
+
+/// The version of the formats in a run folder.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// `run.json`: what a run is, written before its first trial.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunHeader {
+    /// [`FORMAT_VERSION`] of the program that wrote it.
+    pub format: u32,
+    /// The storebench version that wrote it.
+    pub storebench: String,
+    /// The study's name.
+    pub study: String,
+    /// The study's title.
+    pub title: String,
+    /// The name under which results are shown and merged; the host's name unless told otherwise.
+    pub hardware: String,
+    /// When the run was started: RFC 3339, UTC.
+    pub started: String,
+    /// The command line, so that the run can be repeated.
+    pub command: Vec<String>,
+    /// The plan as it was run, after all narrowing, as TOML.
+    pub plan: String,
+    /// The machine.
+    pub environment: Environment,
+    /// The places, by name.
+    pub places: Vec<PlaceInfo>,
+    /// The stores that take part.
+    pub stores: Vec<StoreInfo>,
+    /// Combinations that were left out, each with its reason.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// A combination that was left out of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// [`Cell::id`].
+    pub cell: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// A store that takes part in a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoreInfo {
+    /// Its name.
+    pub name: String,
+    /// The engine's version.
+    pub version: String,
+}
+
+/// A place where stores' files live.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlaceInfo {
+    /// Its name in cells.
+    pub name: String,
+    /// The directory given.
+    pub path: String,
+    /// The file system's type, such as `ext4`.
+    pub file_system: Option<String>,
+    /// Its mount options, as in /proc/self/mountinfo.
+    pub mount_options: Option<String>,
+    /// The block device's name, such as `nvme0n1`.
+    pub device: Option<String>,
+    /// Its model, where the kernel tells.
+    pub device_model: Option<String>,
+    /// Whether it rotates.
+    pub rotates: Option<bool>,
+    /// Free bytes when the run was started.
+    pub free_bytes: u64,
+}
+
+/// The machine that a run was made on. What can't be known is `None`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Environment {
+    /// The processor's name.
+    pub cpu: Option<String>,
+    /// Logical processors.
+    pub cores: u32,
+    /// Memory in bytes.
+    pub memory_bytes: Option<u64>,
+    /// The kernel: system and release.
+    pub kernel: String,
+    /// The distribution's name and version.
+    pub distribution: Option<String>,
+    /// `none`, or the hypervisor or container as far as it shows.
+    pub virtualisation: Option<String>,
+    /// The processors' frequency governor.
+    pub governor: Option<String>,
+    /// Load average over one minute when the run was started.
+    pub load_1min: Option<f64>,
+    /// What one reading of the clock costs, in nanoseconds.
+    pub clock_ns: f64,
+    /// The clock: `tsc`, or the system's.
+    pub clock: String,
+}
+
+/// One trial's line in `results.jsonl`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TrialResult {
+    /// [`FORMAT_VERSION`] of the program that wrote it.
+    pub format: u32,
+    /// The cell.
+    pub cell: Cell,
+    /// The block, from 0: in each block every cell runs once.
+    pub block: u32,
+    /// The position within the run, from 0.
+    pub position: u64,
+    /// When it was started: RFC 3339, UTC.
+    pub started: String,
+    /// From the start of its process to the end, in seconds.
+    pub wall_s: f64,
+    /// Load average over one minute when it was started.
+    pub load_1min: Option<f64>,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// What was measured; complete for [`Outcome::Ok`], otherwise absent.
+    pub measured: Option<Measured>,
+}
+
+/// How a trial ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "status", rename_all = "lowercase")]
+pub enum Outcome {
+    /// Every operation succeeded and every value read was right.
+    Ok,
+    /// It did not; nothing of it counts as a measurement.
+    Failed {
+        /// What kind of failure.
+        reason: Failure,
+        /// What happened, in a sentence.
+        message: String,
+        /// The log of its process, relative to the run folder.
+        log: String,
+    },
+    /// The store, the machine or the system can't do this; nothing is wrong.
+    Unsupported {
+        /// What is missing, and what to install or who to be.
+        message: String,
+    },
+}
+
+/// What kind of failure ended a trial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Failure {
+    /// The store gave an error.
+    Store,
+    /// A value read was wrong, short or missing.
+    WrongData,
+    /// The disk is full.
+    DiskFull,
+    /// The process was killed for memory.
+    OutOfMemory,
+    /// The process ended by a signal.
+    Crashed,
+    /// The time limit passed.
+    TimedOut,
+    /// The harness itself failed.
+    Harness,
+}
+
+/// What one trial measured.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    /// The tier that the store really gave.
+    pub guarantee: Guarantee,
+    /// The engine's version.
+    pub store_version: String,
+    /// The settings, as read back.
+    pub settings: Vec<Setting>,
+    /// The engine's statistics at the end.
+    pub statistics: Vec<Setting>,
+    /// How long it took to load the records before the first operation.
+    pub load: Load,
+    /// What was measured of each operation, in the order in which they ran.
+    pub operations: Vec<OperationResult>,
+    /// How long the store took to settle after the last operation, in nanoseconds.
+    pub settle_ns: u64,
+    /// Memory of the process.
+    pub memory: Memory,
+    /// Processor time of the process from before the store was opened until it was closed.
+    pub cpu: Cpu,
+    /// Files on disk after settling and closing.
+    pub disk: Disk,
+    /// The records in the store at the end.
+    pub stored: Stored,
+}
+
+/// Loading, before the first operation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Load {
+    /// Records loaded.
+    pub records: u64,
+    /// Bytes of their values.
+    pub value_bytes: u64,
+    /// Time within the store's calls, in nanoseconds.
+    pub store_ns: u64,
+}
+
+/// What was measured of one operation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OperationResult {
+    /// `insert`, `get`, `update`, `remove`, ...
+    pub operation: String,
+    /// How many were timed.
+    pub count: u64,
+    /// How many failed.
+    pub errors: u64,
+    /// From before the first to after the last, generation of values and checks included, in nanoseconds.
+    pub wall_ns: u64,
+    /// Sum of the latencies, in nanoseconds.
+    pub sum_ns: u64,
+    /// Value bytes written or read.
+    pub value_bytes: u64,
+    /// Latency of single operations.
+    pub latency: Latency,
+}
+
+/// The distribution of an operation's latency in nanoseconds, and the full histogram.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct Latency {
+    pub mean_ns: f64,
+    pub stdev_ns: f64,
+    pub min_ns: u64,
+    pub p50_ns: u64,
+    pub p90_ns: u64,
+    pub p99_ns: u64,
+    pub p999_ns: u64,
+    pub max_ns: u64,
+    /// The histogram: HdrHistogram V2 format with deflate, in base64.
+    pub histogram: String,
+}
+
+/// Memory of the trial's process, in bytes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Memory {
+    /// Resident before the store was opened, with the harness's own buffers filled.
+    pub base_bytes: u64,
+    /// The peak of resident memory, less the base.
+    pub peak_above_base_bytes: u64,
+}
+
+/// Processor time.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct Cpu {
+    pub user_ns: u64,
+    pub system_ns: u64,
+}
+
+/// The store's files.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Disk {
+    /// Blocks allocated to files and folders, as `du` counts.
+    pub allocated_bytes: u64,
+    /// The files' lengths.
+    pub apparent_bytes: u64,
+    /// Number of files.
+    pub files: u64,
+}
+
+/// Records in the store.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct Stored {
+    pub records: u64,
+    pub key_bytes: u64,
+    pub value_bytes: u64,
+}
+
+impl Measured {
+    /// Bytes of values over bytes allocated on disk; over 1 where compression wins. As in paper 000, keys don't count as data.
+    pub fn space_efficiency(&self) -> Option<f64> {
+        (self.disk.allocated_bytes > 0)
+            .then(|| self.stored.value_bytes as f64 / self.disk.allocated_bytes as f64)
+    }
+
+    /// What was measured of one operation.
+    pub fn operation(&self, name: &str) -> Option<&OperationResult> {
+        self.operations.iter().find(|operation| operation.operation == name)
+    }
+}
+
+impl TrialResult {
+    /// What was measured, if the trial succeeded.
+    pub fn ok(&self) -> Option<&Measured> {
+        match self.outcome {
+            Outcome::Ok => self.measured.as_ref(),
+            Outcome::Failed { .. } | Outcome::Unsupported { .. } => None,
+        }
+    }
+}
+
+/// A run as it was read from its folder.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run {
+    /// `run.json`.
+    pub header: RunHeader,
+    /// `results.jsonl`, in the order in which trials ended.
+    pub trials: Vec<TrialResult>,
+}
