@@ -4,7 +4,10 @@
 //! [`store::StoreDef`]s to `cli::main`; another binary crate can hand over a table of its own.
 
 pub mod cell;
+pub mod measure;
+pub mod record;
 pub mod result;
 pub mod store;
 pub mod stores;
 pub mod units;
+pub mod workload;

@@ -120,6 +120,9 @@ pub struct TrialResult {
     pub wall_s: f64,
     /// Load average over one minute when it was started.
     pub load_1min: Option<f64>,
+    /// What making an empty file took in the place just before, in nanoseconds: some file systems are slow for minutes
+    /// after mass deletions.
+    pub file_creation_ns: Option<u64>,
     /// How it ended.
     pub outcome: Outcome,
     /// What was measured; complete for [`Outcome::Ok`], otherwise absent.

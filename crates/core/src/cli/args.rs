@@ -1,0 +1,251 @@
+//! The arguments, and the help that teaches them.
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand, ValueHint};
+use clap_complete::Shell;
+
+use crate::cell::{Data, GuaranteeChoice};
+use crate::plan::{Bytes, Changes, Compression, Period};
+use crate::units::{CountRange, SizeRange};
+use crate::workload::driver::{Operation, Visit};
+
+const ABOUT: &str = "Measures where an application should keep its records";
+
+const LONG_ABOUT: &str = "\
+Measures, on your own machine, where an application should keep its records: in plain files or in an \
+embedded database, and which one. For every choice it shows speed, latency, space, memory, and what an \
+acknowledged write survives.";
+
+const EXAMPLES: &str = "\
+Examples:
+  storebench run crud --quick            a first answer in about three minutes
+  storebench run crud --store sqlite,lmdb --records 1000 --record-size 1KiB..10KiB
+  storebench report latest               the table of winners again
+  storebench report latest --table       every figure
+  storebench stores                      what can be measured, and which guarantees it gives
+
+Exit codes are listed in docs/exit-codes.md.";
+
+/// The command line.
+#[derive(Debug, Parser)]
+#[command(name = "storebench", version, about = ABOUT, long_about = LONG_ABOUT, after_help = EXAMPLES)]
+pub struct Args {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run a study, or go on with one
+    Run(Box<RunArgs>),
+    /// Show the results of one or several runs
+    Report(ReportArgs),
+    /// List the stores: kind, version, guarantees, order, threads, compression
+    Stores,
+    /// List the studies and their presets
+    Studies,
+    /// Delete work folders that a killed run left behind; results are never touched
+    Clean {
+        /// Directories that runs used as a place [default: the runs' directory]
+        #[arg(value_hint = ValueHint::DirPath)]
+        directories: Vec<PathBuf>,
+    },
+    /// Print a completion script for a shell
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Write the man pages to a directory
+    Man {
+        /// The directory
+        #[arg(value_hint = ValueHint::DirPath)]
+        directory: PathBuf,
+    },
+    #[command(flatten)]
+    Hidden(Hidden),
+}
+
+/// What the program says to itself.
+#[derive(Debug, Subcommand)]
+pub enum Hidden {
+    /// Runs one trial
+    #[command(name = "__trial", hide = true)]
+    Trial { spec: PathBuf, out: PathBuf },
+    /// Writes records until it is killed
+    #[command(name = "__write", hide = true)]
+    Write { store: String, directory: PathBuf, guarantee: String, count: u64 },
+}
+
+const RUN_EXAMPLES: &str = "\
+Examples:
+  storebench run crud --quick
+  storebench run crud --dry-run                 what would run, how long, how much disk
+  storebench run crud --store sqlite,lmdb,flat-folder --record-size 100KiB --guarantee power
+  storebench run crud --at /mnt/ssd --trials 5 --hardware laptop-ssd
+  storebench run my-plan.toml
+  storebench run --resume storebench-runs/crud-20260102-030405
+
+Sizes are written like 512B, 4KiB, 1MiB; ranges are half-open: 1KiB..10KiB. Counts: 1000, 100k, 1M.";
+
+/// Arguments of `run`.
+#[derive(Debug, Parser)]
+#[command(after_help = RUN_EXAMPLES)]
+pub struct RunArgs {
+    /// A study (see `storebench studies`) or a plan of your own (a TOML file)
+    #[arg(required_unless_present = "resume", conflicts_with = "resume", value_hint = ValueHint::FilePath)]
+    pub study: Option<String>,
+
+    /// Apply a preset of the study
+    #[arg(long, conflicts_with = "resume")]
+    pub preset: Option<String>,
+    /// Short for --preset quick: covers everything coarsely, in about three minutes
+    #[arg(long, conflicts_with_all = ["resume", "preset"])]
+    pub quick: bool,
+    /// List the cells, with an estimate of time and disk, and run nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Go on with a run where it stopped
+    #[arg(long, value_name = "RUN", value_hint = ValueHint::DirPath)]
+    pub resume: Option<PathBuf>,
+
+    #[command(flatten, next_help_heading = "Narrowing the axes")]
+    pub axes: AxisArgs,
+    #[command(flatten, next_help_heading = "How cells are run")]
+    pub how: HowArgs,
+
+    /// Directory in which the stores' files are put [default: the directory of the runs]
+    #[arg(long, value_name = "DIR", help_heading = "Where", value_hint = ValueHint::DirPath, conflicts_with = "resume")]
+    pub at: Option<PathBuf>,
+    /// Directory in which the run's folder is made
+    #[arg(long, value_name = "DIR", default_value = "storebench-runs", help_heading = "Where", value_hint = ValueHint::DirPath)]
+    pub out: PathBuf,
+    /// Name of the machine or disk, under which results are shown and merged [default: the host's name]
+    #[arg(long, value_name = "NAME", help_heading = "Where", conflicts_with = "resume")]
+    pub hardware: Option<String>,
+}
+
+/// Axis values, each of which replaces the plan's.
+#[derive(Debug, clap::Args)]
+#[group(skip)]
+pub struct AxisArgs {
+    /// Stores, by name
+    #[arg(long, value_delimiter = ',', value_name = "NAME,...")]
+    pub store: Option<Vec<String>>,
+    /// Sizes of values, each a size or a range
+    #[arg(long, value_delimiter = ',', value_name = "RANGE,...")]
+    pub record_size: Option<Vec<SizeRange>>,
+    /// Numbers of records; an upper bound may follow: 1000..5000
+    #[arg(long, value_delimiter = ',', value_name = "COUNT,...")]
+    pub records: Option<Vec<CountRange>>,
+    /// incompressible, compressible
+    #[arg(long, value_delimiter = ',', value_name = "KIND,...")]
+    pub data: Option<Vec<Data>>,
+    /// What an acknowledged write survives: default (as shipped), none, process, power
+    #[arg(long, value_delimiter = ',', value_name = "TIER,...")]
+    pub guarantee: Option<Vec<GuaranteeChoice>>,
+}
+
+/// The rest of a plan that the command line can change.
+#[derive(Debug, clap::Args)]
+#[group(skip)]
+pub struct HowArgs {
+    /// How often each cell is run
+    #[arg(long, value_name = "N")]
+    pub trials: Option<u32>,
+    /// How many of each operation are timed
+    #[arg(long, value_name = "N", value_parser = crate::units::parse_count)]
+    pub operations: Option<u64>,
+    /// Which operations, in this order: insert, get, update, remove
+    #[arg(long, value_delimiter = ',', value_name = "NAME,...")]
+    pub order: Option<Vec<Operation>>,
+    /// Everything random comes from it
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Combinations with more value bytes than this are left out
+    #[arg(long, value_name = "SIZE")]
+    pub size_limit: Option<Bytes>,
+    /// A trial that takes longer has failed
+    #[arg(long, value_name = "TIME")]
+    pub timeout: Option<Period>,
+    /// What is done with a value that is read: copy, touch
+    #[arg(long, value_name = "HOW", value_parser = parse_visit)]
+    pub visit: Option<Visit>,
+    /// Compression of values: auto (for compressible data), on, off
+    #[arg(long, value_name = "WHEN", value_parser = parse_compression)]
+    pub compression: Option<Compression>,
+    /// A folder of files that compressible values are made from
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub text: Option<PathBuf>,
+}
+
+fn parse_visit(text: &str) -> Result<Visit, String> {
+    match text {
+        "copy" => Ok(Visit::Copy),
+        "touch" => Ok(Visit::Touch),
+        _ => Err("say copy or touch".into()),
+    }
+}
+
+fn parse_compression(text: &str) -> Result<Compression, String> {
+    match text {
+        "auto" => Ok(Compression::Auto),
+        "on" => Ok(Compression::On),
+        "off" => Ok(Compression::Off),
+        _ => Err("say auto, on or off".into()),
+    }
+}
+
+impl RunArgs {
+    /// What the command line changes in a plan.
+    pub fn changes(&self) -> Changes {
+        Changes {
+            description: None,
+            trials: self.how.trials,
+            operations: self.how.operations,
+            order: self.how.order.clone(),
+            visit: self.how.visit,
+            compression: self.how.compression,
+            seed: self.how.seed,
+            size_limit: self.how.size_limit,
+            timeout: self.how.timeout,
+            text: self.how.text.clone(),
+            store: self.axes.store.clone(),
+            record_size: self.axes.record_size.clone(),
+            records: self.axes.records.clone(),
+            data: self.axes.data.clone(),
+            guarantee: self.axes.guarantee.clone(),
+        }
+    }
+}
+
+const REPORT_EXAMPLES: &str = "\
+Examples:
+  storebench report latest
+  storebench report latest --table
+  storebench report storebench-runs/crud-20260102-030405 --csv > paper.csv
+  storebench report ssd-run hdd-run --csv-long > all.csv   several runs, merged by hardware name";
+
+/// Arguments of `report`.
+#[derive(Debug, Parser)]
+#[command(after_help = REPORT_EXAMPLES)]
+pub struct ReportArgs {
+    /// Folders of runs; `latest` is the newest in the runs' directory
+    #[arg(required = true, value_name = "RUN", value_hint = ValueHint::DirPath)]
+    pub runs: Vec<PathBuf>,
+    /// Every figure of every store, with intervals
+    #[arg(long, conflicts_with_all = ["csv", "csv_long", "json"])]
+    pub table: bool,
+    /// The CSV format of paper 000
+    #[arg(long, conflicts_with_all = ["csv_long", "json"])]
+    pub csv: bool,
+    /// One tidy row per operation and trial, with everything
+    #[arg(long, conflicts_with = "json")]
+    pub csv_long: bool,
+    /// Everything, and the matrices with their intervals
+    #[arg(long)]
+    pub json: bool,
+    /// Directory of the runs, for `latest`
+    #[arg(long, value_name = "DIR", default_value = "storebench-runs", value_hint = ValueHint::DirPath)]
+    pub out: PathBuf,
+}

@@ -1,0 +1,83 @@
+//! The command line: what a table of stores turns into.
+
+mod args;
+mod clean;
+mod man;
+mod report;
+mod run;
+mod stores;
+mod studies;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::{CommandFactory, FromArgMatches};
+
+use crate::error::{Error, Exit, Result};
+use crate::runner::child;
+use crate::store::StoreDef;
+use args::{Args, Command, Hidden};
+
+/// The program: reads the command line, does what it says with these stores, and ends with a documented exit code.
+pub fn main(stores: &[StoreDef]) -> ExitCode {
+    let matches = match Args::command().try_get_matches() {
+        Ok(matches) => matches,
+        Err(error) => {
+            // Help and version are no errors; clap prints to where each belongs.
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { Exit::Usage.code() } else { Exit::Success.code() });
+        }
+    };
+    let ended = Args::from_arg_matches(&matches)
+        .map_err(|error| Error::new(Exit::Usage, error.to_string()))
+        .and_then(|args| dispatch(stores, args.command));
+    match ended {
+        Ok(exit) => ExitCode::from(exit.code()),
+        Err(error) => {
+            complain(&error.message);
+            ExitCode::from(error.exit.code())
+        }
+    }
+}
+
+fn dispatch(stores: &[StoreDef], command: Command) -> Result<Exit> {
+    match command {
+        Command::Run(args) => run::run(stores, &args),
+        Command::Report(args) => report::report(stores, &args),
+        Command::Stores => stores::list(stores),
+        Command::Studies => studies::list(),
+        Command::Clean { directories } => clean::clean(&directories),
+        Command::Completions { shell } => man::completions(shell),
+        Command::Man { directory } => man::pages(&directory),
+        Command::Hidden(Hidden::Trial { spec, out }) => {
+            child::main(stores, &spec, &out).map_err(|message| Error::new(Exit::Failure, message))?;
+            Ok(Exit::Success)
+        }
+        Command::Hidden(Hidden::Write { store, directory, guarantee, count }) => {
+            crate::crash_writer::run(stores, &store, &directory, &guarantee, count)
+                .map_err(|message| Error::new(Exit::Failure, message))?;
+            Ok(Exit::Success)
+        }
+    }
+}
+
+/// Writes to standard output. A reader that has gone (a closed pipe) ends the program quietly.
+fn print(text: &str) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Error::new(Exit::Failure, format!("writing to standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Tells the user something that is not the answer itself.
+fn tell(text: &str) {
+    // Standard error may be closed; nothing depends on it.
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+fn complain(message: &str) {
+    tell(&format!("storebench: {message}"));
+}

@@ -1,0 +1,83 @@
+//! `storebench report`: reads runs and shows them.
+
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+
+use super::args::ReportArgs;
+use super::print;
+use crate::error::{Error, Exit, Result};
+use crate::folder;
+use crate::report::grid::Style;
+use crate::report::merge::Merged;
+use crate::report::{csv, csv_long, json, table, terminal};
+use crate::result::Run;
+use crate::store::{Kind, StoreDef};
+
+/// Shows runs.
+pub fn report(stores: &[StoreDef], args: &ReportArgs) -> Result<Exit> {
+    let runs = args.runs.iter().map(|path| folder::read(&find(path, &args.out)?)).collect::<Result<Vec<_>>>()?;
+    if runs.iter().all(|run| run.trials.is_empty()) {
+        return Err(Error::new(Exit::Nothing, "there are no results yet: go on with the run by storebench run --resume RUN"));
+    }
+    let harness = harness(stores);
+    let merged = Merged::new(&runs, &harness);
+    let mut bytes = Vec::new();
+    let written = if args.csv {
+        csv::write(&merged, &mut bytes)
+    } else if args.csv_long {
+        csv_long::write(&runs, &mut bytes)
+    } else if args.json {
+        json::write(&merged, &mut bytes)
+    } else {
+        let text = if args.table { table::render(&merged, style()) } else { terminal::render(&merged, style()) };
+        bytes = text.into_bytes();
+        Ok(())
+    };
+    written.map_err(|error| Error::new(Exit::Failure, format!("writing the report: {error}")))?;
+    print(&String::from_utf8_lossy(&bytes))?;
+    Ok(Exit::Success)
+}
+
+/// The table of winners.
+pub fn winners(stores: &[StoreDef], runs: &[Run]) -> Result<String> {
+    Ok(terminal::render(&Merged::new(runs, &harness(stores)), style()))
+}
+
+fn harness(stores: &[StoreDef]) -> Vec<&'static str> {
+    stores.iter().filter(|store| store.kind == Kind::Harness).map(|store| store.name).collect()
+}
+
+/// How standard output can be written to: its width, and colour where it is a terminal and NO_COLOR is not set.
+fn style() -> Style {
+    let terminal = std::io::stdout().is_terminal();
+    let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let width = terminal.then(terminal_width).flatten().unwrap_or(100);
+    Style { width: width.max(80), colour: terminal && !no_colour }
+}
+
+fn terminal_width() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok()?;
+    (size.ws_col > 0).then_some(usize::from(size.ws_col))
+}
+
+/// The folder that a user means: a path, `latest`, or a name in the runs' directory.
+fn find(name: &Path, runs: &Path) -> Result<PathBuf> {
+    if name == Path::new("latest") && !name.exists() {
+        return latest(runs);
+    }
+    if !name.exists() && runs.join(name).join("run.json").exists() {
+        return Ok(runs.join(name));
+    }
+    Ok(name.to_path_buf())
+}
+
+fn latest(runs: &Path) -> Result<PathBuf> {
+    let entries = std::fs::read_dir(runs).map_err(|error| {
+        Error::new(Exit::NotStorebench, format!("there are no runs in {}: {error}; name the folder of a run", runs.display()))
+    })?;
+    entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.join("run.json").exists())
+        .max_by_key(|path| std::fs::metadata(path.join("run.json")).and_then(|file| file.modified()).ok())
+        .ok_or_else(|| Error::new(Exit::NotStorebench, format!("there is no run in {}", runs.display())))
+}

@@ -1,0 +1,223 @@
+//! `storebench run`: from the command line to a run folder, and at its end the table of winners.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use super::args::RunArgs;
+use super::{print, report, tell};
+use crate::cell::{Cell, DEFAULT_PLACE};
+use crate::error::{Error, Exit, Result, meant};
+use crate::estimate;
+use crate::folder::RunFolder;
+use crate::measure::environment;
+use crate::place::directory::{self, WorkFolder};
+use crate::place::probe;
+use crate::plan::{self, Plan};
+use crate::record::pool::Pool;
+use crate::result::{FORMAT_VERSION, LeftOut, Run, RunHeader, StoreInfo};
+use crate::runner::parent::{self, Ended, Job};
+use crate::runner::progress;
+use crate::schedule::{self, Room};
+use crate::store::StoreDef;
+use crate::units::{grouped, rough_bytes, rough_duration};
+
+/// Runs a study, or goes on with one.
+pub fn run(stores: &[StoreDef], args: &RunArgs) -> Result<Exit> {
+    match &args.resume {
+        Some(path) => resume(stores, path),
+        None => start(stores, args),
+    }
+}
+
+fn start(stores: &[StoreDef], args: &RunArgs) -> Result<Exit> {
+    let plan = plan(stores, args)?;
+    std::fs::create_dir_all(&args.out).map_err(Error::io("making the runs' directory", &args.out))?;
+    let at = args.at.as_ref().unwrap_or(&args.out);
+    let at = std::fs::canonicalize(at).map_err(Error::io("using the place", at))?;
+    for path in directory::clean(&at)? {
+        tell(&format!("deleted {}, which a killed run had left behind", path.display()));
+    }
+    let places = BTreeMap::from([(DEFAULT_PLACE.to_owned(), at)]);
+    let header = header(stores, args, &plan, &places)?;
+    let (cells, _) = schedule::cells(&plan, stores, &rooms(&header));
+    if args.dry_run {
+        return dry_run(&plan, &cells, &header.left_out, &places);
+    }
+    if cells.is_empty() {
+        return Err(nothing_to_run(&header.left_out));
+    }
+    let path = args.out.join(format!("{}-{}", plan.name, jiff::Zoned::now().strftime("%Y%m%d-%H%M%S")));
+    let folder = RunFolder::create(&path, &header)?;
+    carry_out(&plan, &cells, &places, &[], folder, stores)
+}
+
+/// The plan that the command line asks for.
+fn plan(stores: &[StoreDef], args: &RunArgs) -> Result<Plan> {
+    let name = args.study.as_deref().unwrap_or_default();
+    let mut plan = plan::find(name)?;
+    let preset = args.preset.as_deref().or(args.quick.then_some("quick"));
+    if let Some(preset) = preset {
+        plan.apply_preset(preset)?;
+    }
+    let changes = args.changes();
+    let named = changes.store.is_some();
+    plan.apply(changes)?;
+    for store in &plan.axes.store {
+        check_store(stores, store, named)?;
+    }
+    if let Some(text) = &mut plan.text {
+        *text = std::fs::canonicalize(&*text).map_err(Error::io("using the text in", text))?;
+        for size in &plan.axes.record_size {
+            Pool::from_directory(text, *size).map_err(|message| Error::new(Exit::BadValue, message))?;
+        }
+    }
+    Ok(plan)
+}
+
+/// A store that nobody knows is an error; one that this build lacks is an error when it was asked for by name.
+fn check_store(stores: &[StoreDef], name: &str, named: bool) -> Result<()> {
+    let known = stores.iter().map(|store| store.name);
+    match stores.iter().find(|store| store.name == name) {
+        Some(StoreDef { open: Err(why), .. }) if named => {
+            Err(Error::new(Exit::UnknownStore, format!("the store {name} is not built: {why}")))
+        }
+        Some(_) => Ok(()),
+        None => {
+            let hint = meant(name, known.clone()).map(|meant| format!(" (did you mean {meant}?)")).unwrap_or_default();
+            let known: Vec<_> = known.collect();
+            let message = format!("there is no store {name:?}{hint}; there are {}", known.join(", "));
+            Err(Error::new(Exit::UnknownStore, message))
+        }
+    }
+}
+
+fn header(stores: &[StoreDef], args: &RunArgs, plan: &Plan, places: &BTreeMap<String, PathBuf>) -> Result<RunHeader> {
+    let info = |(name, path): (&String, &PathBuf)| environment::place(name, path).map_err(Error::io("looking at", path));
+    let mut header = RunHeader {
+        format: FORMAT_VERSION,
+        storebench: env!("CARGO_PKG_VERSION").into(),
+        study: plan.name.clone(),
+        title: plan.title.clone(),
+        hardware: args.hardware.clone().unwrap_or_else(environment::host_name),
+        started: jiff::Timestamp::now().to_string(),
+        command: std::env::args().collect(),
+        plan: plan.to_toml()?,
+        environment: environment::machine(),
+        places: places.iter().map(info).collect::<Result<_>>()?,
+        stores: store_infos(stores, plan),
+        left_out: Vec::new(),
+    };
+    header.left_out = schedule::cells(plan, stores, &rooms(&header)).1;
+    Ok(header)
+}
+
+fn store_infos(stores: &[StoreDef], plan: &Plan) -> Vec<StoreInfo> {
+    let taking_part = stores.iter().filter(|store| plan.axes.store.iter().any(|name| name == store.name));
+    taking_part.map(|store| StoreInfo { name: store.name.into(), version: (store.version)() }).collect()
+}
+
+fn rooms(header: &RunHeader) -> Vec<Room> {
+    header.places.iter().map(|place| Room { name: place.name.clone(), free_bytes: place.free_bytes }).collect()
+}
+
+fn nothing_to_run(left_out: &[LeftOut]) -> Error {
+    let why = left_out.first().map(|left| format!("; the first of {}: {}: {}", left_out.len(), left.cell, left.reason));
+    let full = !left_out.is_empty() && left_out.iter().all(|left| left.reason.contains("are free"));
+    let exit = if full { Exit::DiskFull } else { Exit::Nothing };
+    Error::new(exit, format!("no cell can be run: all combinations are left out{}", why.unwrap_or_default()))
+}
+
+fn resume(stores: &[StoreDef], path: &Path) -> Result<Exit> {
+    let (folder, run) = RunFolder::resume(path)?;
+    let plan = Plan::parse(&run.header.plan, &path.join("run.json").display().to_string())?;
+    if store_infos(stores, &plan) != run.header.stores {
+        let message = format!("{} was begun with other versions of the stores: start a new run", path.display());
+        return Err(Error::new(Exit::OtherVersion, message));
+    }
+    let places: BTreeMap<_, _> =
+        run.header.places.iter().map(|place| (place.name.clone(), PathBuf::from(&place.path))).collect();
+    for place in places.values() {
+        directory::clean(place)?;
+    }
+    let (all, _) = schedule::cells(&plan, stores, &everywhere(&run));
+    let left_out: std::collections::HashSet<_> = run.header.left_out.iter().map(|left| left.cell.as_str()).collect();
+    let cells: Vec<Cell> = all.into_iter().filter(|cell| !left_out.contains(cell.id().as_str())).collect();
+    carry_out(&plan, &cells, &places, &run.trials, folder, stores)
+}
+
+/// The places of a run, without a limit: what it left out is decided already.
+fn everywhere(run: &Run) -> Vec<Room> {
+    run.header.places.iter().map(|place| Room { name: place.name.clone(), free_bytes: u64::MAX }).collect()
+}
+
+fn carry_out(
+    plan: &Plan,
+    cells: &[Cell],
+    places: &BTreeMap<String, PathBuf>,
+    done: &[crate::result::TrialResult],
+    mut folder: RunFolder,
+    stores: &[StoreDef],
+) -> Result<Exit> {
+    let interrupted = Arc::new(AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
+        signal_hook::flag::register(signal, Arc::clone(&interrupted))
+            .map_err(|error| Error::new(Exit::Failure, format!("listening for signals: {error}")))?;
+    }
+    let job = Job { plan, cells, places, done, interrupted: &interrupted };
+    let ended = parent::run(&job, &mut folder, progress::listener().as_mut())?;
+    let path = folder.path().to_path_buf();
+    drop(folder);
+    finish(stores, &path, ended)
+}
+
+/// Prints the table of winners and says what was written.
+fn finish(stores: &[StoreDef], path: &Path, ended: Ended) -> Result<Exit> {
+    if !ended.interrupted {
+        print(&report::winners(stores, &[crate::folder::read(path)?])?)?;
+    }
+    let shown = path.display();
+    tell(&format!("\nwritten: {shown}/run.json (the plan and the machine), {shown}/results.jsonl (every trial)"));
+    if ended.failed > 0 {
+        tell(&format!("{} trials failed; their logs are in {shown}/logs", ended.failed));
+    }
+    if ended.interrupted {
+        tell(&format!("interrupted; what had ended is kept. Go on with: storebench run --resume {shown}"));
+        return Ok(Exit::Interrupted);
+    }
+    tell(&format!("every figure: storebench report {shown} --table"));
+    Ok(if ended.failed > 0 { Exit::TrialsFailed } else { Exit::Success })
+}
+
+fn dry_run(plan: &Plan, cells: &[Cell], left_out: &[LeftOut], places: &BTreeMap<String, PathBuf>) -> Result<Exit> {
+    let mut text = String::new();
+    let (mut total_s, mut most_bytes) = (0.0, 0.0_f64);
+    for (name, path) in places {
+        let work = WorkFolder::create(path)?;
+        let probe = probe::probe(&work.trial("probe")?).map_err(Error::io("probing", path))?;
+        for cell in cells.iter().filter(|cell| &cell.place == name) {
+            let seconds = estimate::seconds(cell, plan.operations, &probe);
+            let bytes = estimate::disk_bytes(cell, plan.operations);
+            total_s += seconds * f64::from(plan.trials);
+            most_bytes = most_bytes.max(bytes);
+            let time = rough_duration(Duration::from_secs_f64(seconds));
+            text.push_str(&format!("{:66} {:>12} {:>12}\n", cell.id(), time, rough_bytes(bytes)));
+        }
+    }
+    for left in left_out {
+        text.push_str(&format!("{:66} left out: {}\n", left.cell, left.reason));
+    }
+    let summary = format!(
+        "{} cells x {} trials: about {} and up to {} of disk at a time; {} combinations left out.\n\
+         The estimates are rough: they come from a short probe of the place, not from the stores.\n",
+        grouped(cells.len() as u64),
+        plan.trials,
+        rough_duration(Duration::from_secs_f64(total_s)),
+        rough_bytes(most_bytes),
+        grouped(left_out.len() as u64),
+    );
+    print(&format!("{text}\n{summary}"))?;
+    Ok(Exit::Success)
+}

@@ -1,0 +1,24 @@
+//! `storebench studies`: the plans that come with it.
+
+use super::print;
+use crate::error::{Exit, Result};
+use crate::plan::{self, STUDIES};
+
+/// Prints the list.
+pub fn list() -> Result<Exit> {
+    let mut text = String::new();
+    for study in STUDIES {
+        let plan = plan::find(study.name)?;
+        text.push_str(&format!("{}\n  {}\n", plan.name, plan.title));
+        if !plan.source.is_empty() {
+            text.push_str(&format!("  after {}\n", plan.source));
+        }
+        for (name, preset) in &plan.presets {
+            let description = preset.description.as_deref().unwrap_or("");
+            text.push_str(&format!("  --preset {name}: {description}\n"));
+        }
+    }
+    text.push_str("\nA plan of your own is a TOML file like those in studies/: storebench run my-plan.toml\n");
+    print(&text)?;
+    Ok(Exit::Success)
+}

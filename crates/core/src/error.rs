@@ -1,0 +1,160 @@
+//! Errors that reach a user: one clear line, what to do, and an exit code of its own for each kind.
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+
+/// How the program ends. docs/exit-codes.md lists them; a test compares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// Everything worked.
+    Success,
+    /// Something failed that has no code of its own.
+    Failure,
+    /// The command line can't be understood.
+    Usage,
+    /// A store that storebench does not know, or that this build lacks.
+    UnknownStore,
+    /// An axis value, size, count or duration that can't be read.
+    BadValue,
+    /// A plan that can't be read or does not make sense.
+    BadPlan,
+    /// A directory that is not storebench's.
+    NotStorebench,
+    /// A run written in another version of the format, or by other versions of the engines.
+    OtherVersion,
+    /// The system does not permit it.
+    Permission,
+    /// The disk is read-only.
+    ReadOnly,
+    /// The disk is full, or has too little room for any cell.
+    DiskFull,
+    /// Another process is at work on this run.
+    Busy,
+    /// No cell is left to run, or no result to show.
+    Nothing,
+    /// The run ended, and some of its trials failed.
+    TrialsFailed,
+    /// Interrupted; finished results are kept.
+    Interrupted,
+}
+
+impl Exit {
+    /// Every way to end.
+    pub const ALL: [Exit; 15] = [
+        Exit::Success,
+        Exit::Failure,
+        Exit::Usage,
+        Exit::UnknownStore,
+        Exit::BadValue,
+        Exit::BadPlan,
+        Exit::NotStorebench,
+        Exit::OtherVersion,
+        Exit::Permission,
+        Exit::ReadOnly,
+        Exit::DiskFull,
+        Exit::Busy,
+        Exit::Nothing,
+        Exit::TrialsFailed,
+        Exit::Interrupted,
+    ];
+
+    /// The process's exit code.
+    pub fn code(self) -> u8 {
+        match self {
+            Exit::Success => 0,
+            Exit::Failure => 1,
+            Exit::Usage => 2,
+            Exit::UnknownStore => 10,
+            Exit::BadValue => 11,
+            Exit::BadPlan => 12,
+            Exit::NotStorebench => 13,
+            Exit::OtherVersion => 14,
+            Exit::Permission => 15,
+            Exit::ReadOnly => 16,
+            Exit::DiskFull => 17,
+            Exit::Busy => 18,
+            Exit::Nothing => 19,
+            Exit::TrialsFailed => 20,
+            Exit::Interrupted => 130,
+        }
+    }
+}
+
+/// An error that ends the program.
+#[derive(Debug)]
+pub struct Error {
+    /// How the program ends.
+    pub exit: Exit,
+    /// What is wrong, where, and what to do.
+    pub message: String,
+}
+
+/// The result of what can end the program.
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    /// An error of one kind.
+    pub fn new(exit: Exit, message: impl Into<String>) -> Error {
+        Error { exit, message: message.into() }
+    }
+
+    /// A system error while `doing` something with `path`, with the exit code of its kind; for `map_err`.
+    pub fn io(doing: &str, path: &Path) -> impl FnOnce(io::Error) -> Error {
+        move |error| {
+            let (exit, advice) = match error.kind() {
+                io::ErrorKind::PermissionDenied => (Exit::Permission, ": choose a directory of your own, or change its permissions"),
+                io::ErrorKind::ReadOnlyFilesystem => (Exit::ReadOnly, ": choose a directory on a disk that can be written"),
+                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => (Exit::DiskFull, ": make room, or choose another disk"),
+                _ => (Exit::Failure, ""),
+            };
+            Error::new(exit, format!("{doing} {}: {error}{advice}", path.display()))
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// The candidate that `word` was probably meant to be: the one most alike, if any is.
+pub fn meant<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    candidates
+        .into_iter()
+        .map(|candidate| (strsim::jaro_winkler(word, candidate), candidate))
+        .filter(|(likeness, _)| *likeness > 0.75)
+        .max_by(|(a, _), (b, _)| a.total_cmp(b))
+        .map(|(_, candidate)| candidate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_exit_has_a_code_of_its_own() {
+        let mut codes: Vec<_> = Exit::ALL.iter().map(|exit| exit.code()).collect();
+        codes.sort_unstable();
+        codes.dedup();
+        assert_eq!(codes.len(), Exit::ALL.len());
+    }
+
+    #[test]
+    fn system_errors_get_the_code_of_their_kind() {
+        let exit = |kind: io::ErrorKind| Error::io("writing", Path::new("x"))(kind.into()).exit;
+        assert_eq!(exit(io::ErrorKind::PermissionDenied), Exit::Permission);
+        assert_eq!(exit(io::ErrorKind::ReadOnlyFilesystem), Exit::ReadOnly);
+        assert_eq!(exit(io::ErrorKind::StorageFull), Exit::DiskFull);
+        assert_eq!(exit(io::ErrorKind::Other), Exit::Failure);
+    }
+
+    #[test]
+    fn a_slip_of_the_pen_is_recognised() {
+        assert_eq!(meant("sqllite", ["sqlite", "leveldb"]), Some("sqlite"));
+        assert_eq!(meant("mongodb-atlas", ["sqlite", "lmdb"]), None);
+    }
+}

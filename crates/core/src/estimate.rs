@@ -1,0 +1,57 @@
+//! How long a cell will take and how much disk it needs: rough, from a probe of the place, to plan by and not to rely on.
+
+use crate::cell::Cell;
+use crate::place::probe::Probe;
+use crate::store::Guarantee;
+
+/// Starting a process, filling its buffers, opening, settling, closing and deleting a store.
+const OVERHEAD_S: f64 = 0.15;
+/// Making a value, calling an engine, checking, without the bytes.
+const CALL_S: f64 = 8e-6;
+/// Records loaded with one sync.
+const BATCH: f64 = 500.0;
+
+/// Seconds that a trial of `cell` with `operations` of each kind may take.
+pub fn seconds(cell: &Cell, operations: u64, probe: &Probe) -> f64 {
+    let folder = cell.store.ends_with("-folder");
+    let syncs = cell.guarantee.tier() == Some(Guarantee::Power);
+    let sync_s = probe.sync_ns as f64 / 1e9;
+    let per_file_s = if folder { probe.file_creation_ns as f64 / 1e9 } else { 0.0 };
+    let value_s = cell.record_size.mean() / probe.write_bytes_per_s;
+    let records = cell.records.from as f64;
+    let operations = operations as f64;
+    let load = records * (CALL_S + per_file_s + value_s) + if syncs { (records / BATCH).ceil() * sync_s * 2.0 } else { 0.0 };
+    // Insert, update, remove and its undoing write; a folder syncs its directory too.
+    let writes = operations * 4.0 * (CALL_S + per_file_s + value_s + if syncs { sync_s * if folder { 2.0 } else { 1.0 } } else { 0.0 });
+    OVERHEAD_S + load + writes + operations * CALL_S
+}
+
+/// Bytes of disk that a trial of `cell` may take at its peak.
+pub fn disk_bytes(cell: &Cell, operations: u64) -> f64 {
+    let records = (cell.records.from + operations).min(cell.records.to) as f64;
+    let blocks = if cell.store.ends_with("-folder") { records * 4096.0 } else { 0.0 };
+    (cell.expected_bytes(operations) * 1.5).max(blocks) + f64::from(1 << 20)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cell::{DEFAULT_PLACE, Data, GuaranteeChoice};
+
+    #[test]
+    fn more_work_takes_longer() {
+        let probe = Probe { file_creation_ns: 30_000, sync_ns: 1_000_000, write_bytes_per_s: 1e9 };
+        let cell = |store: &str, records: &str, tier| Cell {
+            store: store.into(),
+            record_size: "1B..1KiB".parse().unwrap(),
+            records: records.parse().unwrap(),
+            data: Data::Compressible,
+            guarantee: GuaranteeChoice::Tier(tier),
+            place: DEFAULT_PLACE.into(),
+        };
+        let small = seconds(&cell("sqlite", "100", Guarantee::Process), 1000, &probe);
+        assert!(seconds(&cell("sqlite", "100000", Guarantee::Process), 1000, &probe) > small);
+        assert!(seconds(&cell("sqlite", "100", Guarantee::Power), 1000, &probe) > small + 3.0);
+        assert!(disk_bytes(&cell("flat-folder", "1000", Guarantee::Process), 0) >= 4_096_000.0);
+    }
+}

@@ -1,0 +1,54 @@
+//! What a store's files take on disk.
+
+use std::collections::HashSet;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use crate::result::Disk;
+
+/// Sums up everything below `directory`: blocks as `du` counts them (folders included, hard links once), lengths, files.
+///
+/// # Errors
+/// The system's, with the path.
+pub fn usage(directory: &Path) -> io::Result<Disk> {
+    let mut disk = Disk { allocated_bytes: 0, apparent_bytes: 0, files: 0 };
+    let mut linked = HashSet::new();
+    let mut pending = vec![directory.to_path_buf()];
+    while let Some(folder) = pending.pop() {
+        disk.allocated_bytes += std::fs::symlink_metadata(&folder)?.blocks() * 512;
+        for entry in std::fs::read_dir(&folder)? {
+            let entry = entry?;
+            let metadata = entry.metadata()?;
+            if metadata.is_dir() {
+                pending.push(entry.path());
+            } else if metadata.nlink() == 1 || linked.insert((metadata.dev(), metadata.ino())) {
+                disk.allocated_bytes += metadata.blocks() * 512;
+                disk.apparent_bytes += metadata.len();
+                disk.files += 1;
+            }
+        }
+    }
+    Ok(disk)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sparse_files_linked_files_and_folders_are_counted_right() {
+        let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        let empty = usage(folder.path()).unwrap();
+        let sparse = std::fs::File::create(folder.path().join("sparse")).unwrap();
+        sparse.set_len(1 << 30).unwrap();
+        std::fs::create_dir(folder.path().join("sub")).unwrap();
+        std::fs::write(folder.path().join("sub/full"), vec![1; 100_000]).unwrap();
+        std::fs::hard_link(folder.path().join("sub/full"), folder.path().join("again")).unwrap();
+        std::fs::File::open(folder.path().join("sub/full")).unwrap().sync_all().unwrap();
+        let found = usage(folder.path()).unwrap();
+        assert_eq!((found.files, found.apparent_bytes), (2, (1 << 30) + 100_000));
+        let allocated = found.allocated_bytes - empty.allocated_bytes;
+        assert!((100_000..1_000_000).contains(&allocated), "{allocated}");
+    }
+}

@@ -1,0 +1,181 @@
+//! The machine and the places: what a reader of a result must know to judge it.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use crate::measure::clock::Clock;
+use crate::result::{Environment, PlaceInfo};
+
+/// Looks at the machine. What can't be known is left out.
+pub fn machine() -> Environment {
+    Environment {
+        cpu: cpu_name(),
+        cores: std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32),
+        memory_bytes: meminfo("MemTotal:"),
+        kernel: kernel(),
+        distribution: distribution(),
+        virtualisation: virtualisation(),
+        governor: read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        load_1min: load_1min(),
+        clock_ns: Clock::new().cost_ns(),
+        clock: Clock::kind().into(),
+    }
+}
+
+/// The host's name, for results that are not given another.
+pub fn host_name() -> String {
+    let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    if name.is_empty() { "unnamed".into() } else { name }
+}
+
+/// Load average over one minute.
+pub fn load_1min() -> Option<f64> {
+    read("/proc/loadavg")?.split(' ').next()?.parse().ok()
+}
+
+/// Memory that can be had without swapping, in bytes.
+pub fn memory_available_bytes() -> Option<u64> {
+    meminfo("MemAvailable:")
+}
+
+/// Looks at the file system and the device under `path`, which exists.
+///
+/// # Errors
+/// The system's, when the path can't be looked at.
+pub fn place(name: &str, path: &Path) -> std::io::Result<PlaceInfo> {
+    let device = fs::metadata(path)?.dev();
+    let space = rustix::fs::statvfs(path)?;
+    let mount = mount_of(path);
+    let block = block_device(device, mount.as_ref().map(|mount| mount.source.as_str()));
+    Ok(PlaceInfo {
+        name: name.into(),
+        path: path.display().to_string(),
+        file_system: mount.as_ref().map(|mount| mount.kind.clone()),
+        mount_options: mount.map(|mount| mount.options),
+        device_model: block.as_ref().and_then(|block| read(block.join("device/model"))),
+        rotates: block
+            .as_ref()
+            .and_then(|block| read(block.join("queue/rotational")))
+            .map(|text| text == "1"),
+        device: block.and_then(|block| Some(block.file_name()?.to_string_lossy().into_owned())),
+        free_bytes: space.f_bavail * space.f_frsize,
+    })
+}
+
+struct Mount {
+    kind: String,
+    options: String,
+    source: String,
+}
+
+/// The mount that holds `path`: the longest mount point that is a part of it, the last where several are alike.
+fn mount_of(path: &Path) -> Option<Mount> {
+    let path = fs::canonicalize(path).ok()?;
+    let mounts = procfs::process::Process::myself().and_then(|process| process.mountinfo()).ok()?;
+    let found = mounts
+        .0
+        .into_iter()
+        .filter(|mount| path.starts_with(&mount.mount_point))
+        .max_by_key(|mount| mount.mount_point.components().count())?;
+    let mut options: Vec<String> =
+        found.mount_options.into_iter().chain(found.super_options).map(option_text).collect();
+    options.sort();
+    options.dedup();
+    Some(Mount {
+        kind: found.fs_type,
+        options: options.join(","),
+        source: found.mount_source.unwrap_or_default(),
+    })
+}
+
+fn option_text((name, value): (String, Option<String>)) -> String {
+    value.map_or(name.clone(), |value| format!("{name}={value}"))
+}
+
+/// The whole disk's folder in /sys/block, for a device number, or for the source of a mount whose number is not a disk's
+/// (btrfs and overlays have numbers of their own).
+fn block_device(device: u64, source: Option<&str>) -> Option<PathBuf> {
+    let by_number = format!("/sys/dev/block/{}:{}", rustix::fs::major(device), rustix::fs::minor(device));
+    let by_source =
+        source.and_then(|source| source.strip_prefix("/dev/")).map(|name| format!("/sys/class/block/{name}"));
+    let folder =
+        [Some(by_number), by_source].into_iter().flatten().find_map(|path| fs::canonicalize(path).ok())?;
+    // A partition has no queue of its own: its disk is the folder above.
+    if folder.join("queue").is_dir() { Some(folder) } else { folder.parent().map(Path::to_path_buf) }
+}
+
+fn read(path: impl AsRef<Path>) -> Option<String> {
+    let text = fs::read_to_string(path).ok()?.trim().to_owned();
+    (!text.is_empty()).then_some(text)
+}
+
+fn cpu_name() -> Option<String> {
+    let text = read("/proc/cpuinfo")?;
+    let line = text.lines().find(|line| line.starts_with("model name") || line.starts_with("Model"))?;
+    Some(line.split_once(':')?.1.trim().into())
+}
+
+fn meminfo(field: &str) -> Option<u64> {
+    let text = read("/proc/meminfo")?;
+    let line = text.lines().find(|line| line.starts_with(field))?;
+    line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
+}
+
+fn kernel() -> String {
+    let name = rustix::system::uname();
+    format!(
+        "{} {} {}",
+        name.sysname().to_string_lossy(),
+        name.release().to_string_lossy(),
+        name.machine().to_string_lossy()
+    )
+}
+
+fn distribution() -> Option<String> {
+    let text = read("/etc/os-release")?;
+    let line = text.lines().find_map(|line| line.strip_prefix("PRETTY_NAME="))?;
+    Some(line.trim_matches('"').into())
+}
+
+/// What shows of a hypervisor or a container; `none` where nothing does.
+fn virtualisation() -> Option<String> {
+    let container = if Path::new("/.dockerenv").exists() {
+        Some("docker")
+    } else if Path::new("/run/.containerenv").exists() {
+        Some("podman")
+    } else {
+        None
+    };
+    let kernel = read("/proc/sys/kernel/osrelease").unwrap_or_default().to_lowercase();
+    let hypervisor = if kernel.contains("microsoft") {
+        Some("wsl".to_owned())
+    } else if read("/proc/cpuinfo")?
+        .lines()
+        .any(|line| line.starts_with("flags") && line.contains(" hypervisor"))
+    {
+        Some(
+            read("/sys/class/dmi/id/sys_vendor")
+                .map_or("virtual machine".into(), |vendor| format!("virtual machine ({vendor})")),
+        )
+    } else {
+        None
+    };
+    let found: Vec<String> = hypervisor.into_iter().chain(container.map(str::to_owned)).collect();
+    Some(if found.is_empty() { "none".into() } else { found.join(", ") })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_machine_and_a_place_are_known() {
+        let machine = machine();
+        assert!(machine.cores >= 1 && machine.clock_ns > 0.0 && !machine.kernel.is_empty());
+        assert!(machine.memory_bytes.is_some_and(|bytes| bytes > 1 << 20));
+        let here = place("here", Path::new(env!("CARGO_MANIFEST_DIR"))).unwrap();
+        assert!(here.free_bytes > 0 && here.file_system.is_some());
+        assert!(place("nowhere", Path::new("/nonexistent")).is_err());
+    }
+}

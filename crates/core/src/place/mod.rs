@@ -1,0 +1,4 @@
+//! Where stores' files live.
+
+pub mod directory;
+pub mod probe;

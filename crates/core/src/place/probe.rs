@@ -1,0 +1,69 @@
+//! Probes of a place: what it costs there to make a file, to sync, to write.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::Path;
+use std::time::Instant;
+
+/// What a place costs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Probe {
+    /// Making and deleting an empty file, in nanoseconds.
+    pub file_creation_ns: u64,
+    /// Appending 4 KiB to a file and syncing it, in nanoseconds.
+    pub sync_ns: u64,
+    /// Writing and syncing a large file, in bytes per second.
+    pub write_bytes_per_s: f64,
+}
+
+/// What making an empty file takes in `folder`, in nanoseconds: the mean of 32, which are deleted again.
+///
+/// # Errors
+/// The system's.
+pub fn file_creation_ns(folder: &Path) -> io::Result<u64> {
+    const FILES: u32 = 32;
+    let names: Vec<_> = (0..FILES).map(|number| folder.join(format!("probe-{number}"))).collect();
+    let start = Instant::now();
+    for name in &names {
+        File::create(name)?;
+    }
+    let elapsed = start.elapsed();
+    names.iter().try_for_each(fs::remove_file)?;
+    Ok(elapsed.as_nanos() as u64 / u64::from(FILES))
+}
+
+/// Probes a place with some files in `folder`, which are deleted again. Takes a fraction of a second on most disks.
+///
+/// # Errors
+/// The system's.
+pub fn probe(folder: &Path) -> io::Result<Probe> {
+    const SYNCS: u32 = 16;
+    const LARGE: usize = 32 << 20;
+    let name = folder.join("probe");
+    let mut file = File::create(&name)?;
+    let start = Instant::now();
+    for _ in 0..SYNCS {
+        file.write_all(&[1; 4096])?;
+        file.sync_data()?;
+    }
+    let sync_ns = start.elapsed().as_nanos() as u64 / u64::from(SYNCS);
+    let start = Instant::now();
+    file.write_all(&vec![1; LARGE])?;
+    file.sync_data()?;
+    let write_bytes_per_s = LARGE as f64 / start.elapsed().as_secs_f64();
+    fs::remove_file(&name)?;
+    Ok(Probe { file_creation_ns: file_creation_ns(folder)?, sync_ns, write_bytes_per_s })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_measures_something_and_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let probe = probe(folder.path()).unwrap();
+        assert!(probe.file_creation_ns > 0 && probe.sync_ns > 0 && probe.write_bytes_per_s > 0.0);
+        assert!(fs::read_dir(folder.path()).unwrap().next().is_none());
+    }
+}

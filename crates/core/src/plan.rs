@@ -1,0 +1,386 @@
+//! Plans: a study as TOML, its presets, and how the command line narrows it. An unknown key is an error that names it.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::cell::{Data, GuaranteeChoice};
+use crate::error::{Error, Exit, Result, meant};
+use crate::units::{CountRange, SizeRange, as_text, exact_bytes, parse_bytes, parse_duration};
+use crate::workload::driver::{Operation, Visit};
+
+/// The version of the plan format.
+pub const PLAN_FORMAT: u32 = 1;
+
+/// A size in bytes, written as people do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
+pub struct Bytes(pub u64);
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&exact_bytes(self.0))
+    }
+}
+
+impl FromStr for Bytes {
+    type Err = String;
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        parse_bytes(text).map(Bytes)
+    }
+}
+
+/// A duration, written as people do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
+pub struct Period(pub Duration);
+
+impl fmt::Display for Period {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}ms", self.0.as_millis())
+    }
+}
+
+impl FromStr for Period {
+    type Err = String;
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        parse_duration(text).map(Period)
+    }
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Operation {
+    type Err = String;
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        Operation::ALL
+            .into_iter()
+            .find(|operation| operation.name() == text)
+            .ok_or_else(|| format!("{text:?} is not an operation: say insert, get, update or remove"))
+    }
+}
+
+as_text!(Bytes);
+as_text!(Period);
+as_text!(Operation);
+
+/// What a study does to its stores.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Workload {
+    /// Insert, get, update and remove single records ([`crate::workload::crud`]).
+    Crud,
+}
+
+/// When stores that can compress values do so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Compression {
+    /// For compressible data.
+    Auto,
+    /// Always.
+    On,
+    /// Never.
+    Off,
+}
+
+impl Compression {
+    /// Whether it is on for `data`.
+    pub fn is_on(self, data: Data) -> bool {
+        match self {
+            Compression::Auto => data == Data::Compressible,
+            Compression::On => true,
+            Compression::Off => false,
+        }
+    }
+}
+
+/// A study.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// [`PLAN_FORMAT`].
+    pub format: u32,
+    /// The study's name: lower-case letters, digits and hyphens.
+    pub name: String,
+    /// What it asks, in a line.
+    pub title: String,
+    /// Where the method comes from.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub source: String,
+    /// What is done to the stores.
+    pub workload: Workload,
+    /// How often each cell runs.
+    pub trials: u32,
+    /// How many of each operation are timed.
+    pub operations: u64,
+    /// Which operations, in this order.
+    pub order: Vec<Operation>,
+    /// Records in a batch of the loader, at most.
+    pub batch: u32,
+    /// What is done with a value that is read.
+    pub visit: Visit,
+    /// When values are compressed.
+    pub compression: Compression,
+    /// Everything random comes from it.
+    pub seed: u64,
+    /// Combinations with more value bytes than this are left out.
+    pub size_limit: Bytes,
+    /// A trial that takes longer has failed.
+    pub timeout: Period,
+    /// A folder of files that compressible values are made from; the built-in generator otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<PathBuf>,
+    /// The axes.
+    pub axes: Axes,
+    /// Named sets of changes, such as `quick`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub presets: BTreeMap<String, Changes>,
+}
+
+/// The values on each axis.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs)]
+pub struct Axes {
+    pub store: Vec<String>,
+    pub record_size: Vec<SizeRange>,
+    pub records: Vec<CountRange>,
+    pub data: Vec<Data>,
+    pub guarantee: Vec<GuaranteeChoice>,
+}
+
+/// Changes to a plan: a preset, or what the command line says.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[allow(missing_docs)]
+pub struct Changes {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trials: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub operations: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order: Option<Vec<Operation>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub visit: Option<Visit>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compression: Option<Compression>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size_limit: Option<Bytes>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<Period>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub store: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub record_size: Option<Vec<SizeRange>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub records: Option<Vec<CountRange>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<Vec<Data>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub guarantee: Option<Vec<GuaranteeChoice>>,
+}
+
+impl Plan {
+    /// Reads a plan; `origin` is where the text comes from, for messages.
+    ///
+    /// # Errors
+    /// [`Exit::BadPlan`], with the place in the text.
+    pub fn parse(text: &str, origin: &str) -> Result<Plan> {
+        let plan: Plan = toml::from_str(text)
+            .map_err(|error| Error::new(Exit::BadPlan, format!("the plan {origin} can't be used: {}", error.to_string().trim_end())))?;
+        plan.check().map_err(|message| Error::new(Exit::BadPlan, format!("the plan {origin} can't be used: {message}")))?;
+        Ok(plan)
+    }
+
+    /// Reads a plan from a file.
+    ///
+    /// # Errors
+    /// [`Exit::BadPlan`], also when the file can't be read.
+    pub fn read(path: &Path) -> Result<Plan> {
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| Error::new(Exit::BadPlan, format!("the plan {} can't be read: {error}", path.display())))?;
+        Plan::parse(&text, &path.display().to_string())
+    }
+
+    fn check(&self) -> std::result::Result<(), String> {
+        if self.format != PLAN_FORMAT {
+            return Err(format!("it has format = {}, and this storebench reads format = {PLAN_FORMAT}", self.format));
+        }
+        let named_well = |name: &str| {
+            !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
+        };
+        if !named_well(&self.name) {
+            return Err(format!("name = {:?}: use lower-case letters, digits and hyphens", self.name));
+        }
+        let at_least_one = [
+            ("trials", u64::from(self.trials)),
+            ("operations", self.operations),
+            ("batch", u64::from(self.batch)),
+            ("order's length", self.order.len() as u64),
+            ("size_limit", self.size_limit.0),
+            ("timeout in ms", self.timeout.0.as_millis() as u64),
+            ("the number of stores", self.axes.store.len() as u64),
+            ("the number of record sizes", self.axes.record_size.len() as u64),
+            ("the number of record counts", self.axes.records.len() as u64),
+            ("the number of kinds of data", self.axes.data.len() as u64),
+            ("the number of guarantees", self.axes.guarantee.len() as u64),
+        ];
+        if let Some((name, _)) = at_least_one.iter().find(|(_, value)| *value == 0) {
+            return Err(format!("{name} is 0: it must be at least 1"));
+        }
+        if self.operations > u64::from(u32::MAX) {
+            return Err(format!("operations is too large: at most {}", u32::MAX));
+        }
+        let largest = self.axes.record_size.iter().map(|size| size.to).max().unwrap_or(0);
+        if largest > 1 << 30 {
+            return Err(format!("record sizes go up to {}: at most 1GiB", exact_bytes(largest)));
+        }
+        if let Some(twice) = self.order.iter().enumerate().find(|(position, operation)| self.order[..*position].contains(operation)) {
+            return Err(format!("the order names {} twice", twice.1));
+        }
+        Ok(())
+    }
+
+    /// Applies the preset `name`.
+    ///
+    /// # Errors
+    /// [`Exit::BadPlan`] when the plan has no such preset.
+    pub fn apply_preset(&mut self, name: &str) -> Result<()> {
+        let Some(changes) = self.presets.get(name).cloned() else {
+            let known: Vec<_> = self.presets.keys().map(String::as_str).collect();
+            let known = if known.is_empty() { "it has none".into() } else { format!("it has {}", known.join(", ")) };
+            return Err(Error::new(Exit::BadPlan, format!("the study {} has no preset {name:?}: {known}", self.name)));
+        };
+        self.apply(changes)
+    }
+
+    /// Applies changes, and checks that the plan still makes sense.
+    ///
+    /// # Errors
+    /// [`Exit::BadValue`] when it does not.
+    pub fn apply(&mut self, changes: Changes) -> Result<()> {
+        fn set<T>(value: &mut T, change: Option<T>) {
+            if let Some(change) = change {
+                *value = change;
+            }
+        }
+        let known_counts = self.axes.records.clone();
+        set(&mut self.trials, changes.trials);
+        set(&mut self.operations, changes.operations);
+        set(&mut self.order, changes.order);
+        set(&mut self.visit, changes.visit);
+        set(&mut self.compression, changes.compression);
+        set(&mut self.seed, changes.seed);
+        set(&mut self.size_limit, changes.size_limit);
+        set(&mut self.timeout, changes.timeout);
+        set(&mut self.text, changes.text.map(Some));
+        set(&mut self.axes.store, changes.store);
+        set(&mut self.axes.record_size, changes.record_size);
+        set(&mut self.axes.records, changes.records);
+        set(&mut self.axes.data, changes.data);
+        set(&mut self.axes.guarantee, changes.guarantee);
+        for count in &mut self.axes.records {
+            // A count given without an upper bound takes the plan's, where the plan has that count.
+            if *count == CountRange::starting_at(count.from) {
+                *count = known_counts.iter().copied().find(|known| known.from == count.from).unwrap_or(*count);
+            }
+        }
+        self.check().map_err(|message| Error::new(Exit::BadValue, message))
+    }
+
+    /// The plan as TOML, presets aside, so that it can be run again.
+    ///
+    /// # Errors
+    /// [`Exit::Failure`] when it can't be written, which would be a mistake of ours.
+    pub fn to_toml(&self) -> Result<String> {
+        let plain = Plan { presets: BTreeMap::new(), ..self.clone() };
+        toml::to_string(&plain).map_err(|error| Error::new(Exit::Failure, format!("writing the plan: {error}")))
+    }
+}
+
+/// A study that comes with storebench.
+#[derive(Debug, Clone, Copy)]
+pub struct BuiltIn {
+    /// Its name.
+    pub name: &'static str,
+    /// Its TOML.
+    pub text: &'static str,
+}
+
+/// The studies that come with storebench.
+pub const STUDIES: &[BuiltIn] = &[BuiltIn { name: "crud", text: include_str!("../../../studies/crud.toml") }];
+
+/// Finds a plan: a built-in study by its name, or a file.
+///
+/// # Errors
+/// [`Exit::BadPlan`] when there is neither.
+pub fn find(name: &str) -> Result<Plan> {
+    if let Some(study) = STUDIES.iter().find(|study| study.name == name) {
+        return Plan::parse(study.text, &format!("studies/{name}.toml"));
+    }
+    if name.ends_with(".toml") || Path::new(name).exists() {
+        return Plan::read(Path::new(name));
+    }
+    let names: Vec<_> = STUDIES.iter().map(|study| study.name).collect();
+    let hint = meant(name, names.iter().copied()).map(|meant| format!("; did you mean {meant}?")).unwrap_or_default();
+    let known = names.join(", ");
+    Err(Error::new(Exit::BadPlan, format!("there is no study {name:?} (there is {known}) and no file of that name{hint}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_built_in_studies_are_good_and_so_are_their_presets() {
+        for study in STUDIES {
+            let plan = find(study.name).unwrap();
+            assert_eq!(plan.name, study.name);
+            for preset in plan.presets.keys() {
+                plan.clone().apply_preset(preset).unwrap();
+            }
+            assert_eq!(Plan::parse(&plan.to_toml().unwrap(), "again").unwrap().axes, plan.axes);
+        }
+    }
+
+    #[test]
+    fn a_wrong_key_or_value_is_named_with_its_line() {
+        let text = STUDIES[0].text;
+        let wrong_key = Plan::parse(&text.replace("trials =", "trails ="), "x.toml").unwrap_err();
+        assert!(wrong_key.message.contains("trails") && wrong_key.message.contains("line"), "{wrong_key}");
+        let wrong_value = Plan::parse(&text.replace("\"compressible\"", "\"squishy\""), "x.toml").unwrap_err();
+        assert!(wrong_value.message.contains("squishy"), "{wrong_value}");
+        let other_format = Plan::parse(&text.replace("format = 1", "format = 99"), "x.toml").unwrap_err();
+        assert!(other_format.message.contains("format = 99") && other_format.exit == Exit::BadPlan, "{other_format}");
+    }
+
+    #[test]
+    fn a_count_takes_the_upper_bound_of_the_plan() {
+        let mut plan = find("crud").unwrap();
+        let counts = vec!["1_000_000".parse().unwrap(), "2000".parse().unwrap(), "100..101".parse().unwrap()];
+        plan.apply(Changes { records: Some(counts), ..Changes::default() }).unwrap();
+        let shown: Vec<_> = plan.axes.records.iter().map(ToString::to_string).collect();
+        assert_eq!(shown, ["1000000..1050000", "2000..10000", "100..101"]);
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        let mut plan = find("crud").unwrap();
+        let error = plan.apply(Changes { trials: Some(0), ..Changes::default() }).unwrap_err();
+        assert_eq!((error.exit, error.message.as_str()), (Exit::BadValue, "trials is 0: it must be at least 1"));
+        assert!(find("crudd").unwrap_err().message.contains("did you mean crud?"));
+    }
+}

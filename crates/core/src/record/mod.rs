@@ -1,0 +1,239 @@
+//! Records: seeded keys and values, the same for every store and every trial, and their check.
+//!
+//! A key is 32 hexadecimal characters from a hash of the record's index. A value is a slice of a pool of
+//! random bytes or of text, chosen by a hash of index and version, with a fingerprint of both at its start, so
+//! that any value can be made, or checked, at any time without being kept. docs/data.md tells more.
+
+pub mod pool;
+pub mod text;
+
+use xxhash_rust::xxh3::{xxh3_64_with_seed, xxh3_128_with_seed};
+
+use crate::cell::Data;
+use crate::units::SizeRange;
+use pool::Pool;
+
+/// The length of a key in bytes.
+pub const KEY_BYTES: usize = 32;
+
+/// A record's key.
+pub type Key = [u8; KEY_BYTES];
+
+/// The fingerprint's length in bytes; shorter values hold as much of it as fits.
+const FINGERPRINT_BYTES: usize = 8;
+
+/// Makes and checks the records of a cell.
+#[derive(Debug)]
+pub struct Records {
+    seed: u64,
+    size: SizeRange,
+    pool: Pool,
+}
+
+/// What a value is made from.
+struct Recipe {
+    length: usize,
+    offset: usize,
+    mask: u64,
+    fingerprint: [u8; FINGERPRINT_BYTES],
+}
+
+impl Records {
+    /// The records of `size` under `seed`, whose values come from `pool`. The pool must be longer than the largest value.
+    pub fn new(seed: u64, size: SizeRange, pool: Pool) -> Records {
+        Records { seed, size, pool }
+    }
+
+    /// The key of the record at `index`.
+    pub fn key(&self, index: u64) -> Key {
+        hexadecimal(xxh3_128_with_seed(&index.to_le_bytes(), self.seed))
+    }
+
+    /// The length in bytes of the value at `index` in its `version`.
+    pub fn value_length(&self, index: u64, version: u8) -> usize {
+        self.length(self.hash(index, version))
+    }
+
+    /// The largest value's length in bytes.
+    pub fn largest_value(&self) -> usize {
+        self.size.to as usize - 1
+    }
+
+    /// Appends the value at `index` in its `version` to `out`.
+    pub fn append_value(&self, index: u64, version: u8, out: &mut Vec<u8>) {
+        let recipe = self.recipe(index, version);
+        let start = out.len();
+        let slice = &self.pool.bytes()[recipe.offset..recipe.offset + recipe.length];
+        out.extend_from_slice(slice);
+        let value = &mut out[start..];
+        if recipe.mask != 0 {
+            apply_mask(value, recipe.mask);
+        }
+        let stamped = recipe.length.min(FINGERPRINT_BYTES);
+        value[..stamped].copy_from_slice(&recipe.fingerprint[..stamped]);
+    }
+
+    /// Whether `value` is, byte for byte, the value at `index` in its `version`.
+    pub fn is_value(&self, index: u64, version: u8, value: &[u8]) -> bool {
+        let recipe = self.recipe(index, version);
+        if value.len() != recipe.length {
+            return false;
+        }
+        let stamped = recipe.length.min(FINGERPRINT_BYTES);
+        let slice = &self.pool.bytes()[recipe.offset..recipe.offset + recipe.length];
+        value[..stamped] == recipe.fingerprint[..stamped]
+            && equal_under_mask(value, slice, recipe.mask, stamped)
+    }
+
+    fn hash(&self, index: u64, version: u8) -> u64 {
+        xxh3_64_with_seed(&(index << 8 | u64::from(version)).to_le_bytes(), self.seed)
+    }
+
+    fn length(&self, hash: u64) -> usize {
+        (self.size.from + scale(hash, self.size.to - self.size.from)) as usize
+    }
+
+    fn recipe(&self, index: u64, version: u8) -> Recipe {
+        let hash = self.hash(index, version);
+        let length = self.length(hash);
+        let other = mix(hash);
+        let room = (self.pool.bytes().len() - length) as u64;
+        let print = mix(other);
+        let (mask, fingerprint) = match self.pool.data() {
+            Data::Incompressible => (other | 1, print.to_le_bytes()),
+            Data::Compressible => (0, letters(print)),
+        };
+        Recipe { length, offset: scale(other, room) as usize, mask, fingerprint }
+    }
+}
+
+/// A number below `below`, from the high bits of `hash`.
+fn scale(hash: u64, below: u64) -> u64 {
+    ((u128::from(hash) * u128::from(below)) >> 64) as u64
+}
+
+/// The finaliser of SplitMix64: one more independent-looking number from a hash.
+fn mix(hash: u64) -> u64 {
+    let hash = hash.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let hash = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let hash = (hash ^ (hash >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    hash ^ (hash >> 31)
+}
+
+/// Eight lower-case letters from 40 bits, so that a fingerprint looks like a word in a text.
+fn letters(bits: u64) -> [u8; FINGERPRINT_BYTES] {
+    const ALPHABET: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyzaeiost";
+    std::array::from_fn(|position| ALPHABET[(bits >> (5 * position) & 31) as usize])
+}
+
+/// Makes every value's bytes its own, at the speed of memory.
+fn apply_mask(value: &mut [u8], mask: u64) {
+    let (words, rest) = value.as_chunks_mut::<8>();
+    for word in words {
+        *word = (u64::from_le_bytes(*word) ^ mask).to_le_bytes();
+    }
+    for (byte, key) in rest.iter_mut().zip(mask.to_le_bytes()) {
+        *byte ^= key;
+    }
+}
+
+fn equal_under_mask(value: &[u8], slice: &[u8], mask: u64, skip: usize) -> bool {
+    if mask == 0 {
+        return value[skip..] == slice[skip..];
+    }
+    let (words, rest) = value.as_chunks::<8>();
+    let (other_words, other_rest) = slice.as_chunks::<8>();
+    // The fingerprint fills the first word, or all of a value shorter than it.
+    let different =
+        words.iter().zip(other_words).skip(1).fold(0, |different, (a, b)| {
+            different | (u64::from_le_bytes(*a) ^ u64::from_le_bytes(*b) ^ mask)
+        });
+    let rest_equal = value.len() <= FINGERPRINT_BYTES
+        || rest.iter().zip(other_rest).zip(mask.to_le_bytes()).all(|((a, b), key)| *a == *b ^ key);
+    different == 0 && rest_equal
+}
+
+/// The number in 32 lower-case hexadecimal characters.
+fn hexadecimal(number: u128) -> Key {
+    let mut key = [0; KEY_BYTES];
+    let (chunks, _) = key.as_chunks_mut::<8>();
+    for (position, chunk) in chunks.iter_mut().enumerate() {
+        *chunk = hexadecimal_word((number >> (96 - 32 * position)) as u32);
+    }
+    key
+}
+
+/// Eight characters at once: the nibbles are spread over the bytes of a word, and the letters' bytes raised.
+fn hexadecimal_word(number: u32) -> [u8; 8] {
+    let spread = u64::from(number);
+    let spread = (spread | spread << 16) & 0x0000_ffff_0000_ffff;
+    let spread = (spread | spread << 8) & 0x00ff_00ff_00ff_00ff;
+    let spread = (spread | spread << 4) & 0x0f0f_0f0f_0f0f_0f0f;
+    let letters = (spread + 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101;
+    (spread + 0x3030_3030_3030_3030 + letters * u64::from(b'a' - b'9' - 1)).to_be_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn records(data: Data, from: u64, to: u64) -> Records {
+        let size = SizeRange { from, to };
+        Records::new(7, size, Pool::generate(data, 7, size))
+    }
+
+    fn value(records: &Records, index: u64, version: u8) -> Vec<u8> {
+        let mut out = Vec::new();
+        records.append_value(index, version, &mut out);
+        out
+    }
+
+    #[test]
+    fn keys_are_the_hash_in_hexadecimal() {
+        let records = records(Data::Incompressible, 1, 1024);
+        for index in 0..1000_u64 {
+            let expected = format!("{:032x}", xxh3_128_with_seed(&index.to_le_bytes(), 7));
+            assert_eq!(records.key(index).as_slice(), expected.as_bytes());
+        }
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_values_everywhere() {
+        let random = value(&records(Data::Incompressible, 1, 1024), 3, 1);
+        let text = value(&records(Data::Compressible, 1, 1024), 3, 1);
+        let again = value(&records(Data::Incompressible, 1, 1024), 3, 1);
+        assert_eq!(random, again);
+        assert_ne!(random, text);
+        assert_eq!(random.len(), text.len());
+    }
+
+    #[test]
+    fn sizes_fill_their_range_evenly() {
+        let records = records(Data::Incompressible, 1, 1025);
+        let lengths: Vec<_> = (0..20_000).map(|index| records.value_length(index, 0)).collect();
+        let mean = lengths.iter().sum::<usize>() as f64 / lengths.len() as f64;
+        assert!((mean - 512.5).abs() < 10.0, "{mean}");
+        assert_eq!(lengths.iter().min(), Some(&1));
+        assert_eq!(lengths.iter().max(), Some(&1024));
+        assert_eq!(records.largest_value(), 1024);
+    }
+
+    proptest! {
+        #[test]
+        fn a_value_is_itself_and_nothing_else(index in 0..1_000_000_u64, version: u8, flip: proptest::sample::Index, text: bool) {
+            let records = records(if text { Data::Compressible } else { Data::Incompressible }, 1, 300);
+            let mut made = value(&records, index, version);
+            prop_assert_eq!(made.len(), records.value_length(index, version));
+            prop_assert!(records.is_value(index, version, &made));
+            if made.len() > 8 {
+                prop_assert!(!records.is_value(index, version.wrapping_add(1), &made));
+                prop_assert!(!records.is_value(index + 1, version, &made));
+            }
+            prop_assert!(!records.is_value(index, version, &made[1..]));
+            let position = flip.index(made.len());
+            made[position] ^= 1;
+            prop_assert!(!records.is_value(index, version, &made), "a flipped bit at {} was not seen", position);
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! The pool of bytes that values are slices of: random, generated text, or the user's own text.
+
+use std::path::Path;
+
+use super::text::TextSource;
+use crate::cell::Data;
+use crate::units::{SizeRange, exact_bytes};
+
+/// How much of a user's own text is taken at most, in bytes.
+const OWN_TEXT_BYTES: u64 = 64 << 20;
+
+/// The bytes that values are made from.
+#[derive(Debug)]
+pub struct Pool {
+    data: Data,
+    bytes: Vec<u8>,
+}
+
+impl Pool {
+    /// A pool made from `seed`, large enough that slices of `size` seldom share much.
+    pub fn generate(data: Data, seed: u64, size: SizeRange) -> Pool {
+        let mut bytes = vec![0; (size.to * 8).clamp(1 << 20, 8 << 20).max(size.to * 2) as usize];
+        match data {
+            Data::Incompressible => fill_random(seed, &mut bytes),
+            Data::Compressible => TextSource::new(seed).fill(&mut bytes),
+        }
+        Pool { data, bytes }
+    }
+
+    /// A pool of the files in `directory`, in the order of their names, up to 64 MiB.
+    ///
+    /// # Errors
+    /// A sentence, when the directory can't be read or holds too little text for records of `size`.
+    pub fn from_directory(directory: &Path, size: SizeRange) -> Result<Pool, String> {
+        let fault = |error: std::io::Error| format!("the text in {}: {error}", directory.display());
+        let mut files: Vec<_> =
+            std::fs::read_dir(directory).map_err(fault)?.collect::<Result<_, _>>().map_err(fault)?;
+        files.sort_by_key(std::fs::DirEntry::file_name);
+        let mut bytes = Vec::new();
+        for file in files {
+            let path = file.path();
+            if path.is_file() && (bytes.len() as u64) < OWN_TEXT_BYTES {
+                bytes.extend(std::fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))?);
+            }
+        }
+        bytes.truncate(OWN_TEXT_BYTES as usize);
+        if (bytes.len() as u64) < size.to * 2 {
+            return Err(format!(
+                "the files in {} come to {}, too little for records of up to {}: at least {} are needed, so that records differ",
+                directory.display(),
+                exact_bytes(bytes.len() as u64),
+                exact_bytes(size.to),
+                exact_bytes(size.to * 2),
+            ));
+        }
+        Ok(Pool { data: Data::Compressible, bytes })
+    }
+
+    /// What the pool is made of.
+    pub fn data(&self) -> Data {
+        self.data
+    }
+
+    /// The bytes.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+/// Fills `out` from a SplitMix64 sequence.
+fn fill_random(seed: u64, out: &mut [u8]) {
+    let mut state = seed;
+    for chunk in out.chunks_mut(8) {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let word = super::mix(state).to_le_bytes();
+        chunk.copy_from_slice(&word[..chunk.len()]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn own_text_is_used_and_must_be_enough() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("b.txt"), "world").unwrap();
+        std::fs::write(folder.path().join("a.txt"), "hello ").unwrap();
+        let pool = Pool::from_directory(folder.path(), SizeRange { from: 1, to: 5 }).unwrap();
+        assert_eq!(pool.bytes(), b"hello world");
+        let error = Pool::from_directory(folder.path(), SizeRange { from: 1, to: 1024 }).unwrap_err();
+        assert!(error.contains("at least 2KiB"), "{error}");
+        assert!(Pool::from_directory(Path::new("/nonexistent"), SizeRange { from: 1, to: 2 }).is_err());
+    }
+}

@@ -1,0 +1,185 @@
+//! A trial, in a process of its own: prepares all of the harness's memory, opens the store, drives it, measures.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::time::Instant;
+
+use crate::measure::clock::Clock;
+use crate::measure::{disk, process};
+use crate::record::Records;
+use crate::record::pool::Pool;
+use crate::result::{Failure, Measured, Memory};
+use crate::runner::spec::{Report, Spec};
+use crate::store::{Guarantee, OpenFn, OpenOptions, Setting, StoreDef, StoreError};
+use crate::workload::bench::Bench;
+use crate::workload::crud::{Crud, Done, Prepared};
+use crate::workload::driver::Stop;
+
+/// Runs the trial that the file `spec` describes and writes its [`Report`] to the file `out`.
+///
+/// # Errors
+/// When either file can't be used; anything else is in the report.
+pub fn main(stores: &[StoreDef], spec: &Path, out: &Path) -> Result<(), String> {
+    let text = fs::read_to_string(spec).map_err(|error| format!("{}: {error}", spec.display()))?;
+    let spec: Spec = serde_json::from_str(&text).map_err(|error| format!("{}: {error}", spec.display()))?;
+    die_with_parent(spec.parent)?;
+    let report = match trial(stores, &spec) {
+        Ok(measured) => Report::Ok { measured: Box::new(measured) },
+        Err(Ended::Failed(stop)) => Report::Failed { reason: stop.failure, message: stop.message },
+        Err(Ended::Unsupported(message)) => Report::Unsupported { message },
+    };
+    let text = serde_json::to_string(&report).map_err(|error| error.to_string())?;
+    fs::write(out, text).map_err(|error| format!("{}: {error}", out.display()))
+}
+
+/// Asks the kernel to end this process when its parent ends, and makes sure that the parent had not ended before.
+fn die_with_parent(parent: u32) -> Result<(), String> {
+    #[cfg(target_os = "linux")]
+    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))
+        .map_err(|error| format!("asking to end with the parent: {error}"))?;
+    match rustix::process::getppid() {
+        Some(now) if now.as_raw_nonzero().get() as u32 == parent => Ok(()),
+        _ => Err("the process that started this trial has gone".into()),
+    }
+}
+
+enum Ended {
+    Failed(Stop),
+    Unsupported(String),
+}
+
+impl From<Stop> for Ended {
+    fn from(stop: Stop) -> Ended {
+        Ended::Failed(stop)
+    }
+}
+
+fn harness(message: impl std::fmt::Display) -> Ended {
+    Ended::Failed(Stop::harness(message.to_string()))
+}
+
+fn trial(stores: &[StoreDef], spec: &Spec) -> Result<Measured, Ended> {
+    let (store, open) = find(stores, &spec.cell.store)?;
+    let asked = spec.cell.guarantee.tier();
+    let Some(promised) = store.resolve(asked) else {
+        return Err(Ended::Unsupported(format!("{} does not offer the guarantee {}", store.name, spec.cell.guarantee)));
+    };
+    let clock = Clock::new();
+    let records = records(spec)?;
+    let crud = crud(spec);
+    let prepared = crud.prepare(&records, &clock, store.capabilities.keeps).map_err(harness)?;
+    let settings = BTreeMap::new();
+    let options = OpenOptions {
+        directory: &spec.directory,
+        guarantee: asked,
+        compression: spec.compression,
+        cache_bytes: None,
+        settings: &settings,
+        sessions: crud.threads as usize + 1,
+    };
+    measure(store, open, options, prepared, promised)
+}
+
+fn find<'a>(stores: &'a [StoreDef], name: &str) -> Result<(&'a StoreDef, OpenFn), Ended> {
+    let store = stores.iter().find(|store| store.name == name);
+    let store = store.ok_or_else(|| Ended::Unsupported(format!("this storebench does not know the store {name}")))?;
+    store.open.map(|open| (store, open)).map_err(|why| Ended::Unsupported(why.into()))
+}
+
+fn records(spec: &Spec) -> Result<Records, Ended> {
+    let size = spec.cell.record_size;
+    let pool = match &spec.text {
+        Some(folder) if spec.cell.data == crate::cell::Data::Compressible => {
+            Pool::from_directory(folder, size).map_err(harness)?
+        }
+        _ => Pool::generate(spec.cell.data, spec.seed, size),
+    };
+    Ok(Records::new(spec.seed, size, pool))
+}
+
+fn crud(spec: &Spec) -> Crud {
+    Crud {
+        records: spec.cell.records,
+        operations: spec.operations,
+        order: spec.order.clone(),
+        batch: spec.batch as usize,
+        visit: spec.visit,
+        seed: spec.seed,
+        threads: 1,
+    }
+}
+
+/// Opens the store, runs the workload, lets the store settle and closes it, measuring all along.
+fn measure(
+    store: &StoreDef,
+    open: OpenFn,
+    options: OpenOptions<'_>,
+    prepared: Prepared<'_>,
+    promised: Guarantee,
+) -> Result<Measured, Ended> {
+    process::reset_peak().map_err(harness)?;
+    let base = process::resident().map_err(harness)?;
+    let cpu_before = process::cpu();
+    let mut bench = Bench::open(open, options).map_err(unsupported_or_failed)?;
+    let guarantee = bench.store()?.guarantee();
+    if guarantee != promised {
+        return Err(harness(format!("the store gives the guarantee {guarantee} where {promised} was promised")));
+    }
+    let settings = read_settings(&bench)?;
+    let Done { load, operations, stored } = prepared.run(&mut bench)?;
+    let peak = process::resident().map_err(harness)?;
+    let start = Instant::now();
+    bench.store()?.settle().map_err(|error| Stop::store("settling", &error))?;
+    let settle_ns = start.elapsed().as_nanos() as u64;
+    if store.capabilities.keeps {
+        check_count(&bench, stored.records)?;
+    }
+    let statistics = bench.store()?.statistics().map_err(|error| Stop::store("reading statistics", &error))?;
+    // Some settings, such as the compression of files on disk, can be read back only now.
+    let settings = merge(settings, read_settings(&bench)?);
+    bench.close()?;
+    Ok(Measured {
+        guarantee,
+        store_version: (store.version)(),
+        settings,
+        statistics,
+        load,
+        operations,
+        settle_ns,
+        memory: Memory {
+            base_bytes: base.now_bytes,
+            peak_above_base_bytes: peak.peak_bytes.saturating_sub(base.now_bytes),
+        },
+        cpu: process::cpu().since(&cpu_before),
+        disk: disk::usage(bench.folder()).map_err(harness)?,
+        stored,
+    })
+}
+
+fn read_settings(bench: &Bench<'_>) -> Result<Vec<Setting>, Ended> {
+    Ok(bench.store()?.settings().map_err(|error| Stop::store("reading settings", &error))?)
+}
+
+/// The settings at the end, and those that only the start could tell.
+fn merge(at_start: Vec<Setting>, mut at_end: Vec<Setting>) -> Vec<Setting> {
+    let known: Vec<String> = at_end.iter().map(|setting| setting.name.clone()).collect();
+    at_end.extend(at_start.into_iter().filter(|setting| !known.contains(&setting.name)));
+    at_end
+}
+
+fn check_count(bench: &Bench<'_>, expected: u64) -> Result<(), Ended> {
+    let count = bench.store()?.count().map_err(|error| Stop::store("counting", &error))?;
+    if count == expected {
+        return Ok(());
+    }
+    let message = format!("the store counts {count} records where {expected} were written");
+    Err(Ended::Failed(Stop { failure: Failure::WrongData, message, operation: None }))
+}
+
+fn unsupported_or_failed(error: StoreError) -> Ended {
+    match error {
+        StoreError::Unsupported(message) => Ended::Unsupported(message),
+        other => Ended::Failed(Stop::store("opening the store", &other)),
+    }
+}

@@ -1,0 +1,28 @@
+//! What happens during a run, told to whoever listens. Measuring code never prints.
+
+use std::time::Duration;
+
+use crate::cell::Cell;
+use crate::result::TrialResult;
+
+/// Something that happened.
+#[derive(Debug)]
+#[allow(missing_docs)]
+pub enum Event<'a> {
+    /// The run begins, or is gone on with: `done` of its `total` trials have ended before.
+    Started { total: u64, done: u64 },
+    /// A trial begins.
+    TrialStarted { cell: &'a Cell, position: u64, left: Option<Duration> },
+    /// Nothing runs for a while.
+    Waiting { why: &'a str },
+    /// A trial has ended and its result is saved.
+    TrialEnded { result: &'a TrialResult },
+    /// All is done, or the run was interrupted.
+    Ended { interrupted: bool },
+}
+
+/// Someone who is told.
+pub trait Listener {
+    /// Is told.
+    fn hear(&mut self, event: &Event<'_>);
+}

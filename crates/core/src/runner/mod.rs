@@ -1,0 +1,8 @@
+//! Running a study: a process per trial, interleaved, saved as it goes.
+
+pub mod child;
+pub mod event;
+pub mod parent;
+pub mod progress;
+pub mod spec;
+mod supervise;

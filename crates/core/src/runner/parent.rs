@@ -1,0 +1,264 @@
+//! The parent of all trials: goes through the schedule, runs each trial in a process of its own, and saves every result
+//! before the next begins.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::cell::Cell;
+use crate::error::{Error, Result};
+use crate::estimate;
+use crate::folder::RunFolder;
+use crate::measure::environment;
+use crate::place::directory::WorkFolder;
+use crate::place::probe::{self, Probe};
+use crate::plan::Plan;
+use crate::result::{FORMAT_VERSION, Failure, Outcome, TrialResult};
+use crate::runner::event::{Event, Listener};
+use crate::runner::spec::{Report, Spec};
+use crate::runner::supervise::{self, End};
+use crate::schedule;
+
+/// A run that is about to begin or to be gone on with.
+pub struct Job<'a> {
+    /// The plan.
+    pub plan: &'a Plan,
+    /// Its cells.
+    pub cells: &'a [Cell],
+    /// Where the places are, by name.
+    pub places: &'a BTreeMap<String, PathBuf>,
+    /// Results of before, when it is gone on with.
+    pub done: &'a [TrialResult],
+    /// Set by Ctrl-C.
+    pub interrupted: &'a AtomicBool,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ended {
+    /// The user interrupted it.
+    pub interrupted: bool,
+    /// How many trials failed, those of before included.
+    pub failed: u64,
+}
+
+/// A creation of files this many times slower than the best seen in the place is waited out.
+const SLOW_CREATION: u64 = 4;
+/// For so long at most.
+const LONGEST_WAIT: Duration = Duration::from_secs(20);
+
+/// Runs what is left of a job.
+///
+/// # Errors
+/// When a result can't be saved or a trial can't be started; trials that fail are results.
+pub fn run(job: &Job<'_>, folder: &mut RunFolder, listener: &mut dyn Listener) -> Result<Ended> {
+    let slots = schedule::order(job.cells.len(), job.plan.trials, job.plan.seed);
+    let done: HashSet<(String, u32)> = job.done.iter().map(|result| (result.cell.id(), result.block)).collect();
+    let mut failed = job.done.iter().filter(|result| matches!(result.outcome, Outcome::Failed { .. })).count() as u64;
+    let works = Works::make(job)?;
+    let mut pace = Pace::new(job, &works, &slots, &done);
+    listener.hear(&Event::Started { total: slots.len() as u64, done: done.len() as u64 });
+    for (position, slot) in (0..).zip(&slots) {
+        let cell = &job.cells[slot.cell];
+        if done.contains(&(cell.id(), slot.block)) {
+            continue;
+        }
+        let work = works.of(cell)?;
+        let Some(file_creation_ns) = work.wait_until_calm(cell, listener, job.interrupted)? else { break };
+        listener.hear(&Event::TrialStarted { cell, position, left: pace.left() });
+        let trial = Trial { job, cell, position, block: slot.block, folder: folder.path(), work: &work.folder };
+        let Some(mut result) = trial.run()? else { break };
+        result.file_creation_ns = Some(file_creation_ns);
+        folder.append(&result)?;
+        failed += u64::from(matches!(result.outcome, Outcome::Failed { .. }));
+        pace.ended(cell, result.wall_s);
+        listener.hear(&Event::TrialEnded { result: &result });
+    }
+    let interrupted = job.interrupted.load(Ordering::Relaxed);
+    listener.hear(&Event::Ended { interrupted });
+    Ok(Ended { interrupted, failed })
+}
+
+/// The work folders, one in each place.
+struct Works {
+    by_place: BTreeMap<String, Work>,
+}
+
+struct Work {
+    folder: WorkFolder,
+    probe: Probe,
+}
+
+impl Works {
+    fn make(job: &Job<'_>) -> Result<Works> {
+        let work = |(name, path): (&String, &PathBuf)| {
+            let folder = WorkFolder::create(path)?;
+            let probed = folder.trial("probe")?;
+            let probe = probe::probe(&probed).map_err(Error::io("probing", path))?;
+            folder.clear(&probed)?;
+            Ok((name.clone(), Work { folder, probe }))
+        };
+        Ok(Works { by_place: job.places.iter().map(work).collect::<Result<_>>()? })
+    }
+
+    fn of(&self, cell: &Cell) -> Result<&Work> {
+        self.by_place
+            .get(&cell.place)
+            .ok_or_else(|| Error::new(crate::error::Exit::BadValue, format!("there is no place {:?}", cell.place)))
+    }
+}
+
+impl Work {
+    /// Measures what making files costs now; waits while that is far slower than it was at first, for a store of files
+    /// must not pay for what was deleted before it. Returns the last measurement, or `None` when interrupted.
+    fn wait_until_calm(&self, cell: &Cell, listener: &mut dyn Listener, interrupted: &AtomicBool) -> Result<Option<u64>> {
+        let start = Instant::now();
+        loop {
+            if interrupted.load(Ordering::Relaxed) {
+                return Ok(None);
+            }
+            let folder = self.folder.trial("probe")?;
+            let now = probe::file_creation_ns(&folder).map_err(Error::io("probing", &folder))?;
+            self.folder.clear(&folder)?;
+            let calm = now < self.probe.file_creation_ns.max(5_000) * SLOW_CREATION;
+            if calm || !cell.store.ends_with("-folder") || start.elapsed() > LONGEST_WAIT {
+                return Ok(Some(now));
+            }
+            listener.hear(&Event::Waiting { why: "the file system is slow at making files after deletions" });
+            std::thread::sleep(Duration::from_secs(1));
+        }
+    }
+}
+
+/// How long the rest will take: estimates of the cells, scaled by how the estimates did so far.
+struct Pace {
+    probes: BTreeMap<String, Probe>,
+    operations: u64,
+    estimated_left_s: f64,
+    estimated_done_s: f64,
+    took_s: f64,
+}
+
+impl Pace {
+    fn new(job: &Job<'_>, works: &Works, slots: &[schedule::Slot], done: &HashSet<(String, u32)>) -> Pace {
+        let probes: BTreeMap<_, _> = works.by_place.iter().map(|(name, work)| (name.clone(), work.probe)).collect();
+        let mut pace =
+            Pace { probes, operations: job.plan.operations, estimated_left_s: 0.0, estimated_done_s: 0.0, took_s: 0.0 };
+        for slot in slots {
+            let cell = &job.cells[slot.cell];
+            if !done.contains(&(cell.id(), slot.block)) {
+                pace.estimated_left_s += pace.estimate(cell);
+            }
+        }
+        pace
+    }
+
+    fn estimate(&self, cell: &Cell) -> f64 {
+        self.probes.get(&cell.place).map_or(1.0, |probe| estimate::seconds(cell, self.operations, probe))
+    }
+
+    fn ended(&mut self, cell: &Cell, wall_s: f64) {
+        let estimate = self.estimate(cell);
+        self.estimated_left_s -= estimate;
+        self.estimated_done_s += estimate;
+        self.took_s += wall_s;
+    }
+
+    fn left(&self) -> Option<Duration> {
+        let scale = if self.estimated_done_s > 0.0 { self.took_s / self.estimated_done_s } else { 1.0 };
+        Duration::try_from_secs_f64(self.estimated_left_s * scale).ok()
+    }
+}
+
+struct Trial<'a> {
+    job: &'a Job<'a>,
+    cell: &'a Cell,
+    position: u64,
+    block: u32,
+    folder: &'a Path,
+    work: &'a WorkFolder,
+}
+
+impl Trial<'_> {
+    /// Runs it; `None` when it was interrupted.
+    fn run(&self) -> Result<Option<TrialResult>> {
+        let load_1min = environment::load_1min();
+        let started = jiff::Timestamp::now().to_string();
+        let directory = self.work.trial("store")?;
+        let (spec, out) = (self.folder.join("trial.json"), self.folder.join("trial-out.json"));
+        let log_name = format!("logs/{:06}.log", self.position);
+        let log = self.folder.join(&log_name);
+        self.write_spec(&spec, &directory)?;
+        remove_file(&out)?;
+        let start = Instant::now();
+        let end = supervise::run(&spec, &out, &log, self.job.plan.timeout.0, self.job.interrupted)
+            .map_err(Error::io("running a trial in", self.folder))?;
+        let wall_s = start.elapsed().as_secs_f64();
+        let report = match end {
+            End::Interrupted => None,
+            End::Badly { reason, message } => Some(Report::Failed { reason, message }),
+            End::Well => Some(read_report(&out)),
+        };
+        remove_file(&spec)?;
+        remove_file(&out)?;
+        self.work.clear(&directory)?;
+        let Some(report) = report else {
+            remove_file(&log)?;
+            return Ok(None);
+        };
+        let (outcome, measured) = match report {
+            Report::Ok { measured } => (Outcome::Ok, Some(*measured)),
+            Report::Failed { reason, message } => (Outcome::Failed { reason, message, log: log_name }, None),
+            Report::Unsupported { message } => (Outcome::Unsupported { message }, None),
+        };
+        if !matches!(outcome, Outcome::Failed { .. }) && fs::metadata(&log).is_ok_and(|log| log.len() == 0) {
+            remove_file(&log)?;
+        }
+        Ok(Some(TrialResult {
+            format: FORMAT_VERSION,
+            cell: self.cell.clone(),
+            block: self.block,
+            position: self.position,
+            started,
+            wall_s,
+            load_1min,
+            file_creation_ns: None,
+            outcome,
+            measured,
+        }))
+    }
+
+    fn write_spec(&self, path: &Path, directory: &Path) -> Result<()> {
+        let plan = self.job.plan;
+        let spec = Spec {
+            parent: std::process::id(),
+            cell: self.cell.clone(),
+            directory: directory.to_path_buf(),
+            operations: plan.operations,
+            order: plan.order.clone(),
+            batch: plan.batch,
+            visit: plan.visit,
+            compression: plan.compression.is_on(self.cell.data),
+            seed: plan.seed,
+            text: plan.text.clone(),
+        };
+        let text = serde_json::to_string(&spec).unwrap_or_default();
+        fs::write(path, text).map_err(Error::io("writing", path))
+    }
+}
+
+fn read_report(out: &Path) -> Report {
+    let report = fs::read_to_string(out).map_err(|error| error.to_string());
+    report.and_then(|text| serde_json::from_str(&text).map_err(|error| error.to_string())).unwrap_or_else(|error| {
+        Report::Failed { reason: Failure::Harness, message: format!("the trial left no readable result: {error}") }
+    })
+}
+
+fn remove_file(path: &Path) -> Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io("deleting", path)(error)),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,155 @@
+//! Shows a run's progress: a bar with the time left on a terminal, a line now and then elsewhere.
+
+use std::io::{IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::result::Outcome;
+use crate::runner::event::{Event, Listener};
+use crate::units::rough_duration;
+
+/// The listener that suits standard error.
+pub fn listener() -> Box<dyn Listener> {
+    if std::io::stderr().is_terminal() { Box::new(Bar::new()) } else { Box::new(Lines::new(std::io::stderr())) }
+}
+
+/// A progress bar.
+struct Bar {
+    bar: ProgressBar,
+    failed: u64,
+}
+
+impl Bar {
+    fn new() -> Bar {
+        let bar = ProgressBar::new(0);
+        if let Ok(style) = ProgressStyle::with_template("{bar:24} {pos}/{len}  {prefix}  {wide_msg}") {
+            bar.set_style(style);
+        }
+        Bar { bar, failed: 0 }
+    }
+}
+
+impl Listener for Bar {
+    fn hear(&mut self, event: &Event<'_>) {
+        match event {
+            Event::Started { total, done } => {
+                self.bar.set_length(*total);
+                self.bar.set_position(*done);
+                self.bar.enable_steady_tick(Duration::from_secs(1));
+            }
+            Event::TrialStarted { cell, left, .. } => {
+                self.bar.set_prefix(left.map_or(String::new(), |left| format!("about {} left", rough_duration(whole(left)))));
+                self.bar.set_message(cell.id());
+            }
+            Event::Waiting { why } => self.bar.set_message(format!("waiting: {why}")),
+            Event::TrialEnded { result } => {
+                if let Some(line) = complaint(&result.cell.id(), &result.outcome) {
+                    self.failed += 1;
+                    self.bar.suspend(|| say(&mut std::io::stderr(), &line));
+                }
+                self.bar.inc(1);
+            }
+            Event::Ended { .. } => self.bar.finish_and_clear(),
+        }
+    }
+}
+
+/// Lines, for logs and pipes.
+struct Lines<W> {
+    out: W,
+    total: u64,
+    done: u64,
+    last: Instant,
+}
+
+/// A line at most so often.
+const EVERY: Duration = Duration::from_secs(10);
+
+impl<W: Write> Lines<W> {
+    fn new(out: W) -> Lines<W> {
+        Lines { out, total: 0, done: 0, last: Instant::now() }
+    }
+}
+
+impl<W: Write> Listener for Lines<W> {
+    fn hear(&mut self, event: &Event<'_>) {
+        match event {
+            Event::Started { total, done } => (self.total, self.done) = (*total, *done),
+            Event::TrialStarted { cell, left, .. } if self.done == 0 || self.last.elapsed() >= EVERY => {
+                self.last = Instant::now();
+                let left = left.map_or(String::new(), |left| format!(", about {} left", rough_duration(whole(left))));
+                say(&mut self.out, &format!("{} of {} trials done{left}; now {}", self.done, self.total, cell.id()));
+            }
+            Event::TrialStarted { .. } => {}
+            Event::Waiting { why } => say(&mut self.out, &format!("waiting: {why}")),
+            Event::TrialEnded { result } => {
+                self.done += 1;
+                if let Some(line) = complaint(&result.cell.id(), &result.outcome) {
+                    say(&mut self.out, &line);
+                }
+            }
+            Event::Ended { interrupted } => {
+                let how = if *interrupted { "interrupted" } else { "done" };
+                say(&mut self.out, &format!("{how}: {} of {} trials", self.done, self.total));
+            }
+        }
+    }
+}
+
+/// Progress that can't be shown is no reason to stop a run.
+fn say(out: &mut dyn Write, line: &str) {
+    let _ = writeln!(out, "{line}");
+}
+
+fn whole(duration: Duration) -> Duration {
+    Duration::from_secs(duration.as_secs().max(1))
+}
+
+fn complaint(cell: &str, outcome: &Outcome) -> Option<String> {
+    match outcome {
+        Outcome::Ok => None,
+        Outcome::Failed { message, log, .. } => Some(format!("failed: {cell}: {message} (log: {log})")),
+        Outcome::Unsupported { message } => Some(format!("unsupported: {cell}: {message}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_tell_of_the_start_of_failures_and_of_the_end() {
+        let mut lines = Lines::new(Vec::new());
+        let cell = crate::cell::Cell {
+            store: "sqlite".into(),
+            record_size: "1B..1KiB".parse().unwrap(),
+            records: "100".parse().unwrap(),
+            data: crate::cell::Data::Compressible,
+            guarantee: "power".parse().unwrap(),
+            place: "here".into(),
+        };
+        let message = String::from("the disk is full");
+        let outcome = Outcome::Failed { reason: crate::result::Failure::DiskFull, message, log: "logs/1.log".into() };
+        let result = crate::result::TrialResult {
+            format: 1,
+            cell: cell.clone(),
+            block: 0,
+            position: 0,
+            started: String::new(),
+            wall_s: 1.0,
+            load_1min: None,
+            file_creation_ns: None,
+            outcome,
+            measured: None,
+        };
+        lines.hear(&Event::Started { total: 2, done: 0 });
+        lines.hear(&Event::TrialStarted { cell: &cell, position: 0, left: Some(Duration::from_millis(61_500)) });
+        lines.hear(&Event::TrialEnded { result: &result });
+        lines.hear(&Event::Ended { interrupted: true });
+        let expected = "0 of 2 trials done, about 1 min 01 s left; now sqlite/1B..1KiB/100..500/compressible/power\n\
+            failed: sqlite/1B..1KiB/100..500/compressible/power: the disk is full (log: logs/1.log)\n\
+            interrupted: 1 of 2 trials\n";
+        assert_eq!(String::from_utf8(lines.out).unwrap(), expected);
+    }
+}

@@ -1,0 +1,57 @@
+//! What the parent tells a trial's process, and what that tells back: two JSON files.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::cell::Cell;
+use crate::result::{Failure, Measured};
+use crate::workload::driver::{Operation, Visit};
+
+/// What a trial is to do.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Spec {
+    /// The parent's process number: a trial whose parent has gone must not start.
+    pub parent: u32,
+    /// The cell.
+    pub cell: Cell,
+    /// The empty folder for the store's files.
+    pub directory: PathBuf,
+    /// As in the plan.
+    pub operations: u64,
+    /// As in the plan.
+    pub order: Vec<Operation>,
+    /// As in the plan.
+    pub batch: u32,
+    /// As in the plan.
+    pub visit: Visit,
+    /// Whether values are to be compressed.
+    pub compression: bool,
+    /// As in the plan.
+    pub seed: u64,
+    /// As in the plan.
+    pub text: Option<PathBuf>,
+}
+
+/// What a trial tells back.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "status", rename_all = "lowercase")]
+pub enum Report {
+    /// It succeeded.
+    Ok {
+        /// What was measured.
+        measured: Box<Measured>,
+    },
+    /// It failed.
+    Failed {
+        /// What kind of failure.
+        reason: Failure,
+        /// What happened.
+        message: String,
+    },
+    /// The store can't do this.
+    Unsupported {
+        /// Why not.
+        message: String,
+    },
+}

@@ -1,0 +1,160 @@
+//! From a plan to its cells, and the order in which their trials run. Pure.
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
+use crate::cell::{Cell, GuaranteeChoice};
+use crate::plan::Plan;
+use crate::result::LeftOut;
+use crate::store::StoreDef;
+use crate::units::rough_bytes;
+
+/// Room that a cell needs on its disk, as a multiple of its values' bytes: log, tables and compaction side by side.
+const ROOM_FACTOR: f64 = 3.0;
+
+/// A place as far as the choice of cells is concerned.
+#[derive(Debug, Clone)]
+pub struct Room {
+    /// Its name.
+    pub name: String,
+    /// What is free there, in bytes.
+    pub free_bytes: u64,
+}
+
+/// A plan's cells, and the combinations that are left out, each with its reason.
+pub fn cells(plan: &Plan, stores: &[StoreDef], rooms: &[Room]) -> (Vec<Cell>, Vec<LeftOut>) {
+    let mut cells = Vec::new();
+    let mut left_out = Vec::new();
+    for cell in combinations(plan, rooms) {
+        let store = stores.iter().find(|store| store.name == cell.store);
+        let free = rooms.iter().find(|room| room.name == cell.place).map_or(0, |room| room.free_bytes);
+        match reason_to_leave_out(plan, &cell, store, free) {
+            Some(reason) => left_out.push(LeftOut { cell: cell.id(), reason }),
+            None => cells.push(cell),
+        }
+    }
+    (cells, left_out)
+}
+
+fn combinations(plan: &Plan, rooms: &[Room]) -> Vec<Cell> {
+    let axes = &plan.axes;
+    let mut cells = Vec::new();
+    for place in rooms {
+        for guarantee in &axes.guarantee {
+            for data in &axes.data {
+                for record_size in &axes.record_size {
+                    for records in &axes.records {
+                        cells.extend(axes.store.iter().map(|store| Cell {
+                            store: store.clone(),
+                            record_size: *record_size,
+                            records: *records,
+                            data: *data,
+                            guarantee: *guarantee,
+                            place: place.name.clone(),
+                        }));
+                    }
+                }
+            }
+        }
+    }
+    cells
+}
+
+fn reason_to_leave_out(plan: &Plan, cell: &Cell, store: Option<&StoreDef>, free_bytes: u64) -> Option<String> {
+    let Some(store) = store else { return Some("this storebench does not know the store".into()) };
+    if let Err(why) = store.open {
+        return Some(why.into());
+    }
+    if let GuaranteeChoice::Tier(tier) = cell.guarantee
+        && store.offer(tier).is_none()
+    {
+        return Some(format!("{} does not offer the guarantee {tier}", store.name));
+    }
+    let bytes = cell.expected_bytes(plan.operations);
+    if bytes >= plan.size_limit.0 as f64 {
+        let limit = rough_bytes(plan.size_limit.0 as f64);
+        return Some(format!("{} of values: over the size limit of {limit}", rough_bytes(bytes)));
+    }
+    let needed = bytes * ROOM_FACTOR;
+    (needed > free_bytes as f64)
+        .then(|| format!("needs about {} of disk, and {} are free", rough_bytes(needed), rough_bytes(free_bytes as f64)))
+}
+
+/// One trial to be run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Slot {
+    /// The block, from 0.
+    pub block: u32,
+    /// The cell's position in the list of cells.
+    pub cell: usize,
+}
+
+/// The order of the trials: block by block, every cell once in each, in an order drawn from the seed.
+pub fn order(cells: usize, blocks: u32, seed: u64) -> Vec<Slot> {
+    let mut slots = Vec::with_capacity(cells * blocks as usize);
+    for block in 0..blocks {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed ^ (u64::from(block) << 32));
+        let mut drawn: Vec<usize> = (0..cells).collect();
+        for last in (1..drawn.len()).rev() {
+            let other = ((u128::from(random.next_u64()) * (last as u128 + 1)) >> 64) as usize;
+            drawn.swap(last, other);
+        }
+        slots.extend(drawn.into_iter().map(|cell| Slot { block, cell }));
+    }
+    slots
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan;
+    use crate::stores::{MEMORY, NULL};
+    use std::collections::HashSet;
+
+    fn plan() -> Plan {
+        let mut plan = plan::find("crud").unwrap();
+        plan.axes.store = vec!["memory".into(), "null".into()];
+        plan.axes.guarantee = vec![GuaranteeChoice::Default];
+        plan
+    }
+
+    fn rooms(free_bytes: u64) -> Vec<Room> {
+        vec![Room { name: "here".into(), free_bytes }]
+    }
+
+    #[test]
+    fn what_is_too_large_is_left_out_as_in_the_paper() {
+        let (cells, left_out) = cells(&plan(), &[NULL, MEMORY], &rooms(u64::MAX));
+        // 4 sizes x 5 counts, less the three combinations that paper 000's tables leave empty; 2 kinds of data, 2 stores.
+        assert_eq!((cells.len(), left_out.len()), (17 * 4, 3 * 4));
+        assert!(left_out.iter().all(|left| left.reason.contains("over the size limit")), "{left_out:?}");
+        let ids: HashSet<_> = cells.iter().map(Cell::id).collect();
+        assert_eq!(ids.len(), cells.len());
+    }
+
+    #[test]
+    fn a_small_disk_and_a_missing_guarantee_are_reasons_too() {
+        let mut plan = plan();
+        let (cells, left_out) = super::cells(&plan, &[NULL, MEMORY], &rooms(1000));
+        assert!(cells.is_empty() && left_out[0].reason.contains("are free"), "{left_out:?}");
+        plan.axes.guarantee = vec![GuaranteeChoice::Tier(crate::store::Guarantee::Power)];
+        plan.axes.store = vec!["null".into(), "nosuch".into()];
+        let (cells, left_out) = super::cells(&plan, &[NULL, MEMORY], &rooms(u64::MAX));
+        assert!(cells.is_empty());
+        assert!(left_out[0].reason.contains("does not offer the guarantee power"), "{left_out:?}");
+        assert!(left_out[1].reason.contains("does not know"), "{left_out:?}");
+    }
+
+    #[test]
+    fn every_block_holds_every_cell_once_in_an_order_of_its_own() {
+        let slots = order(50, 3, 7);
+        let block = |number: u32| slots.iter().filter(|slot| slot.block == number).map(|slot| slot.cell).collect::<Vec<_>>();
+        for number in 0..3 {
+            assert_eq!(block(number).into_iter().collect::<HashSet<_>>(), (0..50).collect());
+        }
+        assert_ne!(block(0), block(1));
+        assert_ne!(block(0), (0..50).collect::<Vec<_>>());
+        assert_eq!(slots, order(50, 3, 7));
+        assert_ne!(slots, order(50, 3, 8));
+    }
+}

@@ -1,0 +1,64 @@
+//! The bench on which a workload finds its store: it opens it, and opens it anew in an empty folder when asked.
+
+use std::path::{Path, PathBuf};
+
+use crate::store::{OpenFn, OpenOptions, Store, StoreError};
+use crate::workload::driver::Stop;
+
+/// A store under test, in a folder of its own.
+pub struct Bench<'a> {
+    open: OpenFn,
+    options: OpenOptions<'a>,
+    folder: PathBuf,
+    store: Option<Box<dyn Store>>,
+}
+
+impl<'a> Bench<'a> {
+    /// Opens the store in the empty folder that `options` name.
+    ///
+    /// # Errors
+    /// The store's own.
+    pub fn open(open: OpenFn, options: OpenOptions<'a>) -> Result<Bench<'a>, StoreError> {
+        let store = open(&options)?;
+        Ok(Bench { open, folder: options.directory.to_path_buf(), options, store: Some(store) })
+    }
+
+    /// The folder of the store's files.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The open store.
+    ///
+    /// # Errors
+    /// After it was closed.
+    pub fn store(&self) -> Result<&dyn Store, Stop> {
+        self.store.as_deref().ok_or_else(|| Stop::harness("the store is closed"))
+    }
+
+    /// Closes the store, deletes its files and opens a new one.
+    ///
+    /// # Errors
+    /// When any of these fails.
+    pub fn fresh(&mut self) -> Result<(), Stop> {
+        self.close()?;
+        let failed =
+            |error: std::io::Error| Stop::harness(format!("emptying {}: {error}", self.folder.display()));
+        std::fs::remove_dir_all(&self.folder).map_err(failed)?;
+        std::fs::create_dir(&self.folder).map_err(failed)?;
+        self.store =
+            Some((self.open)(&self.options).map_err(|error| Stop::store("opening the store", &error))?);
+        Ok(())
+    }
+
+    /// Closes the store.
+    ///
+    /// # Errors
+    /// The store's own.
+    pub fn close(&mut self) -> Result<(), Stop> {
+        match self.store.take() {
+            Some(store) => store.close().map_err(|error| Stop::store("closing the store", &error)),
+            None => Ok(()),
+        }
+    }
+}

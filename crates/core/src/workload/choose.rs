@@ -1,0 +1,84 @@
+//! The choice of records: seeded, so that every store meets the same sequence.
+
+use rand_distr::{Distribution, Zipf};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
+/// Chooses records below a count.
+#[derive(Debug, Clone)]
+pub struct Chooser {
+    random: Xoshiro256PlusPlus,
+    law: Law,
+}
+
+#[derive(Debug, Clone)]
+enum Law {
+    Uniform,
+    Zipfian(Zipf<f64>),
+}
+
+impl Chooser {
+    /// Every record alike.
+    pub fn uniform(seed: u64) -> Chooser {
+        Chooser { random: Xoshiro256PlusPlus::seed_from_u64(seed), law: Law::Uniform }
+    }
+
+    /// A few records often, most of them seldom: ranks follow Zipf's law with `exponent` (YCSB takes 0.99) over `count`
+    /// records, and are scattered over them by a hash, so that the popular ones don't lie side by side.
+    ///
+    /// # Errors
+    /// A sentence, for a count of 0 or an exponent that is not positive.
+    pub fn zipfian(seed: u64, count: u64, exponent: f64) -> Result<Chooser, String> {
+        let law = Zipf::new(count as f64, exponent)
+            .map_err(|error| format!("Zipf's law over {count} records: {error}"))?;
+        Ok(Chooser { random: Xoshiro256PlusPlus::seed_from_u64(seed), law: Law::Zipfian(law) })
+    }
+
+    /// One record below `count`.
+    #[inline]
+    pub fn below(&mut self, count: u64) -> u64 {
+        let number = match &self.law {
+            Law::Uniform => self.random.next_u64(),
+            Law::Zipfian(law) => (law.sample(&mut self.random) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15),
+        };
+        ((u128::from(number) * u128::from(count)) >> 64) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counts(mut chooser: Chooser) -> Vec<u32> {
+        let mut counts = vec![0; 1000];
+        (0..200_000).for_each(|_| counts[chooser.below(1000) as usize] += 1);
+        counts
+    }
+
+    #[test]
+    fn uniform_reaches_all_alike() {
+        let counts = counts(Chooser::uniform(1));
+        assert!(counts.iter().all(|count| (120..290).contains(count)), "{counts:?}");
+    }
+
+    #[test]
+    fn zipfian_prefers_few_in_the_proportion_of_the_law() {
+        let mut counts = counts(Chooser::zipfian(1, 1000, 0.99).unwrap());
+        counts.sort_unstable_by(|a, b| b.cmp(a));
+        // 1 / H where H is the sum of k^-0.99 over 1..=1000: 0.131 of all for the first rank, half of it for the second.
+        assert!((0.12..0.16).contains(&(f64::from(counts[0]) / 200_000.0)), "{}", counts[0]);
+        assert!((1.6..2.4).contains(&(f64::from(counts[0]) / f64::from(counts[1]))));
+    }
+
+    #[test]
+    fn the_same_seed_chooses_the_same() {
+        let choose = |seed| {
+            (0..100)
+                .map(move |_| 0)
+                .scan(Chooser::uniform(seed), |c, _: i32| Some(c.below(1_000_000)))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(choose(5), choose(5));
+        assert_ne!(choose(5), choose(6));
+    }
+}

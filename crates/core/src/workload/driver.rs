@@ -1,0 +1,377 @@
+//! The timed loop. Operations are planned in quanta, with their keys and values made before the clock starts; then each
+//! is timed from just before the store's call to just after it; latencies are recorded when the quantum has ended.
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use crate::measure::clock::Clock;
+use crate::measure::latency::Latencies;
+use crate::record::{Key, Records};
+use crate::result::Failure;
+use crate::store::{Session, StoreError};
+
+/// What is done with one record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Operation {
+    Insert,
+    Get,
+    Update,
+    Remove,
+}
+
+impl Operation {
+    /// Every operation.
+    pub const ALL: [Operation; 4] = [Operation::Insert, Operation::Get, Operation::Update, Operation::Remove];
+
+    /// The word used in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Operation::Insert => "insert",
+            Operation::Get => "get",
+            Operation::Update => "update",
+            Operation::Remove => "remove",
+        }
+    }
+}
+
+/// What the application does with a value that it gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Visit {
+    /// Copies it into a buffer of its own, as most do.
+    Copy,
+    /// Reads a byte of every cache line where it lies.
+    Touch,
+}
+
+/// Why a workload stopped before its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stop {
+    /// What kind of failure.
+    pub failure: Failure,
+    /// What happened, in a sentence.
+    pub message: String,
+    /// The operation that failed, if one did.
+    pub operation: Option<Operation>,
+}
+
+impl Stop {
+    /// A failure of the store outside the timed loop.
+    pub fn store(doing: &str, error: &StoreError) -> Stop {
+        let failure = if is_disk_full(error) { Failure::DiskFull } else { Failure::Store };
+        Stop { failure, message: format!("{doing}: {error}"), operation: None }
+    }
+
+    /// A failure of the harness.
+    pub fn harness(message: impl Into<String>) -> Stop {
+        Stop { failure: Failure::Harness, message: message.into(), operation: None }
+    }
+}
+
+/// Engines pass the system's word on in texts of their own; what they have in common is the system's phrase or their
+/// own name for it.
+fn is_disk_full(error: &StoreError) -> bool {
+    match error {
+        StoreError::Io { source, .. } => {
+            matches!(source.kind(), std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded)
+        }
+        other => {
+            let text = other.to_string().to_lowercase();
+            ["no space left", "disk is full", "disk quota", "enospc"]
+                .iter()
+                .any(|phrase| text.contains(phrase))
+        }
+    }
+}
+
+/// One operation, planned.
+#[derive(Debug, Clone)]
+struct Planned {
+    operation: Operation,
+    timed: bool,
+    version: u8,
+    index: u64,
+    value: Range<usize>,
+}
+
+/// Some operations with their keys and values. Its memory is taken once and kept.
+#[derive(Debug)]
+pub struct Quantum {
+    planned: Vec<Planned>,
+    keys: Vec<Key>,
+    arena: Vec<u8>,
+    ticks: Vec<u64>,
+}
+
+/// Operations in a quantum at most.
+const QUANTUM_OPERATIONS: usize = 128;
+/// Value bytes after which a quantum is full: a share of the second-level cache, so that small values stay near.
+const QUANTUM_BYTES: usize = 256 << 10;
+
+impl Quantum {
+    /// An empty quantum for values of up to `largest_value` bytes.
+    pub fn new(largest_value: usize) -> Quantum {
+        let mut arena = vec![1; QUANTUM_BYTES + 2 * largest_value];
+        arena.clear();
+        Quantum {
+            planned: Vec::with_capacity(QUANTUM_OPERATIONS),
+            keys: Vec::with_capacity(QUANTUM_OPERATIONS),
+            arena,
+            ticks: vec![0; QUANTUM_OPERATIONS],
+        }
+    }
+
+    /// Forgets what was planned.
+    pub fn clear(&mut self) {
+        self.planned.clear();
+        self.keys.clear();
+        self.arena.clear();
+    }
+
+    /// Whether there is room for `more` operations.
+    pub fn has_room_for(&self, more: usize) -> bool {
+        self.planned.len() + more <= QUANTUM_OPERATIONS && self.arena.len() < QUANTUM_BYTES
+    }
+
+    /// Whether nothing is planned.
+    pub fn is_empty(&self) -> bool {
+        self.planned.is_empty()
+    }
+
+    /// Plans an operation on the record at `index`. `version` is that of the value written, or expected to be read.
+    #[inline]
+    pub fn plan(&mut self, records: &Records, operation: Operation, index: u64, version: u8, timed: bool) {
+        let start = self.arena.len();
+        if matches!(operation, Operation::Insert | Operation::Update) {
+            records.append_value(index, version, &mut self.arena);
+        }
+        self.keys.push(records.key(index));
+        self.planned.push(Planned { operation, timed, version, index, value: start..self.arena.len() });
+    }
+}
+
+/// What was measured of one operation, on one thread.
+#[derive(Debug, Clone)]
+pub struct Record {
+    /// Latencies of the operations that succeeded.
+    pub latencies: Latencies,
+    /// Operations that failed.
+    pub errors: u64,
+    /// Value bytes written or read.
+    pub value_bytes: u64,
+}
+
+impl Record {
+    fn new() -> Result<Record, String> {
+        Ok(Record { latencies: Latencies::new()?, errors: 0, value_bytes: 0 })
+    }
+
+    /// Adds what another thread measured.
+    ///
+    /// # Errors
+    /// As [`Latencies::merge`].
+    pub fn merge(&mut self, other: &Record) -> Result<(), String> {
+        self.errors += other.errors;
+        self.value_bytes += other.value_bytes;
+        self.latencies.merge(&other.latencies)
+    }
+}
+
+/// What was measured, by operation.
+#[derive(Debug, Clone)]
+pub struct Recorder {
+    records: [Record; Operation::ALL.len()],
+}
+
+impl Recorder {
+    /// Nothing yet.
+    ///
+    /// # Errors
+    /// As [`Latencies::new`].
+    pub fn new() -> Result<Recorder, String> {
+        Ok(Recorder { records: [Record::new()?, Record::new()?, Record::new()?, Record::new()?] })
+    }
+
+    /// What was measured of `operation`.
+    pub fn of(&self, operation: Operation) -> &Record {
+        &self.records[operation as usize]
+    }
+
+    /// Adds what another thread measured.
+    ///
+    /// # Errors
+    /// As [`Latencies::merge`].
+    pub fn merge(&mut self, other: &Recorder) -> Result<(), String> {
+        self.records.iter_mut().zip(&other.records).try_for_each(|(mine, theirs)| mine.merge(theirs))
+    }
+}
+
+/// Drives one session.
+pub struct Driver<'a> {
+    clock: &'a Clock,
+    records: &'a Records,
+    visit: Visit,
+    /// Whether what is read can be checked: not with a store that keeps nothing.
+    check: bool,
+    seen: Seen,
+    recorder: Recorder,
+}
+
+/// Where the visitor puts what it sees.
+struct Seen {
+    buffer: Vec<u8>,
+    length: usize,
+}
+
+impl Seen {
+    #[inline(always)]
+    fn copy(&mut self, value: &[u8]) {
+        self.length = value.len();
+        let kept = value.len().min(self.buffer.len());
+        self.buffer[..kept].copy_from_slice(&value[..kept]);
+    }
+
+    #[inline(always)]
+    fn touch(&mut self, value: &[u8]) {
+        self.length = value.len();
+        std::hint::black_box(value.iter().step_by(64).fold(0_u8, |sum, byte| sum.wrapping_add(*byte)));
+    }
+
+    fn value(&self) -> Option<&[u8]> {
+        self.buffer.get(..self.length)
+    }
+}
+
+impl<'a> Driver<'a> {
+    /// A driver for the records of a cell. All memory that it will ever use is taken and touched here.
+    ///
+    /// # Errors
+    /// As [`Recorder::new`].
+    pub fn new(
+        clock: &'a Clock,
+        records: &'a Records,
+        visit: Visit,
+        check: bool,
+    ) -> Result<Driver<'a>, String> {
+        let seen = Seen { buffer: vec![1; records.largest_value() + 1], length: 0 };
+        Ok(Driver { clock, records, visit, check, seen, recorder: Recorder::new()? })
+    }
+
+    /// What was measured, and a fresh start.
+    pub fn finish(self) -> Recorder {
+        self.recorder
+    }
+
+    /// Does what was planned.
+    ///
+    /// # Errors
+    /// At the first operation that fails or reads what is wrong.
+    pub fn run(&mut self, session: &mut dyn Session, quantum: &mut Quantum) -> Result<(), Stop> {
+        let Quantum { planned, keys, arena, ticks } = quantum;
+        let mut done = 0;
+        let mut stopped = Ok(());
+        for ((planned, key), ticks) in planned.iter().zip(keys.iter()).zip(ticks.iter_mut()) {
+            match self.one(session, planned, key, &arena[planned.value.clone()]) {
+                Ok(elapsed) => *ticks = elapsed,
+                Err(stop) => {
+                    self.recorder.records[planned.operation as usize].errors += 1;
+                    stopped = Err(stop);
+                    break;
+                }
+            }
+            done += 1;
+        }
+        for (planned, ticks) in planned[..done].iter().zip(ticks.iter()).filter(|(planned, _)| planned.timed)
+        {
+            let record = &mut self.recorder.records[planned.operation as usize];
+            record.latencies.record(self.clock.nanoseconds(0, *ticks).max(1));
+            record.value_bytes += planned.value.len() as u64;
+        }
+        stopped
+    }
+
+    /// One operation; returns the ticks that the store's call took.
+    #[inline(always)]
+    fn one(
+        &mut self,
+        session: &mut dyn Session,
+        planned: &Planned,
+        key: &Key,
+        value: &[u8],
+    ) -> Result<u64, Stop> {
+        let start = self.clock.now();
+        let result = match planned.operation {
+            Operation::Insert => session.insert(key, value),
+            Operation::Update => session.update(key, value),
+            Operation::Remove => session.remove(key),
+            Operation::Get => return self.get(session, planned, key),
+        };
+        let end = self.clock.now();
+        match result {
+            Ok(()) => Ok(end.saturating_sub(start)),
+            Err(error) => Err(failed(planned, key, &error)),
+        }
+    }
+
+    #[inline(always)]
+    fn get(&mut self, session: &mut dyn Session, planned: &Planned, key: &Key) -> Result<u64, Stop> {
+        let seen = &mut self.seen;
+        let (start, result, end);
+        match self.visit {
+            Visit::Copy => {
+                start = self.clock.now();
+                result = session.get(key, &mut |value| seen.copy(value));
+                end = self.clock.now();
+            }
+            Visit::Touch => {
+                start = self.clock.now();
+                result = session.get(key, &mut |value| seen.touch(value));
+                end = self.clock.now();
+            }
+        }
+        match result {
+            Ok(true) if !self.check => {}
+            Ok(true) => self.check_value(session, planned, key)?,
+            Ok(false) => return Err(wrong(planned, key, "is missing")),
+            Err(error) => return Err(failed(planned, key, &error)),
+        }
+        Ok(end.saturating_sub(start))
+    }
+
+    /// Checks the value just read, outside the timed region. One that was only touched is read once more.
+    fn check_value(&mut self, session: &mut dyn Session, planned: &Planned, key: &Key) -> Result<(), Stop> {
+        if self.visit == Visit::Touch {
+            let seen = &mut self.seen;
+            session.get(key, &mut |value| seen.copy(value)).map_err(|error| failed(planned, key, &error))?;
+        }
+        let value = self.seen.value().unwrap_or_default();
+        if !self.records.is_value(planned.index, planned.version, value) {
+            let expected = self.records.value_length(planned.index, planned.version);
+            let found =
+                format!("is wrong: {} bytes where {expected} were written, or other bytes", self.seen.length);
+            return Err(wrong(planned, key, &found));
+        }
+        self.recorder.records[Operation::Get as usize].value_bytes += value.len() as u64;
+        Ok(())
+    }
+}
+
+#[cold]
+fn failed(planned: &Planned, key: &Key, error: &StoreError) -> Stop {
+    let doing = format!(
+        "{} of record {} (key {})",
+        planned.operation.name(),
+        planned.index,
+        String::from_utf8_lossy(key)
+    );
+    Stop { operation: Some(planned.operation), ..Stop::store(&doing, error) }
+}
+
+#[cold]
+fn wrong(planned: &Planned, key: &Key, what: &str) -> Stop {
+    let message =
+        format!("the value of record {} (key {}) {what}", planned.index, String::from_utf8_lossy(key));
+    Stop { failure: Failure::WrongData, message, operation: Some(planned.operation) }
+}

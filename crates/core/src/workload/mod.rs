@@ -1,0 +1,6 @@
+//! What is done to a store: the short timed loop ([`driver`]), the choice of keys, and one file per workload.
+
+pub mod bench;
+pub mod choose;
+pub mod crud;
+pub mod driver;
