@@ -1,0 +1,74 @@
+# `make help` lists what there is. Nothing here is needed to build: `cargo build --release` does that once the system
+# libraries are there (docs/building.md).
+
+.DEFAULT_GOAL := help
+SHELL := /bin/sh
+
+# What `make run` runs.
+ARGS ?= run crud --quick
+# system, bundled, or empty: the system's RocksDB where there is one, else one built from source.
+ROCKSDB ?=
+# The stores to build in, by cargo feature and separated by commas; empty: all.
+FEATURES ?=
+# `no`: install nothing, look for nothing.
+SETUP ?= yes
+# Where `make install` puts things; DESTDIR goes before it.
+PREFIX ?= $(shell if [ "$$(id -u)" = 0 ]; then echo /usr/local; else echo "$$HOME/.local"; fi)
+DESTDIR ?=
+
+export ROCKSDB FEATURES
+
+environment = . scripts/env.sh
+ifeq ($(SETUP),no)
+setup = true
+else
+setup = scripts/setup.sh
+endif
+
+.PHONY: help
+help: ## List these targets
+	@echo "usage: make TARGET [OPTION=VALUE...]"
+	@echo
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' Makefile
+	@echo
+	@echo "options: ARGS='$(ARGS)' (for run), ROCKSDB=system|bundled, FEATURES=sqlite,lmdb,..., SETUP=no,"
+	@echo "         PREFIX=$(PREFIX); CARGO_TARGET_DIR is respected"
+
+.PHONY: run
+run: ## Install what is missing, build, and run the quick study: which store wins on this machine?
+	@$(setup)
+	@$(environment) && cargo run --release --package storebench $$STOREBENCH_CARGO_FLAGS -- $(ARGS)
+
+.PHONY: test
+test: ## Run every test
+	@$(setup) test
+	@$(environment) && cargo test --release --workspace $$STOREBENCH_CARGO_FLAGS
+	@scripts/tests.sh
+
+.PHONY: check
+check: ## Check format, lints, scripts, licences and sources of the dependencies, and advisories where reachable
+	@$(setup) check
+	@$(environment) && cargo fmt --all --check
+	@$(environment) && cargo clippy --release --workspace --all-targets --locked $$STOREBENCH_CARGO_FLAGS -- -D warnings
+	@shellcheck -x scripts/*.sh .ci/run
+	@$(environment) && scripts/deny.sh
+
+.PHONY: bench
+bench: ## Measure what the harness itself costs
+	@$(setup)
+	@$(environment) && cargo bench --workspace $$STOREBENCH_CARGO_FLAGS
+
+.PHONY: install
+install: ## Install the program, its manual pages and shell completions under PREFIX
+	@$(setup)
+	@$(environment) && cargo build --release --package storebench $$STOREBENCH_CARGO_FLAGS
+	@$(environment) && scripts/install.sh "$(DESTDIR)$(PREFIX)"
+
+.PHONY: uninstall
+uninstall: ## Remove what install put under PREFIX
+	@scripts/install.sh --remove "$(DESTDIR)$(PREFIX)"
+
+.PHONY: clean
+clean: ## Remove what was built; the runs are kept
+	@$(environment) && cargo clean
+	@echo "The folders of your runs are kept (storebench-runs/ unless you named another)."

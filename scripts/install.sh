@@ -1,0 +1,57 @@
+#!/bin/sh
+# Installs the release binary, its manual pages and its shell completions under a prefix, or removes them.
+# usage: scripts/install.sh [--remove] PREFIX        (`make install` and `make uninstall` call this)
+set -eu
+
+# Where what goes, below the prefix.
+binary=bin/storebench
+manuals=share/man/man1
+bash=share/bash-completion/completions/storebench
+zsh=share/zsh/site-functions/_storebench
+fish=share/fish/vendor_completions.d/storebench.fish
+
+fail() {
+    echo "install: $*" >&2
+    exit 1
+}
+
+# The binary that cargo built, wherever CARGO_TARGET_DIR or cargo's configuration have it.
+built() {
+    target=$(cargo metadata --format-version 1 --no-deps --offline | sed -n 's/.*"target_directory":"\([^"]*\)".*/\1/p')
+    echo "$target/release/storebench"
+}
+
+install_all() {
+    from=$(built)
+    [ -x "$from" ] || fail "$from is not there: \`make install\` builds it first"
+    for file in "$binary" "$manuals/x" "$bash" "$zsh" "$fish"; do
+        folder=$(dirname "$prefix/$file")
+        mkdir -p "$folder" || fail "$folder can't be made: choose another with PREFIX=..., or use sudo"
+    done
+    install -m 755 "$from" "$prefix/$binary" || fail "$prefix/bin can't be written: choose another PREFIX, or use sudo"
+    "$from" man "$prefix/$manuals"
+    "$from" completions bash >"$prefix/$bash"
+    "$from" completions zsh >"$prefix/$zsh"
+    "$from" completions fish >"$prefix/$fish"
+    echo "installed $prefix/$binary, with manual pages and completions for bash, zsh and fish under $prefix/share"
+    case ":$PATH:" in
+        *":$prefix/bin:"*) ;;
+        *) echo "note: $prefix/bin is not in PATH" ;;
+    esac
+}
+
+remove_all() {
+    rm -f "$prefix/$binary" "$prefix/$bash" "$prefix/$zsh" "$prefix/$fish" \
+        "$prefix/$manuals/storebench.1" "$prefix/$manuals"/storebench-*.1
+    echo "removed storebench from $prefix; the folders of your runs are kept"
+}
+
+action=install_all
+if [ "${1:-}" = --remove ]; then
+    action=remove_all
+    shift
+fi
+prefix=${1:-}
+[ -n "$prefix" ] || fail "usage: scripts/install.sh [--remove] PREFIX"
+cd "$(dirname "$0")/.."
+$action

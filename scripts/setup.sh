@@ -1,0 +1,239 @@
+#!/bin/sh
+# Installs what storebench needs to be built and is not there yet; says nothing when all is there.
+#
+# usage: scripts/setup.sh [GROUP...]
+#   GROUP     test: what only the tests need; check: what only `make check` needs
+# environment:
+#   ROCKSDB   system, bundled, or empty: the system's library where there is one, else the bundled one
+#   FEATURES  the stores that are to be built, separated by commas; empty: all
+# Exit code 0: all is there; 1: something is missing and could not be installed, and a line says what to do.
+set -eu
+cd "$(dirname "$0")/.."
+
+# Packages: what needs it, Debian's name, Homebrew's name, and why. Debian's may be alternatives, best first; a dash
+# where the system has it anyway. What needs it: a cargo feature, a group, or `all`.
+packages() {
+    cat <<'END'
+all         build-essential         -               C and C++ compilers, and make
+rocksdb     libclang-dev            -               reads C headers for the bindings
+berkeleydb  libclang-dev            -               reads C headers for the bindings
+rocksdb     librocksdb-dev          rocksdb         RocksDB
+leveldb     libleveldb-dev          leveldb         LevelDB
+berkeleydb  libdb5.3-dev|libdb-dev  berkeley-db@5   Berkeley DB
+test        python3                 -               runs the paper's own script on our output
+check       shellcheck              shellcheck      checks these scripts
+END
+}
+
+say() {
+    printf 'setup: %s\n' "$*" >&2
+}
+
+fail() {
+    say "$*"
+    exit 1
+}
+
+have() {
+    command -v "$1" >/dev/null 2>&1
+}
+
+# Whether a line of the table is asked for.
+wanted() {
+    case "$1" in
+        all) return 0 ;;
+        test | check) case " $groups " in *" $1 "*) return 0 ;; *) return 1 ;; esac ;;
+        *) case ",${FEATURES:-$1}," in *",$1,"*) return 0 ;; *) return 1 ;; esac ;;
+    esac
+}
+
+# The table's lines that this call asks for.
+wanted_packages() {
+    packages | while read -r needs debian brew why; do
+        if ! wanted "$needs"; then continue; fi
+        if [ "$debian" = librocksdb-dev ] && [ "${ROCKSDB:-}" = bundled ]; then continue; fi
+        echo "$debian $brew $why"
+    done
+}
+
+bundled_notice() {
+    say "no RocksDB in this system: the first build compiles one, about a quarter of an hour on two cores" \
+        "(ROCKSDB=bundled asks for that at once)"
+}
+
+# ---- Rust
+
+check_rust() {
+    have cargo || fail "Rust is missing: install it with" \
+        "\`curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh\`, then run this again"
+    # Under rustup this installs the toolchain that rust-toolchain.toml names, if need be.
+    found=$(cargo --version) || fail "cargo does not run (see above): \`rustup toolchain install\` in this folder" \
+        "installs the toolchain that rust-toolchain.toml names, and needs the network"
+    found=$(echo "$found" | cut -d ' ' -f 2)
+    needed=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+    if ! at_least "$found" "$needed"; then
+        fail "Rust $found is too old, $needed is needed: install it with rustup (https://rustup.rs)," \
+            "or put rustup's cargo first in PATH"
+    fi
+}
+
+# Whether version $1 (major.minor...) is $2 or newer.
+at_least() {
+    major=${1%%.*} rest=${1#*.} minor=${rest%%.*}
+    needed_major=${2%%.*} rest=${2#*.} needed_minor=${rest%%.*}
+    [ "$major" -gt "$needed_major" ] || { [ "$major" -eq "$needed_major" ] && [ "$minor" -ge "$needed_minor" ]; }
+}
+
+# ---- Debian, Ubuntu and their like
+
+apt_has() {
+    # One line for each architecture.
+    dpkg-query -W -f '${db:Status-Status}\n' "$1" 2>/dev/null | grep -qx installed
+}
+
+# Whether one of the alternatives (a|b) is installed.
+apt_has_one() {
+    for name in $(echo "$1" | tr '|' ' '); do
+        if apt_has "$name"; then return 0; fi
+    done
+    # The compilers may have come some other way.
+    [ "$1" = build-essential ] && have cc && have c++ && have make
+}
+
+# The wanted lines whose package is missing, each package once.
+apt_missing() {
+    wanted_packages | sort -u | while read -r debian _ why; do
+        apt_has_one "$debian" || echo "$debian $why"
+    done
+}
+
+# The first of the alternatives (a|b) that the package lists offer, or nothing.
+apt_offered() {
+    for name in $(echo "$1" | tr '|' ' '); do
+        if apt-cache show "$name" >/dev/null 2>&1; then
+            echo "$name"
+            return
+        fi
+    done
+}
+
+# Runs a command as root with its output in $log.
+as_root() {
+    if [ "$(id -u)" -eq 0 ]; then
+        env DEBIAN_FRONTEND=noninteractive "$@" >"$log" 2>&1 </dev/null
+        return
+    fi
+    # Where nobody can type a password, sudo must not wait for one.
+    ask=-n
+    if [ -t 0 ]; then ask=; fi
+    # shellcheck disable=SC2024,SC2086 # the log is the caller's; $ask is one flag or none
+    sudo $ask env DEBIAN_FRONTEND=noninteractive "$@" >"$log" 2>&1
+}
+
+# Says why apt-get (or sudo) failed, in one line: its own first error, and what to do by hand.
+apt_failed() {
+    reason=$(sed -n 's/^E: //p' "$log" | head -n 1)
+    [ -n "$reason" ] || reason=$(grep . "$log" | tail -n 1) || reason="it gave no reason"
+    fail "could not $1: $reason -- check the network and your rights, or install by hand: apt-get install $2"
+}
+
+setup_apt() {
+    missing=$(apt_missing)
+    [ -n "$missing" ] || return 0
+    names=$(echo "$missing" | sed 's/[| ].*//' | tr '\n' ' ')
+    names=${names% }
+    if [ "$(id -u)" -ne 0 ] && ! have sudo; then
+        fail "missing, and neither root nor sudo is here to install it: ask for \`apt-get install $names\`"
+    fi
+
+    log=$(mktemp)
+    trap 'rm -f "$log"' EXIT
+    say "refreshing the package lists (apt-get update)"
+    as_root apt-get -o DPkg::Lock::Timeout=120 update || apt_failed "refresh the package lists" "$names"
+    apt-cache show build-essential >/dev/null 2>&1 || apt_failed "fill the package lists" "$names"
+    to_install=$(apt_choose "$missing")
+    [ -n "$to_install" ] || return 0
+    to_install=${to_install% }
+    # shellcheck disable=SC2086 # a list of names
+    as_root apt-get -o DPkg::Lock::Timeout=120 install -y --no-install-recommends $to_install ||
+        apt_failed "install $to_install" "$to_install"
+}
+
+# Of the missing lines ($1) the packages to install; says each with its reason.
+apt_choose() {
+    echo "$1" | while read -r debian why; do
+        name=$(apt_offered "$debian")
+        if [ -z "$name" ] && [ "$debian" = librocksdb-dev ] && [ "${ROCKSDB:-}" != system ]; then
+            bundled_notice
+            continue
+        fi
+        # Unknown to the lists: apt-get says so by its name.
+        name=${name:-${debian%%|*}}
+        say "installing $name: $why"
+        printf '%s ' "$name"
+    done
+}
+
+# ---- macOS
+
+setup_brew() {
+    xcode-select -p >/dev/null 2>&1 || fail "the C compiler is missing: run \`xcode-select --install\`, then this again"
+    cellar=$(brew --prefix)/opt
+    wanted_packages | sort -u | while read -r _ name why; do
+        if [ "$name" = - ] || [ -d "$cellar/$name" ]; then continue; fi
+        say "installing $name with brew: $why"
+        brew install --quiet "$name" >&2 </dev/null || fail "brew could not install $name (see above)"
+    done
+}
+
+# ---- Any other system: nothing is installed, but what is missing is named
+
+setup_elsewhere() {
+    for tool in cc c++ make; do
+        have "$tool" || fail "$tool is missing, and there is neither apt-get nor brew: install C and C++ compilers and make"
+    done
+    need_header leveldb leveldb/c.h LevelDB
+    need_header berkeleydb db.h "Berkeley DB 5.3"
+    case " $groups " in *" test "*) need_tool python3 ;; esac
+    case " $groups " in *" check "*) need_tool shellcheck ;; esac
+    case "${ROCKSDB:-}" in
+        system) need_header rocksdb rocksdb/c.h RocksDB ;;
+        '') case "$STOREBENCH_CARGO_FLAGS" in *rocksdb-bundled*) bundled_notice ;; esac ;;
+    esac
+}
+
+need_tool() {
+    have "$1" || fail "$1 is missing, and there is neither apt-get nor brew: install it"
+}
+
+# need_header FEATURE HEADER NAME
+need_header() {
+    if wanted "$1" && ! echo "#include <$2>" | cc -E -I "${ROCKSDB_INCLUDE_DIR:-/usr/include}" - >/dev/null 2>&1; then
+        fail "$3's development files ($2) are missing, and there is neither apt-get nor brew: install them," \
+            "or leave the store out with FEATURES (docs/building.md)"
+    fi
+}
+
+# ---- The whole
+
+groups=$*
+for group in "$@"; do
+    case "$group" in
+        test | check) ;;
+        *) fail "unknown group '$group': test and check are known" ;;
+    esac
+done
+case "${ROCKSDB:-}" in
+    '' | system | bundled) ;;
+    *) fail "ROCKSDB is '$ROCKSDB': it can be system or bundled" ;;
+esac
+
+. scripts/env.sh
+check_rust
+if have apt-get && have dpkg-query; then
+    setup_apt
+elif [ "$(uname -s)" = Darwin ] && have brew; then
+    setup_brew
+else
+    setup_elsewhere
+fi
