@@ -4,6 +4,7 @@
 //! [`store::StoreDef`]s to `cli::main`; another binary crate can hand over a table of its own.
 
 pub mod cell;
+pub mod crash_writer;
 pub mod result;
 pub mod store;
 pub mod stores;
