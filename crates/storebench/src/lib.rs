@@ -6,4 +6,4 @@ use storebench_core::stores::{MEMORY, NULL};
 mod stores;
 
 /// Every store that storebench knows, in the order of its tables; those that this build lacks say so.
-pub const STORES: &[StoreDef] = &[NULL, MEMORY];
+pub const STORES: &[StoreDef] = &[stores::SQLITE, stores::LMDB, stores::REDB, stores::FJALL, NULL, MEMORY];
