@@ -1,12 +1,21 @@
 //! The harness of storebench: what a store is, what is done to it, how that is measured and shown.
 //!
 //! It holds no native code. The crate `storebench` adds one file per engine and hands its table of
-//! [`store::StoreDef`]s to `cli::main`; another binary crate can hand over a table of its own.
+//! [`store::StoreDef`]s to [`cli::main`]; another binary crate can hand over a table of its own.
 
 pub mod cell;
+pub mod cli;
+pub mod crash_writer;
+pub mod error;
+pub mod estimate;
+pub mod folder;
 pub mod measure;
+pub mod place;
+pub mod plan;
 pub mod record;
 pub mod result;
+pub mod runner;
+pub mod schedule;
 pub mod store;
 pub mod stores;
 pub mod units;

@@ -87,10 +87,9 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Wraps a system error with what was being done; for `map_err`.
-    pub fn io(context: impl Into<String>) -> impl FnOnce(std::io::Error) -> StoreError {
-        let context = context.into();
-        move |source| StoreError::Io { context, source }
+    /// Wraps a system error with what was being done; for `map_err`. Costs nothing unless there is an error.
+    pub fn io<E: Into<std::io::Error>>(context: impl Into<String>) -> impl FnOnce(E) -> StoreError {
+        move |source| StoreError::Io { context: context.into(), source: source.into() }
     }
 
     /// Wraps an engine's own error; for `map_err`.
@@ -283,6 +282,9 @@ impl Batch {
 pub struct Capabilities {
     /// It keeps what it is given. False only for the harness's `null`.
     pub keeps: bool,
+    /// What it keeps is there again when it is opened anew, after a clean close at least. False for stores that live in
+    /// the process's memory.
+    pub persists: bool,
     /// It can scan in the order of the keys' bytes.
     pub order: bool,
     /// How many sessions it can have at once.
@@ -308,6 +310,7 @@ impl Capabilities {
     /// A capable store; entries of the table say how they differ from it.
     pub const DEFAULT: Capabilities = Capabilities {
         keeps: true,
+        persists: true,
         order: true,
         threads: Threads::Many,
         compression: None,

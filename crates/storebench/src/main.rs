@@ -1,1 +1,7 @@
-fn main() {}
+//! The storebench program: the command line over the table of stores.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    storebench_core::cli::main(storebench::STORES)
+}

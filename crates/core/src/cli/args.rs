@@ -74,7 +74,7 @@ pub enum Hidden {
     Trial { spec: PathBuf, out: PathBuf },
     /// Writes records until it is killed
     #[command(name = "__write", hide = true)]
-    Write { store: String, directory: PathBuf, guarantee: String, count: u64 },
+    Write { arguments: Vec<String> },
 }
 
 const RUN_EXAMPLES: &str = "\

@@ -53,8 +53,8 @@ fn dispatch(stores: &[StoreDef], command: Command) -> Result<Exit> {
             child::main(stores, &spec, &out).map_err(|message| Error::new(Exit::Failure, message))?;
             Ok(Exit::Success)
         }
-        Command::Hidden(Hidden::Write { store, directory, guarantee, count }) => {
-            crate::crash_writer::run(stores, &store, &directory, &guarantee, count)
+        Command::Hidden(Hidden::Write { arguments }) => {
+            crate::crash_writer::run(stores, &arguments)
                 .map_err(|message| Error::new(Exit::Failure, message))?;
             Ok(Exit::Success)
         }

@@ -15,6 +15,7 @@ pub const MEMORY: StoreDef = StoreDef {
     summary: "an ordered map in memory: the ceiling",
     version: || env!("CARGO_PKG_VERSION").into(),
     capabilities: Capabilities {
+        persists: false,
         threads: Threads::ManyReadersOneWriter,
         batch: Batch::Grouped,
         notices_existing: true,
@@ -32,7 +33,8 @@ pub const MEMORY: StoreDef = StoreDef {
     open: Ok(open),
 };
 
-fn open(_: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
+fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
+    super::refuse_settings(options)?;
     Ok(Box::new(Memory::default()))
 }
 

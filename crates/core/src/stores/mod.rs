@@ -1,7 +1,23 @@
-//! The harness's own stores: a floor (`null`), a ceiling (`memory`).
+//! The stores that need no native code: the two folder layouts, and the harness's own floor (`null`) and ceiling
+//! (`memory`).
 
+mod folder;
 mod memory;
 mod null;
 
+pub use folder::{FLAT_FOLDER, NESTED_FOLDER};
 pub use memory::MEMORY;
 pub use null::NULL;
+
+use crate::store::{OpenOptions, Result, StoreError};
+
+/// For stores that know no settings.
+///
+/// # Errors
+/// [`StoreError::BadSetting`] when one is given.
+fn refuse_settings(options: &OpenOptions<'_>) -> Result<()> {
+    match options.settings.keys().next() {
+        None => Ok(()),
+        Some(name) => Err(StoreError::BadSetting(format!("this store has no settings, {name} neither"))),
+    }
+}

@@ -13,6 +13,7 @@ pub const NULL: StoreDef = StoreDef {
     version: || env!("CARGO_PKG_VERSION").into(),
     capabilities: Capabilities {
         keeps: false,
+        persists: false,
         order: false,
         threads: Threads::Many,
         batch: Batch::Grouped,
@@ -25,7 +26,8 @@ pub const NULL: StoreDef = StoreDef {
     open: Ok(open),
 };
 
-fn open(_: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
+fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
+    super::refuse_settings(options)?;
     Ok(Box::new(Null))
 }
 

@@ -1,1 +1,39 @@
 //! One file per store.
+//!
+//! A native store is compiled with its feature. Without it, the table holds an entry of the same name that says which
+//! feature to build with; [`store!`] makes one or the other.
+
+/// Brings a native store's table entry into this module, or stands in for it: the feature (which is the store's name),
+/// the module's constant, and what the store is, in half a line.
+macro_rules! store {
+    ($feature:literal, $module:ident::$name:ident, $summary:literal) => {
+        #[cfg(feature = $feature)]
+        pub use self::$module::$name;
+        #[cfg(not(feature = $feature))]
+        #[doc = concat!("`", $feature, "`, which this build lacks.")]
+        pub const $name: storebench_core::store::StoreDef = storebench_core::store::StoreDef::not_built(
+            $feature,
+            storebench_core::store::Kind::Engine,
+            $summary,
+            concat!("this build has no ", $feature, ": build with --features ", $feature),
+        );
+    };
+}
+
+#[cfg(feature = "fjall")]
+mod fjall;
+#[cfg(feature = "lmdb")]
+mod lmdb;
+#[cfg(feature = "redb")]
+mod redb;
+#[cfg(feature = "sqlite")]
+mod sqlite;
+#[cfg(any(feature = "fjall", feature = "lmdb", feature = "redb", feature = "sqlite"))]
+mod support;
+#[cfg(test)]
+mod testing;
+
+store!("sqlite", sqlite::SQLITE, "SQL database in one file (B-tree)");
+store!("lmdb", lmdb::LMDB, "memory-mapped B+tree, copy on write");
+store!("redb", redb::REDB, "copy-on-write B-trees in one file, in Rust");
+store!("fjall", fjall::FJALL, "log-structured merge tree, in Rust");

@@ -1,1 +1,4 @@
 //! The integration tests, in one binary.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod conformance;

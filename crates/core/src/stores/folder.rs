@@ -1,0 +1,404 @@
+//! `flat-folder` and `nested-folder`: a file per record, the key as its name, the value as its content.
+//!
+//! `process` writes as most programs do: open, write, close. `power` writes under a temporary name, syncs, renames
+//! over the old file and syncs the directory. docs/guarantees.md says what each of them leaves after a crash.
+
+mod durable;
+mod path;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::io::Errno;
+
+use self::durable::GroupSync;
+use self::path::{LEVEL_BYTES, Layout, MAX_NAME_BYTES, TEMPORARY_PREFIX, join};
+use super::refuse_settings;
+use crate::store::{
+    Batch, Capabilities, Guarantee, Kind, Offer, OpenOptions, Result, Session, Setting, Store, StoreDef,
+    StoreError,
+};
+
+/// All files in one directory.
+pub const FLAT_FOLDER: StoreDef = StoreDef {
+    name: "flat-folder",
+    summary: "a file per record, all in one directory",
+    open: Ok(|options| open(options, Layout::Flat)),
+    ..FOLDER
+};
+
+/// Files in two levels of directories.
+pub const NESTED_FOLDER: StoreDef = StoreDef {
+    name: "nested-folder",
+    summary: "a file per record, in two levels of directories by the key's first four bytes",
+    open: Ok(|options| open(options, Layout::Nested)),
+    ..FOLDER
+};
+
+/// What both layouts have in common.
+const FOLDER: StoreDef = StoreDef {
+    name: "",
+    kind: Kind::Folder,
+    summary: "",
+    version,
+    capabilities: Capabilities {
+        order: false,
+        batch: Batch::Grouped,
+        any_byte_in_keys: false,
+        max_key_bytes: MAX_NAME_BYTES,
+        ..Capabilities::DEFAULT
+    },
+    offers: &[
+        Offer { guarantee: Guarantee::Process, settings: PLAIN, atomic_replace: false },
+        Offer { guarantee: Guarantee::Power, settings: RENAMED, atomic_replace: true },
+    ],
+    shipped: Guarantee::Process,
+    settings: &[],
+    open: Err("this is what the layouts share"),
+};
+
+const PLAIN: &str = "open, write, close";
+const RENAMED: &str = "write under a temporary name, fsync, rename, fsync of the directory";
+
+/// The system's name and release: a folder's engine is the kernel.
+fn version() -> String {
+    let system = rustix::system::uname();
+    format!("{} {}", system.sysname().to_string_lossy(), system.release().to_string_lossy())
+}
+
+fn open(options: &OpenOptions<'_>, layout: Layout) -> Result<Box<dyn Store>> {
+    refuse_settings(options)?;
+    let power = match options.guarantee {
+        None | Some(Guarantee::Process) => false,
+        Some(Guarantee::Power) => true,
+        Some(Guarantee::None) => {
+            return Err(StoreError::Unsupported("a written file always survives a killed process".into()));
+        }
+    };
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let root = rustix::fs::open(options.directory, flags, Mode::empty())
+        .map_err(StoreError::io("open the store's directory"))?;
+    let root = File::from(root);
+    durable::remove_temporaries(&root, layout.levels())?;
+    let group = GroupSync::of(&root);
+    if power {
+        // What an earlier process wrote, and perhaps did not live to sync, counts as durable from here on.
+        durable::sync_all(&root, layout.levels(), group)?;
+    }
+    Ok(Box::new(Folder {
+        root,
+        layout,
+        power,
+        group,
+        sessions: AtomicU64::new(0),
+        fresh_directories: AtomicUsize::new(0),
+    }))
+}
+
+struct Folder {
+    root: File,
+    layout: Layout,
+    power: bool,
+    group: GroupSync,
+    /// Sessions opened so far; their numbers keep temporary names apart.
+    sessions: AtomicU64,
+    /// How many writers have made directories that their parents may not durably hold yet. While it is not zero, a
+    /// writer who found its directory in place syncs the parents too, because it may be one of those.
+    fresh_directories: AtomicUsize,
+}
+
+impl Store for Folder {
+    fn session(&self) -> Result<Box<dyn Session + '_>> {
+        Ok(Box::new(FolderSession {
+            store: self,
+            number: self.sessions.fetch_add(1, Ordering::Relaxed),
+            path: Vec::with_capacity(MAX_PATH_BYTES),
+            temporary: Vec::with_capacity(MAX_PATH_BYTES),
+            name: String::with_capacity(MAX_PATH_BYTES),
+            value: Vec::new(),
+        }))
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        if self.power { Guarantee::Power } else { Guarantee::Process }
+    }
+
+    fn count(&self) -> Result<u64> {
+        durable::count(&self.root, self.layout.levels())
+    }
+
+    fn settle(&self) -> Result<()> {
+        durable::sync_all(&self.root, self.layout.levels(), self.group)
+    }
+
+    fn settings(&self) -> Result<Vec<Setting>> {
+        let layout = match self.layout {
+            Layout::Flat => "one directory",
+            Layout::Nested => "two levels of directories, two bytes of the key each",
+        };
+        let batch = match self.guarantee() {
+            Guarantee::Power => self.group.name(),
+            Guarantee::Process | Guarantee::None => "none",
+        };
+        Ok(vec![
+            Setting::given("layout", layout),
+            Setting::given("write", if self.power { RENAMED } else { PLAIN }),
+            Setting::given("sync of a batch", batch),
+            Setting::given("sync when settling", self.group.name()),
+        ])
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Room for a path of either layout: a name, two levels, and the final zero.
+const MAX_PATH_BYTES: usize = MAX_NAME_BYTES + 2 * (LEVEL_BYTES + 1) + 1;
+
+const READ: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC);
+/// What files and directories may be used for, before the process's mask is applied.
+const FILE_MODE: Mode = Mode::from_raw_mode(0o666);
+const DIRECTORY_MODE: Mode = Mode::from_raw_mode(0o777);
+
+struct FolderSession<'a> {
+    store: &'a Folder,
+    number: u64,
+    path: Vec<u8>,
+    temporary: Vec<u8>,
+    name: String,
+    value: Vec<u8>,
+}
+
+impl Session for FolderSession<'_> {
+    fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        if self.store.power { self.put_durably(key, value) } else { self.put(key, value) }
+    }
+
+    fn update(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.insert(key, value)
+    }
+
+    fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
+        let (directory, name) = self.store.layout.split(key)?;
+        let path = join(&mut self.path, directory, name)?;
+        let file = match rustix::fs::openat(&self.store.root, path, READ, Mode::empty()) {
+            Ok(file) => File::from(file),
+            Err(Errno::NOENT) => return Ok(false),
+            Err(error) => return Err(StoreError::io("open a file")(error)),
+        };
+        visit(read_whole(file, &mut self.value)?);
+        Ok(true)
+    }
+
+    fn remove(&mut self, key: &[u8]) -> Result<()> {
+        let (directory, name) = self.store.layout.split(key)?;
+        let path = join(&mut self.path, directory, name)?;
+        match rustix::fs::unlinkat(&self.store.root, path, AtFlags::empty()) {
+            // Also where nothing was there: another session may have removed it, and not have synced yet.
+            Ok(()) | Err(Errno::NOENT) if self.store.power => self.sync_directory(directory),
+            Ok(()) | Err(Errno::NOENT) => Ok(()),
+            Err(error) => Err(StoreError::io("remove a file")(error)),
+        }
+    }
+
+    fn scan(&mut self, _: &[u8], _: usize, _: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize> {
+        Err(StoreError::Unsupported("a directory lists its files in no order".into()))
+    }
+
+    fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
+        if !self.store.power {
+            return records.iter().try_for_each(|(key, value)| self.put(key, value));
+        }
+        let written = self.put_all_durably(records);
+        if written.is_err() {
+            self.remove_temporaries(records);
+        }
+        written
+    }
+}
+
+impl FolderSession<'_> {
+    /// Writes a file in place, as a program does that thinks no further.
+    fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        let (directory, name) = self.store.layout.split(key)?;
+        let mut file = create(&self.store.root, &mut self.path, directory, name, &mut || {})?;
+        file.write_all(value).map_err(StoreError::io("write a file"))
+    }
+
+    /// Writes a file that a power cut leaves whole, old or new.
+    fn put_durably(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        let (directory, _) = self.store.layout.split(key)?;
+        let mut made = false;
+        let written = self
+            .write_temporary(0, key, value, true, &mut made)
+            .and_then(|()| self.rename_temporary(0, key))
+            .and_then(|()| self.sync_directory(directory))
+            .and_then(|()| self.sync_fresh_directories(directory));
+        if written.is_err() {
+            self.remove_temporaries(&[(key, value)]);
+        } else if made {
+            self.store.fresh_directories.fetch_sub(1, Ordering::SeqCst);
+        }
+        written
+    }
+
+    /// Writes all files before the first rename, so that one synchronisation does for their contents and one for
+    /// their names.
+    fn put_all_durably(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
+        let each = self.store.group == GroupSync::EachFile;
+        let mut made = false;
+        for (index, (key, value)) in records.iter().enumerate() {
+            self.write_temporary(index, key, value, each, &mut made)?;
+        }
+        if !each {
+            durable::sync_file_system(&self.store.root)?;
+        }
+        for (index, (key, _)) in records.iter().enumerate() {
+            self.rename_temporary(index, key)?;
+        }
+        if each {
+            let directories: Result<BTreeSet<&[u8]>> =
+                records.iter().map(|(key, _)| Ok(self.store.layout.split(key)?.0)).collect();
+            for directory in directories? {
+                self.sync_directory(directory)?;
+                self.sync_fresh_directories(directory)?;
+            }
+        } else {
+            durable::sync_file_system(&self.store.root)?;
+        }
+        if made {
+            self.store.fresh_directories.fetch_sub(1, Ordering::SeqCst);
+        }
+        Ok(())
+    }
+
+    /// Writes a value under a temporary name beside its file. `made` says whether this operation has made directories
+    /// so far; they count as fresh until it has synced them. Should it fail before, they stay fresh: that costs later
+    /// writers time, not safety.
+    fn write_temporary(
+        &mut self,
+        index: usize,
+        key: &[u8],
+        value: &[u8],
+        sync: bool,
+        made: &mut bool,
+    ) -> Result<()> {
+        let (directory, _) = self.store.layout.split(key)?;
+        let fresh = &self.store.fresh_directories;
+        let mut announce = || {
+            if !std::mem::replace(made, true) {
+                fresh.fetch_add(1, Ordering::SeqCst);
+            }
+        };
+        name_temporary(&mut self.name, self.number, index);
+        let name = self.name.as_bytes();
+        let mut file = create(&self.store.root, &mut self.temporary, directory, name, &mut announce)?;
+        file.write_all(value).map_err(StoreError::io("write a file"))?;
+        if sync { file.sync_all().map_err(StoreError::io("sync a file")) } else { Ok(()) }
+    }
+
+    /// Gives a temporary file its key's name, in place of an older file.
+    fn rename_temporary(&mut self, index: usize, key: &[u8]) -> Result<()> {
+        let (directory, name) = self.store.layout.split(key)?;
+        name_temporary(&mut self.name, self.number, index);
+        let from = join(&mut self.temporary, directory, self.name.as_bytes())?;
+        let to = join(&mut self.path, directory, name)?;
+        rustix::fs::renameat(&self.store.root, from, &self.store.root, to)
+            .map_err(StoreError::io("rename a file"))
+    }
+
+    /// Removes what is left of the temporary files of an operation that failed, as far as that goes: its own error is
+    /// the one to tell, and the next opening removes the rest.
+    fn remove_temporaries(&mut self, records: &[(&[u8], &[u8])]) {
+        for (index, (key, _)) in records.iter().enumerate() {
+            let Ok((directory, _)) = self.store.layout.split(key) else { continue };
+            name_temporary(&mut self.name, self.number, index);
+            if let Ok(path) = join(&mut self.temporary, directory, self.name.as_bytes()) {
+                let _ = rustix::fs::unlinkat(&self.store.root, path, AtFlags::empty());
+            }
+        }
+    }
+
+    /// Makes the names in a directory durable. One that is not there holds none.
+    fn sync_directory(&mut self, directory: &[u8]) -> Result<()> {
+        if directory.is_empty() {
+            return self.store.root.sync_all().map_err(StoreError::io("sync the root directory"));
+        }
+        let path = join(&mut self.path, directory, b"")?;
+        match rustix::fs::openat(&self.store.root, path, READ | OFlags::DIRECTORY, Mode::empty()) {
+            Ok(opened) => File::from(opened).sync_all().map_err(StoreError::io("sync a directory")),
+            Err(Errno::NOENT) => Ok(()),
+            Err(error) => Err(StoreError::io("open a directory to sync")(error)),
+        }
+    }
+
+    /// Makes the way down to a directory durable, if anyone's new directories may not be yet.
+    fn sync_fresh_directories(&mut self, directory: &[u8]) -> Result<()> {
+        if self.store.fresh_directories.load(Ordering::SeqCst) == 0 {
+            return Ok(());
+        }
+        for above in (0..directory.len()).step_by(LEVEL_BYTES).rev() {
+            self.sync_directory(&directory[..above])?;
+        }
+        Ok(())
+    }
+}
+
+fn name_temporary(name: &mut String, session: u64, index: usize) {
+    name.clear();
+    // Writing to a string can't fail.
+    let _ = write!(name, "{TEMPORARY_PREFIX}{session}-{index}");
+}
+
+/// Opens an empty file for writing. Directories are made only after the system missed one, so that a file in an old
+/// directory costs no more than opening it; `announce` is called before the first is made.
+fn create(
+    root: &File,
+    buffer: &mut Vec<u8>,
+    directory: &[u8],
+    name: &[u8],
+    announce: &mut dyn FnMut(),
+) -> Result<File> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC;
+    let file = match rustix::fs::openat(root, join(buffer, directory, name)?, flags, FILE_MODE) {
+        Err(Errno::NOENT) if !directory.is_empty() => {
+            announce();
+            for depth in (LEVEL_BYTES..=directory.len()).step_by(LEVEL_BYTES) {
+                match rustix::fs::mkdirat(root, join(buffer, &directory[..depth], b"")?, DIRECTORY_MODE) {
+                    Ok(()) | Err(Errno::EXIST) => {}
+                    Err(error) => return Err(StoreError::io("make a directory")(error)),
+                }
+            }
+            rustix::fs::openat(root, join(buffer, directory, name)?, flags, FILE_MODE)
+        }
+        opened => opened,
+    };
+    file.map(File::from).map_err(StoreError::io("open a file to write"))
+}
+
+/// Reads a file in one call, into a buffer that is kept.
+fn read_whole(mut file: File, buffer: &mut Vec<u8>) -> Result<&[u8]> {
+    let about = rustix::fs::fstat(&file).map_err(StoreError::io("ask for a file's size"))?;
+    let size = usize::try_from(about.st_size).unwrap_or(0);
+    if buffer.len() < size {
+        buffer.resize(size, 0);
+    }
+    let mut filled = 0;
+    while filled < size {
+        match file.read(&mut buffer[filled..size]) {
+            // Another session is replacing it in place: a reader of such files gets what is there.
+            Ok(0) => break,
+            Ok(bytes) => filled += bytes,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(StoreError::io("read a file")(error)),
+        }
+    }
+    Ok(&buffer[..filled])
+}

@@ -1,0 +1,174 @@
+//! Making files durable: one by one, or the whole file system at once where that is honest.
+
+use std::ffi::CStr;
+use std::fs::File;
+
+use rustix::fs::{Dir, FileType, Mode, OFlags};
+
+use super::path::{LEVEL_BYTES, is_temporary};
+use crate::store::{Result, StoreError};
+
+/// How many files are made durable together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum GroupSync {
+    /// `syncfs`, then `fsync` of the root directory.
+    FileSystem,
+    /// `fsync` of each file and directory.
+    EachFile,
+}
+
+impl GroupSync {
+    /// The way that the file system of `directory` allows.
+    pub(super) fn of(directory: &File) -> GroupSync {
+        if syncfs_is_whole(directory) { GroupSync::FileSystem } else { GroupSync::EachFile }
+    }
+
+    /// What it does, in the system's words.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            GroupSync::FileSystem => "syncfs, fsync of the root directory",
+            GroupSync::EachFile => "fsync of each file and directory",
+        }
+    }
+}
+
+/// Hands every change of the file system that holds `root` to its device.
+///
+/// # Errors
+/// The system's own, also for an earlier write of anyone that failed since `root` was opened (Linux 5.8).
+#[cfg(target_os = "linux")]
+pub(super) fn sync_file_system(root: &File) -> Result<()> {
+    use std::os::fd::AsRawFd;
+
+    unsafe extern "C" {
+        // The C library's own, so that a program that counts its synchronisations sees this one too.
+        fn syncfs(fd: std::ffi::c_int) -> std::ffi::c_int;
+    }
+    // SAFETY: the descriptor is open as long as `root` is borrowed, and the call touches no memory of ours.
+    if unsafe { syncfs(root.as_raw_fd()) } != 0 {
+        return Err(StoreError::io("sync the file system")(std::io::Error::last_os_error()));
+    }
+    // ext2 and the FAT family hand everything to the device in syncfs, but flush the device's cache only in fsync.
+    root.sync_all().map_err(StoreError::io("sync the root directory"))
+}
+
+/// Elsewhere there is no such call, and [`GroupSync::of`] never asks for it.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn sync_file_system(root: &File) -> Result<()> {
+    root.sync_all().map_err(StoreError::io("sync the root directory"))
+}
+
+/// Whether `syncfs` reaches the device on this file system. FUSE and 9p hand it on to nobody, so only those count
+/// that are known to be whole.
+#[cfg(target_os = "linux")]
+fn syncfs_is_whole(directory: &File) -> bool {
+    const KNOWN: [u32; 11] = [
+        0x0000_EF53, // ext2, ext3, ext4
+        0x5846_5342, // XFS
+        0x9123_683E, // Btrfs
+        0xF2F5_2010, // F2FS
+        0x2FC1_2FC1, // ZFS
+        0xCA45_1A4E, // bcachefs
+        0x0000_4D44, // FAT
+        0x2011_BAB0, // exFAT
+        0x7366_746E, // NTFS (ntfs3)
+        0x794C_7630, // overlayfs
+        0x0102_1994, // tmpfs
+    ];
+    // The magic numbers have 32 bits, whatever the width and the sign of the field.
+    rustix::fs::fstatfs(directory).is_ok_and(|about| KNOWN.contains(&(about.f_type as u32)))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn syncfs_is_whole(_: &File) -> bool {
+    false
+}
+
+/// What [`walk`] comes by.
+pub(super) enum Visit<'a> {
+    /// A file, in its directory.
+    File(&'a File, &'a CStr),
+    /// A directory, after all that is in it.
+    Directory(&'a File),
+}
+
+/// Visits every file of the layout below `directory`, and every directory after its content.
+///
+/// # Errors
+/// Those of the system and of `visit`.
+pub(super) fn walk(
+    directory: &File,
+    levels: usize,
+    visit: &mut dyn FnMut(Visit<'_>) -> Result<()>,
+) -> Result<()> {
+    for entry in Dir::read_from(directory).map_err(StoreError::io("list a directory"))? {
+        let entry = entry.map_err(StoreError::io("list a directory"))?;
+        let name = entry.file_name();
+        match entry.file_type() {
+            // Some file systems do not say what an entry is; then its name must do.
+            FileType::RegularFile | FileType::Unknown if levels == 0 && !is_dots(name) => {
+                visit(Visit::File(directory, name))?;
+            }
+            FileType::Directory | FileType::Unknown
+                if levels > 0 && !is_dots(name) && name.count_bytes() == LEVEL_BYTES =>
+            {
+                let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+                let below = rustix::fs::openat(directory, name, flags, Mode::empty());
+                walk(&File::from(below.map_err(StoreError::io("open a directory"))?), levels - 1, visit)?;
+            }
+            _ => {}
+        }
+    }
+    visit(Visit::Directory(directory))
+}
+
+fn is_dots(name: &CStr) -> bool {
+    matches!(name.to_bytes(), b"." | b"..")
+}
+
+/// Makes all that lies below `root` durable.
+///
+/// # Errors
+/// The system's own.
+pub(super) fn sync_all(root: &File, levels: usize, group: GroupSync) -> Result<()> {
+    match group {
+        GroupSync::FileSystem => sync_file_system(root),
+        GroupSync::EachFile => walk(root, levels, &mut |visit| match visit {
+            Visit::File(directory, name) => {
+                let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+                let file = rustix::fs::openat(directory, name, flags, Mode::empty());
+                File::from(file.map_err(StoreError::io("open a file"))?)
+                    .sync_all()
+                    .map_err(StoreError::io("sync a file"))
+            }
+            Visit::Directory(directory) => directory.sync_all().map_err(StoreError::io("sync a directory")),
+        }),
+    }
+}
+
+/// How many records lie below `root`.
+///
+/// # Errors
+/// The system's own.
+pub(super) fn count(root: &File, levels: usize) -> Result<u64> {
+    let mut files = 0;
+    walk(root, levels, &mut |visit| {
+        files += u64::from(matches!(visit, Visit::File(_, name) if !is_temporary(name)));
+        Ok(())
+    })?;
+    Ok(files)
+}
+
+/// Removes the temporary files that a crash left.
+///
+/// # Errors
+/// The system's own.
+pub(super) fn remove_temporaries(root: &File, levels: usize) -> Result<()> {
+    walk(root, levels, &mut |visit| match visit {
+        Visit::File(directory, name) if is_temporary(name) => {
+            rustix::fs::unlinkat(directory, name, rustix::fs::AtFlags::empty())
+                .map_err(StoreError::io("remove a temporary file"))
+        }
+        _ => Ok(()),
+    })
+}

@@ -1,0 +1,132 @@
+//! What the folders leave on disk; how they behave as stores is the conformance suite's.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::{FLAT_FOLDER, NESTED_FOLDER};
+use crate::store::{Guarantee, OpenOptions, Store, StoreDef, StoreError};
+
+const KEY: &[u8] = b"0123456789abcdef";
+
+fn open(def: &StoreDef, directory: &Path, guarantee: Guarantee) -> Box<dyn Store> {
+    let settings = BTreeMap::new();
+    let options = OpenOptions {
+        directory,
+        guarantee: Some(guarantee),
+        compression: false,
+        cache_bytes: None,
+        settings: &settings,
+        sessions: 1,
+    };
+    def.open.unwrap()(&options).unwrap()
+}
+
+/// Every file below `directory`, by its path from there.
+fn files(directory: &Path) -> Vec<String> {
+    fn collect(root: &Path, directory: &Path, into: &mut Vec<String>) {
+        for entry in std::fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                collect(root, &path, into);
+            } else {
+                into.push(path.strip_prefix(root).unwrap().to_str().unwrap().into());
+            }
+        }
+    }
+    let mut found = Vec::new();
+    collect(directory, directory, &mut found);
+    found.sort();
+    found
+}
+
+#[test]
+fn a_record_lies_where_its_layout_says() {
+    for guarantee in [Guarantee::Process, Guarantee::Power] {
+        for (def, path) in [(FLAT_FOLDER, "0123456789abcdef"), (NESTED_FOLDER, "01/23/456789abcdef")] {
+            let directory = tempfile::tempdir().unwrap();
+            let store = open(&def, directory.path(), guarantee);
+            let mut session = store.session().unwrap();
+            session.insert(KEY, b"one").unwrap();
+            assert_eq!(files(directory.path()), [path], "{} at {guarantee}", def.name);
+            assert_eq!(std::fs::read(directory.path().join(path)).unwrap(), b"one");
+            session.remove(KEY).unwrap();
+            assert!(files(directory.path()).is_empty(), "{} at {guarantee}", def.name);
+        }
+    }
+}
+
+#[test]
+fn temporary_files_of_a_crash_are_removed_and_never_counted() {
+    for (def, folder) in [(FLAT_FOLDER, ""), (NESTED_FOLDER, "01/23/")] {
+        let directory = tempfile::tempdir().unwrap();
+        let store = open(&def, directory.path(), Guarantee::Power);
+        store.session().unwrap().insert(KEY, b"one").unwrap();
+        let left = directory.path().join(format!("{folder}.storebench-tmp-7-0"));
+        std::fs::write(&left, "half").unwrap();
+        assert_eq!(store.count().unwrap(), 1, "{}", def.name);
+        store.close().unwrap();
+
+        let store = open(&def, directory.path(), Guarantee::Process);
+        assert!(!left.exists(), "{}", def.name);
+        assert_eq!(store.count().unwrap(), 1, "{}", def.name);
+    }
+}
+
+#[test]
+fn keys_that_would_leave_their_place_are_refused() {
+    let long = vec![b'a'; 256];
+    let flat: &[&[u8]] = &[b"", b".", b"..", b"a/b", b"/a", b"a\0b", b".storebench-tmp-0-0", &long];
+    let nested: &[&[u8]] = &[b"", b"abcd", b"..abcd", b"ab..cd", b"abcd.", b"abcd..", b"ab/cdef", b"abcd\0"];
+    for (def, keys) in [(FLAT_FOLDER, flat), (NESTED_FOLDER, nested)] {
+        for guarantee in [Guarantee::Process, Guarantee::Power] {
+            let above = tempfile::tempdir().unwrap();
+            let directory = above.path().join("store");
+            std::fs::create_dir(&directory).unwrap();
+            let store = open(&def, &directory, guarantee);
+            let mut session = store.session().unwrap();
+            for key in keys {
+                let shown = format!("{} at {guarantee}: {:?}", def.name, String::from_utf8_lossy(key));
+                let refused = |result| matches!(result, Err(StoreError::Unsupported(_)));
+                assert!(refused(session.insert(key, b"x")), "{shown}");
+                assert!(refused(session.update(key, b"x")), "{shown}");
+                assert!(refused(session.remove(key)), "{shown}");
+                assert!(refused(session.get(key, &mut |_| ()).map(drop)), "{shown}");
+                assert!(refused(session.insert_batch(&[(KEY, b"x"), (key, b"x")])), "{shown}");
+            }
+            let strays: Vec<String> = files(above.path());
+            assert!(
+                strays.iter().all(|path| !path.contains("tmp") && path.starts_with("store/")),
+                "{strays:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_batch_that_fails_in_the_middle_leaves_no_temporary_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(&NESTED_FOLDER, directory.path(), Guarantee::Power);
+    // A file stands where the second record's directory would be.
+    std::fs::write(directory.path().join("ff"), "in the way").unwrap();
+    let mut session = store.session().unwrap();
+    let failed = session.insert_batch(&[(KEY, b"one"), (b"ffffffff", b"two")]);
+    assert!(matches!(failed, Err(StoreError::Io { .. })), "{failed:?}");
+    assert_eq!(files(directory.path()), ["ff"]);
+}
+
+#[test]
+fn a_synced_folder_puts_each_file_in_place_by_rename() {
+    for def in [FLAT_FOLDER, NESTED_FOLDER] {
+        let directory = tempfile::tempdir().unwrap();
+        let store = open(&def, directory.path(), Guarantee::Power);
+        let mut session = store.session().unwrap();
+        session.insert(KEY, b"the old value").unwrap();
+        let path = directory.path().join(&files(directory.path())[0]);
+        // A file that is held open keeps the old content only if it is replaced and not written over.
+        let mut held = std::fs::File::open(path).unwrap();
+        session.update(KEY, b"new").unwrap();
+        let mut old = String::new();
+        std::io::Read::read_to_string(&mut held, &mut old).unwrap();
+        assert_eq!(old, "the old value", "{}", def.name);
+    }
+}

@@ -1,0 +1,31 @@
+//! Hands the versions of the engines that can't be asked for theirs to the code: those that Cargo resolved.
+
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+/// The engines that are Rust crates without a version of their own to ask for.
+const CRATES: [&str; 2] = ["fjall", "redb"];
+
+fn main() {
+    let lock = lock_file().and_then(|path| {
+        println!("cargo:rerun-if-changed={}", path.display());
+        fs::read_to_string(path).ok()
+    });
+    for name in CRATES {
+        let version = lock.as_deref().and_then(|text| version_in(text, name)).unwrap_or("unknown");
+        println!("cargo:rustc-env=STOREBENCH_{}_VERSION={version}", name.to_uppercase());
+    }
+}
+
+/// The lock file of this package or of the workspace that it is in.
+fn lock_file() -> Option<PathBuf> {
+    let package = env::var_os("CARGO_MANIFEST_DIR")?;
+    Path::new(&package).ancestors().map(|folder| folder.join("Cargo.lock")).find(|path| path.exists())
+}
+
+/// The version of a package, from the `name` and `version` lines that a lock file has one after the other.
+fn version_in<'a>(lock: &'a str, name: &str) -> Option<&'a str> {
+    let heading = format!("name = \"{name}\"");
+    let mut lines = lock.lines().skip_while(|line| *line != heading);
+    lines.nth(1)?.strip_prefix("version = \"")?.strip_suffix('"')
+}

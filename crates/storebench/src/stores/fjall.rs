@@ -1,0 +1,333 @@
+//! `fjall`: a log-structured merge tree.
+
+mod plan;
+
+use std::time::Duration;
+
+use fjall::{AbstractTree, Database, Keyspace, PersistMode};
+use storebench_core::store::{
+    Batch, Capabilities, Guarantee, Kind, Offer, OpenOptions, Result, Session, Setting, Store, StoreDef,
+    StoreError, Threads,
+};
+
+use self::plan::{Fixed, Plan};
+use super::support::hold_to_tier;
+
+/// fjall.
+pub const FJALL: StoreDef = StoreDef {
+    name: "fjall",
+    kind: Kind::Engine,
+    summary: "log-structured merge tree, in Rust",
+    // It has no call that says its version: this is what Cargo resolved when the program was built.
+    version: || env!("STOREBENCH_FJALL_VERSION").into(),
+    capabilities: Capabilities {
+        threads: Threads::Many,
+        compression: Some("lz4"),
+        batch: Batch::Atomic,
+        // Noticing would take a read before each write, which such a tree is made to avoid.
+        notices_existing: false,
+        notices_missing: false,
+        max_key_bytes: MAX_KEY_BYTES,
+        ..Capabilities::DEFAULT
+    },
+    offers: &[
+        Offer { guarantee: Guarantee::None, settings: "manual_journal_persist=true", atomic_replace: true },
+        Offer {
+            guarantee: Guarantee::Process,
+            settings: "PersistMode::Buffer on each write, as shipped",
+            atomic_replace: true,
+        },
+        Offer {
+            guarantee: Guarantee::Power,
+            settings: "PersistMode::SyncData on each write",
+            atomic_replace: true,
+        },
+    ],
+    shipped: Guarantee::Process,
+    settings: plan::SETTINGS,
+    open: Ok(open),
+};
+
+const MAX_KEY_BYTES: usize = u16::MAX as usize;
+
+/// The levels of a tree, which fjall fixes.
+const LEVELS: usize = 7;
+
+fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
+    let plan = Plan::new(options)?;
+    let guarantee = hold_to_tier(options.guarantee, plan.tier())?;
+    let database = plan.open_database(options)?;
+    let (keyspace, fixed) = plan.open_keyspace(&database)?;
+    // Handing on to the operating system is fjall's own doing, unless the keyspace was made without it.
+    let after_write = plan.persist.filter(|mode| *mode != PersistMode::Buffer || !fixed.flushes_by_itself());
+    Ok(Box::new(Fjall { keyspace, database, plan, fixed, after_write, guarantee }))
+}
+
+struct Fjall {
+    keyspace: Keyspace,
+    database: Database,
+    plan: Plan,
+    fixed: Fixed,
+    /// What a session asks of the journal after each write.
+    after_write: Option<PersistMode>,
+    guarantee: Guarantee,
+}
+
+impl Fjall {
+    /// Waits until the memory tables that are full are written out and no compaction runs.
+    fn wait_for_workers(&self) -> Result<()> {
+        while self.database.outstanding_flushes() > 0
+            || self.keyspace.sealed_memtable_count() > 0
+            || self.database.active_compactions() > 0
+        {
+            // Fails once a worker has, and so ends a wait that would have no end.
+            self.database.persist(PersistMode::Buffer).map_err(StoreError::engine)?;
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(())
+    }
+
+    /// What a compaction changes.
+    fn shape(&self) -> (Vec<Option<usize>>, u64) {
+        let tables = (0..LEVELS).map(|level| self.keyspace.tree.level_table_count(level)).collect();
+        (tables, self.keyspace.disk_space())
+    }
+
+    fn after_write(&self) -> Result<()> {
+        match self.after_write {
+            None => Ok(()),
+            Some(mode) => self.database.persist(mode).map_err(StoreError::engine),
+        }
+    }
+}
+
+impl Store for Fjall {
+    fn session(&self) -> Result<Box<dyn Session + '_>> {
+        Ok(Box::new(FjallSession { store: self }))
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        self.guarantee
+    }
+
+    /// Reads all keys: the tree has no count of those that are not superseded.
+    fn count(&self) -> Result<u64> {
+        Ok(self.keyspace.len().map_err(StoreError::engine)? as u64)
+    }
+
+    fn settle(&self) -> Result<()> {
+        self.keyspace.rotate_memtable().map_err(StoreError::engine)?;
+        // fjall says whether its workers compact, but not whether they still have to: so this thread runs the
+        // keyspace's own strategy too, until neither finds anything to do.
+        loop {
+            self.wait_for_workers()?;
+            let before = self.shape();
+            let oldest_needed = self.database.supervisor.snapshot_tracker.get_seqno_safe_to_gc();
+            let strategy = self.keyspace.config.compaction_strategy.clone();
+            self.keyspace.tree.compact(strategy, oldest_needed).map_err(StoreError::engine)?;
+            if self.database.active_compactions() == 0 && self.shape() == before {
+                return self.database.persist(PersistMode::SyncAll).map_err(StoreError::engine);
+            }
+        }
+    }
+
+    fn settings(&self) -> Result<Vec<Setting>> {
+        Ok(self.plan.settings(&self.database, &self.keyspace, self.fixed))
+    }
+
+    fn statistics(&self) -> Result<Vec<Setting>> {
+        let database = &self.database;
+        Ok(vec![
+            Setting::read_back("tables", self.keyspace.table_count()),
+            Setting::read_back("journals", database.journal_count()),
+            Setting::read_back("cache_used_bytes", database.cache_size()),
+            Setting::read_back("memtable_bytes", database.write_buffer_size()),
+            Setting::read_back("compactions", database.compactions_completed()),
+            Setting::read_back("compaction_us", database.time_compacting().as_micros()),
+        ])
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        // Dropping a database does not say whether its journal was written, so this does it before.
+        self.database.persist(PersistMode::Buffer).map_err(StoreError::engine)
+    }
+}
+
+struct FjallSession<'a> {
+    store: &'a Fjall,
+}
+
+impl FjallSession<'_> {
+    fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        check(key, value)?;
+        self.store.keyspace.insert(key, value).map_err(StoreError::engine)?;
+        self.store.after_write()
+    }
+}
+
+impl Session for FjallSession<'_> {
+    fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.put(key, value)
+    }
+
+    fn update(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.put(key, value)
+    }
+
+    fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
+        check(key, &[])?;
+        let value = self.store.keyspace.get(key).map_err(StoreError::engine)?;
+        Ok(value.map(|value| visit(&value)).is_some())
+    }
+
+    fn remove(&mut self, key: &[u8]) -> Result<()> {
+        check(key, &[])?;
+        self.store.keyspace.remove(key).map_err(StoreError::engine)?;
+        self.store.after_write()
+    }
+
+    fn scan(&mut self, from: &[u8], limit: usize, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize> {
+        if from.len() > MAX_KEY_BYTES {
+            return Err(too_long());
+        }
+        let mut count = 0;
+        for record in self.store.keyspace.range(from..).take(limit) {
+            let (key, value) = record.into_inner().map_err(StoreError::engine)?;
+            visit(&key, &value);
+            count += 1;
+        }
+        Ok(count)
+    }
+
+    fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
+        let mut batch = self.store.database.batch().durability(self.store.plan.persist);
+        for (key, value) in records {
+            check(key, value)?;
+            batch.insert(&self.store.keyspace, *key, *value);
+        }
+        batch.commit().map_err(StoreError::engine)
+    }
+}
+
+/// Keeps from fjall what it would panic on.
+fn check(key: &[u8], value: &[u8]) -> Result<()> {
+    if key.is_empty() || key.len() > MAX_KEY_BYTES || u32::try_from(value.len()).is_err() {
+        return Err(too_long());
+    }
+    Ok(())
+}
+
+#[cold]
+fn too_long() -> StoreError {
+    StoreError::Unsupported("fjall takes keys of 1 to 65535 bytes, and values under 4 GiB".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::stores::testing::{after_kill, folder, open, opened, refused, setting};
+
+    #[test]
+    fn the_version_is_that_of_the_lock_file() {
+        let lock = include_str!("../../../../Cargo.lock");
+        assert!(lock.contains(&format!("name = \"fjall\"\nversion = \"{}\"\n", (FJALL.version)())));
+    }
+
+    /// The bytes of the tables that 200 records of 4,000 repetitive bytes take.
+    fn table_bytes(folder: &TempDir, compression: bool) -> u64 {
+        let store = open(&FJALL, folder.path(), None, compression, &[]).unwrap();
+        let codec = if compression { "lz4" } else { "none" };
+        assert_eq!(setting(&*store, "compression"), codec);
+        let mut session = store.session().unwrap();
+        for number in 0..200_u32 {
+            session.insert(&number.to_be_bytes(), &[b'a'; 4_000]).unwrap();
+        }
+        drop(session);
+        store.settle().unwrap();
+        store.close().unwrap();
+        let tables = walk(&folder.path().join("keyspaces"));
+        tables.iter().map(|file| file.metadata().unwrap().len()).sum()
+    }
+
+    fn walk(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
+        let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        entries.flat_map(|path| if path.is_dir() { walk(&path) } else { vec![path] }).collect()
+    }
+
+    #[test]
+    fn compression_takes_effect_on_disk_and_is_kept() {
+        let (plain, compressed) = (folder(), folder());
+        assert!(table_bytes(&plain, false) > 800_000);
+        assert!(table_bytes(&compressed, true) < 200_000);
+        let error = open(&FJALL, compressed.path(), None, false, &[]).map(drop).unwrap_err();
+        assert!(matches!(error, StoreError::SettingNotTaken { read_back, .. } if read_back == "lz4"));
+    }
+
+    #[test]
+    fn a_kill_takes_what_was_not_handed_on_and_nothing_else() {
+        assert_eq!(after_kill(&FJALL, Guarantee::None), 0);
+        assert_eq!(after_kill(&FJALL, Guarantee::Process), 3);
+        assert_eq!(after_kill(&FJALL, Guarantee::Power), 3);
+    }
+
+    #[test]
+    fn what_a_keyspace_was_made_with_is_read_back_and_compared() {
+        let folder = folder();
+        let tier = Some(Guarantee::None);
+        opened(&FJALL, &folder, tier, &[("max_memtable_size", "1048576")]).close().unwrap();
+        let error = refused(&FJALL, &folder, tier, &[]);
+        assert!(matches!(error, StoreError::SettingNotTaken { read_back, .. } if read_back == "1048576"));
+        // Made without flushing, opened with it: the session does it.
+        let store = opened(&FJALL, &folder, None, &[("max_memtable_size", "1048576")]);
+        assert_eq!(setting(&*store, "manual_journal_persist"), "true");
+        assert_eq!(store.guarantee(), Guarantee::Process);
+        store.session().unwrap().insert(b"key", b"value").unwrap();
+    }
+
+    #[test]
+    fn values_that_would_panic_are_refused() {
+        for (name, value) in
+            [("max_journaling_size", "1"), ("data_block_size", "16"), ("worker_threads", "0")]
+        {
+            assert!(matches!(refused(&FJALL, &folder(), None, &[(name, value)]), StoreError::BadSetting(_)));
+        }
+        let folder = folder();
+        let store = opened(&FJALL, &folder, None, &[]);
+        let mut session = store.session().unwrap();
+        assert!(matches!(session.insert(b"", b"value"), Err(StoreError::Unsupported(_))));
+        assert!(matches!(session.insert(&[1; 65_536], b"value"), Err(StoreError::Unsupported(_))));
+        session.insert(&[1; 65_535], b"value").unwrap();
+    }
+
+    #[test]
+    fn a_total_cache_is_split_between_blocks_and_memory_tables() {
+        let folder = folder();
+        let options = OpenOptions {
+            directory: folder.path(),
+            guarantee: None,
+            compression: false,
+            cache_bytes: Some(64 << 20),
+            settings: &BTreeMap::new(),
+            sessions: 1,
+        };
+        let store = super::open(&options).unwrap();
+        assert_eq!(setting(&*store, "cache_size"), (32 << 20).to_string());
+        assert_eq!(setting(&*store, "max_memtable_size"), (8 << 20).to_string());
+    }
+
+    #[test]
+    fn settling_writes_the_memory_table_out() {
+        let folder = folder();
+        let store = opened(&FJALL, &folder, None, &[]);
+        store.session().unwrap().insert(b"key", b"value").unwrap();
+        store.settle().unwrap();
+        store.settle().unwrap();
+        let tables = store.statistics().unwrap().into_iter().find(|statistic| statistic.name == "tables");
+        assert_eq!(tables.unwrap().value, "1");
+        assert_eq!(store.count().unwrap(), 1);
+    }
+}

@@ -1,0 +1,208 @@
+//! How fjall is opened: what was asked for, the keyspace that is made of it, and what the keyspace says it got.
+
+use fjall::config::{BlockSizePolicy, CompressionPolicy};
+use fjall::{
+    AbstractTree, CompressionType, Database, Keyspace, KeyspaceCreateOptions, KvSeparationOptions,
+    PersistMode,
+};
+use storebench_core::store::{Guarantee, OpenOptions, Result, Setting, SettingDef, StoreError};
+
+use crate::stores::support::{Given, expect_taken};
+
+/// What a user may set.
+pub const SETTINGS: &[SettingDef] = &[
+    SettingDef { name: "persist_mode", help: "none, buffer, sync_data or sync_all, after each write" },
+    SettingDef { name: "cache_size", help: "bytes of block cache" },
+    SettingDef { name: "max_memtable_size", help: "bytes at which a memory table is written out" },
+    SettingDef { name: "max_journaling_size", help: "bytes of all journals together, 67108864 or more" },
+    SettingDef { name: "data_block_size", help: "bytes, from 1024 to 1048576" },
+    SettingDef { name: "kv_separation", help: "true: values from 1 KiB on live in files of their own" },
+    SettingDef { name: "worker_threads", help: "threads that flush and compact, 1 or more" },
+];
+
+/// What fjall ships, where it can't be asked.
+const MEMTABLE_BYTES: u64 = 64 << 20;
+const DATA_BLOCK_BYTES: u32 = 4 << 10;
+
+/// What was asked for.
+pub struct Plan {
+    /// How far each write is handed on before it is acknowledged; `None` leaves it in the process's buffer.
+    pub persist: Option<PersistMode>,
+    codec: CompressionType,
+    cache_bytes: Option<u64>,
+    memtable_bytes: u64,
+    journal_bytes: Option<u64>,
+    block_bytes: u32,
+    separated: bool,
+    workers: Option<usize>,
+}
+
+impl Plan {
+    /// Works it out from `options`.
+    ///
+    /// # Errors
+    /// [`StoreError::BadSetting`] for an unknown setting, or a value on which fjall would panic.
+    pub fn new(options: &OpenOptions<'_>) -> Result<Plan> {
+        let given = Given::new(options, SETTINGS)?;
+        let bytes = "a number of bytes";
+        // Half of a total for blocks; half for the memory table in use and the few that wait to be written out.
+        let cache = options.cache_bytes.map(|total| total / 2);
+        let memtable = options.cache_bytes.map_or(MEMTABLE_BYTES, |total| total / 8);
+        let plan = Plan {
+            persist: persist_mode(options.guarantee, given.text("persist_mode"))?,
+            codec: if options.compression { CompressionType::Lz4 } else { CompressionType::None },
+            cache_bytes: given.parse("cache_size", bytes)?.or(cache),
+            memtable_bytes: given.parse("max_memtable_size", bytes)?.unwrap_or(memtable),
+            journal_bytes: given.parse("max_journaling_size", bytes)?,
+            block_bytes: given.parse("data_block_size", bytes)?.unwrap_or(DATA_BLOCK_BYTES),
+            separated: given.flag("kv_separation")?.unwrap_or(false),
+            workers: given.parse("worker_threads", "a number")?,
+        };
+        let bounds = [
+            ("max_journaling_size", plan.journal_bytes.is_none_or(|bytes| bytes >= 64 << 20)),
+            ("data_block_size", (1 << 10..=1 << 20).contains(&plan.block_bytes)),
+            ("worker_threads", plan.workers.is_none_or(|workers| workers > 0)),
+        ];
+        match bounds.into_iter().find(|(_, inside)| !inside) {
+            None => Ok(plan),
+            Some((name, _)) => {
+                Err(StoreError::BadSetting(format!("the setting {name} is out of its bounds")))
+            }
+        }
+    }
+
+    /// The tier that this gives.
+    pub fn tier(&self) -> Guarantee {
+        match self.persist {
+            None => Guarantee::None,
+            Some(PersistMode::Buffer) => Guarantee::Process,
+            Some(PersistMode::SyncData | PersistMode::SyncAll) => Guarantee::Power,
+        }
+    }
+
+    /// Opens or makes the database.
+    pub fn open_database(&self, options: &OpenOptions<'_>) -> Result<Database> {
+        // Values from 4 KiB on are compressed in the journal too, as shipped: off means off there as well.
+        let mut builder = Database::builder(options.directory).journal_compression(self.codec);
+        if let Some(bytes) = self.cache_bytes {
+            builder = builder.cache_size(bytes);
+        }
+        if let Some(bytes) = self.journal_bytes {
+            builder = builder.max_journaling_size(bytes);
+        }
+        if let Some(workers) = self.workers {
+            builder = builder.worker_threads(workers);
+        }
+        let database = builder.open().map_err(StoreError::engine)?;
+        if let Some(bytes) = self.cache_bytes {
+            expect_taken("cache_size", &bytes, &database.cache_capacity())?;
+        }
+        Ok(database)
+    }
+
+    /// Opens or makes the keyspace of the records, and compares what it got with what was asked.
+    pub fn open_keyspace(&self, database: &Database) -> Result<(Keyspace, Fixed)> {
+        let existing = database.list_keyspace_names().iter().find_map(|name| Fixed::from_name(name));
+        let asked = Fixed { manual_persist: self.persist.is_none(), memtable_bytes: self.memtable_bytes };
+        let fixed = existing.unwrap_or(asked);
+        let keyspace =
+            database.keyspace(&fixed.to_name(), || self.create_options(fixed)).map_err(StoreError::engine)?;
+        expect_taken("max_memtable_size", &self.memtable_bytes, &fixed.memtable_bytes)?;
+        if self.persist.is_none() {
+            // The other way round works: each write is then handed on by a call of its own.
+            expect_taken("manual_journal_persist", &true, &fixed.manual_persist)?;
+        }
+        let config = keyspace.tree.tree_config();
+        expect_taken("compression", &self.codec, &codec_of(&config.data_block_compression_policy))?;
+        expect_taken("data_block_size", &self.block_bytes, &block_bytes_of(&config.data_block_size_policy))?;
+        expect_taken("kv_separation", &self.separated, &keyspace.is_kv_separated())?;
+        Ok((keyspace, fixed))
+    }
+
+    fn create_options(&self, fixed: Fixed) -> KeyspaceCreateOptions {
+        let separation = self.separated.then(|| KvSeparationOptions::default().compression(self.codec));
+        KeyspaceCreateOptions::default()
+            .manual_journal_persist(fixed.manual_persist)
+            .max_memtable_size(fixed.memtable_bytes)
+            .data_block_size_policy(BlockSizePolicy::all(self.block_bytes))
+            // On every level. As shipped, the first two are not compressed, and a small store has no others.
+            .data_block_compression_policy(CompressionPolicy::all(self.codec))
+            .with_kv_separation(separation)
+    }
+
+    /// The settings as the engine tells them, and those that it does not tell as they were given.
+    pub fn settings(&self, database: &Database, keyspace: &Keyspace, fixed: Fixed) -> Vec<Setting> {
+        let config = keyspace.tree.tree_config();
+        vec![
+            Setting::given("persist_mode", name_of(self.persist)),
+            Setting::read_back("manual_journal_persist", fixed.manual_persist),
+            Setting::read_back("max_memtable_size", fixed.memtable_bytes),
+            Setting::read_back("cache_size", database.cache_capacity()),
+            Setting::read_back("compression", codec_of(&config.data_block_compression_policy)),
+            Setting::given("journal_compression", self.codec),
+            Setting::read_back("data_block_size", block_bytes_of(&config.data_block_size_policy)),
+            Setting::read_back("kv_separation", keyspace.is_kv_separated()),
+        ]
+    }
+}
+
+/// What is fixed when a keyspace is made and fjall has no call to read back: the keyspace's name records it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fixed {
+    manual_persist: bool,
+    memtable_bytes: u64,
+}
+
+impl Fixed {
+    /// Whether fjall itself hands each write to the operating system.
+    pub fn flushes_by_itself(self) -> bool {
+        !self.manual_persist
+    }
+
+    fn to_name(self) -> String {
+        format!("records-{}-{}", if self.manual_persist { "manual" } else { "flushed" }, self.memtable_bytes)
+    }
+
+    fn from_name(name: &str) -> Option<Fixed> {
+        let (persist, memtable) = name.strip_prefix("records-")?.split_once('-')?;
+        Some(Fixed { manual_persist: persist == "manual", memtable_bytes: memtable.parse().ok()? })
+    }
+}
+
+/// The words for how far a write is handed on.
+const PERSIST_MODES: [(&str, Option<PersistMode>); 4] = [
+    ("none", None),
+    ("buffer", Some(PersistMode::Buffer)),
+    ("sync_data", Some(PersistMode::SyncData)),
+    ("sync_all", Some(PersistMode::SyncAll)),
+];
+
+fn persist_mode(tier: Option<Guarantee>, given: Option<&str>) -> Result<Option<PersistMode>> {
+    let Some(text) = given else {
+        return Ok(match tier {
+            Some(Guarantee::None) => None,
+            None | Some(Guarantee::Process) => Some(PersistMode::Buffer),
+            // The journal is made and synced before it is written, so what fdatasync leaves out is its times.
+            Some(Guarantee::Power) => Some(PersistMode::SyncData),
+        });
+    };
+    let mode = PERSIST_MODES.into_iter().find(|(name, _)| *name == text);
+    mode.map(|(_, mode)| mode).ok_or_else(|| {
+        StoreError::BadSetting(format!(
+            "the setting persist_mode={text} is not none, buffer, sync_data or sync_all"
+        ))
+    })
+}
+
+fn name_of(persist: Option<PersistMode>) -> &'static str {
+    PERSIST_MODES.into_iter().find(|(_, mode)| *mode == persist).map_or("none", |(name, _)| name)
+}
+
+/// The codec of every level, where it is the same; the plan never asks for anything else.
+fn codec_of(policy: &CompressionPolicy) -> CompressionType {
+    policy.first().copied().unwrap_or(CompressionType::None)
+}
+
+fn block_bytes_of(policy: &BlockSizePolicy) -> u32 {
+    policy.first().copied().unwrap_or(DATA_BLOCK_BYTES)
+}

@@ -1,0 +1,279 @@
+//! `lmdb`: a memory-mapped B+tree whose pages are never overwritten in place.
+
+mod environment;
+
+use std::ffi::c_uint;
+
+use lmdb_master_sys as ffi;
+use storebench_core::store::{
+    Batch, Capabilities, Guarantee, Kind, Offer, OpenOptions, Result, Session, Setting, SettingDef, Store,
+    StoreDef, StoreError, Threads,
+};
+
+use self::environment::{Environment, Reader};
+use super::support::{Given, expect_taken, hold_to_tier, sync_path};
+
+/// LMDB, bundled.
+pub const LMDB: StoreDef = StoreDef {
+    name: "lmdb",
+    kind: Kind::Engine,
+    summary: "memory-mapped B+tree, copy on write",
+    version: environment::version,
+    capabilities: Capabilities {
+        threads: Threads::ManyReadersOneWriter,
+        batch: Batch::Atomic,
+        // MDB_NOOVERWRITE says it at no cost; noticing a missing key on update would take a second look.
+        notices_existing: true,
+        notices_missing: false,
+        max_key_bytes: 511,
+        ..Capabilities::DEFAULT
+    },
+    // No `none`: every commit reaches the operating system, so nothing that LMDB can be set to survives less than that.
+    offers: &[
+        Offer { guarantee: Guarantee::Process, settings: "MDB_NOSYNC", atomic_replace: true },
+        Offer {
+            guarantee: Guarantee::Power,
+            settings: "no flags: each commit is synced",
+            atomic_replace: true,
+        },
+    ],
+    shipped: Guarantee::Power,
+    settings: SETTINGS,
+    open: Ok(open),
+};
+
+const SETTINGS: &[SettingDef] = &[
+    SettingDef { name: "map_size", help: "bytes that the file can grow to, a multiple of the system's page" },
+    SettingDef { name: "max_readers", help: "how many sessions can read at once" },
+    SettingDef { name: "nosync", help: "true: commits are not synced (MDB_NOSYNC)" },
+    SettingDef { name: "nometasync", help: "true: only the data of a commit is synced (MDB_NOMETASYNC)" },
+    SettingDef {
+        name: "writemap",
+        help: "true: writes into the map; the file is map_size long, sparse (MDB_WRITEMAP)",
+    },
+    SettingDef { name: "mapasync", help: "true: with writemap, syncs without waiting (MDB_MAPASYNC)" },
+    SettingDef {
+        name: "nordahead",
+        help: "true: no read-ahead, for data larger than memory (MDB_NORDAHEAD)",
+    },
+    SettingDef { name: "nomeminit", help: "true: unused space in pages is not cleared (MDB_NOMEMINIT)" },
+];
+
+/// The settings that are flags.
+const FLAGS: &[(&str, c_uint)] = &[
+    ("nosync", ffi::MDB_NOSYNC),
+    ("nometasync", ffi::MDB_NOMETASYNC),
+    ("writemap", ffi::MDB_WRITEMAP),
+    ("mapasync", ffi::MDB_MAPASYNC),
+    ("nordahead", ffi::MDB_NORDAHEAD),
+    ("nomeminit", ffi::MDB_NOMEMINIT),
+];
+
+/// Addresses only: the file grows as it is written, and a mapped page counts as memory once it is touched. A 32-bit
+/// process has few addresses, so there the limit on the data is real.
+const MAP_SIZE: usize = if usize::BITS >= 64 { 1 << 40 } else { 1 << 30 };
+
+/// LMDB's own default, raised when more sessions are to be open.
+const MAX_READERS: c_uint = 126;
+
+fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
+    let given = Given::new(options, SETTINGS)?;
+    let map_size = given.parse("map_size", "a number of bytes")?.unwrap_or(MAP_SIZE);
+    let sessions = c_uint::try_from(options.sessions).unwrap_or(c_uint::MAX);
+    let max_readers = given.parse("max_readers", "a number")?.unwrap_or(MAX_READERS.max(sessions));
+    let mut flags = if options.guarantee == Some(Guarantee::Process) { ffi::MDB_NOSYNC } else { 0 };
+    for (name, flag) in FLAGS {
+        match given.flag(name)? {
+            Some(true) => flags |= flag,
+            Some(false) => flags &= !flag,
+            None => {}
+        }
+    }
+    let guarantee = hold_to_tier(options.guarantee, tier_of(flags))?;
+    let environment =
+        Environment::open(options.directory, flags, map_size, max_readers).map_err(|error| match error {
+            StoreError::Engine(text) => StoreError::Engine(format!("{text} (with map_size={map_size})")),
+            other => other,
+        })?;
+    let info = environment.info()?;
+    expect_taken("map_size", &map_size, &info.me_mapsize)?;
+    expect_taken("max_readers", &max_readers, &info.me_maxreaders)?;
+    let known = FLAGS.iter().fold(0, |all, (_, flag)| all | flag);
+    expect_taken("flags", &flags, &(environment.flags()? & known))?;
+    if guarantee == Guarantee::Power {
+        // LMDB syncs what is in its file, but not the folder that it made the file in.
+        sync_path(options.directory)?;
+    }
+    Ok(Box::new(Lmdb { environment, guarantee }))
+}
+
+/// The tier that flags give. Without a sync of both the data and the meta page before a commit returns, a power cut can
+/// undo it; a killed process leaves all of it in the system's page cache.
+fn tier_of(flags: c_uint) -> Guarantee {
+    let later = ffi::MDB_WRITEMAP | ffi::MDB_MAPASYNC;
+    let synced = flags & (ffi::MDB_NOSYNC | ffi::MDB_NOMETASYNC) == 0 && flags & later != later;
+    if synced { Guarantee::Power } else { Guarantee::Process }
+}
+
+struct Lmdb {
+    environment: Environment,
+    guarantee: Guarantee,
+}
+
+impl Store for Lmdb {
+    fn session(&self) -> Result<Box<dyn Session + '_>> {
+        Ok(Box::new(LmdbSession { environment: &self.environment, reader: self.environment.reader()? }))
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        self.guarantee
+    }
+
+    fn count(&self) -> Result<u64> {
+        Ok(self.environment.statistics()?.ms_entries as u64)
+    }
+
+    fn settle(&self) -> Result<()> {
+        self.environment.sync()
+    }
+
+    fn settings(&self) -> Result<Vec<Setting>> {
+        let info = self.environment.info()?;
+        let flags = self.environment.flags()?;
+        let mut settings = vec![
+            Setting::read_back("map_size", info.me_mapsize),
+            Setting::read_back("max_readers", info.me_maxreaders),
+            Setting::read_back("page_size", self.environment.statistics()?.ms_psize),
+            Setting::given("cache", "the operating system's page cache"),
+        ];
+        settings.extend(FLAGS.iter().map(|(name, flag)| Setting::read_back(*name, flags & flag != 0)));
+        Ok(settings)
+    }
+
+    fn statistics(&self) -> Result<Vec<Setting>> {
+        let info = self.environment.info()?;
+        let statistics = self.environment.statistics()?;
+        Ok(vec![
+            Setting::read_back("depth", statistics.ms_depth),
+            Setting::read_back("branch_pages", statistics.ms_branch_pages),
+            Setting::read_back("leaf_pages", statistics.ms_leaf_pages),
+            Setting::read_back("overflow_pages", statistics.ms_overflow_pages),
+            Setting::read_back("last_page", info.me_last_pgno),
+            Setting::read_back("last_transaction", info.me_last_txnid),
+        ])
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        // LMDB's close can't fail; dropping the environment is all there is.
+        Ok(())
+    }
+}
+
+struct LmdbSession<'a> {
+    environment: &'a Environment,
+    reader: Reader<'a>,
+}
+
+impl Session for LmdbSession<'_> {
+    fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.environment.write(|writer| writer.put(key, value, ffi::MDB_NOOVERWRITE))
+    }
+
+    fn update(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.environment.write(|writer| writer.put(key, value, 0))
+    }
+
+    fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
+        Ok(self.reader.snapshot()?.get(key)?.map(visit).is_some())
+    }
+
+    fn remove(&mut self, key: &[u8]) -> Result<()> {
+        match self.environment.write(|writer| writer.delete(key)) {
+            Err(StoreError::Missing) => Ok(()),
+            done => done,
+        }
+    }
+
+    fn scan(&mut self, from: &[u8], limit: usize, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize> {
+        self.reader.snapshot()?.scan(from, limit, visit)
+    }
+
+    fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
+        self.environment.write(|writer| {
+            records.iter().try_for_each(|(key, value)| writer.put(key, value, ffi::MDB_NOOVERWRITE))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stores::testing::{folder, opened, refused, setting};
+
+    #[test]
+    fn keys_are_as_long_as_the_engine_says() {
+        let folder = folder();
+        let environment = Environment::open(folder.path(), 0, 1 << 20, 1).unwrap();
+        assert_eq!(environment.max_key_bytes() as usize, LMDB.capabilities.max_key_bytes);
+        drop(environment);
+        let store = opened(&LMDB, &folder, None, &[]);
+        let mut session = store.session().unwrap();
+        session.insert(&[1; 511], b"value").unwrap();
+        assert!(matches!(session.insert(&[1; 512], b"value"), Err(StoreError::Unsupported(_))));
+        assert!(matches!(session.insert(b"", b"value"), Err(StoreError::Unsupported(_))));
+        assert_eq!(store.count().unwrap(), 1);
+    }
+
+    #[test]
+    fn the_map_costs_no_disk() {
+        let folder = folder();
+        let store = opened(&LMDB, &folder, None, &[]);
+        assert_eq!(setting(&*store, "map_size"), MAP_SIZE.to_string());
+        store.session().unwrap().insert(b"key", b"value").unwrap();
+        assert!(folder.path().join("data.mdb").metadata().unwrap().len() < 1 << 20);
+    }
+
+    #[test]
+    fn flags_are_read_back_and_decide_the_tier() {
+        let folder = folder();
+        let store = opened(&LMDB, &folder, Some(Guarantee::Process), &[("nordahead", "true")]);
+        assert_eq!(setting(&*store, "nosync"), "true");
+        assert_eq!(setting(&*store, "nordahead"), "true");
+        assert_eq!(setting(&*store, "nometasync"), "false");
+        let mapped = [("map_size", "16777216"), ("writemap", "true"), ("mapasync", "true")];
+        assert_eq!(opened(&LMDB, &folder(), None, &mapped).guarantee(), Guarantee::Process);
+        assert_eq!(opened(&LMDB, &folder(), None, &mapped[..2]).guarantee(), Guarantee::Power);
+    }
+
+    #[test]
+    fn settings_that_contradict_the_tier_are_refused() {
+        let weak = refused(&LMDB, &folder(), Some(Guarantee::Power), &[("nometasync", "true")]);
+        assert!(matches!(weak, StoreError::BadSetting(text) if text.contains("process")));
+        let strong = refused(&LMDB, &folder(), Some(Guarantee::Process), &[("nosync", "false")]);
+        assert!(matches!(strong, StoreError::BadSetting(text) if text.contains("power")));
+        assert!(matches!(refused(&LMDB, &folder(), None, &[("nosync", "1")]), StoreError::BadSetting(_)));
+    }
+
+    #[test]
+    fn a_full_map_is_an_error_and_leaves_the_records() {
+        let folder = folder();
+        let store = opened(&LMDB, &folder, None, &[("map_size", "1048576")]);
+        let mut session = store.session().unwrap();
+        session.insert(b"small", b"value").unwrap();
+        assert!(matches!(session.insert(b"large", &[0; 2 << 20]), Err(StoreError::Engine(_))));
+        assert!(session.get(b"small", &mut |value| assert_eq!(value, b"value")).unwrap());
+        assert_eq!(store.count().unwrap(), 1);
+    }
+
+    #[test]
+    fn sessions_of_one_thread_read_side_by_side_and_see_the_newest_state() {
+        let folder = folder();
+        let store = opened(&LMDB, &folder, Some(Guarantee::Process), &[]);
+        let (mut one, mut two) = (store.session().unwrap(), store.session().unwrap());
+        for round in 0..3_u8 {
+            one.update(b"key", &[round]).unwrap();
+            assert!(one.get(b"key", &mut |value| assert_eq!(value, [round])).unwrap());
+            assert_eq!(two.scan(b"", 9, &mut |_, value| assert_eq!(value, [round])).unwrap(), 1);
+        }
+    }
+}

@@ -1,0 +1,325 @@
+//! `sqlite`: one table in one file, the records found by their key.
+
+mod pragma;
+mod statement;
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rusqlite::{Connection, OpenFlags};
+use storebench_core::store::{
+    Batch, Capabilities, Guarantee, Kind, Offer, OpenOptions, Result, Session, Setting, Store, StoreDef,
+    StoreError, Threads,
+};
+
+use self::pragma::Plan;
+use self::statement::{Statement, Value};
+use super::support::{hold_to_tier, sync_path};
+
+/// SQLite, bundled.
+pub const SQLITE: StoreDef = StoreDef {
+    name: "sqlite",
+    kind: Kind::Engine,
+    summary: "SQL database in one file (B-tree)",
+    version: || rusqlite::version().into(),
+    capabilities: Capabilities {
+        threads: Threads::ManyReadersOneWriter,
+        batch: Batch::Atomic,
+        notices_existing: true,
+        notices_missing: true,
+        // The documented default limit of a blob (SQLITE_MAX_LENGTH).
+        max_key_bytes: 1_000_000_000,
+        ..Capabilities::DEFAULT
+    },
+    offers: &[
+        // The rollback journal lives in the process: a kill while a commit is being written leaves a part of it.
+        Offer {
+            guarantee: Guarantee::None,
+            settings: "journal_mode=MEMORY, synchronous=OFF",
+            atomic_replace: false,
+        },
+        Offer {
+            guarantee: Guarantee::Process,
+            settings: "journal_mode=WAL, synchronous=NORMAL",
+            atomic_replace: true,
+        },
+        Offer {
+            guarantee: Guarantee::Power,
+            settings: "journal_mode=WAL, synchronous=FULL",
+            atomic_replace: true,
+        },
+    ],
+    // journal_mode=DELETE, synchronous=FULL. It stays whole through a power cut, but the cut can undo the last commit:
+    // see `pragma::tier`.
+    shipped: Guarantee::Process,
+    settings: pragma::SETTINGS,
+    open: Ok(open),
+};
+
+const FILE: &str = "records.sqlite";
+
+/// The paper's table, with keys of any bytes and so BLOB in place of TEXT. It stays a rowid table: WITHOUT ROWID
+/// would keep whole values in the inner pages of the key's B-tree, and SQLite's documentation advises against it for
+/// rows beyond a twentieth of a page.
+const TABLE: &str = "CREATE TABLE IF NOT EXISTS records (key BLOB PRIMARY KEY NOT NULL, value BLOB NOT NULL)";
+
+fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
+    let plan = Plan::new(options)?;
+    let path = options.directory.join(FILE);
+    let connection = connect(&path, &plan)?;
+    let guarantee = hold_to_tier(options.guarantee, pragma::tier(&connection)?)?;
+    connection.execute_batch(TABLE).map_err(StoreError::engine)?;
+    // Again, now that the file exists: a page size can be accepted and yet not be the file's.
+    plan.check(&connection)?;
+    let exclusive = pragma::read(&connection, "locking_mode")? == "exclusive";
+    Ok(Box::new(Sqlite {
+        own: Mutex::new(connection),
+        path,
+        plan,
+        guarantee,
+        exclusive,
+        taken: AtomicBool::new(false),
+    }))
+}
+
+fn connect(path: &Path, plan: &Plan) -> Result<Connection> {
+    // A connection is used by one thread at a time, so SQLite need not lock it for every call.
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags).map_err(StoreError::engine)?;
+    plan.apply(&connection)?;
+    Ok(connection)
+}
+
+struct Sqlite {
+    /// For counting, settling and reading settings; under EXCLUSIVE, which lets one connection in, also the session's.
+    own: Mutex<Connection>,
+    path: PathBuf,
+    plan: Plan,
+    guarantee: Guarantee,
+    exclusive: bool,
+    /// Under EXCLUSIVE: the one session is open.
+    taken: AtomicBool,
+}
+
+impl Sqlite {
+    fn own(&self) -> MutexGuard<'_, Connection> {
+        self.own.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The files that SQLite may have left beside one another.
+    fn files(&self) -> impl Iterator<Item = PathBuf> + '_ {
+        ["", "-wal", "-journal"].into_iter().map(|suffix| {
+            let mut name = self.path.as_os_str().to_owned();
+            name.push(suffix);
+            PathBuf::from(name)
+        })
+    }
+}
+
+impl Store for Sqlite {
+    fn session(&self) -> Result<Box<dyn Session + '_>> {
+        let access = if !self.exclusive {
+            Access::Own(connect(&self.path, &self.plan)?)
+        } else if self.taken.swap(true, Ordering::AcqRel) {
+            return Err(StoreError::Unsupported(
+                "locking_mode=EXCLUSIVE allows one session at a time".into(),
+            ));
+        } else {
+            Access::Shared(self)
+        };
+        Ok(Box::new(SqliteSession::new(access)?))
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        self.guarantee
+    }
+
+    fn count(&self) -> Result<u64> {
+        let own = self.own();
+        let count: i64 = own
+            .query_row("SELECT count(*) FROM records", [], |row| row.get(0))
+            .map_err(StoreError::engine)?;
+        // Counting reads all keys; those pages should not stay in memory beside the sessions' caches.
+        own.release_memory().map_err(StoreError::engine)?;
+        u64::try_from(count).map_err(StoreError::engine)
+    }
+
+    fn settle(&self) -> Result<()> {
+        let own = self.own();
+        if pragma::read(&own, "journal_mode")? == "wal" {
+            let blocked: bool = own
+                .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))
+                .map_err(StoreError::engine)?;
+            if blocked {
+                return Err(StoreError::Engine(
+                    "another session kept the WAL from being checkpointed".into(),
+                ));
+            }
+        }
+        // With synchronous=OFF nobody has done this yet.
+        self.files().filter(|file| file.exists()).try_for_each(|file| sync_path(&file))
+    }
+
+    fn settings(&self) -> Result<Vec<Setting>> {
+        pragma::read_all(&self.own())
+    }
+
+    fn statistics(&self) -> Result<Vec<Setting>> {
+        let own = self.own();
+        ["page_count", "freelist_count"]
+            .into_iter()
+            .map(|name| Ok(Setting::read_back(name, pragma::read(&own, name)?)))
+            .collect()
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        let own = self.own.into_inner().unwrap_or_else(PoisonError::into_inner);
+        own.close().map_err(|(_, error)| StoreError::engine(error))
+    }
+}
+
+/// The connection of a session.
+enum Access<'a> {
+    Own(Connection),
+    /// The store's, under EXCLUSIVE. Each call locks it, so that the store can count and settle in between.
+    Shared(&'a Sqlite),
+}
+
+impl Access<'_> {
+    fn hold(&self) -> Option<MutexGuard<'_, Connection>> {
+        match self {
+            Access::Own(_) => None,
+            Access::Shared(store) => Some(store.own()),
+        }
+    }
+
+    fn prepare(&self) -> Result<Statements> {
+        match self {
+            Access::Own(connection) => Statements::new(connection),
+            Access::Shared(store) => Statements::new(&store.own()),
+        }
+    }
+}
+
+struct Statements {
+    insert: Statement,
+    update: Statement,
+    get: Statement,
+    remove: Statement,
+    scan: Statement,
+    begin: Statement,
+    commit: Statement,
+    rollback: Statement,
+}
+
+impl Statements {
+    fn new(connection: &Connection) -> Result<Statements> {
+        let prepare = |sql| Statement::prepare(connection, sql);
+        Ok(Statements {
+            insert: prepare(c"INSERT INTO records (key, value) VALUES (?1, ?2)")?,
+            update: prepare(c"UPDATE records SET value = ?2 WHERE key = ?1")?,
+            get: prepare(c"SELECT value FROM records WHERE key = ?1")?,
+            remove: prepare(c"DELETE FROM records WHERE key = ?1")?,
+            scan: prepare(c"SELECT key, value FROM records WHERE key >= ?1 ORDER BY key LIMIT ?2")?,
+            begin: prepare(c"BEGIN IMMEDIATE")?,
+            commit: prepare(c"COMMIT")?,
+            rollback: prepare(c"ROLLBACK")?,
+        })
+    }
+
+    fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.insert.run(&[Value::Blob(key), Value::Blob(value)])
+    }
+}
+
+struct SqliteSession<'a> {
+    /// `None` only while the session is being dropped. Before `access`: statements go before their connection.
+    statements: Option<Statements>,
+    access: Access<'a>,
+}
+
+impl<'a> SqliteSession<'a> {
+    fn new(access: Access<'a>) -> Result<SqliteSession<'a>> {
+        let mut session = SqliteSession { statements: None, access };
+        session.statements = Some(session.access.prepare()?);
+        Ok(session)
+    }
+
+    /// Runs `work` with the statements, alone on their connection.
+    fn with<T>(&mut self, work: impl FnOnce(&mut Statements) -> Result<T>) -> Result<T> {
+        let _alone = self.access.hold();
+        match &mut self.statements {
+            Some(statements) => work(statements),
+            None => Err(StoreError::Engine("the session is closed".into())),
+        }
+    }
+}
+
+impl Drop for SqliteSession<'_> {
+    fn drop(&mut self) {
+        let alone = self.access.hold();
+        self.statements = None;
+        drop(alone);
+        if let Access::Shared(store) = self.access {
+            store.taken.store(false, Ordering::Release);
+        }
+    }
+}
+
+impl Session for SqliteSession<'_> {
+    fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.with(|statements| statements.insert(key, value))
+    }
+
+    fn update(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.with(|statements| {
+            statements.update.run(&[Value::Blob(key), Value::Blob(value)])?;
+            found(&statements.update)
+        })
+    }
+
+    fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
+        self.with(|statements| Ok(statements.get.rows(&[Value::Blob(key)], |row| visit(row.blob(0)))? > 0))
+    }
+
+    fn remove(&mut self, key: &[u8]) -> Result<()> {
+        self.with(|statements| {
+            statements.remove.run(&[Value::Blob(key)])?;
+            found(&statements.remove)
+        })
+    }
+
+    fn scan(&mut self, from: &[u8], limit: usize, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        self.with(|statements| {
+            statements
+                .scan
+                .rows(&[Value::Blob(from), Value::Integer(limit)], |row| visit(row.blob(0), row.blob(1)))
+        })
+    }
+
+    fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
+        self.with(|statements| {
+            statements.begin.run(&[])?;
+            let inserted = records
+                .iter()
+                .try_for_each(|(key, value)| statements.insert(key, value))
+                .and_then(|()| statements.commit.run(&[]));
+            if inserted.is_err() {
+                // SQLite has rolled back by itself after some errors, and then refuses this; the first error counts.
+                let _ = statements.rollback.run(&[]);
+            }
+            inserted
+        })
+    }
+}
+
+/// Whether the statement that just ran changed a row.
+fn found(statement: &Statement) -> Result<()> {
+    if statement.changes() > 0 { Ok(()) } else { Err(StoreError::Missing) }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,159 @@
+//! Prepared statements that bind the caller's bytes in place.
+//!
+//! `rusqlite` copies every blob that it binds and borrows the connection for as long as a statement lives; a session
+//! that keeps its statements and hands over values of up to megabytes needs neither.
+
+use std::ffi::{CStr, c_int};
+use std::ptr::{self, NonNull};
+
+use rusqlite::{Connection, ffi};
+use storebench_core::store::{Result, StoreError};
+
+/// One statement, compiled once and run many times.
+///
+/// It must be dropped before its connection is. (Should it not be, `sqlite3_close` refuses and the connection leaks:
+/// no dangling pointer either way.) The connection and its statements are used by one thread at a time.
+pub struct Statement {
+    raw: NonNull<ffi::sqlite3_stmt>,
+}
+
+/// A parameter of a statement.
+pub enum Value<'a> {
+    /// Bytes, bound where they lie.
+    Blob(&'a [u8]),
+    /// A whole number.
+    Integer(i64),
+}
+
+/// The row that a statement stands on.
+pub struct Row<'a> {
+    statement: &'a Statement,
+}
+
+impl Statement {
+    /// Compiles `sql`, to be kept.
+    pub fn prepare(connection: &Connection, sql: &CStr) -> Result<Statement> {
+        let mut raw = ptr::null_mut();
+        // SAFETY: the handle is open while `connection` is borrowed; `sql` ends in a zero byte, as -1 promises.
+        let code = unsafe {
+            let database = connection.handle();
+            ffi::sqlite3_prepare_v3(
+                database,
+                sql.as_ptr(),
+                -1,
+                ffi::SQLITE_PREPARE_PERSISTENT as _,
+                &mut raw,
+                ptr::null_mut(),
+            )
+        };
+        match NonNull::new(raw) {
+            Some(raw) if code == ffi::SQLITE_OK => Ok(Statement { raw }),
+            // SAFETY: the handle is open, as above.
+            _ => Err(unsafe { error_of(connection.handle()) }),
+        }
+    }
+
+    /// Runs the statement, which gives no rows.
+    pub fn run(&mut self, values: &[Value<'_>]) -> Result<()> {
+        self.rows(values, |_| ()).map(drop)
+    }
+
+    /// Runs the statement, shows each row to `visit`, and says how many there were.
+    pub fn rows(&mut self, values: &[Value<'_>], mut visit: impl FnMut(&Row<'_>)) -> Result<usize> {
+        for (index, value) in (1..).zip(values) {
+            self.bind(index, value)?;
+        }
+        let rewind = Rewind { statement: self };
+        let mut count = 0;
+        loop {
+            // SAFETY: the statement is alive, and the bytes bound to it are borrowed until this call returns.
+            match unsafe { ffi::sqlite3_step(rewind.statement.raw.as_ptr()) } {
+                ffi::SQLITE_ROW => visit(&Row { statement: rewind.statement }),
+                ffi::SQLITE_DONE => return Ok(count),
+                _ => return Err(rewind.statement.error()),
+            }
+            count += 1;
+        }
+    }
+
+    /// How many rows the last run of an INSERT, UPDATE or DELETE on this connection changed.
+    pub fn changes(&self) -> c_int {
+        // SAFETY: the statement is alive, and so is the connection that it belongs to.
+        unsafe { ffi::sqlite3_changes(ffi::sqlite3_db_handle(self.raw.as_ptr())) }
+    }
+
+    fn bind(&mut self, index: c_int, value: &Value<'_>) -> Result<()> {
+        let raw = self.raw.as_ptr();
+        // SAFETY: SQLite reads bound bytes only while it steps. `rows` steps only while it borrows them, and binds
+        // every parameter anew before the first step of the next run.
+        let code = unsafe {
+            match value {
+                Value::Blob(bytes) => ffi::sqlite3_bind_blob64(
+                    raw,
+                    index,
+                    bytes.as_ptr().cast(),
+                    bytes.len() as u64,
+                    ffi::SQLITE_STATIC(),
+                ),
+                Value::Integer(number) => ffi::sqlite3_bind_int64(raw, index, *number),
+            }
+        };
+        if code == ffi::SQLITE_OK { Ok(()) } else { Err(self.error()) }
+    }
+
+    fn error(&self) -> StoreError {
+        // SAFETY: the statement is alive, and so is the connection that it belongs to.
+        unsafe { error_of(ffi::sqlite3_db_handle(self.raw.as_ptr())) }
+    }
+}
+
+impl Drop for Statement {
+    fn drop(&mut self) {
+        // SAFETY: the statement is alive, and nothing uses it after this.
+        unsafe { ffi::sqlite3_finalize(self.raw.as_ptr()) };
+    }
+}
+
+impl Row<'_> {
+    /// The bytes of a column, counted from 0, where SQLite holds them.
+    pub fn blob(&self, column: c_int) -> &[u8] {
+        let raw = self.statement.raw.as_ptr();
+        // SAFETY: the statement stands on a row, and neither steps nor resets while this row is borrowed. The length
+        // is asked for after the pointer, as SQLite wants it.
+        unsafe {
+            let start: *const u8 = ffi::sqlite3_column_blob(raw, column).cast();
+            let length = usize::try_from(ffi::sqlite3_column_bytes(raw, column)).unwrap_or(0);
+            if start.is_null() { &[] } else { std::slice::from_raw_parts(start, length) }
+        }
+    }
+}
+
+/// Resets a statement on every way out of a run, which ends its transaction and its locks.
+struct Rewind<'a> {
+    statement: &'a Statement,
+}
+
+impl Drop for Rewind<'_> {
+    fn drop(&mut self) {
+        // SAFETY: the statement is alive. The code repeats the error of the last step, which was handled there.
+        unsafe { ffi::sqlite3_reset(self.statement.raw.as_ptr()) };
+    }
+}
+
+/// The last error of a connection, in the terms of a store.
+///
+/// # Safety
+/// `database` is an open connection that no other thread uses now.
+unsafe fn error_of(database: *mut ffi::sqlite3) -> StoreError {
+    // SAFETY: the caller's promise; the message is valid until the next call on the connection.
+    let (code, message) = unsafe {
+        (
+            ffi::sqlite3_extended_errcode(database),
+            CStr::from_ptr(ffi::sqlite3_errmsg(database)).to_string_lossy(),
+        )
+    };
+    match code {
+        ffi::SQLITE_CONSTRAINT_PRIMARYKEY => StoreError::Exists,
+        _ => StoreError::Engine(format!("{message} (SQLite error {code})")),
+    }
+}

@@ -1,0 +1,100 @@
+use std::collections::BTreeMap;
+
+use super::*;
+use crate::stores::testing::{folder, opened, refused, setting};
+
+#[test]
+fn the_page_size_takes_effect_although_a_journal_mode_is_set() {
+    let folder = folder();
+    let settings = [("page_size", "8192"), ("journal_mode", "WAL"), ("synchronous", "FULL")];
+    let store = opened(&SQLITE, &folder, None, &settings);
+    assert_eq!(setting(&*store, "page_size"), "8192");
+    assert_eq!(store.guarantee(), Guarantee::Power);
+    store.settle().unwrap();
+    // Bytes 16 and 17 of the file's header are the page size.
+    let header = std::fs::read(folder.path().join(FILE)).unwrap();
+    assert_eq!(u16::from_be_bytes([header[16], header[17]]), 8192);
+}
+
+#[test]
+fn settings_that_do_not_take_are_refused() {
+    let taken = |settings: &[(&str, &str)]| refused(&SQLITE, &folder(), None, settings);
+    assert!(matches!(taken(&[("page_size", "1000")]), StoreError::SettingNotTaken { .. }));
+    assert!(matches!(taken(&[("journal_mode", "SIDEWAYS")]), StoreError::SettingNotTaken { .. }));
+    assert!(matches!(taken(&[("synchronous", "OFF; DROP TABLE x")]), StoreError::BadSetting(_)));
+    assert!(matches!(taken(&[("colour", "red")]), StoreError::BadSetting(_)));
+}
+
+#[test]
+fn an_existing_file_keeps_its_page_size_and_that_is_said() {
+    let folder = folder();
+    opened(&SQLITE, &folder, None, &[]).close().unwrap();
+    let error = refused(&SQLITE, &folder, None, &[("page_size", "16384")]);
+    assert!(matches!(error, StoreError::SettingNotTaken { read_back, .. } if read_back == "4096"));
+}
+
+#[test]
+fn a_setting_never_changes_the_tier_unsaid() {
+    let off = [("synchronous", "OFF")];
+    assert!(matches!(
+        refused(&SQLITE, &folder(), Some(Guarantee::Power), &off),
+        StoreError::BadSetting(text) if text.contains("process")
+    ));
+    assert_eq!(opened(&SQLITE, &folder(), None, &off).guarantee(), Guarantee::Process);
+    assert_eq!(opened(&SQLITE, &folder(), None, &[("synchronous", "EXTRA")]).guarantee(), Guarantee::Power);
+}
+
+#[test]
+fn exclusive_locking_lets_one_session_in_and_the_store_beside_it() {
+    let folder = folder();
+    let settings = [("locking_mode", "EXCLUSIVE"), ("journal_mode", "WAL"), ("synchronous", "NORMAL")];
+    let store = opened(&SQLITE, &folder, Some(Guarantee::Process), &settings);
+    let mut session = store.session().unwrap();
+    session.insert(b"key", b"value").unwrap();
+    assert!(matches!(store.session(), Err(StoreError::Unsupported(_))));
+    assert_eq!(store.count().unwrap(), 1);
+    store.settle().unwrap();
+    drop(session);
+    drop(store.session().unwrap());
+    store.close().unwrap();
+}
+
+#[test]
+fn the_cache_is_shared_out_among_the_sessions() {
+    let folder = folder();
+    let options = OpenOptions {
+        directory: folder.path(),
+        guarantee: None,
+        compression: false,
+        cache_bytes: Some(8 << 20),
+        settings: &BTreeMap::new(),
+        sessions: 4,
+    };
+    let store = open(&options).unwrap();
+    assert_eq!(setting(&*store, "cache_size"), "-2048");
+}
+
+#[test]
+fn settling_empties_the_write_ahead_log() {
+    let folder = folder();
+    let store = opened(&SQLITE, &folder, Some(Guarantee::Process), &[]);
+    let mut session = store.session().unwrap();
+    session.insert(b"key", &[7; 100_000]).unwrap();
+    let log = folder.path().join("records.sqlite-wal");
+    assert!(log.metadata().unwrap().len() > 100_000);
+    store.settle().unwrap();
+    assert_eq!(log.metadata().unwrap().len(), 0);
+    assert!(session.get(b"key", &mut |value| assert_eq!(value, [7; 100_000])).unwrap());
+}
+
+#[test]
+fn a_failed_batch_leaves_nothing() {
+    let folder = folder();
+    let store = opened(&SQLITE, &folder, Some(Guarantee::None), &[]);
+    let mut session = store.session().unwrap();
+    let twice: [(&[u8], &[u8]); 3] = [(b"a", b"1"), (b"b", b"2"), (b"a", b"3")];
+    assert!(matches!(session.insert_batch(&twice), Err(StoreError::Exists)));
+    assert_eq!(store.count().unwrap(), 0);
+    session.insert_batch(&twice[..2]).unwrap();
+    assert_eq!(store.count().unwrap(), 2);
+}

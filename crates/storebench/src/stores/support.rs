@@ -1,0 +1,84 @@
+//! What the native stores share: reading the user's settings, holding a store to the tier that was asked for, and
+//! handing files to the disk.
+
+use std::fs::File;
+use std::path::Path;
+use std::str::FromStr;
+
+use storebench_core::store::{Guarantee, OpenOptions, Result, SettingDef, StoreError};
+
+/// The settings that the user gave one store.
+pub struct Given<'a> {
+    options: &'a OpenOptions<'a>,
+}
+
+impl<'a> Given<'a> {
+    /// Takes the settings of `options`.
+    ///
+    /// # Errors
+    /// [`StoreError::BadSetting`] when one of them is not in `known`.
+    pub fn new(options: &'a OpenOptions<'a>, known: &[SettingDef]) -> Result<Given<'a>> {
+        let stranger = options.settings.keys().find(|name| known.iter().all(|def| def.name != name.as_str()));
+        match stranger {
+            None => Ok(Given { options }),
+            Some(name) => {
+                let names: Vec<&str> = known.iter().map(|def| def.name).collect();
+                Err(StoreError::BadSetting(format!(
+                    "no setting {name} here; there are: {}",
+                    names.join(", ")
+                )))
+            }
+        }
+    }
+
+    /// The setting as it was written.
+    pub fn text(&self, name: &str) -> Option<&'a str> {
+        self.options.settings.get(name).map(String::as_str)
+    }
+
+    /// The setting, parsed; `what` says in the error what was expected.
+    ///
+    /// # Errors
+    /// [`StoreError::BadSetting`] when it can't be parsed.
+    pub fn parse<T: FromStr>(&self, name: &str, what: &str) -> Result<Option<T>> {
+        let refuse = |text| StoreError::BadSetting(format!("the setting {name}={text} is not {what}"));
+        self.text(name).map(|text| text.parse().map_err(|_| refuse(text))).transpose()
+    }
+
+    /// The setting as `true` or `false`.
+    ///
+    /// # Errors
+    /// [`StoreError::BadSetting`] when it is neither.
+    pub fn flag(&self, name: &str) -> Result<Option<bool>> {
+        self.parse(name, "true or false")
+    }
+}
+
+/// Refuses an opening whose settings give another tier than the one that was asked for, in either direction: a result
+/// never stands under a tier that is not its own. With no tier asked for, the settings decide.
+pub fn hold_to_tier(asked: Option<Guarantee>, real: Guarantee) -> Result<Guarantee> {
+    match asked {
+        Some(tier) if tier != real => Err(StoreError::BadSetting(format!(
+            "these settings give the guarantee {real}, not {tier}: ask for {real}, or for the default guarantee"
+        ))),
+        _ => Ok(real),
+    }
+}
+
+/// Says that a setting did not take, unless what was read back is what was asked for.
+pub fn expect_taken<T: PartialEq + ToString>(name: &str, asked: &T, read_back: &T) -> Result<()> {
+    if asked == read_back {
+        return Ok(());
+    }
+    Err(StoreError::SettingNotTaken {
+        name: name.into(),
+        asked: asked.to_string(),
+        read_back: read_back.to_string(),
+    })
+}
+
+/// Hands a file to the disk, or a folder: its list of names, which a file that was just created needs as well.
+pub fn sync_path(path: &Path) -> Result<()> {
+    let sync = |path| File::open(path)?.sync_all();
+    sync(path).map_err(StoreError::io(format!("synchronising {}", path.display())))
+}

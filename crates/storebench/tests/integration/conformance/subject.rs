@@ -1,0 +1,179 @@
+//! A store under test: an entry of the table, a tier, and a fresh directory on a real disk.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use storebench::STORES;
+use storebench_core::store::{
+    Capabilities, Guarantee, Offer, OpenOptions, Result, Session, Setting, Store, StoreDef,
+};
+use tempfile::TempDir;
+
+/// Holds every built store at every tier to `check`, and tells of all that fail.
+pub fn for_each(check: impl Fn(&Subject)) {
+    let mut failures = Vec::new();
+    let mut checked = 0;
+    for def in chosen().filter(|def| def.open.is_ok()) {
+        for tier in tiers(def) {
+            let subject = Subject::new(def, tier);
+            checked += 1;
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| check(&subject))) {
+                let text = panic.downcast_ref::<String>().map(String::as_str);
+                let text = text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("it panicked");
+                failures.push(format!("{subject}: {text}"));
+            }
+        }
+    }
+    assert!(checked > 0, "no store was tested");
+    assert!(failures.is_empty(), "{} of {checked} fail:\n{}", failures.len(), failures.join("\n"));
+}
+
+/// The same for those that keep what they are given.
+pub fn for_each_keeping(check: impl Fn(&Subject)) {
+    for_each(|subject| {
+        if subject.can().keeps {
+            check(subject);
+        }
+    });
+}
+
+/// The entries of the table that are to be tested.
+pub fn chosen() -> impl Iterator<Item = &'static StoreDef> {
+    let only = std::env::var("STOREBENCH_TEST_STORE").ok();
+    if let Some(name) = &only {
+        assert!(
+            STORES.iter().any(|def| def.name == *name),
+            "STOREBENCH_TEST_STORE: there is no store {name}"
+        );
+    }
+    STORES.iter().filter(move |def| only.as_deref().is_none_or(|name| name == def.name))
+}
+
+/// As shipped, and every tier on offer.
+fn tiers(def: &StoreDef) -> Vec<Option<Guarantee>> {
+    std::iter::once(None).chain(def.offers.iter().map(|offer| Some(offer.guarantee))).collect()
+}
+
+pub struct Subject {
+    pub def: &'static StoreDef,
+    /// What the store is asked for.
+    pub tier: Option<Guarantee>,
+    pub directory: TempDir,
+}
+
+impl std::fmt::Display for Subject {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {}", self.def.name, self.tier.map_or("as shipped", Guarantee::name))
+    }
+}
+
+impl Subject {
+    pub fn new(def: &'static StoreDef, tier: Option<Guarantee>) -> Subject {
+        let directory = tempfile::Builder::new()
+            .prefix(&format!("{}-", def.name))
+            .tempdir_in(env!("CARGO_TARGET_TMPDIR"))
+            .unwrap();
+        Subject { def, tier, directory }
+    }
+
+    /// The same store and tier in another fresh directory.
+    pub fn anew(&self) -> Subject {
+        Subject::new(self.def, self.tier)
+    }
+
+    pub fn can(&self) -> &'static Capabilities {
+        &self.def.capabilities
+    }
+
+    /// The tier that it is to give.
+    pub fn guarantee(&self) -> Guarantee {
+        self.tier.unwrap_or(self.def.shipped)
+    }
+
+    pub fn offer(&self) -> &'static Offer {
+        self.def.offer(self.guarantee()).expect("the tier is on offer")
+    }
+
+    /// `usual` operations, or a tenth of them where each waits for the disk.
+    pub fn operations(&self, usual: u64) -> u64 {
+        if self.guarantee() == Guarantee::Power { usual.div_ceil(10) } else { usual }
+    }
+
+    pub fn open(&self) -> Box<dyn Store> {
+        self.open_with(|_| ()).unwrap_or_else(|error| panic!("it does not open: {error}"))
+    }
+
+    /// Opens it with other options than the suite's usual ones.
+    pub fn open_with<'a>(&'a self, change: impl FnOnce(&mut OpenOptions<'a>)) -> Result<Box<dyn Store>> {
+        static NONE: BTreeMap<String, String> = BTreeMap::new();
+        let mut options = OpenOptions {
+            directory: self.directory.path(),
+            guarantee: self.tier,
+            compression: false,
+            cache_bytes: None,
+            settings: &NONE,
+            sessions: 1,
+        };
+        change(&mut options);
+        self.def.open.unwrap()(&options)
+    }
+}
+
+/// The value of a key, if it is there; and that the visitor is called exactly then, once.
+pub fn get(session: &mut dyn Session, key: &[u8]) -> Option<Vec<u8>> {
+    let mut seen = Vec::new();
+    let found = session
+        .get(key, &mut |value| seen.push(value.to_vec()))
+        .unwrap_or_else(|error| panic!("get {}: {error}", key.escape_ascii()));
+    assert_eq!(seen.len(), usize::from(found), "get {}: how often it visits", key.escape_ascii());
+    seen.pop()
+}
+
+/// Holds a key to a value, without printing either in full.
+pub fn assert_holds(session: &mut dyn Session, key: &[u8], expected: Option<&[u8]>) {
+    let found = get(session, key);
+    if found.as_deref() != expected {
+        let shown = |value: Option<&[u8]>| match value {
+            None => String::from("nothing"),
+            Some(value) => format!(
+                "{} bytes {}...",
+                value.len(),
+                value
+                    .iter()
+                    .take(16)
+                    .copied()
+                    .flat_map(std::ascii::escape_default)
+                    .map(char::from)
+                    .collect::<String>()
+            ),
+        };
+        panic!("key {} holds {}, not {}", key.escape_ascii(), shown(found.as_deref()), shown(expected));
+    }
+}
+
+/// A key of the usual form, spread over the key space.
+pub fn key(number: u64) -> Vec<u8> {
+    storebench_core::crash_writer::record_key(number).into_bytes()
+}
+
+/// `length` bytes that depend on `seed` alone and do not compress.
+pub fn value(seed: u64, length: usize) -> Vec<u8> {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let mut words = std::iter::repeat_with(move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state
+    });
+    let mut bytes = Vec::with_capacity(length + 8);
+    while bytes.len() < length {
+        bytes.extend(words.next().into_iter().flat_map(u64::to_le_bytes));
+    }
+    bytes.truncate(length);
+    bytes
+}
+
+/// The values of settings by name.
+pub fn by_name(settings: Vec<Setting>) -> BTreeMap<String, String> {
+    settings.into_iter().map(|setting| (setting.name, setting.value)).collect()
+}
