@@ -7,9 +7,9 @@ use super::args::ReportArgs;
 use super::print;
 use crate::error::{Error, Exit, Result};
 use crate::folder;
-use crate::report::grid::Style;
 use crate::report::merge::Merged;
-use crate::report::{csv, csv_long, json, table, terminal};
+use crate::report::terminal::{self, Style};
+use crate::report::{csv, csv_long, json};
 use crate::result::Run;
 use crate::store::{Kind, StoreDef};
 
@@ -29,7 +29,7 @@ pub fn report(stores: &[StoreDef], args: &ReportArgs) -> Result<Exit> {
     } else if args.json {
         json::write(&merged, &mut bytes)
     } else {
-        let text = if args.table { table::render(&merged, style()) } else { terminal::render(&merged, style()) };
+        let text = if args.table { terminal::full(&merged, style()) } else { terminal::overview(&merged, style()) };
         bytes = text.into_bytes();
         Ok(())
     };
@@ -40,7 +40,7 @@ pub fn report(stores: &[StoreDef], args: &ReportArgs) -> Result<Exit> {
 
 /// The table of winners.
 pub fn winners(stores: &[StoreDef], runs: &[Run]) -> Result<String> {
-    Ok(terminal::render(&Merged::new(runs, &harness(stores)), style()))
+    Ok(terminal::overview(&Merged::new(runs, &harness(stores)), style()))
 }
 
 fn harness(stores: &[StoreDef]) -> Vec<&'static str> {
