@@ -4,7 +4,9 @@
 //! [`store::StoreDef`]s to `cli::main`; another binary crate can hand over a table of its own.
 
 pub mod cell;
+pub mod report;
 pub mod result;
+pub mod stats;
 pub mod store;
 pub mod stores;
 pub mod units;
