@@ -126,6 +126,26 @@ impl Cell {
     }
 }
 
+impl FromStr for Cell {
+    type Err = String;
+
+    /// Reads what [`Cell::id`] writes.
+    fn from_str(id: &str) -> Result<Self, String> {
+        let not_an_id = || format!("{id:?} is not the id of a cell");
+        let (axes, place) = id.split_once("/place=").unwrap_or((id, DEFAULT_PLACE));
+        let parts: Vec<&str> = axes.split('/').collect();
+        let [store, record_size, records, data, guarantee] = parts[..] else { return Err(not_an_id()) };
+        Ok(Cell {
+            store: store.into(),
+            record_size: record_size.parse()?,
+            records: records.parse()?,
+            data: data.parse()?,
+            guarantee: guarantee.parse()?,
+            place: place.into(),
+        })
+    }
+}
+
 /// An axis: one list of values in a study.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Axis {
@@ -188,10 +208,11 @@ mod tests {
             place: DEFAULT_PLACE.into(),
         };
         assert_eq!(cell.id(), "sqlite/1B..1KiB/100..500/compressible/power");
-        assert_eq!(
-            Cell { place: "ssd".into(), ..cell }.id(),
-            "sqlite/1B..1KiB/100..500/compressible/power/place=ssd"
-        );
+        assert_eq!(cell.id().parse(), Ok(cell.clone()));
+        let elsewhere = Cell { place: "ssd".into(), ..cell };
+        assert_eq!(elsewhere.id(), "sqlite/1B..1KiB/100..500/compressible/power/place=ssd");
+        assert_eq!(elsewhere.id().parse(), Ok(elsewhere));
+        assert!("sqlite/1B..1KiB/100..500/compressible".parse::<Cell>().is_err());
     }
 
     #[test]

@@ -168,6 +168,21 @@ pub enum Failure {
     Harness,
 }
 
+impl Failure {
+    /// The word used in results and reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Failure::Store => "store",
+            Failure::WrongData => "wrong-data",
+            Failure::DiskFull => "disk-full",
+            Failure::OutOfMemory => "out-of-memory",
+            Failure::Crashed => "crashed",
+            Failure::TimedOut => "timed-out",
+            Failure::Harness => "harness",
+        }
+    }
+}
+
 /// What one trial measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Measured {

@@ -120,6 +120,9 @@ pub fn arithmetic_mean(values: &[f64]) -> Option<Estimate> {
     if n == 0 {
         return None;
     }
+    if let Some(exact) = all_alike(values) {
+        return Some(exact);
+    }
     let mean = values.iter().sum::<f64>() / n as f64;
     let interval = (n >= 2).then(|| {
         let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
@@ -135,8 +138,18 @@ pub fn geometric_mean(values: &[f64]) -> Option<Estimate> {
     if values.iter().any(|value| *value <= 0.0) {
         return None;
     }
+    if let Some(exact) = all_alike(values) {
+        return Some(exact);
+    }
     let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
     arithmetic_mean(&logs).map(exp)
+}
+
+/// Any mean of equal observations is their value, which sums and logarithms would miss by a rounding error.
+fn all_alike(values: &[f64]) -> Option<Estimate> {
+    let value = *values.first().filter(|first| values.iter().all(|value| value == *first))?;
+    let interval = Interval { low: value, high: value, confidence: CONFIDENCE };
+    Some(Estimate { value, interval: (values.len() >= 2).then_some(interval) })
 }
 
 fn exp(logs: Estimate) -> Estimate {
@@ -160,14 +173,14 @@ pub fn median(values: &[f64]) -> Option<Estimate> {
 
 /// Confidences of the intervals from the k-th smallest to the k-th largest of n, for k = 1, 2, ... up to the middle.
 fn order_confidences(n: usize) -> Vec<f64> {
-    // Terms of the binomial distribution (n, 1/2), each from the one before.
-    let mut term = 0.5f64.powi(n.min(1_000) as i32);
+    // Terms of the binomial distribution (n, 1/2), each from the one before; as logarithms, so that none is lost as too small.
+    let mut ln_term = n as f64 * 0.5f64.ln();
     let mut below = 0.0;
     let mut confidences = Vec::new();
     for k in 1..=n / 2 {
-        below += term;
+        below += ln_term.exp();
         confidences.push(1.0 - 2.0 * below);
-        term *= (n - k + 1) as f64 / k as f64;
+        ln_term += ((n - k + 1) as f64 / k as f64).ln();
     }
     confidences
 }
@@ -389,12 +402,28 @@ mod tests {
     }
 
     #[test]
+    fn the_median_of_thousands_has_an_interval_too() {
+        let sorted: Vec<f64> = (1..=10_000).map(f64::from).collect();
+        let interval = order_statistics(&sorted);
+        // The normal approximation: 5000.5 and 98 on either side.
+        assert!((interval.low - 4902.5).abs() < 1.0 && (interval.high - 5098.5).abs() < 1.0, "{interval:?}");
+    }
+
+    #[test]
     fn zeros_make_the_mean_arithmetic() {
         let summary = Summary::of(&[0.0, 2.0, 4.0]).unwrap();
         assert_eq!((summary.mean_kind, summary.mean.value), (MeanKind::Arithmetic, 2.0));
         let summary = Summary::of(&[1.0, 100.0]).unwrap();
         assert_eq!(summary.mean_kind, MeanKind::Geometric);
         assert!((summary.mean.value - 10.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn equal_observations_have_no_spread() {
+        for mean in [arithmetic_mean(&[0.3; 7]).unwrap(), geometric_mean(&[0.3; 7]).unwrap()] {
+            let interval = mean.interval.unwrap();
+            assert_eq!((mean.value, interval.low, interval.high), (0.3, 0.3, 0.3));
+        }
     }
 
     fn series(values: &[f64]) -> Series<usize> {
