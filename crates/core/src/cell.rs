@@ -188,10 +188,8 @@ mod tests {
             place: DEFAULT_PLACE.into(),
         };
         assert_eq!(cell.id(), "sqlite/1B..1KiB/100..500/compressible/power");
-        assert_eq!(
-            Cell { place: "ssd".into(), ..cell }.id(),
-            "sqlite/1B..1KiB/100..500/compressible/power/place=ssd"
-        );
+        let elsewhere = Cell { place: "ssd".into(), ..cell };
+        assert_eq!(elsewhere.id(), "sqlite/1B..1KiB/100..500/compressible/power/place=ssd");
     }
 
     #[test]

@@ -103,9 +103,15 @@ impl Error {
     pub fn io(doing: &str, path: &Path) -> impl FnOnce(io::Error) -> Error {
         move |error| {
             let (exit, advice) = match error.kind() {
-                io::ErrorKind::PermissionDenied => (Exit::Permission, ": choose a directory of your own, or change its permissions"),
-                io::ErrorKind::ReadOnlyFilesystem => (Exit::ReadOnly, ": choose a directory on a disk that can be written"),
-                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => (Exit::DiskFull, ": make room, or choose another disk"),
+                io::ErrorKind::PermissionDenied => {
+                    (Exit::Permission, ": choose a directory of your own, or change its permissions")
+                }
+                io::ErrorKind::ReadOnlyFilesystem => {
+                    (Exit::ReadOnly, ": choose a directory on a disk that can be written")
+                }
+                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                    (Exit::DiskFull, ": make room, or choose another disk")
+                }
                 _ => (Exit::Failure, ""),
             };
             Error::new(exit, format!("{doing} {}: {error}{advice}", path.display()))

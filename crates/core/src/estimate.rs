@@ -20,9 +20,12 @@ pub fn seconds(cell: &Cell, operations: u64, probe: &Probe) -> f64 {
     let value_s = cell.record_size.mean() / probe.write_bytes_per_s;
     let records = cell.records.from as f64;
     let operations = operations as f64;
-    let load = records * (CALL_S + per_file_s + value_s) + if syncs { (records / BATCH).ceil() * sync_s * 2.0 } else { 0.0 };
+    let load = records * (CALL_S + per_file_s + value_s)
+        + if syncs { (records / BATCH).ceil() * sync_s * 2.0 } else { 0.0 };
     // Insert, update, remove and its undoing write; a folder syncs its directory too.
-    let writes = operations * 4.0 * (CALL_S + per_file_s + value_s + if syncs { sync_s * if folder { 2.0 } else { 1.0 } } else { 0.0 });
+    let writes = operations
+        * 4.0
+        * (CALL_S + per_file_s + value_s + if syncs { sync_s * if folder { 2.0 } else { 1.0 } } else { 0.0 });
     OVERHEAD_S + load + writes + operations * CALL_S
 }
 

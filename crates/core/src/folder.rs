@@ -28,18 +28,23 @@ impl RunFolder {
     /// When `path` exists, or can't be written.
     pub fn create(path: &Path, header: &RunHeader) -> Result<RunFolder> {
         if path.join(HEADER).exists() {
-            let message = format!("{} holds a run already: go on with it by --resume, or choose another --out", path.display());
+            let message = format!(
+                "{} holds a run already: go on with it by --resume, or choose another --out",
+                path.display()
+            );
             return Err(Error::new(Exit::NotStorebench, message));
         }
         fs::create_dir_all(path.join("logs")).map_err(Error::io("making the run folder", path))?;
         let lock = lock(path)?;
-        let text = serde_json::to_string_pretty(header).map_err(|error| Error::new(Exit::Failure, error.to_string()))?;
+        let text = serde_json::to_string_pretty(header)
+            .map_err(|error| Error::new(Exit::Failure, error.to_string()))?;
         let results = OpenOptions::new()
             .append(true)
             .create_new(true)
             .open(path.join(RESULTS))
             .map_err(Error::io("making", &path.join(RESULTS)))?;
-        write_synced(&path.join(HEADER), text.as_bytes()).map_err(Error::io("writing", &path.join(HEADER)))?;
+        write_synced(&path.join(HEADER), text.as_bytes())
+            .map_err(Error::io("writing", &path.join(HEADER)))?;
         sync_directory(path).map_err(Error::io("syncing", path))?;
         Ok(RunFolder { path: path.to_path_buf(), results, _lock: lock })
     }
@@ -72,10 +77,14 @@ impl RunFolder {
     /// # Errors
     /// When it can't be written; what was written before is kept.
     pub fn append(&mut self, result: &TrialResult) -> Result<()> {
-        let mut line = serde_json::to_vec(result).map_err(|error| Error::new(Exit::Failure, error.to_string()))?;
+        let mut line =
+            serde_json::to_vec(result).map_err(|error| Error::new(Exit::Failure, error.to_string()))?;
         line.push(b'\n');
         let name = self.path.join(RESULTS);
-        self.results.write_all(&line).and_then(|()| self.results.sync_data()).map_err(Error::io("writing", &name))
+        self.results
+            .write_all(&line)
+            .and_then(|()| self.results.sync_data())
+            .map_err(Error::io("writing", &name))
     }
 }
 
@@ -145,7 +154,8 @@ fn lock(path: &Path) -> Result<File> {
         .open(&name)
         .map_err(Error::io("opening", &name))?;
     rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).map_err(|_| {
-        let message = format!("another storebench is at work on {}: wait for it, or stop it first", path.display());
+        let message =
+            format!("another storebench is at work on {}: wait for it, or stop it first", path.display());
         Error::new(Exit::Busy, message)
     })?;
     Ok(file)

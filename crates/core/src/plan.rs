@@ -199,9 +199,15 @@ impl Plan {
     /// # Errors
     /// [`Exit::BadPlan`], with the place in the text.
     pub fn parse(text: &str, origin: &str) -> Result<Plan> {
-        let plan: Plan = toml::from_str(text)
-            .map_err(|error| Error::new(Exit::BadPlan, format!("the plan {origin} can't be used: {}", error.to_string().trim_end())))?;
-        plan.check().map_err(|message| Error::new(Exit::BadPlan, format!("the plan {origin} can't be used: {message}")))?;
+        let plan: Plan = toml::from_str(text).map_err(|error| {
+            Error::new(
+                Exit::BadPlan,
+                format!("the plan {origin} can't be used: {}", error.to_string().trim_end()),
+            )
+        })?;
+        plan.check().map_err(|message| {
+            Error::new(Exit::BadPlan, format!("the plan {origin} can't be used: {message}"))
+        })?;
         Ok(plan)
     }
 
@@ -210,17 +216,22 @@ impl Plan {
     /// # Errors
     /// [`Exit::BadPlan`], also when the file can't be read.
     pub fn read(path: &Path) -> Result<Plan> {
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| Error::new(Exit::BadPlan, format!("the plan {} can't be read: {error}", path.display())))?;
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            Error::new(Exit::BadPlan, format!("the plan {} can't be read: {error}", path.display()))
+        })?;
         Plan::parse(&text, &path.display().to_string())
     }
 
     fn check(&self) -> std::result::Result<(), String> {
         if self.format != PLAN_FORMAT {
-            return Err(format!("it has format = {}, and this storebench reads format = {PLAN_FORMAT}", self.format));
+            return Err(format!(
+                "it has format = {}, and this storebench reads format = {PLAN_FORMAT}",
+                self.format
+            ));
         }
         let named_well = |name: &str| {
-            !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
+            !name.is_empty()
+                && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
         };
         if !named_well(&self.name) {
             return Err(format!("name = {:?}: use lower-case letters, digits and hyphens", self.name));
@@ -248,7 +259,12 @@ impl Plan {
         if largest > 1 << 30 {
             return Err(format!("record sizes go up to {}: at most 1GiB", exact_bytes(largest)));
         }
-        if let Some(twice) = self.order.iter().enumerate().find(|(position, operation)| self.order[..*position].contains(operation)) {
+        if let Some(twice) = self
+            .order
+            .iter()
+            .enumerate()
+            .find(|(position, operation)| self.order[..*position].contains(operation))
+        {
             return Err(format!("the order names {} twice", twice.1));
         }
         Ok(())
@@ -261,8 +277,12 @@ impl Plan {
     pub fn apply_preset(&mut self, name: &str) -> Result<()> {
         let Some(changes) = self.presets.get(name).cloned() else {
             let known: Vec<_> = self.presets.keys().map(String::as_str).collect();
-            let known = if known.is_empty() { "it has none".into() } else { format!("it has {}", known.join(", ")) };
-            return Err(Error::new(Exit::BadPlan, format!("the study {} has no preset {name:?}: {known}", self.name)));
+            let known =
+                if known.is_empty() { "it has none".into() } else { format!("it has {}", known.join(", ")) };
+            return Err(Error::new(
+                Exit::BadPlan,
+                format!("the study {} has no preset {name:?}: {known}", self.name),
+            ));
         };
         self.apply(changes)
     }
@@ -295,7 +315,8 @@ impl Plan {
         for count in &mut self.axes.records {
             // A count given without an upper bound takes the plan's, where the plan has that count.
             if *count == CountRange::starting_at(count.from) {
-                *count = known_counts.iter().copied().find(|known| known.from == count.from).unwrap_or(*count);
+                *count =
+                    known_counts.iter().copied().find(|known| known.from == count.from).unwrap_or(*count);
             }
         }
         self.check().map_err(|message| Error::new(Exit::BadValue, message))
@@ -307,7 +328,8 @@ impl Plan {
     /// [`Exit::Failure`] when it can't be written, which would be a mistake of ours.
     pub fn to_toml(&self) -> Result<String> {
         let plain = Plan { presets: BTreeMap::new(), ..self.clone() };
-        toml::to_string(&plain).map_err(|error| Error::new(Exit::Failure, format!("writing the plan: {error}")))
+        toml::to_string(&plain)
+            .map_err(|error| Error::new(Exit::Failure, format!("writing the plan: {error}")))
     }
 }
 
@@ -335,9 +357,14 @@ pub fn find(name: &str) -> Result<Plan> {
         return Plan::read(Path::new(name));
     }
     let names: Vec<_> = STUDIES.iter().map(|study| study.name).collect();
-    let hint = meant(name, names.iter().copied()).map(|meant| format!("; did you mean {meant}?")).unwrap_or_default();
+    let hint = meant(name, names.iter().copied())
+        .map(|meant| format!("; did you mean {meant}?"))
+        .unwrap_or_default();
     let known = names.join(", ");
-    Err(Error::new(Exit::BadPlan, format!("there is no study {name:?} (there is {known}) and no file of that name{hint}")))
+    Err(Error::new(
+        Exit::BadPlan,
+        format!("there is no study {name:?} (there is {known}) and no file of that name{hint}"),
+    ))
 }
 
 #[cfg(test)]
@@ -361,10 +388,14 @@ mod tests {
         let text = STUDIES[0].text;
         let wrong_key = Plan::parse(&text.replace("trials =", "trails ="), "x.toml").unwrap_err();
         assert!(wrong_key.message.contains("trails") && wrong_key.message.contains("line"), "{wrong_key}");
-        let wrong_value = Plan::parse(&text.replace("\"compressible\"", "\"squishy\""), "x.toml").unwrap_err();
+        let wrong_value =
+            Plan::parse(&text.replace("\"compressible\"", "\"squishy\""), "x.toml").unwrap_err();
         assert!(wrong_value.message.contains("squishy"), "{wrong_value}");
         let other_format = Plan::parse(&text.replace("format = 1", "format = 99"), "x.toml").unwrap_err();
-        assert!(other_format.message.contains("format = 99") && other_format.exit == Exit::BadPlan, "{other_format}");
+        assert!(
+            other_format.message.contains("format = 99") && other_format.exit == Exit::BadPlan,
+            "{other_format}"
+        );
     }
 
     #[test]
@@ -380,7 +411,10 @@ mod tests {
     fn nonsense_is_refused() {
         let mut plan = find("crud").unwrap();
         let error = plan.apply(Changes { trials: Some(0), ..Changes::default() }).unwrap_err();
-        assert_eq!((error.exit, error.message.as_str()), (Exit::BadValue, "trials is 0: it must be at least 1"));
+        assert_eq!(
+            (error.exit, error.message.as_str()),
+            (Exit::BadValue, "trials is 0: it must be at least 1")
+        );
         assert!(find("crudd").unwrap_err().message.contains("did you mean crud?"));
     }
 }

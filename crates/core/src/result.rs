@@ -42,8 +42,8 @@ pub struct RunHeader {
 /// A combination that was left out of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftOut {
-    /// [`Cell::id`].
-    pub cell: String,
+    /// The combination.
+    pub cell: Cell,
     /// Why.
     pub reason: String,
 }
@@ -169,6 +169,21 @@ pub enum Failure {
     TimedOut,
     /// The harness itself failed.
     Harness,
+}
+
+impl Failure {
+    /// The word used in results and reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Failure::Store => "store",
+            Failure::WrongData => "wrong-data",
+            Failure::DiskFull => "disk-full",
+            Failure::OutOfMemory => "out-of-memory",
+            Failure::Crashed => "crashed",
+            Failure::TimedOut => "timed-out",
+            Failure::Harness => "harness",
+        }
+    }
 }
 
 /// What one trial measured.

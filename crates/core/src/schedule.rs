@@ -29,7 +29,7 @@ pub fn cells(plan: &Plan, stores: &[StoreDef], rooms: &[Room]) -> (Vec<Cell>, Ve
         let store = stores.iter().find(|store| store.name == cell.store);
         let free = rooms.iter().find(|room| room.name == cell.place).map_or(0, |room| room.free_bytes);
         match reason_to_leave_out(plan, &cell, store, free) {
-            Some(reason) => left_out.push(LeftOut { cell: cell.id(), reason }),
+            Some(reason) => left_out.push(LeftOut { cell, reason }),
             None => cells.push(cell),
         }
     }
@@ -60,7 +60,12 @@ fn combinations(plan: &Plan, rooms: &[Room]) -> Vec<Cell> {
     cells
 }
 
-fn reason_to_leave_out(plan: &Plan, cell: &Cell, store: Option<&StoreDef>, free_bytes: u64) -> Option<String> {
+fn reason_to_leave_out(
+    plan: &Plan,
+    cell: &Cell,
+    store: Option<&StoreDef>,
+    free_bytes: u64,
+) -> Option<String> {
     let Some(store) = store else { return Some("this storebench does not know the store".into()) };
     if let Err(why) = store.open {
         return Some(why.into());
@@ -76,8 +81,13 @@ fn reason_to_leave_out(plan: &Plan, cell: &Cell, store: Option<&StoreDef>, free_
         return Some(format!("{} of values: over the size limit of {limit}", rough_bytes(bytes)));
     }
     let needed = bytes * ROOM_FACTOR;
-    (needed > free_bytes as f64)
-        .then(|| format!("needs about {} of disk, and {} are free", rough_bytes(needed), rough_bytes(free_bytes as f64)))
+    (needed > free_bytes as f64).then(|| {
+        format!(
+            "needs about {} of disk, and {} are free",
+            rough_bytes(needed),
+            rough_bytes(free_bytes as f64)
+        )
+    })
 }
 
 /// One trial to be run.
@@ -148,7 +158,9 @@ mod tests {
     #[test]
     fn every_block_holds_every_cell_once_in_an_order_of_its_own() {
         let slots = order(50, 3, 7);
-        let block = |number: u32| slots.iter().filter(|slot| slot.block == number).map(|slot| slot.cell).collect::<Vec<_>>();
+        let block = |number: u32| {
+            slots.iter().filter(|slot| slot.block == number).map(|slot| slot.cell).collect::<Vec<_>>()
+        };
         for number in 0..3 {
             assert_eq!(block(number).into_iter().collect::<HashSet<_>>(), (0..50).collect());
         }

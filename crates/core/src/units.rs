@@ -81,8 +81,10 @@ fn scaled(number: &str, factor: u64) -> Option<u64> {
 
 /// Writes a size so that [`parse_bytes`] reads the same number back: `1KiB`, `1536B`.
 pub fn exact_bytes(bytes: u64) -> String {
-    let (unit, factor) =
-        BINARY.into_iter().find(|(_, factor)| bytes >= *factor && bytes % factor == 0).unwrap_or(("B", 1));
+    let (unit, factor) = BINARY
+        .into_iter()
+        .find(|(_, factor)| bytes >= *factor && bytes.is_multiple_of(*factor))
+        .unwrap_or(("B", 1));
     format!("{}{unit}", bytes / factor)
 }
 
@@ -118,7 +120,7 @@ pub fn grouped(count: u64) -> String {
     let digits = count.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (position, digit) in digits.chars().enumerate() {
-        if position > 0 && (digits.len() - position) % 3 == 0 {
+        if position > 0 && (digits.len() - position).is_multiple_of(3) {
             out.push(',');
         }
         out.push(digit);
@@ -246,7 +248,9 @@ macro_rules! as_text {
             }
         }
         impl<'de> serde::Deserialize<'de> for $type {
-            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+            fn deserialize<D: serde::Deserializer<'de>>(
+                deserializer: D,
+            ) -> std::result::Result<Self, D::Error> {
                 let text = <String as serde::Deserialize>::deserialize(deserializer)?;
                 text.parse().map_err(serde::de::Error::custom)
             }

@@ -20,6 +20,7 @@ pub fn completions(shell: Shell) -> Result<Exit> {
 /// Writes the man pages to `directory`, which is made if it is missing.
 pub fn pages(directory: &Path) -> Result<Exit> {
     std::fs::create_dir_all(directory).map_err(Error::io("making", directory))?;
-    clap_mangen::generate_to(Args::command(), directory).map_err(Error::io("writing man pages to", directory))?;
+    clap_mangen::generate_to(Args::command(), directory)
+        .map_err(Error::io("writing man pages to", directory))?;
     Ok(Exit::Success)
 }

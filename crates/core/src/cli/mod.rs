@@ -25,7 +25,11 @@ pub fn main(stores: &[StoreDef]) -> ExitCode {
         Err(error) => {
             // Help and version are no errors; clap prints to where each belongs.
             let _ = error.print();
-            return ExitCode::from(if error.use_stderr() { Exit::Usage.code() } else { Exit::Success.code() });
+            return ExitCode::from(if error.use_stderr() {
+                Exit::Usage.code()
+            } else {
+                Exit::Success.code()
+            });
         }
     };
     let ended = Args::from_arg_matches(&matches)

@@ -15,9 +15,13 @@ use crate::store::{Kind, StoreDef};
 
 /// Shows runs.
 pub fn report(stores: &[StoreDef], args: &ReportArgs) -> Result<Exit> {
-    let runs = args.runs.iter().map(|path| folder::read(&find(path, &args.out)?)).collect::<Result<Vec<_>>>()?;
+    let runs =
+        args.runs.iter().map(|path| folder::read(&find(path, &args.out)?)).collect::<Result<Vec<_>>>()?;
     if runs.iter().all(|run| run.trials.is_empty()) {
-        return Err(Error::new(Exit::Nothing, "there are no results yet: go on with the run by storebench run --resume RUN"));
+        return Err(Error::new(
+            Exit::Nothing,
+            "there are no results yet: go on with the run by storebench run --resume RUN",
+        ));
     }
     let harness = harness(stores);
     let merged = Merged::new(&runs, &harness);
@@ -29,7 +33,8 @@ pub fn report(stores: &[StoreDef], args: &ReportArgs) -> Result<Exit> {
     } else if args.json {
         json::write(&merged, &mut bytes)
     } else {
-        let text = if args.table { terminal::full(&merged, style()) } else { terminal::overview(&merged, style()) };
+        let text =
+            if args.table { terminal::full(&merged, style()) } else { terminal::overview(&merged, style()) };
         bytes = text.into_bytes();
         Ok(())
     };
@@ -73,7 +78,10 @@ fn find(name: &Path, runs: &Path) -> Result<PathBuf> {
 
 fn latest(runs: &Path) -> Result<PathBuf> {
     let entries = std::fs::read_dir(runs).map_err(|error| {
-        Error::new(Exit::NotStorebench, format!("there are no runs in {}: {error}; name the folder of a run", runs.display()))
+        Error::new(
+            Exit::NotStorebench,
+            format!("there are no runs in {}: {error}; name the folder of a run", runs.display()),
+        )
     })?;
     entries
         .filter_map(|entry| Some(entry.ok()?.path()))

@@ -86,7 +86,9 @@ fn check_store(stores: &[StoreDef], name: &str, named: bool) -> Result<()> {
         }
         Some(_) => Ok(()),
         None => {
-            let hint = meant(name, known.clone()).map(|meant| format!(" (did you mean {meant}?)")).unwrap_or_default();
+            let hint = meant(name, known.clone())
+                .map(|meant| format!(" (did you mean {meant}?)"))
+                .unwrap_or_default();
             let known: Vec<_> = known.collect();
             let message = format!("there is no store {name:?}{hint}; there are {}", known.join(", "));
             Err(Error::new(Exit::UnknownStore, message))
@@ -94,8 +96,15 @@ fn check_store(stores: &[StoreDef], name: &str, named: bool) -> Result<()> {
     }
 }
 
-fn header(stores: &[StoreDef], args: &RunArgs, plan: &Plan, places: &BTreeMap<String, PathBuf>) -> Result<RunHeader> {
-    let info = |(name, path): (&String, &PathBuf)| environment::place(name, path).map_err(Error::io("looking at", path));
+fn header(
+    stores: &[StoreDef],
+    args: &RunArgs,
+    plan: &Plan,
+    places: &BTreeMap<String, PathBuf>,
+) -> Result<RunHeader> {
+    let info = |(name, path): (&String, &PathBuf)| {
+        environment::place(name, path).map_err(Error::io("looking at", path))
+    };
     let mut header = RunHeader {
         format: FORMAT_VERSION,
         storebench: env!("CARGO_PKG_VERSION").into(),
@@ -120,11 +129,17 @@ fn store_infos(stores: &[StoreDef], plan: &Plan) -> Vec<StoreInfo> {
 }
 
 fn rooms(header: &RunHeader) -> Vec<Room> {
-    header.places.iter().map(|place| Room { name: place.name.clone(), free_bytes: place.free_bytes }).collect()
+    header
+        .places
+        .iter()
+        .map(|place| Room { name: place.name.clone(), free_bytes: place.free_bytes })
+        .collect()
 }
 
 fn nothing_to_run(left_out: &[LeftOut]) -> Error {
-    let why = left_out.first().map(|left| format!("; the first of {}: {}: {}", left_out.len(), left.cell, left.reason));
+    let why = left_out
+        .first()
+        .map(|left| format!("; the first of {}: {}: {}", left_out.len(), left.cell.id(), left.reason));
     let full = !left_out.is_empty() && left_out.iter().all(|left| left.reason.contains("are free"));
     let exit = if full { Exit::DiskFull } else { Exit::Nothing };
     Error::new(exit, format!("no cell can be run: all combinations are left out{}", why.unwrap_or_default()))
@@ -134,7 +149,8 @@ fn resume(stores: &[StoreDef], path: &Path) -> Result<Exit> {
     let (folder, run) = RunFolder::resume(path)?;
     let plan = Plan::parse(&run.header.plan, &path.join("run.json").display().to_string())?;
     if store_infos(stores, &plan) != run.header.stores {
-        let message = format!("{} was begun with other versions of the stores: start a new run", path.display());
+        let message =
+            format!("{} was begun with other versions of the stores: start a new run", path.display());
         return Err(Error::new(Exit::OtherVersion, message));
     }
     let places: BTreeMap<_, _> =
@@ -143,8 +159,8 @@ fn resume(stores: &[StoreDef], path: &Path) -> Result<Exit> {
         directory::clean(place)?;
     }
     let (all, _) = schedule::cells(&plan, stores, &everywhere(&run));
-    let left_out: std::collections::HashSet<_> = run.header.left_out.iter().map(|left| left.cell.as_str()).collect();
-    let cells: Vec<Cell> = all.into_iter().filter(|cell| !left_out.contains(cell.id().as_str())).collect();
+    let left_out: std::collections::HashSet<_> = run.header.left_out.iter().map(|left| &left.cell).collect();
+    let cells: Vec<Cell> = all.into_iter().filter(|cell| !left_out.contains(cell)).collect();
     carry_out(&plan, &cells, &places, &run.trials, folder, stores)
 }
 
@@ -179,7 +195,9 @@ fn finish(stores: &[StoreDef], path: &Path, ended: Ended) -> Result<Exit> {
         print(&report::winners(stores, &[crate::folder::read(path)?])?)?;
     }
     let shown = path.display();
-    tell(&format!("\nwritten: {shown}/run.json (the plan and the machine), {shown}/results.jsonl (every trial)"));
+    tell(&format!(
+        "\nwritten: {shown}/run.json (the plan and the machine), {shown}/results.jsonl (every trial)"
+    ));
     if ended.failed > 0 {
         tell(&format!("{} trials failed; their logs are in {shown}/logs", ended.failed));
     }
@@ -191,7 +209,12 @@ fn finish(stores: &[StoreDef], path: &Path, ended: Ended) -> Result<Exit> {
     Ok(if ended.failed > 0 { Exit::TrialsFailed } else { Exit::Success })
 }
 
-fn dry_run(plan: &Plan, cells: &[Cell], left_out: &[LeftOut], places: &BTreeMap<String, PathBuf>) -> Result<Exit> {
+fn dry_run(
+    plan: &Plan,
+    cells: &[Cell],
+    left_out: &[LeftOut],
+    places: &BTreeMap<String, PathBuf>,
+) -> Result<Exit> {
     let mut text = String::new();
     let (mut total_s, mut most_bytes) = (0.0, 0.0_f64);
     for (name, path) in places {
@@ -207,7 +230,7 @@ fn dry_run(plan: &Plan, cells: &[Cell], left_out: &[LeftOut], places: &BTreeMap<
         }
     }
     for left in left_out {
-        text.push_str(&format!("{:66} left out: {}\n", left.cell, left.reason));
+        text.push_str(&format!("{:66} left out: {}\n", left.cell.id(), left.reason));
     }
     let summary = format!(
         "{} cells x {} trials: about {} and up to {} of disk at a time; {} combinations left out.\n\

@@ -11,13 +11,15 @@ pub fn list(stores: &[StoreDef]) -> Result<Exit> {
 }
 
 fn table(stores: &[StoreDef]) -> String {
-    let head = ["store", "kind", "version", "guarantees", "order", "threads", "compression", "built"].map(String::from);
+    let head = ["store", "kind", "version", "guarantees", "order", "threads", "compression", "built"]
+        .map(String::from);
     let rows: Vec<[String; 8]> = std::iter::once(head).chain(stores.iter().map(row)).collect();
     let widths: Vec<usize> =
         (0..8).map(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0)).collect();
     let mut text = String::new();
     for row in rows {
-        let cells: Vec<String> = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}")).collect();
+        let cells: Vec<String> =
+            row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}")).collect();
         text.push_str(cells.join("  ").trim_end());
         text.push('\n');
     }

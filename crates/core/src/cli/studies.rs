@@ -18,7 +18,9 @@ pub fn list() -> Result<Exit> {
             text.push_str(&format!("  --preset {name}: {description}\n"));
         }
     }
-    text.push_str("\nA plan of your own is a TOML file like those in studies/: storebench run my-plan.toml\n");
+    text.push_str(
+        "\nA plan of your own is a TOML file like those in studies/: storebench run my-plan.toml\n",
+    );
     print(&text)?;
     Ok(Exit::Success)
 }

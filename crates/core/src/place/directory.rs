@@ -90,7 +90,11 @@ fn remove_work(path: &Path) -> io::Result<()> {
         if entry.file_name() == MARKER {
             continue;
         }
-        if entry.file_type()?.is_dir() { fs::remove_dir_all(entry.path())? } else { fs::remove_file(entry.path())? }
+        if entry.file_type()?.is_dir() {
+            fs::remove_dir_all(entry.path())?
+        } else {
+            fs::remove_file(entry.path())?
+        }
     }
     fs::remove_file(path.join(MARKER))?;
     fs::remove_dir(path)
@@ -125,7 +129,10 @@ fn is_abandoned(path: &Path) -> bool {
 }
 
 fn started(pid: u32) -> Option<u64> {
-    procfs::process::Process::new(pid as i32).and_then(|process| process.stat()).ok().map(|stat| stat.starttime)
+    procfs::process::Process::new(pid as i32)
+        .and_then(|process| process.stat())
+        .ok()
+        .map(|stat| stat.starttime)
 }
 
 #[cfg(test)]
@@ -152,11 +159,14 @@ mod tests {
             let path = place.path().join(name);
             fs::create_dir_all(path.join("inner")).unwrap();
             fs::write(path.join("inner/file"), "x").unwrap();
-            marker.map(|text| fs::write(path.join(MARKER), text).unwrap());
+            if let Some(text) = marker {
+                fs::write(path.join(MARKER), text).unwrap();
+            }
             path
         };
         let gone = make("storebench-work-1", Some(r#"{"pid":4000000000,"started":1}"#));
-        let reused = make("storebench-work-2", Some(&format!(r#"{{"pid":{},"started":1}}"#, std::process::id())));
+        let reused =
+            make("storebench-work-2", Some(&format!(r#"{{"pid":{},"started":1}}"#, std::process::id())));
         let unmarked = make("storebench-work-3", None);
         let garbled = make("storebench-work-4", Some("hello"));
         let users = make("photos", Some(r#"{"pid":4000000000,"started":1}"#));
@@ -164,6 +174,10 @@ mod tests {
         cleaned.sort();
         assert_eq!(cleaned, [gone.clone(), reused.clone()]);
         assert!(!gone.exists() && !reused.exists());
-        assert!(unmarked.join("inner/file").exists() && garbled.join("inner/file").exists() && users.join("inner/file").exists());
+        assert!(
+            unmarked.join("inner/file").exists()
+                && garbled.join("inner/file").exists()
+                && users.join("inner/file").exists()
+        );
     }
 }

@@ -63,7 +63,10 @@ fn trial(stores: &[StoreDef], spec: &Spec) -> Result<Measured, Ended> {
     let (store, open) = find(stores, &spec.cell.store)?;
     let asked = spec.cell.guarantee.tier();
     let Some(promised) = store.resolve(asked) else {
-        return Err(Ended::Unsupported(format!("{} does not offer the guarantee {}", store.name, spec.cell.guarantee)));
+        return Err(Ended::Unsupported(format!(
+            "{} does not offer the guarantee {}",
+            store.name, spec.cell.guarantee
+        )));
     };
     let clock = Clock::new();
     let records = records(spec)?;
@@ -83,7 +86,8 @@ fn trial(stores: &[StoreDef], spec: &Spec) -> Result<Measured, Ended> {
 
 fn find<'a>(stores: &'a [StoreDef], name: &str) -> Result<(&'a StoreDef, OpenFn), Ended> {
     let store = stores.iter().find(|store| store.name == name);
-    let store = store.ok_or_else(|| Ended::Unsupported(format!("this storebench does not know the store {name}")))?;
+    let store =
+        store.ok_or_else(|| Ended::Unsupported(format!("this storebench does not know the store {name}")))?;
     store.open.map(|open| (store, open)).map_err(|why| Ended::Unsupported(why.into()))
 }
 
@@ -124,7 +128,9 @@ fn measure(
     let mut bench = Bench::open(open, options).map_err(unsupported_or_failed)?;
     let guarantee = bench.store()?.guarantee();
     if guarantee != promised {
-        return Err(harness(format!("the store gives the guarantee {guarantee} where {promised} was promised")));
+        return Err(harness(format!(
+            "the store gives the guarantee {guarantee} where {promised} was promised"
+        )));
     }
     let settings = read_settings(&bench)?;
     let Done { load, operations, stored } = prepared.run(&mut bench)?;
@@ -135,7 +141,8 @@ fn measure(
     if store.capabilities.keeps {
         check_count(&bench, stored.records)?;
     }
-    let statistics = bench.store()?.statistics().map_err(|error| Stop::store("reading statistics", &error))?;
+    let statistics =
+        bench.store()?.statistics().map_err(|error| Stop::store("reading statistics", &error))?;
     // Some settings, such as the compression of files on disk, can be read back only now.
     let settings = merge(settings, read_settings(&bench)?);
     bench.close()?;

@@ -55,8 +55,10 @@ const LONGEST_WAIT: Duration = Duration::from_secs(20);
 /// When a result can't be saved or a trial can't be started; trials that fail are results.
 pub fn run(job: &Job<'_>, folder: &mut RunFolder, listener: &mut dyn Listener) -> Result<Ended> {
     let slots = schedule::order(job.cells.len(), job.plan.trials, job.plan.seed);
-    let done: HashSet<(String, u32)> = job.done.iter().map(|result| (result.cell.id(), result.block)).collect();
-    let mut failed = job.done.iter().filter(|result| matches!(result.outcome, Outcome::Failed { .. })).count() as u64;
+    let done: HashSet<(String, u32)> =
+        job.done.iter().map(|result| (result.cell.id(), result.block)).collect();
+    let mut failed =
+        job.done.iter().filter(|result| matches!(result.outcome, Outcome::Failed { .. })).count() as u64;
     let works = Works::make(job)?;
     let mut pace = Pace::new(job, &works, &slots, &done);
     listener.hear(&Event::Started { total: slots.len() as u64, done: done.len() as u64 });
@@ -68,7 +70,8 @@ pub fn run(job: &Job<'_>, folder: &mut RunFolder, listener: &mut dyn Listener) -
         let work = works.of(cell)?;
         let Some(file_creation_ns) = work.wait_until_calm(cell, listener, job.interrupted)? else { break };
         listener.hear(&Event::TrialStarted { cell, position, left: pace.left() });
-        let trial = Trial { job, cell, position, block: slot.block, folder: folder.path(), work: &work.folder };
+        let trial =
+            Trial { job, cell, position, block: slot.block, folder: folder.path(), work: &work.folder };
         let Some(mut result) = trial.run()? else { break };
         result.file_creation_ns = Some(file_creation_ns);
         folder.append(&result)?;
@@ -104,16 +107,21 @@ impl Works {
     }
 
     fn of(&self, cell: &Cell) -> Result<&Work> {
-        self.by_place
-            .get(&cell.place)
-            .ok_or_else(|| Error::new(crate::error::Exit::BadValue, format!("there is no place {:?}", cell.place)))
+        self.by_place.get(&cell.place).ok_or_else(|| {
+            Error::new(crate::error::Exit::BadValue, format!("there is no place {:?}", cell.place))
+        })
     }
 }
 
 impl Work {
     /// Measures what making files costs now; waits while that is far slower than it was at first, for a store of files
     /// must not pay for what was deleted before it. Returns the last measurement, or `None` when interrupted.
-    fn wait_until_calm(&self, cell: &Cell, listener: &mut dyn Listener, interrupted: &AtomicBool) -> Result<Option<u64>> {
+    fn wait_until_calm(
+        &self,
+        cell: &Cell,
+        listener: &mut dyn Listener,
+        interrupted: &AtomicBool,
+    ) -> Result<Option<u64>> {
         let start = Instant::now();
         loop {
             if interrupted.load(Ordering::Relaxed) {
@@ -143,9 +151,15 @@ struct Pace {
 
 impl Pace {
     fn new(job: &Job<'_>, works: &Works, slots: &[schedule::Slot], done: &HashSet<(String, u32)>) -> Pace {
-        let probes: BTreeMap<_, _> = works.by_place.iter().map(|(name, work)| (name.clone(), work.probe)).collect();
-        let mut pace =
-            Pace { probes, operations: job.plan.operations, estimated_left_s: 0.0, estimated_done_s: 0.0, took_s: 0.0 };
+        let probes: BTreeMap<_, _> =
+            works.by_place.iter().map(|(name, work)| (name.clone(), work.probe)).collect();
+        let mut pace = Pace {
+            probes,
+            operations: job.plan.operations,
+            estimated_left_s: 0.0,
+            estimated_done_s: 0.0,
+            took_s: 0.0,
+        };
         for slot in slots {
             let cell = &job.cells[slot.cell];
             if !done.contains(&(cell.id(), slot.block)) {
@@ -251,9 +265,12 @@ impl Trial<'_> {
 
 fn read_report(out: &Path) -> Report {
     let report = fs::read_to_string(out).map_err(|error| error.to_string());
-    report.and_then(|text| serde_json::from_str(&text).map_err(|error| error.to_string())).unwrap_or_else(|error| {
-        Report::Failed { reason: Failure::Harness, message: format!("the trial left no readable result: {error}") }
-    })
+    report.and_then(|text| serde_json::from_str(&text).map_err(|error| error.to_string())).unwrap_or_else(
+        |error| Report::Failed {
+            reason: Failure::Harness,
+            message: format!("the trial left no readable result: {error}"),
+        },
+    )
 }
 
 fn remove_file(path: &Path) -> Result<()> {

@@ -11,7 +11,11 @@ use crate::units::rough_duration;
 
 /// The listener that suits standard error.
 pub fn listener() -> Box<dyn Listener> {
-    if std::io::stderr().is_terminal() { Box::new(Bar::new()) } else { Box::new(Lines::new(std::io::stderr())) }
+    if std::io::stderr().is_terminal() {
+        Box::new(Bar::new())
+    } else {
+        Box::new(Lines::new(std::io::stderr()))
+    }
 }
 
 /// A progress bar.
@@ -39,7 +43,9 @@ impl Listener for Bar {
                 self.bar.enable_steady_tick(Duration::from_secs(1));
             }
             Event::TrialStarted { cell, left, .. } => {
-                self.bar.set_prefix(left.map_or(String::new(), |left| format!("about {} left", rough_duration(whole(left)))));
+                self.bar.set_prefix(
+                    left.map_or(String::new(), |left| format!("about {} left", rough_duration(whole(left)))),
+                );
                 self.bar.set_message(cell.id());
             }
             Event::Waiting { why } => self.bar.set_message(format!("waiting: {why}")),
@@ -78,8 +84,12 @@ impl<W: Write> Listener for Lines<W> {
             Event::Started { total, done } => (self.total, self.done) = (*total, *done),
             Event::TrialStarted { cell, left, .. } if self.done == 0 || self.last.elapsed() >= EVERY => {
                 self.last = Instant::now();
-                let left = left.map_or(String::new(), |left| format!(", about {} left", rough_duration(whole(left))));
-                say(&mut self.out, &format!("{} of {} trials done{left}; now {}", self.done, self.total, cell.id()));
+                let left = left
+                    .map_or(String::new(), |left| format!(", about {} left", rough_duration(whole(left))));
+                say(
+                    &mut self.out,
+                    &format!("{} of {} trials done{left}; now {}", self.done, self.total, cell.id()),
+                );
             }
             Event::TrialStarted { .. } => {}
             Event::Waiting { why } => say(&mut self.out, &format!("waiting: {why}")),
@@ -130,7 +140,8 @@ mod tests {
             place: "here".into(),
         };
         let message = String::from("the disk is full");
-        let outcome = Outcome::Failed { reason: crate::result::Failure::DiskFull, message, log: "logs/1.log".into() };
+        let outcome =
+            Outcome::Failed { reason: crate::result::Failure::DiskFull, message, log: "logs/1.log".into() };
         let result = crate::result::TrialResult {
             format: 1,
             cell: cell.clone(),
@@ -144,7 +155,11 @@ mod tests {
             measured: None,
         };
         lines.hear(&Event::Started { total: 2, done: 0 });
-        lines.hear(&Event::TrialStarted { cell: &cell, position: 0, left: Some(Duration::from_millis(61_500)) });
+        lines.hear(&Event::TrialStarted {
+            cell: &cell,
+            position: 0,
+            left: Some(Duration::from_millis(61_500)),
+        });
         lines.hear(&Event::TrialEnded { result: &result });
         lines.hear(&Event::Ended { interrupted: true });
         let expected = "0 of 2 trials done, about 1 min 01 s left; now sqlite/1B..1KiB/100..500/compressible/power\n\

@@ -33,7 +33,13 @@ pub enum End {
 ///
 /// # Errors
 /// When it can't be started or waited for.
-pub fn run(spec: &Path, out: &Path, log: &Path, timeout: Duration, interrupted: &AtomicBool) -> io::Result<End> {
+pub fn run(
+    spec: &Path,
+    out: &Path,
+    log: &Path,
+    timeout: Duration,
+    interrupted: &AtomicBool,
+) -> io::Result<End> {
     let output = File::create(log)?;
     let kills_before = oom_kills();
     let mut child = Command::new(std::env::current_exe()?)
@@ -51,9 +57,10 @@ pub fn run(spec: &Path, out: &Path, log: &Path, timeout: Duration, interrupted: 
     let status = child.wait()?;
     Ok(match stopped {
         Some(Stopped::Interrupted) => End::Interrupted,
-        Some(Stopped::TimedOut) => {
-            End::Badly { reason: Failure::TimedOut, message: format!("took longer than the limit of {timeout:?} (--timeout)") }
-        }
+        Some(Stopped::TimedOut) => End::Badly {
+            reason: Failure::TimedOut,
+            message: format!("took longer than the limit of {timeout:?} (--timeout)"),
+        },
         None => judge(status, oom_kills() > kills_before, log),
     })
 }
@@ -71,8 +78,12 @@ fn watch(child: &Child, timeout: Duration, interrupted: &AtomicBool) -> io::Resu
     loop {
         match ended.recv_timeout(Duration::from_millis(100)) {
             Ok(()) | Err(RecvTimeoutError::Disconnected) => return Ok(None),
-            Err(RecvTimeoutError::Timeout) if interrupted.load(Ordering::Relaxed) => return Ok(Some(Stopped::Interrupted)),
-            Err(RecvTimeoutError::Timeout) if start.elapsed() >= timeout => return Ok(Some(Stopped::TimedOut)),
+            Err(RecvTimeoutError::Timeout) if interrupted.load(Ordering::Relaxed) => {
+                return Ok(Some(Stopped::Interrupted));
+            }
+            Err(RecvTimeoutError::Timeout) if start.elapsed() >= timeout => {
+                return Ok(Some(Stopped::TimedOut));
+            }
             Err(RecvTimeoutError::Timeout) => {}
         }
     }
@@ -111,14 +122,19 @@ fn judge(status: ExitStatus, memory_ran_out: bool, log: &Path) -> End {
     }
     let last = fs::read(log).ok().and_then(|text| {
         let text = String::from_utf8_lossy(&text).into_owned();
-        text.lines().rev().find(|line| !line.trim().is_empty()).map(|line| format!("; its last words: {}", line.trim()))
+        text.lines()
+            .rev()
+            .find(|line| !line.trim().is_empty())
+            .map(|line| format!("; its last words: {}", line.trim()))
     });
     let last = last.unwrap_or_default();
     match status.signal() {
         Some(9) if memory_ran_out => {
             End::Badly { reason: Failure::OutOfMemory, message: "was killed because memory ran out".into() }
         }
-        Some(signal) => End::Badly { reason: Failure::Crashed, message: format!("was ended by signal {signal}{last}") },
+        Some(signal) => {
+            End::Badly { reason: Failure::Crashed, message: format!("was ended by signal {signal}{last}") }
+        }
         None => {
             let code = status.code().unwrap_or_default();
             End::Badly { reason: Failure::Crashed, message: format!("ended with exit code {code}{last}") }

@@ -1,0 +1,18 @@
+//! From runs to text: the matrix of winners, full figures, CSV and JSON.
+//!
+//! Everything starts with [`merge::Merged`], which sorts the trials of any number of runs into groups that may be
+//! compared; the rest only reads it. Nothing here prints: callers get strings, or hand over a writer.
+
+pub mod column;
+pub mod csv;
+pub mod csv_long;
+mod grid;
+pub mod json;
+pub mod matrix;
+pub mod merge;
+mod names;
+#[cfg(test)]
+mod samples;
+mod summary;
+mod table;
+pub mod terminal;

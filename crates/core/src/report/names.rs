@@ -1,0 +1,62 @@
+//! How stores are called and coloured.
+
+use anstyle::{Ansi256Color, AnsiColor, Color, Style};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// The stores of paper 000: our name, its name, and the colour (of the 256-colour palette) behind their cells.
+const OF_THE_PAPER: [(&str, &str, u8); 6] = [
+    ("sqlite", "SQLite3", 117),
+    ("leveldb", "LevelDB", 150),
+    ("rocksdb", "RocksDB", 215),
+    ("berkeleydb", "BerkeleyDB", 183),
+    ("flat-folder", "FlatFolder", 252),
+    ("nested-folder", "NestedFolder", 248),
+];
+
+/// Colours of further stores.
+const FURTHER: [(&str, u8); 4] = [("lmdb", 210), ("unqlite", 222), ("redb", 80), ("fjall", 229)];
+
+/// What is left for stores of other tables; their names choose.
+const OTHERS: [u8; 5] = [147, 158, 186, 218, 180];
+
+/// The name under which paper 000's scripts know a store; our own for all others.
+pub fn paper_name(store: &str) -> &str {
+    OF_THE_PAPER.iter().find(|(name, ..)| *name == store).map_or(store, |(_, name, _)| name)
+}
+
+/// A store's colour: the same in every report, and black on a light ground, which reads on dark and light terminals.
+pub fn store_style(store: &str) -> Style {
+    let known = OF_THE_PAPER.iter().map(|(name, _, colour)| (*name, *colour)).chain(FURTHER);
+    let colour =
+        known.into_iter().find(|(name, _)| *name == store).map_or_else(|| other(store), |(_, colour)| colour);
+    Style::new().fg_color(Some(Ansi256Color(16).into())).bg_color(Some(Ansi256Color(colour).into()))
+}
+
+fn other(store: &str) -> u8 {
+    OTHERS[(xxh3_64(store.as_bytes()) % OTHERS.len() as u64) as usize]
+}
+
+/// Headings.
+pub const HEADING: Style = Style::new().bold();
+
+/// Where something failed.
+pub const FAILURE: Style = Style::new().bold().fg_color(Some(Color::Ansi(AnsiColor::Red)));
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_stores_have_colours_of_their_own() {
+        let mut colours: Vec<u8> = OF_THE_PAPER
+            .iter()
+            .map(|entry| entry.2)
+            .chain(FURTHER.map(|entry| entry.1))
+            .chain(OTHERS)
+            .collect();
+        colours.sort_unstable();
+        colours.dedup();
+        assert_eq!(colours.len(), 15);
+        assert_eq!(store_style("someone-elses"), store_style("someone-elses"));
+    }
+}

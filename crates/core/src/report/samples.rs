@@ -1,0 +1,279 @@
+//! Synthetic runs for tests: deterministic, and as odd as real ones.
+
+use crate::cell::{Cell, DEFAULT_PLACE, Data, GuaranteeChoice};
+use crate::result::*;
+use crate::store::{Guarantee, Setting};
+use crate::units::{CountRange, SizeRange};
+
+/// One trial to be made up.
+#[derive(Clone)]
+pub struct Sample {
+    cell: Cell,
+    tier: Guarantee,
+    ns: f64,
+    outcome: Outcome,
+}
+
+impl Sample {
+    /// A trial that succeeded: 1 B..1 KiB, 100 records, incompressible, `process`, one microsecond an operation.
+    pub fn new(store: &str) -> Sample {
+        let cell = Cell {
+            store: store.into(),
+            record_size: SizeRange { from: 1, to: 1024 },
+            records: CountRange::starting_at(100),
+            data: Data::Incompressible,
+            guarantee: GuaranteeChoice::Tier(Guarantee::Process),
+            place: DEFAULT_PLACE.into(),
+        };
+        Sample { cell, tier: Guarantee::Process, ns: 1000.0, outcome: Outcome::Ok }
+    }
+
+    pub fn guarantee(mut self, choice: &str) -> Sample {
+        self.cell.guarantee = choice.parse().unwrap();
+        self.tier = self.cell.guarantee.tier().unwrap_or(self.tier);
+        self
+    }
+
+    pub fn tier(self, tier: Guarantee) -> Sample {
+        Sample { tier, ..self }
+    }
+
+    pub fn data(mut self, data: Data) -> Sample {
+        self.cell.data = data;
+        self
+    }
+
+    pub fn size(mut self, size: SizeRange) -> Sample {
+        self.cell.record_size = size;
+        self
+    }
+
+    pub fn records(mut self, records: CountRange) -> Sample {
+        self.cell.records = records;
+        self
+    }
+
+    pub fn place(mut self, place: &str) -> Sample {
+        self.cell.place = place.into();
+        self
+    }
+
+    pub fn cell(self) -> Cell {
+        self.cell
+    }
+
+    pub fn ns(self, ns: f64) -> Sample {
+        Sample { ns, ..self }
+    }
+
+    pub fn failed(mut self, message: &str) -> Sample {
+        let log = format!("logs/{}.log", self.cell.store);
+        self.outcome = Outcome::Failed { reason: Failure::Store, message: message.into(), log };
+        self
+    }
+
+    pub fn unsupported(mut self, message: &str) -> Sample {
+        self.outcome = Outcome::Unsupported { message: message.into() };
+        self
+    }
+
+    fn trial(&self, block: u32, position: u64) -> TrialResult {
+        let measured =
+            (self.outcome == Outcome::Ok).then(|| Measured { guarantee: self.tier, ..measured(self.ns) });
+        TrialResult {
+            format: FORMAT_VERSION,
+            cell: self.cell.clone(),
+            block,
+            position,
+            started: "2025-01-02T03:04:05Z".into(),
+            wall_s: 1.5,
+            load_1min: Some(0.25),
+            file_creation_ns: Some(25_000),
+            outcome: self.outcome.clone(),
+            measured,
+        }
+    }
+}
+
+/// What a trial measured whose mean latency is `ns`: everything else follows from it.
+pub fn measured(ns: f64) -> Measured {
+    let factors = [("insert", 1.0), ("get", 0.5), ("update", 1.25), ("remove", 0.8)];
+    Measured {
+        guarantee: Guarantee::Process,
+        store_version: "1.2.3".into(),
+        settings: vec![Setting::read_back("page_size", 4096)],
+        statistics: vec![],
+        load: Load { records: 100, value_bytes: 51_200, store_ns: 2_000_000 },
+        operations: factors.map(|(name, factor)| operation(name, ns * factor)).into(),
+        settle_ns: 3_000_000,
+        memory: Memory { base_bytes: 4 << 20, peak_above_base_bytes: (ns * 1024.0) as u64 },
+        cpu: Cpu { user_ns: 5_000_000, system_ns: 1_000_000 },
+        disk: Disk { allocated_bytes: (40_960.0 + ns * 10.0) as u64, apparent_bytes: 60_000, files: 3 },
+        stored: Stored { records: 100, key_bytes: 3_200, value_bytes: 51_200 },
+    }
+}
+
+fn operation(name: &str, ns: f64) -> OperationResult {
+    let times = |factor: f64| (ns * factor) as u64;
+    OperationResult {
+        operation: name.into(),
+        count: 1000,
+        errors: 0,
+        wall_ns: times(1200.0),
+        sum_ns: times(1000.0),
+        value_bytes: 512_000,
+        latency: Latency {
+            mean_ns: ns,
+            stdev_ns: ns / 4.0,
+            min_ns: times(0.5),
+            p50_ns: times(0.9),
+            p90_ns: times(1.5),
+            p99_ns: times(4.0),
+            p999_ns: times(9.0),
+            max_ns: times(20.0),
+            histogram: "HISTFAAAAA==".into(),
+        },
+    }
+}
+
+/// A run of one block.
+pub fn run(hardware: &str, samples: &[Sample]) -> Run {
+    blocks(hardware, &[samples.to_vec()])
+}
+
+/// A run of several blocks.
+pub fn blocks(hardware: &str, blocks: &[Vec<Sample>]) -> Run {
+    let mut trials = Vec::new();
+    for (block, samples) in blocks.iter().enumerate() {
+        for sample in samples {
+            trials.push(sample.trial(block as u32, trials.len() as u64));
+        }
+    }
+    let mut stores: Vec<StoreInfo> = Vec::new();
+    for trial in &trials {
+        if !stores.iter().any(|store| store.name == trial.cell.store) {
+            stores.push(StoreInfo { name: trial.cell.store.clone(), version: "1.2.3".into() });
+        }
+    }
+    Run { header: header(hardware, stores), trials }
+}
+
+fn header(hardware: &str, stores: Vec<StoreInfo>) -> RunHeader {
+    RunHeader {
+        format: FORMAT_VERSION,
+        storebench: "0.1.0".into(),
+        study: "crud".into(),
+        title: "File system or embedded key-value database".into(),
+        hardware: hardware.into(),
+        started: "2025-01-02T03:04:05Z".into(),
+        command: vec!["storebench".into(), "run".into(), "crud".into()],
+        plan: "name = \"crud\"\n".into(),
+        environment: Environment {
+            cpu: Some("Example CPU 9000".into()),
+            cores: 2,
+            memory_bytes: Some(8 << 30),
+            kernel: "Linux 6.1.0".into(),
+            distribution: Some("Debian GNU/Linux 12".into()),
+            virtualisation: Some("none".into()),
+            governor: None,
+            load_1min: Some(0.1),
+            clock_ns: 10.0,
+            clock: "tsc".into(),
+        },
+        places: vec![PlaceInfo {
+            name: DEFAULT_PLACE.into(),
+            path: "/srv/bench".into(),
+            file_system: Some("ext4".into()),
+            mount_options: Some("rw,relatime".into()),
+            device: Some("nvme0n1".into()),
+            device_model: Some("Example 980".into()),
+            rotates: Some(false),
+            free_bytes: 100 << 30,
+        }],
+        stores,
+        left_out: vec![],
+    }
+}
+
+const SIZES: [(u64, u64); 4] = [(1, 1024), (1024, 10_240), (10_240, 102_400), (102_400, 1 << 20)];
+
+/// The study of the snapshots: six stores and the harness's, four sizes, three counts, both kinds of data, two guarantees,
+/// four blocks; with a tie, a failure, something unsupported, something left out and something that did not run.
+pub fn study() -> Run {
+    let stores = [
+        ("sqlite", 9_000.0, 1.3),
+        ("leveldb", 2_000.0, 1.9),
+        ("rocksdb", 3_000.0, 1.6),
+        ("berkeleydb", 2_040.0, 1.9),
+        ("nested-folder", 40_000.0, 1.02),
+        ("unqlite", 12_000.0, 1.4),
+        ("null", 20.0, 1.0),
+    ];
+    let mut all: Vec<Vec<Sample>> = vec![Vec::new(); 4];
+    for (block, samples) in all.iter_mut().enumerate() {
+        for guarantee in [Guarantee::Process, Guarantee::Power] {
+            for data in [Data::Incompressible, Data::Compressible] {
+                for (step, (from, to)) in SIZES.into_iter().enumerate() {
+                    for records in [100, 1_000, 1_000_000] {
+                        for (index, (store, ns, growth)) in stores.into_iter().enumerate() {
+                            let wobble =
+                                1.0 + ((block * 31 + index * 17 + step * 7).pow(2) % 101) as f64 / 600.0;
+                            let safety = if guarantee == Guarantee::Power { 50.0 } else { 1.0 };
+                            let shrinks = data == Data::Compressible && store == "rocksdb";
+                            let safety = if shrinks { safety * 0.6 } else { safety };
+                            let scale = (records as f64).log10() / 2.0;
+                            let sample = Sample::new(store)
+                                .guarantee(guarantee.name())
+                                .data(data)
+                                .size(SizeRange { from, to })
+                                .records(CountRange::starting_at(records))
+                                .ns(ns * f64::powi(growth, 3 * step as i32) * wobble * safety * scale);
+                            samples.extend(odd(sample, block));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    let mut run = blocks("mybox", &all);
+    leave_out(&mut run);
+    run
+}
+
+/// What really happens to some.
+fn odd(sample: Sample, block: usize) -> Option<Sample> {
+    let cell = &sample.cell;
+    let large = cell.record_size.from == 102_400;
+    let many = cell.records.from == 1_000_000;
+    let power = cell.guarantee == GuaranteeChoice::Tier(Guarantee::Power);
+    match cell.store.as_str() {
+        _ if large && many => None,
+        "unqlite" if power => {
+            Some(sample.unsupported("unqlite can't give power in this build: see docs/guarantees.md"))
+        }
+        "leveldb" if block == 2 && many && cell.record_size.from == 1 => {
+            Some(sample.failed("IO error: LOCK: Resource temporarily unavailable"))
+        }
+        "rocksdb" if cell.record_size.from == 1024 && many && cell.data == Data::Compressible && power => {
+            None
+        }
+        _ if cell.record_size.from == 10_240 && cell.records.from == 1_000 && power => {
+            Some(sample.failed("disk I/O error"))
+        }
+        _ => Some(sample),
+    }
+}
+
+fn leave_out(run: &mut Run) {
+    let reason = "537 GB of values: over the size limit of 10 GiB";
+    for store in run.header.stores.clone() {
+        for data in ["incompressible", "compressible"] {
+            for guarantee in ["process", "power"] {
+                let sample = Sample::new(&store.name).data(data.parse().unwrap()).guarantee(guarantee);
+                let size = SizeRange { from: 100 << 10, to: 1 << 20 };
+                let cell = sample.size(size).records(CountRange::starting_at(1_000_000)).cell();
+                run.header.left_out.push(LeftOut { cell, reason: reason.into() });
+            }
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! What stands above every report: the machine, who won how often, and what is missing and why.
+
+use std::collections::BTreeMap;
+
+use indexmap::{IndexMap, IndexSet};
+
+use super::grid::{Grid, Item, Style, wrap};
+use super::matrix::{Matrix, Why};
+use super::merge::Merged;
+use super::names::{HEADING, store_style};
+use crate::result::{Environment, Failure, Outcome, PlaceInfo, Run};
+use crate::units::{grouped, rough_bytes};
+
+/// Kinds of failure, and so on, that are listed before the rest is only counted.
+const LISTED: usize = 10;
+
+/// The summary. Each line is ended.
+pub(super) fn text(merged: &Merged<'_>, matrices: &[Matrix], style: Style) -> String {
+    let mut out = String::new();
+    let mut seen: IndexSet<String> = IndexSet::new();
+    for (index, run) in merged.runs.iter().enumerate() {
+        out.push_str(&heading(index, run, merged.runs.len(), style));
+        for line in machine(run) {
+            // Runs of one machine say the same of it; once is enough.
+            if seen.insert(format!("{} {line}", run.header.hardware)) {
+                out.push_str(&wrap(&format!("  {line}"), style.width, "    "));
+            }
+        }
+    }
+    out.push_str(&wrap(&counts(merged), style.width, "  "));
+    out.push_str(&wins(matrices, style));
+    out.push_str(&missing(merged, matrices, style));
+    out
+}
+
+fn heading(index: usize, run: &Run, runs: usize, style: Style) -> String {
+    let header = &run.header;
+    let number = if runs > 1 { format!("run {index}: ") } else { String::new() };
+    let text = format!("{number}{}, study {}, {}", header.hardware, header.study, header.started);
+    style.paint(HEADING, wrap(&text, style.width, "  ").trim_end()) + "\n"
+}
+
+fn machine(run: &Run) -> Vec<String> {
+    let Environment { cpu, cores, memory_bytes, kernel, distribution, virtualisation, .. } =
+        &run.header.environment;
+    let unknown = || "unknown".to_owned();
+    let mut lines = vec![format!(
+        "{}, {cores} cores, {}; {}, {kernel}; virtualisation: {}",
+        cpu.clone().unwrap_or_else(|| "unknown processor".into()),
+        memory_bytes.map_or_else(|| "unknown memory".into(), |bytes| rough_bytes(bytes as f64)),
+        distribution.clone().unwrap_or_else(|| "unknown distribution".into()),
+        virtualisation.clone().unwrap_or_else(unknown),
+    )];
+    lines.extend(run.header.places.iter().map(place));
+    lines
+}
+
+fn place(place: &PlaceInfo) -> String {
+    let mut line = format!("place {}: {}", place.name, place.path);
+    line.push_str(&format!(", {}", place.file_system.as_deref().unwrap_or("unknown file system")));
+    if let Some(device) = &place.device {
+        line.push_str(&format!(" on {device}"));
+    }
+    let rotates = place.rotates.map(|rotates| if rotates { "rotating disk" } else { "solid state" });
+    let known: Vec<&str> = [place.device_model.as_deref(), rotates].into_iter().flatten().collect();
+    if !known.is_empty() {
+        line.push_str(&format!(" ({})", known.join(", ")));
+    }
+    line
+}
+
+fn counts(merged: &Merged<'_>) -> String {
+    let (mut ok, mut failed, mut unsupported) = (0, 0, 0);
+    for trial in merged.runs.iter().flat_map(|run| &run.trials) {
+        match trial.outcome {
+            Outcome::Ok => ok += 1,
+            Outcome::Failed { .. } => failed += 1,
+            Outcome::Unsupported { .. } => unsupported += 1,
+        }
+    }
+    let left_out: usize = merged.runs.iter().map(|run| run.header.left_out.len()).sum();
+    if ok + failed + unsupported == 0 {
+        return format!("There are no trials yet; {} left out.", combinations(left_out));
+    }
+    format!(
+        "Trials: {} succeeded, {} failed, {} unsupported; {} left out.",
+        grouped(ok),
+        grouped(failed),
+        grouped(unsupported),
+        combinations(left_out)
+    )
+}
+
+fn combinations(number: usize) -> String {
+    format!("{} combination{}", grouped(number as u64), if number == 1 { "" } else { "s" })
+}
+
+/// How often a store won alone, and how often with others.
+type Wins = (usize, usize);
+
+/// For each matrix, how often each store won at each figure.
+fn wins(matrices: &[Matrix], style: Style) -> String {
+    let figures: IndexSet<&str> =
+        matrices.iter().flat_map(|matrix| &matrix.rows).map(|row| row.figure.name.as_str()).collect();
+    let mut grid = Grid::new(1);
+    let heads = figures.iter().map(|name| Item::new(*name).right());
+    grid.head([Item::new("")].into_iter().chain(heads).collect());
+    let mut any = false;
+    for matrix in matrices {
+        let mut tally: IndexMap<&str, BTreeMap<&str, Wins>> = IndexMap::new();
+        for row in &matrix.rows {
+            for contest in &row.contests {
+                let shared = contest.winners().count() > 1;
+                for winner in contest.winners() {
+                    let wins = tally.entry(&winner.store).or_default().entry(&row.figure.name).or_default();
+                    if shared { wins.1 += 1 } else { wins.0 += 1 }
+                }
+            }
+        }
+        any |= !tally.is_empty();
+        tally.sort_by_cached_key(|_, wins| std::cmp::Reverse(wins.values().fold((0, 0), add)));
+        let mut rows = Vec::new();
+        for (store, wins) in &tally {
+            let items = figures.iter().map(|figure| wins_item(wins.get(figure).copied()));
+            let name = Item::new(*store).painted(store_style(store));
+            rows.push([name].into_iter().chain(items).collect());
+        }
+        grid.titled_group(format!("{}, {}", matrix.hardware, matrix.title), rows);
+    }
+    if !any {
+        return String::new();
+    }
+    let title = style.paint(HEADING, "How often each store won: alone + too close to call");
+    format!("\n{title}\n{}", grid.render(style))
+}
+
+fn add(a: Wins, b: &Wins) -> Wins {
+    (a.0 + b.0, a.1 + b.1)
+}
+
+fn wins_item(wins: Option<Wins>) -> Item {
+    let text = match wins.unwrap_or_default() {
+        (0, 0) => "·".to_owned(),
+        (alone, 0) => alone.to_string(),
+        (alone, shared) => format!("{alone} + {shared}"),
+    };
+    Item::new(text).right()
+}
+
+/// Things that happened in the same way: how often, and an example.
+struct Alike {
+    times: usize,
+    example: String,
+}
+
+type Lists = IndexMap<String, Alike>;
+
+fn count_in(list: &mut Lists, what: String, example: impl FnOnce() -> String) {
+    match list.get_mut(&what) {
+        Some(alike) => alike.times += 1,
+        None => {
+            list.insert(what, Alike { times: 1, example: example() });
+        }
+    }
+}
+
+/// What failed, what is unsupported, what was left out and what did not run, each with its reason.
+fn missing(merged: &Merged<'_>, matrices: &[Matrix], style: Style) -> String {
+    let (mut failed, mut unsupported, mut left_out) = (Lists::new(), Lists::new(), Lists::new());
+    for (index, run) in merged.runs.iter().enumerate() {
+        let of_run = if merged.runs.len() > 1 { format!(" of run {index}") } else { String::new() };
+        for trial in &run.trials {
+            let (id, store) = (trial.cell.id(), &trial.cell.store);
+            match &trial.outcome {
+                Outcome::Ok => {}
+                Outcome::Failed { reason, message, log } => {
+                    let what = format!("{store}, {}: {}", kind(*reason), one_line(message));
+                    count_in(&mut failed, what, || format!("{id}, block {}, {log}{of_run}", trial.block));
+                }
+                Outcome::Unsupported { message } => {
+                    count_in(&mut unsupported, format!("{store}: {}", one_line(message)), || id);
+                }
+            }
+        }
+        for omitted in &run.header.left_out {
+            count_in(&mut left_out, one_line(&omitted.reason), || omitted.cell.id());
+        }
+    }
+    let mut out = list("Failed", "trials", &failed, style);
+    out.push_str(&list("Unsupported", "trials", &unsupported, style));
+    out.push_str(&list("Left out", "combinations", &left_out, style));
+    out.push_str(&list("Not run", "combinations", &not_measured(merged, matrices), style));
+    out
+}
+
+fn kind(failure: Failure) -> &'static str {
+    match failure {
+        Failure::Store => "error",
+        Failure::WrongData => "wrong data",
+        Failure::DiskFull => "disk full",
+        Failure::OutOfMemory => "out of memory",
+        Failure::Crashed => "crashed",
+        Failure::TimedOut => "timed out",
+        Failure::Harness => "harness failed",
+    }
+}
+
+/// Messages of engines may hold line ends, which would break the list.
+fn one_line(message: &str) -> String {
+    message.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A list under a title; `unit` is what there are several of.
+fn list(title: &str, unit: &str, list: &Lists, style: Style) -> String {
+    if list.is_empty() {
+        return String::new();
+    }
+    let mut out = format!("\n{}\n", style.paint(HEADING, title));
+    for (what, alike) in list.iter().take(LISTED) {
+        let line = match (alike.times, alike.example.as_str()) {
+            (_, "") => format!("  {what}"),
+            (1, example) => format!("  {what} ({example})"),
+            (times, example) => format!("  {what} ({} {unit}; first: {example})", grouped(times as u64)),
+        };
+        out.push_str(&wrap(&line, style.width, "    "));
+    }
+    if list.len() > LISTED {
+        let more = list.len() - LISTED;
+        out.push_str(&wrap(&format!("  and {more} more kinds; --csv-long lists all"), style.width, "    "));
+    }
+    out
+}
+
+/// Stores that never ran, and places in matrices where a store that ran elsewhere did not.
+fn not_measured(merged: &Merged<'_>, matrices: &[Matrix]) -> Lists {
+    let mut lists = Lists::new();
+    for run in merged.runs {
+        for store in &run.header.stores {
+            let known = run.trials.iter().any(|trial| trial.cell.store == store.name)
+                || run.header.left_out.iter().any(|l| l.cell.store == store.name);
+            if !known {
+                count_in(&mut lists, format!("{}: no trial ran", store.name), String::new);
+            }
+        }
+    }
+    for matrix in matrices {
+        // A trial that succeeds has a figure for memory, so these rows tell which trials there are.
+        let rows = matrix.rows.iter().filter(|row| row.figure.name == "memory");
+        for (row, contest) in rows.flat_map(|row| row.contests.iter().enumerate().map(move |c| (row, c))) {
+            let (column, contest) = contest;
+            for absent in contest.absent.iter().filter(|absent| absent.why == Why::NotMeasured) {
+                let place = &matrix.columns[column];
+                let what = format!("{}: {}, {}", absent.store, matrix.hardware, matrix.title);
+                count_in(&mut lists, what, || {
+                    format!(
+                        "{}, {} records, {}",
+                        row.record_size,
+                        grouped(place.records.from),
+                        place.data.name()
+                    )
+                });
+            }
+        }
+    }
+    lists
+}
