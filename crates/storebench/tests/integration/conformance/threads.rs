@@ -20,7 +20,7 @@ fn sessions_work_side_by_side_or_are_refused() {
             return;
         }
         let store = subject.open_with(|options| options.sessions = SESSIONS as usize).unwrap();
-        let own = subject.operations(100);
+        let own = subject.operations(60);
         let known: Vec<_> = (10_000..10_020).map(|number| (key(number), value(number, 500))).collect();
         let batch: Vec<(&[u8], &[u8])> = known.iter().map(|(key, value)| (&key[..], &value[..])).collect();
         store.session().unwrap().insert_batch(&batch).unwrap();
