@@ -208,11 +208,11 @@ impl Session for LmdbSession<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stores::testing::{folder, opened, refused, setting};
+    use crate::stores::testing::{after_kill, new_folder, opened, refused, setting};
 
     #[test]
     fn keys_are_as_long_as_the_engine_says() {
-        let folder = folder();
+        let folder = new_folder();
         let environment = Environment::open(folder.path(), 0, 1 << 20, 1).unwrap();
         assert_eq!(environment.max_key_bytes() as usize, LMDB.capabilities.max_key_bytes);
         drop(environment);
@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn the_map_costs_no_disk() {
-        let folder = folder();
+        let folder = new_folder();
         let store = opened(&LMDB, &folder, None, &[]);
         assert_eq!(setting(&*store, "map_size"), MAP_SIZE.to_string());
         store.session().unwrap().insert(b"key", b"value").unwrap();
@@ -235,28 +235,28 @@ mod tests {
 
     #[test]
     fn flags_are_read_back_and_decide_the_tier() {
-        let folder = folder();
+        let folder = new_folder();
         let store = opened(&LMDB, &folder, Some(Guarantee::Process), &[("nordahead", "true")]);
         assert_eq!(setting(&*store, "nosync"), "true");
         assert_eq!(setting(&*store, "nordahead"), "true");
         assert_eq!(setting(&*store, "nometasync"), "false");
         let mapped = [("map_size", "16777216"), ("writemap", "true"), ("mapasync", "true")];
-        assert_eq!(opened(&LMDB, &folder(), None, &mapped).guarantee(), Guarantee::Process);
-        assert_eq!(opened(&LMDB, &folder(), None, &mapped[..2]).guarantee(), Guarantee::Power);
+        assert_eq!(opened(&LMDB, &new_folder(), None, &mapped).guarantee(), Guarantee::Process);
+        assert_eq!(opened(&LMDB, &new_folder(), None, &mapped[..2]).guarantee(), Guarantee::Power);
     }
 
     #[test]
     fn settings_that_contradict_the_tier_are_refused() {
-        let weak = refused(&LMDB, &folder(), Some(Guarantee::Power), &[("nometasync", "true")]);
+        let weak = refused(&LMDB, &new_folder(), Some(Guarantee::Power), &[("nometasync", "true")]);
         assert!(matches!(weak, StoreError::BadSetting(text) if text.contains("process")));
-        let strong = refused(&LMDB, &folder(), Some(Guarantee::Process), &[("nosync", "false")]);
+        let strong = refused(&LMDB, &new_folder(), Some(Guarantee::Process), &[("nosync", "false")]);
         assert!(matches!(strong, StoreError::BadSetting(text) if text.contains("power")));
-        assert!(matches!(refused(&LMDB, &folder(), None, &[("nosync", "1")]), StoreError::BadSetting(_)));
+        assert!(matches!(refused(&LMDB, &new_folder(), None, &[("nosync", "1")]), StoreError::BadSetting(_)));
     }
 
     #[test]
     fn a_full_map_is_an_error_and_leaves_the_records() {
-        let folder = folder();
+        let folder = new_folder();
         let store = opened(&LMDB, &folder, None, &[("map_size", "1048576")]);
         let mut session = store.session().unwrap();
         session.insert(b"small", b"value").unwrap();
@@ -267,7 +267,7 @@ mod tests {
 
     #[test]
     fn sessions_of_one_thread_read_side_by_side_and_see_the_newest_state() {
-        let folder = folder();
+        let folder = new_folder();
         let store = opened(&LMDB, &folder, Some(Guarantee::Process), &[]);
         let (mut one, mut two) = (store.session().unwrap(), store.session().unwrap());
         for round in 0..3_u8 {
@@ -275,5 +275,11 @@ mod tests {
             assert!(one.get(b"key", &mut |value| assert_eq!(value, [round])).unwrap());
             assert_eq!(two.scan(b"", 9, &mut |_, value| assert_eq!(value, [round])).unwrap(), 1);
         }
+    }
+
+    #[test]
+    fn a_kill_takes_nothing_that_was_acknowledged() {
+        assert_eq!(after_kill(&LMDB, Guarantee::Process), 3);
+        assert_eq!(after_kill(&LMDB, Guarantee::Power), 3);
     }
 }

@@ -28,7 +28,10 @@ mod lmdb;
 mod redb;
 #[cfg(feature = "sqlite")]
 mod sqlite;
-#[cfg(any(feature = "fjall", feature = "lmdb", feature = "redb", feature = "sqlite"))]
+#[cfg_attr(
+    not(all(feature = "fjall", feature = "lmdb", feature = "redb", feature = "sqlite")),
+    allow(dead_code, reason = "a build with few stores needs few of its helpers")
+)]
 mod support;
 #[cfg(test)]
 mod testing;

@@ -1,8 +1,8 @@
 //! `redb`: copy-on-write B-trees in one file.
 
 use redb::{
-    Builder, Database, Durability, ReadTransaction, ReadableDatabase, ReadableTableMetadata, Table,
-    TableDefinition,
+    Builder, Database, Durability, ReadTransaction, ReadableDatabase, ReadableTableMetadata, StorageError,
+    Table, TableDefinition,
 };
 use storebench_core::store::{
     Batch, Capabilities, Guarantee, Kind, Offer, OpenOptions, Result, Session, Setting, SettingDef, Store,
@@ -150,10 +150,6 @@ impl Store for Redb {
         ])
     }
 
-    fn statistics(&self) -> Result<Vec<Setting>> {
-        Ok(vec![Setting::read_back("cache_used_bytes", self.database.cache_stats().used_bytes())])
-    }
-
     fn close(self: Box<Self>) -> Result<()> {
         self.database.close().map_err(StoreError::engine)
     }
@@ -171,7 +167,7 @@ impl Session for RedbSession<'_> {
 
     fn update(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         self.store.write(self.store.commit, |table| {
-            let old = table.insert(key, value).map_err(StoreError::engine)?;
+            let old = table.insert(key, value).map_err(refusal)?;
             old.map(drop).ok_or(StoreError::Missing)
         })
     }
@@ -208,16 +204,24 @@ impl Session for RedbSession<'_> {
 
 /// Inserts a record; that the key was there already undoes the transaction.
 fn insert_new(table: &mut Records<'_>, key: &[u8], value: &[u8]) -> Result<()> {
-    match table.insert(key, value).map_err(StoreError::engine)? {
+    match table.insert(key, value).map_err(refusal)? {
         None => Ok(()),
         Some(_) => Err(StoreError::Exists),
+    }
+}
+
+/// Why redb did not take a record.
+fn refusal(error: StorageError) -> StoreError {
+    match error {
+        StorageError::ValueTooLarge(_) => StoreError::Unsupported(error.to_string()),
+        _ => StoreError::engine(error),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stores::testing::{after_kill, folder, opened, refused, setting};
+    use crate::stores::testing::{after_kill, new_folder, opened, refused, setting};
 
     #[test]
     fn the_version_is_that_of_the_lock_file() {
@@ -228,23 +232,23 @@ mod tests {
     #[test]
     fn durability_decides_the_tier() {
         let none = [("durability", "none")];
-        let folder = folder();
+        let folder = new_folder();
         let store = opened(&REDB, &folder, None, &none);
         assert_eq!(store.guarantee(), Guarantee::None);
         assert_eq!(setting(&*store, "durability"), "none");
         assert!(matches!(
-            refused(&REDB, &folder(), Some(Guarantee::Power), &none),
+            refused(&REDB, &new_folder(), Some(Guarantee::Power), &none),
             StoreError::BadSetting(_)
         ));
         assert!(matches!(
-            refused(&REDB, &folder(), None, &[("durability", "eventual")]),
+            refused(&REDB, &new_folder(), None, &[("durability", "eventual")]),
             StoreError::BadSetting(_)
         ));
     }
 
     #[test]
     fn replacing_a_value_is_undone_when_the_key_is_missing() {
-        let folder = folder();
+        let folder = new_folder();
         let store = opened(&REDB, &folder, None, &[]);
         let mut session = store.session().unwrap();
         assert!(matches!(session.update(b"key", b"value"), Err(StoreError::Missing)));
@@ -253,7 +257,7 @@ mod tests {
 
     #[test]
     fn closing_keeps_what_was_not_durable() {
-        let folder = folder();
+        let folder = new_folder();
         let store = opened(&REDB, &folder, Some(Guarantee::None), &[]);
         store.session().unwrap().insert(b"key", b"value").unwrap();
         store.close().unwrap();

@@ -8,7 +8,7 @@ use storebench_core::store::{Guarantee, OpenOptions, Result, Store, StoreDef, St
 use tempfile::TempDir;
 
 /// A folder that goes when it is dropped.
-pub fn folder() -> TempDir {
+pub fn new_folder() -> TempDir {
     tempfile::tempdir().unwrap()
 }
 
@@ -67,7 +67,7 @@ const VICTIM_FOLDER: &str = "STOREBENCH_TEST_VICTIM_FOLDER";
 
 /// How many of three records, whose inserts were acknowledged, are there after the process that made them was killed.
 pub fn after_kill(def: &StoreDef, tier: Guarantee) -> u64 {
-    let folder = folder();
+    let folder = new_folder();
     let ready = folder.path().join("ready");
     let store = folder.path().join("store");
     std::fs::create_dir(&store).unwrap();

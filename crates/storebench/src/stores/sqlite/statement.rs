@@ -154,6 +154,9 @@ unsafe fn error_of(database: *mut ffi::sqlite3) -> StoreError {
     };
     match code {
         ffi::SQLITE_CONSTRAINT_PRIMARYKEY => StoreError::Exists,
+        ffi::SQLITE_TOOBIG => {
+            StoreError::Unsupported("SQLite takes keys and values of up to 1,000,000,000 bytes".into())
+        }
         _ => StoreError::Engine(format!("{message} (SQLite error {code})")),
     }
 }

@@ -1,11 +1,11 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::stores::testing::{folder, opened, refused, setting};
+use crate::stores::testing::{after_kill, new_folder, opened, refused, setting};
 
 #[test]
 fn the_page_size_takes_effect_although_a_journal_mode_is_set() {
-    let folder = folder();
+    let folder = new_folder();
     let settings = [("page_size", "8192"), ("journal_mode", "WAL"), ("synchronous", "FULL")];
     let store = opened(&SQLITE, &folder, None, &settings);
     assert_eq!(setting(&*store, "page_size"), "8192");
@@ -18,7 +18,7 @@ fn the_page_size_takes_effect_although_a_journal_mode_is_set() {
 
 #[test]
 fn settings_that_do_not_take_are_refused() {
-    let taken = |settings: &[(&str, &str)]| refused(&SQLITE, &folder(), None, settings);
+    let taken = |settings: &[(&str, &str)]| refused(&SQLITE, &new_folder(), None, settings);
     assert!(matches!(taken(&[("page_size", "1000")]), StoreError::SettingNotTaken { .. }));
     assert!(matches!(taken(&[("journal_mode", "SIDEWAYS")]), StoreError::SettingNotTaken { .. }));
     assert!(matches!(taken(&[("synchronous", "OFF; DROP TABLE x")]), StoreError::BadSetting(_)));
@@ -27,7 +27,7 @@ fn settings_that_do_not_take_are_refused() {
 
 #[test]
 fn an_existing_file_keeps_its_page_size_and_that_is_said() {
-    let folder = folder();
+    let folder = new_folder();
     opened(&SQLITE, &folder, None, &[]).close().unwrap();
     let error = refused(&SQLITE, &folder, None, &[("page_size", "16384")]);
     assert!(matches!(error, StoreError::SettingNotTaken { read_back, .. } if read_back == "4096"));
@@ -37,16 +37,19 @@ fn an_existing_file_keeps_its_page_size_and_that_is_said() {
 fn a_setting_never_changes_the_tier_unsaid() {
     let off = [("synchronous", "OFF")];
     assert!(matches!(
-        refused(&SQLITE, &folder(), Some(Guarantee::Power), &off),
+        refused(&SQLITE, &new_folder(), Some(Guarantee::Power), &off),
         StoreError::BadSetting(text) if text.contains("process")
     ));
-    assert_eq!(opened(&SQLITE, &folder(), None, &off).guarantee(), Guarantee::Process);
-    assert_eq!(opened(&SQLITE, &folder(), None, &[("synchronous", "EXTRA")]).guarantee(), Guarantee::Power);
+    assert_eq!(opened(&SQLITE, &new_folder(), None, &off).guarantee(), Guarantee::Process);
+    assert_eq!(
+        opened(&SQLITE, &new_folder(), None, &[("synchronous", "EXTRA")]).guarantee(),
+        Guarantee::Power
+    );
 }
 
 #[test]
 fn exclusive_locking_lets_one_session_in_and_the_store_beside_it() {
-    let folder = folder();
+    let folder = new_folder();
     let settings = [("locking_mode", "EXCLUSIVE"), ("journal_mode", "WAL"), ("synchronous", "NORMAL")];
     let store = opened(&SQLITE, &folder, Some(Guarantee::Process), &settings);
     let mut session = store.session().unwrap();
@@ -61,7 +64,7 @@ fn exclusive_locking_lets_one_session_in_and_the_store_beside_it() {
 
 #[test]
 fn the_cache_is_shared_out_among_the_sessions() {
-    let folder = folder();
+    let folder = new_folder();
     let options = OpenOptions {
         directory: folder.path(),
         guarantee: None,
@@ -76,7 +79,7 @@ fn the_cache_is_shared_out_among_the_sessions() {
 
 #[test]
 fn settling_empties_the_write_ahead_log() {
-    let folder = folder();
+    let folder = new_folder();
     let store = opened(&SQLITE, &folder, Some(Guarantee::Process), &[]);
     let mut session = store.session().unwrap();
     session.insert(b"key", &[7; 100_000]).unwrap();
@@ -89,7 +92,7 @@ fn settling_empties_the_write_ahead_log() {
 
 #[test]
 fn a_failed_batch_leaves_nothing() {
-    let folder = folder();
+    let folder = new_folder();
     let store = opened(&SQLITE, &folder, Some(Guarantee::None), &[]);
     let mut session = store.session().unwrap();
     let twice: [(&[u8], &[u8]); 3] = [(b"a", b"1"), (b"b", b"2"), (b"a", b"3")];
@@ -97,4 +100,10 @@ fn a_failed_batch_leaves_nothing() {
     assert_eq!(store.count().unwrap(), 0);
     session.insert_batch(&twice[..2]).unwrap();
     assert_eq!(store.count().unwrap(), 2);
+}
+
+#[test]
+fn a_kill_takes_nothing_that_was_acknowledged() {
+    assert_eq!(after_kill(&SQLITE, Guarantee::Process), 3);
+    assert_eq!(after_kill(&SQLITE, Guarantee::Power), 3);
 }
