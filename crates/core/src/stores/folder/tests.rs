@@ -1,9 +1,12 @@
 //! What the folders leave on disk; how they behave as stores is the conformance suite's.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use super::{FLAT_FOLDER, NESTED_FOLDER};
+use super::durable::GroupSync;
+use super::{FLAT_FOLDER, Folder, Layout, NESTED_FOLDER};
 use crate::store::{Guarantee, OpenOptions, Store, StoreDef, StoreError};
 
 const KEY: &[u8] = b"0123456789abcdef";
@@ -129,4 +132,55 @@ fn a_synced_folder_puts_each_file_in_place_by_rename() {
         std::io::Read::read_to_string(&mut held, &mut old).unwrap();
         assert_eq!(old, "the old value", "{}", def.name);
     }
+}
+
+/// A store at `power` that syncs a batch in the given way, whatever the file system allows.
+fn grouped(directory: &Path, layout: Layout, group: GroupSync) -> Folder {
+    let root = File::open(directory).unwrap();
+    let (sessions, fresh_directories) = (AtomicU64::new(0), AtomicUsize::new(0));
+    Folder { root, layout, power: true, group, sessions, fresh_directories }
+}
+
+#[test]
+fn a_batch_is_whole_in_either_way_to_sync_it() {
+    for layout in [Layout::Flat, Layout::Nested] {
+        for group in [GroupSync::FileSystem, GroupSync::EachFile] {
+            let directory = tempfile::tempdir().unwrap();
+            let store = grouped(directory.path(), layout, group);
+            let mut session = store.session().unwrap();
+            session.insert(b"aabbccdd", b"old").unwrap();
+            session
+                .insert_batch(&[(b"aabbccdd", b"new"), (b"aabbccee", b"two"), (b"ccddeeff", b"3")])
+                .unwrap();
+            store.settle().unwrap();
+            let mut content: Vec<Vec<u8>> = files(directory.path())
+                .into_iter()
+                .map(|path| std::fs::read(directory.path().join(path)).unwrap())
+                .collect();
+            content.sort();
+            assert_eq!(content, [&b"3"[..], b"new", b"two"], "{layout:?}, {group:?}");
+            assert_eq!(store.fresh_directories.load(Ordering::SeqCst), 0, "{layout:?}, {group:?}");
+        }
+    }
+}
+
+#[test]
+fn directories_that_were_never_synced_stay_fresh() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = grouped(directory.path(), Layout::Nested, GroupSync::FileSystem);
+    // A file can't take the place of a directory.
+    std::fs::create_dir_all(directory.path().join("aa/bb/ccdd")).unwrap();
+    let mut session = store.session().unwrap();
+    assert!(session.insert(b"aabbccdd", b"one").is_err());
+    assert_eq!(store.fresh_directories.load(Ordering::SeqCst), 0, "the directory was there before");
+    // Nothing can be opened or made below a link to nowhere.
+    std::os::unix::fs::symlink("nowhere", directory.path().join("ee")).unwrap();
+    assert!(session.insert(b"eeffgghh", b"one").is_err());
+    assert_eq!(store.fresh_directories.load(Ordering::SeqCst), 1);
+    session.insert(b"iijjkkll", b"one").unwrap();
+    assert_eq!(
+        store.fresh_directories.load(Ordering::SeqCst),
+        1,
+        "its own were synced, the other's were not"
+    );
 }
