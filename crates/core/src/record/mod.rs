@@ -1,0 +1,3 @@
+//! What is kept: the keys and values of records.
+
+pub mod text;

@@ -1,0 +1,175 @@
+//! Text that compresses as English prose does.
+//!
+//! A small grammar (`english.txt`) is followed beforehand, which leaves a few thousand shapes: runs of words and of
+//! places for words. To write is then to draw a shape, and for each place a word from the urn of its list: no division,
+//! no floating point, hardly a branch. How it compresses beside real books is measured by the example `text_ratios`
+//! and written down in `docs/data.md`.
+
+mod grammar;
+mod invent;
+mod sample;
+mod urn;
+
+use self::grammar::{Grammar, Slot, Word};
+use self::sample::{Rng, scale};
+use self::urn::Urn;
+
+/// Longest line, in bytes, without its newline.
+const LINE_BYTES: usize = 72;
+
+/// Share of the paragraphs, of 2^32, that are dialogue.
+const SPOKEN: u64 = (2 << 32) / 5;
+const MAX_SENTENCES: u32 = 6;
+const MAX_CONTINUATIONS: u32 = 4;
+
+// What the compression ratios depend on: found by search, with the figures of docs/data.md as the aim. Whoever changes
+// one of these, the grammar or the words changes every text, and measures them again.
+
+/// Added to the rank of a listed word: the higher, the flatter the head of a list's frequencies.
+const RANK_SHIFT: u64 = 5;
+/// Invented words in each list that takes any.
+const INVENTED_WORDS: usize = 3000;
+/// As [`RANK_SHIFT`], for invented words.
+const INVENTED_RANK_SHIFT: u64 = 2000;
+/// Share of invented words among those that come into use, of 1,000.
+const INVENTED_PER_MILLE: u64 = 170;
+/// Words of a list that are in use at a time; a power of two.
+const URN_WORDS: usize = 4096;
+/// Chance, of 256, that a word used takes the place of another.
+const SPREAD: u64 = 10;
+/// Shapes of each part of a sentence.
+const SHAPES: usize = 2048;
+
+/// A deterministic, endless stream of English-like prose: ASCII letters, punctuation, spaces and newlines, in paragraphs
+/// of narration and dialogue with lines of up to 72 bytes. It means nothing.
+///
+/// Making a source takes some 20 milliseconds, so fill one large pool and cut the values out of it: a slice at any offset
+/// compresses alike.
+///
+/// ```
+/// let mut pool = vec![0; 1 << 20];
+/// storebench_core::record::text::TextSource::new(42).fill(&mut pool);
+/// assert!(pool.is_ascii());
+/// ```
+pub struct TextSource {
+    grammar: Grammar,
+    shapes: Shapes,
+    urns: Vec<Urn>,
+    rng: Rng,
+    /// The paragraph that is being handed out, and how much of it has been.
+    text: Vec<u8>,
+    taken: usize,
+}
+
+/// Sentences and their parts with the lists still to draw from: the rules of the grammar, followed beforehand.
+struct Shapes {
+    /// Narration: how a sentence begins, goes on and ends.
+    front: Vec<Vec<Slot>>,
+    more: Vec<Vec<Slot>>,
+    stop: Vec<Vec<Slot>>,
+    /// Paragraphs of dialogue.
+    spoken: Vec<Vec<Slot>>,
+}
+
+impl TextSource {
+    /// The text of `seed`: the same bytes on every machine.
+    pub fn new(seed: u64) -> TextSource {
+        let grammar = Grammar::english();
+        let mut rng = Rng::new(seed);
+        let mut shapes = |name| (0..SHAPES).map(|_| grammar.run(name, &mut rng)).collect();
+        let shapes =
+            Shapes { front: shapes("FRONT"), more: shapes("MORE"), stop: shapes("STOP"), spoken: shapes("SPOKEN") };
+        let urns = grammar.lists.iter().map(|list| Urn::new(list, URN_WORDS, SPREAD, &mut rng)).collect();
+        TextSource { grammar, shapes, urns, rng, text: Vec::new(), taken: 0 }
+    }
+
+    /// Fills `out` with the next bytes of the text. How the text is cut into calls doesn't change it.
+    pub fn fill(&mut self, out: &mut [u8]) {
+        let mut filled = 0;
+        while filled < out.len() {
+            if self.taken == self.text.len() {
+                self.paragraph();
+                self.taken = 0;
+            }
+            let ready = &self.text[self.taken..];
+            let count = ready.len().min(out.len() - filled);
+            out[filled..filled + count].copy_from_slice(&ready[..count]);
+            filled += count;
+            self.taken += count;
+        }
+    }
+
+    fn paragraph(&mut self) {
+        self.text.clear();
+        let draw = self.rng.next();
+        if draw >> 32 < SPOKEN {
+            self.say(|shapes| &shapes.spoken);
+        } else {
+            for _ in 0..=scale(draw as u32, MAX_SENTENCES) {
+                self.sentence();
+            }
+        }
+        for (urn, list) in self.urns.iter_mut().zip(&self.grammar.lists) {
+            urn.refresh(list, &mut self.rng);
+        }
+        wrap(&mut self.text);
+        self.text.pop();
+        self.text.extend_from_slice(b"\n\n");
+    }
+
+    fn sentence(&mut self) {
+        self.say(|shapes| &shapes.front);
+        for _ in 0..self.rng.below(MAX_CONTINUATIONS + 1) {
+            self.say(|shapes| &shapes.more);
+        }
+        self.say(|shapes| &shapes.stop);
+    }
+
+    /// Says something of one of these shapes.
+    fn say(&mut self, shapes: impl Fn(&Shapes) -> &Vec<Vec<Slot>>) {
+        let shapes = shapes(&self.shapes);
+        let shape = &shapes[self.rng.below(shapes.len() as u32) as usize];
+        say(shape, &self.grammar.words, &mut self.urns, &mut self.rng, &mut self.text);
+    }
+}
+
+/// Appends something of this shape.
+fn say(shape: &[Slot], words: &[Word], urns: &mut [Urn], rng: &mut Rng, text: &mut Vec<u8>) {
+    let mut lower_case_bit = 0;
+    let mut article = false;
+    for &slot in shape {
+        let id = match slot {
+            Slot::Word(word) => word,
+            Slot::List(list) => urns[usize::from(list)].draw(rng),
+            Slot::Capital => {
+                lower_case_bit = 0x20;
+                continue;
+            }
+        };
+        let word = &words[usize::from(id)];
+        if article && word.begins_with_vowel() {
+            text.pop();
+            text.extend_from_slice(b"n ");
+        }
+        article = word.is_article();
+        let start = text.len() - word.back().min(text.len());
+        text.truncate(start);
+        text.extend_from_slice(&word.bytes);
+        text[start] &= !lower_case_bit;
+        lower_case_bit = 0;
+        text.truncate(start + word.len());
+    }
+}
+
+/// Breaks lines at the last space that keeps them within [`LINE_BYTES`].
+fn wrap(text: &mut [u8]) {
+    let mut line = 0;
+    while text.len() - line > LINE_BYTES {
+        let Some(space) = text[line..=line + LINE_BYTES].iter().rposition(|&byte| byte == b' ') else { return };
+        text[line + space] = b'\n';
+        line += space + 1;
+    }
+}
+
+#[cfg(test)]
+mod tests;

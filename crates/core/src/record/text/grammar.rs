@@ -1,0 +1,224 @@
+//! The language: words, lists of words and rules, read from `english.txt`.
+
+use std::collections::HashMap;
+
+use super::{INVENTED_PER_MILLE, INVENTED_RANK_SHIFT, INVENTED_WORDS, RANK_SHIFT, invent};
+use super::sample::{Alias, Rng};
+
+const ENGLISH: &str = include_str!("english.txt");
+
+/// A word or mark as it is written, with what follows it: at most 15 bytes and then their number, so that it can be
+/// copied whole.
+#[derive(Clone, Copy)]
+pub(super) struct Word {
+    pub(super) bytes: [u8; 16],
+}
+
+impl Word {
+    /// In the last byte: the mark takes the place of the space before it.
+    const STICKS: u8 = 0x80;
+    /// In the last byte: it is the article that a vowel makes `an`.
+    const ARTICLE: u8 = 0x40;
+    /// In the last byte: it begins with a vowel.
+    const VOWEL: u8 = 0x20;
+    const LENGTH: u8 = 0x0f;
+
+    fn new(text: &str) -> Word {
+        let mark = text.trim_start_matches('_');
+        let sticks = mark.len() < text.len() || matches!(text, "," | "." | ";" | ":" | "!" | "?" | ")");
+        let mut bytes = [b' '; 16];
+        let shown = mark.len().min(14);
+        bytes[..shown].copy_from_slice(&mark.as_bytes()[..shown]);
+        let space = usize::from(!(text == "\"" || text == "("));
+        bytes[15] = (shown + space) as u8;
+        for (holds, flag) in [
+            (sticks, Word::STICKS),
+            (text == "a", Word::ARTICLE),
+            (text.starts_with(['a', 'e', 'i', 'o', 'u', 'A', 'E', 'I', 'O', 'U']), Word::VOWEL),
+        ] {
+            bytes[15] |= if holds { flag } else { 0 };
+        }
+        Word { bytes }
+    }
+
+    /// Bytes to keep of the sixteen.
+    pub(super) fn len(&self) -> usize {
+        usize::from(self.bytes[15] & Word::LENGTH)
+    }
+
+    pub(super) fn is_article(&self) -> bool {
+        self.bytes[15] & Word::ARTICLE != 0
+    }
+
+    pub(super) fn begins_with_vowel(&self) -> bool {
+        self.bytes[15] & Word::VOWEL != 0
+    }
+
+    /// Bytes (0 or 1) to take back before writing.
+    pub(super) fn back(&self) -> usize {
+        usize::from(self.bytes[15] >> 7)
+    }
+}
+
+/// One place in a sentence.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Slot {
+    /// The word of this index.
+    Word(u16),
+    /// A word of the list of this index.
+    List(u16),
+    /// The next word begins with a capital.
+    Capital,
+}
+
+/// A list of words to draw from.
+pub(super) struct List {
+    words: Vec<u16>,
+    choice: Alias,
+}
+
+impl List {
+    pub(super) fn draw(&self, rng: &mut Rng) -> u16 {
+        self.words[self.choice.pick(rng.next() as u32)]
+    }
+}
+
+/// What a name or a word in a rule stands for.
+#[derive(Clone, Copy)]
+enum Part {
+    Slot(Slot),
+    Rule(usize),
+}
+
+/// Alternatives to choose from.
+struct Rule {
+    runs: Vec<Vec<Part>>,
+    choice: Alias,
+}
+
+/// The whole language.
+pub(super) struct Grammar {
+    pub(super) words: Vec<Word>,
+    pub(super) lists: Vec<List>,
+    rules: Vec<Rule>,
+    names: HashMap<String, Part>,
+}
+
+impl Grammar {
+    /// The language of `english.txt`, with invented words beside those listed there.
+    pub(super) fn english() -> Grammar {
+        let mut reader = Reader::default();
+        for entry in entries(ENGLISH) {
+            if let Some((name, body)) = entry.split_once(" = ") {
+                reader.rule(name, body);
+            } else if let Some((name, body)) = entry.split_once(": ") {
+                reader.list(name, body);
+            }
+        }
+        Grammar { words: reader.words, lists: reader.lists, rules: reader.rules, names: reader.names }
+    }
+
+    /// One way to say what the rule of this name stands for; nothing if there is none.
+    pub(super) fn run(&self, name: &str, rng: &mut Rng) -> Vec<Slot> {
+        let mut slots = Vec::new();
+        if let Some(&part) = self.names.get(name) {
+            self.expand(part, rng, &mut slots);
+        }
+        slots
+    }
+
+    /// Ends, because a rule names only what was defined before it.
+    fn expand(&self, part: Part, rng: &mut Rng, slots: &mut Vec<Slot>) {
+        match part {
+            Part::Slot(slot) => slots.push(slot),
+            Part::Rule(rule) => {
+                let rule = &self.rules[rule];
+                for &part in &rule.runs[rule.choice.pick(rng.next() as u32)] {
+                    self.expand(part, rng, slots);
+                }
+            }
+        }
+    }
+}
+
+/// The entries of a text in which a line that begins with a space goes on with the one before it.
+fn entries(text: &str) -> Vec<String> {
+    let mut entries: Vec<String> = Vec::new();
+    for line in text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
+        match entries.last_mut() {
+            Some(entry) if line.starts_with(' ') => entry.push_str(line),
+            _ => entries.push(line.to_owned()),
+        }
+    }
+    entries
+}
+
+#[derive(Default)]
+struct Reader {
+    words: Vec<Word>,
+    word_ids: HashMap<String, u16>,
+    lists: Vec<List>,
+    rules: Vec<Rule>,
+    names: HashMap<String, Part>,
+}
+
+impl Reader {
+    fn word(&mut self, text: &str) -> u16 {
+        if let Some(&id) = self.word_ids.get(text) {
+            return id;
+        }
+        let id = self.words.len() as u16;
+        self.words.push(Word::new(text));
+        self.word_ids.insert(text.to_owned(), id);
+        id
+    }
+
+    fn list(&mut self, head: &str, body: &str) {
+        let (name, forms) = head.split_once(' ').unwrap_or((head, ""));
+        let listed: Vec<&str> = body.split_whitespace().collect();
+        let mut words: Vec<u16> = listed.iter().map(|word| self.word(word)).collect();
+        let mut weights = by_rank(words.len(), RANK_SHIFT);
+        if !forms.is_empty() {
+            let forms: Vec<&str> = forms.split('/').collect();
+            let mut rng = Rng::new(self.words.len() as u64);
+            let invented = invent::words(INVENTED_WORDS, &listed, &forms, &self.word_ids, &mut rng);
+            words.extend(invented.iter().map(|word| self.word(word)));
+            let rare = by_rank(INVENTED_WORDS, INVENTED_RANK_SHIFT);
+            weights = share(&weights, &rare, INVENTED_PER_MILLE);
+        }
+        self.names.insert(name.to_owned(), Part::Slot(Slot::List(self.lists.len() as u16)));
+        self.lists.push(List { words, choice: Alias::new(&weights) });
+    }
+
+    fn rule(&mut self, name: &str, body: &str) {
+        let (mut runs, mut weights) = (Vec::new(), Vec::new());
+        for alternative in body.split(" | ") {
+            let mut parts = alternative.split_whitespace();
+            weights.push(parts.next().and_then(|weight| weight.parse().ok()).unwrap_or(0));
+            runs.push(parts.map(|part| self.part(part)).collect());
+        }
+        let rule = Rule { runs, choice: Alias::new(&weights) };
+        self.names.insert(name.to_owned(), Part::Rule(self.rules.len()));
+        self.rules.push(rule);
+    }
+
+    fn part(&mut self, text: &str) -> Part {
+        match self.names.get(text) {
+            Some(&part) => part,
+            None if text == "^" => Part::Slot(Slot::Capital),
+            None => Part::Slot(Slot::Word(self.word(text))),
+        }
+    }
+}
+
+/// Weights of the law of Zipf and Mandelbrot, with an exponent of 1.
+fn by_rank(count: usize, shift: u64) -> Vec<u64> {
+    (1..=count as u64).map(|rank| (1 << 32) / (rank + shift)).collect()
+}
+
+/// The weights of two groups in one, `per_mille` of the whole falling to the second.
+fn share(common: &[u64], rare: &[u64], per_mille: u64) -> Vec<u64> {
+    let (common_total, rare_total) = (common.iter().sum::<u64>() >> 16, rare.iter().sum::<u64>() >> 16);
+    let common = common.iter().map(|weight| weight * (1000 - per_mille) / common_total.max(1));
+    common.chain(rare.iter().map(|weight| weight * per_mille / rare_total.max(1))).collect()
+}

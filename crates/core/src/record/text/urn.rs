@@ -1,0 +1,41 @@
+//! What a text speaks of: words that were used come back, and slowly give way to others.
+
+use super::grammar::List;
+use super::sample::Rng;
+
+/// An urn of words, after Pólya and Moran: a word that is drawn may take the place of another as well, and is likelier
+/// from then on; and fresh words keep coming in from the list, one for every four that are drawn.
+pub(super) struct Urn {
+    words: Vec<u16>,
+    draws: u32,
+    /// Chance, of 256, that a word drawn takes the place of another.
+    spread: u64,
+}
+
+impl Urn {
+    /// An urn of `size` words of `list`, a power of two up to 65,536.
+    pub(super) fn new(list: &List, size: usize, spread: u64, rng: &mut Rng) -> Urn {
+        let words = (0..size).map(|_| list.draw(rng)).collect();
+        Urn { words, draws: 0, spread }
+    }
+
+    pub(super) fn draw(&mut self, rng: &mut Rng) -> u16 {
+        let draw = rng.next();
+        let mask = self.words.len() - 1;
+        let place = draw as usize & mask;
+        let word = self.words[place];
+        let other = (draw >> 32) as usize & mask;
+        self.words[if draw >> 56 < self.spread { other } else { place }] = word;
+        self.draws += 1;
+        word
+    }
+
+    /// Puts in the fresh words that are due since the last time.
+    pub(super) fn refresh(&mut self, list: &List, rng: &mut Rng) {
+        let mask = self.words.len() - 1;
+        for _ in 0..self.draws / 4 {
+            self.words[rng.next() as usize & mask] = list.draw(rng);
+        }
+        self.draws %= 4;
+    }
+}
