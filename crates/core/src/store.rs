@@ -43,7 +43,7 @@ impl fmt::Display for Guarantee {
 impl FromStr for Guarantee {
     type Err = ();
 
-    fn from_str(text: &str) -> Result<Self, ()> {
+    fn from_str(text: &str) -> std::result::Result<Self, ()> {
         Guarantee::ALL.into_iter().find(|tier| tier.name() == text).ok_or(())
     }
 }
