@@ -3,12 +3,11 @@
 
 mod ratio;
 
-use std::error::Error;
 use std::io::{Write, stdout};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use ratio::{CODECS, ratio};
+use ratio::{CODECS, Result, ratio};
 use storebench_core::record::text::TextSource;
 
 /// Name, bytes and number of slices of each size measured.
@@ -25,18 +24,23 @@ const SIZES: [(&str, usize, usize); 7] = [
 /// Bytes of the generator's text: as many as a pool of values has.
 const GENERATED_BYTES: usize = 8 << 20;
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<()> {
     let folder = std::env::args_os().nth(1).ok_or("say which folder holds the texts (*.txt)")?;
     let texts = read_texts(Path::new(&folder))?;
     let began = Instant::now();
     let mut source = TextSource::new(1);
     let made = began.elapsed();
-    let mut generated = vec![0; GENERATED_BYTES];
+    let mut generated = vec![b' '; GENERATED_BYTES];
     source.fill(&mut generated);
     let filled = began.elapsed() - made;
 
     let mut out = stdout().lock();
-    writeln!(out, "{} bytes in {}, beside {GENERATED_BYTES} generated\n", texts.len(), Path::new(&folder).display())?;
+    writeln!(
+        out,
+        "{} bytes in {}, beside {GENERATED_BYTES} generated\n",
+        texts.len(),
+        Path::new(&folder).display()
+    )?;
     write!(out, "{:8}", "size")?;
     for codec in &CODECS {
         write!(out, " | {:>7}: texts  built-in", codec.name)?;
@@ -45,7 +49,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     for (name, size, slices) in SIZES {
         write!(out, "{name:8}")?;
         for codec in &CODECS {
-            let (theirs, ours) = (ratio(codec, &texts, size, slices)?, ratio(codec, &generated, size, slices)?);
+            let (theirs, ours) =
+                (ratio(codec, &texts, size, slices)?, ratio(codec, &generated, size, slices)?);
             write!(out, " | {theirs:6.3} {ours:6.3} {:+7.1} %", 100.0 * (ours / theirs - 1.0))?;
         }
         writeln!(out)?;
@@ -56,7 +61,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// The `*.txt` of a folder one after the other, in the order of their names.
-fn read_texts(folder: &Path) -> Result<Vec<u8>, Box<dyn Error>> {
+fn read_texts(folder: &Path) -> Result<Vec<u8>> {
     let mut paths: Vec<PathBuf> = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))? {
         let path = entry?.path();

@@ -77,8 +77,12 @@ impl TextSource {
         let grammar = Grammar::english();
         let mut rng = Rng::new(seed);
         let mut shapes = |name| (0..SHAPES).map(|_| grammar.run(name, &mut rng)).collect();
-        let shapes =
-            Shapes { front: shapes("FRONT"), more: shapes("MORE"), stop: shapes("STOP"), spoken: shapes("SPOKEN") };
+        let shapes = Shapes {
+            front: shapes("FRONT"),
+            more: shapes("MORE"),
+            stop: shapes("STOP"),
+            spoken: shapes("SPOKEN"),
+        };
         let urns = grammar.lists.iter().map(|list| Urn::new(list, URN_WORDS, SPREAD, &mut rng)).collect();
         TextSource { grammar, shapes, urns, rng, text: Vec::new(), taken: 0 }
     }
@@ -165,7 +169,9 @@ fn say(shape: &[Slot], words: &[Word], urns: &mut [Urn], rng: &mut Rng, text: &m
 fn wrap(text: &mut [u8]) {
     let mut line = 0;
     while text.len() - line > LINE_BYTES {
-        let Some(space) = text[line..=line + LINE_BYTES].iter().rposition(|&byte| byte == b' ') else { return };
+        let Some(space) = text[line..=line + LINE_BYTES].iter().rposition(|&byte| byte == b' ') else {
+            return;
+        };
         text[line + space] = b'\n';
         line += space + 1;
     }

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::{INVENTED_PER_MILLE, INVENTED_RANK_SHIFT, INVENTED_WORDS, RANK_SHIFT, invent};
 use super::sample::{Alias, Rng};
+use super::{INVENTED_PER_MILLE, INVENTED_RANK_SHIFT, INVENTED_WORDS, RANK_SHIFT, invent};
 
 const ENGLISH: &str = include_str!("english.txt");
 
@@ -42,19 +42,23 @@ impl Word {
     }
 
     /// Bytes to keep of the sixteen.
+    #[inline]
     pub(super) fn len(&self) -> usize {
         usize::from(self.bytes[15] & Word::LENGTH)
     }
 
+    #[inline]
     pub(super) fn is_article(&self) -> bool {
         self.bytes[15] & Word::ARTICLE != 0
     }
 
+    #[inline]
     pub(super) fn begins_with_vowel(&self) -> bool {
         self.bytes[15] & Word::VOWEL != 0
     }
 
     /// Bytes (0 or 1) to take back before writing.
+    #[inline]
     pub(super) fn back(&self) -> usize {
         usize::from(self.bytes[15] >> 7)
     }
@@ -78,6 +82,7 @@ pub(super) struct List {
 }
 
 impl List {
+    #[inline]
     pub(super) fn draw(&self, rng: &mut Rng) -> u16 {
         self.words[self.choice.pick(rng.next() as u32)]
     }
@@ -180,6 +185,7 @@ impl Reader {
         let mut weights = by_rank(words.len(), RANK_SHIFT);
         if !forms.is_empty() {
             let forms: Vec<&str> = forms.split('/').collect();
+            // Seeded by the place in the vocabulary alone: the language is the same for every text.
             let mut rng = Rng::new(self.words.len() as u64);
             let invented = invent::words(INVENTED_WORDS, &listed, &forms, &self.word_ids, &mut rng);
             words.extend(invented.iter().map(|word| self.word(word)));
@@ -221,4 +227,61 @@ fn share(common: &[u64], rare: &[u64], per_mille: u64) -> Vec<u64> {
     let (common_total, rare_total) = (common.iter().sum::<u64>() >> 16, rare.iter().sum::<u64>() >> 16);
     let common = common.iter().map(|weight| weight * (1000 - per_mille) / common_total.max(1));
     common.chain(rare.iter().map(|weight| weight * per_mille / rare_total.max(1))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_is_defined_above_its_use_and_every_word_fits() {
+        for entry in entries(ENGLISH) {
+            let (_, body) = entry.split_once(" = ").or_else(|| entry.split_once(": ")).expect(&entry);
+            for word in body.split_whitespace() {
+                assert!(word.trim_start_matches('_').len() <= 14, "{word}");
+            }
+        }
+        let words = Grammar::english().words;
+        assert!(words.len() <= usize::from(u16::MAX));
+        for word in words {
+            let text = String::from_utf8_lossy(&word.bytes[..word.len()]).into_owned();
+            let capitals = text.bytes().filter(u8::is_ascii_uppercase).count();
+            assert!(capitals <= 1, "{text} is used as a name and not defined above");
+            assert!(
+                text.trim_end().bytes().all(|byte| byte.is_ascii_graphic() && !byte.is_ascii_digit()),
+                "{text:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn every_alternative_can_be_said() {
+        for entry in entries(ENGLISH) {
+            let Some((name, body)) = entry.split_once(" = ") else { continue };
+            for alternative in body.split(" | ") {
+                let mut parts = alternative.split_whitespace();
+                let weight = parts.next().and_then(|weight| weight.parse().ok());
+                assert!(weight.is_some_and(|weight: u64| weight > 0), "{name}: {alternative}");
+                assert!(parts.next().is_some(), "{name}: {alternative}");
+            }
+        }
+    }
+
+    #[test]
+    fn no_word_is_in_a_list_twice() {
+        for list in Grammar::english().lists {
+            let mut words = list.words.clone();
+            words.sort_unstable();
+            words.dedup();
+            assert_eq!(words.len(), list.words.len());
+        }
+    }
+
+    #[test]
+    fn what_the_source_says_is_there() {
+        let grammar = Grammar::english();
+        for name in ["FRONT", "MORE", "STOP", "SPOKEN"] {
+            assert!(!grammar.run(name, &mut Rng::new(1)).is_empty(), "{name}");
+        }
+    }
 }

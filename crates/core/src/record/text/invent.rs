@@ -8,20 +8,20 @@ use super::sample::Rng;
 const MAX_LETTERS: usize = 13;
 
 const ONSETS: &[&str] = &[
-    "b", "c", "d", "f", "g", "h", "l", "m", "n", "p", "r", "s", "t", "w", "b", "d", "h", "l", "m", "p", "r", "s", "t",
-    "st", "tr", "pr", "br", "gr", "sh", "ch", "cl", "fl", "pl", "cr", "dr", "sp", "fr", "th", "sl", "bl", "v", "k",
-    "j", "wh", "qu", "", "", "",
+    "b", "c", "d", "f", "g", "h", "l", "m", "n", "p", "r", "s", "t", "w", "b", "d", "h", "l", "m", "p", "r",
+    "s", "t", "st", "tr", "pr", "br", "gr", "sh", "ch", "cl", "fl", "pl", "cr", "dr", "sp", "fr", "th", "sl",
+    "bl", "v", "k", "j", "wh", "qu", "", "", "",
 ];
 const VOWELS: &[&str] = &["a", "e", "i", "o", "u", "a", "e", "i", "o", "e", "ea", "oo", "ai", "ou", "ee"];
 /// How many of [`VOWELS`] are single letters.
 const SHORT_VOWELS: usize = 10;
 const LINKS: &[&str] = &[
-    "n", "r", "l", "t", "s", "m", "d", "c", "v", "p", "g", "b", "nt", "st", "nd", "ll", "rt", "ss", "tt", "rr", "pp",
-    "ff", "rm", "rd", "mb", "ng", "th", "ph",
+    "n", "r", "l", "t", "s", "m", "d", "c", "v", "p", "g", "b", "nt", "st", "nd", "ll", "rt", "ss", "tt",
+    "rr", "pp", "ff", "rm", "rd", "mb", "ng", "th", "ph",
 ];
 const CODAS: &[&str] = &[
-    "n", "t", "r", "d", "l", "m", "p", "n", "t", "r", "d", "l", "ck", "ll", "nd", "st", "nt", "ng", "rd", "sh", "ss",
-    "k", "rn", "th", "ch", "rk", "mp", "lt", "g", "b", "rt",
+    "n", "t", "r", "d", "l", "m", "p", "n", "t", "r", "d", "l", "ck", "ll", "nd", "st", "nt", "ng", "rd",
+    "sh", "ss", "k", "rn", "th", "ch", "rk", "mp", "lt", "g", "b", "rt",
 ];
 /// Syllables between the first and the ending.
 const SYLLABLES: &[u32] = &[0, 0, 0, 1, 1, 1, 1, 2];

@@ -8,6 +8,7 @@ impl Rng {
         Rng(seed)
     }
 
+    #[inline]
     pub(super) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -17,12 +18,14 @@ impl Rng {
     }
 
     /// A number in `0..bound`.
+    #[inline]
     pub(super) fn below(&mut self, bound: u32) -> u32 {
         scale((self.next() >> 32) as u32, bound)
     }
 }
 
 /// `draw` of `0..2^32` as a number of `0..bound`.
+#[inline]
 pub(super) fn scale(draw: u32, bound: u32) -> u32 {
     ((u64::from(draw) * u64::from(bound)) >> 32) as u32
 }
@@ -42,8 +45,10 @@ impl Alias {
     /// A choice of `0..weights.len()`. At most 65,536 weights, of which one is above 0.
     pub(super) fn new(weights: &[u64]) -> Alias {
         let total: u128 = weights.iter().map(|&weight| u128::from(weight)).sum::<u128>().max(1);
-        let mut rest: Vec<u128> = weights.iter().map(|&weight| u128::from(weight) * weights.len() as u128).collect();
-        let (mut small, mut large): (Vec<usize>, Vec<usize>) = (0..rest.len()).partition(|&index| rest[index] < total);
+        let mut rest: Vec<u128> =
+            weights.iter().map(|&weight| u128::from(weight) * weights.len() as u128).collect();
+        let (mut small, mut large): (Vec<usize>, Vec<usize>) =
+            (0..rest.len()).partition(|&index| rest[index] < total);
         let mut buckets: Vec<Bucket> =
             (0..rest.len()).map(|index| Bucket { share: u32::MAX, other: index as u16 }).collect();
         while let (Some(&poor), Some(&rich)) = (small.last(), large.last()) {
@@ -59,6 +64,7 @@ impl Alias {
     }
 
     /// The choice that a uniform `draw` of `0..2^32` stands for.
+    #[inline]
     pub(super) fn pick(&self, draw: u32) -> usize {
         let product = u64::from(draw) * self.buckets.len() as u64;
         let index = (product >> 32) as usize;

@@ -19,6 +19,7 @@ impl Urn {
         Urn { words, draws: 0, spread }
     }
 
+    #[inline]
     pub(super) fn draw(&mut self, rng: &mut Rng) -> u16 {
         let draw = rng.next();
         let mask = self.words.len() - 1;
