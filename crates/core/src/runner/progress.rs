@@ -48,7 +48,6 @@ impl Listener for Bar {
                 );
                 self.bar.set_message(cell.id());
             }
-            Event::Waiting { why } => self.bar.set_message(format!("waiting: {why}")),
             Event::TrialEnded { result } => {
                 if let Some(line) = complaint(&result.cell.id(), &result.outcome) {
                     self.failed += 1;
@@ -92,7 +91,6 @@ impl<W: Write> Listener for Lines<W> {
                 );
             }
             Event::TrialStarted { .. } => {}
-            Event::Waiting { why } => say(&mut self.out, &format!("waiting: {why}")),
             Event::TrialEnded { result } => {
                 self.done += 1;
                 if let Some(line) = complaint(&result.cell.id(), &result.outcome) {
