@@ -239,6 +239,7 @@ impl Trial<'_> {
             started,
             wall_s,
             load_1min,
+            background: None,
             file_creation_ns: Some(self.file_creation_ns),
             outcome,
             measured,

@@ -135,7 +135,7 @@ mod tests {
             records: "100".parse().unwrap(),
             data: crate::cell::Data::Compressible,
             guarantee: "power".parse().unwrap(),
-            place: "here".into(),
+            ..crate::cell::Cell::default()
         };
         let message = String::from("the disk is full");
         let outcome =
@@ -148,6 +148,7 @@ mod tests {
             started: String::new(),
             wall_s: 1.0,
             load_1min: None,
+            background: None,
             file_creation_ns: None,
             outcome,
             measured: None,
