@@ -1,12 +1,25 @@
-//! Hands the versions of the engines that can't be asked for theirs to the code: those that Cargo resolved.
+//! Finds the system libraries of the stores, and hands the versions of the engines that can't be asked for theirs to the
+//! code.
 
+#[path = "build/libraries.rs"]
+mod libraries;
+
+use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 /// The engines that are Rust crates without a version of their own to ask for.
 const CRATES: [&str; 2] = ["fjall", "redb"];
 
-fn main() {
+fn main() -> Result<(), Box<dyn Error>> {
+    println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-changed=build/libraries.rs");
+    tell_crate_versions();
+    libraries::provide()
+}
+
+/// The versions that Cargo resolved.
+fn tell_crate_versions() {
     let lock = lock_file().and_then(|path| {
         println!("cargo:rerun-if-changed={}", path.display());
         fs::read_to_string(path).ok()

@@ -6,5 +6,17 @@ use storebench_core::stores::{FLAT_FOLDER, MEMORY, NESTED_FOLDER, NULL};
 mod stores;
 
 /// Every store that storebench knows, in the order of its tables; those that this build lacks say so.
-pub const STORES: &[StoreDef] =
-    &[stores::SQLITE, stores::LMDB, stores::REDB, stores::FJALL, FLAT_FOLDER, NESTED_FOLDER, NULL, MEMORY];
+pub const STORES: &[StoreDef] = &[
+    stores::SQLITE,
+    stores::LEVELDB,
+    stores::ROCKSDB,
+    stores::BERKELEYDB,
+    stores::LMDB,
+    stores::UNQLITE,
+    stores::REDB,
+    stores::FJALL,
+    FLAT_FOLDER,
+    NESTED_FOLDER,
+    NULL,
+    MEMORY,
+];

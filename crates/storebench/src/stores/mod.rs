@@ -20,12 +20,22 @@ macro_rules! store {
     };
 }
 
+#[cfg(feature = "berkeleydb")]
+mod berkeleydb;
 #[cfg(feature = "fjall")]
 mod fjall;
+#[cfg(feature = "leveldb")]
+mod leveldb;
 #[cfg(feature = "lmdb")]
 mod lmdb;
+#[cfg(any(feature = "berkeleydb", feature = "unqlite"))]
+mod one_session;
+#[cfg(any(feature = "leveldb", feature = "rocksdb"))]
+mod owned;
 #[cfg(feature = "redb")]
 mod redb;
+#[cfg(feature = "rocksdb")]
+mod rocksdb;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 #[cfg_attr(
@@ -35,8 +45,14 @@ mod sqlite;
 mod support;
 #[cfg(test)]
 mod testing;
+#[cfg(feature = "unqlite")]
+mod unqlite;
 
 store!("sqlite", sqlite::SQLITE, "SQL database in one file (B-tree)");
+store!("leveldb", leveldb::LEVELDB, "log-structured merge tree");
+store!("rocksdb", rocksdb::ROCKSDB, "log-structured merge tree");
+store!("berkeleydb", berkeleydb::BERKELEYDB, "B-tree, with or without transactions");
 store!("lmdb", lmdb::LMDB, "memory-mapped B+tree, copy on write");
+store!("unqlite", unqlite::UNQLITE, "linear hash table in one file");
 store!("redb", redb::REDB, "copy-on-write B-trees in one file, in Rust");
 store!("fjall", fjall::FJALL, "log-structured merge tree, in Rust");

@@ -2,6 +2,7 @@
 //! handing files to the disk.
 
 use std::fs::File;
+use std::ops::RangeInclusive;
 use std::path::Path;
 use std::str::FromStr;
 
@@ -41,8 +42,47 @@ impl<'a> Given<'a> {
     /// # Errors
     /// [`StoreError::BadSetting`] when it can't be parsed.
     pub fn parse<T: FromStr>(&self, name: &str, what: &str) -> Result<Option<T>> {
-        let refuse = |text| StoreError::BadSetting(format!("the setting {name}={text} is not {what}"));
-        self.text(name).map(|text| text.parse().map_err(|_| refuse(text))).transpose()
+        self.text(name).map(|text| text.parse().map_err(|_| self.refuse(name, what))).transpose()
+    }
+
+    /// The setting as a whole number in `range`.
+    ///
+    /// # Errors
+    /// [`StoreError::BadSetting`] when it is anything else.
+    pub fn number(&self, name: &str, range: RangeInclusive<u64>) -> Result<Option<u64>> {
+        let what = format!("a whole number from {} to {}", range.start(), range.end());
+        match self.parse(name, &what)? {
+            Some(number) if !range.contains(&number) => Err(self.refuse(name, &what)),
+            number => Ok(number),
+        }
+    }
+
+    /// As [`Given::number`], for an engine that wants 32 bits.
+    ///
+    /// # Errors
+    /// [`StoreError::BadSetting`] when it is anything else.
+    pub fn number32(&self, name: &str, range: RangeInclusive<u32>) -> Result<Option<u32>> {
+        let range = u64::from(*range.start())..=u64::from(*range.end());
+        // The range ends within 32 bits, so the number fits.
+        Ok(self.number(name, range)?.map(|number| u32::try_from(number).unwrap_or(u32::MAX)))
+    }
+
+    /// The setting as one of `words`.
+    ///
+    /// # Errors
+    /// [`StoreError::BadSetting`] when it is none of them.
+    pub fn word(&self, name: &str, words: &[&'static str]) -> Result<Option<&'static str>> {
+        let Some(text) = self.text(name) else { return Ok(None) };
+        match words.iter().find(|word| **word == text) {
+            Some(word) => Ok(Some(word)),
+            None => Err(self.refuse(name, &format!("one of {}", words.join(", ")))),
+        }
+    }
+
+    /// Says that the setting, as it was written, is not `what`.
+    pub fn refuse(&self, name: &str, what: &str) -> StoreError {
+        let text = self.text(name).unwrap_or_default();
+        StoreError::BadSetting(format!("the setting {name}={text} is not {what}"))
     }
 
     /// The setting as `true` or `false`.

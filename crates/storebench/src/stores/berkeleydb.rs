@@ -1,0 +1,211 @@
+//! `berkeleydb`: Oracle's Berkeley DB 5.3, a B-tree, through the functions of `native/berkeleydb.c`.
+//!
+//! How the database is kept depends on the guarantee and on how many sessions there will be:
+//!
+//! | guarantee | one session | several sessions |
+//! | --- | --- | --- |
+//! | `none` | a database without an environment | an environment for concurrent access (`DB_INIT_CDB`) |
+//! | `process`, `power` | transactions and a log, no locks | transactions, a log and locks |
+
+mod config;
+mod ffi;
+mod session;
+
+use std::ffi::{CStr, CString, c_int};
+use std::mem::ManuallyDrop;
+use std::path::Path;
+use std::ptr::{self, NonNull};
+
+use storebench_core::store::{
+    Batch, Capabilities, Guarantee, Kind, Offer, OpenFn, OpenOptions, Result, Session, Setting, Store, StoreDef,
+    StoreError,
+};
+
+use self::config::{Config, SETTINGS};
+use self::session::BerkeleySession;
+use super::one_session::{OneSession, Turn};
+use super::support::Given;
+
+/// Berkeley DB's entry in the table.
+pub const BERKELEYDB: StoreDef = StoreDef {
+    name: "berkeleydb",
+    kind: Kind::Engine,
+    summary: "B-tree, with or without transactions",
+    version,
+    capabilities: Capabilities {
+        // A transaction; not at `none`, which keeps nothing that a crash could leave whole or in part.
+        batch: Batch::Atomic,
+        max_key_bytes: u32::MAX as usize,
+        ..Capabilities::DEFAULT
+    },
+    offers: &[
+        Offer {
+            guarantee: Guarantee::None,
+            settings: "no environment, no log: pages are written when the cache is full or the database is closed",
+            atomic_replace: false,
+        },
+        Offer {
+            guarantee: Guarantee::Process,
+            settings: "DB_INIT_TXN, DB_INIT_LOG, DB_RECOVER, DB_TXN_WRITE_NOSYNC",
+            atomic_replace: true,
+        },
+        Offer {
+            guarantee: Guarantee::Power,
+            settings: "DB_INIT_TXN, DB_INIT_LOG, DB_RECOVER",
+            atomic_replace: true,
+        },
+    ],
+    shipped: Guarantee::None,
+    settings: SETTINGS,
+    open: Ok(open as OpenFn),
+};
+
+fn version() -> String {
+    // SAFETY: the engine gives a string that lives as long as the program.
+    let text = unsafe { CStr::from_ptr(ffi::sb_bdb_version()) }.to_string_lossy();
+    // "Berkeley DB 5.3.28: (September  9, 2013)"
+    text.trim_start_matches("Berkeley DB ").split(':').next().unwrap_or_default().to_owned()
+}
+
+/// The database's file, in the store's folder.
+const FILE: &str = "records.db";
+
+struct BerkeleyDb {
+    db: NonNull<ffi::Db>,
+    guarantee: Guarantee,
+    /// Present when the engine's handles are for one thread at a time.
+    alone: Option<OneSession>,
+    /// KiB of log after which a writer makes a checkpoint; 0 where there is no log.
+    checkpoint_kbyte: u32,
+    sessions: u32,
+}
+
+// SAFETY: the handles are not tied to a thread. With `alone`, calls take turns (see `OneSession`); without it they were
+// opened with DB_THREAD, which makes them free for all threads.
+unsafe impl Send for BerkeleyDb {}
+// SAFETY: as above.
+unsafe impl Sync for BerkeleyDb {}
+
+fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
+    let guarantee = options.guarantee.unwrap_or(BERKELEYDB.shipped);
+    let several = options.sessions > 1;
+    let mode = match (guarantee, several) {
+        (Guarantee::None, false) => ffi::PLAIN,
+        (Guarantee::None, true) => ffi::CONCURRENT,
+        (Guarantee::Process, _) => ffi::LOG_WRITTEN,
+        (Guarantee::Power, _) => ffi::LOG_SYNCED,
+    };
+    let config = Config::new(&Given::new(options, SETTINGS)?, options.cache_bytes, mode >= ffi::LOG_WRITTEN)?;
+    let store = BerkeleyDb {
+        db: open_db(options.directory, &config, mode, several)?,
+        guarantee,
+        alone: (!several).then(OneSession::default),
+        checkpoint_kbyte: config.checkpoint_kbyte,
+        sessions: u32::try_from(options.sessions.max(1)).unwrap_or(u32::MAX),
+    };
+    config.check(&store.facts()?)?;
+    Ok(Box::new(store))
+}
+
+fn open_db(folder: &Path, config: &Config, mode: c_int, several: bool) -> Result<NonNull<ffi::Db>> {
+    let path = |path: &Path| CString::new(path.as_os_str().as_encoded_bytes()).map_err(StoreError::engine);
+    let home = path(folder)?;
+    // Without an environment there is no home that the name could be relative to.
+    let file = if mode == ffi::PLAIN { path(&folder.join(FILE))? } else { path(Path::new(FILE))? };
+    let config = config.for_engine(&home, &file, mode, several);
+    let mut db = ptr::null_mut();
+    // SAFETY: the configuration and the strings in it live until the call returns.
+    check(unsafe { ffi::sb_bdb_open(&raw const config, &raw mut db) })?;
+    NonNull::new(db).ok_or_else(message)
+}
+
+/// The engine's own words for what went wrong last in this thread.
+fn message() -> StoreError {
+    // SAFETY: the string is this thread's, and stays until its next call.
+    StoreError::Engine(unsafe { CStr::from_ptr(ffi::sb_bdb_message()) }.to_string_lossy().into_owned())
+}
+
+fn check(code: c_int) -> Result<()> {
+    if code == ffi::OK { Ok(()) } else { Err(message()) }
+}
+
+impl BerkeleyDb {
+    fn turn(&self) -> Result<Option<Turn<'_>>> {
+        self.alone.as_ref().map(OneSession::turn).transpose()
+    }
+
+    fn facts(&self) -> Result<ffi::Facts> {
+        let _turn = self.turn()?;
+        let mut facts = ffi::Facts::default();
+        // SAFETY: the database is open, and it is this call's turn.
+        check(unsafe { ffi::sb_bdb_facts(self.db.as_ptr(), &raw mut facts) })?;
+        Ok(facts)
+    }
+}
+
+impl Store for BerkeleyDb {
+    fn session(&self) -> Result<Box<dyn Session + '_>> {
+        let pass = self.alone.as_ref().map(OneSession::session).transpose()?;
+        Ok(Box::new(BerkeleySession::new(self, pass)))
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        self.guarantee
+    }
+
+    fn count(&self) -> Result<u64> {
+        let _turn = self.turn()?;
+        let mut count = 0;
+        loop {
+            // SAFETY: the database is open, and it is this call's turn.
+            match unsafe { ffi::sb_bdb_count(self.db.as_ptr(), &raw mut count) } {
+                ffi::DEADLOCK => (),
+                code => return check(code).map(|()| count),
+            }
+        }
+    }
+
+    fn settle(&self) -> Result<()> {
+        let _turn = self.turn()?;
+        // SAFETY: the database is open, and it is this call's turn.
+        check(unsafe { ffi::sb_bdb_checkpoint(self.db.as_ptr(), 0) })
+    }
+
+    fn settings(&self) -> Result<Vec<Setting>> {
+        Ok(config::settings(&self.facts()?, self.checkpoint_kbyte))
+    }
+
+    fn statistics(&self) -> Result<Vec<Setting>> {
+        let _turn = self.turn()?;
+        let mut told = ffi::Statistics::default();
+        // SAFETY: the database is open, and it is this call's turn.
+        check(unsafe { ffi::sb_bdb_statistics(self.db.as_ptr(), &raw mut told) })?;
+        let mut statistics = vec![
+            Setting::read_back("st_cache_hit", told.cache_hits),
+            Setting::read_back("st_cache_miss", told.cache_misses),
+            Setting::read_back("st_page_out", told.pages_written),
+            Setting::read_back("st_rw_evict", told.dirty_evictions),
+        ];
+        if self.checkpoint_kbyte > 0 {
+            statistics.push(Setting::read_back("st_wcount", told.log_writes));
+            statistics.push(Setting::read_back("st_scount", told.log_syncs));
+            statistics.push(Setting::read_back("st_ncommits", told.commits));
+        }
+        Ok(statistics)
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        let settled = self.settle();
+        let store = ManuallyDrop::new(*self);
+        // SAFETY: `self` is gone, and with it every session; the database is closed nowhere else.
+        let closed = check(unsafe { ffi::sb_bdb_close(store.db.as_ptr()) });
+        settled.and(closed)
+    }
+}
+
+impl Drop for BerkeleyDb {
+    fn drop(&mut self) {
+        // SAFETY: no session is left, and the database is closed nowhere else.
+        unsafe { ffi::sb_bdb_close(self.db.as_ptr()) };
+    }
+}

@@ -1,0 +1,130 @@
+//! Berkeley DB's settings: what is asked for, and what the engine reads back.
+
+use std::ffi::{CStr, c_char, c_int};
+
+use storebench_core::store::{Result, Setting, SettingDef, StoreError};
+
+use super::ffi;
+use crate::stores::support::Given;
+
+pub const SETTINGS: &[SettingDef] = &[
+    SettingDef { name: "pagesize", help: "a page, in bytes: a power of two from 512 to 65536 (the file system's block)" },
+    SettingDef { name: "cachesize", help: "the cache with its overhead, in bytes (65536 to 2^40; 327680)" },
+    SettingDef { name: "lg_max", help: "a log file, in bytes; process and power only (10485760)" },
+    SettingDef { name: "lg_bsize", help: "the log's buffer, in bytes; process and power only (32000)" },
+    SettingDef {
+        name: "checkpoint_kbyte",
+        help: "KiB of log after which a writer makes a checkpoint; process and power only (65536)",
+    },
+];
+
+/// Locks in the table when there are several sessions. A transaction holds a lock on each page that it has changed, so
+/// that a batch can need more than the 1,000 that the engine makes room for as shipped.
+const MAX_LOCKS: u32 = 100_000;
+
+/// The engine makes no checkpoint by itself. This is as much log as RocksDB as shipped writes for one memory table.
+const CHECKPOINT_KBYTE: u32 = 64 << 10;
+
+/// From here on the engine takes a cache's size as it is; to a smaller one it adds a quarter for its own overhead.
+const TAKEN_AS_IT_IS: u64 = 500 << 20;
+
+/// What was asked for. Zeros are the engine's defaults.
+pub struct Config {
+    cachesize: u64,
+    pagesize: u32,
+    lg_max: u32,
+    lg_bsize: u32,
+    /// KiB of log after which a writer makes a checkpoint; 0 where there is no log.
+    pub checkpoint_kbyte: u32,
+}
+
+impl Config {
+    /// # Errors
+    /// [`StoreError::BadSetting`], also for a setting of the log where there is none.
+    pub fn new(given: &Given<'_>, cache_bytes: Option<u64>, has_log: bool) -> Result<Config> {
+        let of_log = |name| match given.number32(name, 64..=1 << 30)? {
+            Some(_) if !has_log => Err(given.refuse(name, "for the guarantee none, which has no log")),
+            number => Ok(number),
+        };
+        let pagesize = given.number32("pagesize", 512..=65_536)?;
+        if pagesize.is_some_and(|bytes| !bytes.is_power_of_two()) {
+            return Err(given.refuse("pagesize", "a power of two"));
+        }
+        let checkpoint = of_log("checkpoint_kbyte")?.unwrap_or(CHECKPOINT_KBYTE);
+        Ok(Config {
+            cachesize: given.number("cachesize", 64 << 10..=1 << 40)?.or(cache_bytes).unwrap_or(0),
+            pagesize: pagesize.unwrap_or(0),
+            lg_max: of_log("lg_max")?.unwrap_or(0),
+            lg_bsize: of_log("lg_bsize")?.unwrap_or(0),
+            checkpoint_kbyte: if has_log { checkpoint } else { 0 },
+        })
+    }
+
+    pub fn for_engine(&self, home: &CStr, file: &CStr, mode: c_int, several: bool) -> ffi::Config {
+        let with_overhead = TAKEN_AS_IT_IS + TAKEN_AS_IT_IS / 4;
+        ffi::Config {
+            home: home.as_ptr(),
+            file: file.as_ptr(),
+            mode,
+            threads: c_int::from(several),
+            cache: if self.cachesize < with_overhead { self.cachesize / 5 * 4 } else { self.cachesize },
+            page_size: self.pagesize,
+            lg_max: self.lg_max,
+            lg_bsize: self.lg_bsize,
+            max_locks: MAX_LOCKS,
+        }
+    }
+
+    /// Whether the engine took what was asked for: exactly, or, for the cache, within one percent, since it rounds.
+    ///
+    /// # Errors
+    /// [`StoreError::SettingNotTaken`].
+    pub fn check(&self, facts: &ffi::Facts) -> Result<()> {
+        let exact = [
+            ("pagesize", self.pagesize, facts.page_size),
+            ("lg_max", self.lg_max, facts.lg_max),
+            ("lg_bsize", self.lg_bsize, facts.lg_bsize),
+        ];
+        let not_taken = |name: &str, asked: u64, read_back: u64| StoreError::SettingNotTaken {
+            name: name.into(),
+            asked: asked.to_string(),
+            read_back: read_back.to_string(),
+        };
+        for (name, asked, read_back) in exact {
+            if asked != 0 && asked != read_back {
+                return Err(not_taken(name, asked.into(), read_back.into()));
+            }
+        }
+        if self.cachesize != 0 && facts.cache.abs_diff(self.cachesize) > self.cachesize / 100 {
+            return Err(not_taken("cachesize", self.cachesize, facts.cache));
+        }
+        Ok(())
+    }
+}
+
+/// What matters, as the engine reads it back; `checkpoint_kbyte` is 0 where there is no log.
+pub fn settings(facts: &ffi::Facts, checkpoint_kbyte: u32) -> Vec<Setting> {
+    let mut names = [0 as c_char; 256];
+    // SAFETY: the engine's names are written into the buffer, cut at its size, with a zero byte at the end.
+    let names = unsafe {
+        ffi::sb_bdb_flag_names(facts.env_open_flags, names.as_mut_ptr(), names.len());
+        CStr::from_ptr(names.as_ptr()).to_string_lossy().into_owned()
+    };
+    let environment = if names.is_empty() { "none".into() } else { names };
+    let mut settings = vec![
+        Setting::read_back("environment", environment),
+        Setting::read_back("cachesize", facts.cache),
+        Setting::read_back("pagesize", facts.page_size),
+    ];
+    if facts.max_locks > 0 {
+        settings.push(Setting::read_back("lk_max_locks", facts.max_locks));
+    }
+    if checkpoint_kbyte > 0 {
+        settings.push(Setting::read_back("DB_TXN_WRITE_NOSYNC", facts.write_nosync != 0));
+        settings.push(Setting::read_back("DB_LOG_AUTO_REMOVE", facts.auto_remove != 0));
+        settings.push(Setting::read_back("lg_max", facts.lg_max));
+        settings.push(Setting::read_back("lg_bsize", facts.lg_bsize));
+        settings.push(Setting::given("checkpoint_kbyte", checkpoint_kbyte));
+    }
+    settings
+}

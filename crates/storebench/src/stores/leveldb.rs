@@ -1,0 +1,433 @@
+//! `leveldb`: Google's LevelDB, a log-structured merge tree, through its C interface.
+
+mod ffi;
+mod settle;
+mod table;
+
+use std::ffi::{CStr, CString, c_char, c_int};
+use std::path::PathBuf;
+use std::ptr;
+
+use storebench_core::store::{
+    Capabilities, Guarantee, Kind, Offer, OpenFn, OpenOptions, Result, Session, Setting, SettingDef, Store, StoreDef,
+    StoreError,
+};
+
+use super::owned::Owned;
+use super::support::Given;
+
+/// LevelDB's entry in the table.
+pub const LEVELDB: StoreDef = StoreDef {
+    name: "leveldb",
+    kind: Kind::Engine,
+    summary: "log-structured merge tree",
+    version,
+    capabilities: Capabilities {
+        compression: Some("snappy"),
+        max_key_bytes: MAX_KEY_BYTES,
+        ..Capabilities::DEFAULT
+    },
+    offers: &[
+        Offer { guarantee: Guarantee::Process, settings: "WriteOptions.sync=false", atomic_replace: true },
+        Offer { guarantee: Guarantee::Power, settings: "WriteOptions.sync=true", atomic_replace: true },
+    ],
+    shipped: Guarantee::Process,
+    settings: SETTINGS,
+    open: Ok(open as OpenFn),
+};
+
+/// Lengths are kept in 32 bits.
+const MAX_KEY_BYTES: usize = u32::MAX as usize;
+
+const SETTINGS: &[SettingDef] = &[
+    SettingDef { name: "write_buffer_size", help: "the memory table, in bytes (65536 to 1073741824; 4194304)" },
+    SettingDef { name: "block_cache_size", help: "the cache of blocks, in bytes (8388608)" },
+    SettingDef { name: "block_size", help: "a block of a table file, in bytes (1024 to 4194304; 4096)" },
+    SettingDef { name: "max_file_size", help: "a table file, in bytes (1048576 to 1073741824; 2097152)" },
+    SettingDef { name: "max_open_files", help: "files kept open (74 to 50000; 1000)" },
+    SettingDef { name: "bloom_bits", help: "bits a key of a Bloom filter (1 to 32; no filter)" },
+];
+
+fn version() -> String {
+    // SAFETY: both take nothing and touch nothing.
+    unsafe { format!("{}.{}", ffi::leveldb_major_version(), ffi::leveldb_minor_version()) }
+}
+
+/// What was asked for; the engine can be asked for none of it. `None` is the engine's default.
+struct Config {
+    compression: bool,
+    write_buffer_size: Option<u64>,
+    block_cache_size: Option<u64>,
+    block_size: Option<u64>,
+    max_file_size: Option<u64>,
+    max_open_files: Option<u32>,
+    bloom_bits: Option<u32>,
+}
+
+impl Config {
+    /// The total cache is split as LevelDB splits it as shipped (8 MiB of blocks, two memory tables of 4 MiB): one half
+    /// for blocks, a quarter for each of the two memory tables.
+    fn new(options: &OpenOptions<'_>) -> Result<Config> {
+        let given = Given::new(options, SETTINGS)?;
+        let memory_table = options.cache_bytes.map(|total| (total / 4).clamp(64 << 10, 1 << 30));
+        let blocks =
+            options.cache_bytes.zip(memory_table).map(|(total, table)| total.saturating_sub(2 * table));
+        Ok(Config {
+            compression: options.compression,
+            write_buffer_size: given.number("write_buffer_size", 64 << 10..=1 << 30)?.or(memory_table),
+            block_cache_size: given.number("block_cache_size", 0..=1 << 40)?.or(blocks),
+            block_size: given.number("block_size", 1 << 10..=4 << 20)?,
+            max_file_size: given.number("max_file_size", 1 << 20..=1 << 30)?,
+            max_open_files: given.number32("max_open_files", 74..=50_000)?,
+            bloom_bits: given.number32("bloom_bits", 1..=32)?,
+        })
+    }
+
+    fn settings(&self) -> Vec<Setting> {
+        fn shown<T: ToString>(value: Option<T>) -> String {
+            value.map_or_else(|| "as shipped".into(), |value| value.to_string())
+        }
+        vec![
+            Setting::given("compression", if self.compression { "snappy" } else { "none" }),
+            Setting::given("write_buffer_size", shown(self.write_buffer_size)),
+            Setting::given("block_cache_size", shown(self.block_cache_size)),
+            Setting::given("block_size", shown(self.block_size)),
+            Setting::given("max_file_size", shown(self.max_file_size)),
+            Setting::given("max_open_files", shown(self.max_open_files)),
+            Setting::given("bloom_bits", shown(self.bloom_bits)),
+        ]
+    }
+}
+
+struct LevelDb {
+    // Fields go in this order: the database first, then what it uses.
+    db: Owned<ffi::Db>,
+    _filter: Option<Owned<ffi::FilterPolicy>>,
+    _cache: Option<Owned<ffi::Cache>>,
+    config: Config,
+    guarantee: Guarantee,
+    folder: PathBuf,
+}
+
+fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
+    let config = Config::new(options)?;
+    let name = CString::new(options.directory.as_os_str().as_encoded_bytes()).map_err(StoreError::engine)?;
+    let guarantee = options.guarantee.unwrap_or(LEVELDB.shipped);
+    if LEVELDB.offer(guarantee).is_none() {
+        return Err(StoreError::Unsupported(format!("leveldb does not offer the guarantee {guarantee}")));
+    }
+    // SAFETY: the options, the cache and the filter are made here and live as long as they must: the options until the
+    // database is open, the others as long as the database. The error is checked before the database is used.
+    unsafe {
+        let made = Owned::new(ffi::leveldb_options_create(), ffi::leveldb_options_destroy)?;
+        let (cache, filter) = set(made.as_ptr(), &config)?;
+        let mut error = ptr::null_mut();
+        let db = ffi::leveldb_open(made.as_ptr(), name.as_ptr(), &raw mut error);
+        check(error)?;
+        let db = Owned::new(db, ffi::leveldb_close)?;
+        let folder = options.directory.to_path_buf();
+        Ok(Box::new(LevelDb { db, _filter: filter, _cache: cache, config, guarantee, folder }))
+    }
+}
+
+type Helpers = (Option<Owned<ffi::Cache>>, Option<Owned<ffi::FilterPolicy>>);
+
+/// # Safety
+/// `options` is valid, and what is given back outlives the database that is opened with it.
+unsafe fn set(options: *mut ffi::Options, config: &Config) -> Result<Helpers> {
+    let bytes = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+    // The settings' ranges are within `c_int`.
+    let int = |number: u32| c_int::try_from(number).unwrap_or(c_int::MAX);
+    // SAFETY: the caller's promise; each call stores a value in the options.
+    unsafe {
+        ffi::leveldb_options_set_create_if_missing(options, 1);
+        ffi::leveldb_options_set_compression(options, c_int::from(config.compression));
+        if let Some(number) = config.write_buffer_size {
+            ffi::leveldb_options_set_write_buffer_size(options, bytes(number));
+        }
+        if let Some(number) = config.block_size {
+            ffi::leveldb_options_set_block_size(options, bytes(number));
+        }
+        if let Some(number) = config.max_file_size {
+            ffi::leveldb_options_set_max_file_size(options, bytes(number));
+        }
+        if let Some(number) = config.max_open_files {
+            ffi::leveldb_options_set_max_open_files(options, int(number));
+        }
+        let cache = match config.block_cache_size {
+            None => None,
+            Some(number) => {
+                let cache =
+                    Owned::new(ffi::leveldb_cache_create_lru(bytes(number)), ffi::leveldb_cache_destroy)?;
+                ffi::leveldb_options_set_cache(options, cache.as_ptr());
+                Some(cache)
+            }
+        };
+        let filter = match config.bloom_bits {
+            None => None,
+            Some(bits) => {
+                let filter = ffi::leveldb_filterpolicy_create_bloom(int(bits));
+                let filter = Owned::new(filter, ffi::leveldb_filterpolicy_destroy)?;
+                ffi::leveldb_options_set_filter_policy(options, filter.as_ptr());
+                Some(filter)
+            }
+        };
+        Ok((cache, filter))
+    }
+}
+
+/// Turns the engine's error into ours, and frees it.
+///
+/// # Safety
+/// `error` is null or came from the engine, and is not used afterwards.
+unsafe fn check(error: *mut c_char) -> Result<()> {
+    if error.is_null() {
+        return Ok(());
+    }
+    // SAFETY: the engine's errors are strings that end in a zero byte, to be freed by `leveldb_free`.
+    unsafe {
+        let text = CStr::from_ptr(error).to_string_lossy().into_owned();
+        ffi::leveldb_free(error.cast());
+        Err(StoreError::Engine(text))
+    }
+}
+
+impl LevelDb {
+    /// A property of the engine, such as `leveldb.stats`; `None` if it does not know it.
+    fn property(&self, name: &CStr) -> Option<String> {
+        // SAFETY: the database is open; a value is a string that ends in a zero byte and is ours to free.
+        unsafe {
+            let value = ffi::leveldb_property_value(self.db.as_ptr(), name.as_ptr());
+            if value.is_null() {
+                return None;
+            }
+            let text = CStr::from_ptr(value).to_string_lossy().into_owned();
+            ffi::leveldb_free(value.cast());
+            Some(text)
+        }
+    }
+
+    fn iterator(&self, options: &Owned<ffi::ReadOptions>) -> Result<Owned<ffi::Iterator>> {
+        // SAFETY: the database and the options are valid; the iterator is ours to free.
+        unsafe {
+            Owned::new(
+                ffi::leveldb_create_iterator(self.db.as_ptr(), options.as_ptr()),
+                ffi::leveldb_iter_destroy,
+            )
+        }
+    }
+}
+
+fn read_options() -> Result<Owned<ffi::ReadOptions>> {
+    // SAFETY: the options are ours to free.
+    unsafe { Owned::new(ffi::leveldb_readoptions_create(), ffi::leveldb_readoptions_destroy) }
+}
+
+/// # Safety
+/// `iterator` is valid.
+unsafe fn iterator_error(iterator: *mut ffi::Iterator) -> Result<()> {
+    let mut error = ptr::null_mut();
+    // SAFETY: the caller's promise; the error is handed to `check` and nowhere else.
+    unsafe {
+        ffi::leveldb_iter_get_error(iterator, &raw mut error);
+        check(error)
+    }
+}
+
+impl Store for LevelDb {
+    fn session(&self) -> Result<Box<dyn Session + '_>> {
+        // SAFETY: both are ours to free.
+        let (write, batch) = unsafe {
+            let write =
+                Owned::new(ffi::leveldb_writeoptions_create(), ffi::leveldb_writeoptions_destroy)?;
+            ffi::leveldb_writeoptions_set_sync(write.as_ptr(), u8::from(self.guarantee == Guarantee::Power));
+            (write, Owned::new(ffi::leveldb_writebatch_create(), ffi::leveldb_writebatch_destroy)?)
+        };
+        Ok(Box::new(LevelDbSession { store: self, read: read_options()?, write, batch }))
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        self.guarantee
+    }
+
+    fn count(&self) -> Result<u64> {
+        let options = read_options()?;
+        let mut count = 0;
+        // SAFETY: the options are valid, and so is the iterator until it is dropped here.
+        unsafe {
+            ffi::leveldb_readoptions_set_fill_cache(options.as_ptr(), 0);
+            let iterator = self.iterator(&options)?;
+            ffi::leveldb_iter_seek_to_first(iterator.as_ptr());
+            while ffi::leveldb_iter_valid(iterator.as_ptr()) != 0 {
+                count += 1;
+                ffi::leveldb_iter_next(iterator.as_ptr());
+            }
+            iterator_error(iterator.as_ptr())?;
+        }
+        Ok(count)
+    }
+
+    fn settle(&self) -> Result<()> {
+        // The range from the empty key to the empty key holds no record, so no table is compacted: what remains of the
+        // call is that it writes the memory table to a file, which the engine has no other call for.
+        let nothing = c"".as_ptr();
+        // SAFETY: the database is open, and both keys are empty.
+        unsafe { ffi::leveldb_compact_range(self.db.as_ptr(), nothing, 0, nothing, 0) };
+        settle::wait_for_compactions(|| self.property(c"leveldb.sstables"))
+    }
+
+    fn settings(&self) -> Result<Vec<Setting>> {
+        let mut settings = self.config.settings();
+        settings.push(Setting::given("sync", self.guarantee == Guarantee::Power));
+        if let Some(codec) = table::codec(&self.folder)? {
+            settings.push(Setting::read_back("codec of table blocks", codec));
+        }
+        Ok(settings)
+    }
+
+    fn statistics(&self) -> Result<Vec<Setting>> {
+        let mut statistics = Vec::new();
+        if let Some(bytes) = self.property(c"leveldb.approximate-memory-usage") {
+            statistics.push(Setting::read_back("approximate-memory-usage", bytes));
+        }
+        for level in 0..7 {
+            let name = format!("num-files-at-level{level}");
+            let property = CString::new(format!("leveldb.{name}")).map_err(StoreError::engine)?;
+            if let Some(files) = self.property(&property).filter(|files| files != "0") {
+                statistics.push(Setting::read_back(name, files));
+            }
+        }
+        Ok(statistics)
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        // LevelDB's own closing tells nothing of how it went: dropping does it.
+        Ok(())
+    }
+}
+
+struct LevelDbSession<'a> {
+    store: &'a LevelDb,
+    read: Owned<ffi::ReadOptions>,
+    write: Owned<ffi::WriteOptions>,
+    batch: Owned<ffi::WriteBatch>,
+}
+
+fn check_key(key: &[u8]) -> Result<()> {
+    if key.len() > MAX_KEY_BYTES {
+        return Err(StoreError::Unsupported(format!("a key of {} bytes is too long", key.len())));
+    }
+    Ok(())
+}
+
+impl Session for LevelDbSession<'_> {
+    fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        check_key(key)?;
+        let mut error = ptr::null_mut();
+        // SAFETY: the handles are valid; the engine copies key and value before it returns.
+        unsafe {
+            ffi::leveldb_put(
+                self.store.db.as_ptr(),
+                self.write.as_ptr(),
+                key.as_ptr().cast(),
+                key.len(),
+                value.as_ptr().cast(),
+                value.len(),
+                &raw mut error,
+            );
+            check(error)
+        }
+    }
+
+    fn update(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.insert(key, value)
+    }
+
+    fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
+        let mut error = ptr::null_mut();
+        let mut len = 0;
+        // SAFETY: the handles are valid; the value is `len` bytes that stay until they are freed here, after the visit.
+        unsafe {
+            let value = ffi::leveldb_get(
+                self.store.db.as_ptr(),
+                self.read.as_ptr(),
+                key.as_ptr().cast(),
+                key.len(),
+                &raw mut len,
+                &raw mut error,
+            );
+            check(error)?;
+            if value.is_null() {
+                return Ok(false);
+            }
+            visit(std::slice::from_raw_parts(value.cast(), len));
+            ffi::leveldb_free(value.cast());
+        }
+        Ok(true)
+    }
+
+    fn remove(&mut self, key: &[u8]) -> Result<()> {
+        check_key(key)?;
+        let mut error = ptr::null_mut();
+        // SAFETY: the handles are valid; the engine copies the key before it returns.
+        unsafe {
+            ffi::leveldb_delete(
+                self.store.db.as_ptr(),
+                self.write.as_ptr(),
+                key.as_ptr().cast(),
+                key.len(),
+                &raw mut error,
+            );
+            check(error)
+        }
+    }
+
+    fn scan(
+        &mut self,
+        from: &[u8],
+        limit: usize,
+        visit: &mut dyn FnMut(&[u8], &[u8]),
+    ) -> Result<usize> {
+        let iterator = self.store.iterator(&self.read)?;
+        let iterator_ptr = iterator.as_ptr();
+        let mut shown = 0;
+        // SAFETY: the iterator is valid; key and value stay until it moves, which is after the visit.
+        unsafe {
+            ffi::leveldb_iter_seek(iterator_ptr, from.as_ptr().cast(), from.len());
+            while shown < limit && ffi::leveldb_iter_valid(iterator_ptr) != 0 {
+                let (mut key_len, mut value_len) = (0, 0);
+                let key = ffi::leveldb_iter_key(iterator_ptr, &raw mut key_len);
+                let value = ffi::leveldb_iter_value(iterator_ptr, &raw mut value_len);
+                visit(
+                    std::slice::from_raw_parts(key.cast(), key_len),
+                    std::slice::from_raw_parts(value.cast(), value_len),
+                );
+                shown += 1;
+                if shown < limit {
+                    ffi::leveldb_iter_next(iterator_ptr);
+                }
+            }
+            iterator_error(iterator_ptr)?;
+        }
+        Ok(shown)
+    }
+
+    fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
+        let batch = self.batch.as_ptr();
+        let mut error = ptr::null_mut();
+        // SAFETY: the handles are valid; the batch copies keys and values, and is empty again when this returns.
+        unsafe {
+            for (key, value) in records {
+                if let Err(error) = check_key(key) {
+                    ffi::leveldb_writebatch_clear(batch);
+                    return Err(error);
+                }
+                let (key_ptr, value_ptr) = (key.as_ptr().cast(), value.as_ptr().cast());
+                ffi::leveldb_writebatch_put(batch, key_ptr, key.len(), value_ptr, value.len());
+            }
+            ffi::leveldb_write(self.store.db.as_ptr(), self.write.as_ptr(), batch, &raw mut error);
+            ffi::leveldb_writebatch_clear(batch);
+            check(error)
+        }
+    }
+}

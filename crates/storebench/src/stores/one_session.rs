@@ -1,0 +1,82 @@
+//! Keeps an engine that must not be called by two threads at once to one thread, at no cost to the timed calls.
+//!
+//! A session stays in the thread that made it, so only that thread needs to be remembered: while a session is open, the
+//! store's own calls are for its thread alone; otherwise they take turns.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::{self, ThreadId};
+
+use storebench_core::store::{Result, StoreError};
+
+/// Who may call the engine.
+#[derive(Default)]
+pub struct OneSession {
+    /// The thread that has the session.
+    holder: Mutex<Option<ThreadId>>,
+}
+
+/// Held by the session while it is open. Must not leave its thread: whoever holds it must not be `Send`.
+pub struct Pass<'a>(&'a OneSession);
+
+/// Held by a call on the store while it lasts.
+pub struct Turn<'a>(#[allow(dead_code, reason = "held, not read")] MutexGuard<'a, Option<ThreadId>>);
+
+impl OneSession {
+    fn holder(&self) -> MutexGuard<'_, Option<ThreadId>> {
+        self.holder.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Opens the session.
+    ///
+    /// # Errors
+    /// [`StoreError::Unsupported`] while another one is open.
+    pub fn session(&self) -> Result<Pass<'_>> {
+        let mut holder = self.holder();
+        if holder.is_some() {
+            return Err(StoreError::Unsupported("this store was opened for one session, and it is in use".into()));
+        }
+        *holder = Some(thread::current().id());
+        Ok(Pass(self))
+    }
+
+    /// Waits for the turn of a call on the store.
+    ///
+    /// # Errors
+    /// [`StoreError::Unsupported`] while another thread has a session.
+    pub fn turn(&self) -> Result<Turn<'_>> {
+        let holder = self.holder();
+        match *holder {
+            Some(thread) if thread != thread::current().id() => {
+                Err(StoreError::Unsupported("this store is in use by another thread's session".into()))
+            }
+            _ => Ok(Turn(holder)),
+        }
+    }
+}
+
+impl Drop for Pass<'_> {
+    fn drop(&mut self) {
+        *self.0.holder() = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_session_at_a_time_and_the_store_in_its_thread_alone() {
+        let gate = OneSession::default();
+        let pass = gate.session().unwrap();
+        assert!(gate.session().is_err(), "a second session");
+        assert!(gate.turn().is_ok(), "the store's calls in the session's thread");
+        thread::scope(|scope| {
+            assert!(scope.spawn(|| gate.turn().is_err()).join().unwrap(), "the store's calls in another thread");
+        });
+        drop(pass);
+        thread::scope(|scope| {
+            assert!(scope.spawn(|| gate.turn().is_ok()).join().unwrap(), "after the session");
+        });
+        assert!(gate.session().is_ok());
+    }
+}

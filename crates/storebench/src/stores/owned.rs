@@ -1,0 +1,43 @@
+//! A pointer that a C library made and frees.
+
+use std::ptr::NonNull;
+
+use storebench_core::store::{Result, StoreError};
+
+/// Frees its pointer when it goes.
+pub struct Owned<T> {
+    pointer: NonNull<T>,
+    free: unsafe extern "C" fn(*mut T),
+}
+
+impl<T> Owned<T> {
+    /// # Safety
+    /// `pointer` is null or this value's alone, and `free` is the library's way to free it.
+    ///
+    /// # Errors
+    /// [`StoreError::Engine`] for a null pointer.
+    pub unsafe fn new(pointer: *mut T, free: unsafe extern "C" fn(*mut T)) -> Result<Owned<T>> {
+        match NonNull::new(pointer) {
+            Some(pointer) => Ok(Owned { pointer, free }),
+            None => Err(StoreError::Engine("the engine has no memory left".into())),
+        }
+    }
+
+    /// The pointer, for the library's calls.
+    pub fn as_ptr(&self) -> *mut T {
+        self.pointer.as_ptr()
+    }
+}
+
+impl<T> Drop for Owned<T> {
+    fn drop(&mut self) {
+        // SAFETY: the pointer is this value's alone (see `new`), and freed nowhere else.
+        unsafe { (self.free)(self.pointer.as_ptr()) }
+    }
+}
+
+// SAFETY: moving the pointer to another thread is safe because nobody else has it, and the libraries that it is used
+// with (LevelDB, RocksDB) tie no handle to a thread.
+unsafe impl<T> Send for Owned<T> {}
+// SAFETY: a shared `Owned` only gives its pointer out; calls through it are unsafe and answer for themselves.
+unsafe impl<T> Sync for Owned<T> {}

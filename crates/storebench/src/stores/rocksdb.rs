@@ -1,0 +1,319 @@
+//! `rocksdb`: Meta's RocksDB, a log-structured merge tree, through its C interface (what versions 7.8 and 11.8 share).
+
+mod config;
+
+use std::ffi::{CStr, CString, c_char};
+use std::path::PathBuf;
+use std::ptr;
+use std::thread;
+use std::time::Duration;
+
+use librocksdb_sys as ffi;
+use storebench_core::store::{
+    Capabilities, Guarantee, Kind, Offer, OpenFn, OpenOptions, Result, Session, Setting, Store, StoreDef, StoreError,
+};
+
+use self::config::{Config, SETTINGS};
+use super::owned::Owned;
+use super::support::Given;
+
+/// RocksDB's entry in the table.
+pub const ROCKSDB: StoreDef = StoreDef {
+    name: "rocksdb",
+    kind: Kind::Engine,
+    summary: "log-structured merge tree",
+    // Of the header that this was built with: the C interface can't be asked. The version that ran is among the
+    // settings that are read back.
+    version: || env!("STOREBENCH_ROCKSDB_VERSION").into(),
+    capabilities: Capabilities {
+        compression: Some("snappy"),
+        max_key_bytes: MAX_KEY_BYTES,
+        ..Capabilities::DEFAULT
+    },
+    offers: &[
+        Offer { guarantee: Guarantee::None, settings: "WriteOptions.disableWAL=true", atomic_replace: true },
+        Offer { guarantee: Guarantee::Process, settings: "WriteOptions.sync=false", atomic_replace: true },
+        Offer { guarantee: Guarantee::Power, settings: "WriteOptions.sync=true", atomic_replace: true },
+    ],
+    shipped: Guarantee::Process,
+    settings: SETTINGS,
+    open: Ok(open as OpenFn),
+};
+
+/// Lengths are kept in 32 bits.
+const MAX_KEY_BYTES: usize = u32::MAX as usize;
+
+struct RocksDb {
+    db: Owned<ffi::rocksdb_t>,
+    guarantee: Guarantee,
+    folder: PathBuf,
+}
+
+fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
+    let config = Config::new(&Given::new(options, SETTINGS)?, options)?;
+    let name = CString::new(options.directory.as_os_str().as_encoded_bytes()).map_err(StoreError::engine)?;
+    let made = config.options()?;
+    let mut error = ptr::null_mut();
+    // SAFETY: the options are valid and copied by the engine; the error is checked before the database is used.
+    let db = unsafe {
+        let db = ffi::rocksdb_open(made.as_ptr(), name.as_ptr(), &raw mut error);
+        check(error)?;
+        Owned::new(db, ffi::rocksdb_close)?
+    };
+    let guarantee = options.guarantee.unwrap_or(ROCKSDB.shipped);
+    let store = RocksDb { db, guarantee, folder: options.directory.to_path_buf() };
+    config.check(&store.settings()?)?;
+    Ok(Box::new(store))
+}
+
+/// Turns the engine's error into ours, and frees it.
+///
+/// # Safety
+/// `error` is null or came from the engine, and is not used afterwards.
+unsafe fn check(error: *mut c_char) -> Result<()> {
+    if error.is_null() {
+        return Ok(());
+    }
+    // SAFETY: the engine's errors are strings that end in a zero byte, to be freed by `rocksdb_free`.
+    unsafe {
+        let text = CStr::from_ptr(error).to_string_lossy().into_owned();
+        ffi::rocksdb_free(error.cast());
+        Err(StoreError::Engine(text))
+    }
+}
+
+fn read_options() -> Result<Owned<ffi::rocksdb_readoptions_t>> {
+    // SAFETY: the options are ours to free.
+    unsafe { Owned::new(ffi::rocksdb_readoptions_create(), ffi::rocksdb_readoptions_destroy) }
+}
+
+impl RocksDb {
+    /// A property of the engine that is a number; `None` if it does not know it.
+    fn property(&self, name: &str) -> Option<u64> {
+        let name = CString::new(format!("rocksdb.{name}")).ok()?;
+        let mut value = 0;
+        // SAFETY: the database is open; the engine writes one number, and says 0 if it did.
+        let status = unsafe { ffi::rocksdb_property_int(self.db.as_ptr(), name.as_ptr(), &raw mut value) };
+        (status == 0).then_some(value)
+    }
+
+    fn iterator(&self, options: &Owned<ffi::rocksdb_readoptions_t>) -> Result<Owned<ffi::rocksdb_iterator_t>> {
+        // SAFETY: the database and the options are valid; the iterator is ours to free.
+        unsafe {
+            Owned::new(
+                ffi::rocksdb_create_iterator(self.db.as_ptr(), options.as_ptr()),
+                ffi::rocksdb_iter_destroy,
+            )
+        }
+    }
+
+    /// Writes the memory tables to files.
+    fn flush(&self) -> Result<()> {
+        let mut error = ptr::null_mut();
+        // SAFETY: the options are ours to free; the database is open.
+        unsafe {
+            let options = Owned::new(ffi::rocksdb_flushoptions_create(), ffi::rocksdb_flushoptions_destroy)?;
+            ffi::rocksdb_flushoptions_set_wait(options.as_ptr(), 1);
+            ffi::rocksdb_flush(self.db.as_ptr(), options.as_ptr(), &raw mut error);
+            check(error)
+        }
+    }
+}
+
+/// # Safety
+/// `iterator` is valid.
+unsafe fn iterator_error(iterator: *mut ffi::rocksdb_iterator_t) -> Result<()> {
+    let mut error = ptr::null_mut();
+    // SAFETY: the caller's promise; the error is handed to `check` and nowhere else.
+    unsafe {
+        ffi::rocksdb_iter_get_error(iterator, &raw mut error);
+        check(error)
+    }
+}
+
+impl Store for RocksDb {
+    fn session(&self) -> Result<Box<dyn Session + '_>> {
+        // SAFETY: all are ours to free.
+        let (write, batch) = unsafe {
+            let write = Owned::new(ffi::rocksdb_writeoptions_create(), ffi::rocksdb_writeoptions_destroy)?;
+            ffi::rocksdb_writeoptions_set_sync(write.as_ptr(), u8::from(self.guarantee == Guarantee::Power));
+            ffi::rocksdb_writeoptions_disable_WAL(write.as_ptr(), i32::from(self.guarantee == Guarantee::None));
+            (write, Owned::new(ffi::rocksdb_writebatch_create(), ffi::rocksdb_writebatch_destroy)?)
+        };
+        Ok(Box::new(RocksDbSession { store: self, read: read_options()?, write, batch }))
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        self.guarantee
+    }
+
+    fn count(&self) -> Result<u64> {
+        let options = read_options()?;
+        let mut count = 0;
+        // SAFETY: the options are valid, and so is the iterator until it is dropped here.
+        unsafe {
+            ffi::rocksdb_readoptions_set_fill_cache(options.as_ptr(), 0);
+            let iterator = self.iterator(&options)?;
+            ffi::rocksdb_iter_seek_to_first(iterator.as_ptr());
+            while ffi::rocksdb_iter_valid(iterator.as_ptr()) != 0 {
+                count += 1;
+                ffi::rocksdb_iter_next(iterator.as_ptr());
+            }
+            iterator_error(iterator.as_ptr())?;
+        }
+        Ok(count)
+    }
+
+    fn settle(&self) -> Result<()> {
+        const BUSY: [&str; 4] =
+            ["mem-table-flush-pending", "num-running-flushes", "compaction-pending", "num-running-compactions"];
+        self.flush()?;
+        // There is a call that waits for compactions, but only in newer versions. Between two jobs nothing may run for a
+        // moment, so two looks in a row must find nothing.
+        let mut quiet = 0;
+        while quiet < 2 {
+            if self.property("background-errors").is_some_and(|errors| errors > 0) {
+                return Err(StoreError::Engine("RocksDB's flushes or compactions fail (background-errors)".into()));
+            }
+            let busy = BUSY.into_iter().any(|name| self.property(name).is_some_and(|number| number > 0));
+            quiet = if busy { 0 } else { quiet + 1 };
+            thread::sleep(Duration::from_millis(5));
+        }
+        Ok(())
+    }
+
+    fn settings(&self) -> Result<Vec<Setting>> {
+        let mut settings = config::read_back(&self.folder)?;
+        if let Some(bytes) = self.property("block-cache-capacity") {
+            settings.push(Setting::read_back("block_cache_size", bytes));
+        }
+        settings.push(Setting::given("sync", self.guarantee == Guarantee::Power));
+        settings.push(Setting::given("disableWAL", self.guarantee == Guarantee::None));
+        Ok(settings)
+    }
+
+    fn statistics(&self) -> Result<Vec<Setting>> {
+        const TOLD: [&str; 8] = [
+            "estimate-num-keys",
+            "total-sst-files-size",
+            "live-sst-files-size",
+            "cur-size-all-mem-tables",
+            "estimate-table-readers-mem",
+            "block-cache-usage",
+            "num-files-at-level0",
+            "actual-delayed-write-rate",
+        ];
+        Ok(TOLD
+            .into_iter()
+            .filter_map(|name| self.property(name).map(|value| Setting::read_back(name, value)))
+            .collect())
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        // Without a log the engine flushes when it closes, but can't say whether that worked.
+        if self.guarantee == Guarantee::None { self.flush() } else { Ok(()) }
+    }
+}
+
+struct RocksDbSession<'a> {
+    store: &'a RocksDb,
+    read: Owned<ffi::rocksdb_readoptions_t>,
+    write: Owned<ffi::rocksdb_writeoptions_t>,
+    batch: Owned<ffi::rocksdb_writebatch_t>,
+}
+
+impl Session for RocksDbSession<'_> {
+    fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        let mut error = ptr::null_mut();
+        // SAFETY: the handles are valid; the engine copies key and value before it returns.
+        unsafe {
+            ffi::rocksdb_put(
+                self.store.db.as_ptr(),
+                self.write.as_ptr(),
+                key.as_ptr().cast(),
+                key.len(),
+                value.as_ptr().cast(),
+                value.len(),
+                &raw mut error,
+            );
+            check(error)
+        }
+    }
+
+    fn update(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.insert(key, value)
+    }
+
+    fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
+        let mut error = ptr::null_mut();
+        let mut len = 0;
+        // SAFETY: the handles are valid; the slice pins the value, which stays until it is destroyed after the visit.
+        unsafe {
+            let (db, read) = (self.store.db.as_ptr(), self.read.as_ptr());
+            let slice = ffi::rocksdb_get_pinned(db, read, key.as_ptr().cast(), key.len(), &raw mut error);
+            check(error)?;
+            if slice.is_null() {
+                return Ok(false);
+            }
+            let value = ffi::rocksdb_pinnableslice_value(slice, &raw mut len);
+            visit(if value.is_null() { &[] } else { std::slice::from_raw_parts(value.cast(), len) });
+            ffi::rocksdb_pinnableslice_destroy(slice);
+        }
+        Ok(true)
+    }
+
+    fn remove(&mut self, key: &[u8]) -> Result<()> {
+        let mut error = ptr::null_mut();
+        // SAFETY: the handles are valid; the engine copies the key before it returns.
+        unsafe {
+            let (db, write) = (self.store.db.as_ptr(), self.write.as_ptr());
+            ffi::rocksdb_delete(db, write, key.as_ptr().cast(), key.len(), &raw mut error);
+            check(error)
+        }
+    }
+
+    fn scan(
+        &mut self,
+        from: &[u8],
+        limit: usize,
+        visit: &mut dyn FnMut(&[u8], &[u8]),
+    ) -> Result<usize> {
+        let iterator = self.store.iterator(&self.read)?;
+        let iterator_ptr = iterator.as_ptr();
+        let mut shown = 0;
+        // SAFETY: the iterator is valid; key and value stay until it moves, which is after the visit.
+        unsafe {
+            ffi::rocksdb_iter_seek(iterator_ptr, from.as_ptr().cast(), from.len());
+            while shown < limit && ffi::rocksdb_iter_valid(iterator_ptr) != 0 {
+                let (mut key_len, mut value_len) = (0, 0);
+                let key = ffi::rocksdb_iter_key(iterator_ptr, &raw mut key_len);
+                let value = ffi::rocksdb_iter_value(iterator_ptr, &raw mut value_len);
+                visit(
+                    std::slice::from_raw_parts(key.cast(), key_len),
+                    std::slice::from_raw_parts(value.cast(), value_len),
+                );
+                shown += 1;
+                if shown < limit {
+                    ffi::rocksdb_iter_next(iterator_ptr);
+                }
+            }
+            iterator_error(iterator_ptr)?;
+        }
+        Ok(shown)
+    }
+
+    fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
+        let batch = self.batch.as_ptr();
+        let mut error = ptr::null_mut();
+        // SAFETY: the handles are valid; the batch copies keys and values, and is empty again when this returns.
+        unsafe {
+            for (key, value) in records {
+                let (key_ptr, value_ptr) = (key.as_ptr().cast(), value.as_ptr().cast());
+                ffi::rocksdb_writebatch_put(batch, key_ptr, key.len(), value_ptr, value.len());
+            }
+            ffi::rocksdb_write(self.store.db.as_ptr(), self.write.as_ptr(), batch, &raw mut error);
+            ffi::rocksdb_writebatch_clear(batch);
+            check(error)
+        }
+    }
+}

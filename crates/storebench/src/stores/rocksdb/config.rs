@@ -1,0 +1,240 @@
+//! RocksDB's settings: what is asked for, how it is set, and how it is read back from the `OPTIONS` file that the engine
+//! writes into its folder when it opens.
+
+use std::collections::BTreeMap;
+use std::ffi::c_int;
+use std::fs;
+use std::path::Path;
+
+use librocksdb_sys as ffi;
+use storebench_core::store::{OpenOptions, Result, Setting, SettingDef, StoreError};
+
+use crate::stores::owned::Owned;
+use crate::stores::support::Given;
+
+pub const SETTINGS: &[SettingDef] = &[
+    SettingDef { name: "write_buffer_size", help: "a memory table, in bytes (65536 to 2^36; 67108864)" },
+    SettingDef { name: "block_cache_size", help: "the cache of blocks, in bytes (8388608 or more, by version)" },
+    SettingDef { name: "block_size", help: "a block of a table file, in bytes (1024 to 4194304; 4096)" },
+    SettingDef { name: "bloom_bits", help: "bits a key of a Bloom filter (1 to 32; no filter)" },
+    SettingDef { name: "max_background_jobs", help: "threads that flush and compact (1 to 64; 2)" },
+    SettingDef { name: "max_open_files", help: "files kept open (16 to 1000000; all)" },
+    SettingDef {
+        name: "compaction_style",
+        help: "kCompactionStyleLevel or kCompactionStyleUniversal (kCompactionStyleLevel)",
+    },
+    SettingDef {
+        name: "compression",
+        help: "the codec where values are compressed: kSnappyCompression, kLZ4Compression or kZSTD \
+               (kSnappyCompression)",
+    },
+];
+
+/// Two memory tables, as shipped: one that is filled and one that is flushed.
+const MEMORY_TABLES: u64 = 2;
+
+const CODECS: [(&str, u32); 3] = [
+    ("kSnappyCompression", ffi::rocksdb_snappy_compression as u32),
+    ("kLZ4Compression", ffi::rocksdb_lz4_compression as u32),
+    ("kZSTD", ffi::rocksdb_zstd_compression as u32),
+];
+const NO_CODEC: (&str, u32) = ("kNoCompression", ffi::rocksdb_no_compression as u32);
+
+const STYLES: [(&str, u32); 2] = [
+    ("kCompactionStyleLevel", ffi::rocksdb_level_compaction as u32),
+    ("kCompactionStyleUniversal", ffi::rocksdb_universal_compaction as u32),
+];
+
+/// What was asked for. `None` is the engine's default.
+pub struct Config {
+    codec: (&'static str, u32),
+    write_buffer_size: Option<u64>,
+    block_cache_size: Option<u64>,
+    block_size: Option<u64>,
+    bloom_bits: Option<u32>,
+    max_background_jobs: Option<u32>,
+    max_open_files: Option<u32>,
+    compaction_style: Option<u32>,
+}
+
+impl Config {
+    /// The total cache is split as for LevelDB: one half for blocks, the other for the two memory tables.
+    ///
+    /// # Errors
+    /// [`StoreError::BadSetting`].
+    pub fn new(given: &Given<'_>, options: &OpenOptions<'_>) -> Result<Config> {
+        let memory_table =
+            options.cache_bytes.map(|total| (total / 2 / MEMORY_TABLES).clamp(64 << 10, 1 << 36));
+        let blocks = options
+            .cache_bytes
+            .zip(memory_table)
+            .map(|(total, table)| total.saturating_sub(MEMORY_TABLES * table));
+        let style = given.word("compaction_style", &STYLES.map(|(word, _)| word))?;
+        Ok(Config {
+            codec: codec(given, options.compression)?,
+            write_buffer_size: given.number("write_buffer_size", 64 << 10..=1 << 36)?.or(memory_table),
+            block_cache_size: given.number("block_cache_size", 0..=1 << 40)?.or(blocks),
+            block_size: given.number("block_size", 1 << 10..=4 << 20)?,
+            bloom_bits: given.number32("bloom_bits", 1..=32)?,
+            max_background_jobs: given.number32("max_background_jobs", 1..=64)?,
+            max_open_files: given.number32("max_open_files", 16..=1_000_000)?,
+            compaction_style: style.and_then(|style| number_of(style, &STYLES)),
+        })
+    }
+
+    /// The engine's options, with all of this in them.
+    ///
+    /// # Errors
+    /// [`StoreError::Engine`] if memory runs out.
+    pub fn options(&self) -> Result<Owned<ffi::rocksdb_options_t>> {
+        // SAFETY: the options are ours to free, and each call stores a value in them.
+        unsafe {
+            let made = Owned::new(ffi::rocksdb_options_create(), ffi::rocksdb_options_destroy)?;
+            let options = made.as_ptr();
+            ffi::rocksdb_options_set_create_if_missing(options, 1);
+            ffi::rocksdb_options_set_compression(options, int(self.codec.1));
+            if let Some(bytes) = self.write_buffer_size {
+                ffi::rocksdb_options_set_write_buffer_size(options, size(bytes));
+            }
+            if let Some(jobs) = self.max_background_jobs {
+                ffi::rocksdb_options_set_max_background_jobs(options, int(jobs));
+            }
+            if let Some(files) = self.max_open_files {
+                ffi::rocksdb_options_set_max_open_files(options, int(files));
+            }
+            if let Some(style) = self.compaction_style {
+                ffi::rocksdb_options_set_compaction_style(options, int(style));
+            }
+            self.set_table(options)?;
+            Ok(made)
+        }
+    }
+
+    /// # Safety
+    /// `options` is valid.
+    unsafe fn set_table(&self, options: *mut ffi::rocksdb_options_t) -> Result<()> {
+        // SAFETY: the caller's promise. The table's options are copied by the last call, the cache is shared with them,
+        // and the filter is theirs from then on.
+        unsafe {
+            let made =
+                Owned::new(ffi::rocksdb_block_based_options_create(), ffi::rocksdb_block_based_options_destroy)?;
+            let table = made.as_ptr();
+            if let Some(bytes) = self.block_size {
+                ffi::rocksdb_block_based_options_set_block_size(table, size(bytes));
+            }
+            if let Some(bits) = self.bloom_bits {
+                let filter = ffi::rocksdb_filterpolicy_create_bloom(f64::from(bits));
+                ffi::rocksdb_block_based_options_set_filter_policy(table, filter);
+            }
+            if let Some(bytes) = self.block_cache_size {
+                let cache =
+                    Owned::new(ffi::rocksdb_cache_create_lru(size(bytes)), ffi::rocksdb_cache_destroy)?;
+                ffi::rocksdb_block_based_options_set_block_cache(table, cache.as_ptr());
+            }
+            ffi::rocksdb_options_set_block_based_table_factory(options, table);
+        }
+        Ok(())
+    }
+
+    /// Whether the engine's `OPTIONS` file and cache say what was set.
+    ///
+    /// # Errors
+    /// [`StoreError::SettingNotTaken`] for the first that they don't.
+    pub fn check(&self, read_back: &[Setting]) -> Result<()> {
+        let numbers = [
+            ("write_buffer_size", self.write_buffer_size),
+            ("block_cache_size", self.block_cache_size),
+            ("block_size", self.block_size),
+            ("max_background_jobs", self.max_background_jobs.map(u64::from)),
+            ("max_open_files", self.max_open_files.map(u64::from)),
+        ];
+        let style = self.compaction_style.and_then(|style| word_of(style, &STYLES));
+        let words = [("compression", Some(self.codec.0)), ("compaction_style", style)];
+        let numbers = numbers.into_iter().filter_map(|(name, set)| Some((name, set?.to_string())));
+        let words = words.into_iter().filter_map(|(name, set)| Some((name, set?.to_string())));
+        for (name, set) in numbers.chain(words) {
+            let found = read_back.iter().find(|setting| setting.name == name).map(|setting| &setting.value);
+            if found != Some(&set) {
+                let read_back = found.cloned().unwrap_or_else(|| "nothing".into());
+                return Err(StoreError::SettingNotTaken { name: name.into(), asked: set, read_back });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn codec(given: &Given<'_>, compression: bool) -> Result<(&'static str, u32)> {
+    let named = given.word("compression", &CODECS.map(|(word, _)| word))?;
+    if !compression {
+        return Ok(NO_CODEC);
+    }
+    Ok(named.and_then(|word| CODECS.into_iter().find(|codec| codec.0 == word)).unwrap_or(CODECS[0]))
+}
+
+fn number_of(word: &str, table: &[(&str, u32)]) -> Option<u32> {
+    table.iter().find(|entry| entry.0 == word).map(|entry| entry.1)
+}
+
+fn word_of(number: u32, table: &[(&'static str, u32)]) -> Option<&'static str> {
+    table.iter().find(|entry| entry.1 == number).map(|entry| entry.0)
+}
+
+fn size(bytes: u64) -> usize {
+    usize::try_from(bytes).unwrap_or(usize::MAX)
+}
+
+/// The settings' ranges are within `c_int`.
+fn int(number: u32) -> c_int {
+    c_int::try_from(number).unwrap_or(c_int::MAX)
+}
+
+/// What matters of the `OPTIONS` file that the engine wrote last.
+///
+/// # Errors
+/// [`StoreError::Io`] if there is none or it can't be read.
+pub fn read_back(folder: &Path) -> Result<Vec<Setting>> {
+    const TOLD: [&str; 13] = [
+        "rocksdb_version",
+        "compression",
+        "bottommost_compression",
+        "write_buffer_size",
+        "max_write_buffer_number",
+        "block_size",
+        "filter_policy",
+        "compaction_style",
+        "max_background_jobs",
+        "max_open_files",
+        "manual_wal_flush",
+        "wal_recovery_mode",
+        "use_fsync",
+    ];
+    let options = latest_options(folder)?;
+    Ok(TOLD
+        .into_iter()
+        .filter_map(|name| options.get(name).map(|value| Setting::read_back(name, value)))
+        .collect())
+}
+
+/// The lines `name=value` of the `OPTIONS-…` file with the highest number. The store has one column family and one kind
+/// of table, so a name stands there once.
+fn latest_options(folder: &Path) -> Result<BTreeMap<String, String>> {
+    let mut latest: Option<(u64, std::path::PathBuf)> = None;
+    for entry in fs::read_dir(folder).map_err(StoreError::io(format!("reading {}", folder.display())))? {
+        let entry = entry.map_err(StoreError::io(format!("reading {}", folder.display())))?;
+        let name = entry.file_name();
+        let number = name.to_str().and_then(|name| name.strip_prefix("OPTIONS-")).and_then(|rest| rest.parse().ok());
+        if let Some(number) = number
+            && latest.as_ref().is_none_or(|(highest, _)| number > *highest)
+        {
+            latest = Some((number, entry.path()));
+        }
+    }
+    let (_, path) = latest
+        .ok_or_else(|| StoreError::Engine(format!("RocksDB wrote no OPTIONS file into {}", folder.display())))?;
+    let text = fs::read_to_string(&path).map_err(StoreError::io(format!("reading {}", path.display())))?;
+    Ok(text
+        .lines()
+        .filter_map(|line| line.trim().split_once('='))
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect())
+}
