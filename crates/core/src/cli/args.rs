@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 
-use crate::cell::{Data, GuaranteeChoice};
+use crate::cell::{Background, Data, GuaranteeChoice};
 use crate::plan::{Bytes, Changes, Compression, Period};
 use crate::units::{CountRange, SizeRange};
 use crate::workload::driver::{Operation, Visit};
@@ -75,6 +75,9 @@ pub enum Hidden {
     /// Writes records until it is killed
     #[command(name = "__write", hide = true)]
     Write { arguments: Vec<String> },
+    /// Runs a load beside a trial until it is ended
+    #[command(name = "__background", hide = true)]
+    Background { load: Background, folder: PathBuf, parent: u32 },
 }
 
 const RUN_EXAMPLES: &str = "\
@@ -144,6 +147,9 @@ pub struct AxisArgs {
     /// What an acknowledged write survives: default (as shipped), none, process, power
     #[arg(long, value_delimiter = ',', value_name = "TIER,...")]
     pub guarantee: Option<Vec<GuaranteeChoice>>,
+    /// What runs beside: none, cpu, cpu:2, disk, disk:50MiB/s, memory, memory:25%, video
+    #[arg(long, value_delimiter = ',', value_name = "LOAD,...")]
+    pub background: Option<Vec<Background>>,
 }
 
 /// The rest of a plan that the command line can change.
@@ -214,6 +220,7 @@ impl RunArgs {
             records: self.axes.records.clone(),
             data: self.axes.data.clone(),
             guarantee: self.axes.guarantee.clone(),
+            background: self.axes.background.clone(),
             ..Changes::default()
         }
     }

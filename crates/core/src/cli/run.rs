@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use super::args::RunArgs;
 use super::{print, report, tell};
+use crate::background;
 use crate::cell::{Cell, DEFAULT_PLACE};
 use crate::error::{Error, Exit, Result, meant};
 use crate::estimate;
@@ -42,7 +43,7 @@ fn start(stores: &[StoreDef], args: &RunArgs) -> Result<Exit> {
     }
     let places = BTreeMap::from([(DEFAULT_PLACE.to_owned(), at)]);
     let header = header(stores, args, &plan, &places)?;
-    let (cells, _) = schedule::cells(&plan, stores, &rooms(&header));
+    let (cells, _) = schedule::cells(&plan, stores, &rooms(&header), &background::lacking);
     if args.dry_run {
         return dry_run(&plan, &cells, &header.left_out, &places);
     }
@@ -119,7 +120,7 @@ fn header(
         stores: store_infos(stores, plan),
         left_out: Vec::new(),
     };
-    header.left_out = schedule::cells(plan, stores, &rooms(&header)).1;
+    header.left_out = schedule::cells(plan, stores, &rooms(&header), &background::lacking).1;
     Ok(header)
 }
 
@@ -158,7 +159,7 @@ fn resume(stores: &[StoreDef], path: &Path) -> Result<Exit> {
     for place in places.values() {
         directory::clean(place)?;
     }
-    let (all, _) = schedule::cells(&plan, stores, &everywhere(&run));
+    let (all, _) = schedule::cells(&plan, stores, &everywhere(&run), &|_| None);
     let left_out: std::collections::HashSet<_> = run.header.left_out.iter().map(|left| &left.cell).collect();
     let cells: Vec<Cell> = all.into_iter().filter(|cell| !left_out.contains(cell)).collect();
     carry_out(&plan, &cells, &places, &run.trials, folder, stores)
