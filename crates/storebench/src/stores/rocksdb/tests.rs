@@ -43,6 +43,25 @@ fn settings_are_read_back() {
 }
 
 #[test]
+fn a_total_cache_is_split_in_halves() {
+    const TOTAL: u64 = 16 << 20;
+    let folder = new_folder();
+    let none = BTreeMap::new();
+    let options = OpenOptions {
+        directory: folder.path(),
+        guarantee: None,
+        compression: false,
+        cache_bytes: Some(TOTAL),
+        settings: &none,
+        sessions: 1,
+    };
+    let store = (ROCKSDB.open.unwrap())(&options).unwrap();
+    let number = |name| setting(&*store, name).parse::<u64>().unwrap();
+    assert_eq!(number("block_cache_size"), TOTAL / 2);
+    assert_eq!(number("write_buffer_size") * number("max_write_buffer_number"), TOTAL / 2);
+}
+
+#[test]
 fn what_it_does_not_know_is_refused() {
     let folder = new_folder();
     for settings in [("page_size", "4096"), ("compression", "zip"), ("max_background_jobs", "0")] {
