@@ -39,7 +39,7 @@ pub fn disk_bytes(cell: &Cell, operations: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cell::{DEFAULT_PLACE, Data, GuaranteeChoice};
+    use crate::cell::{Data, GuaranteeChoice};
 
     #[test]
     fn more_work_takes_longer() {
@@ -50,7 +50,7 @@ mod tests {
             records: records.parse().unwrap(),
             data: Data::Compressible,
             guarantee: GuaranteeChoice::Tier(tier),
-            place: DEFAULT_PLACE.into(),
+            ..Cell::default()
         };
         let small = seconds(&cell("sqlite", "100", Guarantee::Process), 1000, &probe);
         assert!(seconds(&cell("sqlite", "100000", Guarantee::Process), 1000, &probe) > small);

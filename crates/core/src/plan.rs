@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::cell::{Data, GuaranteeChoice};
+use crate::cell::{Background, Cache, Data, GuaranteeChoice, Rate, Tuning};
 use crate::error::{Error, Exit, Result, meant};
 use crate::units::{CountRange, SizeRange, as_text, exact_bytes, parse_bytes, parse_duration};
 use crate::workload::driver::{Operation, Visit};
@@ -154,6 +154,32 @@ pub struct Axes {
     pub records: Vec<CountRange>,
     pub data: Vec<Data>,
     pub guarantee: Vec<GuaranteeChoice>,
+    #[serde(default = "one_thread", skip_serializing_if = "is_one_thread")]
+    pub threads: Vec<u32>,
+    #[serde(default = "only_default", skip_serializing_if = "is_only_default")]
+    pub rate: Vec<Rate>,
+    #[serde(default = "only_default", skip_serializing_if = "is_only_default")]
+    pub tuning: Vec<Tuning>,
+    #[serde(default = "only_default", skip_serializing_if = "is_only_default")]
+    pub cache: Vec<Cache>,
+    #[serde(default = "only_default", skip_serializing_if = "is_only_default")]
+    pub background: Vec<Background>,
+}
+
+fn one_thread() -> Vec<u32> {
+    vec![1]
+}
+
+fn is_one_thread(threads: &[u32]) -> bool {
+    threads == [1]
+}
+
+fn only_default<T: Default>() -> Vec<T> {
+    vec![T::default()]
+}
+
+fn is_only_default<T: Default + PartialEq>(values: &[T]) -> bool {
+    values == [T::default()]
 }
 
 /// Changes to a plan: a preset, or what the command line says.
@@ -191,6 +217,16 @@ pub struct Changes {
     pub data: Option<Vec<Data>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub guarantee: Option<Vec<GuaranteeChoice>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub threads: Option<Vec<u32>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Vec<Rate>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tuning: Option<Vec<Tuning>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache: Option<Vec<Cache>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub background: Option<Vec<Background>>,
 }
 
 impl Plan {
@@ -248,6 +284,12 @@ impl Plan {
             ("the number of record counts", self.axes.records.len() as u64),
             ("the number of kinds of data", self.axes.data.len() as u64),
             ("the number of guarantees", self.axes.guarantee.len() as u64),
+            ("the number of thread counts", self.axes.threads.len() as u64),
+            ("a number of threads", self.axes.threads.iter().copied().min().unwrap_or(0).into()),
+            ("the number of rates", self.axes.rate.len() as u64),
+            ("the number of tunings", self.axes.tuning.len() as u64),
+            ("the number of cache states", self.axes.cache.len() as u64),
+            ("the number of backgrounds", self.axes.background.len() as u64),
         ];
         if let Some((name, _)) = at_least_one.iter().find(|(_, value)| *value == 0) {
             return Err(format!("{name} is 0: it must be at least 1"));
@@ -312,6 +354,11 @@ impl Plan {
         set(&mut self.axes.records, changes.records);
         set(&mut self.axes.data, changes.data);
         set(&mut self.axes.guarantee, changes.guarantee);
+        set(&mut self.axes.threads, changes.threads);
+        set(&mut self.axes.rate, changes.rate);
+        set(&mut self.axes.tuning, changes.tuning);
+        set(&mut self.axes.cache, changes.cache);
+        set(&mut self.axes.background, changes.background);
         for count in &mut self.axes.records {
             // A count given without an upper bound takes the plan's, where the plan has that count.
             if *count == CountRange::starting_at(count.from) {

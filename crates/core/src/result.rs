@@ -120,6 +120,9 @@ pub struct TrialResult {
     pub wall_s: f64,
     /// Load average over one minute when it was started.
     pub load_1min: Option<f64>,
+    /// The load that ran beside it, in its own words; proof that it was at work throughout.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub background: Option<BackgroundReport>,
     /// What making an empty file took in the place just before, in nanoseconds: some file systems are slow for minutes
     /// after mass deletions.
     pub file_creation_ns: Option<u64>,
@@ -127,6 +130,19 @@ pub struct TrialResult {
     pub outcome: Outcome,
     /// What was measured; complete for [`Outcome::Ok`], otherwise absent.
     pub measured: Option<Measured>,
+}
+
+/// What a background load says of itself.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BackgroundReport {
+    /// What it did, in words, such as `decoded 1280x720 video by ffmpeg`.
+    pub description: String,
+    /// The unit of its progress, such as `frames`.
+    pub unit: String,
+    /// Its progress during the trial.
+    pub progress: f64,
+    /// The share of the trial's time during which it made progress: 1 where it was at work throughout.
+    pub at_work_share: f64,
 }
 
 /// How a trial ended.
@@ -203,6 +219,9 @@ pub struct Measured {
     pub operations: Vec<OperationResult>,
     /// How long the store took to settle after the last operation, in nanoseconds.
     pub settle_ns: u64,
+    /// What the process did to settle.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settle_counters: Option<Counters>,
     /// Memory of the process.
     pub memory: Memory,
     /// Processor time of the process from before the store was opened until it was closed.
@@ -211,6 +230,93 @@ pub struct Measured {
     pub disk: Disk,
     /// The records in the store at the end.
     pub stored: Stored,
+    /// The block device under the place, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<Device>,
+    /// The whole machine's processors during the trial.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processors: Option<Processors>,
+    /// What can't be known here: the figure's name and the reason.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unknown: Vec<Unknown>,
+}
+
+/// A figure that can't be known on this machine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct Unknown {
+    pub figure: String,
+    pub reason: String,
+}
+
+/// What the process did during one phase of a trial: all its threads, the engine's own included.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counters {
+    /// Calls that make written data durable (fsync, fdatasync, msync with MS_SYNC, sync_file_range, syncfs, sync).
+    pub syncs: u64,
+    /// Time within these calls, added over the threads, in nanoseconds.
+    pub sync_ns: u64,
+    /// Calls by name.
+    pub syncs_by_call: std::collections::BTreeMap<String, u64>,
+    /// Bytes handed to the system by write calls (wchar); not what goes through mappings.
+    pub written_bytes: Option<u64>,
+    /// Bytes taken from the system by read calls (rchar).
+    pub read_bytes: Option<u64>,
+    /// Page faults served from memory.
+    pub minor_faults: u64,
+    /// Page faults that had to read a disk.
+    pub major_faults: u64,
+    /// Context switches because a thread waited.
+    pub voluntary_switches: u64,
+    /// Context switches because a thread's time was over.
+    pub involuntary_switches: u64,
+}
+
+/// Traffic of the whole block device under the place (its own counters in /sys/block).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Device {
+    /// Its name.
+    pub name: String,
+    /// Whether others may write to it too: true unless it is an image of storebench's own.
+    pub shared: bool,
+    /// From before the store was opened until the last operation had returned.
+    pub burst: Traffic,
+    /// From before the store was opened until the store had settled and all was synced.
+    pub settled: Traffic,
+    /// What others wrote during an idle interval before the trial, in bytes per second.
+    pub idle_written_bytes_per_s: Option<f64>,
+}
+
+/// Bytes and requests of a block device.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct Traffic {
+    pub read_bytes: u64,
+    pub written_bytes: u64,
+    pub flushes: u64,
+}
+
+/// Shares of the machine's processor time during the trial, from /proc/stat.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct Processors {
+    pub idle_share: f64,
+    pub io_wait_share: f64,
+}
+
+/// One second of an operation, for time series.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Second {
+    /// Seconds since the phase began.
+    pub at_s: u32,
+    /// Operations that ended in it.
+    pub count: u64,
+    /// Median latency in nanoseconds.
+    pub p50_ns: u64,
+    /// 99th percentile in nanoseconds.
+    pub p99_ns: u64,
+    /// The longest in nanoseconds.
+    pub max_ns: u64,
 }
 
 /// Loading, before the first operation.
@@ -222,6 +328,9 @@ pub struct Load {
     pub value_bytes: u64,
     /// Time within the store's calls, in nanoseconds.
     pub store_ns: u64,
+    /// What the process did meanwhile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counters: Option<Counters>,
 }
 
 /// What was measured of one operation.
@@ -241,6 +350,12 @@ pub struct OperationResult {
     pub value_bytes: u64,
     /// Latency of single operations.
     pub latency: Latency,
+    /// What the process did meanwhile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counters: Option<Counters>,
+    /// Second by second, where it took longer than one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub series: Vec<Second>,
 }
 
 /// The distribution of an operation's latency in nanoseconds, and the full histogram.

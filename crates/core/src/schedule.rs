@@ -38,26 +38,32 @@ pub fn cells(plan: &Plan, stores: &[StoreDef], rooms: &[Room]) -> (Vec<Cell>, Ve
 
 fn combinations(plan: &Plan, rooms: &[Room]) -> Vec<Cell> {
     let axes = &plan.axes;
-    let mut cells = Vec::new();
-    for place in rooms {
-        for guarantee in &axes.guarantee {
-            for data in &axes.data {
-                for record_size in &axes.record_size {
-                    for records in &axes.records {
-                        cells.extend(axes.store.iter().map(|store| Cell {
-                            store: store.clone(),
-                            record_size: *record_size,
-                            records: *records,
-                            data: *data,
-                            guarantee: *guarantee,
-                            place: place.name.clone(),
-                        }));
-                    }
-                }
-            }
-        }
-    }
+    let mut cells = vec![Cell::default()];
+    let places: Vec<String> = rooms.iter().map(|room| room.name.clone()).collect();
+    spread(&mut cells, &places, |cell, place| cell.place = place);
+    spread(&mut cells, &axes.background, |cell, background| cell.background = background);
+    spread(&mut cells, &axes.threads, |cell, threads| cell.threads = threads);
+    spread(&mut cells, &axes.rate, |cell, rate| cell.rate = rate);
+    spread(&mut cells, &axes.tuning, |cell, tuning| cell.tuning = tuning);
+    spread(&mut cells, &axes.cache, |cell, cache| cell.cache = cache);
+    spread(&mut cells, &axes.guarantee, |cell, guarantee| cell.guarantee = guarantee);
+    spread(&mut cells, &axes.data, |cell, data| cell.data = data);
+    spread(&mut cells, &axes.record_size, |cell, record_size| cell.record_size = record_size);
+    spread(&mut cells, &axes.records, |cell, records| cell.records = records);
+    spread(&mut cells, &axes.store, |cell, store| cell.store = store);
     cells
+}
+
+/// Makes of each cell as many as an axis has values.
+fn spread<T: Clone>(cells: &mut Vec<Cell>, values: &[T], set: impl Fn(&mut Cell, T)) {
+    *cells = cells
+        .drain(..)
+        .flat_map(|cell| values.iter().map(move |value| (cell.clone(), value.clone())))
+        .map(|(mut cell, value)| {
+            set(&mut cell, value);
+            cell
+        })
+        .collect();
 }
 
 fn reason_to_leave_out(

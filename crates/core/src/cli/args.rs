@@ -200,7 +200,6 @@ impl RunArgs {
     /// What the command line changes in a plan.
     pub fn changes(&self) -> Changes {
         Changes {
-            description: None,
             trials: self.how.trials,
             operations: self.how.operations,
             order: self.how.order.clone(),
@@ -215,6 +214,7 @@ impl RunArgs {
             records: self.axes.records.clone(),
             data: self.axes.data.clone(),
             guarantee: self.axes.guarantee.clone(),
+            ..Changes::default()
         }
     }
 }

@@ -1,4 +1,9 @@
 //! Text that compresses as English prose does.
+//!
+//! A small grammar (`english.txt`) is followed beforehand, which leaves a few thousand shapes: runs of words and of
+//! places for words. To write is then to draw a shape, and for each place a word from the urn of its list: no division,
+//! no floating point, hardly a branch. How it compresses beside real books is measured by the example `text_ratios`
+//! and written down in `docs/data.md`.
 
 mod grammar;
 mod invent;
@@ -12,62 +17,74 @@ use self::urn::Urn;
 /// Longest line, in bytes, without its newline.
 const LINE_BYTES: usize = 72;
 
-/// What the compression ratios depend on. [`TUNING`] holds the values found by search.
-#[derive(Clone)]
-pub(crate) struct Tuning {
-    /// Added to the rank of a listed word: the higher, the flatter the head of a list's frequencies.
-    pub(crate) rank_shift: u64,
-    /// Invented words per open list.
-    pub(crate) invented_words: usize,
-    /// As `rank_shift`, for invented words.
-    pub(crate) invented_rank_shift: u64,
-    /// Draws from an open list that fall on invented words, of 1,000.
-    pub(crate) invented_per_mille: u64,
-    /// Words in the urn of a list; a power of two.
-    pub(crate) urn_words: usize,
-    /// Words drawn from an urn for each one that comes fresh into it, times 256.
-    pub(crate) fresh: u64,
-    /// Sentences of narration and of dialogue, each, whose shape is fixed at the start.
-    pub(crate) sentences: usize,
-}
+/// Share of the paragraphs, of 2^32, that are dialogue.
+const SPOKEN: u64 = (2 << 32) / 5;
+const MAX_SENTENCES: u32 = 6;
+const MAX_CONTINUATIONS: u32 = 4;
 
-pub(crate) const TUNING: Tuning = Tuning {
-    rank_shift: 8,
-    invented_words: 2000,
-    invented_rank_shift: 50,
-    invented_per_mille: 200,
-    urn_words: 1024,
-    fresh: 100,
-    sentences: 1024,
-};
+// What the compression ratios depend on: found by search, with the figures of docs/data.md as the aim. Whoever changes
+// one of these, the grammar or the words changes every text, and measures them again.
 
-/// A deterministic stream of English-like prose.
+/// Added to the rank of a listed word: the higher, the flatter the head of a list's frequencies.
+const RANK_SHIFT: u64 = 5;
+/// Invented words in each list that takes any.
+const INVENTED_WORDS: usize = 3000;
+/// As [`RANK_SHIFT`], for invented words.
+const INVENTED_RANK_SHIFT: u64 = 2000;
+/// Share of invented words among those that come into use, of 1,000.
+const INVENTED_PER_MILLE: u64 = 170;
+/// Words of a list that are in use at a time; a power of two.
+const URN_WORDS: usize = 4096;
+/// Chance, of 256, that a word used takes the place of another.
+const SPREAD: u64 = 10;
+/// Shapes of each part of a sentence.
+const SHAPES: usize = 2048;
+
+/// A deterministic, endless stream of English-like prose: ASCII letters, punctuation, spaces and newlines, in paragraphs
+/// of narration and dialogue with lines of up to 72 bytes. It means nothing.
+///
+/// Making a source takes some 20 milliseconds, so fill one large pool and cut the values out of it: a slice at any offset
+/// compresses alike.
+///
+/// ```
+/// let mut pool = vec![0; 1 << 20];
+/// storebench_core::record::text::TextSource::new(42).fill(&mut pool);
+/// assert!(pool.is_ascii());
+/// ```
 pub struct TextSource {
     grammar: Grammar,
-    told: Vec<Vec<Slot>>,
-    spoken: Vec<Vec<Slot>>,
+    shapes: Shapes,
     urns: Vec<Urn>,
-    fresh: u64,
     rng: Rng,
     /// The paragraph that is being handed out, and how much of it has been.
     text: Vec<u8>,
     taken: usize,
 }
 
+/// Sentences and their parts with the lists still to draw from: the rules of the grammar, followed beforehand.
+struct Shapes {
+    /// Narration: how a sentence begins, goes on and ends.
+    front: Vec<Vec<Slot>>,
+    more: Vec<Vec<Slot>>,
+    stop: Vec<Vec<Slot>>,
+    /// Paragraphs of dialogue.
+    spoken: Vec<Vec<Slot>>,
+}
+
 impl TextSource {
     /// The text of `seed`: the same bytes on every machine.
     pub fn new(seed: u64) -> TextSource {
-        TextSource::tuned(seed, &TUNING)
-    }
-
-    pub(crate) fn tuned(seed: u64, tuning: &Tuning) -> TextSource {
-        let grammar = Grammar::english(tuning);
+        let grammar = Grammar::english();
         let mut rng = Rng::new(seed);
-        let mut sentences =
-            |name| (0..tuning.sentences).map(|_| grammar.run(name, &mut rng)).collect::<Vec<Vec<Slot>>>();
-        let (told, spoken) = (sentences("TOLD"), sentences("SPOKEN"));
-        let urns = grammar.lists.iter().map(|list| Urn::new(list, tuning.urn_words, &mut rng)).collect();
-        TextSource { grammar, told, spoken, urns, fresh: tuning.fresh, rng, text: Vec::new(), taken: 0 }
+        let mut shapes = |name| (0..SHAPES).map(|_| grammar.run(name, &mut rng)).collect();
+        let shapes = Shapes {
+            front: shapes("FRONT"),
+            more: shapes("MORE"),
+            stop: shapes("STOP"),
+            spoken: shapes("SPOKEN"),
+        };
+        let urns = grammar.lists.iter().map(|list| Urn::new(list, URN_WORDS, SPREAD, &mut rng)).collect();
+        TextSource { grammar, shapes, urns, rng, text: Vec::new(), taken: 0 }
     }
 
     /// Fills `out` with the next bytes of the text. How the text is cut into calls doesn't change it.
@@ -89,23 +106,38 @@ impl TextSource {
     fn paragraph(&mut self) {
         self.text.clear();
         let draw = self.rng.next();
-        let spoken = (draw & 15) < 6;
-        let sentences = if spoken { 1 } else { 1 + scale(draw as u32, 6) };
-        for _ in 0..sentences {
-            let shapes = if spoken { &self.spoken } else { &self.told };
-            let shape = &shapes[self.rng.below(shapes.len() as u32) as usize];
-            say(shape, &self.grammar.words, &mut self.urns, &mut self.rng, &mut self.text);
+        if draw >> 32 < SPOKEN {
+            self.say(|shapes| &shapes.spoken);
+        } else {
+            for _ in 0..=scale(draw as u32, MAX_SENTENCES) {
+                self.sentence();
+            }
         }
         for (urn, list) in self.urns.iter_mut().zip(&self.grammar.lists) {
-            urn.refresh(list, self.fresh, &mut self.rng);
+            urn.refresh(list, &mut self.rng);
         }
         wrap(&mut self.text);
         self.text.pop();
         self.text.extend_from_slice(b"\n\n");
     }
+
+    fn sentence(&mut self) {
+        self.say(|shapes| &shapes.front);
+        for _ in 0..self.rng.below(MAX_CONTINUATIONS + 1) {
+            self.say(|shapes| &shapes.more);
+        }
+        self.say(|shapes| &shapes.stop);
+    }
+
+    /// Says something of one of these shapes.
+    fn say(&mut self, shapes: impl Fn(&Shapes) -> &Vec<Vec<Slot>>) {
+        let shapes = shapes(&self.shapes);
+        let shape = &shapes[self.rng.below(shapes.len() as u32) as usize];
+        say(shape, &self.grammar.words, &mut self.urns, &mut self.rng, &mut self.text);
+    }
 }
 
-/// Appends a sentence of this shape.
+/// Appends something of this shape.
 fn say(shape: &[Slot], words: &[Word], urns: &mut [Urn], rng: &mut Rng, text: &mut Vec<u8>) {
     let mut lower_case_bit = 0;
     let mut article = false;
@@ -144,3 +176,6 @@ fn wrap(text: &mut [u8]) {
         line += space + 1;
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -23,7 +23,7 @@ impl Sample {
             records: CountRange::starting_at(100),
             data: Data::Incompressible,
             guarantee: GuaranteeChoice::Tier(Guarantee::Process),
-            place: DEFAULT_PLACE.into(),
+            ..Cell::default()
         };
         Sample { cell, tier: Guarantee::Process, ns: 1000.0, outcome: Outcome::Ok }
     }
@@ -88,6 +88,7 @@ impl Sample {
             started: "2025-01-02T03:04:05Z".into(),
             wall_s: 1.5,
             load_1min: Some(0.25),
+            background: None,
             file_creation_ns: Some(25_000),
             outcome: self.outcome.clone(),
             measured,
@@ -103,13 +104,17 @@ pub fn measured(ns: f64) -> Measured {
         store_version: "1.2.3".into(),
         settings: vec![Setting::read_back("page_size", 4096)],
         statistics: vec![],
-        load: Load { records: 100, value_bytes: 51_200, store_ns: 2_000_000 },
+        load: Load { records: 100, value_bytes: 51_200, store_ns: 2_000_000, counters: None },
         operations: factors.map(|(name, factor)| operation(name, ns * factor)).into(),
         settle_ns: 3_000_000,
+        settle_counters: None,
         memory: Memory { base_bytes: 4 << 20, peak_above_base_bytes: (ns * 1024.0) as u64 },
         cpu: Cpu { user_ns: 5_000_000, system_ns: 1_000_000 },
         disk: Disk { allocated_bytes: (40_960.0 + ns * 10.0) as u64, apparent_bytes: 60_000, files: 3 },
         stored: Stored { records: 100, key_bytes: 3_200, value_bytes: 51_200 },
+        device: None,
+        processors: None,
+        unknown: vec![],
     }
 }
 
@@ -133,6 +138,8 @@ fn operation(name: &str, ns: f64) -> OperationResult {
             max_ns: times(20.0),
             histogram: "HISTFAAAAA==".into(),
         },
+        counters: None,
+        series: vec![],
     }
 }
 

@@ -154,6 +154,7 @@ fn measure(
         load,
         operations,
         settle_ns,
+        settle_counters: None,
         memory: Memory {
             base_bytes: base.now_bytes,
             peak_above_base_bytes: peak.peak_bytes.saturating_sub(base.now_bytes),
@@ -161,6 +162,9 @@ fn measure(
         cpu: process::cpu().since(&cpu_before),
         disk: disk::usage(bench.folder()).map_err(harness)?,
         stored,
+        device: None,
+        processors: None,
+        unknown: Vec::new(),
     })
 }
 

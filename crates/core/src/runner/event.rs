@@ -13,8 +13,6 @@ pub enum Event<'a> {
     Started { total: u64, done: u64 },
     /// A trial begins.
     TrialStarted { cell: &'a Cell, position: u64, left: Option<Duration> },
-    /// Nothing runs for a while.
-    Waiting { why: &'a str },
     /// A trial has ended and its result is saved.
     TrialEnded { result: &'a TrialResult },
     /// All is done, or the run was interrupted.

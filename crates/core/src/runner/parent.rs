@@ -44,10 +44,10 @@ pub struct Ended {
     pub failed: u64,
 }
 
-/// A creation of files this many times slower than the best seen in the place is waited out.
+/// Where making a file takes this many times as long as it did when the run was begun, a trial moves on to another folder.
 const SLOW_CREATION: u64 = 4;
-/// For so long at most.
-const LONGEST_WAIT: Duration = Duration::from_secs(20);
+/// Folders tried for a trial.
+const FOLDERS: u32 = 4;
 
 /// Runs what is left of a job.
 ///
@@ -68,12 +68,23 @@ pub fn run(job: &Job<'_>, folder: &mut RunFolder, listener: &mut dyn Listener) -
             continue;
         }
         let work = works.of(cell)?;
-        let Some(file_creation_ns) = work.wait_until_calm(cell, listener, job.interrupted)? else { break };
+        if job.interrupted.load(Ordering::Relaxed) {
+            break;
+        }
+        let (directory, file_creation_ns) = work.calm_folder(position)?;
         listener.hear(&Event::TrialStarted { cell, position, left: pace.left() });
-        let trial =
-            Trial { job, cell, position, block: slot.block, folder: folder.path(), work: &work.folder };
-        let Some(mut result) = trial.run()? else { break };
-        result.file_creation_ns = Some(file_creation_ns);
+        let trial = Trial {
+            job,
+            cell,
+            position,
+            block: slot.block,
+            folder: folder.path(),
+            directory: &directory,
+            file_creation_ns,
+        };
+        let result = trial.run()?;
+        work.folder.clear(&directory)?;
+        let Some(result) = result else { break };
         folder.append(&result)?;
         failed += u64::from(matches!(result.outcome, Outcome::Failed { .. }));
         pace.ended(cell, result.wall_s);
@@ -114,28 +125,19 @@ impl Works {
 }
 
 impl Work {
-    /// Measures what making files costs now; waits while that is far slower than it was at first, for a store of files
-    /// must not pay for what was deleted before it. Returns the last measurement, or `None` when interrupted.
-    fn wait_until_calm(
-        &self,
-        cell: &Cell,
-        listener: &mut dyn Listener,
-        interrupted: &AtomicBool,
-    ) -> Result<Option<u64>> {
-        let start = Instant::now();
+    /// A fresh folder for a trial, and what making a file in it takes, in nanoseconds. A store of files must not pay for
+    /// what was deleted before it: where making files is far slower than it was at first, another folder is tried.
+    fn calm_folder(&self, position: u64) -> Result<(PathBuf, u64)> {
+        let slow = self.probe.file_creation_ns.max(10_000) * SLOW_CREATION;
+        let mut attempt = 0;
         loop {
-            if interrupted.load(Ordering::Relaxed) {
-                return Ok(None);
-            }
-            let folder = self.folder.trial("probe")?;
+            let folder = self.folder.trial(&format!("trial-{position}-{attempt}"))?;
             let now = probe::file_creation_ns(&folder).map_err(Error::io("probing", &folder))?;
-            self.folder.clear(&folder)?;
-            let calm = now < self.probe.file_creation_ns.max(5_000) * SLOW_CREATION;
-            if calm || !cell.store.ends_with("-folder") || start.elapsed() > LONGEST_WAIT {
-                return Ok(Some(now));
+            attempt += 1;
+            if now < slow || attempt == FOLDERS {
+                return Ok((folder, now));
             }
-            listener.hear(&Event::Waiting { why: "the file system is slow at making files after deletions" });
-            std::thread::sleep(Duration::from_secs(1));
+            self.folder.clear(&folder)?;
         }
     }
 }
@@ -192,7 +194,8 @@ struct Trial<'a> {
     position: u64,
     block: u32,
     folder: &'a Path,
-    work: &'a WorkFolder,
+    directory: &'a Path,
+    file_creation_ns: u64,
 }
 
 impl Trial<'_> {
@@ -200,11 +203,10 @@ impl Trial<'_> {
     fn run(&self) -> Result<Option<TrialResult>> {
         let load_1min = environment::load_1min();
         let started = jiff::Timestamp::now().to_string();
-        let directory = self.work.trial("store")?;
         let (spec, out) = (self.folder.join("trial.json"), self.folder.join("trial-out.json"));
         let log_name = format!("logs/{:06}.log", self.position);
         let log = self.folder.join(&log_name);
-        self.write_spec(&spec, &directory)?;
+        self.write_spec(&spec)?;
         remove_file(&out)?;
         let start = Instant::now();
         let end = supervise::run(&spec, &out, &log, self.job.plan.timeout.0, self.job.interrupted)
@@ -217,7 +219,6 @@ impl Trial<'_> {
         };
         remove_file(&spec)?;
         remove_file(&out)?;
-        self.work.clear(&directory)?;
         let Some(report) = report else {
             remove_file(&log)?;
             return Ok(None);
@@ -238,18 +239,19 @@ impl Trial<'_> {
             started,
             wall_s,
             load_1min,
-            file_creation_ns: None,
+            background: None,
+            file_creation_ns: Some(self.file_creation_ns),
             outcome,
             measured,
         }))
     }
 
-    fn write_spec(&self, path: &Path, directory: &Path) -> Result<()> {
+    fn write_spec(&self, path: &Path) -> Result<()> {
         let plan = self.job.plan;
         let spec = Spec {
             parent: std::process::id(),
             cell: self.cell.clone(),
-            directory: directory.to_path_buf(),
+            directory: self.directory.to_path_buf(),
             operations: plan.operations,
             order: plan.order.clone(),
             batch: plan.batch,

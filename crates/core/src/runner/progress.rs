@@ -48,7 +48,6 @@ impl Listener for Bar {
                 );
                 self.bar.set_message(cell.id());
             }
-            Event::Waiting { why } => self.bar.set_message(format!("waiting: {why}")),
             Event::TrialEnded { result } => {
                 if let Some(line) = complaint(&result.cell.id(), &result.outcome) {
                     self.failed += 1;
@@ -92,7 +91,6 @@ impl<W: Write> Listener for Lines<W> {
                 );
             }
             Event::TrialStarted { .. } => {}
-            Event::Waiting { why } => say(&mut self.out, &format!("waiting: {why}")),
             Event::TrialEnded { result } => {
                 self.done += 1;
                 if let Some(line) = complaint(&result.cell.id(), &result.outcome) {
@@ -137,7 +135,7 @@ mod tests {
             records: "100".parse().unwrap(),
             data: crate::cell::Data::Compressible,
             guarantee: "power".parse().unwrap(),
-            place: "here".into(),
+            ..crate::cell::Cell::default()
         };
         let message = String::from("the disk is full");
         let outcome =
@@ -150,6 +148,7 @@ mod tests {
             started: String::new(),
             wall_s: 1.0,
             load_1min: None,
+            background: None,
             file_creation_ns: None,
             outcome,
             measured: None,

@@ -214,7 +214,7 @@ impl Running<'_> {
             share.versions.resize(((count + threads - 1 - share.thread) / threads) as usize, 0);
         }
         let mut session = store.session().map_err(|error| Stop::store("opening a session", &error))?;
-        let mut load = Load { records: count, value_bytes: 0, store_ns: 0 };
+        let mut load = Load { records: count, value_bytes: 0, store_ns: 0, counters: None };
         let mut next = 0;
         while next < count {
             next = self.batch.fill(self.records, next..count, self.plan.batch);
@@ -293,6 +293,8 @@ fn operation_result(
         sum_ns: record.latencies.sum_ns(),
         value_bytes: record.value_bytes,
         latency: record.latencies.summary().map_err(Stop::harness)?,
+        counters: None,
+        series: Vec::new(),
     })
 }
 

@@ -1,10 +1,9 @@
 //! The language: words, lists of words and rules, read from `english.txt`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::HashMap;
 
-use super::Tuning;
-use super::invent;
 use super::sample::{Alias, Rng};
+use super::{INVENTED_PER_MILLE, INVENTED_RANK_SHIFT, INVENTED_WORDS, RANK_SHIFT, invent};
 
 const ENGLISH: &str = include_str!("english.txt");
 
@@ -25,9 +24,9 @@ impl Word {
     const LENGTH: u8 = 0x0f;
 
     fn new(text: &str) -> Word {
-        let sticks = text.starts_with([',', '.', ';', ':', '!', '?', '\'', ')']);
+        let mark = text.trim_start_matches('_');
+        let sticks = mark.len() < text.len() || matches!(text, "," | "." | ";" | ":" | "!" | "?" | ")");
         let mut bytes = [b' '; 16];
-        let mark = text.trim_start_matches('\'');
         let shown = mark.len().min(14);
         bytes[..shown].copy_from_slice(&mark.as_bytes()[..shown]);
         let space = usize::from(!(text == "\"" || text == "("));
@@ -43,19 +42,23 @@ impl Word {
     }
 
     /// Bytes to keep of the sixteen.
+    #[inline]
     pub(super) fn len(&self) -> usize {
         usize::from(self.bytes[15] & Word::LENGTH)
     }
 
+    #[inline]
     pub(super) fn is_article(&self) -> bool {
         self.bytes[15] & Word::ARTICLE != 0
     }
 
+    #[inline]
     pub(super) fn begins_with_vowel(&self) -> bool {
         self.bytes[15] & Word::VOWEL != 0
     }
 
     /// Bytes (0 or 1) to take back before writing.
+    #[inline]
     pub(super) fn back(&self) -> usize {
         usize::from(self.bytes[15] >> 7)
     }
@@ -79,6 +82,7 @@ pub(super) struct List {
 }
 
 impl List {
+    #[inline]
     pub(super) fn draw(&self, rng: &mut Rng) -> u16 {
         self.words[self.choice.pick(rng.next() as u32)]
     }
@@ -102,18 +106,18 @@ pub(super) struct Grammar {
     pub(super) words: Vec<Word>,
     pub(super) lists: Vec<List>,
     rules: Vec<Rule>,
-    names: BTreeMap<String, Part>,
+    names: HashMap<String, Part>,
 }
 
 impl Grammar {
     /// The language of `english.txt`, with invented words beside those listed there.
-    pub(super) fn english(tuning: &Tuning) -> Grammar {
+    pub(super) fn english() -> Grammar {
         let mut reader = Reader::default();
         for entry in entries(ENGLISH) {
             if let Some((name, body)) = entry.split_once(" = ") {
                 reader.rule(name, body);
             } else if let Some((name, body)) = entry.split_once(": ") {
-                reader.list(name, body, tuning);
+                reader.list(name, body);
             }
         }
         Grammar { words: reader.words, lists: reader.lists, rules: reader.rules, names: reader.names }
@@ -157,10 +161,10 @@ fn entries(text: &str) -> Vec<String> {
 #[derive(Default)]
 struct Reader {
     words: Vec<Word>,
-    word_ids: BTreeMap<String, u16>,
+    word_ids: HashMap<String, u16>,
     lists: Vec<List>,
     rules: Vec<Rule>,
-    names: BTreeMap<String, Part>,
+    names: HashMap<String, Part>,
 }
 
 impl Reader {
@@ -174,33 +178,22 @@ impl Reader {
         id
     }
 
-    fn list(&mut self, head: &str, body: &str, tuning: &Tuning) {
-        let (name, endings) = match head.split_once(' ') {
-            Some((name, endings)) => {
-                (name, endings.split('/').map(|ending| ending.trim_matches('-')).collect())
-            }
-            None => (head, Vec::new()),
-        };
-        let mut words: Vec<u16> = body.split_whitespace().map(|word| self.word(word)).collect();
-        let mut weights = by_rank(words.len(), tuning.rank_shift);
-        if !endings.is_empty() {
-            let capital = body.starts_with(|first: char| first.is_ascii_uppercase());
-            words.extend(self.invented(&endings, capital, tuning.invented_words));
-            let rare = by_rank(tuning.invented_words, tuning.invented_rank_shift);
-            weights = share(&weights, &rare, tuning.invented_per_mille);
+    fn list(&mut self, head: &str, body: &str) {
+        let (name, forms) = head.split_once(' ').unwrap_or((head, ""));
+        let listed: Vec<&str> = body.split_whitespace().collect();
+        let mut words: Vec<u16> = listed.iter().map(|word| self.word(word)).collect();
+        let mut weights = by_rank(words.len(), RANK_SHIFT);
+        if !forms.is_empty() {
+            let forms: Vec<&str> = forms.split('/').collect();
+            // Seeded by the place in the vocabulary alone: the language is the same for every text.
+            let mut rng = Rng::new(self.words.len() as u64);
+            let invented = invent::words(INVENTED_WORDS, &listed, &forms, &self.word_ids, &mut rng);
+            words.extend(invented.iter().map(|word| self.word(word)));
+            let rare = by_rank(INVENTED_WORDS, INVENTED_RANK_SHIFT);
+            weights = share(&weights, &rare, INVENTED_PER_MILLE);
         }
-        let list = List { words, choice: Alias::new(&weights) };
         self.names.insert(name.to_owned(), Part::Slot(Slot::List(self.lists.len() as u16)));
-        self.lists.push(list);
-    }
-
-    fn invented(&mut self, endings: &[&str], capital: bool, count: usize) -> Vec<u16> {
-        let taken: BTreeSet<String> = self.word_ids.keys().map(|word| word.to_ascii_lowercase()).collect();
-        let mut words = invent::words(count, endings, &taken, &mut Rng::new(self.words.len() as u64));
-        if capital {
-            words.iter_mut().for_each(|word| word[..1].make_ascii_uppercase());
-        }
-        words.iter().map(|word| self.word(word)).collect()
+        self.lists.push(List { words, choice: Alias::new(&weights) });
     }
 
     fn rule(&mut self, name: &str, body: &str) {
@@ -234,4 +227,61 @@ fn share(common: &[u64], rare: &[u64], per_mille: u64) -> Vec<u64> {
     let (common_total, rare_total) = (common.iter().sum::<u64>() >> 16, rare.iter().sum::<u64>() >> 16);
     let common = common.iter().map(|weight| weight * (1000 - per_mille) / common_total.max(1));
     common.chain(rare.iter().map(|weight| weight * per_mille / rare_total.max(1))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_is_defined_above_its_use_and_every_word_fits() {
+        for entry in entries(ENGLISH) {
+            let (_, body) = entry.split_once(" = ").or_else(|| entry.split_once(": ")).expect(&entry);
+            for word in body.split_whitespace() {
+                assert!(word.trim_start_matches('_').len() <= 14, "{word}");
+            }
+        }
+        let words = Grammar::english().words;
+        assert!(words.len() <= usize::from(u16::MAX));
+        for word in words {
+            let text = String::from_utf8_lossy(&word.bytes[..word.len()]).into_owned();
+            let capitals = text.bytes().filter(u8::is_ascii_uppercase).count();
+            assert!(capitals <= 1, "{text} is used as a name and not defined above");
+            assert!(
+                text.trim_end().bytes().all(|byte| byte.is_ascii_graphic() && !byte.is_ascii_digit()),
+                "{text:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn every_alternative_can_be_said() {
+        for entry in entries(ENGLISH) {
+            let Some((name, body)) = entry.split_once(" = ") else { continue };
+            for alternative in body.split(" | ") {
+                let mut parts = alternative.split_whitespace();
+                let weight = parts.next().and_then(|weight| weight.parse().ok());
+                assert!(weight.is_some_and(|weight: u64| weight > 0), "{name}: {alternative}");
+                assert!(parts.next().is_some(), "{name}: {alternative}");
+            }
+        }
+    }
+
+    #[test]
+    fn no_word_is_in_a_list_twice() {
+        for list in Grammar::english().lists {
+            let mut words = list.words.clone();
+            words.sort_unstable();
+            words.dedup();
+            assert_eq!(words.len(), list.words.len());
+        }
+    }
+
+    #[test]
+    fn what_the_source_says_is_there() {
+        let grammar = Grammar::english();
+        for name in ["FRONT", "MORE", "STOP", "SPOKEN"] {
+            assert!(!grammar.run(name, &mut Rng::new(1)).is_empty(), "{name}");
+        }
+    }
 }

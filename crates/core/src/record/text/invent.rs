@@ -1,6 +1,6 @@
 //! Words that no dictionary holds: stems of English-like syllables, with the endings of their part of speech.
 
-use std::collections::BTreeSet;
+use std::collections::{HashMap, HashSet};
 
 use super::sample::Rng;
 
@@ -8,29 +8,47 @@ use super::sample::Rng;
 const MAX_LETTERS: usize = 13;
 
 const ONSETS: &[&str] = &[
-    "b", "c", "d", "f", "g", "h", "l", "m", "n", "p", "r", "s", "t", "w", "st", "tr", "pr", "br", "gr", "sh",
-    "ch", "cl", "fl", "pl", "cr", "dr", "sp", "fr", "th", "sl", "bl", "v", "k", "j", "str", "wh", "qu", "sc",
-    "sw", "", "", "",
+    "b", "c", "d", "f", "g", "h", "l", "m", "n", "p", "r", "s", "t", "w", "b", "d", "h", "l", "m", "p", "r",
+    "s", "t", "st", "tr", "pr", "br", "gr", "sh", "ch", "cl", "fl", "pl", "cr", "dr", "sp", "fr", "th", "sl",
+    "bl", "v", "k", "j", "wh", "qu", "", "", "",
 ];
-const VOWELS: &[&str] =
-    &["a", "e", "i", "o", "u", "a", "e", "i", "o", "e", "ea", "oo", "ai", "ou", "ee", "oa", "ie"];
+const VOWELS: &[&str] = &["a", "e", "i", "o", "u", "a", "e", "i", "o", "e", "ea", "oo", "ai", "ou", "ee"];
+/// How many of [`VOWELS`] are single letters.
+const SHORT_VOWELS: usize = 10;
 const LINKS: &[&str] = &[
     "n", "r", "l", "t", "s", "m", "d", "c", "v", "p", "g", "b", "nt", "st", "nd", "ll", "rt", "ss", "tt",
-    "mp", "ct", "rr", "pp", "ff", "nc", "rm", "rd", "ns", "mb", "ng", "sp", "th", "pt", "lt", "tr", "ph",
-    "x",
+    "rr", "pp", "ff", "rm", "rd", "mb", "ng", "th", "ph",
 ];
 const CODAS: &[&str] = &[
-    "n", "t", "r", "d", "l", "m", "p", "s", "ck", "ll", "nd", "st", "nt", "ng", "rd", "sh", "ss", "k", "rn",
-    "th", "ch", "rk", "mp", "lt", "g", "b", "w", "rt", "ff", "ct", "x",
+    "n", "t", "r", "d", "l", "m", "p", "n", "t", "r", "d", "l", "ck", "ll", "nd", "st", "nt", "ng", "rd",
+    "sh", "ss", "k", "rn", "th", "ch", "rk", "mp", "lt", "g", "b", "rt",
 ];
+/// Syllables between the first and the ending.
+const SYLLABLES: &[u32] = &[0, 0, 0, 1, 1, 1, 1, 2];
 
-/// `count` new words in lower case, each with one of `endings` (which may be empty), none of them in `taken`.
-pub(super) fn words(count: usize, endings: &[&str], taken: &BTreeSet<String>, rng: &mut Rng) -> Vec<String> {
+/// `count` new words, none of them in `taken`. Each is one of `listed` behind a beginning such as `sea-`, or a new
+/// stem before an ending such as `-ness` or `-`; at least one of `forms` must be an ending. Where the listed words
+/// begin with a capital, so do the new ones.
+pub(super) fn words(
+    count: usize,
+    listed: &[&str],
+    forms: &[&str],
+    taken: &HashMap<String, u16>,
+    rng: &mut Rng,
+) -> Vec<String> {
+    let capital = listed.iter().all(|word| word.starts_with(|first: char| first.is_ascii_uppercase()));
     let mut words = Vec::with_capacity(count);
-    let mut seen = taken.clone();
+    let mut seen = HashSet::new();
     while words.len() < count {
-        let word = stem(rng) + choose(endings, rng);
-        if word.len() <= MAX_LETTERS && seen.insert(word.clone()) {
+        let form = choose(forms, rng);
+        let mut word = match form.strip_prefix('-') {
+            Some(ending) => stem(rng) + ending,
+            None => form.trim_end_matches('-').to_owned() + choose(listed, rng),
+        };
+        if capital {
+            word[..1].make_ascii_uppercase();
+        }
+        if word.len() <= MAX_LETTERS && !taken.contains_key(&word) && seen.insert(word.clone()) {
             words.push(word);
         }
     }
@@ -40,9 +58,9 @@ pub(super) fn words(count: usize, endings: &[&str], taken: &BTreeSet<String>, rn
 fn stem(rng: &mut Rng) -> String {
     let mut stem = String::from(choose(ONSETS, rng));
     stem.push_str(choose(VOWELS, rng));
-    for _ in 0..[0, 0, 1, 1, 1, 2][rng.below(6) as usize] {
+    for _ in 0..SYLLABLES[rng.below(SYLLABLES.len() as u32) as usize] {
         stem.push_str(choose(LINKS, rng));
-        stem.push_str(choose(&VOWELS[..10], rng));
+        stem.push_str(choose(&VOWELS[..SHORT_VOWELS], rng));
     }
     stem.push_str(choose(CODAS, rng));
     stem

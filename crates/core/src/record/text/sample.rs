@@ -8,6 +8,7 @@ impl Rng {
         Rng(seed)
     }
 
+    #[inline]
     pub(super) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -17,12 +18,14 @@ impl Rng {
     }
 
     /// A number in `0..bound`.
+    #[inline]
     pub(super) fn below(&mut self, bound: u32) -> u32 {
         scale((self.next() >> 32) as u32, bound)
     }
 }
 
 /// `draw` of `0..2^32` as a number of `0..bound`.
+#[inline]
 pub(super) fn scale(draw: u32, bound: u32) -> u32 {
     ((u64::from(draw) * u64::from(bound)) >> 32) as u32
 }
@@ -61,6 +64,7 @@ impl Alias {
     }
 
     /// The choice that a uniform `draw` of `0..2^32` stands for.
+    #[inline]
     pub(super) fn pick(&self, draw: u32) -> usize {
         let product = u64::from(draw) * self.buckets.len() as u64;
         let index = (product >> 32) as usize;

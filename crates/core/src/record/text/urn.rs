@@ -3,36 +3,40 @@
 use super::grammar::List;
 use super::sample::Rng;
 
-/// An urn of words, after Pólya and Moran: a word that is drawn takes the place of another as well, so that it
-/// becomes likelier for a while; and fresh words keep coming in from the list.
+/// An urn of words, after Pólya and Moran: a word that is drawn may take the place of another as well, and is likelier
+/// from then on; and fresh words keep coming in from the list, one for every four that are drawn.
 pub(super) struct Urn {
     words: Vec<u16>,
-    /// Draws not yet paid for in fresh words, times 256.
-    owed: u64,
+    draws: u32,
+    /// Chance, of 256, that a word drawn takes the place of another.
+    spread: u64,
 }
 
 impl Urn {
-    /// An urn of `size` words of `list`, a power of two.
-    pub(super) fn new(list: &List, size: usize, rng: &mut Rng) -> Urn {
+    /// An urn of `size` words of `list`, a power of two up to 65,536.
+    pub(super) fn new(list: &List, size: usize, spread: u64, rng: &mut Rng) -> Urn {
         let words = (0..size).map(|_| list.draw(rng)).collect();
-        Urn { words, owed: 0 }
+        Urn { words, draws: 0, spread }
     }
 
+    #[inline]
     pub(super) fn draw(&mut self, rng: &mut Rng) -> u16 {
         let draw = rng.next();
         let mask = self.words.len() - 1;
-        let word = self.words[draw as usize & mask];
-        self.words[(draw >> 32) as usize & mask] = word;
-        self.owed += 256;
+        let place = draw as usize & mask;
+        let word = self.words[place];
+        let other = (draw >> 32) as usize & mask;
+        self.words[if draw >> 56 < self.spread { other } else { place }] = word;
+        self.draws += 1;
         word
     }
 
-    /// Puts in one fresh word for each `fresh / 256` words drawn since the last time.
-    pub(super) fn refresh(&mut self, list: &List, fresh: u64, rng: &mut Rng) {
+    /// Puts in the fresh words that are due since the last time.
+    pub(super) fn refresh(&mut self, list: &List, rng: &mut Rng) {
         let mask = self.words.len() - 1;
-        while self.owed >= fresh {
-            self.owed -= fresh;
+        for _ in 0..self.draws / 4 {
             self.words[rng.next() as usize & mask] = list.draw(rng);
         }
+        self.draws %= 4;
     }
 }
