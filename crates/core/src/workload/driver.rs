@@ -106,7 +106,7 @@ pub struct Quantum {
 }
 
 /// Operations in a quantum at most.
-const QUANTUM_OPERATIONS: usize = 128;
+pub const QUANTUM_OPERATIONS: usize = 128;
 /// Value bytes after which a quantum is full: a share of the second-level cache, so that small values stay near.
 const QUANTUM_BYTES: usize = 256 << 10;
 

@@ -4,3 +4,4 @@ pub mod bench;
 pub mod choose;
 pub mod crud;
 pub mod driver;
+mod zipf;

@@ -10,6 +10,8 @@
 mod config;
 mod ffi;
 mod session;
+#[cfg(test)]
+mod tests;
 
 use std::ffi::{CStr, CString, c_int};
 use std::mem::ManuallyDrop;
@@ -17,8 +19,8 @@ use std::path::Path;
 use std::ptr::{self, NonNull};
 
 use storebench_core::store::{
-    Batch, Capabilities, Guarantee, Kind, Offer, OpenFn, OpenOptions, Result, Session, Setting, Store, StoreDef,
-    StoreError,
+    Batch, Capabilities, Guarantee, Kind, Offer, OpenFn, OpenOptions, Result, Session, Setting, Store,
+    StoreDef, StoreError,
 };
 
 use self::config::{Config, SETTINGS};
