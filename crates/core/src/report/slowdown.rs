@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use indexmap::IndexMap;
+use indexmap::IndexSet;
 use serde::Serialize;
 
 use super::column::MEAN_LATENCY;
@@ -23,13 +23,25 @@ pub struct Slowdowns {
     pub title: String,
     /// The load.
     pub background: String,
-    /// By store, in the order in which they appear; then by operation.
-    pub stores: IndexMap<String, IndexMap<String, Slowdown>>,
+    /// By store, in the order in which they appear, then by operation.
+    pub slowdowns: Vec<Slowdown>,
 }
 
 /// How one store fares at one operation, over all cells that were measured both ways.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Slowdown {
+    /// The store's name.
+    pub store: String,
+    /// The operation's name.
+    pub operation: String,
+    /// What was found.
+    #[serde(flatten)]
+    pub found: Found,
+}
+
+/// Latencies with and without a load.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Found {
     /// Cells measured both ways.
     pub cells: usize,
     /// Geometric mean over the cells of the mean latency without the load, in nanoseconds.
@@ -68,21 +80,22 @@ fn of_group(merged: &Merged<'_>, group: &Group<'_>) -> Option<Slowdowns> {
     let without = undisturbed(&group.key);
     let without = merged.groups.iter().find(|other| other.key == without)?;
     let (with, without) = (Sorted::new(merged, group), Sorted::new(merged, without));
-    let mut stores: IndexMap<String, IndexMap<String, Slowdown>> = IndexMap::new();
-    let names: BTreeSet<&str> = with.entries.values().flat_map(|stores| stores.keys().copied()).collect();
-    for operation in operations(group) {
-        for store in &names {
-            let cells = cells(&with, &without, store, &operation);
-            if let Some(slowdown) = slowdown(cells) {
-                stores.entry((*store).to_owned()).or_default().insert(operation.clone(), slowdown);
+    let stores: IndexSet<&str> = with.entries.values().flat_map(|stores| stores.keys().copied()).collect();
+    let operations = operations(group);
+    let mut slowdowns = Vec::new();
+    for store in stores {
+        for operation in &operations {
+            if let Some(found) = find(cells(&with, &without, store, operation)) {
+                let (store, operation) = (store.to_owned(), operation.clone());
+                slowdowns.push(Slowdown { store, operation, found });
             }
         }
     }
-    (!stores.is_empty()).then(|| Slowdowns {
+    (!slowdowns.is_empty()).then(|| Slowdowns {
         hardware: group.key.hardware.clone(),
         title: merged.label(&group.key),
         background: load(&group.key).to_owned(),
-        stores,
+        slowdowns,
     })
 }
 
@@ -107,7 +120,7 @@ fn cells(with: &Sorted<'_, '_>, without: &Sorted<'_, '_>, store: &str, operation
 /// The mean over cells within each block, then the comparison of the blocks: cells of one block share its weather, so that
 /// blocks and not cells are what an interval may count. Blocks can be compared only where they hold the same cells; a cell
 /// that lacks a block which others have is left aside.
-fn slowdown(cells: Vec<Pairs>) -> Option<Slowdown> {
+fn find(cells: Vec<Pairs>) -> Option<Found> {
     let blocks: BTreeSet<BlockKey> = cells.iter().flat_map(|pairs| pairs.keys().copied()).collect();
     let (whole, ragged): (Vec<Pairs>, Vec<Pairs>) =
         cells.into_iter().partition(|pairs| pairs.len() == blocks.len());
@@ -123,7 +136,7 @@ fn slowdown(cells: Vec<Pairs>) -> Option<Slowdown> {
     let over_blocks = |series: &Series<BlockKey>| {
         geometric_mean(&series.values().copied().collect::<Vec<_>>()).map(|mean| mean.value)
     };
-    Some(Slowdown {
+    Some(Found {
         cells: whole.len(),
         undisturbed_ns: over_blocks(&without)?,
         disturbed_ns: over_blocks(&with)?,
@@ -132,7 +145,7 @@ fn slowdown(cells: Vec<Pairs>) -> Option<Slowdown> {
 }
 
 /// Where no cell has every block: the means over all pairs, each cell weighing the same, and no interval.
-fn without_interval(cells: &[Pairs]) -> Option<Slowdown> {
+fn without_interval(cells: &[Pairs]) -> Option<Found> {
     let mean = |side: fn(&(f64, f64)) -> f64| {
         let of_cell = |pairs: &Pairs| {
             geometric_mean(&pairs.values().map(side).collect::<Vec<_>>()).map(|mean| mean.value)
@@ -142,7 +155,7 @@ fn without_interval(cells: &[Pairs]) -> Option<Slowdown> {
     };
     let (disturbed_ns, undisturbed_ns) = (mean(|pair| pair.0)?, mean(|pair| pair.1)?);
     let ratio = crate::stats::Estimate { value: disturbed_ns / undisturbed_ns, interval: None };
-    Some(Slowdown { cells: cells.len(), undisturbed_ns, disturbed_ns, ratio: Ratio { blocks: 0, ratio } })
+    Some(Found { cells: cells.len(), undisturbed_ns, disturbed_ns, ratio: Ratio { blocks: 0, ratio } })
 }
 
 /// The slow-downs for people; empty where there are none. Each line is ended.
@@ -151,21 +164,21 @@ pub(super) fn text(merged: &Merged<'_>, style: Style) -> String {
     if all.is_empty() {
         return String::new();
     }
-    let mut names: Vec<&str> = Vec::new();
-    for operation in all.iter().flat_map(|one| one.stores.values()).flat_map(IndexMap::keys) {
-        if !names.contains(&operation.as_str()) {
-            names.push(operation);
-        }
-    }
+    let operations: IndexSet<&str> =
+        all.iter().flat_map(|one| &one.slowdowns).map(|slowdown| slowdown.operation.as_str()).collect();
     let mut grid = Grid::new(2);
     let labels = [Item::new(""), Item::new("cells").right()];
-    grid.head(labels.into_iter().chain(names.iter().map(|name| Item::new(*name))).collect());
+    grid.head(labels.into_iter().chain(operations.iter().map(|name| Item::new(*name))).collect());
     for one in &all {
-        let rows = one.stores.iter().map(|(store, operations)| {
-            let cells = operations.values().map(|slowdown| slowdown.cells).max().unwrap_or(0);
-            let labels =
-                [Item::new(store.as_str()).painted(store_style(store)), Item::new(cells.to_string()).right()];
-            labels.into_iter().chain(names.iter().map(|name| item(operations.get(*name)))).collect()
+        let rows = one.slowdowns.chunk_by(|a, b| a.store == b.store).map(|of_store| {
+            let cells = of_store.iter().map(|slowdown| slowdown.found.cells).max().unwrap_or(0);
+            let store = of_store.first().map_or("", |slowdown| slowdown.store.as_str());
+            let labels = [Item::new(store).painted(store_style(store)), Item::new(cells.to_string()).right()];
+            let items = operations.iter().map(|operation| {
+                let found = of_store.iter().find(|slowdown| slowdown.operation == *operation);
+                found.map_or_else(|| Item::new("-"), |slowdown| item(&slowdown.found))
+            });
+            labels.into_iter().chain(items).collect()
         });
         grid.titled_group(format!("{}, {}", one.hardware, one.title), rows.collect());
     }
@@ -175,13 +188,12 @@ pub(super) fn text(merged: &Merged<'_>, style: Style) -> String {
     format!("\n{title}\n{}\n{}", grid.render(style), wrap(note, style.width, "  "))
 }
 
-fn item(slowdown: Option<&Slowdown>) -> Item {
-    let Some(slowdown) = slowdown else { return Item::new("-") };
-    let mut times = format!("×{}", three_digits(slowdown.ratio.ratio.value));
-    if let Some(interval) = slowdown.ratio.ratio.interval {
+fn item(found: &Found) -> Item {
+    let mut times = format!("×{}", three_digits(found.ratio.ratio.value));
+    if let Some(interval) = found.ratio.ratio.interval {
         times.push_str(&format!(" [{}, {}]", three_digits(interval.low), three_digits(interval.high)));
     }
-    let latencies = format!("{} → {}", rough_ns(slowdown.undisturbed_ns), rough_ns(slowdown.disturbed_ns));
+    let latencies = format!("{} → {}", rough_ns(found.undisturbed_ns), rough_ns(found.disturbed_ns));
     Item::lines(vec![latencies, times])
 }
 
@@ -200,6 +212,11 @@ mod tests {
         all.remove(0)
     }
 
+    fn of(all: &Slowdowns, store: &str, operation: &str) -> Found {
+        let mut all = all.slowdowns.iter();
+        all.find(|one| one.store == store && one.operation == operation).unwrap().found
+    }
+
     /// A store without and with a load, which makes it `times` slower.
     fn both(store: &str, records: u64, ns: f64, times: f64) -> [Sample; 2] {
         let sample = Sample::new(store).records(CountRange::starting_at(records));
@@ -216,7 +233,7 @@ mod tests {
             .into();
         let found = only(&[blocks("box", &all)]);
         assert_eq!((found.background.as_str(), found.title.as_str()), ("cpu:2", "process, background cpu:2"));
-        let insert = &found.stores["lmdb"]["insert"];
+        let insert = of(&found, "lmdb", "insert");
         assert_eq!((insert.cells, insert.ratio.blocks), (2, 3));
         assert!((insert.ratio.ratio.value - 4.0).abs() < 1e-3, "{insert:?}");
         let interval = insert.ratio.ratio.interval.unwrap();
@@ -232,8 +249,8 @@ mod tests {
         let [redb, _] = both("redb", 100, 1e3, 1.0);
         let block = vec![without, with, other, failed.failed("the load ended"), redb];
         let found = only(&[blocks("box", &[block])]);
-        assert_eq!(found.stores.keys().collect::<Vec<_>>(), ["lmdb"]);
-        let get = &found.stores["lmdb"]["get"];
+        assert!(found.slowdowns.iter().all(|slowdown| slowdown.store == "lmdb"), "{found:?}");
+        let get = of(&found, "lmdb", "get");
         assert_eq!((get.cells, get.ratio.ratio.interval), (1, None));
         assert!((get.ratio.ratio.value - 2.0).abs() < 1e-3);
     }
@@ -245,13 +262,13 @@ mod tests {
         let mut second: Vec<Sample> = [whole(2.0), both("lmdb", 1_000, 1e5, 50.0)].concat();
         second[3] = failed.failed("broken");
         let all = [[whole(2.0), both("lmdb", 1_000, 1e5, 50.0)].concat(), second];
-        let get = &only(&[blocks("box", &all)]).stores["lmdb"]["get"];
+        let get = of(&only(&[blocks("box", &all)]), "lmdb", "get");
         assert_eq!((get.cells, get.ratio.blocks), (1, 2));
         assert!((get.ratio.ratio.value - 2.0).abs() < 1e-3, "{get:?}");
         // Where no cell has every block, there is a mean all the same, but no interval.
         let first = [whole(2.0).to_vec(), both("lmdb", 1_000, 1e5, 50.0)[..1].to_vec()].concat();
         let second = [whole(2.0)[..1].to_vec(), both("lmdb", 1_000, 1e5, 8.0).to_vec()].concat();
-        let get = &only(&[blocks("box", &[first, second])]).stores["lmdb"]["get"];
+        let get = of(&only(&[blocks("box", &[first, second])]), "lmdb", "get");
         assert_eq!((get.cells, get.ratio.ratio.interval), (2, None));
         assert!((get.ratio.ratio.value - 4.0).abs() < 1e-3, "{get:?}");
     }
