@@ -1,4 +1,5 @@
 //! The integration tests, in one binary.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod background;
 mod conformance;
