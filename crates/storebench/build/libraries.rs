@@ -132,10 +132,9 @@ fn use_library(library: &Library, build: &mut cc::Build, source: &str) -> Result
 /// RocksDB's C interface can't be asked for the version: it is in a header beside the one that is built with.
 fn tell_rocksdb_version() -> Result<()> {
     println!("cargo:rerun-if-env-changed=ROCKSDB_INCLUDE_DIR");
-    let include = match env::var_os("ROCKSDB_INCLUDE_DIR") {
-        Some(folder) => PathBuf::from(folder),
-        None => PathBuf::from(env::var("DEP_ROCKSDB_CARGO_MANIFEST_DIR")?).join("rocksdb/include"),
-    };
+    // As librocksdb-sys takes it: relative to itself, and by default to the RocksDB that it bundles.
+    let include = env::var_os("ROCKSDB_INCLUDE_DIR").map_or("rocksdb/include".into(), PathBuf::from);
+    let include = PathBuf::from(env::var("DEP_ROCKSDB_CARGO_MANIFEST_DIR")?).join(include);
     let header = include.join("rocksdb/version.h");
     let text = fs::read_to_string(&header).map_err(|error| {
         format!(

@@ -39,6 +39,11 @@ impl Clock {
         ((u128::from(end.saturating_sub(start)) * u128::from(self.scale)) >> 32) as u64
     }
 
+    /// How many ticks there are in so many nanoseconds.
+    pub fn ticks(&self, nanoseconds: f64) -> f64 {
+        nanoseconds * (1_u64 << 32) as f64 / self.scale as f64
+    }
+
     /// What one reading costs, in nanoseconds: the median of several rounds.
     pub fn cost_ns(&self) -> f64 {
         const READINGS: u32 = 10_000;
@@ -93,6 +98,12 @@ mod tests {
         let (end, elapsed) = (clock.now(), system.elapsed());
         let ratio = clock.nanoseconds(start, end) as f64 / elapsed.as_nanos() as f64;
         assert!((0.99..1.01).contains(&ratio), "{ratio}");
+    }
+
+    #[test]
+    fn ticks_and_nanoseconds_agree() {
+        let clock = Clock::new();
+        assert!(clock.nanoseconds(0, clock.ticks(1e9) as u64).abs_diff(1_000_000_000) <= 2);
     }
 
     #[test]
