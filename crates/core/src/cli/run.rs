@@ -191,10 +191,15 @@ fn carry_out(
 
 /// Prints the table of winners and says what was written.
 fn finish(stores: &[StoreDef], path: &Path, ended: Ended) -> Result<Exit> {
-    if !ended.interrupted {
-        print(&report::winners(stores, &[crate::folder::read(path)?])?)?;
-    }
     let shown = path.display();
+    let run = crate::folder::read(path)?;
+    if !ended.interrupted {
+        print(&report::winners(stores, std::slice::from_ref(&run))?)?;
+    }
+    if !run.trials.is_empty() {
+        let page = report::run_page(stores, &run, path)?;
+        tell(&format!("\nthe report: open {} in a browser", page.display()));
+    }
     tell(&format!(
         "\nwritten: {shown}/run.json (the plan and the machine), {shown}/results.jsonl (every trial)"
     ));

@@ -1,0 +1,140 @@
+// One chart: Chart.js with log axes, intervals as whiskers, and the same figures as a table for those who can't see it.
+
+const charts = new Map();
+const SHAPES = ["circle", "rect", "triangle", "rectRot", "star", "crossRot"];
+const DASHES = [[], [6, 3], [2, 3], [8, 3, 2, 3]];
+
+const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+const colourOf = (store) => css(`--c${store.colour}`);
+
+/** Draws a whisker from the low to the high end of each point's interval. */
+const whiskers = {
+  id: "whiskers",
+  afterDatasetsDraw(chart) {
+    const { ctx } = chart;
+    chart.data.datasets.forEach((dataset, number) => {
+      const meta = chart.getDatasetMeta(number);
+      if (meta.hidden) return;
+      ctx.save();
+      ctx.strokeStyle = dataset.borderColor;
+      ctx.lineWidth = 1.5;
+      dataset.data.forEach((point, i) => {
+        if (point.low === null || point.low === undefined || !meta.data[i]) return;
+        const { x } = meta.data[i];
+        // On a log axis nothing is at or below zero.
+        const low = chart.scales.y.getPixelForValue(Math.max(point.low, chart.scales.y.min));
+        const high = chart.scales.y.getPixelForValue(point.high);
+        ctx.beginPath();
+        ctx.moveTo(x, low);
+        ctx.lineTo(x, high);
+        for (const y of [low, high]) {
+          ctx.moveTo(x - 4, y);
+          ctx.lineTo(x + 4, y);
+        }
+        ctx.stroke();
+      });
+      ctx.restore();
+    });
+  },
+};
+
+/** Labels of a log axis: 1, 2 and 5 in each decade where there are few decades, else 1 alone. */
+function logTick(unit) {
+  return function tick(value) {
+    const decades = Math.log10(this.max / this.min);
+    const digit = Math.round(value / 10 ** Math.floor(Math.log10(value) + 1e-9));
+    const wanted = decades < 1.2 ? [1, 2, 3, 5, 7] : decades < 3 ? [1, 2, 5] : [1];
+    return wanted.includes(digit) ? show(unit, Number(value.toPrecision(3))).replace(/(\.\d*?)0+(?=\D|$)/, "$1").replace(/\.(?=\D|$)/, "") : "";
+  };
+}
+
+function axis(options) {
+  const { title, unit, type, values, label, labels } = options;
+  const common = {
+    title: { display: true, text: title, color: css("--dim") },
+    grid: { color: css("--line"), tickLength: 4 },
+    border: { color: css("--line") },
+  };
+  const ticks = { color: css("--dim"), maxRotation: 50, autoSkipPadding: 8 };
+  if (type === "category") return { ...common, type, labels, offset: true, ticks };
+  if (values) {
+    const set = (scale) => (scale.ticks = values.map((value) => ({ value })));
+    return { ...common, type: "logarithmic", min: values[0] * 0.8, max: values.at(-1) * 1.25, afterBuildTicks: set, ticks: { ...ticks, autoSkip: false, callback: label } };
+  }
+  if (type === "linear") return { ...common, type, ticks: { ...ticks, callback: (value) => (label ? label(value) : show(unit, value)) } };
+  return { ...common, type: "logarithmic", ticks: { ...ticks, autoSkip: false, callback: label || logTick(unit) } };
+}
+
+function options(spec) {
+  return {
+    responsive: true,
+    maintainAspectRatio: false,
+    animation: false,
+    parsing: false,
+    normalized: true,
+    color: css("--text"),
+    layout: { padding: { right: 10 } },
+    interaction: { mode: "nearest", intersect: false },
+    scales: { x: axis(spec.x), y: axis(spec.y) },
+    plugins: {
+      legend: { display: spec.lines.length > 1, labels: { color: css("--text"), usePointStyle: true, boxHeight: 6, padding: 8 } },
+      tooltip: { callbacks: { title: () => "", label: (item) => spec.tip(item.dataset.label, item.raw) } },
+    },
+  };
+}
+
+function dataset(line, number) {
+  const colour = line.colour ?? colourOf(line.store);
+  return {
+    label: line.name || line.store.name,
+    data: line.points,
+    borderColor: colour,
+    backgroundColor: colour,
+    borderWidth: 1.8,
+    borderDash: line.dash || DASHES[Math.floor(number / 5) % DASHES.length],
+    showLine: line.joined !== false,
+    pointStyle: SHAPES[number % SHAPES.length],
+    pointRadius: line.radius ?? 4,
+    pointHoverRadius: 6,
+    stepped: line.stepped || false,
+  };
+}
+
+/** Puts a chart into an element. It is drawn when it comes into view. */
+function chartIn(parent, spec) {
+  const canvas = make("canvas", { role: "img", "aria-label": `${spec.title}. The same figures follow as a table.` });
+  const figure = make("figure", {}, make("figcaption", {}, spec.title), make("div", { class: "canvas" }, canvas), asTable(spec));
+  parent.append(figure);
+  const draw = () => {
+    if (charts.has(canvas)) return;
+    charts.set(canvas, new Chart(canvas, { type: "line", data: { datasets: spec.lines.map(dataset) }, options: options(spec), plugins: [whiskers] }));
+  };
+  canvas.draw = draw;
+  watcher.observe(canvas);
+}
+
+const watcher = new IntersectionObserver((entries) => {
+  for (const { isIntersecting, target } of entries) if (isIntersecting) target.draw();
+}, { rootMargin: "300px" });
+
+const drawEveryChart = () => document.querySelectorAll("#drawn canvas").forEach((canvas) => canvas.draw());
+
+/** Forgets all charts. */
+function clearCharts() {
+  watcher.disconnect();
+  for (const chart of charts.values()) chart.destroy();
+  charts.clear();
+}
+
+function asTable(spec) {
+  const details = make("details", {}, make("summary", {}, "as a table"));
+  details.addEventListener("toggle", () => {
+    if (!details.open || $("table", details)) return;
+    const body = make("tbody");
+    for (const line of spec.lines)
+      for (const point of line.points) body.append(make("tr", {}, ...spec.row(line.name || line.store.name, point).map((text) => make("td", {}, text))));
+    const head = make("thead", {}, make("tr", {}, ...spec.head.map((text) => make("th", { scope: "col" }, text))));
+    details.append(make("div", { class: "scroll" }, make("table", {}, head, body)));
+  });
+  return details;
+}
