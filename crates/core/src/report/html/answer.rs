@@ -74,6 +74,29 @@ struct Stretch<'a> {
     rows: Vec<&'a Row>,
 }
 
+impl<'a> Stretch<'a> {
+    /// The places that it won, alone or with others.
+    fn won(&self) -> impl Iterator<Item = &'a Contest> {
+        let contests = self.rows.iter().flat_map(|row| &row.contests);
+        contests.filter(|contest| contest.winners().any(|winner| winner.store == self.store))
+    }
+
+    /// Whether it is the best in any place.
+    fn wins_alone(&self) -> bool {
+        self.won().any(|contest| contest.winners().count() == 1)
+    }
+
+    /// The stores that are too close to call with it, those that are so most often first.
+    fn rivals(&self) -> Vec<&'a str> {
+        let mut tally: IndexMap<&str, usize> = IndexMap::new();
+        for winner in self.won().flat_map(Contest::winners).filter(|winner| winner.store != self.store) {
+            *tally.entry(&winner.store).or_default() += 1;
+        }
+        tally.sort_by_cached_key(|_, times| std::cmp::Reverse(*times));
+        tally.into_keys().collect()
+    }
+}
+
 /// For each record size the store that is best, or too close to call with the best, in the most places; of equals the one
 /// that is the least times worse over all places.
 fn stretches<'a>(rows: &[&'a Row]) -> Vec<Stretch<'a>> {
@@ -99,26 +122,37 @@ fn preferred(row: &Row) -> Option<&str> {
     best.filter(|(_, (wins, _))| *wins > 0).map(|(store, _)| *store)
 }
 
-/// The stores' shares of the group in one sentence.
+/// The stores' shares of the group in one or two sentences: what each is best at, and what none is.
 fn lead(verdicts: &[(&Figure, Vec<Stretch<'_>>)]) -> String {
     let mut by_store: IndexMap<&str, Vec<String>> = IndexMap::new();
+    let mut undecided: Vec<String> = Vec::new();
     for (figure, stretches) in verdicts {
         for stretch in stretches {
             let mut what = task(figure).to_owned();
             if stretches.len() > 1 {
                 what.push_str(&format!(" ({})", sizes(&stretch.rows)));
             }
-            by_store.entry(stretch.store).or_default().push(what);
+            if stretch.wins_alone() {
+                by_store.entry(stretch.store).or_default().push(what);
+            } else {
+                let among: Vec<&str> = std::iter::once(stretch.store).chain(stretch.rivals()).collect();
+                undecided.push(format!("{}, among {}", escape(&what), escape(&among.join(", "))));
+            }
         }
     }
-    if by_store.is_empty() {
-        return "No store has a figure here.".into();
-    }
     by_store.sort_by_cached_key(|_, tasks| std::cmp::Reverse(tasks.len()));
-    let parts = by_store
+    let parts: Vec<String> = by_store
         .iter()
-        .map(|(store, tasks)| format!("<strong>{}</strong> for {}", escape(store), escape(&and(tasks))));
-    format!("Prefer {}.", parts.collect::<Vec<_>>().join("; "))
+        .map(|(store, tasks)| format!("<strong>{}</strong> for {}", escape(store), escape(&and(tasks))))
+        .collect();
+    let mut sentences = Vec::new();
+    if !parts.is_empty() {
+        sentences.push(format!("Prefer {}.", parts.join("; ")));
+    }
+    if !undecided.is_empty() {
+        sentences.push(format!("Too close to call: {}.", undecided.join("; ")));
+    }
+    if sentences.is_empty() { "No store has a figure here.".into() } else { sentences.join(" ") }
 }
 
 fn task(figure: &Figure) -> &str {
@@ -179,6 +213,10 @@ fn sentence(
         text.push_str(&format!(" at {}", escape(&sizes(&stretch.rows))));
     }
     text.push_str(&format!(": {}", how_often(won.len(), held.len(), alone)));
+    let rivals = stretch.rivals();
+    if !rivals.is_empty() {
+        text.push_str(&format!(" (with {})", escape(&rivals.join(", "))));
+    }
     text.push_str(&format!(", {}", figures(figure, &won)));
     if let Some(next) = next_best(figure, &won) {
         text.push_str(&format!("; {next}"));
@@ -188,8 +226,9 @@ fn sentence(
     }
     // A stretch has its evidence in several places, unless there is only one.
     let place = matrix.columns.first().filter(|_| matrix.columns.len() == 1);
-    let links: Vec<String> = stretch.rows.iter().map(|row| link(address, row, place)).collect();
-    text.push_str(&format!(". {}", links.join(" ")));
+    let links: Vec<String> =
+        stretch.rows.iter().map(|row| link(address, row, place, &row.record_size.to_string())).collect();
+    text.push_str(&format!(" (evidence: {}).", links.join(", ")));
     text
 }
 
@@ -295,7 +334,7 @@ fn close(matrix: &Matrix, address: &str) -> String {
                 grouped(place.records.from),
                 place.data.name()
             );
-            let link = link(address, row, Some(place));
+            let link = link(address, row, Some(place), "evidence");
             format!("{}{} {link}", escape(&what), escape(&winners.join(", ")))
         })
         .collect();
@@ -320,7 +359,7 @@ fn address(key: &GroupKey) -> String {
 }
 
 /// To one place of the matrix, or to the row of one record size.
-fn link(group: &str, row: &Row, place: Option<&Place>) -> String {
+fn link(group: &str, row: &Row, place: Option<&Place>, text: &str) -> String {
     let size = row.record_size;
     let target = match place {
         Some(place) => {
@@ -329,5 +368,5 @@ fn link(group: &str, row: &Row, place: Option<&Place>) -> String {
         }
         None => format!("mark={}", in_address(&format!("{}|{size}", row.figure.name))),
     };
-    format!("<a href=\"#{}&amp;{target}&amp;go=winners\">evidence</a>", escape(group))
+    format!("<a href=\"#{}&amp;{target}&amp;go=winners\">{}</a>", escape(group), escape(text))
 }

@@ -15,7 +15,11 @@ const whiskers = {
     chart.data.datasets.forEach((dataset, number) => {
       const meta = chart.getDatasetMeta(number);
       if (meta.hidden) return;
+      const { left, top, width, height } = chart.chartArea;
       ctx.save();
+      ctx.beginPath();
+      ctx.rect(left, top, width, height);
+      ctx.clip();
       ctx.strokeStyle = dataset.borderColor;
       ctx.lineWidth = 1.5;
       dataset.data.forEach((point, i) => {
@@ -38,15 +42,23 @@ const whiskers = {
   },
 };
 
-/** Labels of a log axis: 1, 2 and 5 in each decade where there are few decades, else 1 alone. */
-function logTick(unit) {
-  return function tick(value) {
-    const decades = Math.log10(this.max / this.min);
-    const digit = Math.round(value / 10 ** Math.floor(Math.log10(value) + 1e-9));
-    const wanted = decades < 1.2 ? [1, 2, 3, 5, 7] : decades < 3 ? [1, 2, 5] : [1];
-    return wanted.includes(digit) ? show(unit, Number(value.toPrecision(3))).replace(/(\.\d*?)0+(?=\D|$)/, "$1").replace(/\.(?=\D|$)/, "") : "";
-  };
+/** Round values between two others, for a log axis: in each decade as many as there is room for; powers of 2 for bytes. */
+function roundValues(min, max, unit) {
+  const values = [];
+  if (unit === "bytes") {
+    const step = Math.max(1, Math.round(Math.log2(max / min) / 7));
+    for (let power = Math.ceil(Math.log2(min)); 2 ** power <= max; power++) if (power % step === 0) values.push(2 ** power);
+    return values;
+  }
+  const decades = Math.log10(max / min);
+  const digits = decades < 0.7 ? [1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9] : decades < 1.5 ? [1, 2, 3, 5, 7] : decades < 3.5 ? [1, 2, 5] : [1];
+  for (let power = Math.floor(Math.log10(min)); 10 ** power <= max; power++)
+    for (const digit of digits) values.push(Number((digit * 10 ** power).toPrecision(2)));
+  return values.filter((value) => value >= min && value <= max);
 }
+
+/** A round value without the zeros that a measured one has. */
+const showRound = (unit, value) => show(unit, value).replace(/(\.\d*?)0+(?=\D|$)/, "$1").replace(/\.(?=\D|$)/, "");
 
 function axis(options) {
   const { title, unit, type, values, label, labels } = options;
@@ -62,7 +74,20 @@ function axis(options) {
     return { ...common, type: "logarithmic", min: values[0] * 0.8, max: values.at(-1) * 1.25, afterBuildTicks: set, ticks: { ...ticks, autoSkip: false, callback: label } };
   }
   if (type === "linear") return { ...common, type, ticks: { ...ticks, callback: (value) => (label ? label(value) : show(unit, value)) } };
-  return { ...common, type: "logarithmic", ticks: { ...ticks, autoSkip: false, callback: label || logTick(unit) } };
+  const set = (scale) => (scale.ticks = roundValues(scale.min, scale.max, unit).map((value) => ({ value })));
+  return { ...common, type: "logarithmic", afterBuildTicks: set, ticks: { ...ticks, callback: (value) => showRound(unit, value) } };
+}
+
+/** How far an axis reaches beyond the points, so that their intervals can be seen; a very wide one is cut off. */
+function reach(lines, axis) {
+  const points = lines.flatMap((line) => line.points);
+  const means = points.map((point) => point[axis]);
+  if (axis === "x") return { suggestedMin: Math.min(...means) / 1.2, suggestedMax: Math.max(...means) * 1.2 };
+  const [low, high] = [Math.min(...means), Math.max(...means)];
+  return {
+    suggestedMin: Math.max(low / 3, Math.min(low * 0.9, ...points.map((point) => point.low ?? point.y))),
+    suggestedMax: Math.min(high * 3, Math.max(high * 1.1, ...points.map((point) => point.high ?? point.y))),
+  };
 }
 
 function options(spec) {
@@ -75,7 +100,10 @@ function options(spec) {
     color: css("--text"),
     layout: { padding: { right: 10 } },
     interaction: { mode: "nearest", intersect: false },
-    scales: { x: axis(spec.x), y: axis(spec.y) },
+    scales: {
+      x: { ...axis(spec.x), ...(spec.x.type || spec.x.values ? {} : reach(spec.lines, "x")) },
+      y: { ...axis(spec.y), ...(spec.y.type === "linear" ? { beginAtZero: true } : reach(spec.lines, "y")) },
+    },
     plugins: {
       legend: { display: spec.lines.length > 1, labels: { color: css("--text"), usePointStyle: true, boxHeight: 6, padding: 8 } },
       tooltip: { callbacks: { title: () => "", label: (item) => spec.tip(item.dataset.label, item.raw) } },

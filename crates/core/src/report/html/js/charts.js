@@ -58,7 +58,7 @@ function curve(column, x, data, fixed, lines) {
   const values = shown(x).map((number) => list[number].at);
   const label = (value) => {
     const number = list.findIndex((one) => one.at === value);
-    return ofRecords ? threeDigits(value) : model.sizes[number]?.text ?? "";
+    return ofRecords ? grouped(value) : model.sizes[number]?.text ?? "";
   };
   const other = ofRecords ? model.sizes[fixed].text : recordsText(fixed);
   const what = column.operation ? `${state.op}, ${column.title}` : column.title;
@@ -94,12 +94,13 @@ function drawLatency() {
   }
   if (!lines.length) return say("latency", "No histogram of this operation is here for a store that is switched on.");
   const name = (quantile) => (quantile === 1 ? "longest" : quantile === 0 ? "shortest" : `p${Number((quantile * 100).toFixed(4))}`);
+  const most = Math.max(...lines.flatMap((line) => line.points.map((point) => point.x)));
   const label = (value) => {
+    if (value === most) return "longest";
     const at = quantiles.find((quantile) => quantile < 1 && Math.abs(1 / (1 - quantile) / value - 1) < 0.01);
     return at === undefined ? "" : name(at);
   };
-  const most = Math.max(...lines.flatMap((line) => line.points.map((point) => point.x)));
-  const ticks = [0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999].map((quantile) => 1 / (1 - quantile)).filter((value) => value <= most);
+  const ticks = [0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999].map((quantile) => 1 / (1 - quantile)).filter((value) => value < most);
   chartIn(emptied("latency"), {
     title: `${state.op}: latency by percentile`,
     x: { title: "percentile", values: [...ticks, most].filter((value, i, all) => all.indexOf(value) === i), label },
@@ -195,7 +196,7 @@ function sideBySide(id, sets, title, columns) {
     x: { title: "", type: "category", labels: names },
     y: { title: `${state.op}, mean latency`, unit: "ns" },
     lines,
-    tip: (value, point) => `${point.store}, ${value}: ${showFigure("ns", { mean: point.y, ...point, mean: point.y })}`,
+    tip: (value, point) => `${point.store}, ${value}: ${showFigure("ns", { mean: point.y, low: point.low, high: point.high })}`,
     head: ["", "store", "mean latency [95 % interval]"],
     row: (value, point) => [value, point.store, showFigure("ns", { mean: point.y, low: point.low, high: point.high })],
   });

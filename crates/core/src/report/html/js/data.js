@@ -70,10 +70,13 @@ function standingOf(cell, row) {
 
 // ---- Figures for people: three digits, as in the terminal.
 
+/** A whole number with thousands separated. */
+const grouped = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, ",");
+
 function threeDigits(value) {
   const size = Math.abs(value);
   const magnitude = size === 0 ? 0 : Math.floor(Math.log10(size));
-  if (magnitude >= 3) return String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, ",");
+  if (magnitude >= 3) return grouped(Math.round(value));
   return value.toFixed(Math.min(9, Math.max(0, 2 - magnitude)));
 }
 

@@ -30,7 +30,7 @@ function matrixHead(columns) {
   for (const { data, records } of columns) {
     if (data !== kind) kinds.append(make("th", { scope: "colgroup", colspan: columns.filter((c) => c.data === data).length }, model.data[data]));
     kind = data;
-    counts.append(make("th", { scope: "col" }, threeDigits(model.records[records].at)));
+    counts.append(make("th", { scope: "col" }, grouped(model.records[records].at)));
   }
   return make("thead", {}, kinds, counts);
 }
@@ -89,7 +89,7 @@ function drawDetail() {
 
 function detail(row, place) {
   const column = columnOf(row.column);
-  const head = ["store", `${column.title}, mean [95 % interval]`, "times worse than the best", "verdict", "trials"];
+  const head = ["store", `${column.title} [95 % interval]`, "times worse than the best", "verdict", "trials"];
   const body = make("tbody");
   for (const { cell, figure, standing } of ranked(row, place)) {
     const won = standing && standing.standing < 2;

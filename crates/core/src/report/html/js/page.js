@@ -25,6 +25,9 @@ function follow() {
   writeState();
   if (!go) return;
   const section = document.getElementById(go);
+  // Where the filters stay in view, a section begins below them.
+  const sticky = getComputedStyle($("#filters")).position === "sticky";
+  document.documentElement.style.scrollPaddingTop = sticky ? `${$("#filters").offsetHeight}px` : "0";
   section?.scrollIntoView();
   if (!$("#detail").open) section?.focus({ preventScroll: true });
 }

@@ -48,8 +48,7 @@ function readState() {
   for (const axis of model.group_axes) if (asked.has(axis.id)) wanted[axis.id] = asked.get(axis.id);
   state.group = bestGroup(wanted);
   // A link to a section alone leaves the rest as it is.
-  const only = [...asked.keys()].every((key) => key === "go");
-  if (only && asked.has("go")) return asked.get("go");
+  if (state.op && asked.has("go") && [...asked.keys()].length === 1) return asked.get("go");
   for (const [axis] of AXES) state[axis] = asked.has(axis) ? axisValues(axis).indexOf(asked.get(axis)) : -1;
   const oneOf = (name, values, otherwise) => (values.includes(asked.get(name)) ? asked.get(name) : otherwise);
   state.op = oneOf("op", model.operations, model.operations.includes("get") ? "get" : model.operations[0] || "");
@@ -103,4 +102,4 @@ function placeText({ data, size, records }) {
   return `${model.sizes[size].text}, ${recordsText(records)}, ${model.data[data]}`;
 }
 
-const recordsText = (number) => `${threeDigits(model.records[number].at)} records`;
+const recordsText = (number) => `${grouped(model.records[number].at)} records`;

@@ -7,7 +7,7 @@ const LABELS = [
   { id: "store", title: "store", of: (cell) => storeOf(cell).name },
   { id: "data", title: "data", of: (cell) => model.data[model.cells.data[cell]] },
   { id: "record_size", title: "record size", of: (cell) => model.sizes[model.cells.size[cell]].text, by: (cell) => model.cells.size[cell] },
-  { id: "records", title: "records", of: (cell) => threeDigits(model.records[model.cells.records[cell]].at), by: (cell) => model.cells.records[cell] },
+  { id: "records", title: "records", of: (cell) => grouped(model.records[model.cells.records[cell]].at), by: (cell) => model.cells.records[cell] },
   { id: "trials", title: "trials", of: (cell) => `${model.cells.succeeded[cell]}/${model.cells.trials[cell]}`, by: (cell) => model.cells.succeeded[cell] },
 ];
 
@@ -55,7 +55,7 @@ function drawTable() {
   const shownCells = everyRow ? cells : cells.slice(0, ROWS);
   const body = make("tbody");
   for (const cell of shownCells) body.append(tableRow(columns, cell));
-  const caption = `${threeDigits(cells.length)} cells; means over trials [95 % interval]`;
+  const caption = `${grouped(cells.length)} cells; means over trials [95 % interval]`;
   const table = make("table", {}, make("caption", {}, caption), make("thead", {}, make("tr", {}, ...columns.map(headOf))), body);
   const content = emptied("table");
   content.append(make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "All figures" }, table));
@@ -64,7 +64,7 @@ function drawTable() {
       everyRow = true;
       drawTable();
     };
-    content.append(make("button", { type: "button", id: "more", onclick: more }, `Show all ${threeDigits(cells.length)} rows`));
+    content.append(make("button", { type: "button", id: "more", onclick: more }, `Show all ${grouped(cells.length)} rows`));
   }
 }
 
