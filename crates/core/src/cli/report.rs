@@ -60,11 +60,15 @@ pub fn run_page(stores: &[StoreDef], run: &Run, folder: &Path) -> Result<PathBuf
     Ok(path)
 }
 
-/// Writes a page beside its place first, so that a page that was there before is never left in half.
+/// Writes a page. A file that was there before is replaced in one step, so that it is never left in half.
 fn page(merged: &Merged<'_>, path: &Path) -> Result<()> {
     let mut bytes = Vec::new();
     html::write(merged, &mut bytes)
         .map_err(|error| Error::new(Exit::Failure, format!("writing the page: {error}")))?;
+    if std::fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+        // A pipe, a terminal, a folder: nothing that may be replaced.
+        return std::fs::write(path, bytes).map_err(Error::io("writing", path));
+    }
     let mut beside = path.as_os_str().to_owned();
     beside.push(".part");
     let beside = PathBuf::from(beside);
@@ -76,7 +80,8 @@ fn page(merged: &Merged<'_>, path: &Path) -> Result<()> {
     written.map_err(Error::io("writing", path))
 }
 
-fn harness(stores: &[StoreDef]) -> Vec<&'static str> {
+/// The names of the harness's own stores.
+pub fn harness(stores: &[StoreDef]) -> Vec<&'static str> {
     stores.iter().filter(|store| store.kind == Kind::Harness).map(|store| store.name).collect()
 }
 

@@ -12,6 +12,7 @@ pub mod json;
 pub mod matrix;
 pub mod merge;
 mod names;
+pub mod precision;
 #[cfg(test)]
 mod samples;
 mod summary;
