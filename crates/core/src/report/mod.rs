@@ -7,6 +7,7 @@ pub mod column;
 pub mod csv;
 pub mod csv_long;
 mod grid;
+pub mod html;
 pub mod json;
 pub mod matrix;
 pub mod merge;

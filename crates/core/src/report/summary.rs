@@ -33,7 +33,7 @@ pub(super) fn text(merged: &Merged<'_>, matrices: &[Matrix], style: Style) -> St
         out.push_str(&wrap(&line, style.width, "  "));
     }
     out.push_str(&wins(matrices, style));
-    out.push_str(&missing(merged, matrices, style));
+    out.push_str(&missing_text(merged, matrices, style));
     out
 }
 
@@ -74,7 +74,7 @@ fn place(place: &PlaceInfo) -> String {
 }
 
 /// Outliers and drift, run by run.
-fn noise_lines(merged: &Merged<'_>) -> Vec<String> {
+pub(super) fn noise_lines(merged: &Merged<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     for (index, run) in merged.runs.iter().enumerate() {
         let of = if merged.runs.len() > 1 { format!(" of run {index}") } else { String::new() };
@@ -100,7 +100,7 @@ fn noise_lines(merged: &Merged<'_>) -> Vec<String> {
     lines
 }
 
-fn counts(merged: &Merged<'_>) -> String {
+pub(super) fn counts(merged: &Merged<'_>) -> String {
     let (mut ok, mut failed, mut unsupported) = (0, 0, 0);
     for trial in merged.runs.iter().flat_map(|run| &run.trials) {
         match trial.outcome {
@@ -179,12 +179,13 @@ fn wins_item(wins: Option<Wins>) -> Item {
 }
 
 /// Things that happened in the same way: how often, and an example.
-struct Alike {
-    times: usize,
-    example: String,
+pub(super) struct Alike {
+    pub(super) times: usize,
+    pub(super) example: String,
 }
 
-type Lists = IndexMap<String, Alike>;
+/// What happened, each with its reason.
+pub(super) type Lists = IndexMap<String, Alike>;
 
 fn count_in(list: &mut Lists, what: String, example: impl FnOnce() -> String) {
     match list.get_mut(&what) {
@@ -195,8 +196,16 @@ fn count_in(list: &mut Lists, what: String, example: impl FnOnce() -> String) {
     }
 }
 
+/// What has no figures.
+pub(super) struct Missing {
+    pub(super) failed: Lists,
+    pub(super) unsupported: Lists,
+    pub(super) left_out: Lists,
+    pub(super) not_run: Lists,
+}
+
 /// What failed, what is unsupported, what was left out and what did not run, each with its reason.
-fn missing(merged: &Merged<'_>, matrices: &[Matrix], style: Style) -> String {
+pub(super) fn missing<'m>(merged: &Merged<'_>, matrices: impl IntoIterator<Item = &'m Matrix>) -> Missing {
     let (mut failed, mut unsupported, mut left_out) = (Lists::new(), Lists::new(), Lists::new());
     for (index, run) in merged.runs.iter().enumerate() {
         let of_run = if merged.runs.len() > 1 { format!(" of run {index}") } else { String::new() };
@@ -217,10 +226,15 @@ fn missing(merged: &Merged<'_>, matrices: &[Matrix], style: Style) -> String {
             count_in(&mut left_out, one_line(&omitted.reason), || omitted.cell.id());
         }
     }
-    let mut out = list("Failed", "trials", &failed, style);
-    out.push_str(&list("Unsupported", "trials", &unsupported, style));
-    out.push_str(&list("Left out", "combinations", &left_out, style));
-    out.push_str(&list("Not run", "combinations", &not_measured(merged, matrices), style));
+    Missing { failed, unsupported, left_out, not_run: not_measured(merged, matrices) }
+}
+
+fn missing_text(merged: &Merged<'_>, matrices: &[Matrix], style: Style) -> String {
+    let missing = missing(merged, matrices);
+    let mut out = list("Failed", "trials", &missing.failed, style);
+    out.push_str(&list("Unsupported", "trials", &missing.unsupported, style));
+    out.push_str(&list("Left out", "combinations", &missing.left_out, style));
+    out.push_str(&list("Not run", "combinations", &missing.not_run, style));
     out
 }
 
@@ -263,7 +277,7 @@ fn list(title: &str, unit: &str, list: &Lists, style: Style) -> String {
 }
 
 /// Stores that never ran, and places in matrices where a store that ran elsewhere did not.
-fn not_measured(merged: &Merged<'_>, matrices: &[Matrix]) -> Lists {
+fn not_measured<'m>(merged: &Merged<'_>, matrices: impl IntoIterator<Item = &'m Matrix>) -> Lists {
     let mut lists = Lists::new();
     for run in merged.runs {
         for store in &run.header.stores {
