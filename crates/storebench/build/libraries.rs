@@ -151,6 +151,11 @@ fn tell_rocksdb_version() -> Result<()> {
             .map(str::trim)
             .ok_or_else(|| format!("{}: ROCKSDB_{name} is not defined there", header.display()))
     };
-    println!("cargo:rustc-env=STOREBENCH_ROCKSDB_VERSION={}.{}.{}", part("MAJOR")?, part("MINOR")?, part("PATCH")?);
+    println!(
+        "cargo:rustc-env=STOREBENCH_ROCKSDB_VERSION={}.{}.{}",
+        part("MAJOR")?,
+        part("MINOR")?,
+        part("PATCH")?
+    );
     Ok(())
 }

@@ -1,7 +1,11 @@
-//! Measuring: the clock, latencies, the process, the disk, the machine. Nothing here prints.
+//! Measuring: the clock, latencies, the process and its syncs, the disk, the device, the machine. Nothing here prints.
 
 pub mod clock;
+pub mod counters;
+pub mod device;
 pub mod disk;
 pub mod environment;
 pub mod latency;
 pub mod process;
+pub mod processors;
+pub mod syncs;

@@ -112,6 +112,7 @@ pub fn measured(ns: f64) -> Measured {
         cpu: Cpu { user_ns: 5_000_000, system_ns: 1_000_000 },
         disk: Disk { allocated_bytes: (40_960.0 + ns * 10.0) as u64, apparent_bytes: 60_000, files: 3 },
         stored: Stored { records: 100, key_bytes: 3_200, value_bytes: 51_200 },
+        written: None,
         device: None,
         processors: None,
         unknown: vec![],
@@ -127,6 +128,7 @@ fn operation(name: &str, ns: f64) -> OperationResult {
         wall_ns: times(1200.0),
         sum_ns: times(1000.0),
         value_bytes: 512_000,
+        put_back: 0,
         latency: Latency {
             mean_ns: ns,
             stdev_ns: ns / 4.0,

@@ -4,13 +4,14 @@ use std::sync::Barrier;
 use std::time::Instant;
 
 use crate::measure::clock::Clock;
+use crate::measure::counters::Snapshot;
 use crate::record::{KEY_BYTES, Records};
-use crate::result::{Load, OperationResult, Stored};
+use crate::result::{Counters, Load, OperationResult, Stored, Written};
 use crate::store::{Session, Store};
 use crate::units::CountRange;
 use crate::workload::bench::Bench;
 use crate::workload::choose::Chooser;
-use crate::workload::driver::{Driver, Operation, Quantum, Recorder, Stop, Visit};
+use crate::workload::driver::{Driver, Operation, Quantum, Recorder, Stop, Untimed, Visit};
 
 /// What the workload is asked to do.
 #[derive(Debug, Clone)]
@@ -40,6 +41,8 @@ pub struct Done {
     pub operations: Vec<OperationResult>,
     /// What the store holds now.
     pub stored: Stored,
+    /// What was handed to it.
+    pub written: Written,
 }
 
 /// Value bytes in a batch of the loader, at most: so that 500 records of 1 MiB do not take half a gigabyte of the harness.
@@ -54,6 +57,7 @@ struct Share<'a> {
     versions: Vec<u8>,
     quantum: Quantum,
     chooser: Chooser,
+    written: Written,
 }
 
 impl Share<'_> {
@@ -98,6 +102,7 @@ impl Share<'_> {
                 left -= 1;
             }
             self.driver.run(session, &mut self.quantum)?;
+            self.written = self.written.plus(self.quantum.written());
         }
         Ok(())
     }
@@ -109,6 +114,8 @@ struct Running<'a> {
     records: &'a Records,
     shares: Vec<Share<'a>>,
     batch: Batch,
+    /// All that was loaded.
+    loaded: Written,
 }
 
 /// What is ready before the store is opened: all of the harness's memory.
@@ -137,6 +144,7 @@ impl Crud {
                 ),
                 quantum: Quantum::new(records.largest_value()),
                 chooser: Chooser::uniform(self.seed ^ thread),
+                written: Written::default(),
             })
         };
         let shares = (0..self.threads).map(share).collect::<Result<_, String>>()?;
@@ -146,7 +154,8 @@ impl Crud {
             keys: Vec::with_capacity(self.batch),
             ends: Vec::with_capacity(self.batch),
         };
-        Ok(Prepared { running: Running { plan: self, records, shares, batch } })
+        let loaded = Written::default();
+        Ok(Prepared { running: Running { plan: self, records, shares, batch, loaded } })
     }
 }
 
@@ -165,9 +174,9 @@ impl Prepared<'_> {
     pub fn run(mut self, bench: &mut Bench<'_>) -> Result<Done, Stop> {
         let running = &mut self.running;
         let mut load = running.load(bench.store()?)?;
-        let mut walls_ns = Vec::new();
+        let mut phases = Vec::new();
         for operation in running.plan.order.clone() {
-            let mut wall_ns = 0;
+            let mut phase = Phase { operation, wall_ns: 0, counters: None };
             let mut left = running.plan.operations;
             while left > 0 {
                 if operation == Operation::Insert && running.live() >= running.plan.records.to {
@@ -178,16 +187,17 @@ impl Prepared<'_> {
                     Operation::Insert => left.min(running.plan.records.to - running.live()),
                     _ => left,
                 };
-                wall_ns += running.phase(bench.store()?, operation, now)?;
+                let before = Snapshot::now();
+                phase.wall_ns += running.phase(bench.store()?, operation, now)?;
+                phase.add(Snapshot::now().since(&before));
                 left -= now;
             }
-            walls_ns.push((operation, wall_ns));
+            phases.push(phase);
         }
-        let stored = running.stored();
+        let (stored, written) = (running.stored(), running.written());
         let recorder = self.recorder()?;
-        let operations =
-            walls_ns.into_iter().map(|(operation, wall_ns)| operation_result(operation, &recorder, wall_ns));
-        Ok(Done { load, operations: operations.collect::<Result<_, _>>()?, stored })
+        let operations = phases.into_iter().map(|phase| operation_result(phase, &recorder));
+        Ok(Done { load, operations: operations.collect::<Result<_, _>>()?, stored, written })
     }
 
     /// What all threads measured together.
@@ -216,6 +226,7 @@ impl Running<'_> {
         let mut session = store.session().map_err(|error| Stop::store("opening a session", &error))?;
         let mut load = Load { records: count, value_bytes: 0, store_ns: 0, counters: None };
         let mut next = 0;
+        let before = Snapshot::now();
         while next < count {
             next = self.batch.fill(self.records, next..count, self.plan.batch);
             let batch = self.batch.records();
@@ -224,6 +235,9 @@ impl Running<'_> {
             load.store_ns += start.elapsed().as_nanos() as u64;
             load.value_bytes += batch.iter().map(|(_, value)| value.len() as u64).sum::<u64>();
         }
+        load.counters = Some(Snapshot::now().since(&before));
+        let (key_bytes, value_bytes) = (count * KEY_BYTES as u64, load.value_bytes);
+        self.loaded = self.loaded.plus(Written { records: count, key_bytes, value_bytes });
         Ok(load)
     }
 
@@ -269,6 +283,27 @@ impl Running<'_> {
             });
         Stored { records, key_bytes: records * KEY_BYTES as u64, value_bytes: value_bytes.sum() }
     }
+
+    /// What was handed to the store.
+    fn written(&self) -> Written {
+        self.shares.iter().fold(self.loaded, |sum, share| sum.plus(share.written))
+    }
+}
+
+/// What is measured of an operation besides its latencies; where it was done in several rounds, of all together.
+struct Phase {
+    operation: Operation,
+    wall_ns: u64,
+    counters: Option<Counters>,
+}
+
+impl Phase {
+    fn add(&mut self, counters: Counters) {
+        self.counters = Some(match self.counters.take() {
+            Some(before) => before.plus(&counters),
+            None => counters,
+        });
+    }
 }
 
 /// How many of `count` operations fall to one thread. Inserts go to the threads in turn, from the one whose turn it is,
@@ -279,21 +314,20 @@ fn share_of(operation: Operation, count: u64, live: u64, thread: u64, threads: u
     (count + threads - 1 - turn) / threads
 }
 
-fn operation_result(
-    operation: Operation,
-    recorder: &Recorder,
-    wall_ns: u64,
-) -> Result<OperationResult, Stop> {
-    let record = recorder.of(operation);
+fn operation_result(phase: Phase, recorder: &Recorder) -> Result<OperationResult, Stop> {
+    let record = recorder.of(phase.operation);
+    // Nothing but what was removed is put back.
+    let untimed = if phase.operation == Operation::Remove { recorder.untimed() } else { Untimed::default() };
     Ok(OperationResult {
-        operation: operation.name().into(),
+        operation: phase.operation.name().into(),
         count: record.latencies.count(),
         errors: record.errors,
-        wall_ns,
+        wall_ns: phase.wall_ns,
         sum_ns: record.latencies.sum_ns(),
         value_bytes: record.value_bytes,
+        put_back: untimed.count,
         latency: record.latencies.summary().map_err(Stop::harness)?,
-        counters: None,
+        counters: phase.counters.map(|counters| counters.without_syncs(&untimed.syncs)),
         series: Vec::new(),
     })
 }

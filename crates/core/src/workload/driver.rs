@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::measure::clock::Clock;
 use crate::measure::latency::Latencies;
-use crate::record::{Key, Records};
-use crate::result::Failure;
+use crate::measure::syncs::{self, Syncs};
+use crate::record::{KEY_BYTES, Key, Records};
+use crate::result::{Failure, Written};
 use crate::store::{Session, StoreError};
 
 /// What is done with one record.
@@ -135,6 +136,13 @@ impl Quantum {
         self.planned.len() + more <= QUANTUM_OPERATIONS && self.arena.len() < QUANTUM_BYTES
     }
 
+    /// The records that its operations hand to the store.
+    pub fn written(&self) -> Written {
+        let writes = |planned: &&Planned| matches!(planned.operation, Operation::Insert | Operation::Update);
+        let records = self.planned.iter().filter(writes).count() as u64;
+        Written { records, key_bytes: records * KEY_BYTES as u64, value_bytes: self.arena.len() as u64 }
+    }
+
     /// Whether nothing is planned.
     pub fn is_empty(&self) -> bool {
         self.planned.is_empty()
@@ -179,10 +187,20 @@ impl Record {
     }
 }
 
+/// What was done between the timed operations.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Untimed {
+    /// Operations.
+    pub count: u64,
+    /// The syncs that the threads at work made in them.
+    pub syncs: Syncs,
+}
+
 /// What was measured, by operation.
 #[derive(Debug, Clone)]
 pub struct Recorder {
     records: [Record; Operation::ALL.len()],
+    untimed: Untimed,
 }
 
 impl Recorder {
@@ -191,7 +209,8 @@ impl Recorder {
     /// # Errors
     /// As [`Latencies::new`].
     pub fn new() -> Result<Recorder, String> {
-        Ok(Recorder { records: [Record::new()?, Record::new()?, Record::new()?, Record::new()?] })
+        let records = [Record::new()?, Record::new()?, Record::new()?, Record::new()?];
+        Ok(Recorder { records, untimed: Untimed::default() })
     }
 
     /// What was measured of `operation`.
@@ -199,11 +218,18 @@ impl Recorder {
         &self.records[operation as usize]
     }
 
+    /// What was done between the timed operations.
+    pub fn untimed(&self) -> Untimed {
+        self.untimed
+    }
+
     /// Adds what another thread measured.
     ///
     /// # Errors
     /// As [`Latencies::merge`].
     pub fn merge(&mut self, other: &Recorder) -> Result<(), String> {
+        self.untimed.count += other.untimed.count;
+        self.untimed.syncs = self.untimed.syncs.plus(&other.untimed.syncs);
         self.records.iter_mut().zip(&other.records).try_for_each(|(mine, theirs)| mine.merge(theirs))
     }
 }
@@ -273,7 +299,13 @@ impl<'a> Driver<'a> {
         let mut done = 0;
         let mut stopped = Ok(());
         for ((planned, key), ticks) in planned.iter().zip(keys.iter()).zip(ticks.iter_mut()) {
-            match self.one(session, planned, key, &arena[planned.value.clone()]) {
+            let value = &arena[planned.value.clone()];
+            let one = if planned.timed {
+                self.one(session, planned, key, value)
+            } else {
+                self.one_untimed(session, planned, key, value)
+            };
+            match one {
                 Ok(elapsed) => *ticks = elapsed,
                 Err(stop) => {
                     self.recorder.records[planned.operation as usize].errors += 1;
@@ -313,6 +345,23 @@ impl<'a> Driver<'a> {
             Ok(()) => Ok(end.saturating_sub(start)),
             Err(error) => Err(failed(planned, key, &error)),
         }
+    }
+
+    /// One operation that is no part of what is measured: its syncs are set apart.
+    #[inline(never)]
+    fn one_untimed(
+        &mut self,
+        session: &mut dyn Session,
+        planned: &Planned,
+        key: &Key,
+        value: &[u8],
+    ) -> Result<u64, Stop> {
+        let before = syncs::of_this_thread();
+        let done = self.one(session, planned, key, value);
+        let untimed = &mut self.recorder.untimed;
+        untimed.count += 1;
+        untimed.syncs = untimed.syncs.plus(&syncs::of_this_thread().since(&before));
+        done
     }
 
     #[inline(always)]

@@ -17,8 +17,8 @@ use std::path::Path;
 use std::ptr::{self, NonNull};
 
 use storebench_core::store::{
-    Batch, Capabilities, Guarantee, Kind, Offer, OpenFn, OpenOptions, Result, Session, Setting, Store, StoreDef,
-    StoreError,
+    Batch, Capabilities, Guarantee, Kind, Offer, OpenFn, OpenOptions, Result, Session, Setting, Store,
+    StoreDef, StoreError,
 };
 
 use self::config::{Config, SETTINGS};

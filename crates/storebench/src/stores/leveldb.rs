@@ -9,8 +9,8 @@ use std::path::PathBuf;
 use std::ptr;
 
 use storebench_core::store::{
-    Capabilities, Guarantee, Kind, Offer, OpenFn, OpenOptions, Result, Session, Setting, SettingDef, Store, StoreDef,
-    StoreError,
+    Capabilities, Guarantee, Kind, Offer, OpenFn, OpenOptions, Result, Session, Setting, SettingDef, Store,
+    StoreDef, StoreError,
 };
 
 use super::owned::Owned;
@@ -40,7 +40,10 @@ pub const LEVELDB: StoreDef = StoreDef {
 const MAX_KEY_BYTES: usize = u32::MAX as usize;
 
 const SETTINGS: &[SettingDef] = &[
-    SettingDef { name: "write_buffer_size", help: "the memory table, in bytes (65536 to 1073741824; 4194304)" },
+    SettingDef {
+        name: "write_buffer_size",
+        help: "the memory table, in bytes (65536 to 1073741824; 4194304)",
+    },
     SettingDef { name: "block_cache_size", help: "the cache of blocks, in bytes (8388608)" },
     SettingDef { name: "block_size", help: "a block of a table file, in bytes (1024 to 4194304; 4096)" },
     SettingDef { name: "max_file_size", help: "a table file, in bytes (1048576 to 1073741824; 2097152)" },
@@ -238,8 +241,7 @@ impl Store for LevelDb {
     fn session(&self) -> Result<Box<dyn Session + '_>> {
         // SAFETY: both are ours to free.
         let (write, batch) = unsafe {
-            let write =
-                Owned::new(ffi::leveldb_writeoptions_create(), ffi::leveldb_writeoptions_destroy)?;
+            let write = Owned::new(ffi::leveldb_writeoptions_create(), ffi::leveldb_writeoptions_destroy)?;
             ffi::leveldb_writeoptions_set_sync(write.as_ptr(), u8::from(self.guarantee == Guarantee::Power));
             (write, Owned::new(ffi::leveldb_writebatch_create(), ffi::leveldb_writebatch_destroy)?)
         };
@@ -382,12 +384,7 @@ impl Session for LevelDbSession<'_> {
         }
     }
 
-    fn scan(
-        &mut self,
-        from: &[u8],
-        limit: usize,
-        visit: &mut dyn FnMut(&[u8], &[u8]),
-    ) -> Result<usize> {
+    fn scan(&mut self, from: &[u8], limit: usize, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize> {
         let iterator = self.store.iterator(&self.read)?;
         let iterator_ptr = iterator.as_ptr();
         let mut shown = 0;

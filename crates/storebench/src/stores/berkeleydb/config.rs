@@ -8,7 +8,10 @@ use super::ffi;
 use crate::stores::support::Given;
 
 pub const SETTINGS: &[SettingDef] = &[
-    SettingDef { name: "pagesize", help: "a page, in bytes: a power of two from 512 to 65536 (the file system's block)" },
+    SettingDef {
+        name: "pagesize",
+        help: "a page, in bytes: a power of two from 512 to 65536 (the file system's block)",
+    },
     SettingDef { name: "cachesize", help: "the cache with its overhead, in bytes (65536 to 2^40; 327680)" },
     SettingDef { name: "lg_max", help: "a log file, in bytes; process and power only (10485760)" },
     SettingDef { name: "lg_bsize", help: "the log's buffer, in bytes; process and power only (32000)" },

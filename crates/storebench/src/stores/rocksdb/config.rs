@@ -14,7 +14,10 @@ use crate::stores::support::Given;
 
 pub const SETTINGS: &[SettingDef] = &[
     SettingDef { name: "write_buffer_size", help: "a memory table, in bytes (65536 to 2^36; 67108864)" },
-    SettingDef { name: "block_cache_size", help: "the cache of blocks, in bytes (8388608 or more, by version)" },
+    SettingDef {
+        name: "block_cache_size",
+        help: "the cache of blocks, in bytes (8388608 or more, by version)",
+    },
     SettingDef { name: "block_size", help: "a block of a table file, in bytes (1024 to 4194304; 4096)" },
     SettingDef { name: "bloom_bits", help: "bits a key of a Bloom filter (1 to 32; no filter)" },
     SettingDef { name: "max_background_jobs", help: "threads that flush and compact (1 to 64; 2)" },
@@ -116,8 +119,10 @@ impl Config {
         // SAFETY: the caller's promise. The table's options are copied by the last call, the cache is shared with them,
         // and the filter is theirs from then on.
         unsafe {
-            let made =
-                Owned::new(ffi::rocksdb_block_based_options_create(), ffi::rocksdb_block_based_options_destroy)?;
+            let made = Owned::new(
+                ffi::rocksdb_block_based_options_create(),
+                ffi::rocksdb_block_based_options_destroy,
+            )?;
             let table = made.as_ptr();
             if let Some(bytes) = self.block_size {
                 ffi::rocksdb_block_based_options_set_block_size(table, size(bytes));
@@ -222,15 +227,17 @@ fn latest_options(folder: &Path) -> Result<BTreeMap<String, String>> {
     for entry in fs::read_dir(folder).map_err(StoreError::io(format!("reading {}", folder.display())))? {
         let entry = entry.map_err(StoreError::io(format!("reading {}", folder.display())))?;
         let name = entry.file_name();
-        let number = name.to_str().and_then(|name| name.strip_prefix("OPTIONS-")).and_then(|rest| rest.parse().ok());
+        let number =
+            name.to_str().and_then(|name| name.strip_prefix("OPTIONS-")).and_then(|rest| rest.parse().ok());
         if let Some(number) = number
             && latest.as_ref().is_none_or(|(highest, _)| number > *highest)
         {
             latest = Some((number, entry.path()));
         }
     }
-    let (_, path) = latest
-        .ok_or_else(|| StoreError::Engine(format!("RocksDB wrote no OPTIONS file into {}", folder.display())))?;
+    let (_, path) = latest.ok_or_else(|| {
+        StoreError::Engine(format!("RocksDB wrote no OPTIONS file into {}", folder.display()))
+    })?;
     let text = fs::read_to_string(&path).map_err(StoreError::io(format!("reading {}", path.display())))?;
     Ok(text
         .lines()
