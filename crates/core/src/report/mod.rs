@@ -13,6 +13,7 @@ pub mod merge;
 mod names;
 #[cfg(test)]
 mod samples;
+mod scope;
 mod summary;
 mod table;
 pub mod terminal;
