@@ -7,7 +7,6 @@
 mod answer;
 mod cells;
 mod contests;
-mod extra;
 mod latencies;
 mod machine;
 mod markup;

@@ -16,6 +16,7 @@ pub mod noise;
 pub mod precision;
 #[cfg(test)]
 mod samples;
+mod scope;
 mod summary;
 mod table;
 pub mod terminal;

@@ -105,16 +105,28 @@ pub fn measured(ns: f64) -> Measured {
         store_version: "1.2.3".into(),
         settings: vec![Setting::read_back("page_size", 4096)],
         statistics: vec![],
-        load: Load { records: 100, value_bytes: 51_200, store_ns: 2_000_000, counters: None },
+        load: Load {
+            records: 100,
+            value_bytes: 51_200,
+            store_ns: 2_000_000,
+            counters: Some(counters(4, 60_000)),
+        },
         operations: factors.map(|(name, factor)| operation(name, ns * factor)).into(),
         settle_ns: 3_000_000,
-        settle_counters: None,
+        settle_counters: Some(counters(1, 4096)),
         memory: Memory { base_bytes: 4 << 20, peak_above_base_bytes: (ns * 1024.0) as u64 },
         cpu: Cpu { user_ns: 5_000_000, system_ns: 1_000_000 },
         disk: Disk { allocated_bytes: (40_960.0 + ns * 10.0) as u64, apparent_bytes: 60_000, files: 3 },
         stored: Stored { records: 100, key_bytes: 3_200, value_bytes: 51_200 },
-        device: None,
-        processors: None,
+        written: Some(Written { records: 2_100, key_bytes: 67_200, value_bytes: 1_075_200 }),
+        device: Some(Device {
+            name: "nvme0n1".into(),
+            shared: true,
+            burst: traffic(1 << 20),
+            settled: traffic(3 << 20),
+            idle_written_bytes_per_s: Some(12_288.0),
+        }),
+        processors: Some(Processors { idle_share: 0.5, io_wait_share: 0.125 }),
         cache_emptied_by: None,
         warm_up_operations: 0,
         unknown: vec![],
@@ -130,6 +142,7 @@ fn operation(name: &str, ns: f64) -> OperationResult {
         wall_ns: times(1200.0),
         sum_ns: times(1000.0),
         value_bytes: 512_000,
+        untimed: if name == "remove" { 1000 } else { 0 },
         latency: Latency {
             mean_ns: ns,
             stdev_ns: ns / 4.0,
@@ -141,7 +154,10 @@ fn operation(name: &str, ns: f64) -> OperationResult {
             max_ns: times(20.0),
             histogram: histogram(ns),
         },
-        counters: None,
+        counters: Some(match name {
+            "get" => counters(0, 0),
+            _ => Counters { sync_ns: Some(times(400.0)), ..counters(1000, 640_000) },
+        }),
         series: vec![],
     }
 }
@@ -154,6 +170,24 @@ fn histogram(ns: f64) -> String {
         latencies.record((ns * (0.5 + f64::from(number) / 2000.0 + 10.0 * tail)) as u64);
     }
     latencies.summary().unwrap().histogram
+}
+
+fn counters(syncs: u64, written_bytes: u64) -> Counters {
+    Counters {
+        syncs: Some(syncs),
+        sync_ns: Some(syncs * 300),
+        syncs_by_call: [("fdatasync".to_owned(), syncs)].into(),
+        written_bytes: Some(written_bytes),
+        read_bytes: Some(0),
+        minor_faults: 20,
+        major_faults: 0,
+        voluntary_switches: syncs,
+        involuntary_switches: 3,
+    }
+}
+
+fn traffic(written_bytes: u64) -> Traffic {
+    Traffic { read_bytes: 0, written_bytes, flushes: Some(1000) }
 }
 
 /// A run of one block.

@@ -6,11 +6,13 @@ use std::time::{Duration, Instant};
 
 use crate::cell::Cache;
 use crate::measure::clock::Clock;
-use crate::measure::{disk, process};
+use crate::measure::counters::Snapshot;
+use crate::measure::{disk, process, syncs};
 use crate::record::Records;
 use crate::record::pool::Pool;
-use crate::result::{Failure, Measured, Memory};
-use crate::runner::spec::{Report, Spec};
+use crate::result::{Counters, Failure, Measured, Memory};
+use crate::runner::spec::{DeviceSpec, Report, Spec};
+use crate::runner::watch::{Seen, Watch};
 use crate::store::{Guarantee, OpenFn, OpenOptions, Setting, StoreDef, StoreError};
 use crate::workload::bench::Bench;
 use crate::workload::crud::{Crud, Done, Prepared};
@@ -80,7 +82,7 @@ fn trial(stores: &[StoreDef], spec: &Spec) -> Result<Measured, Ended> {
         settings: &spec.settings,
         sessions: crud.threads as usize + 1,
     };
-    measure(store, open, options, prepared, promised)
+    measure(store, open, options, prepared, promised, &spec.device)
 }
 
 fn find<'a>(stores: &'a [StoreDef], name: &str) -> Result<(&'a StoreDef, OpenFn), Ended> {
@@ -124,10 +126,13 @@ fn measure(
     options: OpenOptions<'_>,
     prepared: Prepared<'_>,
     promised: Guarantee,
+    device: &Result<DeviceSpec, String>,
 ) -> Result<Measured, Ended> {
+    // Looked at here, so that its memory is the harness's own; where they don't count, the result says so.
+    let _ = syncs::in_effect();
+    let mut watch = Watch::start(options.directory, device);
     process::reset_peak().map_err(harness)?;
     let base = process::resident().map_err(harness)?;
-    let cpu_before = process::cpu();
     let mut bench = Bench::open(open, options).map_err(unsupported_or_failed)?;
     let guarantee = bench.store()?.guarantee();
     if guarantee != promised {
@@ -137,11 +142,11 @@ fn measure(
     }
     let settings = read_settings(&bench)?;
     let warm_up_operations = prepared.warm_up();
-    let Done { load, operations, stored, cache_emptied_by } = prepared.run(&mut bench)?;
+    let Done { load, operations, stored, written, cache_emptied_by } = prepared.run(&mut bench)?;
+    watch.burst();
     let peak = process::resident().map_err(harness)?;
-    let start = Instant::now();
-    bench.store()?.settle().map_err(|error| Stop::store("settling", &error))?;
-    let settle_ns = start.elapsed().as_nanos() as u64;
+    let (settle_ns, settle_counters) = settle(&bench)?;
+    let Seen { cpu, processors, device, unknown } = watch.settled();
     if store.capabilities.keeps {
         check_count(&bench, stored.records)?;
     }
@@ -158,20 +163,30 @@ fn measure(
         load,
         operations,
         settle_ns,
-        settle_counters: None,
+        settle_counters: Some(settle_counters),
         memory: Memory {
             base_bytes: base.now_bytes,
             peak_above_base_bytes: peak.peak_bytes.saturating_sub(base.now_bytes),
         },
-        cpu: process::cpu().since(&cpu_before),
+        cpu,
         disk: disk::usage(bench.folder()).map_err(harness)?,
         stored,
-        device: None,
-        processors: None,
+        written: Some(written),
+        device,
+        processors,
         cache_emptied_by: cache_emptied_by.map(|emptied| emptied.name().into()),
         warm_up_operations,
-        unknown: Vec::new(),
+        unknown,
     })
+}
+
+/// Lets the store settle; how long that took in nanoseconds, and what the process did.
+fn settle(bench: &Bench<'_>) -> Result<(u64, Counters), Ended> {
+    let before = Snapshot::now();
+    let start = Instant::now();
+    bench.store()?.settle().map_err(|error| Stop::store("settling", &error))?;
+    let settle_ns = start.elapsed().as_nanos() as u64;
+    Ok((settle_ns, Snapshot::now().since(&before)))
 }
 
 fn read_settings(bench: &Bench<'_>) -> Result<Vec<Setting>, Ended> {

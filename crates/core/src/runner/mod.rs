@@ -6,3 +6,4 @@ pub mod parent;
 pub mod progress;
 pub mod spec;
 mod supervise;
+mod watch;

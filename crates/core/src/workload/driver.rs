@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 use crate::measure::clock::Clock;
 use crate::measure::latency::Latencies;
 use crate::measure::series::Seconds;
-use crate::record::{Key, Records};
-use crate::result::Failure;
+use crate::measure::syncs::{self, Syncs};
+use crate::record::{KEY_BYTES, Key, Records};
+use crate::result::{Failure, Written};
 use crate::store::{Session, StoreError};
 use crate::workload::pacer::Pacer;
 
@@ -137,6 +138,13 @@ impl Quantum {
         self.planned.len() + more <= QUANTUM_OPERATIONS && self.arena.len() < QUANTUM_BYTES
     }
 
+    /// The records that its operations hand to the store.
+    pub fn written(&self) -> Written {
+        let writes = |planned: &&Planned| matches!(planned.operation, Operation::Insert | Operation::Update);
+        let records = self.planned.iter().filter(writes).count() as u64;
+        Written { records, key_bytes: records * KEY_BYTES as u64, value_bytes: self.arena.len() as u64 }
+    }
+
     /// Whether nothing is planned.
     pub fn is_empty(&self) -> bool {
         self.planned.is_empty()
@@ -181,10 +189,32 @@ impl Record {
     }
 }
 
+/// What was done between the timed operations.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Untimed {
+    /// Operations.
+    pub count: u64,
+    /// The syncs that the threads at work made in them.
+    pub syncs: Syncs,
+}
+
+impl Untimed {
+    /// Both together.
+    pub fn plus(self, other: Untimed) -> Untimed {
+        Untimed { count: self.count + other.count, syncs: self.syncs.plus(&other.syncs) }
+    }
+
+    /// What came after `earlier`.
+    pub fn since(self, earlier: Untimed) -> Untimed {
+        Untimed { count: self.count - earlier.count, syncs: self.syncs.since(&earlier.syncs) }
+    }
+}
+
 /// What was measured, by operation.
 #[derive(Debug, Clone)]
 pub struct Recorder {
     records: [Record; Operation::ALL.len()],
+    untimed: Untimed,
 }
 
 impl Recorder {
@@ -193,7 +223,8 @@ impl Recorder {
     /// # Errors
     /// As [`Latencies::new`].
     pub fn new() -> Result<Recorder, String> {
-        Ok(Recorder { records: [Record::new()?, Record::new()?, Record::new()?, Record::new()?] })
+        let records = [Record::new()?, Record::new()?, Record::new()?, Record::new()?];
+        Ok(Recorder { records, untimed: Untimed::default() })
     }
 
     /// What was measured of `operation`.
@@ -206,6 +237,7 @@ impl Recorder {
     /// # Errors
     /// As [`Latencies::merge`].
     pub fn merge(&mut self, other: &Recorder) -> Result<(), String> {
+        self.untimed = self.untimed.plus(other.untimed);
         self.records.iter_mut().zip(&other.records).try_for_each(|(mine, theirs)| mine.merge(theirs))
     }
 }
@@ -267,6 +299,11 @@ impl<'a> Driver<'a> {
         self.recorder
     }
 
+    /// What was done so far that is no part of a measurement.
+    pub fn untimed(&self) -> Untimed {
+        self.recorder.untimed
+    }
+
     /// Latencies of `operation` so far.
     pub fn latencies(&self, operation: Operation) -> &Latencies {
         &self.recorder.of(operation).latencies
@@ -294,7 +331,13 @@ impl<'a> Driver<'a> {
         let mut done = 0;
         let mut stopped = Ok(());
         for ((planned, key), ticks) in planned.iter().zip(keys.iter()).zip(ticks.iter_mut()) {
-            match self.one(session, planned, key, &arena[planned.value.clone()]) {
+            let value = &arena[planned.value.clone()];
+            let one = if planned.timed {
+                self.one(session, planned, key, value)
+            } else {
+                self.one_untimed(session, planned, key, value)
+            };
+            match one {
                 Ok(elapsed) => *ticks = elapsed,
                 Err(stop) => {
                     self.recorder.records[planned.operation as usize].errors += 1;
@@ -343,6 +386,23 @@ impl<'a> Driver<'a> {
             Ok(()) => Ok(end.saturating_sub(start)),
             Err(error) => Err(failed(planned, key, &error)),
         }
+    }
+
+    /// One operation that is no part of what is measured: its syncs are set apart.
+    #[inline(never)]
+    fn one_untimed(
+        &mut self,
+        session: &mut dyn Session,
+        planned: &Planned,
+        key: &Key,
+        value: &[u8],
+    ) -> Result<u64, Stop> {
+        let before = syncs::of_this_thread();
+        let done = self.one(session, planned, key, value);
+        let untimed = &mut self.recorder.untimed;
+        untimed.count += 1;
+        untimed.syncs = untimed.syncs.plus(&syncs::of_this_thread().since(&before));
+        done
     }
 
     #[inline(always)]

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use crate::cell::Rate;
-use crate::result::{OperationResult, Second};
+use crate::result::{Counters, OperationResult, Second};
 use crate::units::CountRange;
 use crate::workload::crud::Crud;
-use crate::workload::driver::{Operation, QUANTUM_OPERATIONS, Recorder, Stop};
+use crate::workload::driver::{Operation, QUANTUM_OPERATIONS, Recorder, Stop, Untimed};
 
 /// What is left of a phase and what came of it.
 #[derive(Debug)]
@@ -19,6 +19,8 @@ pub struct Phase {
     time_left: Option<Duration>,
     wall: Duration,
     series: Vec<Second>,
+    counters: Option<Counters>,
+    untimed: Untimed,
 }
 
 /// What is to be done in one round.
@@ -50,6 +52,8 @@ impl Phase {
             time_left: plan.duration,
             wall: Duration::ZERO,
             series: Vec::new(),
+            counters: None,
+            untimed: Untimed::default(),
         }
     }
 
@@ -88,6 +92,15 @@ impl Phase {
         self.wall += wall;
     }
 
+    /// Adds what the process did in a round, and what of that was no part of the measurement.
+    pub fn count(&mut self, counters: &Counters, untimed: Untimed) {
+        self.counters = Some(match self.counters.take() {
+            Some(before) => before.plus(counters),
+            None => counters.clone(),
+        });
+        self.untimed = self.untimed.plus(untimed);
+    }
+
     /// What was measured.
     ///
     /// # Errors
@@ -102,7 +115,8 @@ impl Phase {
             sum_ns: record.latencies.sum_ns(),
             value_bytes: record.value_bytes,
             latency: record.latencies.summary().map_err(Stop::harness)?,
-            counters: None,
+            untimed: self.untimed.count,
+            counters: self.counters.map(|counters| counters.without_syncs(&self.untimed.syncs)),
             series: self.series,
         })
     }

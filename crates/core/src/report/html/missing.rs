@@ -1,8 +1,8 @@
 //! What the page has no figures for, and what casts doubt on those it has.
 
-use super::extra;
 use super::markup::{escape, list};
 use crate::cell::{Background, Cache, Data, Rate, Tuning};
+use crate::report::column::COLUMNS;
 use crate::report::matrix::Matrix;
 use crate::report::merge::Merged;
 use crate::report::summary::{self, Lists};
@@ -146,7 +146,7 @@ fn not_measured(merged: &Merged<'_>) -> Vec<String> {
         operations().any(|o| !o.series.is_empty()),
         "second by second (operations were too short, or not recorded so)",
     );
-    for column in extra::columns() {
+    for column in COLUMNS {
         let known = if column.is_of_operation() {
             operations().any(|operation| column.of_operation(operation).is_some())
         } else {
