@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use super::args::RunArgs;
+use super::args::{PlaceArg, RunArgs};
 use super::{print, report, tell};
 use crate::cell::{Cell, DEFAULT_PLACE};
 use crate::error::{Error, Exit, Result, meant};
@@ -17,8 +17,9 @@ use crate::place::directory::{self, WorkFolder};
 use crate::place::probe;
 use crate::plan::{self, Plan};
 use crate::record::pool::Pool;
-use crate::result::{FORMAT_VERSION, LeftOut, Run, RunHeader, StoreInfo};
-use crate::runner::parent::{self, Ended, Job};
+use crate::report::precision;
+use crate::result::{FORMAT_VERSION, LeftOut, Run, RunHeader, StoreInfo, TrialResult};
+use crate::runner::parent::{self, Ended, Enough, Job};
 use crate::runner::progress;
 use crate::schedule::{self, Room};
 use crate::store::StoreDef;
@@ -35,12 +36,10 @@ pub fn run(stores: &[StoreDef], args: &RunArgs) -> Result<Exit> {
 fn start(stores: &[StoreDef], args: &RunArgs) -> Result<Exit> {
     let plan = plan(stores, args)?;
     std::fs::create_dir_all(&args.out).map_err(Error::io("making the runs' directory", &args.out))?;
-    let at = args.at.as_ref().unwrap_or(&args.out);
-    let at = std::fs::canonicalize(at).map_err(Error::io("using the place", at))?;
-    for path in directory::clean(&at)? {
+    let places = places(args)?;
+    for path in places.values().map(|place| directory::clean(place)).collect::<Result<Vec<_>>>()?.concat() {
         tell(&format!("deleted {}, which a killed run had left behind", path.display()));
     }
-    let places = BTreeMap::from([(DEFAULT_PLACE.to_owned(), at)]);
     let header = header(stores, args, &plan, &places)?;
     let (cells, _) = schedule::cells(&plan, stores, &rooms(&header));
     if args.dry_run {
@@ -52,6 +51,28 @@ fn start(stores: &[StoreDef], args: &RunArgs) -> Result<Exit> {
     let path = args.out.join(format!("{}-{}", plan.name, jiff::Zoned::now().strftime("%Y%m%d-%H%M%S")));
     let folder = RunFolder::create(&path, &header)?;
     carry_out(&plan, &cells, &places, &[], folder, stores)
+}
+
+/// The places that the command line names, or the runs' directory.
+fn places(args: &RunArgs) -> Result<BTreeMap<String, PathBuf>> {
+    let runs = PlaceArg { name: DEFAULT_PLACE.into(), path: args.out.clone() };
+    let given = if args.at.is_empty() { std::slice::from_ref(&runs) } else { &args.at };
+    let mut places = BTreeMap::new();
+    for PlaceArg { name, path } in given {
+        let path = std::fs::canonicalize(path).map_err(Error::io("using the place", path))?;
+        if !path.is_dir() {
+            return Err(Error::new(
+                Exit::BadValue,
+                format!("the place {} is not a directory", path.display()),
+            ));
+        }
+        if places.insert(name.clone(), path).is_some() {
+            let message =
+                format!("two places are called {name:?}: name them, like --at ssd=/mnt/a --at hdd=/mnt/b");
+            return Err(Error::new(Exit::BadValue, message));
+        }
+    }
+    Ok(places)
 }
 
 /// The plan that the command line asks for.
@@ -68,6 +89,7 @@ fn plan(stores: &[StoreDef], args: &RunArgs) -> Result<Plan> {
     for store in &plan.axes.store {
         check_store(stores, store, named)?;
     }
+    check_settings(stores, &plan)?;
     if let Some(text) = &mut plan.text {
         *text = std::fs::canonicalize(&*text).map_err(Error::io("using the text in", text))?;
         for size in &plan.axes.record_size {
@@ -94,6 +116,27 @@ fn check_store(stores: &[StoreDef], name: &str, named: bool) -> Result<()> {
             Err(Error::new(Exit::UnknownStore, message))
         }
     }
+}
+
+/// A setting must be one that its store takes.
+fn check_settings(stores: &[StoreDef], plan: &Plan) -> Result<()> {
+    for (name, settings) in &plan.settings {
+        check_store(stores, name, true)?;
+        let known: Vec<_> = stores
+            .iter()
+            .filter(|store| store.name == name)
+            .flat_map(|store| store.settings)
+            .map(|known| known.name)
+            .collect();
+        if let Some(unknown) = settings.keys().find(|setting| !known.contains(&setting.as_str())) {
+            let hint = meant(unknown, known.iter().copied()).map(|meant| format!(" (did you mean {meant}?)"));
+            let list = if known.is_empty() { "none".into() } else { known.join(", ") };
+            let message =
+                format!("{name} has no setting {unknown:?}{}; it takes {list}", hint.unwrap_or_default());
+            return Err(Error::new(Exit::BadValue, message));
+        }
+    }
+    Ok(())
 }
 
 fn header(
@@ -173,7 +216,7 @@ fn carry_out(
     plan: &Plan,
     cells: &[Cell],
     places: &BTreeMap<String, PathBuf>,
-    done: &[crate::result::TrialResult],
+    done: &[TrialResult],
     mut folder: RunFolder,
     stores: &[StoreDef],
 ) -> Result<Exit> {
@@ -182,7 +225,14 @@ fn carry_out(
         signal_hook::flag::register(signal, Arc::clone(&interrupted))
             .map_err(|error| Error::new(Exit::Failure, format!("listening for signals: {error}")))?;
     }
-    let job = Job { plan, cells, places, done, interrupted: &interrupted };
+    let harness = report::harness(stores);
+    let header = crate::folder::read(folder.path())?.header;
+    let enough = |trials: &[TrialResult]| {
+        let run = Run { header: header.clone(), trials: trials.to_vec() };
+        plan.precision.is_none_or(|share| precision::is_reached(&run, &harness, share.0 / 100.0))
+    };
+    let enough: Option<Enough<'_>> = plan.precision.is_some().then_some(&enough);
+    let job = Job { plan, cells, places, done, interrupted: &interrupted, enough };
     let ended = parent::run(&job, &mut folder, progress::listener().as_mut())?;
     let path = folder.path().to_path_buf();
     drop(folder);

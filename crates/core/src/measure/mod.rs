@@ -6,6 +6,8 @@ pub mod device;
 pub mod disk;
 pub mod environment;
 pub mod latency;
+pub mod page_cache;
 pub mod process;
 pub mod processors;
+pub mod series;
 pub mod syncs;

@@ -1,17 +1,24 @@
 //! The workload `crud` of paper 000: load, then insert, get, update and remove single records with random keys.
 
 use std::sync::Barrier;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use crate::cell::Rate;
 use crate::measure::clock::Clock;
 use crate::measure::counters::Snapshot;
+use crate::measure::page_cache::Emptied;
+use crate::measure::series::{QUANTUM_TIME, Series};
 use crate::record::{KEY_BYTES, Records};
-use crate::result::{Counters, Load, OperationResult, Stored, Written};
+use crate::result::{Load, OperationResult, Stored, Written};
 use crate::store::{Session, Store};
 use crate::units::CountRange;
 use crate::workload::bench::Bench;
 use crate::workload::choose::Chooser;
-use crate::workload::driver::{Driver, Operation, Quantum, Recorder, Stop, Untimed, Visit};
+use crate::workload::driver::{
+    Driver, Operation, QUANTUM_OPERATIONS, Quantum, Recorder, Stop, Untimed, Visit,
+};
+use crate::workload::pacer::Pacer;
+use crate::workload::phase::{Goal, Phase};
 
 /// What the workload is asked to do.
 #[derive(Debug, Clone)]
@@ -30,6 +37,14 @@ pub struct Crud {
     pub seed: u64,
     /// Sessions at work at once.
     pub threads: u64,
+    /// How operations follow one another.
+    pub rate: Rate,
+    /// How long each operation goes on, whatever the number of operations.
+    pub duration: Option<Duration>,
+    /// Operations of each kind that are done first and not measured, on all threads together.
+    pub warm_up: u64,
+    /// Whether the store is opened anew, with the page cache empty, before values are read.
+    pub cold: bool,
 }
 
 /// What the workload measured.
@@ -43,6 +58,8 @@ pub struct Done {
     pub stored: Stored,
     /// What was handed to it.
     pub written: Written,
+    /// How the page cache was emptied before the reads, if it was.
+    pub cache_emptied_by: Option<Emptied>,
 }
 
 /// Value bytes in a batch of the loader, at most: so that 500 records of 1 MiB do not take half a gigabyte of the harness.
@@ -66,45 +83,69 @@ impl Share<'_> {
     }
 
     /// Plans one operation of the phase; `remove` puts the record back, untimed, so that keys can be chosen at random.
-    fn plan(&mut self, records: &Records, operation: Operation) {
+    fn plan(&mut self, records: &Records, operation: Operation, chosen: u64, timed: bool) {
         if operation == Operation::Insert {
             let index = self.index(self.versions.len() as u64);
             self.versions.push(0);
-            return self.quantum.plan(records, operation, index, 0, true);
+            return self.quantum.plan(records, operation, index, 0, timed);
         }
-        let position = self.chooser.below(self.versions.len() as u64);
-        let index = self.index(position);
-        let version = &mut self.versions[position as usize];
+        let index = self.index(chosen);
+        let version = &mut self.versions[chosen as usize];
         if operation == Operation::Get {
-            return self.quantum.plan(records, operation, index, *version, true);
+            return self.quantum.plan(records, operation, index, *version, timed);
         }
         *version = version.wrapping_add(1);
         let version = *version;
-        self.quantum.plan(records, operation, index, version, true);
+        self.quantum.plan(records, operation, index, version, timed);
         if operation == Operation::Remove {
             self.quantum.plan(records, Operation::Insert, index, version, false);
         }
     }
 
-    /// Does `count` operations.
+    /// Does its part of a round.
     fn work(
         &mut self,
         session: &mut dyn Session,
         records: &Records,
-        operation: Operation,
-        count: u64,
+        goal: &Goal,
+        series: &Series,
     ) -> Result<(), Stop> {
-        let mut left = count;
-        while left > 0 {
-            self.quantum.clear();
-            while left > 0 && self.quantum.has_room_for(2) {
-                self.plan(records, operation);
-                left -= 1;
-            }
+        let mut seconds = series.thread(self.thread as usize, self.driver.latencies(goal.operation));
+        let start = Instant::now();
+        let (mut done, mut limit) = (0, goal.first_quantum);
+        while done < goal.operations && goal.until.is_none_or(|duration| start.elapsed() < duration) {
+            let quantum_start = Instant::now();
+            done += self.quantum(records, goal, done, limit);
             self.driver.run(session, &mut self.quantum)?;
             self.written = self.written.plus(self.quantum.written());
+            self.driver.tell(goal.operation, &mut seconds)?;
+            // Quanta of slow operations are short, so that seconds and the end are met in time.
+            limit = match quantum_start.elapsed() {
+                took if took > QUANTUM_TIME => limit / 2,
+                took if took < QUANTUM_TIME / 2 => limit * 2,
+                _ => limit,
+            }
+            .clamp(1, goal.largest_quantum);
         }
-        Ok(())
+        seconds.finish(self.driver.latencies(goal.operation)).map_err(Stop::harness)
+    }
+
+    /// Plans the next quantum: at most `limit` operations; returns how many.
+    fn quantum(&mut self, records: &Records, goal: &Goal, done: u64, limit: u64) -> u64 {
+        self.quantum.clear();
+        let live = self.versions.len() as u64;
+        let most = (goal.operations - done).min(limit);
+        // All choices are made first, so that the memory they lead to is fetched while others are made.
+        let mut chosen = [0; QUANTUM_OPERATIONS];
+        if goal.operation != Operation::Insert {
+            chosen[..most as usize].fill_with(|| self.chooser.below(live));
+        }
+        let mut planned = 0;
+        while planned < most && self.quantum.has_room_for(2) {
+            self.plan(records, goal.operation, chosen[planned as usize], done + planned >= goal.warm_up);
+            planned += 1;
+        }
+        planned
     }
 }
 
@@ -112,6 +153,7 @@ impl Share<'_> {
 struct Running<'a> {
     plan: &'a Crud,
     records: &'a Records,
+    clock: &'a Clock,
     shares: Vec<Share<'a>>,
     batch: Batch,
     /// All that was loaded.
@@ -139,9 +181,7 @@ impl Crud {
                 thread,
                 threads: self.threads,
                 driver: Driver::new(clock, records, self.visit, check)?,
-                versions: touched(
-                    self.records.to.min(self.records.from + self.operations) / self.threads + 1,
-                ),
+                versions: touched(self.most_records() / self.threads + 1),
                 quantum: Quantum::new(records.largest_value()),
                 chooser: Chooser::uniform(self.seed ^ thread),
                 written: Written::default(),
@@ -155,7 +195,18 @@ impl Crud {
             ends: Vec::with_capacity(self.batch),
         };
         let loaded = Written::default();
-        Ok(Prepared { running: Running { plan: self, records, shares, batch, loaded } })
+        Ok(Prepared { running: Running { plan: self, records, clock, shares, batch, loaded } })
+    }
+}
+
+impl Crud {
+    /// The most records that there can be.
+    fn most_records(&self) -> u64 {
+        if self.duration.is_some() {
+            self.records.to
+        } else {
+            self.records.to.min(self.records.from + self.operations + self.warm_up)
+        }
     }
 }
 
@@ -167,6 +218,11 @@ fn touched(capacity: u64) -> Vec<u8> {
 }
 
 impl Prepared<'_> {
+    /// Operations of each kind that are not measured.
+    pub fn warm_up(&self) -> u64 {
+        self.running.plan.warm_up
+    }
+
     /// Loads the store and does all operations.
     ///
     /// # Errors
@@ -174,30 +230,27 @@ impl Prepared<'_> {
     pub fn run(mut self, bench: &mut Bench<'_>) -> Result<Done, Stop> {
         let running = &mut self.running;
         let mut load = running.load(bench.store()?)?;
+        let mut cache_emptied_by = None;
         let mut phases = Vec::new();
         for operation in running.plan.order.clone() {
-            let mut phase = Phase { operation, wall_ns: 0, counters: None };
-            let mut left = running.plan.operations;
-            while left > 0 {
-                if operation == Operation::Insert && running.live() >= running.plan.records.to {
+            if operation == Operation::Get && running.plan.cold {
+                cache_emptied_by = Some(bench.reopen_cold()?);
+            }
+            let mut phase = Phase::new(operation, running.plan);
+            while let Some(goal) = phase.goal(running.live()) {
+                if goal.operations == 0 {
                     bench.fresh()?;
                     load = running.load(bench.store()?)?;
+                } else {
+                    running.round(bench.store()?, &mut phase, goal)?;
                 }
-                let now = match operation {
-                    Operation::Insert => left.min(running.plan.records.to - running.live()),
-                    _ => left,
-                };
-                let before = Snapshot::now();
-                phase.wall_ns += running.phase(bench.store()?, operation, now)?;
-                phase.add(Snapshot::now().since(&before));
-                left -= now;
             }
             phases.push(phase);
         }
         let (stored, written) = (running.stored(), running.written());
         let recorder = self.recorder()?;
-        let operations = phases.into_iter().map(|phase| operation_result(phase, &recorder));
-        Ok(Done { load, operations: operations.collect::<Result<_, _>>()?, stored, written })
+        let operations = phases.into_iter().map(|phase| phase.result(&recorder)).collect::<Result<_, _>>()?;
+        Ok(Done { load, operations, stored, written, cache_emptied_by })
     }
 
     /// What all threads measured together.
@@ -241,17 +294,23 @@ impl Running<'_> {
         Ok(load)
     }
 
-    /// Does `count` operations on all threads together; returns the wall time in nanoseconds.
-    fn phase(&mut self, store: &dyn Store, operation: Operation, count: u64) -> Result<u64, Stop> {
-        let threads = self.shares.len() as u64;
-        let (records, live) = (self.records, self.live());
+    /// One round of a phase, on all threads together.
+    fn round(&mut self, store: &dyn Store, phase: &mut Phase, goal: Goal) -> Result<(), Stop> {
+        let (records, clock, live) = (self.records, self.clock, self.live());
+        let (threads, rate) = (self.shares.len() as u64, self.plan.rate);
         let barrier = Barrier::new(self.shares.len());
+        let series = Series::new(self.shares.len());
+        let before = Snapshot::now();
         let work = |share: &mut Share<'_>| -> Result<(Instant, Instant), Stop> {
             let session = store.session().map_err(|error| Stop::store("opening a session", &error));
             barrier.wait();
+            let mut session = session?;
+            share.driver.set_pacer(match rate {
+                Rate::Closed => None,
+                Rate::PerSecond(rate) => Some(Pacer::new(clock, rate, share.thread, threads)),
+            });
             let start = Instant::now();
-            let mine = share_of(operation, count, live, share.thread, threads);
-            share.work(session?.as_mut(), records, operation, mine)?;
+            share.work(session.as_mut(), records, &goal.for_thread(share.thread, threads, live), &series)?;
             Ok((start, Instant::now()))
         };
         let spans: Vec<_> = if let [share] = self.shares.as_mut_slice() {
@@ -260,16 +319,22 @@ impl Running<'_> {
             std::thread::scope(|scope| {
                 let workers: Vec<_> =
                     self.shares.iter_mut().map(|share| scope.spawn(|| work(share))).collect();
-                workers
-                    .into_iter()
-                    .map(|worker| worker.join().unwrap_or_else(|_| Err(Stop::harness("a thread panicked"))))
-                    .collect()
+                let join = |worker: std::thread::ScopedJoinHandle<'_, _>| {
+                    worker.join().unwrap_or_else(|_| Err(Stop::harness("a thread panicked")))
+                };
+                workers.into_iter().map(join).collect()
             })
         };
+        let counters = Snapshot::now().since(&before);
         let spans = spans.into_iter().collect::<Result<Vec<_>, _>>()?;
         let first = spans.iter().map(|(start, _)| *start).min();
         let last = spans.iter().map(|(_, end)| *end).max();
-        Ok(first.zip(last).map_or(0, |(first, last)| (last - first).as_nanos() as u64))
+        let wall = first.zip(last).map_or(Duration::ZERO, |(first, last)| last - first);
+        let mut untimed = Untimed::default();
+        self.shares.iter_mut().for_each(|share| untimed.add(&share.driver.take_untimed()));
+        phase.count(counters, &untimed);
+        phase.add(goal, wall, series.finish());
+        Ok(())
     }
 
     /// What the store holds, from what was written to it.
@@ -288,48 +353,6 @@ impl Running<'_> {
     fn written(&self) -> Written {
         self.shares.iter().fold(self.loaded, |sum, share| sum.plus(share.written))
     }
-}
-
-/// What is measured of an operation besides its latencies; where it was done in several rounds, of all together.
-struct Phase {
-    operation: Operation,
-    wall_ns: u64,
-    counters: Option<Counters>,
-}
-
-impl Phase {
-    fn add(&mut self, counters: Counters) {
-        self.counters = Some(match self.counters.take() {
-            Some(before) => before.plus(&counters),
-            None => counters,
-        });
-    }
-}
-
-/// How many of `count` operations fall to one thread. Inserts go to the threads in turn, from the one whose turn it is,
-/// so that indexes stay without a gap; the others are divided evenly.
-fn share_of(operation: Operation, count: u64, live: u64, thread: u64, threads: u64) -> u64 {
-    let turn =
-        if operation == Operation::Insert { (thread + threads - live % threads) % threads } else { thread };
-    (count + threads - 1 - turn) / threads
-}
-
-fn operation_result(phase: Phase, recorder: &Recorder) -> Result<OperationResult, Stop> {
-    let record = recorder.of(phase.operation);
-    // Nothing but what was removed is put back.
-    let untimed = if phase.operation == Operation::Remove { recorder.untimed() } else { Untimed::default() };
-    Ok(OperationResult {
-        operation: phase.operation.name().into(),
-        count: record.latencies.count(),
-        errors: record.errors,
-        wall_ns: phase.wall_ns,
-        sum_ns: record.latencies.sum_ns(),
-        value_bytes: record.value_bytes,
-        put_back: untimed.count,
-        latency: record.latencies.summary().map_err(Stop::harness)?,
-        counters: phase.counters.map(|counters| counters.without_syncs(&untimed.syncs)),
-        series: Vec::new(),
-    })
 }
 
 /// A batch of the loader. Its memory is taken once and kept.
@@ -364,3 +387,6 @@ impl Batch {
             .collect()
     }
 }
+
+#[cfg(test)]
+mod tests;

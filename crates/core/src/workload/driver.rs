@@ -7,10 +7,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::measure::clock::Clock;
 use crate::measure::latency::Latencies;
+use crate::measure::series::Seconds;
 use crate::measure::syncs::{self, Syncs};
 use crate::record::{KEY_BYTES, Key, Records};
 use crate::result::{Failure, Written};
 use crate::store::{Session, StoreError};
+use crate::workload::pacer::Pacer;
 
 /// What is done with one record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,7 +109,7 @@ pub struct Quantum {
 }
 
 /// Operations in a quantum at most.
-const QUANTUM_OPERATIONS: usize = 128;
+pub const QUANTUM_OPERATIONS: usize = 128;
 /// Value bytes after which a quantum is full: a share of the second-level cache, so that small values stay near.
 const QUANTUM_BYTES: usize = 256 << 10;
 
@@ -187,20 +189,10 @@ impl Record {
     }
 }
 
-/// What was done between the timed operations.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Untimed {
-    /// Operations.
-    pub count: u64,
-    /// The syncs that the threads at work made in them.
-    pub syncs: Syncs,
-}
-
 /// What was measured, by operation.
 #[derive(Debug, Clone)]
 pub struct Recorder {
     records: [Record; Operation::ALL.len()],
-    untimed: Untimed,
 }
 
 impl Recorder {
@@ -209,8 +201,7 @@ impl Recorder {
     /// # Errors
     /// As [`Latencies::new`].
     pub fn new() -> Result<Recorder, String> {
-        let records = [Record::new()?, Record::new()?, Record::new()?, Record::new()?];
-        Ok(Recorder { records, untimed: Untimed::default() })
+        Ok(Recorder { records: [Record::new()?, Record::new()?, Record::new()?, Record::new()?] })
     }
 
     /// What was measured of `operation`.
@@ -218,19 +209,33 @@ impl Recorder {
         &self.records[operation as usize]
     }
 
-    /// What was done between the timed operations.
-    pub fn untimed(&self) -> Untimed {
-        self.untimed
-    }
-
     /// Adds what another thread measured.
     ///
     /// # Errors
     /// As [`Latencies::merge`].
     pub fn merge(&mut self, other: &Recorder) -> Result<(), String> {
-        self.untimed.count += other.untimed.count;
-        self.untimed.syncs = self.untimed.syncs.plus(&other.untimed.syncs);
         self.records.iter_mut().zip(&other.records).try_for_each(|(mine, theirs)| mine.merge(theirs))
+    }
+}
+
+/// What was done besides the timed operations: warm-ups, and records put back.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Untimed {
+    counts: [u64; Operation::ALL.len()],
+    /// The syncs that the threads at work made in them.
+    pub syncs: Syncs,
+}
+
+impl Untimed {
+    /// How many of them were `operation`.
+    pub fn of(&self, operation: Operation) -> u64 {
+        self.counts[operation as usize]
+    }
+
+    /// Adds what was done on another thread, or later.
+    pub fn add(&mut self, other: &Untimed) {
+        self.counts.iter_mut().zip(other.counts).for_each(|(mine, theirs)| *mine += theirs);
+        self.syncs = self.syncs.plus(&other.syncs);
     }
 }
 
@@ -243,6 +248,8 @@ pub struct Driver<'a> {
     check: bool,
     seen: Seen,
     recorder: Recorder,
+    untimed: Untimed,
+    pacer: Option<Pacer>,
 }
 
 /// Where the visitor puts what it sees.
@@ -282,12 +289,36 @@ impl<'a> Driver<'a> {
         check: bool,
     ) -> Result<Driver<'a>, String> {
         let seen = Seen { buffer: vec![1; records.largest_value() + 1], length: 0 };
-        Ok(Driver { clock, records, visit, check, seen, recorder: Recorder::new()? })
+        let (recorder, untimed) = (Recorder::new()?, Untimed::default());
+        Ok(Driver { clock, records, visit, check, seen, recorder, untimed, pacer: None })
     }
 
-    /// What was measured, and a fresh start.
+    /// What was measured.
     pub fn finish(self) -> Recorder {
         self.recorder
+    }
+
+    /// What was done besides the timed operations since this was last asked.
+    pub fn take_untimed(&mut self) -> Untimed {
+        std::mem::take(&mut self.untimed)
+    }
+
+    /// Latencies of `operation` so far.
+    pub fn latencies(&self, operation: Operation) -> &Latencies {
+        &self.recorder.of(operation).latencies
+    }
+
+    /// From now on operations begin when the pacer says (open loop), or each after the one before it (closed loop).
+    pub fn set_pacer(&mut self, pacer: Option<Pacer>) {
+        self.pacer = pacer;
+    }
+
+    /// Tells the time series what was measured of `operation` so far.
+    ///
+    /// # Errors
+    /// As [`Seconds::tell`].
+    pub fn tell(&self, operation: Operation, seconds: &mut Seconds<'_>) -> Result<(), Stop> {
+        seconds.tell(self.latencies(operation)).map_err(Stop::harness)
     }
 
     /// Does what was planned.
@@ -324,6 +355,15 @@ impl<'a> Driver<'a> {
         stopped
     }
 
+    /// The moment from which an operation's latency counts: now, or when it was to begin.
+    #[inline(always)]
+    fn start(&mut self, timed: bool) -> u64 {
+        match &mut self.pacer {
+            Some(pacer) if timed => pacer.wait(self.clock),
+            _ => self.clock.now(),
+        }
+    }
+
     /// One operation; returns the ticks that the store's call took.
     #[inline(always)]
     fn one(
@@ -333,7 +373,7 @@ impl<'a> Driver<'a> {
         key: &Key,
         value: &[u8],
     ) -> Result<u64, Stop> {
-        let start = self.clock.now();
+        let start = self.start(planned.timed);
         let result = match planned.operation {
             Operation::Insert => session.insert(key, value),
             Operation::Update => session.update(key, value),
@@ -347,7 +387,7 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// One operation that is no part of what is measured: its syncs are set apart.
+    /// One operation that is not measured: its syncs are set apart.
     #[inline(never)]
     fn one_untimed(
         &mut self,
@@ -358,28 +398,20 @@ impl<'a> Driver<'a> {
     ) -> Result<u64, Stop> {
         let before = syncs::of_this_thread();
         let done = self.one(session, planned, key, value);
-        let untimed = &mut self.recorder.untimed;
-        untimed.count += 1;
-        untimed.syncs = untimed.syncs.plus(&syncs::of_this_thread().since(&before));
+        self.untimed.counts[planned.operation as usize] += 1;
+        self.untimed.syncs = self.untimed.syncs.plus(&syncs::of_this_thread().since(&before));
         done
     }
 
     #[inline(always)]
     fn get(&mut self, session: &mut dyn Session, planned: &Planned, key: &Key) -> Result<u64, Stop> {
+        let start = self.start(planned.timed);
         let seen = &mut self.seen;
-        let (start, result, end);
-        match self.visit {
-            Visit::Copy => {
-                start = self.clock.now();
-                result = session.get(key, &mut |value| seen.copy(value));
-                end = self.clock.now();
-            }
-            Visit::Touch => {
-                start = self.clock.now();
-                result = session.get(key, &mut |value| seen.touch(value));
-                end = self.clock.now();
-            }
-        }
+        let result = match self.visit {
+            Visit::Copy => session.get(key, &mut |value| seen.copy(value)),
+            Visit::Touch => session.get(key, &mut |value| seen.touch(value)),
+        };
+        let end = self.clock.now();
         match result {
             Ok(true) if !self.check => {}
             Ok(true) => self.check_value(session, planned, key)?,

@@ -1,6 +1,8 @@
 //! `rocksdb`: Meta's RocksDB, a log-structured merge tree, through its C interface (what versions 7.8 and 11.8 share).
 
 mod config;
+#[cfg(test)]
+mod tests;
 
 use std::ffi::{CStr, CString, c_char};
 use std::path::PathBuf;
@@ -48,6 +50,7 @@ struct RocksDb {
     db: Owned<ffi::rocksdb_t>,
     guarantee: Guarantee,
     folder: PathBuf,
+    config: Config,
 }
 
 fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
@@ -62,8 +65,8 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
         Owned::new(db, ffi::rocksdb_close)?
     };
     let guarantee = options.guarantee.unwrap_or(ROCKSDB.shipped);
-    let store = RocksDb { db, guarantee, folder: options.directory.to_path_buf() };
-    config.check(&store.settings()?)?;
+    let store = RocksDb { db, guarantee, folder: options.directory.to_path_buf(), config };
+    store.config.check(&store.settings()?)?;
     Ok(Box::new(store))
 }
 
@@ -200,6 +203,7 @@ impl Store for RocksDb {
         if let Some(bytes) = self.property("block-cache-capacity") {
             settings.push(Setting::read_back("block_cache_size", bytes));
         }
+        settings.extend(self.config.bloom_bits.map(|bits| Setting::given("bloom_bits", bits)));
         settings.push(Setting::given("sync", self.guarantee == Guarantee::Power));
         settings.push(Setting::given("disableWAL", self.guarantee == Guarantee::None));
         Ok(settings)

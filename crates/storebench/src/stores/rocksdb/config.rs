@@ -37,15 +37,15 @@ pub const SETTINGS: &[SettingDef] = &[
 const MEMORY_TABLES: u64 = 2;
 
 const CODECS: [(&str, u32); 3] = [
-    ("kSnappyCompression", ffi::rocksdb_snappy_compression as u32),
-    ("kLZ4Compression", ffi::rocksdb_lz4_compression as u32),
-    ("kZSTD", ffi::rocksdb_zstd_compression as u32),
+    ("kSnappyCompression", ffi::rocksdb_snappy_compression),
+    ("kLZ4Compression", ffi::rocksdb_lz4_compression),
+    ("kZSTD", ffi::rocksdb_zstd_compression),
 ];
-const NO_CODEC: (&str, u32) = ("kNoCompression", ffi::rocksdb_no_compression as u32);
+const NO_CODEC: (&str, u32) = ("kNoCompression", ffi::rocksdb_no_compression);
 
 const STYLES: [(&str, u32); 2] = [
-    ("kCompactionStyleLevel", ffi::rocksdb_level_compaction as u32),
-    ("kCompactionStyleUniversal", ffi::rocksdb_universal_compaction as u32),
+    ("kCompactionStyleLevel", ffi::rocksdb_level_compaction),
+    ("kCompactionStyleUniversal", ffi::rocksdb_universal_compaction),
 ];
 
 /// What was asked for. `None` is the engine's default.
@@ -54,7 +54,8 @@ pub struct Config {
     write_buffer_size: Option<u64>,
     block_cache_size: Option<u64>,
     block_size: Option<u64>,
-    bloom_bits: Option<u32>,
+    /// The engine reads back that there is a filter, but not how large.
+    pub bloom_bits: Option<u32>,
     max_background_jobs: Option<u32>,
     max_open_files: Option<u32>,
     compaction_style: Option<u32>,
