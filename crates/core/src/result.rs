@@ -242,9 +242,6 @@ pub struct Measured {
     /// How the page cache was emptied before the reads of a cold cell: `drop_caches` or `posix_fadvise`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_emptied_by: Option<String>,
-    /// Operations of each kind that were done first and are not in the figures.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub warm_up_operations: u64,
     /// What can't be known here: the figure's name and the reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unknown: Vec<Unknown>,
@@ -267,8 +264,7 @@ pub struct Unknown {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counters {
     /// Calls that wait for written data to become durable: fsync, fdatasync, msync with MS_SYNC, sync_file_range that
-    /// waits, syncfs, sync, writes to files opened with O_DSYNC or O_SYNC. Without those of records put back. `None`
-    /// where they can't be counted.
+    /// waits, syncfs, sync, writes to files opened with O_DSYNC or O_SYNC. `None` where they can't be counted.
     pub syncs: Option<u64>,
     /// Time within these calls, added over the threads, in nanoseconds.
     pub sync_ns: Option<u64>,
@@ -366,13 +362,16 @@ pub struct OperationResult {
     pub sum_ns: u64,
     /// Value bytes written or read.
     pub value_bytes: u64,
-    /// Operations between the timed ones that are not measured: those of the warm-up, and inserts that put back what was
-    /// removed.
+    /// Operations done first, to warm up, which are not among these.
     #[serde(default, skip_serializing_if = "is_zero")]
-    pub untimed: u64,
+    pub warm_up: u64,
+    /// Records put back, untimed, between the timed operations, so that there is always one to remove.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub put_back: u64,
     /// Latency of single operations.
     pub latency: Latency,
-    /// What the process did meanwhile, opening the sessions included. Of untimed operations only the syncs are left out.
+    /// What the process did meanwhile, all of it: opening the sessions, warming up, putting records back, and in an open
+    /// loop waiting. Only the syncs of warm-ups and of records put back are left out, as far as the threads at work made them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counters: Option<Counters>,
     /// Second by second, where it took longer than one.

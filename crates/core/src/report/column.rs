@@ -199,7 +199,7 @@ pub const COLUMNS: &[Column] = &[
     }),
     counted("written_per_operation", "written/op", Unit::Bytes, |o| per_operation(o, |c| c.written_bytes)),
     operation("written_per_sync", "written/sync", Unit::Bytes, Better::Neither, |o| {
-        let counters = alone(o).filter(|_| o.count > 0)?;
+        let counters = alone(o).filter(|_| o.count > 0 && o.warm_up == 0)?;
         over(counters.written_bytes?, counters.syncs?)
     }),
     counted("read_per_operation", "read/op", Unit::Bytes, |o| per_operation(o, |c| c.read_bytes)).closer(),
@@ -272,13 +272,15 @@ pub const COLUMNS: &[Column] = &[
     trial("settle_time", "settle", Unit::Nanoseconds, Better::Lower, |m| Some(m.settle_ns as f64)),
 ];
 
-/// The counters of an operation, where nothing was done between the timed ones that they hold too.
+/// The counters of an operation, where nothing else was done between that they hold too.
 fn alone(operation: &OperationResult) -> Option<&Counters> {
-    operation.counters.as_ref().filter(|_| operation.untimed == 0)
+    operation.counters.as_ref().filter(|_| operation.put_back + operation.warm_up == 0)
 }
 
 fn per_operation(operation: &OperationResult, number: fn(&Counters) -> Option<u64>) -> Option<f64> {
-    (operation.count > 0).then_some(number(alone(operation)?)? as f64 / operation.count as f64)
+    // A warm-up is of the same operations.
+    let operations = operation.count + operation.warm_up;
+    (operation.count > 0).then_some(number(alone(operation)?)? as f64 / operations as f64)
 }
 
 fn over(numerator: u64, denominator: u64) -> Option<f64> {
@@ -309,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_untimed_is_not_taken_for_removing() {
+    fn what_is_put_back_is_not_taken_for_removing() {
         let measured = samples::measured(1000.0);
         let of = |id: &str, name: &str| {
             let column = COLUMNS.iter().find(|column| column.id == id).unwrap();

@@ -128,7 +128,6 @@ pub fn measured(ns: f64) -> Measured {
         }),
         processors: Some(Processors { idle_share: 0.5, io_wait_share: 0.125 }),
         cache_emptied_by: None,
-        warm_up_operations: 0,
         unknown: vec![],
     }
 }
@@ -142,7 +141,8 @@ fn operation(name: &str, ns: f64) -> OperationResult {
         wall_ns: times(1200.0),
         sum_ns: times(1000.0),
         value_bytes: 512_000,
-        untimed: if name == "remove" { 1000 } else { 0 },
+        warm_up: 0,
+        put_back: if name == "remove" { 1000 } else { 0 },
         latency: Latency {
             mean_ns: ns,
             stdev_ns: ns / 4.0,

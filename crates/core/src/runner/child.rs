@@ -141,7 +141,6 @@ fn measure(
         )));
     }
     let settings = read_settings(&bench)?;
-    let warm_up_operations = prepared.warm_up();
     let Done { load, operations, stored, written, cache_emptied_by } = prepared.run(&mut bench)?;
     watch.burst();
     let peak = process::resident().map_err(harness)?;
@@ -175,7 +174,6 @@ fn measure(
         device,
         processors,
         cache_emptied_by: cache_emptied_by.map(|emptied| emptied.name().into()),
-        warm_up_operations,
         unknown,
     })
 }

@@ -1,6 +1,7 @@
 //! Running a study: a process per trial, interleaved, saved as it goes.
 
 pub mod child;
+mod devices;
 pub mod event;
 pub mod parent;
 pub mod progress;

@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -12,12 +11,12 @@ use crate::cell::{Cell, Tuning};
 use crate::error::{Error, Result};
 use crate::estimate;
 use crate::folder::RunFolder;
-use crate::measure::device::{self, BlockDevice};
 use crate::measure::environment;
 use crate::place::directory::WorkFolder;
 use crate::place::probe::{self, Probe};
 use crate::plan::Plan;
 use crate::result::{FORMAT_VERSION, Failure, Outcome, TrialResult};
+use crate::runner::devices;
 use crate::runner::event::{Event, Listener};
 use crate::runner::spec::{DeviceSpec, Report, Spec};
 use crate::runner::supervise::{self, End};
@@ -150,37 +149,19 @@ struct Work {
     device: std::result::Result<DeviceSpec, String>,
 }
 
-/// How long the devices are watched while nothing runs.
-const IDLE: Duration = Duration::from_secs(1);
-
 impl Works {
     fn make(job: &Job<'_>) -> Result<Works> {
-        let work = |(name, path): (&String, &PathBuf)| {
+        let devices = devices::shared(job.places);
+        let work = |((name, path), device): ((&String, &PathBuf), _)| {
             let folder = WorkFolder::create(path)?;
             let probed = folder.trial("probe")?;
             let probe = probe::probe(&probed).map_err(Error::io("probing", path))?;
             folder.clear(&probed)?;
-            Ok((name.clone(), Work { folder, probe, device: shared_device(path) }))
+            Ok((name.clone(), Work { folder, probe, device }))
         };
-        let mut works = Works { by_place: job.places.iter().map(work).collect::<Result<_>>()? };
-        works.watch_idle_devices();
-        Ok(works)
-    }
-
-    /// Looks at what others write to the devices: once for all places, when the probes' own traces are gone.
-    fn watch_idle_devices(&mut self) {
-        let mut devices: Vec<_> =
-            self.by_place.values_mut().filter_map(|work| work.device.as_mut().ok()).collect();
-        let watched: io::Result<Vec<_>> =
-            devices.iter().map(|device| BlockDevice::named(&device.name)).collect();
-        if devices.is_empty() {
-            return;
-        }
-        // What goes wrong here leaves the rates unknown; a device that can't be read is seen in the trial again.
-        let rates = watched.and_then(|watched| device::idle_written_bytes_per_s(&watched, IDLE));
-        for (device, rate) in devices.iter_mut().zip(rates.unwrap_or_default()) {
-            device.idle_written_bytes_per_s = Some(rate);
-        }
+        // Both go by the places' names, in their order.
+        let by_place = job.places.iter().zip(devices.into_values()).map(work);
+        Ok(Works { by_place: by_place.collect::<Result<_>>()? })
     }
 
     fn of(&self, cell: &Cell) -> Result<&Work> {
@@ -188,18 +169,6 @@ impl Works {
             Error::new(crate::error::Exit::BadValue, format!("there is no place {:?}", cell.place))
         })
     }
-}
-
-/// The device under a directory of the user's, which others write to as well, once all that is dirty there has reached it.
-fn shared_device(path: &Path) -> std::result::Result<DeviceSpec, String> {
-    let place = environment::place("", path).map_err(|error| error.to_string())?;
-    let name = place.device.ok_or_else(|| {
-        let kind = place.file_system.as_deref().unwrap_or("unknown");
-        format!("no block device is known under the file system ({kind})")
-    })?;
-    let ready = BlockDevice::named(&name).and_then(|_| device::sync_file_system(path));
-    ready.map_err(|error| error.to_string())?;
-    Ok(DeviceSpec { name, shared: true, idle_written_bytes_per_s: None })
 }
 
 impl Work {

@@ -56,10 +56,10 @@ pub struct Done {
     pub operations: Vec<OperationResult>,
     /// What the store holds now.
     pub stored: Stored,
-    /// How the page cache was emptied before the reads, if it was.
-    pub cache_emptied_by: Option<Emptied>,
     /// What was handed to it.
     pub written: Written,
+    /// How the page cache was emptied before the reads, if it was.
+    pub cache_emptied_by: Option<Emptied>,
 }
 
 /// Value bytes in a batch of the loader, at most: so that 500 records of 1 MiB do not take half a gigabyte of the harness.
@@ -194,9 +194,8 @@ impl Crud {
             keys: Vec::with_capacity(self.batch),
             ends: Vec::with_capacity(self.batch),
         };
-        Ok(Prepared {
-            running: Running { plan: self, records, clock, shares, batch, loaded: Written::default() },
-        })
+        let loaded = Written::default();
+        Ok(Prepared { running: Running { plan: self, records, clock, shares, batch, loaded } })
     }
 }
 
@@ -219,11 +218,6 @@ fn touched(capacity: u64) -> Vec<u8> {
 }
 
 impl Prepared<'_> {
-    /// Operations of each kind that are not measured.
-    pub fn warm_up(&self) -> u64 {
-        self.running.plan.warm_up
-    }
-
     /// Loads the store and does all operations.
     ///
     /// # Errors
@@ -301,6 +295,7 @@ impl Running<'_> {
         let (threads, rate) = (self.shares.len() as u64, self.plan.rate);
         let barrier = Barrier::new(self.shares.len());
         let series = Series::new(self.shares.len());
+        let before = Snapshot::now();
         let work = |share: &mut Share<'_>| -> Result<(Instant, Instant), Stop> {
             let session = store.session().map_err(|error| Stop::store("opening a session", &error));
             barrier.wait();
@@ -313,7 +308,6 @@ impl Running<'_> {
             share.work(session.as_mut(), records, &goal.for_thread(share.thread, threads, live), &series)?;
             Ok((start, Instant::now()))
         };
-        let (before, untimed_before) = (Snapshot::now(), self.untimed());
         let spans: Vec<_> = if let [share] = self.shares.as_mut_slice() {
             vec![work(share)]
         } else {
@@ -331,14 +325,11 @@ impl Running<'_> {
         let first = spans.iter().map(|(start, _)| *start).min();
         let last = spans.iter().map(|(_, end)| *end).max();
         let wall = first.zip(last).map_or(Duration::ZERO, |(first, last)| last - first);
+        let mut untimed = Untimed::default();
+        self.shares.iter_mut().for_each(|share| untimed.add(&share.driver.take_untimed()));
+        phase.count(counters, &untimed);
         phase.add(goal, wall, series.finish());
-        phase.count(&counters, self.untimed().since(untimed_before));
         Ok(())
-    }
-
-    /// What was done so far that is no part of a measurement.
-    fn untimed(&self) -> Untimed {
-        self.shares.iter().fold(Untimed::default(), |sum, share| sum.plus(share.driver.untimed()))
     }
 
     /// What the store holds, from what was written to it.

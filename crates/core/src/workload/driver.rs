@@ -189,32 +189,10 @@ impl Record {
     }
 }
 
-/// What was done between the timed operations.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Untimed {
-    /// Operations.
-    pub count: u64,
-    /// The syncs that the threads at work made in them.
-    pub syncs: Syncs,
-}
-
-impl Untimed {
-    /// Both together.
-    pub fn plus(self, other: Untimed) -> Untimed {
-        Untimed { count: self.count + other.count, syncs: self.syncs.plus(&other.syncs) }
-    }
-
-    /// What came after `earlier`.
-    pub fn since(self, earlier: Untimed) -> Untimed {
-        Untimed { count: self.count - earlier.count, syncs: self.syncs.since(&earlier.syncs) }
-    }
-}
-
 /// What was measured, by operation.
 #[derive(Debug, Clone)]
 pub struct Recorder {
     records: [Record; Operation::ALL.len()],
-    untimed: Untimed,
 }
 
 impl Recorder {
@@ -223,8 +201,7 @@ impl Recorder {
     /// # Errors
     /// As [`Latencies::new`].
     pub fn new() -> Result<Recorder, String> {
-        let records = [Record::new()?, Record::new()?, Record::new()?, Record::new()?];
-        Ok(Recorder { records, untimed: Untimed::default() })
+        Ok(Recorder { records: [Record::new()?, Record::new()?, Record::new()?, Record::new()?] })
     }
 
     /// What was measured of `operation`.
@@ -237,8 +214,28 @@ impl Recorder {
     /// # Errors
     /// As [`Latencies::merge`].
     pub fn merge(&mut self, other: &Recorder) -> Result<(), String> {
-        self.untimed = self.untimed.plus(other.untimed);
         self.records.iter_mut().zip(&other.records).try_for_each(|(mine, theirs)| mine.merge(theirs))
+    }
+}
+
+/// What was done besides the timed operations: warm-ups, and records put back.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Untimed {
+    counts: [u64; Operation::ALL.len()],
+    /// The syncs that the threads at work made in them.
+    pub syncs: Syncs,
+}
+
+impl Untimed {
+    /// How many of them were `operation`.
+    pub fn of(&self, operation: Operation) -> u64 {
+        self.counts[operation as usize]
+    }
+
+    /// Adds what was done on another thread, or later.
+    pub fn add(&mut self, other: &Untimed) {
+        self.counts.iter_mut().zip(other.counts).for_each(|(mine, theirs)| *mine += theirs);
+        self.syncs = self.syncs.plus(&other.syncs);
     }
 }
 
@@ -251,6 +248,7 @@ pub struct Driver<'a> {
     check: bool,
     seen: Seen,
     recorder: Recorder,
+    untimed: Untimed,
     pacer: Option<Pacer>,
 }
 
@@ -291,7 +289,8 @@ impl<'a> Driver<'a> {
         check: bool,
     ) -> Result<Driver<'a>, String> {
         let seen = Seen { buffer: vec![1; records.largest_value() + 1], length: 0 };
-        Ok(Driver { clock, records, visit, check, seen, recorder: Recorder::new()?, pacer: None })
+        let (recorder, untimed) = (Recorder::new()?, Untimed::default());
+        Ok(Driver { clock, records, visit, check, seen, recorder, untimed, pacer: None })
     }
 
     /// What was measured.
@@ -299,9 +298,9 @@ impl<'a> Driver<'a> {
         self.recorder
     }
 
-    /// What was done so far that is no part of a measurement.
-    pub fn untimed(&self) -> Untimed {
-        self.recorder.untimed
+    /// What was done besides the timed operations since this was last asked.
+    pub fn take_untimed(&mut self) -> Untimed {
+        std::mem::take(&mut self.untimed)
     }
 
     /// Latencies of `operation` so far.
@@ -388,7 +387,7 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// One operation that is no part of what is measured: its syncs are set apart.
+    /// One operation that is not measured: its syncs are set apart.
     #[inline(never)]
     fn one_untimed(
         &mut self,
@@ -399,9 +398,8 @@ impl<'a> Driver<'a> {
     ) -> Result<u64, Stop> {
         let before = syncs::of_this_thread();
         let done = self.one(session, planned, key, value);
-        let untimed = &mut self.recorder.untimed;
-        untimed.count += 1;
-        untimed.syncs = untimed.syncs.plus(&syncs::of_this_thread().since(&before));
+        self.untimed.counts[planned.operation as usize] += 1;
+        self.untimed.syncs = self.untimed.syncs.plus(&syncs::of_this_thread().since(&before));
         done
     }
 

@@ -92,13 +92,14 @@ impl Phase {
         self.wall += wall;
     }
 
-    /// Adds what the process did in a round, and what of that was no part of the measurement.
-    pub fn count(&mut self, counters: &Counters, untimed: Untimed) {
+    /// Adds what the process did in a round, and what of that is not measured.
+    pub fn count(&mut self, counters: Counters, untimed: &Untimed) {
+        let counters = counters.without_syncs(&untimed.syncs);
         self.counters = Some(match self.counters.take() {
-            Some(before) => before.plus(counters),
-            None => counters.clone(),
+            Some(before) => before.plus(&counters),
+            None => counters,
         });
-        self.untimed = self.untimed.plus(untimed);
+        self.untimed.add(untimed);
     }
 
     /// What was measured.
@@ -114,9 +115,13 @@ impl Phase {
             wall_ns: self.wall.as_nanos() as u64,
             sum_ns: record.latencies.sum_ns(),
             value_bytes: record.value_bytes,
+            warm_up: self.untimed.of(self.operation),
+            put_back: match self.operation {
+                Operation::Remove => self.untimed.of(Operation::Insert),
+                _ => 0,
+            },
             latency: record.latencies.summary().map_err(Stop::harness)?,
-            untimed: self.untimed.count,
-            counters: self.counters.map(|counters| counters.without_syncs(&self.untimed.syncs)),
+            counters: self.counters,
             series: self.series,
         })
     }
