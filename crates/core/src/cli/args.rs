@@ -6,7 +6,7 @@ use std::str::FromStr;
 use clap::{Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 
-use crate::cell::{Cache, DEFAULT_PLACE, Data, GuaranteeChoice, Rate, Tuning};
+use crate::cell::{Background, Cache, DEFAULT_PLACE, Data, GuaranteeChoice, Rate, Tuning};
 use crate::plan::{Bytes, Changes, Compression, Percent, Period, Settings};
 use crate::units::{CountRange, SizeRange};
 use crate::workload::driver::{Operation, Visit};
@@ -76,6 +76,9 @@ pub enum Hidden {
     /// Writes records until it is killed
     #[command(name = "__write", hide = true)]
     Write { arguments: Vec<String> },
+    /// Runs a load beside a trial until it is ended
+    #[command(name = "__background", hide = true)]
+    Background { load: Background, folder: PathBuf, parent: u32 },
 }
 
 const RUN_EXAMPLES: &str = "\
@@ -159,6 +162,9 @@ pub struct AxisArgs {
     /// What reads find in memory: warm, cold (store reopened, page cache emptied)
     #[arg(long, value_delimiter = ',', value_name = "STATE,...")]
     pub cache: Option<Vec<Cache>>,
+    /// What runs beside: none, cpu, cpu:2, disk, disk:50MiB/s, memory, memory:25%, video
+    #[arg(long, value_delimiter = ',', value_name = "LOAD,...")]
+    pub background: Option<Vec<Background>>,
 }
 
 /// The rest of a plan that the command line can change.
@@ -305,6 +311,7 @@ impl RunArgs {
             rate: self.axes.rate.clone(),
             tuning: self.axes.tuning.clone(),
             cache: self.axes.cache.clone(),
+            background: self.axes.background.clone(),
             ..Changes::default()
         }
     }

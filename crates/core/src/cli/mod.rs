@@ -57,6 +57,11 @@ fn dispatch(stores: &[StoreDef], command: Command) -> Result<Exit> {
             child::main(stores, &spec, &out).map_err(|message| Error::new(Exit::Failure, message))?;
             Ok(Exit::Success)
         }
+        Command::Hidden(Hidden::Background { load, folder, parent }) => {
+            crate::background::main(load, &folder, parent)
+                .map_err(|message| Error::new(Exit::Failure, message))?;
+            Ok(Exit::Success)
+        }
         Command::Hidden(Hidden::Write { arguments }) => {
             crate::crash_writer::run(stores, &arguments)
                 .map_err(|message| Error::new(Exit::Failure, message))?;

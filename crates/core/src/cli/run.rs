@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use super::args::{PlaceArg, RunArgs};
 use super::{print, report, tell};
+use crate::background;
 use crate::cell::{Cell, DEFAULT_PLACE};
 use crate::error::{Error, Exit, Result, meant};
 use crate::estimate;
@@ -41,7 +42,7 @@ fn start(stores: &[StoreDef], args: &RunArgs) -> Result<Exit> {
         tell(&format!("deleted {}, which a killed run had left behind", path.display()));
     }
     let header = header(stores, args, &plan, &places)?;
-    let (cells, _) = schedule::cells(&plan, stores, &rooms(&header));
+    let (cells, _) = schedule::cells(&plan, stores, &rooms(&header), &background::lacking);
     if args.dry_run {
         return dry_run(&plan, &cells, &header.left_out, &places);
     }
@@ -162,7 +163,7 @@ fn header(
         stores: store_infos(stores, plan),
         left_out: Vec::new(),
     };
-    header.left_out = schedule::cells(plan, stores, &rooms(&header)).1;
+    header.left_out = schedule::cells(plan, stores, &rooms(&header), &background::lacking).1;
     Ok(header)
 }
 
@@ -201,7 +202,7 @@ fn resume(stores: &[StoreDef], path: &Path) -> Result<Exit> {
     for place in places.values() {
         directory::clean(place)?;
     }
-    let (all, _) = schedule::cells(&plan, stores, &everywhere(&run));
+    let (all, _) = schedule::cells(&plan, stores, &everywhere(&run), &|_| None);
     let left_out: std::collections::HashSet<_> = run.header.left_out.iter().map(|left| &left.cell).collect();
     let cells: Vec<Cell> = all.into_iter().filter(|cell| !left_out.contains(cell)).collect();
     carry_out(&plan, &cells, &places, &run.trials, folder, stores)

@@ -17,6 +17,7 @@ pub mod precision;
 #[cfg(test)]
 mod samples;
 mod scope;
+pub mod slowdown;
 mod summary;
 mod table;
 pub mod terminal;

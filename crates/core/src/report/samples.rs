@@ -1,6 +1,6 @@
 //! Synthetic runs for tests: deterministic, and as odd as real ones.
 
-use crate::cell::{Cell, DEFAULT_PLACE, Data, GuaranteeChoice};
+use crate::cell::{Background, Cell, DEFAULT_PLACE, Data, GuaranteeChoice};
 use crate::measure::latency::Latencies;
 use crate::result::*;
 use crate::store::{Guarantee, Setting};
@@ -56,6 +56,11 @@ impl Sample {
 
     pub fn place(mut self, place: &str) -> Sample {
         self.cell.place = place.into();
+        self
+    }
+
+    pub fn background(mut self, background: Background) -> Sample {
+        self.cell.background = background;
         self
     }
 

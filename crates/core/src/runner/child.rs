@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::cell::Cache;
+use crate::lifeline;
 use crate::measure::clock::Clock;
 use crate::measure::counters::Snapshot;
 use crate::measure::{disk, process, syncs};
@@ -25,7 +26,7 @@ use crate::workload::driver::Stop;
 pub fn main(stores: &[StoreDef], spec: &Path, out: &Path) -> Result<(), String> {
     let text = fs::read_to_string(spec).map_err(|error| format!("{}: {error}", spec.display()))?;
     let spec: Spec = serde_json::from_str(&text).map_err(|error| format!("{}: {error}", spec.display()))?;
-    die_with_parent(spec.parent)?;
+    lifeline::die_with_parent(spec.parent)?;
     let report = match trial(stores, &spec) {
         Ok(measured) => Report::Ok { measured: Box::new(measured) },
         Err(Ended::Failed(stop)) => Report::Failed { reason: stop.failure, message: stop.message },
@@ -33,17 +34,6 @@ pub fn main(stores: &[StoreDef], spec: &Path, out: &Path) -> Result<(), String> 
     };
     let text = serde_json::to_string(&report).map_err(|error| error.to_string())?;
     fs::write(out, text).map_err(|error| format!("{}: {error}", out.display()))
-}
-
-/// Asks the kernel to end this process when its parent ends, and makes sure that the parent had not ended before.
-fn die_with_parent(parent: u32) -> Result<(), String> {
-    #[cfg(target_os = "linux")]
-    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))
-        .map_err(|error| format!("asking to end with the parent: {error}"))?;
-    match rustix::process::getppid() {
-        Some(now) if now.as_raw_nonzero().get() as u32 == parent => Ok(()),
-        _ => Err("the process that started this trial has gone".into()),
-    }
 }
 
 enum Ended {

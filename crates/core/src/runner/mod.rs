@@ -1,5 +1,6 @@
 //! Running a study: a process per trial, interleaved, saved as it goes.
 
+pub mod background;
 pub mod child;
 mod devices;
 pub mod event;

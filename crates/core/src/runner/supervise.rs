@@ -9,8 +9,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use rustix::process::{WaitId, WaitIdOptions, waitid};
 
+use crate::lifeline;
 use crate::result::Failure;
 
 /// How a process ended.
@@ -52,7 +53,7 @@ pub fn run(
         .spawn()?;
     let stopped = watch(&child, timeout, interrupted)?;
     if stopped.is_some() {
-        end_group(&child)?;
+        lifeline::end_group(&child)?;
     }
     let status = child.wait()?;
     Ok(match stopped {
@@ -90,7 +91,7 @@ fn watch(child: &Child, timeout: Duration, interrupted: &AtomicBool) -> io::Resu
 }
 
 fn notify_of_end(child: &Child) -> io::Result<Receiver<()>> {
-    let pid = pid_of(child)?;
+    let pid = lifeline::pid(child)?;
     let (sender, receiver) = channel();
     std::thread::Builder::new().name("wait".into()).spawn(move || {
         while let Err(error) = waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT) {
@@ -104,30 +105,11 @@ fn notify_of_end(child: &Child) -> io::Result<Receiver<()>> {
     Ok(receiver)
 }
 
-fn pid_of(child: &Child) -> io::Result<Pid> {
-    Pid::from_raw(child.id() as i32).ok_or_else(|| io::Error::other("a process without a number"))
-}
-
-/// Kills the process and all that it started.
-fn end_group(child: &Child) -> io::Result<()> {
-    match kill_process_group(pid_of(child)?, Signal::KILL) {
-        Err(error) if error != rustix::io::Errno::SRCH => Err(error.into()),
-        _ => Ok(()),
-    }
-}
-
 fn judge(status: ExitStatus, memory_ran_out: bool, log: &Path) -> End {
     if status.success() {
         return End::Well;
     }
-    let last = fs::read(log).ok().and_then(|text| {
-        let text = String::from_utf8_lossy(&text).into_owned();
-        text.lines()
-            .rev()
-            .find(|line| !line.trim().is_empty())
-            .map(|line| format!("; its last words: {}", line.trim()))
-    });
-    let last = last.unwrap_or_default();
+    let last = last_words(log);
     match status.signal() {
         Some(9) if memory_ran_out => {
             End::Badly { reason: Failure::OutOfMemory, message: "was killed because memory ran out".into() }
@@ -140,6 +122,14 @@ fn judge(status: ExitStatus, memory_ran_out: bool, log: &Path) -> End {
             End::Badly { reason: Failure::Crashed, message: format!("ended with exit code {code}{last}") }
         }
     }
+}
+
+/// What a process said last in its log, as a clause to be added to how it ended.
+pub(super) fn last_words(log: &Path) -> String {
+    let text = fs::read(log).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    let last = text.lines().rev().find(|line| !line.trim().is_empty());
+    last.map_or_else(String::new, |line| format!("; its last words: {}", line.trim()))
 }
 
 /// How many processes the kernel has killed for memory since it was started.
