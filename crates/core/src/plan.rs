@@ -236,10 +236,7 @@ impl Plan {
     /// [`Exit::BadPlan`], with the place in the text.
     pub fn parse(text: &str, origin: &str) -> Result<Plan> {
         let plan: Plan = toml::from_str(text).map_err(|error| {
-            Error::new(
-                Exit::BadPlan,
-                format!("the plan {origin} can't be used: {}", error.to_string().trim_end()),
-            )
+            Error::new(Exit::BadPlan, format!("the plan {origin} can't be used: {}", explain(text, &error)))
         })?;
         plan.check().map_err(|message| {
             Error::new(Exit::BadPlan, format!("the plan {origin} can't be used: {message}"))
@@ -301,13 +298,30 @@ impl Plan {
         if largest > 1 << 30 {
             return Err(format!("record sizes go up to {}: at most 1GiB", exact_bytes(largest)));
         }
-        if let Some(twice) = self
-            .order
-            .iter()
-            .enumerate()
-            .find(|(position, operation)| self.order[..*position].contains(operation))
-        {
-            return Err(format!("the order names {} twice", twice.1));
+        self.check_repeated()
+    }
+
+    /// A value that is there twice would run its cells twice, and neither block nor id could tell them apart.
+    fn check_repeated(&self) -> std::result::Result<(), String> {
+        let axes = &self.axes;
+        let lists = [
+            ("order", texts(&self.order)),
+            ("store", texts(&axes.store)),
+            ("record_size", texts(&axes.record_size)),
+            ("records", texts(&axes.records)),
+            ("data", axes.data.iter().map(|data| data.name().into()).collect()),
+            ("guarantee", texts(&axes.guarantee)),
+            ("threads", texts(&axes.threads)),
+            ("rate", texts(&axes.rate)),
+            ("tuning", axes.tuning.iter().map(|tuning| tuning.name().into()).collect()),
+            ("cache", axes.cache.iter().map(|cache| cache.name().into()).collect()),
+            ("background", texts(&axes.background)),
+        ];
+        for (name, values) in lists {
+            let seen_before = |(position, value): &(usize, &String)| values[..*position].contains(value);
+            if let Some((_, twice)) = values.iter().enumerate().find(seen_before) {
+                return Err(format!("{name} names {twice} twice"));
+            }
         }
         Ok(())
     }
@@ -378,6 +392,24 @@ impl Plan {
         toml::to_string(&plain)
             .map_err(|error| Error::new(Exit::Failure, format!("writing the plan: {error}")))
     }
+}
+
+fn texts<T: fmt::Display>(values: &[T]) -> Vec<String> {
+    values.iter().map(T::to_string).collect()
+}
+
+/// What is wrong with a plan's text: the line, the mistake, and what was probably meant, in one line.
+fn explain(text: &str, error: &toml::de::Error) -> String {
+    let message = error.message().lines().collect::<Vec<_>>().join(", ");
+    let line = error.span().map_or(String::new(), |span| {
+        let before = text.bytes().take(span.start);
+        format!("line {}: ", before.filter(|byte| *byte == b'\n').count() + 1)
+    });
+    // Serde quotes what it found and then what it expected.
+    let mut quoted = message.split('`').skip(1).step_by(2);
+    let hint = quoted.next().and_then(|found| meant(found, quoted));
+    let hint = hint.map_or(String::new(), |meant| format!(" (did you mean {meant}?)"));
+    format!("{line}{message}{hint}")
 }
 
 /// A study that comes with storebench.

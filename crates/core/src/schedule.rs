@@ -4,6 +4,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use crate::cell::{Cell, GuaranteeChoice};
+use crate::estimate;
 use crate::plan::Plan;
 use crate::result::LeftOut;
 use crate::store::StoreDef;
@@ -86,7 +87,7 @@ fn reason_to_leave_out(
         let limit = rough_bytes(plan.size_limit.0 as f64);
         return Some(format!("{} of values: over the size limit of {limit}", rough_bytes(bytes)));
     }
-    let needed = bytes * ROOM_FACTOR;
+    let needed = (bytes * ROOM_FACTOR).max(estimate::disk_bytes(cell, plan.operations));
     (needed > free_bytes as f64).then(|| {
         format!(
             "needs about {} of disk, and {} are free",

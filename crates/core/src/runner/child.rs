@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 
@@ -29,6 +30,10 @@ pub fn main(stores: &[StoreDef], spec: &Path, out: &Path) -> Result<(), String> 
         Err(Ended::Failed(stop)) => Report::Failed { reason: stop.failure, message: stop.message },
         Err(Ended::Unsupported(message)) => Report::Unsupported { message },
     };
+    if let Report::Failed { message, .. } = &report {
+        // For whoever opens the log; the report says it too.
+        let _ = writeln!(std::io::stderr(), "{message}");
+    }
     let text = serde_json::to_string(&report).map_err(|error| error.to_string())?;
     fs::write(out, text).map_err(|error| format!("{}: {error}", out.display()))
 }

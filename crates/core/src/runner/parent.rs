@@ -44,6 +44,10 @@ pub struct Ended {
     pub failed: u64,
 }
 
+/// The files in the run folder through which parent and trial talk.
+const SPEC: &str = "trial.json";
+const REPORT: &str = "trial-out.json";
+
 /// Where making a file takes this many times as long as it did when the run was begun, a trial moves on to another folder.
 const SLOW_CREATION: u64 = 4;
 /// Folders tried for a trial.
@@ -59,6 +63,9 @@ pub fn run(job: &Job<'_>, folder: &mut RunFolder, listener: &mut dyn Listener) -
         job.done.iter().map(|result| (result.cell.id(), result.block)).collect();
     let mut failed =
         job.done.iter().filter(|result| matches!(result.outcome, Outcome::Failed { .. })).count() as u64;
+    for left_by_a_kill in [SPEC, REPORT] {
+        remove_file(&folder.path().join(left_by_a_kill))?;
+    }
     let works = Works::make(job)?;
     let mut pace = Pace::new(job, &works, &slots, &done);
     listener.hear(&Event::Started { total: slots.len() as u64, done: done.len() as u64 });
@@ -203,7 +210,7 @@ impl Trial<'_> {
     fn run(&self) -> Result<Option<TrialResult>> {
         let load_1min = environment::load_1min();
         let started = jiff::Timestamp::now().to_string();
-        let (spec, out) = (self.folder.join("trial.json"), self.folder.join("trial-out.json"));
+        let (spec, out) = (self.folder.join(SPEC), self.folder.join(REPORT));
         let log_name = format!("logs/{:06}.log", self.position);
         let log = self.folder.join(&log_name);
         self.write_spec(&spec)?;
