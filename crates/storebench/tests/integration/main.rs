@@ -1,4 +1,7 @@
 //! The integration tests, in one binary.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod cli;
 mod conformance;
+mod documents;
+mod structure;
