@@ -16,7 +16,7 @@ packages() {
     cat <<'END'
 all         build-essential         -               C and C++ compilers, and make
 rocksdb     libclang-dev            -               reads C headers for the bindings
-berkeleydb  libclang-dev            -               reads C headers for the bindings
+unqlite     libclang-dev            -               reads C headers for the bindings
 rocksdb     librocksdb-dev          rocksdb         RocksDB
 leveldb     libleveldb-dev          leveldb         LevelDB
 berkeleydb  libdb5.3-dev|libdb-dev  berkeley-db@5   Berkeley DB

@@ -349,7 +349,7 @@ impl Cell {
 
     /// The value bytes that the cell's records come to at most during `inserts` inserts: mean size times the largest count.
     pub fn expected_bytes(&self, inserts: u64) -> f64 {
-        self.record_size.mean() * (self.records.from + inserts).min(self.records.to) as f64
+        self.record_size.mean() * self.records.from.saturating_add(inserts).min(self.records.to) as f64
     }
 }
 

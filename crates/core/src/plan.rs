@@ -70,6 +70,38 @@ as_text!(Bytes);
 as_text!(Period);
 as_text!(Operation);
 
+/// A share, written as `5%`.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+pub struct Percent(pub f64);
+
+impl fmt::Display for Percent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}%", self.0)
+    }
+}
+
+impl FromStr for Percent {
+    type Err = String;
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        text.strip_suffix('%')
+            .and_then(|number| number.trim().parse().ok())
+            .filter(|share: &f64| *share > 0.0 && *share <= 100.0)
+            .map(Percent)
+            .ok_or_else(|| {
+                format!("{text:?} is not a share: write it like 5%, more than 0% and at most 100%")
+            })
+    }
+}
+
+as_text!(Percent);
+
+/// Settings of stores: by store, then by the engine's name for the setting.
+pub type Settings = BTreeMap<String, BTreeMap<String, String>>;
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 /// What a study does to its stores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -137,6 +169,24 @@ pub struct Plan {
     /// A folder of files that compressible values are made from; the built-in generator otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<PathBuf>,
+    /// How long each operation goes on; then `operations` does not count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration: Option<Period>,
+    /// Operations of each kind that are done first and not measured.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub warm_up: u64,
+    /// The total cache of every engine where tuning is `equal`.
+    #[serde(default = "Plan::default_equal_cache")]
+    pub equal_cache: Bytes,
+    /// Blocks are added until the interval of every ratio that decides a winner is no wider than this to either side.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub precision: Option<Percent>,
+    /// No block is begun after this time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Period>,
+    /// Settings of stores, by store and name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub settings: Settings,
     /// The axes.
     pub axes: Axes,
     /// Named sets of changes, such as `quick`.
@@ -208,6 +258,18 @@ pub struct Changes {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<PathBuf>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub duration: Option<Period>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warm_up: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub equal_cache: Option<Bytes>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub precision: Option<Percent>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Period>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub settings: Settings,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub store: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub record_size: Option<Vec<SizeRange>>,
@@ -230,6 +292,10 @@ pub struct Changes {
 }
 
 impl Plan {
+    fn default_equal_cache() -> Bytes {
+        Bytes(64 << 20)
+    }
+
     /// Reads a plan; `origin` is where the text comes from, for messages.
     ///
     /// # Errors
@@ -275,6 +341,8 @@ impl Plan {
             ("batch", u64::from(self.batch)),
             ("order's length", self.order.len() as u64),
             ("size_limit", self.size_limit.0),
+            ("equal_cache", self.equal_cache.0),
+            ("duration in ms", self.duration.map_or(1, |duration| duration.0.as_millis() as u64)),
             ("timeout in ms", self.timeout.0.as_millis() as u64),
             ("the number of stores", self.axes.store.len() as u64),
             ("the number of record sizes", self.axes.record_size.len() as u64),
@@ -290,6 +358,12 @@ impl Plan {
         ];
         if let Some((name, _)) = at_least_one.iter().find(|(_, value)| *value == 0) {
             return Err(format!("{name} is 0: it must be at least 1"));
+        }
+        if self.budget.is_some() && self.precision.is_none() {
+            return Err("budget bounds the search for a precision: give precision too".into());
+        }
+        if self.warm_up > u64::from(u32::MAX) {
+            return Err(format!("warm_up is too large: at most {}", u32::MAX));
         }
         if self.operations > u64::from(u32::MAX) {
             return Err(format!("operations is too large: at most {}", u32::MAX));
@@ -363,6 +437,14 @@ impl Plan {
         set(&mut self.size_limit, changes.size_limit);
         set(&mut self.timeout, changes.timeout);
         set(&mut self.text, changes.text.map(Some));
+        set(&mut self.duration, changes.duration.map(Some));
+        set(&mut self.warm_up, changes.warm_up);
+        set(&mut self.equal_cache, changes.equal_cache);
+        set(&mut self.precision, changes.precision.map(Some));
+        set(&mut self.budget, changes.budget.map(Some));
+        for (store, settings) in changes.settings {
+            self.settings.entry(store).or_default().extend(settings);
+        }
         set(&mut self.axes.store, changes.store);
         set(&mut self.axes.record_size, changes.record_size);
         set(&mut self.axes.records, changes.records);
@@ -447,53 +529,4 @@ pub fn find(name: &str) -> Result<Plan> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_built_in_studies_are_good_and_so_are_their_presets() {
-        for study in STUDIES {
-            let plan = find(study.name).unwrap();
-            assert_eq!(plan.name, study.name);
-            for preset in plan.presets.keys() {
-                plan.clone().apply_preset(preset).unwrap();
-            }
-            assert_eq!(Plan::parse(&plan.to_toml().unwrap(), "again").unwrap().axes, plan.axes);
-        }
-    }
-
-    #[test]
-    fn a_wrong_key_or_value_is_named_with_its_line() {
-        let text = STUDIES[0].text;
-        let wrong_key = Plan::parse(&text.replace("trials =", "trails ="), "x.toml").unwrap_err();
-        assert!(wrong_key.message.contains("trails") && wrong_key.message.contains("line"), "{wrong_key}");
-        let wrong_value =
-            Plan::parse(&text.replace("\"compressible\"", "\"squishy\""), "x.toml").unwrap_err();
-        assert!(wrong_value.message.contains("squishy"), "{wrong_value}");
-        let other_format = Plan::parse(&text.replace("format = 1", "format = 99"), "x.toml").unwrap_err();
-        assert!(
-            other_format.message.contains("format = 99") && other_format.exit == Exit::BadPlan,
-            "{other_format}"
-        );
-    }
-
-    #[test]
-    fn a_count_takes_the_upper_bound_of_the_plan() {
-        let mut plan = find("crud").unwrap();
-        let counts = vec!["1_000_000".parse().unwrap(), "2000".parse().unwrap(), "100..101".parse().unwrap()];
-        plan.apply(Changes { records: Some(counts), ..Changes::default() }).unwrap();
-        let shown: Vec<_> = plan.axes.records.iter().map(ToString::to_string).collect();
-        assert_eq!(shown, ["1000000..1050000", "2000..10000", "100..101"]);
-    }
-
-    #[test]
-    fn nonsense_is_refused() {
-        let mut plan = find("crud").unwrap();
-        let error = plan.apply(Changes { trials: Some(0), ..Changes::default() }).unwrap_err();
-        assert_eq!(
-            (error.exit, error.message.as_str()),
-            (Exit::BadValue, "trials is 0: it must be at least 1")
-        );
-        assert!(find("crudd").unwrap_err().message.contains("did you mean crud?"));
-    }
-}
+mod tests;

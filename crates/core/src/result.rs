@@ -236,9 +236,20 @@ pub struct Measured {
     /// The whole machine's processors during the trial.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processors: Option<Processors>,
+    /// How the page cache was emptied before the reads of a cold cell: `drop_caches` or `posix_fadvise`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_emptied_by: Option<String>,
+    /// Operations of each kind that were done first and are not in the figures.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub warm_up_operations: u64,
     /// What can't be known here: the figure's name and the reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unknown: Vec<Unknown>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// A figure that can't be known on this machine.

@@ -51,11 +51,10 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 /// What is missing, and what to install.
 pub fn provide() -> Result<()> {
     if has_feature("LEVELDB") {
-        find(&LEVELDB)?;
+        use_library(&LEVELDB, cc::Build::new().cpp(true).std("c++17"), "leveldb.cc")?;
     }
     if has_feature("BERKELEYDB") {
-        let prefix = find(&BERKELEY_DB)?;
-        compile("native/berkeleydb.c", prefix.as_deref());
+        use_library(&BERKELEY_DB, &mut cc::Build::new(), "berkeleydb.c")?;
     }
     if has_feature("ROCKSDB") {
         tell_rocksdb_version()?;
@@ -67,16 +66,11 @@ fn has_feature(name: &str) -> bool {
     env::var_os(format!("CARGO_FEATURE_{name}")).is_some()
 }
 
-/// Tells the linker where the library is. Gives the folder that it lies in, or `None` where the compiler finds it by
-/// itself.
+/// Gives the folder that the library lies in, or `None` where the compiler finds it by itself.
 fn find(library: &Library) -> Result<Option<PathBuf>> {
     println!("cargo:rerun-if-env-changed={}", library.variable);
     for prefix in prefixes(library) {
         if links(library, prefix.as_deref())? {
-            if let Some(prefix) = &prefix {
-                println!("cargo:rustc-link-search=native={}", prefix.join("lib").display());
-            }
-            println!("cargo:rustc-link-lib={}", library.link);
             return Ok(prefix);
         }
     }
@@ -120,23 +114,27 @@ fn links(library: &Library, prefix: Option<&Path>) -> Result<bool> {
     Ok(output.status.success())
 }
 
-fn compile(source: &str, prefix: Option<&Path>) {
-    println!("cargo:rerun-if-changed={source}");
-    let mut build = cc::Build::new();
-    build.file(source).warnings(true).extra_warnings(true);
-    if let Some(prefix) = prefix {
+/// Compiles a file of the folder `native` with the library's header, and links the library behind it.
+fn use_library(library: &Library, build: &mut cc::Build, source: &str) -> Result<()> {
+    let prefix = find(library)?;
+    let path = Path::new("native").join(source);
+    println!("cargo:rerun-if-changed={}", path.display());
+    build.file(path).warnings(true).extra_warnings(true);
+    if let Some(prefix) = &prefix {
         build.include(prefix.join("include"));
+        println!("cargo:rustc-link-search=native={}", prefix.join("lib").display());
     }
-    build.compile("storebench_native");
+    build.compile(&format!("storebench_{}", library.feature));
+    println!("cargo:rustc-link-lib={}", library.link);
+    Ok(())
 }
 
 /// RocksDB's C interface can't be asked for the version: it is in a header beside the one that is built with.
 fn tell_rocksdb_version() -> Result<()> {
     println!("cargo:rerun-if-env-changed=ROCKSDB_INCLUDE_DIR");
-    let include = match env::var_os("ROCKSDB_INCLUDE_DIR") {
-        Some(folder) => PathBuf::from(folder),
-        None => PathBuf::from(env::var("DEP_ROCKSDB_CARGO_MANIFEST_DIR")?).join("rocksdb/include"),
-    };
+    // As librocksdb-sys takes it: relative to itself, and by default to the RocksDB that it bundles.
+    let include = env::var_os("ROCKSDB_INCLUDE_DIR").map_or("rocksdb/include".into(), PathBuf::from);
+    let include = PathBuf::from(env::var("DEP_ROCKSDB_CARGO_MANIFEST_DIR")?).join(include);
     let header = include.join("rocksdb/version.h");
     let text = fs::read_to_string(&header).map_err(|error| {
         format!(
@@ -151,6 +149,11 @@ fn tell_rocksdb_version() -> Result<()> {
             .map(str::trim)
             .ok_or_else(|| format!("{}: ROCKSDB_{name} is not defined there", header.display()))
     };
-    println!("cargo:rustc-env=STOREBENCH_ROCKSDB_VERSION={}.{}.{}", part("MAJOR")?, part("MINOR")?, part("PATCH")?);
+    println!(
+        "cargo:rustc-env=STOREBENCH_ROCKSDB_VERSION={}.{}.{}",
+        part("MAJOR")?,
+        part("MINOR")?,
+        part("PATCH")?
+    );
     Ok(())
 }

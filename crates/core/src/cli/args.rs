@@ -1,12 +1,13 @@
 //! The arguments, and the help that teaches them.
 
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::{Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 
-use crate::cell::{Data, GuaranteeChoice};
-use crate::plan::{Bytes, Changes, Compression, Period};
+use crate::cell::{Cache, DEFAULT_PLACE, Data, GuaranteeChoice, Rate, Tuning};
+use crate::plan::{Bytes, Changes, Compression, Percent, Period, Settings};
 use crate::units::{CountRange, SizeRange};
 use crate::workload::driver::{Operation, Visit};
 
@@ -82,7 +83,9 @@ Examples:
   storebench run crud --quick
   storebench run crud --dry-run                 what would run, how long, how much disk
   storebench run crud --store sqlite,lmdb,flat-folder --record-size 100KiB --guarantee power
-  storebench run crud --at /mnt/ssd --trials 5 --hardware laptop-ssd
+  storebench run crud --at ssd=/mnt/ssd --at hdd=/mnt/hdd --hardware laptop
+  storebench run crud --threads 1,4 --rate 5000/s --duration 30s
+  storebench run crud --store sqlite --set sqlite.page_size=8192 --trials 10
   storebench run my-plan.toml
   storebench run --resume storebench-runs/crud-20260102-030405
 
@@ -114,9 +117,9 @@ pub struct RunArgs {
     #[command(flatten, next_help_heading = "How cells are run")]
     pub how: HowArgs,
 
-    /// Directory in which the stores' files are put [default: the directory of the runs]
-    #[arg(long, value_name = "DIR", help_heading = "Where", value_hint = ValueHint::DirPath, conflicts_with = "resume")]
-    pub at: Option<PathBuf>,
+    /// Directory in which the stores' files are put; several may be given, with names [default: the directory of the runs]
+    #[arg(long, value_name = "[NAME=]DIR", help_heading = "Where", value_hint = ValueHint::DirPath, conflicts_with = "resume")]
+    pub at: Vec<PlaceArg>,
     /// Directory in which the run's folder is made
     #[arg(long, value_name = "DIR", default_value = "storebench-runs", help_heading = "Where", value_hint = ValueHint::DirPath)]
     pub out: PathBuf,
@@ -143,6 +146,18 @@ pub struct AxisArgs {
     /// What an acknowledged write survives: default (as shipped), none, process, power
     #[arg(long, value_delimiter = ',', value_name = "TIER,...")]
     pub guarantee: Option<Vec<GuaranteeChoice>>,
+    /// Sessions at work at once
+    #[arg(long, value_delimiter = ',', value_name = "N,...")]
+    pub threads: Option<Vec<u32>>,
+    /// closed (each operation after the one before it), or an open loop's rate: 5000/s
+    #[arg(long, value_delimiter = ',', value_name = "RATE,...")]
+    pub rate: Option<Vec<Rate>>,
+    /// Caches of the engines: default (as shipped), equal (the same total for each)
+    #[arg(long, value_delimiter = ',', value_name = "HOW,...")]
+    pub tuning: Option<Vec<Tuning>>,
+    /// What reads find in memory: warm, cold (store reopened, page cache emptied)
+    #[arg(long, value_delimiter = ',', value_name = "STATE,...")]
+    pub cache: Option<Vec<Cache>>,
 }
 
 /// The rest of a plan that the command line can change.
@@ -157,6 +172,24 @@ pub struct HowArgs {
     /// Which operations, in this order: insert, get, update, remove
     #[arg(long, value_delimiter = ',', value_name = "NAME,...")]
     pub order: Option<Vec<Operation>>,
+    /// Do each operation for so long, in place of a number of times
+    #[arg(long, value_name = "TIME", conflicts_with = "operations")]
+    pub duration: Option<Period>,
+    /// Operations of each kind that are done first and not measured
+    #[arg(long, value_name = "N", value_parser = crate::units::parse_count)]
+    pub warm_up: Option<u64>,
+    /// Add blocks of trials until every ratio that decides a winner is known this well
+    #[arg(long, value_name = "SHARE")]
+    pub precision: Option<Percent>,
+    /// Begin no block after this time (with --precision)
+    #[arg(long, value_name = "TIME", requires = "precision")]
+    pub budget: Option<Period>,
+    /// A setting of a store: sqlite.page_size=8192
+    #[arg(long = "set", value_name = "STORE.NAME=VALUE")]
+    pub settings: Vec<SettingArg>,
+    /// The total cache of every engine where tuning is equal
+    #[arg(long, value_name = "SIZE")]
+    pub equal_cache: Option<Bytes>,
     /// Everything random comes from it
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
@@ -177,6 +210,46 @@ pub struct HowArgs {
     pub text: Option<PathBuf>,
 }
 
+/// `STORE.NAME=VALUE`.
+#[derive(Debug, Clone)]
+pub struct SettingArg {
+    pub store: String,
+    pub name: String,
+    pub value: String,
+}
+
+impl FromStr for SettingArg {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parts = text.split_once('=').and_then(|(name, value)| Some((name.split_once('.')?, value)));
+        let ((store, name), value) = parts.ok_or("write it like sqlite.page_size=8192")?;
+        Ok(SettingArg { store: store.into(), name: name.into(), value: value.into() })
+    }
+}
+
+/// A place: `NAME=DIR`, or a directory alone.
+#[derive(Debug, Clone)]
+pub struct PlaceArg {
+    pub name: String,
+    pub path: PathBuf,
+}
+
+impl FromStr for PlaceArg {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let named_well = |name: &str| {
+            let mut bytes = name.bytes();
+            !name.is_empty() && bytes.all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
+        };
+        Ok(match text.split_once('=') {
+            Some((name, path)) if named_well(name) => PlaceArg { name: name.into(), path: path.into() },
+            _ => PlaceArg { name: DEFAULT_PLACE.into(), path: text.into() },
+        })
+    }
+}
+
 fn parse_visit(text: &str) -> Result<Visit, String> {
     match text {
         "copy" => Ok(Visit::Copy),
@@ -195,6 +268,14 @@ fn parse_compression(text: &str) -> Result<Compression, String> {
 }
 
 impl RunArgs {
+    fn settings(&self) -> Settings {
+        let mut settings = Settings::new();
+        for SettingArg { store, name, value } in self.how.settings.iter().cloned() {
+            settings.entry(store).or_default().insert(name, value);
+        }
+        settings
+    }
+
     /// What the command line changes in a plan.
     pub fn changes(&self) -> Changes {
         Changes {
@@ -207,11 +288,21 @@ impl RunArgs {
             size_limit: self.how.size_limit,
             timeout: self.how.timeout,
             text: self.how.text.clone(),
+            duration: self.how.duration,
+            warm_up: self.how.warm_up,
+            equal_cache: self.how.equal_cache,
+            precision: self.how.precision,
+            budget: self.how.budget,
+            settings: self.settings(),
             store: self.axes.store.clone(),
             record_size: self.axes.record_size.clone(),
             records: self.axes.records.clone(),
             data: self.axes.data.clone(),
             guarantee: self.axes.guarantee.clone(),
+            threads: self.axes.threads.clone(),
+            rate: self.axes.rate.clone(),
+            tuning: self.axes.tuning.clone(),
+            cache: self.axes.cache.clone(),
             ..Changes::default()
         }
     }

@@ -50,7 +50,8 @@ pub fn winners(stores: &[StoreDef], runs: &[Run]) -> Result<String> {
     Ok(terminal::overview(&Merged::new(runs, &harness(stores)), style()))
 }
 
-fn harness(stores: &[StoreDef]) -> Vec<&'static str> {
+/// The names of the harness's own stores.
+pub fn harness(stores: &[StoreDef]) -> Vec<&'static str> {
     stores.iter().filter(|store| store.kind == Kind::Harness).map(|store| store.name).collect()
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use super::args::RunArgs;
+use super::args::{PlaceArg, RunArgs};
 use super::{print, report, runs, tell};
 use crate::cell::{Cell, DEFAULT_PLACE};
 use crate::error::{Error, Exit, Result, meant};
@@ -17,8 +17,9 @@ use crate::place::directory::{self, WorkFolder};
 use crate::place::probe;
 use crate::plan::{self, Plan};
 use crate::record::pool::Pool;
-use crate::result::{FORMAT_VERSION, LeftOut, Run, RunHeader, StoreInfo};
-use crate::runner::parent::{self, Ended, Job};
+use crate::report::precision;
+use crate::result::{FORMAT_VERSION, LeftOut, Run, RunHeader, StoreInfo, TrialResult};
+use crate::runner::parent::{self, Ended, Enough, Job};
 use crate::runner::progress;
 use crate::schedule::{self, Room};
 use crate::store::StoreDef;
@@ -47,9 +48,8 @@ fn start(stores: &[StoreDef], args: &RunArgs, interrupted: &AtomicBool) -> Resul
     let plan = plan(stores, args)?;
     let new_directory = !args.out.exists();
     std::fs::create_dir_all(&args.out).map_err(Error::io("making the runs' directory", &args.out))?;
-    let at = runs::directory("using the place", args.at.as_ref().unwrap_or(&args.out))?;
-    clean(&at)?;
-    let places = BTreeMap::from([(DEFAULT_PLACE.to_owned(), at)]);
+    let places = places(args)?;
+    places.values().try_for_each(|place| clean(place))?;
     let header = header(stores, args, &plan, &places)?;
     let (cells, _) = schedule::cells(&plan, stores, &rooms(&header));
     if args.dry_run {
@@ -80,6 +80,22 @@ fn clean(place: &Path) -> Result<()> {
     Ok(())
 }
 
+/// The places that the command line names, or the runs' directory.
+fn places(args: &RunArgs) -> Result<BTreeMap<String, PathBuf>> {
+    let runs = PlaceArg { name: DEFAULT_PLACE.into(), path: args.out.clone() };
+    let given = if args.at.is_empty() { std::slice::from_ref(&runs) } else { &args.at };
+    let mut places = BTreeMap::new();
+    for PlaceArg { name, path } in given {
+        let path = runs::directory("using the place", path)?;
+        if places.insert(name.clone(), path).is_some() {
+            let message =
+                format!("two places are called {name:?}: name them, like --at ssd=/mnt/a --at hdd=/mnt/b");
+            return Err(Error::new(Exit::BadValue, message));
+        }
+    }
+    Ok(places)
+}
+
 /// The plan that the command line asks for.
 fn plan(stores: &[StoreDef], args: &RunArgs) -> Result<Plan> {
     let name = args.study.as_deref().unwrap_or_default();
@@ -94,6 +110,7 @@ fn plan(stores: &[StoreDef], args: &RunArgs) -> Result<Plan> {
     for store in &plan.axes.store {
         check_store(stores, store, named)?;
     }
+    check_settings(stores, &plan)?;
     if let Some(text) = &mut plan.text {
         *text = runs::directory("using the text in", text)?;
         for size in &plan.axes.record_size {
@@ -120,6 +137,27 @@ fn check_store(stores: &[StoreDef], name: &str, named: bool) -> Result<()> {
             Err(Error::new(Exit::UnknownStore, message))
         }
     }
+}
+
+/// A setting must be one that its store takes.
+fn check_settings(stores: &[StoreDef], plan: &Plan) -> Result<()> {
+    for (name, settings) in &plan.settings {
+        check_store(stores, name, true)?;
+        let known: Vec<_> = stores
+            .iter()
+            .filter(|store| store.name == name)
+            .flat_map(|store| store.settings)
+            .map(|known| known.name)
+            .collect();
+        if let Some(unknown) = settings.keys().find(|setting| !known.contains(&setting.as_str())) {
+            let hint = meant(unknown, known.iter().copied()).map(|meant| format!(" (did you mean {meant}?)"));
+            let list = if known.is_empty() { "none".into() } else { known.join(", ") };
+            let message =
+                format!("{name} has no setting {unknown:?}{}; it takes {list}", hint.unwrap_or_default());
+            return Err(Error::new(Exit::BadValue, message));
+        }
+    }
+    Ok(())
 }
 
 fn header(
@@ -199,12 +237,19 @@ fn carry_out(
     plan: &Plan,
     cells: &[Cell],
     places: &BTreeMap<String, PathBuf>,
-    done: &[crate::result::TrialResult],
+    done: &[TrialResult],
     mut folder: RunFolder,
     stores: &[StoreDef],
     interrupted: &AtomicBool,
 ) -> Result<Exit> {
-    let job = Job { plan, cells, places, done, interrupted };
+    let harness = report::harness(stores);
+    let header = crate::folder::read(folder.path())?.header;
+    let enough = |trials: &[TrialResult]| {
+        let run = Run { header: header.clone(), trials: trials.to_vec() };
+        plan.precision.is_none_or(|share| precision::is_reached(&run, &harness, share.0 / 100.0))
+    };
+    let enough: Option<Enough<'_>> = plan.precision.is_some().then_some(&enough);
+    let job = Job { plan, cells, places, done, interrupted, enough };
     let path = folder.path().to_path_buf();
     let ended = parent::run(&job, &mut folder, progress::listener().as_mut()).map_err(|error| {
         let kept = format!("what had ended is kept, go on with: {}", go_on(&path));

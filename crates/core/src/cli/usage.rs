@@ -16,7 +16,9 @@ pub fn explain(error: &clap::Error) -> Error {
     let wrong = wrong.join(" ");
     let wrong = wrong.strip_prefix("error: ").unwrap_or(&wrong);
     match error.kind() {
-        ErrorKind::InvalidValue | ErrorKind::ValueValidation => Error::new(Exit::BadValue, wrong),
+        ErrorKind::InvalidValue | ErrorKind::ValueValidation | ErrorKind::InvalidUtf8 => {
+            Error::new(Exit::BadValue, wrong)
+        }
         _ => Error::new(Exit::Usage, format!("{wrong}; see {} --help", command(&text))),
     }
 }

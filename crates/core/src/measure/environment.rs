@@ -9,6 +9,7 @@ use crate::result::{Environment, PlaceInfo};
 
 /// Looks at the machine. What can't be known is left out.
 pub fn machine() -> Environment {
+    let clock = Clock::new();
     Environment {
         cpu: cpu_name(),
         cores: std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32),
@@ -18,8 +19,8 @@ pub fn machine() -> Environment {
         virtualisation: virtualisation(),
         governor: read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
         load_1min: load_1min(),
-        clock_ns: Clock::new().cost_ns(),
-        clock: Clock::kind().into(),
+        clock_ns: clock.cost_ns(),
+        clock: clock.kind().into(),
     }
 }
 

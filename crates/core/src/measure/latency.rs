@@ -66,6 +66,11 @@ impl Latencies {
         self.sum_ns
     }
 
+    /// The histogram.
+    pub fn histogram(&self) -> &Histogram<u64> {
+        &self.histogram
+    }
+
     /// Their distribution, with the histogram in full.
     ///
     /// # Errors

@@ -4,4 +4,6 @@ pub mod clock;
 pub mod disk;
 pub mod environment;
 pub mod latency;
+pub mod page_cache;
 pub mod process;
+pub mod series;

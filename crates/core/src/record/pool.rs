@@ -19,7 +19,12 @@ pub struct Pool {
 impl Pool {
     /// A pool made from `seed`, large enough that slices of `size` seldom share much.
     pub fn generate(data: Data, seed: u64, size: SizeRange) -> Pool {
-        let mut bytes = vec![0; (size.to * 8).clamp(1 << 20, 8 << 20).max(size.to * 2) as usize];
+        let least = match data {
+            // Every value has a mask of its own: slices of a small pool, which stays in the processor's cache, do.
+            Data::Incompressible => 256 << 10,
+            Data::Compressible => 1 << 20,
+        };
+        let mut bytes = vec![0; (size.to * 8).clamp(least, 8 << 20).max(size.to * 2) as usize];
         match data {
             Data::Incompressible => fill_random(seed, &mut bytes),
             Data::Compressible => TextSource::new(seed).fill(&mut bytes),

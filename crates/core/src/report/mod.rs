@@ -11,6 +11,7 @@ pub mod json;
 pub mod matrix;
 pub mod merge;
 mod names;
+pub mod precision;
 #[cfg(test)]
 mod samples;
 mod summary;

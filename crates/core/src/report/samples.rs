@@ -114,6 +114,8 @@ pub fn measured(ns: f64) -> Measured {
         stored: Stored { records: 100, key_bytes: 3_200, value_bytes: 51_200 },
         device: None,
         processors: None,
+        cache_emptied_by: None,
+        warm_up_operations: 0,
         unknown: vec![],
     }
 }

@@ -1,11 +1,11 @@
 //! A trial, in a process of its own: prepares all of the harness's memory, opens the store, drives it, measures.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use crate::cell::Cache;
 use crate::measure::clock::Clock;
 use crate::measure::{disk, process};
 use crate::record::Records;
@@ -77,13 +77,12 @@ fn trial(stores: &[StoreDef], spec: &Spec) -> Result<Measured, Ended> {
     let records = records(spec)?;
     let crud = crud(spec);
     let prepared = crud.prepare(&records, &clock, store.capabilities.keeps).map_err(harness)?;
-    let settings = BTreeMap::new();
     let options = OpenOptions {
         directory: &spec.directory,
         guarantee: asked,
         compression: spec.compression,
-        cache_bytes: None,
-        settings: &settings,
+        cache_bytes: spec.cache_bytes,
+        settings: &spec.settings,
         sessions: crud.threads as usize + 1,
     };
     measure(store, open, options, prepared, promised)
@@ -115,7 +114,11 @@ fn crud(spec: &Spec) -> Crud {
         batch: spec.batch as usize,
         visit: spec.visit,
         seed: spec.seed,
-        threads: 1,
+        threads: u64::from(spec.cell.threads),
+        rate: spec.cell.rate,
+        duration: spec.duration_ms.map(Duration::from_millis),
+        warm_up: spec.warm_up,
+        cold: spec.cell.cache == Cache::Cold,
     }
 }
 
@@ -138,7 +141,8 @@ fn measure(
         )));
     }
     let settings = read_settings(&bench)?;
-    let Done { load, operations, stored } = prepared.run(&mut bench)?;
+    let warm_up_operations = prepared.warm_up();
+    let Done { load, operations, stored, cache_emptied_by } = prepared.run(&mut bench)?;
     let peak = process::resident().map_err(harness)?;
     let start = Instant::now();
     bench.store()?.settle().map_err(|error| Stop::store("settling", &error))?;
@@ -169,6 +173,8 @@ fn measure(
         stored,
         device: None,
         processors: None,
+        cache_emptied_by: cache_emptied_by.map(|emptied| emptied.name().into()),
+        warm_up_operations,
         unknown: Vec::new(),
     })
 }

@@ -11,6 +11,8 @@ use crate::result::TrialResult;
 pub enum Event<'a> {
     /// The run begins, or is gone on with: `done` of its `total` trials have ended before.
     Started { total: u64, done: u64 },
+    /// Another block is added, for the sake of precision.
+    Extended { by: u64 },
     /// A trial begins.
     TrialStarted { cell: &'a Cell, position: u64, left: Option<Duration> },
     /// A trial has ended and its result is saved.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::cell::Cell;
+use crate::cell::{Cell, Tuning};
 use crate::error::{Error, Result};
 use crate::estimate;
 use crate::folder::RunFolder;
@@ -33,7 +33,12 @@ pub struct Job<'a> {
     pub done: &'a [TrialResult],
     /// Set by Ctrl-C.
     pub interrupted: &'a AtomicBool,
+    /// Whether the results so far are precise enough, where a precision is asked for: blocks are added until they are.
+    pub enough: Option<Enough<'a>>,
 }
+
+/// Says whether results are precise enough.
+pub type Enough<'a> = &'a dyn Fn(&[TrialResult]) -> bool;
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,48 +63,84 @@ const FOLDERS: u32 = 4;
 /// # Errors
 /// When a result can't be saved or a trial can't be started; trials that fail are results.
 pub fn run(job: &Job<'_>, folder: &mut RunFolder, listener: &mut dyn Listener) -> Result<Ended> {
-    let slots = schedule::order(job.cells.len(), job.plan.trials, job.plan.seed);
-    let done: HashSet<(String, u32)> =
-        job.done.iter().map(|result| (result.cell.id(), result.block)).collect();
-    let mut failed =
-        job.done.iter().filter(|result| matches!(result.outcome, Outcome::Failed { .. })).count() as u64;
     for left_by_a_kill in [SPEC, REPORT] {
         remove_file(&folder.path().join(left_by_a_kill))?;
     }
     let works = Works::make(job)?;
-    let mut pace = Pace::new(job, &works, &slots, &done);
-    listener.hear(&Event::Started { total: slots.len() as u64, done: done.len() as u64 });
-    for (position, slot) in (0..).zip(&slots) {
-        let cell = &job.cells[slot.cell];
-        if done.contains(&(cell.id(), slot.block)) {
-            continue;
+    let mut running = Running {
+        job,
+        done: job.done.iter().map(|result| (result.cell.id(), result.block)).collect(),
+        pace: Pace::new(job, &works),
+        works,
+        results: job.done.to_vec(),
+    };
+    let total = job.cells.len() as u64 * u64::from(job.plan.trials);
+    listener.hear(&Event::Started { total, done: job.done.len() as u64 });
+    let start = Instant::now();
+    let mut block = 0;
+    while !job.interrupted.load(Ordering::Relaxed) && (block < job.plan.trials || running.needs_more(start)) {
+        if block >= job.plan.trials {
+            listener.hear(&Event::Extended { by: job.cells.len() as u64 });
         }
-        let work = works.of(cell)?;
-        if job.interrupted.load(Ordering::Relaxed) {
-            break;
-        }
-        let (directory, file_creation_ns) = work.calm_folder(position)?;
-        listener.hear(&Event::TrialStarted { cell, position, left: pace.left() });
-        let trial = Trial {
-            job,
-            cell,
-            position,
-            block: slot.block,
-            folder: folder.path(),
-            directory: &directory,
-            file_creation_ns,
-        };
-        let result = trial.run()?;
-        work.folder.clear(&directory)?;
-        let Some(result) = result else { break };
-        folder.append(&result)?;
-        failed += u64::from(matches!(result.outcome, Outcome::Failed { .. }));
-        pace.ended(cell, result.wall_s);
-        listener.hear(&Event::TrialEnded { result: &result });
+        running.block(block, folder, listener)?;
+        block += 1;
     }
     let interrupted = job.interrupted.load(Ordering::Relaxed);
     listener.hear(&Event::Ended { interrupted });
-    Ok(Ended { interrupted, failed })
+    let failed =
+        running.results.iter().filter(|result| matches!(result.outcome, Outcome::Failed { .. })).count();
+    Ok(Ended { interrupted, failed: failed as u64 })
+}
+
+struct Running<'a> {
+    job: &'a Job<'a>,
+    done: HashSet<(String, u32)>,
+    works: Works,
+    pace: Pace,
+    results: Vec<TrialResult>,
+}
+
+impl Running<'_> {
+    /// Whether a precision is asked for that is not reached, and there is time for another block.
+    fn needs_more(&self, start: Instant) -> bool {
+        let in_time = self.job.plan.budget.is_none_or(|budget| start.elapsed() < budget.0);
+        in_time && self.job.enough.is_some_and(|enough| !enough(&self.results))
+    }
+
+    fn block(&mut self, block: u32, folder: &mut RunFolder, listener: &mut dyn Listener) -> Result<()> {
+        let job = self.job;
+        let cells = schedule::block(job.cells.len(), block, job.plan.seed);
+        let first = u64::from(block) * cells.len() as u64;
+        for (position, index) in (first..).zip(cells) {
+            let cell = &job.cells[index];
+            if self.done.contains(&(cell.id(), block)) {
+                continue;
+            }
+            if job.interrupted.load(Ordering::Relaxed) {
+                break;
+            }
+            let work = self.works.of(cell)?;
+            let (directory, file_creation_ns) = work.calm_folder(position)?;
+            listener.hear(&Event::TrialStarted { cell, position, left: self.pace.left() });
+            let trial = Trial {
+                job,
+                cell,
+                position,
+                block,
+                folder: folder.path(),
+                directory: &directory,
+                file_creation_ns,
+            };
+            let result = trial.run()?;
+            work.folder.clear(&directory)?;
+            let Some(result) = result else { break };
+            folder.append(&result)?;
+            self.pace.ended(cell, result.wall_s);
+            listener.hear(&Event::TrialEnded { result: &result });
+            self.results.push(result);
+        }
+        Ok(())
+    }
 }
 
 /// The work folders, one in each place.
@@ -159,7 +200,7 @@ struct Pace {
 }
 
 impl Pace {
-    fn new(job: &Job<'_>, works: &Works, slots: &[schedule::Slot], done: &HashSet<(String, u32)>) -> Pace {
+    fn new(job: &Job<'_>, works: &Works) -> Pace {
         let probes: BTreeMap<_, _> =
             works.by_place.iter().map(|(name, work)| (name.clone(), work.probe)).collect();
         let mut pace = Pace {
@@ -169,12 +210,9 @@ impl Pace {
             estimated_done_s: 0.0,
             took_s: 0.0,
         };
-        for slot in slots {
-            let cell = &job.cells[slot.cell];
-            if !done.contains(&(cell.id(), slot.block)) {
-                pace.estimated_left_s += pace.estimate(cell);
-            }
-        }
+        let all: f64 = job.cells.iter().map(|cell| pace.estimate(cell)).sum();
+        let done: f64 = job.done.iter().map(|result| pace.estimate(&result.cell)).sum();
+        pace.estimated_left_s = (all * f64::from(job.plan.trials) - done).max(0.0);
         pace
     }
 
@@ -184,7 +222,7 @@ impl Pace {
 
     fn ended(&mut self, cell: &Cell, wall_s: f64) {
         let estimate = self.estimate(cell);
-        self.estimated_left_s -= estimate;
+        self.estimated_left_s = (self.estimated_left_s - estimate).max(0.0);
         self.estimated_done_s += estimate;
         self.took_s += wall_s;
     }
@@ -263,6 +301,10 @@ impl Trial<'_> {
             order: plan.order.clone(),
             batch: plan.batch,
             visit: plan.visit,
+            duration_ms: plan.duration.map(|duration| duration.0.as_millis() as u64),
+            warm_up: plan.warm_up,
+            cache_bytes: (self.cell.tuning == Tuning::Equal).then_some(plan.equal_cache.0),
+            settings: plan.settings.get(&self.cell.store).cloned().unwrap_or_default(),
             compression: plan.compression.is_on(self.cell.data),
             seed: plan.seed,
             text: plan.text.clone(),

@@ -42,6 +42,7 @@ impl Listener for Bar {
                 self.bar.set_position(*done);
                 self.bar.enable_steady_tick(Duration::from_secs(1));
             }
+            Event::Extended { by } => self.bar.inc_length(*by),
             Event::TrialStarted { cell, left, .. } => {
                 self.bar.set_prefix(
                     left.map_or(String::new(), |left| format!("about {} left", rough_duration(whole(left)))),
@@ -81,6 +82,7 @@ impl<W: Write> Listener for Lines<W> {
     fn hear(&mut self, event: &Event<'_>) {
         match event {
             Event::Started { total, done } => (self.total, self.done) = (*total, *done),
+            Event::Extended { by } => self.total += by,
             Event::TrialStarted { cell, left, .. } if self.done == 0 || self.last.elapsed() >= EVERY => {
                 self.last = Instant::now();
                 let left = left

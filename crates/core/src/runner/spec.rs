@@ -1,5 +1,6 @@
 //! What the parent tells a trial's process, and what that tells back: two JSON files.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -25,6 +26,14 @@ pub struct Spec {
     pub batch: u32,
     /// As in the plan.
     pub visit: Visit,
+    /// As in the plan, in milliseconds.
+    pub duration_ms: Option<u64>,
+    /// As in the plan.
+    pub warm_up: u64,
+    /// The total cache, where the cell's tuning is equal.
+    pub cache_bytes: Option<u64>,
+    /// The store's settings.
+    pub settings: BTreeMap<String, String>,
     /// Whether values are to be compressed.
     pub compression: bool,
     /// As in the plan.

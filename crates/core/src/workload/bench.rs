@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::measure::page_cache::{self, Emptied};
 use crate::store::{OpenFn, OpenOptions, Store, StoreError};
 use crate::workload::driver::Stop;
 
@@ -49,6 +50,20 @@ impl<'a> Bench<'a> {
         self.store =
             Some((self.open)(&self.options).map_err(|error| Stop::store("opening the store", &error))?);
         Ok(())
+    }
+
+    /// Lets the store settle, closes it, empties the page cache and opens it again; says how the cache was emptied.
+    ///
+    /// # Errors
+    /// When any of these fails.
+    pub fn reopen_cold(&mut self) -> Result<Emptied, Stop> {
+        self.store()?.settle().map_err(|error| Stop::store("settling", &error))?;
+        self.close()?;
+        let emptied = page_cache::empty(&self.folder)
+            .map_err(|error| Stop::harness(format!("emptying the page cache: {error}")))?;
+        self.store =
+            Some((self.open)(&self.options).map_err(|error| Stop::store("opening the store", &error))?);
+        Ok(emptied)
     }
 
     /// Closes the store.

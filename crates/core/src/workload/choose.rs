@@ -1,8 +1,9 @@
 //! The choice of records: seeded, so that every store meets the same sequence.
 
-use rand_distr::{Distribution, Zipf};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
+use super::zipf::Zipf;
 
 /// Chooses records below a count.
 #[derive(Debug, Clone)]
@@ -14,7 +15,7 @@ pub struct Chooser {
 #[derive(Debug, Clone)]
 enum Law {
     Uniform,
-    Zipfian(Zipf<f64>),
+    Zipfian(Zipf),
 }
 
 impl Chooser {
@@ -29,8 +30,7 @@ impl Chooser {
     /// # Errors
     /// A sentence, for a count of 0 or an exponent that is not positive.
     pub fn zipfian(seed: u64, count: u64, exponent: f64) -> Result<Chooser, String> {
-        let law = Zipf::new(count as f64, exponent)
-            .map_err(|error| format!("Zipf's law over {count} records: {error}"))?;
+        let law = Zipf::new(count, exponent)?;
         Ok(Chooser { random: Xoshiro256PlusPlus::seed_from_u64(seed), law: Law::Zipfian(law) })
     }
 
@@ -39,7 +39,7 @@ impl Chooser {
     pub fn below(&mut self, count: u64) -> u64 {
         let number = match &self.law {
             Law::Uniform => self.random.next_u64(),
-            Law::Zipfian(law) => (law.sample(&mut self.random) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15),
+            Law::Zipfian(law) => law.rank(&mut self.random).wrapping_mul(0x9e37_79b9_7f4a_7c15),
         };
         ((u128::from(number) * u128::from(count)) >> 64) as u64
     }

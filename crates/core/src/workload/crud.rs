@@ -1,16 +1,21 @@
 //! The workload `crud` of paper 000: load, then insert, get, update and remove single records with random keys.
 
 use std::sync::Barrier;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use crate::cell::Rate;
 use crate::measure::clock::Clock;
+use crate::measure::page_cache::Emptied;
+use crate::measure::series::{QUANTUM_TIME, Series};
 use crate::record::{KEY_BYTES, Records};
 use crate::result::{Load, OperationResult, Stored};
 use crate::store::{Session, Store};
 use crate::units::CountRange;
 use crate::workload::bench::Bench;
 use crate::workload::choose::Chooser;
-use crate::workload::driver::{Driver, Operation, Quantum, Recorder, Stop, Visit};
+use crate::workload::driver::{Driver, Operation, QUANTUM_OPERATIONS, Quantum, Recorder, Stop, Visit};
+use crate::workload::pacer::Pacer;
+use crate::workload::phase::{Goal, Phase};
 
 /// What the workload is asked to do.
 #[derive(Debug, Clone)]
@@ -29,6 +34,14 @@ pub struct Crud {
     pub seed: u64,
     /// Sessions at work at once.
     pub threads: u64,
+    /// How operations follow one another.
+    pub rate: Rate,
+    /// How long each operation goes on, whatever the number of operations.
+    pub duration: Option<Duration>,
+    /// Operations of each kind that are done first and not measured, on all threads together.
+    pub warm_up: u64,
+    /// Whether the store is opened anew, with the page cache empty, before values are read.
+    pub cold: bool,
 }
 
 /// What the workload measured.
@@ -40,6 +53,8 @@ pub struct Done {
     pub operations: Vec<OperationResult>,
     /// What the store holds now.
     pub stored: Stored,
+    /// How the page cache was emptied before the reads, if it was.
+    pub cache_emptied_by: Option<Emptied>,
 }
 
 /// Value bytes in a batch of the loader, at most: so that 500 records of 1 MiB do not take half a gigabyte of the harness.
@@ -62,44 +77,68 @@ impl Share<'_> {
     }
 
     /// Plans one operation of the phase; `remove` puts the record back, untimed, so that keys can be chosen at random.
-    fn plan(&mut self, records: &Records, operation: Operation) {
+    fn plan(&mut self, records: &Records, operation: Operation, chosen: u64, timed: bool) {
         if operation == Operation::Insert {
             let index = self.index(self.versions.len() as u64);
             self.versions.push(0);
-            return self.quantum.plan(records, operation, index, 0, true);
+            return self.quantum.plan(records, operation, index, 0, timed);
         }
-        let position = self.chooser.below(self.versions.len() as u64);
-        let index = self.index(position);
-        let version = &mut self.versions[position as usize];
+        let index = self.index(chosen);
+        let version = &mut self.versions[chosen as usize];
         if operation == Operation::Get {
-            return self.quantum.plan(records, operation, index, *version, true);
+            return self.quantum.plan(records, operation, index, *version, timed);
         }
         *version = version.wrapping_add(1);
         let version = *version;
-        self.quantum.plan(records, operation, index, version, true);
+        self.quantum.plan(records, operation, index, version, timed);
         if operation == Operation::Remove {
             self.quantum.plan(records, Operation::Insert, index, version, false);
         }
     }
 
-    /// Does `count` operations.
+    /// Does its part of a round.
     fn work(
         &mut self,
         session: &mut dyn Session,
         records: &Records,
-        operation: Operation,
-        count: u64,
+        goal: &Goal,
+        series: &Series,
     ) -> Result<(), Stop> {
-        let mut left = count;
-        while left > 0 {
-            self.quantum.clear();
-            while left > 0 && self.quantum.has_room_for(2) {
-                self.plan(records, operation);
-                left -= 1;
-            }
+        let mut seconds = series.thread(self.thread as usize, self.driver.latencies(goal.operation));
+        let start = Instant::now();
+        let (mut done, mut limit) = (0, goal.first_quantum);
+        while done < goal.operations && goal.until.is_none_or(|duration| start.elapsed() < duration) {
+            let quantum_start = Instant::now();
+            done += self.quantum(records, goal, done, limit);
             self.driver.run(session, &mut self.quantum)?;
+            self.driver.tell(goal.operation, &mut seconds)?;
+            // Quanta of slow operations are short, so that seconds and the end are met in time.
+            limit = match quantum_start.elapsed() {
+                took if took > QUANTUM_TIME => limit / 2,
+                took if took < QUANTUM_TIME / 2 => limit * 2,
+                _ => limit,
+            }
+            .clamp(1, goal.largest_quantum);
         }
-        Ok(())
+        seconds.finish(self.driver.latencies(goal.operation)).map_err(Stop::harness)
+    }
+
+    /// Plans the next quantum: at most `limit` operations; returns how many.
+    fn quantum(&mut self, records: &Records, goal: &Goal, done: u64, limit: u64) -> u64 {
+        self.quantum.clear();
+        let live = self.versions.len() as u64;
+        let most = (goal.operations - done).min(limit);
+        // All choices are made first, so that the memory they lead to is fetched while others are made.
+        let mut chosen = [0; QUANTUM_OPERATIONS];
+        if goal.operation != Operation::Insert {
+            chosen[..most as usize].fill_with(|| self.chooser.below(live));
+        }
+        let mut planned = 0;
+        while planned < most && self.quantum.has_room_for(2) {
+            self.plan(records, goal.operation, chosen[planned as usize], done + planned >= goal.warm_up);
+            planned += 1;
+        }
+        planned
     }
 }
 
@@ -107,6 +146,7 @@ impl Share<'_> {
 struct Running<'a> {
     plan: &'a Crud,
     records: &'a Records,
+    clock: &'a Clock,
     shares: Vec<Share<'a>>,
     batch: Batch,
 }
@@ -132,9 +172,7 @@ impl Crud {
                 thread,
                 threads: self.threads,
                 driver: Driver::new(clock, records, self.visit, check)?,
-                versions: touched(
-                    self.records.to.min(self.records.from + self.operations) / self.threads + 1,
-                ),
+                versions: touched(self.most_records() / self.threads + 1),
                 quantum: Quantum::new(records.largest_value()),
                 chooser: Chooser::uniform(self.seed ^ thread),
             })
@@ -146,7 +184,18 @@ impl Crud {
             keys: Vec::with_capacity(self.batch),
             ends: Vec::with_capacity(self.batch),
         };
-        Ok(Prepared { running: Running { plan: self, records, shares, batch } })
+        Ok(Prepared { running: Running { plan: self, records, clock, shares, batch } })
+    }
+}
+
+impl Crud {
+    /// The most records that there can be.
+    fn most_records(&self) -> u64 {
+        if self.duration.is_some() {
+            self.records.to
+        } else {
+            self.records.to.min(self.records.from + self.operations + self.warm_up)
+        }
     }
 }
 
@@ -158,6 +207,11 @@ fn touched(capacity: u64) -> Vec<u8> {
 }
 
 impl Prepared<'_> {
+    /// Operations of each kind that are not measured.
+    pub fn warm_up(&self) -> u64 {
+        self.running.plan.warm_up
+    }
+
     /// Loads the store and does all operations.
     ///
     /// # Errors
@@ -165,29 +219,27 @@ impl Prepared<'_> {
     pub fn run(mut self, bench: &mut Bench<'_>) -> Result<Done, Stop> {
         let running = &mut self.running;
         let mut load = running.load(bench.store()?)?;
-        let mut walls_ns = Vec::new();
+        let mut cache_emptied_by = None;
+        let mut phases = Vec::new();
         for operation in running.plan.order.clone() {
-            let mut wall_ns = 0;
-            let mut left = running.plan.operations;
-            while left > 0 {
-                if operation == Operation::Insert && running.live() >= running.plan.records.to {
+            if operation == Operation::Get && running.plan.cold {
+                cache_emptied_by = Some(bench.reopen_cold()?);
+            }
+            let mut phase = Phase::new(operation, running.plan);
+            while let Some(goal) = phase.goal(running.live()) {
+                if goal.operations == 0 {
                     bench.fresh()?;
                     load = running.load(bench.store()?)?;
+                } else {
+                    running.round(bench.store()?, &mut phase, goal)?;
                 }
-                let now = match operation {
-                    Operation::Insert => left.min(running.plan.records.to - running.live()),
-                    _ => left,
-                };
-                wall_ns += running.phase(bench.store()?, operation, now)?;
-                left -= now;
             }
-            walls_ns.push((operation, wall_ns));
+            phases.push(phase);
         }
         let stored = running.stored();
         let recorder = self.recorder()?;
-        let operations =
-            walls_ns.into_iter().map(|(operation, wall_ns)| operation_result(operation, &recorder, wall_ns));
-        Ok(Done { load, operations: operations.collect::<Result<_, _>>()?, stored })
+        let operations = phases.into_iter().map(|phase| phase.result(&recorder)).collect::<Result<_, _>>()?;
+        Ok(Done { load, operations, stored, cache_emptied_by })
     }
 
     /// What all threads measured together.
@@ -227,17 +279,22 @@ impl Running<'_> {
         Ok(load)
     }
 
-    /// Does `count` operations on all threads together; returns the wall time in nanoseconds.
-    fn phase(&mut self, store: &dyn Store, operation: Operation, count: u64) -> Result<u64, Stop> {
-        let threads = self.shares.len() as u64;
-        let (records, live) = (self.records, self.live());
+    /// One round of a phase, on all threads together.
+    fn round(&mut self, store: &dyn Store, phase: &mut Phase, goal: Goal) -> Result<(), Stop> {
+        let (records, clock, live) = (self.records, self.clock, self.live());
+        let (threads, rate) = (self.shares.len() as u64, self.plan.rate);
         let barrier = Barrier::new(self.shares.len());
+        let series = Series::new(self.shares.len());
         let work = |share: &mut Share<'_>| -> Result<(Instant, Instant), Stop> {
             let session = store.session().map_err(|error| Stop::store("opening a session", &error));
             barrier.wait();
+            let mut session = session?;
+            share.driver.set_pacer(match rate {
+                Rate::Closed => None,
+                Rate::PerSecond(rate) => Some(Pacer::new(clock, rate, share.thread, threads)),
+            });
             let start = Instant::now();
-            let mine = share_of(operation, count, live, share.thread, threads);
-            share.work(session?.as_mut(), records, operation, mine)?;
+            share.work(session.as_mut(), records, &goal.for_thread(share.thread, threads, live), &series)?;
             Ok((start, Instant::now()))
         };
         let spans: Vec<_> = if let [share] = self.shares.as_mut_slice() {
@@ -246,16 +303,18 @@ impl Running<'_> {
             std::thread::scope(|scope| {
                 let workers: Vec<_> =
                     self.shares.iter_mut().map(|share| scope.spawn(|| work(share))).collect();
-                workers
-                    .into_iter()
-                    .map(|worker| worker.join().unwrap_or_else(|_| Err(Stop::harness("a thread panicked"))))
-                    .collect()
+                let join = |worker: std::thread::ScopedJoinHandle<'_, _>| {
+                    worker.join().unwrap_or_else(|_| Err(Stop::harness("a thread panicked")))
+                };
+                workers.into_iter().map(join).collect()
             })
         };
         let spans = spans.into_iter().collect::<Result<Vec<_>, _>>()?;
         let first = spans.iter().map(|(start, _)| *start).min();
         let last = spans.iter().map(|(_, end)| *end).max();
-        Ok(first.zip(last).map_or(0, |(first, last)| (last - first).as_nanos() as u64))
+        let wall = first.zip(last).map_or(Duration::ZERO, |(first, last)| last - first);
+        phase.add(goal, wall, series.finish());
+        Ok(())
     }
 
     /// What the store holds, from what was written to it.
@@ -269,33 +328,6 @@ impl Running<'_> {
             });
         Stored { records, key_bytes: records * KEY_BYTES as u64, value_bytes: value_bytes.sum() }
     }
-}
-
-/// How many of `count` operations fall to one thread. Inserts go to the threads in turn, from the one whose turn it is,
-/// so that indexes stay without a gap; the others are divided evenly.
-fn share_of(operation: Operation, count: u64, live: u64, thread: u64, threads: u64) -> u64 {
-    let turn =
-        if operation == Operation::Insert { (thread + threads - live % threads) % threads } else { thread };
-    (count + threads - 1 - turn) / threads
-}
-
-fn operation_result(
-    operation: Operation,
-    recorder: &Recorder,
-    wall_ns: u64,
-) -> Result<OperationResult, Stop> {
-    let record = recorder.of(operation);
-    Ok(OperationResult {
-        operation: operation.name().into(),
-        count: record.latencies.count(),
-        errors: record.errors,
-        wall_ns,
-        sum_ns: record.latencies.sum_ns(),
-        value_bytes: record.value_bytes,
-        latency: record.latencies.summary().map_err(Stop::harness)?,
-        counters: None,
-        series: Vec::new(),
-    })
 }
 
 /// A batch of the loader. Its memory is taken once and kept.
@@ -330,3 +362,6 @@ impl Batch {
             .collect()
     }
 }
+
+#[cfg(test)]
+mod tests;

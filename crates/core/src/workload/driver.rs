@@ -7,9 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::measure::clock::Clock;
 use crate::measure::latency::Latencies;
+use crate::measure::series::Seconds;
 use crate::record::{Key, Records};
 use crate::result::Failure;
 use crate::store::{Session, StoreError};
+use crate::workload::pacer::Pacer;
 
 /// What is done with one record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,7 +108,7 @@ pub struct Quantum {
 }
 
 /// Operations in a quantum at most.
-const QUANTUM_OPERATIONS: usize = 128;
+pub const QUANTUM_OPERATIONS: usize = 128;
 /// Value bytes after which a quantum is full: a share of the second-level cache, so that small values stay near.
 const QUANTUM_BYTES: usize = 256 << 10;
 
@@ -217,6 +219,7 @@ pub struct Driver<'a> {
     check: bool,
     seen: Seen,
     recorder: Recorder,
+    pacer: Option<Pacer>,
 }
 
 /// Where the visitor puts what it sees.
@@ -256,12 +259,30 @@ impl<'a> Driver<'a> {
         check: bool,
     ) -> Result<Driver<'a>, String> {
         let seen = Seen { buffer: vec![1; records.largest_value() + 1], length: 0 };
-        Ok(Driver { clock, records, visit, check, seen, recorder: Recorder::new()? })
+        Ok(Driver { clock, records, visit, check, seen, recorder: Recorder::new()?, pacer: None })
     }
 
-    /// What was measured, and a fresh start.
+    /// What was measured.
     pub fn finish(self) -> Recorder {
         self.recorder
+    }
+
+    /// Latencies of `operation` so far.
+    pub fn latencies(&self, operation: Operation) -> &Latencies {
+        &self.recorder.of(operation).latencies
+    }
+
+    /// From now on operations begin when the pacer says (open loop), or each after the one before it (closed loop).
+    pub fn set_pacer(&mut self, pacer: Option<Pacer>) {
+        self.pacer = pacer;
+    }
+
+    /// Tells the time series what was measured of `operation` so far.
+    ///
+    /// # Errors
+    /// As [`Seconds::tell`].
+    pub fn tell(&self, operation: Operation, seconds: &mut Seconds<'_>) -> Result<(), Stop> {
+        seconds.tell(self.latencies(operation)).map_err(Stop::harness)
     }
 
     /// Does what was planned.
@@ -292,6 +313,15 @@ impl<'a> Driver<'a> {
         stopped
     }
 
+    /// The moment from which an operation's latency counts: now, or when it was to begin.
+    #[inline(always)]
+    fn start(&mut self, timed: bool) -> u64 {
+        match &mut self.pacer {
+            Some(pacer) if timed => pacer.wait(self.clock),
+            _ => self.clock.now(),
+        }
+    }
+
     /// One operation; returns the ticks that the store's call took.
     #[inline(always)]
     fn one(
@@ -301,7 +331,7 @@ impl<'a> Driver<'a> {
         key: &Key,
         value: &[u8],
     ) -> Result<u64, Stop> {
-        let start = self.clock.now();
+        let start = self.start(planned.timed);
         let result = match planned.operation {
             Operation::Insert => session.insert(key, value),
             Operation::Update => session.update(key, value),
@@ -317,20 +347,13 @@ impl<'a> Driver<'a> {
 
     #[inline(always)]
     fn get(&mut self, session: &mut dyn Session, planned: &Planned, key: &Key) -> Result<u64, Stop> {
+        let start = self.start(planned.timed);
         let seen = &mut self.seen;
-        let (start, result, end);
-        match self.visit {
-            Visit::Copy => {
-                start = self.clock.now();
-                result = session.get(key, &mut |value| seen.copy(value));
-                end = self.clock.now();
-            }
-            Visit::Touch => {
-                start = self.clock.now();
-                result = session.get(key, &mut |value| seen.touch(value));
-                end = self.clock.now();
-            }
-        }
+        let result = match self.visit {
+            Visit::Copy => session.get(key, &mut |value| seen.copy(value)),
+            Visit::Touch => session.get(key, &mut |value| seen.touch(value)),
+        };
+        let end = self.clock.now();
         match result {
             Ok(true) if !self.check => {}
             Ok(true) => self.check_value(session, planned, key)?,

@@ -4,3 +4,6 @@ pub mod bench;
 pub mod choose;
 pub mod crud;
 pub mod driver;
+mod pacer;
+pub mod phase;
+mod zipf;

@@ -10,6 +10,8 @@
 mod config;
 mod ffi;
 mod session;
+#[cfg(test)]
+mod tests;
 
 use std::ffi::{CStr, CString, c_int};
 use std::mem::ManuallyDrop;
@@ -17,14 +19,14 @@ use std::path::Path;
 use std::ptr::{self, NonNull};
 
 use storebench_core::store::{
-    Batch, Capabilities, Guarantee, Kind, Offer, OpenFn, OpenOptions, Result, Session, Setting, Store, StoreDef,
-    StoreError,
+    Batch, Capabilities, Guarantee, Kind, Offer, OpenFn, OpenOptions, Result, Session, Setting, Store,
+    StoreDef, StoreError,
 };
 
 use self::config::{Config, SETTINGS};
 use self::session::BerkeleySession;
 use super::one_session::{OneSession, Turn};
-use super::support::Given;
+use super::support::{Given, sync_path};
 
 /// Berkeley DB's entry in the table.
 pub const BERKELEYDB: StoreDef = StoreDef {
@@ -104,6 +106,10 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
         sessions: u32::try_from(options.sessions.max(1)).unwrap_or(u32::MAX),
     };
     config.check(&store.facts()?)?;
+    if guarantee == Guarantee::Power {
+        // The engine syncs its files, but not the folder that it made them in.
+        sync_path(options.directory)?;
+    }
     Ok(Box::new(store))
 }
 

@@ -1,20 +1,23 @@
 //! `leveldb`: Google's LevelDB, a log-structured merge tree, through its C interface.
 
+mod config;
 mod ffi;
 mod settle;
 mod table;
+#[cfg(test)]
+mod tests;
 
-use std::ffi::{CStr, CString, c_char, c_int};
+use std::ffi::{CStr, CString, c_char};
 use std::path::PathBuf;
 use std::ptr;
 
 use storebench_core::store::{
-    Capabilities, Guarantee, Kind, Offer, OpenFn, OpenOptions, Result, Session, Setting, SettingDef, Store, StoreDef,
+    Capabilities, Guarantee, Kind, Offer, OpenFn, OpenOptions, Result, Session, Setting, Store, StoreDef,
     StoreError,
 };
 
+use self::config::{Config, Helpers, SETTINGS};
 use super::owned::Owned;
-use super::support::Given;
 
 /// LevelDB's entry in the table.
 pub const LEVELDB: StoreDef = StoreDef {
@@ -39,71 +42,15 @@ pub const LEVELDB: StoreDef = StoreDef {
 /// Lengths are kept in 32 bits.
 const MAX_KEY_BYTES: usize = u32::MAX as usize;
 
-const SETTINGS: &[SettingDef] = &[
-    SettingDef { name: "write_buffer_size", help: "the memory table, in bytes (65536 to 1073741824; 4194304)" },
-    SettingDef { name: "block_cache_size", help: "the cache of blocks, in bytes (8388608)" },
-    SettingDef { name: "block_size", help: "a block of a table file, in bytes (1024 to 4194304; 4096)" },
-    SettingDef { name: "max_file_size", help: "a table file, in bytes (1048576 to 1073741824; 2097152)" },
-    SettingDef { name: "max_open_files", help: "files kept open (74 to 50000; 1000)" },
-    SettingDef { name: "bloom_bits", help: "bits a key of a Bloom filter (1 to 32; no filter)" },
-];
-
 fn version() -> String {
     // SAFETY: both take nothing and touch nothing.
     unsafe { format!("{}.{}", ffi::leveldb_major_version(), ffi::leveldb_minor_version()) }
 }
 
-/// What was asked for; the engine can be asked for none of it. `None` is the engine's default.
-struct Config {
-    compression: bool,
-    write_buffer_size: Option<u64>,
-    block_cache_size: Option<u64>,
-    block_size: Option<u64>,
-    max_file_size: Option<u64>,
-    max_open_files: Option<u32>,
-    bloom_bits: Option<u32>,
-}
-
-impl Config {
-    /// The total cache is split as LevelDB splits it as shipped (8 MiB of blocks, two memory tables of 4 MiB): one half
-    /// for blocks, a quarter for each of the two memory tables.
-    fn new(options: &OpenOptions<'_>) -> Result<Config> {
-        let given = Given::new(options, SETTINGS)?;
-        let memory_table = options.cache_bytes.map(|total| (total / 4).clamp(64 << 10, 1 << 30));
-        let blocks =
-            options.cache_bytes.zip(memory_table).map(|(total, table)| total.saturating_sub(2 * table));
-        Ok(Config {
-            compression: options.compression,
-            write_buffer_size: given.number("write_buffer_size", 64 << 10..=1 << 30)?.or(memory_table),
-            block_cache_size: given.number("block_cache_size", 0..=1 << 40)?.or(blocks),
-            block_size: given.number("block_size", 1 << 10..=4 << 20)?,
-            max_file_size: given.number("max_file_size", 1 << 20..=1 << 30)?,
-            max_open_files: given.number32("max_open_files", 74..=50_000)?,
-            bloom_bits: given.number32("bloom_bits", 1..=32)?,
-        })
-    }
-
-    fn settings(&self) -> Vec<Setting> {
-        fn shown<T: ToString>(value: Option<T>) -> String {
-            value.map_or_else(|| "as shipped".into(), |value| value.to_string())
-        }
-        vec![
-            Setting::given("compression", if self.compression { "snappy" } else { "none" }),
-            Setting::given("write_buffer_size", shown(self.write_buffer_size)),
-            Setting::given("block_cache_size", shown(self.block_cache_size)),
-            Setting::given("block_size", shown(self.block_size)),
-            Setting::given("max_file_size", shown(self.max_file_size)),
-            Setting::given("max_open_files", shown(self.max_open_files)),
-            Setting::given("bloom_bits", shown(self.bloom_bits)),
-        ]
-    }
-}
-
 struct LevelDb {
     // Fields go in this order: the database first, then what it uses.
     db: Owned<ffi::Db>,
-    _filter: Option<Owned<ffi::FilterPolicy>>,
-    _cache: Option<Owned<ffi::Cache>>,
+    _helpers: Helpers,
     config: Config,
     guarantee: Guarantee,
     folder: PathBuf,
@@ -120,59 +67,13 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     // database is open, the others as long as the database. The error is checked before the database is used.
     unsafe {
         let made = Owned::new(ffi::leveldb_options_create(), ffi::leveldb_options_destroy)?;
-        let (cache, filter) = set(made.as_ptr(), &config)?;
+        let helpers = config::set(made.as_ptr(), &config)?;
         let mut error = ptr::null_mut();
         let db = ffi::leveldb_open(made.as_ptr(), name.as_ptr(), &raw mut error);
         check(error)?;
         let db = Owned::new(db, ffi::leveldb_close)?;
         let folder = options.directory.to_path_buf();
-        Ok(Box::new(LevelDb { db, _filter: filter, _cache: cache, config, guarantee, folder }))
-    }
-}
-
-type Helpers = (Option<Owned<ffi::Cache>>, Option<Owned<ffi::FilterPolicy>>);
-
-/// # Safety
-/// `options` is valid, and what is given back outlives the database that is opened with it.
-unsafe fn set(options: *mut ffi::Options, config: &Config) -> Result<Helpers> {
-    let bytes = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
-    // The settings' ranges are within `c_int`.
-    let int = |number: u32| c_int::try_from(number).unwrap_or(c_int::MAX);
-    // SAFETY: the caller's promise; each call stores a value in the options.
-    unsafe {
-        ffi::leveldb_options_set_create_if_missing(options, 1);
-        ffi::leveldb_options_set_compression(options, c_int::from(config.compression));
-        if let Some(number) = config.write_buffer_size {
-            ffi::leveldb_options_set_write_buffer_size(options, bytes(number));
-        }
-        if let Some(number) = config.block_size {
-            ffi::leveldb_options_set_block_size(options, bytes(number));
-        }
-        if let Some(number) = config.max_file_size {
-            ffi::leveldb_options_set_max_file_size(options, bytes(number));
-        }
-        if let Some(number) = config.max_open_files {
-            ffi::leveldb_options_set_max_open_files(options, int(number));
-        }
-        let cache = match config.block_cache_size {
-            None => None,
-            Some(number) => {
-                let cache =
-                    Owned::new(ffi::leveldb_cache_create_lru(bytes(number)), ffi::leveldb_cache_destroy)?;
-                ffi::leveldb_options_set_cache(options, cache.as_ptr());
-                Some(cache)
-            }
-        };
-        let filter = match config.bloom_bits {
-            None => None,
-            Some(bits) => {
-                let filter = ffi::leveldb_filterpolicy_create_bloom(int(bits));
-                let filter = Owned::new(filter, ffi::leveldb_filterpolicy_destroy)?;
-                ffi::leveldb_options_set_filter_policy(options, filter.as_ptr());
-                Some(filter)
-            }
-        };
-        Ok((cache, filter))
+        Ok(Box::new(LevelDb { db, _helpers: helpers, config, guarantee, folder }))
     }
 }
 
@@ -236,14 +137,14 @@ unsafe fn iterator_error(iterator: *mut ffi::Iterator) -> Result<()> {
 
 impl Store for LevelDb {
     fn session(&self) -> Result<Box<dyn Session + '_>> {
-        // SAFETY: both are ours to free.
-        let (write, batch) = unsafe {
-            let write =
-                Owned::new(ffi::leveldb_writeoptions_create(), ffi::leveldb_writeoptions_destroy)?;
+        // SAFETY: all are ours to free.
+        unsafe {
+            let write = Owned::new(ffi::leveldb_writeoptions_create(), ffi::leveldb_writeoptions_destroy)?;
             ffi::leveldb_writeoptions_set_sync(write.as_ptr(), u8::from(self.guarantee == Guarantee::Power));
-            (write, Owned::new(ffi::leveldb_writebatch_create(), ffi::leveldb_writebatch_destroy)?)
-        };
-        Ok(Box::new(LevelDbSession { store: self, read: read_options()?, write, batch }))
+            let batch = Owned::new(ffi::leveldb_writebatch_create(), ffi::leveldb_writebatch_destroy)?;
+            let value = Owned::new(ffi::sb_leveldb_string_create(), ffi::sb_leveldb_string_destroy)?;
+            Ok(Box::new(LevelDbSession { store: self, read: read_options()?, write, batch, value }))
+        }
     }
 
     fn guarantee(&self) -> Guarantee {
@@ -311,6 +212,8 @@ struct LevelDbSession<'a> {
     read: Owned<ffi::ReadOptions>,
     write: Owned<ffi::WriteOptions>,
     batch: Owned<ffi::WriteBatch>,
+    /// Where the engine copies values to, reused.
+    value: Owned<ffi::CxxString>,
 }
 
 fn check_key(key: &[u8]) -> Result<()> {
@@ -344,24 +247,19 @@ impl Session for LevelDbSession<'_> {
     }
 
     fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
-        let mut error = ptr::null_mut();
-        let mut len = 0;
-        // SAFETY: the handles are valid; the value is `len` bytes that stay until they are freed here, after the visit.
+        let (mut data, mut len) = (ptr::null(), 0);
+        // SAFETY: the handles are valid; what is found, or said, stays in the string until the next call.
         unsafe {
-            let value = ffi::leveldb_get(
-                self.store.db.as_ptr(),
-                self.read.as_ptr(),
-                key.as_ptr().cast(),
-                key.len(),
-                &raw mut len,
-                &raw mut error,
-            );
-            check(error)?;
-            if value.is_null() {
-                return Ok(false);
+            let string = self.value.as_ptr();
+            let (db, key_ptr) = (self.store.db.as_ptr(), key.as_ptr().cast());
+            match ffi::sb_leveldb_get(db, key_ptr, key.len(), string, &raw mut data, &raw mut len) {
+                ffi::FOUND => visit(std::slice::from_raw_parts(data.cast(), len)),
+                ffi::NOT_FOUND => return Ok(false),
+                _ => {
+                    let text = std::slice::from_raw_parts(data.cast(), len);
+                    return Err(StoreError::Engine(String::from_utf8_lossy(text).into_owned()));
+                }
             }
-            visit(std::slice::from_raw_parts(value.cast(), len));
-            ffi::leveldb_free(value.cast());
         }
         Ok(true)
     }
@@ -382,12 +280,7 @@ impl Session for LevelDbSession<'_> {
         }
     }
 
-    fn scan(
-        &mut self,
-        from: &[u8],
-        limit: usize,
-        visit: &mut dyn FnMut(&[u8], &[u8]),
-    ) -> Result<usize> {
+    fn scan(&mut self, from: &[u8], limit: usize, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize> {
         let iterator = self.store.iterator(&self.read)?;
         let iterator_ptr = iterator.as_ptr();
         let mut shown = 0;

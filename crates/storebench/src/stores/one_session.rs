@@ -33,7 +33,9 @@ impl OneSession {
     pub fn session(&self) -> Result<Pass<'_>> {
         let mut holder = self.holder();
         if holder.is_some() {
-            return Err(StoreError::Unsupported("this store was opened for one session, and it is in use".into()));
+            return Err(StoreError::Unsupported(
+                "this store was opened for one session, and it is in use".into(),
+            ));
         }
         *holder = Some(thread::current().id());
         Ok(Pass(self))
@@ -71,7 +73,10 @@ mod tests {
         assert!(gate.session().is_err(), "a second session");
         assert!(gate.turn().is_ok(), "the store's calls in the session's thread");
         thread::scope(|scope| {
-            assert!(scope.spawn(|| gate.turn().is_err()).join().unwrap(), "the store's calls in another thread");
+            assert!(
+                scope.spawn(|| gate.turn().is_err()).join().unwrap(),
+                "the store's calls in another thread"
+            );
         });
         drop(pass);
         thread::scope(|scope| {

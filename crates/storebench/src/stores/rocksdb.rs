@@ -1,6 +1,8 @@
 //! `rocksdb`: Meta's RocksDB, a log-structured merge tree, through its C interface (what versions 7.8 and 11.8 share).
 
 mod config;
+#[cfg(test)]
+mod tests;
 
 use std::ffi::{CStr, CString, c_char};
 use std::path::PathBuf;
@@ -10,7 +12,8 @@ use std::time::Duration;
 
 use librocksdb_sys as ffi;
 use storebench_core::store::{
-    Capabilities, Guarantee, Kind, Offer, OpenFn, OpenOptions, Result, Session, Setting, Store, StoreDef, StoreError,
+    Capabilities, Guarantee, Kind, Offer, OpenFn, OpenOptions, Result, Session, Setting, Store, StoreDef,
+    StoreError,
 };
 
 use self::config::{Config, SETTINGS};
@@ -47,6 +50,7 @@ struct RocksDb {
     db: Owned<ffi::rocksdb_t>,
     guarantee: Guarantee,
     folder: PathBuf,
+    config: Config,
 }
 
 fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
@@ -61,8 +65,8 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
         Owned::new(db, ffi::rocksdb_close)?
     };
     let guarantee = options.guarantee.unwrap_or(ROCKSDB.shipped);
-    let store = RocksDb { db, guarantee, folder: options.directory.to_path_buf() };
-    config.check(&store.settings()?)?;
+    let store = RocksDb { db, guarantee, folder: options.directory.to_path_buf(), config };
+    store.config.check(&store.settings()?)?;
     Ok(Box::new(store))
 }
 
@@ -97,7 +101,10 @@ impl RocksDb {
         (status == 0).then_some(value)
     }
 
-    fn iterator(&self, options: &Owned<ffi::rocksdb_readoptions_t>) -> Result<Owned<ffi::rocksdb_iterator_t>> {
+    fn iterator(
+        &self,
+        options: &Owned<ffi::rocksdb_readoptions_t>,
+    ) -> Result<Owned<ffi::rocksdb_iterator_t>> {
         // SAFETY: the database and the options are valid; the iterator is ours to free.
         unsafe {
             Owned::new(
@@ -137,7 +144,10 @@ impl Store for RocksDb {
         let (write, batch) = unsafe {
             let write = Owned::new(ffi::rocksdb_writeoptions_create(), ffi::rocksdb_writeoptions_destroy)?;
             ffi::rocksdb_writeoptions_set_sync(write.as_ptr(), u8::from(self.guarantee == Guarantee::Power));
-            ffi::rocksdb_writeoptions_disable_WAL(write.as_ptr(), i32::from(self.guarantee == Guarantee::None));
+            ffi::rocksdb_writeoptions_disable_WAL(
+                write.as_ptr(),
+                i32::from(self.guarantee == Guarantee::None),
+            );
             (write, Owned::new(ffi::rocksdb_writebatch_create(), ffi::rocksdb_writebatch_destroy)?)
         };
         Ok(Box::new(RocksDbSession { store: self, read: read_options()?, write, batch }))
@@ -165,15 +175,21 @@ impl Store for RocksDb {
     }
 
     fn settle(&self) -> Result<()> {
-        const BUSY: [&str; 4] =
-            ["mem-table-flush-pending", "num-running-flushes", "compaction-pending", "num-running-compactions"];
+        const BUSY: [&str; 4] = [
+            "mem-table-flush-pending",
+            "num-running-flushes",
+            "compaction-pending",
+            "num-running-compactions",
+        ];
         self.flush()?;
         // There is a call that waits for compactions, but only in newer versions. Between two jobs nothing may run for a
         // moment, so two looks in a row must find nothing.
         let mut quiet = 0;
         while quiet < 2 {
             if self.property("background-errors").is_some_and(|errors| errors > 0) {
-                return Err(StoreError::Engine("RocksDB's flushes or compactions fail (background-errors)".into()));
+                return Err(StoreError::Engine(
+                    "RocksDB's flushes or compactions fail (background-errors)".into(),
+                ));
             }
             let busy = BUSY.into_iter().any(|name| self.property(name).is_some_and(|number| number > 0));
             quiet = if busy { 0 } else { quiet + 1 };
@@ -187,6 +203,7 @@ impl Store for RocksDb {
         if let Some(bytes) = self.property("block-cache-capacity") {
             settings.push(Setting::read_back("block_cache_size", bytes));
         }
+        settings.extend(self.config.bloom_bits.map(|bits| Setting::given("bloom_bits", bits)));
         settings.push(Setting::given("sync", self.guarantee == Guarantee::Power));
         settings.push(Setting::given("disableWAL", self.guarantee == Guarantee::None));
         Ok(settings)
@@ -272,12 +289,7 @@ impl Session for RocksDbSession<'_> {
         }
     }
 
-    fn scan(
-        &mut self,
-        from: &[u8],
-        limit: usize,
-        visit: &mut dyn FnMut(&[u8], &[u8]),
-    ) -> Result<usize> {
+    fn scan(&mut self, from: &[u8], limit: usize, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize> {
         let iterator = self.store.iterator(&self.read)?;
         let iterator_ptr = iterator.as_ptr();
         let mut shown = 0;

@@ -36,12 +36,13 @@ impl Fault {
     /// Strikes in the middle of a trial: loading, the inserts and the gets that come before the updates have worked.
     pub fn strike(self, what: &str, key: &[u8], value: &[u8], directory: &Path) -> Result<()> {
         match self {
-            Fault::Chatters => Ok(chatter()),
-            Fault::Dawdles if what != "load" => Ok(std::thread::sleep(Duration::from_millis(8))),
-            Fault::Notes => note(what, key, value).map_err(StoreError::io("noting")),
-            _ if what == "update" => self.strike_hard(directory),
-            _ => Ok(()),
+            Fault::Chatters => chatter(),
+            Fault::Dawdles if what != "load" => std::thread::sleep(Duration::from_millis(8)),
+            Fault::Notes => note(what, key, value).map_err(StoreError::io("noting"))?,
+            _ if what == "update" => self.strike_hard(directory)?,
+            _ => {}
         }
+        Ok(())
     }
 
     fn strike_hard(self, directory: &Path) -> Result<()> {

@@ -8,8 +8,11 @@ use super::ffi;
 use crate::stores::support::Given;
 
 pub const SETTINGS: &[SettingDef] = &[
-    SettingDef { name: "pagesize", help: "a page, in bytes: a power of two from 512 to 65536 (the file system's block)" },
-    SettingDef { name: "cachesize", help: "the cache with its overhead, in bytes (65536 to 2^40; 327680)" },
+    SettingDef {
+        name: "pagesize",
+        help: "a page, in bytes: a power of two from 512 to 65536 (the file system's block)",
+    },
+    SettingDef { name: "cachesize", help: "the cache with its overhead, in bytes (131072 to 2^40; 335872)" },
     SettingDef { name: "lg_max", help: "a log file, in bytes; process and power only (10485760)" },
     SettingDef { name: "lg_bsize", help: "the log's buffer, in bytes; process and power only (32000)" },
     SettingDef {
@@ -25,8 +28,10 @@ const MAX_LOCKS: u32 = 100_000;
 /// The engine makes no checkpoint by itself. This is as much log as RocksDB as shipped writes for one memory table.
 const CHECKPOINT_KBYTE: u32 = 64 << 10;
 
-/// From here on the engine takes a cache's size as it is; to a smaller one it adds a quarter for its own overhead.
+/// From here on the engine takes a cache's size as it is. To a smaller one it adds a quarter for its own overhead, and up
+/// to [`ROUNDING`].
 const TAKEN_AS_IT_IS: u64 = 500 << 20;
+const ROUNDING: u64 = 8 << 10;
 
 /// What was asked for. Zeros are the engine's defaults.
 pub struct Config {
@@ -52,7 +57,7 @@ impl Config {
         }
         let checkpoint = of_log("checkpoint_kbyte")?.unwrap_or(CHECKPOINT_KBYTE);
         Ok(Config {
-            cachesize: given.number("cachesize", 64 << 10..=1 << 40)?.or(cache_bytes).unwrap_or(0),
+            cachesize: given.number("cachesize", 128 << 10..=1 << 40)?.or(cache_bytes).unwrap_or(0),
             pagesize: pagesize.unwrap_or(0),
             lg_max: of_log("lg_max")?.unwrap_or(0),
             lg_bsize: of_log("lg_bsize")?.unwrap_or(0),
@@ -61,13 +66,12 @@ impl Config {
     }
 
     pub fn for_engine(&self, home: &CStr, file: &CStr, mode: c_int, several: bool) -> ffi::Config {
-        let with_overhead = TAKEN_AS_IT_IS + TAKEN_AS_IT_IS / 4;
         ffi::Config {
             home: home.as_ptr(),
             file: file.as_ptr(),
             mode,
             threads: c_int::from(several),
-            cache: if self.cachesize < with_overhead { self.cachesize / 5 * 4 } else { self.cachesize },
+            cache: self.cache_without_overhead(),
             page_size: self.pagesize,
             lg_max: self.lg_max,
             lg_bsize: self.lg_bsize,
@@ -75,7 +79,16 @@ impl Config {
         }
     }
 
-    /// Whether the engine took what was asked for: exactly, or, for the cache, within one percent, since it rounds.
+    /// What to ask for so that the cache and its overhead take no more than they are to.
+    fn cache_without_overhead(&self) -> u64 {
+        if self.cachesize >= TAKEN_AS_IT_IS + TAKEN_AS_IT_IS / 4 {
+            self.cachesize
+        } else {
+            self.cachesize.saturating_sub(ROUNDING) / 5 * 4
+        }
+    }
+
+    /// Whether the engine took what was asked for: exactly, or, for the cache, rounded down.
     ///
     /// # Errors
     /// [`StoreError::SettingNotTaken`].
@@ -95,7 +108,8 @@ impl Config {
                 return Err(not_taken(name, asked.into(), read_back.into()));
             }
         }
-        if self.cachesize != 0 && facts.cache.abs_diff(self.cachesize) > self.cachesize / 100 {
+        let rounded_down = facts.cache <= self.cachesize && self.cachesize - facts.cache <= 2 * ROUNDING;
+        if self.cachesize != 0 && !rounded_down {
             return Err(not_taken("cachesize", self.cachesize, facts.cache));
         }
         Ok(())

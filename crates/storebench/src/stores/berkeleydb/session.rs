@@ -28,8 +28,9 @@ pub struct BerkeleySession<'a> {
 
 /// The engine keeps lengths in 32 bits.
 fn size(bytes: &[u8]) -> Result<u32> {
-    u32::try_from(bytes.len())
-        .map_err(|_| StoreError::Unsupported(format!("{} bytes are too long for a key or value", bytes.len())))
+    u32::try_from(bytes.len()).map_err(|_| {
+        StoreError::Unsupported(format!("{} bytes are too long for a key or value", bytes.len()))
+    })
 }
 
 /// Makes room for `needed` bytes.
@@ -75,14 +76,7 @@ impl<'a> BerkeleySession<'a> {
         let (key_size, value_size) = (size(key)?, size(value)?);
         // SAFETY: the database is open, the transaction is null or open; the engine copies key and value.
         Ok(unsafe {
-            ffi::sb_bdb_put(
-                self.db(),
-                txn,
-                key.as_ptr().cast(),
-                key_size,
-                value.as_ptr().cast(),
-                value_size,
-            )
+            ffi::sb_bdb_put(self.db(), txn, key.as_ptr().cast(), key_size, value.as_ptr().cast(), value_size)
         })
     }
 
@@ -222,12 +216,7 @@ impl Session for BerkeleySession<'_> {
         }
     }
 
-    fn scan(
-        &mut self,
-        from: &[u8],
-        limit: usize,
-        visit: &mut dyn FnMut(&[u8], &[u8]),
-    ) -> Result<usize> {
+    fn scan(&mut self, from: &[u8], limit: usize, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize> {
         let mut key_size = size(from)?;
         grow(&mut self.key, key_size);
         self.key[..from.len()].copy_from_slice(from);

@@ -1,4 +1,5 @@
-//! The part of LevelDB's C interface (`leveldb/c.h`, the same since 1.20) that the store uses.
+//! The part of LevelDB's C interface (`leveldb/c.h`, the same since 1.20) that the store uses, and the functions of
+//! `native/leveldb.cc`.
 
 use std::ffi::{c_char, c_int, c_uchar};
 
@@ -12,6 +13,16 @@ macro_rules! opaque {
 }
 
 opaque!(Db Cache FilterPolicy Iterator Options ReadOptions WriteBatch WriteOptions);
+
+/// A string of C++.
+#[repr(C)]
+pub struct CxxString {
+    _private: [u8; 0],
+}
+
+// What `sb_leveldb_get` gives back; anything else is a failure.
+pub const FOUND: c_int = 0;
+pub const NOT_FOUND: c_int = 1;
 
 unsafe extern "C" {
     pub fn leveldb_open(options: *const Options, name: *const c_char, error: *mut *mut c_char) -> *mut Db;
@@ -38,14 +49,6 @@ unsafe extern "C" {
         batch: *mut WriteBatch,
         error: *mut *mut c_char,
     );
-    pub fn leveldb_get(
-        db: *mut Db,
-        options: *const ReadOptions,
-        key: *const c_char,
-        key_len: usize,
-        value_len: *mut usize,
-        error: *mut *mut c_char,
-    ) -> *mut c_char;
     pub fn leveldb_property_value(db: *mut Db, name: *const c_char) -> *mut c_char;
     pub fn leveldb_compact_range(
         db: *mut Db,
@@ -100,4 +103,15 @@ unsafe extern "C" {
     pub fn leveldb_writeoptions_create() -> *mut WriteOptions;
     pub fn leveldb_writeoptions_destroy(options: *mut WriteOptions);
     pub fn leveldb_writeoptions_set_sync(options: *mut WriteOptions, on: c_uchar);
+
+    pub fn sb_leveldb_string_create() -> *mut CxxString;
+    pub fn sb_leveldb_string_destroy(string: *mut CxxString);
+    pub fn sb_leveldb_get(
+        db: *mut Db,
+        key: *const c_char,
+        key_len: usize,
+        string: *mut CxxString,
+        data: *mut *const c_char,
+        len: *mut usize,
+    ) -> c_int;
 }

@@ -14,7 +14,10 @@ use crate::stores::support::Given;
 
 pub const SETTINGS: &[SettingDef] = &[
     SettingDef { name: "write_buffer_size", help: "a memory table, in bytes (65536 to 2^36; 67108864)" },
-    SettingDef { name: "block_cache_size", help: "the cache of blocks, in bytes (8388608 or more, by version)" },
+    SettingDef {
+        name: "block_cache_size",
+        help: "the cache of blocks, in bytes (8388608 or more, by version)",
+    },
     SettingDef { name: "block_size", help: "a block of a table file, in bytes (1024 to 4194304; 4096)" },
     SettingDef { name: "bloom_bits", help: "bits a key of a Bloom filter (1 to 32; no filter)" },
     SettingDef { name: "max_background_jobs", help: "threads that flush and compact (1 to 64; 2)" },
@@ -34,15 +37,15 @@ pub const SETTINGS: &[SettingDef] = &[
 const MEMORY_TABLES: u64 = 2;
 
 const CODECS: [(&str, u32); 3] = [
-    ("kSnappyCompression", ffi::rocksdb_snappy_compression as u32),
-    ("kLZ4Compression", ffi::rocksdb_lz4_compression as u32),
-    ("kZSTD", ffi::rocksdb_zstd_compression as u32),
+    ("kSnappyCompression", ffi::rocksdb_snappy_compression),
+    ("kLZ4Compression", ffi::rocksdb_lz4_compression),
+    ("kZSTD", ffi::rocksdb_zstd_compression),
 ];
-const NO_CODEC: (&str, u32) = ("kNoCompression", ffi::rocksdb_no_compression as u32);
+const NO_CODEC: (&str, u32) = ("kNoCompression", ffi::rocksdb_no_compression);
 
 const STYLES: [(&str, u32); 2] = [
-    ("kCompactionStyleLevel", ffi::rocksdb_level_compaction as u32),
-    ("kCompactionStyleUniversal", ffi::rocksdb_universal_compaction as u32),
+    ("kCompactionStyleLevel", ffi::rocksdb_level_compaction),
+    ("kCompactionStyleUniversal", ffi::rocksdb_universal_compaction),
 ];
 
 /// What was asked for. `None` is the engine's default.
@@ -51,7 +54,8 @@ pub struct Config {
     write_buffer_size: Option<u64>,
     block_cache_size: Option<u64>,
     block_size: Option<u64>,
-    bloom_bits: Option<u32>,
+    /// The engine reads back that there is a filter, but not how large.
+    pub bloom_bits: Option<u32>,
     max_background_jobs: Option<u32>,
     max_open_files: Option<u32>,
     compaction_style: Option<u32>,
@@ -116,8 +120,10 @@ impl Config {
         // SAFETY: the caller's promise. The table's options are copied by the last call, the cache is shared with them,
         // and the filter is theirs from then on.
         unsafe {
-            let made =
-                Owned::new(ffi::rocksdb_block_based_options_create(), ffi::rocksdb_block_based_options_destroy)?;
+            let made = Owned::new(
+                ffi::rocksdb_block_based_options_create(),
+                ffi::rocksdb_block_based_options_destroy,
+            )?;
             let table = made.as_ptr();
             if let Some(bytes) = self.block_size {
                 ffi::rocksdb_block_based_options_set_block_size(table, size(bytes));
@@ -222,15 +228,17 @@ fn latest_options(folder: &Path) -> Result<BTreeMap<String, String>> {
     for entry in fs::read_dir(folder).map_err(StoreError::io(format!("reading {}", folder.display())))? {
         let entry = entry.map_err(StoreError::io(format!("reading {}", folder.display())))?;
         let name = entry.file_name();
-        let number = name.to_str().and_then(|name| name.strip_prefix("OPTIONS-")).and_then(|rest| rest.parse().ok());
+        let number =
+            name.to_str().and_then(|name| name.strip_prefix("OPTIONS-")).and_then(|rest| rest.parse().ok());
         if let Some(number) = number
             && latest.as_ref().is_none_or(|(highest, _)| number > *highest)
         {
             latest = Some((number, entry.path()));
         }
     }
-    let (_, path) = latest
-        .ok_or_else(|| StoreError::Engine(format!("RocksDB wrote no OPTIONS file into {}", folder.display())))?;
+    let (_, path) = latest.ok_or_else(|| {
+        StoreError::Engine(format!("RocksDB wrote no OPTIONS file into {}", folder.display()))
+    })?;
     let text = fs::read_to_string(&path).map_err(StoreError::io(format!("reading {}", path.display())))?;
     Ok(text
         .lines()

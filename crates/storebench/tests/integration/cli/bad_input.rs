@@ -14,6 +14,7 @@ fn an_unknown_store_is_named_with_what_was_probably_meant() {
     scratch
         .storebench("run crud --store lmdb,tape --dry-run")
         .complains(Exit::UnknownStore, &["\"tape\"", "there are sqlite, leveldb"]);
+    scratch.storebench("run crud --set tape.speed=9").complains(Exit::UnknownStore, &["\"tape\""]);
     assert!(scratch.contents().is_empty(), "nothing is made for what can't run");
 }
 
@@ -51,6 +52,20 @@ fn values_that_cannot_be_used_are_named() {
         ("--timeout 0s", &["timeout", "at least 1"]),
         ("--visit look", &["--visit", "say copy or touch"]),
         ("--compression maybe", &["--compression", "say auto, on or off"]),
+        ("--threads 0", &["a number of threads is 0"]),
+        ("--threads many", &["--threads", "many"]),
+        ("--rate fast", &["--rate", "\"fast\" is not a rate", "5000/s"]),
+        ("--tuning loose", &["--tuning", "\"loose\"", "say default or equal"]),
+        ("--cache lukewarm", &["--cache", "\"lukewarm\"", "say warm or cold"]),
+        ("--equal-cache lots", &["--equal-cache", "\"lots\" is not a size"]),
+        ("--duration soon", &["--duration", "\"soon\" is not a duration"]),
+        ("--warm-up some", &["--warm-up", "\"some\" is not a count"]),
+        ("--precision tight", &["--precision", "tight"]),
+        ("--set page_size=8192", &["--set", "write it like sqlite.page_size=8192"]),
+        ("--set sqlite.pagesize=8192", &["sqlite has no setting \"pagesize\"", "did you mean page_size?"]),
+        ("--set null.speed=9", &["null has no setting \"speed\"", "it takes none"]),
+        ("--at . --at .", &["two places are called \"here\"", "--at ssd=/mnt/a --at hdd=/mnt/b"]),
+        ("--at a=. --at b=nowhere", &["nowhere", "there is no such directory"]),
         ("--store lmdb,lmdb", &["store names lmdb twice"]),
         ("--records 100,100..500", &["records names 100..500 twice"]),
         ("--at nowhere", &["nowhere", "there is no such directory"]),
@@ -73,6 +88,8 @@ fn an_unknown_option_or_command_says_where_help_is() {
         ("run crud --resume x", &["'--resume <RUN>'", "cannot be used with"]),
         ("run --resume x --trials 3", &["'--resume <RUN>'", "cannot be used with", "--trials"]),
         ("run --resume x --store lmdb", &["'--resume <RUN>'", "cannot be used with", "--store"]),
+        ("run --resume x --precision 5%", &["cannot be used with", "--precision"]),
+        ("run crud --budget 5m", &["--precision"]),
         ("run --resume x --dry-run", &["--dry-run", "cannot be used with", "'--resume <RUN>'"]),
         ("report", &["<RUN>...", "see storebench report --help"]),
         ("report x --csv --json", &["'--csv'", "cannot be used with", "'--json'"]),
@@ -167,10 +184,13 @@ fn arguments_that_are_no_unicode_are_no_trouble() {
     let scratch = Scratch::new();
     let odd = std::ffi::OsStr::from_bytes(b"plan-\xFF");
     fs::create_dir(scratch.path().join(odd)).unwrap();
-    let mut command = scratch.command(STOREBENCH, &format!("run crud --store lmdb {TINY} --at"));
-    said(command.arg(odd)).complains(Exit::BadValue, &["plan-", "is not UTF-8"]);
-    let mut command = scratch.command(STOREBENCH, &format!("run crud --store lmdb {TINY} --hardware"));
-    said(command.arg(odd)).ends(Exit::Usage);
-    let mut command = scratch.command(STOREBENCH, &format!("run crud --store lmdb {TINY} --at . --out"));
-    said(command.arg(odd)).ends(Exit::Success);
+    let with_odd = |arguments: &str| said(scratch.command(STOREBENCH, arguments).arg(odd));
+    for option in ["--at", "--hardware", "--store"] {
+        with_odd(&format!("run crud {TINY} {option}")).complains(Exit::BadValue, &["invalid UTF-8"]);
+    }
+    let run = format!("run crud --store flat-folder {TINY}");
+    with_odd(&format!("{run} --out")).complains(Exit::BadValue, &["plan-", "is not UTF-8"]);
+    with_odd(&format!("{run} --at . --out")).ends(Exit::Success);
+    with_odd("report").complains(Exit::NotStorebench, &["plan-", "is not a run"]);
+    with_odd("run").complains(Exit::BadValue, &["invalid UTF-8"]);
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
@@ -42,7 +42,7 @@ fn report(arguments: &str) -> String {
     said.out
 }
 
-fn read(run: &PathBuf) -> Run {
+fn read(run: &Path) -> Run {
     folder::read(run).unwrap()
 }
 
@@ -167,7 +167,7 @@ fn the_long_csv_has_a_row_for_each_operation_and_trial() {
         assert!(header.iter().any(|column| column.starts_with(name)), "{name}: {header:?}");
     }
     let rows: Vec<BTreeMap<String, String>> = reader.deserialize().map(Result::unwrap).collect();
-    let trials: usize = [&first, &second].map(|run| read(run).trials.len()).iter().sum();
+    let trials: usize = [&first, &second].map(|run: &PathBuf| read(run).trials.len()).iter().sum();
     assert_eq!(rows.len(), trials * 4 + read(&first).header.left_out.len());
     let measured = rows.iter().filter(|row| row["outcome"] == "ok");
     assert!(measured.clone().count() == trials * 4 && measured.clone().all(|row| row["count"] == "5"));

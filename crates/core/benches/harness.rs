@@ -1,0 +1,88 @@
+//! What the harness itself costs: the store `null` is driven for some millions of operations, wall time over operations,
+//! with the choice of keys, the making of values and the recording of latencies; and what is added to a single latency.
+
+#![allow(
+    missing_docs,
+    clippy::print_stdout,
+    clippy::expect_used,
+    reason = "a benchmark prints, and may give up"
+)]
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use storebench_core::cell::Data;
+use storebench_core::measure::clock::Clock;
+use storebench_core::record::Records;
+use storebench_core::record::pool::Pool;
+use storebench_core::store::OpenOptions;
+use storebench_core::stores::NULL;
+use storebench_core::units::SizeRange;
+use storebench_core::workload::choose::Chooser;
+use storebench_core::workload::driver::{Driver, Operation, QUANTUM_OPERATIONS, Quantum, Visit};
+
+const OPERATIONS: u64 = 5_000_000;
+const RECORDS: u64 = 1_000_000;
+const ROUNDS: usize = 7;
+
+fn main() {
+    let clock = Clock::new();
+    println!("clock: {}, {:.1} ns a reading", clock.kind(), clock.cost_ns());
+    println!(
+        "store null, values of 100 B, {RECORDS} records by Zipf's law, {OPERATIONS} operations, {ROUNDS} rounds"
+    );
+    println!("{:8} {:>12} {:>12} {:>12}   {:>16}", "", "median", "least", "most", "latency shown");
+    for operation in [Operation::Get, Operation::Update] {
+        let mut rounds: Vec<(f64, f64)> = (0..ROUNDS).map(|_| round(&clock, operation)).collect();
+        rounds.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let (median, latency) = rounds[ROUNDS / 2];
+        let (least, most) = (rounds[0].0, rounds[ROUNDS - 1].0);
+        println!(
+            "{:8} {median:>9.1} ns {least:>9.1} ns {most:>9.1} ns   {latency:>13.1} ns",
+            operation.name()
+        );
+    }
+    println!(
+        "\"latency shown\" is the mean of the latencies recorded: what the harness adds to a single one."
+    );
+}
+
+/// Wall time per operation, and the mean latency recorded, in nanoseconds.
+fn round(clock: &Clock, operation: Operation) -> (f64, f64) {
+    let size = SizeRange { from: 100, to: 101 };
+    let records = Records::new(1, size, Pool::generate(Data::Incompressible, 1, size));
+    let settings = BTreeMap::new();
+    let options = OpenOptions {
+        directory: std::path::Path::new("."),
+        guarantee: None,
+        compression: false,
+        cache_bytes: None,
+        settings: &settings,
+        sessions: 1,
+    };
+    let store = NULL.open.expect("null is always built")(&options).expect("null always opens");
+    let mut session = store.session().expect("null always has a session");
+    let mut driver =
+        Driver::new(clock, &records, Visit::Copy, false).expect("the histogram's bounds are good");
+    let mut chooser = Chooser::zipfian(1, RECORDS, 0.99).expect("the law's parameters are good");
+    let mut versions = vec![0_u8; RECORDS as usize];
+    let mut quantum = Quantum::new(records.largest_value());
+    let start = Instant::now();
+    let mut left = OPERATIONS;
+    while left > 0 {
+        quantum.clear();
+        let chosen: [u64; QUANTUM_OPERATIONS] = std::array::from_fn(|_| chooser.below(RECORDS));
+        for index in chosen.into_iter().take(left as usize) {
+            let version = &mut versions[index as usize];
+            *version = version.wrapping_add(u8::from(operation == Operation::Update));
+            quantum.plan(&records, operation, index, *version, true);
+            left -= 1;
+        }
+        driver.run(session.as_mut(), &mut quantum).expect("null never fails");
+    }
+    let wall = start.elapsed().as_nanos() as f64 / OPERATIONS as f64;
+    let recorder = driver.finish();
+    let latencies = &recorder.of(operation).latencies;
+    assert_eq!(latencies.count(), OPERATIONS, "every operation is recorded");
+    (wall, latencies.sum_ns() as f64 / latencies.count() as f64)
+}

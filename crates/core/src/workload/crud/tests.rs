@@ -1,0 +1,154 @@
+//! The workload over the memory store: what it leaves behind, and how loops and stalls show in what is measured.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use super::*;
+use crate::cell::Data;
+use crate::record::pool::Pool;
+use crate::store::{OpenFn, OpenOptions, Result as StoreResult, Setting, StoreDef};
+use crate::stores::MEMORY;
+use crate::units::SizeRange;
+
+fn crud(threads: u64) -> Crud {
+    Crud {
+        records: CountRange { from: 100, to: 500 },
+        operations: 1000,
+        order: Operation::ALL.to_vec(),
+        batch: 30,
+        visit: Visit::Copy,
+        seed: 3,
+        threads,
+        rate: Rate::Closed,
+        duration: None,
+        warm_up: 0,
+        cold: false,
+    }
+}
+
+fn run(plan: &Crud, open: OpenFn) -> Result<Done, Stop> {
+    let size = SizeRange { from: 1, to: 300 };
+    let records = Records::new(5, size, Pool::generate(Data::Incompressible, 5, size));
+    let clock = Clock::new();
+    let folder = tempfile::tempdir().unwrap();
+    let directory = folder.path().join("store");
+    std::fs::create_dir(&directory).unwrap();
+    let settings = BTreeMap::new();
+    let options = OpenOptions {
+        directory: &directory,
+        guarantee: None,
+        compression: false,
+        cache_bytes: None,
+        settings: &settings,
+        sessions: plan.threads as usize,
+    };
+    let mut bench = Bench::open(open, options).unwrap();
+    let done = plan.prepare(&records, &clock, true).unwrap().run(&mut bench)?;
+    assert_eq!(bench.store()?.count().unwrap(), done.stored.records);
+    Ok(done)
+}
+
+#[test]
+fn every_operation_is_timed_and_the_store_holds_what_was_written() {
+    for threads in [1, 3] {
+        let done = run(&crud(threads), MEMORY.open.unwrap()).unwrap();
+        let counts: Vec<_> =
+            done.operations.iter().map(|one| (one.operation.as_str(), one.count, one.errors)).collect();
+        assert_eq!(counts, [("insert", 1000, 0), ("get", 1000, 0), ("update", 1000, 0), ("remove", 1000, 0)]);
+        // 100 and 400 more, twice; then 100 and the last 200.
+        assert_eq!(done.stored.records, 300);
+        assert!(done.operations[1].value_bytes > 100_000 && done.operations[3].value_bytes == 0);
+    }
+}
+
+#[test]
+fn a_warm_up_is_not_measured_and_a_cold_store_is_opened_anew() {
+    let done = run(&Crud { warm_up: 100, operations: 50, ..crud(2) }, MEMORY.open.unwrap()).unwrap();
+    assert!(done.operations.iter().all(|operation| operation.count == 50));
+    assert_eq!(done.stored.records, 250);
+    let lost = run(&Crud { cold: true, ..crud(1) }, MEMORY.open.unwrap()).unwrap_err();
+    assert_eq!(
+        lost.failure,
+        crate::result::Failure::WrongData,
+        "a store in memory forgets when it is opened anew"
+    );
+}
+
+/// A map whose calls stall for 100 ms at the start of each second.
+struct Stalling(Box<dyn Store>);
+
+struct StallingSession<'a>(Box<dyn Session + 'a>);
+
+fn stall() {
+    static START: OnceLock<Instant> = OnceLock::new();
+    let into_the_second = START.get_or_init(Instant::now).elapsed().subsec_millis();
+    if into_the_second < 100 {
+        std::thread::sleep(Duration::from_millis(u64::from(100 - into_the_second)));
+    }
+}
+
+fn open_stalling(options: &OpenOptions<'_>) -> StoreResult<Box<dyn Store>> {
+    let StoreDef { open, .. } = MEMORY;
+    Ok(Box::new(Stalling(open.unwrap()(options)?)))
+}
+
+impl Store for Stalling {
+    fn session(&self) -> StoreResult<Box<dyn Session + '_>> {
+        Ok(Box::new(StallingSession(self.0.session()?)))
+    }
+    fn guarantee(&self) -> crate::store::Guarantee {
+        self.0.guarantee()
+    }
+    fn count(&self) -> StoreResult<u64> {
+        self.0.count()
+    }
+    fn settle(&self) -> StoreResult<()> {
+        self.0.settle()
+    }
+    fn settings(&self) -> StoreResult<Vec<Setting>> {
+        self.0.settings()
+    }
+    fn close(self: Box<Self>) -> StoreResult<()> {
+        self.0.close()
+    }
+}
+
+impl Session for StallingSession<'_> {
+    fn insert(&mut self, key: &[u8], value: &[u8]) -> StoreResult<()> {
+        self.0.insert(key, value)
+    }
+    fn update(&mut self, key: &[u8], value: &[u8]) -> StoreResult<()> {
+        stall();
+        self.0.update(key, value)
+    }
+    fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> StoreResult<bool> {
+        self.0.get(key, visit)
+    }
+    fn remove(&mut self, key: &[u8]) -> StoreResult<()> {
+        self.0.remove(key)
+    }
+    fn scan(&mut self, from: &[u8], limit: usize, visit: &mut dyn FnMut(&[u8], &[u8])) -> StoreResult<usize> {
+        self.0.scan(from, limit, visit)
+    }
+    fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> StoreResult<()> {
+        self.0.insert_batch(records)
+    }
+}
+
+#[test]
+fn a_stall_lands_in_the_tail_of_an_open_loop_and_hides_in_a_closed_one() {
+    let plan =
+        Crud { order: vec![Operation::Update], duration: Some(Duration::from_millis(2_200)), ..crud(1) };
+    let closed = run(&plan, open_stalling).unwrap();
+    let open = run(&Crud { rate: Rate::PerSecond(2_000), ..plan }, open_stalling).unwrap();
+    let (closed, open) = (&closed.operations[0], &open.operations[0]);
+    // A tenth of the open loop's operations were to begin during a stall; of the closed loop's, one in each second did.
+    assert!(open.latency.p99_ns > 20_000_000, "open: {:?}", open.latency);
+    assert!(
+        closed.latency.p99_ns < 20_000_000 && closed.latency.max_ns > 20_000_000,
+        "closed: {:?}",
+        closed.latency
+    );
+    assert!(closed.series.len() >= 2 && closed.series.iter().any(|second| second.max_ns > 20_000_000));
+    assert_eq!(closed.series.iter().map(|second| second.count).sum::<u64>(), closed.count);
+}

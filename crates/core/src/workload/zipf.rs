@@ -1,0 +1,132 @@
+//! Zipf's law, without a power to be raised for each number: ranks are grouped in buckets so narrow that within one the
+//! law is nearly flat; a bucket is chosen from an alias table (A. Walker, 1977), a rank within it by rejection.
+
+use rand_distr::Distribution;
+use rand_distr::weighted::WeightedAliasIndex;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::Rng;
+
+/// Ranks below this have a bucket of their own.
+const SINGLE: u64 = 1024;
+/// The last rank of a wider bucket, over its first, at most.
+const WIDTH: f64 = 1.02;
+
+/// Ranks from 1 to a count, each with a probability in proportion to rank^-exponent.
+#[derive(Debug, Clone)]
+pub struct Zipf {
+    exponent: f64,
+    table: WeightedAliasIndex<f64>,
+    buckets: Vec<Bucket>,
+}
+
+#[derive(Debug, Clone)]
+struct Bucket {
+    first: u64,
+    length: u64,
+    /// What every rank of the bucket is accepted with at least.
+    sure: f64,
+}
+
+impl Zipf {
+    /// The law over `count` ranks.
+    ///
+    /// # Errors
+    /// A sentence, for a count of 0 or an exponent that is not a positive number.
+    pub fn new(count: u64, exponent: f64) -> Result<Zipf, String> {
+        if count == 0 || !exponent.is_finite() || exponent <= 0.0 {
+            return Err(format!(
+                "Zipf's law needs records and a positive exponent: {count} and {exponent} are not"
+            ));
+        }
+        let mut buckets = Vec::new();
+        let mut weights = Vec::new();
+        let mut first = 1;
+        while first <= count {
+            let last = if first < SINGLE { first } else { ((first as f64 * WIDTH) as u64).min(count) };
+            let sure = (first as f64 / last as f64).powf(exponent);
+            buckets.push(Bucket { first, length: last - first + 1, sure });
+            weights.push(mass(first, last, exponent));
+            first = last + 1;
+        }
+        let table =
+            WeightedAliasIndex::new(weights).map_err(|error| format!("Zipf's law over {count}: {error}"))?;
+        Ok(Zipf { exponent, table, buckets })
+    }
+
+    /// One rank.
+    #[inline]
+    pub fn rank(&self, random: &mut Xoshiro256PlusPlus) -> u64 {
+        let bucket = &self.buckets[self.table.sample(random)];
+        if bucket.length == 1 {
+            return bucket.first;
+        }
+        loop {
+            let number = random.next_u64();
+            let rank = bucket.first + ((u128::from(number) * u128::from(bucket.length)) >> 64) as u64;
+            // The high bits chose the rank; the low ones, as good as independent of it, accept.
+            let chance = (number & 0xffff_ffff) as f64 / f64::from(u32::MAX);
+            if chance <= bucket.sure || chance <= (bucket.first as f64 / rank as f64).powf(self.exponent) {
+                return rank;
+            }
+        }
+    }
+}
+
+/// The sum of rank^-exponent over the ranks; for wide buckets the integral, which differs by less than one in 10^8.
+fn mass(first: u64, last: u64, exponent: f64) -> f64 {
+    if last - first < 64 {
+        return (first..=last).map(|rank| (rank as f64).powf(-exponent)).sum();
+    }
+    let (from, to) = (first as f64 - 0.5, last as f64 + 0.5);
+    if (exponent - 1.0).abs() < 1e-9 {
+        (to / from).ln()
+    } else {
+        (to.powf(1.0 - exponent) - from.powf(1.0 - exponent)) / (1.0 - exponent)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand_xoshiro::rand_core::SeedableRng;
+
+    #[test]
+    fn buckets_hold_every_rank_once_and_all_of_the_mass() {
+        for (count, exponent) in [(1, 0.99), (1023, 0.99), (1_000_003, 0.5), (1_000_003, 1.0), (300_000, 1.5)]
+        {
+            let law = Zipf::new(count, exponent).unwrap();
+            assert_eq!(law.buckets.iter().map(|bucket| bucket.length).sum::<u64>(), count);
+            let direct: f64 = (1..=count).map(|rank| (rank as f64).powf(-exponent)).sum();
+            let grouped: f64 = law
+                .buckets
+                .iter()
+                .map(|bucket| mass(bucket.first, bucket.first + bucket.length - 1, exponent))
+                .sum();
+            assert!((grouped / direct - 1.0).abs() < 1e-7, "{count} {exponent}: {grouped} {direct}");
+        }
+        assert!(Zipf::new(0, 0.99).is_err() && Zipf::new(5, 0.0).is_err() && Zipf::new(5, f64::NAN).is_err());
+    }
+
+    #[test]
+    fn ranks_fall_as_the_law_says() {
+        let (count, draws) = (100_000_u64, 2_000_000_u32);
+        let law = Zipf::new(count, 0.99).unwrap();
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(3);
+        let mut counts = vec![0_u32; count as usize + 1];
+        (0..draws).for_each(|_| counts[law.rank(&mut random) as usize] += 1);
+        let total: f64 = (1..=count).map(|rank| (rank as f64).powf(-0.99)).sum();
+        // Groups of ranks, some within one bucket: five standard deviations.
+        for (from, to) in
+            [(1, 1), (2, 2), (10, 10), (1000, 1030), (50_000, 50_400), (50_400, 50_800), (90_000, 100_000)]
+        {
+            let share: f64 = (from..=to).map(|rank| (rank as f64).powf(-0.99)).sum::<f64>() / total;
+            let expected = share * f64::from(draws);
+            let found = f64::from(counts[from as usize..=to as usize].iter().sum::<u32>());
+            assert!(
+                (found - expected).abs() < 5.0 * expected.sqrt(),
+                "{from}..={to}: {found} where {expected:.0} belong"
+            );
+        }
+        assert_eq!(counts[0], 0);
+    }
+}

@@ -1,0 +1,125 @@
+use std::collections::BTreeMap;
+
+use storebench_core::store::{Guarantee, OpenOptions, Store, StoreError};
+use tempfile::TempDir;
+
+use super::BERKELEYDB;
+use crate::stores::testing::{after_kill, new_folder, opened, refused, setting};
+
+fn open(folder: &TempDir, guarantee: Guarantee, sessions: usize, cache_bytes: Option<u64>) -> Box<dyn Store> {
+    let none = BTreeMap::new();
+    let options = OpenOptions {
+        directory: folder.path(),
+        guarantee: Some(guarantee),
+        compression: false,
+        cache_bytes,
+        settings: &none,
+        sessions,
+    };
+    (BERKELEYDB.open.unwrap())(&options).unwrap()
+}
+
+#[test]
+fn the_environment_is_what_tier_and_sessions_need() {
+    for (tier, sessions, has, lacks) in [
+        (Guarantee::None, 2, "DB_INIT_CDB", "DB_INIT_TXN"),
+        (Guarantee::Process, 1, "DB_INIT_TXN", "DB_INIT_LOCK"),
+        (Guarantee::Process, 2, "DB_INIT_LOCK", "DB_INIT_CDB"),
+        (Guarantee::Power, 2, "DB_INIT_TXN", "DB_INIT_CDB"),
+    ] {
+        let folder = new_folder();
+        let environment = setting(&*open(&folder, tier, sessions, None), "environment");
+        assert!(
+            environment.contains(has) && !environment.contains(lacks),
+            "{tier} {sessions}: {environment}"
+        );
+        assert_eq!(environment.contains("DB_THREAD"), sessions > 1, "{tier} {sessions}: {environment}");
+    }
+    let folder = new_folder();
+    let environment = setting(&*open(&folder, Guarantee::None, 1, None), "environment");
+    assert!(!environment.contains("DB_INIT_TXN") && !environment.contains("DB_INIT_CDB"), "{environment}");
+}
+
+#[test]
+fn the_tiers_differ_by_what_a_commit_waits_for() {
+    for (tier, nosync) in [(Guarantee::Process, "true"), (Guarantee::Power, "false")] {
+        let folder = new_folder();
+        assert_eq!(setting(&*open(&folder, tier, 1, None), "DB_TXN_WRITE_NOSYNC"), nosync);
+    }
+}
+
+#[test]
+fn a_total_cache_is_taken_with_its_overhead() {
+    for tier in [Guarantee::None, Guarantee::Power] {
+        for total in [1 << 20, 10_000_000, 64 << 20, 640 << 20] {
+            let folder = new_folder();
+            let taken: u64 = setting(&*open(&folder, tier, 1, Some(total)), "cachesize").parse().unwrap();
+            assert!(taken <= total && taken >= total / 100 * 98, "{taken} of {total}");
+        }
+    }
+}
+
+#[test]
+fn settings_are_read_back_or_refused() {
+    let folder = new_folder();
+    let store = opened(
+        &BERKELEYDB,
+        &folder,
+        Some(Guarantee::Process),
+        &[("pagesize", "16384"), ("lg_max", "2097152")],
+    );
+    assert_eq!(setting(&*store, "pagesize"), "16384");
+    assert_eq!(setting(&*store, "lg_max"), "2097152");
+    drop(store);
+    for (tier, given) in [
+        (None, ("page_size", "4096")),
+        (None, ("pagesize", "5000")),
+        (Some(Guarantee::None), ("lg_max", "2097152")),
+        (Some(Guarantee::None), ("checkpoint_kbyte", "1024")),
+    ] {
+        let error = refused(&BERKELEYDB, &new_folder(), tier, &[given]);
+        assert!(matches!(error, StoreError::BadSetting(_)), "{given:?}: {error}");
+    }
+    // An existing database has its pages already.
+    let error = refused(&BERKELEYDB, &folder, Some(Guarantee::Process), &[("pagesize", "4096")]);
+    assert!(matches!(error, StoreError::SettingNotTaken { .. } | StoreError::Engine(_)), "{error}");
+}
+
+#[test]
+fn checkpoints_keep_the_log_short() {
+    let folder = new_folder();
+    let settings = [("checkpoint_kbyte", "1024"), ("lg_max", "1048576")];
+    let store = opened(&BERKELEYDB, &folder, Some(Guarantee::Process), &settings);
+    let mut session = store.session().unwrap();
+    for number in 0..20_000_u32 {
+        session.update(&(number % 100).to_be_bytes(), &[number as u8; 1000]).unwrap();
+    }
+    let log: u64 = std::fs::read_dir(folder.path())
+        .unwrap()
+        .map(|entry| entry.unwrap())
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with("log."))
+        .map(|entry| entry.metadata().unwrap().len())
+        .sum();
+    assert!(log < 6 << 20, "{log} bytes of log for 20 MB and more that were logged");
+}
+
+/// A transaction locks every page that it changes.
+#[test]
+fn a_large_batch_finds_locks_enough() {
+    let folder = new_folder();
+    let store = open(&folder, Guarantee::Process, 2, Some(64 << 20));
+    let mut session = store.session().unwrap();
+    let keys: Vec<[u8; 4]> =
+        (0..20_000_u32).map(|number| number.wrapping_mul(2_654_435_761).to_be_bytes()).collect();
+    let records: Vec<(&[u8], &[u8])> = keys.iter().map(|key| (&key[..], &[7; 500][..])).collect();
+    session.insert_batch(&records).unwrap();
+    drop(session);
+    assert_eq!(store.count().unwrap(), 20_000);
+}
+
+#[test]
+fn a_kill_takes_nothing_that_was_logged() {
+    for tier in [Guarantee::Process, Guarantee::Power] {
+        assert_eq!(after_kill(&BERKELEYDB, tier), 3, "{tier}");
+    }
+}

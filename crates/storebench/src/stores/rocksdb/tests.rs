@@ -1,0 +1,78 @@
+use std::collections::BTreeMap;
+
+use storebench_core::store::{Guarantee, OpenOptions, StoreError};
+
+use super::ROCKSDB;
+use crate::stores::testing::{after_kill, new_folder, open, opened, refused, setting};
+
+#[test]
+fn the_codec_is_read_back() {
+    for (compression, settings, codec) in [
+        (false, &[][..], "kNoCompression"),
+        (true, &[], "kSnappyCompression"),
+        (true, &[("compression", "kZSTD")], "kZSTD"),
+        (false, &[("compression", "kZSTD")], "kNoCompression"),
+    ] {
+        let folder = new_folder();
+        let store = open(&ROCKSDB, folder.path(), None, compression, settings).unwrap();
+        assert_eq!(setting(&*store, "compression"), codec);
+    }
+}
+
+#[test]
+fn settings_are_read_back() {
+    let folder = new_folder();
+    let settings = [
+        ("write_buffer_size", "1048576"),
+        ("block_cache_size", "2097152"),
+        ("block_size", "16384"),
+        ("max_background_jobs", "3"),
+        ("max_open_files", "100"),
+        ("compaction_style", "kCompactionStyleUniversal"),
+    ];
+    let store = opened(&ROCKSDB, &folder, None, &settings);
+    for (name, value) in settings {
+        assert_eq!(setting(&*store, name), value, "{name}");
+    }
+    assert_eq!(setting(&*store, "rocksdb_version"), (ROCKSDB.version)());
+    assert!(setting(&*store, "filter_policy").contains("null"));
+    let folder = new_folder();
+    let store = opened(&ROCKSDB, &folder, None, &[("bloom_bits", "10")]);
+    assert!(setting(&*store, "filter_policy").contains("bloomfilter"));
+    assert_eq!(setting(&*store, "bloom_bits"), "10");
+}
+
+#[test]
+fn a_total_cache_is_split_in_halves() {
+    const TOTAL: u64 = 16 << 20;
+    let folder = new_folder();
+    let none = BTreeMap::new();
+    let options = OpenOptions {
+        directory: folder.path(),
+        guarantee: None,
+        compression: false,
+        cache_bytes: Some(TOTAL),
+        settings: &none,
+        sessions: 1,
+    };
+    let store = (ROCKSDB.open.unwrap())(&options).unwrap();
+    let number = |name| setting(&*store, name).parse::<u64>().unwrap();
+    assert_eq!(number("block_cache_size"), TOTAL / 2);
+    assert_eq!(number("write_buffer_size") * number("max_write_buffer_number"), TOTAL / 2);
+}
+
+#[test]
+fn what_it_does_not_know_is_refused() {
+    let folder = new_folder();
+    for settings in [("page_size", "4096"), ("compression", "zip"), ("max_background_jobs", "0")] {
+        let error = refused(&ROCKSDB, &folder, None, &[settings]);
+        assert!(matches!(error, StoreError::BadSetting(_)), "{settings:?}: {error}");
+    }
+}
+
+#[test]
+fn a_kill_takes_what_has_no_log() {
+    for (tier, left) in [(Guarantee::None, 0), (Guarantee::Process, 3), (Guarantee::Power, 3)] {
+        assert_eq!(after_kill(&ROCKSDB, tier), left, "{tier}");
+    }
+}

@@ -1,0 +1,344 @@
+//! `unqlite`: Symisc's UnQLite, a linear hash table in one file, through the C interface that the crate `unqlite` bundles.
+//!
+//! Built without its own locks, as its makers ship it, a handle is for one thread at a time.
+
+#[cfg(test)]
+mod tests;
+
+use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
+use std::fs::File;
+use std::mem::ManuallyDrop;
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+use std::ptr::{self, NonNull};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use storebench_core::store::{
+    Capabilities, Guarantee, Kind, Offer, OpenFn, OpenOptions, Result, Session, Setting, Store, StoreDef,
+    StoreError, Threads,
+};
+use unqlite::ffi;
+
+use super::one_session::{OneSession, Pass};
+use super::support::Given;
+
+/// UnQLite's entry in the table.
+pub const UNQLITE: StoreDef = StoreDef {
+    name: "unqlite",
+    kind: Kind::Engine,
+    summary: "linear hash table in one file",
+    version,
+    capabilities: Capabilities {
+        order: false,
+        threads: Threads::One,
+        max_key_bytes: MAX_KEY_BYTES,
+        ..Capabilities::DEFAULT
+    },
+    offers: &[
+        Offer {
+            guarantee: Guarantee::None,
+            settings: "one transaction, committed when the store is settled or closed",
+            atomic_replace: true,
+        },
+        Offer {
+            guarantee: Guarantee::Power,
+            settings: "unqlite_commit after each write: journal, database and folder synced",
+            atomic_replace: true,
+        },
+    ],
+    shipped: Guarantee::None,
+    settings: &[],
+    open: Ok(open as OpenFn),
+};
+
+/// The engine takes longer keys, but does not find them again after a commit when they fill more than a page.
+const MAX_KEY_BYTES: usize = 4000;
+
+const FILE: &str = "records.unqlite";
+
+// The engine's return codes and options (unqlite.h), which are macros that the bindings do not all have.
+const OK: c_int = 0;
+const NOT_FOUND: c_int = -6;
+const OPEN_CREATE: c_uint = 0x4;
+const CONFIG_MAX_PAGE_CACHE: c_int = 2;
+const CONFIG_ERR_LOG: c_int = 3;
+
+/// Pages of 4 KiB, as shipped; the size is one for the whole process and can't be chosen for a store.
+const PAGE_BYTES: u64 = 4096;
+
+/// Below so many pages the engine refuses the hint.
+const FEWEST_PAGES: u64 = 256;
+
+/// The library keeps lists of its open files and memory for the whole process, without a lock of its own. Calls that
+/// open or close a file (the journal's, with the first write of a transaction) go one at a time, which matters only to
+/// programs that have several stores open: otherwise nobody waits.
+fn library() -> MutexGuard<'static, ()> {
+    static LIBRARY: Mutex<()> = Mutex::new(());
+    LIBRARY.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn version() -> String {
+    // SAFETY: the engine gives a string that lives as long as the program.
+    unsafe { CStr::from_ptr(ffi::unqlite_lib_version()) }.to_string_lossy().into_owned()
+}
+
+struct UnQLite {
+    db: NonNull<ffi::unqlite>,
+    guarantee: Guarantee,
+    alone: OneSession,
+    file: PathBuf,
+    /// The hint of how many pages to keep, if one was given.
+    max_page_cache: Option<c_int>,
+}
+
+// SAFETY: the handle is not tied to a thread, and `alone` lets one thread at a time use it.
+unsafe impl Send for UnQLite {}
+// SAFETY: as above.
+unsafe impl Sync for UnQLite {}
+
+fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
+    let _ = Given::new(options, UNQLITE.settings)?;
+    let guarantee = options.guarantee.unwrap_or(UNQLITE.shipped);
+    if UNQLITE.offer(guarantee).is_none() {
+        return Err(StoreError::Unsupported(format!("unqlite does not offer the guarantee {guarantee}")));
+    }
+    let file = options.directory.join(FILE);
+    let name = CString::new(file.as_os_str().as_encoded_bytes()).map_err(StoreError::engine)?;
+    let _library = library();
+    let mut db = ptr::null_mut();
+    // SAFETY: the name is a string; a handle that is given back is ours.
+    let code = unsafe { ffi::unqlite_open(&raw mut db, name.as_ptr(), OPEN_CREATE) };
+    let Some(db) = NonNull::new(db).filter(|_| code == OK) else {
+        return Err(StoreError::Engine(format!("unqlite_open fails with code {code}")));
+    };
+    let pages = options.cache_bytes.map(|bytes| (bytes / PAGE_BYTES).max(FEWEST_PAGES));
+    let max_page_cache = pages.map(|pages| c_int::try_from(pages).unwrap_or(c_int::MAX));
+    let store = UnQLite { db, guarantee, alone: OneSession::default(), file, max_page_cache };
+    if let Some(pages) = max_page_cache {
+        // SAFETY: the handle is open; this option takes one int.
+        check(db, unsafe { ffi::unqlite_config(db.as_ptr(), CONFIG_MAX_PAGE_CACHE, pages) })?;
+    }
+    // The engine opens its file with the first call that needs it: that should be here, where it may fail.
+    store.fetch(b"-", &mut Vec::new())?;
+    Ok(Box::new(store))
+}
+
+/// The engine's words for a code that is not OK.
+fn check(db: NonNull<ffi::unqlite>, code: c_int) -> Result<()> {
+    if code == OK {
+        return Ok(());
+    }
+    let mut text: *const c_char = ptr::null();
+    let mut len: c_int = 0;
+    // SAFETY: the handle is open; this option takes the places for a string that ends in a zero byte, and its length.
+    let log = unsafe {
+        ffi::unqlite_config(db.as_ptr(), CONFIG_ERR_LOG, &raw mut text, &raw mut len);
+        if text.is_null() || len <= 0 { "".into() } else { CStr::from_ptr(text).to_string_lossy() }
+    };
+    // The log is never emptied: its last line is of this error, if the engine wrote one.
+    let line = log.lines().last().unwrap_or("the engine says nothing more");
+    Err(StoreError::Engine(format!("UnQLite's error {code}: {line}")))
+}
+
+/// Called by the engine with a value, piece by piece: as it lies on the pages.
+unsafe extern "C" fn gather(piece: *const c_void, len: c_uint, value: *mut c_void) -> c_int {
+    // SAFETY: the engine shows `len` bytes, and hands on the pointer to the buffer that it was given.
+    unsafe {
+        let piece = std::slice::from_raw_parts(piece.cast::<u8>(), len as usize);
+        (*value.cast::<Vec<u8>>()).extend_from_slice(piece);
+    }
+    OK
+}
+
+impl UnQLite {
+    /// Copies a value into `value`, and says whether it was there.
+    fn fetch(&self, key: &[u8], value: &mut Vec<u8>) -> Result<bool> {
+        value.clear();
+        let key_len = key_len(key)?;
+        // SAFETY: the handle is open and this thread's; `gather` gets the buffer, which lives until the call returns.
+        let code = unsafe {
+            let buffer = ptr::from_mut(value).cast();
+            ffi::unqlite_kv_fetch_callback(
+                self.db.as_ptr(),
+                key.as_ptr().cast(),
+                key_len,
+                Some(gather),
+                buffer,
+            )
+        };
+        match code {
+            NOT_FOUND => Ok(false),
+            code => check(self.db, code).map(|()| true),
+        }
+    }
+
+    fn commit(&self) -> Result<()> {
+        // SAFETY: the handle is open and this thread's.
+        check(self.db, unsafe { ffi::unqlite_commit(self.db.as_ptr()) })
+    }
+
+    /// Commits after a write where the guarantee is that of the disk; takes a write that failed back.
+    fn end_write(&self, written: Result<()>) -> Result<()> {
+        if self.guarantee == Guarantee::None {
+            return written;
+        }
+        let written = written.and_then(|()| self.commit());
+        if written.is_err() {
+            // SAFETY: the handle is open and this thread's. If this fails as well, the first error says more.
+            unsafe { ffi::unqlite_rollback(self.db.as_ptr()) };
+        }
+        written
+    }
+
+    fn store(&self, key: &[u8], value: &[u8]) -> Result<()> {
+        let len = i64::try_from(value.len()).map_err(StoreError::engine)?;
+        let (key_ptr, key_len) = (key.as_ptr().cast(), key_len(key)?);
+        // SAFETY: the handle is open and this thread's; the engine copies key and value.
+        let code =
+            unsafe { ffi::unqlite_kv_store(self.db.as_ptr(), key_ptr, key_len, value.as_ptr().cast(), len) };
+        check(self.db, code)
+    }
+
+    fn count_records(&self) -> Result<u64> {
+        let mut cursor = ptr::null_mut();
+        let mut count = 0;
+        // SAFETY: the handle is open and this thread's, and so is the cursor until it is released.
+        unsafe {
+            check(self.db, ffi::unqlite_kv_cursor_init(self.db.as_ptr(), &raw mut cursor))?;
+            ffi::unqlite_kv_cursor_first_entry(cursor);
+            while ffi::unqlite_kv_cursor_valid_entry(cursor) != 0 {
+                count += 1;
+                ffi::unqlite_kv_cursor_next_entry(cursor);
+            }
+            check(self.db, ffi::unqlite_kv_cursor_release(self.db.as_ptr(), cursor))?;
+        }
+        Ok(count)
+    }
+
+    /// The page size in the file's header: the name `unqlite`, then numbers of 4 bytes, of which it is the fourth.
+    /// Nothing before the first commit.
+    fn page_size(&self) -> Result<Option<u32>> {
+        let at_file = || StoreError::io(format!("reading {}", self.file.display()));
+        let file = File::open(&self.file).map_err(at_file())?;
+        let mut bytes = [0; 4];
+        match file.read_exact_at(&mut bytes, 7 + 3 * 4) {
+            Ok(()) => Ok(Some(u32::from_be_bytes(bytes)).filter(|size| *size > 0)),
+            Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => Ok(None),
+            Err(error) => Err(at_file()(error)),
+        }
+    }
+}
+
+fn key_len(key: &[u8]) -> Result<c_int> {
+    match c_int::try_from(key.len()) {
+        Ok(len) if key.len() <= MAX_KEY_BYTES => Ok(len),
+        _ => Err(StoreError::Unsupported(format!("a key of {} bytes is too long", key.len()))),
+    }
+}
+
+impl Store for UnQLite {
+    fn session(&self) -> Result<Box<dyn Session + '_>> {
+        let pass = self.alone.session()?;
+        Ok(Box::new(UnQLiteSession { store: self, _pass: pass, value: Vec::new() }))
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        self.guarantee
+    }
+
+    fn count(&self) -> Result<u64> {
+        let _turn = self.alone.turn()?;
+        self.count_records()
+    }
+
+    fn settle(&self) -> Result<()> {
+        let _turn = self.alone.turn()?;
+        let _library = library();
+        self.commit()
+    }
+
+    fn settings(&self) -> Result<Vec<Setting>> {
+        let mut settings = vec![Setting::given(
+            "transactions",
+            match self.guarantee {
+                Guarantee::None => "committed when settled or closed",
+                _ => "committed after each write",
+            },
+        )];
+        if let Some(bytes) = self.page_size()? {
+            settings.push(Setting::read_back("page_size", bytes));
+        }
+        settings.push(match self.max_page_cache {
+            Some(pages) => {
+                Setting::given("max_page_cache", format!("{pages} pages, a hint that it does not follow"))
+            }
+            None => Setting::given("max_page_cache", "as shipped: no limit"),
+        });
+        Ok(settings)
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        let store = ManuallyDrop::new(*self);
+        let _library = library();
+        // SAFETY: `self` is gone, and with it the session; the handle is closed nowhere else, and not used after that.
+        match unsafe { ffi::unqlite_close(store.db.as_ptr()) } {
+            OK => Ok(()),
+            code => Err(StoreError::Engine(format!("unqlite_close fails with code {code}"))),
+        }
+    }
+}
+
+impl Drop for UnQLite {
+    fn drop(&mut self) {
+        let _library = library();
+        // SAFETY: no session is left, and the handle is closed nowhere else.
+        unsafe { ffi::unqlite_close(self.db.as_ptr()) };
+    }
+}
+
+struct UnQLiteSession<'a> {
+    store: &'a UnQLite,
+    _pass: Pass<'a>,
+    /// Where the pieces of a value are put together, reused.
+    value: Vec<u8>,
+}
+
+impl Session for UnQLiteSession<'_> {
+    fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        let _library = library();
+        self.store.end_write(self.store.store(key, value))
+    }
+
+    fn update(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.insert(key, value)
+    }
+
+    fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
+        let found = self.store.fetch(key, &mut self.value)?;
+        if found {
+            visit(&self.value);
+        }
+        Ok(found)
+    }
+
+    fn remove(&mut self, key: &[u8]) -> Result<()> {
+        let key_len = key_len(key)?;
+        let _library = library();
+        let db = self.store.db;
+        // SAFETY: the handle is open and this thread's.
+        match unsafe { ffi::unqlite_kv_delete(db.as_ptr(), key.as_ptr().cast(), key_len) } {
+            NOT_FOUND => Ok(()),
+            code => self.store.end_write(check(db, code)),
+        }
+    }
+
+    fn scan(&mut self, _: &[u8], _: usize, _: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize> {
+        Err(StoreError::Unsupported("unqlite keeps its keys in a hash table, which has no order".into()))
+    }
+
+    fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
+        let _library = library();
+        let written = records.iter().try_for_each(|(key, value)| self.store.store(key, value));
+        self.store.end_write(written)
+    }
+}
