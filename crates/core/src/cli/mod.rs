@@ -66,7 +66,7 @@ fn dispatch(stores: &[StoreDef], command: Command) -> Result<Exit> {
         Command::Completions { shell } => man::completions(shell),
         Command::Man { directory } => man::pages(&directory),
         Command::Hidden(Hidden::Trial { spec, out }) => {
-            child::main(stores, &spec, &out).map_err(|message| Error::new(Exit::Failure, message))?;
+            child::main(stores, &spec, &out)?;
             Ok(Exit::Success)
         }
         Command::Hidden(Hidden::Write { arguments }) => {

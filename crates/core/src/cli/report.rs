@@ -3,12 +3,16 @@
 use std::io::IsTerminal;
 
 use super::args::ReportArgs;
+<<<<<<< HEAD
 use super::{print, runs};
+=======
+use super::{print, tell};
+>>>>>>> main
 use crate::error::{Error, Exit, Result};
 use crate::folder;
 use crate::report::merge::Merged;
 use crate::report::terminal::{self, Style};
-use crate::report::{csv, csv_long, json};
+use crate::report::{csv, csv_long, html, json};
 use crate::result::Run;
 use crate::store::{Kind, StoreDef};
 
@@ -27,6 +31,11 @@ pub fn report(stores: &[StoreDef], args: &ReportArgs) -> Result<Exit> {
     }
     let harness = harness(stores);
     let merged = Merged::new(&runs, &harness);
+    if let Some(path) = &args.html {
+        page(&merged, path)?;
+        tell(&format!("written: {}", path.display()));
+        return Ok(Exit::Success);
+    }
     let mut bytes = Vec::new();
     let written = if args.csv {
         csv::write(&merged, &mut bytes)
@@ -48,6 +57,33 @@ pub fn report(stores: &[StoreDef], args: &ReportArgs) -> Result<Exit> {
 /// The table of winners.
 pub fn winners(stores: &[StoreDef], runs: &[Run]) -> Result<String> {
     Ok(terminal::overview(&Merged::new(runs, &harness(stores)), style()))
+}
+
+/// Writes the page of a run into its folder, and says where it is.
+pub fn run_page(stores: &[StoreDef], run: &Run, folder: &Path) -> Result<PathBuf> {
+    let path = folder.join("report.html");
+    page(&Merged::new(std::slice::from_ref(run), &harness(stores)), &path)?;
+    Ok(path)
+}
+
+/// Writes a page. A file that was there before is replaced in one step, so that it is never left in half.
+fn page(merged: &Merged<'_>, path: &Path) -> Result<()> {
+    let mut bytes = Vec::new();
+    html::write(merged, &mut bytes)
+        .map_err(|error| Error::new(Exit::Failure, format!("writing the page: {error}")))?;
+    if std::fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+        // A pipe, a terminal, a folder: nothing that may be replaced.
+        return std::fs::write(path, bytes).map_err(Error::io("writing", path));
+    }
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(".part");
+    let beside = PathBuf::from(beside);
+    let written = std::fs::write(&beside, bytes).and_then(|()| std::fs::rename(&beside, path));
+    if written.is_err() {
+        // What went wrong is said below; whether there was a part to delete does not matter.
+        let _ = std::fs::remove_file(&beside);
+    }
+    written.map_err(Error::io("writing", path))
 }
 
 /// The names of the harness's own stores.

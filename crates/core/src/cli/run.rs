@@ -266,10 +266,18 @@ fn go_on(path: &Path) -> String {
 
 /// Prints the table of winners and says what was written.
 fn finish(stores: &[StoreDef], path: &Path, ended: Ended) -> Result<Exit> {
-    if !ended.interrupted {
-        print(&report::winners(stores, &[crate::folder::read(path)?])?)?;
-    }
     let shown = path.display();
+    let run = crate::folder::read(path)?;
+    if !ended.interrupted {
+        print(&report::winners(stores, std::slice::from_ref(&run))?)?;
+    }
+    if !run.trials.is_empty() {
+        match report::run_page(stores, &run, path) {
+            Ok(page) => tell(&format!("\nthe report: open {} in a browser", page.display())),
+            // The results are safe, and the page can be made from them again.
+            Err(error) => tell(&format!("\nthe report could not be written: {error}")),
+        }
+    }
     tell(&format!(
         "\nwritten: {shown}/run.json (the plan and the machine), {shown}/results.jsonl (every trial)"
     ));

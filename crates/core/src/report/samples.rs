@@ -1,6 +1,7 @@
 //! Synthetic runs for tests: deterministic, and as odd as real ones.
 
 use crate::cell::{Cell, DEFAULT_PLACE, Data, GuaranteeChoice};
+use crate::measure::latency::Latencies;
 use crate::result::*;
 use crate::store::{Guarantee, Setting};
 use crate::units::{CountRange, SizeRange};
@@ -138,11 +139,21 @@ fn operation(name: &str, ns: f64) -> OperationResult {
             p99_ns: times(4.0),
             p999_ns: times(9.0),
             max_ns: times(20.0),
-            histogram: "HISTFAAAAA==".into(),
+            histogram: histogram(ns),
         },
         counters: None,
         series: vec![],
     }
+}
+
+/// A thousand latencies about a mean, with a tail, as a trial writes them down.
+fn histogram(ns: f64) -> String {
+    let mut latencies = Latencies::new().unwrap();
+    for number in 0..1000_u32 {
+        let tail = 1.0 / f64::from(1001 - number).sqrt();
+        latencies.record((ns * (0.5 + f64::from(number) / 2000.0 + 10.0 * tail)) as u64);
+    }
+    latencies.summary().unwrap().histogram
 }
 
 /// A run of one block.
@@ -285,4 +296,34 @@ fn leave_out(run: &mut Run) {
             }
         }
     }
+}
+
+/// A run of so many cells, in two trials each: ten stores, and as many record counts as it takes. No figure is like another.
+pub fn many(cells: usize) -> Run {
+    let stores = [
+        "sqlite",
+        "leveldb",
+        "rocksdb",
+        "berkeleydb",
+        "lmdb",
+        "unqlite",
+        "redb",
+        "fjall",
+        "flat-folder",
+        "nested-folder",
+    ];
+    let guarantees = ["process", "power"];
+    let mut samples = Vec::with_capacity(cells);
+    for number in 0..cells {
+        let (store, rest) = (stores[number % 10], number / 10);
+        let (guarantee, rest) = (guarantees[rest % 2], rest / 2);
+        let (data, rest) = (["incompressible", "compressible"][rest % 2], rest / 2);
+        let ((from, to), rest) = (SIZES[rest % SIZES.len()], rest / SIZES.len());
+        let ns = 300.0 + (number as f64 * 0.618_033_988_7).fract() * 2e5;
+        let sample = Sample::new(store).guarantee(guarantee).data(data.parse().unwrap()).ns(ns);
+        let records = CountRange::starting_at(100 * (rest as u64 + 1));
+        samples.push(sample.size(SizeRange { from, to }).records(records));
+    }
+    let again: Vec<Sample> = samples.iter().map(|sample| sample.clone().ns(sample.ns * 1.037)).collect();
+    blocks("mybox", &[samples, again])
 }

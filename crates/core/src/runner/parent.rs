@@ -259,6 +259,11 @@ impl Trial<'_> {
         let wall_s = start.elapsed().as_secs_f64();
         let report = match end {
             End::Interrupted => None,
+            End::Unsaved { exit, message } => {
+                remove_file(&out)?;
+                let message = message.trim_start_matches("storebench: ");
+                return Err(Error::new(exit, format!("saving a trial's result: {message}")));
+            }
             End::Badly { reason, message } => Some(Report::Failed { reason, message }),
             End::Well => Some(read_report(&out)),
         };

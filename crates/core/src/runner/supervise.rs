@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
+use crate::error::Exit;
 use crate::result::Failure;
 
 /// How a process ended.
@@ -22,6 +23,13 @@ pub enum End {
     Badly {
         /// What kind of failure.
         reason: Failure,
+        /// What happened.
+        message: String,
+    },
+    /// Without handing over its result, as the run's disk did not take it.
+    Unsaved {
+        /// How the program must end.
+        exit: Exit,
         /// What happened.
         message: String,
     },
@@ -123,7 +131,7 @@ fn judge(status: ExitStatus, memory_ran_out: bool, log: &Path) -> End {
     let text = fs::read(log).unwrap_or_default();
     let last = last_words(&String::from_utf8_lossy(&text));
     let said = last.as_ref().map_or(String::new(), |line| format!("; its last words: {line}"));
-    let refused = last.is_some_and(|line| REFUSED_MEMORY.iter().any(|words| line.contains(words)));
+    let refused = last.as_ref().is_some_and(|line| REFUSED_MEMORY.iter().any(|words| line.contains(words)));
     match status.signal() {
         Some(9) if memory_ran_out => {
             End::Badly { reason: Failure::OutOfMemory, message: "was killed because memory ran out".into() }
@@ -134,6 +142,10 @@ fn judge(status: ExitStatus, memory_ran_out: bool, log: &Path) -> End {
         }
         None => {
             let code = status.code().unwrap_or_default();
+            let unsaved = [Exit::Permission, Exit::ReadOnly, Exit::DiskFull];
+            if let Some(exit) = unsaved.into_iter().find(|exit| i32::from(exit.code()) == code) {
+                return End::Unsaved { exit, message: last.unwrap_or_default() };
+            }
             End::Badly { reason: Failure::Crashed, message: format!("ended with exit code {code}{said}") }
         }
     }
@@ -183,6 +195,14 @@ mod tests {
         let (_, message) = judged(101 << 8, panic);
         assert_eq!(message, "ended with exit code 101; its last words: page 7 is gone");
         assert_eq!(judged(6, ""), (Failure::Crashed, "was ended by signal 6".into()));
+    }
+
+    #[test]
+    fn a_result_that_could_not_be_handed_over_is_no_failure_of_the_store() {
+        let log = tempfile::NamedTempFile::new().unwrap();
+        fs::write(log.path(), "storebench: writing x: No space left on device\n").unwrap();
+        let end = judge(ExitStatus::from_raw(17 << 8), false, log.path());
+        assert!(matches!(end, End::Unsaved { exit: Exit::DiskFull, .. }), "{end:?}");
     }
 
     #[test]

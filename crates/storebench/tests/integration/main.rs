@@ -4,4 +4,8 @@
 mod cli;
 mod commands;
 mod conformance;
+<<<<<<< HEAD
 mod structure;
+=======
+mod html;
+>>>>>>> main

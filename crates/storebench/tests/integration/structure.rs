@@ -182,7 +182,9 @@ fn the_page_of_exit_codes_lists_them_all() {
 fn the_pages_tell_of_every_store() {
     let pages: String =
         files(&root().join("docs"), ".md").iter().map(|page| fs::read_to_string(page).unwrap()).collect();
+    let words: BTreeSet<&str> =
+        pages.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-').collect();
     for store in STORES {
-        assert!(pages.contains(&format!("`{}`", store.name)), "docs/ do not tell of {}", store.name);
+        assert!(words.contains(store.name), "docs/ do not tell of {}", store.name);
     }
 }

@@ -26,9 +26,8 @@ const FAULTS: &[(&str, &str, &str)] = &[
 fn each_fault_is_one_result_and_the_run_goes_on() {
     let scratch = Scratch::new();
     let stores: Vec<&str> = FAULTS.iter().map(|(store, ..)| *store).collect();
-    let mut command =
-        scratch.command(super::support::faulty(), &format!("run crud --store {} {TINY}", stores.join(",")));
-    let said = super::support::said(command.env("RUST_BACKTRACE", "1")).ends(Exit::TrialsFailed);
+    let mut command = scratch.command(faulty(), &format!("run crud --store {} {TINY}", stores.join(",")));
+    let said = said(command.env("RUST_BACKTRACE", "1")).ends(Exit::TrialsFailed);
     let run = scratch.results();
     let mut expected: Vec<_> = FAULTS.iter().map(|(store, outcome, _)| (*store, *outcome)).collect();
     let mut found = outcomes(&run);
