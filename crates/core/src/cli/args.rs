@@ -109,10 +109,10 @@ pub struct RunArgs {
     #[arg(long, conflicts_with_all = ["resume", "preset"])]
     pub quick: bool,
     /// List the cells, with an estimate of time and disk, and run nothing
-    #[arg(long)]
+    #[arg(long, conflicts_with = "resume")]
     pub dry_run: bool,
-    /// Go on with a run where it stopped
-    #[arg(long, value_name = "RUN", value_hint = ValueHint::DirPath)]
+    /// Go on with a run where it stopped, with the plan that it was begun with
+    #[arg(long, value_name = "RUN", value_hint = ValueHint::DirPath, conflicts_with_all = ["AxisArgs", "HowArgs"])]
     pub resume: Option<PathBuf>,
 
     #[command(flatten, next_help_heading = "Narrowing the axes")]
@@ -133,7 +133,6 @@ pub struct RunArgs {
 
 /// Axis values, each of which replaces the plan's.
 #[derive(Debug, clap::Args)]
-#[group(skip)]
 pub struct AxisArgs {
     /// Stores, by name
     #[arg(long, value_delimiter = ',', value_name = "NAME,...")]
@@ -169,7 +168,6 @@ pub struct AxisArgs {
 
 /// The rest of a plan that the command line can change.
 #[derive(Debug, clap::Args)]
-#[group(skip)]
 pub struct HowArgs {
     /// How often each cell is run
     #[arg(long, value_name = "N")]

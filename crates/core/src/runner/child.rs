@@ -1,10 +1,12 @@
 //! A trial, in a process of its own: prepares all of the harness's memory, opens the store, drives it, measures.
 
 use std::fs;
+use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::cell::Cache;
+use crate::error::{self, Error, Exit};
 use crate::lifeline;
 use crate::measure::clock::Clock;
 use crate::measure::counters::Snapshot;
@@ -22,18 +24,25 @@ use crate::workload::driver::Stop;
 /// Runs the trial that the file `spec` describes and writes its [`Report`] to the file `out`.
 ///
 /// # Errors
-/// When either file can't be used; anything else is in the report.
-pub fn main(stores: &[StoreDef], spec: &Path, out: &Path) -> Result<(), String> {
-    let text = fs::read_to_string(spec).map_err(|error| format!("{}: {error}", spec.display()))?;
-    let spec: Spec = serde_json::from_str(&text).map_err(|error| format!("{}: {error}", spec.display()))?;
-    lifeline::die_with_parent(spec.parent)?;
+/// When either file can't be used; anything else is in the report. A disk that can't take the report has an exit code of
+/// its own ([`crate::runner::supervise`] knows them).
+pub fn main(stores: &[StoreDef], spec: &Path, out: &Path) -> error::Result<()> {
+    let failed = |message: String| Error::new(Exit::Failure, message);
+    let text = fs::read_to_string(spec).map_err(Error::io("reading", spec))?;
+    let spec: Spec =
+        serde_json::from_str(&text).map_err(|error| failed(format!("{}: {error}", spec.display())))?;
+    lifeline::die_with_parent(spec.parent).map_err(failed)?;
     let report = match trial(stores, &spec) {
         Ok(measured) => Report::Ok { measured: Box::new(measured) },
         Err(Ended::Failed(stop)) => Report::Failed { reason: stop.failure, message: stop.message },
         Err(Ended::Unsupported(message)) => Report::Unsupported { message },
     };
-    let text = serde_json::to_string(&report).map_err(|error| error.to_string())?;
-    fs::write(out, text).map_err(|error| format!("{}: {error}", out.display()))
+    if let Report::Failed { message, .. } = &report {
+        // For whoever opens the log; the report says it too.
+        let _ = writeln!(std::io::stderr(), "{message}");
+    }
+    let text = serde_json::to_string(&report).map_err(|error| failed(error.to_string()))?;
+    fs::write(out, text).map_err(Error::io("writing", out))
 }
 
 enum Ended {

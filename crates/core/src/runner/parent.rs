@@ -52,6 +52,10 @@ pub struct Ended {
     pub failed: u64,
 }
 
+/// The files in the run folder through which parent and trial talk.
+const SPEC: &str = "trial.json";
+const REPORT: &str = "trial-out.json";
+
 /// Where making a file takes this many times as long as it did when the run was begun, a trial moves on to another folder.
 const SLOW_CREATION: u64 = 4;
 /// Folders tried for a trial.
@@ -62,6 +66,9 @@ const FOLDERS: u32 = 4;
 /// # Errors
 /// When a result can't be saved or a trial can't be started; trials that fail are results.
 pub fn run(job: &Job<'_>, folder: &mut RunFolder, listener: &mut dyn Listener) -> Result<Ended> {
+    for left_by_a_kill in [SPEC, REPORT] {
+        remove_file(&folder.path().join(left_by_a_kill))?;
+    }
     let works = Works::make(job)?;
     let mut running = Running {
         job,
@@ -265,7 +272,7 @@ impl Trial<'_> {
     fn run(&self) -> Result<Option<TrialResult>> {
         let load_1min = environment::load_1min();
         let started = jiff::Timestamp::now().to_string();
-        let (spec, out) = (self.folder.join("trial.json"), self.folder.join("trial-out.json"));
+        let (spec, out) = (self.folder.join(SPEC), self.folder.join(REPORT));
         self.write_spec(&spec)?;
         remove_file(&out)?;
         let ran = self.beside_background(&spec, &out)?;
@@ -339,6 +346,11 @@ impl Trial<'_> {
         let wall_s = start.elapsed().as_secs_f64();
         let report = match end {
             End::Interrupted => return Ok(None),
+            End::Unsaved { exit, message } => {
+                remove_file(out)?;
+                let message = message.trim_start_matches("storebench: ");
+                return Err(Error::new(exit, format!("saving a trial's result: {message}")));
+            }
             End::Badly { reason, message } => Report::Failed { reason, message },
             End::Well => read_report(out),
         };
