@@ -14,17 +14,18 @@ cd "$(dirname "$0")/.."
 # where the system has it anyway. What needs it: a cargo feature, a group, or `all`.
 packages() {
     cat <<'END'
-all         build-essential            -              C and C++ compilers, and make
-rocksdb     libclang-dev               -              reads C headers for the bindings
-unqlite     libclang-dev               -              reads C headers for the bindings
-rocksdb     librocksdb-dev             rocksdb        RocksDB
-leveldb     libleveldb-dev             leveldb        LevelDB
-berkeleydb  libdb5.3-dev|libdb-dev     berkeley-db@5  Berkeley DB
-test        python3                    -              runs the paper's own script on our output
-test        ffmpeg                     ffmpeg         decodes the video of a background load
-test        gstreamer1.0-tools         gstreamer      decodes it where there is no ffmpeg
-test        gstreamer1.0-plugins-base  gstreamer      decodes it where there is no ffmpeg
-check       shellcheck                 shellcheck     checks these scripts
+all         build-essential         -               C and C++ compilers, and make
+rocksdb     libclang-dev            -               reads C headers for the bindings
+unqlite     libclang-dev            -               reads C headers for the bindings
+rocksdb     librocksdb-dev          rocksdb         RocksDB
+leveldb     libleveldb-dev          leveldb         LevelDB
+berkeleydb  libdb5.3-dev|libdb-dev  berkeley-db@5   Berkeley DB
+test        python3                 -               runs the paper's own script on our output
+test        chromium|chromium-browser|google-chrome-stable  -  opens the HTML report
+test        ffmpeg                  ffmpeg          decodes the video of a background load
+test        gstreamer1.0-tools      gstreamer       decodes it where there is no ffmpeg
+test        gstreamer1.0-plugins-base  gstreamer    decodes it where there is no ffmpeg
+check       shellcheck              shellcheck      checks these scripts
 END
 }
 

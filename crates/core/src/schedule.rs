@@ -5,6 +5,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use crate::background::disk_file_bytes;
 use crate::cell::{Background, Cell, GuaranteeChoice};
+use crate::estimate;
 use crate::plan::Plan;
 use crate::result::LeftOut;
 use crate::store::{StoreDef, Threads};
@@ -103,7 +104,7 @@ fn reason_to_leave_out(
         Background::Disk(_) => disk_file_bytes(free_bytes),
         _ => 0,
     };
-    let needed = bytes * ROOM_FACTOR + beside as f64;
+    let needed = (bytes * ROOM_FACTOR).max(estimate::disk_bytes(cell, plan.operations)) + beside as f64;
     (needed > free_bytes as f64).then(|| {
         format!(
             "needs about {} of disk, and {} are free",

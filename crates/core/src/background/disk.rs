@@ -225,7 +225,7 @@ mod tests {
 
     #[test]
     fn both_modes_write_all_over_the_file_and_read_it() {
-        let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("disk");
         let (teller, block, blocks) = (Teller::new(Box::new(io::sink())), 4096, 16);
         for mode in [Mode::Direct, Mode::Buffered] {

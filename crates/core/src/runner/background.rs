@@ -211,7 +211,8 @@ impl Process {
             },
             _ => "its output ended".into(),
         };
-        how + &last_words(log)
+        let said = std::fs::read(log).ok().and_then(|text| last_words(&String::from_utf8_lossy(&text)));
+        said.map_or(how.clone(), |said| format!("{how}; its last words: {said}"))
     }
 }
 

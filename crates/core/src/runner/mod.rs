@@ -2,8 +2,10 @@
 
 pub mod background;
 pub mod child;
+mod devices;
 pub mod event;
 pub mod parent;
 pub mod progress;
 pub mod spec;
 mod supervise;
+mod watch;

@@ -18,8 +18,9 @@ use crate::place::probe::{self, Probe};
 use crate::plan::Plan;
 use crate::result::{BackgroundReport, FORMAT_VERSION, Failure, Outcome, TrialResult};
 use crate::runner::background::{Finished, Launch, Load, Started};
+use crate::runner::devices;
 use crate::runner::event::{Event, Listener};
-use crate::runner::spec::{Report, Spec};
+use crate::runner::spec::{DeviceSpec, Report, Spec};
 use crate::runner::supervise::{self, End};
 use crate::schedule;
 
@@ -51,6 +52,10 @@ pub struct Ended {
     pub failed: u64,
 }
 
+/// The files in the run folder through which parent and trial talk.
+const SPEC: &str = "trial.json";
+const REPORT: &str = "trial-out.json";
+
 /// Where making a file takes this many times as long as it did when the run was begun, a trial moves on to another folder.
 const SLOW_CREATION: u64 = 4;
 /// Folders tried for a trial.
@@ -61,6 +66,9 @@ const FOLDERS: u32 = 4;
 /// # Errors
 /// When a result can't be saved or a trial can't be started; trials that fail are results.
 pub fn run(job: &Job<'_>, folder: &mut RunFolder, listener: &mut dyn Listener) -> Result<Ended> {
+    for left_by_a_kill in [SPEC, REPORT] {
+        remove_file(&folder.path().join(left_by_a_kill))?;
+    }
     let works = Works::make(job)?;
     let mut running = Running {
         job,
@@ -124,6 +132,7 @@ impl Running<'_> {
                 block,
                 folder: folder.path(),
                 directory: &directory,
+                device: &work.device,
                 beside: &work.beside,
                 file_creation_ns,
             };
@@ -150,19 +159,23 @@ struct Work {
     /// Where background loads have their files.
     beside: PathBuf,
     probe: Probe,
+    device: std::result::Result<DeviceSpec, String>,
 }
 
 impl Works {
     fn make(job: &Job<'_>) -> Result<Works> {
-        let work = |(name, path): (&String, &PathBuf)| {
+        let devices = devices::shared(job.places);
+        let work = |((name, path), device): ((&String, &PathBuf), _)| {
             let folder = WorkFolder::create(path)?;
             let probed = folder.trial("probe")?;
             let probe = probe::probe(&probed).map_err(Error::io("probing", path))?;
             folder.clear(&probed)?;
             let beside = folder.trial("background")?;
-            Ok((name.clone(), Work { folder, beside, probe }))
+            Ok((name.clone(), Work { folder, beside, probe, device }))
         };
-        Ok(Works { by_place: job.places.iter().map(work).collect::<Result<_>>()? })
+        // Both go by the places' names, in their order.
+        let by_place = job.places.iter().zip(devices.into_values()).map(work);
+        Ok(Works { by_place: by_place.collect::<Result<_>>()? })
     }
 
     fn of(&self, cell: &Cell) -> Result<&Work> {
@@ -240,6 +253,7 @@ struct Trial<'a> {
     block: u32,
     folder: &'a Path,
     directory: &'a Path,
+    device: &'a std::result::Result<DeviceSpec, String>,
     beside: &'a Path,
     file_creation_ns: u64,
 }
@@ -258,7 +272,7 @@ impl Trial<'_> {
     fn run(&self) -> Result<Option<TrialResult>> {
         let load_1min = environment::load_1min();
         let started = jiff::Timestamp::now().to_string();
-        let (spec, out) = (self.folder.join("trial.json"), self.folder.join("trial-out.json"));
+        let (spec, out) = (self.folder.join(SPEC), self.folder.join(REPORT));
         self.write_spec(&spec)?;
         remove_file(&out)?;
         let ran = self.beside_background(&spec, &out)?;
@@ -332,6 +346,11 @@ impl Trial<'_> {
         let wall_s = start.elapsed().as_secs_f64();
         let report = match end {
             End::Interrupted => return Ok(None),
+            End::Unsaved { exit, message } => {
+                remove_file(out)?;
+                let message = message.trim_start_matches("storebench: ");
+                return Err(Error::new(exit, format!("saving a trial's result: {message}")));
+            }
             End::Badly { reason, message } => Report::Failed { reason, message },
             End::Well => read_report(out),
         };
@@ -375,6 +394,7 @@ impl Trial<'_> {
             compression: plan.compression.is_on(self.cell.data),
             seed: plan.seed,
             text: plan.text.clone(),
+            device: self.device.clone(),
         };
         let text = serde_json::to_string(&spec).unwrap_or_default();
         fs::write(path, text).map_err(Error::io("writing", path))

@@ -2,4 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod background;
+mod cli;
+mod commands;
 mod conformance;
+mod html;
+mod structure;

@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use super::support::{Scratch, observe, proc_file, proc_number, wait_for};
+use super::support::{observe, proc_file, proc_number, processes, start};
+use crate::cli::support::{Scratch, wait_for};
 
 /// `a` is `b`, give or take a tenth and a constant.
 #[track_caller]
@@ -35,7 +36,7 @@ fn states(id: u32, name: &str) -> Vec<char> {
 fn cpu_spins_with_as_many_threads_as_it_says() {
     let scratch = Scratch::new();
     for (name, threads) in [("cpu", 1), ("cpu:3", 3)] {
-        let load = scratch.start(name);
+        let load = start(&scratch, name);
         let id = load.id();
         let before = cpu_s(id);
         // However busy the machine is, a thread that spins always runs or waits for a processor.
@@ -53,13 +54,13 @@ fn cpu_spins_with_as_many_threads_as_it_says() {
         // The kernel's clock ticks a hundred times a second, and it was read a little before and after.
         assert_close("CPU seconds", report.progress, counted.get(), 0.3);
     }
-    scratch.assert_nothing_runs();
+    scratch.assert_nothing_left();
 }
 
 #[test]
 fn disk_writes_and_reads_as_much_as_it_says() {
     let scratch = Scratch::new();
-    let load = scratch.start("disk:4MiB/s");
+    let load = start(&scratch, "disk:4MiB/s");
     let id = load.id();
     let counters = || (proc_number(id, "io", "rchar") as f64, proc_number(id, "io", "wchar") as f64);
     let before = counters();
@@ -79,7 +80,7 @@ fn disk_writes_and_reads_as_much_as_it_says() {
     assert!(read <= most && written <= most, "{read} read and {written} written in {ns} ns");
     let file = fs::metadata(scratch.path().join("disk")).unwrap();
     assert!(file.len() >= 8 << 20 && file.len() <= 256 << 20, "{}", file.len());
-    scratch.assert_nothing_runs();
+    scratch.assert_nothing_left();
 }
 
 #[test]
@@ -88,7 +89,7 @@ fn memory_holds_as_much_as_it_says_and_keeps_touching_it() {
     let meminfo = fs::read_to_string("/proc/meminfo").unwrap();
     let available = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:")).unwrap();
     let available: f64 = available.trim().trim_end_matches(" kB").parse().unwrap();
-    let load = scratch.start("memory:1%");
+    let load = start(&scratch, "memory:1%");
     let id = load.id();
     let held = proc_number(id, "status", "VmRSS") as f64;
     // Others take and release memory meanwhile, and the program itself takes some.
@@ -103,15 +104,15 @@ fn memory_holds_as_much_as_it_says_and_keeps_touching_it() {
     assert_eq!((finished.complaint, report.unit.as_str()), (None, "pages"));
     assert!(report.description.contains("1 % of the memory available"), "{report:?}");
     assert!(report.progress > held / 4.0 * 0.4, "{report:?} where {held} KiB are held");
-    scratch.assert_nothing_runs();
+    scratch.assert_nothing_left();
 }
 
 #[test]
 fn video_is_decoded_in_real_time() {
     let scratch = Scratch::new();
-    let load = scratch.start("video");
+    let load = start(&scratch, "video");
     let id = load.id();
-    let players = scratch.processes("framecrc");
+    let players = processes(&scratch, "framecrc");
     assert_eq!(players.len(), 1, "{players:?}");
     let (finished, ns) = observe(load, || true);
     let report = finished.report;
@@ -120,10 +121,10 @@ fn video_is_decoded_in_real_time() {
     // Some players begin with a burst of half a second; none must decode as fast as it can.
     let most = 30.0 * (ns as f64 / 1e9 * 1.1 + 0.7);
     assert!(report.progress >= 1.0 && report.progress <= most, "{report:?} in {ns} ns");
-    wait_for("the player to end with its load", || scratch.processes("").is_empty());
+    wait_for("the player to end with its load", || scratch.processes().is_empty());
     assert!(!std::path::Path::new(&format!("/proc/{id}")).exists());
-    let second = scratch.start("video");
-    assert_eq!(scratch.processes("lavfi"), [0_u32; 0], "the video is made once");
+    let second = start(&scratch, "video");
+    assert_eq!(processes(&scratch, "lavfi"), [0_u32; 0], "the video is made once");
     drop(second);
-    scratch.assert_nothing_runs();
+    scratch.assert_nothing_left();
 }

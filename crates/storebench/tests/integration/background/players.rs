@@ -6,12 +6,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use storebench_core::background::Message;
+use storebench_core::error::Exit;
 
-use super::support::{STOREBENCH, Scratch};
+use super::support::SMALL;
+use crate::cli::support::{STOREBENCH, Scratch, said};
 
 /// A directory with links to some of this system's programs.
 fn path_with(scratch: &Scratch, programs: &[&str]) -> PathBuf {
-    let path = scratch.path().join("bin");
+    let path = scratch.join("bin");
     std::fs::create_dir(&path).unwrap();
     for program in programs {
         let here = std::env::split_paths(&std::env::var_os("PATH").unwrap())
@@ -33,18 +35,18 @@ fn says(scratch: &Scratch, path: &Path, enough: impl Fn(&Message) -> bool) -> Ve
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut said = Vec::new();
+    let mut told = Vec::new();
     for line in BufReader::new(load.stdout.take().unwrap()).lines() {
         let message: Message = serde_json::from_str(&line.unwrap()).unwrap();
         let end = enough(&message);
-        said.push(message);
+        told.push(message);
         if end {
             break;
         }
     }
     load.kill().unwrap();
     load.wait().unwrap();
-    said
+    told
 }
 
 #[test]
@@ -52,7 +54,7 @@ fn gstreamer_plays_where_there_is_no_ffmpeg() {
     let scratch = Scratch::new();
     let path = path_with(&scratch, &["gst-launch-1.0", "gst-inspect-1.0"]);
     let at_work = std::cell::Cell::new(false);
-    let said = says(&scratch, &path, |message| match message {
+    let told = says(&scratch, &path, |message| match message {
         Message::AtWork { description, unit } => {
             assert!(description.contains("by GStreamer") && unit == "frames", "{message:?}");
             at_work.set(true);
@@ -61,19 +63,19 @@ fn gstreamer_plays_where_there_is_no_ffmpeg() {
         Message::Progress { done, .. } => at_work.get() && *done >= 10.0,
         other => panic!("{other:?}"),
     });
-    assert!(said.len() > 3);
+    assert!(told.len() > 3);
     // Its program is tied to the load, which was killed.
-    scratch.assert_nothing_runs();
+    scratch.assert_nothing_left();
 }
 
 #[test]
 fn without_a_player_it_says_what_to_install() {
     let scratch = Scratch::new();
     let path = path_with(&scratch, &[]);
-    let said = says(&scratch, &path, |message| matches!(message, Message::Unsupported { .. }));
+    let told = says(&scratch, &path, |message| matches!(message, Message::Unsupported { .. }));
     assert!(
-        matches!(said.last(), Some(Message::Unsupported { why }) if why.contains("apt-get install ffmpeg")),
-        "{said:?}"
+        matches!(told.last(), Some(Message::Unsupported { why }) if why.contains("apt-get install ffmpeg")),
+        "{told:?}"
     );
 }
 
@@ -81,15 +83,13 @@ fn without_a_player_it_says_what_to_install() {
 fn without_a_player_its_cells_are_left_out() {
     let scratch = Scratch::new();
     let path = path_with(&scratch, &[]);
-    let arguments = "--store memory --operations 5 --trials 1 --background none,video";
-    let output = scratch.run(arguments).env("PATH", &path).output().unwrap();
-    assert!(output.status.success(), "{output:?}");
+    let arguments = format!("{SMALL} --store memory --operations 5 --trials 1 --background none,video");
+    said(scratch.command(STOREBENCH, &arguments).env("PATH", &path)).ends(Exit::Success);
     let run = scratch.results();
     assert_eq!(run.trials.len(), 1);
     assert_eq!(run.header.left_out.len(), 1);
     assert!(run.header.left_out[0].reason.contains("apt-get install ffmpeg"), "{:?}", run.header.left_out);
-    let output = scratch.run("--store memory --background video").env("PATH", &path).output().unwrap();
-    assert_eq!(output.status.code(), Some(19));
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("apt-get install ffmpeg") && said.lines().count() == 1, "{said}");
+    let arguments = format!("{SMALL} --store memory --background video");
+    said(scratch.command(STOREBENCH, &arguments).env("PATH", &path))
+        .complains(Exit::Nothing, &["apt-get install ffmpeg"]);
 }

@@ -1,17 +1,18 @@
 //! Whole runs, undisturbed and disturbed.
 
 use storebench_core::cell::Background;
+use storebench_core::error::Exit;
 use storebench_core::result::TrialResult;
 
-use super::support::Scratch;
+use super::support::SMALL;
+use crate::cli::support::Scratch;
 
 #[test]
 fn a_run_with_and_without_loads_shows_what_they_cost() {
     let scratch = Scratch::new();
     let arguments = "--store memory,flat-folder --operations 50 --background none,cpu,disk:1MiB/s --trials 2";
-    let output = scratch.run(arguments).output().unwrap();
-    assert!(output.status.success(), "{output:?}");
-    scratch.assert_nothing_runs();
+    let said = scratch.storebench(&format!("{SMALL} {arguments}")).ends(Exit::Success);
+    scratch.assert_nothing_left();
     let run = scratch.results();
     assert_eq!(run.trials.len(), 2 * 3 * 2);
     for trial in &run.trials {
@@ -27,7 +28,7 @@ fn a_run_with_and_without_loads_shows_what_they_cost() {
         files(Background::Disk(1 << 20)),
         "the load's file is not the store's"
     );
-    let shown = String::from_utf8(output.stdout).unwrap();
+    let shown = said.out;
     assert!(shown.contains("What a load in the background costs"), "{shown}");
     assert!(shown.contains("background disk:1MiB/s") && shown.contains("background cpu"), "{shown}");
 }
@@ -49,9 +50,7 @@ fn check(trial: &TrialResult) {
 fn nonsense_is_refused_with_what_can_be_said() {
     let scratch = Scratch::new();
     for load in ["gpu", "cpu:0", "disk:1KiB/s", "memory:95%"] {
-        let output = scratch.run(&format!("--background {load}")).output().unwrap();
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(2), "{said}");
-        assert!(said.contains("disk:50MiB/s") && said.contains("memory:25%"), "{said}");
+        let said = scratch.storebench(&format!("{SMALL} --background {load}")).ends(Exit::Usage);
+        assert!(said.err.contains("disk:50MiB/s") && said.err.contains("memory:25%"), "{said}");
     }
 }

@@ -1,120 +1,37 @@
-//! Loads and runs to be looked at from outside, through /proc.
+//! Loads to be looked at from outside, through /proc.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::path::Path;
+use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use storebench_core::background::now_ns;
-use storebench_core::folder;
-use storebench_core::result::Run;
 use storebench_core::runner::background::{Finished, Launch, Load, Started};
-use tempfile::TempDir;
 
-pub const STOREBENCH: &str = env!("CARGO_BIN_EXE_storebench");
+use crate::cli::support::{STOREBENCH, Scratch, wait_for};
 
-/// A directory on a real disk. Every process that the tests start has its path among its arguments.
-pub struct Scratch(TempDir);
+/// A small study, to be run with stores and loads.
+pub const SMALL: &str =
+    "run crud --records 100 --record-size 1KiB --data incompressible --guarantee default --timeout 60s";
 
-impl Scratch {
-    pub fn new() -> Scratch {
-        Scratch(tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap())
-    }
-
-    pub fn path(&self) -> &Path {
-        self.0.path()
-    }
-
-    pub fn log(&self) -> String {
-        fs::read_to_string(self.path().join("log")).unwrap_or_default()
-    }
-
-    /// Starts a load, which has its files here.
-    pub fn try_start(&self, load: &str) -> Started {
-        let launch = Launch {
-            program: Path::new(STOREBENCH),
-            load: load.parse().unwrap(),
-            folder: self.path(),
-            log: &self.path().join("log"),
-        };
-        Load::start(launch, &AtomicBool::new(false)).unwrap()
-    }
-
-    /// Starts a load that must be at work.
-    pub fn start(&self, load: &str) -> Load {
-        match self.try_start(load) {
-            Started::AtWork(load) => *load,
-            other => panic!("{other:?}; its log: {}", self.log()),
-        }
-    }
-
-    /// Processes with this directory among their arguments, whose command line holds `word`.
-    pub fn processes(&self, word: &str) -> Vec<u32> {
-        let mut found = Vec::new();
-        for entry in fs::read_dir("/proc").unwrap().flatten() {
-            let Some(id) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
-            let line = fs::read(entry.path().join("cmdline")).unwrap_or_default();
-            let line = String::from_utf8_lossy(&line);
-            if line.contains(&*self.path().to_string_lossy()) && line.contains(word) {
-                found.push(id);
-            }
-        }
-        found
-    }
-
-    pub fn assert_nothing_runs(&self) {
-        wait_for("every process to end", || self.processes("").is_empty());
-    }
-
-    /// `storebench run crud` with a small study, its runs here, and further arguments.
-    pub fn run(&self, arguments: &str) -> Command {
-        let mut command = Command::new(STOREBENCH);
-        command
-            .args(["run", "crud", "--records", "100", "--record-size", "1KiB", "--data", "incompressible"])
-            .args(["--guarantee", "default", "--out"])
-            .arg(self.path().join("runs"))
-            .args(arguments.split_whitespace())
-            .stdin(Stdio::null());
-        command
-    }
-
-    /// Starts such a run.
-    pub fn start_run(&self, arguments: &str) -> Running {
-        let mut command = self.run(arguments);
-        Running(Some(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()))
-    }
-
-    /// The only run made here.
-    pub fn results(&self) -> Run {
-        let entries = fs::read_dir(self.path().join("runs")).unwrap();
-        let mut runs: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
-        runs.retain(|path| path.join("run.json").exists());
-        assert_eq!(runs.len(), 1, "{runs:?}");
-        folder::read(&runs[0]).unwrap()
-    }
+/// Starts a load, which has its files in the directory.
+pub fn try_start(scratch: &Scratch, load: &str) -> Started {
+    let launch = Launch {
+        program: Path::new(STOREBENCH),
+        load: load.parse().unwrap(),
+        folder: scratch.path(),
+        log: &scratch.join("log"),
+    };
+    Load::start(launch, &AtomicBool::new(false)).unwrap()
 }
 
-/// A run at work. It is killed when a test fails.
-pub struct Running(Option<Child>);
-
-impl Running {
-    pub fn id(&self) -> u32 {
-        self.0.as_ref().unwrap().id()
-    }
-
-    pub fn end(mut self) -> Output {
-        self.0.take().unwrap().wait_with_output().unwrap()
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        if let Some(child) = &mut self.0 {
-            let _ = child.kill();
-            let _ = child.wait();
-        }
+/// Starts a load that must be at work.
+pub fn start(scratch: &Scratch, load: &str) -> Load {
+    match try_start(scratch, load) {
+        Started::AtWork(load) => *load,
+        other => panic!("{other:?}; its log: {:?}", fs::read_to_string(scratch.join("log"))),
     }
 }
 
@@ -127,20 +44,24 @@ pub fn observe(load: Load, enough: impl Fn() -> bool) -> (Finished, u64) {
     (load.finish(from_ns, to_ns), to_ns - from_ns)
 }
 
+/// Processes whose command line holds the directory and a word.
+pub fn processes(scratch: &Scratch, word: &str) -> Vec<u32> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir("/proc").unwrap().flatten() {
+        let Some(id) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
+        let line = fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        let line = String::from_utf8_lossy(&line);
+        if line.contains(&*scratch.path().to_string_lossy()) && line.contains(word) {
+            found.push(id);
+        }
+    }
+    found
+}
+
 /// Sends a signal by its name.
 pub fn signal(name: &str, id: u32) {
     let status = Command::new("kill").args([format!("-{name}"), id.to_string()]).status().unwrap();
     assert!(status.success());
-}
-
-/// Waits until something is so.
-#[track_caller]
-pub fn wait_for(what: &str, so: impl Fn() -> bool) {
-    let start = Instant::now();
-    while !so() {
-        assert!(start.elapsed() < Duration::from_secs(60), "waited in vain for {what}");
-        thread::sleep(Duration::from_millis(5));
-    }
 }
 
 /// A file of a process in /proc.
