@@ -1,13 +1,10 @@
 //! `storebench report`: reads runs and shows them.
 
 use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
 
 use super::args::ReportArgs;
-<<<<<<< HEAD
-use super::{print, runs};
-=======
-use super::{print, tell};
->>>>>>> main
+use super::{print, runs, tell};
 use crate::error::{Error, Exit, Result};
 use crate::folder;
 use crate::report::merge::Merged;

@@ -65,7 +65,8 @@ fn place(place: &PlaceInfo) -> String {
     if let Some(device) = &place.device {
         line.push_str(&format!(" on {device}"));
     }
-    let rotates = place.rotates.map(|rotates| if rotates { "rotating, says the kernel" } else { "solid state" });
+    let rotates =
+        place.rotates.map(|rotates| if rotates { "rotating, says the kernel" } else { "solid state" });
     let known: Vec<&str> = [place.device_model.as_deref(), rotates].into_iter().flatten().collect();
     if !known.is_empty() {
         line.push_str(&format!(" ({})", known.join(", ")));

@@ -4,8 +4,5 @@
 mod cli;
 mod commands;
 mod conformance;
-<<<<<<< HEAD
-mod structure;
-=======
 mod html;
->>>>>>> main
+mod structure;
