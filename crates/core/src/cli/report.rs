@@ -4,19 +4,22 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use super::args::ReportArgs;
-use super::print;
+use super::{print, runs, tell};
 use crate::error::{Error, Exit, Result};
 use crate::folder;
 use crate::report::merge::Merged;
 use crate::report::terminal::{self, Style};
-use crate::report::{csv, csv_long, json};
+use crate::report::{csv, csv_long, html, json};
 use crate::result::Run;
 use crate::store::{Kind, StoreDef};
 
 /// Shows runs.
 pub fn report(stores: &[StoreDef], args: &ReportArgs) -> Result<Exit> {
-    let runs =
-        args.runs.iter().map(|path| folder::read(&find(path, &args.out)?)).collect::<Result<Vec<_>>>()?;
+    let runs = args
+        .runs
+        .iter()
+        .map(|path| folder::read(&runs::find(path, &args.out)?))
+        .collect::<Result<Vec<_>>>()?;
     if runs.iter().all(|run| run.trials.is_empty()) {
         return Err(Error::new(
             Exit::Nothing,
@@ -25,6 +28,11 @@ pub fn report(stores: &[StoreDef], args: &ReportArgs) -> Result<Exit> {
     }
     let harness = harness(stores);
     let merged = Merged::new(&runs, &harness);
+    if let Some(path) = &args.html {
+        page(&merged, path)?;
+        tell(&format!("written: {}", path.display()));
+        return Ok(Exit::Success);
+    }
     let mut bytes = Vec::new();
     let written = if args.csv {
         csv::write(&merged, &mut bytes)
@@ -48,6 +56,33 @@ pub fn winners(stores: &[StoreDef], runs: &[Run]) -> Result<String> {
     Ok(terminal::overview(&Merged::new(runs, &harness(stores)), style()))
 }
 
+/// Writes the page of a run into its folder, and says where it is.
+pub fn run_page(stores: &[StoreDef], run: &Run, folder: &Path) -> Result<PathBuf> {
+    let path = folder.join("report.html");
+    page(&Merged::new(std::slice::from_ref(run), &harness(stores)), &path)?;
+    Ok(path)
+}
+
+/// Writes a page. A file that was there before is replaced in one step, so that it is never left in half.
+fn page(merged: &Merged<'_>, path: &Path) -> Result<()> {
+    let mut bytes = Vec::new();
+    html::write(merged, &mut bytes)
+        .map_err(|error| Error::new(Exit::Failure, format!("writing the page: {error}")))?;
+    if std::fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+        // A pipe, a terminal, a folder: nothing that may be replaced.
+        return std::fs::write(path, bytes).map_err(Error::io("writing", path));
+    }
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(".part");
+    let beside = PathBuf::from(beside);
+    let written = std::fs::write(&beside, bytes).and_then(|()| std::fs::rename(&beside, path));
+    if written.is_err() {
+        // What went wrong is said below; whether there was a part to delete does not matter.
+        let _ = std::fs::remove_file(&beside);
+    }
+    written.map_err(Error::io("writing", path))
+}
+
 /// The names of the harness's own stores.
 pub fn harness(stores: &[StoreDef]) -> Vec<&'static str> {
     stores.iter().filter(|store| store.kind == Kind::Harness).map(|store| store.name).collect()
@@ -64,29 +99,4 @@ fn style() -> Style {
 fn terminal_width() -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok()?;
     (size.ws_col > 0).then_some(usize::from(size.ws_col))
-}
-
-/// The folder that a user means: a path, `latest`, or a name in the runs' directory.
-fn find(name: &Path, runs: &Path) -> Result<PathBuf> {
-    if name == Path::new("latest") && !name.exists() {
-        return latest(runs);
-    }
-    if !name.exists() && runs.join(name).join("run.json").exists() {
-        return Ok(runs.join(name));
-    }
-    Ok(name.to_path_buf())
-}
-
-fn latest(runs: &Path) -> Result<PathBuf> {
-    let entries = std::fs::read_dir(runs).map_err(|error| {
-        Error::new(
-            Exit::NotStorebench,
-            format!("there are no runs in {}: {error}; name the folder of a run", runs.display()),
-        )
-    })?;
-    entries
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| path.join("run.json").exists())
-        .max_by_key(|path| std::fs::metadata(path.join("run.json")).and_then(|file| file.modified()).ok())
-        .ok_or_else(|| Error::new(Exit::NotStorebench, format!("there is no run in {}", runs.display())))
 }

@@ -243,7 +243,7 @@ fn competing<'g>(merged: &Merged<'_>, group: &'g Group<'_>) -> impl Iterator<Ite
     cells.filter(|cell| !merged.is_harness(&cell.store))
 }
 
-fn matrix(merged: &Merged<'_>, group: &Group<'_>) -> Option<Matrix> {
+pub(super) fn matrix(merged: &Merged<'_>, group: &Group<'_>) -> Option<Matrix> {
     let sorted = Sorted::new(merged, group);
     let cells = || competing(merged, group);
     if sorted.stores.is_empty() {

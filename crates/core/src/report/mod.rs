@@ -7,13 +7,17 @@ pub mod column;
 pub mod csv;
 pub mod csv_long;
 mod grid;
+pub mod html;
 pub mod json;
 pub mod matrix;
 pub mod merge;
 mod names;
+pub mod noise;
 pub mod precision;
 #[cfg(test)]
 mod samples;
+mod scope;
+pub mod slowdown;
 mod summary;
 mod table;
 pub mod terminal;

@@ -32,6 +32,14 @@ pub fn store_style(store: &str) -> Style {
     Style::new().fg_color(Some(Ansi256Color(16).into())).bg_color(Some(Ansi256Color(colour).into()))
 }
 
+/// A store's place in the palette of the HTML report, from 0 to 15: the same in every report.
+pub fn palette_position(store: &str) -> usize {
+    let known = OF_THE_PAPER.iter().map(|(name, ..)| *name).chain(FURTHER.map(|(name, _)| name));
+    let known: Vec<&str> = known.chain(["null", "memory"]).collect();
+    let position = known.iter().position(|name| *name == store);
+    position.unwrap_or_else(|| known.len() + (xxh3_64(store.as_bytes()) % (16 - known.len() as u64)) as usize)
+}
+
 fn other(store: &str) -> u8 {
     OTHERS[(xxh3_64(store.as_bytes()) % OTHERS.len() as u64) as usize]
 }

@@ -1,6 +1,7 @@
 //! Synthetic runs for tests: deterministic, and as odd as real ones.
 
-use crate::cell::{Cell, DEFAULT_PLACE, Data, GuaranteeChoice};
+use crate::cell::{Background, Cell, DEFAULT_PLACE, Data, GuaranteeChoice};
+use crate::measure::latency::Latencies;
 use crate::result::*;
 use crate::store::{Guarantee, Setting};
 use crate::units::{CountRange, SizeRange};
@@ -58,6 +59,11 @@ impl Sample {
         self
     }
 
+    pub fn background(mut self, background: Background) -> Sample {
+        self.cell.background = background;
+        self
+    }
+
     pub fn cell(self) -> Cell {
         self.cell
     }
@@ -104,18 +110,29 @@ pub fn measured(ns: f64) -> Measured {
         store_version: "1.2.3".into(),
         settings: vec![Setting::read_back("page_size", 4096)],
         statistics: vec![],
-        load: Load { records: 100, value_bytes: 51_200, store_ns: 2_000_000, counters: None },
+        load: Load {
+            records: 100,
+            value_bytes: 51_200,
+            store_ns: 2_000_000,
+            counters: Some(counters(4, 60_000)),
+        },
         operations: factors.map(|(name, factor)| operation(name, ns * factor)).into(),
         settle_ns: 3_000_000,
-        settle_counters: None,
+        settle_counters: Some(counters(1, 4096)),
         memory: Memory { base_bytes: 4 << 20, peak_above_base_bytes: (ns * 1024.0) as u64 },
         cpu: Cpu { user_ns: 5_000_000, system_ns: 1_000_000 },
         disk: Disk { allocated_bytes: (40_960.0 + ns * 10.0) as u64, apparent_bytes: 60_000, files: 3 },
         stored: Stored { records: 100, key_bytes: 3_200, value_bytes: 51_200 },
-        device: None,
-        processors: None,
+        written: Some(Written { records: 2_100, key_bytes: 67_200, value_bytes: 1_075_200 }),
+        device: Some(Device {
+            name: "nvme0n1".into(),
+            shared: true,
+            burst: traffic(1 << 20),
+            settled: traffic(3 << 20),
+            idle_written_bytes_per_s: Some(12_288.0),
+        }),
+        processors: Some(Processors { idle_share: 0.5, io_wait_share: 0.125 }),
         cache_emptied_by: None,
-        warm_up_operations: 0,
         unknown: vec![],
     }
 }
@@ -129,6 +146,8 @@ fn operation(name: &str, ns: f64) -> OperationResult {
         wall_ns: times(1200.0),
         sum_ns: times(1000.0),
         value_bytes: 512_000,
+        warm_up: 0,
+        put_back: if name == "remove" { 1000 } else { 0 },
         latency: Latency {
             mean_ns: ns,
             stdev_ns: ns / 4.0,
@@ -138,11 +157,42 @@ fn operation(name: &str, ns: f64) -> OperationResult {
             p99_ns: times(4.0),
             p999_ns: times(9.0),
             max_ns: times(20.0),
-            histogram: "HISTFAAAAA==".into(),
+            histogram: histogram(ns),
         },
-        counters: None,
+        counters: Some(match name {
+            "get" => counters(0, 0),
+            _ => Counters { sync_ns: Some(times(400.0)), ..counters(1000, 640_000) },
+        }),
         series: vec![],
     }
+}
+
+/// A thousand latencies about a mean, with a tail, as a trial writes them down.
+fn histogram(ns: f64) -> String {
+    let mut latencies = Latencies::new().unwrap();
+    for number in 0..1000_u32 {
+        let tail = 1.0 / f64::from(1001 - number).sqrt();
+        latencies.record((ns * (0.5 + f64::from(number) / 2000.0 + 10.0 * tail)) as u64);
+    }
+    latencies.summary().unwrap().histogram
+}
+
+fn counters(syncs: u64, written_bytes: u64) -> Counters {
+    Counters {
+        syncs: Some(syncs),
+        sync_ns: Some(syncs * 300),
+        syncs_by_call: [("fdatasync".to_owned(), syncs)].into(),
+        written_bytes: Some(written_bytes),
+        read_bytes: Some(0),
+        minor_faults: 20,
+        major_faults: 0,
+        voluntary_switches: syncs,
+        involuntary_switches: 3,
+    }
+}
+
+fn traffic(written_bytes: u64) -> Traffic {
+    Traffic { read_bytes: 0, written_bytes, flushes: Some(1000) }
 }
 
 /// A run of one block.
@@ -285,4 +335,34 @@ fn leave_out(run: &mut Run) {
             }
         }
     }
+}
+
+/// A run of so many cells, in two trials each: ten stores, and as many record counts as it takes. No figure is like another.
+pub fn many(cells: usize) -> Run {
+    let stores = [
+        "sqlite",
+        "leveldb",
+        "rocksdb",
+        "berkeleydb",
+        "lmdb",
+        "unqlite",
+        "redb",
+        "fjall",
+        "flat-folder",
+        "nested-folder",
+    ];
+    let guarantees = ["process", "power"];
+    let mut samples = Vec::with_capacity(cells);
+    for number in 0..cells {
+        let (store, rest) = (stores[number % 10], number / 10);
+        let (guarantee, rest) = (guarantees[rest % 2], rest / 2);
+        let (data, rest) = (["incompressible", "compressible"][rest % 2], rest / 2);
+        let ((from, to), rest) = (SIZES[rest % SIZES.len()], rest / SIZES.len());
+        let ns = 300.0 + (number as f64 * 0.618_033_988_7).fract() * 2e5;
+        let sample = Sample::new(store).guarantee(guarantee).data(data.parse().unwrap()).ns(ns);
+        let records = CountRange::starting_at(100 * (rest as u64 + 1));
+        samples.push(sample.size(SizeRange { from, to }).records(records));
+    }
+    let again: Vec<Sample> = samples.iter().map(|sample| sample.clone().ns(sample.ns * 1.037)).collect();
+    blocks("mybox", &[samples, again])
 }

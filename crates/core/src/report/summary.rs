@@ -8,6 +8,7 @@ use super::grid::{Grid, Item, Style, wrap};
 use super::matrix::{Matrix, Why};
 use super::merge::Merged;
 use super::names::{HEADING, store_style};
+use super::noise::{self, Drift, Outlier};
 use crate::result::{Environment, Failure, Outcome, PlaceInfo, Run};
 use crate::units::{grouped, rough_bytes};
 
@@ -28,8 +29,11 @@ pub(super) fn text(merged: &Merged<'_>, matrices: &[Matrix], style: Style) -> St
         }
     }
     out.push_str(&wrap(&counts(merged), style.width, "  "));
+    for line in noise_lines(merged) {
+        out.push_str(&wrap(&line, style.width, "  "));
+    }
     out.push_str(&wins(matrices, style));
-    out.push_str(&missing(merged, matrices, style));
+    out.push_str(&missing_text(merged, matrices, style));
     out
 }
 
@@ -61,7 +65,8 @@ fn place(place: &PlaceInfo) -> String {
     if let Some(device) = &place.device {
         line.push_str(&format!(" on {device}"));
     }
-    let rotates = place.rotates.map(|rotates| if rotates { "rotating disk" } else { "solid state" });
+    let rotates =
+        place.rotates.map(|rotates| if rotates { "rotating, says the kernel" } else { "solid state" });
     let known: Vec<&str> = [place.device_model.as_deref(), rotates].into_iter().flatten().collect();
     if !known.is_empty() {
         line.push_str(&format!(" ({})", known.join(", ")));
@@ -69,7 +74,34 @@ fn place(place: &PlaceInfo) -> String {
     line
 }
 
-fn counts(merged: &Merged<'_>) -> String {
+/// Outliers and drift, run by run.
+pub(super) fn noise_lines(merged: &Merged<'_>) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (index, run) in merged.runs.iter().enumerate() {
+        let of = if merged.runs.len() > 1 { format!(" of run {index}") } else { String::new() };
+        if let Some(Drift { times }) = noise::drift(run) {
+            let how = if times.value > 1.0 { "slower" } else { "faster" };
+            let percent = (times.value - 1.0).abs() * 100.0;
+            lines.push(format!(
+                "Drift{of}: the second half of the blocks was {percent:.0} % {how} than the first."
+            ));
+        }
+        let outliers = noise::outliers(run);
+        lines.extend(outliers.iter().take(LISTED).map(|outlier| {
+            let Outlier { cell, block, operation, times } = outlier;
+            format!("Outlier{of}: {cell}, block {block}: {operation} took {times:.2} times its median.")
+        }));
+        if outliers.len() > LISTED {
+            lines.push(format!("And {} more outliers{of}.", outliers.len() - LISTED));
+        }
+    }
+    if !lines.is_empty() {
+        lines.push("Nothing was dropped for that; intervals hold it.".into());
+    }
+    lines
+}
+
+pub(super) fn counts(merged: &Merged<'_>) -> String {
     let (mut ok, mut failed, mut unsupported) = (0, 0, 0);
     for trial in merged.runs.iter().flat_map(|run| &run.trials) {
         match trial.outcome {
@@ -148,12 +180,13 @@ fn wins_item(wins: Option<Wins>) -> Item {
 }
 
 /// Things that happened in the same way: how often, and an example.
-struct Alike {
-    times: usize,
-    example: String,
+pub(super) struct Alike {
+    pub(super) times: usize,
+    pub(super) example: String,
 }
 
-type Lists = IndexMap<String, Alike>;
+/// What happened, each with its reason.
+pub(super) type Lists = IndexMap<String, Alike>;
 
 fn count_in(list: &mut Lists, what: String, example: impl FnOnce() -> String) {
     match list.get_mut(&what) {
@@ -164,8 +197,16 @@ fn count_in(list: &mut Lists, what: String, example: impl FnOnce() -> String) {
     }
 }
 
+/// What has no figures.
+pub(super) struct Missing {
+    pub(super) failed: Lists,
+    pub(super) unsupported: Lists,
+    pub(super) left_out: Lists,
+    pub(super) not_run: Lists,
+}
+
 /// What failed, what is unsupported, what was left out and what did not run, each with its reason.
-fn missing(merged: &Merged<'_>, matrices: &[Matrix], style: Style) -> String {
+pub(super) fn missing<'m>(merged: &Merged<'_>, matrices: impl IntoIterator<Item = &'m Matrix>) -> Missing {
     let (mut failed, mut unsupported, mut left_out) = (Lists::new(), Lists::new(), Lists::new());
     for (index, run) in merged.runs.iter().enumerate() {
         let of_run = if merged.runs.len() > 1 { format!(" of run {index}") } else { String::new() };
@@ -186,10 +227,15 @@ fn missing(merged: &Merged<'_>, matrices: &[Matrix], style: Style) -> String {
             count_in(&mut left_out, one_line(&omitted.reason), || omitted.cell.id());
         }
     }
-    let mut out = list("Failed", "trials", &failed, style);
-    out.push_str(&list("Unsupported", "trials", &unsupported, style));
-    out.push_str(&list("Left out", "combinations", &left_out, style));
-    out.push_str(&list("Not run", "combinations", &not_measured(merged, matrices), style));
+    Missing { failed, unsupported, left_out, not_run: not_measured(merged, matrices) }
+}
+
+fn missing_text(merged: &Merged<'_>, matrices: &[Matrix], style: Style) -> String {
+    let missing = missing(merged, matrices);
+    let mut out = list("Failed", "trials", &missing.failed, style);
+    out.push_str(&list("Unsupported", "trials", &missing.unsupported, style));
+    out.push_str(&list("Left out", "combinations", &missing.left_out, style));
+    out.push_str(&list("Not run", "combinations", &missing.not_run, style));
     out
 }
 
@@ -232,7 +278,7 @@ fn list(title: &str, unit: &str, list: &Lists, style: Style) -> String {
 }
 
 /// Stores that never ran, and places in matrices where a store that ran elsewhere did not.
-fn not_measured(merged: &Merged<'_>, matrices: &[Matrix]) -> Lists {
+fn not_measured<'m>(merged: &Merged<'_>, matrices: impl IntoIterator<Item = &'m Matrix>) -> Lists {
     let mut lists = Lists::new();
     for run in merged.runs {
         for store in &run.header.stores {

@@ -1,0 +1,33 @@
+//! What the HTML report of a large run costs: makes up a run, and prints how long the page took and how large it is.
+//!
+//! usage: cargo run --release -p storebench-core --example html_report [-- CELLS [FILE]]
+#![allow(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a program for developers, whose input is made up"
+)]
+
+use std::time::Instant;
+
+use storebench_core::report::html;
+use storebench_core::report::merge::Merged;
+use storebench_core::{cell, measure, result, store, units};
+
+#[path = "../../src/report/samples.rs"]
+#[allow(dead_code, missing_docs, reason = "the tests use the rest")]
+mod samples;
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let cells = arguments.next().map_or(10_000, |text| text.parse().unwrap());
+    let runs = [samples::many(cells)];
+    let began = Instant::now();
+    let merged = Merged::new(&runs, &[]);
+    let mut page = Vec::new();
+    html::write(&merged, &mut page).unwrap();
+    let took = began.elapsed();
+    println!("{cells} cells: {:.2} s, {:.2} MB", took.as_secs_f64(), page.len() as f64 / 1e6);
+    if let Some(file) = arguments.next() {
+        std::fs::write(file, page).unwrap();
+    }
+}

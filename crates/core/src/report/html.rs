@@ -1,0 +1,240 @@
+//! One HTML file that holds a whole report: it needs no network, and opens in any browser of the last years.
+//!
+//! Text that must be there at once, and also without scripts, is written here: the answer, what is missing, settings, the
+//! machine, how to do it again. Figures travel as compressed data ([`model`]), from which the page's scripts draw the
+//! matrix, the charts and the table. docs/report.md describes the page.
+
+mod answer;
+mod cells;
+mod contests;
+mod latencies;
+mod machine;
+mod markup;
+mod missing;
+mod model;
+mod numbers;
+mod settings;
+mod timeline;
+
+use std::io::{self, Write};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
+
+use self::markup::{escape, fill};
+use self::model::Model;
+use super::matrix::{Matrix, matrix};
+use super::merge::Merged;
+
+const PAGE: &str = include_str!("html/page.html");
+const STYLE: &str = include_str!("html/style.css");
+
+/// Chart.js, as build.rs found it.
+const CHART_LIBRARY: &str = include_str!(concat!(env!("OUT_DIR"), "/chart.js"));
+
+/// The page's scripts. They share one scope and run in this order.
+const SCRIPTS: [&str; 8] = [
+    include_str!("html/js/data.js"),
+    include_str!("html/js/state.js"),
+    include_str!("html/js/filters.js"),
+    include_str!("html/js/matrix.js"),
+    include_str!("html/js/chart.js"),
+    include_str!("html/js/charts.js"),
+    include_str!("html/js/table.js"),
+    include_str!("html/js/page.js"),
+];
+
+/// Writes the page.
+///
+/// # Errors
+/// What the writer gives.
+pub fn write(merged: &Merged<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let matrices: Vec<Option<Matrix>> = merged.groups.iter().map(|group| matrix(merged, group)).collect();
+    let model = Model::new(merged, &matrices);
+    let data = compressed(&model)?;
+    let title = title(merged);
+    let page = fill(
+        PAGE,
+        &[
+            ("title", &escape(&title)),
+            ("subtitle", &machine::subtitle(merged)),
+            ("answer", &answer::html(merged, &matrices)),
+            ("missing", &missing::html(merged, &matrices)),
+            ("settings", &settings::html(merged)),
+            ("machine", &machine::html(merged)),
+            ("again", &machine::again(merged)),
+            ("version", env!("CARGO_PKG_VERSION")),
+            ("style", STYLE),
+            ("data", &data),
+            ("library", CHART_LIBRARY),
+            ("scripts", &SCRIPTS.concat()),
+        ],
+    );
+    out.write_all(page.as_bytes())
+}
+
+fn title(merged: &Merged<'_>) -> String {
+    let mut studies: Vec<&str> = merged.runs.iter().map(|run| run.header.title.as_str()).collect();
+    studies.dedup();
+    studies.join("; ")
+}
+
+/// JSON, deflated, in base64: short, and without any character that could end the element that it stands in.
+fn compressed(model: &Model<'_>) -> io::Result<String> {
+    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::new(7));
+    serde_json::to_writer(&mut encoder, model)?;
+    Ok(BASE64.encode(encoder.finish()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use serde_json::Value;
+
+    use super::*;
+    use crate::report::samples::{self, Sample, run};
+    use crate::result::Run;
+
+    fn page(runs: &[Run]) -> String {
+        let mut bytes = Vec::new();
+        write(&Merged::new(runs, &["null"]), &mut bytes).unwrap();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    fn data(page: &str) -> Value {
+        let (_, rest) = page.split_once("id=\"data\">").unwrap();
+        let (text, _) = rest.split_once('<').unwrap();
+        let bytes = BASE64.decode(text).unwrap();
+        let mut json = String::new();
+        flate2::read::ZlibDecoder::new(bytes.as_slice()).read_to_string(&mut json).unwrap();
+        serde_json::from_str(&json).unwrap()
+    }
+
+    #[test]
+    fn ten_thousand_cells_fit_into_five_megabytes() {
+        let page = page(&[samples::many(10_000)]);
+        let cells = data(&page)["cells"]["store"].as_array().unwrap().len();
+        assert!(cells >= 10_000, "{cells}");
+        assert!(page.len() < 5_000_000, "{} bytes", page.len());
+    }
+
+    #[test]
+    fn the_page_has_the_matrix_winners() {
+        let runs = [samples::study()];
+        let merged = Merged::new(&runs, &["null"]);
+        let data = data(&page(&runs));
+        let mut compared = 0;
+        for (group, matrix) in crate::report::matrix::matrices(&merged).iter().enumerate() {
+            for row in &matrix.rows {
+                for (place, contest) in matrix.columns.iter().zip(&row.contests) {
+                    let mut winners: Vec<String> = winners(&data, group, &row.figure.name, |list, number| {
+                        let text = data[list][number].get("text").unwrap_or(&data[list][number]);
+                        match list {
+                            "sizes" => text == &row.record_size.to_string(),
+                            "records" => text == &place.records.to_string(),
+                            _ => text == place.data.name(),
+                        }
+                    });
+                    let mut truth: Vec<&str> =
+                        contest.winners().map(|winner| winner.store.as_str()).collect();
+                    winners.sort();
+                    truth.sort_unstable();
+                    assert_eq!(winners, truth, "{} {} {place:?}", row.figure.name, row.record_size);
+                    compared += truth.len();
+                }
+            }
+        }
+        assert!(compared > 200, "{compared}");
+    }
+
+    fn winners(
+        data: &Value,
+        group: usize,
+        figure: &str,
+        here: impl Fn(&'static str, usize) -> bool,
+    ) -> Vec<String> {
+        let cells = &data["cells"];
+        let number = |column: &str, cell: usize| cells[column][cell].as_u64().unwrap() as usize;
+        (0..cells["group"].as_array().unwrap().len())
+            .filter(|cell| number("group", *cell) == group)
+            .filter(|cell| {
+                here("data", number("data", *cell))
+                    && here("sizes", number("size", *cell))
+                    && here("records", number("records", *cell))
+            })
+            .filter(|cell| {
+                data["contests"][figure]["standing"][cell].as_u64().is_some_and(|standing| standing < 2)
+            })
+            .map(|cell| data["stores"][number("store", cell)]["name"].as_str().unwrap().to_owned())
+            .collect()
+    }
+
+    #[test]
+    fn no_name_or_message_becomes_markup() {
+        let evil = "<script>alert(1)</script><!--\u{2028}\"'&{{data}}";
+        let mut run =
+            run(evil, &[Sample::new(evil).ns(10.0), Sample::new("lmdb"), Sample::new("x").failed(evil)]);
+        run.header.title = evil.into();
+        run.header.plan = evil.into();
+        run.header.command.push(evil.into());
+        run.header.environment.cpu = Some(evil.into());
+        run.header.places[0].path = evil.into();
+        run.trials[0].measured.as_mut().unwrap().settings.push(crate::store::Setting::read_back(evil, evil));
+        let page = page(&[run]);
+        assert!(!page.contains("<script>alert") && !page.contains("<!--"));
+        assert!(page.matches("&lt;script&gt;alert(1)&lt;/script&gt;&lt;!--").count() > 8);
+        // The data went in once, at its own place.
+        assert_eq!(page.matches("id=\"data\"").count(), 1);
+        assert_eq!(data(&page)["stores"][0]["name"].as_str().map(str::len), Some(evil.len()));
+    }
+
+    #[test]
+    fn the_answer_names_the_winner_and_its_evidence() {
+        let samples = [Sample::new("lmdb").ns(1000.0), Sample::new("redb").ns(3000.0)];
+        let runs =
+            [samples::blocks("box", &[samples.clone().into(), samples.clone().into(), samples.into()])];
+        let page = page(&runs);
+        assert!(page.contains("Prefer <strong>lmdb</strong> for insert, update, get, remove"), "{page}");
+        assert!(page.contains("the best, 1.00 µs on average; the next best, redb, takes 3.00 times as much"));
+        assert!(page.contains("cell=insert%7Cincompressible%7C1B..1KiB%7C100..500&amp;go=winners"));
+        assert!(page.contains("Too close to call: none of 6 comparisons"));
+        let tie = [run("box", &[Sample::new("lmdb").ns(1000.0), Sample::new("redb").ns(1001.0)])];
+        let page = self::page(&tie);
+        assert!(!page.contains("Prefer"));
+        assert!(page.contains("Too close to call: insert, among lmdb, redb"));
+    }
+
+    #[test]
+    fn what_a_page_runs_is_all_in_it() {
+        let page = page(&[samples::study()]);
+        for tag in [
+            "<link rel=\"stylesheet",
+            "<script src",
+            "<img",
+            "@import",
+            "url(http",
+            "fetch(",
+            "XMLHttpRequest",
+        ] {
+            assert!(!page.contains(tag), "{tag}");
+        }
+        // The library is the release that its authors published, to the byte.
+        assert!(CHART_LIBRARY.starts_with("/*!\n * Chart.js v4.5.1\n"));
+        assert_eq!((CHART_LIBRARY.len(), CHART_LIBRARY.contains("</script")), (208_518, false));
+        assert_eq!(xxhash_rust::xxh3::xxh3_64(CHART_LIBRARY.as_bytes()), 9_476_435_657_860_443_512);
+    }
+
+    #[test]
+    fn what_was_not_measured_is_said() {
+        let page = page(&[samples::study()]);
+        for text in ["figures beside a background load", "syncs/op (syncs_per_operation)", "several threads"]
+        {
+            assert!(page.contains(text), "{text}");
+        }
+        let nothing = self::page(&[run("box", &[Sample::new("lmdb").failed("broken")])]);
+        assert!(nothing.contains("No store has a figure here.") && nothing.contains("lmdb, error: broken"));
+    }
+}

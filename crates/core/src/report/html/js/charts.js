@@ -1,0 +1,286 @@
+// The charts: what is in each.
+
+const say = (id, text) => $(`#${id} .content`).replaceChildren(make("p", { class: "note" }, text));
+
+function emptied(id) {
+  const content = $(`#${id} .content`);
+  content.replaceChildren();
+  return content;
+}
+
+/** Zero has no place on a log axis. */
+const positive = (points) => points.filter((point) => point.x > 0 && point.y > 0);
+
+const figuresText = (column, point) => showFigure(column.unit, { mean: point.y, low: point.low, high: point.high });
+
+function drawCurves() {
+  const measured = model.columns.filter((column) => (column.operation ? model.operation[state.op]?.[column.id] : model.trial[column.id]));
+  const choices = measured.map((column) => [column.id, column.operation ? `${state.op}: ${column.title}` : column.title]);
+  const across = [["records", "record count"], ["record_size", "record size"]];
+  $("#curves .choices").replaceChildren(
+    chooser("figure", "figure", choices, state.figure, (figure) => change({ figure })),
+    chooser("x", "across", across, state.x, (x) => change({ x })));
+  const column = columnOf(state.figure);
+  const [x, other] = state.x === "records" ? ["records", "record_size"] : ["record_size", "records"];
+  if (!measured.includes(column)) return say("curves", `${column?.title ?? "This figure"} was not measured.`);
+  if (shown(x).length < 2)
+    return say("curves", `Only one ${x === "records" ? "record count" : "record size"} is chosen or was measured: there is nothing to draw across it.`);
+  const content = emptied("curves");
+  for (const data of shown("data"))
+    for (const fixed of shown(other)) {
+      const lines = curveLines(column, x, data, fixed);
+      if (lines.length) chartIn(content, curve(column, x, data, fixed, lines));
+    }
+  if (!content.firstChild) say("curves", "No store that is switched on has a figure here.");
+}
+
+function curveLines(column, x, data, fixed) {
+  const lines = new Map();
+  for (const number of shown(x)) {
+    const [size, records] = x === "records" ? [fixed, number] : [number, fixed];
+    for (const cell of places.get(placeKey(state.group, data, size, records)) || []) {
+      const figure = isOn(cell) ? figureOf(cell, column.id, state.op) : null;
+      if (!figure) continue;
+      const store = storeOf(cell);
+      if (!lines.has(store)) lines.set(store, []);
+      const at = x === "records" ? model.records[number].at : model.sizes[number].at;
+      lines.get(store).push({ x: at, y: figure.mean, low: figure.low, high: figure.high, at: number });
+    }
+  }
+  const drawn = [...lines].map(([store, points]) => ({ store, points: positive(points) }));
+  return drawn.filter((line) => line.points.length);
+}
+
+function curve(column, x, data, fixed, lines) {
+  const ofRecords = x === "records";
+  const list = ofRecords ? model.records : model.sizes;
+  const name = (number) => (ofRecords ? recordsText(number) : model.sizes[number].text);
+  const values = shown(x).map((number) => list[number].at);
+  const label = (value) => {
+    const number = list.findIndex((one) => one.at === value);
+    return ofRecords ? grouped(value) : model.sizes[number]?.text ?? "";
+  };
+  const other = ofRecords ? model.sizes[fixed].text : recordsText(fixed);
+  const what = column.operation ? `${state.op}, ${column.title}` : column.title;
+  return {
+    title: `${what}: ${other}, ${model.data[data]}`,
+    x: { title: ofRecords ? "records" : "record size", values, label },
+    y: { title: what, unit: column.unit },
+    lines,
+    tip: (store, point) => `${store}, ${name(point.at)}: ${figuresText(column, point)}`,
+    head: ["store", ofRecords ? "records" : "record size", `${what} [95 % interval]`],
+    row: (store, point) => [store, name(point.at), figuresText(column, point)],
+  };
+}
+
+function drawLatency() {
+  const place = onePlace();
+  const { curves, quantiles, steps } = model.percentiles;
+  if (!place) return say("latency", "Nothing succeeded here.");
+  const lines = [];
+  for (const cell of place.cells.filter(isOn)) {
+    const differences = curves[state.op]?.[cell] || [];
+    if (!differences.length) continue;
+    let step = 0;
+    const points = differences.map((difference, number) => {
+      step += difference;
+      const last = number === differences.length - 1;
+      const quantile = last ? 1 : quantiles[number];
+      // The longest stands where the next rarer quantile would.
+      const beyond = 1 / (1 - quantiles[Math.min(number, quantiles.length - 2)]);
+      return { x: last ? Math.max(beyond, 2 / (1 - quantiles[number - 1] || 1)) : 1 / (1 - quantile), y: Math.exp(step / steps), quantile };
+    });
+    lines.push({ store: storeOf(cell), points, radius: 2.5 });
+  }
+  if (!lines.length) return say("latency", "No histogram of this operation is here for a store that is switched on.");
+  const name = (quantile) => (quantile === 1 ? "longest" : quantile === 0 ? "shortest" : `p${Number((quantile * 100).toFixed(4))}`);
+  const most = Math.max(...lines.flatMap((line) => line.points.map((point) => point.x)));
+  const label = (value) => {
+    if (value === most) return "longest";
+    const at = quantiles.find((quantile) => quantile < 1 && Math.abs(1 / (1 - quantile) / value - 1) < 0.01);
+    return at === undefined ? "" : name(at);
+  };
+  const ticks = [0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999].map((quantile) => 1 / (1 - quantile)).filter((value) => value < most);
+  chartIn(emptied("latency"), {
+    title: `${state.op}: latency by percentile`,
+    x: { title: "percentile", values: [...ticks, most].filter((value, i, all) => all.indexOf(value) === i), label },
+    y: { title: "latency", unit: "ns" },
+    lines,
+    tip: (store, point) => `${store}, ${name(point.quantile)}: ${show("ns", point.y)}`,
+    head: ["store", "percentile", "latency"],
+    row: (store, point) => [store, name(point.quantile), show("ns", point.y)],
+  });
+}
+
+function drawTimeline() {
+  const place = onePlace();
+  const all = model.timelines.by_operation[state.op] || [];
+  const here = all.filter((line) => place?.cells.includes(line.cell) && isOn(line.cell));
+  if (!here.length)
+    return say("timeline", all.length
+      ? "No trial of this operation here took longer than a second."
+      : "Not measured: no operation took longer than a second, or seconds were not recorded. Run more operations to see stalls.");
+  const content = emptied("timeline");
+  content.className = "content multiples";
+  const parts = [["per_s", "operations per second", "per_s"], ["p99_ns", "99th percentile, worst second", "ns"], ["max_ns", "longest", "ns"]];
+  for (const [id, title, unit] of parts) {
+    const lines = here.map((line) => ({
+      store: storeOf(line.cell),
+      radius: 1.5,
+      points: line.at_s.map((x, i) => ({ x, y: line[id][i] })).filter((point) => unit === "per_s" || point.y > 0),
+    }));
+    chartIn(content, {
+      title: `${state.op}: ${title}`,
+      x: { title: "seconds since the operation began (the longest trial)", type: "linear", unit: "", label: (value) => `${value} s` },
+      y: { title, unit, type: unit === "per_s" ? "linear" : "logarithmic" },
+      lines,
+      tip: (store, point) => `${store}, ${point.x} s: ${show(unit, point.y)}`,
+      head: ["store", "second", title],
+      row: (store, point) => [store, String(point.x), show(unit, point.y)],
+    });
+  }
+}
+
+function drawSpace() {
+  const place = onePlace();
+  const lines = [];
+  for (const cell of place?.cells.filter(isOn) || []) {
+    const efficiency = figureOf(cell, "space_efficiency");
+    const latency = figureOf(cell, "latency_mean", state.op);
+    if (!efficiency?.mean || !latency) continue;
+    lines.push({ store: storeOf(cell), joined: false, radius: 6, points: [{ x: 1 / efficiency.mean, y: latency.mean, low: latency.low, high: latency.high }] });
+  }
+  if (!lines.length) return say("space", "No store that is switched on has both figures here.");
+  chartIn(emptied("space"), {
+    title: `${state.op} latency against bytes on disk per byte of values`,
+    x: { title: "bytes on disk per byte of values", unit: "" },
+    y: { title: `${state.op}, mean latency`, unit: "ns" },
+    lines,
+    tip: (store, point) => `${store}: ${show("ns", point.y)}, ${threeDigits(point.x)} bytes on disk per byte`,
+    head: ["store", "bytes on disk per byte of values", "mean latency [95 % interval]"],
+    row: (store, point) => [store, threeDigits(point.x), showFigure("ns", { mean: point.y, low: point.low, high: point.high })],
+  });
+}
+
+/** The cells at this place in the groups that differ from the chosen one in one axis alone, by the axis's value. */
+function alongGroups(axisId, place) {
+  const position = model.group_axes.findIndex((axis) => axis.id === axisId);
+  const chosen = model.groups[state.group].at;
+  const found = [];
+  model.groups.forEach((group, number) => {
+    if (!group.at.every((value, i) => i === position || value === chosen[i])) return;
+    const cells = places.get(placeKey(number, place.data, place.size, place.records)) || [];
+    found.push({ value: model.group_axes[position].values[group.at[position]], cells: cells.filter(isOn), number });
+  });
+  return found;
+}
+
+/** Stores side by side, one set of points for each value of an axis; and a table of what `extra` says of each. */
+function sideBySide(id, sets, title, columns) {
+  const names = [...new Set(sets.flatMap((set) => set.cells.map((cell) => storeOf(cell).name)))];
+  const tones = ["--c0", "--c2", "--c1", "--c6", "--c3", "--c8"];
+  const lines = sets.map((set, number) => ({
+    name: set.value,
+    colour: css(tones[number % tones.length]),
+    joined: false,
+    radius: 5,
+    points: set.cells.map((cell) => {
+      const figure = figureOf(cell, "latency_mean", state.op);
+      return figure && { x: names.indexOf(storeOf(cell).name), y: figure.mean, low: figure.low, high: figure.high, store: storeOf(cell).name };
+    }).filter(Boolean),
+  })).filter((line) => line.points.length);
+  if (!lines.length) return say(id, "No store that is switched on has a figure here.");
+  const content = emptied(id);
+  chartIn(content, {
+    title,
+    x: { title: "", type: "category", labels: names },
+    y: { title: `${state.op}, mean latency`, unit: "ns" },
+    lines,
+    tip: (value, point) => `${point.store}, ${value}: ${showFigure("ns", { mean: point.y, low: point.low, high: point.high })}`,
+    head: ["", "store", "mean latency [95 % interval]"],
+    row: (value, point) => [value, point.store, showFigure("ns", { mean: point.y, low: point.low, high: point.high })],
+  });
+  content.append(pricesTable(sets, names, columns));
+}
+
+function pricesTable(sets, names, columns) {
+  const head = make("tr", {}, make("th", { scope: "col" }, "store"), ...columns.map((column) => make("th", { scope: "col", class: "n" }, column.title)));
+  const body = make("tbody");
+  for (const name of names)
+    body.append(make("tr", {}, make("th", { scope: "row" }, name), ...columns.map((column) => {
+      const cells = sets.map((set) => set.cells.find((cell) => storeOf(cell).name === name));
+      return make("td", { class: "n" }, column.text(cells));
+    })));
+  return make("div", { class: "scroll" }, make("table", {}, make("thead", {}, head), body));
+}
+
+/** What one set costs in times of the first. */
+function ratioText(cells, number) {
+  const [first, other] = [cells[0], cells[number]].map((cell) => (cell === undefined ? null : figureOf(cell, "latency_mean", state.op)));
+  return first && other ? `${threeDigits(other.mean / first.mean)} ×` : "–";
+}
+
+const textOf = (cell, id) => (cell === undefined ? "–" : show(columnOf(id).unit, figureOf(cell, id, state.op)?.mean));
+
+function drawSafety() {
+  const place = onePlace();
+  if (!place) return say("safety", "Nothing succeeded here.");
+  const sets = alongGroups("guarantee", place);
+  const counted = Boolean(model.operation[state.op]?.syncs_per_operation);
+  const columns = sets.map((set, i) => ({ title: set.value, text: (cells) => textOf(cells[i], "latency_mean") }));
+  sets.slice(1).forEach((set, i) => columns.push({ title: `${set.value} / ${sets[0].value}`, text: (cells) => ratioText(cells, i + 1) }));
+  if (counted) sets.forEach((set, i) => columns.push({ title: `syncs/op, ${set.value}`, text: (cells) => textOf(cells[i], "syncs_per_operation") }));
+  sideBySide("safety", sets, `${state.op}: mean latency under each guarantee`, columns);
+  const notes = [];
+  if (sets.length < 2) notes.push("Only one guarantee was measured here, so that its price is not known.");
+  if (!counted) notes.push("Syncs per operation: not measured in this run.");
+  if (notes.length) $("#safety .content").append(make("p", { class: "note" }, notes.join(" ")));
+}
+
+function drawLoad() {
+  const place = onePlace();
+  if (!place) return say("load", "Nothing succeeded here.");
+  const sets = alongGroups("background", place);
+  if (sets.length < 2) return say("load", "Not measured: everything here ran with one background only, so that there is nothing to compare.");
+  sets.sort((a, b) => (b.value === "none") - (a.value === "none"));
+  const columns = sets.map((set, i) => ({ title: set.value === "none" ? "undisturbed" : set.value, text: (cells) => textOf(cells[i], "latency_mean") }));
+  if (sets[0].value === "none")
+    sets.slice(1).forEach((set, i) => columns.push({ title: `slow-down by ${set.value}`, text: (cells) => ratioText(cells, i + 1) }));
+  sideBySide("load", sets, `${state.op}: mean latency beside each background load`, columns);
+}
+
+/** Figures of trials, one point for each store. */
+function drawTrialFigures(id, title, columns, otherwise) {
+  const place = onePlace();
+  const known = columns.filter((column) => model.trial[column]).map(columnOf);
+  if (!known.length || !place) return say(id, otherwise);
+  const cells = place.cells.filter(isOn);
+  const names = cells.map((cell) => storeOf(cell).name);
+  const tones = ["--c0", "--c2"];
+  const lines = known.map((column, number) => ({
+    name: column.title,
+    colour: css(tones[number]),
+    joined: false,
+    radius: 5,
+    points: positive(cells.map((cell, i) => {
+      const figure = figureOf(cell, column.id);
+      return { x: i + 1, at: i, y: figure?.mean ?? 0, low: figure?.low, high: figure?.high };
+    })).map((point) => ({ ...point, x: point.at })),
+  }));
+  const text = (point) => showFigure(known[0].unit, { mean: point.y, low: point.low ?? null, high: point.high ?? null });
+  chartIn(emptied(id), {
+    title,
+    x: { title: "", type: "category", labels: names },
+    y: { title, unit: known[0].unit },
+    lines,
+    tip: (name, point) => `${names[point.x]}, ${name}: ${text(point)}`,
+    head: ["figure", "store", "mean [95 % interval]"],
+    row: (name, point) => [name, names[point.x], text(point)],
+  });
+}
+
+const drawMemory = () => drawTrialFigures("memory", "peak memory above the base", ["memory_peak_above_base"], "Not measured here.");
+
+const drawWrites = () =>
+  drawTrialFigures("writes", "bytes to the device per byte of values", ["write_amplification_burst", "write_amplification_settled"],
+    "Not measured: the block device's counters are not in these results.");

@@ -1,0 +1,69 @@
+// The filters, and what else can be chosen.
+
+/** A labelled list to choose from; `values` are [value, text]. */
+function chooser(id, label, values, chosen, changed) {
+  const select = make("select", { id: `choose-${id}`, onchange: (event) => changed(event.target.value) });
+  for (const [value, text] of values) select.append(make("option", { value, selected: String(value) === String(chosen) }, text));
+  return make("label", {}, label, select);
+}
+
+function change(changes) {
+  Object.assign(state, changes);
+  writeState();
+  drawAll();
+}
+
+function drawFilters() {
+  const form = $("#filters");
+  const focused = document.activeElement?.id;
+  const parts = [];
+  model.group_axes.forEach((axis, position) => {
+    if (axis.values.length < 2) return;
+    const chosen = axis.values[model.groups[state.group].at[position]];
+    const pick = (value) => change({ group: bestGroup({ ...groupValues(state.group), [axis.id]: value }, axis.id), cell: "" });
+    parts.push(chooser(axis.id, AXIS_NAMES[axis.id] || axis.id, axis.values.map((value) => [value, value]), chosen, pick));
+  });
+  for (const [axis] of AXES) {
+    const values = axisValues(axis);
+    if (values.length < 2) continue;
+    const options = [[-1, "all"], ...values.map((value, number) => [number, axis === "records" ? recordsText(number) : value])];
+    parts.push(chooser(axis, AXIS_NAMES[axis] || axis, options, state[axis], (value) => change({ [axis]: Number(value), cell: "" })));
+  }
+  if (model.operations.length > 1)
+    parts.push(chooser("op", "operation", model.operations.map((name) => [name, name]), state.op, (op) => change({ op })));
+  parts.push(storeChips());
+  form.replaceChildren(...parts);
+  if (focused) document.getElementById(focused)?.focus();
+}
+
+function storeChips() {
+  const field = make("fieldset", {}, make("legend", {}, "stores in charts and table"));
+  model.stores.forEach((store, number) => {
+    const on = !state.off.has(store.name);
+    const toggle = () => {
+      const off = new Set(state.off);
+      if (on) off.add(store.name);
+      else off.delete(store.name);
+      change({ off });
+    };
+    const properties = { type: "button", class: "chip", id: `store-${number}`, "aria-pressed": String(on), colour: store.colour, onclick: toggle };
+    const name = store.harness ? `${store.name} (harness)` : store.name;
+    field.append(make("button", properties, make("span", { class: "dot" }), name));
+  });
+  return field;
+}
+
+/** Says above each section what it shows. */
+function drawWhere() {
+  const values = groupValues(state.group);
+  const facets = model.group_axes.filter((axis) => axis.values.length > 1 && axis.id !== "guarantee");
+  const parts = [`Guarantee: ${values.guarantee}`, ...facets.map((axis) => `${axis.id}: ${values[axis.id]}`)];
+  for (const id of ["winners", "curves", "table", "latency", "timeline", "space", "safety", "memory", "writes", "load"]) {
+    const one = ["latency", "timeline", "space", "safety", "memory", "writes", "load"].includes(id);
+    const place = one ? onePlace() : null;
+    const what = id === "safety" ? parts.slice(1) : parts.slice();
+    if (["latency", "timeline", "space", "safety", "load"].includes(id)) what.push(`operation: ${state.op}`);
+    if (place) what.push(placeText(place));
+    $(`#${id} .where`).textContent = what.join(" · ");
+  }
+}

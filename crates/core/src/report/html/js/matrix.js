@@ -1,0 +1,119 @@
+// The matrix of winners, and what each of its places holds.
+
+function drawMatrix() {
+  const columns = shown("data").flatMap((data) => shown("records").map((records) => ({ data, records })));
+  const sizes = shown("record_size");
+  const body = make("tbody");
+  for (const row of model.rows) {
+    sizes.forEach((size, number) => {
+      const marked = state.mark === `${row.name}|${model.sizes[size].text}`;
+      const line = make("tr", { class: [number === 0 && "first", marked && "marked"].filter(Boolean).join(" ") });
+      if (number === 0) line.append(make("th", { scope: "rowgroup", rowspan: sizes.length, class: "op" }, rowTitle(row)));
+      line.append(make("th", { scope: "row" }, model.sizes[size].text));
+      for (const { data, records } of columns) line.append(make("td", {}, matrixPlace(row, { data, size, records })));
+      body.append(line);
+    });
+  }
+  const table = make("table", { class: "matrix" }, matrixHead(columns), body);
+  $("#winners .content").replaceChildren(make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Matrix of winners" }, table));
+}
+
+function rowTitle(row) {
+  const better = columnOf(row.column)?.better === "higher" ? "more is better" : "less is better";
+  return make("span", { title: `${columnOf(row.column)?.title}: ${better}` }, row.name);
+}
+
+function matrixHead(columns) {
+  const kinds = make("tr", {}, make("td"), make("td"));
+  const counts = make("tr", {}, make("td"), make("th", { scope: "col" }, "records"));
+  let kind = -1;
+  for (const { data, records } of columns) {
+    if (data !== kind) kinds.append(make("th", { scope: "colgroup", colspan: columns.filter((c) => c.data === data).length }, model.data[data]));
+    kind = data;
+    counts.append(make("th", { scope: "col" }, grouped(model.records[records].at)));
+  }
+  return make("thead", {}, kinds, counts);
+}
+
+const contestKey = (row, { data, size, records }) =>
+  [row.name, model.data[data], model.sizes[size].text, model.records[records].text].join("|");
+
+/** The stores of a place, the best first, those without a figure last. */
+function ranked(row, place) {
+  const cells = places.get(placeKey(state.group, place.data, place.size, place.records)) || [];
+  const better = columnOf(row.column)?.better === "higher" ? -1 : 1;
+  const all = cells.filter((cell) => !storeOf(cell).harness).map((cell) => {
+    const figure = figureOf(cell, row.column, row.name);
+    return { cell, figure, standing: standingOf(cell, row.name) };
+  });
+  const order = (one) => (one.standing ? (one.standing.standing === 0 ? 0 : 1) : 2);
+  return all.sort((a, b) => order(a) - order(b) || better * ((a.figure?.mean ?? 0) - (b.figure?.mean ?? 0)));
+}
+
+function matrixPlace(row, place) {
+  const all = ranked(row, place);
+  const open = () => change({ cell: contestKey(row, place) });
+  const where = `${row.name}, ${placeText(place)}`;
+  const [best] = all;
+  if (!best?.standing) {
+    const why = all.map((one) => model.cells.why[one.cell]).find(Boolean) || "not run";
+    return make("button", { type: "button", class: "win none", onclick: open, "aria-label": `${where}: ${why}` }, why);
+  }
+  const ties = all.slice(1).filter((one) => one.standing?.standing === 1).map((one) => storeOf(one.cell).name);
+  const store = storeOf(best.cell);
+  const figure = show(columnOf(row.column).unit, best.figure.mean);
+  const label = `${where}: ${store.name}, ${figure}${ties.length ? `, too close to call with ${ties.join(", ")}` : ""}`;
+  return make("button", { type: "button", class: "win", colour: store.colour, onclick: open, "aria-label": label },
+    make("b", {}, store.name), figure, ties.length ? make("span", { class: "tie" }, `≈ ${ties.join(", ")}`) : null);
+}
+
+/** Opens the place that the address names. */
+function drawDetail() {
+  const dialog = $("#detail");
+  const [name, data, size, records] = state.cell.split("|");
+  const row = model.rows.find((row) => row.name === name);
+  const place = {
+    data: model.data.indexOf(data),
+    size: axisValues("record_size").indexOf(size),
+    records: axisValues("records").indexOf(records),
+  };
+  const known = row && Object.values(place).every((number) => number >= 0);
+  if (!known) {
+    if (dialog.open) dialog.close();
+    return;
+  }
+  $("#detail-title").textContent = `${row.name}: ${placeText(place)}`;
+  $("#detail-content").replaceChildren(detail(row, place));
+  if (!dialog.open) dialog.showModal();
+}
+
+function detail(row, place) {
+  const column = columnOf(row.column);
+  const head = ["store", `${column.title} [95 % interval]`, "times worse than the best", "verdict", "trials"];
+  const body = make("tbody");
+  for (const { cell, figure, standing } of ranked(row, place)) {
+    const won = standing && standing.standing < 2;
+    const { succeeded, trials, why } = model.cells;
+    const line = make("tr", { class: won ? "best" : null, colour: storeOf(cell).colour },
+      make("th", { scope: "row" }, storeOf(cell).name),
+      make("td", { class: "n" }, showFigure(column.unit, figure)),
+      make("td", { class: "n" }, standing && standing.times !== null ? timesText(standing) : "–"),
+      make("td", {}, standing ? verdict(standing) : why[cell] || "not measured"),
+      make("td", { class: "n" }, succeeded[cell] === trials[cell] ? String(trials[cell]) : `${succeeded[cell]} of ${trials[cell]}`));
+    body.append(line);
+  }
+  const heads = head.map((text, number) => make("th", { scope: "col", class: [1, 2, 4].includes(number) ? "n" : null }, text));
+  const table = make("table", {}, make("thead", {}, make("tr", {}, ...heads)), body);
+  const note = `Guarantee: ${groupValues(state.group).guarantee}. Ratios are paired by block: what a block did to both cancels out.`;
+  return make("div", {}, make("div", { class: "scroll" }, table), make("p", { class: "note" }, note));
+}
+
+function timesText({ times, low, high, blocks }) {
+  const interval = low === null ? "" : ` [${threeDigits(low)}, ${threeDigits(high)}]`;
+  return `${threeDigits(times)}${interval}, ${blocks} block${blocks === 1 ? "" : "s"}`;
+}
+
+function verdict({ standing, rule }) {
+  const by = rule === 0 ? "by the interval" : "by the 5 % threshold";
+  return standing === 0 ? "the best" : standing === 1 ? `too close to call, ${by}` : `worse, ${by}`;
+}

@@ -1,0 +1,114 @@
+// Puts it all together.
+
+function drawAll() {
+  clearCharts();
+  everyRow = false;
+  drawFilters();
+  drawWhere();
+  drawMatrix();
+  drawCurves();
+  drawLatency();
+  drawTimeline();
+  drawSpace();
+  drawSafety();
+  drawMemory();
+  drawWrites();
+  drawLoad();
+  drawTable();
+  drawDetail();
+}
+
+/** Follows a link within the page: takes its choices, and goes where it points. */
+function follow() {
+  const go = readState();
+  drawAll();
+  writeState();
+  if (!go) return;
+  const section = document.getElementById(go);
+  // Where the filters stay in view, a section begins below them.
+  const sticky = getComputedStyle($("#filters")).position === "sticky";
+  document.documentElement.style.scrollPaddingTop = sticky ? `${$("#filters").offsetHeight}px` : "0";
+  section?.scrollIntoView();
+  if (!$("#detail").open) section?.focus({ preventScroll: true });
+}
+
+// ---- Light and dark
+
+const THEMES = ["system", "light", "dark"];
+
+function setTheme(theme) {
+  if (theme === "system") delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = theme;
+  $("#theme").textContent = `Theme: ${theme}`;
+}
+
+/** A file's page may not be allowed to keep anything. */
+function kept(theme) {
+  try {
+    if (theme) localStorage.setItem("storebench-theme", theme);
+    return localStorage.getItem("storebench-theme");
+  } catch {
+    return null;
+  }
+}
+
+function startTools() {
+  let theme = THEMES.includes(kept()) ? kept() : "system";
+  setTheme(theme);
+  $("#theme").addEventListener("click", () => {
+    theme = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length];
+    kept(theme);
+    setTheme(theme);
+    drawAll();
+  });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
+  $("#print").addEventListener("click", () => print());
+  // On paper everything is light, drawn and open.
+  let opened = [];
+  addEventListener("beforeprint", () => {
+    setTheme("light");
+    drawAll();
+    drawEveryChart();
+    opened = [...document.querySelectorAll("main > section details:not([open])")];
+    opened.forEach((details) => (details.open = true));
+  });
+  addEventListener("afterprint", () => {
+    opened.forEach((details) => (details.open = false));
+    setTheme(theme);
+    drawAll();
+  });
+  for (const id of ["theme", "print"]) $(`#${id}`).hidden = false;
+}
+
+function startDialog() {
+  const dialog = $("#detail");
+  $("#detail-close").addEventListener("click", () => dialog.close());
+  dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
+  dialog.addEventListener("close", () => {
+    const cell = state.cell;
+    state.cell = "";
+    writeState();
+    // Back to where it was opened.
+    if (cell) $("#winners")?.focus({ preventScroll: true });
+  });
+}
+
+async function start() {
+  model = await readData();
+  index();
+  Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
+  $("#filters").hidden = false;
+  $("#drawn").hidden = false;
+  startTools();
+  startDialog();
+  addEventListener("hashchange", follow);
+  follow();
+  document.documentElement.dataset.ready = "yes";
+}
+
+// After the first paint: the answer is readable before anything is drawn.
+requestAnimationFrame(() => setTimeout(() => start().catch((error) => {
+  $("#problem").hidden = false;
+  $("#problem").textContent = `The figures could not be drawn: ${error.message}`;
+  throw error;
+})));

@@ -1,0 +1,105 @@
+// What is chosen. It lives in the address, after the #, so that a link shows the same.
+
+/** The axes within a matrix, and the lists that their values come from. */
+const AXES = [["data", "data"], ["record_size", "sizes"], ["records", "records"]];
+const AXIS_NAMES = { record_size: "record size", hardware: "hardware" };
+
+const state = {
+  group: 0,
+  /** For each axis within a matrix the number chosen, or -1 for all. */
+  data: -1,
+  record_size: -1,
+  records: -1,
+  op: "",
+  figure: "latency_mean",
+  x: "records",
+  shows: "operation",
+  sort: "",
+  down: false,
+  off: new Set(),
+  cell: "",
+  mark: "",
+};
+
+const axisValues = (axis) => model[AXES.find(([id]) => id === axis)[1]].map((value) => value.text || value);
+
+/** The group with the values asked for; of several, or none, the one that fits best. The axis named must fit. */
+function bestGroup(wanted, must) {
+  let best = 0;
+  let bestScore = -1;
+  model.groups.forEach((group, number) => {
+    let score = 0;
+    model.group_axes.forEach((axis, position) => {
+      const fits = axis.values[group.at[position]] === wanted[axis.id];
+      if (fits) score += axis.id === must ? 1000 : 1;
+    });
+    if (score > bestScore) [best, bestScore] = [number, score];
+  });
+  return best;
+}
+
+const groupValues = (number) =>
+  Object.fromEntries(model.group_axes.map((axis, i) => [axis.id, axis.values[model.groups[number].at[i]]]));
+
+/** Takes the choices from the address. What it does not name, or names wrongly, is left at its default. */
+function readState() {
+  const asked = new URLSearchParams(location.hash.slice(1));
+  const wanted = { ...groupValues(state.group) };
+  for (const axis of model.group_axes) if (asked.has(axis.id)) wanted[axis.id] = asked.get(axis.id);
+  state.group = bestGroup(wanted);
+  // A link to a section alone leaves the rest as it is.
+  if (state.op && asked.has("go") && [...asked.keys()].length === 1) return asked.get("go");
+  for (const [axis] of AXES) state[axis] = asked.has(axis) ? axisValues(axis).indexOf(asked.get(axis)) : -1;
+  const oneOf = (name, values, otherwise) => (values.includes(asked.get(name)) ? asked.get(name) : otherwise);
+  state.op = oneOf("op", model.operations, model.operations.includes("get") ? "get" : model.operations[0] || "");
+  state.figure = oneOf("figure", model.columns.map((column) => column.id), "latency_mean");
+  state.x = oneOf("x", ["records", "record_size"], "records");
+  state.shows = oneOf("shows", ["operation", "trial"], "operation");
+  state.sort = asked.get("sort") || "";
+  state.down = asked.get("down") === "1";
+  const names = model.stores.map((store) => store.name);
+  state.off = new Set(asked.getAll("off").filter((name) => names.includes(name)));
+  state.cell = asked.get("cell") || "";
+  state.mark = asked.get("mark") || "";
+  return asked.get("go") || "";
+}
+
+/** Puts the choices into the address. */
+function writeState() {
+  const parts = new URLSearchParams();
+  const values = groupValues(state.group);
+  for (const axis of model.group_axes) if (axis.values.length > 1) parts.set(axis.id, values[axis.id]);
+  for (const [axis] of AXES) if (state[axis] >= 0) parts.set(axis, axisValues(axis)[state[axis]]);
+  for (const name of ["op", "figure", "x", "shows", "sort", "cell", "mark"]) if (state[name]) parts.set(name, state[name]);
+  if (state.down) parts.set("down", "1");
+  for (const name of state.off) parts.append("off", name);
+  history.replaceState(null, "", `#${parts}`);
+}
+
+/** The numbers of an axis that are shown: the one chosen, or all that the group has. */
+function shown(axis) {
+  const present = new Set();
+  const numbers = model.cells[axis === "record_size" ? "size" : axis];
+  model.cells.group.forEach((group, cell) => group === state.group && present.add(numbers[cell]));
+  return [...present].sort((a, b) => a - b).filter((number) => state[axis] < 0 || number === state[axis]);
+}
+
+/** One place for the charts that show one: what is chosen, and the first that has figures where all are. */
+function onePlace() {
+  for (const data of shown("data"))
+    for (const size of shown("record_size"))
+      for (const records of shown("records")) {
+        const cells = places.get(placeKey(state.group, data, size, records)) || [];
+        if (cells.some((cell) => model.cells.succeeded[cell] > 0)) return { data, size, records, cells };
+      }
+  return null;
+}
+
+const isOn = (cell) => !state.off.has(model.stores[model.cells.store[cell]].name);
+const storeOf = (cell) => model.stores[model.cells.store[cell]];
+
+function placeText({ data, size, records }) {
+  return `${model.sizes[size].text}, ${recordsText(records)}, ${model.data[data]}`;
+}
+
+const recordsText = (number) => `${grouped(model.records[number].at)} records`;

@@ -1,0 +1,242 @@
+//! The data of the page: every cell and its figures, as columns of arrays, which compress well. All that needs deciding is
+//! decided here, by the same code as for the terminal; the page only shows it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use indexmap::{IndexMap, IndexSet};
+use serde::Serialize;
+
+use super::cells::{Cells, Key, Row};
+use super::contests::Contests;
+use super::latencies::Percentiles;
+use super::numbers::Figures;
+use super::timeline::Timelines;
+use crate::report::column::{COLUMNS, Column, Unit};
+use crate::report::matrix::{Matrix, operations, series};
+use crate::report::merge::{GuaranteeLabel, Merged};
+use crate::report::names;
+use crate::stats::{Better, Summary};
+use crate::units::{CountRange, SizeRange};
+
+/// The version of this layout, for those who read the page's data.
+const LAYOUT: u32 = 1;
+
+/// Everything that the page draws from.
+#[derive(Debug, Serialize)]
+pub struct Model<'a> {
+    layout: u32,
+    storebench: &'static str,
+    stores: Vec<Store<'a>>,
+    /// The axes that tell groups apart.
+    group_axes: Vec<GroupAxis>,
+    groups: Vec<Group>,
+    data: Vec<&'static str>,
+    sizes: Vec<Range>,
+    records: Vec<Range>,
+    operations: Vec<String>,
+    columns: Vec<ColumnInfo>,
+    /// What the matrix has rows for.
+    rows: Vec<MatrixRow>,
+    cells: Cells,
+    /// Figures of trials, by column.
+    trial: IndexMap<&'static str, Figures>,
+    /// Figures of operations, by operation and column.
+    operation: IndexMap<String, IndexMap<&'static str, Figures>>,
+    /// Who won, by the rows' names.
+    contests: IndexMap<String, Contests>,
+    percentiles: Percentiles,
+    timelines: Timelines,
+}
+
+#[derive(Debug, Serialize)]
+struct Store<'a> {
+    name: &'a str,
+    /// Whether it is a part of the harness, which is shown and never wins.
+    harness: bool,
+    /// The position in the page's palette.
+    colour: usize,
+}
+
+#[derive(Debug, Serialize)]
+struct GroupAxis {
+    id: &'static str,
+    values: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct Group {
+    title: String,
+    /// A position in each axis of `group_axes`.
+    at: Vec<usize>,
+}
+
+#[derive(Debug, Serialize)]
+struct Range {
+    text: String,
+    /// Where it stands on an axis: its mean size in bytes, or the records that it starts with.
+    at: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct ColumnInfo {
+    id: &'static str,
+    title: &'static str,
+    unit: Unit,
+    better: Better,
+    operation: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct MatrixRow {
+    name: String,
+    column: &'static str,
+}
+
+impl<'a> Model<'a> {
+    /// Gathers everything; `matrices` has one entry for each group.
+    pub fn new(merged: &'a Merged<'a>, matrices: &[Option<Matrix>]) -> Model<'a> {
+        let rows = super::cells::rows(merged, matrices);
+        let names: IndexSet<&str> = rows.iter().map(|row| row.key.store).collect();
+        let stores = stores(merged, &names);
+        let all_operations: IndexSet<String> = merged.groups.iter().flat_map(operations).collect();
+        let sizes: BTreeSet<SizeRange> = rows.iter().map(|row| row.key.size).collect();
+        let counts: BTreeSet<CountRange> = rows.iter().map(|row| row.key.records).collect();
+        let (group_axes, groups) = groups(merged);
+        let columns: Vec<&Column> = COLUMNS.iter().collect();
+        Model {
+            layout: LAYOUT,
+            storebench: env!("CARGO_PKG_VERSION"),
+            group_axes,
+            groups,
+            data: super::cells::KINDS.map(crate::cell::Data::name).into(),
+            sizes: sizes.iter().map(|size| Range { text: size.to_string(), at: size.mean() }).collect(),
+            records: counts.iter().map(|c| Range { text: c.to_string(), at: c.from as f64 }).collect(),
+            columns: columns.iter().map(|column| info(column)).collect(),
+            rows: matrix_rows(matrices),
+            trial: trial_figures(&rows, &columns),
+            operation: operation_figures(&rows, &columns, &all_operations),
+            contests: contests(&rows, matrices),
+            percentiles: Percentiles::new(&rows, &all_operations),
+            timelines: Timelines::new(&rows, &all_operations),
+            cells: Cells::new(&rows, &names, &sizes, &counts),
+            operations: all_operations.into_iter().collect(),
+            stores,
+        }
+    }
+}
+
+fn stores<'a>(merged: &Merged<'_>, names: &IndexSet<&'a str>) -> Vec<Store<'a>> {
+    let store = |name: &&'a str| Store {
+        name,
+        harness: merged.is_harness(name),
+        colour: names::palette_position(name),
+    };
+    names.iter().map(store).collect()
+}
+
+/// The axes in which groups differ, or that name them, and each group's values.
+fn groups(merged: &Merged<'_>) -> (Vec<GroupAxis>, Vec<Group>) {
+    let mut axes: IndexMap<&'static str, IndexSet<String>> = IndexMap::new();
+    let mut groups = Vec::new();
+    for group in &merged.groups {
+        let guarantee = GuaranteeLabel(group.key.asked, group.key.tier).to_string();
+        let fixed = [("hardware", group.key.hardware.clone()), ("guarantee", guarantee)];
+        let facets = group.key.facets.iter().map(|(axis, value)| (axis.name(), value.clone()));
+        let at = fixed
+            .into_iter()
+            .chain(facets)
+            .map(|(id, value)| axes.entry(id).or_default().insert_full(value).0);
+        groups.push(Group { at: at.collect(), title: merged.label(&group.key) });
+    }
+    let axes = axes.into_iter().map(|(id, values)| GroupAxis { id, values: values.into_iter().collect() });
+    (axes.collect(), groups)
+}
+
+fn info(column: &Column) -> ColumnInfo {
+    ColumnInfo {
+        id: column.id,
+        title: column.title,
+        unit: column.unit,
+        better: column.better,
+        operation: column.is_of_operation(),
+    }
+}
+
+fn matrix_rows(matrices: &[Option<Matrix>]) -> Vec<MatrixRow> {
+    let mut rows: Vec<MatrixRow> = Vec::new();
+    for row in matrices.iter().flatten().flat_map(|matrix| &matrix.rows) {
+        let row = MatrixRow { name: row.figure.name.clone(), column: row.figure.column };
+        if !rows.contains(&row) {
+            rows.push(row);
+        }
+    }
+    // Space and memory last, also where another group brought another operation.
+    rows.sort_by_key(|row| matches!(row.name.as_str(), "space" | "memory"));
+    rows
+}
+
+fn summary(row: &Row<'_>, name: &str, column: &Column) -> Option<Summary> {
+    let values: Vec<f64> = series(&row.entries, name, column).into_values().collect();
+    Summary::of(&values)
+}
+
+fn trial_figures(rows: &[Row<'_>], columns: &[&Column]) -> IndexMap<&'static str, Figures> {
+    let columns = columns.iter().filter(|column| !column.is_of_operation());
+    figures(rows, "", columns.copied())
+}
+
+fn operation_figures(
+    rows: &[Row<'_>],
+    columns: &[&Column],
+    operations: &IndexSet<String>,
+) -> IndexMap<String, IndexMap<&'static str, Figures>> {
+    let of = |operation: &String| {
+        let columns = columns.iter().filter(|column| column.is_of_operation());
+        (operation.clone(), figures(rows, operation, columns.copied()))
+    };
+    operations.iter().map(of).collect()
+}
+
+/// The columns that any cell has a figure for.
+fn figures<'c>(
+    rows: &[Row<'_>],
+    name: &str,
+    columns: impl Iterator<Item = &'c Column>,
+) -> IndexMap<&'static str, Figures> {
+    let mut all = IndexMap::new();
+    for column in columns {
+        let mut figures = Figures::default();
+        rows.iter().for_each(|row| figures.push(summary(row, name, column)));
+        if !figures.is_empty() {
+            all.insert(column.id, figures);
+        }
+    }
+    all
+}
+
+fn contests(rows: &[Row<'_>], matrices: &[Option<Matrix>]) -> IndexMap<String, Contests> {
+    let numbers: BTreeMap<Key<'_>, usize> = rows.iter().enumerate().map(|(i, row)| (row.key, i)).collect();
+    let mut all: IndexMap<String, Contests> = IndexMap::new();
+    for (group, matrix) in matrices.iter().enumerate() {
+        for row in matrix.iter().flat_map(|matrix| &matrix.rows) {
+            let columns = matrix.iter().flat_map(|matrix| &matrix.columns);
+            for (place, contest) in columns.zip(&row.contests) {
+                let contests =
+                    all.entry(row.figure.name.clone()).or_insert_with(|| Contests::new(rows.len()));
+                for contender in &contest.contenders {
+                    let key = Key {
+                        group,
+                        data: place.data,
+                        size: row.record_size,
+                        records: place.records,
+                        store: &contender.store,
+                    };
+                    if let Some(number) = numbers.get(&key) {
+                        contests.set(*number, contender);
+                    }
+                }
+            }
+        }
+    }
+    all
+}

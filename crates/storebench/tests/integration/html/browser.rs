@@ -1,0 +1,224 @@
+//! A headless Chromium, driven through its DevTools protocol: real clicks and keys, and a record of what went wrong.
+
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tungstenite::{Message, WebSocket};
+
+/// How long anything may take before the test fails.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Names under which Chromium is installed.
+const NAMES: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
+
+/// No sandbox, which containers often can't have; and nothing of its own accord over the network.
+const FLAGS: [&str; 9] = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+    "--no-first-run",
+    "--remote-debugging-port=0",
+];
+
+/// A page open in a browser of its own, which ends with it.
+pub struct Browser {
+    process: Child,
+    socket: WebSocket<TcpStream>,
+    session: String,
+    number: u64,
+    events: Vec<Value>,
+    _profile: TempDir,
+}
+
+impl Browser {
+    /// Opens a page of a file, `after` being the part of its address after the name. `None` without Chromium.
+    pub fn open(file: &Path, after: &str) -> Option<Browser> {
+        let mut browser = Browser::start()?;
+        let target = browser.send("Target.createTarget", json!({"url": "about:blank"}));
+        let target = json!({"targetId": target["targetId"], "flatten": true});
+        let attached = browser.send("Target.attachToTarget", target);
+        browser.session = attached["sessionId"].as_str().unwrap().to_owned();
+        for domain in ["Runtime.enable", "Log.enable", "Network.enable", "Page.enable"] {
+            browser.send(domain, json!({}));
+        }
+        browser.go(file, after);
+        Some(browser)
+    }
+
+    fn start() -> Option<Browser> {
+        let profile = tempfile::tempdir().unwrap();
+        let process = NAMES.iter().find_map(|name| {
+            let mut command = Command::new(name);
+            command
+                .args(FLAGS)
+                .arg(format!("--user-data-dir={}", profile.path().display()))
+                .arg("about:blank");
+            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().ok()
+        })?;
+        let ready = profile.path().join("DevToolsActivePort");
+        let address = wait(|| std::fs::read_to_string(&ready).ok().filter(|text| text.lines().count() == 2));
+        let (port, path) = address.split_once('\n').unwrap();
+        let stream = TcpStream::connect(("127.0.0.1", port.parse::<u16>().unwrap())).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let (socket, _) =
+            tungstenite::client(format!("ws://127.0.0.1:{port}{}", path.trim()), stream).unwrap();
+        Some(Browser {
+            process,
+            socket,
+            session: String::new(),
+            number: 0,
+            events: vec![],
+            _profile: profile,
+        })
+    }
+
+    /// Opens another page, or the same at another place.
+    pub fn go(&mut self, file: &Path, after: &str) {
+        self.send("Page.navigate", json!({"url": format!("file://{}{after}", file.display())}));
+        self.until("document.documentElement.dataset.ready === 'yes'");
+    }
+
+    /// Gives a command and waits for its result.
+    pub fn send(&mut self, method: &str, parameters: Value) -> Value {
+        self.number += 1;
+        let mut message = json!({"id": self.number, "method": method, "params": parameters});
+        if !self.session.is_empty() {
+            message["sessionId"] = json!(self.session);
+        }
+        self.socket.send(Message::text(message.to_string())).unwrap();
+        loop {
+            let Message::Text(text) = self.socket.read().unwrap() else { continue };
+            let answer: Value = serde_json::from_str(&text).unwrap();
+            if answer["id"] == json!(self.number) {
+                assert!(answer["error"].is_null(), "{method}: {}", answer["error"]);
+                return answer["result"].clone();
+            }
+            self.events.push(answer);
+        }
+    }
+
+    /// The value of an expression in the page.
+    pub fn value(&mut self, expression: &str) -> Value {
+        let parameters = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
+        let result = self.send("Runtime.evaluate", parameters);
+        assert!(result["exceptionDetails"].is_null(), "{expression}: {}", result["exceptionDetails"]);
+        result["result"]["value"].clone()
+    }
+
+    /// The text of the first element that a selector finds.
+    pub fn text(&mut self, selector: &str) -> String {
+        let text = self.value(&format!("document.querySelector({}).textContent", json!(selector)));
+        text.as_str().unwrap().to_owned()
+    }
+
+    /// How many elements a selector finds.
+    pub fn count(&mut self, selector: &str) -> u64 {
+        self.value(&format!("document.querySelectorAll({}).length", json!(selector))).as_u64().unwrap()
+    }
+
+    /// Waits until an expression is true.
+    pub fn until(&mut self, expression: &str) {
+        let began = Instant::now();
+        while self.value(expression) != json!(true) {
+            assert!(began.elapsed() < PATIENCE, "never true: {expression}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Clicks with the mouse on the middle of an element, which must be what is there to be clicked.
+    pub fn click(&mut self, selector: &str) {
+        let middle = self.value(&format!(
+            "(() => {{ const e = document.querySelector({}); e.scrollIntoView({{block: 'center'}}); \
+             const r = e.getBoundingClientRect(); const [x, y] = [r.x + r.width / 2, r.y + r.height / 2]; \
+             return [x, y, e.contains(document.elementFromPoint(x, y))]; }})()",
+            json!(selector)
+        ));
+        assert_eq!(middle[2], json!(true), "{selector} is hidden by something");
+        for kind in ["mousePressed", "mouseReleased"] {
+            let at = json!({"type": kind, "x": middle[0], "y": middle[1], "button": "left", "clickCount": 1});
+            self.send("Input.dispatchMouseEvent", at);
+        }
+    }
+
+    /// Presses a key: `Enter`, `Escape`, `Tab`.
+    pub fn press(&mut self, key: &str) {
+        let (code, text) = match key {
+            "Enter" => (13, "\r"),
+            "Tab" => (9, ""),
+            "Escape" => (27, ""),
+            other => panic!("no such key: {other}"),
+        };
+        let mut down = json!({"type": "keyDown", "key": key, "code": key, "windowsVirtualKeyCode": code});
+        if !text.is_empty() {
+            down["text"] = json!(text);
+        }
+        self.send("Input.dispatchKeyEvent", down);
+        self.send(
+            "Input.dispatchKeyEvent",
+            json!({"type": "keyUp", "key": key, "code": key, "windowsVirtualKeyCode": code}),
+        );
+    }
+
+    /// Chooses a value of a list, as a keyboard does.
+    pub fn choose(&mut self, selector: &str, text: &str) {
+        let chosen = self.value(&format!(
+            "(() => {{ const e = document.querySelector({}); \
+             const o = [...e.options].find((o) => o.textContent === {}); if (!o) return false; \
+             e.value = o.value; e.dispatchEvent(new Event('change', {{bubbles: true}})); return true; }})()",
+            json!(selector),
+            json!(text)
+        ));
+        assert_eq!(chosen, json!(true), "{selector} has no {text}");
+    }
+
+    /// What went wrong so far: messages on the console, exceptions, requests of anything but the file itself.
+    pub fn complaints(&mut self) -> Vec<String> {
+        // Whatever was under way has been reported before this answer.
+        self.value("new Promise((done) => setTimeout(done, 100))");
+        let complaint = |event: &Value| match event["method"].as_str()? {
+            "Runtime.consoleAPICalled" | "Runtime.exceptionThrown" | "Log.entryAdded" => {
+                Some(event["params"].to_string())
+            }
+            "Network.requestWillBeSent" => {
+                let url = event["params"]["request"]["url"].as_str()?;
+                let own = ["file://", "data:", "blob:", "about:"].iter().any(|start| url.starts_with(start));
+                (!own).then(|| format!("request: {url}"))
+            }
+            _ => None,
+        };
+        self.events.iter().filter_map(complaint).collect()
+    }
+
+    /// How many requests were seen at all.
+    pub fn requests(&self) -> usize {
+        self.events.iter().filter(|event| event["method"] == "Network.requestWillBeSent").count()
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Waits until there is something.
+fn wait<T>(mut look: impl FnMut() -> Option<T>) -> T {
+    let began = Instant::now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(began.elapsed() < PATIENCE, "Chromium did not start");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
