@@ -322,10 +322,10 @@ fn dry_run(
         text.push_str(&format!("{:66} left out: {}\n", left.cell.id(), left.reason));
     }
     let summary = format!(
-        "{} cells x {} trials: about {} and up to {} of disk at a time; {} combinations left out.\n\
+        "{} cells, each run {}: about {} and up to {} of disk at a time; {} combinations left out.\n\
          The estimates are rough: they come from a short probe of the place, not from the stores.\n",
         grouped(cells.len() as u64),
-        plan.trials,
+        if plan.trials == 1 { "once".into() } else { format!("{} times", plan.trials) },
         rough_duration(Duration::from_secs_f64(total_s)),
         rough_bytes(most_bytes),
         grouped(left_out.len() as u64),

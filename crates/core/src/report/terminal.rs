@@ -162,7 +162,8 @@ pub(super) fn rule_text(rule: Rule) -> String {
              paired by block, includes 1."
         ),
         Rule::Threshold => format!(
-            "Too close to call, where they share fewer, or a figure is zero, so that no interval can tell: within {:.0} % of the best.",
+            "Too close to call, where stores share fewer than {MIN_BLOCKS} blocks, or a figure is zero, so that no interval can \
+             tell: within {:.0} % of the best.",
             THRESHOLD * 100.0
         ),
     }

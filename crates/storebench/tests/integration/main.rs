@@ -6,4 +6,5 @@ mod cli;
 mod commands;
 mod conformance;
 mod html;
+mod pages;
 mod structure;
