@@ -21,7 +21,7 @@ rocksdb     librocksdb-dev          rocksdb         RocksDB
 leveldb     libleveldb-dev          leveldb         LevelDB
 berkeleydb  libdb5.3-dev|libdb-dev  berkeley-db@5   Berkeley DB
 test        python3                 -               runs the paper's own script on our output
-test        chromium|chromium-browser|google-chrome-stable  -  opens the HTML report
+test        chromium|chromium-browser -              opens the HTML report
 check       shellcheck              shellcheck      checks these scripts
 END
 }
