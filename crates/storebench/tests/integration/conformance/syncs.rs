@@ -9,7 +9,7 @@ use storebench_core::result::{Counters, Measured, Outcome, TrialResult};
 use storebench_core::store::{Guarantee, StoreDef};
 use tempfile::TempDir;
 
-use super::subject::{Subject, chosen, for_each};
+use super::subject::{chosen, for_each};
 
 const LOADED: u64 = 200;
 const BATCH: u64 = 50;
