@@ -40,7 +40,7 @@ pub fn file_bytes(free_bytes: u64) -> u64 {
 pub fn run(bytes_per_s: u64, folder: &Path, teller: &Arc<Teller>) -> Result<Infallible, Stop> {
     let path = folder.join("disk");
     let file_bytes = prepare(&path, teller)?;
-    let (file, mode) = open(&path).map_err(Stop::while_("opening the file"))?;
+    let (file, mode) = open(&path).map_err(Stop::failed("opening the file"))?;
     let block = block_bytes(bytes_per_s).min(file_bytes);
     let description = format!(
         "wrote and read {}/s each in blocks of {} in a file of {}, {}",
@@ -49,15 +49,15 @@ pub fn run(bytes_per_s: u64, folder: &Path, teller: &Arc<Teller>) -> Result<Infa
         exact_bytes(file_bytes),
         mode.name(),
     );
-    teller.at_work(description, "bytes", 1.0).map_err(Stop::while_("telling the parent"))?;
+    teller.at_work(description, "bytes", 1.0).map_err(Stop::failed("telling the parent"))?;
     let work = Work { mode, block: block as usize, blocks: file_bytes / block, bytes_per_s };
     let (for_writer, writer_teller) = (file.try_clone(), Arc::clone(teller));
-    let for_writer = for_writer.map_err(Stop::while_("opening the file"))?;
+    let for_writer = for_writer.map_err(Stop::failed("opening the file"))?;
     let writer = thread::Builder::new()
         .name("write".into())
         .spawn(move || work.write(&for_writer, &writer_teller, || true))
-        .map_err(Stop::while_("starting a thread"))?;
-    work.read(&file, teller, || !writer.is_finished()).map_err(Stop::while_("reading"))?;
+        .map_err(Stop::failed("starting a thread"))?;
+    work.read(&file, teller, || !writer.is_finished()).map_err(Stop::failed("reading"))?;
     Err(Stop::Failed(match writer.join() {
         Ok(Err(error)) => format!("writing: {error}"),
         Ok(Ok(())) | Err(_) => "the thread that writes has ended".into(),
@@ -75,7 +75,7 @@ fn prepare(path: &Path, teller: &Teller) -> Result<u64, Stop> {
         return Ok(file.len());
     }
     let folder = path.parent().unwrap_or(path);
-    let room = rustix::fs::statvfs(folder).map_err(Stop::while_("asking for free space"))?;
+    let room = rustix::fs::statvfs(folder).map_err(Stop::failed("asking for free space"))?;
     let bytes = file_bytes(room.f_bavail * room.f_frsize);
     if bytes < LEAST_FILE_BYTES {
         return Err(Stop::Unsupported(format!(
@@ -87,7 +87,7 @@ fn prepare(path: &Path, teller: &Teller) -> Result<u64, Stop> {
     let unfinished = path.with_extension("unfinished");
     fill(&unfinished, bytes, teller)
         .and_then(|()| fs::rename(&unfinished, path))
-        .map_err(Stop::while_("writing the file"))?;
+        .map_err(Stop::failed("writing the file"))?;
     Ok(bytes)
 }
 

@@ -44,14 +44,15 @@ pub fn observe(load: Load, enough: impl Fn() -> bool) -> (Finished, u64) {
     (load.finish(from_ns, to_ns), to_ns - from_ns)
 }
 
-/// Processes whose command line holds the directory and a word.
+/// Processes at work in the directory, or with its path among their arguments, whose command line holds a word.
 pub fn processes(scratch: &Scratch, word: &str) -> Vec<u32> {
     let mut found = Vec::new();
     for entry in fs::read_dir("/proc").unwrap().flatten() {
         let Some(id) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
+        let here = fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd.starts_with(scratch.path()));
         let line = fs::read(entry.path().join("cmdline")).unwrap_or_default();
         let line = String::from_utf8_lossy(&line);
-        if line.contains(&*scratch.path().to_string_lossy()) && line.contains(word) {
+        if (here || line.contains(&*scratch.path().to_string_lossy())) && line.contains(word) {
             found.push(id);
         }
     }
