@@ -34,7 +34,8 @@ impl Series {
 
     /// One thread's part in it; `before` is what the thread had measured before the phase.
     pub fn thread(&self, thread: usize, before: &Latencies) -> Seconds<'_> {
-        Seconds { series: self, thread, second: 0, told: before.histogram().clone() }
+        let told = (before.count() > 0).then(|| before.histogram().clone());
+        Seconds { series: self, thread, second: 0, told }
     }
 
     /// All seconds, where the phase took longer than one.
@@ -42,6 +43,10 @@ impl Series {
         let mut gathered = self.gathered.into_inner().unwrap_or_else(PoisonError::into_inner);
         gathered.sum_up(u32::MAX);
         if gathered.done.len() > 1 { gathered.done } else { Vec::new() }
+    }
+
+    fn is_of_one_thread(&self) -> bool {
+        self.gathered.lock().unwrap_or_else(PoisonError::into_inner).reached.len() == 1
     }
 
     fn add(&self, thread: usize, from: u32, growth: Histogram<u64>, now: u32) -> Result<(), String> {
@@ -83,7 +88,8 @@ pub struct Seconds<'a> {
     series: &'a Series,
     thread: usize,
     second: u32,
-    told: Histogram<u64>,
+    /// What was handed over before; nothing yet where it is absent, which spares the memory of a histogram.
+    told: Option<Histogram<u64>>,
 }
 
 impl Seconds<'_> {
@@ -102,13 +108,19 @@ impl Seconds<'_> {
     /// # Errors
     /// Never, between histograms of the same bounds.
     pub fn finish(mut self, latencies: &Latencies) -> Result<(), String> {
+        if self.second == 0 && self.series.is_of_one_thread() {
+            // Within a second there is no series, and no memory to be taken for it from the store's account.
+            return Ok(());
+        }
         self.hand_over(latencies, u32::MAX)
     }
 
     fn hand_over(&mut self, latencies: &Latencies, now: u32) -> Result<(), String> {
         let mut growth = latencies.histogram().clone();
-        growth.subtract(&self.told).map_err(|error| error.to_string())?;
-        self.told.clone_from(latencies.histogram());
+        if let Some(told) = &self.told {
+            growth.subtract(told).map_err(|error| error.to_string())?;
+        }
+        self.told = Some(latencies.histogram().clone());
         self.series.add(self.thread, self.second, growth, now)?;
         self.second = now;
         Ok(())

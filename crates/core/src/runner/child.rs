@@ -79,7 +79,7 @@ fn trial(stores: &[StoreDef], spec: &Spec) -> Result<Measured, Ended> {
         compression: spec.compression,
         cache_bytes: spec.cache_bytes,
         settings: &spec.settings,
-        sessions: crud.threads as usize + 1,
+        sessions: crud.threads as usize,
     };
     measure(store, open, options, prepared, promised, &spec.device)
 }
