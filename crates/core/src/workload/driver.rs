@@ -373,22 +373,27 @@ impl<'a> Driver<'a> {
         key: &Key,
         value: &[u8],
     ) -> Result<u64, Stop> {
-        if planned.operation == Operation::Get {
-            return self.get(session, planned, key);
+        match planned.operation {
+            Operation::Insert => self.write(planned, key, || session.insert(key, value)),
+            Operation::Update => self.write(planned, key, || session.update(key, value)),
+            Operation::Remove => self.write(planned, key, || session.remove(key)),
+            Operation::Get => self.get(session, planned, key),
         }
+    }
+
+    /// Times a call that changes the store.
+    #[inline(always)]
+    fn write(
+        &mut self,
+        planned: &Planned,
+        key: &Key,
+        call: impl FnOnce() -> crate::store::Result<()>,
+    ) -> Result<u64, Stop> {
         let start = self.start(planned.timed);
-        let result = match planned.operation {
-            Operation::Insert => session.insert(key, value),
-            Operation::Update => session.update(key, value),
-            Operation::Remove => session.remove(key),
-            // Told apart above, with a visitor and a check of its own.
-            Operation::Get => Ok(()),
-        };
+        let result = call();
         let end = self.clock.now();
-        match result {
-            Ok(()) => Ok(end.saturating_sub(start)),
-            Err(error) => Err(failed(planned, key, &error)),
-        }
+        result.map_err(|error| failed(planned, key, &error))?;
+        Ok(end.saturating_sub(start))
     }
 
     /// One operation that is not measured: its syncs are set apart.
