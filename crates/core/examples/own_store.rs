@@ -105,8 +105,11 @@ fn replay(log: &[u8]) -> (BTreeMap<Vec<u8>, Vec<u8>>, u64) {
     (values, (log.len() - rest.len()) as u64)
 }
 
-/// Key, value (none where the key was removed), and what follows; nothing where no whole entry begins.
-fn first_entry(log: &[u8]) -> Option<(&[u8], Option<&[u8]>, &[u8])> {
+/// A key, its value (none where the key was removed), and what follows.
+type Entry<'a> = (&'a [u8], Option<&'a [u8]>, &'a [u8]);
+
+/// The first entry; nothing where no whole one begins.
+fn first_entry(log: &[u8]) -> Option<Entry<'_>> {
     let (checksum, body) = log.split_first_chunk::<8>()?;
     let (key_len, rest) = body.split_first_chunk::<8>()?;
     let (value_len, rest) = rest.split_first_chunk::<8>()?;

@@ -184,7 +184,7 @@ pub enum Background {
     /// Nothing.
     #[default]
     None,
-    /// Spins on this many processors.
+    /// Spins with this many threads, as many processors' worth.
     Cpu(u32),
     /// Reads and writes beside the store's place, this many bytes per second of each.
     Disk(u64),
@@ -195,6 +195,9 @@ pub enum Background {
 }
 
 impl Background {
+    /// The lowest rate of a load on the disk, in bytes per second: with less, it would often be idle.
+    const LEAST_DISK_RATE: u64 = 128 << 10;
+
     /// What a kind does where no amount is given: one processor, 20 MiB/s, half of free memory.
     const KINDS: [(&'static str, Background); 5] = [
         ("none", Background::None),
@@ -226,7 +229,8 @@ impl FromStr for Background {
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || {
             format!(
-                "{text:?} is not a background: say none, cpu, cpu:2, disk, disk:50MiB/s, memory, memory:25% or video"
+                "{text:?} is not a background: say none, cpu, cpu:2 (up to 1024), disk, disk:50MiB/s (at least 128KiB/s), \
+                 memory, memory:25% (up to 90%) or video"
             )
         };
         if let Some((_, kind)) = Background::KINDS.iter().find(|(name, _)| *name == text) {
@@ -234,8 +238,11 @@ impl FromStr for Background {
         }
         let (kind, amount) = text.split_once(':').ok_or_else(wrong)?;
         let parsed = match kind {
-            "cpu" => amount.parse().ok().filter(|cores| *cores > 0).map(Background::Cpu),
-            "disk" => amount.strip_suffix("/s").and_then(|rate| parse_bytes(rate).ok()).map(Background::Disk),
+            "cpu" => amount.parse().ok().filter(|cores| (1..=1024).contains(cores)).map(Background::Cpu),
+            "disk" => {
+                let rate = amount.strip_suffix("/s").and_then(|rate| parse_bytes(rate).ok());
+                rate.filter(|rate| *rate >= Background::LEAST_DISK_RATE).map(Background::Disk)
+            }
             "memory" => {
                 let share = amount.strip_suffix('%').and_then(|share| share.parse().ok());
                 share.filter(|share| (1..=90).contains(share)).map(Background::Memory)
@@ -484,7 +491,7 @@ mod tests {
         for text in ["none", "cpu", "cpu:2", "disk", "disk:50MiB/s", "memory", "memory:25%", "video"] {
             assert_eq!(text.parse::<Background>().unwrap().to_string(), text);
         }
-        for text in ["", "gpu", "cpu:0", "disk:fast", "memory:100%", "memory:x"] {
+        for text in ["", "gpu", "cpu:0", "cpu:1025", "disk:fast", "disk:127KiB/s", "memory:91%", "memory:x"] {
             assert!(text.parse::<Background>().is_err(), "{text}");
         }
         for text in ["closed", "5000/s"] {

@@ -15,7 +15,7 @@ pub enum Exit {
     Usage,
     /// A store that storebench does not know, or that this build lacks.
     UnknownStore,
-    /// An axis value, size, count or duration that can't be read.
+    /// A value on the command line that can't be read or used: of an axis, a size, a count, a duration, a directory.
     BadValue,
     /// A plan that can't be read or does not make sense.
     BadPlan,

@@ -22,19 +22,21 @@ pub struct RunFolder {
 }
 
 impl RunFolder {
-    /// Makes the folder and writes its header.
+    /// Makes a folder called `name` in the directory `runs`, or `name-2` and so on where there is one, and writes the
+    /// run's header.
     ///
     /// # Errors
-    /// When `path` exists, or can't be written.
-    pub fn create(path: &Path, header: &RunHeader) -> Result<RunFolder> {
-        if path.join(HEADER).exists() {
-            let message = format!(
-                "{} holds a run already: go on with it by --resume, or choose another --out",
-                path.display()
-            );
-            return Err(Error::new(Exit::NotStorebench, message));
-        }
-        fs::create_dir_all(path.join("logs")).map_err(Error::io("making the run folder", path))?;
+    /// When it can't be made or written; then nothing of it is left.
+    pub fn create(runs: &Path, name: &str, header: &RunHeader) -> Result<RunFolder> {
+        let path = make_unused(runs, name)?;
+        RunFolder::begin(&path, header).inspect_err(|_| {
+            // It is ours, and nothing has been put into it but by us a moment ago.
+            let _ = fs::remove_dir_all(&path);
+        })
+    }
+
+    fn begin(path: &Path, header: &RunHeader) -> Result<RunFolder> {
+        fs::create_dir(path.join("logs")).map_err(Error::io("making the run folder", path))?;
         let lock = lock(path)?;
         let text = serde_json::to_string_pretty(header)
             .map_err(|error| Error::new(Exit::Failure, error.to_string()))?;
@@ -54,8 +56,10 @@ impl RunFolder {
     /// # Errors
     /// When it is not a run, is of another version, or another process is at work on it.
     pub fn resume(path: &Path) -> Result<(RunFolder, Run)> {
-        let run = read(path)?;
+        // Nothing is made in a folder that is no run, and results are read when nobody else can add to them any more.
+        read_header(path)?;
         let lock = lock(path)?;
+        let run = read(path)?;
         let name = path.join(RESULTS);
         let mut results =
             OpenOptions::new().read(true).append(true).open(&name).map_err(Error::io("opening", &name))?;
@@ -93,17 +97,7 @@ impl RunFolder {
 /// # Errors
 /// [`Exit::NotStorebench`] when it is not one, [`Exit::OtherVersion`] when another version of the format wrote it.
 pub fn read(path: &Path) -> Result<Run> {
-    let name = path.join(HEADER);
-    let text = match fs::read_to_string(&name) {
-        Ok(text) => text,
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-            let message = format!("{} is not a run of storebench: it has no {HEADER}", path.display());
-            return Err(Error::new(Exit::NotStorebench, message));
-        }
-        Err(error) => return Err(Error::io("reading", &name)(error)),
-    };
-    check_version(&text, &name)?;
-    let header = serde_json::from_str(&text).map_err(|error| broken(&name, &error))?;
+    let header = read_header(path)?;
     let name = path.join(RESULTS);
     let text = fs::read_to_string(&name).map_err(Error::io("reading", &name))?;
     let mut trials = Vec::new();
@@ -119,6 +113,34 @@ pub fn read(path: &Path) -> Result<Run> {
         }
     }
     Ok(Run { header, trials })
+}
+
+fn read_header(path: &Path) -> Result<RunHeader> {
+    let name = path.join(HEADER);
+    let text = match fs::read_to_string(&name) {
+        Ok(text) => text,
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            let message = format!("{} is not a run of storebench: it has no {HEADER}", path.display());
+            return Err(Error::new(Exit::NotStorebench, message));
+        }
+        Err(error) => return Err(Error::io("reading", &name)(error)),
+    };
+    check_version(&text, &name)?;
+    serde_json::from_str(&text).map_err(|error| broken(&name, &error))
+}
+
+/// Makes a folder that was not there before.
+fn make_unused(runs: &Path, name: &str) -> Result<PathBuf> {
+    let names = std::iter::once(name.to_owned()).chain((2..1000).map(|number| format!("{name}-{number}")));
+    for path in names.map(|name| runs.join(name)) {
+        match fs::create_dir(&path) {
+            Ok(()) => return Ok(path),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(Error::io("making the run folder", &path)(error)),
+        }
+    }
+    let message = format!("{} holds a thousand runs of this second: name another --out", runs.display());
+    Err(Error::new(Exit::Failure, message))
 }
 
 fn broken(name: &Path, error: &serde_json::Error) -> Error {

@@ -3,12 +3,14 @@
 //! It holds no native code. The crate `storebench` adds one file per engine and hands its table of
 //! [`store::StoreDef`]s to [`cli::main`]; another binary crate can hand over a table of its own.
 
+pub mod background;
 pub mod cell;
 pub mod cli;
 pub mod crash_writer;
 pub mod error;
 pub mod estimate;
 pub mod folder;
+mod lifeline;
 pub mod measure;
 pub mod place;
 pub mod plan;

@@ -302,10 +302,7 @@ impl Plan {
     /// [`Exit::BadPlan`], with the place in the text.
     pub fn parse(text: &str, origin: &str) -> Result<Plan> {
         let plan: Plan = toml::from_str(text).map_err(|error| {
-            Error::new(
-                Exit::BadPlan,
-                format!("the plan {origin} can't be used: {}", error.to_string().trim_end()),
-            )
+            Error::new(Exit::BadPlan, format!("the plan {origin} can't be used: {}", explain(text, &error)))
         })?;
         plan.check().map_err(|message| {
             Error::new(Exit::BadPlan, format!("the plan {origin} can't be used: {message}"))
@@ -375,13 +372,30 @@ impl Plan {
         if largest > 1 << 30 {
             return Err(format!("record sizes go up to {}: at most 1GiB", exact_bytes(largest)));
         }
-        if let Some(twice) = self
-            .order
-            .iter()
-            .enumerate()
-            .find(|(position, operation)| self.order[..*position].contains(operation))
-        {
-            return Err(format!("the order names {} twice", twice.1));
+        self.check_repeated()
+    }
+
+    /// A value that is there twice would run its cells twice, and neither block nor id could tell them apart.
+    fn check_repeated(&self) -> std::result::Result<(), String> {
+        let axes = &self.axes;
+        let lists = [
+            ("order", texts(&self.order)),
+            ("store", texts(&axes.store)),
+            ("record_size", texts(&axes.record_size)),
+            ("records", texts(&axes.records)),
+            ("data", axes.data.iter().map(|data| data.name().into()).collect()),
+            ("guarantee", texts(&axes.guarantee)),
+            ("threads", texts(&axes.threads)),
+            ("rate", texts(&axes.rate)),
+            ("tuning", axes.tuning.iter().map(|tuning| tuning.name().into()).collect()),
+            ("cache", axes.cache.iter().map(|cache| cache.name().into()).collect()),
+            ("background", texts(&axes.background)),
+        ];
+        for (name, values) in lists {
+            let seen_before = |(position, value): &(usize, &String)| values[..*position].contains(value);
+            if let Some((_, twice)) = values.iter().enumerate().find(seen_before) {
+                return Err(format!("{name} names {twice} twice"));
+            }
         }
         Ok(())
     }
@@ -462,6 +476,24 @@ impl Plan {
     }
 }
 
+fn texts<T: fmt::Display>(values: &[T]) -> Vec<String> {
+    values.iter().map(T::to_string).collect()
+}
+
+/// What is wrong with a plan's text: the line, the mistake, and what was probably meant, in one line.
+fn explain(text: &str, error: &toml::de::Error) -> String {
+    let message = error.message().lines().collect::<Vec<_>>().join(", ");
+    let line = error.span().map_or(String::new(), |span| {
+        let before = text.bytes().take(span.start);
+        format!("line {}: ", before.filter(|byte| *byte == b'\n').count() + 1)
+    });
+    // Serde quotes what it found and then what it expected.
+    let mut quoted = message.split('`').skip(1).step_by(2);
+    let hint = quoted.next().and_then(|found| meant(found, quoted));
+    let hint = hint.map_or(String::new(), |meant| format!(" (did you mean {meant}?)"));
+    format!("{line}{message}{hint}")
+}
+
 /// A study that comes with storebench.
 #[derive(Debug, Clone, Copy)]
 pub struct BuiltIn {
@@ -497,53 +529,4 @@ pub fn find(name: &str) -> Result<Plan> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_built_in_studies_are_good_and_so_are_their_presets() {
-        for study in STUDIES {
-            let plan = find(study.name).unwrap();
-            assert_eq!(plan.name, study.name);
-            for preset in plan.presets.keys() {
-                plan.clone().apply_preset(preset).unwrap();
-            }
-            assert_eq!(Plan::parse(&plan.to_toml().unwrap(), "again").unwrap().axes, plan.axes);
-        }
-    }
-
-    #[test]
-    fn a_wrong_key_or_value_is_named_with_its_line() {
-        let text = STUDIES[0].text;
-        let wrong_key = Plan::parse(&text.replace("trials =", "trails ="), "x.toml").unwrap_err();
-        assert!(wrong_key.message.contains("trails") && wrong_key.message.contains("line"), "{wrong_key}");
-        let wrong_value =
-            Plan::parse(&text.replace("\"compressible\"", "\"squishy\""), "x.toml").unwrap_err();
-        assert!(wrong_value.message.contains("squishy"), "{wrong_value}");
-        let other_format = Plan::parse(&text.replace("format = 1", "format = 99"), "x.toml").unwrap_err();
-        assert!(
-            other_format.message.contains("format = 99") && other_format.exit == Exit::BadPlan,
-            "{other_format}"
-        );
-    }
-
-    #[test]
-    fn a_count_takes_the_upper_bound_of_the_plan() {
-        let mut plan = find("crud").unwrap();
-        let counts = vec!["1_000_000".parse().unwrap(), "2000".parse().unwrap(), "100..101".parse().unwrap()];
-        plan.apply(Changes { records: Some(counts), ..Changes::default() }).unwrap();
-        let shown: Vec<_> = plan.axes.records.iter().map(ToString::to_string).collect();
-        assert_eq!(shown, ["1000000..1050000", "2000..10000", "100..101"]);
-    }
-
-    #[test]
-    fn nonsense_is_refused() {
-        let mut plan = find("crud").unwrap();
-        let error = plan.apply(Changes { trials: Some(0), ..Changes::default() }).unwrap_err();
-        assert_eq!(
-            (error.exit, error.message.as_str()),
-            (Exit::BadValue, "trials is 0: it must be at least 1")
-        );
-        assert!(find("crudd").unwrap_err().message.contains("did you mean crud?"));
-    }
-}
+mod tests;

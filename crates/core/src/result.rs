@@ -224,12 +224,15 @@ pub struct Measured {
     pub settle_counters: Option<Counters>,
     /// Memory of the process.
     pub memory: Memory,
-    /// Processor time of the process from before the store was opened until it was closed.
+    /// Processor time of the process from before the store was opened until it had settled.
     pub cpu: Cpu,
     /// Files on disk after settling and closing.
     pub disk: Disk,
     /// The records in the store at the end.
     pub stored: Stored,
+    /// The records handed to the store over the whole trial.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub written: Option<Written>,
     /// The block device under the place, where it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<Device>,
@@ -239,9 +242,6 @@ pub struct Measured {
     /// How the page cache was emptied before the reads of a cold cell: `drop_caches` or `posix_fadvise`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_emptied_by: Option<String>,
-    /// Operations of each kind that were done first and are not in the figures.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub warm_up_operations: u64,
     /// What can't be known here: the figure's name and the reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unknown: Vec<Unknown>,
@@ -263,11 +263,13 @@ pub struct Unknown {
 /// What the process did during one phase of a trial: all its threads, the engine's own included.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counters {
-    /// Calls that make written data durable (fsync, fdatasync, msync with MS_SYNC, sync_file_range, syncfs, sync).
-    pub syncs: u64,
+    /// Calls that wait for written data to become durable: fsync, fdatasync, msync with MS_SYNC, sync_file_range that
+    /// waits, syncfs, sync, writes to files opened with O_DSYNC or O_SYNC. `None` where they can't be counted.
+    pub syncs: Option<u64>,
     /// Time within these calls, added over the threads, in nanoseconds.
-    pub sync_ns: u64,
+    pub sync_ns: Option<u64>,
     /// Calls by name.
+    #[serde(default, skip_serializing_if = "std::collections::BTreeMap::is_empty")]
     pub syncs_by_call: std::collections::BTreeMap<String, u64>,
     /// Bytes handed to the system by write calls (wchar); not what goes through mappings.
     pub written_bytes: Option<u64>,
@@ -294,7 +296,7 @@ pub struct Device {
     pub burst: Traffic,
     /// From before the store was opened until the store had settled and all was synced.
     pub settled: Traffic,
-    /// What others wrote during an idle interval before the trial, in bytes per second.
+    /// What was written to it during an idle second before the run's first trial, in bytes per second.
     pub idle_written_bytes_per_s: Option<f64>,
 }
 
@@ -304,7 +306,8 @@ pub struct Device {
 pub struct Traffic {
     pub read_bytes: u64,
     pub written_bytes: u64,
-    pub flushes: u64,
+    /// Commands to empty the device's cache; kernels before Linux 5.5 don't tell.
+    pub flushes: Option<u64>,
 }
 
 /// Shares of the machine's processor time during the trial, from /proc/stat.
@@ -359,9 +362,16 @@ pub struct OperationResult {
     pub sum_ns: u64,
     /// Value bytes written or read.
     pub value_bytes: u64,
+    /// Operations done first, to warm up, which are not among these.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub warm_up: u64,
+    /// Records put back, untimed, between the timed operations, so that there is always one to remove.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub put_back: u64,
     /// Latency of single operations.
     pub latency: Latency,
-    /// What the process did meanwhile.
+    /// What the process did meanwhile, all of it: opening the sessions, warming up, putting records back, and in an open
+    /// loop waiting. Only the syncs of warm-ups and of records put back are left out, as far as the threads at work made them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counters: Option<Counters>,
     /// Second by second, where it took longer than one.
@@ -420,6 +430,32 @@ pub struct Stored {
     pub records: u64,
     pub key_bytes: u64,
     pub value_bytes: u64,
+}
+
+/// Records handed to the store over a trial: loaded (each time anew where inserts filled the store), inserted, updated, put
+/// back.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct Written {
+    pub records: u64,
+    pub key_bytes: u64,
+    pub value_bytes: u64,
+}
+
+impl Written {
+    /// Both together.
+    pub fn plus(self, other: Written) -> Written {
+        Written {
+            records: self.records + other.records,
+            key_bytes: self.key_bytes + other.key_bytes,
+            value_bytes: self.value_bytes + other.value_bytes,
+        }
+    }
+
+    /// Keys and values.
+    pub fn bytes(&self) -> u64 {
+        self.key_bytes + self.value_bytes
+    }
 }
 
 impl Measured {

@@ -3,7 +3,9 @@
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-use crate::cell::{Cell, GuaranteeChoice};
+use crate::background::disk_file_bytes;
+use crate::cell::{Background, Cell, GuaranteeChoice};
+use crate::estimate;
 use crate::plan::Plan;
 use crate::result::LeftOut;
 use crate::store::{StoreDef, Threads};
@@ -21,14 +23,22 @@ pub struct Room {
     pub free_bytes: u64,
 }
 
+/// Says what the machine lacks for a background load, if anything.
+pub type Lacking<'a> = &'a dyn Fn(Background) -> Option<String>;
+
 /// A plan's cells, and the combinations that are left out, each with its reason.
-pub fn cells(plan: &Plan, stores: &[StoreDef], rooms: &[Room]) -> (Vec<Cell>, Vec<LeftOut>) {
+pub fn cells(
+    plan: &Plan,
+    stores: &[StoreDef],
+    rooms: &[Room],
+    lacking: Lacking<'_>,
+) -> (Vec<Cell>, Vec<LeftOut>) {
     let mut cells = Vec::new();
     let mut left_out = Vec::new();
     for cell in combinations(plan, rooms) {
         let store = stores.iter().find(|store| store.name == cell.store);
         let free = rooms.iter().find(|room| room.name == cell.place).map_or(0, |room| room.free_bytes);
-        match reason_to_leave_out(plan, &cell, store, free) {
+        match reason_to_leave_out(plan, &cell, store, free).or_else(|| lacking(cell.background)) {
             Some(reason) => left_out.push(LeftOut { cell, reason }),
             None => cells.push(cell),
         }
@@ -90,7 +100,11 @@ fn reason_to_leave_out(
         let limit = rough_bytes(plan.size_limit.0 as f64);
         return Some(format!("{} of values: over the size limit of {limit}", rough_bytes(bytes)));
     }
-    let needed = bytes * ROOM_FACTOR;
+    let beside = match cell.background {
+        Background::Disk(_) => disk_file_bytes(free_bytes),
+        _ => 0,
+    };
+    let needed = (bytes * ROOM_FACTOR).max(estimate::disk_bytes(cell, plan.operations)) + beside as f64;
     (needed > free_bytes as f64).then(|| {
         format!(
             "needs about {} of disk, and {} are free",
@@ -131,7 +145,7 @@ mod tests {
 
     #[test]
     fn what_is_too_large_is_left_out_as_in_the_paper() {
-        let (cells, left_out) = cells(&plan(), &[NULL, MEMORY], &rooms(u64::MAX));
+        let (cells, left_out) = cells(&plan(), &[NULL, MEMORY], &rooms(u64::MAX), &|_| None);
         // 4 sizes x 5 counts, less the three combinations that paper 000's tables leave empty; 2 kinds of data, 2 stores.
         assert_eq!((cells.len(), left_out.len()), (17 * 4, 3 * 4));
         assert!(left_out.iter().all(|left| left.reason.contains("over the size limit")), "{left_out:?}");
@@ -142,14 +156,26 @@ mod tests {
     #[test]
     fn a_small_disk_and_a_missing_guarantee_are_reasons_too() {
         let mut plan = plan();
-        let (cells, left_out) = super::cells(&plan, &[NULL, MEMORY], &rooms(1000));
+        let (cells, left_out) = super::cells(&plan, &[NULL, MEMORY], &rooms(1000), &|_| None);
         assert!(cells.is_empty() && left_out[0].reason.contains("are free"), "{left_out:?}");
         plan.axes.guarantee = vec![GuaranteeChoice::Tier(crate::store::Guarantee::Power)];
         plan.axes.store = vec!["null".into(), "nosuch".into()];
-        let (cells, left_out) = super::cells(&plan, &[NULL, MEMORY], &rooms(u64::MAX));
+        let (cells, left_out) = super::cells(&plan, &[NULL, MEMORY], &rooms(u64::MAX), &|_| None);
         assert!(cells.is_empty());
         assert!(left_out[0].reason.contains("does not offer the guarantee power"), "{left_out:?}");
         assert!(left_out[1].reason.contains("does not know"), "{left_out:?}");
+    }
+
+    #[test]
+    fn loads_that_the_machine_can_t_run_are_left_out() {
+        let mut plan = plan();
+        plan.axes.background = vec![Background::None, Background::Video];
+        let lacking = |load| (load == Background::Video).then(|| "apt-get install ffmpeg".to_owned());
+        let (cells, left_out) = super::cells(&plan, &[NULL, MEMORY], &rooms(u64::MAX), &lacking);
+        assert_eq!(cells.len(), 17 * 4);
+        assert!(cells.iter().all(|cell| cell.background == Background::None));
+        let lacks = left_out.iter().filter(|left| left.reason == "apt-get install ffmpeg");
+        assert_eq!(lacks.count(), 17 * 4);
     }
 
     #[test]

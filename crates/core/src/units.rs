@@ -88,8 +88,11 @@ pub fn exact_bytes(bytes: u64) -> String {
     format!("{}{unit}", bytes / factor)
 }
 
-/// Writes a size for people, to three digits: `1.46 MiB`.
+/// Writes a size for people, to three digits: `1.46 MiB`; whole below 1 KiB: `12 B`.
 pub fn rough_bytes(bytes: f64) -> String {
+    if bytes < 1024.0 {
+        return format!("{bytes:.0} B");
+    }
     let (unit, factor) = BINARY.into_iter().find(|(_, factor)| bytes >= *factor as f64).unwrap_or(("B", 1));
     format!("{} {unit}", three_digits(bytes / factor as f64))
 }
@@ -300,6 +303,10 @@ mod tests {
         assert_eq!(rough_ns(870.0), "870 ns");
         assert_eq!(rough_ns(1_250.0), "1.25 µs");
         assert_eq!(rough_bytes(1_530_000.0), "1.46 MiB");
+        assert_eq!(
+            (rough_bytes(0.0), rough_bytes(1_023.0), rough_bytes(1_024.0)),
+            ("0 B".into(), "1023 B".into(), "1.00 KiB".into())
+        );
         assert_eq!(grouped(1_000_000), "1,000,000");
         assert_eq!(three_digits(0.012_345), "0.0123");
         assert_eq!(rough_duration(Duration::from_secs(200)), "3 min 20 s");

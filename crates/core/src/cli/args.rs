@@ -6,7 +6,7 @@ use std::str::FromStr;
 use clap::{Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 
-use crate::cell::{Cache, DEFAULT_PLACE, Data, GuaranteeChoice, Rate, Tuning};
+use crate::cell::{Background, Cache, DEFAULT_PLACE, Data, GuaranteeChoice, Rate, Tuning};
 use crate::plan::{Bytes, Changes, Compression, Percent, Period, Settings};
 use crate::units::{CountRange, SizeRange};
 use crate::workload::driver::{Operation, Visit};
@@ -76,6 +76,9 @@ pub enum Hidden {
     /// Writes records until it is killed
     #[command(name = "__write", hide = true)]
     Write { arguments: Vec<String> },
+    /// Runs a load beside a trial until it is ended
+    #[command(name = "__background", hide = true)]
+    Background { load: Background, folder: PathBuf, parent: u32 },
 }
 
 const RUN_EXAMPLES: &str = "\
@@ -106,10 +109,10 @@ pub struct RunArgs {
     #[arg(long, conflicts_with_all = ["resume", "preset"])]
     pub quick: bool,
     /// List the cells, with an estimate of time and disk, and run nothing
-    #[arg(long)]
+    #[arg(long, conflicts_with = "resume")]
     pub dry_run: bool,
-    /// Go on with a run where it stopped
-    #[arg(long, value_name = "RUN", value_hint = ValueHint::DirPath)]
+    /// Go on with a run where it stopped, with the plan that it was begun with
+    #[arg(long, value_name = "RUN", value_hint = ValueHint::DirPath, conflicts_with_all = ["AxisArgs", "HowArgs"])]
     pub resume: Option<PathBuf>,
 
     #[command(flatten, next_help_heading = "Narrowing the axes")]
@@ -130,7 +133,6 @@ pub struct RunArgs {
 
 /// Axis values, each of which replaces the plan's.
 #[derive(Debug, clap::Args)]
-#[group(skip)]
 pub struct AxisArgs {
     /// Stores, by name
     #[arg(long, value_delimiter = ',', value_name = "NAME,...")]
@@ -159,11 +161,13 @@ pub struct AxisArgs {
     /// What reads find in memory: warm, cold (store reopened, page cache emptied)
     #[arg(long, value_delimiter = ',', value_name = "STATE,...")]
     pub cache: Option<Vec<Cache>>,
+    /// What runs beside: none, cpu, cpu:2, disk, disk:50MiB/s, memory, memory:25%, video
+    #[arg(long, value_delimiter = ',', value_name = "LOAD,...")]
+    pub background: Option<Vec<Background>>,
 }
 
 /// The rest of a plan that the command line can change.
 #[derive(Debug, clap::Args)]
-#[group(skip)]
 pub struct HowArgs {
     /// How often each cell is run
     #[arg(long, value_name = "N")]
@@ -305,6 +309,7 @@ impl RunArgs {
             rate: self.axes.rate.clone(),
             tuning: self.axes.tuning.clone(),
             cache: self.axes.cache.clone(),
+            background: self.axes.background.clone(),
             ..Changes::default()
         }
     }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::print;
+use super::{print, runs};
 use crate::error::{Exit, Result};
 use crate::place::directory;
 
@@ -16,7 +16,7 @@ pub fn clean(directories: &[PathBuf]) -> Result<Exit> {
         cleaned.extend(directory::clean(Path::new(RUNS))?);
     }
     for directory in directories {
-        cleaned.extend(directory::clean(directory)?);
+        cleaned.extend(directory::clean(&runs::directory("looking in", directory)?)?);
     }
     let text = match cleaned.as_slice() {
         [] => "nothing was left behind\n".to_owned(),

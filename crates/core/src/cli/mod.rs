@@ -5,10 +5,13 @@ mod clean;
 mod man;
 mod report;
 mod run;
+mod runs;
 mod stores;
 mod studies;
+mod usage;
 
 use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches};
@@ -22,18 +25,10 @@ use args::{Args, Command, Hidden};
 pub fn main(stores: &[StoreDef]) -> ExitCode {
     let matches = match Args::command().try_get_matches() {
         Ok(matches) => matches,
-        Err(error) => {
-            // Help and version are no errors; clap prints to where each belongs.
-            let _ = error.print();
-            return ExitCode::from(if error.use_stderr() {
-                Exit::Usage.code()
-            } else {
-                Exit::Success.code()
-            });
-        }
+        Err(error) => return not_a_command(&error),
     };
     let ended = Args::from_arg_matches(&matches)
-        .map_err(|error| Error::new(Exit::Usage, error.to_string()))
+        .map_err(|error| usage::explain(&error))
         .and_then(|args| dispatch(stores, args.command));
     match ended {
         Ok(exit) => ExitCode::from(exit.code()),
@@ -42,6 +37,23 @@ pub fn main(stores: &[StoreDef]) -> ExitCode {
             ExitCode::from(error.exit.code())
         }
     }
+}
+
+/// What clap did not make a command of: help, the version, or a mistake.
+fn not_a_command(error: &clap::Error) -> ExitCode {
+    use clap::error::ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion};
+    let exit = match error.kind() {
+        DisplayHelp | DisplayVersion => Exit::Success,
+        DisplayHelpOnMissingArgumentOrSubcommand => Exit::Usage,
+        _ => {
+            let error = usage::explain(error);
+            complain(&error.message);
+            return ExitCode::from(error.exit.code());
+        }
+    };
+    // Printed to where each belongs. A reader that has gone is no error.
+    let _ = error.print();
+    ExitCode::from(exit.code())
 }
 
 fn dispatch(stores: &[StoreDef], command: Command) -> Result<Exit> {
@@ -54,7 +66,12 @@ fn dispatch(stores: &[StoreDef], command: Command) -> Result<Exit> {
         Command::Completions { shell } => man::completions(shell),
         Command::Man { directory } => man::pages(&directory),
         Command::Hidden(Hidden::Trial { spec, out }) => {
-            child::main(stores, &spec, &out).map_err(|message| Error::new(Exit::Failure, message))?;
+            child::main(stores, &spec, &out)?;
+            Ok(Exit::Success)
+        }
+        Command::Hidden(Hidden::Background { load, folder, parent }) => {
+            crate::background::main(load, &folder, parent)
+                .map_err(|message| Error::new(Exit::Failure, message))?;
             Ok(Exit::Success)
         }
         Command::Hidden(Hidden::Write { arguments }) => {
@@ -70,7 +87,7 @@ fn print(text: &str) -> Result<()> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(Error::new(Exit::Failure, format!("writing to standard output: {error}")))
+            Err(Error::io("writing to", Path::new("standard output"))(error))
         }
         _ => Ok(()),
     }

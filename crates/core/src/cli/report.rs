@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use super::args::ReportArgs;
-use super::{print, tell};
+use super::{print, runs, tell};
 use crate::error::{Error, Exit, Result};
 use crate::folder;
 use crate::report::merge::Merged;
@@ -15,8 +15,11 @@ use crate::store::{Kind, StoreDef};
 
 /// Shows runs.
 pub fn report(stores: &[StoreDef], args: &ReportArgs) -> Result<Exit> {
-    let runs =
-        args.runs.iter().map(|path| folder::read(&find(path, &args.out)?)).collect::<Result<Vec<_>>>()?;
+    let runs = args
+        .runs
+        .iter()
+        .map(|path| folder::read(&runs::find(path, &args.out)?))
+        .collect::<Result<Vec<_>>>()?;
     if runs.iter().all(|run| run.trials.is_empty()) {
         return Err(Error::new(
             Exit::Nothing,
@@ -96,29 +99,4 @@ fn style() -> Style {
 fn terminal_width() -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok()?;
     (size.ws_col > 0).then_some(usize::from(size.ws_col))
-}
-
-/// The folder that a user means: a path, `latest`, or a name in the runs' directory.
-fn find(name: &Path, runs: &Path) -> Result<PathBuf> {
-    if name == Path::new("latest") && !name.exists() {
-        return latest(runs);
-    }
-    if !name.exists() && runs.join(name).join("run.json").exists() {
-        return Ok(runs.join(name));
-    }
-    Ok(name.to_path_buf())
-}
-
-fn latest(runs: &Path) -> Result<PathBuf> {
-    let entries = std::fs::read_dir(runs).map_err(|error| {
-        Error::new(
-            Exit::NotStorebench,
-            format!("there are no runs in {}: {error}; name the folder of a run", runs.display()),
-        )
-    })?;
-    entries
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| path.join("run.json").exists())
-        .max_by_key(|path| std::fs::metadata(path.join("run.json")).and_then(|file| file.modified()).ok())
-        .ok_or_else(|| Error::new(Exit::NotStorebench, format!("there is no run in {}", runs.display())))
 }

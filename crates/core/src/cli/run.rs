@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use super::args::{PlaceArg, RunArgs};
-use super::{print, report, tell};
+use super::{print, report, runs, tell};
+use crate::background;
 use crate::cell::{Cell, DEFAULT_PLACE};
 use crate::error::{Error, Exit, Result, meant};
 use crate::estimate;
@@ -27,30 +28,57 @@ use crate::units::{grouped, rough_bytes, rough_duration};
 
 /// Runs a study, or goes on with one.
 pub fn run(stores: &[StoreDef], args: &RunArgs) -> Result<Exit> {
+    let interrupted = listen()?;
     match &args.resume {
-        Some(path) => resume(stores, path),
-        None => start(stores, args),
+        Some(name) => resume(stores, &runs::find(name, &args.out)?, &interrupted),
+        None => start(stores, args, &interrupted),
     }
 }
 
-fn start(stores: &[StoreDef], args: &RunArgs) -> Result<Exit> {
+/// A flag that Ctrl-C sets, and whatever else asks the program to end.
+fn listen() -> Result<Arc<AtomicBool>> {
+    let interrupted = Arc::new(AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
+        signal_hook::flag::register(signal, Arc::clone(&interrupted))
+            .map_err(|error| Error::new(Exit::Failure, format!("listening for signals: {error}")))?;
+    }
+    Ok(interrupted)
+}
+
+fn start(stores: &[StoreDef], args: &RunArgs, interrupted: &AtomicBool) -> Result<Exit> {
     let plan = plan(stores, args)?;
+    let new_directory = !args.out.exists();
     std::fs::create_dir_all(&args.out).map_err(Error::io("making the runs' directory", &args.out))?;
     let places = places(args)?;
-    for path in places.values().map(|place| directory::clean(place)).collect::<Result<Vec<_>>>()?.concat() {
-        tell(&format!("deleted {}, which a killed run had left behind", path.display()));
-    }
+    places.values().try_for_each(|place| clean(place))?;
     let header = header(stores, args, &plan, &places)?;
-    let (cells, _) = schedule::cells(&plan, stores, &rooms(&header));
+    let (cells, _) = schedule::cells(&plan, stores, &rooms(&header), &background::lacking);
     if args.dry_run {
-        return dry_run(&plan, &cells, &header.left_out, &places);
+        let exit = dry_run(&plan, &cells, &header.left_out, &places, interrupted);
+        if new_directory {
+            // It holds nothing; where it does after all, it stays.
+            let _ = std::fs::remove_dir(&args.out);
+        }
+        return exit;
     }
     if cells.is_empty() {
         return Err(nothing_to_run(&header.left_out));
     }
-    let path = args.out.join(format!("{}-{}", plan.name, jiff::Zoned::now().strftime("%Y%m%d-%H%M%S")));
-    let folder = RunFolder::create(&path, &header)?;
-    carry_out(&plan, &cells, &places, &[], folder, stores)
+    for place in places.values() {
+        // Before there is a run folder: a place that can't be used leaves no run without results.
+        WorkFolder::create(place)?;
+    }
+    let name = format!("{}-{}", plan.name, jiff::Zoned::now().strftime("%Y%m%d-%H%M%S"));
+    let folder = RunFolder::create(&args.out, &name, &header)?;
+    carry_out(&plan, &cells, &places, &[], folder, stores, interrupted)
+}
+
+/// Deletes what killed runs left in a place.
+fn clean(place: &Path) -> Result<()> {
+    for path in directory::clean(place)? {
+        tell(&format!("deleted {}, which a killed run had left behind", path.display()));
+    }
+    Ok(())
 }
 
 /// The places that the command line names, or the runs' directory.
@@ -59,13 +87,7 @@ fn places(args: &RunArgs) -> Result<BTreeMap<String, PathBuf>> {
     let given = if args.at.is_empty() { std::slice::from_ref(&runs) } else { &args.at };
     let mut places = BTreeMap::new();
     for PlaceArg { name, path } in given {
-        let path = std::fs::canonicalize(path).map_err(Error::io("using the place", path))?;
-        if !path.is_dir() {
-            return Err(Error::new(
-                Exit::BadValue,
-                format!("the place {} is not a directory", path.display()),
-            ));
-        }
+        let path = runs::directory("using the place", path)?;
         if places.insert(name.clone(), path).is_some() {
             let message =
                 format!("two places are called {name:?}: name them, like --at ssd=/mnt/a --at hdd=/mnt/b");
@@ -91,7 +113,7 @@ fn plan(stores: &[StoreDef], args: &RunArgs) -> Result<Plan> {
     }
     check_settings(stores, &plan)?;
     if let Some(text) = &mut plan.text {
-        *text = std::fs::canonicalize(&*text).map_err(Error::io("using the text in", text))?;
+        *text = runs::directory("using the text in", text)?;
         for size in &plan.axes.record_size {
             Pool::from_directory(text, *size).map_err(|message| Error::new(Exit::BadValue, message))?;
         }
@@ -155,14 +177,14 @@ fn header(
         title: plan.title.clone(),
         hardware: args.hardware.clone().unwrap_or_else(environment::host_name),
         started: jiff::Timestamp::now().to_string(),
-        command: std::env::args().collect(),
+        command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
         plan: plan.to_toml()?,
         environment: environment::machine(),
         places: places.iter().map(info).collect::<Result<_>>()?,
         stores: store_infos(stores, plan),
         left_out: Vec::new(),
     };
-    header.left_out = schedule::cells(plan, stores, &rooms(&header)).1;
+    header.left_out = schedule::cells(plan, stores, &rooms(&header), &background::lacking).1;
     Ok(header)
 }
 
@@ -188,7 +210,7 @@ fn nothing_to_run(left_out: &[LeftOut]) -> Error {
     Error::new(exit, format!("no cell can be run: all combinations are left out{}", why.unwrap_or_default()))
 }
 
-fn resume(stores: &[StoreDef], path: &Path) -> Result<Exit> {
+fn resume(stores: &[StoreDef], path: &Path, interrupted: &AtomicBool) -> Result<Exit> {
     let (folder, run) = RunFolder::resume(path)?;
     let plan = Plan::parse(&run.header.plan, &path.join("run.json").display().to_string())?;
     if store_infos(stores, &plan) != run.header.stores {
@@ -199,12 +221,12 @@ fn resume(stores: &[StoreDef], path: &Path) -> Result<Exit> {
     let places: BTreeMap<_, _> =
         run.header.places.iter().map(|place| (place.name.clone(), PathBuf::from(&place.path))).collect();
     for place in places.values() {
-        directory::clean(place)?;
+        clean(&runs::directory("using the place of the run", place)?)?;
     }
-    let (all, _) = schedule::cells(&plan, stores, &everywhere(&run));
+    let (all, _) = schedule::cells(&plan, stores, &everywhere(&run), &|_| None);
     let left_out: std::collections::HashSet<_> = run.header.left_out.iter().map(|left| &left.cell).collect();
     let cells: Vec<Cell> = all.into_iter().filter(|cell| !left_out.contains(cell)).collect();
-    carry_out(&plan, &cells, &places, &run.trials, folder, stores)
+    carry_out(&plan, &cells, &places, &run.trials, folder, stores, interrupted)
 }
 
 /// The places of a run, without a limit: what it left out is decided already.
@@ -219,12 +241,8 @@ fn carry_out(
     done: &[TrialResult],
     mut folder: RunFolder,
     stores: &[StoreDef],
+    interrupted: &AtomicBool,
 ) -> Result<Exit> {
-    let interrupted = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
-        signal_hook::flag::register(signal, Arc::clone(&interrupted))
-            .map_err(|error| Error::new(Exit::Failure, format!("listening for signals: {error}")))?;
-    }
     let harness = report::harness(stores);
     let header = crate::folder::read(folder.path())?.header;
     let enough = |trials: &[TrialResult]| {
@@ -232,11 +250,19 @@ fn carry_out(
         plan.precision.is_none_or(|share| precision::is_reached(&run, &harness, share.0 / 100.0))
     };
     let enough: Option<Enough<'_>> = plan.precision.is_some().then_some(&enough);
-    let job = Job { plan, cells, places, done, interrupted: &interrupted, enough };
-    let ended = parent::run(&job, &mut folder, progress::listener().as_mut())?;
+    let job = Job { plan, cells, places, done, interrupted, enough };
     let path = folder.path().to_path_buf();
+    let ended = parent::run(&job, &mut folder, progress::listener().as_mut()).map_err(|error| {
+        let kept = format!("what had ended is kept, go on with: {}", go_on(&path));
+        Error::new(error.exit, format!("{error}; {kept}"))
+    })?;
     drop(folder);
     finish(stores, &path, ended)
+}
+
+/// The command that goes on with a run.
+fn go_on(path: &Path) -> String {
+    format!("storebench run --resume {}", path.display())
 }
 
 /// Prints the table of winners and says what was written.
@@ -257,10 +283,11 @@ fn finish(stores: &[StoreDef], path: &Path, ended: Ended) -> Result<Exit> {
         "\nwritten: {shown}/run.json (the plan and the machine), {shown}/results.jsonl (every trial)"
     ));
     if ended.failed > 0 {
-        tell(&format!("{} trials failed; their logs are in {shown}/logs", ended.failed));
+        let trials = if ended.failed == 1 { "trial" } else { "trials" };
+        tell(&format!("{} {trials} failed; the logs are in {shown}/logs", ended.failed));
     }
     if ended.interrupted {
-        tell(&format!("interrupted; what had ended is kept. Go on with: storebench run --resume {shown}"));
+        tell(&format!("interrupted; what had ended is kept. Go on with: {}", go_on(path)));
         return Ok(Exit::Interrupted);
     }
     tell(&format!("every figure: storebench report {shown} --table"));
@@ -272,12 +299,16 @@ fn dry_run(
     cells: &[Cell],
     left_out: &[LeftOut],
     places: &BTreeMap<String, PathBuf>,
+    interrupted: &AtomicBool,
 ) -> Result<Exit> {
     let mut text = String::new();
     let (mut total_s, mut most_bytes) = (0.0, 0.0_f64);
     for (name, path) in places {
         let work = WorkFolder::create(path)?;
         let probe = probe::probe(&work.trial("probe")?).map_err(Error::io("probing", path))?;
+        if interrupted.load(Ordering::Relaxed) {
+            return Ok(Exit::Interrupted);
+        }
         for cell in cells.iter().filter(|cell| &cell.place == name) {
             let seconds = estimate::seconds(cell, plan.operations, &probe);
             let bytes = estimate::disk_bytes(cell, plan.operations);
@@ -291,10 +322,10 @@ fn dry_run(
         text.push_str(&format!("{:66} left out: {}\n", left.cell.id(), left.reason));
     }
     let summary = format!(
-        "{} cells x {} trials: about {} and up to {} of disk at a time; {} combinations left out.\n\
+        "{} cells, each run {}: about {} and up to {} of disk at a time; {} combinations left out.\n\
          The estimates are rough: they come from a short probe of the place, not from the stores.\n",
         grouped(cells.len() as u64),
-        plan.trials,
+        if plan.trials == 1 { "once".into() } else { format!("{} times", plan.trials) },
         rough_duration(Duration::from_secs_f64(total_s)),
         rough_bytes(most_bytes),
         grouped(left_out.len() as u64),

@@ -35,14 +35,19 @@ pub fn reset_peak() -> io::Result<()> {
 
 /// Processor time of this process, all its threads together, since it was started.
 pub fn cpu() -> Cpu {
-    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: the pointer is to a rusage of our own, and all-zero is a valid rusage should the call fail.
-    let usage = unsafe {
-        libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr());
-        usage.assume_init()
-    };
+    let usage = usage();
     let nanoseconds = |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1_000;
     Cpu { user_ns: nanoseconds(usage.ru_utime), system_ns: nanoseconds(usage.ru_stime) }
+}
+
+/// What this process used since it was started, all its threads together.
+pub(super) fn usage() -> libc::rusage {
+    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: the pointer is to a rusage of our own, and all-zero is a valid rusage should the call fail.
+    unsafe {
+        libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr());
+        usage.assume_init()
+    }
 }
 
 impl Cpu {

@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -131,8 +132,13 @@ pub fn clean(directory: &Path) -> Result<Vec<PathBuf>> {
     Ok(cleaned)
 }
 
-/// Whether a folder is a work folder (its marker can be read) whose process is gone.
+/// Whether a folder is a work folder (its marker can be read) whose process is gone, and ours to delete: what another
+/// user's run left is theirs to clean, and must not keep us from working.
 fn is_abandoned(path: &Path) -> bool {
+    let user = rustix::process::geteuid();
+    if !user.is_root() && fs::metadata(path).map_or(true, |folder| folder.uid() != user.as_raw()) {
+        return false;
+    }
     let Ok(text) = fs::read_to_string(path.join(MARKER)) else { return false };
     let Ok(owner) = serde_json::from_str::<Owner>(&text) else { return false };
     match started(owner.pid) {

@@ -32,13 +32,16 @@ pub fn file_creation_ns(folder: &Path) -> io::Result<u64> {
     Ok(elapsed.as_nanos() as u64 / u64::from(FILES))
 }
 
-/// Probes a place with some files in `folder`, which are deleted again. Takes a fraction of a second on most disks.
+/// Probes a place with some files in `folder`, which are deleted again. Takes a fraction of a second on most disks, and
+/// no more than a quarter of the room that is left there.
 ///
 /// # Errors
 /// The system's.
 pub fn probe(folder: &Path) -> io::Result<Probe> {
     const SYNCS: u32 = 16;
-    const LARGE: usize = 32 << 20;
+    const LARGE: u64 = 32 << 20;
+    let room = rustix::fs::statvfs(folder)?;
+    let large = LARGE.min(room.f_bavail.saturating_mul(room.f_frsize) / 4).max(4096) as usize;
     let name = folder.join("probe");
     let mut file = File::create(&name)?;
     let start = Instant::now();
@@ -48,9 +51,9 @@ pub fn probe(folder: &Path) -> io::Result<Probe> {
     }
     let sync_ns = start.elapsed().as_nanos() as u64 / u64::from(SYNCS);
     let start = Instant::now();
-    file.write_all(&vec![1; LARGE])?;
+    file.write_all(&vec![1; large])?;
     file.sync_data()?;
-    let write_bytes_per_s = LARGE as f64 / start.elapsed().as_secs_f64();
+    let write_bytes_per_s = large as f64 / start.elapsed().as_secs_f64();
     fs::remove_file(&name)?;
     Ok(Probe { file_creation_ns: file_creation_ns(folder)?, sync_ns, write_bytes_per_s })
 }

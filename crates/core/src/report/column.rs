@@ -2,7 +2,7 @@
 
 use serde::{Serialize, Serializer};
 
-use crate::result::{Measured, OperationResult};
+use crate::result::{Counters, Device, Measured, OperationResult, Traffic};
 pub use crate::stats::Better;
 use crate::units::{rough_bytes, rough_ns, three_digits};
 
@@ -15,7 +15,9 @@ pub enum Unit {
     Bytes,
     /// Operations per second.
     PerSecond,
-    /// A number of things.
+    /// Bytes per second.
+    BytesPerSecond,
+    /// A number of things, or how many times one figure is another.
     Count,
     /// A share of 1.
     Share,
@@ -28,6 +30,7 @@ impl Unit {
             Unit::Nanoseconds => "ns",
             Unit::Bytes => "bytes",
             Unit::PerSecond => "per_s",
+            Unit::BytesPerSecond => "bytes_per_s",
             Unit::Count => "",
             Unit::Share => "share",
         }
@@ -39,6 +42,7 @@ impl Unit {
             Unit::Nanoseconds => rough_ns(value),
             Unit::Bytes => rough_bytes(value),
             Unit::PerSecond => format!("{}/s", three_digits(value)),
+            Unit::BytesPerSecond => format!("{}/s", rough_bytes(value)),
             Unit::Count if value.fract() == 0.0 && value.abs() < 1000.0 => format!("{value}"),
             Unit::Count => three_digits(value),
             Unit::Share => format!("{} %", three_digits(value * 100.0)),
@@ -74,6 +78,8 @@ pub struct Column {
     pub better: Better,
     /// How to take it from a trial.
     pub value: Value,
+    /// Whether tables for people have it; the rest is for those who look closer, in CSV and JSON.
+    pub in_tables: bool,
 }
 
 impl Column {
@@ -91,6 +97,11 @@ impl Column {
             Value::Operation(_) => None,
             Value::Trial(value) => value(measured),
         }
+    }
+
+    /// The same column, left out of tables for people.
+    const fn closer(self) -> Column {
+        Column { in_tables: false, ..self }
     }
 
     /// Whether it is a figure of single operations.
@@ -114,7 +125,7 @@ const fn operation(
     better: Better,
     value: fn(&OperationResult) -> Option<f64>,
 ) -> Column {
-    Column { id, title, unit, better, value: Value::Operation(value) }
+    Column { id, title, unit, better, value: Value::Operation(value), in_tables: true }
 }
 
 const fn latency(
@@ -132,7 +143,17 @@ const fn trial(
     better: Better,
     value: fn(&Measured) -> Option<f64>,
 ) -> Column {
-    Column { id, title, unit, better, value: Value::Trial(value) }
+    Column { id, title, unit, better, value: Value::Trial(value), in_tables: true }
+}
+
+/// What the process did per operation.
+const fn counted(
+    id: &'static str,
+    title: &'static str,
+    unit: Unit,
+    value: fn(&OperationResult) -> Option<f64>,
+) -> Column {
+    operation(id, title, unit, Better::Neither, value)
 }
 
 /// Mean latency: the sum of the latencies over their number. What the matrix shows of operations.
@@ -148,6 +169,12 @@ pub const PEAK_MEMORY: Column =
 /// Value bytes over bytes on disk. What the matrix shows of space.
 pub const SPACE_EFFICIENCY: Column =
     trial("space_efficiency", "space efficiency", Unit::Share, Better::Higher, Measured::space_efficiency);
+
+/// Syncs of all threads during the operation, over the operations. What the guarantees are held to.
+pub const SYNCS_PER_OPERATION: Column =
+    operation("syncs_per_operation", "syncs/op", Unit::Count, Better::Neither, |o| {
+        (o.count > 0).then_some(o.counters.as_ref()?.syncs? as f64 / o.count as f64)
+    });
 
 /// Every column, in the order in which reports show them.
 pub const COLUMNS: &[Column] = &[
@@ -166,6 +193,32 @@ pub const COLUMNS: &[Column] = &[
     operation("wall_per_operation", "wall/op", Unit::Nanoseconds, Better::Neither, |o| {
         (o.count > 0).then(|| o.wall_ns as f64 / o.count as f64)
     }),
+    SYNCS_PER_OPERATION,
+    operation("sync_time", "time in syncs", Unit::Share, Better::Neither, |o| {
+        (o.sum_ns > 0).then_some(o.counters.as_ref()?.sync_ns? as f64 / o.sum_ns as f64)
+    }),
+    counted("written_per_operation", "written/op", Unit::Bytes, |o| per_operation(o, |c| c.written_bytes)),
+    operation("written_per_sync", "written/sync", Unit::Bytes, Better::Neither, |o| {
+        let counters = alone(o).filter(|_| o.count > 0 && o.warm_up == 0)?;
+        over(counters.written_bytes?, counters.syncs?)
+    }),
+    counted("read_per_operation", "read/op", Unit::Bytes, |o| per_operation(o, |c| c.read_bytes)).closer(),
+    counted("minor_faults_per_operation", "minor faults/op", Unit::Count, |o| {
+        per_operation(o, |c| Some(c.minor_faults))
+    })
+    .closer(),
+    counted("major_faults_per_operation", "major faults/op", Unit::Count, |o| {
+        per_operation(o, |c| Some(c.major_faults))
+    })
+    .closer(),
+    counted("voluntary_switches_per_operation", "waits/op", Unit::Count, |o| {
+        per_operation(o, |c| Some(c.voluntary_switches))
+    })
+    .closer(),
+    counted("involuntary_switches_per_operation", "preemptions/op", Unit::Count, |o| {
+        per_operation(o, |c| Some(c.involuntary_switches))
+    })
+    .closer(),
     PEAK_MEMORY,
     trial("cpu_user", "user CPU", Unit::Nanoseconds, Better::Lower, |m| Some(m.cpu.user_ns as f64)),
     trial("cpu_system", "system CPU", Unit::Nanoseconds, Better::Lower, |m| Some(m.cpu.system_ns as f64)),
@@ -174,9 +227,70 @@ pub const COLUMNS: &[Column] = &[
     trial("files", "files", Unit::Count, Better::Neither, |m| Some(m.disk.files as f64)),
     trial("values_stored", "values", Unit::Bytes, Better::Neither, |m| Some(m.stored.value_bytes as f64)),
     SPACE_EFFICIENCY,
+    trial("space_amplification_allocated", "space amp.", Unit::Count, Better::Lower, |m| {
+        over(m.disk.allocated_bytes, m.stored.value_bytes)
+    })
+    .closer(),
+    trial("space_amplification_apparent", "apparent space amp.", Unit::Count, Better::Lower, |m| {
+        over(m.disk.apparent_bytes, m.stored.value_bytes)
+    })
+    .closer(),
+    trial("write_amplification_burst", "write amp. burst", Unit::Count, Better::Neither, |m| {
+        write_amplification(m, |device| &device.burst)
+    }),
+    trial("write_amplification_settled", "write amp. settled", Unit::Count, Better::Lower, |m| {
+        write_amplification(m, |device| &device.settled)
+    }),
+    trial("device_written", "device writes", Unit::Bytes, Better::Neither, |m| {
+        Some(m.device.as_ref()?.settled.written_bytes as f64)
+    })
+    .closer(),
+    trial("device_read", "device reads", Unit::Bytes, Better::Neither, |m| {
+        Some(m.device.as_ref()?.settled.read_bytes as f64)
+    })
+    .closer(),
+    trial("device_flushes", "device flushes", Unit::Count, Better::Neither, |m| {
+        Some(m.device.as_ref()?.settled.flushes? as f64)
+    })
+    .closer(),
+    trial("device_idle_written", "device writes while idle", Unit::BytesPerSecond, Better::Neither, |m| {
+        m.device.as_ref()?.idle_written_bytes_per_s
+    })
+    .closer(),
+    trial("idle", "CPUs idle", Unit::Share, Better::Neither, |m| Some(m.processors.as_ref()?.idle_share)),
+    trial("io_wait", "I/O wait", Unit::Share, Better::Neither, |m| {
+        Some(m.processors.as_ref()?.io_wait_share)
+    }),
+    trial("load_syncs", "syncs in load", Unit::Count, Better::Neither, |m| {
+        Some(m.load.counters.as_ref()?.syncs? as f64)
+    }),
+    trial("settle_syncs", "syncs in settling", Unit::Count, Better::Neither, |m| {
+        Some(m.settle_counters.as_ref()?.syncs? as f64)
+    })
+    .closer(),
     trial("load_time", "load", Unit::Nanoseconds, Better::Lower, |m| Some(m.load.store_ns as f64)),
     trial("settle_time", "settle", Unit::Nanoseconds, Better::Lower, |m| Some(m.settle_ns as f64)),
 ];
+
+/// The counters of an operation, where nothing else was done between that they hold too.
+fn alone(operation: &OperationResult) -> Option<&Counters> {
+    operation.counters.as_ref().filter(|_| operation.put_back + operation.warm_up == 0)
+}
+
+fn per_operation(operation: &OperationResult, number: fn(&Counters) -> Option<u64>) -> Option<f64> {
+    // A warm-up is of the same operations.
+    let operations = operation.count + operation.warm_up;
+    (operation.count > 0).then_some(number(alone(operation)?)? as f64 / operations as f64)
+}
+
+fn over(numerator: u64, denominator: u64) -> Option<f64> {
+    (denominator > 0).then(|| numerator as f64 / denominator as f64)
+}
+
+/// Bytes written to the device over bytes of the records handed to the store, keys included.
+fn write_amplification(measured: &Measured, traffic: fn(&Device) -> &Traffic) -> Option<f64> {
+    over(traffic(measured.device.as_ref()?).written_bytes, measured.written?.bytes())
+}
 
 /// An operation that was never timed has no latency, rather than one of zero.
 fn measured(operation: &OperationResult, ns: u64) -> Option<f64> {
@@ -194,6 +308,35 @@ mod tests {
         names.sort();
         names.dedup();
         assert_eq!(names.len(), COLUMNS.len());
+    }
+
+    #[test]
+    fn what_is_put_back_is_not_taken_for_removing() {
+        let measured = samples::measured(1000.0);
+        let of = |id: &str, name: &str| {
+            let column = COLUMNS.iter().find(|column| column.id == id).unwrap();
+            column.of_operation(measured.operation(name).unwrap())
+        };
+        assert_eq!(of("written_per_operation", "update"), Some(640.0));
+        assert_eq!(of("written_per_sync", "update"), Some(640.0));
+        assert_eq!(of("written_per_sync", "get"), None, "there were no syncs");
+        for id in ["written_per_operation", "written_per_sync", "minor_faults_per_operation"] {
+            assert_eq!(of(id, "remove"), None, "{id}");
+        }
+        assert_eq!(of("syncs_per_operation", "remove"), Some(1.0), "syncs are told apart");
+    }
+
+    #[test]
+    fn write_amplification_counts_all_that_was_handed_over() {
+        let mut measured = samples::measured(1000.0);
+        let of = |measured: &Measured, id: &str| {
+            COLUMNS.iter().find(|column| column.id == id).unwrap().of_trial(measured)
+        };
+        let handed = (67_200 + 1_075_200) as f64;
+        assert_eq!(of(&measured, "write_amplification_burst"), Some(f64::from(1 << 20) / handed));
+        assert_eq!(of(&measured, "write_amplification_settled"), Some(f64::from(3 << 20) / handed));
+        measured.device = None;
+        assert_eq!(of(&measured, "write_amplification_settled"), None);
     }
 
     #[test]

@@ -7,8 +7,8 @@
 mod answer;
 mod cells;
 mod contests;
-mod extra;
 mod latencies;
+mod load;
 mod machine;
 mod markup;
 mod missing;
@@ -65,6 +65,7 @@ pub fn write(merged: &Merged<'_>, out: &mut dyn Write) -> io::Result<()> {
             ("title", &escape(&title)),
             ("subtitle", &machine::subtitle(merged)),
             ("answer", &answer::html(merged, &matrices)),
+            ("load", &load::html(merged)),
             ("missing", &missing::html(merged, &matrices)),
             ("settings", &settings::html(merged)),
             ("machine", &machine::html(merged)),

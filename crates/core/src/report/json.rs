@@ -1,4 +1,5 @@
-//! JSON with everything: the runs as they were written down, and the matrices computed from them, with intervals.
+//! JSON with everything: the runs as they were written down, and what is computed from them: the matrices and the slow-downs, with
+//! intervals.
 
 use std::io::{self, Write};
 
@@ -6,6 +7,7 @@ use serde::Serialize;
 
 use super::matrix::{Matrix, matrices};
 use super::merge::Merged;
+use super::slowdown::{Slowdowns, slowdowns};
 use crate::result::{FORMAT_VERSION, RunHeader, TrialResult};
 
 #[derive(Serialize)]
@@ -13,6 +15,7 @@ struct Document<'a> {
     format: u32,
     runs: Vec<RunDocument<'a>>,
     matrices: Vec<Matrix>,
+    slowdowns: Vec<Slowdowns>,
 }
 
 #[derive(Serialize)]
@@ -27,7 +30,12 @@ struct RunDocument<'a> {
 /// What the writer gives.
 pub fn write(merged: &Merged<'_>, out: &mut dyn Write) -> io::Result<()> {
     let runs = merged.runs.iter().map(|run| RunDocument { header: &run.header, trials: &run.trials });
-    let document = Document { format: FORMAT_VERSION, runs: runs.collect(), matrices: matrices(merged) };
+    let document = Document {
+        format: FORMAT_VERSION,
+        runs: runs.collect(),
+        matrices: matrices(merged),
+        slowdowns: slowdowns(merged),
+    };
     serde_json::to_writer(&mut *out, &document)?;
     out.write_all(b"\n")
 }

@@ -12,9 +12,12 @@ pub mod json;
 pub mod matrix;
 pub mod merge;
 mod names;
+pub mod noise;
 pub mod precision;
 #[cfg(test)]
 mod samples;
+mod scope;
+pub mod slowdown;
 mod summary;
 mod table;
 pub mod terminal;

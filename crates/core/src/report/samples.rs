@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 
-use crate::cell::{Cell, DEFAULT_PLACE, Data, GuaranteeChoice};
+use crate::cell::{Background, Cell, DEFAULT_PLACE, Data, GuaranteeChoice};
 use crate::result::*;
 use crate::store::{Guarantee, Setting};
 use crate::units::{CountRange, SizeRange};
@@ -63,6 +63,11 @@ impl Sample {
         self
     }
 
+    pub fn background(mut self, background: Background) -> Sample {
+        self.cell.background = background;
+        self
+    }
+
     pub fn cell(self) -> Cell {
         self.cell
     }
@@ -93,11 +98,21 @@ impl Sample {
             started: "2025-01-02T03:04:05Z".into(),
             wall_s: 1.5,
             load_1min: Some(0.25),
-            background: None,
+            background: (self.cell.background != Background::None).then(background),
             file_creation_ns: Some(25_000),
             outcome: self.outcome.clone(),
             measured,
         }
+    }
+}
+
+/// What every load says of itself.
+fn background() -> BackgroundReport {
+    BackgroundReport {
+        description: "decoded a video".into(),
+        unit: "frames".into(),
+        progress: 45.0,
+        at_work_share: 1.0,
     }
 }
 
@@ -109,18 +124,29 @@ pub fn measured(ns: f64) -> Measured {
         store_version: "1.2.3".into(),
         settings: vec![Setting::read_back("page_size", 4096)],
         statistics: vec![],
-        load: Load { records: 100, value_bytes: 51_200, store_ns: 2_000_000, counters: None },
+        load: Load {
+            records: 100,
+            value_bytes: 51_200,
+            store_ns: 2_000_000,
+            counters: Some(counters(4, 60_000)),
+        },
         operations: factors.map(|(name, factor)| operation(name, ns * factor)).into(),
         settle_ns: 3_000_000,
-        settle_counters: None,
+        settle_counters: Some(counters(1, 4096)),
         memory: Memory { base_bytes: 4 << 20, peak_above_base_bytes: (ns * 1024.0) as u64 },
         cpu: Cpu { user_ns: 5_000_000, system_ns: 1_000_000 },
         disk: Disk { allocated_bytes: (40_960.0 + ns * 10.0) as u64, apparent_bytes: 60_000, files: 3 },
         stored: Stored { records: 100, key_bytes: 3_200, value_bytes: 51_200 },
-        device: None,
-        processors: None,
+        written: Some(Written { records: 2_100, key_bytes: 67_200, value_bytes: 1_075_200 }),
+        device: Some(Device {
+            name: "nvme0n1".into(),
+            shared: true,
+            burst: traffic(1 << 20),
+            settled: traffic(3 << 20),
+            idle_written_bytes_per_s: Some(12_288.0),
+        }),
+        processors: Some(Processors { idle_share: 0.5, io_wait_share: 0.125 }),
         cache_emptied_by: None,
-        warm_up_operations: 0,
         unknown: vec![],
     }
 }
@@ -134,6 +160,8 @@ fn operation(name: &str, ns: f64) -> OperationResult {
         wall_ns: times(1200.0),
         sum_ns: times(1000.0),
         value_bytes: 512_000,
+        warm_up: 0,
+        put_back: if name == "remove" { 1000 } else { 0 },
         latency: Latency {
             mean_ns: ns,
             stdev_ns: ns / 4.0,
@@ -145,7 +173,10 @@ fn operation(name: &str, ns: f64) -> OperationResult {
             max_ns: times(20.0),
             histogram: histogram(ns),
         },
-        counters: None,
+        counters: Some(match name {
+            "get" => counters(0, 0),
+            _ => Counters { sync_ns: Some(times(400.0)), ..counters(1000, 640_000) },
+        }),
         series: vec![],
     }
 }
@@ -161,6 +192,24 @@ fn histogram(ns: f64) -> String {
     let mut bytes = Vec::new();
     V2DeflateSerializer::new().serialize(&histogram, &mut bytes).unwrap();
     BASE64.encode(bytes)
+}
+
+fn counters(syncs: u64, written_bytes: u64) -> Counters {
+    Counters {
+        syncs: Some(syncs),
+        sync_ns: Some(syncs * 300),
+        syncs_by_call: [("fdatasync".to_owned(), syncs)].into(),
+        written_bytes: Some(written_bytes),
+        read_bytes: Some(0),
+        minor_faults: 20,
+        major_faults: 0,
+        voluntary_switches: syncs,
+        involuntary_switches: 3,
+    }
+}
+
+fn traffic(written_bytes: u64) -> Traffic {
+    Traffic { read_bytes: 0, written_bytes, flushes: Some(1000) }
 }
 
 /// A run of one block.

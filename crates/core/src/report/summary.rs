@@ -8,6 +8,7 @@ use super::grid::{Grid, Item, Style, wrap};
 use super::matrix::{Matrix, Why};
 use super::merge::Merged;
 use super::names::{HEADING, store_style};
+use super::noise::{self, Drift, Outlier};
 use crate::result::{Environment, Failure, Outcome, PlaceInfo, Run};
 use crate::units::{grouped, rough_bytes};
 
@@ -28,6 +29,9 @@ pub(super) fn text(merged: &Merged<'_>, matrices: &[Matrix], style: Style) -> St
         }
     }
     out.push_str(&wrap(&counts(merged), style.width, "  "));
+    for line in noise_lines(merged) {
+        out.push_str(&wrap(&line, style.width, "  "));
+    }
     out.push_str(&wins(matrices, style));
     out.push_str(&missing_text(merged, matrices, style));
     out
@@ -61,12 +65,40 @@ fn place(place: &PlaceInfo) -> String {
     if let Some(device) = &place.device {
         line.push_str(&format!(" on {device}"));
     }
-    let rotates = place.rotates.map(|rotates| if rotates { "rotating disk" } else { "solid state" });
+    let rotates =
+        place.rotates.map(|rotates| if rotates { "rotating, says the kernel" } else { "solid state" });
     let known: Vec<&str> = [place.device_model.as_deref(), rotates].into_iter().flatten().collect();
     if !known.is_empty() {
         line.push_str(&format!(" ({})", known.join(", ")));
     }
     line
+}
+
+/// Outliers and drift, run by run.
+pub(super) fn noise_lines(merged: &Merged<'_>) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (index, run) in merged.runs.iter().enumerate() {
+        let of = if merged.runs.len() > 1 { format!(" of run {index}") } else { String::new() };
+        if let Some(Drift { times }) = noise::drift(run) {
+            let how = if times.value > 1.0 { "slower" } else { "faster" };
+            let percent = (times.value - 1.0).abs() * 100.0;
+            lines.push(format!(
+                "Drift{of}: the second half of the blocks was {percent:.0} % {how} than the first."
+            ));
+        }
+        let outliers = noise::outliers(run);
+        lines.extend(outliers.iter().take(LISTED).map(|outlier| {
+            let Outlier { cell, block, operation, times } = outlier;
+            format!("Outlier{of}: {cell}, block {block}: {operation} took {times:.2} times its median.")
+        }));
+        if outliers.len() > LISTED {
+            lines.push(format!("And {} more outliers{of}.", outliers.len() - LISTED));
+        }
+    }
+    if !lines.is_empty() {
+        lines.push("Nothing was dropped for that; intervals hold it.".into());
+    }
+    lines
 }
 
 pub(super) fn counts(merged: &Merged<'_>) -> String {

@@ -7,6 +7,7 @@ use super::grid::{Grid, Item, Style, wrap};
 use super::matrix::{Contest, Position, Sorted, operations, series};
 use super::merge::{Group, Merged};
 use super::names::{HEADING, store_style};
+use super::scope;
 use super::terminal::rule_text;
 use crate::stats::{Estimate, MeanKind, Rule, Summary};
 use crate::units::grouped;
@@ -28,6 +29,8 @@ pub(super) fn text(merged: &Merged<'_>, style: Style) -> String {
             .to_owned(),
     ];
     lines.extend(rules.into_iter().map(rule_text));
+    lines.extend(scope::notes(merged));
+    lines.push("More figures, such as page faults, context switches and bytes read: --csv-long.".to_owned());
     out.extend(lines.iter().map(|line| wrap(line, style.width, "  ")));
     out
 }
@@ -48,16 +51,21 @@ fn of_group(merged: &Merged<'_>, group: &Group<'_>, style: Style, rules: &mut BT
         );
         let mut grids = Vec::new();
         for operation in &operations {
-            let columns: Vec<&Column> = COLUMNS.iter().filter(|column| column.is_of_operation()).collect();
+            let columns: Vec<&Column> = shown().filter(|column| column.is_of_operation()).collect();
             grids.push(grid(&sorted, *position, operation, &columns, rules));
         }
-        let columns: Vec<&Column> = COLUMNS.iter().filter(|column| !column.is_of_operation()).collect();
+        let columns: Vec<&Column> = shown().filter(|column| !column.is_of_operation()).collect();
         grids.push(grid(&sorted, *position, "trial", &columns, rules));
         out.push_str(&format!("\n{}\n", style.paint(HEADING, wrap(&title, style.width, "  ").trim_end())));
         let texts: Vec<String> = grids.iter().map(|grid| grid.render(style)).collect();
         out.push_str(&texts.join("\n"));
     }
     out
+}
+
+/// The columns of tables for people.
+fn shown() -> impl Iterator<Item = &'static Column> {
+    COLUMNS.iter().filter(|column| column.in_tables)
 }
 
 fn grid(

@@ -9,12 +9,12 @@ use super::grid::{Grid, Item, wrap};
 use super::matrix::{Contest, Matrix, Place, Row, matrices};
 use super::merge::Merged;
 use super::names::{FAILURE, HEADING, store_style};
-use super::{summary, table};
+use super::{slowdown, summary, table};
 use crate::cell::Data;
 use crate::stats::{MIN_BLOCKS, Rule, THRESHOLD};
 use crate::units::grouped;
 
-/// The summary, then one matrix of winners per machine, guarantee and place.
+/// The summary, then one matrix of winners per machine, guarantee, place and so on, then what loads in the background cost.
 pub fn overview(merged: &Merged<'_>, style: Style) -> String {
     let matrices = matrices(merged);
     let mut out = summary::text(merged, &matrices, style);
@@ -22,6 +22,7 @@ pub fn overview(merged: &Merged<'_>, style: Style) -> String {
         out.push('\n');
         out.push_str(&matrix_text(matrix, style));
     }
+    out.push_str(&slowdown::text(merged, style));
     if !matrices.is_empty() {
         out.push('\n');
         out.push_str(&legend(&matrices, style));
@@ -161,7 +162,8 @@ pub(super) fn rule_text(rule: Rule) -> String {
              paired by block, includes 1."
         ),
         Rule::Threshold => format!(
-            "Too close to call, where they share fewer, or a figure is zero, so that no interval can tell: within {:.0} % of the best.",
+            "Too close to call, where stores share fewer than {MIN_BLOCKS} blocks, or a figure is zero, so that no interval can \
+             tell: within {:.0} % of the best.",
             THRESHOLD * 100.0
         ),
     }

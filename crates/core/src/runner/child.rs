@@ -1,16 +1,21 @@
 //! A trial, in a process of its own: prepares all of the harness's memory, opens the store, drives it, measures.
 
 use std::fs;
+use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::cell::Cache;
+use crate::error::{self, Error, Exit};
+use crate::lifeline;
 use crate::measure::clock::Clock;
-use crate::measure::{disk, process};
+use crate::measure::counters::Snapshot;
+use crate::measure::{disk, process, syncs};
 use crate::record::Records;
 use crate::record::pool::Pool;
-use crate::result::{Failure, Measured, Memory};
-use crate::runner::spec::{Report, Spec};
+use crate::result::{Counters, Failure, Measured, Memory};
+use crate::runner::spec::{DeviceSpec, Report, Spec};
+use crate::runner::watch::{Seen, Watch};
 use crate::store::{Guarantee, OpenFn, OpenOptions, Setting, StoreDef, StoreError};
 use crate::workload::bench::Bench;
 use crate::workload::crud::{Crud, Done, Prepared};
@@ -19,29 +24,25 @@ use crate::workload::driver::Stop;
 /// Runs the trial that the file `spec` describes and writes its [`Report`] to the file `out`.
 ///
 /// # Errors
-/// When either file can't be used; anything else is in the report.
-pub fn main(stores: &[StoreDef], spec: &Path, out: &Path) -> Result<(), String> {
-    let text = fs::read_to_string(spec).map_err(|error| format!("{}: {error}", spec.display()))?;
-    let spec: Spec = serde_json::from_str(&text).map_err(|error| format!("{}: {error}", spec.display()))?;
-    die_with_parent(spec.parent)?;
+/// When either file can't be used; anything else is in the report. A disk that can't take the report has an exit code of
+/// its own ([`crate::runner::supervise`] knows them).
+pub fn main(stores: &[StoreDef], spec: &Path, out: &Path) -> error::Result<()> {
+    let failed = |message: String| Error::new(Exit::Failure, message);
+    let text = fs::read_to_string(spec).map_err(Error::io("reading", spec))?;
+    let spec: Spec =
+        serde_json::from_str(&text).map_err(|error| failed(format!("{}: {error}", spec.display())))?;
+    lifeline::die_with_parent(spec.parent).map_err(failed)?;
     let report = match trial(stores, &spec) {
         Ok(measured) => Report::Ok { measured: Box::new(measured) },
         Err(Ended::Failed(stop)) => Report::Failed { reason: stop.failure, message: stop.message },
         Err(Ended::Unsupported(message)) => Report::Unsupported { message },
     };
-    let text = serde_json::to_string(&report).map_err(|error| error.to_string())?;
-    fs::write(out, text).map_err(|error| format!("{}: {error}", out.display()))
-}
-
-/// Asks the kernel to end this process when its parent ends, and makes sure that the parent had not ended before.
-fn die_with_parent(parent: u32) -> Result<(), String> {
-    #[cfg(target_os = "linux")]
-    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))
-        .map_err(|error| format!("asking to end with the parent: {error}"))?;
-    match rustix::process::getppid() {
-        Some(now) if now.as_raw_nonzero().get() as u32 == parent => Ok(()),
-        _ => Err("the process that started this trial has gone".into()),
+    if let Report::Failed { message, .. } = &report {
+        // For whoever opens the log; the report says it too.
+        let _ = writeln!(std::io::stderr(), "{message}");
     }
+    let text = serde_json::to_string(&report).map_err(|error| failed(error.to_string()))?;
+    fs::write(out, text).map_err(Error::io("writing", out))
 }
 
 enum Ended {
@@ -80,7 +81,7 @@ fn trial(stores: &[StoreDef], spec: &Spec) -> Result<Measured, Ended> {
         settings: &spec.settings,
         sessions: crud.threads as usize + 1,
     };
-    measure(store, open, options, prepared, promised)
+    measure(store, open, options, prepared, promised, &spec.device)
 }
 
 fn find<'a>(stores: &'a [StoreDef], name: &str) -> Result<(&'a StoreDef, OpenFn), Ended> {
@@ -124,10 +125,13 @@ fn measure(
     options: OpenOptions<'_>,
     prepared: Prepared<'_>,
     promised: Guarantee,
+    device: &Result<DeviceSpec, String>,
 ) -> Result<Measured, Ended> {
+    // Looked at here, so that its memory is the harness's own; where they don't count, the result says so.
+    let _ = syncs::in_effect();
+    let mut watch = Watch::start(options.directory, device);
     process::reset_peak().map_err(harness)?;
     let base = process::resident().map_err(harness)?;
-    let cpu_before = process::cpu();
     let mut bench = Bench::open(open, options).map_err(unsupported_or_failed)?;
     let guarantee = bench.store()?.guarantee();
     if guarantee != promised {
@@ -136,12 +140,11 @@ fn measure(
         )));
     }
     let settings = read_settings(&bench)?;
-    let warm_up_operations = prepared.warm_up();
-    let Done { load, operations, stored, cache_emptied_by } = prepared.run(&mut bench)?;
+    let Done { load, operations, stored, written, cache_emptied_by } = prepared.run(&mut bench)?;
+    watch.burst();
     let peak = process::resident().map_err(harness)?;
-    let start = Instant::now();
-    bench.store()?.settle().map_err(|error| Stop::store("settling", &error))?;
-    let settle_ns = start.elapsed().as_nanos() as u64;
+    let (settle_ns, settle_counters) = settle(&bench)?;
+    let Seen { cpu, processors, device, unknown } = watch.settled();
     if store.capabilities.keeps {
         check_count(&bench, stored.records)?;
     }
@@ -158,20 +161,29 @@ fn measure(
         load,
         operations,
         settle_ns,
-        settle_counters: None,
+        settle_counters: Some(settle_counters),
         memory: Memory {
             base_bytes: base.now_bytes,
             peak_above_base_bytes: peak.peak_bytes.saturating_sub(base.now_bytes),
         },
-        cpu: process::cpu().since(&cpu_before),
+        cpu,
         disk: disk::usage(bench.folder()).map_err(harness)?,
         stored,
-        device: None,
-        processors: None,
+        written: Some(written),
+        device,
+        processors,
         cache_emptied_by: cache_emptied_by.map(|emptied| emptied.name().into()),
-        warm_up_operations,
-        unknown: Vec::new(),
+        unknown,
     })
+}
+
+/// Lets the store settle; how long that took in nanoseconds, and what the process did.
+fn settle(bench: &Bench<'_>) -> Result<(u64, Counters), Ended> {
+    let before = Snapshot::now();
+    let start = Instant::now();
+    bench.store()?.settle().map_err(|error| Stop::store("settling", &error))?;
+    let settle_ns = start.elapsed().as_nanos() as u64;
+    Ok((settle_ns, Snapshot::now().since(&before)))
 }
 
 fn read_settings(bench: &Bench<'_>) -> Result<Vec<Setting>, Ended> {

@@ -1,8 +1,11 @@
 //! Running a study: a process per trial, interleaved, saved as it goes.
 
+pub mod background;
 pub mod child;
+mod devices;
 pub mod event;
 pub mod parent;
 pub mod progress;
 pub mod spec;
 mod supervise;
+mod watch;

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::cell::{Cell, Tuning};
+use crate::background;
+use crate::cell::{Background, Cell, Tuning};
 use crate::error::{Error, Result};
 use crate::estimate;
 use crate::folder::RunFolder;
@@ -15,9 +16,11 @@ use crate::measure::environment;
 use crate::place::directory::WorkFolder;
 use crate::place::probe::{self, Probe};
 use crate::plan::Plan;
-use crate::result::{FORMAT_VERSION, Failure, Outcome, TrialResult};
+use crate::result::{BackgroundReport, FORMAT_VERSION, Failure, Outcome, TrialResult};
+use crate::runner::background::{Finished, Launch, Load, Started};
+use crate::runner::devices;
 use crate::runner::event::{Event, Listener};
-use crate::runner::spec::{Report, Spec};
+use crate::runner::spec::{DeviceSpec, Report, Spec};
 use crate::runner::supervise::{self, End};
 use crate::schedule;
 
@@ -49,6 +52,10 @@ pub struct Ended {
     pub failed: u64,
 }
 
+/// The files in the run folder through which parent and trial talk.
+const SPEC: &str = "trial.json";
+const REPORT: &str = "trial-out.json";
+
 /// Where making a file takes this many times as long as it did when the run was begun, a trial moves on to another folder.
 const SLOW_CREATION: u64 = 4;
 /// Folders tried for a trial.
@@ -59,6 +66,9 @@ const FOLDERS: u32 = 4;
 /// # Errors
 /// When a result can't be saved or a trial can't be started; trials that fail are results.
 pub fn run(job: &Job<'_>, folder: &mut RunFolder, listener: &mut dyn Listener) -> Result<Ended> {
+    for left_by_a_kill in [SPEC, REPORT] {
+        remove_file(&folder.path().join(left_by_a_kill))?;
+    }
     let works = Works::make(job)?;
     let mut running = Running {
         job,
@@ -122,13 +132,16 @@ impl Running<'_> {
                 block,
                 folder: folder.path(),
                 directory: &directory,
+                device: &work.device,
+                beside: &work.beside,
                 file_creation_ns,
             };
+            let start = Instant::now();
             let result = trial.run()?;
             work.folder.clear(&directory)?;
             let Some(result) = result else { break };
             folder.append(&result)?;
-            self.pace.ended(cell, result.wall_s);
+            self.pace.ended(cell, start.elapsed().as_secs_f64());
             listener.hear(&Event::TrialEnded { result: &result });
             self.results.push(result);
         }
@@ -143,19 +156,26 @@ struct Works {
 
 struct Work {
     folder: WorkFolder,
+    /// Where background loads have their files.
+    beside: PathBuf,
     probe: Probe,
+    device: std::result::Result<DeviceSpec, String>,
 }
 
 impl Works {
     fn make(job: &Job<'_>) -> Result<Works> {
-        let work = |(name, path): (&String, &PathBuf)| {
+        let devices = devices::shared(job.places);
+        let work = |((name, path), device): ((&String, &PathBuf), _)| {
             let folder = WorkFolder::create(path)?;
             let probed = folder.trial("probe")?;
             let probe = probe::probe(&probed).map_err(Error::io("probing", path))?;
             folder.clear(&probed)?;
-            Ok((name.clone(), Work { folder, probe }))
+            let beside = folder.trial("background")?;
+            Ok((name.clone(), Work { folder, beside, probe, device }))
         };
-        Ok(Works { by_place: job.places.iter().map(work).collect::<Result<_>>()? })
+        // Both go by the places' names, in their order.
+        let by_place = job.places.iter().zip(devices.into_values()).map(work);
+        Ok(Works { by_place: by_place.collect::<Result<_>>()? })
     }
 
     fn of(&self, cell: &Cell) -> Result<&Work> {
@@ -213,11 +233,11 @@ impl Pace {
         self.probes.get(&cell.place).map_or(1.0, |probe| estimate::seconds(cell, self.operations, probe))
     }
 
-    fn ended(&mut self, cell: &Cell, wall_s: f64) {
+    fn ended(&mut self, cell: &Cell, took_s: f64) {
         let estimate = self.estimate(cell);
         self.estimated_left_s = (self.estimated_left_s - estimate).max(0.0);
         self.estimated_done_s += estimate;
-        self.took_s += wall_s;
+        self.took_s += took_s;
     }
 
     fn left(&self) -> Option<Duration> {
@@ -233,7 +253,18 @@ struct Trial<'a> {
     block: u32,
     folder: &'a Path,
     directory: &'a Path,
+    device: &'a std::result::Result<DeviceSpec, String>,
+    beside: &'a Path,
     file_creation_ns: u64,
+}
+
+/// How a trial went.
+struct Ran {
+    report: Report,
+    wall_s: f64,
+    background: Option<BackgroundReport>,
+    /// The log that tells most about it, relative to the run folder.
+    log: String,
 }
 
 impl Trial<'_> {
@@ -241,34 +272,23 @@ impl Trial<'_> {
     fn run(&self) -> Result<Option<TrialResult>> {
         let load_1min = environment::load_1min();
         let started = jiff::Timestamp::now().to_string();
-        let (spec, out) = (self.folder.join("trial.json"), self.folder.join("trial-out.json"));
-        let log_name = format!("logs/{:06}.log", self.position);
-        let log = self.folder.join(&log_name);
+        let (spec, out) = (self.folder.join(SPEC), self.folder.join(REPORT));
         self.write_spec(&spec)?;
         remove_file(&out)?;
-        let start = Instant::now();
-        let end = supervise::run(&spec, &out, &log, self.job.plan.timeout.0, self.job.interrupted)
-            .map_err(Error::io("running a trial in", self.folder))?;
-        let wall_s = start.elapsed().as_secs_f64();
-        let report = match end {
-            End::Interrupted => None,
-            End::Badly { reason, message } => Some(Report::Failed { reason, message }),
-            End::Well => Some(read_report(&out)),
-        };
+        let ran = self.beside_background(&spec, &out)?;
         remove_file(&spec)?;
         remove_file(&out)?;
-        let Some(report) = report else {
-            remove_file(&log)?;
+        let Some(Ran { report, wall_s, background, log }) = ran else {
+            remove_file(&self.folder.join(self.log()))?;
+            remove_file(&self.folder.join(self.background_log()))?;
             return Ok(None);
         };
         let (outcome, measured) = match report {
             Report::Ok { measured } => (Outcome::Ok, Some(*measured)),
-            Report::Failed { reason, message } => (Outcome::Failed { reason, message, log: log_name }, None),
+            Report::Failed { reason, message } => (Outcome::Failed { reason, message, log }, None),
             Report::Unsupported { message } => (Outcome::Unsupported { message }, None),
         };
-        if !matches!(outcome, Outcome::Failed { .. }) && fs::metadata(&log).is_ok_and(|log| log.len() == 0) {
-            remove_file(&log)?;
-        }
+        self.remove_empty_logs(&outcome)?;
         Ok(Some(TrialResult {
             format: FORMAT_VERSION,
             cell: self.cell.clone(),
@@ -277,11 +297,83 @@ impl Trial<'_> {
             started,
             wall_s,
             load_1min,
-            background: None,
+            background,
             file_creation_ns: Some(self.file_creation_ns),
             outcome,
             measured,
         }))
+    }
+
+    /// Runs it beside its background load, if it has one; `None` when it was interrupted. Without the load there is no
+    /// trial, and a trial during which the load was not at work is no measurement.
+    fn beside_background(&self, spec: &Path, out: &Path) -> Result<Option<Ran>> {
+        if self.cell.background == Background::None {
+            return self.alone(spec, out);
+        }
+        let log = self.folder.join(self.background_log());
+        let program = std::env::current_exe().map_err(Error::io("finding this program from", self.folder))?;
+        let launch = Launch { program: &program, load: self.cell.background, folder: self.beside, log: &log };
+        let started = Load::start(launch, self.job.interrupted)
+            .map_err(Error::io("starting a load in", self.beside))?;
+        let not_run = |report| Ran { report, wall_s: 0.0, background: None, log: self.background_log() };
+        let load = match started {
+            Started::AtWork(load) => load,
+            Started::Interrupted => return Ok(None),
+            Started::Unsupported(message) => return Ok(Some(not_run(Report::Unsupported { message }))),
+            Started::Failed(message) => {
+                return Ok(Some(not_run(Report::Failed { reason: Failure::Harness, message })));
+            }
+        };
+        let from_ns = background::now_ns();
+        let ran = self.alone(spec, out)?;
+        let to_ns = background::now_ns();
+        let Some(mut ran) = ran else { return Ok(None) };
+        let Finished { report, complaint } = load.finish(from_ns, to_ns);
+        ran.background = Some(report);
+        if let (Report::Ok { .. }, Some(message)) = (&ran.report, complaint) {
+            ran.report = Report::Failed { reason: Failure::Harness, message };
+            ran.log = self.background_log();
+        }
+        Ok(Some(ran))
+    }
+
+    /// Runs its process; `None` when it was interrupted.
+    fn alone(&self, spec: &Path, out: &Path) -> Result<Option<Ran>> {
+        let log = self.folder.join(self.log());
+        let start = Instant::now();
+        let end = supervise::run(spec, out, &log, self.job.plan.timeout.0, self.job.interrupted)
+            .map_err(Error::io("running a trial in", self.folder))?;
+        let wall_s = start.elapsed().as_secs_f64();
+        let report = match end {
+            End::Interrupted => return Ok(None),
+            End::Unsaved(error) => {
+                remove_file(out)?;
+                return Err(Error::io("saving a trial's result in", self.folder)(error));
+            }
+            End::Badly { reason, message } => Report::Failed { reason, message },
+            End::Well => read_report(out),
+        };
+        Ok(Some(Ran { report, wall_s, background: None, log: self.log() }))
+    }
+
+    fn log(&self) -> String {
+        format!("logs/{:06}.log", self.position)
+    }
+
+    fn background_log(&self) -> String {
+        format!("logs/{:06}-background.log", self.position)
+    }
+
+    /// Removes logs that say nothing, but for the one that a failure names.
+    fn remove_empty_logs(&self, outcome: &Outcome) -> Result<()> {
+        for name in [self.log(), self.background_log()] {
+            let path = self.folder.join(&name);
+            let named = matches!(outcome, Outcome::Failed { log, .. } if *log == name);
+            if !named && fs::metadata(&path).is_ok_and(|log| log.len() == 0) {
+                remove_file(&path)?;
+            }
+        }
+        Ok(())
     }
 
     fn write_spec(&self, path: &Path) -> Result<()> {
@@ -301,6 +393,7 @@ impl Trial<'_> {
             compression: plan.compression.is_on(self.cell.data),
             seed: plan.seed,
             text: plan.text.clone(),
+            device: self.device.clone(),
         };
         let text = serde_json::to_string(&spec).unwrap_or_default();
         fs::write(path, text).map_err(Error::io("writing", path))

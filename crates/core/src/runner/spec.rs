@@ -40,6 +40,19 @@ pub struct Spec {
     pub seed: u64,
     /// As in the plan.
     pub text: Option<PathBuf>,
+    /// The block device under the folder, or why there is none whose counters can be read.
+    pub device: Result<DeviceSpec, String>,
+}
+
+/// The block device under a place.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DeviceSpec {
+    /// Its name in /sys/block.
+    pub name: String,
+    /// Whether others may write to it too.
+    pub shared: bool,
+    /// What was written to it during an idle second before the first trial, in bytes per second.
+    pub idle_written_bytes_per_s: Option<f64>,
 }
 
 /// What a trial tells back.

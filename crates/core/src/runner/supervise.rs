@@ -9,8 +9,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use rustix::process::{WaitId, WaitIdOptions, waitid};
 
+use crate::error::Exit;
+use crate::lifeline;
 use crate::result::Failure;
 
 /// How a process ended.
@@ -25,6 +27,8 @@ pub enum End {
         /// What happened.
         message: String,
     },
+    /// Without handing over its result, as the run's disk did not take it.
+    Unsaved(io::Error),
     /// Because the user interrupted the run.
     Interrupted,
 }
@@ -52,7 +56,7 @@ pub fn run(
         .spawn()?;
     let stopped = watch(&child, timeout, interrupted)?;
     if stopped.is_some() {
-        end_group(&child)?;
+        lifeline::end_group(&child)?;
     }
     let status = child.wait()?;
     Ok(match stopped {
@@ -90,7 +94,7 @@ fn watch(child: &Child, timeout: Duration, interrupted: &AtomicBool) -> io::Resu
 }
 
 fn notify_of_end(child: &Child) -> io::Result<Receiver<()>> {
-    let pid = pid_of(child)?;
+    let pid = lifeline::pid(child)?;
     let (sender, receiver) = channel();
     std::thread::Builder::new().name("wait".into()).spawn(move || {
         while let Err(error) = waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT) {
@@ -104,42 +108,49 @@ fn notify_of_end(child: &Child) -> io::Result<Receiver<()>> {
     Ok(receiver)
 }
 
-fn pid_of(child: &Child) -> io::Result<Pid> {
-    Pid::from_raw(child.id() as i32).ok_or_else(|| io::Error::other("a process without a number"))
-}
-
-/// Kills the process and all that it started.
-fn end_group(child: &Child) -> io::Result<()> {
-    match kill_process_group(pid_of(child)?, Signal::KILL) {
-        Err(error) if error != rustix::io::Errno::SRCH => Err(error.into()),
-        _ => Ok(()),
-    }
-}
-
 fn judge(status: ExitStatus, memory_ran_out: bool, log: &Path) -> End {
     if status.success() {
         return End::Well;
     }
-    let last = fs::read(log).ok().and_then(|text| {
-        let text = String::from_utf8_lossy(&text).into_owned();
-        text.lines()
-            .rev()
-            .find(|line| !line.trim().is_empty())
-            .map(|line| format!("; its last words: {}", line.trim()))
-    });
-    let last = last.unwrap_or_default();
+    let text = fs::read(log).unwrap_or_default();
+    let last = last_words(&String::from_utf8_lossy(&text));
+    let said = last.as_ref().map_or(String::new(), |line| format!("; its last words: {line}"));
+    let refused = last.is_some_and(|line| REFUSED_MEMORY.iter().any(|words| line.contains(words)));
     match status.signal() {
         Some(9) if memory_ran_out => {
             End::Badly { reason: Failure::OutOfMemory, message: "was killed because memory ran out".into() }
         }
         Some(signal) => {
-            End::Badly { reason: Failure::Crashed, message: format!("was ended by signal {signal}{last}") }
+            let reason = if refused { Failure::OutOfMemory } else { Failure::Crashed };
+            End::Badly { reason, message: format!("was ended by signal {signal}{said}") }
         }
         None => {
             let code = status.code().unwrap_or_default();
-            End::Badly { reason: Failure::Crashed, message: format!("ended with exit code {code}{last}") }
+            if let Some((_, kind)) = UNSAVED.iter().find(|(exit, _)| i32::from(exit.code()) == code) {
+                return End::Unsaved((*kind).into());
+            }
+            End::Badly { reason: Failure::Crashed, message: format!("ended with exit code {code}{said}") }
         }
     }
+}
+
+/// How a trial ends that could not write its report.
+const UNSAVED: [(Exit, io::ErrorKind); 3] = [
+    (Exit::Permission, io::ErrorKind::PermissionDenied),
+    (Exit::ReadOnly, io::ErrorKind::ReadOnlyFilesystem),
+    (Exit::DiskFull, io::ErrorKind::StorageFull),
+];
+
+/// What Rust, C++ and the system say when a process may have no more memory.
+const REFUSED_MEMORY: [&str; 3] = ["memory allocation of", "std::bad_alloc", "Cannot allocate memory"];
+
+/// What a process said at last: the message of a panic, or the last line that holds anything. Where it was when it said
+/// so is for those who open the log.
+pub(super) fn last_words(log: &str) -> Option<String> {
+    let said = log.split("stack backtrace:").next().unwrap_or(log);
+    let mut lines = said.lines().map(str::trim).filter(|line| !line.is_empty());
+    let after_panic = lines.clone().skip_while(|line| !line.contains(" panicked at ")).nth(1);
+    after_panic.or_else(|| lines.next_back()).map(str::to_owned)
 }
 
 /// How many processes the kernel has killed for memory since it was started.
@@ -148,4 +159,48 @@ fn oom_kills() -> u64 {
         .ok()
         .and_then(|text| text.lines().find_map(|line| line.strip_prefix("oom_kill ")?.trim().parse().ok()))
         .unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judged(wait_status: i32, log: &str) -> (Failure, String) {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        fs::write(file.path(), log).unwrap();
+        match judge(ExitStatus::from_raw(wait_status), false, file.path()) {
+            End::Badly { reason, message } => (reason, message),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_last_words_tell_why() {
+        let (reason, message) = judged(1 << 8, "opening\n\x1b damaged\n\n");
+        assert_eq!(
+            (reason, message.as_str()),
+            (Failure::Crashed, "ended with exit code 1; its last words: \x1b damaged")
+        );
+        let panic = "thread 'x' (1) panicked at a.rs:1:1:\npage 7 is gone\nstack backtrace:\n 0: main\n";
+        let (_, message) = judged(101 << 8, panic);
+        assert_eq!(message, "ended with exit code 101; its last words: page 7 is gone");
+        assert_eq!(judged(6, ""), (Failure::Crashed, "was ended by signal 6".into()));
+    }
+
+    #[test]
+    fn a_result_that_could_not_be_handed_over_is_no_failure_of_the_store() {
+        let log = tempfile::NamedTempFile::new().unwrap();
+        let end = judge(ExitStatus::from_raw(17 << 8), false, log.path());
+        assert!(matches!(&end, End::Unsaved(error) if error.kind() == io::ErrorKind::StorageFull), "{end:?}");
+    }
+
+    #[test]
+    fn a_process_that_was_refused_memory_ran_out_of_it() {
+        assert_eq!(
+            judged(6, "memory allocation of 9 bytes failed\nstack backtrace:\n 0: x\n").0,
+            Failure::OutOfMemory
+        );
+        assert_eq!(judged(6, "terminate called\n  what():  std::bad_alloc\n").0, Failure::OutOfMemory);
+        assert_eq!(judged(11, "segmentation fault\n").0, Failure::Crashed);
+    }
 }

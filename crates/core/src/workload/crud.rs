@@ -5,15 +5,18 @@ use std::time::{Duration, Instant};
 
 use crate::cell::Rate;
 use crate::measure::clock::Clock;
+use crate::measure::counters::Snapshot;
 use crate::measure::page_cache::Emptied;
 use crate::measure::series::{QUANTUM_TIME, Series};
 use crate::record::{KEY_BYTES, Records};
-use crate::result::{Load, OperationResult, Stored};
+use crate::result::{Load, OperationResult, Stored, Written};
 use crate::store::{Session, Store};
 use crate::units::CountRange;
 use crate::workload::bench::Bench;
 use crate::workload::choose::Chooser;
-use crate::workload::driver::{Driver, Operation, QUANTUM_OPERATIONS, Quantum, Recorder, Stop, Visit};
+use crate::workload::driver::{
+    Driver, Operation, QUANTUM_OPERATIONS, Quantum, Recorder, Stop, Untimed, Visit,
+};
 use crate::workload::pacer::Pacer;
 use crate::workload::phase::{Goal, Phase};
 
@@ -53,6 +56,8 @@ pub struct Done {
     pub operations: Vec<OperationResult>,
     /// What the store holds now.
     pub stored: Stored,
+    /// What was handed to it.
+    pub written: Written,
     /// How the page cache was emptied before the reads, if it was.
     pub cache_emptied_by: Option<Emptied>,
 }
@@ -69,6 +74,7 @@ struct Share<'a> {
     versions: Vec<u8>,
     quantum: Quantum,
     chooser: Chooser,
+    written: Written,
 }
 
 impl Share<'_> {
@@ -111,6 +117,7 @@ impl Share<'_> {
             let quantum_start = Instant::now();
             done += self.quantum(records, goal, done, limit);
             self.driver.run(session, &mut self.quantum)?;
+            self.written = self.written.plus(self.quantum.written());
             self.driver.tell(goal.operation, &mut seconds)?;
             // Quanta of slow operations are short, so that seconds and the end are met in time.
             limit = match quantum_start.elapsed() {
@@ -149,6 +156,8 @@ struct Running<'a> {
     clock: &'a Clock,
     shares: Vec<Share<'a>>,
     batch: Batch,
+    /// All that was loaded.
+    loaded: Written,
 }
 
 /// What is ready before the store is opened: all of the harness's memory.
@@ -175,6 +184,7 @@ impl Crud {
                 versions: touched(self.most_records() / self.threads + 1),
                 quantum: Quantum::new(records.largest_value()),
                 chooser: Chooser::uniform(self.seed ^ thread),
+                written: Written::default(),
             })
         };
         let shares = (0..self.threads).map(share).collect::<Result<_, String>>()?;
@@ -184,7 +194,8 @@ impl Crud {
             keys: Vec::with_capacity(self.batch),
             ends: Vec::with_capacity(self.batch),
         };
-        Ok(Prepared { running: Running { plan: self, records, clock, shares, batch } })
+        let loaded = Written::default();
+        Ok(Prepared { running: Running { plan: self, records, clock, shares, batch, loaded } })
     }
 }
 
@@ -207,11 +218,6 @@ fn touched(capacity: u64) -> Vec<u8> {
 }
 
 impl Prepared<'_> {
-    /// Operations of each kind that are not measured.
-    pub fn warm_up(&self) -> u64 {
-        self.running.plan.warm_up
-    }
-
     /// Loads the store and does all operations.
     ///
     /// # Errors
@@ -236,10 +242,10 @@ impl Prepared<'_> {
             }
             phases.push(phase);
         }
-        let stored = running.stored();
+        let (stored, written) = (running.stored(), running.written());
         let recorder = self.recorder()?;
         let operations = phases.into_iter().map(|phase| phase.result(&recorder)).collect::<Result<_, _>>()?;
-        Ok(Done { load, operations, stored, cache_emptied_by })
+        Ok(Done { load, operations, stored, written, cache_emptied_by })
     }
 
     /// What all threads measured together.
@@ -268,6 +274,7 @@ impl Running<'_> {
         let mut session = store.session().map_err(|error| Stop::store("opening a session", &error))?;
         let mut load = Load { records: count, value_bytes: 0, store_ns: 0, counters: None };
         let mut next = 0;
+        let before = Snapshot::now();
         while next < count {
             next = self.batch.fill(self.records, next..count, self.plan.batch);
             let batch = self.batch.records();
@@ -276,6 +283,9 @@ impl Running<'_> {
             load.store_ns += start.elapsed().as_nanos() as u64;
             load.value_bytes += batch.iter().map(|(_, value)| value.len() as u64).sum::<u64>();
         }
+        load.counters = Some(Snapshot::now().since(&before));
+        let (key_bytes, value_bytes) = (count * KEY_BYTES as u64, load.value_bytes);
+        self.loaded = self.loaded.plus(Written { records: count, key_bytes, value_bytes });
         Ok(load)
     }
 
@@ -285,6 +295,7 @@ impl Running<'_> {
         let (threads, rate) = (self.shares.len() as u64, self.plan.rate);
         let barrier = Barrier::new(self.shares.len());
         let series = Series::new(self.shares.len());
+        let before = Snapshot::now();
         let work = |share: &mut Share<'_>| -> Result<(Instant, Instant), Stop> {
             let session = store.session().map_err(|error| Stop::store("opening a session", &error));
             barrier.wait();
@@ -309,10 +320,14 @@ impl Running<'_> {
                 workers.into_iter().map(join).collect()
             })
         };
+        let counters = Snapshot::now().since(&before);
         let spans = spans.into_iter().collect::<Result<Vec<_>, _>>()?;
         let first = spans.iter().map(|(start, _)| *start).min();
         let last = spans.iter().map(|(_, end)| *end).max();
         let wall = first.zip(last).map_or(Duration::ZERO, |(first, last)| last - first);
+        let mut untimed = Untimed::default();
+        self.shares.iter_mut().for_each(|share| untimed.add(&share.driver.take_untimed()));
+        phase.count(counters, &untimed);
         phase.add(goal, wall, series.finish());
         Ok(())
     }
@@ -327,6 +342,11 @@ impl Running<'_> {
                 })
             });
         Stored { records, key_bytes: records * KEY_BYTES as u64, value_bytes: value_bytes.sum() }
+    }
+
+    /// What was handed to the store.
+    fn written(&self) -> Written {
+        self.shares.iter().fold(self.loaded, |sum, share| sum.plus(share.written))
     }
 }
 

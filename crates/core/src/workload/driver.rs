@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 use crate::measure::clock::Clock;
 use crate::measure::latency::Latencies;
 use crate::measure::series::Seconds;
-use crate::record::{Key, Records};
-use crate::result::Failure;
+use crate::measure::syncs::{self, Syncs};
+use crate::record::{KEY_BYTES, Key, Records};
+use crate::result::{Failure, Written};
 use crate::store::{Session, StoreError};
 use crate::workload::pacer::Pacer;
 
@@ -137,6 +138,13 @@ impl Quantum {
         self.planned.len() + more <= QUANTUM_OPERATIONS && self.arena.len() < QUANTUM_BYTES
     }
 
+    /// The records that its operations hand to the store.
+    pub fn written(&self) -> Written {
+        let writes = |planned: &&Planned| matches!(planned.operation, Operation::Insert | Operation::Update);
+        let records = self.planned.iter().filter(writes).count() as u64;
+        Written { records, key_bytes: records * KEY_BYTES as u64, value_bytes: self.arena.len() as u64 }
+    }
+
     /// Whether nothing is planned.
     pub fn is_empty(&self) -> bool {
         self.planned.is_empty()
@@ -210,6 +218,27 @@ impl Recorder {
     }
 }
 
+/// What was done besides the timed operations: warm-ups, and records put back.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Untimed {
+    counts: [u64; Operation::ALL.len()],
+    /// The syncs that the threads at work made in them.
+    pub syncs: Syncs,
+}
+
+impl Untimed {
+    /// How many of them were `operation`.
+    pub fn of(&self, operation: Operation) -> u64 {
+        self.counts[operation as usize]
+    }
+
+    /// Adds what was done on another thread, or later.
+    pub fn add(&mut self, other: &Untimed) {
+        self.counts.iter_mut().zip(other.counts).for_each(|(mine, theirs)| *mine += theirs);
+        self.syncs = self.syncs.plus(&other.syncs);
+    }
+}
+
 /// Drives one session.
 pub struct Driver<'a> {
     clock: &'a Clock,
@@ -219,6 +248,7 @@ pub struct Driver<'a> {
     check: bool,
     seen: Seen,
     recorder: Recorder,
+    untimed: Untimed,
     pacer: Option<Pacer>,
 }
 
@@ -259,12 +289,18 @@ impl<'a> Driver<'a> {
         check: bool,
     ) -> Result<Driver<'a>, String> {
         let seen = Seen { buffer: vec![1; records.largest_value() + 1], length: 0 };
-        Ok(Driver { clock, records, visit, check, seen, recorder: Recorder::new()?, pacer: None })
+        let (recorder, untimed) = (Recorder::new()?, Untimed::default());
+        Ok(Driver { clock, records, visit, check, seen, recorder, untimed, pacer: None })
     }
 
     /// What was measured.
     pub fn finish(self) -> Recorder {
         self.recorder
+    }
+
+    /// What was done besides the timed operations since this was last asked.
+    pub fn take_untimed(&mut self) -> Untimed {
+        std::mem::take(&mut self.untimed)
     }
 
     /// Latencies of `operation` so far.
@@ -294,7 +330,13 @@ impl<'a> Driver<'a> {
         let mut done = 0;
         let mut stopped = Ok(());
         for ((planned, key), ticks) in planned.iter().zip(keys.iter()).zip(ticks.iter_mut()) {
-            match self.one(session, planned, key, &arena[planned.value.clone()]) {
+            let value = &arena[planned.value.clone()];
+            let one = if planned.timed {
+                self.one(session, planned, key, value)
+            } else {
+                self.one_untimed(session, planned, key, value)
+            };
+            match one {
                 Ok(elapsed) => *ticks = elapsed,
                 Err(stop) => {
                     self.recorder.records[planned.operation as usize].errors += 1;
@@ -343,6 +385,22 @@ impl<'a> Driver<'a> {
             Ok(()) => Ok(end.saturating_sub(start)),
             Err(error) => Err(failed(planned, key, &error)),
         }
+    }
+
+    /// One operation that is not measured: its syncs are set apart.
+    #[inline(never)]
+    fn one_untimed(
+        &mut self,
+        session: &mut dyn Session,
+        planned: &Planned,
+        key: &Key,
+        value: &[u8],
+    ) -> Result<u64, Stop> {
+        let before = syncs::of_this_thread();
+        let done = self.one(session, planned, key, value);
+        self.untimed.counts[planned.operation as usize] += 1;
+        self.untimed.syncs = self.untimed.syncs.plus(&syncs::of_this_thread().since(&before));
+        done
     }
 
     #[inline(always)]

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use crate::cell::Rate;
-use crate::result::{OperationResult, Second};
+use crate::result::{Counters, OperationResult, Second};
 use crate::units::CountRange;
 use crate::workload::crud::Crud;
-use crate::workload::driver::{Operation, QUANTUM_OPERATIONS, Recorder, Stop};
+use crate::workload::driver::{Operation, QUANTUM_OPERATIONS, Recorder, Stop, Untimed};
 
 /// What is left of a phase and what came of it.
 #[derive(Debug)]
@@ -19,6 +19,8 @@ pub struct Phase {
     time_left: Option<Duration>,
     wall: Duration,
     series: Vec<Second>,
+    counters: Option<Counters>,
+    untimed: Untimed,
 }
 
 /// What is to be done in one round.
@@ -50,6 +52,8 @@ impl Phase {
             time_left: plan.duration,
             wall: Duration::ZERO,
             series: Vec::new(),
+            counters: None,
+            untimed: Untimed::default(),
         }
     }
 
@@ -88,6 +92,16 @@ impl Phase {
         self.wall += wall;
     }
 
+    /// Adds what the process did in a round, and what of that is not measured.
+    pub fn count(&mut self, counters: Counters, untimed: &Untimed) {
+        let counters = counters.without_syncs(&untimed.syncs);
+        self.counters = Some(match self.counters.take() {
+            Some(before) => before.plus(&counters),
+            None => counters,
+        });
+        self.untimed.add(untimed);
+    }
+
     /// What was measured.
     ///
     /// # Errors
@@ -101,8 +115,13 @@ impl Phase {
             wall_ns: self.wall.as_nanos() as u64,
             sum_ns: record.latencies.sum_ns(),
             value_bytes: record.value_bytes,
+            warm_up: self.untimed.of(self.operation),
+            put_back: match self.operation {
+                Operation::Remove => self.untimed.of(Operation::Insert),
+                _ => 0,
+            },
             latency: record.latencies.summary().map_err(Stop::harness)?,
-            counters: None,
+            counters: self.counters,
             series: self.series,
         })
     }

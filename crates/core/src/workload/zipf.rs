@@ -1,8 +1,7 @@
 //! Zipf's law, without a power to be raised for each number: ranks are grouped in buckets so narrow that within one the
-//! law is nearly flat; a bucket is chosen from an alias table (A. Walker, 1977), a rank within it by rejection.
+//! law is nearly flat; a bucket is chosen from an alias table (A. Walker, 1977; M. Vose, 1991), a rank within it by
+//! rejection.
 
-use rand_distr::Distribution;
-use rand_distr::weighted::WeightedAliasIndex;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::Rng;
 
@@ -15,8 +14,15 @@ const WIDTH: f64 = 1.02;
 #[derive(Debug, Clone)]
 pub struct Zipf {
     exponent: f64,
-    table: WeightedAliasIndex<f64>,
+    table: Vec<Column>,
     buckets: Vec<Bucket>,
+}
+
+/// A column of the alias table: this bucket for numbers below `own`, the other one for the rest.
+#[derive(Debug, Clone, Copy)]
+struct Column {
+    own: u32,
+    other: u32,
 }
 
 #[derive(Debug, Clone)]
@@ -48,28 +54,57 @@ impl Zipf {
             weights.push(mass(first, last, exponent));
             first = last + 1;
         }
-        let table =
-            WeightedAliasIndex::new(weights).map_err(|error| format!("Zipf's law over {count}: {error}"))?;
-        Ok(Zipf { exponent, table, buckets })
+        Ok(Zipf { exponent, table: alias_table(&weights), buckets })
     }
 
     /// One rank.
     #[inline]
     pub fn rank(&self, random: &mut Xoshiro256PlusPlus) -> u64 {
-        let bucket = &self.buckets[self.table.sample(random)];
-        if bucket.length == 1 {
-            return bucket.first;
-        }
+        let number = random.next_u64();
+        // The high bits choose the column, the low ones, as good as independent of them, between its two buckets.
+        let chosen = scaled(number, self.table.len() as u64) as usize;
+        let column = self.table[chosen];
+        let bucket = &self.buckets[if number as u32 <= column.own { chosen } else { column.other as usize }];
+        if bucket.length == 1 { bucket.first } else { self.within(bucket, random) }
+    }
+
+    /// One rank of a bucket.
+    #[inline]
+    fn within(&self, bucket: &Bucket, random: &mut Xoshiro256PlusPlus) -> u64 {
         loop {
             let number = random.next_u64();
-            let rank = bucket.first + ((u128::from(number) * u128::from(bucket.length)) >> 64) as u64;
-            // The high bits chose the rank; the low ones, as good as independent of it, accept.
-            let chance = (number & 0xffff_ffff) as f64 / f64::from(u32::MAX);
+            let rank = bucket.first + scaled(number, bucket.length);
+            let chance = f64::from(number as u32) / f64::from(u32::MAX);
             if chance <= bucket.sure || chance <= (bucket.first as f64 / rank as f64).powf(self.exponent) {
                 return rank;
             }
         }
     }
+}
+
+/// A number below `below`, from the high bits of `number`.
+#[inline]
+fn scaled(number: u64, below: u64) -> u64 {
+    ((u128::from(number) * u128::from(below)) >> 64) as u64
+}
+
+/// Columns of equal height in which each bucket has the room of its weight, no more than two to a column.
+fn alias_table(weights: &[f64]) -> Vec<Column> {
+    let scale = weights.len() as f64 / weights.iter().sum::<f64>();
+    let mut heights: Vec<f64> = weights.iter().map(|weight| weight * scale).collect();
+    let (mut small, mut large): (Vec<usize>, Vec<usize>) =
+        (0..weights.len()).partition(|bucket| heights[*bucket] < 1.0);
+    let mut table: Vec<Column> =
+        (0..weights.len()).map(|bucket| Column { own: u32::MAX, other: bucket as u32 }).collect();
+    while let (Some(low), Some(high)) = (small.pop(), large.last().copied()) {
+        table[low] = Column { own: (heights[low] * f64::from(u32::MAX)) as u32, other: high as u32 };
+        heights[high] -= 1.0 - heights[low];
+        if heights[high] < 1.0 {
+            large.pop();
+            small.push(high);
+        }
+    }
+    table
 }
 
 /// The sum of rank^-exponent over the ranks; for wide buckets the integral, which differs by less than one in 10^8.

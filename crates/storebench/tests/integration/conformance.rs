@@ -11,5 +11,7 @@ mod reading;
 mod records;
 mod reopening;
 mod subject;
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod syncs;
 mod table;
 mod threads;

@@ -1,5 +1,10 @@
 //! The integration tests, in one binary.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod background;
+mod cli;
+mod commands;
 mod conformance;
 mod html;
+mod pages;
+mod structure;

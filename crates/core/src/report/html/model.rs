@@ -10,11 +10,10 @@ use serde::Serialize;
 
 use super::cells::{Cells, Key, Row};
 use super::contests::Contests;
-use super::extra;
 use super::latencies::Percentiles;
 use super::numbers::Figures;
 use super::timeline::Timelines;
-use crate::report::column::{Column, Unit};
+use crate::report::column::{COLUMNS, Column, Unit};
 use crate::report::matrix::{Matrix, operations, series};
 use crate::report::merge::{GuaranteeLabel, Merged};
 use crate::report::names;
@@ -105,7 +104,7 @@ impl<'a> Model<'a> {
         let sizes: BTreeSet<SizeRange> = rows.iter().map(|row| row.key.size).collect();
         let counts: BTreeSet<CountRange> = rows.iter().map(|row| row.key.records).collect();
         let (group_axes, groups) = groups(merged);
-        let columns = extra::columns();
+        let columns: Vec<&Column> = COLUMNS.iter().collect();
         Model {
             layout: LAYOUT,
             storebench: env!("CARGO_PKG_VERSION"),

@@ -1,0 +1,42 @@
+//! A load that spins: so many threads compute without end and without touching memory. They are pinned to no processor.
+
+use std::convert::Infallible;
+use std::hint::black_box;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use super::{Stop, Teller};
+
+/// Spins on `threads` threads. Its progress is the processor time that they got.
+pub fn run(threads: u32, teller: &Arc<Teller>) -> Result<Infallible, Stop> {
+    let processors = thread::available_parallelism().map_or(1, usize::from);
+    let description = format!("spun with {threads} threads, pinned to none of {processors} processors");
+    teller.at_work(description, "CPU seconds", 1e9).map_err(Stop::failed("telling the parent"))?;
+    for _ in 0..threads {
+        let teller = Arc::clone(teller);
+        let spin = move || spin(&teller);
+        thread::Builder::new().name("spin".into()).spawn(spin).map_err(Stop::failed("starting a thread"))?;
+    }
+    loop {
+        thread::sleep(Duration::MAX);
+    }
+}
+
+fn spin(teller: &Teller) {
+    let (mut state, mut counted) = (1_u64, 0);
+    loop {
+        for _ in 0..500_000 {
+            state = black_box(state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1));
+        }
+        let now = own_cpu_ns();
+        teller.add(now - counted);
+        counted = now;
+    }
+}
+
+/// Processor time of the calling thread.
+fn own_cpu_ns() -> u64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}

@@ -1,0 +1,278 @@
+//! A load on the disk: writes and reads a file beside the store's, so many bytes of each in a second.
+//!
+//! Written is block after block around the file, read are blocks drawn at random. Both go past the page cache where the
+//! file system allows it; elsewhere the file is synced and dropped from the cache each second.
+
+use std::convert::Infallible;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use rustix::fs::{Advice, fadvise};
+
+use super::pace::Pace;
+use super::{Stop, Teller};
+use crate::units::exact_bytes;
+
+/// The file, at most.
+const FILE_BYTES: u64 = 256 << 20;
+/// The file, at least: a smaller one would be served from the device's own cache alone.
+const LEAST_FILE_BYTES: u64 = 8 << 20;
+/// What direct reads and writes are aligned to, in memory and in the file. No file system asks for more.
+const ALIGNMENT: usize = 4096;
+/// Blocks that a second's bytes are cut into, where that makes blocks of 4 KiB to 256 KiB.
+const BLOCKS_PER_S: u64 = 100;
+/// How often a file that goes through the page cache is synced and dropped from it.
+const SYNC_PERIOD: Duration = Duration::from_secs(1);
+
+/// The size of the file where `free_bytes` are free: an eighth of it, at most 256 MiB, in whole MiB.
+pub fn file_bytes(free_bytes: u64) -> u64 {
+    (free_bytes / 8).min(FILE_BYTES) >> 20 << 20
+}
+
+/// Writes and reads `bytes_per_s` of each. Its progress is the bytes of both.
+pub fn run(bytes_per_s: u64, folder: &Path, teller: &Arc<Teller>) -> Result<Infallible, Stop> {
+    let path = folder.join("disk");
+    let file_bytes = prepare(&path, teller)?;
+    let (file, mode) = open(&path).map_err(Stop::failed("opening the file"))?;
+    let block = block_bytes(bytes_per_s).min(file_bytes);
+    let description = format!(
+        "wrote and read {}/s each in blocks of {} in a file of {}, {}",
+        exact_bytes(bytes_per_s),
+        exact_bytes(block),
+        exact_bytes(file_bytes),
+        mode.name(),
+    );
+    teller.at_work(description, "bytes", 1.0).map_err(Stop::failed("telling the parent"))?;
+    let work = Work { mode, block: block as usize, blocks: file_bytes / block, bytes_per_s };
+    let (for_writer, writer_teller) = (file.try_clone(), Arc::clone(teller));
+    let for_writer = for_writer.map_err(Stop::failed("opening the file"))?;
+    let writer = thread::Builder::new()
+        .name("write".into())
+        .spawn(move || work.write(&for_writer, &writer_teller, || true))
+        .map_err(Stop::failed("starting a thread"))?;
+    work.read(&file, teller, || !writer.is_finished()).map_err(Stop::failed("reading"))?;
+    Err(Stop::Failed(match writer.join() {
+        Ok(Err(error)) => format!("writing: {error}"),
+        Ok(Ok(())) | Err(_) => "the thread that writes has ended".into(),
+    }))
+}
+
+fn block_bytes(bytes_per_s: u64) -> u64 {
+    let alignment = ALIGNMENT as u64;
+    (bytes_per_s / BLOCKS_PER_S / alignment * alignment).clamp(alignment, 256 << 10)
+}
+
+/// Fills the file with random bytes, unless an earlier load has; its size.
+fn prepare(path: &Path, teller: &Teller) -> Result<u64, Stop> {
+    if let Ok(file) = fs::metadata(path) {
+        return Ok(file.len());
+    }
+    let folder = path.parent().unwrap_or(path);
+    let room = rustix::fs::statvfs(folder).map_err(Stop::failed("asking for free space"))?;
+    let bytes = file_bytes(room.f_bavail * room.f_frsize);
+    if bytes < LEAST_FILE_BYTES {
+        return Err(Stop::Unsupported(format!(
+            "the disk is too full for a load on it: it needs {} free in {}",
+            exact_bytes(LEAST_FILE_BYTES * 8),
+            folder.display()
+        )));
+    }
+    let unfinished = path.with_extension("unfinished");
+    fill(&unfinished, bytes, teller)
+        .and_then(|()| fs::rename(&unfinished, path))
+        .map_err(Stop::failed("writing the file"))?;
+    Ok(bytes)
+}
+
+fn fill(path: &Path, bytes: u64, teller: &Teller) -> io::Result<()> {
+    let mut file = File::create(path)?;
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(bytes);
+    let mut block = vec![0; 1 << 20];
+    for _ in 0..bytes >> 20 {
+        random.fill_bytes(&mut block);
+        file.write_all(&block)?;
+        teller.add(1 << 20);
+    }
+    file.sync_data()
+}
+
+/// How the file is read and written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    Direct,
+    Buffered,
+}
+
+impl Mode {
+    fn name(self) -> &'static str {
+        match self {
+            Mode::Direct => "direct (past the page cache)",
+            Mode::Buffered => "buffered, synced and dropped from the page cache each second",
+        }
+    }
+}
+
+/// Opens the file for direct access if that works here, else for access through the page cache.
+fn open(path: &Path) -> io::Result<(File, Mode)> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true);
+    #[cfg(target_os = "linux")]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        let direct = options.clone().custom_flags(libc::O_DIRECT).open(path);
+        // Some file systems open it and refuse only to read.
+        if let Ok(file) = direct
+            && file.read_exact_at(Aligned::new(ALIGNMENT).bytes(), 0).is_ok()
+        {
+            return Ok((file, Mode::Direct));
+        }
+    }
+    Ok((options.open(path)?, Mode::Buffered))
+}
+
+#[derive(Clone, Copy)]
+struct Work {
+    mode: Mode,
+    block: usize,
+    blocks: u64,
+    bytes_per_s: u64,
+}
+
+impl Work {
+    /// Writes as long as it is to `go_on`.
+    fn write(self, file: &File, teller: &Teller, mut go_on: impl FnMut() -> bool) -> io::Result<()> {
+        let mut buffer = Aligned::new(self.block);
+        let bytes = buffer.bytes();
+        Xoshiro256PlusPlus::seed_from_u64(1).fill_bytes(bytes);
+        let mut pace = Pace::new(self.bytes_per_s as f64);
+        let (mut number, mut synced) = (0_u64, Instant::now());
+        while go_on() {
+            pace.wait(self.block as f64);
+            // No two blocks are alike, so that nothing below can leave one out.
+            bytes[..8].copy_from_slice(&number.to_le_bytes());
+            file.write_all_at(bytes, number % self.blocks * self.block as u64)?;
+            number += 1;
+            teller.add(self.block as u64);
+            if self.mode == Mode::Buffered && synced.elapsed() >= SYNC_PERIOD {
+                file.sync_data()?;
+                fadvise(file, 0, None, Advice::DontNeed)?;
+                synced = Instant::now();
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads as long as it is to `go_on`.
+    fn read(self, file: &File, teller: &Teller, mut go_on: impl FnMut() -> bool) -> io::Result<()> {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(2);
+        let mut buffer = Aligned::new(self.block);
+        let mut pace = Pace::new(self.bytes_per_s as f64);
+        while go_on() {
+            pace.wait(self.block as f64);
+            let number = random.next_u64() % self.blocks;
+            file.read_exact_at(buffer.bytes(), number * self.block as u64)?;
+            teller.add(self.block as u64);
+        }
+        Ok(())
+    }
+}
+
+/// Bytes at an address that direct access accepts.
+struct Aligned {
+    room: Vec<u8>,
+    from: usize,
+    len: usize,
+}
+
+impl Aligned {
+    fn new(len: usize) -> Aligned {
+        let room = vec![0; len + ALIGNMENT];
+        let from = (room.as_ptr() as usize).next_multiple_of(ALIGNMENT) - room.as_ptr() as usize;
+        Aligned { room, from, len }
+    }
+
+    fn bytes(&mut self) -> &mut [u8] {
+        &mut self.room[self.from..self.from + self.len]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_aligned_and_many_in_a_second() {
+        assert_eq!(block_bytes(64 << 10), 4096);
+        assert_eq!(block_bytes(20 << 20), 204 << 10);
+        assert_eq!(block_bytes(10 << 30), 256 << 10);
+        assert_eq!(Aligned::new(100).bytes().len(), 100);
+        assert_eq!(Aligned::new(8192).bytes().as_ptr() as usize % ALIGNMENT, 0);
+    }
+
+    #[test]
+    fn the_file_leaves_most_of_a_small_disk_free() {
+        assert_eq!(file_bytes(u64::MAX), 256 << 20);
+        assert_eq!(file_bytes(100 << 20), 12 << 20);
+        assert_eq!(file_bytes(1), 0);
+    }
+
+    #[test]
+    fn both_modes_write_all_over_the_file_and_read_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("disk");
+        let (teller, block, blocks) = (Teller::new(Box::new(io::sink())), 4096, 16);
+        for mode in [Mode::Direct, Mode::Buffered] {
+            fs::write(&path, vec![0; block * blocks as usize]).unwrap();
+            let (file, found) = open(&path).unwrap();
+            // Where the file system allows no direct access, its mode is tested twice.
+            let file = if mode == found {
+                file
+            } else {
+                OpenOptions::new().read(true).write(true).open(&path).unwrap()
+            };
+            let work = Work { mode, block, blocks, bytes_per_s: 1 << 40 };
+            let mut left = 20;
+            let mut go_on = || {
+                left -= 1;
+                left >= 0
+            };
+            work.write(&file, &teller, &mut go_on).unwrap();
+            let written = fs::read(&path).unwrap();
+            let numbers: Vec<u64> = written
+                .chunks(block)
+                .map(|block| u64::from_le_bytes(block[..8].try_into().unwrap()))
+                .collect();
+            // The twenty blocks went around the file once and a quarter.
+            assert_eq!(numbers, [16, 17, 18, 19].into_iter().chain(4..16).collect::<Vec<_>>());
+            assert!(written.chunks(block).all(|block| block[8..].iter().any(|byte| *byte != 0)));
+            let mut left = 50;
+            work.read(&file, &teller, || {
+                left -= 1;
+                left >= 0
+            })
+            .unwrap();
+        }
+        assert_eq!(teller.done(), 2 * (20 + 50) * block as u64);
+    }
+
+    #[test]
+    fn the_file_is_made_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let teller = Teller::new(Box::new(io::sink()));
+        fs::write(folder.path().join("unused"), "").unwrap();
+        let path = folder.path().join("disk");
+        fill(&path, 8 << 20, &teller).unwrap();
+        let written = fs::read(&path).unwrap();
+        assert_eq!(prepare(&path, &teller).unwrap(), 8 << 20);
+        assert_eq!(fs::read(&path).unwrap(), written);
+        let alike = written.chunks(4096).filter(|block| *block == &written[..4096]).count();
+        assert_eq!((written.len(), alike), (8 << 20, 1));
+    }
+}

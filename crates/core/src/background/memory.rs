@@ -1,0 +1,131 @@
+//! A load on memory: takes a share of what is available and keeps touching all of it, so that it can't be taken away.
+//!
+//! It is made the first process to go when memory runs out, and lets go by itself before that: it must not cost the machine
+//! anything but the memory.
+
+use std::convert::Infallible;
+use std::fs;
+use std::hint::black_box;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
+use super::pace::Pace;
+use super::{Stop, Teller, available};
+use crate::units::rough_bytes;
+
+/// Each page is touched once in this many seconds: often enough to stay, seldom enough to leave the processors alone.
+const ROUND_S: f64 = 10.0;
+/// How often it looks whether memory runs short.
+const WATCH_PERIOD: Duration = Duration::from_millis(100);
+/// It lets go when less than this is left, or less than a quarter of what it left at first.
+const LEAST_LEFT_BYTES: u64 = 64 << 20;
+/// Taken between two looks at what is left.
+const STEP_BYTES: usize = 16 << 20;
+
+/// Takes `percent` of available memory and touches it without end. Its progress is the number of pages touched.
+pub fn run(percent: u32, teller: &Arc<Teller>) -> Result<Infallible, Stop> {
+    fs::write("/proc/self/oom_score_adj", "1000")
+        .map_err(Stop::failed("asking to be the first to go when memory runs out"))?;
+    let available = available::bytes().ok_or_else(|| Stop::Unsupported(available::UNKNOWN.into()))?;
+    let share = available / 100 * u64::from(percent);
+    let watch = Watch { least: LEAST_LEFT_BYTES.min((available - share) / 4), looked: Instant::now() };
+    let mut held = take(share as usize, &watch, teller)?;
+    let description = format!(
+        "held {}, {percent} % of the memory available, and touched each page every {ROUND_S} s",
+        rough_bytes(share as f64)
+    );
+    teller.at_work(description, "pages", 1.0).map_err(Stop::failed("telling the parent"))?;
+    touch(&mut held, watch, teller)
+}
+
+/// Takes memory and fills it with bytes that can't be compressed, no two pages alike.
+fn take(bytes: usize, watch: &Watch, teller: &Teller) -> Result<Vec<u8>, Stop> {
+    let mut page = vec![0; rustix::param::page_size()];
+    Xoshiro256PlusPlus::seed_from_u64(1).fill_bytes(&mut page);
+    let mut held = Vec::new();
+    held.try_reserve_exact(bytes).map_err(Stop::failed("taking memory"))?;
+    for number in 0..bytes / page.len() {
+        page[..8].copy_from_slice(&number.to_le_bytes());
+        held.extend_from_slice(&page);
+        if held.len() % STEP_BYTES < page.len() {
+            watch.check()?;
+            teller.add(1);
+        }
+    }
+    Ok(held)
+}
+
+fn touch(held: &mut [u8], mut watch: Watch, teller: &Teller) -> Result<Infallible, Stop> {
+    let page = rustix::param::page_size();
+    let pages_per_s = (held.len() / page) as f64 / ROUND_S;
+    // A hundredth of a second's work at a time.
+    let slice = ((pages_per_s / 100.0) as usize).max(1) * page;
+    let mut pace = Pace::new(pages_per_s.max(1.0));
+    loop {
+        for slice in held.chunks_mut(slice) {
+            let pages = slice.len().div_ceil(page);
+            pace.wait(pages as f64);
+            slice.iter_mut().skip(8).step_by(page).for_each(|byte| *byte = byte.wrapping_add(1));
+            black_box(&*slice);
+            teller.add(pages as u64);
+            watch.look()?;
+        }
+    }
+}
+
+/// Sees to it that memory does not run out.
+struct Watch {
+    least: u64,
+    looked: Instant,
+}
+
+impl Watch {
+    fn look(&mut self) -> Result<(), Stop> {
+        if self.looked.elapsed() < WATCH_PERIOD {
+            return Ok(());
+        }
+        self.looked = Instant::now();
+        self.check()
+    }
+
+    fn check(&self) -> Result<(), Stop> {
+        match available::bytes() {
+            Some(left) if left < self.least => Err(Stop::Failed(format!(
+                "memory ran short ({} left), so that it was let go",
+                rough_bytes(left as f64)
+            ))),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn watch(least: u64) -> Watch {
+        Watch { least, looked: Instant::now() }
+    }
+
+    #[test]
+    fn what_is_taken_is_full_of_pages_that_differ() {
+        let teller = Teller::new(Box::new(std::io::sink()));
+        let held = take(40 << 20, &watch(0), &teller).unwrap();
+        assert_eq!(held.len(), 40 << 20);
+        let pages: std::collections::HashSet<&[u8]> = held.chunks(rustix::param::page_size()).collect();
+        assert_eq!(pages.len(), held.len() / rustix::param::page_size());
+    }
+
+    #[test]
+    fn it_lets_go_when_memory_runs_short() {
+        let teller = Teller::new(Box::new(std::io::sink()));
+        let stop = take(STEP_BYTES + (1 << 20), &watch(u64::MAX), &teller).unwrap_err();
+        assert!(matches!(&stop, Stop::Failed(why) if why.contains("memory ran short")), "{stop:?}");
+        let mut held = vec![0; 1 << 20];
+        let stop = touch(&mut held, watch(u64::MAX), &teller).unwrap_err();
+        assert!(matches!(&stop, Stop::Failed(why) if why.contains("memory ran short")), "{stop:?}");
+    }
+}

@@ -1,0 +1,73 @@
+//! A clock of tokens: lets so much happen in a second, evenly.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// What could not be done in time is made up for over this long at most, in seconds; the rest is forgiven, so that no burst
+/// follows a stall.
+const BACKLOG_S: f64 = 0.5;
+
+/// Lets so much happen in a second.
+pub struct Pace {
+    per_s: f64,
+    start: Instant,
+    granted: f64,
+}
+
+impl Pace {
+    /// A pace of `per_s`, which is positive.
+    pub fn new(per_s: f64) -> Pace {
+        Pace { per_s, start: Instant::now(), granted: 0.0 }
+    }
+
+    /// Waits until `amount` more may happen.
+    pub fn wait(&mut self, amount: f64) {
+        thread::sleep(self.grant(self.start.elapsed().as_secs_f64(), amount));
+    }
+
+    /// Grants `amount` at `elapsed_s` after the start; returns how long to wait before it may happen.
+    fn grant(&mut self, elapsed_s: f64, amount: f64) -> Duration {
+        self.granted = self.granted.max((elapsed_s - BACKLOG_S) * self.per_s);
+        let due_s = self.granted / self.per_s;
+        self.granted += amount;
+        Duration::from_secs_f64((due_s - elapsed_s).max(0.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Follows a pace for `seconds`, each amount taking `takes_s`; returns what was done.
+    fn done(pace: &mut Pace, from_s: f64, seconds: f64, amount: f64, takes_s: f64) -> f64 {
+        let (mut now, mut done) = (from_s, 0.0);
+        loop {
+            now += pace.grant(now, amount).as_secs_f64() + takes_s;
+            if now > from_s + seconds {
+                return done;
+            }
+            done += amount;
+        }
+    }
+
+    #[test]
+    fn the_rate_is_kept_where_it_can_be() {
+        let done_in_10_s = done(&mut Pace::new(1000.0), 0.0, 10.0, 7.0, 0.001);
+        assert!((9_950.0..=10_050.0).contains(&done_in_10_s), "{done_in_10_s}");
+    }
+
+    #[test]
+    fn a_stall_is_made_up_for_in_part_only() {
+        let mut pace = Pace::new(1000.0);
+        done(&mut pace, 0.0, 1.0, 10.0, 0.0);
+        // Nothing happened from 1 s to 60 s.
+        let after = done(&mut pace, 60.0, 1.0, 10.0, 0.0);
+        assert!((1_400.0..=1_600.0).contains(&after), "{after}");
+    }
+
+    #[test]
+    fn what_takes_too_long_is_never_waited_for() {
+        let slow = done(&mut Pace::new(1000.0), 0.0, 10.0, 10.0, 0.1);
+        assert!((980.0..=1_000.0).contains(&slow), "{slow}");
+    }
+}

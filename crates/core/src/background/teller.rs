@@ -1,0 +1,114 @@
+//! How a load tells its parent what it does: lines on its standard output.
+
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use super::{Message, now_ns};
+
+/// Between two reports of progress.
+const PERIOD: Duration = Duration::from_millis(50);
+
+/// Counts what a load does and tells its parent.
+pub struct Teller {
+    done: AtomicU64,
+    out: Mutex<Out>,
+}
+
+struct Out {
+    pipe: Box<dyn Write + Send>,
+    counts_per_unit: f64,
+}
+
+impl Teller {
+    /// A teller that writes lines to `pipe`.
+    pub fn new(pipe: Box<dyn Write + Send>) -> Teller {
+        Teller { done: AtomicU64::new(0), out: Mutex::new(Out { pipe, counts_per_unit: 1.0 }) }
+    }
+
+    /// Counts progress.
+    pub fn add(&self, counts: u64) {
+        self.done.fetch_add(counts, Ordering::Relaxed);
+    }
+
+    /// What has been counted.
+    #[cfg(test)]
+    pub fn done(&self) -> u64 {
+        self.done.load(Ordering::Relaxed)
+    }
+
+    /// Says that all is prepared. From here on progress is told in `unit`s, each of which is so many counts.
+    pub fn at_work(&self, description: String, unit: &str, counts_per_unit: f64) -> io::Result<()> {
+        let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
+        out.counts_per_unit = counts_per_unit;
+        out.line(&Message::AtWork { description, unit: unit.into() })?;
+        out.progress(&self.done)
+    }
+
+    /// Says something.
+    pub fn tell(&self, message: &Message) -> io::Result<()> {
+        self.out.lock().unwrap_or_else(PoisonError::into_inner).line(message)
+    }
+
+    /// Starts a thread that tells the progress from now on, and ends the process when nobody listens any more.
+    pub fn keep_telling(self: &Arc<Self>) -> io::Result<()> {
+        let teller = Arc::clone(self);
+        let tell = move || {
+            loop {
+                thread::sleep(PERIOD);
+                let mut out = teller.out.lock().unwrap_or_else(PoisonError::into_inner);
+                if out.progress(&teller.done).is_err() {
+                    std::process::exit(1);
+                }
+            }
+        };
+        thread::Builder::new().name("teller".into()).spawn(tell).map(drop)
+    }
+}
+
+impl Out {
+    fn progress(&mut self, done: &AtomicU64) -> io::Result<()> {
+        let done = done.load(Ordering::Relaxed) as f64 / self.counts_per_unit;
+        self.line(&Message::Progress { at_ns: now_ns(), done })
+    }
+
+    fn line(&mut self, message: &Message) -> io::Result<()> {
+        let mut line = serde_json::to_vec(message)?;
+        line.push(b'\n');
+        self.pipe.write_all(&line)?;
+        self.pipe.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::{Sender, channel};
+
+    struct Pipe(Sender<Vec<u8>>);
+
+    impl Write for Pipe {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.send(bytes.to_vec()).map_err(|_| io::ErrorKind::BrokenPipe)?;
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn progress_is_told_in_the_unit_of_the_load_once_it_is_at_work() {
+        let (send, lines) = channel();
+        let teller = Teller::new(Box::new(Pipe(send)));
+        teller.add(3_000);
+        teller.at_work("spins".into(), "seconds", 1_000.0).unwrap();
+        drop(teller);
+        let told: Vec<Message> = lines.iter().map(|line| serde_json::from_slice(&line).unwrap()).collect();
+        assert_eq!(told[0], Message::AtWork { description: "spins".into(), unit: "seconds".into() });
+        assert!(matches!(told[1], Message::Progress { done, .. } if done == 3.0), "{told:?}");
+    }
+}

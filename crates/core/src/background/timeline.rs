@@ -1,0 +1,130 @@
+//! From a load's reports to what it did during a trial. Pure.
+
+/// Between two reports of which the latter is further than the former, a load counts as having been at work throughout if
+/// they are no farther apart than this, in nanoseconds. Ten reports: a busy machine may delay some.
+pub const LONGEST_GAP_NS: u64 = 500_000_000;
+
+/// What a load has reported, in the order of time.
+#[derive(Debug, Clone, Default)]
+pub struct Timeline {
+    reports: Vec<(u64, f64)>,
+    last_progress_ns: Option<u64>,
+}
+
+impl Timeline {
+    /// Adds a report; whether it shows progress.
+    pub fn push(&mut self, at_ns: u64, done: f64) -> bool {
+        let progress = self.reports.last().is_some_and(|(_, before)| done > *before);
+        self.reports.push((at_ns, done));
+        if progress {
+            self.last_progress_ns = Some(at_ns);
+        }
+        progress
+    }
+
+    /// When progress was seen last.
+    pub fn last_progress_ns(&self) -> Option<u64> {
+        self.last_progress_ns
+    }
+
+    /// What was done from `from_ns` to `to_ns`; between two reports it is taken to have grown evenly.
+    pub fn progress(&self, from_ns: u64, to_ns: u64) -> f64 {
+        self.done_at(to_ns) - self.done_at(from_ns)
+    }
+
+    fn done_at(&self, at_ns: u64) -> f64 {
+        let after = self.reports.partition_point(|(time, _)| *time < at_ns);
+        match (after.checked_sub(1).and_then(|before| self.reports.get(before)), self.reports.get(after)) {
+            (Some((t0, d0)), Some((t1, d1))) => d0 + (d1 - d0) * (at_ns - t0) as f64 / (t1 - t0) as f64,
+            (Some((_, done)), None) | (None, Some((_, done))) => *done,
+            (None, None) => 0.0,
+        }
+    }
+
+    /// The share of the time from `from_ns` to `to_ns` during which the load was at work, from 0 to 1. Time without reports
+    /// counts as idle, however short the span is.
+    pub fn at_work_share(&self, from_ns: u64, to_ns: u64) -> f64 {
+        let mut advances = Vec::new();
+        for (at_ns, done) in &self.reports {
+            if advances.last().is_none_or(|(_, before)| done > before) {
+                advances.push((*at_ns, *done));
+            }
+        }
+        let at_work = advances.windows(2).map(|pair| (pair[0].0, pair[1].0));
+        let at_work = at_work.filter(|(from, to)| to - from <= LONGEST_GAP_NS);
+        let within = at_work.map(|(from, to)| to.min(to_ns).saturating_sub(from.max(from_ns)));
+        within.sum::<u64>() as f64 / to_ns.saturating_sub(from_ns).max(1) as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    /// Reports each 50 ms from `from` to `to` (in ms), with `per_report` more each time.
+    fn report(timeline: &mut Timeline, from: u64, to: u64, per_report: f64) {
+        for at in (from..to).step_by(50) {
+            let before = timeline.reports.last().map_or(0.0, |(_, done)| *done);
+            timeline.push(at * MS, before + per_report);
+        }
+    }
+
+    fn share(timeline: &Timeline, from: u64, to: u64) -> f64 {
+        timeline.at_work_share(from * MS, to * MS)
+    }
+
+    #[test]
+    fn steady_work_is_work_throughout_however_short_the_trial() {
+        let mut timeline = Timeline::default();
+        report(&mut timeline, 0, 10_000, 2.0);
+        for (from, to) in [(0, 9_950), (100, 5_000), (1_010, 1_020), (3_000, 3_001)] {
+            assert!((share(&timeline, from, to) - 1.0).abs() < 1e-9, "{from}..{to}");
+        }
+        assert!((timeline.progress(1_000 * MS, 2_000 * MS) - 40.0).abs() < 1e-9);
+        assert!((timeline.progress(1_010 * MS, 1_020 * MS) - 0.4).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_load_that_dies_is_idle_from_then_on() {
+        let mut timeline = Timeline::default();
+        report(&mut timeline, 0, 1_050, 1.0);
+        assert!((share(&timeline, 500, 1_500) - 0.5).abs() < 1e-9);
+        assert_eq!(share(&timeline, 2_000, 3_000), 0.0);
+        assert_eq!(timeline.progress(2_000 * MS, 3_000 * MS), 0.0);
+        assert_eq!(share(&Timeline::default(), 0, 1), 0.0);
+    }
+
+    #[test]
+    fn a_stall_is_idle_whether_it_reports_or_not() {
+        let mut silent = Timeline::default();
+        report(&mut silent, 0, 1_050, 1.0);
+        report(&mut silent, 4_000, 5_050, 1.0);
+        let mut stuck = Timeline::default();
+        report(&mut stuck, 0, 1_050, 1.0);
+        report(&mut stuck, 1_050, 4_000, 0.0);
+        report(&mut stuck, 4_000, 5_050, 1.0);
+        for timeline in [silent, stuck] {
+            assert!((share(&timeline, 0, 5_000) - 0.4).abs() < 1e-9, "{}", share(&timeline, 0, 5_000));
+            assert_eq!(share(&timeline, 2_000, 3_000), 0.0);
+        }
+    }
+
+    #[test]
+    fn a_late_report_is_no_stall() {
+        let mut timeline = Timeline::default();
+        report(&mut timeline, 0, 1_050, 1.0);
+        report(&mut timeline, 1_400, 2_000, 1.0);
+        assert!((share(&timeline, 0, 1_900) - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn only_more_is_progress() {
+        let mut timeline = Timeline::default();
+        assert!(!timeline.push(MS, 5.0), "nothing to compare with");
+        assert!(!timeline.push(2 * MS, 5.0));
+        assert!(timeline.push(3 * MS, 6.0));
+        assert_eq!(timeline.last_progress_ns(), Some(3 * MS));
+    }
+}

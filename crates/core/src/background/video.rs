@@ -1,0 +1,201 @@
+//! A load that plays a video: makes one without a network, and decodes it in real time again and again, frame by frame,
+//! for nobody to see.
+
+use std::convert::Infallible;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::program::{is_installed, run as run_program};
+use super::{Stop, Teller};
+
+/// Said where there is nothing to decode with.
+pub const NO_PLAYER: &str =
+    "there is neither ffmpeg nor GStreamer to decode a video with: apt-get install ffmpeg";
+
+/// The video's length. It is played again and again.
+const SECONDS: u32 = 10;
+/// Frames in a second.
+const RATE: u32 = 30;
+const WIDTH: u32 = 1280;
+const HEIGHT: u32 = 720;
+
+/// A program that makes and decodes videos.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Player {
+    /// ffmpeg, of any version that is still in use.
+    Ffmpeg,
+    /// GStreamer 1.
+    Gstreamer,
+}
+
+/// The players that are installed, the preferred one first.
+pub fn players() -> Vec<Player> {
+    let all = [Player::Ffmpeg, Player::Gstreamer];
+    all.into_iter().filter(|player| is_installed(player.program())).collect()
+}
+
+/// Plays a video. Its progress is the number of frames decoded.
+pub fn run(folder: &Path, teller: &Arc<Teller>) -> Result<Infallible, Stop> {
+    let player = players().first().copied().ok_or_else(|| Stop::Unsupported(NO_PLAYER.into()))?;
+    let video = prepare(player, folder, teller)?;
+    let description = format!(
+        "decoded a video of {WIDTH}x{HEIGHT} at {RATE} frames/s in {} by {} in real time",
+        video.codec.name,
+        player.name()
+    );
+    teller.at_work(description, "frames", 1.0).map_err(Stop::failed("telling the parent"))?;
+    loop {
+        let mut frames = 0;
+        run_program(player.program(), &player.play(&video.path), |line| {
+            if player.is_frame(line) {
+                teller.add(1);
+                frames += 1;
+            }
+        })?;
+        if frames == 0 {
+            return Err(Stop::Failed(format!("{} decoded nothing", player.name())));
+        }
+    }
+}
+
+/// A way to compress a video.
+#[derive(Debug, Clone, Copy)]
+struct Codec {
+    /// As people know it.
+    name: &'static str,
+    /// The player's words for compressing with it, and for GStreamer also for the container.
+    encode: &'static [&'static str],
+    /// What the player needs for that and for decoding: encoders of ffmpeg, elements of GStreamer.
+    needs: &'static [&'static str],
+}
+
+const FFMPEG: &[Codec] = &[
+    Codec { name: "H.264", encode: &["libx264", "-preset", "fast"], needs: &["libx264"] },
+    Codec { name: "H.264", encode: &["libopenh264", "-b:v", "3M"], needs: &["libopenh264"] },
+    Codec { name: "MPEG-4", encode: &["mpeg4", "-q:v", "4"], needs: &["mpeg4"] },
+];
+
+const GSTREAMER: &[Codec] = &[
+    Codec {
+        name: "H.264",
+        encode: &["x264enc", "speed-preset=fast", "!", "matroskamux"],
+        needs: &["x264enc", "avdec_h264", "matroskamux"],
+    },
+    Codec {
+        name: "VP8",
+        encode: &["vp8enc", "deadline=1", "cpu-used=4", "!", "matroskamux"],
+        needs: &["vp8enc", "vp8dec", "matroskamux"],
+    },
+    Codec {
+        name: "Theora",
+        encode: &["theoraenc", "speed-level=2", "!", "oggmux"],
+        needs: &["theoraenc", "theoradec", "oggmux"],
+    },
+];
+
+struct Video {
+    path: PathBuf,
+    codec: Codec,
+}
+
+/// Makes the video, unless an earlier load has.
+fn prepare(player: Player, folder: &Path, teller: &Teller) -> Result<Video, Stop> {
+    let codec = player.codec()?;
+    let path = folder.join(format!("video-{}", player.program()));
+    if !path.exists() {
+        let unfinished = path.with_extension("unfinished");
+        run_program(player.program(), &player.make(codec, &unfinished), |_| teller.add(1))?;
+        fs::rename(&unfinished, &path).map_err(Stop::failed("keeping the video"))?;
+    }
+    Ok(Video { path, codec })
+}
+
+impl Player {
+    fn name(self) -> &'static str {
+        match self {
+            Player::Ffmpeg => "ffmpeg",
+            Player::Gstreamer => "GStreamer",
+        }
+    }
+
+    fn program(self) -> &'static str {
+        match self {
+            Player::Ffmpeg => "ffmpeg",
+            Player::Gstreamer => "gst-launch-1.0",
+        }
+    }
+
+    /// The first way to compress that it has all it needs for.
+    fn codec(self) -> Result<Codec, Stop> {
+        match self {
+            Player::Ffmpeg => {
+                let mut encoders = Vec::new();
+                run_program("ffmpeg", &["-hide_banner", "-loglevel", "error", "-encoders"], |line| {
+                    encoders.extend(line.split_whitespace().nth(1).map(str::to_owned));
+                })?;
+                let has = |name: &&str| encoders.iter().any(|encoder| encoder == name);
+                let found = FFMPEG.iter().find(|codec| codec.needs.iter().all(has));
+                let why = "this ffmpeg has no encoder for H.264 or MPEG-4: apt-get install ffmpeg";
+                found.copied().ok_or_else(|| Stop::Unsupported(why.into()))
+            }
+            Player::Gstreamer => {
+                let has = |name: &&str| run_program("gst-inspect-1.0", &["--exists", name], |_| {}).is_ok();
+                let found = GSTREAMER.iter().find(|codec| codec.needs.iter().all(has));
+                let why = "this GStreamer can't compress and decode a video: apt-get install gstreamer1.0-plugins-base";
+                found.copied().ok_or_else(|| Stop::Unsupported(why.into()))
+            }
+        }
+    }
+
+    /// The arguments that make a video; a line is printed now and then.
+    fn make(self, codec: Codec, path: &Path) -> Vec<String> {
+        let path = path.to_string_lossy();
+        match self {
+            Player::Ffmpeg => {
+                let source = format!("testsrc2=size={WIDTH}x{HEIGHT}:rate={RATE}:duration={SECONDS}");
+                let quiet = ["-nostdin", "-hide_banner", "-loglevel", "error", "-nostats"];
+                let from = ["-progress", "pipe:1", "-y", "-f", "lavfi", "-i", &source];
+                let to = ["-pix_fmt", "yuv420p", "-f", "matroska", &path];
+                own(&[&quiet, &from, &["-c:v"], codec.encode, &to])
+            }
+            Player::Gstreamer => {
+                let frames = format!("num-buffers={}", SECONDS * RATE);
+                let form =
+                    format!("video/x-raw,format=I420,width={WIDTH},height={HEIGHT},framerate={RATE}/1");
+                let from = ["-v", "videotestsrc", &frames, "!", &form, "!", "identity", "silent=false", "!"];
+                own(&[&from, codec.encode, &["!", "filesink", &format!("location={path}")]])
+            }
+        }
+    }
+
+    /// The arguments that decode a video in real time, once or for ever; a line is printed for each frame.
+    fn play(self, path: &Path) -> Vec<String> {
+        let path = path.to_string_lossy();
+        match self {
+            Player::Ffmpeg => {
+                let quiet = ["-nostdin", "-hide_banner", "-loglevel", "error"];
+                let from = ["-re", "-stream_loop", "-1", "-i", &path];
+                // A checksum of each frame, which no frame has before it is decoded.
+                own(&[&quiet, &from, &["-an", "-f", "framecrc", "-flush_packets", "1", "pipe:1"]])
+            }
+            Player::Gstreamer => {
+                let from = format!("location={path}");
+                let sink = ["fakesink", "sync=true", "silent=false"];
+                own(&[&["-v", "filesrc", &from, "!", "decodebin", "!"], &sink])
+            }
+        }
+    }
+
+    /// Whether a line of output while playing tells of a frame.
+    fn is_frame(self, line: &str) -> bool {
+        match self {
+            Player::Ffmpeg => !line.starts_with('#'),
+            Player::Gstreamer => line.contains("last-message = chain"),
+        }
+    }
+}
+
+fn own(parts: &[&[&str]]) -> Vec<String> {
+    parts.concat().into_iter().map(str::to_owned).collect()
+}

@@ -1,0 +1,52 @@
+//! The folders that a user means.
+
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Exit, Result};
+
+/// The folder of a run: a path, `latest`, or a name in the runs' directory.
+pub fn find(name: &Path, runs: &Path) -> Result<PathBuf> {
+    if name == Path::new("latest") && !name.exists() {
+        return latest(runs);
+    }
+    if !name.exists() && runs.join(name).join("run.json").exists() {
+        return Ok(runs.join(name));
+    }
+    Ok(name.to_path_buf())
+}
+
+fn latest(runs: &Path) -> Result<PathBuf> {
+    let entries = std::fs::read_dir(runs).map_err(|error| {
+        Error::new(
+            Exit::NotStorebench,
+            format!("there are no runs in {}: {error}; name the folder of a run", runs.display()),
+        )
+    })?;
+    entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.join("run.json").exists())
+        .max_by_key(|path| std::fs::metadata(path.join("run.json")).and_then(|file| file.modified()).ok())
+        .ok_or_else(|| Error::new(Exit::NotStorebench, format!("there is no run in {}", runs.display())))
+}
+
+/// A directory that a user named, in full; `what` says what it was named for.
+///
+/// # Errors
+/// When it is not a directory that can be looked into and whose name can be written down.
+pub fn directory(what: &str, path: &Path) -> Result<PathBuf> {
+    let bad = |why: &str| Err(Error::new(Exit::BadValue, format!("{what} {}: {why}", path.display())));
+    let full = match std::fs::canonicalize(path) {
+        Ok(full) => full,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return bad("there is no such directory: make it first, or name another");
+        }
+        Err(error) => return Err(Error::io(what, path)(error)),
+    };
+    if !full.is_dir() {
+        return bad("it is not a directory: name another");
+    }
+    if full.to_str().is_none() {
+        return bad("its name is not UTF-8, so that results can't tell it: name another");
+    }
+    Ok(full)
+}

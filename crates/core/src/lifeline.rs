@@ -1,0 +1,59 @@
+//! Processes that end with the one that started them, however that ends, and together with all that they started.
+
+use std::io;
+use std::process::{Child, Command};
+
+use rustix::process::{Pid, Signal, kill_process_group};
+
+/// Asks the kernel to end this process when its parent ends, and makes sure that the parent had not ended before.
+///
+/// # Errors
+/// When the kernel refuses, or the parent has gone.
+pub fn die_with_parent(parent: u32) -> Result<(), String> {
+    #[cfg(target_os = "linux")]
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))
+        .map_err(|error| format!("asking to end with the parent: {error}"))?;
+    match rustix::process::getppid() {
+        Some(now) if now.as_raw_nonzero().get() as u32 == parent => Ok(()),
+        _ => Err("the process that started this one has gone".into()),
+    }
+}
+
+/// Makes a program that is not ours end when the thread that starts it ends.
+pub fn tie(command: &mut Command) -> &mut Command {
+    #[cfg(target_os = "linux")]
+    {
+        use std::os::unix::process::CommandExt;
+        let parent = std::process::id();
+        let ask = move || {
+            rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+            match rustix::process::getppid() {
+                Some(now) if now.as_raw_nonzero().get() as u32 == parent => Ok(()),
+                _ => Err(io::Error::from_raw_os_error(libc::ESRCH)),
+            }
+        };
+        // SAFETY: between fork and exec the closure makes two system calls and allocates nothing.
+        unsafe { command.pre_exec(ask) };
+    }
+    command
+}
+
+/// Kills a process that leads a group of its own, and all that it started. It must not have been waited for, so that its
+/// number is still its own.
+///
+/// # Errors
+/// When it may not be killed.
+pub fn end_group(child: &Child) -> io::Result<()> {
+    match kill_process_group(pid(child)?, Signal::KILL) {
+        Err(error) if error != rustix::io::Errno::SRCH => Err(error.into()),
+        _ => Ok(()),
+    }
+}
+
+/// A process's number.
+///
+/// # Errors
+/// Never on a system whose processes have positive numbers.
+pub fn pid(child: &Child) -> io::Result<Pid> {
+    Pid::from_raw(child.id() as i32).ok_or_else(|| io::Error::other("a process without a number"))
+}

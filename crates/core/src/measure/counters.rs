@@ -1,0 +1,178 @@
+//! What the process did during a phase of a trial: syncs, bytes read and written, page faults, context switches.
+//!
+//! Bytes are what was handed over by calls (`rchar` and `wchar` of /proc/self/io). Its `write_bytes` is not used: it says
+//! a hundred times too much where the kernel works with large folios, and counts what was deleted before it was written.
+
+use std::fs::File;
+use std::io::{self, Read};
+
+use crate::measure::process;
+use crate::measure::syncs::{self, Syncs};
+use crate::result::{Counters, Unknown};
+
+/// What the process had done at one moment.
+#[derive(Debug, Clone)]
+pub struct Snapshot {
+    syncs: Option<Syncs>,
+    bytes: Option<Bytes>,
+    minor_faults: u64,
+    major_faults: u64,
+    voluntary_switches: u64,
+    involuntary_switches: u64,
+}
+
+/// Bytes by calls, since the process was started.
+#[derive(Debug, Clone, Copy)]
+struct Bytes {
+    written: u64,
+    read: u64,
+    /// What reading these figures read, which they don't hold yet.
+    own: u64,
+}
+
+impl Snapshot {
+    /// Now. Takes some microseconds.
+    pub fn now() -> Snapshot {
+        let usage = process::usage();
+        Snapshot {
+            syncs: syncs::in_effect().is_ok().then(syncs::of_all_threads),
+            bytes: bytes().ok(),
+            minor_faults: usage.ru_minflt as u64,
+            major_faults: usage.ru_majflt as u64,
+            voluntary_switches: usage.ru_nvcsw as u64,
+            involuntary_switches: usage.ru_nivcsw as u64,
+        }
+    }
+
+    /// What the process did after `earlier`.
+    pub fn since(&self, earlier: &Snapshot) -> Counters {
+        let syncs = self.syncs.zip(earlier.syncs).map(|(now, then)| now.since(&then));
+        let bytes = self.bytes.zip(earlier.bytes);
+        Counters {
+            syncs: syncs.map(|syncs| syncs.calls()),
+            sync_ns: syncs.map(|syncs| syncs.ns()),
+            syncs_by_call: syncs.map(|syncs| syncs.by_call()).unwrap_or_default(),
+            written_bytes: bytes.map(|(now, then)| now.written.saturating_sub(then.written)),
+            read_bytes: bytes.map(|(now, then)| now.read.saturating_sub(then.read + then.own)),
+            minor_faults: self.minor_faults.saturating_sub(earlier.minor_faults),
+            major_faults: self.major_faults.saturating_sub(earlier.major_faults),
+            voluntary_switches: self.voluntary_switches.saturating_sub(earlier.voluntary_switches),
+            involuntary_switches: self.involuntary_switches.saturating_sub(earlier.involuntary_switches),
+        }
+    }
+}
+
+/// Which counters this process can't have, and why.
+pub fn unknown() -> Vec<Unknown> {
+    let unknown = |figure: &str, reason: String| Unknown { figure: figure.into(), reason };
+    let syncs = syncs::in_effect().err().map(|reason| unknown("syncs", reason.into()));
+    let bytes = bytes().err().map(|error| unknown("written_bytes, read_bytes", error.to_string()));
+    syncs.into_iter().chain(bytes).collect()
+}
+
+fn bytes() -> io::Result<Bytes> {
+    let name = "/proc/self/io";
+    let mut buffer = [0; 512];
+    let length = File::open(name)
+        .and_then(|mut file| file.read(&mut buffer))
+        .map_err(|error| io::Error::new(error.kind(), format!("{name}: {error}")))?;
+    let text = String::from_utf8_lossy(&buffer[..length]);
+    let field = |field: &str| {
+        text.lines()
+            .find_map(|line| line.strip_prefix(field)?.strip_prefix(": ")?.parse().ok())
+            .ok_or_else(|| io::Error::other(format!("{name} has no {field}")))
+    };
+    Ok(Bytes { written: field("wchar")?, read: field("rchar")?, own: length as u64 })
+}
+
+impl Counters {
+    /// Both together; what one does not know, the sum does not.
+    pub fn plus(mut self, other: &Counters) -> Counters {
+        let sum = |mine: Option<u64>, theirs: Option<u64>| Some(mine? + theirs?);
+        for (call, number) in &other.syncs_by_call {
+            *self.syncs_by_call.entry(call.clone()).or_default() += number;
+        }
+        Counters {
+            syncs: sum(self.syncs, other.syncs),
+            sync_ns: sum(self.sync_ns, other.sync_ns),
+            syncs_by_call: self.syncs_by_call,
+            written_bytes: sum(self.written_bytes, other.written_bytes),
+            read_bytes: sum(self.read_bytes, other.read_bytes),
+            minor_faults: self.minor_faults + other.minor_faults,
+            major_faults: self.major_faults + other.major_faults,
+            voluntary_switches: self.voluntary_switches + other.voluntary_switches,
+            involuntary_switches: self.involuntary_switches + other.involuntary_switches,
+        }
+    }
+
+    /// Without these syncs, which were not what was to be counted.
+    pub fn without_syncs(mut self, apart: &Syncs) -> Counters {
+        let less = |all: Option<u64>, apart| all.map(|all| all.saturating_sub(apart));
+        self.syncs = less(self.syncs, apart.calls());
+        self.sync_ns = less(self.sync_ns, apart.ns());
+        for (call, number) in apart.by_call() {
+            if let Some(all) = self.syncs_by_call.get_mut(&call) {
+                *all = all.saturating_sub(number);
+            }
+        }
+        self.syncs_by_call.retain(|_, number| *number > 0);
+        self
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    // The tests of one process run side by side, so that only lower bounds are sure.
+
+    #[test]
+    fn bytes_faults_and_syncs_are_seen() {
+        let mut file = tempfile::tempfile().unwrap();
+        let before = Snapshot::now();
+        file.write_all(&[1; 300_000]).unwrap();
+        file.sync_all().unwrap();
+        let memory = std::hint::black_box(vec![1_u8; 256 << 10]);
+        let counters = Snapshot::now().since(&before);
+        drop(memory);
+        assert!(counters.written_bytes.unwrap() >= 300_000, "{counters:?}");
+        assert!(counters.minor_faults > 0, "{counters:?}");
+        assert!(counters.syncs.unwrap() >= 1 && counters.syncs_by_call["fsync"] >= 1, "{counters:?}");
+        assert!(unknown().is_empty(), "{:?}", unknown());
+    }
+
+    #[test]
+    fn sums_add_up_and_what_is_unknown_stays_so() {
+        let one = |syncs, call: &str| Counters {
+            syncs,
+            syncs_by_call: [(call.to_owned(), 1), ("sync".to_owned(), 1)].into(),
+            written_bytes: Some(5),
+            minor_faults: 2,
+            ..Counters::default()
+        };
+        let sum = one(Some(2), "fsync").plus(&one(Some(2), "msync"));
+        assert_eq!((sum.syncs, sum.written_bytes, sum.read_bytes), (Some(4), Some(10), None));
+        let by_call: Vec<_> =
+            sum.syncs_by_call.iter().map(|(call, number)| (call.as_str(), *number)).collect();
+        assert_eq!((by_call, sum.minor_faults), (vec![("fsync", 1), ("msync", 1), ("sync", 2)], 4));
+        assert_eq!(one(Some(2), "fsync").plus(&one(None, "fsync")).syncs, None);
+    }
+
+    #[test]
+    fn syncs_can_be_taken_out() {
+        let before = syncs::of_this_thread();
+        tempfile::tempfile().unwrap().sync_all().unwrap();
+        let apart = syncs::of_this_thread().since(&before);
+        let counters = Counters {
+            syncs: Some(3),
+            sync_ns: Some(apart.ns() + 7),
+            syncs_by_call: [("fsync".to_owned(), 1), ("sync".to_owned(), 2)].into(),
+            ..Counters::default()
+        };
+        let rest = counters.without_syncs(&apart);
+        assert_eq!((rest.syncs, rest.sync_ns), (Some(2), Some(7)));
+        assert_eq!(rest.syncs_by_call, [("sync".to_owned(), 2)].into());
+    }
+}

@@ -1,0 +1,153 @@
+//! The block device under a place, by its own counters in /sys/block: what really reached it, whoever wrote.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use crate::result::Traffic;
+
+/// The kernel counts sectors of this size, whatever the device's own.
+const SECTOR_BYTES: u64 = 512;
+
+/// A block device whose counters can be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BlockDevice {
+    name: String,
+    stat: PathBuf,
+}
+
+impl BlockDevice {
+    /// The device of this name in /sys/block.
+    ///
+    /// # Errors
+    /// When its counters can't be read.
+    pub fn named(name: &str) -> io::Result<BlockDevice> {
+        let device = BlockDevice { name: name.into(), stat: Path::new("/sys/block").join(name).join("stat") };
+        device.traffic()?;
+        Ok(device)
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// All that it read and wrote since it was attached.
+    ///
+    /// # Errors
+    /// The system's, with the file's name.
+    pub fn traffic(&self) -> io::Result<Traffic> {
+        let fail = |error: String| io::Error::other(format!("{}: {error}", self.stat.display()));
+        let text = fs::read_to_string(&self.stat).map_err(|error| fail(error.to_string()))?;
+        parse(&text).ok_or_else(|| fail("not the counters of a block device".into()))
+    }
+}
+
+/// Reads fields 3, 7 and 16 (since Linux 5.5) of a `stat` file.
+fn parse(text: &str) -> Option<Traffic> {
+    let fields: Vec<u64> = text.split_whitespace().map(str::parse).collect::<Result<_, _>>().ok()?;
+    Some(Traffic {
+        read_bytes: fields.get(2)? * SECTOR_BYTES,
+        written_bytes: fields.get(6)? * SECTOR_BYTES,
+        flushes: fields.get(15).copied(),
+    })
+}
+
+impl Traffic {
+    /// What came after `earlier`.
+    pub fn since(&self, earlier: &Traffic) -> Traffic {
+        Traffic {
+            read_bytes: self.read_bytes.saturating_sub(earlier.read_bytes),
+            written_bytes: self.written_bytes.saturating_sub(earlier.written_bytes),
+            flushes: self.flushes.zip(earlier.flushes).map(|(now, then)| now.saturating_sub(then)),
+        }
+    }
+}
+
+/// Hands all that is dirty in the file system of `folder` to its device. Not counted as a sync of the process.
+///
+/// # Errors
+/// The system's, with the folder.
+pub fn sync_file_system(folder: &Path) -> io::Result<()> {
+    let fail =
+        |error: io::Error| io::Error::new(error.kind(), format!("syncing {}: {error}", folder.display()));
+    sync(&File::open(folder).map_err(fail)?).map_err(fail)
+}
+
+#[cfg(target_os = "linux")]
+fn sync(folder: &File) -> io::Result<()> {
+    const FUSE: u32 = 0x6573_5546;
+    // The kernel does not ask FUSE's daemons to sync, and what they wrote is in the device's own cache.
+    if rustix::fs::fstatfs(folder)?.f_type as u32 == FUSE {
+        rustix::fs::sync();
+    }
+    Ok(rustix::fs::syncfs(folder)?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn sync(_: &File) -> io::Result<()> {
+    rustix::fs::sync();
+    Ok(())
+}
+
+/// What is written to each device while this process does nothing for `interval`, in bytes per second.
+///
+/// # Errors
+/// As [`BlockDevice::traffic`].
+pub fn idle_written_bytes_per_s(devices: &[BlockDevice], interval: Duration) -> io::Result<Vec<f64>> {
+    let all = || devices.iter().map(BlockDevice::traffic).collect::<io::Result<Vec<_>>>();
+    let (start, before) = (Instant::now(), all()?);
+    std::thread::sleep(interval);
+    let (elapsed, after) = (start.elapsed().as_secs_f64(), all()?);
+    let written = after.iter().zip(&before).map(|(after, before)| after.since(before).written_bytes);
+    Ok(written.map(|bytes| bytes as f64 / elapsed).collect())
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+    use crate::measure::environment;
+
+    #[test]
+    fn fields_are_told_apart() {
+        let text = " 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17\n";
+        let traffic = parse(text).unwrap();
+        assert_eq!((traffic.read_bytes, traffic.written_bytes, traffic.flushes), (1536, 3584, Some(16)));
+        let old = parse("1 2 3 4 5 6 7 8 9 10 11").unwrap();
+        assert_eq!((old.written_bytes, old.flushes), (3584, None));
+        assert_eq!((parse(""), parse("1 2 3 4"), parse("a b c d e f g")), (None, None, None));
+    }
+
+    #[test]
+    fn a_missing_device_is_an_error_that_names_it() {
+        let error = BlockDevice::named("no-such-device").unwrap_err();
+        assert!(error.to_string().contains("/sys/block/no-such-device/stat"), "{error}");
+    }
+
+    /// Where the sources lie on a block device, what is synced must show in its counters.
+    #[test]
+    fn what_is_synced_reaches_the_device() {
+        const BYTES: usize = 1 << 20;
+        let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        let place = environment::place("here", folder.path()).unwrap();
+        let Some(device) = place.device else {
+            println!("{:?} has no block device here", place.file_system);
+            return;
+        };
+        let device = BlockDevice::named(&device).unwrap();
+        let before = device.traffic().unwrap();
+        let mut state = 1_u64;
+        let bytes = std::iter::repeat_with(|| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 56) as u8
+        });
+        let bytes: Vec<u8> = bytes.take(BYTES).collect();
+        File::create(folder.path().join("file")).unwrap().write_all(&bytes).unwrap();
+        sync_file_system(folder.path()).unwrap();
+        let written = device.traffic().unwrap().since(&before).written_bytes;
+        assert!(written >= BYTES as u64, "{written}");
+    }
+}

@@ -1,0 +1,68 @@
+//! What all processors of the machine were doing, by /proc/stat.
+
+use std::fs;
+use std::io;
+
+use crate::result::Processors;
+
+/// Time of all processors since the machine was started, in clock ticks (mostly 10 ms).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Snapshot {
+    idle: u64,
+    io_wait: u64,
+    all: u64,
+}
+
+impl Snapshot {
+    /// Now.
+    ///
+    /// # Errors
+    /// Where there is no /proc/stat, or it does not tell.
+    pub fn now() -> io::Result<Snapshot> {
+        let name = "/proc/stat";
+        let text = fs::read_to_string(name)
+            .map_err(|error| io::Error::new(error.kind(), format!("{name}: {error}")))?;
+        parse(&text).ok_or_else(|| io::Error::other(format!("{name} has no line of all processors")))
+    }
+
+    /// Shares of the time since `earlier`; `None` if that was less than a tick.
+    pub fn since(&self, earlier: &Snapshot) -> Option<Processors> {
+        let all = self.all.saturating_sub(earlier.all);
+        // A processor that wakes from waiting may take some of it back.
+        let share = |now: u64, then: u64| (now.saturating_sub(then) as f64 / all as f64).min(1.0);
+        (all > 0).then(|| Processors {
+            idle_share: share(self.idle, earlier.idle),
+            io_wait_share: share(self.io_wait, earlier.io_wait),
+        })
+    }
+}
+
+/// The first line: user, nice, system, idle, iowait, irq, softirq, steal; what guests took is in user and nice already.
+fn parse(text: &str) -> Option<Snapshot> {
+    let line = text.lines().next()?.strip_prefix("cpu ")?;
+    let fields: Vec<u64> = line.split_whitespace().take(8).map(str::parse).collect::<Result<_, _>>().ok()?;
+    Some(Snapshot { idle: *fields.get(3)?, io_wait: *fields.get(4)?, all: fields.iter().sum() })
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_of_all_time_but_guests() {
+        let before = parse("cpu  100 0 100 1000 50 0 0 0 70 0\ncpu0 1 2 3\n").unwrap();
+        let after = parse("cpu  110 5 120 1150 60 2 1 2 90 0\n").unwrap();
+        let shares = after.since(&before).unwrap();
+        assert_eq!((shares.idle_share, shares.io_wait_share), (0.75, 0.05));
+        assert_eq!(after.since(&after), None);
+        assert_eq!((parse("intr 1 2\n"), parse("cpu  1 2 3\n")), (None, None));
+    }
+
+    #[test]
+    fn the_machine_tells() {
+        let before = Snapshot::now().unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        let shares = Snapshot::now().unwrap().since(&before).unwrap();
+        assert!((0.0..=1.0).contains(&shares.idle_share) && (0.0..=1.0).contains(&shares.io_wait_share));
+    }
+}

@@ -1,0 +1,243 @@
+//! Counts and times the calls of this process that make written data durable, whoever makes them: engines linked as C, as
+//! Rust or as shared libraries, in their own threads too.
+//!
+//! On Linux with the GNU C library, this program defines these calls itself and hands each on to the C library
+//! ([`interpose`]); the dynamic linker gives every part of the process the program's definition. What does not pass the C
+//! library (system calls made directly, `io_uring`) is not seen, nor is `pwritev2` with `RWF_DSYNC`; no engine here
+//! uses these, as `strace` shows. Whether the definitions are in effect is checked by [`in_effect`], not assumed.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+#[cfg(all(target_os = "linux", target_env = "gnu", not(target_feature = "crt-static")))]
+mod interpose;
+#[cfg(not(all(target_os = "linux", target_env = "gnu", not(target_feature = "crt-static"))))]
+mod interpose {
+    //! Other systems bind an engine's calls to the C library before the program has a say.
+
+    pub(super) fn check() -> Result<(), String> {
+        Err("calls that sync can be counted on Linux with a shared GNU C library only".into())
+    }
+}
+
+/// A call that makes written data durable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "counted on Linux only"))]
+enum Call {
+    Fsync,
+    Fdatasync,
+    /// With `MS_SYNC`; otherwise it only asks for it.
+    Msync,
+    /// When it waits for the disk. It leaves the device's cache alone, so alone it makes nothing durable.
+    SyncFileRange,
+    Syncfs,
+    Sync,
+    /// A write to a file opened with `O_DSYNC` or `O_SYNC`: durable when it returns.
+    Write,
+}
+
+/// The calls' names in results, in the order of [`Call`].
+const NAMES: [&str; 7] =
+    ["fsync", "fdatasync", "msync", "sync_file_range", "syncfs", "sync", "synchronous write"];
+
+/// How often each call was made, and the time within them all.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Syncs {
+    calls: [u64; NAMES.len()],
+    ns: u64,
+}
+
+impl Syncs {
+    const NONE: Syncs = Syncs { calls: [0; NAMES.len()], ns: 0 };
+
+    /// Calls, all kinds together.
+    pub fn calls(&self) -> u64 {
+        self.calls.iter().sum()
+    }
+
+    /// Time within them, added over the threads, in nanoseconds.
+    pub fn ns(&self) -> u64 {
+        self.ns
+    }
+
+    /// The calls that were made at all, by name.
+    pub fn by_call(&self) -> BTreeMap<String, u64> {
+        let named = NAMES.iter().zip(self.calls).filter(|(_, calls)| *calls > 0);
+        named.map(|(name, calls)| ((*name).to_owned(), calls)).collect()
+    }
+
+    /// What came after `earlier`.
+    pub fn since(&self, earlier: &Syncs) -> Syncs {
+        Syncs {
+            calls: std::array::from_fn(|call| self.calls[call].saturating_sub(earlier.calls[call])),
+            ns: self.ns.saturating_sub(earlier.ns),
+        }
+    }
+
+    /// Both together.
+    pub fn plus(&self, other: &Syncs) -> Syncs {
+        Syncs {
+            calls: std::array::from_fn(|call| self.calls[call] + other.calls[call]),
+            ns: self.ns + other.ns,
+        }
+    }
+}
+
+static CALLS: [AtomicU64; NAMES.len()] = [const { AtomicU64::new(0) }; NAMES.len()];
+static NS: AtomicU64 = AtomicU64::new(0);
+
+thread_local! {
+    // Nothing to build and nothing to drop: usable at any time, in threads of any origin.
+    static OF_THIS_THREAD: Cell<Syncs> = const { Cell::new(Syncs::NONE) };
+}
+
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "counted on Linux only"))]
+fn count(call: Call, time: Duration) {
+    let ns = time.as_nanos() as u64;
+    CALLS[call as usize].fetch_add(1, Ordering::Relaxed);
+    NS.fetch_add(ns, Ordering::Relaxed);
+    let mut mine = OF_THIS_THREAD.get();
+    mine.calls[call as usize] += 1;
+    mine.ns += ns;
+    OF_THIS_THREAD.set(mine);
+}
+
+/// What all threads of the process did since it was started.
+pub fn of_all_threads() -> Syncs {
+    Syncs {
+        calls: std::array::from_fn(|call| CALLS[call].load(Ordering::Relaxed)),
+        ns: NS.load(Ordering::Relaxed),
+    }
+}
+
+/// What the calling thread did since it was started.
+pub fn of_this_thread() -> Syncs {
+    OF_THIS_THREAD.get()
+}
+
+/// Whether every call is counted in this process; otherwise the counts mean nothing. Looked at once.
+///
+/// # Errors
+/// Why it isn't.
+pub fn in_effect() -> Result<(), &'static str> {
+    static CHECKED: OnceLock<Result<(), String>> = OnceLock::new();
+    CHECKED.get_or_init(interpose::check).as_ref().copied().map_err(String::as_str)
+}
+
+#[cfg(all(test, target_os = "linux", target_env = "gnu"))]
+mod tests {
+    use std::fs::{File, OpenOptions};
+    use std::io::{Seek, Write};
+    use std::os::fd::AsRawFd;
+    use std::os::unix::fs::OpenOptionsExt;
+
+    use super::*;
+
+    /// What this thread's syncs were during `action`, by name.
+    fn counted(action: impl FnOnce()) -> Vec<(String, u64)> {
+        let before = of_this_thread();
+        action();
+        of_this_thread().since(&before).by_call().into_iter().collect()
+    }
+
+    fn one(name: &str) -> Vec<(String, u64)> {
+        vec![(name.into(), 1)]
+    }
+
+    #[test]
+    fn every_call_is_counted_once_under_its_name() {
+        assert_eq!(in_effect(), Ok(()));
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&[1; 4096]).unwrap();
+        let fd = file.as_raw_fd();
+        assert_eq!(counted(|| file.sync_all().unwrap()), one("fsync"));
+        assert_eq!(counted(|| file.sync_data().unwrap()), one("fdatasync"));
+        // SAFETY: the descriptor is open.
+        assert_eq!(counted(|| assert_eq!(unsafe { libc::syncfs(fd) }, 0)), one("syncfs"));
+        // SAFETY: it touches no memory of ours.
+        assert_eq!(counted(|| unsafe { libc::sync() }), one("sync"));
+        let range = |flags| {
+            // SAFETY: the descriptor is open.
+            counted(|| assert_eq!(unsafe { libc::sync_file_range(fd, 0, 0, flags) }, 0))
+        };
+        assert_eq!(
+            range(libc::SYNC_FILE_RANGE_WRITE | libc::SYNC_FILE_RANGE_WAIT_AFTER),
+            one("sync_file_range")
+        );
+        assert_eq!(range(libc::SYNC_FILE_RANGE_WRITE), []);
+    }
+
+    #[test]
+    fn msync_counts_when_it_waits() {
+        let file = tempfile::tempfile().unwrap();
+        file.set_len(4096).unwrap();
+        let (access, fd) = (libc::PROT_READ | libc::PROT_WRITE, file.as_raw_fd());
+        // SAFETY: a new mapping, of a file that is as long.
+        let page = unsafe { libc::mmap(std::ptr::null_mut(), 4096, access, libc::MAP_SHARED, fd, 0) };
+        assert_ne!(page, libc::MAP_FAILED);
+        // SAFETY: the page is mapped.
+        let sync = |flags| counted(|| assert_eq!(unsafe { libc::msync(page, 4096, flags) }, 0));
+        assert_eq!(sync(libc::MS_SYNC), one("msync"));
+        assert_eq!(sync(libc::MS_ASYNC), []);
+        // SAFETY: nobody uses the page any more.
+        assert_eq!(unsafe { libc::munmap(page, 4096) }, 0);
+    }
+
+    #[test]
+    fn writes_to_files_opened_to_be_synchronous_are_counted_and_no_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        for flag in [libc::O_DSYNC, libc::O_SYNC] {
+            let open = |flag| {
+                OpenOptions::new().write(true).create(true).truncate(true).custom_flags(flag).open(&path)
+            };
+            let mut synchronous = open(flag).unwrap();
+            assert_eq!(counted(|| synchronous.write_all(b"x").unwrap()), one("synchronous write"));
+            let number = synchronous.as_raw_fd();
+            drop(synchronous);
+            let mut plain = open(0).unwrap();
+            // The descriptor's number may be the same again.
+            assert!(plain.as_raw_fd() == number || cfg!(test));
+            assert_eq!(counted(|| plain.write_all(b"x").unwrap()), []);
+            plain.rewind().unwrap();
+        }
+    }
+
+    #[test]
+    fn results_and_error_numbers_pass_through() {
+        let of = |result: libc::c_int| (result, std::io::Error::last_os_error().raw_os_error());
+        // SAFETY: -1 is no descriptor, which the calls only tell.
+        unsafe {
+            assert_eq!(of(libc::fsync(-1)), (-1, Some(libc::EBADF)));
+            assert_eq!(of(libc::fdatasync(-1)), (-1, Some(libc::EBADF)));
+            assert_eq!(of(libc::syncfs(-1)), (-1, Some(libc::EBADF)));
+            assert_eq!(
+                of(libc::write(-1, [0_u8].as_ptr().cast(), 1) as libc::c_int),
+                (-1, Some(libc::EBADF))
+            );
+            assert_eq!(of(libc::open(c"/nonexistent".as_ptr(), libc::O_DSYNC)), (-1, Some(libc::ENOENT)));
+        }
+        assert_eq!(
+            File::open("/dev/null").unwrap().sync_all().unwrap_err().raw_os_error(),
+            Some(libc::EINVAL)
+        );
+    }
+
+    #[test]
+    fn time_is_added_up_and_all_threads_are_seen() {
+        let before = of_all_threads();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let mine = of_this_thread();
+                assert_eq!(mine, Syncs::NONE, "a thread begins with nothing");
+                tempfile::tempfile().unwrap().sync_all().unwrap();
+                assert!(of_this_thread().ns() > 0);
+            });
+        });
+        let all = of_all_threads().since(&before);
+        assert!(all.calls() >= 1 && all.ns() > 0, "{all:?}");
+    }
+}

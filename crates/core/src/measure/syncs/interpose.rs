@@ -1,0 +1,227 @@
+//! The program's own definitions of the calls that sync. Each hands on to the next definition, which is the C library's
+//! (or that of a preloaded library), and leaves the result and `errno` as they were.
+//!
+//! Synchronous writes need more: files opened with `O_DSYNC` or `O_SYNC` are remembered, and writes to them counted.
+//! LMDB writes its meta page so, which is half of each of its commits. As long as no such file was opened, a write costs one
+//! more load and one more jump.
+
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::fs::File;
+use std::mem;
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
+use std::time::Instant;
+
+use libc::{iovec, mode_t, off_t, off64_t, size_t, ssize_t};
+
+use super::{Call, count, of_this_thread};
+
+/// The next definition of a function, after this program's.
+struct Next {
+    name: &'static CStr,
+    address: AtomicPtr<c_void>,
+}
+
+impl Next {
+    const fn new(name: &'static CStr) -> Next {
+        Next { name, address: AtomicPtr::new(ptr::null_mut()) }
+    }
+
+    #[inline(always)]
+    fn get(&self) -> *mut c_void {
+        let known = self.address.load(Ordering::Relaxed);
+        if known.is_null() { self.find() } else { known }
+    }
+
+    /// Threads may look at once; all find the same.
+    #[cold]
+    fn find(&self) -> *mut c_void {
+        // SAFETY: the name ends with a zero.
+        let found = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) };
+        self.address.store(found, Ordering::Relaxed);
+        found
+    }
+}
+
+/// Times what syncs. What the call leaves in `errno` stays there.
+#[inline(always)]
+fn timed<T>(call: Call, action: impl FnOnce() -> T) -> T {
+    let start = Instant::now();
+    let result = action();
+    // SAFETY: every thread has its own, at a fixed address.
+    let errno = unsafe { *libc::__errno_location() };
+    count(call, start.elapsed());
+    // SAFETY: as above.
+    unsafe { *libc::__errno_location() = errno };
+    result
+}
+
+/// What a function returns when there is no next definition of it, which no C library leaves out.
+trait Failure {
+    const FAILED: Self;
+}
+
+impl Failure for c_int {
+    const FAILED: c_int = -1;
+}
+
+impl Failure for ssize_t {
+    const FAILED: ssize_t = -1;
+}
+
+impl Failure for () {
+    const FAILED: () = ();
+}
+
+#[cold]
+fn missing<T: Failure>() -> T {
+    // SAFETY: as in `timed`.
+    unsafe { *libc::__errno_location() = libc::ENOSYS };
+    T::FAILED
+}
+
+/// Defines a function that hands on to the next definition of its name: `$how` is given a closure that does so. A type
+/// after `as` is that of the C library's function where the arguments alone don't tell it.
+macro_rules! hand_on {
+    ($($name:ident, $text:literal, ($($argument:ident: $type:ty),*) -> $result:ty, as $pointer:ty, $how:expr;)*) => {
+        $(
+        #[doc = concat!("As the C library's `", stringify!($name), "`.")]
+        ///
+        /// # Safety
+        /// As the C library's.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name($($argument: $type),*) -> $result {
+            static NEXT: Next = Next::new($text);
+            let next = NEXT.get();
+            if next.is_null() {
+                return missing();
+            }
+            // SAFETY: this is the type of the C library's function of this name.
+            let next = unsafe { mem::transmute::<*mut c_void, $pointer>(next) };
+            // SAFETY: the caller gives what the function asks for.
+            $how(|| unsafe { next($($argument),*) })
+        }
+        )*
+
+        /// The definitions, by name.
+        fn ours() -> Vec<(&'static CStr, *const c_void)> {
+            vec![$(($text, $name as *const c_void)),*]
+        }
+    };
+}
+
+hand_on! {
+    fsync, c"fsync", (fd: c_int) -> c_int, as OfFile, |next| timed(Call::Fsync, next);
+    fdatasync, c"fdatasync", (fd: c_int) -> c_int, as OfFile, |next| timed(Call::Fdatasync, next);
+    syncfs, c"syncfs", (fd: c_int) -> c_int, as OfFile, |next| timed(Call::Syncfs, next);
+    sync, c"sync", () -> (), as unsafe extern "C" fn(), |next| timed(Call::Sync, next);
+    msync, c"msync", (address: *mut c_void, length: size_t, flags: c_int) -> c_int,
+        as unsafe extern "C" fn(*mut c_void, size_t, c_int) -> c_int,
+        |next| timed_if(flags & libc::MS_SYNC != 0, Call::Msync, next);
+    sync_file_range, c"sync_file_range", (fd: c_int, offset: off64_t, bytes: off64_t, flags: c_uint) -> c_int,
+        as unsafe extern "C" fn(c_int, off64_t, off64_t, c_uint) -> c_int,
+        |next| timed_if(flags & WAITS != 0, Call::SyncFileRange, next);
+
+    write, c"write", (fd: c_int, bytes: *const c_void, count: size_t) -> ssize_t,
+        as unsafe extern "C" fn(c_int, *const c_void, size_t) -> ssize_t,
+        |next| timed_if(is_synchronous(fd), Call::Write, next);
+    pwrite, c"pwrite", (fd: c_int, bytes: *const c_void, count: size_t, offset: off_t) -> ssize_t,
+        as unsafe extern "C" fn(c_int, *const c_void, size_t, off_t) -> ssize_t,
+        |next| timed_if(is_synchronous(fd), Call::Write, next);
+    pwrite64, c"pwrite64", (fd: c_int, bytes: *const c_void, count: size_t, offset: off64_t) -> ssize_t,
+        as unsafe extern "C" fn(c_int, *const c_void, size_t, off64_t) -> ssize_t,
+        |next| timed_if(is_synchronous(fd), Call::Write, next);
+    writev, c"writev", (fd: c_int, parts: *const iovec, count: c_int) -> ssize_t,
+        as unsafe extern "C" fn(c_int, *const iovec, c_int) -> ssize_t,
+        |next| timed_if(is_synchronous(fd), Call::Write, next);
+    pwritev, c"pwritev", (fd: c_int, parts: *const iovec, count: c_int, offset: off_t) -> ssize_t,
+        as unsafe extern "C" fn(c_int, *const iovec, c_int, off_t) -> ssize_t,
+        |next| timed_if(is_synchronous(fd), Call::Write, next);
+    pwritev64, c"pwritev64", (fd: c_int, parts: *const iovec, count: c_int, offset: off64_t) -> ssize_t,
+        as unsafe extern "C" fn(c_int, *const iovec, c_int, off64_t) -> ssize_t,
+        |next| timed_if(is_synchronous(fd), Call::Write, next);
+
+    // The mode is variable in C; Linux hands it over like a fixed one, and where it is left out it is not looked at.
+    open, c"open", (path: *const c_char, flags: c_int, mode: mode_t) -> c_int,
+        as unsafe extern "C" fn(*const c_char, c_int, ...) -> c_int, |next| remembered(flags, next);
+    open64, c"open64", (path: *const c_char, flags: c_int, mode: mode_t) -> c_int,
+        as unsafe extern "C" fn(*const c_char, c_int, ...) -> c_int, |next| remembered(flags, next);
+    openat, c"openat", (folder: c_int, path: *const c_char, flags: c_int, mode: mode_t) -> c_int,
+        as unsafe extern "C" fn(c_int, *const c_char, c_int, ...) -> c_int, |next| remembered(flags, next);
+    openat64, c"openat64", (folder: c_int, path: *const c_char, flags: c_int, mode: mode_t) -> c_int,
+        as unsafe extern "C" fn(c_int, *const c_char, c_int, ...) -> c_int, |next| remembered(flags, next);
+}
+
+/// The type of `fsync` and its like.
+type OfFile = unsafe extern "C" fn(c_int) -> c_int;
+
+/// With these, `sync_file_range` waits for the disk; without, it only sets it to work.
+const WAITS: c_uint = libc::SYNC_FILE_RANGE_WAIT_BEFORE | libc::SYNC_FILE_RANGE_WAIT_AFTER;
+
+#[inline(always)]
+fn timed_if<T>(syncs: bool, call: Call, action: impl FnOnce() -> T) -> T {
+    if syncs { timed(call, action) } else { action() }
+}
+
+/// Whether a file was ever opened to be written synchronously.
+static ANY: AtomicBool = AtomicBool::new(false);
+/// The numbers, modulo their count here, of descriptors that were once opened so: which files to look at closer.
+static ONCE: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];
+
+/// The place of a descriptor's bit in [`ONCE`].
+fn bit(fd: c_int) -> (usize, u64) {
+    let number = fd as usize % (ONCE.len() * 64);
+    (number / 64, 1 << (number % 64))
+}
+
+/// Remembers a descriptor that is opened so that its writes sync.
+#[inline(always)]
+fn remembered(flags: c_int, open: impl FnOnce() -> c_int) -> c_int {
+    let fd = open();
+    if flags & (libc::O_DSYNC | libc::O_SYNC) != 0 && fd >= 0 {
+        let (word, bit) = bit(fd);
+        ONCE[word].fetch_or(bit, Ordering::Relaxed);
+        ANY.store(true, Ordering::Release);
+    }
+    fd
+}
+
+/// Whether writes to the descriptor sync.
+#[inline(always)]
+fn is_synchronous(fd: c_int) -> bool {
+    ANY.load(Ordering::Acquire) && asked(fd)
+}
+
+/// Asks the system about a descriptor whose number was once such a file's: it may be another's by now.
+#[cold]
+fn asked(fd: c_int) -> bool {
+    let (word, bit) = bit(fd);
+    if ONCE[word].load(Ordering::Relaxed) & bit == 0 {
+        return false;
+    }
+    // SAFETY: the call only tells.
+    let flags = unsafe { libc::fcntl(fd, libc::F_GETFL) };
+    flags >= 0 && flags & libc::O_DSYNC != 0
+}
+
+/// Whether shared libraries find our definitions, and the standard library's own calls reach them.
+pub(super) fn check() -> Result<(), String> {
+    for (name, ours) in ours() {
+        // SAFETY: the name ends with a zero.
+        let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
+        if !ptr::eq(found, ours) {
+            let name = name.to_string_lossy();
+            return Err(format!(
+                "another definition of {name} is in this program's way: its calls are not counted"
+            ));
+        }
+    }
+    // A device that can't be synced says so at once.
+    let file = File::open("/dev/null").map_err(|error| format!("/dev/null: {error}"))?;
+    let before = of_this_thread();
+    let _ = file.sync_all();
+    match of_this_thread().since(&before).calls() {
+        1 => Ok(()),
+        calls => Err(format!("a call of fsync was counted {calls} times")),
+    }
+}

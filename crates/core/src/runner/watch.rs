@@ -1,0 +1,96 @@
+//! What is watched over a whole trial, beside the store itself: processor time of the process, the machine's processors, the
+//! block device under the place.
+
+use std::path::Path;
+
+use crate::measure::device::{self, BlockDevice};
+use crate::measure::{counters, process, processors};
+use crate::result::{Cpu, Device, Processors, Traffic, Unknown};
+use crate::runner::spec::DeviceSpec;
+
+/// A watch over a trial. What can't be watched is unknown, and the trial goes on.
+pub struct Watch<'a> {
+    folder: &'a Path,
+    cpu: Cpu,
+    processors: Result<processors::Snapshot, String>,
+    device: Result<OnDevice<'a>, String>,
+}
+
+/// The device and its counters so far.
+struct OnDevice<'a> {
+    spec: &'a DeviceSpec,
+    device: BlockDevice,
+    before: Traffic,
+    burst: Traffic,
+}
+
+/// What was seen.
+pub struct Seen {
+    pub cpu: Cpu,
+    pub processors: Option<Processors>,
+    pub device: Option<Device>,
+    pub unknown: Vec<Unknown>,
+}
+
+impl<'a> Watch<'a> {
+    /// Begins, just before the store is opened in `folder`. What is dirty there goes to the device first, so that the store
+    /// is not charged for it.
+    pub fn start(folder: &'a Path, device: &'a Result<DeviceSpec, String>) -> Watch<'a> {
+        Watch {
+            folder,
+            device: device.as_ref().map_err(String::clone).and_then(|spec| OnDevice::start(spec, folder)),
+            processors: processors::Snapshot::now().map_err(|error| error.to_string()),
+            cpu: process::cpu(),
+        }
+    }
+
+    /// The last operation has returned.
+    pub fn burst(&mut self) {
+        let burst = |on: &mut OnDevice<'_>| on.device.traffic().map(|now| on.burst = now.since(&on.before));
+        if let Some(Err(error)) = self.device.as_mut().ok().map(burst) {
+            self.device = Err(error.to_string());
+        }
+    }
+
+    /// The store has settled. What it left to the system goes to the device now, which nobody is charged for but the device.
+    pub fn settled(self) -> Seen {
+        let cpu = process::cpu().since(&self.cpu);
+        let processors = self.processors.and_then(|before| {
+            let now = processors::Snapshot::now().map_err(|error| error.to_string())?;
+            now.since(&before).ok_or_else(|| "the trial was shorter than the kernel's clock tick".into())
+        });
+        let device = self.device.and_then(|on| on.settled(self.folder));
+        let mut unknown = counters::unknown();
+        let reasons = [("processors", processors.as_ref().err()), ("device", device.as_ref().err())];
+        unknown.extend(
+            reasons.into_iter().filter_map(|(figure, reason)| {
+                Some(Unknown { figure: figure.into(), reason: reason?.clone() })
+            }),
+        );
+        Seen { cpu, processors: processors.ok(), device: device.ok(), unknown }
+    }
+}
+
+impl<'a> OnDevice<'a> {
+    fn start(spec: &'a DeviceSpec, folder: &Path) -> Result<OnDevice<'a>, String> {
+        let start = || {
+            let device = BlockDevice::named(&spec.name)?;
+            device::sync_file_system(folder)?;
+            let before = device.traffic()?;
+            Ok(OnDevice { spec, device, before, burst: Traffic::default() })
+        };
+        start().map_err(|error: std::io::Error| error.to_string())
+    }
+
+    fn settled(self, folder: &Path) -> Result<Device, String> {
+        let synced = device::sync_file_system(folder).and_then(|()| self.device.traffic());
+        let now = synced.map_err(|error| error.to_string())?;
+        Ok(Device {
+            name: self.device.name().into(),
+            shared: self.spec.shared,
+            settled: now.since(&self.before),
+            burst: self.burst,
+            idle_written_bytes_per_s: self.spec.idle_written_bytes_per_s,
+        })
+    }
+}

@@ -1,0 +1,38 @@
+//! storebench with stores that misbehave, each in its own way: what the integration tests run. Cargo builds it as an
+//! example, so that it is there for the tests and never installed.
+
+use std::process::ExitCode;
+
+mod fault;
+mod store;
+
+use fault::Fault;
+use store::faulty;
+use storebench_core::store::{Kind, StoreDef};
+use storebench_core::stores::{FLAT_FOLDER, MEMORY, NULL};
+
+const STORES: &[StoreDef] = &[
+    faulty("aborts", "ends by abort in an update", |options| store::open(options, Fault::Aborts)),
+    faulty("panics", "panics in an update", |options| store::open(options, Fault::Panics)),
+    faulty("hangs", "never returns from an update", |options| store::open(options, Fault::Hangs)),
+    faulty("errs", "gives an error in an update", |options| store::open(options, Fault::Errs)),
+    faulty("hoards", "takes memory without bound", |options| store::open(options, Fault::Hoards)),
+    faulty("fills", "writes files until the disk is full", |options| store::open(options, Fault::Fills)),
+    faulty("lies", "reads another byte than was written", |options| store::open(options, Fault::Lies)),
+    faulty("shortens", "reads one byte less", |options| store::open(options, Fault::Shortens)),
+    faulty("misses", "finds nothing", |options| store::open(options, Fault::Misses)),
+    faulty("miscounts", "counts one record too many", |options| store::open(options, Fault::Miscounts)),
+    faulty("weakens", "gives less than was promised", |options| store::open(options, Fault::Weakens)),
+    faulty("refuses", "can't be opened on this system", |options| store::open(options, Fault::Refuses)),
+    faulty("chatters", "prints all the time, and works", |options| store::open(options, Fault::Chatters)),
+    faulty("dawdles", "takes some milliseconds, and works", |options| store::open(options, Fault::Dawdles)),
+    faulty("notes", "writes down every call, and works", |options| store::open(options, Fault::Notes)),
+    StoreDef::not_built("tape", Kind::Engine, "what this build lacks", "build with --features tape"),
+    FLAT_FOLDER,
+    NULL,
+    MEMORY,
+];
+
+fn main() -> ExitCode {
+    storebench_core::cli::main(STORES)
+}

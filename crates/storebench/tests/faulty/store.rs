@@ -1,0 +1,107 @@
+//! The store `memory`, with a fault.
+
+use storebench_core::store::{
+    Batch, Capabilities, Guarantee, Kind, Offer, OpenFn, OpenOptions, Result, Session, Setting, Store,
+    StoreDef, StoreError,
+};
+use storebench_core::stores::MEMORY;
+
+use crate::fault::Fault;
+
+/// The entry of a faulty store. It promises `process`, so that it can take part in any study.
+pub const fn faulty(name: &'static str, summary: &'static str, open: OpenFn) -> StoreDef {
+    StoreDef {
+        name,
+        kind: Kind::Harness,
+        summary,
+        version: || env!("CARGO_PKG_VERSION").into(),
+        capabilities: Capabilities { persists: false, batch: Batch::Grouped, ..Capabilities::DEFAULT },
+        offers: &[Offer { guarantee: Guarantee::Process, settings: "none", atomic_replace: false }],
+        shipped: Guarantee::Process,
+        settings: &[],
+        open: Ok(open),
+    }
+}
+
+/// Opens `memory` with a fault.
+pub fn open(options: &OpenOptions<'_>, fault: Fault) -> Result<Box<dyn Store>> {
+    if fault == Fault::Refuses {
+        return Err(StoreError::Unsupported("this system has no tape: attach one".into()));
+    }
+    let open = MEMORY.open.map_err(|why| StoreError::Unsupported(why.into()))?;
+    Ok(Box::new(Faulty { inner: open(options)?, fault, directory: options.directory.into() }))
+}
+
+struct Faulty {
+    inner: Box<dyn Store>,
+    fault: Fault,
+    directory: std::path::PathBuf,
+}
+
+impl Store for Faulty {
+    fn session(&self) -> Result<Box<dyn Session + '_>> {
+        Ok(Box::new(FaultySession { inner: self.inner.session()?, store: self }))
+    }
+    fn guarantee(&self) -> Guarantee {
+        if self.fault == Fault::Weakens { Guarantee::None } else { Guarantee::Process }
+    }
+    fn count(&self) -> Result<u64> {
+        Ok(self.inner.count()? + u64::from(self.fault == Fault::Miscounts))
+    }
+    fn settle(&self) -> Result<()> {
+        self.inner.settle()
+    }
+    fn settings(&self) -> Result<Vec<Setting>> {
+        self.inner.settings()
+    }
+    fn close(self: Box<Self>) -> Result<()> {
+        self.inner.close()
+    }
+}
+
+struct FaultySession<'a> {
+    inner: Box<dyn Session + 'a>,
+    store: &'a Faulty,
+}
+
+impl FaultySession<'_> {
+    fn write(&self, what: &str, key: &[u8], value: &[u8]) -> Result<()> {
+        self.store.fault.strike(what, key, value, &self.store.directory)
+    }
+}
+
+impl Session for FaultySession<'_> {
+    fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.write("insert", key, value)?;
+        self.inner.insert(key, value)
+    }
+    fn update(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.write("update", key, value)?;
+        self.inner.update(key, value)
+    }
+    fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
+        let fault = self.store.fault;
+        if fault == Fault::Misses {
+            return Ok(false);
+        }
+        self.write("get", key, &[])?;
+        self.inner.get(key, &mut |value| match value {
+            [start @ .., last] if fault == Fault::Lies => visit(&[start, &[!last]].concat()),
+            [start @ .., _] if fault == Fault::Shortens => visit(start),
+            value => visit(value),
+        })
+    }
+    fn remove(&mut self, key: &[u8]) -> Result<()> {
+        self.write("remove", key, &[])?;
+        self.inner.remove(key)
+    }
+    fn scan(&mut self, from: &[u8], limit: usize, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize> {
+        self.inner.scan(from, limit, visit)
+    }
+    fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
+        for (key, value) in records {
+            self.write("load", key, value)?;
+        }
+        self.inner.insert_batch(records)
+    }
+}

@@ -1,0 +1,223 @@
+//! Disks that are full, small or read-only, and directories that belong to others.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Command;
+
+use storebench_core::error::Exit;
+use storebench_core::folder;
+
+use super::plans::OWN;
+use super::support::{
+    Said, Scratch, TINY, assert_complete, contents, faulty, is_root, outcomes, said, skipped,
+};
+
+/// A shell script with a disk of its own, in memory, at `$disk`. It is gone when the script has ended, on every way out.
+struct DiskScript<'a> {
+    scratch: &'a Scratch,
+    size: &'a str,
+    script: String,
+}
+
+impl DiskScript<'_> {
+    fn command(&self) -> Command {
+        let mut command = Command::new("unshare");
+        command.arg("--mount");
+        if !is_root() {
+            command.args(["--user", "--map-root-user"]);
+        }
+        let mount = format!("disk=$PWD/disk; mkdir -p disk; mount -t tmpfs -o size={} tmpfs disk", self.size);
+        command.args(["sh", "-euc", &format!("{mount}; {}", self.script)]);
+        command.env("sb", faulty()).env("tiny", TINY).current_dir(self.scratch.path());
+        command
+    }
+
+    /// `None`, and a word about it, where disks can't be mounted.
+    fn run(&self) -> Option<Said> {
+        let tried = DiskScript { script: "exit 0".into(), ..*self }.command().status();
+        if !tried.is_ok_and(|status| status.success()) {
+            skipped("disks that are full or read-only", "needs root, or user namespaces and unshare");
+            return None;
+        }
+        Some(said(&mut self.command()))
+    }
+}
+
+fn on_a_disk<'a>(scratch: &'a Scratch, size: &'a str, script: &str) -> Option<Said> {
+    DiskScript { scratch, size, script: script.to_owned() }.run()
+}
+
+const FLAT: &str = "\"$sb\" run crud --store flat-folder $tiny";
+
+#[test]
+fn a_read_only_disk_is_told() {
+    for (option, words) in [("--out", "making the run folder"), ("--at", "making the work folder")] {
+        let scratch = Scratch::new();
+        let script = format!("echo mine >disk/notes; mount -o remount,ro disk; {FLAT} {option} disk");
+        let Some(said) = on_a_disk(&scratch, "4m", &script) else { return };
+        said.complains(
+            Exit::ReadOnly,
+            &["Read-only file system", "choose a directory on a disk that can be written"],
+        );
+        assert!(scratch.runs().is_empty(), "{option}: {words}");
+    }
+}
+
+#[test]
+fn a_full_disk_is_told_and_nothing_is_left_on_it() {
+    for option in ["--out", "--at"] {
+        let scratch = Scratch::new();
+        let script = format!(
+            "echo mine >disk/notes; cat /dev/zero >disk/filler 2>filled || true; \
+             {FLAT} --at . --out . {option} disk || code=$?; ls -A disk >listing; cat disk/notes >>listing; exit $code"
+        );
+        let script = script.replace(&format!("{} .", option), "");
+        let Some(said) = on_a_disk(&scratch, "4m", &script) else { return };
+        said.complains(Exit::DiskFull, &[]);
+        assert_eq!(fs::read_to_string(scratch.join("listing")).unwrap(), "filler\nnotes\nmine\n", "{option}");
+    }
+}
+
+#[test]
+fn a_small_disk_is_no_full_disk() {
+    let scratch = Scratch::new();
+    let Some(said) = on_a_disk(&scratch, "4m", &format!("{FLAT} --at disk")) else { return };
+    said.ends(Exit::Success);
+    assert_eq!(outcomes(&scratch.results()), [("flat-folder", "ok")]);
+}
+
+#[test]
+fn what_a_small_disk_cannot_hold_is_left_out() {
+    let scratch = Scratch::new();
+    // Small values, but each has a block of its own.
+    let script = format!("{FLAT} --records 20,5000 --at disk");
+    let Some(said) = on_a_disk(&scratch, "4m", &script.replace("$tiny", "${tiny#--records 20 }")) else {
+        return;
+    };
+    said.ends(Exit::Success);
+    let run = scratch.results();
+    assert_eq!(outcomes(&run), [("flat-folder", "ok")]);
+    let [left_out] = run.header.left_out.as_slice() else { panic!("{:?}", run.header.left_out) };
+    assert!(left_out.reason.contains("MiB of disk, and "), "{left_out:?}");
+    let script = format!("{FLAT} --at disk").replace("$tiny", "--records 5000");
+    let said = on_a_disk(&scratch, "4m", &script).unwrap();
+    said.complains(Exit::DiskFull, &["no cell can be run", "are free"]);
+}
+
+#[test]
+fn a_disk_that_fills_up_in_a_trial_is_one_failed_result() {
+    let scratch = Scratch::new();
+    let script = "\"$sb\" run crud --store fills,flat-folder,lies $tiny --at disk || code=$?; ls -A disk >listing; exit $code";
+    let Some(said) = on_a_disk(&scratch, "4m", script) else { return };
+    let said = said.ends(Exit::TrialsFailed);
+    assert!(said.err.contains("No space left on device"), "{said}");
+    let run = scratch.results();
+    let mut found = outcomes(&run);
+    found.sort_unstable();
+    assert_eq!(found, [("fills", "disk-full"), ("flat-folder", "ok"), ("lies", "wrong-data")]);
+    assert_eq!(fs::read_to_string(scratch.join("listing")).unwrap(), "", "the disk is as it was");
+}
+
+#[test]
+fn results_that_cannot_be_saved_end_the_run_which_goes_on_when_there_is_room() {
+    let scratch = Scratch::new();
+    // Room for some results and not for all.
+    let script = "head -c 992k /dev/zero >disk/filler; \
+        run=\"run crud --store flat-folder,null,memory --guarantee default --records 20 --record-size 1B..1KiB \
+            --data incompressible --operations 5\"; \
+        \"$sb\" $run --trials 8 --at . --out disk >out 2>err || code=$?; echo $code >code; \
+        cp -r disk/crud-* before; rm disk/filler; \
+        \"$sb\" run --resume disk/crud-* >out 2>again; cp -r disk/crud-* after";
+    let Some(said) = on_a_disk(&scratch, "1m", script) else { return };
+    said.ends(Exit::Success);
+    let read = |name: &str| fs::read_to_string(scratch.join(name)).unwrap();
+    assert_eq!(read("code").trim(), Exit::DiskFull.code().to_string(), "{}", read("err"));
+    let last = read("err").lines().last().unwrap().to_owned();
+    for words in
+        ["storebench: ", "No space left on device", "make room", "go on with: storebench run --resume disk/"]
+    {
+        assert!(last.contains(words), "{last}");
+    }
+    let before = folder::read(&scratch.join("before")).unwrap();
+    let after = folder::read(&scratch.join("after")).unwrap();
+    assert!(!before.trials.is_empty() && before.trials.len() < 24, "{}", before.trials.len());
+    assert_eq!(after.trials[..before.trials.len()], before.trials, "what was saved stays");
+    assert_complete(&after, 3, 8);
+    assert!(!contents(scratch.path()).keys().any(|path| path.to_string_lossy().contains("storebench-work-")));
+}
+
+/// A command to which permissions apply, whoever runs the tests: root without its privileges.
+fn unprivileged(program: &Path, scratch: &Scratch, arguments: &str) -> Said {
+    if !is_root() {
+        return said(&mut scratch.command(program, arguments));
+    }
+    let mut command = Command::new("setpriv");
+    command.args(["--bounding-set=-all", "--inh-caps=-all"]).arg(program).args(arguments.split_whitespace());
+    said(command.current_dir(scratch.path()))
+}
+
+/// Takes a permission away for as long as it lives.
+struct Forbidden<'a> {
+    path: &'a Path,
+    mode: u32,
+}
+
+impl Forbidden<'_> {
+    fn new(path: &Path, mode: u32) -> Forbidden<'_> {
+        let before = fs::metadata(path).unwrap().permissions().mode();
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        Forbidden { path, mode: before }
+    }
+}
+
+impl Drop for Forbidden<'_> {
+    fn drop(&mut self) {
+        let _ = fs::set_permissions(self.path, fs::Permissions::from_mode(self.mode));
+    }
+}
+
+#[test]
+fn a_directory_of_somebody_else_is_told() {
+    let scratch = Scratch::new();
+    scratch.write("theirs/notes", "text");
+    let theirs = scratch.join("theirs");
+    let before = scratch.contents();
+    let advice = ["Permission denied", "choose a directory of your own, or change its permissions", "theirs"];
+    {
+        let _forbidden = Forbidden::new(&theirs, 0o555);
+        for option in ["--out theirs", "--at theirs", "--out theirs/runs"] {
+            unprivileged(&faulty(), &scratch, &format!("run crud --store flat-folder {TINY} {option}"))
+                .complains(Exit::Permission, &advice);
+        }
+        unprivileged(&faulty(), &scratch, "man theirs").complains(Exit::Permission, &advice);
+    }
+    let _forbidden = Forbidden::new(&theirs, 0o000);
+    unprivileged(&faulty(), &scratch, "report theirs").complains(Exit::Permission, &advice);
+    unprivileged(&faulty(), &scratch, "clean theirs").complains(Exit::Permission, &advice);
+    drop(_forbidden);
+    let mut after = scratch.contents();
+    after.remove(&scratch.join("storebench-runs"));
+    assert_eq!(after, before);
+}
+
+#[test]
+fn a_plan_or_a_run_that_may_not_be_read_or_written_is_told() {
+    let scratch = Scratch::new();
+    let plan = scratch.write("mine.toml", OWN);
+    {
+        let _forbidden = Forbidden::new(&plan, 0o000);
+        unprivileged(&faulty(), &scratch, "run mine.toml")
+            .complains(Exit::BadPlan, &["mine.toml", "can't be read", "Permission denied"]);
+    }
+    scratch.faulty(&format!("run crud --store flat-folder {TINY}")).ends(Exit::Success);
+    let results = scratch.only_run().join("results.jsonl");
+    let before = scratch.contents();
+    {
+        let _forbidden = Forbidden::new(&results, 0o444);
+        unprivileged(&faulty(), &scratch, "run --resume latest")
+            .complains(Exit::Permission, &["results.jsonl", "Permission denied"]);
+        unprivileged(&faulty(), &scratch, "report latest").ends(Exit::Success);
+    }
+    assert_eq!(scratch.contents(), before);
+}

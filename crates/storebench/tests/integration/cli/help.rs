@@ -1,0 +1,156 @@
+//! What the program tells of itself: help, lists, completions, man pages.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use storebench::STORES;
+use storebench_core::error::Exit;
+use storebench_core::plan::STUDIES;
+
+use super::support::{STOREBENCH, Scratch, said, skipped};
+
+const COMMANDS: [&str; 7] = ["run", "report", "stores", "studies", "clean", "completions", "man"];
+
+#[test]
+fn help_fits_the_screen_and_shows_by_example() {
+    let scratch = Scratch::new();
+    for command in COMMANDS.iter().copied().chain([""]) {
+        for how in ["--help", "-h"] {
+            let said = scratch.storebench(&format!("{command} {how}")).ends(Exit::Success);
+            assert!(said.err.is_empty() && said.out.contains("Usage: storebench"), "{said}");
+            for line in said.out.lines() {
+                assert!(line.chars().count() <= 100, "{command} {how}: {line}");
+            }
+            let examples = said.out.split("Examples:").nth(1);
+            let needed = ["run", "report", ""].contains(&command);
+            assert!(!needed || examples.is_some_and(|text| text.contains("\n  storebench ")), "{said}");
+        }
+    }
+    let help = scratch.storebench("--help").ends(Exit::Success).out;
+    for command in COMMANDS {
+        assert!(help.contains(&format!("\n  {command} ")), "{command}\n{help}");
+    }
+    assert!(!help.contains("__"), "what the program says to itself is not shown: {help}");
+    assert_eq!(scratch.storebench("help run").ends(Exit::Success).out, scratch.storebench("run --help").out);
+}
+
+#[test]
+fn no_command_at_all_shows_the_help() {
+    let said = Scratch::new().storebench("").ends(Exit::Usage);
+    assert!(said.out.is_empty() && said.err.contains("Usage: storebench <COMMAND>"), "{said}");
+}
+
+#[test]
+fn the_version_is_shown() {
+    let said = Scratch::new().storebench("--version").ends(Exit::Success);
+    assert_eq!(said.out, format!("storebench {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn stores_are_listed_with_what_they_can() {
+    let said = Scratch::new().storebench("stores").ends(Exit::Success);
+    let head = said.out.lines().next().unwrap();
+    for title in ["store", "kind", "version", "guarantees", "order", "threads", "compression", "built"] {
+        assert!(head.contains(title), "{head}");
+    }
+    for store in STORES {
+        let line = said.out.lines().find(|line| line.split_whitespace().next() == Some(store.name)).unwrap();
+        assert!(line.contains(store.kind.name()), "{line}");
+        if store.open.is_ok() {
+            assert!(line.contains(&(store.version)()) && line.ends_with("yes"), "{line}");
+            assert!(line.contains(&format!("{}*", store.shipped)), "{line}");
+            assert!(store.offers.iter().all(|offer| line.contains(offer.guarantee.name())), "{line}");
+        } else {
+            assert!(line.ends_with("no"), "{line}");
+            assert!(said.out.contains(&format!("{} is not built: ", store.name)), "{said}");
+        }
+    }
+    assert!(said.out.lines().all(|line| line.chars().count() <= 120), "{said}");
+}
+
+#[test]
+fn studies_are_listed_with_their_presets() {
+    let said = Scratch::new().storebench("studies").ends(Exit::Success);
+    for study in STUDIES {
+        assert!(said.out.contains(study.name), "{said}");
+    }
+    assert!(said.out.contains("--preset quick: every store"), "{said}");
+}
+
+#[test]
+fn completions_are_scripts_that_their_shells_accept() {
+    for shell in ["bash", "zsh", "fish"] {
+        let scratch = Scratch::new();
+        let said = scratch.storebench(&format!("completions {shell}")).ends(Exit::Success);
+        for word in COMMANDS.iter().chain(["record-size", "guarantee"].iter()) {
+            assert!(said.out.contains(word), "{shell}: {word}");
+        }
+        let script = scratch.write("script", &said.out);
+        match Command::new(shell).arg("-n").arg(script).stdin(Stdio::null()).output() {
+            Ok(output) => assert!(output.status.success(), "{shell}: {output:?}"),
+            Err(error) => skipped(&format!("syntax of the {shell} completions"), &error.to_string()),
+        }
+    }
+    let scratch = Scratch::new();
+    let script = scratch.write("script", scratch.storebench("completions bash").out);
+    let complete = "source ./script; COMP_WORDS=(storebench rep); COMP_CWORD=1; _storebench storebench rep storebench; \
+        echo ${COMPREPLY[@]}";
+    let said = said(Command::new("bash").args(["-c", complete]).current_dir(script.parent().unwrap()));
+    assert_eq!(said.out, "report\n", "{said}");
+}
+
+#[test]
+fn man_pages_are_there_for_every_command_and_render() {
+    let scratch = Scratch::new();
+    scratch.storebench("man pages/man1").ends(Exit::Success);
+    let entries = fs::read_dir(scratch.join("pages/man1")).unwrap();
+    let mut pages: Vec<String> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    pages.sort();
+    let mut expected: Vec<String> =
+        COMMANDS.iter().map(|command| format!("storebench-{command}.1")).collect();
+    expected.push("storebench.1".into());
+    expected.sort();
+    assert_eq!(pages, expected);
+    for page in pages {
+        let Some(shown) = rendered(&scratch.join("pages/man1").join(&page)) else {
+            return skipped("rendering the man pages", "there is neither man nor mandoc");
+        };
+        let name = page.strip_suffix(".1").unwrap();
+        assert!(shown.contains("NAME") && shown.contains(name) && shown.contains("SYNOPSIS"), "{shown}");
+    }
+    let shown = rendered(&scratch.join("pages/man1/storebench-run.1")).unwrap();
+    assert!(shown.contains("--record-size") && shown.contains("storebench run crud --quick"), "{shown}");
+}
+
+/// A man page as a reader sees it; neither program finds fault with it.
+fn rendered(page: &Path) -> Option<String> {
+    let mut man = Command::new("man");
+    man.args(["--warnings", "-P", "cat", "-l"]).arg(page).env("MANWIDTH", "80").env("LC_ALL", "C.UTF-8");
+    let mut mandoc = Command::new("mandoc");
+    mandoc.args(["-T", "utf8"]).arg(page);
+    // A container's `man` may be a stand-in that shows nothing but where the pages have gone.
+    let shows = |command: &mut Command| {
+        let output = command.stdin(Stdio::null()).output().ok()?;
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let (out, err) = (text(&output.stdout), text(&output.stderr));
+        if out.contains("has been minimized") {
+            return None;
+        }
+        assert!(output.status.success() && err.is_empty(), "{}: {err}", page.display());
+        // Bold letters are printed over themselves.
+        Some(out.split('\u{8}').fold(String::new(), |mut text, piece| {
+            text.pop();
+            text + piece
+        }))
+    };
+    shows(&mut man).or_else(|| shows(&mut mandoc))
+}
+
+#[test]
+fn the_program_needs_no_home_and_no_terminal() {
+    let scratch = Scratch::new();
+    let mut command = scratch.command(STOREBENCH, "stores");
+    said(command.env_clear()).ends(Exit::Success);
+}

@@ -1,0 +1,229 @@
+//! What a run is shown as.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use storebench_core::error::Exit;
+use storebench_core::folder;
+use storebench_core::result::Run;
+
+use super::support::{Scratch, TINY, said};
+
+const STORES: &str = "sqlite,lmdb,flat-folder";
+
+/// Two runs, made once for all tests here: one on `laptop`, one on `server`.
+fn runs() -> &'static Scratch {
+    static RUNS: OnceLock<Scratch> = OnceLock::new();
+    RUNS.get_or_init(|| {
+        let scratch = Scratch::new();
+        let study =
+            "--records 20,40 --record-size 1B..1KiB,1KiB..10KiB --guarantee process,power --operations 5";
+        scratch
+            .storebench(&format!("run crud --store {STORES},null {study} --trials 2 --hardware laptop"))
+            .ends(Exit::Success);
+        scratch
+            .storebench(&format!("run crud --store {STORES} {TINY} --hardware server"))
+            .ends(Exit::Success);
+        scratch
+    })
+}
+
+/// The folders of the two.
+fn folders() -> [PathBuf; 2] {
+    runs().runs().try_into().unwrap()
+}
+
+fn report(arguments: &str) -> String {
+    let said = runs().storebench(&format!("report {arguments}")).ends(Exit::Success);
+    assert!(said.err.is_empty(), "{said}");
+    said.out
+}
+
+fn read(run: &Path) -> Run {
+    folder::read(run).unwrap()
+}
+
+#[test]
+fn a_run_is_found_by_path_by_name_and_as_the_latest() {
+    let [first, second] = folders();
+    let by_path = report(&second.display().to_string());
+    assert!(by_path.contains("server") && !by_path.contains("laptop"), "{by_path}");
+    assert_eq!(report("latest"), by_path);
+    assert_eq!(report(&second.file_name().unwrap().to_string_lossy()), by_path);
+    assert!(report(&first.display().to_string()).contains("laptop"));
+    let elsewhere = Scratch::new();
+    let out = runs().join("storebench-runs");
+    let said = elsewhere.storebench(&format!("report latest --out {}", out.display())).ends(Exit::Success);
+    assert_eq!(said.out, by_path);
+}
+
+#[test]
+fn the_table_of_winners_keeps_guarantees_apart() {
+    let [first, _] = folders();
+    let text = report(&first.display().to_string());
+    let titles: Vec<&str> = text.lines().filter(|line| line.starts_with("Winners: ")).collect();
+    assert_eq!(titles, ["Winners: laptop, process", "Winners: laptop, power"], "{text}");
+    for word in
+        ["insert", "get", "update", "remove", "space", "memory", "incompressible", "compressible", "1B..1KiB"]
+    {
+        assert!(text.contains(word), "{word}\n{text}");
+    }
+    let matrices = text.split("Winners: ").skip(1).collect::<String>();
+    assert!(!matrices.contains("null"), "the harness's floor never wins:\n{text}");
+}
+
+#[test]
+fn the_full_table_has_every_store_and_the_floor() {
+    let [first, _] = folders();
+    let text = report(&format!("{} --table", first.display()));
+    for store in STORES.split(',').chain(["null"]) {
+        assert!(text.contains(store), "{store}\n{text}");
+    }
+    for word in ["p99", "ops/s"] {
+        assert!(text.contains(word), "{word}\n{text}");
+    }
+}
+
+#[test]
+fn the_csv_is_the_papers() {
+    let [first, _] = folders();
+    let text = report(&format!("{} --csv", first.display()));
+    let header = "hardware,store,op,size,records,data type,measurements,sum,min,max,avg";
+    assert_eq!(text.lines().next(), Some(header));
+    // Guarantees, data, sizes, counts, stores; four operations, memory and space.
+    assert_eq!(text.lines().count(), 1 + 2 * 2 * 2 * 2 * 3 * 6);
+    let file = runs().write("paper.csv", &text);
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/integration/cli/winners.py");
+    let said = said(Command::new("python3").arg(script).arg(file)).ends(Exit::Success);
+    let found: BTreeSet<&str> = said.out.lines().collect();
+    let expected = winners(&read(&first));
+    assert_eq!(found.len(), 2 * 2 * 2 * 2 * 6, "{said}");
+    assert_eq!(found, expected.iter().map(String::as_str).collect());
+}
+
+/// The winners of each group from the results themselves, in the form of winners.py.
+fn winners(run: &Run) -> BTreeSet<String> {
+    let mut pools: BTreeMap<String, BTreeMap<&str, (u64, u64)>> = BTreeMap::new();
+    for trial in &run.trials {
+        let store = match trial.cell.store.as_str() {
+            "sqlite" => "SQLite3",
+            "flat-folder" => "FlatFolder",
+            "null" => continue,
+            other => other,
+        };
+        let measured = trial.ok().unwrap();
+        let mut add = |figure: &str, count: u64, sum: u64| {
+            let cell = &trial.cell;
+            let (size, records) = (cell.record_size.to_string().replace("..", " to "), cell.records.from);
+            let group =
+                format!("laptop ({})|{}|{figure}|{size}|{records}", measured.guarantee, cell.data.name());
+            let pool = pools.entry(group).or_default().entry(store).or_default();
+            *pool = (pool.0 + count, pool.1 + sum);
+        };
+        for done in &measured.operations {
+            add(&done.operation, done.count, done.sum_ns);
+        }
+        add("memory", 1, (measured.memory.peak_above_base_bytes as f64 / 1024.0).round() as u64);
+        add("space", 1, (measured.space_efficiency().unwrap() * 100.0).round() as u64);
+    }
+    let group = |(name, stores): (String, BTreeMap<&str, (u64, u64)>)| {
+        let averages =
+            stores.into_iter().map(|(store, (count, sum))| (store, (sum as f64 / count as f64).round()));
+        let averages: Vec<(&str, f64)> = averages.collect();
+        let values = || averages.iter().map(|(_, average)| *average);
+        let (most, least) = (values().fold(0.0, f64::max), values().fold(f64::INFINITY, f64::min));
+        let wins = |average: f64| {
+            if name.contains("|space|") { average >= most * 0.95 } else { average <= least * 1.05 }
+        };
+        let mut best: Vec<&str> =
+            averages.iter().filter(|(_, average)| wins(*average)).map(|(store, _)| *store).collect();
+        best.sort_unstable();
+        format!("{name}|{}", best.join(","))
+    };
+    pools.into_iter().map(group).collect()
+}
+
+#[test]
+fn the_long_csv_has_a_row_for_each_operation_and_trial() {
+    let [first, second] = folders();
+    let text = report(&format!("{} {} --csv-long", first.display(), second.display()));
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let header: Vec<String> = reader.headers().unwrap().iter().map(str::to_owned).collect();
+    let names: BTreeSet<&str> = header.iter().map(String::as_str).collect();
+    assert_eq!(names.len(), header.len(), "no name twice");
+    for name in [
+        "hardware",
+        "store",
+        "guarantee",
+        "guarantee_given",
+        "operation",
+        "latency_p99",
+        "settings",
+        "kernel",
+    ] {
+        assert!(header.iter().any(|column| column.starts_with(name)), "{name}: {header:?}");
+    }
+    let rows: Vec<BTreeMap<String, String>> = reader.deserialize().map(Result::unwrap).collect();
+    let trials: usize = [&first, &second].map(|run: &PathBuf| read(run).trials.len()).iter().sum();
+    assert_eq!(rows.len(), trials * 4 + read(&first).header.left_out.len());
+    let measured = rows.iter().filter(|row| row["outcome"] == "ok");
+    assert!(measured.clone().count() == trials * 4 && measured.clone().all(|row| row["count"] == "5"));
+}
+
+#[test]
+fn the_json_has_everything() {
+    let [first, second] = folders();
+    let text = report(&format!("{} {} --json", first.display(), second.display()));
+    let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let keys: Vec<&String> = document.as_object().unwrap().keys().collect();
+    assert_eq!(keys, ["format", "matrices", "runs", "slowdowns"]);
+    for (shown, run) in document["runs"].as_array().unwrap().iter().zip([&first, &second]) {
+        let run = read(run);
+        assert_eq!(shown["header"], serde_json::to_value(&run.header).unwrap());
+        assert_eq!(shown["trials"], serde_json::to_value(&run.trials).unwrap());
+    }
+    let matrices = document["matrices"].as_array().unwrap();
+    assert_eq!(matrices.len(), 3, "laptop at two guarantees, server at one");
+    assert!(matrices.iter().all(|matrix| !matrix["rows"].as_array().unwrap().is_empty()));
+}
+
+#[test]
+fn runs_of_one_hardware_add_up_and_others_stand_apart() {
+    let [_, server] = folders();
+    let scratch = Scratch::new();
+    for _ in 0..2 {
+        scratch
+            .storebench(&format!("run crud --store {STORES} {TINY} --hardware server"))
+            .ends(Exit::Success);
+    }
+    let [one, two] = scratch.runs().try_into().unwrap();
+    let csv = |runs: &[&PathBuf]| {
+        let names: Vec<String> = runs.iter().map(|run| run.display().to_string()).collect();
+        report(&format!("{} --csv", names.join(" ")))
+    };
+    let merged = csv(&[&server, &one, &two]);
+    assert_eq!(merged.lines().count(), 1 + 3 * 6, "{merged}");
+    assert!(merged.contains("server,SQLite3,insert,1B to 1KiB,20,incompressible,15,"), "{merged}");
+    let header = one.join("run.json");
+    let text = fs::read_to_string(&header).unwrap();
+    fs::write(&header, text.replace("\"hardware\": \"server\"", "\"hardware\": \"desktop\"")).unwrap();
+    let apart = csv(&[&server, &one, &two]);
+    assert_eq!(apart.lines().count(), 1 + 2 * 3 * 6, "{apart}");
+    assert!(apart.contains("desktop,SQLite3,insert,1B to 1KiB,20,incompressible,5,"), "{apart}");
+    assert!(apart.contains("server,SQLite3,insert,1B to 1KiB,20,incompressible,10,"), "{apart}");
+}
+
+#[test]
+fn a_run_without_results_says_so() {
+    let scratch = Scratch::new();
+    scratch.storebench(&format!("run crud --store flat-folder {TINY}")).ends(Exit::Success);
+    fs::write(scratch.only_run().join("results.jsonl"), "").unwrap();
+    for how in ["", "--table", "--csv", "--csv-long", "--json"] {
+        scratch
+            .storebench(&format!("report latest {how}"))
+            .complains(Exit::Nothing, &["there are no results yet", "storebench run --resume"]);
+    }
+}

@@ -1,0 +1,219 @@
+//! Runs that go well: what is run, what it leaves, and that it is the same every time.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use storebench::STORES;
+use storebench_core::cell::{Data, GuaranteeChoice};
+use storebench_core::error::Exit;
+use storebench_core::plan::Plan;
+use storebench_core::store::Guarantee;
+
+use super::support::{STOREBENCH, Scratch, TINY, assert_complete, faulty, outcomes, said};
+
+#[test]
+fn every_store_runs_at_every_guarantee_that_it_offers() {
+    let scratch = Scratch::new();
+    let arguments = TINY.replace("--guarantee process", "--guarantee process,power,default");
+    let said = scratch.storebench(&format!("run crud {arguments}")).ends(Exit::Success);
+    let run = scratch.results();
+    let built = || STORES.iter().filter(|store| store.runs_by_default());
+    let wanted = [Some(Guarantee::Process), Some(Guarantee::Power), None];
+    let cells = built().flat_map(|store| wanted.map(|tier| store.resolve(tier))).flatten().count();
+    assert_complete(&run, cells, 1);
+    assert!(outcomes(&run).iter().all(|(_, outcome)| *outcome == "ok"), "{:?}", outcomes(&run));
+    for trial in &run.trials {
+        let store = STORES.iter().find(|store| store.name == trial.cell.store).unwrap();
+        let measured = trial.ok().unwrap();
+        assert_eq!(Some(measured.guarantee), store.resolve(trial.cell.guarantee.tier()), "{}", store.name);
+        assert_eq!(measured.store_version, (store.version)());
+        assert_eq!(measured.operations.iter().map(|done| done.count).collect::<Vec<_>>(), [5; 4]);
+        assert!(measured.disk.allocated_bytes > 0 && measured.stored.records == 25, "{}", store.name);
+        assert!(measured.operations.iter().all(|done| done.latency.min_ns > 0 && done.sum_ns > 0));
+    }
+    scratch.assert_nothing_left();
+    let run = scratch.only_run();
+    let name = run.strip_prefix(scratch.path()).unwrap().display().to_string();
+    for file in ["run.json", "results.jsonl", "report.html"] {
+        assert!(said.err.contains(&format!("{name}/{file}")) && run.join(file).exists(), "{said}");
+    }
+    assert!(said.err.contains(&format!("storebench report {name} --table")), "{said}");
+    let table = scratch.storebench("report latest --table").ends(Exit::Success).out;
+    for store in built() {
+        assert!(table.contains(store.name), "{} is in no table\n{table}", store.name);
+    }
+}
+
+#[test]
+fn a_dry_run_lists_the_cells_and_leaves_nothing() {
+    let scratch = Scratch::new();
+    let said = scratch.storebench("run crud --quick --dry-run").ends(Exit::Success);
+    assert!(scratch.contents().is_empty(), "{:?}", scratch.contents());
+    let cells: Vec<Vec<&str>> = cells_of(&said.out).iter().map(|id| id.split('/').collect()).collect();
+    let axis = |position: usize| cells.iter().map(|cell| cell[position]).collect::<BTreeSet<_>>();
+    let built = STORES.iter().filter(|store| store.runs_by_default()).map(|store| store.name);
+    assert_eq!(axis(0), built.collect(), "--quick covers every store");
+    assert!(
+        axis(1).contains("1B..1KiB") && axis(1).contains("100KiB..1MiB"),
+        "small and large: {:?}",
+        axis(1)
+    );
+    assert_eq!(axis(3), BTreeSet::from(["compressible", "incompressible"]));
+    assert_eq!(axis(4), BTreeSet::from(["power", "process"]));
+    assert!(said.out.contains(" of disk at a time"), "{said}");
+    fs::create_dir(scratch.join("storebench-runs")).unwrap();
+    scratch.storebench("run crud --quick --dry-run").ends(Exit::Success);
+    assert!(scratch.join("storebench-runs").exists(), "a directory that was there stays");
+}
+
+/// The ids that a dry run lists, each with an estimate of time and disk.
+fn cells_of(out: &str) -> Vec<&str> {
+    let ids = out.lines().take_while(|line| !line.is_empty()).filter(|line| !line.contains(" left out: "));
+    ids.map(|line| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        assert!(words.len() >= 5 && words[words.len() - 1].ends_with('B'), "no estimate: {line}");
+        words[0]
+    })
+    .collect()
+}
+
+#[test]
+fn every_axis_can_be_narrowed() {
+    let scratch = Scratch::new();
+    let narrow = "--store lmdb,flat-folder --record-size 1KiB..10KiB,512B --records 1000,2k..3k --data compressible \
+        --guarantee process,default";
+    let said = scratch.storebench(&format!("run crud {narrow} --dry-run --trials 7")).ends(Exit::Success);
+    let mut expected = BTreeSet::new();
+    for store in ["lmdb", "flat-folder"] {
+        for size in ["1KiB..10KiB", "512B"] {
+            for records in ["1000..5000", "2000..3000"] {
+                for guarantee in ["process", "default"] {
+                    expected.insert(format!("{store}/{size}/{records}/compressible/{guarantee}"));
+                }
+            }
+        }
+    }
+    let listed: Vec<String> = cells_of(&said.out).into_iter().map(str::to_owned).collect();
+    assert_eq!(listed.iter().cloned().collect::<BTreeSet<_>>(), expected, "{said}");
+    assert_eq!(listed.len(), expected.len());
+    assert!(said.out.contains("16 cells"), "{said}");
+}
+
+#[test]
+fn every_axis_of_trust_can_be_widened() {
+    let scratch = Scratch::new();
+    fs::create_dir(scratch.join("other")).unwrap();
+    let wide =
+        "--threads 1,4 --rate closed,500/s --tuning default,equal --cache warm,cold --at a=. --at b=other";
+    let said =
+        scratch.storebench(&format!("run crud --store lmdb {TINY} {wide} --dry-run")).ends(Exit::Success);
+    let listed: BTreeSet<&str> = cells_of(&said.out).into_iter().collect();
+    assert_eq!(listed.len(), 2_usize.pow(5), "{said}");
+    let plain = "lmdb/1B..1KiB/20..100/incompressible/process";
+    assert!(listed.contains(format!("{plain}/place=a").as_str()), "{said}");
+    assert!(
+        listed.contains(format!("{plain}/place=b/threads=4/rate=500/s/tuning=equal/cache=cold").as_str()),
+        "{said}"
+    );
+    assert!(
+        !scratch.join("storebench-runs").exists()
+            && fs::read_dir(scratch.join("other")).unwrap().count() == 0
+    );
+}
+
+#[test]
+fn how_cells_are_run_can_be_changed_and_is_written_down() {
+    let scratch = Scratch::new();
+    let text = scratch.write("books/one.txt", "It was a bright cold day in April. ".repeat(4000));
+    let how = "--trials 2 --operations 7 --order update,insert --seed 11 --size-limit 1MiB --timeout 40s --visit touch \
+        --compression on --text books --data compressible --hardware my-laptop";
+    let axes = "--store flat-folder --records 20 --record-size 100B..200B --guarantee process";
+    scratch.storebench(&format!("run crud {axes} {how}")).ends(Exit::Success);
+    let run = scratch.results();
+    assert_eq!(run.header.hardware, "my-laptop");
+    let plan = Plan::parse(&run.header.plan, "run.json").unwrap();
+    assert_eq!((plan.trials, plan.operations, plan.seed, plan.size_limit.0), (2, 7, 11, 1 << 20));
+    assert_eq!(plan.timeout.0.as_secs(), 40);
+    assert_eq!(plan.text.as_deref(), text.parent());
+    assert_eq!(plan.axes.guarantee, [GuaranteeChoice::Tier(Guarantee::Process)]);
+    assert!(plan.compression.is_on(Data::Incompressible));
+    assert_complete(&run, 1, 2);
+    let done = &run.trials[0].ok().unwrap().operations;
+    let shown: Vec<_> = done.iter().map(|done| (done.operation.as_str(), done.count)).collect();
+    assert_eq!(shown, [("update", 7), ("insert", 7)]);
+    assert_eq!(run.header.command[1..4], ["run", "crud", "--store"]);
+}
+
+#[test]
+fn combinations_over_the_size_limit_are_left_out_and_listed() {
+    let scratch = Scratch::new();
+    let arguments = format!("run crud --store flat-folder {TINY} --size-limit 100KiB")
+        .replace("1B..1KiB", "1B..1KiB,100KiB..1MiB");
+    let said = scratch.storebench(&arguments).ends(Exit::Success);
+    let run = scratch.results();
+    assert_complete(&run, 1, 1);
+    let [left_out] = run.header.left_out.as_slice() else { panic!("{:?}", run.header.left_out) };
+    assert!(left_out.cell.id().contains("100KiB..1MiB") && left_out.reason.contains("over the size limit"));
+    assert!(said.out.contains("1 combination") && said.out.contains("over the size limit"), "{said}");
+    let dry = scratch.storebench(&format!("{arguments} --dry-run")).ends(Exit::Success);
+    assert!(dry.out.contains(&format!("{:66} left out: ", left_out.cell.id())), "{dry}");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_work_and_another_seed_other_work() {
+    let notes = |seed: u32, data: &str| {
+        let scratch = Scratch::new();
+        scratch.write("books/one.txt", "It was a bright cold day in April. ".repeat(4000));
+        let how = TINY.replace("--data incompressible", data);
+        let mut command = scratch.command(faulty(), &format!("run crud --store notes {how} --seed {seed}"));
+        said(command.env("STOREBENCH_TEST_NOTES", scratch.join("notes"))).ends(Exit::Success);
+        fs::read_to_string(scratch.join("notes")).unwrap()
+    };
+    let first = notes(1, "--data incompressible");
+    // Loaded, inserted, read, updated, removed and put back.
+    assert_eq!(first.lines().count(), 20 + 5 + 5 + 5 + 2 * 5, "{first}");
+    assert_eq!(first, notes(1, "--data incompressible"));
+    let keys = |notes: &str| {
+        notes.lines().map(|line| line.split(' ').nth(1).unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_ne!(keys(&first), keys(&notes(2, "--data incompressible")));
+    let books = notes(1, "--data compressible --text books");
+    assert_eq!(keys(&first), keys(&books), "the records are the same, their values are of another make");
+    assert_ne!(first, books);
+    assert_ne!(books, notes(1, "--data compressible"));
+}
+
+#[test]
+fn runs_begun_in_the_same_second_have_folders_of_their_own() {
+    let scratch = Scratch::new();
+    let runs: Vec<_> = (0..3)
+        .map(|_| {
+            let mut command = scratch.command(STOREBENCH, &format!("run crud --store flat-folder {TINY}"));
+            std::thread::spawn(move || said(&mut command))
+        })
+        .collect();
+    for run in runs {
+        run.join().unwrap().ends(Exit::Success);
+    }
+    assert_eq!(scratch.runs().len(), 3, "{:?}", scratch.runs());
+    scratch.assert_nothing_left();
+}
+
+#[test]
+fn stores_files_go_where_they_are_told_and_what_is_there_stays() {
+    let scratch = Scratch::new();
+    scratch.write("disk/photos/holiday.jpg", "picture");
+    scratch.write("disk/storebench-work-mine/notes.txt", "a user's own, whatever its name");
+    scratch.write("results/thesis.txt", "text");
+    let before = scratch.contents();
+    scratch
+        .storebench(&format!("run crud --store flat-folder,lmdb {TINY} --at disk --out results"))
+        .ends(Exit::Success);
+    let mut after = scratch.contents();
+    let made = after.keys().find(|path| path.ends_with("run.json")).unwrap().parent().unwrap().to_owned();
+    assert!(made.starts_with(scratch.join("results")));
+    let run = storebench_core::folder::read(&made).unwrap();
+    assert_eq!(run.header.places[0].path, scratch.join("disk").canonicalize().unwrap().display().to_string());
+    after.retain(|path, _| !path.starts_with(&made));
+    assert_eq!(after, before);
+}

@@ -1,0 +1,269 @@
+//! A directory to work in, the programs, and what they said.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use storebench_core::error::Exit;
+use storebench_core::folder;
+use storebench_core::result::{Outcome, Run};
+use tempfile::TempDir;
+
+/// What makes a study as small as it can be, its store aside.
+pub const TINY: &str = "--records 20 --record-size 1B..1KiB --data incompressible --guarantee process \
+    --operations 5 --trials 1 --timeout 60s";
+
+/// The program.
+pub const STOREBENCH: &str = env!("CARGO_BIN_EXE_storebench");
+
+/// The program with the stores of tests/faulty.
+pub fn faulty() -> PathBuf {
+    let tests = std::env::current_exe().unwrap();
+    let path = tests.parent().and_then(Path::parent).unwrap().join("examples/faulty");
+    assert!(
+        path.exists(),
+        "{} is missing: cargo test --release builds it, with --test it does not",
+        path.display()
+    );
+    path
+}
+
+/// A directory on a real disk, in which the programs are run; deleted with all it holds.
+pub struct Scratch {
+    directory: TempDir,
+}
+
+impl Scratch {
+    pub fn new() -> Scratch {
+        Scratch { directory: tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap() }
+    }
+
+    pub fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// A file or directory in it.
+    pub fn join(&self, name: &str) -> PathBuf {
+        self.path().join(name)
+    }
+
+    pub fn write(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    pub fn command(&self, program: impl AsRef<Path>, arguments: &str) -> Command {
+        let mut command = Command::new(program.as_ref());
+        command.args(arguments.split_whitespace()).current_dir(self.path()).stdin(Stdio::null());
+        command
+    }
+
+    /// Runs storebench with arguments that are separated by blanks.
+    pub fn storebench(&self, arguments: &str) -> Said {
+        said(&mut self.command(STOREBENCH, arguments))
+    }
+
+    /// Runs storebench with the faulty stores.
+    pub fn faulty(&self, arguments: &str) -> Said {
+        said(&mut self.command(faulty(), arguments))
+    }
+
+    /// Starts storebench with the faulty stores.
+    pub fn start_faulty(&self, arguments: &str) -> Started {
+        self.start(faulty(), arguments)
+    }
+
+    /// Starts a program.
+    pub fn start(&self, program: impl AsRef<Path>, arguments: &str) -> Started {
+        let mut command = self.command(program, arguments);
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        Started { child: Some(child) }
+    }
+
+    /// The folders of the runs made here, oldest first.
+    pub fn runs(&self) -> Vec<PathBuf> {
+        let Ok(entries) = fs::read_dir(self.join("storebench-runs")) else { return Vec::new() };
+        let mut runs: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+        runs.retain(|path| path.join("run.json").exists());
+        runs.sort();
+        runs
+    }
+
+    /// The folder of the only run made here.
+    pub fn only_run(&self) -> PathBuf {
+        let [run] = self.runs().try_into().unwrap();
+        run
+    }
+
+    /// What the only run made here has written down.
+    pub fn results(&self) -> Run {
+        folder::read(&self.only_run()).unwrap()
+    }
+
+    /// Every file in the directory with what it holds.
+    pub fn contents(&self) -> BTreeMap<PathBuf, Vec<u8>> {
+        contents(self.path())
+    }
+
+    /// Fails if a work folder is left, or a process that was started with something in this directory.
+    pub fn assert_nothing_left(&self) {
+        let works: Vec<_> = contents(self.path())
+            .into_keys()
+            .filter(|path| path.to_string_lossy().contains("storebench-work-"))
+            .collect();
+        assert!(works.is_empty(), "work folders are left: {works:?}");
+        wait_for("its processes to end", || self.processes().is_empty());
+    }
+
+    /// Processes at work in this directory, or started with something in it.
+    pub fn processes(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        for entry in fs::read_dir("/proc").unwrap().flatten() {
+            let here = fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd.starts_with(self.path()));
+            let line = fs::read(entry.path().join("cmdline")).unwrap_or_default();
+            let line = String::from_utf8_lossy(&line).replace('\0', " ");
+            if here || line.contains(&*self.path().to_string_lossy()) {
+                found.push(line);
+            }
+        }
+        found
+    }
+}
+
+/// Every file below a directory with what it holds.
+pub fn contents(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.insert(path.clone(), Vec::new());
+            found.extend(contents(&path));
+        } else {
+            found.insert(path.clone(), fs::read(&path).unwrap());
+        }
+    }
+    found
+}
+
+/// A program that has ended. It never ended by a panic.
+#[derive(Debug)]
+pub struct Said {
+    pub code: Option<i32>,
+    pub out: String,
+    pub err: String,
+}
+
+/// Runs a program to its end.
+pub fn said(command: &mut Command) -> Said {
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    Said::new(&output)
+}
+
+impl Said {
+    pub fn new(output: &Output) -> Said {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let said = Said { code: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) };
+        assert!(!said.out.contains("panicked at") && !said.err.contains("panicked at"), "{said}");
+        said
+    }
+
+    /// Fails unless it ended like this.
+    #[track_caller]
+    pub fn ends(self, exit: Exit) -> Said {
+        assert_eq!(self.code, Some(exit.code().into()), "{exit:?} was expected\n{self}");
+        self
+    }
+
+    /// Fails unless it ended like this after one line on standard error, and nothing else, that holds these words.
+    #[track_caller]
+    pub fn complains(self, exit: Exit, words: &[&str]) -> Said {
+        let said = self.ends(exit);
+        assert!(said.out.is_empty(), "{said}");
+        assert!(
+            said.err.starts_with("storebench: ") && said.err.lines().count() == 1,
+            "not one line\n{said}"
+        );
+        for word in words {
+            assert!(said.err.contains(word), "{word:?} is missing\n{said}");
+        }
+        said
+    }
+}
+
+impl std::fmt::Display for Said {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "exit code {:?}\n--- out\n{}\n--- err\n{}", self.code, self.out, self.err)
+    }
+}
+
+/// A program that is at work. It is killed when a test fails.
+pub struct Started {
+    child: Option<Child>,
+}
+
+impl Started {
+    /// Sends it a signal by name.
+    pub fn signal(&self, name: &str) {
+        let id = self.child.as_ref().unwrap().id().to_string();
+        assert!(Command::new("kill").args([format!("-{name}"), id]).status().unwrap().success());
+    }
+
+    /// Waits for its end.
+    pub fn end(mut self) -> Said {
+        Said::new(&self.child.take().unwrap().wait_with_output().unwrap())
+    }
+}
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.child {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+/// Waits until something is so.
+#[track_caller]
+pub fn wait_for(what: &str, so: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !so() {
+        assert!(start.elapsed() < Duration::from_secs(60), "waited in vain for {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// How each trial of a run ended: the store and `ok`, `unsupported` or the kind of failure.
+pub fn outcomes(run: &Run) -> Vec<(&str, &str)> {
+    let outcome = |outcome: &Outcome| match outcome {
+        Outcome::Ok => "ok",
+        Outcome::Failed { reason, .. } => reason.name(),
+        Outcome::Unsupported { .. } => "unsupported",
+    };
+    run.trials.iter().map(|trial| (trial.cell.store.as_str(), outcome(&trial.outcome))).collect()
+}
+
+/// Fails unless every cell ran exactly once in every block.
+#[track_caller]
+pub fn assert_complete(run: &Run, cells: usize, blocks: u32) {
+    let mut times: BTreeMap<(String, u32), u32> = BTreeMap::new();
+    for trial in &run.trials {
+        *times.entry((trial.cell.id(), trial.block)).or_default() += 1;
+    }
+    assert_eq!(times.len(), cells * blocks as usize, "{times:#?}");
+    assert!(times.iter().all(|((_, block), times)| *times == 1 && *block < blocks), "{times:#?}");
+}
+
+/// Says that a test, or a part of it, could not be done here. Past the test harness, which would swallow it.
+pub fn skipped(what: &str, why: &str) {
+    let _ = writeln!(io::stderr(), "skipped: {what}: {why}");
+}
+
+pub fn is_root() -> bool {
+    fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0)
+}

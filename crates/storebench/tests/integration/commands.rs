@@ -1,0 +1,236 @@
+//! Every command that a page or a help text shows is one that works.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+use storebench_core::error::Exit;
+
+use crate::cli::support::{STOREBENCH, Said, Scratch, TINY};
+
+/// Commands that pages may show and that are not tried: they build, download, or change the reader's shell or system.
+const NOT_TRIED: [&str; 8] = [".", "apt-get", "cd", "export", "git", "rustup", "source", "sudo"];
+
+/// Languages of blocks that hold commands.
+const SHELLS: [&str; 4] = ["sh", "bash", "shell", "console"];
+
+/// What narrows a study so that it takes a moment, where the command does not say it itself.
+const NARROW: [(&str, &str); 7] = [
+    ("--store", "sqlite,flat-folder"),
+    ("--records", "20"),
+    ("--record-size", "1B..1KiB"),
+    ("--data", "incompressible"),
+    ("--guarantee", "process"),
+    ("--operations", "5"),
+    ("--trials", "1"),
+];
+
+/// Options whose value is made small whatever it is.
+const SHORT: [(&str, &str); 2] = [("--duration", "50ms"), ("--budget", "1s")];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+/// Every page: those in the root, and all below docs/.
+fn pages() -> Vec<PathBuf> {
+    let listed = Command::new("find")
+        .args([
+            ".", "(", "-path", "./docs/*", "-o", "-path", "./*.md", "-not", "-path", "./*/*", ")", "-name",
+            "*.md",
+        ])
+        .current_dir(root())
+        .output()
+        .unwrap();
+    let mut pages: Vec<_> = String::from_utf8(listed.stdout).unwrap().lines().map(PathBuf::from).collect();
+    pages.sort();
+    pages
+}
+
+/// The commands of a page's blocks of code, with the numbers of their lines.
+fn commands(text: &str) -> Vec<(usize, String)> {
+    let mut found: Vec<(usize, String)> = Vec::new();
+    let mut fence: Option<&str> = None;
+    let (mut paragraph, mut after_blank, mut indented) = ("", true, false);
+    for (number, line) in (1..).zip(text.lines()) {
+        if let Some(language) = line.trim_start().strip_prefix("```") {
+            fence = if fence.is_some() { None } else { Some(language.trim()) };
+            continue;
+        }
+        let in_list =
+            paragraph.starts_with(['-', '*']) || paragraph.starts_with(|c: char| c.is_ascii_digit());
+        indented = fence.is_none() && line.starts_with("    ") && !in_list && (after_blank || indented);
+        if indented || fence.is_some_and(|language| SHELLS.contains(&language)) {
+            let line = line.trim();
+            let line = line.strip_prefix("$ ").unwrap_or(line);
+            match found.last_mut() {
+                Some((_, before)) if before.ends_with('\\') => {
+                    before.pop();
+                    before.push_str(line);
+                }
+                _ if line.is_empty() || line.starts_with('#') => {}
+                _ => found.push((number, line.to_owned())),
+            }
+        } else if fence.is_none() && !line.is_empty() && !line.starts_with(' ') {
+            paragraph = line;
+        }
+        after_blank = line.trim().is_empty();
+    }
+    found
+}
+
+#[test]
+fn commands_are_found_in_a_page() {
+    let page = "text\n\n    one 1\n    two \\\n      2\n\n- item\n\n    no code\n\nmore\n    no code\n\n```sh\n# why\n$ three\n```\n\
+        ```toml\nno = 1\n```\n\n    four\n";
+    let found: Vec<String> =
+        commands(page).into_iter().map(|(number, line)| format!("{number} {line}")).collect();
+    assert_eq!(found, ["3 one 1", "4 two 2", "16 three", "22 four"]);
+}
+
+#[test]
+fn commands_on_pages_work() {
+    let mut tried: BTreeMap<String, String> = BTreeMap::new();
+    for page in pages() {
+        for (number, line) in commands(&fs::read_to_string(root().join(&page)).unwrap()) {
+            let place = format!("{}:{number}: {line}", page.display());
+            let words: Vec<&str> = line.split_whitespace().skip_while(|word| is_assignment(word)).collect();
+            match words[..] {
+                ["storebench", ..] => drop(tried.entry(line.clone()).or_insert(place)),
+                ["make", ref rest @ ..] => check_make(rest, &place),
+                ["cargo", ref rest @ ..] => check_cargo(rest, &place),
+                [script, ..] if script.starts_with("scripts/") => {
+                    assert!(root().join(script).exists(), "{place}: there is no such script");
+                }
+                [name, ..] if NOT_TRIED.contains(&name) => {}
+                _ => panic!("{place}: tests/integration/commands.rs does not know what to do with it"),
+            }
+        }
+    }
+    assert!(!tried.is_empty());
+    for (line, place) in tried {
+        try_out(&line, &place);
+    }
+}
+
+#[test]
+fn commands_in_help_work() {
+    let mut count = 0;
+    for command in ["", "run", "report"] {
+        let help = Scratch::new().storebench(&format!("{command} --help")).out;
+        let examples = help.split("Examples:\n").nth(1).unwrap();
+        for line in examples.lines().take_while(|line| line.starts_with("  ")) {
+            // What it is for comes after some blanks.
+            let line = line.trim().split("   ").next().unwrap();
+            try_out(line, &format!("storebench {command} --help: {line}"));
+            count += 1;
+        }
+    }
+    assert!(count > 10, "{count}");
+}
+
+fn is_assignment(word: &str) -> bool {
+    word.split_once('=').is_some_and(|(name, _)| {
+        name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_') && !name.is_empty()
+    })
+}
+
+/// A target that the Makefile has, and options that it reads.
+fn check_make(words: &[&str], place: &str) {
+    let makefile = fs::read_to_string(root().join("Makefile")).unwrap();
+    for word in words.iter().take_while(|word| !word.starts_with('#')) {
+        let known = match word.split_once('=') {
+            Some((option, _)) => makefile.contains(&format!("{option} ?=")),
+            None => *word == "..." || makefile.contains(&format!("\n{word}:")),
+        };
+        assert!(known, "{place}: the Makefile knows no {word}");
+    }
+}
+
+/// Packages, examples and tests that cargo finds.
+fn check_cargo(words: &[&str], place: &str) {
+    let exists = |path: &str| root().join(path).exists();
+    for pair in words.windows(2) {
+        let known = match *pair {
+            ["-p" | "--package", package] => {
+                exists(&format!("crates/{}", package.trim_start_matches("storebench-")))
+            }
+            ["--example", name] => ["core", "storebench"].iter().any(|package| {
+                exists(&format!("crates/{package}/examples/{name}.rs"))
+                    || exists(&format!("crates/{package}/examples/{name}/main.rs"))
+            }),
+            ["--test", name] => exists(&format!("crates/storebench/tests/{name}/main.rs")),
+            _ => true,
+        };
+        assert!(known, "{place}: there is no {} {}", pair[0], pair[1]);
+    }
+}
+
+/// A directory with all that commands on pages speak of.
+fn with_all_that_is_named() -> Scratch {
+    static RUN: OnceLock<Scratch> = OnceLock::new();
+    let template = RUN.get_or_init(|| {
+        let scratch = Scratch::new();
+        scratch.storebench(&format!("run crud --store sqlite,flat-folder {TINY}")).ends(Exit::Success);
+        scratch
+    });
+    let run = template.only_run();
+    let scratch = Scratch::new();
+    for copy in ["storebench-runs/a-run", "ssd-run", "hdd-run"] {
+        let to = scratch.join(copy);
+        fs::create_dir_all(to.parent().unwrap()).unwrap();
+        assert!(Command::new("cp").arg("-r").args([&run, &to]).status().unwrap().success());
+    }
+    for directory in ["mnt/ssd", "mnt/hdd", "mnt/a", "mnt/b"] {
+        fs::create_dir_all(scratch.join(directory)).unwrap();
+    }
+    scratch.write("books/one.txt", "It was a bright cold day in April. ".repeat(60_000));
+    let plan = fs::read_to_string(root().join("studies/crud.toml")).unwrap();
+    scratch.write("my-plan.toml", plan);
+    scratch
+}
+
+/// The command with what a page names replaced by what is there, and narrowed so that it takes a moment.
+fn substituted(command: &str) -> String {
+    let mut words: Vec<String> = Vec::new();
+    for word in command.split_whitespace() {
+        let before = words.last().map(String::as_str);
+        let short = SHORT.iter().find(|(option, _)| before == Some(option));
+        let word = match word {
+            _ if before == Some("--text") => "books",
+            _ if short.is_some() => short.unwrap().1,
+            "RUN" => "latest",
+            word if word.starts_with("storebench-runs/") => "storebench-runs/a-run",
+            word => word,
+        };
+        words.push(word.replace("/mnt/", "mnt/"));
+    }
+    let has = |option: &str| words.iter().any(|word| word == option);
+    let is_study = words[1] == "run" && !has("--resume") && !has("--dry-run");
+    let narrow = NARROW.iter().filter(|(option, _)| is_study && !has(option));
+    let narrow = narrow.filter(|(option, _)| *option != "--operations" || !has("--duration"));
+    let more: String = narrow.map(|(option, value)| format!(" {option} {value}")).collect();
+    words.join(" ") + &more
+}
+
+/// Runs a command line as a shell does.
+fn try_out(line: &str, place: &str) {
+    let scratch = with_all_that_is_named();
+    let end = [" | ", " > ", " >", " && ", " ; ", " #"].iter().filter_map(|mark| line.find(mark)).min();
+    let (command, rest) = line.split_at(end.unwrap_or(line.len()));
+    let command = substituted(command);
+    let script = format!("{command}{rest}");
+    let path =
+        format!("{}:{}", Path::new(STOREBENCH).parent().unwrap().display(), std::env::var("PATH").unwrap());
+    let output = Command::new("bash")
+        .args(["-o", "pipefail", "-c", &script])
+        .env("PATH", path)
+        .current_dir(scratch.path())
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let said = Said::new(&output);
+    assert_eq!(said.code, Some(0), "{place}\ntried as: {script}\n{said}");
+}

@@ -1,0 +1,180 @@
+//! What stores say of power cuts, held to the syncs that they make. Counts are a whole process's, and tests of one binary run
+//! side by side, so each store is measured by the program itself, in a run of its own.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use storebench::STORES;
+use storebench_core::result::{Counters, Measured, Outcome, TrialResult};
+use storebench_core::store::{Guarantee, StoreDef};
+use tempfile::TempDir;
+
+use super::subject::{chosen, for_each};
+
+const LOADED: u64 = 200;
+const BATCH: u64 = 50;
+const WRITES: [&str; 3] = ["insert", "update", "remove"];
+
+/// Below `power`, stores sync now and then: as logs fill up, caches overflow or files are made. Never with each write.
+const OCCASIONAL: f64 = 0.1;
+
+#[test]
+fn power_syncs_each_write_and_the_rest_do_not() {
+    for_each(|subject| {
+        let operations = subject.operations(200);
+        let measured = measure(subject.def, subject.tier, operations, None);
+        assert_eq!(measured.guarantee, subject.guarantee());
+        let mut syncs = 0;
+        for name in WRITES {
+            let counters = measured.operation(name).unwrap().counters.as_ref().unwrap();
+            if subject.guarantee() == Guarantee::Power {
+                assert!(durable(counters) >= operations, "{operations} {name}s: {counters:?}");
+            }
+            syncs += counters.syncs.unwrap();
+        }
+        let load = measured.load.counters.as_ref().unwrap();
+        if subject.guarantee() == Guarantee::Power {
+            assert!(durable(load) >= LOADED / BATCH, "{} batches: {load:?}", LOADED / BATCH);
+        } else if subject.tier.is_some() {
+            // As shipped a store may do more than its tier asks for: SQLite syncs its journal and still gives `process`,
+            // because it does not sync the journal's removal.
+            let per_write = syncs as f64 / (operations * WRITES.len() as u64) as f64;
+            assert!(per_write < OCCASIONAL, "{per_write} syncs per write");
+            assert!(load.syncs.unwrap() < LOADED / BATCH, "{load:?}");
+        }
+    });
+}
+
+/// Engines in C, in Rust and in shared libraries, and calls of every kind that they make here.
+#[test]
+fn known_calls_are_counted_under_their_names() {
+    let known: [(&str, &[&str]); 8] = [
+        ("sqlite", &["fsync"]),
+        ("leveldb", &["fdatasync"]),
+        ("rocksdb", &["fdatasync"]),
+        ("berkeleydb", &["fdatasync"]),
+        // The pages are synced, and then the page is written that names them.
+        ("lmdb", &["fdatasync", "synchronous write"]),
+        ("redb", &["fdatasync"]),
+        ("fjall", &["fdatasync"]),
+        // The file and its directory, which is two calls.
+        ("flat-folder", &["fsync"]),
+    ];
+    let operations = 20;
+    std::thread::scope(|scope| {
+        for def in chosen().filter(|def| def.open.is_ok()) {
+            let Some((_, calls)) = known.iter().find(|(name, _)| *name == def.name) else { continue };
+            scope.spawn(move || {
+                let measured = measure(def, Some(Guarantee::Power), operations, None);
+                let counters = measured.operation("insert").unwrap().counters.as_ref().unwrap();
+                let times = if def.name == "flat-folder" { 2 } else { 1 };
+                for call in *calls {
+                    // A log that fills up is one more.
+                    let counted = counters.syncs_by_call.get(*call).copied().unwrap_or_default();
+                    let expected = operations * times..=operations * times + 2;
+                    assert!(expected.contains(&counted), "{}: {counters:?}", def.name);
+                }
+                assert_eq!(counters.syncs_by_call.len(), calls.len(), "{}: {counters:?}", def.name);
+                assert!(counters.sync_ns.unwrap() > 0);
+            });
+        }
+    });
+}
+
+#[test]
+fn a_store_that_does_nothing_counts_nothing() {
+    let measured = measure(null(), None, 200, None);
+    for operation in &measured.operations {
+        let counters = operation.counters.as_ref().unwrap();
+        let seen = (counters.syncs, counters.sync_ns, counters.written_bytes, counters.read_bytes);
+        assert_eq!(seen, (Some(0), Some(0), Some(0), Some(0)), "{}", operation.operation);
+        assert!(counters.syncs_by_call.is_empty());
+    }
+    let load = measured.load.counters.as_ref().unwrap();
+    assert_eq!((load.syncs, load.written_bytes, load.read_bytes), (Some(0), Some(0), Some(0)));
+    assert_eq!(measured.written.unwrap().records, LOADED + 3 * 200, "loaded, inserted, updated, put back");
+    assert_eq!(measured.operation("remove").unwrap().put_back, 200);
+}
+
+#[test]
+fn what_is_not_known_has_a_reason() {
+    let memory = Path::new("/dev/shm");
+    let mut places = vec![None];
+    places.extend(memory.is_dir().then_some(Some(memory)));
+    for place in places {
+        let measured = measure(null(), None, 200, place);
+        for (figure, known) in
+            [("device", measured.device.is_some()), ("processors", measured.processors.is_some())]
+        {
+            let unknown = measured.unknown.iter().find(|unknown| unknown.figure == figure);
+            assert_ne!(known, unknown.is_some(), "{figure} in {place:?}: {:?}", measured.unknown);
+            assert!(unknown.is_none_or(|unknown| !unknown.reason.is_empty()));
+        }
+        if let Some(device) = &measured.device {
+            assert!(device.shared && device.idle_written_bytes_per_s.is_some(), "{device:?}");
+            assert!(device.burst.written_bytes <= device.settled.written_bytes, "{device:?}");
+        }
+    }
+}
+
+fn null() -> &'static StoreDef {
+    STORES.iter().find(|def| def.name == "null").unwrap()
+}
+
+/// Calls after which what was written survives a power cut.
+fn durable(counters: &Counters) -> u64 {
+    let all = counters.syncs.expect("syncs are counted here");
+    all - counters.syncs_by_call.get("sync_file_range").copied().unwrap_or_default()
+}
+
+/// One trial by the program.
+fn measure(def: &StoreDef, tier: Option<Guarantee>, operations: u64, place: Option<&Path>) -> Measured {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let work = place.map(|place| tempfile::tempdir_in(place).unwrap());
+    let plan = folder.path().join("syncs.toml");
+    let guarantee = tier.map_or("default", Guarantee::name);
+    std::fs::write(&plan, plan_text(def.name, guarantee, operations)).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_storebench"));
+    command.arg("run").arg(&plan).arg("--out").arg(folder.path().join("runs"));
+    command.arg("--at").arg(work.as_ref().map_or(folder.path(), TempDir::path));
+    let output = command.stdin(Stdio::null()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    match only_trial(&folder.path().join("runs")) {
+        TrialResult { outcome: Outcome::Ok, measured: Some(measured), .. } => measured,
+        other => panic!("{} {guarantee}: {:?}", def.name, other.outcome),
+    }
+}
+
+fn only_trial(runs: &Path) -> TrialResult {
+    let run = std::fs::read_dir(runs).unwrap().next().unwrap().unwrap().path();
+    let mut trials = storebench_core::folder::read(&run).unwrap().trials;
+    assert_eq!(trials.len(), 1);
+    trials.remove(0)
+}
+
+fn plan_text(store: &str, guarantee: &str, operations: u64) -> String {
+    format!(
+        r#"
+        format = 1
+        name = "syncs"
+        title = "Syncs per operation"
+        workload = "crud"
+        trials = 1
+        operations = {operations}
+        order = ["insert", "get", "update", "remove"]
+        batch = {BATCH}
+        visit = "copy"
+        compression = "off"
+        seed = 1
+        size_limit = "1GiB"
+        timeout = "5m"
+
+        [axes]
+        store = ["{store}"]
+        record_size = ["1B..1KiB"]
+        records = ["{LOADED}..1000"]
+        data = ["incompressible"]
+        guarantee = ["{guarantee}"]
+        "#
+    )
+}

@@ -1,0 +1,237 @@
+//! The documentation against the program: links, examples, names of fields, the tables of stores.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+use storebench::STORES;
+use storebench_core::plan::Plan;
+use storebench_core::store::{Guarantee, Kind, StoreDef};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn read(path: impl AsRef<Path>) -> String {
+    let path = root().join(path);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Every page, by its path below the root.
+fn pages() -> Vec<PathBuf> {
+    let in_folder = |folder: &str| {
+        let entries = std::fs::read_dir(root().join(folder)).unwrap().map(|entry| entry.unwrap().file_name());
+        let pages = entries.map(|name| Path::new(folder).join(name));
+        pages.filter(|path| path.extension().is_some_and(|end| end == "md")).collect::<Vec<_>>()
+    };
+    let mut pages = [in_folder(""), in_folder("docs")].concat();
+    pages.sort();
+    assert!(pages.len() > 10, "{pages:?}");
+    pages
+}
+
+/// A page without its blocks of code.
+fn prose(text: &str) -> String {
+    text.split("\n```").step_by(2).collect()
+}
+
+/// Where the links of a page lead.
+fn links(text: &str) -> Vec<String> {
+    let text = prose(text);
+    let after = text.split("](").skip(1);
+    after.filter_map(|rest| rest.split_once(')')).map(|(target, _)| target.to_owned()).collect()
+}
+
+/// The anchors of a page's headings, as GitHub makes them.
+fn anchors(text: &str) -> BTreeSet<String> {
+    let headings =
+        prose(text).lines().filter(|line| line.starts_with('#')).map(str::to_lowercase).collect::<Vec<_>>();
+    let anchor = |heading: &String| {
+        let words = heading.trim_start_matches('#').trim().replace(' ', "-");
+        words.chars().filter(|c| c.is_alphanumeric() || matches!(c, '-' | '_')).collect()
+    };
+    headings.iter().map(anchor).collect()
+}
+
+#[test]
+fn every_link_leads_somewhere() {
+    let mut dead = Vec::new();
+    for page in pages() {
+        let text = read(&page);
+        for link in links(&text).into_iter().filter(|link| !link.starts_with("http")) {
+            let (file, anchor) = link.split_once('#').unwrap_or((&link, ""));
+            let path = if file.is_empty() { page.clone() } else { page.parent().unwrap().join(file) };
+            let there =
+                root().join(&path).exists() && (anchor.is_empty() || anchors(&read(&path)).contains(anchor));
+            if !there {
+                dead.push(format!("{}: {link}", page.display()));
+            }
+        }
+    }
+    assert!(dead.is_empty(), "dead links:\n{}", dead.join("\n"));
+}
+
+#[test]
+fn the_index_names_every_page() {
+    let index = links(&read("docs/README.md"));
+    for page in pages().iter().filter(|page| page.starts_with("docs") && !page.ends_with("README.md")) {
+        let name = page.file_name().unwrap().to_str().unwrap();
+        assert!(index.iter().any(|link| link == name), "docs/README.md does not lead to {name}");
+    }
+}
+
+/// The blocks of code of one language on a page.
+fn blocks<'a>(text: &'a str, language: &str) -> Vec<&'a str> {
+    let start = format!("\n```{language}\n");
+    text.split(&start).skip(1).map(|rest| rest.split("```").next().unwrap()).collect()
+}
+
+#[test]
+fn the_example_plans_are_good() {
+    let text = read("docs/plans.md");
+    let whole: Vec<&str> =
+        blocks(&text, "toml").into_iter().filter(|block| block.starts_with("format")).collect();
+    assert_eq!(whole.len(), 1);
+    let plan = Plan::parse(whole[0], "docs/plans.md").unwrap();
+    for preset in plan.presets.keys() {
+        plan.clone().apply_preset(preset).unwrap();
+    }
+    for part in blocks(&text, "toml").into_iter().filter(|block| !block.starts_with("format")) {
+        Plan::parse(&format!("{}\n{part}", whole[0]), "docs/plans.md").unwrap();
+    }
+}
+
+#[test]
+fn every_key_of_a_plan_is_described() {
+    let text = read("docs/plans.md");
+    let plan = blocks(&text, "toml")[0];
+    // What a plan can hold is in the error about what it can't.
+    for place in ["", "[axes]\n", "[presets.quick]\n"] {
+        let wrong = if place.is_empty() {
+            format!("nosuchkey = 1\n{plan}")
+        } else {
+            plan.replace(place, &format!("{place}nosuchkey = 1\n"))
+        };
+        let error = Plan::parse(&wrong, "x").unwrap_err().message;
+        let (_, known) = error.split_once("expected one of ").unwrap_or_else(|| panic!("{error}"));
+        let keys: Vec<&str> = known.split('`').skip(1).step_by(2).collect();
+        assert!(keys.len() > 5, "{error}");
+        for key in keys.into_iter().filter(|key| !["axes", "presets"].contains(key)) {
+            let named = text.contains(&format!("`{key}`")) || text.contains(&format!("`[{key}."));
+            assert!(named, "docs/plans.md does not tell of {key}");
+        }
+    }
+}
+
+#[test]
+fn the_example_store_is_the_one_that_compiles() {
+    let text = read("docs/adding-a-store.md");
+    let example = read("crates/core/examples/own_store.rs");
+    assert!(
+        example.contains(blocks(&text, "rust")[0]),
+        "docs/adding-a-store.md shows what is not in own_store.rs"
+    );
+}
+
+/// The names of all fields in a document.
+fn fields(value: &Value, into: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(map) => map.iter().for_each(|(name, value)| {
+            into.insert(name.clone());
+            fields(value, into);
+        }),
+        Value::Array(values) => values.iter().for_each(|value| fields(value, into)),
+        _ => {}
+    }
+}
+
+#[test]
+fn every_field_of_a_result_is_described() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let storebench = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_storebench"));
+        let output = command.args(arguments).current_dir(&folder).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    // Every axis off its default, something left out, and two blocks for intervals.
+    let narrow = "run crud --store flat-folder,nested-folder --guarantee none,process --records 100 --record-size 100B --data \
+                  compressible --operations 50 --trials 3 --threads 1,2 --rate 20000/s --tuning equal --cache cold --warm-up 5";
+    storebench(&narrow.split_whitespace().collect::<Vec<_>>());
+    let report: Value = serde_json::from_str(&storebench(&["report", "latest", "--json"])).unwrap();
+    let mut names = BTreeSet::new();
+    fields(&report, &mut names);
+    assert!(names.len() > 80, "{names:?}");
+    let columns = storebench(&["report", "latest", "--csv-long"]);
+    names.extend(columns.lines().next().unwrap().split(',').map(str::to_owned));
+    let page = read("docs/results.md");
+    let missing: Vec<_> = names.iter().filter(|name| !page.contains(&format!("`{name}`"))).collect();
+    assert!(missing.is_empty(), "docs/results.md does not tell of {missing:?}");
+}
+
+fn competing() -> impl Iterator<Item = &'static StoreDef> {
+    STORES.iter().filter(|store| store.kind != Kind::Harness && store.open.is_ok())
+}
+
+/// The line of a page's table that is about a store.
+fn line_of<'a>(page: &'a str, store: &StoreDef) -> &'a str {
+    let rows = page.lines().filter(|line| line.starts_with("| "));
+    let mut rows = rows.filter(|line| {
+        let first = line.split('|').nth(1).unwrap_or_default();
+        first.split([' ', ',', '`', '[', ']', '(', ')', '#']).any(|word| word == store.name)
+    });
+    rows.next().unwrap_or_else(|| panic!("there is no line about {}", store.name))
+}
+
+#[test]
+fn the_readmes_table_of_stores_is_true() {
+    let page = read("README.md");
+    for store in competing() {
+        let tier =
+            |tier: &Guarantee| if *tier == store.shipped { format!("**{tier}**") } else { tier.to_string() };
+        let tiers: Vec<String> = store.offers.iter().map(|offer| tier(&offer.guarantee)).collect();
+        let row: Vec<&str> = line_of(&page, store).split('|').map(str::trim).collect();
+        assert_eq!(row[2], store.kind.name(), "{}", store.name);
+        assert_eq!(row[3], tiers.join(", "), "{}", store.name);
+        assert_eq!(row[4] == "yes", store.capabilities.order, "{}: order", store.name);
+        assert_eq!(row[6] != "no", store.capabilities.compression.is_some(), "{}: compression", store.name);
+    }
+}
+
+#[test]
+fn every_store_has_its_guarantees_described() {
+    let page = read("docs/guarantees.md");
+    for store in competing() {
+        let row: Vec<&str> = line_of(&page, store).split('|').map(str::trim).collect();
+        for (tier, cell) in Guarantee::ALL.into_iter().zip(&row[2..]) {
+            assert_eq!(
+                *cell != "not offered",
+                store.offer(tier).is_some(),
+                "{} at {tier}: {cell}",
+                store.name
+            );
+        }
+        assert!(row[5].starts_with(&format!("`{}`", store.shipped)), "{}: {}", store.name, row[5]);
+        let (_, section) =
+            page.split_once(&format!("\n## {}\n", store.name)).unwrap_or_else(|| panic!("{}", store.name));
+        let section = section.split("\n## ").next().unwrap();
+        assert!(
+            section.contains(&format!("resolves to **{}**", store.shipped)),
+            "{}: its default",
+            store.name
+        );
+        for offer in store.offers {
+            let row = section.lines().find(|line| line.starts_with(&format!("| {} |", offer.guarantee)));
+            let row = row.unwrap_or_else(|| panic!("{} at {}: no row", store.name, offer.guarantee));
+            let torn = row.split('|').nth(5).unwrap_or_default().trim();
+            assert_eq!(
+                torn.starts_with("no"),
+                offer.atomic_replace,
+                "{} at {}: {row}",
+                store.name,
+                offer.guarantee
+            );
+        }
+    }
+}
