@@ -1,13 +1,13 @@
 //! Percentiles of latency, from the histograms that results hold, with as many points as a curve needs.
 
+use std::panic::resume_unwind;
 use std::thread;
 
-use hdrhistogram::Histogram;
 use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
 
 use super::cells::Row;
-use crate::measure::latency::decode;
+use crate::measure::latency::occurrences;
 
 /// The quantiles of a curve. Those that an operation was not timed often enough for are left out.
 const QUANTILES: [f64; 13] =
@@ -40,7 +40,10 @@ impl Percentiles {
             let parts: Vec<Vec<Curve>> = thread::scope(|scope| {
                 let read = |part| scope.spawn(move || curves_of(part, operation));
                 let handles: Vec<_> = rows.chunks(share).map(read).collect();
-                handles.into_iter().map(|handle| handle.join().unwrap_or_default()).collect()
+                handles
+                    .into_iter()
+                    .map(|handle| handle.join().unwrap_or_else(|panic| resume_unwind(panic)))
+                    .collect()
             });
             let all: Vec<Curve> = parts.into_iter().flatten().collect();
             unreadable += all.iter().map(|curve| curve.unreadable).sum::<usize>();
@@ -62,37 +65,49 @@ fn curves_of(rows: &[Row<'_>], operation: &str) -> Vec<Curve> {
 
 fn curve(row: &Row<'_>, operation: &str) -> Curve {
     let mut curve = Curve::default();
-    let mut all: Option<Histogram<u64>> = None;
+    let mut all: Vec<(u64, u64)> = Vec::new();
     for measured in row.entries.iter().filter_map(|entry| entry.trial.ok()) {
         let Some(operation) = measured.operation(operation).filter(|operation| operation.count > 0) else {
             continue;
         };
-        match (decode(&operation.latency.histogram), &mut all) {
-            (Err(_), _) => curve.unreadable += 1,
-            (Ok(histogram), None) => all = Some(histogram),
-            (Ok(histogram), Some(all)) => curve.unreadable += usize::from(all.add(&histogram).is_err()),
+        match occurrences(&operation.latency.histogram) {
+            Ok(found) => all.extend(found),
+            Err(_) => curve.unreadable += 1,
         }
     }
-    if let Some(histogram) = all.filter(|histogram| !histogram.is_empty()) {
-        curve.points = points(&histogram);
-    }
+    // Each trial's are in order already, which this sort makes use of.
+    all.sort();
+    curve.points = points(&all);
     curve
 }
 
-fn points(histogram: &Histogram<u64>) -> Vec<i32> {
+/// The points of a curve from how often each latency occurs, the shortest first.
+fn points(occurrences: &[(u64, u64)]) -> Vec<i32> {
+    let total: u64 = occurrences.iter().map(|(_, count)| count).sum();
+    let Some((longest, _)) = occurrences.last() else { return Vec::new() };
     // A quantile nearer to 1 than one operation's share would only repeat the longest.
-    let told_apart = 1.0 - 1.0 / histogram.len() as f64;
+    let told_apart = 1.0 - 1.0 / total as f64;
     let inner = QUANTILES.into_iter().filter(|quantile| *quantile < 1.0 && *quantile <= told_apart);
-    let values = inner.map(|quantile| histogram.value_at_quantile(quantile)).chain([histogram.max()]);
+    let (mut rest, mut passed) = (occurrences.iter().peekable(), 0);
+    let mut at = |quantile: f64| {
+        let wanted = ((quantile * total as f64).ceil() as u64).max(1);
+        while let Some((ns, count)) = rest.peek() {
+            if passed + count >= wanted {
+                return *ns;
+            }
+            passed += count;
+            rest.next();
+        }
+        *longest
+    };
+    let mut values: Vec<u64> = inner.map(&mut at).collect();
+    values.push(*longest);
     let mut before = 0;
-    values
-        .map(|ns| {
-            let step = ((ns.max(1) as f64).ln() * STEPS).round() as i32;
-            let difference = step - before;
-            before = step;
-            difference
-        })
-        .collect()
+    let difference = |ns: u64| {
+        let step = ((ns.max(1) as f64).ln() * STEPS).round() as i32;
+        step - std::mem::replace(&mut before, step)
+    };
+    values.into_iter().map(difference).collect()
 }
 
 #[cfg(test)]
@@ -101,10 +116,9 @@ mod tests {
 
     #[test]
     fn a_curve_is_within_a_percent_of_the_truth() {
-        let mut histogram = Histogram::<u64>::new_with_bounds(1, 3_600_000_000_000, 3).unwrap();
-        (1..=1000).for_each(|number| histogram.record(number * 1000).unwrap());
+        let occurrences: Vec<(u64, u64)> = (1..=1000).map(|number| (number * 1000, 1)).collect();
         let mut step = 0;
-        let ns: Vec<f64> = points(&histogram)
+        let ns: Vec<f64> = points(&occurrences)
             .into_iter()
             .map(|difference| {
                 step += difference;

@@ -5,6 +5,7 @@ use crate::cell::{Background, Cache, Data, Rate, Tuning};
 use crate::report::column::COLUMNS;
 use crate::report::matrix::Matrix;
 use crate::report::merge::Merged;
+use crate::report::scope;
 use crate::report::summary::{self, Lists};
 use crate::result::{Measured, TrialResult};
 use crate::stats::MIN_BLOCKS;
@@ -18,6 +19,8 @@ pub fn html(merged: &Merged<'_>, matrices: &[Option<Matrix>]) -> String {
     let missing = summary::missing(merged, matrices.iter().flatten());
     let mut out = format!("<p>{}</p>", escape(&summary::counts(merged)));
     out.push_str(&block("Doubts", &doubts(merged)));
+    let scope: Vec<String> = scope::notes(merged).iter().map(|note| escape(note)).collect();
+    out.push_str(&block("What the figures are of", &scope));
     out.push_str(&lists("Failed trials", "trials", &missing.failed));
     out.push_str(&lists("Unsupported", "trials", &missing.unsupported));
     out.push_str(&lists("Left out", "combinations", &missing.left_out));
@@ -61,7 +64,7 @@ fn measured<'a>(merged: &'a Merged<'_>) -> impl Iterator<Item = &'a Measured> {
 
 /// What a careful reader should know before believing the figures. Each is HTML.
 fn doubts(merged: &Merged<'_>) -> Vec<String> {
-    let mut all = Vec::new();
+    let mut all: Vec<String> = summary::noise_lines(merged).iter().map(|line| escape(line)).collect();
     for run in merged.runs {
         let cores = run.header.environment.cores;
         let busy =

@@ -2,6 +2,8 @@
 //! decided here, by the same code as for the terminal; the page only shows it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::panic::resume_unwind;
+use std::thread;
 
 use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
@@ -190,11 +192,22 @@ fn operation_figures(
     columns: &[&Column],
     operations: &IndexSet<String>,
 ) -> IndexMap<String, IndexMap<&'static str, Figures>> {
-    let of = |operation: &String| {
+    let of = |operation: &str| {
         let columns = columns.iter().filter(|column| column.is_of_operation());
-        (operation.clone(), figures(rows, operation, columns.copied()))
+        figures(rows, operation, columns.copied())
     };
-    operations.iter().map(of).collect()
+    // Most of the time goes into these, so that each operation has a thread.
+    thread::scope(|scope| {
+        let of = &of;
+        let begun: Vec<_> = operations
+            .iter()
+            .map(|operation| (operation.clone(), scope.spawn(move || of(operation))))
+            .collect();
+        let finished = |thread: thread::ScopedJoinHandle<'_, _>| {
+            thread.join().unwrap_or_else(|panic| resume_unwind(panic))
+        };
+        begun.into_iter().map(|(operation, thread)| (operation, finished(thread))).collect()
+    })
 }
 
 /// The columns that any cell has a figure for.

@@ -213,7 +213,16 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // Asked to, it ends its own processes too. A test that failed may have left it beyond asking.
+        let close = json!({"id": 0, "method": "Browser.close"});
+        let asked = self.socket.send(Message::text(close.to_string())).is_ok();
+        let began = Instant::now();
+        while asked && began.elapsed() < Duration::from_secs(5) {
+            if matches!(self.process.try_wait(), Ok(Some(_)) | Err(_)) {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

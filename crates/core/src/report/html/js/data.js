@@ -93,6 +93,7 @@ function show(unit, value) {
   switch (unit) {
     case "ns": return scaled(value, TIMES);
     case "bytes": return scaled(value, SIZES);
+    case "bytes_per_s": return `${scaled(value, SIZES)}/s`;
     case "per_s": return `${threeDigits(value)}/s`;
     case "share": return `${threeDigits(value * 100)} %`;
     default: return Number.isInteger(value) && Math.abs(value) < 1000 ? String(value) : threeDigits(value);
