@@ -22,6 +22,9 @@ leveldb     libleveldb-dev          leveldb         LevelDB
 berkeleydb  libdb5.3-dev|libdb-dev  berkeley-db@5   Berkeley DB
 test        python3                 -               runs the paper's own script on our output
 test        chromium|chromium-browser|google-chrome-stable  -  opens the HTML report
+test        ffmpeg                  ffmpeg          decodes the video of a background load
+test        gstreamer1.0-tools      gstreamer       decodes it where there is no ffmpeg
+test        gstreamer1.0-plugins-base  gstreamer    decodes it where there is no ffmpeg
 check       shellcheck              shellcheck      checks these scripts
 END
 }
@@ -195,7 +198,7 @@ setup_elsewhere() {
     done
     need_header leveldb leveldb/c.h LevelDB
     need_header berkeleydb db.h "Berkeley DB 5.3"
-    case " $groups " in *" test "*) need_tool python3 ;; esac
+    case " $groups " in *" test "*) for tool in python3 ffmpeg gst-launch-1.0; do need_tool "$tool"; done ;; esac
     case " $groups " in *" check "*) need_tool shellcheck ;; esac
     case "${ROCKSDB:-}" in
         system) need_header rocksdb rocksdb/c.h RocksDB ;;

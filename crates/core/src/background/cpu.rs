@@ -12,11 +12,11 @@ use super::{Stop, Teller};
 pub fn run(threads: u32, teller: &Arc<Teller>) -> Result<Infallible, Stop> {
     let processors = thread::available_parallelism().map_or(1, usize::from);
     let description = format!("spun with {threads} threads, pinned to none of {processors} processors");
-    teller.at_work(description, "CPU seconds", 1e9).map_err(Stop::while_("telling the parent"))?;
+    teller.at_work(description, "CPU seconds", 1e9).map_err(Stop::failed("telling the parent"))?;
     for _ in 0..threads {
         let teller = Arc::clone(teller);
         let spin = move || spin(&teller);
-        thread::Builder::new().name("spin".into()).spawn(spin).map_err(Stop::while_("starting a thread"))?;
+        thread::Builder::new().name("spin".into()).spawn(spin).map_err(Stop::failed("starting a thread"))?;
     }
     loop {
         thread::sleep(Duration::MAX);

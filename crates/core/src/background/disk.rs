@@ -40,7 +40,7 @@ pub fn file_bytes(free_bytes: u64) -> u64 {
 pub fn run(bytes_per_s: u64, folder: &Path, teller: &Arc<Teller>) -> Result<Infallible, Stop> {
     let path = folder.join("disk");
     let file_bytes = prepare(&path, teller)?;
-    let (file, mode) = open(&path).map_err(Stop::while_("opening the file"))?;
+    let (file, mode) = open(&path).map_err(Stop::failed("opening the file"))?;
     let block = block_bytes(bytes_per_s).min(file_bytes);
     let description = format!(
         "wrote and read {}/s each in blocks of {} in a file of {}, {}",
@@ -49,20 +49,19 @@ pub fn run(bytes_per_s: u64, folder: &Path, teller: &Arc<Teller>) -> Result<Infa
         exact_bytes(file_bytes),
         mode.name(),
     );
-    teller.at_work(description, "bytes", 1.0).map_err(Stop::while_("telling the parent"))?;
+    teller.at_work(description, "bytes", 1.0).map_err(Stop::failed("telling the parent"))?;
     let work = Work { mode, block: block as usize, blocks: file_bytes / block, bytes_per_s };
-    let writer = {
-        let (file, teller) =
-            (file.try_clone().map_err(Stop::while_("opening the file"))?, Arc::clone(teller));
-        let write = move || work.write(&file, &teller);
-        thread::Builder::new().name("write".into()).spawn(write).map_err(Stop::while_("starting a thread"))?
-    };
-    work.read(&file, teller, || writer.is_finished()).map_err(Stop::while_("reading"))?;
-    match writer.join() {
-        Ok(Err(error)) => Err(Stop::Failed(format!("writing: {error}"))),
-        Ok(Ok(never)) => match never {},
-        Err(_) => Err(Stop::Failed("the writing thread panicked".into())),
-    }
+    let (for_writer, writer_teller) = (file.try_clone(), Arc::clone(teller));
+    let for_writer = for_writer.map_err(Stop::failed("opening the file"))?;
+    let writer = thread::Builder::new()
+        .name("write".into())
+        .spawn(move || work.write(&for_writer, &writer_teller, || true))
+        .map_err(Stop::failed("starting a thread"))?;
+    work.read(&file, teller, || !writer.is_finished()).map_err(Stop::failed("reading"))?;
+    Err(Stop::Failed(match writer.join() {
+        Ok(Err(error)) => format!("writing: {error}"),
+        Ok(Ok(())) | Err(_) => "the thread that writes has ended".into(),
+    }))
 }
 
 fn block_bytes(bytes_per_s: u64) -> u64 {
@@ -76,7 +75,7 @@ fn prepare(path: &Path, teller: &Teller) -> Result<u64, Stop> {
         return Ok(file.len());
     }
     let folder = path.parent().unwrap_or(path);
-    let room = rustix::fs::statvfs(folder).map_err(Stop::while_("asking for free space"))?;
+    let room = rustix::fs::statvfs(folder).map_err(Stop::failed("asking for free space"))?;
     let bytes = file_bytes(room.f_bavail * room.f_frsize);
     if bytes < LEAST_FILE_BYTES {
         return Err(Stop::Unsupported(format!(
@@ -88,7 +87,7 @@ fn prepare(path: &Path, teller: &Teller) -> Result<u64, Stop> {
     let unfinished = path.with_extension("unfinished");
     fill(&unfinished, bytes, teller)
         .and_then(|()| fs::rename(&unfinished, path))
-        .map_err(Stop::while_("writing the file"))?;
+        .map_err(Stop::failed("writing the file"))?;
     Ok(bytes)
 }
 
@@ -147,17 +146,19 @@ struct Work {
 }
 
 impl Work {
-    fn write(self, file: &File, teller: &Teller) -> io::Result<Infallible> {
+    /// Writes as long as it is to `go_on`.
+    fn write(self, file: &File, teller: &Teller, mut go_on: impl FnMut() -> bool) -> io::Result<()> {
         let mut buffer = Aligned::new(self.block);
         let bytes = buffer.bytes();
         Xoshiro256PlusPlus::seed_from_u64(1).fill_bytes(bytes);
         let mut pace = Pace::new(self.bytes_per_s as f64);
-        let mut synced = Instant::now();
-        for number in 0_u64.. {
+        let (mut number, mut synced) = (0_u64, Instant::now());
+        while go_on() {
             pace.wait(self.block as f64);
             // No two blocks are alike, so that nothing below can leave one out.
             bytes[..8].copy_from_slice(&number.to_le_bytes());
             file.write_all_at(bytes, number % self.blocks * self.block as u64)?;
+            number += 1;
             teller.add(self.block as u64);
             if self.mode == Mode::Buffered && synced.elapsed() >= SYNC_PERIOD {
                 file.sync_data()?;
@@ -165,15 +166,15 @@ impl Work {
                 synced = Instant::now();
             }
         }
-        Err(io::Error::other("the numbers ran out"))
+        Ok(())
     }
 
-    /// Reads until `writer_ended`.
-    fn read(self, file: &File, teller: &Teller, writer_ended: impl Fn() -> bool) -> io::Result<()> {
+    /// Reads as long as it is to `go_on`.
+    fn read(self, file: &File, teller: &Teller, mut go_on: impl FnMut() -> bool) -> io::Result<()> {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(2);
         let mut buffer = Aligned::new(self.block);
         let mut pace = Pace::new(self.bytes_per_s as f64);
-        while !writer_ended() {
+        while go_on() {
             pace.wait(self.block as f64);
             let number = random.next_u64() % self.blocks;
             file.read_exact_at(buffer.bytes(), number * self.block as u64)?;
@@ -209,7 +210,7 @@ mod tests {
     #[test]
     fn blocks_are_aligned_and_many_in_a_second() {
         assert_eq!(block_bytes(64 << 10), 4096);
-        assert_eq!(block_bytes(20 << 20), 200 << 10);
+        assert_eq!(block_bytes(20 << 20), 204 << 10);
         assert_eq!(block_bytes(10 << 30), 256 << 10);
         assert_eq!(Aligned::new(100).bytes().len(), 100);
         assert_eq!(Aligned::new(8192).bytes().as_ptr() as usize % ALIGNMENT, 0);
@@ -220,6 +221,45 @@ mod tests {
         assert_eq!(file_bytes(u64::MAX), 256 << 20);
         assert_eq!(file_bytes(100 << 20), 12 << 20);
         assert_eq!(file_bytes(1), 0);
+    }
+
+    #[test]
+    fn both_modes_write_all_over_the_file_and_read_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("disk");
+        let (teller, block, blocks) = (Teller::new(Box::new(io::sink())), 4096, 16);
+        for mode in [Mode::Direct, Mode::Buffered] {
+            fs::write(&path, vec![0; block * blocks as usize]).unwrap();
+            let (file, found) = open(&path).unwrap();
+            // Where the file system allows no direct access, its mode is tested twice.
+            let file = if mode == found {
+                file
+            } else {
+                OpenOptions::new().read(true).write(true).open(&path).unwrap()
+            };
+            let work = Work { mode, block, blocks, bytes_per_s: 1 << 40 };
+            let mut left = 20;
+            let mut go_on = || {
+                left -= 1;
+                left >= 0
+            };
+            work.write(&file, &teller, &mut go_on).unwrap();
+            let written = fs::read(&path).unwrap();
+            let numbers: Vec<u64> = written
+                .chunks(block)
+                .map(|block| u64::from_le_bytes(block[..8].try_into().unwrap()))
+                .collect();
+            // The twenty blocks went around the file once and a quarter.
+            assert_eq!(numbers, [16, 17, 18, 19].into_iter().chain(4..16).collect::<Vec<_>>());
+            assert!(written.chunks(block).all(|block| block[8..].iter().any(|byte| *byte != 0)));
+            let mut left = 50;
+            work.read(&file, &teller, || {
+                left -= 1;
+                left >= 0
+            })
+            .unwrap();
+        }
+        assert_eq!(teller.done(), 2 * (20 + 50) * block as u64);
     }
 
     #[test]

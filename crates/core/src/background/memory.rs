@@ -28,7 +28,7 @@ const STEP_BYTES: usize = 16 << 20;
 /// Takes `percent` of available memory and touches it without end. Its progress is the number of pages touched.
 pub fn run(percent: u32, teller: &Arc<Teller>) -> Result<Infallible, Stop> {
     fs::write("/proc/self/oom_score_adj", "1000")
-        .map_err(Stop::while_("asking to be the first to go when memory runs out"))?;
+        .map_err(Stop::failed("asking to be the first to go when memory runs out"))?;
     let available = available::bytes().ok_or_else(|| Stop::Unsupported(available::UNKNOWN.into()))?;
     let share = available / 100 * u64::from(percent);
     let watch = Watch { least: LEAST_LEFT_BYTES.min((available - share) / 4), looked: Instant::now() };
@@ -37,7 +37,7 @@ pub fn run(percent: u32, teller: &Arc<Teller>) -> Result<Infallible, Stop> {
         "held {}, {percent} % of the memory available, and touched each page every {ROUND_S} s",
         rough_bytes(share as f64)
     );
-    teller.at_work(description, "pages", 1.0).map_err(Stop::while_("telling the parent"))?;
+    teller.at_work(description, "pages", 1.0).map_err(Stop::failed("telling the parent"))?;
     touch(&mut held, watch, teller)
 }
 
@@ -46,7 +46,7 @@ fn take(bytes: usize, watch: &Watch, teller: &Teller) -> Result<Vec<u8>, Stop> {
     let mut page = vec![0; rustix::param::page_size()];
     Xoshiro256PlusPlus::seed_from_u64(1).fill_bytes(&mut page);
     let mut held = Vec::new();
-    held.try_reserve_exact(bytes).map_err(Stop::while_("taking memory"))?;
+    held.try_reserve_exact(bytes).map_err(Stop::failed("taking memory"))?;
     for number in 0..bytes / page.len() {
         page[..8].copy_from_slice(&number.to_le_bytes());
         held.extend_from_slice(&page);

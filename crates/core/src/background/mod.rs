@@ -23,7 +23,7 @@ use crate::cell::Background;
 use crate::lifeline;
 pub use disk::file_bytes as disk_file_bytes;
 pub use teller::Teller;
-pub use video::players;
+use video::players;
 
 /// What a load tells its parent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -66,7 +66,7 @@ pub enum Stop {
 
 impl Stop {
     /// Something went wrong while `doing` something; for `map_err`.
-    fn while_<E: std::fmt::Display>(doing: &str) -> impl FnOnce(E) -> Stop {
+    fn failed<E: std::fmt::Display>(doing: &str) -> impl FnOnce(E) -> Stop {
         move |error| Stop::Failed(format!("{doing}: {error}"))
     }
 }

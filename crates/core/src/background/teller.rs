@@ -33,6 +33,12 @@ impl Teller {
         self.done.fetch_add(counts, Ordering::Relaxed);
     }
 
+    /// What has been counted.
+    #[cfg(test)]
+    pub fn done(&self) -> u64 {
+        self.done.load(Ordering::Relaxed)
+    }
+
     /// Says that all is prepared. From here on progress is told in `unit`s, each of which is so many counts.
     pub fn at_work(&self, description: String, unit: &str, counts_per_unit: f64) -> io::Result<()> {
         let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);

@@ -44,7 +44,7 @@ pub fn run(folder: &Path, teller: &Arc<Teller>) -> Result<Infallible, Stop> {
         video.codec.name,
         player.name()
     );
-    teller.at_work(description, "frames", 1.0).map_err(Stop::while_("telling the parent"))?;
+    teller.at_work(description, "frames", 1.0).map_err(Stop::failed("telling the parent"))?;
     loop {
         let mut frames = 0;
         run_program(player.program(), &player.play(&video.path), |line| {
@@ -106,7 +106,7 @@ fn prepare(player: Player, folder: &Path, teller: &Teller) -> Result<Video, Stop
     if !path.exists() {
         let unfinished = path.with_extension("unfinished");
         run_program(player.program(), &player.make(codec, &unfinished), |_| teller.add(1))?;
-        fs::rename(&unfinished, &path).map_err(Stop::while_("keeping the video"))?;
+        fs::rename(&unfinished, &path).map_err(Stop::failed("keeping the video"))?;
     }
     Ok(Video { path, codec })
 }

@@ -130,7 +130,7 @@ mod tests {
     /// Where the sources lie on a block device, what is synced must show in its counters.
     #[test]
     fn what_is_synced_reaches_the_device() {
-        const BYTES: usize = 8 << 20;
+        const BYTES: usize = 1 << 20;
         let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
         let place = environment::place("here", folder.path()).unwrap();
         let Some(device) = place.device else {

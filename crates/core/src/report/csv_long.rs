@@ -12,7 +12,7 @@ use crate::store::Setting;
 const RUN: [&str; 5] = ["run", "study", "hardware", "storebench", "run_started"];
 
 /// What it says between the axes and the figures.
-const TRIAL: [&str; 14] = [
+const TRIAL: [&str; 17] = [
     "record_size_from_bytes",
     "record_size_to_bytes",
     "records_from",
@@ -23,6 +23,9 @@ const TRIAL: [&str; 14] = [
     "started",
     "wall_s",
     "load_1min",
+    "background_at_work_share",
+    "background_progress",
+    "background_unit",
     "outcome",
     "reason",
     "message",
@@ -68,7 +71,7 @@ pub fn write(runs: &[Run], out: &mut dyn Write) -> io::Result<()> {
             let mut row = of_run(index, run);
             row.extend(of_cell(&left_out.cell));
             row.push(left_out.cell.id());
-            row.extend(std::iter::repeat_n(String::new(), 5));
+            row.extend(std::iter::repeat_n(String::new(), 8));
             row.extend(["left-out".into(), String::new(), left_out.reason.clone(), String::new()]);
             row.extend(of_store(None, None));
             row.extend(figures(None, None));
@@ -92,6 +95,10 @@ fn row(index: usize, run: &Run, trial: &TrialResult, operation: Option<&Operatio
     row.push(trial.cell.id());
     row.extend([trial.block.to_string(), trial.position.to_string(), trial.started.clone()]);
     row.extend([trial.wall_s.to_string(), optional(trial.load_1min)]);
+    let background = trial.background.as_ref();
+    row.push(optional(background.map(|load| load.at_work_share)));
+    row.push(optional(background.map(|load| load.progress)));
+    row.push(optional(background.map(|load| &load.unit)));
     row.extend(outcome(&trial.outcome));
     row.extend(of_store(trial.ok(), operation));
     row.extend(figures(trial.ok(), operation));
@@ -179,6 +186,18 @@ mod tests {
         let mut out = Vec::new();
         write(runs, &mut out).unwrap();
         csv::Reader::from_reader(out.as_slice()).deserialize().map(Result::unwrap).collect()
+    }
+
+    #[test]
+    fn a_background_load_says_what_it_did() {
+        let disturbed = Sample::new("lmdb").background(crate::cell::Background::Video);
+        let rows = rows(&[run("box", &[Sample::new("lmdb"), disturbed])]);
+        let of_row = |row: &HashMap<String, String>| {
+            ["background", "background_at_work_share", "background_progress", "background_unit"]
+                .map(|name| row[name].clone())
+        };
+        assert_eq!(of_row(&rows[0]), ["none", "", "", ""]);
+        assert_eq!(of_row(&rows[4]), ["video", "1", "45", "frames"]);
     }
 
     #[test]

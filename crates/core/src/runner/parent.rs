@@ -346,10 +346,9 @@ impl Trial<'_> {
         let wall_s = start.elapsed().as_secs_f64();
         let report = match end {
             End::Interrupted => return Ok(None),
-            End::Unsaved { exit, message } => {
+            End::Unsaved(error) => {
                 remove_file(out)?;
-                let message = message.trim_start_matches("storebench: ");
-                return Err(Error::new(exit, format!("saving a trial's result: {message}")));
+                return Err(Error::io("saving a trial's result in", self.folder)(error));
             }
             End::Badly { reason, message } => Report::Failed { reason, message },
             End::Well => read_report(out),

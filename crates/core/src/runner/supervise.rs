@@ -28,12 +28,7 @@ pub enum End {
         message: String,
     },
     /// Without handing over its result, as the run's disk did not take it.
-    Unsaved {
-        /// How the program must end.
-        exit: Exit,
-        /// What happened.
-        message: String,
-    },
+    Unsaved(io::Error),
     /// Because the user interrupted the run.
     Interrupted,
 }
@@ -120,7 +115,7 @@ fn judge(status: ExitStatus, memory_ran_out: bool, log: &Path) -> End {
     let text = fs::read(log).unwrap_or_default();
     let last = last_words(&String::from_utf8_lossy(&text));
     let said = last.as_ref().map_or(String::new(), |line| format!("; its last words: {line}"));
-    let refused = last.as_ref().is_some_and(|line| REFUSED_MEMORY.iter().any(|words| line.contains(words)));
+    let refused = last.is_some_and(|line| REFUSED_MEMORY.iter().any(|words| line.contains(words)));
     match status.signal() {
         Some(9) if memory_ran_out => {
             End::Badly { reason: Failure::OutOfMemory, message: "was killed because memory ran out".into() }
@@ -131,14 +126,20 @@ fn judge(status: ExitStatus, memory_ran_out: bool, log: &Path) -> End {
         }
         None => {
             let code = status.code().unwrap_or_default();
-            let unsaved = [Exit::Permission, Exit::ReadOnly, Exit::DiskFull];
-            if let Some(exit) = unsaved.into_iter().find(|exit| i32::from(exit.code()) == code) {
-                return End::Unsaved { exit, message: last.unwrap_or_default() };
+            if let Some((_, kind)) = UNSAVED.iter().find(|(exit, _)| i32::from(exit.code()) == code) {
+                return End::Unsaved((*kind).into());
             }
             End::Badly { reason: Failure::Crashed, message: format!("ended with exit code {code}{said}") }
         }
     }
 }
+
+/// How a trial ends that could not write its report.
+const UNSAVED: [(Exit, io::ErrorKind); 3] = [
+    (Exit::Permission, io::ErrorKind::PermissionDenied),
+    (Exit::ReadOnly, io::ErrorKind::ReadOnlyFilesystem),
+    (Exit::DiskFull, io::ErrorKind::StorageFull),
+];
 
 /// What Rust, C++ and the system say when a process may have no more memory.
 const REFUSED_MEMORY: [&str; 3] = ["memory allocation of", "std::bad_alloc", "Cannot allocate memory"];
@@ -189,9 +190,8 @@ mod tests {
     #[test]
     fn a_result_that_could_not_be_handed_over_is_no_failure_of_the_store() {
         let log = tempfile::NamedTempFile::new().unwrap();
-        fs::write(log.path(), "storebench: writing x: No space left on device\n").unwrap();
         let end = judge(ExitStatus::from_raw(17 << 8), false, log.path());
-        assert!(matches!(end, End::Unsaved { exit: Exit::DiskFull, .. }), "{end:?}");
+        assert!(matches!(&end, End::Unsaved(error) if error.kind() == io::ErrorKind::StorageFull), "{end:?}");
     }
 
     #[test]

@@ -25,7 +25,7 @@ const MODULES: &[(&str, &[&str])] = &[
     ("workload", &["cell", "measure", "record", "result", "store", "units"]),
     ("plan", &["cell", "error", "store", "units", "workload"]),
     ("estimate", &["cell", "place", "store"]),
-    ("schedule", &["cell", "estimate", "plan", "result", "store", "units"]),
+    ("schedule", &["background", "cell", "estimate", "plan", "result", "store", "units"]),
     ("folder", &["error", "result"]),
     // `measure` for the histograms that results hold.
     ("report", &["cell", "measure", "result", "stats", "store", "units"]),

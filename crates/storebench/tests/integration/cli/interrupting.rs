@@ -87,7 +87,8 @@ fn a_killed_run_takes_its_trial_with_it_and_is_gone_on_with() {
     assert_eq!(run.trials[..kept.len()], kept);
     scratch.assert_nothing_left();
     let left: Vec<_> = contents(&scratch.only_run()).into_keys().collect();
-    let expected = [".lock", "logs", "results.jsonl", "run.json"].map(|name| scratch.only_run().join(name));
+    let expected = [".lock", "logs", "report.html", "results.jsonl", "run.json"]
+        .map(|name| scratch.only_run().join(name));
     assert_eq!(left, expected);
 }
 

@@ -34,7 +34,7 @@ fn every_store_runs_at_every_guarantee_that_it_offers() {
     scratch.assert_nothing_left();
     let run = scratch.only_run();
     let name = run.strip_prefix(scratch.path()).unwrap().display().to_string();
-    for file in ["run.json", "results.jsonl"] {
+    for file in ["run.json", "results.jsonl", "report.html"] {
         assert!(said.err.contains(&format!("{name}/{file}")) && run.join(file).exists(), "{said}");
     }
     assert!(said.err.contains(&format!("storebench report {name} --table")), "{said}");

@@ -75,7 +75,12 @@ impl Scratch {
 
     /// Starts storebench with the faulty stores.
     pub fn start_faulty(&self, arguments: &str) -> Started {
-        let mut command = self.command(faulty(), arguments);
+        self.start(faulty(), arguments)
+    }
+
+    /// Starts a program.
+    pub fn start(&self, program: impl AsRef<Path>, arguments: &str) -> Started {
+        let mut command = self.command(program, arguments);
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         Started { child: Some(child) }
     }

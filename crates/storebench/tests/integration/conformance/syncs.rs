@@ -9,7 +9,7 @@ use storebench_core::result::{Counters, Measured, Outcome, TrialResult};
 use storebench_core::store::{Guarantee, StoreDef};
 use tempfile::TempDir;
 
-use super::subject::{Subject, chosen, for_each};
+use super::subject::{chosen, for_each};
 
 const LOADED: u64 = 200;
 const BATCH: u64 = 50;
@@ -35,7 +35,9 @@ fn power_syncs_each_write_and_the_rest_do_not() {
         let load = measured.load.counters.as_ref().unwrap();
         if subject.guarantee() == Guarantee::Power {
             assert!(durable(load) >= LOADED / BATCH, "{} batches: {load:?}", LOADED / BATCH);
-        } else {
+        } else if subject.tier.is_some() {
+            // As shipped a store may do more than its tier asks for: SQLite syncs its journal and still gives `process`,
+            // because it does not sync the journal's removal.
             let per_write = syncs as f64 / (operations * WRITES.len() as u64) as f64;
             assert!(per_write < OCCASIONAL, "{per_write} syncs per write");
             assert!(load.syncs.unwrap() < LOADED / BATCH, "{load:?}");

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use tungstenite::{Message, WebSocket};
 
 /// How long anything may take before the test fails.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Names under which Chromium is installed.
 const NAMES: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
@@ -88,6 +88,13 @@ impl Browser {
 
     /// Gives a command and waits for its result.
     pub fn send(&mut self, method: &str, parameters: Value) -> Value {
+        let answer = self.ask(method, parameters);
+        assert!(answer["error"].is_null(), "{method}: {}", answer["error"]);
+        answer["result"].clone()
+    }
+
+    /// Gives a command and waits for its answer, which may be an error.
+    fn ask(&mut self, method: &str, parameters: Value) -> Value {
         self.number += 1;
         let mut message = json!({"id": self.number, "method": method, "params": parameters});
         if !self.session.is_empty() {
@@ -98,8 +105,7 @@ impl Browser {
             let Message::Text(text) = self.socket.read().unwrap() else { continue };
             let answer: Value = serde_json::from_str(&text).unwrap();
             if answer["id"] == json!(self.number) {
-                assert!(answer["error"].is_null(), "{method}: {}", answer["error"]);
-                return answer["result"].clone();
+                return answer;
             }
             self.events.push(answer);
         }
@@ -127,7 +133,9 @@ impl Browser {
     /// Waits until an expression is true.
     pub fn until(&mut self, expression: &str) {
         let began = Instant::now();
-        while self.value(expression) != json!(true) {
+        // While a page gives way to the next there may be nothing to ask, which is not yet true.
+        let parameters = json!({"expression": expression, "returnByValue": true});
+        while self.ask("Runtime.evaluate", parameters.clone())["result"]["result"]["value"] != json!(true) {
             assert!(began.elapsed() < PATIENCE, "never true: {expression}");
             std::thread::sleep(Duration::from_millis(20));
         }

@@ -1,0 +1,130 @@
+//! Each load does what it says: its own account of it is compared with the kernel's.
+
+use std::fs;
+
+use super::support::{observe, proc_file, proc_number, processes, start};
+use crate::cli::support::{Scratch, wait_for};
+
+/// `a` is `b`, give or take a tenth and a constant.
+#[track_caller]
+fn assert_close(what: &str, a: f64, b: f64, slack: f64) {
+    assert!((a - b).abs() <= b * 0.1 + slack, "{what}: {a} and {b}");
+}
+
+/// Processor time of a process, in seconds.
+fn cpu_s(id: u32) -> f64 {
+    let stat = proc_file(id, "stat");
+    let after_name = stat.rsplit_once(") ").unwrap().1;
+    let ticks = after_name.split(' ').skip(11).take(2).map(|ticks| ticks.parse::<f64>().unwrap());
+    ticks.sum::<f64>() / 100.0
+}
+
+/// The states of a process's threads of one name: R where it runs or waits for a processor.
+fn states(id: u32, name: &str) -> Vec<char> {
+    let mut states = Vec::new();
+    for task in fs::read_dir(format!("/proc/{id}/task")).unwrap().flatten() {
+        let stat = fs::read_to_string(task.path().join("stat")).unwrap();
+        let (before, after) = stat.rsplit_once(") ").unwrap();
+        if before.ends_with(&format!("({name}")) {
+            states.push(after.chars().next().unwrap());
+        }
+    }
+    states
+}
+
+#[test]
+fn cpu_spins_with_as_many_threads_as_it_says() {
+    let scratch = Scratch::new();
+    for (name, threads) in [("cpu", 1), ("cpu:3", 3)] {
+        let load = start(&scratch, name);
+        let id = load.id();
+        let before = cpu_s(id);
+        // However busy the machine is, a thread that spins always runs or waits for a processor.
+        let spinning = || (0..20).all(|_| states(id, "spin") == vec!['R'; threads]);
+        wait_for("the threads to start", spinning);
+        let counted = std::cell::Cell::new(0.0);
+        let (finished, _) = observe(load, || {
+            assert!(spinning(), "{:?}", states(id, "spin"));
+            counted.set(cpu_s(id) - before);
+            counted.get() > 0.5
+        });
+        let report = finished.report;
+        assert_eq!((finished.complaint, report.unit.as_str()), (None, "CPU seconds"));
+        assert!(report.description.contains(&format!("{threads} threads")), "{report:?}");
+        // The kernel's clock ticks a hundred times a second, and it was read a little before and after.
+        assert_close("CPU seconds", report.progress, counted.get(), 0.3);
+    }
+    scratch.assert_nothing_left();
+}
+
+#[test]
+fn disk_writes_and_reads_as_much_as_it_says() {
+    let scratch = Scratch::new();
+    let load = start(&scratch, "disk:4MiB/s");
+    let id = load.id();
+    let counters = || (proc_number(id, "io", "rchar") as f64, proc_number(id, "io", "wchar") as f64);
+    let before = counters();
+    let after = std::cell::Cell::new(before);
+    let (finished, ns) = observe(load, || {
+        after.set(counters());
+        after.get().1 - before.1 > f64::from(2 << 20) && after.get().0 - before.0 > f64::from(2 << 20)
+    });
+    let report = finished.report;
+    assert_eq!((finished.complaint, report.unit.as_str()), (None, "bytes"));
+    assert!(report.description.contains("wrote and read 4MiB/s each"), "{report:?}");
+    assert!(report.description.contains("direct") || report.description.contains("buffered"), "{report:?}");
+    let (read, written) = (after.get().0 - before.0, after.get().1 - before.1);
+    assert_close("bytes", report.progress, read + written, 1e6);
+    // Half a second's work may be made up for after a stall.
+    let most = 4.0 * f64::from(1 << 20) * (ns as f64 / 1e9 + 0.6);
+    assert!(read <= most && written <= most, "{read} read and {written} written in {ns} ns");
+    let file = fs::metadata(scratch.path().join("disk")).unwrap();
+    assert!(file.len() >= 8 << 20 && file.len() <= 256 << 20, "{}", file.len());
+    scratch.assert_nothing_left();
+}
+
+#[test]
+fn memory_holds_as_much_as_it_says_and_keeps_touching_it() {
+    let scratch = Scratch::new();
+    let meminfo = fs::read_to_string("/proc/meminfo").unwrap();
+    let available = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:")).unwrap();
+    let available: f64 = available.trim().trim_end_matches(" kB").parse().unwrap();
+    let load = start(&scratch, "memory:1%");
+    let id = load.id();
+    let held = proc_number(id, "status", "VmRSS") as f64;
+    // Others take and release memory meanwhile, and the program itself takes some.
+    assert!(held >= available * 0.005 && held <= available * 0.02 + 50_000.0, "{held} of {available} KiB");
+    assert_eq!(proc_file(id, "oom_score_adj").trim(), "1000");
+    fs::write(format!("/proc/{id}/clear_refs"), "1").unwrap();
+    let (finished, _) = observe(load, || {
+        let touched = proc_number(id, "smaps_rollup", "Referenced") as f64;
+        touched > held * 0.5
+    });
+    let report = finished.report;
+    assert_eq!((finished.complaint, report.unit.as_str()), (None, "pages"));
+    assert!(report.description.contains("1 % of the memory available"), "{report:?}");
+    assert!(report.progress > held / 4.0 * 0.4, "{report:?} where {held} KiB are held");
+    scratch.assert_nothing_left();
+}
+
+#[test]
+fn video_is_decoded_in_real_time() {
+    let scratch = Scratch::new();
+    let load = start(&scratch, "video");
+    let id = load.id();
+    let players = processes(&scratch, "framecrc");
+    assert_eq!(players.len(), 1, "{players:?}");
+    let (finished, ns) = observe(load, || true);
+    let report = finished.report;
+    assert_eq!((finished.complaint, report.unit.as_str()), (None, "frames"));
+    assert!(report.description.contains("1280x720") && report.description.contains("ffmpeg"), "{report:?}");
+    // Some players begin with a burst of half a second; none must decode as fast as it can.
+    let most = 30.0 * (ns as f64 / 1e9 * 1.1 + 0.7);
+    assert!(report.progress >= 1.0 && report.progress <= most, "{report:?} in {ns} ns");
+    wait_for("the player to end with its load", || scratch.processes().is_empty());
+    assert!(!std::path::Path::new(&format!("/proc/{id}")).exists());
+    let second = start(&scratch, "video");
+    assert_eq!(processes(&scratch, "lavfi"), [0_u32; 0], "the video is made once");
+    drop(second);
+    scratch.assert_nothing_left();
+}

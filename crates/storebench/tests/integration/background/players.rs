@@ -1,0 +1,95 @@
+//! Video on systems that have less than ffmpeg: a PATH that holds only what is named.
+
+use std::io::{BufRead, BufReader};
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use storebench_core::background::Message;
+use storebench_core::error::Exit;
+
+use super::support::SMALL;
+use crate::cli::support::{STOREBENCH, Scratch, said};
+
+/// A directory with links to some of this system's programs.
+fn path_with(scratch: &Scratch, programs: &[&str]) -> PathBuf {
+    let path = scratch.join("bin");
+    std::fs::create_dir(&path).unwrap();
+    for program in programs {
+        let here = std::env::split_paths(&std::env::var_os("PATH").unwrap())
+            .map(|folder| folder.join(program))
+            .find(|file| file.exists());
+        symlink(here.expect("scripts/setup.sh test installs it"), path.join(program)).unwrap();
+    }
+    path
+}
+
+/// What a load for video says there, until `enough`.
+fn says(scratch: &Scratch, path: &Path, enough: impl Fn(&Message) -> bool) -> Vec<Message> {
+    let mut load = Command::new(STOREBENCH)
+        .args(["__background", "video"])
+        .arg(scratch.path())
+        .arg(std::process::id().to_string())
+        .env("PATH", path)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut told = Vec::new();
+    for line in BufReader::new(load.stdout.take().unwrap()).lines() {
+        let message: Message = serde_json::from_str(&line.unwrap()).unwrap();
+        let end = enough(&message);
+        told.push(message);
+        if end {
+            break;
+        }
+    }
+    load.kill().unwrap();
+    load.wait().unwrap();
+    told
+}
+
+#[test]
+fn gstreamer_plays_where_there_is_no_ffmpeg() {
+    let scratch = Scratch::new();
+    let path = path_with(&scratch, &["gst-launch-1.0", "gst-inspect-1.0"]);
+    let at_work = std::cell::Cell::new(false);
+    let told = says(&scratch, &path, |message| match message {
+        Message::AtWork { description, unit } => {
+            assert!(description.contains("by GStreamer") && unit == "frames", "{message:?}");
+            at_work.set(true);
+            false
+        }
+        Message::Progress { done, .. } => at_work.get() && *done >= 10.0,
+        other => panic!("{other:?}"),
+    });
+    assert!(told.len() > 3);
+    // Its program is tied to the load, which was killed.
+    scratch.assert_nothing_left();
+}
+
+#[test]
+fn without_a_player_it_says_what_to_install() {
+    let scratch = Scratch::new();
+    let path = path_with(&scratch, &[]);
+    let told = says(&scratch, &path, |message| matches!(message, Message::Unsupported { .. }));
+    assert!(
+        matches!(told.last(), Some(Message::Unsupported { why }) if why.contains("apt-get install ffmpeg")),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn without_a_player_its_cells_are_left_out() {
+    let scratch = Scratch::new();
+    let path = path_with(&scratch, &[]);
+    let arguments = format!("{SMALL} --store memory --operations 5 --trials 1 --background none,video");
+    said(scratch.command(STOREBENCH, &arguments).env("PATH", &path)).ends(Exit::Success);
+    let run = scratch.results();
+    assert_eq!(run.trials.len(), 1);
+    assert_eq!(run.header.left_out.len(), 1);
+    assert!(run.header.left_out[0].reason.contains("apt-get install ffmpeg"), "{:?}", run.header.left_out);
+    let arguments = format!("{SMALL} --store memory --background video");
+    said(scratch.command(STOREBENCH, &arguments).env("PATH", &path))
+        .complains(Exit::Nothing, &["apt-get install ffmpeg"]);
+}
