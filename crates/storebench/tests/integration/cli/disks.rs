@@ -135,7 +135,7 @@ fn results_that_cannot_be_saved_end_the_run_which_goes_on_when_there_is_room() {
     assert_eq!(read("code").trim(), Exit::DiskFull.code().to_string(), "{}", read("err"));
     let last = read("err").lines().last().unwrap().to_owned();
     for words in
-        ["storebench: ", "No space left on device", "make room", "go on with: storebench run --resume disk/"]
+        ["storebench: ", "no storage space", "make room", "go on with: storebench run --resume disk/"]
     {
         assert!(last.contains(words), "{last}");
     }
