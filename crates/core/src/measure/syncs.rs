@@ -2,7 +2,7 @@
 //! Rust or as shared libraries, in their own threads too.
 //!
 //! On Linux with the GNU C library, this program defines these calls itself and hands each on to the C library
-//! ([`interpose`]); the dynamic linker gives every part of the process the program's definition. What does not pass the C
+//! (`interpose.rs`); the dynamic linker gives every part of the process the program's definition. What does not pass the C
 //! library (system calls made directly, `io_uring`) is not seen, nor is `pwritev2` with `RWF_DSYNC`; no engine here
 //! uses these, as `strace` shows. Whether the definitions are in effect is checked by [`in_effect`], not assumed.
 
