@@ -71,7 +71,8 @@ fn round(clock: &Clock, operation: Operation) -> (f64, f64) {
     let mut left = OPERATIONS;
     while left > 0 {
         quantum.clear();
-        let chosen: [u64; QUANTUM_OPERATIONS] = std::array::from_fn(|_| chooser.below(RECORDS));
+        let mut chosen = [0; QUANTUM_OPERATIONS];
+        chooser.fill(&mut chosen, &versions);
         for index in chosen.into_iter().take(left as usize) {
             let version = &mut versions[index as usize];
             *version = version.wrapping_add(u8::from(operation == Operation::Update));

@@ -21,7 +21,7 @@ impl Pool {
     pub fn generate(data: Data, seed: u64, size: SizeRange) -> Pool {
         let least = match data {
             // Every value has a mask of its own: slices of a small pool, which stays in the processor's cache, do.
-            Data::Incompressible => 256 << 10,
+            Data::Incompressible => 16 << 10,
             Data::Compressible => 1 << 20,
         };
         let mut bytes = vec![0; (size.to * 8).clamp(least, 8 << 20).max(size.to * 2) as usize];

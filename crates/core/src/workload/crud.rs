@@ -133,12 +133,10 @@ impl Share<'_> {
     /// Plans the next quantum: at most `limit` operations; returns how many.
     fn quantum(&mut self, records: &Records, goal: &Goal, done: u64, limit: u64) -> u64 {
         self.quantum.clear();
-        let live = self.versions.len() as u64;
         let most = (goal.operations - done).min(limit);
-        // All choices are made first, so that the memory they lead to is fetched while others are made.
         let mut chosen = [0; QUANTUM_OPERATIONS];
         if goal.operation != Operation::Insert {
-            chosen[..most as usize].fill_with(|| self.chooser.below(live));
+            self.chooser.fill(&mut chosen[..most as usize], &self.versions);
         }
         let mut planned = 0;
         while planned < most && self.quantum.has_room_for(2) {
