@@ -1,100 +1,53 @@
 //! `storebench run`: from the command line to a run folder, and at its end the table of winners.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use super::args::{PlaceArg, RunArgs};
+use super::args::RunArgs;
+use super::launch::{self, Launch, Places, go_on};
 use super::{print, report, runs, tell};
-use crate::background;
-use crate::cell::{Cell, DEFAULT_PLACE};
+use crate::cell::Cell;
 use crate::error::{Error, Exit, Result, meant};
 use crate::estimate;
 use crate::folder::RunFolder;
-use crate::measure::environment;
-use crate::place::directory::{self, WorkFolder};
+use crate::place::directory::WorkFolder;
 use crate::place::probe;
 use crate::plan::{self, Plan};
 use crate::record::pool::Pool;
-use crate::report::precision;
-use crate::result::{FORMAT_VERSION, LeftOut, Run, RunHeader, StoreInfo, TrialResult};
-use crate::runner::parent::{self, Ended, Enough, Job};
-use crate::runner::progress;
+use crate::result::{LeftOut, Run};
+use crate::runner::parent::Ended;
 use crate::schedule::{self, Room};
 use crate::store::StoreDef;
 use crate::units::{grouped, rough_bytes, rough_duration};
 
 /// Runs a study, or goes on with one.
 pub fn run(stores: &[StoreDef], args: &RunArgs) -> Result<Exit> {
-    let interrupted = listen()?;
+    let interrupted = launch::listen()?;
     match &args.resume {
         Some(name) => resume(stores, &runs::find(name, &args.out)?, &interrupted),
         None => start(stores, args, &interrupted),
     }
 }
 
-/// A flag that Ctrl-C sets, and whatever else asks the program to end.
-fn listen() -> Result<Arc<AtomicBool>> {
-    let interrupted = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
-        signal_hook::flag::register(signal, Arc::clone(&interrupted))
-            .map_err(|error| Error::new(Exit::Failure, format!("listening for signals: {error}")))?;
-    }
-    Ok(interrupted)
-}
-
 fn start(stores: &[StoreDef], args: &RunArgs, interrupted: &AtomicBool) -> Result<Exit> {
     let plan = plan(stores, args)?;
     let new_directory = !args.out.exists();
     std::fs::create_dir_all(&args.out).map_err(Error::io("making the runs' directory", &args.out))?;
-    let places = places(args)?;
-    places.values().try_for_each(|place| clean(place))?;
-    let header = header(stores, args, &plan, &places)?;
-    let (cells, _) = schedule::cells(&plan, stores, &rooms(&header), &background::lacking);
+    let places = launch::places(&args.at, &args.out)?;
+    let launch = Launch::new(stores, &plan, &places, args.hardware.as_deref())?;
     if args.dry_run {
-        let exit = dry_run(&plan, &cells, &header.left_out, &places, interrupted);
+        let exit = dry_run(&plan, &launch.cells, &launch.header.left_out, &places, interrupted);
         if new_directory {
             // It holds nothing; where it does after all, it stays.
             let _ = std::fs::remove_dir(&args.out);
         }
         return exit;
     }
-    if cells.is_empty() {
-        return Err(nothing_to_run(&header.left_out));
-    }
-    for place in places.values() {
-        // Before there is a run folder: a place that can't be used leaves no run without results.
-        WorkFolder::create(place)?;
-    }
     let name = format!("{}-{}", plan.name, jiff::Zoned::now().strftime("%Y%m%d-%H%M%S"));
-    let folder = RunFolder::create(&args.out, &name, &header)?;
-    carry_out(&plan, &cells, &places, &[], folder, stores, interrupted)
-}
-
-/// Deletes what killed runs left in a place.
-fn clean(place: &Path) -> Result<()> {
-    for path in directory::clean(place)? {
-        tell(&format!("deleted {}, which a killed run had left behind", path.display()));
-    }
-    Ok(())
-}
-
-/// The places that the command line names, or the runs' directory.
-fn places(args: &RunArgs) -> Result<BTreeMap<String, PathBuf>> {
-    let runs = PlaceArg { name: DEFAULT_PLACE.into(), path: args.out.clone() };
-    let given = if args.at.is_empty() { std::slice::from_ref(&runs) } else { &args.at };
-    let mut places = BTreeMap::new();
-    for PlaceArg { name, path } in given {
-        let path = runs::directory("using the place", path)?;
-        if places.insert(name.clone(), path).is_some() {
-            let message =
-                format!("two places are called {name:?}: name them, like --at ssd=/mnt/a --at hdd=/mnt/b");
-            return Err(Error::new(Exit::BadValue, message));
-        }
-    }
-    Ok(places)
+    let folder = launch.folder(&args.out, &name)?;
+    let (path, ended) = launch.carry_out(&[], folder, interrupted)?;
+    finish(stores, &path, ended)
 }
 
 /// The plan that the command line asks for.
@@ -122,7 +75,7 @@ fn plan(stores: &[StoreDef], args: &RunArgs) -> Result<Plan> {
 }
 
 /// A store that nobody knows is an error; one that this build lacks is an error when it was asked for by name.
-fn check_store(stores: &[StoreDef], name: &str, named: bool) -> Result<()> {
+pub(super) fn check_store(stores: &[StoreDef], name: &str, named: bool) -> Result<()> {
     let known = stores.iter().map(|store| store.name);
     match stores.iter().find(|store| store.name == name) {
         Some(StoreDef { open: Err(why), .. }) if named => {
@@ -161,108 +114,30 @@ fn check_settings(stores: &[StoreDef], plan: &Plan) -> Result<()> {
     Ok(())
 }
 
-fn header(
-    stores: &[StoreDef],
-    args: &RunArgs,
-    plan: &Plan,
-    places: &BTreeMap<String, PathBuf>,
-) -> Result<RunHeader> {
-    let info = |(name, path): (&String, &PathBuf)| {
-        environment::place(name, path).map_err(Error::io("looking at", path))
-    };
-    let mut header = RunHeader {
-        format: FORMAT_VERSION,
-        storebench: env!("CARGO_PKG_VERSION").into(),
-        study: plan.name.clone(),
-        title: plan.title.clone(),
-        hardware: args.hardware.clone().unwrap_or_else(environment::host_name),
-        started: jiff::Timestamp::now().to_string(),
-        command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
-        plan: plan.to_toml()?,
-        environment: environment::machine(),
-        places: places.iter().map(info).collect::<Result<_>>()?,
-        stores: store_infos(stores, plan),
-        left_out: Vec::new(),
-    };
-    header.left_out = schedule::cells(plan, stores, &rooms(&header), &background::lacking).1;
-    Ok(header)
-}
-
-fn store_infos(stores: &[StoreDef], plan: &Plan) -> Vec<StoreInfo> {
-    let taking_part = stores.iter().filter(|store| plan.axes.store.iter().any(|name| name == store.name));
-    taking_part.map(|store| StoreInfo { name: store.name.into(), version: (store.version)() }).collect()
-}
-
-fn rooms(header: &RunHeader) -> Vec<Room> {
-    header
-        .places
-        .iter()
-        .map(|place| Room { name: place.name.clone(), free_bytes: place.free_bytes })
-        .collect()
-}
-
-fn nothing_to_run(left_out: &[LeftOut]) -> Error {
-    let why = left_out
-        .first()
-        .map(|left| format!("; the first of {}: {}: {}", left_out.len(), left.cell.id(), left.reason));
-    let full = !left_out.is_empty() && left_out.iter().all(|left| left.reason.contains("are free"));
-    let exit = if full { Exit::DiskFull } else { Exit::Nothing };
-    Error::new(exit, format!("no cell can be run: all combinations are left out{}", why.unwrap_or_default()))
-}
-
 fn resume(stores: &[StoreDef], path: &Path, interrupted: &AtomicBool) -> Result<Exit> {
     let (folder, run) = RunFolder::resume(path)?;
     let plan = Plan::parse(&run.header.plan, &path.join("run.json").display().to_string())?;
-    if store_infos(stores, &plan) != run.header.stores {
+    if launch::store_infos(stores, &plan) != run.header.stores {
         let message =
             format!("{} was begun with other versions of the stores: start a new run", path.display());
         return Err(Error::new(Exit::OtherVersion, message));
     }
-    let places: BTreeMap<_, _> =
+    let places: Places =
         run.header.places.iter().map(|place| (place.name.clone(), PathBuf::from(&place.path))).collect();
     for place in places.values() {
-        clean(&runs::directory("using the place of the run", place)?)?;
+        launch::clean(&runs::directory("using the place of the run", place)?)?;
     }
     let (all, _) = schedule::cells(&plan, stores, &everywhere(&run), &|_| None);
     let left_out: std::collections::HashSet<_> = run.header.left_out.iter().map(|left| &left.cell).collect();
     let cells: Vec<Cell> = all.into_iter().filter(|cell| !left_out.contains(cell)).collect();
-    carry_out(&plan, &cells, &places, &run.trials, folder, stores, interrupted)
+    let launch = Launch { plan: &plan, stores, places: &places, header: run.header.clone(), cells };
+    let (path, ended) = launch.carry_out(&run.trials, folder, interrupted)?;
+    finish(stores, &path, ended)
 }
 
 /// The places of a run, without a limit: what it left out is decided already.
 fn everywhere(run: &Run) -> Vec<Room> {
     run.header.places.iter().map(|place| Room { name: place.name.clone(), free_bytes: u64::MAX }).collect()
-}
-
-fn carry_out(
-    plan: &Plan,
-    cells: &[Cell],
-    places: &BTreeMap<String, PathBuf>,
-    done: &[TrialResult],
-    mut folder: RunFolder,
-    stores: &[StoreDef],
-    interrupted: &AtomicBool,
-) -> Result<Exit> {
-    let harness = report::harness(stores);
-    let header = crate::folder::read(folder.path())?.header;
-    let enough = |trials: &[TrialResult]| {
-        let run = Run { header: header.clone(), trials: trials.to_vec() };
-        plan.precision.is_none_or(|share| precision::is_reached(&run, &harness, share.0 / 100.0))
-    };
-    let enough: Option<Enough<'_>> = plan.precision.is_some().then_some(&enough);
-    let job = Job { plan, cells, places, done, interrupted, enough };
-    let path = folder.path().to_path_buf();
-    let ended = parent::run(&job, &mut folder, progress::listener().as_mut()).map_err(|error| {
-        let kept = format!("what had ended is kept, go on with: {}", go_on(&path));
-        Error::new(error.exit, format!("{error}; {kept}"))
-    })?;
-    drop(folder);
-    finish(stores, &path, ended)
-}
-
-/// The command that goes on with a run.
-fn go_on(path: &Path) -> String {
-    format!("storebench run --resume {}", path.display())
 }
 
 /// Prints the table of winners and says what was written.
@@ -298,7 +173,7 @@ fn dry_run(
     plan: &Plan,
     cells: &[Cell],
     left_out: &[LeftOut],
-    places: &BTreeMap<String, PathBuf>,
+    places: &Places,
     interrupted: &AtomicBool,
 ) -> Result<Exit> {
     let mut text = String::new();

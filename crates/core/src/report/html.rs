@@ -10,7 +10,7 @@ mod contests;
 mod latencies;
 mod load;
 mod machine;
-mod markup;
+pub(super) mod markup;
 mod missing;
 mod model;
 mod numbers;

@@ -3,6 +3,7 @@
 //! Everything starts with [`merge::Merged`], which sorts the trials of any number of runs into groups that may be
 //! compared; the rest only reads it. Nothing here prints: callers get strings, or hand over a writer.
 
+pub mod advice;
 pub mod column;
 pub mod csv;
 pub mod csv_long;

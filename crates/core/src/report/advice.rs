@@ -1,0 +1,86 @@
+//! Advice: which store answers a user's question, why, what the others give up, how sure that is, and what would change it.
+//!
+//! The time of an operation is that of each kind, measured on its own, weighed by its share of the mix. What decides between
+//! stores is what decides everywhere ([`crate::stats::decide`]).
+
+mod figures;
+mod find;
+mod html;
+pub mod judge;
+pub mod question;
+mod sentences;
+mod terminal;
+pub mod turn;
+
+use indexmap::IndexMap;
+
+use self::judge::{Verdict, judge};
+use self::question::Question;
+use self::turn::{Turns, turns};
+use super::grid::Style;
+use super::matrix::Position;
+use super::merge::Merged;
+use crate::result::PlaceInfo;
+
+pub use self::find::Uncovered;
+
+/// An answer to a question.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Advice {
+    /// The question.
+    pub question: Question,
+    /// Where the measurements were made that answer it.
+    pub at: Position,
+    /// The machine's name.
+    pub hardware: String,
+    /// The place where the stores' files were.
+    pub place: Option<PlaceInfo>,
+    /// The stores, judged.
+    pub verdict: Verdict,
+    /// What would change the answer.
+    pub turns: Turns,
+}
+
+impl Advice {
+    /// Answers a question from runs that cover it.
+    ///
+    /// # Errors
+    /// What of the question the runs do not cover.
+    pub fn from_runs(question: &Question, merged: &Merged<'_>) -> Result<Advice, Uncovered> {
+        let (group, at) = find::find(question, merged)?;
+        let verdict = judge(merged, group, at, question);
+        let Some(best) = verdict.ranking.first() else {
+            return Err(Uncovered::NoStore(verdict.out));
+        };
+        let turns = turns(merged, group, at, question, &best.store);
+        let place = merged.runs.iter().flat_map(|run| &run.header.places);
+        let mut trials = group.trials.iter().filter(|entry| entry.trial.ok().is_some());
+        let name = trials.next().map(|entry| entry.trial.cell.place.as_str());
+        Ok(Advice {
+            question: question.clone(),
+            at,
+            hardware: group.key.hardware.clone(),
+            place: place.into_iter().find(|place| Some(place.name.as_str()) == name).cloned(),
+            verdict,
+            turns,
+        })
+    }
+
+    /// The answer for a terminal; `snippet` opens the recommended store. Each line is ended.
+    pub fn text(&self, snippet: Option<&str>, style: Style) -> String {
+        terminal::text(self, snippet, style)
+    }
+
+    /// The answer as a section of the page.
+    pub fn html(&self, snippet: Option<&str>) -> String {
+        html::section(self, snippet)
+    }
+
+    /// The trials of each store that answered, the best first.
+    pub fn trials(&self) -> IndexMap<&str, usize> {
+        self.verdict.ranking.iter().map(|store| (store.store.as_str(), store.speed.trials)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,158 @@
+//! Which store answers a question best, who comes next, and what each gives up.
+
+use indexmap::IndexMap;
+
+use super::figures::{Figures, Here, fits, weighed};
+use super::question::{Goal, Question};
+use crate::report::column::MEAN_LATENCY;
+use crate::report::matrix::{Position, Sorted, series};
+use crate::report::merge::{Entry, Group, Merged, measured};
+use crate::result::Outcome;
+use crate::stats::{Better, Ratio, Rule, Summary, compare, decide};
+use crate::store::Setting;
+use crate::workload::driver::Operation;
+
+/// A store that was measured for a question.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Candidate {
+    /// Its name.
+    pub store: String,
+    /// Its engine's version.
+    pub version: String,
+    /// Mean latency of each operation of the mix, in nanoseconds.
+    pub operations: Vec<(Operation, Summary)>,
+    /// The mean time of an operation of the mix, in nanoseconds.
+    pub speed: Summary,
+    /// Bytes on disk over bytes of values.
+    pub space: Summary,
+    /// Peak memory above the process's base, in bytes.
+    pub memory: Summary,
+    /// How many times worse by the goal than the recommended store; absent for that one.
+    pub times_worse: Option<Ratio>,
+    /// Whether it is the best by the goal, or too close to call with it.
+    pub wins: bool,
+    /// What decided that.
+    pub rule: Option<Rule>,
+    /// How many times its speed, space and memory are those of the recommended store: over 1 is worse.
+    pub against_best: Vec<(Goal, Option<Ratio>)>,
+    /// A store that is better at speed, space and memory alike, so that this one is not on the Pareto front.
+    pub beaten_by: Option<String>,
+    /// Its settings as they were read back.
+    pub settings: Vec<Setting>,
+}
+
+/// A store that is out of the question, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Out {
+    /// Its name.
+    pub store: String,
+    /// Why.
+    pub why: String,
+}
+
+/// The stores at one place, judged.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Verdict {
+    /// Those that answer the question, the best first.
+    pub ranking: Vec<Candidate>,
+    /// Those that don't.
+    pub out: Vec<Out>,
+}
+
+/// Judges the stores at a position of a group.
+pub fn judge(merged: &Merged<'_>, group: &Group<'_>, at: Position, question: &Question) -> Verdict {
+    let sorted = Sorted::new(merged, group);
+    let none = IndexMap::new();
+    let all = sorted.entries.get(&at).unwrap_or(&none);
+    let mut here = all.clone();
+    here.retain(|store, entries| {
+        !merged.is_harness(store)
+            && fits(entries, question)
+            && measured(entries).iter().any(|(_, m)| Figures::of(m, &question.mix).is_some())
+    });
+    let by_goal: IndexMap<Goal, Here<'_>> =
+        Goal::ALL.into_iter().map(|goal| (goal, weighed(&here, &question.mix, goal))).collect();
+    let weights = &by_goal[&question.goal];
+    let standings = decide(&weights.values().cloned().collect::<Vec<_>>(), Better::Lower);
+    let best = standings.first().and_then(|first| weights.get_index(first.index)).map(|(store, _)| *store);
+    let mut ranking: Vec<Candidate> = Vec::new();
+    for standing in standings {
+        let Some((store, _)) = weights.get_index(standing.index) else { continue };
+        let Some(mut candidate) = candidate(store, &here[*store], question) else { continue };
+        candidate.times_worse = standing.times_worse;
+        (candidate.wins, candidate.rule) = (standing.wins, standing.rule);
+        candidate.against_best = against(best, store, &by_goal);
+        ranking.push(candidate);
+    }
+    mark_front(&mut ranking);
+    let mut out: Vec<Out> = all
+        .iter()
+        .filter(|(store, _)| !merged.is_harness(store) && !here.contains_key(*store))
+        .map(|(store, entries)| Out { store: (*store).to_owned(), why: why_out(entries, question) })
+        .collect();
+    let omitted = group.left_out.iter().filter(|omitted| {
+        let cell = &omitted.cell;
+        (cell.data, cell.record_size, cell.records) == at && !all.contains_key(cell.store.as_str())
+    });
+    out.extend(omitted.map(|o| Out { store: o.cell.store.clone(), why: o.reason.to_owned() }));
+    Verdict { ranking, out }
+}
+
+fn candidate(store: &str, entries: &[Entry<'_>], question: &Question) -> Option<Candidate> {
+    let trials = measured(entries);
+    let figures: Vec<Figures> = trials.iter().filter_map(|(_, m)| Figures::of(m, &question.mix)).collect();
+    let summary = |value: fn(&Figures) -> f64| Summary::of(&figures.iter().map(value).collect::<Vec<_>>());
+    let latency = |operation: Operation| {
+        let values: Vec<f64> = series(entries, operation.name(), &MEAN_LATENCY).into_values().collect();
+        Some((operation, Summary::of(&values)?))
+    };
+    let (_, last) = trials.last()?;
+    Some(Candidate {
+        store: store.to_owned(),
+        version: last.store_version.clone(),
+        operations: question.mix.shares().iter().filter_map(|(operation, _)| latency(*operation)).collect(),
+        speed: summary(|figures| figures.speed_ns)?,
+        space: summary(|figures| figures.space)?,
+        memory: summary(|figures| figures.memory_bytes)?,
+        times_worse: None,
+        wins: false,
+        rule: None,
+        against_best: Vec::new(),
+        beaten_by: None,
+        settings: last.settings.clone(),
+    })
+}
+
+fn against(
+    best: Option<&str>,
+    store: &str,
+    by_goal: &IndexMap<Goal, Here<'_>>,
+) -> Vec<(Goal, Option<Ratio>)> {
+    let Some(best) = best.filter(|best| *best != store) else { return Vec::new() };
+    let ratio = |here: &Here<'_>| compare(here.get(store)?, here.get(best)?);
+    [Goal::Speed, Goal::Space, Goal::Memory].into_iter().map(|goal| (goal, ratio(&by_goal[&goal]))).collect()
+}
+
+/// Says of each store whether another one is at least as good at everything, and better at something.
+fn mark_front(ranking: &mut [Candidate]) {
+    let figures: Vec<[f64; 3]> =
+        ranking.iter().map(|c| [c.speed.mean.value, c.space.mean.value, c.memory.mean.value]).collect();
+    let names: Vec<String> = ranking.iter().map(|candidate| candidate.store.clone()).collect();
+    for (candidate, own) in ranking.iter_mut().zip(&figures) {
+        let beats = |other: &[f64; 3]| other != own && other.iter().zip(own).all(|(a, b)| a <= b);
+        candidate.beaten_by = figures.iter().position(beats).map(|index| names[index].clone());
+    }
+}
+
+fn why_out(entries: &[Entry<'_>], question: &Question) -> String {
+    if !fits(entries, question) {
+        let peak = measured(entries).into_iter().map(|(_, m)| m.memory.peak_above_base_bytes).max();
+        return format!("took {} of memory", crate::units::rough_bytes(peak.unwrap_or(0) as f64));
+    }
+    let said = entries.iter().find_map(|entry| match &entry.trial.outcome {
+        Outcome::Failed { message, .. } => Some(format!("failed: {message}")),
+        Outcome::Unsupported { message } => Some(message.clone()),
+        Outcome::Ok => None,
+    });
+    said.unwrap_or_else(|| "not every operation of the mix was measured".into())
+}

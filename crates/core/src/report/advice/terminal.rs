@@ -1,0 +1,95 @@
+//! An answer for the terminal.
+
+use super::Advice;
+use super::judge::Candidate;
+use super::sentences::{changes, costs, measured, sure, trade};
+use crate::report::column::Unit;
+use crate::report::grid::{Grid, Item, Style, wrap};
+use crate::report::names::{HEADING, store_style};
+use crate::store::SettingSource;
+use crate::units::three_digits;
+
+/// Runners-up that get a sentence.
+const DISCUSSED: usize = 3;
+
+/// The whole answer. Each line is ended.
+pub fn text(advice: &Advice, snippet: Option<&str>, style: Style) -> String {
+    let mut out = titled("Asked", &[advice.question.to_string()], style);
+    out.push_str(&titled("Measured", &measured(advice), style));
+    let [best, others @ ..] = advice.verdict.ranking.as_slice() else { return out };
+    let name = style.paint(store_style(&best.store), &format!(" {} ", best.store));
+    out.push_str(&format!("\n{} {name} {}\n", style.paint(HEADING, "Recommended:"), best.version));
+    out.push_str(&indented(&costs(best), style));
+    out.push_str(&titled("How sure is that?", &[sure(advice)], style));
+    if !others.is_empty() {
+        out.push_str(&format!("\n{}\n", style.paint(HEADING, "The stores, the best first")));
+        out.push_str(&table(advice).render(style));
+        out.push_str(&wrap(
+            "*: on the Pareto front: no other store is as good at time, disk and memory alike.",
+            style.width,
+            "   ",
+        ));
+        let trades: Vec<String> = others.iter().take(DISCUSSED).map(trade).collect();
+        out.push_str(&titled(&format!("What they give up against {}, and gain", best.store), &trades, style));
+    }
+    let out_of_it: Vec<String> =
+        advice.verdict.out.iter().map(|out| format!("{}: {}", out.store, out.why)).collect();
+    if !out_of_it.is_empty() {
+        out.push_str(&titled("Out of the question", &out_of_it, style));
+    }
+    out.push_str(&titled("What would change the answer?", &changes(advice), style));
+    out.push_str(&titled(&format!("How {} was open", best.store), &settings(best), style));
+    if let Some(snippet) = snippet {
+        out.push_str(&format!("\n{}\n", style.paint(HEADING, "Open it like this")));
+        out.extend(snippet.lines().map(|line| format!("  {line}").trim_end().to_owned() + "\n"));
+    }
+    out
+}
+
+fn titled(title: &str, lines: &[String], style: Style) -> String {
+    format!("\n{}\n{}", style.paint(HEADING, title), indented(lines, style))
+}
+
+fn indented(lines: &[String], style: Style) -> String {
+    lines.iter().map(|line| wrap(&format!("  {line}"), style.width, "    ")).collect()
+}
+
+/// The settings that were read back, and those that an engine can't be asked for, on one line.
+fn settings(store: &Candidate) -> Vec<String> {
+    let one = |setting: &crate::store::Setting| {
+        let given = if setting.source == SettingSource::Given { " (given)" } else { "" };
+        format!("{} = {}{given}", setting.name, setting.value)
+    };
+    let all: Vec<String> = store.settings.iter().map(one).collect();
+    vec![if all.is_empty() { "It has no settings.".into() } else { all.join("; ") }]
+}
+
+/// A row for every store.
+fn table(advice: &Advice) -> Grid {
+    let mut grid = Grid::new(1);
+    let operations = advice.question.mix.shares();
+    let mut head = vec![Item::new(""), Item::new("operation").right()];
+    head.extend(operations.iter().map(|(operation, _)| Item::new(operation.name()).right()));
+    head.extend(["disk/values", "memory", "times worse"].map(|title| Item::new(title).right()));
+    grid.head(head);
+    let row = |store: &Candidate| {
+        let front = if store.beaten_by.is_none() { " *" } else { "" };
+        let ns = |value: f64| Item::new(Unit::Nanoseconds.show(value)).right();
+        let mut items = vec![
+            Item::new(format!("{}{front}", store.store)).painted(store_style(&store.store)),
+            ns(store.speed.mean.value),
+        ];
+        items.extend(store.operations.iter().map(|(_, latency)| ns(latency.mean.value)));
+        items.push(Item::new(three_digits(store.space.mean.value)).right());
+        items.push(Item::new(Unit::Bytes.show(store.memory.mean.value)).right());
+        let worse = match &store.times_worse {
+            None => "best".to_owned(),
+            Some(ratio) if store.wins => format!("{} (tie)", three_digits(ratio.ratio.value)),
+            Some(ratio) => three_digits(ratio.ratio.value),
+        };
+        items.push(Item::new(worse).right());
+        items
+    };
+    grid.group(advice.verdict.ranking.iter().map(row).collect());
+    grid
+}

@@ -1,0 +1,125 @@
+use super::question::{Goal, Question};
+use super::turn::Turn;
+use super::*;
+use crate::report::samples::{Sample, blocks, run};
+use crate::result::Run;
+use crate::units::{CountRange, SizeRange};
+
+fn question() -> Question {
+    Question {
+        records: 100,
+        size: SizeRange { from: 1, to: 1024 },
+        data: crate::cell::Data::Incompressible,
+        guarantee: crate::store::Guarantee::Process,
+        threads: 1,
+        mix: "get=80,update=15,insert=5".parse().unwrap(),
+        goal: Goal::Speed,
+        max_memory_bytes: None,
+    }
+}
+
+fn advice(question: &Question, runs: &[Run]) -> Result<Advice, Uncovered> {
+    Advice::from_runs(question, &Merged::new(runs, &["null"]))
+}
+
+/// Three blocks in which lmdb is best, redb 1.5 times worse and sqlite 4 times; rocksdb fails.
+fn three_blocks() -> Run {
+    let block = |noise: f64| {
+        vec![
+            Sample::new("redb").ns(1500.0 * noise),
+            Sample::new("lmdb").ns(1000.0 * noise),
+            Sample::new("sqlite").ns(4000.0),
+            Sample::new("null").ns(1.0),
+            Sample::new("rocksdb").failed("out of luck"),
+        ]
+    };
+    blocks("box", &[block(1.0), block(1.02), block(0.99)])
+}
+
+#[test]
+fn the_best_comes_first_and_the_others_are_weighed_against_it() {
+    let advice = advice(&question(), &[three_blocks()]).unwrap();
+    let names: Vec<&str> = advice.verdict.ranking.iter().map(|store| store.store.as_str()).collect();
+    assert_eq!(names, ["lmdb", "redb", "sqlite"]);
+    let [best, redb, _] = advice.verdict.ranking.as_slice() else { panic!() };
+    // 80 % of gets at 500 ns, 15 % of updates at 1,250 ns, 5 % of inserts at 1,000 ns, less a little noise.
+    assert!((best.speed.mean.value / 637.5 - 1.0).abs() < 0.01, "{:?}", best.speed);
+    assert!((redb.times_worse.unwrap().ratio.value - 1.5).abs() < 0.01);
+    assert_eq!((best.wins, redb.wins, best.beaten_by.clone()), (true, false, None));
+    assert_eq!(redb.beaten_by.as_deref(), Some("lmdb"));
+    assert_eq!(advice.verdict.out[0].why, "failed: out of luck");
+    assert_eq!(advice.turns.turns, []);
+}
+
+#[test]
+fn a_store_with_too_much_memory_is_out_of_the_question() {
+    // The samples' memory is a kibibyte for each nanosecond.
+    let question = Question { max_memory_bytes: Some(1200 << 10), ..question() };
+    let advice = advice(&question, &[three_blocks()]).unwrap();
+    assert_eq!(advice.trials().keys().copied().collect::<Vec<_>>(), ["lmdb"]);
+    assert!(advice.verdict.out.iter().any(|out| out.store == "redb" && out.why.contains("of memory")));
+}
+
+#[test]
+fn records_of_another_size_may_turn_the_answer_and_where_is_told() {
+    let other = SizeRange { from: 4096, to: 8192 };
+    let runs = [run(
+        "box",
+        &[
+            Sample::new("lmdb").ns(1000.0),
+            Sample::new("redb").ns(2000.0),
+            Sample::new("lmdb").size(other).ns(4000.0),
+            Sample::new("redb").size(other).ns(2000.0),
+            Sample::new("lmdb").records(CountRange::starting_at(200)).ns(1000.0),
+            Sample::new("redb").records(CountRange::starting_at(200)).ns(1500.0),
+        ],
+    )];
+    let advice = advice(&question(), &runs).unwrap();
+    let [Turn::Size(size, store, times, even)] = advice.turns.turns.as_slice() else {
+        panic!("{:?}", advice.turns)
+    };
+    assert_eq!((*size, store.as_str()), (other, "redb"));
+    assert!((times.unwrap().ratio.value - 2.0).abs() < 0.01);
+    // Twice as bad here, half as bad there: alike half-way between the mean sizes on a logarithmic scale.
+    let half_way = (question().size.mean() * other.mean()).sqrt();
+    assert!((even.unwrap() / half_way - 1.0).abs() < 0.01);
+    assert_eq!(advice.turns.counts, [CountRange::starting_at(200)]);
+}
+
+#[test]
+fn what_runs_do_not_cover_is_said() {
+    let runs = [three_blocks()];
+    let uncovered = |change: fn(&mut Question)| {
+        let mut question = question();
+        change(&mut question);
+        advice(&question, &runs).unwrap_err().to_string()
+    };
+    assert!(uncovered(|q| q.threads = 4).contains("with 4 thread"));
+    assert!(uncovered(|q| q.guarantee = crate::store::Guarantee::Power).contains("guarantee power"));
+    assert!(uncovered(|q| q.records = 100_000).contains("100 records of 1B..1KiB"));
+    assert!(uncovered(|q| q.data = crate::cell::Data::Compressible).contains("none of that kind"));
+    assert!(uncovered(|q| q.max_memory_bytes = Some(1)).contains("no store answers"));
+    let elsewhere = [run("box", &[Sample::new("lmdb"), Sample::new("lmdb").place("ssd")])];
+    assert!(advice(&question(), &elsewhere).unwrap_err().to_string().contains("place ssd"));
+}
+
+#[test]
+fn answers_read_well_at_every_width() {
+    let question = Question { goal: Goal::Balance, max_memory_bytes: Some(64 << 20), ..question() };
+    let advice = advice(&question, &[three_blocks()]).unwrap();
+    for width in [80, 100, 160] {
+        let text = advice.text(Some("open(\"x\")"), Style { width, colour: false });
+        assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
+        insta::assert_snapshot!(format!("advice_{width}"), text);
+    }
+    let colour = advice.text(None, Style { width: 100, colour: true });
+    insta::assert_snapshot!("advice_colour", colour.replace('\u{1b}', "␛"));
+}
+
+#[test]
+fn nothing_of_an_answer_is_markup() {
+    let evil = "<b>x</b>";
+    let runs = [run(evil, &[Sample::new(evil).ns(1.0), Sample::new("y").failed(evil)])];
+    let html = advice(&question(), &runs).unwrap().html(Some(evil));
+    assert!(!html.contains("<b>") && html.matches("&lt;b&gt;x&lt;/b&gt;").count() >= 4);
+}
