@@ -39,6 +39,8 @@ const APPEND_LOG: StoreDef = StoreDef {
     ],
     shipped: Guarantee::Process,
     settings: &[],
+    // A template of the code that opens it, for `storebench advise`.
+    snippet: None,
     open: Ok(open),
 };
 

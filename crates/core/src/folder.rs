@@ -130,7 +130,11 @@ fn read_header(path: &Path) -> Result<RunHeader> {
 }
 
 /// Makes a folder that was not there before.
-fn make_unused(runs: &Path, name: &str) -> Result<PathBuf> {
+/// Makes a folder called `name` in `runs`, or `name-2` and so on where there is one.
+///
+/// # Errors
+/// When it can't be made.
+pub fn make_unused(runs: &Path, name: &str) -> Result<PathBuf> {
     let names = std::iter::once(name.to_owned()).chain((2..1000).map(|number| format!("{name}-{number}")));
     for path in names.map(|name| runs.join(name)) {
         match fs::create_dir(&path) {

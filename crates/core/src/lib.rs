@@ -11,6 +11,7 @@ pub mod error;
 pub mod estimate;
 pub mod folder;
 mod lifeline;
+pub mod like;
 pub mod measure;
 pub mod place;
 pub mod plan;

@@ -366,6 +366,9 @@ pub struct StoreDef {
     pub shipped: Guarantee,
     /// The settings that a user may give.
     pub settings: &'static [SettingDef],
+    /// The lines of code that open it in an application, shown by `storebench advise`: a template for its settings, as
+    /// docs/adding-a-store.md describes it.
+    pub snippet: Option<&'static str>,
     /// How to open it, or why this build does not have it.
     pub open: std::result::Result<OpenFn, &'static str>,
 }
@@ -387,6 +390,7 @@ impl StoreDef {
             offers: &[],
             shipped: Guarantee::None,
             settings: &[],
+            snippet: None,
             open: Err(why),
         }
     }

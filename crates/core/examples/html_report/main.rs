@@ -25,7 +25,7 @@ fn main() {
     let (began, worked_before) = (Instant::now(), cpu_s());
     let merged = Merged::new(&runs, &[]);
     let mut page = Vec::new();
-    html::write(&merged, &mut page).unwrap();
+    html::write(&merged, None, &mut page).unwrap();
     let took = began.elapsed().as_secs_f64();
     let worked = cpu_s() - worked_before;
     println!(

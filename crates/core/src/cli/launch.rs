@@ -94,11 +94,12 @@ impl<'a> Launch<'a> {
         RunFolder::create(out, name, &self.header)
     }
 
-    /// Runs what is not among `done`, and says where its folder is and how it ended.
-    pub fn carry_out(
+    /// Runs what is not among `done`, and blocks beyond the plan's trials until the plan's precision is reached; says where
+    /// its folder is and how it ended.
+    pub fn carry_out_precisely(
         &self,
         done: &[TrialResult],
-        mut folder: RunFolder,
+        folder: RunFolder,
         interrupted: &AtomicBool,
     ) -> Result<(PathBuf, Ended)> {
         let harness = report::harness(self.stores);
@@ -107,6 +108,17 @@ impl<'a> Launch<'a> {
             self.plan.precision.is_none_or(|share| precision::is_reached(&run, &harness, share.0 / 100.0))
         };
         let enough: Option<Enough<'_>> = self.plan.precision.is_some().then_some(&enough);
+        self.carry_out(done, folder, enough, interrupted)
+    }
+
+    /// Runs what is not among `done`, and blocks beyond the plan's trials until there is `enough`.
+    pub fn carry_out(
+        &self,
+        done: &[TrialResult],
+        mut folder: RunFolder,
+        enough: Option<Enough<'_>>,
+        interrupted: &AtomicBool,
+    ) -> Result<(PathBuf, Ended)> {
         let Launch { plan, places, cells, .. } = self;
         let job = Job { plan, cells, places, done, interrupted, enough };
         let path = folder.path().to_path_buf();

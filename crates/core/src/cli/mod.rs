@@ -1,5 +1,6 @@
 //! The command line: what a table of stores turns into.
 
+mod advise;
 mod args;
 mod clean;
 mod launch;
@@ -61,6 +62,7 @@ fn dispatch(stores: &[StoreDef], command: Command) -> Result<Exit> {
     match command {
         Command::Run(args) => run::run(stores, &args),
         Command::Report(args) => report::report(stores, &args),
+        Command::Advise(args) => advise::advise(stores, &args),
         Command::Stores => stores::list(stores),
         Command::Studies => studies::list(),
         Command::Clean { directories } => clean::clean(&directories),

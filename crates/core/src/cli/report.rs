@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use super::args::ReportArgs;
 use super::{print, runs, tell};
 use crate::error::{Error, Exit, Result};
-use crate::folder;
 use crate::report::merge::Merged;
 use crate::report::terminal::{self, Style};
 use crate::report::{csv, csv_long, html, json};
@@ -15,11 +14,7 @@ use crate::store::{Kind, StoreDef};
 
 /// Shows runs.
 pub fn report(stores: &[StoreDef], args: &ReportArgs) -> Result<Exit> {
-    let runs = args
-        .runs
-        .iter()
-        .map(|path| folder::read(&runs::find(path, &args.out)?))
-        .collect::<Result<Vec<_>>>()?;
+    let runs = runs::read_all(&args.runs, &args.out)?;
     if runs.iter().all(|run| run.trials.is_empty()) {
         return Err(Error::new(
             Exit::Nothing,
@@ -29,7 +24,7 @@ pub fn report(stores: &[StoreDef], args: &ReportArgs) -> Result<Exit> {
     let harness = harness(stores);
     let merged = Merged::new(&runs, &harness);
     if let Some(path) = &args.html {
-        page(&merged, path)?;
+        page(&merged, None, path)?;
         tell(&format!("written: {}", path.display()));
         return Ok(Exit::Success);
     }
@@ -59,14 +54,14 @@ pub fn winners(stores: &[StoreDef], runs: &[Run]) -> Result<String> {
 /// Writes the page of a run into its folder, and says where it is.
 pub fn run_page(stores: &[StoreDef], run: &Run, folder: &Path) -> Result<PathBuf> {
     let path = folder.join("report.html");
-    page(&Merged::new(std::slice::from_ref(run), &harness(stores)), &path)?;
+    page(&Merged::new(std::slice::from_ref(run), &harness(stores)), None, &path)?;
     Ok(path)
 }
 
-/// Writes a page. A file that was there before is replaced in one step, so that it is never left in half.
-fn page(merged: &Merged<'_>, path: &Path) -> Result<()> {
+/// Writes a page, an answer at its top if there is one. A file that was there before is replaced in one step, so that it is never left in half.
+pub fn page(merged: &Merged<'_>, advice: Option<&str>, path: &Path) -> Result<()> {
     let mut bytes = Vec::new();
-    html::write(merged, &mut bytes)
+    html::write(merged, advice, &mut bytes)
         .map_err(|error| Error::new(Exit::Failure, format!("writing the page: {error}")))?;
     if std::fs::metadata(path).is_ok_and(|there| !there.is_file()) {
         // A pipe, a terminal, a folder: nothing that may be replaced.
@@ -89,7 +84,7 @@ pub fn harness(stores: &[StoreDef]) -> Vec<&'static str> {
 }
 
 /// How standard output can be written to: its width, and colour where it is a terminal and NO_COLOR is not set.
-fn style() -> Style {
+pub fn style() -> Style {
     let terminal = std::io::stdout().is_terminal();
     let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let width = terminal.then(terminal_width).flatten().unwrap_or(100);

@@ -46,7 +46,7 @@ fn start(stores: &[StoreDef], args: &RunArgs, interrupted: &AtomicBool) -> Resul
     }
     let name = format!("{}-{}", plan.name, jiff::Zoned::now().strftime("%Y%m%d-%H%M%S"));
     let folder = launch.folder(&args.out, &name)?;
-    let (path, ended) = launch.carry_out(&[], folder, interrupted)?;
+    let (path, ended) = launch.carry_out_precisely(&[], folder, interrupted)?;
     finish(stores, &path, ended)
 }
 
@@ -131,7 +131,7 @@ fn resume(stores: &[StoreDef], path: &Path, interrupted: &AtomicBool) -> Result<
     let left_out: std::collections::HashSet<_> = run.header.left_out.iter().map(|left| &left.cell).collect();
     let cells: Vec<Cell> = all.into_iter().filter(|cell| !left_out.contains(cell)).collect();
     let launch = Launch { plan: &plan, stores, places: &places, header: run.header.clone(), cells };
-    let (path, ended) = launch.carry_out(&run.trials, folder, interrupted)?;
+    let (path, ended) = launch.carry_out_precisely(&run.trials, folder, interrupted)?;
     finish(stores, &path, ended)
 }
 

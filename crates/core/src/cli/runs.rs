@@ -3,16 +3,48 @@
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Exit, Result};
+use crate::folder;
+use crate::result::Run;
 
 /// The folder of a run: a path, `latest`, or a name in the runs' directory.
 pub fn find(name: &Path, runs: &Path) -> Result<PathBuf> {
     if name == Path::new("latest") && !name.exists() {
         return latest(runs);
     }
-    if !name.exists() && runs.join(name).join("run.json").exists() {
+    if !name.exists() && runs.join(name).exists() {
         return Ok(runs.join(name));
     }
     Ok(name.to_path_buf())
+}
+
+/// Reads the runs that a user names: folders of runs, or folders in which an answer's runs lie.
+///
+/// # Errors
+/// When one can't be read.
+pub fn read_all(names: &[PathBuf], runs: &Path) -> Result<Vec<Run>> {
+    let mut all = Vec::new();
+    for name in names {
+        let path = find(name, runs)?;
+        let within = if path.join("run.json").exists() { Vec::new() } else { within(&path) };
+        if within.is_empty() {
+            all.push(folder::read(&path)?);
+        }
+        for path in within {
+            all.push(folder::read(&path)?);
+        }
+    }
+    Ok(all)
+}
+
+/// The runs in a folder, in the order of their start.
+fn within(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    let mut runs: Vec<PathBuf> = paths.filter(|path| path.join("run.json").exists()).collect();
+    runs.sort_by_cached_key(|path| {
+        std::fs::metadata(path.join("run.json")).and_then(|file| file.modified()).ok()
+    });
+    runs
 }
 
 fn latest(runs: &Path) -> Result<PathBuf> {

@@ -9,6 +9,7 @@ mod html;
 pub mod judge;
 pub mod question;
 mod sentences;
+pub mod snippet;
 mod terminal;
 pub mod turn;
 
@@ -21,8 +22,13 @@ use super::grid::Style;
 use super::matrix::Position;
 use super::merge::Merged;
 use crate::result::PlaceInfo;
+use crate::stats::Rule;
+use crate::units::{CountRange, SizeRange};
 
 pub use self::find::Uncovered;
+
+/// Sizes and numbers of records with which a question was measured.
+pub type Here = (SizeRange, CountRange);
 
 /// An answer to a question.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,12 +48,16 @@ pub struct Advice {
 }
 
 impl Advice {
-    /// Answers a question from runs that cover it.
+    /// Answers a question from runs that cover it, or that were made for it with the records `here`.
     ///
     /// # Errors
     /// What of the question the runs do not cover.
-    pub fn from_runs(question: &Question, merged: &Merged<'_>) -> Result<Advice, Uncovered> {
-        let (group, at) = find::find(question, merged)?;
+    pub fn from_runs(
+        question: &Question,
+        merged: &Merged<'_>,
+        here: Option<Here>,
+    ) -> Result<Advice, Uncovered> {
+        let (group, at) = find::find(question, merged, here)?;
         let verdict = judge(merged, group, at, question);
         let Some(best) = verdict.ranking.first() else {
             return Err(Uncovered::NoStore(verdict.out));
@@ -64,6 +74,14 @@ impl Advice {
             verdict,
             turns,
         })
+    }
+
+    /// Whether the best is told from the second, or both are known to be alike to within `precision`, a share of 1.
+    pub fn is_clear(&self, precision: f64) -> bool {
+        let Some(second) = self.verdict.ranking.get(1) else { return true };
+        let interval = second.times_worse.and_then(|ratio| ratio.ratio.interval);
+        second.rule == Some(Rule::Interval)
+            && interval.is_some_and(|i| i.low > 1.0 || i.high / i.low <= 1.0 + 2.0 * precision)
     }
 
     /// The answer for a terminal; `snippet` opens the recommended store. Each line is ended.

@@ -50,11 +50,11 @@ const SCRIPTS: [&str; 8] = [
 /// How hard data is compressed, from 1 to 9: beyond this, pages of large runs take twice the time to be a tenth smaller.
 const LEVEL: u32 = 4;
 
-/// Writes the page.
+/// Writes the page; `advice`, an answer as HTML, stands first in it.
 ///
 /// # Errors
 /// What the writer gives.
-pub fn write(merged: &Merged<'_>, out: &mut dyn Write) -> io::Result<()> {
+pub fn write(merged: &Merged<'_>, advice: Option<&str>, out: &mut dyn Write) -> io::Result<()> {
     let matrices: Vec<Option<Matrix>> = merged.groups.iter().map(|group| matrix(merged, group)).collect();
     let model = Model::new(merged, &matrices);
     let data = compressed(&model)?;
@@ -64,6 +64,7 @@ pub fn write(merged: &Merged<'_>, out: &mut dyn Write) -> io::Result<()> {
         &[
             ("title", &escape(&title)),
             ("subtitle", &machine::subtitle(merged)),
+            ("advice", advice.unwrap_or_default()),
             ("answer", &answer::html(merged, &matrices)),
             ("load", &load::html(merged)),
             ("missing", &missing::html(merged, &matrices)),
@@ -107,7 +108,7 @@ mod tests {
 
     fn page(runs: &[Run]) -> String {
         let mut bytes = Vec::new();
-        write(&Merged::new(runs, &["null"]), &mut bytes).unwrap();
+        write(&Merged::new(runs, &["null"]), None, &mut bytes).unwrap();
         String::from_utf8(bytes).unwrap()
     }
 

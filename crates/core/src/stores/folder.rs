@@ -60,6 +60,7 @@ const FOLDER: StoreDef = StoreDef {
     ],
     shipped: Guarantee::Process,
     settings: &[],
+    snippet: Some(include_str!("folder/snippet.txt")),
     open: Err("this is what the layouts share"),
 };
 

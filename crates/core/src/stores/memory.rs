@@ -30,6 +30,7 @@ pub const MEMORY: StoreDef = StoreDef {
     }],
     shipped: Guarantee::None,
     settings: &[],
+    snippet: None,
     open: Ok(open),
 };
 

@@ -23,6 +23,7 @@ pub const NULL: StoreDef = StoreDef {
     offers: &[Offer { guarantee: Guarantee::None, settings: "keeps nothing", atomic_replace: false }],
     shipped: Guarantee::None,
     settings: &[],
+    snippet: None,
     open: Ok(open),
 };
 

@@ -59,6 +59,7 @@ pub const BERKELEYDB: StoreDef = StoreDef {
     ],
     shipped: Guarantee::None,
     settings: SETTINGS,
+    snippet: Some(include_str!("../snippets/berkeleydb.c")),
     open: Ok(open as OpenFn),
 };
 

@@ -45,6 +45,7 @@ pub const FJALL: StoreDef = StoreDef {
     ],
     shipped: Guarantee::Process,
     settings: plan::SETTINGS,
+    snippet: Some(include_str!("../snippets/fjall.rs.txt")),
     open: Ok(open),
 };
 

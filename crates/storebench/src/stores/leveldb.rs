@@ -36,6 +36,7 @@ pub const LEVELDB: StoreDef = StoreDef {
     ],
     shipped: Guarantee::Process,
     settings: SETTINGS,
+    snippet: Some(include_str!("../snippets/leveldb.c")),
     open: Ok(open as OpenFn),
 };
 

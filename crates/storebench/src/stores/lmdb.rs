@@ -39,6 +39,7 @@ pub const LMDB: StoreDef = StoreDef {
     ],
     shipped: Guarantee::Power,
     settings: SETTINGS,
+    snippet: Some(include_str!("../snippets/lmdb.c")),
     open: Ok(open),
 };
 

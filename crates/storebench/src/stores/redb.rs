@@ -35,6 +35,7 @@ pub const REDB: StoreDef = StoreDef {
     ],
     shipped: Guarantee::Power,
     settings: SETTINGS,
+    snippet: Some(include_str!("../snippets/redb.rs.txt")),
     open: Ok(open),
 };
 

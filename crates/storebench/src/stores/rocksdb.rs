@@ -40,6 +40,7 @@ pub const ROCKSDB: StoreDef = StoreDef {
     ],
     shipped: Guarantee::Process,
     settings: SETTINGS,
+    snippet: Some(include_str!("../snippets/rocksdb.c")),
     open: Ok(open as OpenFn),
 };
 

@@ -54,6 +54,7 @@ pub const SQLITE: StoreDef = StoreDef {
     // see `pragma::tier`.
     shipped: Guarantee::Process,
     settings: pragma::SETTINGS,
+    snippet: Some(include_str!("../snippets/sqlite.sql")),
     open: Ok(open),
 };
 

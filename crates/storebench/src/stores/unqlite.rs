@@ -48,6 +48,7 @@ pub const UNQLITE: StoreDef = StoreDef {
     ],
     shipped: Guarantee::None,
     settings: &[],
+    snippet: Some(include_str!("../snippets/unqlite.c")),
     open: Ok(open as OpenFn),
 };
 

@@ -19,6 +19,7 @@ pub const fn faulty(name: &'static str, summary: &'static str, open: OpenFn) -> 
         offers: &[Offer { guarantee: Guarantee::Process, settings: "none", atomic_replace: false }],
         shipped: Guarantee::Process,
         settings: &[],
+        snippet: None,
         open: Ok(open),
     }
 }

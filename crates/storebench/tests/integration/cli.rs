@@ -1,5 +1,6 @@
 //! The program as its users meet it: the real binary, in a directory of its own on a real disk.
 
+mod advise;
 mod bad_input;
 mod disks;
 mod failing;

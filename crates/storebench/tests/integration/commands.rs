@@ -118,7 +118,7 @@ fn commands_on_pages_work() {
 #[test]
 fn commands_in_help_work() {
     let mut count = 0;
-    for command in ["", "run", "report"] {
+    for command in ["", "run", "report", "advise"] {
         let help = Scratch::new().storebench(&format!("{command} --help")).out;
         let examples = help.split("Examples:\n").nth(1).unwrap();
         for line in examples.lines().take_while(|line| line.starts_with("  ")) {
@@ -186,6 +186,8 @@ fn with_all_that_is_named() -> Scratch {
     for directory in ["mnt/ssd", "mnt/hdd", "mnt/a", "mnt/b"] {
         fs::create_dir_all(scratch.join(directory)).unwrap();
     }
+    scratch.write("data.csv", "id,body\n1,one\n2,one and two\n");
+    scratch.write("thumbnails/one", "one");
     scratch.write("books/one.txt", "It was a bright cold day in April. ".repeat(60_000));
     let plan = fs::read_to_string(root().join("studies/crud.toml")).unwrap();
     scratch.write("my-plan.toml", plan);
@@ -208,11 +210,13 @@ fn substituted(command: &str) -> String {
         words.push(word.replace("/mnt/", "mnt/"));
     }
     let has = |option: &str| words.iter().any(|word| word == option);
+    let is_advice = words[1] == "advise" && !has("--from");
     let is_study = words[1] == "run" && !has("--resume") && !has("--dry-run");
     let narrow = NARROW.iter().filter(|(option, _)| is_study && !has(option));
     let narrow = narrow.filter(|(option, _)| *option != "--operations" || !has("--duration"));
     let more: String = narrow.map(|(option, value)| format!(" {option} {value}")).collect();
-    words.join(" ") + &more
+    let advice = if is_advice { " --store sqlite,flat-folder --budget 1s" } else { "" };
+    words.join(" ") + &more + if has("--store") || has("--budget") { "" } else { advice }
 }
 
 /// Runs a command line as a shell does.

@@ -7,4 +7,5 @@ mod commands;
 mod conformance;
 mod html;
 mod pages;
+mod snippets;
 mod structure;

@@ -28,7 +28,8 @@ const MODULES: &[(&str, &[&str])] = &[
     ("schedule", &["background", "cell", "estimate", "plan", "result", "store", "units"]),
     ("folder", &["error", "result"]),
     // `measure` for the histograms that results hold.
-    ("report", &["cell", "measure", "result", "stats", "store", "units"]),
+    ("like", &["cell", "error", "units"]),
+    ("report", &["cell", "measure", "result", "stats", "store", "units", "workload"]),
     (
         "runner",
         &[
@@ -57,6 +58,7 @@ const MODULES: &[(&str, &[&str])] = &[
             "cell",
             "crash_writer",
             "error",
+            "like",
             "estimate",
             "folder",
             "lifeline",

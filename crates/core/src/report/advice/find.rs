@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::Here;
 use super::judge::Out;
 use super::question::Question;
 use crate::cell::{Axis, Cell};
@@ -45,10 +46,11 @@ impl fmt::Display for Uncovered {
     }
 }
 
-/// The group and the position that cover a question, the nearest to it.
+/// The group and the position that cover a question, the nearest to it; or the one that was made for it.
 pub fn find<'m, 'a>(
     question: &Question,
     merged: &'m Merged<'a>,
+    here: Option<Here>,
 ) -> Result<(&'m Group<'a>, Position), Uncovered> {
     let groups: Vec<&Group<'a>> =
         merged.groups.iter().filter(|group| is_plain(&group.key, question)).collect();
@@ -74,7 +76,10 @@ pub fn find<'m, 'a>(
         .collect();
     positions.sort();
     positions.dedup();
-    let near = positions.iter().filter(|at| covers(at.1, at.2, question));
+    let near = positions.iter().filter(|at| match here {
+        Some(here) => (at.1, at.2) == here,
+        None => covers(at.1, at.2, question),
+    });
     let nearest = near.min_by(|a, b| distance(a, question).total_cmp(&distance(b, question)));
     let there = |at: &Position| format!("{} records of {}", grouped(at.2.from), at.1);
     nearest.map(|at| (group, *at)).ok_or_else(|| Uncovered::Place(positions.iter().map(there).collect()))

@@ -87,7 +87,9 @@ impl fmt::Display for Mix {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (position, (operation, share)) in self.shares.iter().enumerate() {
             let comma = if position > 0 { ", " } else { "" };
-            write!(f, "{comma}{} {}", three_digits(share * 100.0), operation.name())?;
+            let percent = share * 100.0;
+            let percent = if percent.fract() == 0.0 { format!("{percent}") } else { three_digits(percent) };
+            write!(f, "{comma}{percent} {}", operation.name())?;
         }
         Ok(())
     }
@@ -163,7 +165,7 @@ mod tests {
     fn a_mix_is_read_in_any_order_and_scaled() {
         let mix: Mix = "update=15, get=80%,insert=5".parse().unwrap();
         assert_eq!(mix, "insert=1,get=16,update=3,remove=0".parse().unwrap());
-        assert_eq!(mix.to_string(), "5.00 insert, 80.0 get, 15.0 update");
+        assert_eq!(mix.to_string(), "5 insert, 80 get, 15 update");
         assert_eq!(mix.share(Operation::Remove), 0.0);
     }
 

@@ -27,8 +27,9 @@ pub fn measured(advice: &Advice) -> Vec<String> {
         )
     });
     let mut lines = vec![format!(
-        "{} stores, {times}, on {}{place}; {} records of {size}.",
+        "{} store{}, {times}, on {}{place}; {} records of {size}.",
         trials.len(),
+        if trials.len() == 1 { "" } else { "s" },
         advice.hardware,
         grouped(records.from),
     )];
@@ -77,9 +78,7 @@ fn with_interval(estimate: &Estimate, unit: Unit) -> String {
 
 /// How sure it is that no other store is better.
 pub fn sure(advice: &Advice) -> String {
-    let [_, others @ ..] = advice.verdict.ranking.as_slice() else {
-        return "It is the only store that answers the question: nothing was compared.".into();
-    };
+    let others = advice.verdict.ranking.get(1..).unwrap_or_default();
     let tied: Vec<&str> = others.iter().filter(|o| o.wins).map(|o| o.store.as_str()).collect();
     if !tied.is_empty() {
         return format!(
@@ -87,7 +86,9 @@ pub fn sure(advice: &Advice) -> String {
             tied.join(", ")
         );
     }
-    let Some(second) = others.first() else { return String::new() };
+    let Some(second) = others.first() else {
+        return "It is the only store that answers the question: nothing was compared.".into();
+    };
     let ratio = second.times_worse;
     match (second.rule, ratio.and_then(|ratio| Some((ratio, ratio.ratio.interval?)))) {
         (Some(Rule::Interval), Some((ratio, interval))) => format!(
@@ -130,10 +131,9 @@ pub fn trade(store: &Candidate) -> String {
 
 fn times(ratio: &Ratio) -> String {
     let value = three_digits(ratio.ratio.value);
-    match ratio.ratio.interval.filter(|interval| interval.low < interval.high) {
-        Some(interval) if ratio.blocks >= MIN_BLOCKS => {
-            format!("{value} ({} to {}) times", three_digits(interval.low), three_digits(interval.high))
-        }
+    let interval = ratio.ratio.interval.filter(|_| ratio.blocks >= MIN_BLOCKS);
+    match interval.map(|interval| (three_digits(interval.low), three_digits(interval.high))) {
+        Some((low, high)) if low != high => format!("{value} ({low} to {high}) times"),
         _ => format!("{value} times"),
     }
 }

@@ -19,7 +19,7 @@ fn question() -> Question {
 }
 
 fn advice(question: &Question, runs: &[Run]) -> Result<Advice, Uncovered> {
-    Advice::from_runs(question, &Merged::new(runs, &["null"]))
+    Advice::from_runs(question, &Merged::new(runs, &["null"]), None)
 }
 
 /// Three blocks in which lmdb is best, redb 1.5 times worse and sqlite 4 times; rocksdb fails.
@@ -49,6 +49,9 @@ fn the_best_comes_first_and_the_others_are_weighed_against_it() {
     assert_eq!(redb.beaten_by.as_deref(), Some("lmdb"));
     assert_eq!(advice.verdict.out[0].why, "failed: out of luck");
     assert_eq!(advice.turns.turns, []);
+    assert!(advice.is_clear(0.03));
+    let once = run("box", &[Sample::new("lmdb").ns(1000.0), Sample::new("redb").ns(9000.0)]);
+    assert!(!self::advice(&question(), &[once]).unwrap().is_clear(0.03));
 }
 
 #[test]

@@ -1,0 +1,280 @@
+//! The measurements behind an answer: every store once, the best again, then what might change the answer.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use super::super::args::{AdviseArgs, PlaceArg};
+use super::super::launch::{self, Launch, Places};
+use super::super::{report, tell};
+use crate::cell::{DEFAULT_PLACE, GuaranteeChoice};
+use crate::error::{Error, Result};
+use crate::estimate;
+use crate::place::directory::WorkFolder;
+use crate::place::probe::{self, Probe};
+use crate::plan::{self, Bytes, Changes, Period, Plan};
+use crate::report::advice::question::Question;
+use crate::report::advice::{Advice, Here};
+use crate::report::merge::Merged;
+use crate::result::{Run, TrialResult};
+use crate::runner::parent::Enough;
+use crate::schedule;
+use crate::store::StoreDef;
+use crate::units::{CountRange, SizeRange, grouped, rough_duration};
+
+/// Operations of each kind in a trial, unless that takes too long.
+const OPERATIONS: u64 = 1000;
+/// The fewest operations, and the fewest records, that a trial is cut down to.
+const FEWEST: u64 = 100;
+/// The share of the budget in which every store is to be measured once.
+const FIRST_SHARE: f64 = 0.4;
+/// The share of the budget after which no more time is spent on the best stores, but on what might change the answer.
+const BEST_SHARE: f64 = 0.7;
+/// Stores that are measured again.
+const FINALISTS: usize = 4;
+/// A store that is more times worse than this, and not the second, is not measured again.
+const HOPELESS: f64 = 3.0;
+/// How well the ratio of the second to the best is to be known.
+const PRECISION: f64 = 0.03;
+/// Stores that are measured with other records.
+const ELSEWHERE: usize = 3;
+/// Other record sizes are so many times smaller and larger.
+const SIZE_STEP: u64 = 8;
+/// Other record counts are so many times smaller and larger.
+const COUNT_STEP: u64 = 10;
+
+/// Measures what a question asks, in stages: every store once; the best again, until it is clear which is best; then what
+/// might change the answer, as far as time allows.
+pub struct Measuring<'a> {
+    stores: &'a [StoreDef],
+    question: &'a Question,
+    interrupted: Arc<AtomicBool>,
+    places: Places,
+    pub folder: PathBuf,
+    start: Instant,
+    budget: Duration,
+    plan: Plan,
+    pub runs: Vec<Run>,
+}
+
+impl<'a> Measuring<'a> {
+    pub fn new(
+        stores: &'a [StoreDef],
+        args: &'a AdviseArgs,
+        question: &'a Question,
+    ) -> Result<Measuring<'a>> {
+        let interrupted = launch::listen()?;
+        std::fs::create_dir_all(&args.out).map_err(Error::io("making the runs' directory", &args.out))?;
+        let at = args.at.iter().map(|path| PlaceArg { name: DEFAULT_PLACE.into(), path: path.clone() });
+        let places = launch::places(&at.collect::<Vec<_>>(), &args.out)?;
+        let plan = first_plan(stores, args, question, &places)?;
+        let name = format!("advise-{}", jiff::Zoned::now().strftime("%Y%m%d-%H%M%S"));
+        Ok(Measuring {
+            stores,
+            question,
+            interrupted,
+            places,
+            folder: crate::folder::make_unused(&args.out, &name)?,
+            start: Instant::now(),
+            budget: args.budget.0,
+            plan,
+            runs: Vec::new(),
+        })
+    }
+
+    /// Measures; says whether it was interrupted.
+    pub fn measure(&mut self) -> Result<bool> {
+        let records = self.here().1.from;
+        if records < self.question.records {
+            tell(&format!(
+                "{} records in place of {}, so that every store is measured within {}: --budget gives more time",
+                grouped(records),
+                grouped(self.question.records),
+                rough_duration(self.budget.mul_f64(FIRST_SHARE)),
+            ));
+        }
+        tell("1 of 3: every store, once");
+        if self.stage("all", &self.plan.clone())? {
+            return Ok(true);
+        }
+        let ranking = self.ranking();
+        let worth = ranking.iter().enumerate().filter(|(rank, (_, worse))| *rank < 2 || *worse < HOPELESS);
+        let finalists: Vec<String> = worth.map(|(_, (store, _))| store.clone()).take(FINALISTS).collect();
+        if finalists.len() > 1 && self.time_for(&finalists, 1.0, BEST_SHARE) {
+            tell(&format!("2 of 3: {}, again", finalists.join(", ")));
+            if self.again(&finalists)? {
+                return Ok(true);
+            }
+        }
+        let others: Vec<String> = ranking.into_iter().map(|(store, _)| store).take(ELSEWHERE).collect();
+        if others.len() > 1 {
+            tell("3 of 3: other records, for what would change the answer");
+            return self.elsewhere(&others);
+        }
+        Ok(false)
+    }
+
+    /// Where the question itself is measured.
+    pub fn here(&self) -> Here {
+        (self.plan.axes.record_size[0], self.plan.axes.records[0])
+    }
+
+    /// Runs a plan; says whether it was interrupted.
+    fn stage(&mut self, name: &str, plan: &Plan) -> Result<bool> {
+        let Some((run, interrupted)) = self.carry_out(name, plan, None)? else { return Ok(false) };
+        self.runs.push(run);
+        Ok(interrupted)
+    }
+
+    /// Runs a plan; says what came of it, and whether it was interrupted.
+    fn carry_out(&self, name: &str, plan: &Plan, enough: Option<Enough<'_>>) -> Result<Option<(Run, bool)>> {
+        let launch = Launch::new(self.stores, plan, &self.places, None)?;
+        if launch.cells.is_empty() && !self.runs.is_empty() {
+            // Larger records, or more of them, than the disk holds: nothing is lost but a look at them.
+            return Ok(None);
+        }
+        let folder = launch.folder(&self.folder, name)?;
+        let (path, ended) = launch.carry_out(&[], folder, enough, &self.interrupted)?;
+        Ok(Some((crate::folder::read(&path)?, ended.interrupted)))
+    }
+
+    /// The stores so far, the best first, each with how many times worse it is.
+    fn ranking(&self) -> Vec<(String, f64)> {
+        let harness = report::harness(self.stores);
+        let merged = Merged::new(&self.runs, &harness);
+        let Ok(advice) = Advice::from_runs(self.question, &merged, Some(self.here())) else {
+            return Vec::new();
+        };
+        let ranking = advice.verdict.ranking.into_iter();
+        ranking.map(|store| (store.store, store.times_worse.map_or(1.0, |ratio| ratio.ratio.value))).collect()
+    }
+
+    /// Whether a block of these stores, `factor` times as long as the first, ends within a share of the budget.
+    fn time_for(&self, stores: &[String], factor: f64, share: f64) -> bool {
+        let took: f64 = self.runs.first().map_or(0.0, |run| {
+            let trials = run.trials.iter().filter(|trial| stores.contains(&trial.cell.store));
+            trials.map(|trial| trial.wall_s).sum()
+        });
+        self.start.elapsed().as_secs_f64() + took * factor <= self.budget.as_secs_f64() * share
+    }
+
+    /// Adds blocks of the best stores until it is clear which is best, or time is up.
+    fn again(&mut self, finalists: &[String]) -> Result<bool> {
+        let mut plan = self.plan.clone();
+        plan.apply(Changes { store: Some(finalists.to_vec()), ..Changes::default() })?;
+        let harness = report::harness(self.stores);
+        let enough = |trials: &[TrialResult]| {
+            let mut runs = self.runs.clone();
+            runs.extend(self.runs.first().map(|run| Run { trials: trials.to_vec(), ..run.clone() }));
+            let merged = Merged::new(&runs, &harness);
+            let clear = |advice: Advice| advice.is_clear(PRECISION);
+            !self.time_for(finalists, 1.0, BEST_SHARE)
+                || Advice::from_runs(self.question, &merged, Some(self.here())).is_ok_and(clear)
+        };
+        let Some((run, interrupted)) = self.carry_out("best", &plan, Some(&enough))? else {
+            return Ok(false);
+        };
+        self.runs.push(run);
+        Ok(interrupted)
+    }
+
+    /// Smaller and larger records, fewer and more of them.
+    fn elsewhere(&mut self, stores: &[String]) -> Result<bool> {
+        let (size, records) = self.here();
+        let sizes = |scale: fn(u64) -> u64| SizeRange {
+            from: scale(size.from).max(1),
+            to: scale(size.to - 1).max(1) + 1,
+        };
+        let (smaller, larger) = (sizes(|bytes| bytes / SIZE_STEP), sizes(|bytes| bytes * SIZE_STEP));
+        let counts = |from: u64| counts(from.max(1), self.plan.operations);
+        let (fewer, more) = (counts(records.from / COUNT_STEP), counts(records.from * COUNT_STEP));
+        let all = [
+            ("smaller", smaller, records, 1.0),
+            ("fewer", size, fewer, 1.0),
+            ("larger", larger, records, SIZE_STEP as f64),
+            ("more", size, more, COUNT_STEP as f64),
+        ];
+        for (name, other_size, other_records, factor) in all {
+            let same = (other_size, other_records) == (size, records);
+            if same || !self.time_for(stores, factor, 1.0) {
+                continue;
+            }
+            let mut plan = self.plan.clone();
+            let elsewhere = Changes {
+                store: Some(stores.to_vec()),
+                record_size: Some(vec![other_size]),
+                records: Some(vec![other_records]),
+                ..Changes::default()
+            };
+            if plan.apply(elsewhere).is_err() {
+                // Larger records than a plan can have.
+                continue;
+            }
+            if self.stage(name, &plan)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// A count that a trial's inserts do not outgrow.
+fn counts(from: u64, operations: u64) -> CountRange {
+    CountRange { from, to: from + (from / 4).max(operations) }
+}
+
+/// Every store that offers the guarantee, once, with as many records and operations as there is time for.
+fn first_plan(stores: &[StoreDef], args: &AdviseArgs, question: &Question, places: &Places) -> Result<Plan> {
+    let mut plan = plan::find("crud")?;
+    plan.presets.clear();
+    plan.name = "advise".into();
+    plan.title = format!("Advice: {question}");
+    plan.source = String::new();
+    let able = stores.iter().filter(|store| store.runs_by_default());
+    let able = able.filter(|store| store.offer(question.guarantee).is_some());
+    let named = args.store.clone().unwrap_or_else(|| able.map(|store| store.name.to_owned()).collect());
+    let changes = |records: u64, operations: u64| Changes {
+        trials: Some(1),
+        operations: Some(operations),
+        order: Some(question.mix.shares().iter().map(|(operation, _)| *operation).collect()),
+        seed: Some(args.seed),
+        // What does not fit onto the disk is left out; what takes too long has been cut down.
+        size_limit: Some(Bytes(u64::MAX)),
+        timeout: Some(Period(args.budget.0.max(Duration::from_secs(60)))),
+        store: Some(named.clone()),
+        record_size: Some(vec![question.size]),
+        records: Some(vec![counts(records, operations)]),
+        data: Some(vec![question.data]),
+        guarantee: Some(vec![GuaranteeChoice::Tier(question.guarantee)]),
+        threads: Some(vec![question.threads]),
+        ..Changes::default()
+    };
+    let limit = args.budget.0.as_secs_f64() * FIRST_SHARE;
+    let (mut records, mut operations) = (question.records, OPERATIONS);
+    plan.apply(changes(records, operations))?;
+    let probe = probe(places)?;
+    while estimate_s(&plan, stores, places, &probe) > limit && records.max(operations) > FEWEST {
+        if operations > FEWEST && (records < 10 * FEWEST || operations * 10 > records) {
+            operations = (operations / 2).max(FEWEST);
+        } else {
+            records = (records / 2).max(FEWEST);
+        }
+        plan.apply(changes(records, operations))?;
+    }
+    Ok(plan)
+}
+
+fn probe(places: &Places) -> Result<Probe> {
+    let path = places.values().next().map_or(Path::new("."), PathBuf::as_path);
+    let work = WorkFolder::create(path)?;
+    probe::probe(&work.trial("probe")?).map_err(Error::io("probing", path))
+}
+
+/// How long a block of a plan may take, in seconds.
+fn estimate_s(plan: &Plan, stores: &[StoreDef], places: &Places, probe: &Probe) -> f64 {
+    let rooms: Vec<schedule::Room> =
+        places.keys().map(|name| schedule::Room { name: name.clone(), free_bytes: u64::MAX }).collect();
+    let (cells, _) = schedule::cells(plan, stores, &rooms, &|_| None);
+    cells.iter().map(|cell| estimate::seconds(cell, plan.operations, probe)).sum()
+}

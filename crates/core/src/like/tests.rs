@@ -1,0 +1,51 @@
+use super::*;
+
+#[test]
+fn a_folder_is_its_files_wherever_they_lie() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(folder.path().join("a/b")).unwrap();
+    let mut random = fastrand::Rng::with_seed(1);
+    for number in 0..400_usize {
+        let bytes: Vec<u8> = (0..1000 + number).map(|_| random.u8(..)).collect();
+        let name = if number % 2 == 0 { format!("a/{number}") } else { format!("a/b/{number}") };
+        std::fs::write(folder.path().join(name), bytes).unwrap();
+    }
+    std::fs::write(folder.path().join("empty"), "").unwrap();
+    std::os::unix::fs::symlink(folder.path(), folder.path().join("a/loop")).unwrap();
+    let likeness = Likeness::of(folder.path().to_str().unwrap()).unwrap();
+    assert_eq!((likeness.count, likeness.data), (400, Data::Incompressible));
+    assert!((1015..=1025).contains(&likeness.size.from), "{likeness:?}");
+    assert!((1375..=1385).contains(&likeness.size.to), "{likeness:?}");
+    assert!((0.9..1.01).contains(&likeness.ratio));
+    assert!(
+        likeness.describe().starts_with("400 values, nine of ten of them from 10"),
+        "{}",
+        likeness.describe()
+    );
+}
+
+#[test]
+fn a_column_of_a_csv_file_is_its_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("data.csv");
+    let rows: String =
+        (0..500).map(|n| format!("{n},\"the same, word {n} and again the same word\"\n")).collect();
+    std::fs::write(&file, format!("id,body\n{rows}")).unwrap();
+    let name = |column: &str| format!("{}:{column}", file.display());
+    let likeness = Likeness::of(&name("body")).unwrap();
+    assert_eq!((likeness.count, likeness.data), (500, Data::Compressible));
+    assert!(likeness.ratio > 3.0 && likeness.median == 42, "{likeness:?}");
+    assert!(Likeness::of(&name("bodi")).unwrap_err().contains("did you mean body?"));
+}
+
+#[test]
+fn what_has_no_values_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let empty = Likeness::of(folder.path().to_str().unwrap()).unwrap_err();
+    assert!(empty.contains("no values"), "{empty}");
+    std::fs::write(folder.path().join("x"), "").unwrap();
+    assert!(
+        Likeness::of(folder.path().to_str().unwrap()).unwrap_err().contains("all 1 values in it are empty")
+    );
+    assert!(Likeness::of("/nonexistent").unwrap_err().contains("no folder"));
+}

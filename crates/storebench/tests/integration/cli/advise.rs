@@ -1,0 +1,136 @@
+//! One question, one answer.
+
+use std::fs;
+use std::sync::OnceLock;
+
+use storebench_core::error::Exit;
+
+use super::support::{STOREBENCH, Scratch, contents, wait_for};
+
+const SMALL: &str = "advise --records 200 --size 100B --store lmdb,sqlite,flat-folder --budget 5s";
+
+/// One answer, made once for all tests here.
+fn answered() -> &'static (Scratch, String) {
+    static ANSWERED: OnceLock<(Scratch, String)> = OnceLock::new();
+    ANSWERED.get_or_init(|| {
+        let scratch = Scratch::new();
+        let said = scratch.storebench(&format!("{SMALL} --html answer.html")).ends(Exit::Success);
+        for (number, stage) in ["1 of 3: every store, once", "3 of 3: other records"].iter().enumerate() {
+            assert!(said.err.contains(stage), "{number}: {said}");
+        }
+        scratch.assert_nothing_left();
+        (scratch, said.out)
+    })
+}
+
+/// The folder with the runs of the answer.
+fn folder() -> String {
+    let mut names = fs::read_dir(answered().0.join("storebench-runs")).unwrap();
+    names.next().unwrap().unwrap().path().display().to_string()
+}
+
+#[test]
+fn an_answer_recommends_a_store_says_why_and_how_to_open_it() {
+    let (scratch, out) = answered();
+    for part in [
+        "Asked\n  200 incompressible records of 100B; of 100 operations 5 insert, 80 get, 15 update",
+        "Recommended:",
+        "How sure is that?",
+        "The stores, the best first",
+        "What would change the answer?",
+        "Open it like this",
+    ] {
+        assert!(out.contains(part), "{part} is missing:\n{out}");
+    }
+    assert!(out.lines().all(|line| line.chars().count() <= 100), "{out}");
+    let recommended = out.lines().find_map(|line| line.strip_prefix("Recommended:")).unwrap().trim();
+    let store = recommended.split_whitespace().next().unwrap();
+    let page = fs::read_to_string(scratch.join("answer.html")).unwrap();
+    assert!(page.contains(&format!("Keep them in <strong>{store}</strong>")));
+    let kept = fs::read_to_string(format!("{}/report.html", folder())).unwrap();
+    assert_eq!(kept, page);
+}
+
+#[test]
+fn earlier_results_answer_without_measuring() {
+    let (scratch, out) = answered();
+    let before = contents(scratch.path());
+    let folder = folder();
+    let same =
+        scratch.storebench(&format!("advise --records 200 --size 100B --from {folder}")).ends(Exit::Success);
+    let recommended =
+        |text: &str| text.lines().find(|line| line.starts_with("Recommended:")).unwrap().to_owned();
+    assert_eq!(recommended(&same.out), recommended(out));
+    let other = scratch
+        .storebench(&format!(
+            "advise --records 200 --size 100B --mix insert=1 --optimize memory --from {folder}"
+        ))
+        .ends(Exit::Success);
+    assert!(other.out.contains("of 100 operations 100 insert"), "{other}");
+    for (question, complaint) in [
+        ("--records 200 --size 1MiB", "measured were"),
+        ("--records 1M --size 100B", "measured were"),
+        ("--records 200 --size 100B --guarantee power", "at guarantee power"),
+        ("--records 200 --size 100B --mix remove=1", "not every operation of the mix was measured"),
+    ] {
+        let said = scratch.storebench(&format!("advise {question} --from {folder}")).ends(Exit::Nothing);
+        assert!(said.err.contains("there is no answer") && said.err.contains(complaint), "{said}");
+    }
+    assert_eq!(contents(scratch.path()), before, "nothing was written");
+}
+
+#[test]
+fn a_report_shows_the_runs_behind_an_answer() {
+    let (scratch, _) = answered();
+    let said = scratch.storebench(&format!("report {}", folder())).ends(Exit::Success);
+    assert!(said.out.contains("study advise") && said.out.contains("flat-folder"), "{said}");
+}
+
+#[test]
+fn data_like_the_users_are_read_and_left_alone() {
+    let scratch = Scratch::new();
+    for number in 0..60_usize {
+        scratch.write(&format!("notes/{number}.txt"), "the same words again and again ".repeat(10 + number));
+    }
+    let before = contents(&scratch.join("notes"));
+    let said = scratch.storebench("advise --like notes --store lmdb --budget 1s").ends(Exit::Success);
+    assert!(said.err.contains("data like yours: 60 values"), "{said}");
+    assert!(said.out.contains("Asked\n  60 compressible records of "), "{said}");
+    assert!(said.out.contains("It is the only store"), "{said}");
+    assert_eq!(contents(&scratch.join("notes")), before);
+}
+
+#[test]
+fn what_can_not_be_asked_is_told() {
+    let scratch = Scratch::new();
+    for (arguments, exit, complaint) in [
+        ("", Exit::Usage, "--records"),
+        ("--records 5", Exit::Usage, "--size"),
+        ("--records 0 --size 1KiB", Exit::BadValue, "at least 1"),
+        ("--records 5 --size 1KiB --mix get=80,put=20", Exit::BadValue, "put"),
+        ("--records 5 --size 1KiB --guarantee default", Exit::BadValue, "process"),
+        ("--records 5 --size 1KiB --store sqlit", Exit::UnknownStore, "did you mean sqlite"),
+        ("--records 5 --size 1KiB --guarantee process --store redb", Exit::Nothing, "does not offer"),
+        ("--like nothing.csv:x", Exit::BadValue, "no folder and no column"),
+        ("--records 5 --size 1KiB --from nowhere", Exit::NotStorebench, "nowhere"),
+    ] {
+        let said = scratch.storebench(&format!("advise {arguments}")).ends(exit);
+        assert!(said.err.contains(complaint), "{arguments}: {said}");
+        let last = said.err.trim_end().lines().last().unwrap();
+        assert!(last.starts_with("storebench: ") && said.out.is_empty(), "{arguments}: {said}");
+    }
+    let left = fs::read_dir(scratch.join("storebench-runs")).unwrap().count();
+    assert_eq!(left, 0, "no folder without results");
+}
+
+#[test]
+fn an_interrupted_answer_keeps_what_was_measured() {
+    let scratch = Scratch::new();
+    let started = scratch.start(STOREBENCH, &SMALL.replace("5s", "60s"));
+    let under_way = || scratch.processes().iter().any(|line| line.contains("__trial"));
+    wait_for("a trial", under_way);
+    started.signal("INT");
+    let said = started.end().ends(Exit::Interrupted);
+    assert!(said.err.contains("--from storebench-runs/advise-"), "{said}");
+    scratch.assert_nothing_left();
+}
