@@ -202,6 +202,9 @@ fn substituted(command: &str) -> String {
         let short = SHORT.iter().find(|(option, _)| before == Some(option));
         let word = match word {
             _ if before == Some("--text") => "books",
+            // As many as the run that is there has.
+            _ if command.contains("advise") && before == Some("--records") => "20",
+            _ if command.contains("advise") && before == Some("--size") => "100B",
             _ if short.is_some() => short.unwrap().1,
             "RUN" => "latest",
             word if word.starts_with("storebench-runs/") => "storebench-runs/a-run",
@@ -215,8 +218,10 @@ fn substituted(command: &str) -> String {
     let narrow = NARROW.iter().filter(|(option, _)| is_study && !has(option));
     let narrow = narrow.filter(|(option, _)| *option != "--operations" || !has("--duration"));
     let more: String = narrow.map(|(option, value)| format!(" {option} {value}")).collect();
-    let advice = if is_advice { " --store sqlite,flat-folder --budget 1s" } else { "" };
-    words.join(" ") + &more + if has("--store") || has("--budget") { "" } else { advice }
+    let advice = [("--store", "sqlite,flat-folder"), ("--budget", "1s")];
+    let advice = advice.iter().filter(|(option, _)| is_advice && !has(option));
+    let more = advice.fold(more, |more, (option, value)| format!("{more} {option} {value}"));
+    words.join(" ") + &more
 }
 
 /// Runs a command line as a shell does.
