@@ -2,6 +2,8 @@
 
 mod args;
 mod clean;
+mod compare;
+mod files;
 mod man;
 mod report;
 mod run;
@@ -60,6 +62,7 @@ fn dispatch(stores: &[StoreDef], command: Command) -> Result<Exit> {
     match command {
         Command::Run(args) => run::run(stores, &args),
         Command::Report(args) => report::report(stores, &args),
+        Command::Compare(args) => compare::compare(stores, &args),
         Command::Stores => stores::list(stores),
         Command::Studies => studies::list(),
         Command::Clean { directories } => clean::clean(&directories),

@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use super::args::ReportArgs;
-use super::{print, runs, tell};
+use super::{files, print, runs, tell};
 use crate::error::{Error, Exit, Result};
 use crate::folder;
 use crate::report::merge::Merged;
@@ -63,24 +63,12 @@ pub fn run_page(stores: &[StoreDef], run: &Run, folder: &Path) -> Result<PathBuf
     Ok(path)
 }
 
-/// Writes a page. A file that was there before is replaced in one step, so that it is never left in half.
+/// Writes a page.
 fn page(merged: &Merged<'_>, path: &Path) -> Result<()> {
     let mut bytes = Vec::new();
     html::write(merged, &mut bytes)
         .map_err(|error| Error::new(Exit::Failure, format!("writing the page: {error}")))?;
-    if std::fs::metadata(path).is_ok_and(|there| !there.is_file()) {
-        // A pipe, a terminal, a folder: nothing that may be replaced.
-        return std::fs::write(path, bytes).map_err(Error::io("writing", path));
-    }
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(".part");
-    let beside = PathBuf::from(beside);
-    let written = std::fs::write(&beside, bytes).and_then(|()| std::fs::rename(&beside, path));
-    if written.is_err() {
-        // What went wrong is said below; whether there was a part to delete does not matter.
-        let _ = std::fs::remove_file(&beside);
-    }
-    written.map_err(Error::io("writing", path))
+    files::replace(path, &bytes)
 }
 
 /// The names of the harness's own stores.
@@ -89,7 +77,7 @@ pub fn harness(stores: &[StoreDef]) -> Vec<&'static str> {
 }
 
 /// How standard output can be written to: its width, and colour where it is a terminal and NO_COLOR is not set.
-fn style() -> Style {
+pub fn style() -> Style {
     let terminal = std::io::stdout().is_terminal();
     let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let width = terminal.then(terminal_width).flatten().unwrap_or(100);

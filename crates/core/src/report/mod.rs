@@ -4,6 +4,7 @@
 //! compared; the rest only reads it. Nothing here prints: callers get strings, or hand over a writer.
 
 pub mod column;
+pub mod compare;
 pub mod csv;
 pub mod csv_long;
 mod grid;
