@@ -324,6 +324,8 @@ Examples:
   storebench report latest --table
   storebench report latest --html report.html   a page for the browser
   storebench report storebench-runs/crud-20260102-030405 --csv > paper.csv
+  storebench report latest --sqlite results.db  one file for questions in SQL
+  storebench report latest --hgrm percentiles   a file for HdrHistogram's plotter for each cell and operation
   storebench report ssd-run hdd-run --csv-long > all.csv   several runs, merged by hardware name";
 
 /// Arguments of `report`.
@@ -348,10 +350,31 @@ pub struct ReportArgs {
     /// A page for the browser, in one file that needs no network
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub html: Option<PathBuf>,
+    #[command(flatten, next_help_heading = "For other tools")]
+    pub export: ExportArgs,
     /// Directory of the runs, for `latest`
     #[arg(long, value_name = "DIR", default_value = "storebench-runs", value_hint = ValueHint::DirPath)]
     pub out: PathBuf,
 }
+
+/// What other tools read. Each is a form of its own, which excludes all others.
+#[derive(Debug, clap::Args)]
+pub struct ExportArgs {
+    /// All results as one SQLite file
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = FORMS)]
+    pub sqlite: Option<PathBuf>,
+    /// Latencies as HdrHistogram's percentile text, a file for each cell and operation, in a new directory
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with_all = FORMS, conflicts_with = "sqlite")]
+    pub hgrm: Option<PathBuf>,
+    /// Bencher Metric Format, for continuous benchmarking
+    #[arg(long, conflicts_with_all = FORMS, conflicts_with_all = ["sqlite", "hgrm"])]
+    pub bencher: bool,
+    /// github-action-benchmark's customSmallerIsBetter
+    #[arg(long, conflicts_with_all = FORMS, conflicts_with_all = ["sqlite", "hgrm", "bencher"])]
+    pub smaller_is_better: bool,
+}
+
+const FORMS: [&str; 5] = ["table", "csv", "csv_long", "json", "html"];
 
 const COMPARE_EXAMPLES: &str = "\
 Examples:

@@ -1,7 +1,6 @@
 //! Files that a user asked for.
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
@@ -15,21 +14,21 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
         // A pipe, a terminal, a folder: nothing that may be replaced.
         return fs::write(path, bytes).map_err(Error::io("writing", path));
     }
-    replace_by(path, |beside| fs::write(beside, bytes)).map_err(Error::io("writing", path))
+    replace_by(path, |beside| fs::write(beside, bytes).map_err(Error::io("writing", path)))
 }
 
 /// Has a file written beside the one that is wanted, and puts it in its place when it is whole.
 ///
 /// # Errors
 /// Those of `write`, and of renaming; then nothing is left beside.
-pub fn replace_by<E: From<io::Error>>(
-    path: &Path,
-    write: impl FnOnce(&Path) -> std::result::Result<(), E>,
-) -> std::result::Result<(), E> {
+pub fn replace_by(path: &Path, write: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
     let mut beside = path.as_os_str().to_owned();
     beside.push(".part");
     let beside = PathBuf::from(beside);
-    let written = write(&beside).and_then(|()| fs::rename(&beside, path).map_err(E::from));
+    // What a killed process left there is of no use.
+    let _ = fs::remove_file(&beside);
+    let renamed = || fs::rename(&beside, path).map_err(Error::io("writing", path));
+    let written = write(&beside).and_then(|()| renamed());
     if written.is_err() {
         // What went wrong is told; whether there was a part to delete does not matter.
         let _ = fs::remove_file(&beside);

@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use super::args::ReportArgs;
-use super::{files, print, runs, tell};
+use super::{Extras, export, files, print, runs, tell};
 use crate::error::{Error, Exit, Result};
 use crate::folder;
 use crate::report::merge::Merged;
@@ -14,7 +14,7 @@ use crate::result::Run;
 use crate::store::{Kind, StoreDef};
 
 /// Shows runs.
-pub fn report(stores: &[StoreDef], args: &ReportArgs) -> Result<Exit> {
+pub fn report(stores: &[StoreDef], extras: Extras, args: &ReportArgs) -> Result<Exit> {
     let runs = args
         .runs
         .iter()
@@ -31,6 +31,9 @@ pub fn report(stores: &[StoreDef], args: &ReportArgs) -> Result<Exit> {
     if let Some(path) = &args.html {
         page(&merged, path)?;
         tell(&format!("written: {}", path.display()));
+        return Ok(Exit::Success);
+    }
+    if export::export(&merged, extras, &args.export)? {
         return Ok(Exit::Success);
     }
     let mut bytes = Vec::new();

@@ -137,7 +137,7 @@ pub fn side(side: &Side<'_>) -> String {
             parts.push(part);
         }
     }
-    format!("{} ({})", side.names.join(", "), parts.join("; "))
+    one_line(&format!("{} ({})", side.names.join(", "), parts.join("; ")))
 }
 
 /// How many, and of what: `1 figure`, `12 cells`.
@@ -163,7 +163,7 @@ pub fn headline(comparison: &Comparison<'_>) -> String {
 /// By what rule, and how far the figures can be trusted: what a reader must know, each a sentence or two.
 pub fn rules(comparison: &Comparison<'_>) -> Vec<String> {
     let tested = comparison.tested();
-    let percent = three_digits(LEVEL * 100.0);
+    let percent = LEVEL * 100.0;
     let unit = comparison.observations.name();
     let mut rules = Vec::new();
     if tested == 0 {
@@ -226,12 +226,14 @@ fn reach(comparison: &Comparison<'_>) -> Option<String> {
         .collect();
     reaches.sort_by(f64::total_cmp);
     let middle = reaches.get(reaches.len() / 2)?;
-    Some(format!("Half of the intervals reach no further than {} to either side.", relative(*middle)))
+    let middle = relative(*middle);
+    let middle = middle.trim_start_matches('+');
+    Some(format!("Half of the intervals reach no further than {middle} to either side."))
 }
 
 /// Mean latencies by store, and all together.
 pub fn stores(comparison: &Comparison<'_>) -> Option<String> {
-    let of = |store: &StoreChange| format!("{} {}", store.store, relative(store.ratio));
+    let of = |store: &StoreChange| format!("{} {}", store.store, unbroken(relative(store.ratio)));
     let stores: Vec<String> = comparison.stores.iter().map(of).collect();
     (!stores.is_empty()).then(|| {
         format!(
@@ -243,18 +245,30 @@ pub fn stores(comparison: &Comparison<'_>) -> Option<String> {
 }
 
 /// The harness's own stores, where both sides ran them.
-pub fn controls(comparison: &Comparison<'_>) -> Vec<String> {
-    let of = |figure: &FigureChange| {
-        let claimed = if figure.is_significant() { ", significantly" } else { "" };
-        let store = &figure.cell.store;
-        format!(
-            "{store}, {}: {}{claimed}; what changes there is the machine, or storebench.",
-            name(figure),
-            change(figure)
-        )
+pub fn controls(comparison: &Comparison<'_>) -> Option<String> {
+    let of = |store: &StoreChange| {
+        let figures = comparison.controls.iter().filter(|figure| figure.cell.store == store.store);
+        let marked = figures.filter(|figure| figure.is_significant()).count();
+        let marked = if marked == 0 { "nothing".into() } else { counted(marked, "figure") };
+        format!("{} {} ({marked} significantly)", store.store, unbroken(relative(store.ratio)))
     };
-    let latencies = comparison.controls.iter().filter(|figure| figure.operation.is_some());
-    latencies.take(LISTED).map(of).collect()
+    let stores: Vec<String> = super::by_store(&comparison.controls).iter().map(of).collect();
+    (!stores.is_empty()).then(|| {
+        format!(
+            "Mean latencies of the harness's own stores: {}. What changes there is the machine, or storebench.",
+            stores.join(", ")
+        )
+    })
+}
+
+/// Text that no line ends within.
+fn unbroken(text: String) -> String {
+    text.replace(' ', "\u{a0}")
+}
+
+/// Text of others on one line.
+fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 /// Differences between the runs, versions and settings that changed, signs of noise: what lies behind the changes.
@@ -289,7 +303,7 @@ pub fn circumstances(comparison: &Comparison<'_>) -> Vec<String> {
         )
     }));
     all.extend(noises(comparison));
-    all
+    all.iter().map(|line| one_line(line)).collect()
 }
 
 fn noises(comparison: &Comparison<'_>) -> Vec<String> {
@@ -341,7 +355,7 @@ pub fn cells(comparison: &Comparison<'_>) -> Vec<String> {
         };
         format!("only in {}: {}{tier}; in {other}: {}", only.side, only.cell.id(), only.other)
     }));
-    all
+    all.iter().map(|line| one_line(line)).collect()
 }
 
 fn capped<T>(all: &[T], what: &str, word: impl Fn(&T) -> String) -> Vec<String> {
