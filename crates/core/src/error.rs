@@ -35,13 +35,17 @@ pub enum Exit {
     Nothing,
     /// The run ended, and some of its trials failed.
     TrialsFailed,
+    /// The runs to be compared are of unlike machines or plans.
+    Unlike,
+    /// A comparison found figures that are worse by more than was allowed.
+    Worse,
     /// Interrupted; finished results are kept.
     Interrupted,
 }
 
 impl Exit {
     /// Every way to end.
-    pub const ALL: [Exit; 15] = [
+    pub const ALL: [Exit; 17] = [
         Exit::Success,
         Exit::Failure,
         Exit::Usage,
@@ -56,6 +60,8 @@ impl Exit {
         Exit::Busy,
         Exit::Nothing,
         Exit::TrialsFailed,
+        Exit::Unlike,
+        Exit::Worse,
         Exit::Interrupted,
     ];
 
@@ -76,6 +82,8 @@ impl Exit {
             Exit::Busy => 18,
             Exit::Nothing => 19,
             Exit::TrialsFailed => 20,
+            Exit::Unlike => 21,
+            Exit::Worse => 22,
             Exit::Interrupted => 130,
         }
     }

@@ -3,6 +3,8 @@
 //! Uncertainty travels with its value ([`Estimate`]). An interval that can't exist is absent, never made up. Intervals
 //! speak of trials: the figure of one trial is one observation, however many operations are behind it.
 
+pub mod unpaired;
+
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 

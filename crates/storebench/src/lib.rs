@@ -1,9 +1,20 @@
 //! The table of stores that storebench measures, for its own binary and for those that add stores to it.
 
+use storebench_core::cli::Extras;
 use storebench_core::store::StoreDef;
 use storebench_core::stores::{FLAT_FOLDER, MEMORY, NESTED_FOLDER, NULL};
 
+#[cfg(feature = "sqlite")]
+mod sqlite_file;
 mod stores;
+
+/// What storebench can do beyond its core, as far as this build has it.
+pub const EXTRAS: Extras = Extras {
+    #[cfg(feature = "sqlite")]
+    sqlite: Some(sqlite_file::open),
+    #[cfg(not(feature = "sqlite"))]
+    sqlite: None,
+};
 
 /// Every store that storebench knows, in the order of its tables; those that this build lacks say so.
 pub const STORES: &[StoreDef] = &[

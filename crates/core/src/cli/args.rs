@@ -1,5 +1,8 @@
 //! The arguments, and the help that teaches them.
 
+mod advise;
+mod compare;
+
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -8,10 +11,11 @@ use clap_complete::Shell;
 
 use crate::cell::{Background, Cache, DEFAULT_PLACE, Data, GuaranteeChoice, Rate, Tuning};
 use crate::plan::{Bytes, Changes, Compression, Percent, Period, Settings};
-use crate::report::advice::question::{Goal, Mix};
-use crate::store::Guarantee;
 use crate::units::{CountRange, SizeRange};
 use crate::workload::driver::{Operation, Visit};
+
+pub use self::advise::AdviseArgs;
+pub use self::compare::CompareArgs;
 
 const ABOUT: &str = "Measures where an application should keep its records";
 
@@ -28,6 +32,7 @@ Examples:
                                          one question, one answer, in about two minutes
   storebench report latest               the table of winners again
   storebench report latest --table       every figure
+  storebench compare before-run after-run    what changed, and what of it is significant
   storebench stores                      what can be measured, and which guarantees it gives
 
 Exit codes are listed in docs/exit-codes.md.";
@@ -48,6 +53,8 @@ pub enum Command {
     Report(ReportArgs),
     /// Where should I keep my records? Measures just that, and answers
     Advise(Box<AdviseArgs>),
+    /// Compare two runs, or two sets of runs: what changed, and what of it is significant
+    Compare(CompareArgs),
     /// List the stores: kind, version, guarantees, order, threads, compression
     Stores,
     /// List the studies and their presets
@@ -327,6 +334,8 @@ Examples:
   storebench report latest --table
   storebench report latest --html report.html   a page for the browser
   storebench report storebench-runs/crud-20260102-030405 --csv > paper.csv
+  storebench report latest --sqlite results.db  one file for questions in SQL
+  storebench report latest --hgrm percentiles   a file for HdrHistogram's plotter for each cell and operation
   storebench report ssd-run hdd-run --csv-long > all.csv   several runs, merged by hardware name";
 
 /// Arguments of `report`.
@@ -351,77 +360,28 @@ pub struct ReportArgs {
     /// A page for the browser, in one file that needs no network
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub html: Option<PathBuf>,
+    #[command(flatten, next_help_heading = "For other tools")]
+    pub export: ExportArgs,
     /// Directory of the runs, for `latest`
     #[arg(long, value_name = "DIR", default_value = "storebench-runs", value_hint = ValueHint::DirPath)]
     pub out: PathBuf,
 }
 
-const ADVISE_EXAMPLES: &str = "\
-Examples:
-  storebench advise --records 100k --size 4KiB..40KiB
-  storebench advise --records 100k --size 4KiB..40KiB --mix get=80,update=15,insert=5 --guarantee power
-  storebench advise --like ./thumbnails --optimize balance --html answer.html
-  storebench advise --like data.csv:body --mix get=1 --max-memory 256MiB
-  storebench advise --records 1000 --size 1KiB --from latest    from results that are there, in no time
-
-Unless told otherwise: of 100 operations 80 get, 15 update and 5 insert; guarantee process; one thread;
-incompressible values; the quickest store is wanted.";
-
-/// Arguments of `advise`.
-#[derive(Debug, Parser)]
-#[command(after_help = ADVISE_EXAMPLES)]
-pub struct AdviseArgs {
-    /// How many records there are
-    #[arg(long, value_name = "COUNT", value_parser = crate::units::parse_count, required_unless_present = "like")]
-    pub records: Option<u64>,
-    /// How large their values are: a size or a range
-    #[arg(long, value_name = "RANGE", required_unless_present = "like")]
-    pub size: Option<SizeRange>,
-    /// Take count, sizes and compressibility from data like yours, which are only read: a folder of files, a column of a CSV
-    /// file (data.csv:column)
-    #[arg(long, value_name = "DATA")]
-    pub like: Option<String>,
-    /// What is done to them, by weight: get=80,update=15,insert=5
-    #[arg(long, value_name = "NAME=WEIGHT,...", default_value = "get=80,update=15,insert=5")]
-    pub mix: Mix,
-    /// What an acknowledged write must survive: none, process (a killed process), power (a power cut)
-    #[arg(long, value_name = "TIER", default_value = "process", value_parser = parse_guarantee)]
-    pub guarantee: Guarantee,
-    /// Threads at work at once
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
-    pub threads: u32,
-    /// The values are text, or compress like it
-    #[arg(long)]
-    pub compressible: bool,
-    /// Stores that take more memory than this are out of the question
-    #[arg(long, value_name = "SIZE")]
-    pub max_memory: Option<Bytes>,
-    /// What the best store is best at
-    #[arg(long, value_name = "GOAL", default_value = "speed")]
-    pub optimize: Goal,
-    /// The stores to choose from [default: all]
-    #[arg(long, value_delimiter = ',', value_name = "NAME,...")]
-    pub store: Option<Vec<String>>,
-    /// How long to measure, about
-    #[arg(long, value_name = "TIME", default_value = "2m")]
-    pub budget: Period,
-    /// Measure nothing: answer from earlier runs; `latest` is the newest
-    #[arg(long, value_name = "RUN", value_hint = ValueHint::DirPath, conflicts_with = "at")]
-    pub from: Vec<PathBuf>,
-    /// Write the answer and all figures to a page for the browser, too
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub html: Option<PathBuf>,
-    /// Directory in which the stores' files are put [default: the directory of the runs]
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
-    pub at: Option<PathBuf>,
-    /// Directory in which the folder with the results is made
-    #[arg(long, value_name = "DIR", default_value = "storebench-runs", value_hint = ValueHint::DirPath)]
-    pub out: PathBuf,
-    /// Everything random comes from it
-    #[arg(long, value_name = "N", default_value_t = 136)]
-    pub seed: u64,
+/// What other tools read. Each is a form of its own, which excludes all others.
+#[derive(Debug, clap::Args)]
+pub struct ExportArgs {
+    /// All results as one SQLite file
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = FORMS)]
+    pub sqlite: Option<PathBuf>,
+    /// Latencies as HdrHistogram's percentile text, a file for each cell and operation, in a new directory
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with_all = FORMS, conflicts_with = "sqlite")]
+    pub hgrm: Option<PathBuf>,
+    /// Bencher Metric Format, for continuous benchmarking
+    #[arg(long, conflicts_with_all = FORMS, conflicts_with_all = ["sqlite", "hgrm"])]
+    pub bencher: bool,
+    /// github-action-benchmark's customSmallerIsBetter
+    #[arg(long, conflicts_with_all = FORMS, conflicts_with_all = ["sqlite", "hgrm", "bencher"])]
+    pub smaller_is_better: bool,
 }
 
-fn parse_guarantee(text: &str) -> Result<Guarantee, String> {
-    text.parse().map_err(|()| "say none, process or power".into())
-}
+const FORMS: [&str; 5] = ["table", "csv", "csv_long", "json", "html"];

@@ -3,6 +3,9 @@
 mod advise;
 mod args;
 mod clean;
+mod compare;
+mod export;
+mod files;
 mod launch;
 mod man;
 mod report;
@@ -19,19 +22,32 @@ use std::process::ExitCode;
 use clap::{CommandFactory, FromArgMatches};
 
 use crate::error::{Error, Exit, Result};
+use crate::report::sql::OpenSqlite;
 use crate::runner::child;
 use crate::store::StoreDef;
 use args::{Args, Command, Hidden};
 
+/// What a program can do beside measuring, by code that this crate does not hold.
+#[derive(Clone, Copy, Default)]
+pub struct Extras {
+    /// What writes SQLite files; without it, `report --sqlite` says that this build can't.
+    pub sqlite: Option<OpenSqlite>,
+}
+
 /// The program: reads the command line, does what it says with these stores, and ends with a documented exit code.
 pub fn main(stores: &[StoreDef]) -> ExitCode {
+    main_with(stores, Extras::default())
+}
+
+/// The same with what this crate does not hold.
+pub fn main_with(stores: &[StoreDef], extras: Extras) -> ExitCode {
     let matches = match Args::command().try_get_matches() {
         Ok(matches) => matches,
         Err(error) => return not_a_command(&error),
     };
     let ended = Args::from_arg_matches(&matches)
         .map_err(|error| usage::explain(&error))
-        .and_then(|args| dispatch(stores, args.command));
+        .and_then(|args| dispatch(stores, extras, args.command));
     match ended {
         Ok(exit) => ExitCode::from(exit.code()),
         Err(error) => {
@@ -58,11 +74,12 @@ fn not_a_command(error: &clap::Error) -> ExitCode {
     ExitCode::from(exit.code())
 }
 
-fn dispatch(stores: &[StoreDef], command: Command) -> Result<Exit> {
+fn dispatch(stores: &[StoreDef], extras: Extras, command: Command) -> Result<Exit> {
     match command {
         Command::Run(args) => run::run(stores, &args),
-        Command::Report(args) => report::report(stores, &args),
+        Command::Report(args) => report::report(stores, extras, &args),
         Command::Advise(args) => advise::advise(stores, &args),
+        Command::Compare(args) => compare::compare(stores, &args),
         Command::Stores => stores::list(stores),
         Command::Studies => studies::list(),
         Command::Clean { directories } => clean::clean(&directories),

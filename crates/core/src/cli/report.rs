@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use super::args::ReportArgs;
-use super::{print, runs, tell};
+use super::{Extras, export, files, print, runs, tell};
 use crate::error::{Error, Exit, Result};
 use crate::report::merge::Merged;
 use crate::report::terminal::{self, Style};
@@ -13,7 +13,7 @@ use crate::result::Run;
 use crate::store::{Kind, StoreDef};
 
 /// Shows runs.
-pub fn report(stores: &[StoreDef], args: &ReportArgs) -> Result<Exit> {
+pub fn report(stores: &[StoreDef], extras: Extras, args: &ReportArgs) -> Result<Exit> {
     let runs = runs::read_all(&args.runs, &args.out)?;
     if runs.iter().all(|run| run.trials.is_empty()) {
         return Err(Error::new(
@@ -26,6 +26,9 @@ pub fn report(stores: &[StoreDef], args: &ReportArgs) -> Result<Exit> {
     if let Some(path) = &args.html {
         page(&merged, None, path)?;
         tell(&format!("written: {}", path.display()));
+        return Ok(Exit::Success);
+    }
+    if export::export(&merged, extras, &args.export)? {
         return Ok(Exit::Success);
     }
     let mut bytes = Vec::new();
@@ -58,24 +61,12 @@ pub fn run_page(stores: &[StoreDef], run: &Run, folder: &Path) -> Result<PathBuf
     Ok(path)
 }
 
-/// Writes a page, an answer at its top if there is one. A file that was there before is replaced in one step, so that it is never left in half.
+/// Writes a page, an answer at its top if there is one.
 pub fn page(merged: &Merged<'_>, advice: Option<&str>, path: &Path) -> Result<()> {
     let mut bytes = Vec::new();
     html::write(merged, advice, &mut bytes)
         .map_err(|error| Error::new(Exit::Failure, format!("writing the page: {error}")))?;
-    if std::fs::metadata(path).is_ok_and(|there| !there.is_file()) {
-        // A pipe, a terminal, a folder: nothing that may be replaced.
-        return std::fs::write(path, bytes).map_err(Error::io("writing", path));
-    }
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(".part");
-    let beside = PathBuf::from(beside);
-    let written = std::fs::write(&beside, bytes).and_then(|()| std::fs::rename(&beside, path));
-    if written.is_err() {
-        // What went wrong is said below; whether there was a part to delete does not matter.
-        let _ = std::fs::remove_file(&beside);
-    }
-    written.map_err(Error::io("writing", path))
+    files::replace(path, &bytes)
 }
 
 /// The names of the harness's own stores.

@@ -30,7 +30,7 @@ use super::matrix::{Matrix, matrix};
 use super::merge::Merged;
 
 const PAGE: &str = include_str!("html/page.html");
-const STYLE: &str = include_str!("html/style.css");
+pub(super) const STYLE: &str = include_str!("html/style.css");
 
 /// Chart.js, as build.rs found it.
 const CHART_LIBRARY: &str = include_str!(concat!(env!("OUT_DIR"), "/chart.js"));

@@ -4,10 +4,14 @@
 //! compared; the rest only reads it. Nothing here prints: callers get strings, or hand over a writer.
 
 pub mod advice;
+mod by_cell;
 pub mod column;
+pub mod compare;
+pub mod continuous;
 pub mod csv;
 pub mod csv_long;
 mod grid;
+pub mod hgrm;
 pub mod html;
 pub mod json;
 pub mod matrix;
@@ -19,6 +23,7 @@ pub mod precision;
 mod samples;
 mod scope;
 pub mod slowdown;
+pub mod sql;
 mod summary;
 mod table;
 pub mod terminal;

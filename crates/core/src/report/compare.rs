@@ -1,0 +1,276 @@
+//! Two runs, or two sets of runs: what changed from the one to the other, by how much, and what of it can be believed.
+//!
+//! Runs of different times share no blocks, so that nothing is paired here: each figure of a cell is a set of observations
+//! on either side, and [`crate::stats::unpaired`] compares them. docs/compare.md says what that can and can't know.
+
+mod cells;
+pub mod html;
+pub mod json;
+pub mod markdown;
+pub mod terminal;
+#[cfg(test)]
+mod tests;
+pub mod unlike;
+mod words;
+
+use indexmap::IndexMap;
+use serde::Serialize;
+
+pub use self::cells::{Broken, Observations, Only, SettingChange, Side};
+use self::cells::{Cells, Observed};
+use super::column::{Better, COLUMNS, Column, Unit};
+use crate::cell::Cell;
+use crate::stats::unpaired::{Change, LEVEL, change, holm};
+use crate::stats::{Summary, geometric_mean};
+use crate::store::Guarantee;
+
+/// The figures that are compared unless others are named: what an application feels of each operation, usually and at
+/// worst; and of the whole, loading, space and memory. Throughput is left out, being the mean latency's inverse: a second
+/// test of the same would only make the first less sure.
+pub const FIGURES: [&str; 5] =
+    ["latency_mean", "latency_p99", "load_time", "disk_allocated", "memory_peak_above_base"];
+
+/// The columns that can be compared: those of which one direction is good.
+pub fn comparable() -> impl Iterator<Item = &'static Column> {
+    COLUMNS.iter().filter(|column| column.better != Better::Neither)
+}
+
+/// What a comparison says of one figure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Significantly worse.
+    Worse,
+    /// Significantly better.
+    Better,
+    /// No significant change, which is not the same as none.
+    Unclear,
+    /// Too few observations on a side to claim anything.
+    TooFew,
+    /// A value is zero on one side, so that there is no ratio.
+    NoRatio,
+}
+
+impl Verdict {
+    /// The word in reports; empty where nothing is claimed.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Worse => "worse",
+            Verdict::Better => "better",
+            Verdict::Unclear | Verdict::TooFew | Verdict::NoRatio => "",
+        }
+    }
+}
+
+/// One figure of one cell, before and after.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FigureChange {
+    /// The cell.
+    pub cell: Cell,
+    /// The tier that it gave, on both sides.
+    pub guarantee: Guarantee,
+    /// The operation; `None` for figures of whole trials.
+    pub operation: Option<String>,
+    /// The column's id.
+    pub figure: &'static str,
+    /// The column's name for people.
+    #[serde(skip)]
+    pub title: &'static str,
+    /// The unit of its values.
+    pub unit: Unit,
+    /// Which direction is good.
+    pub better: Better,
+    /// The figure in BASE.
+    pub base: Summary,
+    /// The figure in NEW.
+    pub new: Summary,
+    /// NEW over BASE; `None` where a value is zero.
+    pub change: Option<Change>,
+    /// The chance of as large a change where there is none, adjusted for the number of figures.
+    pub p_adjusted: Option<f64>,
+    /// What may be claimed.
+    pub verdict: Verdict,
+    /// The least change, as a logarithm, that lies within the interval: 0 where it includes none, or there is none.
+    pub weight: f64,
+}
+
+impl FigureChange {
+    /// Whether it is marked.
+    pub fn is_significant(&self) -> bool {
+        matches!(self.verdict, Verdict::Worse | Verdict::Better)
+    }
+
+    /// Whether it is significantly worse, and by more than a share even at the end of its interval that is nearer to no
+    /// change.
+    pub fn is_worse_by_more_than(&self, share: f64) -> bool {
+        self.verdict == Verdict::Worse && self.weight > share.ln_1p()
+    }
+
+    fn distance(&self) -> f64 {
+        self.change.map_or(0.0, |change| change.ratio.value.ln().abs())
+    }
+}
+
+/// All mean latencies of a store together, which shows what the store's figures have in common; or of all stores.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct StoreChange {
+    /// The store's name.
+    pub store: String,
+    /// Mean latencies that were measured on both sides: one for each cell and operation.
+    pub figures: usize,
+    /// The geometric mean of NEW over BASE.
+    pub ratio: f64,
+}
+
+/// What changed.
+#[derive(Debug, Serialize)]
+pub struct Comparison<'a> {
+    /// The first side.
+    #[serde(skip)]
+    pub base: Side<'a>,
+    /// The second side.
+    #[serde(skip)]
+    pub new: Side<'a>,
+    /// What counts as one observation.
+    pub observations: Observations,
+    /// The figures: significant changes first, then by weight, then by size.
+    pub figures: Vec<FigureChange>,
+    /// The same of the harness's own stores, where both sides ran them: what changes there is the machine, or storebench.
+    pub controls: Vec<FigureChange>,
+    /// Mean latencies by store.
+    pub stores: Vec<StoreChange>,
+    /// Cells that BASE measured and that failed in NEW.
+    pub broken: Vec<Broken>,
+    /// Cells that only one side measured.
+    pub only: Vec<Only>,
+    /// Figures that only one side has, of cells that both measured.
+    pub one_sided: usize,
+    /// How the runs are unlike.
+    pub differences: Vec<unlike::Difference>,
+    /// Versions of the stores that both sides have.
+    pub versions: Vec<unlike::Versions>,
+    /// Settings that the engines gave back differently.
+    pub settings: Vec<SettingChange>,
+}
+
+impl<'a> Comparison<'a> {
+    /// Compares the figures of `columns` in all cells that both sides measured. `harness` names the harness's own stores.
+    pub fn new(
+        base: Side<'a>,
+        new: Side<'a>,
+        columns: &[&'static Column],
+        harness: &[&str],
+    ) -> Comparison<'a> {
+        let cells = Cells::new(base.runs, new.runs);
+        let observations = Observations::of(base.runs, new.runs);
+        let mut one_sided = 0;
+        let mut figures = Vec::new();
+        for observed in cells.both() {
+            for (operation, column) in observed.figures(columns) {
+                match figure(observed, operation, column, observations) {
+                    Some(figure) => figures.push(figure),
+                    None => one_sided += 1,
+                }
+            }
+        }
+        let (mut controls, mut figures): (Vec<_>, Vec<_>) =
+            figures.into_iter().partition(|figure| harness.contains(&figure.cell.store.as_str()));
+        let stores = by_store(&figures);
+        judge(&mut controls);
+        judge(&mut figures);
+        Comparison {
+            observations,
+            stores,
+            broken: cells.broken(),
+            only: cells.only(),
+            one_sided,
+            differences: unlike::differences(base.runs, new.runs),
+            versions: unlike::versions(base.runs, new.runs),
+            settings: cells.settings(),
+            figures,
+            controls,
+            base,
+            new,
+        }
+    }
+
+    /// Figures of which significance can be claimed at all.
+    pub fn tested(&self) -> usize {
+        self.figures.iter().filter(|figure| figure.p_adjusted.is_some()).count()
+    }
+
+    /// Figures with a verdict.
+    pub fn count(&self, verdict: Verdict) -> usize {
+        self.figures.iter().filter(|figure| figure.verdict == verdict).count()
+    }
+
+    /// Figures that are worse by more than a share: see [`FigureChange::is_worse_by_more_than`].
+    pub fn worse_by_more_than(&self, share: f64) -> Vec<&FigureChange> {
+        self.figures.iter().filter(|figure| figure.is_worse_by_more_than(share)).collect()
+    }
+}
+
+/// One figure of a cell, not yet judged; `None` if only one side has it.
+fn figure(
+    observed: &Observed<'_>,
+    operation: Option<&str>,
+    column: &'static Column,
+    observations: Observations,
+) -> Option<FigureChange> {
+    let [base, new] = observed.values(operation, column, observations);
+    let change = change(&base, &new);
+    let weight = change.and_then(|change| change.ratio.interval).map_or(0.0, |interval| {
+        // Positive where the interval lies above 1, or below it; the nearer end says by how much at least.
+        interval.low.ln().max(-interval.high.ln()).max(0.0)
+    });
+    Some(FigureChange {
+        cell: observed.cell.clone(),
+        guarantee: observed.tier,
+        operation: operation.map(str::to_owned),
+        figure: column.id,
+        title: column.title,
+        unit: column.unit,
+        better: column.better,
+        base: Summary::of(&base)?,
+        new: Summary::of(&new)?,
+        change,
+        p_adjusted: None,
+        verdict: Verdict::Unclear,
+        weight,
+    })
+}
+
+/// Says what may be claimed of each, given how many there are, and puts what matters most first.
+fn judge(figures: &mut [FigureChange]) {
+    let chances: Vec<f64> = figures.iter().filter_map(|figure| figure.change?.p).collect();
+    let mut adjusted = holm(&chances).into_iter();
+    for figure in figures.iter_mut() {
+        figure.p_adjusted = figure.change.and_then(|change| change.p).and_then(|_| adjusted.next());
+        let ratio = figure.change.map_or(1.0, |change| change.ratio.value);
+        figure.verdict = match figure.p_adjusted {
+            Some(p) if p <= LEVEL && (ratio > 1.0) == (figure.better == Better::Lower) => Verdict::Worse,
+            Some(p) if p <= LEVEL => Verdict::Better,
+            Some(_) => Verdict::Unclear,
+            None if figure.change.is_none() => Verdict::NoRatio,
+            None => Verdict::TooFew,
+        };
+    }
+    figures.sort_by(|a, b| {
+        let significant = b.is_significant().cmp(&a.is_significant());
+        let weight = b.weight.total_cmp(&a.weight);
+        significant.then(weight).then(b.distance().total_cmp(&a.distance()))
+    });
+}
+
+fn by_store(figures: &[FigureChange]) -> Vec<StoreChange> {
+    let mut ratios: IndexMap<&str, Vec<f64>> = IndexMap::new();
+    for figure in figures.iter().filter(|figure| figure.figure == super::column::MEAN_LATENCY.id) {
+        let Some(change) = figure.change else { continue };
+        ratios.entry(&figure.cell.store).or_default().push(change.ratio.value);
+    }
+    let of = |(store, ratios): (&str, Vec<f64>)| {
+        let ratio = geometric_mean(&ratios)?.value;
+        Some(StoreChange { store: store.to_owned(), figures: ratios.len(), ratio })
+    };
+    ratios.into_iter().filter_map(of).collect()
+}

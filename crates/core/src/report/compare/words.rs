@@ -1,0 +1,367 @@
+//! The words that all forms of a comparison share.
+
+use std::collections::{BTreeSet, HashSet};
+
+use super::{Comparison, FigureChange, Observations, Side, StoreChange, Verdict};
+use crate::cell::{Axis, Cell};
+use crate::report::noise;
+use crate::stats::unpaired::{LEVEL, MIN_OBSERVATIONS};
+use crate::stats::{Estimate, Interval};
+use crate::store::Guarantee;
+use crate::units::{grouped, three_digits};
+
+/// How many things of a kind a text lists before it only counts them.
+pub const LISTED: usize = 10;
+
+/// How a ratio is written: as a change in percent, or, where that reads badly, as a factor.
+#[derive(Clone, Copy)]
+enum Form {
+    Percent,
+    Times,
+}
+
+impl Form {
+    fn of(ratio: f64) -> Form {
+        if (0.1..2.0).contains(&ratio) { Form::Percent } else { Form::Times }
+    }
+
+    fn write(self, ratio: f64) -> String {
+        match self {
+            // A change that rounds to none has no direction.
+            Form::Percent if (ratio - 1.0).abs() < 0.000_5 => "0.0 %".into(),
+            Form::Percent => format!("{:+.1} %", (ratio - 1.0) * 100.0),
+            Form::Times => format!("×{}", three_digits(ratio)),
+        }
+    }
+}
+
+/// A ratio as a change: `+12.3 %`, `×3.20`.
+pub fn relative(ratio: f64) -> String {
+    Form::of(ratio).write(ratio)
+}
+
+/// A change with its interval: `+12.3 % [+8.1 %, +16.7 %]`.
+pub fn change(figure: &FigureChange) -> String {
+    match interval(figure) {
+        Some(interval) => format!("{} {interval}", estimate(figure)),
+        None => estimate(figure),
+    }
+}
+
+/// A change without its interval.
+pub fn estimate(figure: &FigureChange) -> String {
+    figure.change.map_or_else(|| "no ratio".into(), |change| relative(change.ratio.value))
+}
+
+/// The interval of a change, in the form of the change itself.
+pub fn interval(figure: &FigureChange) -> Option<String> {
+    let Estimate { value, interval } = figure.change?.ratio;
+    let Interval { low, high, .. } = interval?;
+    let form = Form::of(value);
+    Some(format!("[{}, {}]", form.write(low), form.write(high)))
+}
+
+/// What the figure is: `get p99`, `on disk`.
+pub fn name(figure: &FigureChange) -> String {
+    match &figure.operation {
+        Some(operation) => format!("{operation} {}", figure.title),
+        None => figure.title.to_owned(),
+    }
+}
+
+/// The axes that cells are told apart by, the store aside; and what the cells have in common.
+pub struct Axes {
+    varying: Vec<Axis>,
+    /// The common values, in words; empty where there are none worth a word.
+    pub common: Vec<String>,
+}
+
+impl Axes {
+    /// Of all cells of a comparison.
+    pub fn of(comparison: &Comparison<'_>) -> Axes {
+        let figures = || comparison.figures.iter().chain(&comparison.controls);
+        let mut axes = Axes { varying: Vec::new(), common: Vec::new() };
+        for axis in [
+            Axis::RecordSize,
+            Axis::Records,
+            Axis::Data,
+            Axis::Guarantee,
+            Axis::Place,
+            Axis::Background,
+            Axis::Threads,
+            Axis::Rate,
+            Axis::Tuning,
+            Axis::Cache,
+        ] {
+            let values: BTreeSet<String> = figures().map(|f| value(axis, &f.cell, f.guarantee)).collect();
+            if values.len() > 1 {
+                axes.varying.push(axis);
+            } else if let Some(figure) = figures().next()
+                && axis.default_value() != Some(axis.value(&figure.cell).as_str())
+            {
+                axes.common.push(value(axis, &figure.cell, figure.guarantee));
+            }
+        }
+        axes
+    }
+
+    /// Where a figure was measured: the values of the axes in which cells differ.
+    pub fn place(&self, figure: &FigureChange) -> String {
+        let values: Vec<String> =
+            self.varying.iter().map(|axis| value(*axis, &figure.cell, figure.guarantee)).collect();
+        values.join(", ")
+    }
+}
+
+/// A value with as much of the axis' name as it takes to be understood.
+fn value(axis: Axis, cell: &Cell, tier: Guarantee) -> String {
+    let value = axis.value(cell);
+    match axis {
+        Axis::RecordSize | Axis::Data | Axis::Store => value,
+        Axis::Records => format!("{} records", grouped(cell.records.from)),
+        Axis::Guarantee if cell.guarantee.tier() == Some(tier) => value,
+        Axis::Guarantee => format!("{value}: {tier}"),
+        Axis::Place | Axis::Background | Axis::Threads | Axis::Rate | Axis::Tuning | Axis::Cache => {
+            format!("{} {value}", axis.name())
+        }
+    }
+}
+
+/// A side in a line: what the user called it, and what ran.
+pub fn side(side: &Side<'_>) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    for run in side.runs {
+        let header = &run.header;
+        let part = format!("{}, study {}, {}", header.hardware, header.study, header.started);
+        if !parts.contains(&part) {
+            parts.push(part);
+        }
+    }
+    one_line(&format!("{} ({})", side.names.join(", "), parts.join("; ")))
+}
+
+/// How many, and of what: `1 figure`, `12 cells`.
+pub fn counted(count: usize, what: &str) -> String {
+    format!("{} {what}{}", grouped(count as u64), if count == 1 { "" } else { "s" })
+}
+
+/// What was found, in a sentence.
+pub fn headline(comparison: &Comparison<'_>) -> String {
+    let cells: HashSet<&Cell> = comparison.figures.iter().map(|figure| &figure.cell).collect();
+    let (worse, better) = (comparison.count(Verdict::Worse), comparison.count(Verdict::Better));
+    let all = comparison.figures.len();
+    let of = format!("{} of {}", counted(all, "figure"), counted(cells.len(), "cell"));
+    match all - worse - better {
+        rest if rest == all => format!("{of} compared: none changed significantly."),
+        0 => format!("{of} compared: {worse} worse, {better} better."),
+        rest => {
+            format!("{of} compared: {worse} worse, {better} better, {rest} without a significant change.")
+        }
+    }
+}
+
+/// By what rule, and how far the figures can be trusted: what a reader must know, each a sentence or two.
+pub fn rules(comparison: &Comparison<'_>) -> Vec<String> {
+    let tested = comparison.tested();
+    let percent = LEVEL * 100.0;
+    let unit = comparison.observations.name();
+    let mut rules = Vec::new();
+    if tested == 0 {
+        rules.push(format!(
+            "Nothing can be called significant here: that takes at least {MIN_OBSERVATIONS} {unit} of a cell on each side. \
+             Run both again with --trials 5 or more."
+        ));
+    } else {
+        rules.push(format!(
+            "A figure is called worse or better where its change is significant at {percent} % after Holm's correction for \
+             {}: were nothing changed, the chance that any is marked would be at most {percent} %. Intervals are 95 %, each \
+             for itself.",
+            counted(tested, "figure")
+        ));
+    }
+    let few = comparison.count(Verdict::TooFew);
+    if tested > 0 && few > 0 {
+        rules.push(format!(
+            "{} fewer than {MIN_OBSERVATIONS} {unit} on a side: of those nothing can be claimed.",
+            if few == 1 { "1 figure has".into() } else { format!("{} figures have", grouped(few as u64)) }
+        ));
+    }
+    let no_ratio = comparison.count(Verdict::NoRatio);
+    if no_ratio > 0 {
+        rules.push(format!("{} zero in a trial, and so no ratio.", have(no_ratio)));
+    }
+    if comparison.one_sided > 0 {
+        rules.push(format!(
+            "{} on one side only, though both ran the cell.",
+            if comparison.one_sided == 1 {
+                "1 figure is known".into()
+            } else {
+                format!("{} figures are known", grouped(comparison.one_sided as u64))
+            }
+        ));
+    }
+    rules.extend(reach(comparison));
+    rules.push(match comparison.observations {
+        Observations::Trials => {
+            "Intervals know how trials of one run differ, not how one run differs from the next: a machine that was slower \
+             during one of them looks like a change. Several runs of each, alternately, tell (docs/compare.md)."
+                .into()
+        }
+        Observations::Runs => "One observation is a run, by its mean: intervals know how runs differ.".into(),
+    });
+    rules
+}
+
+fn have(count: usize) -> String {
+    if count == 1 { "1 figure is".into() } else { format!("{} figures are", grouped(count as u64)) }
+}
+
+/// How small a change could have been seen.
+fn reach(comparison: &Comparison<'_>) -> Option<String> {
+    let mut reaches: Vec<f64> = comparison
+        .figures
+        .iter()
+        .filter_map(|figure| figure.change?.ratio.interval)
+        .map(|interval| (interval.high / interval.low).sqrt())
+        .collect();
+    reaches.sort_by(f64::total_cmp);
+    let middle = reaches.get(reaches.len() / 2)?;
+    let middle = relative(*middle);
+    let middle = middle.trim_start_matches('+');
+    Some(format!("Half of the intervals reach no further than {middle} to either side."))
+}
+
+/// Mean latencies by store, and all together.
+pub fn stores(comparison: &Comparison<'_>) -> Option<String> {
+    let of = |store: &StoreChange| format!("{} {}", store.store, unbroken(relative(store.ratio)));
+    let stores: Vec<String> = comparison.stores.iter().map(of).collect();
+    (!stores.is_empty()).then(|| {
+        format!(
+            "Mean latencies of each store, over all its cells and operations: {}. Where all stores changed alike, it may be \
+             the machine.",
+            stores.join(", ")
+        )
+    })
+}
+
+/// The harness's own stores, where both sides ran them.
+pub fn controls(comparison: &Comparison<'_>) -> Option<String> {
+    let of = |store: &StoreChange| {
+        let figures = comparison.controls.iter().filter(|figure| figure.cell.store == store.store);
+        let marked = figures.filter(|figure| figure.is_significant()).count();
+        let marked = if marked == 0 { "nothing".into() } else { counted(marked, "figure") };
+        format!("{} {} ({marked} significantly)", store.store, unbroken(relative(store.ratio)))
+    };
+    let stores: Vec<String> = super::by_store(&comparison.controls).iter().map(of).collect();
+    (!stores.is_empty()).then(|| {
+        format!(
+            "Mean latencies of the harness's own stores: {}. What changes there is the machine, or storebench.",
+            stores.join(", ")
+        )
+    })
+}
+
+/// Text that no line ends within.
+fn unbroken(text: String) -> String {
+    text.replace(' ', "\u{a0}")
+}
+
+/// Text of others on one line.
+fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// Differences between the runs, versions and settings that changed, signs of noise: what lies behind the changes.
+pub fn circumstances(comparison: &Comparison<'_>) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for difference in &comparison.differences {
+        let kind = if difference.refuses { "unlike" } else { "noted" };
+        all.push(format!(
+            "{kind}: {}: {} in BASE, {} in {}",
+            difference.what,
+            difference.base,
+            difference.other,
+            if difference.side == "BASE" { "another run of it" } else { "NEW" }
+        ));
+    }
+    let joined = |versions: &BTreeSet<String>| versions.iter().cloned().collect::<Vec<_>>().join(" and ");
+    let (same, changed): (Vec<_>, Vec<_>) = comparison.versions.iter().partition(|v| v.base == v.new);
+    all.extend(changed.iter().map(|v| format!("{} {} → {}", v.store, joined(&v.base), joined(&v.new))));
+    if !same.is_empty() {
+        let same: Vec<String> = same.iter().map(|v| format!("{} {}", v.store, joined(&v.base))).collect();
+        all.push(format!("the same version on both sides: {}", same.join(", ")));
+    }
+    all.extend(capped(&comparison.settings, "settings", |setting| {
+        let value = |value: &Option<String>| value.clone().unwrap_or("not told".into());
+        let cells = counted(setting.cells, "cell");
+        format!(
+            "setting {}.{}: {} → {} ({cells})",
+            setting.store,
+            setting.name,
+            value(&setting.base),
+            value(&setting.new)
+        )
+    }));
+    all.extend(noises(comparison));
+    all.iter().map(|line| one_line(line)).collect()
+}
+
+fn noises(comparison: &Comparison<'_>) -> Vec<String> {
+    let mut all = Vec::new();
+    for (word, side) in [("BASE", &comparison.base), ("NEW", &comparison.new)] {
+        for (name, run) in side.names.iter().zip(side.runs) {
+            let of = if side.runs.len() > 1 { format!("{word} ({name})") } else { word.to_owned() };
+            if let Some(drift) = noise::drift(run) {
+                let by = relative(drift.times.value);
+                all.push(format!(
+                    "drift within {of}: the second half of its blocks took {by} of time against the first"
+                ));
+            }
+            let outliers = noise::outliers(run).len();
+            if outliers > 0 {
+                all.push(format!(
+                    "{} far off the others in {of}; nothing was dropped",
+                    counted(outliers, "trial")
+                ));
+            }
+            let load = run
+                .header
+                .environment
+                .load_1min
+                .filter(|load| *load > f64::from(run.header.environment.cores));
+            if let Some(load) = load {
+                all.push(format!("{of} began under a load of {load}, more than it has processors"));
+            }
+        }
+    }
+    all
+}
+
+/// Cells that failed in NEW, and cells of one side only.
+pub fn cells(comparison: &Comparison<'_>) -> Vec<String> {
+    let mut all = capped(&comparison.broken, "cells that failed in NEW", |broken| {
+        let trials = counted(broken.failed, "trial");
+        format!("measured in BASE, failed in NEW: {} ({trials}; {})", broken.cell.id(), broken.reason)
+    });
+    let failed = |cell: &Cell| comparison.broken.iter().any(|broken| broken.cell == *cell);
+    let only: Vec<_> =
+        comparison.only.iter().filter(|only| !(only.side == "BASE" && failed(&only.cell))).collect();
+    all.extend(capped(&only, "cells on one side only", |only| {
+        let other = if only.side == "BASE" { "NEW" } else { "BASE" };
+        let tier = if only.cell.guarantee.tier() == Some(only.guarantee) {
+            String::new()
+        } else {
+            format!(" ({})", only.guarantee)
+        };
+        format!("only in {}: {}{tier}; in {other}: {}", only.side, only.cell.id(), only.other)
+    }));
+    all.iter().map(|line| one_line(line)).collect()
+}
+
+fn capped<T>(all: &[T], what: &str, word: impl Fn(&T) -> String) -> Vec<String> {
+    let mut lines: Vec<String> = all.iter().take(LISTED).map(word).collect();
+    if all.len() > LISTED {
+        lines.push(format!("and {} more {what}: --json has them all", all.len() - LISTED));
+    }
+    lines
+}

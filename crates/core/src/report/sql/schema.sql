@@ -1,0 +1,229 @@
+-- The tables of `storebench report RUN --sqlite FILE`. docs/exports.md describes them; units are the last part of a name.
+
+CREATE TABLE runs (
+    run INTEGER PRIMARY KEY,
+    study TEXT NOT NULL,
+    title TEXT NOT NULL,
+    hardware TEXT NOT NULL,
+    started TEXT NOT NULL,
+    storebench TEXT NOT NULL,
+    command TEXT NOT NULL,
+    plan TEXT NOT NULL,
+    cpu TEXT,
+    cores INTEGER NOT NULL,
+    memory_bytes INTEGER,
+    kernel TEXT NOT NULL,
+    distribution TEXT,
+    virtualisation TEXT,
+    governor TEXT,
+    load_1min REAL,
+    clock TEXT NOT NULL,
+    clock_ns REAL NOT NULL
+);
+
+CREATE TABLE places (
+    run INTEGER NOT NULL REFERENCES runs,
+    place TEXT NOT NULL,
+    path TEXT NOT NULL,
+    file_system TEXT,
+    mount_options TEXT,
+    device TEXT,
+    device_model TEXT,
+    rotates INTEGER,
+    free_bytes INTEGER NOT NULL
+);
+
+CREATE TABLE stores (
+    run INTEGER NOT NULL REFERENCES runs,
+    store TEXT NOT NULL,
+    version TEXT NOT NULL
+);
+
+CREATE TABLE cells (
+    cell TEXT PRIMARY KEY,
+    store TEXT NOT NULL,
+    record_size TEXT NOT NULL,
+    record_size_from_bytes INTEGER NOT NULL,
+    record_size_to_bytes INTEGER NOT NULL,
+    records TEXT NOT NULL,
+    records_from INTEGER NOT NULL,
+    records_to INTEGER NOT NULL,
+    data TEXT NOT NULL,
+    guarantee TEXT NOT NULL,
+    place TEXT NOT NULL,
+    background TEXT NOT NULL,
+    threads INTEGER NOT NULL,
+    rate TEXT NOT NULL,
+    tuning TEXT NOT NULL,
+    cache TEXT NOT NULL
+);
+
+CREATE TABLE left_out (
+    run INTEGER NOT NULL REFERENCES runs,
+    cell TEXT NOT NULL REFERENCES cells,
+    reason TEXT NOT NULL
+);
+
+CREATE TABLE trials (
+    trial INTEGER PRIMARY KEY,
+    run INTEGER NOT NULL REFERENCES runs,
+    cell TEXT NOT NULL REFERENCES cells,
+    block INTEGER NOT NULL,
+    position INTEGER NOT NULL,
+    started TEXT NOT NULL,
+    wall_s REAL NOT NULL,
+    load_1min REAL,
+    file_creation_ns INTEGER,
+    status TEXT NOT NULL,
+    reason TEXT,
+    message TEXT,
+    log TEXT,
+    background_description TEXT,
+    background_unit TEXT,
+    background_progress REAL,
+    background_at_work_share REAL,
+    guarantee_given TEXT,
+    store_version TEXT,
+    load_records INTEGER,
+    load_value_bytes INTEGER,
+    load_store_ns INTEGER,
+    settle_ns INTEGER,
+    memory_base_bytes INTEGER,
+    memory_peak_above_base_bytes INTEGER,
+    cpu_user_ns INTEGER,
+    cpu_system_ns INTEGER,
+    disk_allocated_bytes INTEGER,
+    disk_apparent_bytes INTEGER,
+    files INTEGER,
+    stored_records INTEGER,
+    stored_key_bytes INTEGER,
+    stored_value_bytes INTEGER,
+    written_records INTEGER,
+    written_key_bytes INTEGER,
+    written_value_bytes INTEGER,
+    device TEXT,
+    device_shared INTEGER,
+    device_burst_read_bytes INTEGER,
+    device_burst_written_bytes INTEGER,
+    device_burst_flushes INTEGER,
+    device_settled_read_bytes INTEGER,
+    device_settled_written_bytes INTEGER,
+    device_settled_flushes INTEGER,
+    device_idle_written_bytes_per_s REAL,
+    idle_share REAL,
+    io_wait_share REAL,
+    cache_emptied_by TEXT
+);
+
+CREATE TABLE operations (
+    trial INTEGER NOT NULL REFERENCES trials,
+    operation TEXT NOT NULL,
+    position INTEGER NOT NULL,
+    count INTEGER NOT NULL,
+    errors INTEGER NOT NULL,
+    warm_up INTEGER NOT NULL,
+    put_back INTEGER NOT NULL,
+    wall_ns INTEGER NOT NULL,
+    sum_ns INTEGER NOT NULL,
+    value_bytes INTEGER NOT NULL,
+    mean_ns REAL NOT NULL,
+    stdev_ns REAL NOT NULL,
+    min_ns INTEGER NOT NULL,
+    p50_ns INTEGER NOT NULL,
+    p90_ns INTEGER NOT NULL,
+    p99_ns INTEGER NOT NULL,
+    p999_ns INTEGER NOT NULL,
+    max_ns INTEGER NOT NULL,
+    histogram TEXT NOT NULL,
+    PRIMARY KEY (trial, position)
+);
+
+CREATE TABLE counters (
+    trial INTEGER NOT NULL REFERENCES trials,
+    phase TEXT NOT NULL,
+    syncs INTEGER,
+    sync_ns INTEGER,
+    written_bytes INTEGER,
+    read_bytes INTEGER,
+    minor_faults INTEGER NOT NULL,
+    major_faults INTEGER NOT NULL,
+    voluntary_switches INTEGER NOT NULL,
+    involuntary_switches INTEGER NOT NULL
+);
+
+CREATE TABLE sync_calls (
+    trial INTEGER NOT NULL REFERENCES trials,
+    phase TEXT NOT NULL,
+    call TEXT NOT NULL,
+    count INTEGER NOT NULL
+);
+
+CREATE TABLE seconds (
+    trial INTEGER NOT NULL REFERENCES trials,
+    operation TEXT NOT NULL,
+    at_s INTEGER NOT NULL,
+    count INTEGER NOT NULL,
+    p50_ns INTEGER NOT NULL,
+    p99_ns INTEGER NOT NULL,
+    max_ns INTEGER NOT NULL
+);
+
+CREATE TABLE settings (
+    trial INTEGER NOT NULL REFERENCES trials,
+    name TEXT NOT NULL,
+    value TEXT NOT NULL,
+    source TEXT NOT NULL
+);
+
+CREATE TABLE statistics (
+    trial INTEGER NOT NULL REFERENCES trials,
+    name TEXT NOT NULL,
+    value TEXT NOT NULL,
+    source TEXT NOT NULL
+);
+
+CREATE TABLE unknown (
+    trial INTEGER NOT NULL REFERENCES trials,
+    figure TEXT NOT NULL,
+    reason TEXT NOT NULL
+);
+
+CREATE TABLE columns (
+    figure TEXT PRIMARY KEY,
+    title TEXT NOT NULL,
+    unit TEXT NOT NULL,
+    better TEXT NOT NULL,
+    of TEXT NOT NULL
+);
+
+CREATE TABLE figures (
+    hardware TEXT NOT NULL,
+    cell TEXT NOT NULL REFERENCES cells,
+    guarantee_given TEXT,
+    operation TEXT,
+    figure TEXT NOT NULL REFERENCES columns,
+    trials INTEGER NOT NULL,
+    mean_kind TEXT NOT NULL,
+    mean REAL NOT NULL,
+    mean_low REAL,
+    mean_high REAL,
+    median REAL NOT NULL,
+    median_low REAL,
+    median_high REAL
+);
+
+CREATE TABLE contests (
+    hardware TEXT NOT NULL,
+    cell TEXT NOT NULL REFERENCES cells,
+    guarantee_given TEXT,
+    contest TEXT NOT NULL,
+    figure TEXT NOT NULL REFERENCES columns,
+    rank INTEGER NOT NULL,
+    wins INTEGER NOT NULL,
+    rule TEXT,
+    mean REAL NOT NULL,
+    times_worse REAL,
+    times_worse_low REAL,
+    times_worse_high REAL,
+    blocks INTEGER
+);
