@@ -345,6 +345,9 @@ pub struct ReportArgs {
     /// A page for the browser, in one file that needs no network
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub html: Option<PathBuf>,
+    /// Published tables of winners beside the run's; by name, or all that were measured like it
+    #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["table", "csv", "csv_long", "json", "html"])]
+    pub published: Option<String>,
     /// Directory of the runs, for `latest`
     #[arg(long, value_name = "DIR", default_value = "storebench-runs", value_hint = ValueHint::DirPath)]
     pub out: PathBuf,

@@ -2,6 +2,7 @@
 
 mod args;
 mod clean;
+mod findings;
 mod man;
 mod report;
 mod run;

@@ -4,12 +4,13 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use super::args::ReportArgs;
+use super::findings::with_published;
 use super::{print, runs, tell};
 use crate::error::{Error, Exit, Result};
 use crate::folder;
 use crate::report::merge::Merged;
 use crate::report::terminal::{self, Style};
-use crate::report::{csv, csv_long, html, json};
+use crate::report::{csv, csv_long, html, json, published};
 use crate::result::Run;
 use crate::store::{Kind, StoreDef};
 
@@ -27,7 +28,7 @@ pub fn report(stores: &[StoreDef], args: &ReportArgs) -> Result<Exit> {
         ));
     }
     let harness = harness(stores);
-    let merged = Merged::new(&runs, &harness);
+    let merged = with_published(Merged::new(&runs, &harness), &runs)?;
     if let Some(path) = &args.html {
         page(&merged, path)?;
         tell(&format!("written: {}", path.display()));
@@ -41,8 +42,11 @@ pub fn report(stores: &[StoreDef], args: &ReportArgs) -> Result<Exit> {
     } else if args.json {
         json::write(&merged, &mut bytes)
     } else {
-        let text =
-            if args.table { terminal::full(&merged, style()) } else { terminal::overview(&merged, style()) };
+        let text = match &args.published {
+            Some(name) => published::text(&merged, named(&merged, name)?, style()),
+            None if args.table => terminal::full(&merged, style()),
+            None => terminal::overview(&merged, style()),
+        };
         bytes = text.into_bytes();
         Ok(())
     };
@@ -51,15 +55,30 @@ pub fn report(stores: &[StoreDef], args: &ReportArgs) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// The table of winners.
+/// The published table that was asked for; `None` where no name was given.
+fn named<'n>(merged: &Merged<'_>, name: &'n str) -> Result<Option<&'n str>> {
+    let known: Vec<&str> = merged.tables.iter().map(|table| table.name.as_str()).collect();
+    let wrong = |message: String| Err(Error::new(Exit::BadValue, message));
+    match name {
+        _ if known.is_empty() => wrong("no published table comes with the study of this run".into()),
+        "" => Ok(None),
+        name if known.contains(&name) => Ok(Some(name)),
+        _ => wrong(format!("there is no published table {name:?}: there are {}", known.join(", "))),
+    }
+}
+
+/// The tables of winners, and how many published findings are reproduced.
 pub fn winners(stores: &[StoreDef], runs: &[Run]) -> Result<String> {
-    Ok(terminal::overview(&Merged::new(runs, &harness(stores)), style()))
+    let harness = harness(stores);
+    let merged = with_published(Merged::new(runs, &harness), runs)?;
+    Ok(terminal::brief(&merged, style()))
 }
 
 /// Writes the page of a run into its folder, and says where it is.
 pub fn run_page(stores: &[StoreDef], run: &Run, folder: &Path) -> Result<PathBuf> {
     let path = folder.join("report.html");
-    page(&Merged::new(std::slice::from_ref(run), &harness(stores)), &path)?;
+    let (runs, harness) = (std::slice::from_ref(run), harness(stores));
+    page(&with_published(Merged::new(runs, &harness), runs)?, &path)?;
     Ok(path)
 }
 

@@ -3,9 +3,10 @@
 //! Everything starts with [`merge::Merged`], which sorts the trials of any number of runs into groups that may be
 //! compared; the rest only reads it. Nothing here prints: callers get strings, or hand over a writer.
 
-pub mod column;
+pub use crate::column;
 pub mod csv;
 pub mod csv_long;
+pub mod findings;
 mod grid;
 pub mod html;
 pub mod json;
@@ -14,8 +15,9 @@ pub mod merge;
 mod names;
 pub mod noise;
 pub mod precision;
+pub mod published;
 #[cfg(test)]
-mod samples;
+pub(crate) mod samples;
 mod scope;
 pub mod slowdown;
 mod summary;
