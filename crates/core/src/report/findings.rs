@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::matrix::{Sorted, series};
 use super::merge::{BlockKey, Group, GroupKey, GuaranteeLabel, Merged};
+use crate::cell::{Axis, GuaranteeChoice};
 use crate::claims::{Claim, Evidence, Figure, Finding, Pool, Position, Scope, StudyClaims, Tally, Verdict};
 use crate::claims::{Outcome, evaluate};
 use crate::stats::Series;
@@ -49,9 +50,37 @@ pub fn check<'a>(merged: &'a Merged<'_>) -> Vec<Study<'a>> {
     merged.claims.iter().map(study).collect()
 }
 
-/// One figure of every group in which stores compete.
+/// One figure of every group in which stores compete. What was published compares stores as shipped, whatever they promise:
+/// so do these where `default` was asked for, and only here. Tables of winners never mix tiers.
 pub(super) fn pools(merged: &Merged<'_>, figure: &Figure) -> Vec<Pool<BlockKey>> {
-    merged.groups.iter().filter_map(|group| pool(merged, group, figure)).collect()
+    let mut pools: Vec<Pool<BlockKey>> = Vec::new();
+    for pool in merged.groups.iter().filter_map(|group| pool(merged, group, figure)) {
+        match pools.iter_mut().find(|known| are_as_shipped(&known.scope, &pool.scope)) {
+            Some(known) => join(known, pool),
+            None => pools.push(pool),
+        }
+    }
+    pools
+}
+
+/// Whether two groups differ in nothing but the tier that `default` turned out to be.
+fn are_as_shipped(a: &Scope, b: &Scope) -> bool {
+    let shipped = |scope: &Scope| scope.guarantee.is_some_and(|(asked, _)| asked == GuaranteeChoice::Default);
+    shipped(a) && shipped(b) && a.without(Axis::Guarantee) == b.without(Axis::Guarantee)
+}
+
+fn join(known: &mut Pool<BlockKey>, pool: Pool<BlockKey>) {
+    known.scope.guarantee = Some((GuaranteeChoice::Default, None));
+    known
+        .stores
+        .extend(pool.stores.into_iter().filter(|store| !known.stores.contains(store)).collect::<Vec<_>>());
+    for (position, stores) in pool.cells {
+        let here = known.cells.entry(position).or_default();
+        for (store, series) in stores {
+            // A trial whose tier is not known stands in every group, without a figure.
+            here.entry(store).or_default().extend(series);
+        }
+    }
 }
 
 fn pool(merged: &Merged<'_>, group: &Group<'_>, figure: &Figure) -> Option<Pool<BlockKey>> {
@@ -90,12 +119,23 @@ pub fn label(merged: &Merged<'_>, scope: &Scope) -> String {
     if merged.groups.iter().any(|group| group.key.hardware != scope.hardware) {
         parts.push(scope.hardware.clone());
     }
-    parts.extend(scope.guarantee.map(|(asked, tier)| GuaranteeLabel(asked, tier).to_string()));
-    let varies = |facet: &&(crate::cell::Axis, String)| {
-        merged.groups.iter().any(|group| !group.key.facets.contains(facet))
-    };
+    parts.extend(scope.guarantee.map(|(asked, tier)| match (asked, tier) {
+        (GuaranteeChoice::Default, None) => "default (as shipped)".into(),
+        (asked, tier) => GuaranteeLabel(asked, tier).to_string(),
+    }));
+    let varies =
+        |facet: &&(Axis, String)| merged.groups.iter().any(|group| !group.key.facets.contains(facet));
     parts.extend(scope.facets.iter().filter(varies).map(|(axis, value)| format!("{} {value}", axis.name())));
     parts.join(", ")
+}
+
+/// What stands below verdicts of stores as shipped, whose tiers differ; nothing where there are none.
+pub(super) fn mixed_tiers(scopes: &[&Scope]) -> Option<&'static str> {
+    let mixed = scopes.iter().any(|scope| scope.guarantee == Some((GuaranteeChoice::Default, None)));
+    mixed.then_some(
+        "At default the stores are compared as shipped, as was published, though some promise more than others: see the \
+         tables of winners, which never mix guarantees.",
+    )
 }
 
 /// The verdict on a claim where no group says anything of it: why.

@@ -7,6 +7,7 @@
 mod answer;
 mod cells;
 mod contests;
+mod findings;
 mod latencies;
 mod load;
 mod machine;
@@ -14,6 +15,7 @@ mod markup;
 mod missing;
 mod model;
 mod numbers;
+mod published;
 mod settings;
 mod timeline;
 
@@ -66,6 +68,8 @@ pub fn write(merged: &Merged<'_>, out: &mut dyn Write) -> io::Result<()> {
             ("subtitle", &machine::subtitle(merged)),
             ("answer", &answer::html(merged, &matrices)),
             ("load", &load::html(merged)),
+            ("findings", &findings::html(merged)),
+            ("published", &published::html(merged)),
             ("missing", &missing::html(merged, &matrices)),
             ("settings", &settings::html(merged)),
             ("machine", &machine::html(merged)),

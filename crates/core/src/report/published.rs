@@ -12,7 +12,7 @@ use crate::published::{Cell, Row, Table};
 use crate::stats::Series;
 use crate::units::{CountRange, SizeRange};
 
-pub use self::text::text;
+pub use self::text::{in_words, text};
 
 /// A published table beside one group of a run.
 #[derive(Debug)]

@@ -2,7 +2,9 @@
 
 use anstyle::{AnsiColor, Style as Paint};
 
-use super::{Checked, Study, check, counts, evidence_line, label, lacks, score, telling, unheard};
+use super::{
+    Checked, Study, check, counts, evidence_line, label, lacks, mixed_tiers, score, telling, unheard,
+};
 use crate::claims::{Finding, Verdict};
 use crate::report::grid::{Grid, Item, Style, wrap};
 use crate::report::merge::Merged;
@@ -36,6 +38,10 @@ fn of_study(merged: &Merged<'_>, study: &Study<'_>, style: Style) -> String {
     for (number, checked) in unheard {
         let says = format!("{:>3} {}: {}", number + 1, claim(checked), lacking(checked));
         out.push_str(&wrap(&says, style.width, INDENT));
+    }
+    let findings = study.checked.iter().flat_map(|checked| &checked.findings);
+    if let Some(note) = mixed_tiers(&findings.map(|finding| &finding.scope).collect::<Vec<_>>()) {
+        out.push_str(&wrap(note, style.width, "  "));
     }
     out
 }

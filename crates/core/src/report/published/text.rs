@@ -4,10 +4,10 @@ use anstyle::{AnsiColor, Style as Paint};
 
 use super::{Agreement, Beside, Place, beside};
 use crate::cell::Data;
-use crate::claims::Outcome;
+use crate::claims::{Outcome, Scope};
 use crate::column::Unit;
 use crate::published::{Row, Table};
-use crate::report::findings::label;
+use crate::report::findings::{label, mixed_tiers};
 use crate::report::grid::{Grid, Item, Style, wrap};
 use crate::report::merge::Merged;
 use crate::report::names::HEADING;
@@ -20,13 +20,6 @@ const LEGEND: &str = "Each place names this run's best of the table's stores and
 /// The tables, or the one of this name, beside the groups that they can be compared with.
 pub fn text(merged: &Merged<'_>, name: Option<&str>, style: Style) -> String {
     let all = beside(merged, name);
-    let mut out = String::new();
-    for (index, beside) in all.iter().enumerate() {
-        if index > 0 {
-            out.push('\n');
-        }
-        out.push_str(&of_table(merged, beside, style));
-    }
     if all.is_empty() {
         return wrap(
             "No published table was measured like this run (with the same load in the background): name one to lay it \
@@ -35,30 +28,40 @@ pub fn text(merged: &Merged<'_>, name: Option<&str>, style: Style) -> String {
             "  ",
         );
     }
-    out.push('\n');
+    let mut out = String::new();
+    for table in &merged.tables {
+        let here: Vec<&Beside<'_>> = all.iter().filter(|beside| std::ptr::eq(beside.table, table)).collect();
+        if !here.is_empty() {
+            out.push_str(&of_table(merged, table, &here, style));
+            out.push('\n');
+        }
+    }
     out.push_str(&wrap(LEGEND, style.width, "  "));
+    let scopes: Vec<&Scope> = all.iter().map(|beside| &beside.scope).collect();
+    if let Some(note) = mixed_tiers(&scopes) {
+        out.push_str(&wrap(note, style.width, "  "));
+    }
     out
 }
 
-fn of_table(merged: &Merged<'_>, beside: &Beside<'_>, style: Style) -> String {
-    let table = beside.table;
-    let heading = format!(
-        "{} beside the published table {}: {}",
-        label(merged, &beside.scope),
-        table.name,
-        table.title
-    );
-    let mut out = wrap(&heading, style.width, "  ");
-    out = style.paint(HEADING, out.trim_end()) + "\n";
-    out.push_str(&wrap(&format!("  {}", table.source), style.width, "  "));
-    out.push_str(&wrap(&format!("  {}", table.hardware), style.width, "  "));
-    for note in &table.notes {
-        out.push_str(&wrap(&format!("  {note}"), style.width, "    "));
+fn of_table(merged: &Merged<'_>, table: &Table, here: &[&Beside<'_>], style: Style) -> String {
+    let heading = format!("Published table {}: {}", table.name, table.title);
+    let mut out = style.paint(HEADING, wrap(&heading, style.width, "  ").trim_end()) + "\n";
+    for line in [&table.source, &table.hardware].into_iter().chain(&table.notes) {
+        out.push_str(&wrap(&format!("  {line}"), style.width, "    "));
     }
-    out.push_str(&wrap(&in_words(beside.agreement()), style.width, "  "));
-    if beside.places.iter().any(|place| place.found.is_some()) {
-        out.push_str(&grid(beside).render(style));
-    } else {
+    let mut any = false;
+    for beside in here {
+        let label = label(merged, &beside.scope);
+        let line = format!("{label}: {}", in_words(beside.agreement()));
+        out.push('\n');
+        out.push_str(&wrap(&line, style.width, "  "));
+        if beside.places.iter().any(|place| place.found.is_some()) {
+            out.push_str(&grid(beside).render(style));
+            any = true;
+        }
+    }
+    if !any {
         out.push_str(&wrap(&ask(table), style.width, "  "));
     }
     out
@@ -77,10 +80,14 @@ pub fn in_words(agreement: Agreement) -> String {
         ),
         None => "No place can be compared.".into(),
     };
-    if lacking + absent > 0 {
-        words.push_str(&format!(
-            " Not compared: {absent} that this run does not have, {lacking} in which a store lacks a figure."
-        ));
+    let not = [(absent, "that this run does not have"), (lacking, "in which a store lacks a figure")];
+    let not: Vec<String> = not
+        .iter()
+        .filter(|(number, _)| *number > 0)
+        .map(|(number, what)| format!("{number} {what}"))
+        .collect();
+    if !not.is_empty() {
+        words.push_str(&format!(" Not compared: {}.", not.join(", ")));
     }
     words
 }
