@@ -451,6 +451,25 @@ impl Axis {
     }
 }
 
+impl fmt::Display for Axis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Axis {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Axis::ALL.into_iter().find(|axis| axis.name() == text).ok_or_else(|| {
+            let known: Vec<_> = Axis::ALL.into_iter().map(Axis::name).collect();
+            format!("{text:?} is not an axis: there are {}", known.join(", "))
+        })
+    }
+}
+
+as_text!(Axis);
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,7 +5,9 @@
 
 pub mod background;
 pub mod cell;
+pub mod claims;
 pub mod cli;
+pub mod column;
 pub mod crash_writer;
 pub mod error;
 pub mod estimate;
@@ -15,6 +17,7 @@ pub mod like;
 pub mod measure;
 pub mod place;
 pub mod plan;
+pub mod published;
 pub mod record;
 pub mod report;
 pub mod result;

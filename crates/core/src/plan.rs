@@ -1,5 +1,7 @@
 //! Plans: a study as TOML, its presets, and how the command line narrows it. An unknown key is an error that names it.
 
+mod findings;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -8,8 +10,11 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::findings::claims_of;
 use crate::cell::{Background, Cache, Data, GuaranteeChoice, Rate, Tuning};
+use crate::claims::Claim;
 use crate::error::{Error, Exit, Result, meant};
+pub use crate::units::Percent;
 use crate::units::{CountRange, SizeRange, as_text, exact_bytes, parse_bytes, parse_duration};
 use crate::workload::driver::{Operation, Visit};
 
@@ -69,31 +74,6 @@ impl FromStr for Operation {
 as_text!(Bytes);
 as_text!(Period);
 as_text!(Operation);
-
-/// A share, written as `5%`.
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
-pub struct Percent(pub f64);
-
-impl fmt::Display for Percent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}%", self.0)
-    }
-}
-
-impl FromStr for Percent {
-    type Err = String;
-    fn from_str(text: &str) -> std::result::Result<Self, String> {
-        text.strip_suffix('%')
-            .and_then(|number| number.trim().parse().ok())
-            .filter(|share: &f64| *share > 0.0 && *share <= 100.0)
-            .map(Percent)
-            .ok_or_else(|| {
-                format!("{text:?} is not a share: write it like 5%, more than 0% and at most 100%")
-            })
-    }
-}
-
-as_text!(Percent);
 
 /// Settings of stores: by store, then by the engine's name for the setting.
 pub type Settings = BTreeMap<String, BTreeMap<String, String>>;
@@ -184,6 +164,9 @@ pub struct Plan {
     /// No block is begun after this time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Period>,
+    /// The stores that claims compare which name none; all where it is empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub claims_among: Vec<String>,
     /// Settings of stores, by store and name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub settings: Settings,
@@ -192,6 +175,9 @@ pub struct Plan {
     /// Named sets of changes, such as `quick`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub presets: BTreeMap<String, Changes>,
+    /// Published findings that its runs are checked against.
+    #[serde(default, rename = "claim", skip_serializing_if = "Vec::is_empty")]
+    pub claims: Vec<Claim>,
 }
 
 /// The values on each axis.
@@ -301,9 +287,10 @@ impl Plan {
     /// # Errors
     /// [`Exit::BadPlan`], with the place in the text.
     pub fn parse(text: &str, origin: &str) -> Result<Plan> {
-        let plan: Plan = toml::from_str(text).map_err(|error| {
+        let mut plan: Plan = toml::from_str(text).map_err(|error| {
             Error::new(Exit::BadPlan, format!("the plan {origin} can't be used: {}", explain(text, &error)))
         })?;
+        findings::note_lines(&mut plan.claims, text);
         plan.check().map_err(|message| {
             Error::new(Exit::BadPlan, format!("the plan {origin} can't be used: {message}"))
         })?;
@@ -372,7 +359,8 @@ impl Plan {
         if largest > 1 << 30 {
             return Err(format!("record sizes go up to {}: at most 1GiB", exact_bytes(largest)));
         }
-        self.check_repeated()
+        self.check_repeated()?;
+        findings::check(&self.claims, &self.claims_among)
     }
 
     /// A value that is there twice would run its cells twice, and neither block nor id could tell them apart.
@@ -390,6 +378,7 @@ impl Plan {
             ("tuning", axes.tuning.iter().map(|tuning| tuning.name().into()).collect()),
             ("cache", axes.cache.iter().map(|cache| cache.name().into()).collect()),
             ("background", texts(&axes.background)),
+            ("claims_among", self.claims_among.clone()),
         ];
         for (name, values) in lists {
             let seen_before = |(position, value): &(usize, &String)| values[..*position].contains(value);
@@ -483,10 +472,8 @@ fn texts<T: fmt::Display>(values: &[T]) -> Vec<String> {
 /// What is wrong with a plan's text: the line, the mistake, and what was probably meant, in one line.
 fn explain(text: &str, error: &toml::de::Error) -> String {
     let message = error.message().lines().collect::<Vec<_>>().join(", ");
-    let line = error.span().map_or(String::new(), |span| {
-        let before = text.bytes().take(span.start);
-        format!("line {}: ", before.filter(|byte| *byte == b'\n').count() + 1)
-    });
+    let line =
+        error.span().map_or(String::new(), |span| format!("line {}: ", findings::line(text, span.start)));
     // Serde quotes what it found and then what it expected.
     let mut quoted = message.split('`').skip(1).step_by(2);
     let hint = quoted.next().and_then(|found| meant(found, quoted));

@@ -242,6 +242,29 @@ impl FromStr for CountRange {
     }
 }
 
+/// A share, written as `5%`.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+pub struct Percent(pub f64);
+
+impl fmt::Display for Percent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}%", self.0)
+    }
+}
+
+impl FromStr for Percent {
+    type Err = String;
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        text.strip_suffix('%')
+            .and_then(|number| number.trim().parse().ok())
+            .filter(|share: &f64| *share > 0.0 && *share <= 100.0)
+            .map(Percent)
+            .ok_or_else(|| {
+                format!("{text:?} is not a share: write it like 5%, more than 0% and at most 100%")
+            })
+    }
+}
+
 /// Serialises a type as the text that people write.
 macro_rules! as_text {
     ($type:ty) => {
@@ -264,6 +287,7 @@ pub(crate) use as_text;
 
 as_text!(SizeRange);
 as_text!(CountRange);
+as_text!(Percent);
 
 #[cfg(test)]
 mod tests {

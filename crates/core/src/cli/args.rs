@@ -362,6 +362,9 @@ pub struct ReportArgs {
     pub html: Option<PathBuf>,
     #[command(flatten, next_help_heading = "For other tools")]
     pub export: ExportArgs,
+    /// Published tables of winners beside the run's; by name, or all that were measured like it
+    #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["table", "csv", "csv_long", "json", "html"])]
+    pub published: Option<String>,
     /// Directory of the runs, for `latest`
     #[arg(long, value_name = "DIR", default_value = "storebench-runs", value_hint = ValueHint::DirPath)]
     pub out: PathBuf,
@@ -384,4 +387,4 @@ pub struct ExportArgs {
     pub smaller_is_better: bool,
 }
 
-const FORMS: [&str; 5] = ["table", "csv", "csv_long", "json", "html"];
+const FORMS: [&str; 6] = ["table", "csv", "csv_long", "json", "html", "published"];

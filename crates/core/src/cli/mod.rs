@@ -6,6 +6,7 @@ mod clean;
 mod compare;
 mod export;
 mod files;
+mod findings;
 mod launch;
 mod man;
 mod report;

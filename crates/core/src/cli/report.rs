@@ -4,11 +4,12 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use super::args::ReportArgs;
+use super::findings::with_published;
 use super::{Extras, export, files, print, runs, tell};
 use crate::error::{Error, Exit, Result};
 use crate::report::merge::Merged;
 use crate::report::terminal::{self, Style};
-use crate::report::{csv, csv_long, html, json};
+use crate::report::{csv, csv_long, html, json, published};
 use crate::result::Run;
 use crate::store::{Kind, StoreDef};
 
@@ -22,7 +23,7 @@ pub fn report(stores: &[StoreDef], extras: Extras, args: &ReportArgs) -> Result<
         ));
     }
     let harness = harness(stores);
-    let merged = Merged::new(&runs, &harness);
+    let merged = with_published(Merged::new(&runs, &harness), &runs)?;
     if let Some(path) = &args.html {
         page(&merged, None, path)?;
         tell(&format!("written: {}", path.display()));
@@ -39,8 +40,11 @@ pub fn report(stores: &[StoreDef], extras: Extras, args: &ReportArgs) -> Result<
     } else if args.json {
         json::write(&merged, &mut bytes)
     } else {
-        let text =
-            if args.table { terminal::full(&merged, style()) } else { terminal::overview(&merged, style()) };
+        let text = match &args.published {
+            Some(name) => published::text(&merged, named(&merged, name)?, style()),
+            None if args.table => terminal::full(&merged, style()),
+            None => terminal::overview(&merged, style()),
+        };
         bytes = text.into_bytes();
         Ok(())
     };
@@ -49,15 +53,30 @@ pub fn report(stores: &[StoreDef], extras: Extras, args: &ReportArgs) -> Result<
     Ok(Exit::Success)
 }
 
-/// The table of winners.
+/// The published table that was asked for; `None` where no name was given.
+fn named<'n>(merged: &Merged<'_>, name: &'n str) -> Result<Option<&'n str>> {
+    let known: Vec<&str> = merged.tables.iter().map(|table| table.name.as_str()).collect();
+    let wrong = |message: String| Err(Error::new(Exit::BadValue, message));
+    match name {
+        _ if known.is_empty() => wrong("no published table comes with the study of this run".into()),
+        "" => Ok(None),
+        name if known.contains(&name) => Ok(Some(name)),
+        _ => wrong(format!("there is no published table {name:?}: there are {}", known.join(", "))),
+    }
+}
+
+/// The tables of winners, and how many published findings are reproduced.
 pub fn winners(stores: &[StoreDef], runs: &[Run]) -> Result<String> {
-    Ok(terminal::overview(&Merged::new(runs, &harness(stores)), style()))
+    let harness = harness(stores);
+    let merged = with_published(Merged::new(runs, &harness), runs)?;
+    Ok(terminal::brief(&merged, style()))
 }
 
 /// Writes the page of a run into its folder, and says where it is.
 pub fn run_page(stores: &[StoreDef], run: &Run, folder: &Path) -> Result<PathBuf> {
     let path = folder.join("report.html");
-    page(&Merged::new(std::slice::from_ref(run), &harness(stores)), None, &path)?;
+    let (runs, harness) = (std::slice::from_ref(run), harness(stores));
+    page(&with_published(Merged::new(runs, &harness), runs)?, None, &path)?;
     Ok(path)
 }
 

@@ -54,6 +54,7 @@ fn start(stores: &[StoreDef], args: &RunArgs, interrupted: &AtomicBool) -> Resul
 fn plan(stores: &[StoreDef], args: &RunArgs) -> Result<Plan> {
     let name = args.study.as_deref().unwrap_or_default();
     let mut plan = plan::find(name)?;
+    check_claims(stores, &plan, name)?;
     let preset = args.preset.as_deref().or(args.quick.then_some("quick"));
     if let Some(preset) = preset {
         plan.apply_preset(preset)?;
@@ -72,6 +73,12 @@ fn plan(stores: &[StoreDef], args: &RunArgs) -> Result<Plan> {
         }
     }
     Ok(plan)
+}
+
+/// The stores that its claims name must be known, or be among its own.
+pub fn check_claims(stores: &[StoreDef], plan: &Plan, origin: &str) -> Result<()> {
+    let known: Vec<&str> = stores.iter().map(|store| store.name).collect();
+    plan.check_claims(&known, origin)
 }
 
 /// A store that nobody knows is an error; one that this build lacks is an error when it was asked for by name.

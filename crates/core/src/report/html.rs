@@ -7,6 +7,7 @@
 mod answer;
 mod cells;
 mod contests;
+mod findings;
 mod latencies;
 mod load;
 mod machine;
@@ -14,6 +15,7 @@ pub(super) mod markup;
 mod missing;
 mod model;
 mod numbers;
+mod published;
 mod settings;
 mod timeline;
 
@@ -67,6 +69,8 @@ pub fn write(merged: &Merged<'_>, advice: Option<&str>, out: &mut dyn Write) -> 
             ("advice", advice.unwrap_or_default()),
             ("answer", &answer::html(merged, &matrices)),
             ("load", &load::html(merged)),
+            ("findings", &findings::html(merged)),
+            ("published", &published::html(merged)),
             ("missing", &missing::html(merged, &matrices)),
             ("settings", &settings::html(merged)),
             ("machine", &machine::html(merged)),

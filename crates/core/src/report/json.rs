@@ -5,8 +5,10 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
+use super::findings::{self, StudyDocument};
 use super::matrix::{Matrix, matrices};
 use super::merge::Merged;
+use super::published::{self, BesideDocument};
 use super::slowdown::{Slowdowns, slowdowns};
 use crate::result::{FORMAT_VERSION, RunHeader, TrialResult};
 
@@ -16,6 +18,8 @@ struct Document<'a> {
     runs: Vec<RunDocument<'a>>,
     matrices: Vec<Matrix>,
     slowdowns: Vec<Slowdowns>,
+    findings: Vec<StudyDocument<'a>>,
+    published: Vec<BesideDocument<'a>>,
 }
 
 #[derive(Serialize)]
@@ -30,11 +34,15 @@ struct RunDocument<'a> {
 /// What the writer gives.
 pub fn write(merged: &Merged<'_>, out: &mut dyn Write) -> io::Result<()> {
     let runs = merged.runs.iter().map(|run| RunDocument { header: &run.header, trials: &run.trials });
+    let studies = findings::check(merged);
+    let tables = published::beside(merged, None);
     let document = Document {
         format: FORMAT_VERSION,
         runs: runs.collect(),
         matrices: matrices(merged),
         slowdowns: slowdowns(merged),
+        findings: findings::documents(merged, &studies),
+        published: published::documents(merged, &tables),
     };
     serde_json::to_writer(&mut *out, &document)?;
     out.write_all(b"\n")

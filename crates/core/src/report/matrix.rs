@@ -195,7 +195,7 @@ pub(super) struct Sorted<'g, 'a> {
     pub(super) entries: ByPosition<'a>,
     left_out: BTreeSet<(Position, &'g str)>,
     /// Those that compete.
-    stores: IndexSet<&'g str>,
+    pub(super) stores: IndexSet<&'g str>,
 }
 
 impl<'g, 'a> Sorted<'g, 'a> {

@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 
 use crate::cell::{Axis, Cell, GuaranteeChoice};
+use crate::claims::StudyClaims;
+use crate::published::Table;
 use crate::result::{Measured, Run, TrialResult};
 use crate::store::Guarantee;
 
@@ -108,6 +110,10 @@ pub struct Merged<'a> {
     harness: HashSet<&'a str>,
     /// The groups, in the order of their keys.
     pub groups: Vec<Group<'a>>,
+    /// Published findings that the runs are checked against.
+    pub claims: Vec<StudyClaims>,
+    /// Published tables that the runs are laid beside.
+    pub tables: Vec<Table>,
 }
 
 /// One store as asked for on one machine in one place; says which tiers `default` turned out to be.
@@ -140,7 +146,18 @@ impl<'a> Merged<'a> {
                 }
             }
         }
-        Merged { runs, harness: harness.iter().copied().collect(), groups: groups.into_values().collect() }
+        Merged {
+            runs,
+            harness: harness.iter().copied().collect(),
+            groups: groups.into_values().collect(),
+            claims: Vec::new(),
+            tables: Vec::new(),
+        }
+    }
+
+    /// The same, to be compared with what was published.
+    pub fn with_published(self, claims: Vec<StudyClaims>, tables: Vec<Table>) -> Merged<'a> {
+        Merged { claims, tables, ..self }
     }
 
     /// Whether a store is part of the harness.

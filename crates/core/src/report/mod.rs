@@ -5,11 +5,12 @@
 
 pub mod advice;
 mod by_cell;
-pub mod column;
+pub use crate::column;
 pub mod compare;
 pub mod continuous;
 pub mod csv;
 pub mod csv_long;
+pub mod findings;
 mod grid;
 pub mod hgrm;
 pub mod html;
@@ -19,8 +20,9 @@ pub mod merge;
 mod names;
 pub mod noise;
 pub mod precision;
+pub mod published;
 #[cfg(test)]
-mod samples;
+pub(crate) mod samples;
 mod scope;
 pub mod slowdown;
 pub mod sql;

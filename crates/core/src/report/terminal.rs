@@ -9,13 +9,23 @@ use super::grid::{Grid, Item, wrap};
 use super::matrix::{Contest, Matrix, Place, Row, matrices};
 use super::merge::Merged;
 use super::names::{FAILURE, HEADING, store_style};
-use super::{slowdown, summary, table};
+use super::{findings, slowdown, summary, table};
 use crate::cell::Data;
 use crate::stats::{MIN_BLOCKS, Rule, THRESHOLD};
 use crate::units::grouped;
 
-/// The summary, then one matrix of winners per machine, guarantee, place and so on, then what loads in the background cost.
+/// The summary, then one matrix of winners per machine, guarantee, place and so on, then what loads in the background cost; last
+/// the verdicts on published findings.
 pub fn overview(merged: &Merged<'_>, style: Style) -> String {
+    winners(merged, style) + &findings::text(merged, style)
+}
+
+/// The same with the verdicts only counted, for the end of a run.
+pub fn brief(merged: &Merged<'_>, style: Style) -> String {
+    winners(merged, style) + &findings::counts_text(merged, style)
+}
+
+fn winners(merged: &Merged<'_>, style: Style) -> String {
     let matrices = matrices(merged);
     let mut out = summary::text(merged, &matrices, style);
     for matrix in &matrices {

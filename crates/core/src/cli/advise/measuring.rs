@@ -228,6 +228,7 @@ fn counts(from: u64, operations: u64) -> CountRange {
 fn first_plan(stores: &[StoreDef], args: &AdviseArgs, question: &Question, places: &Places) -> Result<Plan> {
     let mut plan = plan::find("crud")?;
     plan.presets.clear();
+    plan.claims.clear();
     plan.name = "advise".into();
     plan.title = format!("Advice: {question}");
     plan.source = String::new();

@@ -1,0 +1,366 @@
+//! Checks that compare two values of an axis: the same places with one value and with the other.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::contest::{lacking_at, shown, times};
+use super::expect::{Expect, Greatest, MoreWins, Ratio};
+use super::figure::Figure;
+use super::pool::{Averaged, Pool, Position, Spot, average};
+use super::region::canonical;
+use super::verdict::{Evidence, Outcome, Shown};
+use super::{Average, Claim};
+use crate::cell::Axis;
+use crate::column::Unit;
+use crate::stats::{Better, Series, decide};
+
+/// One side of a comparison: the figures, and the value of the axis.
+pub(super) struct Side<'p, K> {
+    pub pools: Vec<&'p Pool<K>>,
+    pub value: String,
+}
+
+impl<'p, K> Side<'p, K> {
+    fn series(&self, position: Option<Position>, store: &str) -> Option<&'p Series<K>> {
+        let position = position?;
+        self.pools.iter().find_map(|pool| {
+            let series = pool.cells.get(&position)?.get(store)?;
+            (!series.is_empty()).then_some(series)
+        })
+    }
+}
+
+/// A place with one value of the axis and with the other.
+pub(super) struct Place {
+    pub spot: Spot,
+    pub a: Option<Position>,
+    pub b: Option<Position>,
+}
+
+/// Which side a column of figures is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Which {
+    A,
+    B,
+}
+
+/// The means over places and stores on both sides, and over how many of each.
+struct Means<K> {
+    a: Series<K>,
+    b: Series<K>,
+    places: usize,
+    stores: usize,
+}
+
+/// The same places on both sides.
+pub(super) struct Change<'p, K> {
+    pub claim: &'p Claim,
+    pub figure: &'p Figure,
+    pub stores: &'p [String],
+    pub a: Side<'p, K>,
+    pub b: Side<'p, K>,
+    pub places: Vec<Place>,
+}
+
+type Columns<'p, K> = BTreeMap<(&'p str, Which), &'p Series<K>>;
+
+impl<'p, K: Ord + Copy> Change<'p, K> {
+    /// Checks what is expected; nothing for what compares stores.
+    pub fn check(&self) -> Vec<Evidence> {
+        match &self.claim.expect {
+            Expect::Ratio(ratio) => self.ratios(ratio),
+            Expect::Unchanged(_) => self.unchanged(),
+            Expect::MoreWins(more) => vec![self.more_wins(more)],
+            Expect::Greatest(greatest) => vec![self.greatest(greatest)],
+            Expect::Winner(_) | Expect::Order(_) | Expect::Value(_) => Vec::new(),
+        }
+    }
+
+    fn evidence(&self, spot: Spot, outcome: Outcome, shown: Vec<Shown>) -> Evidence {
+        Evidence {
+            figure: self.figure.to_string(),
+            unit: self.figure.column.unit,
+            spot,
+            averaged: None,
+            averaged_stores: None,
+            outcome,
+            shown,
+            times: None,
+            missing: Vec::new(),
+        }
+    }
+
+    /// The figures of a place of the stores that have them on both sides.
+    fn columns(&self, place: &Place, stores: &'p [String]) -> Columns<'p, K> {
+        let both = stores.iter().filter_map(|store| {
+            let (a, b) = (self.a.series(place.a, store)?, self.b.series(place.b, store)?);
+            Some([((store.as_str(), Which::A), a), ((store.as_str(), Which::B), b)])
+        });
+        both.flatten().collect()
+    }
+
+    /// What a place lacks of the stores: each with the value of the axis.
+    fn lacking(&self, place: &Place, stores: &[String]) -> Vec<String> {
+        let side = |side: &Side<'p, K>, position| {
+            let lacking = stores.iter().filter(move |store| side.series(position, store).is_none());
+            lacking
+                .map(|store| format!("{}, {}", lacking_at(store, place.spot), side.value))
+                .collect::<Vec<_>>()
+        };
+        [side(&self.a, place.a), side(&self.b, place.b)].concat()
+    }
+
+    /// The places whose kinds of data are averaged apart.
+    fn by_data(&self) -> BTreeMap<Spot, Vec<&Place>> {
+        let mut all: BTreeMap<Spot, Vec<&Place>> = BTreeMap::new();
+        for place in &self.places {
+            let spot = Spot { data: place.spot.data, ..Spot::default() };
+            all.entry(spot).or_default().push(place);
+        }
+        all
+    }
+
+    fn average(&self, places: &[&Place], stores: &'p [String]) -> Averaged<(&'p str, Which), K> {
+        // Any position tells a place from the others; that of the first side does where both are there.
+        let columns = places.iter().filter_map(|place| Some((place.a?, self.columns(place, stores))));
+        average(&columns.collect())
+    }
+
+    fn ratios(&self, ratio: &'p Ratio) -> Vec<Evidence> {
+        let stores = if ratio.stores.is_empty() { self.stores } else { &ratio.stores };
+        match self.claim.average {
+            Average::None => {
+                let places = self.places.iter();
+                places.flat_map(|place| self.ratios_at(ratio, place, stores)).collect()
+            }
+            Average::Places => self
+                .by_data()
+                .iter()
+                .flat_map(|(spot, places)| self.ratios_of_means(ratio, *spot, places, stores))
+                .collect(),
+            Average::Stores => self
+                .by_data()
+                .iter()
+                .map(|(spot, places)| self.ratio_of_stores(ratio, *spot, places, stores))
+                .collect(),
+        }
+    }
+
+    /// Whether `a` is so many times `b`; both are of one store, or of none in particular.
+    fn ratio(
+        &self,
+        ratio: &Ratio,
+        spot: Spot,
+        store: Option<&str>,
+        a: &Series<K>,
+        b: &Series<K>,
+    ) -> Evidence {
+        let times = times(a, b);
+        let outcome = times
+            .as_ref()
+            .map_or(Outcome::Missing, |times| ratio.range.judge(times.ratio.value, times.decides));
+        let sides = [(&self.a.value, a), (&self.b.value, b)];
+        let who = |value: &str| store.map_or(value.to_owned(), |store| format!("{store}, {value}"));
+        let who = sides.into_iter().filter_map(|(value, series)| shown(who(value), series));
+        Evidence {
+            times: times.as_ref().map(|times| times.ratio),
+            ..self.evidence(spot, outcome, who.collect())
+        }
+    }
+
+    fn ratios_at(&self, ratio: &Ratio, place: &Place, stores: &[String]) -> Vec<Evidence> {
+        let of = |store: &String| match (self.a.series(place.a, store), self.b.series(place.b, store)) {
+            (Some(a), Some(b)) => self.ratio(ratio, place.spot, Some(store), a, b),
+            _ => Evidence {
+                missing: self.lacking(place, std::slice::from_ref(store)),
+                ..self.evidence(place.spot, Outcome::Missing, Vec::new())
+            },
+        };
+        stores.iter().map(of).collect()
+    }
+
+    fn ratios_of_means(
+        &self,
+        ratio: &Ratio,
+        spot: Spot,
+        places: &[&Place],
+        stores: &'p [String],
+    ) -> Vec<Evidence> {
+        let of = |store: &'p String| {
+            let found = self.average(places, std::slice::from_ref(store));
+            let sides = (found.series.get(&(store, Which::A)), found.series.get(&(store, Which::B)));
+            let evidence = match sides {
+                (Some(a), Some(b)) => self.ratio(ratio, spot, Some(store), a, b),
+                _ => self.evidence(spot, Outcome::Missing, Vec::new()),
+            };
+            let missing = places.iter().flat_map(|place| self.lacking(place, std::slice::from_ref(store)));
+            Evidence { averaged: Some(found.places), missing: missing.collect(), ..evidence }
+        };
+        stores.iter().map(of).collect()
+    }
+
+    fn ratio_of_stores(
+        &self,
+        ratio: &Ratio,
+        spot: Spot,
+        places: &[&Place],
+        stores: &'p [String],
+    ) -> Evidence {
+        let Means { a, b, places: averaged, stores: averaged_stores } = self.over_stores(places, stores);
+        let missing = places.iter().flat_map(|place| self.lacking(place, stores)).collect();
+        let evidence = self.ratio(ratio, spot, None, &a, &b);
+        let averaged_stores = Some(averaged_stores);
+        Evidence { averaged: Some(averaged), averaged_stores, missing, ..evidence }
+    }
+
+    /// The means over places and stores. Stores that have no figure are left aside.
+    fn over_stores(&self, places: &[&Place], stores: &'p [String]) -> Means<K> {
+        let found = self.average(places, stores);
+        let side = |which: Which| -> Series<K> {
+            let columns: Vec<&Series<K>> =
+                found.series.iter().filter(|((_, side), _)| *side == which).map(|(_, s)| s).collect();
+            let blocks = columns.first().into_iter().flat_map(|series| series.keys());
+            let sum = |block: &K| columns.iter().filter_map(|series| series.get(block)).sum::<f64>();
+            blocks.map(|block| (*block, sum(block) / columns.len() as f64)).collect()
+        };
+        Means { a: side(Which::A), b: side(Which::B), places: found.places, stores: found.series.len() / 2 }
+    }
+
+    fn unchanged(&self) -> Vec<Evidence> {
+        if self.claim.average == Average::None {
+            let at =
+                |place: &Place| self.unchanged_at(place.spot, &self.columns(place, self.stores), &[place]);
+            return self.places.iter().map(at).collect();
+        }
+        let of = |(spot, places): (&Spot, &Vec<&Place>)| {
+            let found = self.average(places, self.stores);
+            let columns = found.series.iter().map(|(column, series)| (*column, series)).collect();
+            Evidence { averaged: Some(found.places), ..self.unchanged_at(*spot, &columns, places) }
+        };
+        self.by_data().iter().map(of).collect()
+    }
+
+    fn unchanged_at(
+        &self,
+        spot: Spot,
+        columns: &BTreeMap<(&'p str, Which), &Series<K>>,
+        places: &[&Place],
+    ) -> Evidence {
+        let (Some(a), Some(b)) = (self.best(columns, Which::A), self.best(columns, Which::B)) else {
+            let missing = places.iter().flat_map(|place| self.lacking(place, self.stores)).collect();
+            return Evidence { missing, ..self.evidence(spot, Outcome::Missing, Vec::new()) };
+        };
+        let outcome = match a.iter().any(|store| b.contains(store)) {
+            true if a.len() == 1 && b.len() == 1 => Outcome::Agrees,
+            true => Outcome::Close,
+            false => Outcome::Disagrees,
+        };
+        let best = |winners: &[&'p str], which, value: &str| {
+            let store = winners.first()?;
+            shown(format!("{store}, {value}"), columns.get(&(store, which))?)
+        };
+        let sides = [best(&a, Which::A, &self.a.value), best(&b, Which::B, &self.b.value)];
+        self.evidence(spot, outcome, sides.into_iter().flatten().collect())
+    }
+
+    /// The best stores of a side, if all stores have figures.
+    fn best(&self, columns: &BTreeMap<(&'p str, Which), &Series<K>>, which: Which) -> Option<Vec<&'p str>> {
+        let series = self.stores.iter().map(|store| Some((*columns.get(&(store, which))?).clone()));
+        let standings = decide(&series.collect::<Option<Vec<_>>>()?, self.figure.column.better);
+        let winners = standings.iter().filter(|standing| standing.wins);
+        Some(winners.map(|standing| self.stores[standing.index].as_str()).collect())
+    }
+
+    /// How often the store wins for certain, and how often at most, on both sides.
+    fn more_wins(&self, more: &MoreWins) -> Evidence {
+        let (mut undecided, mut missing) = (0, Vec::new());
+        // For each side: won alone, and alone or with others.
+        let mut wins = [(0_u32, 0_u32); 2];
+        for place in &self.places {
+            let columns = self.columns(place, self.stores);
+            let (Some(a), Some(b)) = (self.best(&columns, Which::A), self.best(&columns, Which::B)) else {
+                undecided += 1;
+                missing.extend(self.lacking(place, self.stores));
+                continue;
+            };
+            for (side, winners) in wins.iter_mut().zip([a, b]) {
+                let won = winners.contains(&more.store.as_str());
+                side.0 += u32::from(won && winners.len() == 1);
+                side.1 += u32::from(won);
+            }
+        }
+        let [(sure_a, most_a), (sure_b, most_b)] = wins;
+        let outcome = match undecided {
+            _ if self.places.len() == undecided as usize => Outcome::Missing,
+            _ if sure_a > most_b + undecided => Outcome::Agrees,
+            _ if most_a + undecided <= sure_b => Outcome::Disagrees,
+            0 => Outcome::Close,
+            _ => Outcome::Missing,
+        };
+        let count = |value: &str, wins: u32| Shown {
+            who: format!("{} wins at {value}", more.store),
+            value: wins.into(),
+            interval: None,
+        };
+        let shown = vec![count(&self.a.value, most_a), count(&self.b.value, most_b)];
+        Evidence { unit: Unit::Count, missing, ..self.evidence(Spot::default(), outcome, shown) }
+    }
+
+    fn greatest(&self, greatest: &Greatest) -> Evidence {
+        let mut along: BTreeMap<String, Vec<&Place>> = BTreeMap::new();
+        let mut order: Vec<(Spot, String)> = Vec::new();
+        for place in &self.places {
+            let only = match greatest.along {
+                Axis::RecordSize => Spot { record_size: place.spot.record_size, ..Spot::default() },
+                Axis::Records => Spot { records: place.spot.records, ..Spot::default() },
+                _ => Spot { data: place.spot.data, ..Spot::default() },
+            };
+            let value = value_of(only);
+            order.push((only, value.clone()));
+            along.entry(value).or_default().push(place);
+        }
+        let known: BTreeSet<&(Spot, String)> = order.iter().collect();
+        let values: Vec<&str> = known.iter().map(|(_, value)| value.as_str()).collect();
+        let ratios: Vec<Series<K>> = values.iter().map(|value| self.ratio_by_block(&along[*value])).collect();
+        let wanted = canonical(greatest.along, &greatest.value).unwrap_or_default();
+        let standings = decide(&ratios, Better::Higher);
+        let winners: Vec<&str> = standings
+            .iter()
+            .filter(|standing| standing.wins)
+            .map(|standing| values[standing.index])
+            .collect();
+        let there = standings.iter().any(|standing| values[standing.index] == wanted);
+        let outcome = match winners.as_slice() {
+            _ if !there || standings.len() < 2 => Outcome::Missing,
+            [only] if *only == wanted => Outcome::Agrees,
+            several if several.contains(&wanted.as_str()) => Outcome::Close,
+            _ => Outcome::Disagrees,
+        };
+        let shown = values
+            .iter()
+            .zip(&ratios)
+            .filter_map(|(value, ratios)| shown(format!("times at {value}"), ratios))
+            .collect();
+        let mut evidence = self.evidence(Spot::default(), outcome, shown);
+        evidence.unit = Unit::Count;
+        if !there {
+            evidence.missing.push(format!("{} {wanted}", greatest.along));
+        } else if standings.len() < 2 {
+            evidence.missing.push(format!("another {} than {wanted}", greatest.along));
+        }
+        evidence
+    }
+
+    fn ratio_by_block(&self, places: &[&Place]) -> Series<K> {
+        let Means { a, b, .. } = self.over_stores(places, self.stores);
+        let ratio = |(block, a): (&K, &f64)| Some((*block, a / b.get(block).filter(|b| **b > 0.0)?));
+        a.iter().filter_map(ratio).collect()
+    }
+}
+
+/// A spot that names one axis: its value as plans write it.
+fn value_of(spot: Spot) -> String {
+    let size = spot.record_size.map(|size| size.to_string());
+    let records = spot.records.map(|records| records.to_string());
+    let data = spot.data.map(|data| data.name().to_owned());
+    size.or(records).or(data).unwrap_or_default()
+}

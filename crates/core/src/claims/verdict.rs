@@ -1,0 +1,172 @@
+//! What came of a claim.
+
+use serde::Serialize;
+
+use super::pool::{Scope, Spot};
+use crate::column::Unit;
+use crate::stats::{Estimate, Interval};
+
+/// What one check showed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// What was expected.
+    Agrees,
+    /// Something else.
+    Disagrees,
+    /// The trials can't tell.
+    Close,
+    /// A figure that it takes is not there.
+    Missing,
+}
+
+/// What a run says of a claim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// As many checks agree as the claim asks for.
+    Reproduced,
+    /// Too few do, whatever the undecided ones would say.
+    NotReproduced,
+    /// It depends on checks that the trials can't decide.
+    TooCloseToCall,
+    /// It depends on figures that are not there.
+    NotMeasured,
+}
+
+impl Verdict {
+    /// Every verdict.
+    pub const ALL: [Verdict; 4] =
+        [Verdict::Reproduced, Verdict::NotReproduced, Verdict::TooCloseToCall, Verdict::NotMeasured];
+
+    /// The words in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Reproduced => "reproduced",
+            Verdict::NotReproduced => "not reproduced",
+            Verdict::TooCloseToCall => "too close to call",
+            Verdict::NotMeasured => "not measured",
+        }
+    }
+}
+
+/// A figure that a check looked at.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Shown {
+    /// Whose: a store, and the axis' value where these are compared.
+    pub who: String,
+    /// Its mean over trials, or how many there are.
+    pub value: f64,
+    /// The interval of the mean, where one exists.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<Interval>,
+}
+
+/// One check, and the figures that it rests on.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Evidence {
+    /// The figure's name.
+    pub figure: String,
+    /// The unit of what is shown.
+    pub unit: Unit,
+    /// Where.
+    #[serde(flatten)]
+    pub spot: Spot,
+    /// How many places were averaged; absent where the check is of one place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub averaged: Option<usize>,
+    /// How many stores were averaged; absent where each is by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub averaged_stores: Option<usize>,
+    /// What it showed.
+    pub outcome: Outcome,
+    /// The figures.
+    pub shown: Vec<Shown>,
+    /// The ratio that decided it, where one did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub times: Option<Estimate>,
+    /// What it would have taken besides, or what an average had to do without.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<String>,
+}
+
+/// How many checks showed what.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[allow(missing_docs)]
+pub struct Tally {
+    pub agree: usize,
+    pub disagree: usize,
+    pub close: usize,
+    pub missing: usize,
+}
+
+impl Tally {
+    /// Counts.
+    pub fn of(evidence: &[Evidence]) -> Tally {
+        let count = |outcome: Outcome| evidence.iter().filter(|evidence| evidence.outcome == outcome).count();
+        Tally {
+            agree: count(Outcome::Agrees),
+            disagree: count(Outcome::Disagrees),
+            close: count(Outcome::Close),
+            missing: count(Outcome::Missing),
+        }
+    }
+
+    /// All checks.
+    pub fn total(self) -> usize {
+        self.agree + self.disagree + self.close + self.missing
+    }
+
+    /// The verdict where `percent` of the checks must agree.
+    pub fn verdict(self, percent: f64) -> Verdict {
+        // So that 2 of 3 are 66.7 %, and nothing is asked for beyond all by a rounding error.
+        let needed = (percent / 100.0 * self.total() as f64 - 1e-6).ceil() as usize;
+        match self {
+            _ if self.total() == 0 => Verdict::NotMeasured,
+            _ if self.agree >= needed => Verdict::Reproduced,
+            _ if self.total() - self.disagree < needed => Verdict::NotReproduced,
+            _ if self.agree + self.close >= needed => Verdict::TooCloseToCall,
+            _ => Verdict::NotMeasured,
+        }
+    }
+}
+
+/// What one machine, guarantee and so on says of a claim.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finding {
+    /// Of which figures.
+    pub scope: Scope,
+    /// What came of it.
+    pub verdict: Verdict,
+    /// The checks by outcome.
+    pub tally: Tally,
+    /// The checks.
+    pub evidence: Vec<Evidence>,
+    /// What the claim speaks of and the figures don't have at all.
+    pub missing: Vec<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_must_agree_and_doubts_count_for_both_sides() {
+        let verdict = |agree, disagree, close, missing, percent| {
+            Tally { agree, disagree, close, missing }.verdict(percent)
+        };
+        assert_eq!(verdict(0, 0, 0, 0, 100.0), Verdict::NotMeasured);
+        assert_eq!(verdict(3, 0, 0, 0, 100.0), Verdict::Reproduced);
+        assert_eq!(verdict(2, 1, 0, 0, 100.0), Verdict::NotReproduced);
+        assert_eq!(verdict(2, 0, 1, 0, 100.0), Verdict::TooCloseToCall);
+        assert_eq!(verdict(2, 0, 0, 1, 100.0), Verdict::NotMeasured);
+        assert_eq!(verdict(1, 1, 1, 1, 100.0), Verdict::NotReproduced);
+        assert_eq!(verdict(2, 1, 0, 0, 66.7), Verdict::NotReproduced);
+        assert_eq!(verdict(2, 1, 0, 0, 66.6), Verdict::Reproduced);
+        assert_eq!(verdict(2, 2, 0, 0, 50.0), Verdict::Reproduced);
+        assert_eq!(verdict(1, 1, 1, 1, 50.0), Verdict::TooCloseToCall);
+        assert_eq!(verdict(1, 2, 0, 1, 50.0), Verdict::NotMeasured);
+        assert_eq!(verdict(1, 3, 0, 0, 50.0), Verdict::NotReproduced);
+        assert_eq!(verdict(100, 0, 0, 0, 100.0), Verdict::Reproduced);
+    }
+}

@@ -1,0 +1,62 @@
+//! What a claim expects, in words, for reports.
+
+use super::{Average, Claim, Expect};
+
+impl Claim {
+    /// What is checked: `berkeleydb the best by insert, at record_size 1B..10KiB, in 75% of the checks`.
+    pub fn in_words(&self) -> String {
+        let figures: Vec<String> = self.figure.iter().map(ToString::to_string).collect();
+        let mut words = self.expect.in_words(&figures.join(", "));
+        words.push_str(match self.average {
+            Average::None => "",
+            Average::Places => ", by the mean over places",
+            Average::Stores => ", by the mean over places and stores",
+        });
+        let at = [self.at.places_in_words(), self.at.groups_in_words()];
+        let at: Vec<String> = at.into_iter().filter(|words| !words.is_empty()).collect();
+        if !at.is_empty() {
+            words.push_str(&format!(", at {}", at.join(", ")));
+        }
+        if self.share.0 < 100.0 {
+            words.push_str(&format!(", in {} of the checks", self.share));
+        }
+        words
+    }
+}
+
+impl Expect {
+    fn in_words(&self, figures: &str) -> String {
+        match self {
+            Expect::Winner(winner) => {
+                let how =
+                    winner.within.map_or("".into(), |within| format!("at most {within} times worse than "));
+                format!("{} {how}the best by {figures}", winner.stores.join(" or "))
+            }
+            Expect::Order(order) => {
+                let rest = if order.rest_behind { ", all others behind" } else { "" };
+                format!("by {figures}, the best first: {}{rest}", order.stores.join(", "))
+            }
+            Expect::Ratio(ratio) => {
+                let stores = if ratio.stores.is_empty() {
+                    String::new()
+                } else {
+                    format!(" of {}", ratio.stores.join(", "))
+                };
+                format!("{figures}{stores}, {} over {}: {} times", ratio.of, ratio.to, ratio.range)
+            }
+            Expect::Value(values) => format!("{figures} of {}: {}", values.stores.join(", "), values.range),
+            Expect::Unchanged(unchanged) => {
+                let [a, b] = &unchanged.between;
+                format!("the best by {figures} is the same with {} {a} and {b}", unchanged.axis)
+            }
+            Expect::MoreWins(more) => format!(
+                "{} is the best by {figures} in more places with {} {} than {}",
+                more.store, more.axis, more.at, more.than
+            ),
+            Expect::Greatest(greatest) => format!(
+                "{figures}, {} over {}, is greatest at {} {}",
+                greatest.of, greatest.to, greatest.along, greatest.value
+            ),
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! Published findings against the runs at hand: the verdicts on each claim, and their figures in a line.
+
+mod text;
+
+use serde::Serialize;
+
+use super::matrix::{Sorted, series};
+use super::merge::{BlockKey, Group, GroupKey, GuaranteeLabel, Merged};
+use crate::cell::{Axis, GuaranteeChoice};
+use crate::claims::{Claim, Evidence, Figure, Finding, Pool, Position, Scope, StudyClaims, Tally, Verdict};
+use crate::claims::{Outcome, evaluate};
+use crate::stats::Series;
+use crate::units::three_digits;
+
+pub use self::text::{counts_text, text};
+
+/// The claims of a study, each with what came of it.
+#[derive(Debug)]
+pub struct Study<'a> {
+    /// The study's name, and where its findings come from.
+    pub study: &'a StudyClaims,
+    /// In the order of the plan.
+    pub checked: Vec<Checked<'a>>,
+}
+
+/// A claim, and what came of it.
+#[derive(Debug)]
+pub struct Checked<'a> {
+    /// The claim.
+    pub claim: &'a Claim,
+    /// For each group, or each set of groups that differ only in what the claim compares.
+    pub findings: Vec<Finding>,
+}
+
+/// Checks all claims of the runs' studies.
+pub fn check<'a>(merged: &'a Merged<'_>) -> Vec<Study<'a>> {
+    let mut known: Vec<(Figure, Vec<Pool<BlockKey>>)> = Vec::new();
+    for figure in merged.claims.iter().flat_map(|study| &study.claims).flat_map(|claim| &claim.figure) {
+        if !known.iter().any(|(other, _)| other == figure) {
+            known.push((figure.clone(), pools(merged, figure)));
+        }
+    }
+    let pools = |figure: &Figure| -> &[Pool<BlockKey>] {
+        known.iter().find(|(other, _)| other == figure).map_or(&[], |(_, pools)| pools)
+    };
+    let study = |study: &'a StudyClaims| {
+        let checked = |claim: &'a Claim| Checked { claim, findings: evaluate(claim, &study.among, &pools) };
+        Study { study, checked: study.claims.iter().map(checked).collect() }
+    };
+    merged.claims.iter().map(study).collect()
+}
+
+/// One figure of every group in which stores compete. What was published compares stores as shipped, whatever they promise:
+/// so do these where `default` was asked for, and only here. Tables of winners never mix tiers.
+pub(super) fn pools(merged: &Merged<'_>, figure: &Figure) -> Vec<Pool<BlockKey>> {
+    let mut pools: Vec<Pool<BlockKey>> = Vec::new();
+    for pool in merged.groups.iter().filter_map(|group| pool(merged, group, figure)) {
+        match pools.iter_mut().find(|known| are_as_shipped(&known.scope, &pool.scope)) {
+            Some(known) => join(known, pool),
+            None => pools.push(pool),
+        }
+    }
+    pools
+}
+
+/// Whether two groups differ in nothing but the tier that `default` turned out to be.
+fn are_as_shipped(a: &Scope, b: &Scope) -> bool {
+    let shipped = |scope: &Scope| scope.guarantee.is_some_and(|(asked, _)| asked == GuaranteeChoice::Default);
+    shipped(a) && shipped(b) && a.without(Axis::Guarantee) == b.without(Axis::Guarantee)
+}
+
+fn join(known: &mut Pool<BlockKey>, pool: Pool<BlockKey>) {
+    known.scope.guarantee = Some((GuaranteeChoice::Default, None));
+    known
+        .stores
+        .extend(pool.stores.into_iter().filter(|store| !known.stores.contains(store)).collect::<Vec<_>>());
+    for (position, stores) in pool.cells {
+        let here = known.cells.entry(position).or_default();
+        for (store, series) in stores {
+            // A trial whose tier is not known stands in every group, without a figure.
+            here.entry(store).or_default().extend(series);
+        }
+    }
+}
+
+fn pool(merged: &Merged<'_>, group: &Group<'_>, figure: &Figure) -> Option<Pool<BlockKey>> {
+    let sorted = Sorted::new(merged, group);
+    if sorted.stores.is_empty() {
+        return None;
+    }
+    let mut pool = Pool {
+        scope: scope(&group.key),
+        stores: sorted.stores.iter().map(|store| (*store).to_owned()).collect(),
+        cells: Default::default(),
+    };
+    for ((data, record_size, records), stores) in &sorted.entries {
+        let competing = stores.iter().filter(|(store, _)| sorted.stores.contains(*store));
+        let figures = competing.map(|(store, entries)| {
+            let series: Series<BlockKey> = series(entries, &figure.operation, figure.column);
+            ((*store).to_owned(), series)
+        });
+        let position = Position { data: *data, record_size: *record_size, records: *records };
+        pool.cells.insert(position, figures.collect());
+    }
+    Some(pool)
+}
+
+fn scope(key: &GroupKey) -> Scope {
+    Scope {
+        hardware: key.hardware.clone(),
+        guarantee: Some((key.asked, key.tier)),
+        facets: key.facets.clone(),
+    }
+}
+
+/// What distinguishes a scope from the others, for people.
+pub fn label(merged: &Merged<'_>, scope: &Scope) -> String {
+    let mut parts = Vec::new();
+    if merged.groups.iter().any(|group| group.key.hardware != scope.hardware) {
+        parts.push(scope.hardware.clone());
+    }
+    parts.extend(scope.guarantee.map(|(asked, tier)| match (asked, tier) {
+        (GuaranteeChoice::Default, None) => "default (as shipped)".into(),
+        (asked, tier) => GuaranteeLabel(asked, tier).to_string(),
+    }));
+    let varies =
+        |facet: &&(Axis, String)| merged.groups.iter().any(|group| !group.key.facets.contains(facet));
+    parts.extend(scope.facets.iter().filter(varies).map(|(axis, value)| format!("{} {value}", axis.name())));
+    parts.join(", ")
+}
+
+/// What stands below verdicts of stores as shipped, whose tiers differ; nothing where there are none.
+pub(super) fn mixed_tiers(scopes: &[&Scope]) -> Option<&'static str> {
+    let mixed = scopes.iter().any(|scope| scope.guarantee == Some((GuaranteeChoice::Default, None)));
+    mixed.then_some(
+        "At default the stores are compared as shipped, as was published, though some promise more than others: see the \
+         tables of winners, which never mix guarantees.",
+    )
+}
+
+/// The verdict on a claim where no group says anything of it: why.
+pub(super) fn unheard(claim: &Claim) -> String {
+    let groups = claim.at.groups_in_words();
+    if groups.is_empty() { "a trial".into() } else { groups }
+}
+
+/// The check that shows best why the verdict is what it is.
+pub(super) fn telling(finding: &Finding) -> Option<&Evidence> {
+    let wanted = match finding.verdict {
+        Verdict::Reproduced => Outcome::Agrees,
+        Verdict::NotReproduced => Outcome::Disagrees,
+        Verdict::TooCloseToCall => Outcome::Close,
+        Verdict::NotMeasured => Outcome::Missing,
+    };
+    finding.evidence.iter().find(|evidence| evidence.outcome == wanted)
+}
+
+/// What a finding lacks: a few of the missing cells, and how many more.
+pub(super) fn lacks(finding: &Finding) -> String {
+    let cells = finding
+        .evidence
+        .iter()
+        .filter(|evidence| evidence.outcome == Outcome::Missing)
+        .flat_map(|evidence| &evidence.missing);
+    let mut all: Vec<&str> = Vec::new();
+    for missing in finding.missing.iter().chain(cells) {
+        if !all.contains(&missing.as_str()) {
+            all.push(missing);
+        }
+    }
+    match all.as_slice() {
+        [] => "figures that are not zero, of one block".into(),
+        [first, second, rest @ ..] if !rest.is_empty() => format!("{first}, {second}, {} more", rest.len()),
+        few => few.join(", "),
+    }
+}
+
+/// How many checks agree: `3/4`.
+pub(super) fn score(tally: Tally) -> String {
+    format!("{}/{}", tally.agree, tally.total())
+}
+
+/// One check in a line: where, the figures, and the ratio.
+pub(super) fn evidence_line(evidence: &Evidence, with_figure: bool) -> String {
+    let mut at = Vec::new();
+    if with_figure {
+        at.push(evidence.figure.clone());
+    }
+    if let Some(places) = evidence.averaged {
+        let stores = evidence.averaged_stores.map_or("".into(), |stores| format!(", {stores} stores"));
+        at.push(format!("mean of {places} place{}{stores}", if places == 1 { "" } else { "s" }));
+    }
+    let spot = evidence.spot.to_string();
+    at.extend((!spot.is_empty()).then_some(spot));
+    let shown: Vec<String> = evidence
+        .shown
+        .iter()
+        .map(|shown| format!("{} {}", shown.who, evidence.unit.show(shown.value)))
+        .collect();
+    let mut line = at.join(", ");
+    if !line.is_empty() && !shown.is_empty() {
+        line.push_str(": ");
+    }
+    line.push_str(&shown.join(", "));
+    if let Some(times) = evidence.times {
+        line.push_str(&format!(" ({} times)", three_digits(times.value)));
+    }
+    line
+}
+
+/// How many claims got which verdict in one scope.
+pub(super) type Counts = [usize; 4];
+
+/// The verdicts counted, for each scope that any claim was checked in, and last of those that were checked in none. A claim
+/// that spans groups is counted under what they have in common.
+pub(super) fn counts(merged: &Merged<'_>, study: &Study<'_>) -> Vec<(String, Counts)> {
+    let mut rows: Vec<(String, Counts)> = Vec::new();
+    for finding in study.checked.iter().flat_map(|checked| &checked.findings) {
+        let label = label(merged, &finding.scope);
+        let index = Verdict::ALL.iter().position(|verdict| *verdict == finding.verdict).unwrap_or_default();
+        match rows.iter_mut().find(|(known, _)| *known == label) {
+            Some((_, counts)) => counts[index] += 1,
+            None => {
+                let mut counts = Counts::default();
+                counts[index] = 1;
+                rows.push((label, counts));
+            }
+        }
+    }
+    let unheard = study.checked.iter().filter(|checked| checked.findings.is_empty()).count();
+    if unheard > 0 {
+        rows.push(("elsewhere".into(), [0, 0, 0, unheard]));
+    }
+    rows
+}
+
+/// A study's claims as JSON has them.
+#[derive(Serialize)]
+pub struct StudyDocument<'a> {
+    study: &'a str,
+    source: &'a str,
+    claims: Vec<ClaimDocument<'a>>,
+}
+
+#[derive(Serialize)]
+struct ClaimDocument<'a> {
+    says: &'a str,
+    source: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<&'a str>,
+    expected: String,
+    findings: Vec<FindingDocument<'a>>,
+}
+
+#[derive(Serialize)]
+struct FindingDocument<'a> {
+    hardware: &'a str,
+    title: String,
+    verdict: Verdict,
+    checks: Tally,
+    evidence: &'a [Evidence],
+    missing: &'a [String],
+}
+
+/// The verdicts as JSON has them.
+pub fn documents<'a>(merged: &'a Merged<'_>, studies: &'a [Study<'a>]) -> Vec<StudyDocument<'a>> {
+    let finding = |finding: &'a Finding| FindingDocument {
+        hardware: &finding.scope.hardware,
+        title: label(merged, &finding.scope),
+        verdict: finding.verdict,
+        checks: finding.tally,
+        evidence: &finding.evidence,
+        missing: &finding.missing,
+    };
+    let claim = |checked: &'a Checked<'a>| ClaimDocument {
+        says: &checked.claim.says,
+        source: &checked.claim.source,
+        note: checked.claim.note.as_deref(),
+        expected: checked.claim.in_words(),
+        findings: checked.findings.iter().map(finding).collect(),
+    };
+    let study = |study: &'a Study<'a>| StudyDocument {
+        study: &study.study.study,
+        source: &study.study.source,
+        claims: study.checked.iter().map(claim).collect(),
+    };
+    studies.iter().map(study).collect()
+}

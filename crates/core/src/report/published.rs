@@ -1,0 +1,198 @@
+//! Published tables of winners beside the matrices of the runs at hand: place by place, and the share of places that agree.
+
+mod text;
+
+use serde::Serialize;
+
+use super::findings::{label, pools};
+use super::merge::{BlockKey, Merged};
+use crate::cell::{Axis, Data};
+use crate::claims::{Contest, Evidence, Figure, Outcome, Pool, Position, Scope, Winner};
+use crate::published::{Cell, Row, Table};
+use crate::stats::Series;
+use crate::units::{CountRange, SizeRange};
+
+pub use self::text::{in_words, text};
+
+/// A published table beside one group of a run.
+#[derive(Debug)]
+pub struct Beside<'a> {
+    /// The table.
+    pub table: &'a Table,
+    /// The group.
+    pub scope: Scope,
+    /// What stands beside what.
+    pub places: Vec<Place<'a>>,
+}
+
+/// One place of a published table, and the same place of the run.
+#[derive(Debug)]
+pub struct Place<'a> {
+    /// The table's row.
+    pub row: &'a Row,
+    /// What the values are made of.
+    pub data: Data,
+    /// How many records there are.
+    pub records: CountRange,
+    /// The published winner.
+    pub published: &'a Cell,
+    /// What the run says; `None` where it has no such place.
+    pub found: Option<Evidence>,
+}
+
+/// How the places of a table compare.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Agreement {
+    /// The published winner is the only one of the run.
+    pub same: usize,
+    /// It is too close to call with the best of the run.
+    pub close: usize,
+    /// Another store wins in the run.
+    pub other: usize,
+    /// The run lacks a figure that would tell.
+    pub lacking: usize,
+    /// The run has no such place.
+    pub absent: usize,
+}
+
+impl Agreement {
+    /// The places that could be compared.
+    pub fn compared(self) -> usize {
+        self.same + self.close + self.other
+    }
+
+    /// The share of those whose published winner is the best in the run, or too close to call with it.
+    pub fn share(self) -> Option<f64> {
+        (self.compared() > 0).then(|| (self.same + self.close) as f64 / self.compared() as f64)
+    }
+}
+
+impl Beside<'_> {
+    /// Counts.
+    pub fn agreement(&self) -> Agreement {
+        let mut counts = Agreement::default();
+        for place in &self.places {
+            *match place.found.as_ref().map(|found| found.outcome) {
+                None => &mut counts.absent,
+                Some(Outcome::Agrees) => &mut counts.same,
+                Some(Outcome::Close) => &mut counts.close,
+                Some(Outcome::Disagrees) => &mut counts.other,
+                Some(Outcome::Missing) => &mut counts.lacking,
+            } += 1;
+        }
+        counts
+    }
+}
+
+/// Lays each table beside each group that it was measured like: with the same load beside it. A table that is asked for by
+/// name is laid beside all.
+pub fn beside<'a>(merged: &'a Merged<'_>, name: Option<&str>) -> Vec<Beside<'a>> {
+    let tables: Vec<&Table> =
+        merged.tables.iter().filter(|table| name.is_none_or(|name| table.name == name)).collect();
+    let mut figures: Vec<(&str, Figure, Vec<Pool<BlockKey>>)> = Vec::new();
+    for row in tables.iter().flat_map(|table| &table.rows) {
+        if !figures.iter().any(|(known, ..)| *known == row.figure) {
+            let figure = Figure::of_row(&row.figure);
+            let pools = pools(merged, &figure);
+            figures.push((&row.figure, figure, pools));
+        }
+    }
+    let Some((.., groups)) = figures.first() else { return Vec::new() };
+    let mut all = Vec::new();
+    for (group, pool) in groups.iter().enumerate() {
+        for table in &tables {
+            let alike = pool.scope.value(Axis::Background) == Some(table.background.to_string());
+            if alike || name.is_some() {
+                let of_figure = |row: &Row| {
+                    let found = figures.iter().find(|(known, ..)| *known == row.figure);
+                    found.map(|(_, figure, pools)| (figure, &pools[group]))
+                };
+                all.push(Beside { table, scope: pool.scope.clone(), places: places(table, &of_figure) });
+            }
+        }
+    }
+    all
+}
+
+fn places<'a, 'p>(
+    table: &'a Table,
+    of_figure: &dyn Fn(&Row) -> Option<(&'p Figure, &'p Pool<BlockKey>)>,
+) -> Vec<Place<'a>> {
+    let mut all = Vec::new();
+    for row in &table.rows {
+        for data in [Data::Incompressible, Data::Compressible] {
+            for (records, published) in table.records.iter().zip(row.cells(data)) {
+                let Some(published) = published else { continue };
+                let position = Position { data, record_size: row.record_size, records: *records };
+                let found = of_figure(row)
+                    .and_then(|(figure, pool)| compare(&table.stores, published, figure, pool, position));
+                all.push(Place { row, data, records: *records, published, found });
+            }
+        }
+    }
+    all
+}
+
+/// Who wins in the run among the table's stores.
+fn compare(
+    stores: &[String],
+    published: &Cell,
+    figure: &Figure,
+    pool: &Pool<BlockKey>,
+    position: Position,
+) -> Option<Evidence> {
+    let here = pool.cells.get(&position)?;
+    let series = stores.iter().map(|store| here.get(store).cloned().unwrap_or_else(Series::new)).collect();
+    let contest =
+        Contest { figure, spot: position.into(), averaged: None, stores, series, missing: Vec::new() };
+    Some(contest.winner(&Winner { stores: vec![published.store.clone()], within: None }))
+}
+
+/// A table beside a group as JSON has it.
+#[derive(Serialize)]
+pub struct BesideDocument<'a> {
+    table: &'a str,
+    title: &'a str,
+    source: &'a str,
+    hardware: &'a str,
+    group: String,
+    agreement: Agreement,
+    agreeing_share: Option<f64>,
+    places: Vec<PlaceDocument<'a>>,
+}
+
+#[derive(Serialize)]
+struct PlaceDocument<'a> {
+    figure: &'a str,
+    record_size: SizeRange,
+    records: CountRange,
+    data: Data,
+    store: &'a str,
+    value: Option<f64>,
+    found: Option<&'a Evidence>,
+}
+
+/// The tables as JSON has them: those that the run has any place of.
+pub fn documents<'a>(merged: &Merged<'_>, all: &'a [Beside<'a>]) -> Vec<BesideDocument<'a>> {
+    let place = |place: &'a Place<'a>| PlaceDocument {
+        figure: &place.row.figure,
+        record_size: place.row.record_size,
+        records: place.records,
+        data: place.data,
+        store: &place.published.store,
+        value: place.published.value,
+        found: place.found.as_ref(),
+    };
+    let document = |beside: &'a Beside<'a>| BesideDocument {
+        table: &beside.table.name,
+        title: &beside.table.title,
+        source: &beside.table.source,
+        hardware: &beside.scope.hardware,
+        group: label(merged, &beside.scope),
+        agreement: beside.agreement(),
+        agreeing_share: beside.agreement().share(),
+        places: beside.places.iter().map(place).collect(),
+    };
+    let held = all.iter().filter(|beside| beside.places.iter().any(|place| place.found.is_some()));
+    held.map(document).collect()
+}
