@@ -129,6 +129,7 @@ pub struct Plan {
     /// What is done to the stores.
     pub workload: Workload,
     /// How often each cell runs.
+    #[serde(default = "Plan::default_trials")]
     pub trials: u32,
     /// How many of each operation are timed.
     pub operations: u64,
@@ -278,6 +279,10 @@ pub struct Changes {
 }
 
 impl Plan {
+    fn default_trials() -> u32 {
+        5
+    }
+
     fn default_equal_cache() -> Bytes {
         Bytes(64 << 20)
     }
