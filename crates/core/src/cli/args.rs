@@ -320,6 +320,7 @@ Examples:
   storebench report latest
   storebench report latest --table
   storebench report latest --html report.html   a page for the browser
+  storebench report latest --published          the paper's tables beside the run's
   storebench report storebench-runs/crud-20260102-030405 --csv > paper.csv
   storebench report ssd-run hdd-run --csv-long > all.csv   several runs, merged by hardware name";
 

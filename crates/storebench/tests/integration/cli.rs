@@ -1,6 +1,7 @@
 //! The program as its users meet it: the real binary, in a directory of its own on a real disk.
 
 mod bad_input;
+mod claims;
 mod disks;
 mod failing;
 mod help;

@@ -23,12 +23,15 @@ const MODULES: &[(&str, &[&str])] = &[
     ("place", &["error"]),
     ("background", &["cell", "lifeline", "units"]),
     ("workload", &["cell", "measure", "record", "result", "store", "units"]),
-    ("plan", &["cell", "error", "store", "units", "workload"]),
+    ("column", &["result", "stats", "units"]),
+    ("claims", &["cell", "column", "error", "stats", "store", "units"]),
+    ("plan", &["cell", "claims", "error", "store", "units", "workload"]),
+    ("published", &["cell", "error", "units"]),
     ("estimate", &["cell", "place", "store"]),
     ("schedule", &["background", "cell", "estimate", "plan", "result", "store", "units"]),
     ("folder", &["error", "result"]),
     // `measure` for the histograms that results hold.
-    ("report", &["cell", "measure", "result", "stats", "store", "units"]),
+    ("report", &["cell", "claims", "column", "measure", "published", "result", "stats", "store", "units"]),
     (
         "runner",
         &[
@@ -55,6 +58,7 @@ const MODULES: &[(&str, &[&str])] = &[
         &[
             "background",
             "cell",
+            "claims",
             "crash_writer",
             "error",
             "estimate",
@@ -63,6 +67,7 @@ const MODULES: &[(&str, &[&str])] = &[
             "measure",
             "place",
             "plan",
+            "published",
             "record",
             "report",
             "result",
