@@ -73,6 +73,15 @@ pub struct Cell {
     pub store: String,
     /// Its figure, in nanoseconds or as a share of 1; `None` where it can't be read.
     pub value: Option<f64>,
+    /// The same to the digits that were printed, in the unit that was meant; empty where it can't be read.
+    pub text: String,
+}
+
+impl Cell {
+    /// The store and its figure: `lmdb 12 µs`.
+    pub fn in_words(&self) -> String {
+        if self.text.is_empty() { self.store.clone() } else { format!("{} {}", self.store, self.text) }
+    }
 }
 
 #[derive(Deserialize)]
@@ -133,7 +142,7 @@ fn parse(text: &str) -> std::result::Result<Table, String> {
                     file.records.len()
                 ));
             }
-            texts.iter().map(|text| cell(text, factor, &file.stores)).collect()
+            texts.iter().map(|text| cell(text, factor, &file.unit, &file.stores)).collect()
         };
         rows.push(Row {
             figure: row.figure.clone(),
@@ -161,7 +170,7 @@ fn parse(text: &str) -> std::result::Result<Table, String> {
 }
 
 /// `lmdb 12` in the table's unit of time, `lmdb 98%`, or `lmdb` alone.
-fn cell(text: &str, factor: f64, stores: &[String]) -> std::result::Result<Option<Cell>, String> {
+fn cell(text: &str, factor: f64, unit: &str, stores: &[String]) -> std::result::Result<Option<Cell>, String> {
     if text.is_empty() {
         return Ok(None);
     }
@@ -174,7 +183,11 @@ fn cell(text: &str, factor: f64, stores: &[String]) -> std::result::Result<Optio
         None => number.parse().map(|number: f64| number * factor),
     };
     let value = number.map(value).transpose().map_err(|_| format!("{text:?} is no store and number"))?;
-    Ok(Some(Cell { store: store.to_owned(), value }))
+    let text = number.map_or(String::new(), |number| match number.strip_suffix('%') {
+        Some(percent) => format!("{percent} %"),
+        None => format!("{number} {unit}"),
+    });
+    Ok(Some(Cell { store: store.to_owned(), value, text }))
 }
 
 #[cfg(test)]
@@ -219,10 +232,10 @@ mod tests {
         let hdd = tables.iter().find(|table| table.name == "hdd").unwrap();
         assert_eq!((hdd.printed_unit.as_str(), hdd.unit.as_str()), ("ns", "µs"));
         let first = hdd.rows[0].cells(Data::Incompressible)[0].clone().unwrap();
-        assert_eq!((first.store.as_str(), first.value), ("berkeleydb", Some(2000.0)));
+        assert_eq!((first.value, first.in_words()), (Some(2000.0), "berkeleydb 2 µs".into()));
         let space = hdd.rows.iter().find(|row| row.figure == "space").unwrap();
         let last = space.cells(Data::Compressible)[4].clone().unwrap();
-        assert_eq!((last.store.as_str(), last.value), ("rocksdb", Some(1.13)));
+        assert_eq!((last.value, last.in_words()), (Some(1.13), "rocksdb 113 %".into()));
         let unreadable = |table: &Table| {
             let cells = table.rows.iter().flat_map(|row| [&row.incompressible, &row.compressible]);
             cells.flatten().flatten().filter(|cell| cell.value.is_none()).count()

@@ -1,8 +1,8 @@
 //! Checks that compare two values of an axis: the same places with one value and with the other.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use super::contest::{lacking_at, shown, times};
+use super::contest::{lacking_at, mean, shown, times, together};
 use super::expect::{Expect, Greatest, MoreWins, Ratio};
 use super::figure::Figure;
 use super::pool::{Averaged, Pool, Position, Spot, average};
@@ -11,7 +11,7 @@ use super::verdict::{Evidence, Outcome, Shown};
 use super::{Average, Claim};
 use crate::cell::Axis;
 use crate::column::Unit;
-use crate::stats::{Better, Series, decide};
+use crate::stats::{Better, MIN_BLOCKS, Series, decide};
 
 /// One side of a comparison: the figures, and the value of the axis.
 pub(super) struct Side<'p, K> {
@@ -306,45 +306,36 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
     }
 
     fn greatest(&self, greatest: &Greatest) -> Evidence {
-        let mut along: BTreeMap<String, Vec<&Place>> = BTreeMap::new();
-        let mut order: Vec<(Spot, String)> = Vec::new();
+        let mut along: BTreeMap<Spot, Vec<&Place>> = BTreeMap::new();
         for place in &self.places {
             let only = match greatest.along {
                 Axis::RecordSize => Spot { record_size: place.spot.record_size, ..Spot::default() },
                 Axis::Records => Spot { records: place.spot.records, ..Spot::default() },
                 _ => Spot { data: place.spot.data, ..Spot::default() },
             };
-            let value = value_of(only);
-            order.push((only, value.clone()));
-            along.entry(value).or_default().push(place);
+            along.entry(only).or_default().push(place);
         }
-        let known: BTreeSet<&(Spot, String)> = order.iter().collect();
-        let values: Vec<&str> = known.iter().map(|(_, value)| value.as_str()).collect();
-        let ratios: Vec<Series<K>> = values.iter().map(|value| self.ratio_by_block(&along[*value])).collect();
+        let values: Vec<String> = along.keys().map(|spot| value_of(*spot)).collect();
+        let ratios: Vec<Series<K>> = along.values().map(|places| self.ratio_by_block(places)).collect();
         let wanted = canonical(greatest.along, &greatest.value).unwrap_or_default();
-        let standings = decide(&ratios, Better::Higher);
-        let winners: Vec<&str> = standings
-            .iter()
-            .filter(|standing| standing.wins)
-            .map(|standing| values[standing.index])
-            .collect();
-        let there = standings.iter().any(|standing| values[standing.index] == wanted);
-        let outcome = match winners.as_slice() {
-            _ if !there || standings.len() < 2 => Outcome::Missing,
-            [only] if *only == wanted => Outcome::Agrees,
-            several if several.contains(&wanted.as_str()) => Outcome::Close,
-            _ => Outcome::Disagrees,
+        let there =
+            values.iter().zip(&ratios).find(|(value, ratios)| **value == wanted && !ratios.is_empty());
+        let others = values.iter().zip(&ratios).any(|(value, ratios)| *value != wanted && !ratios.is_empty());
+        let outcome = match there {
+            Some((_, ratios_there)) if others => {
+                together(&[is_greatest(&values, &ratios, &wanted), in_range(ratios_there, greatest)])
+            }
+            _ => Outcome::Missing,
         };
         let shown = values
             .iter()
             .zip(&ratios)
-            .filter_map(|(value, ratios)| shown(format!("times at {value}"), ratios))
-            .collect();
-        let mut evidence = self.evidence(Spot::default(), outcome, shown);
+            .filter_map(|(value, ratios)| shown(format!("times at {value}"), ratios));
+        let mut evidence = self.evidence(Spot::default(), outcome, shown.collect());
         evidence.unit = Unit::Count;
-        if !there {
+        if there.is_none() {
             evidence.missing.push(format!("{} {wanted}", greatest.along));
-        } else if standings.len() < 2 {
+        } else if !others {
             evidence.missing.push(format!("another {} than {wanted}", greatest.along));
         }
         evidence
@@ -355,6 +346,26 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         let ratio = |(block, a): (&K, &f64)| Some((*block, a / b.get(block).filter(|b| **b > 0.0)?));
         a.iter().filter_map(ratio).collect()
     }
+}
+
+/// Whether the ratio is greatest at one value.
+fn is_greatest<K: Ord>(values: &[String], ratios: &[Series<K>], wanted: &str) -> Outcome {
+    let standings = decide(ratios, Better::Higher);
+    let winners = standings.iter().filter(|standing| standing.wins);
+    let winners: Vec<&str> = winners.map(|standing| values[standing.index].as_str()).collect();
+    match winners.as_slice() {
+        [only] if *only == wanted => Outcome::Agrees,
+        several if several.contains(&wanted) => Outcome::Close,
+        _ => Outcome::Disagrees,
+    }
+}
+
+/// Whether it is as great there as it should be.
+fn in_range<K>(ratios: &Series<K>, greatest: &Greatest) -> Outcome {
+    let Some(range) = &greatest.range else { return Outcome::Agrees };
+    mean(ratios).map_or(Outcome::Missing, |mean| {
+        range.judge(mean.value, mean.interval.filter(|_| ratios.len() >= MIN_BLOCKS))
+    })
 }
 
 /// A spot that names one axis: its value as plans write it.

@@ -115,6 +115,9 @@ pub struct Greatest {
     pub along: Axis,
     /// Where along it the ratio is greatest.
     pub value: String,
+    /// How many times it is there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub range: Option<Bounds>,
 }
 
 impl Expect {
@@ -193,9 +196,7 @@ impl Expect {
             Expect::Ratio(Ratio { axis: None, stores, .. }) if !stores.is_empty() => {
                 Err("expect.ratio has stores, but no axis: the ratio is that of the stores of and to".into())
             }
-            Expect::Ratio(Ratio { range, .. }) if !range.fits_ratios() => {
-                Err(format!("the range {range} is none of ratios: write it like 1.5.. or 90%..110%"))
-            }
+            Expect::Ratio(Ratio { range, .. }) if !range.fits_ratios() => Err(not_of_ratios(range)),
             Expect::Value(Values { range, .. }) => {
                 let strange = figures.iter().find(|figure| !range.fits(figure.column.unit));
                 strange
@@ -223,6 +224,10 @@ impl Expect {
     }
 }
 
+fn not_of_ratios(range: &Bounds) -> String {
+    format!("the range {range} is none of ratios: write it like 1.5.. or 90%..110%")
+}
+
 impl Greatest {
     fn check(&self) -> Result<(), String> {
         if !matches!(self.along, Axis::RecordSize | Axis::Records | Axis::Data) || self.along == self.axis {
@@ -231,6 +236,9 @@ impl Greatest {
                 self.along.name(),
                 self.axis.name()
             ));
+        }
+        if let Some(range) = self.range.as_ref().filter(|range| !range.fits_ratios()) {
+            return Err(not_of_ratios(range));
         }
         canonical(self.along, &self.value).map(drop)
     }

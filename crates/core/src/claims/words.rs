@@ -54,8 +54,12 @@ impl Expect {
                 more.store, more.axis, more.at, more.than
             ),
             Expect::Greatest(greatest) => format!(
-                "{figures}, {} over {}, is greatest at {} {}",
-                greatest.of, greatest.to, greatest.along, greatest.value
+                "{figures}, {} over {}, is greatest at {} {}{}",
+                greatest.of,
+                greatest.to,
+                greatest.along,
+                greatest.value,
+                greatest.range.as_ref().map_or(String::new(), |range| format!(": {range} times"))
             ),
         }
     }

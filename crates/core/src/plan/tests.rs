@@ -42,3 +42,82 @@ fn nonsense_is_refused() {
     assert_eq!((error.exit, error.message.as_str()), (Exit::BadValue, "trials is 0: it must be at least 1"));
     assert!(find("crudd").unwrap_err().message.contains("did you mean crud?"));
 }
+
+/// A good plan's text with these claims at its end.
+fn with_claims(claims: &str) -> String {
+    let text = STUDIES[0].text;
+    let (before, _) = text.split_once("[[claim]]").unwrap();
+    format!("{before}{claims}")
+}
+
+const CLAIM: &str = "[[claim]]\nsays = \"a\"\nsource = \"b\"\nfigure = [\"get\"]\nat.data = [\"compressible\"]\nexpect.winner = { stores = [\"lmdb\"] }\n";
+
+#[test]
+fn a_wrong_claim_is_told_by_line() {
+    let good = with_claims(CLAIM).replace("claims_among", "# claims_among");
+    assert_eq!(Plan::parse(&good, "x.toml").unwrap().claims.len(), 1);
+    let first = good.lines().position(|line| line == "[[claim]]").unwrap() + 1;
+    for (from, to, after, words) in [
+        ("\"get\"", "\"gets\"", 0, "\"gets\" is no figure (did you mean get?)"),
+        ("\"get\"", "\"latency_p99\"", 3, "say of which"),
+        ("at.data = [\"compressible\"]", "at.data = [\"squishy\"]", 4, "squishy"),
+        ("at.data = [\"compressible\"]", "at.date = [\"compressible\"]", 4, "did you mean data?"),
+        ("at.data = [\"compressible\"]", "at.record_size = [\"2KiB..1KiB\"]", 4, "2KiB..1KiB"),
+        ("winner = { stores = [\"lmdb\"] }", "winer = { stores = [\"lmdb\"] }", 5, "did you mean winner?"),
+        ("winner = { stores = [\"lmdb\"] }", "winner = { store = [\"lmdb\"] }", 5, "did you mean stores?"),
+        ("winner = { stores = [\"lmdb\"] }", "value = { stores = [\"lmdb\"], range = \"1..x\" }", 5, "1..x"),
+        (
+            "winner = { stores = [\"lmdb\"] }",
+            "value = { stores = [\"lmdb\"], range = \"1KiB..\" }",
+            0,
+            "unit of get",
+        ),
+        ("source = \"b\"\n", "", 0, "`source`"),
+    ] {
+        assert!(CLAIM.contains(from), "{from}");
+        let wrong = good.replace(CLAIM, &CLAIM.replacen(from, to, 1));
+        let error = Plan::parse(&wrong, "x.toml").unwrap_err();
+        let line = format!("line {}: ", first + after);
+        assert_eq!(error.exit, Exit::BadPlan);
+        assert!(
+            error.message.contains(&line) && error.message.contains(words),
+            "{to}: {line}{}",
+            error.message
+        );
+    }
+    let among = with_claims(CLAIM);
+    let error = Plan::parse(&among, "x.toml").unwrap_err();
+    assert!(error.message.contains("\"lmdb\", which is not among those compared"), "{error}");
+}
+
+#[test]
+fn claims_name_stores_that_there_are() {
+    let text = with_claims(CLAIM).replace("claims_among", "# claims_among");
+    let plan = Plan::parse(&text, "x.toml").unwrap();
+    assert!(plan.check_claims(&[], "x.toml").is_ok(), "lmdb is on the plan's own axis");
+    let typo = Plan::parse(&text.replacen("{ stores = [\"lmdb\"] }", "{ stores = [\"lmbd\"] }", 1), "x.toml")
+        .unwrap();
+    let error = typo.check_claims(&["lmdb"], "x.toml").unwrap_err();
+    let line = typo.claims[0].line;
+    assert!(
+        error
+            .message
+            .contains(&format!("line {line}: this claim: there is no store \"lmbd\" (did you mean lmdb?)")),
+        "{error}"
+    );
+    assert!(typo.check_claims(&["lmbd"], "x.toml").is_ok());
+}
+
+#[test]
+fn claims_go_with_the_plan_and_come_back_the_same() {
+    let mut plan = find("crud").unwrap();
+    let narrow = Changes { store: Some(vec!["lmdb".into()]), ..Changes::default() };
+    plan.apply(narrow).unwrap();
+    let again = Plan::parse(&plan.to_toml().unwrap(), "again").unwrap();
+    assert!(plan.claims.len() > 40);
+    let without_lines = |plan: &Plan| -> Vec<Claim> {
+        plan.claims.iter().map(|claim| Claim { line: 0, ..claim.clone() }).collect()
+    };
+    assert_eq!(without_lines(&again), without_lines(&plan));
+    assert_eq!(again.claims_among, plan.claims_among);
+}

@@ -229,7 +229,7 @@ pub(super) fn counts(merged: &Merged<'_>, study: &Study<'_>) -> Vec<(String, Cou
     }
     let unheard = study.checked.iter().filter(|checked| checked.findings.is_empty()).count();
     if unheard > 0 {
-        rows.push(("elsewhere".into(), [0, 0, 0, unheard]));
+        rows.push(("no group here".into(), [0, 0, 0, unheard]));
     }
     rows
 }
@@ -286,3 +286,6 @@ pub fn documents<'a>(merged: &'a Merged<'_>, studies: &'a [Study<'a>]) -> Vec<St
     };
     studies.iter().map(study).collect()
 }
+
+#[cfg(test)]
+mod tests;

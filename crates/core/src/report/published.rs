@@ -89,7 +89,7 @@ impl Beside<'_> {
 pub fn beside<'a>(merged: &'a Merged<'_>, name: Option<&str>) -> Vec<Beside<'a>> {
     let tables: Vec<&Table> =
         merged.tables.iter().filter(|table| name.is_none_or(|name| table.name == name)).collect();
-    let mut figures: Vec<(&str, Figure, Vec<Pool<BlockKey>>)> = Vec::new();
+    let mut figures: Vec<OfFigure<'_>> = Vec::new();
     for row in tables.iter().flat_map(|table| &table.rows) {
         if !figures.iter().any(|(known, ..)| *known == row.figure) {
             let figure = Figure::of_row(&row.figure);
@@ -103,29 +103,27 @@ pub fn beside<'a>(merged: &'a Merged<'_>, name: Option<&str>) -> Vec<Beside<'a>>
         for table in &tables {
             let alike = pool.scope.value(Axis::Background) == Some(table.background.to_string());
             if alike || name.is_some() {
-                let of_figure = |row: &Row| {
-                    let found = figures.iter().find(|(known, ..)| *known == row.figure);
-                    found.map(|(_, figure, pools)| (figure, &pools[group]))
-                };
-                all.push(Beside { table, scope: pool.scope.clone(), places: places(table, &of_figure) });
+                all.push(Beside { table, scope: pool.scope.clone(), places: places(table, &figures, group) });
             }
         }
     }
     all
 }
 
-fn places<'a, 'p>(
-    table: &'a Table,
-    of_figure: &dyn Fn(&Row) -> Option<(&'p Figure, &'p Pool<BlockKey>)>,
-) -> Vec<Place<'a>> {
+/// A row's figure by its name, and that figure of every group.
+type OfFigure<'a> = (&'a str, Figure, Vec<Pool<BlockKey>>);
+
+fn places<'a>(table: &'a Table, figures: &[OfFigure<'_>], group: usize) -> Vec<Place<'a>> {
     let mut all = Vec::new();
     for row in &table.rows {
         for data in [Data::Incompressible, Data::Compressible] {
             for (records, published) in table.records.iter().zip(row.cells(data)) {
                 let Some(published) = published else { continue };
                 let position = Position { data, record_size: row.record_size, records: *records };
-                let found = of_figure(row)
-                    .and_then(|(figure, pool)| compare(&table.stores, published, figure, pool, position));
+                let found =
+                    figures.iter().find(|(known, ..)| *known == row.figure).and_then(|(_, figure, pools)| {
+                        compare(&table.stores, published, figure, &pools[group], position)
+                    });
                 all.push(Place { row, data, records: *records, published, found });
             }
         }

@@ -2,6 +2,7 @@
 
 mod advise;
 mod bad_input;
+mod claims;
 mod disks;
 mod failing;
 mod help;

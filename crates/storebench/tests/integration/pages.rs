@@ -107,11 +107,11 @@ fn every_key_of_a_plan_is_described() {
     let text = read("docs/plans.md");
     let plan = blocks(&text, "toml")[0];
     // What a plan can hold is in the error about what it can't.
-    for place in ["", "[axes]\n", "[presets.quick]\n"] {
-        let wrong = if place.is_empty() {
-            format!("nosuchkey = 1\n{plan}")
-        } else {
-            plan.replace(place, &format!("{place}nosuchkey = 1\n"))
+    for place in ["", "[axes]\n", "[presets.quick]\n", "[[claim]]\n"] {
+        let wrong = match place {
+            "" => format!("nosuchkey = 1\n{plan}"),
+            "[[claim]]\n" => format!("{plan}\n[[claim]]\nnosuchkey = 1\n"),
+            _ => plan.replace(place, &format!("{place}nosuchkey = 1\n")),
         };
         let error = Plan::parse(&wrong, "x").unwrap_err().message;
         let (_, known) = error.split_once("expected one of ").unwrap_or_else(|| panic!("{error}"));
@@ -122,6 +122,30 @@ fn every_key_of_a_plan_is_described() {
             assert!(named, "docs/plans.md does not tell of {key}");
         }
     }
+}
+
+#[test]
+fn every_form_of_a_claim_is_described() {
+    let text = read("docs/claims.md");
+    let plan = blocks(&read("docs/plans.md"), "toml")[0].to_owned();
+    let known = |expect: &str| -> Vec<String> {
+        let claim = format!("[[claim]]\nsays = \"a\"\nsource = \"b\"\nfigure = [\"get\"]\nexpect.{expect}\n");
+        let error = Plan::parse(&format!("{plan}\n{claim}"), "x").unwrap_err().message;
+        let (_, known) =
+            error.split_once("expected one of ").or_else(|| error.split_once("expected ")).unwrap();
+        known.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+    };
+    let forms = known("nosuchform = {}");
+    assert_eq!(forms.len(), 7, "{forms:?}");
+    for form in forms {
+        let start = format!("| `{form}` |");
+        let row = text.lines().find(|line| line.starts_with(&start)).unwrap_or_else(|| panic!("no {start}"));
+        for key in known(&format!("{form} = {{ nosuchkey = 1 }}")) {
+            assert!(row.contains(&format!("`{key}`")), "docs/claims.md does not tell of {key} in {form}");
+        }
+    }
+    let number = storebench_core::plan::find("crud").unwrap().claims.len();
+    assert!(text.contains(&format!("There are {number}, ")), "docs/claims.md: crud has {number} claims");
 }
 
 #[test]

@@ -23,13 +23,19 @@ const MODULES: &[(&str, &[&str])] = &[
     ("place", &["error"]),
     ("background", &["cell", "lifeline", "units"]),
     ("workload", &["cell", "measure", "record", "result", "store", "units"]),
-    ("plan", &["cell", "error", "store", "units", "workload"]),
+    ("column", &["result", "stats", "units"]),
+    ("claims", &["cell", "column", "error", "stats", "store", "units"]),
+    ("plan", &["cell", "claims", "error", "store", "units", "workload"]),
+    ("published", &["cell", "error", "units"]),
     ("estimate", &["cell", "place", "store"]),
     ("schedule", &["background", "cell", "estimate", "plan", "result", "store", "units"]),
     ("folder", &["error", "result"]),
     // `measure` for the histograms that results hold.
     ("like", &["cell", "error", "units"]),
-    ("report", &["cell", "measure", "result", "stats", "store", "units", "workload"]),
+    (
+        "report",
+        &["cell", "claims", "column", "measure", "published", "result", "stats", "store", "units", "workload"],
+    ),
     (
         "runner",
         &[
@@ -56,6 +62,7 @@ const MODULES: &[(&str, &[&str])] = &[
         &[
             "background",
             "cell",
+            "claims",
             "crash_writer",
             "error",
             "like",
@@ -65,6 +72,7 @@ const MODULES: &[(&str, &[&str])] = &[
             "measure",
             "place",
             "plan",
+            "published",
             "record",
             "report",
             "result",

@@ -84,12 +84,10 @@ fn grid(beside: &Beside<'_>) -> String {
 
 fn cell(place: &Place<'_>) -> String {
     let unit = if place.row.figure == "space" { Unit::Share } else { Unit::Nanoseconds };
-    let show = |store: &str, value: Option<f64>| {
-        escape(&value.map_or(store.to_owned(), |value| format!("{store} {}", unit.show(value))))
-    };
-    let published = show(&place.published.store, place.published.value);
+    let published = escape(&place.published.in_words());
     let best = place.found.as_ref().and_then(|found| found.shown.first());
-    let ours = best.map_or("not run".into(), |best| show(&best.who, Some(best.value)));
+    let ours =
+        best.map_or("not run".into(), |best| escape(&format!("{} {}", best.who, unit.show(best.value))));
     let (sign, class) = match place.found.as_ref().map(|found| found.outcome) {
         Some(Outcome::Agrees) => ("=", "yes"),
         Some(Outcome::Close) => ("≈", "close"),

@@ -142,7 +142,6 @@ fn is_of(place: &Place<'_>, row: &Row) -> bool {
 
 fn item(place: &Place<'_>) -> Item {
     let unit = if place.row.figure == "space" { Unit::Share } else { Unit::Nanoseconds };
-    let value = place.published.value.map_or(String::new(), |value| format!(" {}", unit.show(value)));
     let (ours, sign, paint) = match &place.found {
         None => ("not run".to_owned(), ' ', Paint::new().dimmed()),
         Some(found) => {
@@ -156,5 +155,5 @@ fn item(place: &Place<'_>) -> Item {
             }
         }
     };
-    Item::lines(vec![ours, format!("{sign} {}{value}", place.published.store)]).painted(paint)
+    Item::lines(vec![ours, format!("{sign} {}", place.published.in_words())]).painted(paint)
 }

@@ -1,0 +1,283 @@
+//! Verdicts on made-up runs, in all reports.
+
+use unicode_width::UnicodeWidthStr;
+
+use super::*;
+use crate::cell::{Background, Data};
+use crate::plan;
+use crate::published;
+use crate::report::grid::Style;
+use crate::report::samples::{self, Sample, run};
+use crate::report::{html, json, terminal};
+use crate::result::Run;
+use crate::store::Guarantee;
+use crate::units::SizeRange;
+
+/// A few claims, of which some can't be checked.
+const CLAIMS: &str = r#"
+source = "A. Author, A Study, 2024"
+claims_among = ["sqlite", "leveldb", "rocksdb", "berkeleydb"]
+
+[[claim]]
+says = "LevelDB is among the fastest at small records"
+source = "section 1"
+figure = ["insert", "get"]
+at = { record_size = ["1B..1KiB"], records = ["100..5000"] }
+expect.winner = { stores = ["leveldb"], within = 1.5 }
+
+[[claim]]
+says = "SQLite is the fastest at updating"
+source = "section 2"
+note = "Not <b>seen</b> elsewhere."
+figure = ["update"]
+share = "75%"
+expect.winner = { stores = ["sqlite"] }
+
+[[claim]]
+says = "RocksDB inserts compressible data faster"
+source = "section 3"
+figure = ["insert"]
+average = "places"
+at = { record_size = ["1B..10KiB"] }
+expect.ratio = { axis = "data", of = "compressible", to = "incompressible", stores = ["rocksdb"], range = "..0.9" }
+
+[[claim]]
+says = "LevelDB and Berkeley DB take equally long to get"
+source = "section 4"
+figure = ["get"]
+at = { record_size = ["1KiB..10KiB"] }
+expect.ratio = { of = "leveldb", to = "berkeleydb", range = "99%..101%" }
+
+[[claim]]
+says = "A video changes nothing"
+source = "section 5"
+figure = ["get"]
+expect.unchanged = { axis = "background", between = ["none", "video"] }
+
+[[claim]]
+says = "On hard disks all is different"
+source = "section 6"
+figure = ["get"]
+at.place = ["hdd"]
+expect.winner = { stores = ["sqlite"] }
+"#;
+
+fn with_claims<'a>(runs: &'a [Run], claims: &str) -> Merged<'a> {
+    let claims = plan::claims_of("another", claims, "test").unwrap();
+    Merged::new(runs, &["null"]).with_published(claims.into_iter().collect(), Vec::new())
+}
+
+fn verdicts(merged: &Merged<'_>) -> Vec<Vec<Verdict>> {
+    let studies = check(merged);
+    let all = studies.iter().flat_map(|study| &study.checked);
+    all.map(|checked| checked.findings.iter().map(|finding| finding.verdict).collect()).collect()
+}
+
+#[test]
+fn verdicts_in_the_terminal() {
+    let runs = [samples::study()];
+    let merged = with_claims(&runs, CLAIMS);
+    for width in [80, 100, 160] {
+        let text = text(&merged, Style { width, colour: false });
+        assert!(text.lines().all(|line| line.width() <= width), "{text}");
+        insta::assert_snapshot!(format!("findings_{width}"), text);
+    }
+    let coloured = text(&merged, Style { width: 100, colour: true });
+    insta::assert_snapshot!("findings_100_colour", coloured.replace('\u{1b}', "‹"));
+    let brief = terminal::brief(&merged, Style { width: 100, colour: false });
+    assert!(brief.contains("of 6") && !brief.contains("SQLite is the fastest"), "{brief}");
+    assert!(
+        terminal::overview(&merged, Style { width: 100, colour: false }).contains("SQLite is the fastest")
+    );
+}
+
+#[test]
+fn every_claim_of_crud_can_be_checked_at_any_width() {
+    let runs = [samples::study()];
+    let claims = plan::claims_of("crud", "", "test").unwrap().unwrap();
+    let number = claims.claims.len();
+    let merged = Merged::new(&runs, &["null"]).with_published(vec![claims], Vec::new());
+    assert_eq!(verdicts(&merged).len(), number);
+    for width in [80, 100, 160] {
+        let text = text(&merged, Style { width, colour: false });
+        assert!(text.lines().all(|line| line.width() <= width), "{text}");
+        // Each is there with its number.
+        assert!((1..=number).all(|n| text.lines().any(|l| l.starts_with(&format!("{n:>3} ")))), "{text}");
+    }
+}
+
+#[test]
+fn older_runs_have_the_claims_of_the_built_in_study() {
+    let number = |study: &str, plan: &str| {
+        plan::claims_of(study, plan, "test").unwrap().map_or(0, |claims| claims.claims.len())
+    };
+    assert!(number("crud", "name = \"crud\"\n") > 40);
+    assert_eq!((number("crud", CLAIMS), number("mine", "name = \"mine\"\n")), (6, 0));
+    assert!(text(&with_claims(&[samples::study()], ""), Style { width: 80, colour: false }).is_empty());
+}
+
+#[test]
+fn stores_as_shipped_are_compared_though_their_tiers_differ() {
+    let samples = [
+        Sample::new("sqlite").guarantee("default").tier(Guarantee::Power).ns(9000.0),
+        Sample::new("leveldb").guarantee("default").tier(Guarantee::Process).ns(1000.0),
+        Sample::new("sqlite").guarantee("power").ns(9000.0),
+        Sample::new("leveldb").guarantee("process").ns(1000.0),
+    ];
+    let claims = r#"
+claims_among = ["sqlite", "leveldb"]
+[[claim]]
+says = "LevelDB is the fastest"
+source = "1"
+figure = ["get"]
+expect.winner = { stores = ["leveldb"] }
+"#;
+    let runs = [run("box", &samples)];
+    let merged = with_claims(&runs, claims);
+    // Of what was asked for, tiers stay apart.
+    assert_eq!(verdicts(&merged), [[Verdict::Reproduced, Verdict::NotMeasured, Verdict::NotMeasured]]);
+    let text = text(&merged, Style { width: 100, colour: false });
+    assert!(text.contains("reproduced: default (as shipped) 1/1"), "{text}");
+    assert!(text.contains("never mix guarantees"), "{text}");
+}
+
+#[test]
+fn a_load_is_compared_with_none() {
+    let sample = |store: &str, ns: f64, background| Sample::new(store).background(background).ns(ns);
+    let samples = [
+        sample("sqlite", 1000.0, Background::None),
+        sample("leveldb", 2000.0, Background::None),
+        sample("sqlite", 9000.0, Background::Video),
+        sample("leveldb", 8000.0, Background::Video),
+    ];
+    let claims = CLAIMS.replace(", \"rocksdb\", \"berkeleydb\"", "");
+    let claims =
+        claims.split("[[claim]]").filter(|part| part.contains("video") || part.contains("claims_among"));
+    let runs = [run("box", &samples)];
+    let merged = with_claims(&runs, &claims.collect::<Vec<_>>().join("[[claim]]"));
+    let text = text(&merged, Style { width: 160, colour: false });
+    assert!(
+        text.contains("not reproduced: process 0/1; 1B..1KiB, 100 records, incompressible: sqlite, none 500 ns, leveldb, video 4.00 µs"),
+        "{text}"
+    );
+}
+
+#[test]
+fn the_page_and_the_json_have_them() {
+    let runs = [samples::study()];
+    let merged = with_claims(&runs, CLAIMS);
+    let mut bytes = Vec::new();
+    html::write(&merged, &mut bytes).unwrap();
+    let page = String::from_utf8(bytes).unwrap();
+    assert_eq!(page.matches("class=\"verdict no\"").count(), 2, "in both guarantees");
+    assert!(page.contains("Not &lt;b&gt;seen&lt;/b&gt; elsewhere.") && !page.contains("Not <b>seen"));
+    assert!(page.contains("Checked: sqlite the best by update, in 75% of the checks."));
+    let mut bytes = Vec::new();
+    json::write(&merged, &mut bytes).unwrap();
+    let document: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
+    let claim = &document["findings"][0]["claims"][1];
+    assert_eq!(claim["findings"][0]["verdict"], "not-reproduced");
+    let evidence = claim["findings"][0]["evidence"].as_array().unwrap();
+    let checks = &claim["findings"][0]["checks"];
+    let total: u64 =
+        ["agree", "disagree", "close", "missing"].iter().map(|n| checks[n].as_u64().unwrap()).sum();
+    assert_eq!(evidence.len() as u64, total);
+}
+
+#[test]
+fn what_was_failed_or_left_out_is_what_is_missing() {
+    let samples = [Sample::new("sqlite"), Sample::new("leveldb").failed("broken")];
+    let runs = [run("box", &samples)];
+    let claims = r#"
+[[claim]]
+says = "SQLite is the fastest"
+source = "1"
+figure = ["get"]
+expect.winner = { stores = ["sqlite"] }
+"#;
+    let merged = with_claims(&runs, claims);
+    let studies = check(&merged);
+    let finding = &studies[0].checked[0].findings[0];
+    assert_eq!(finding.verdict, Verdict::NotMeasured);
+    assert_eq!(lacks(finding), "leveldb at 1B..1KiB, 100 records, incompressible");
+}
+
+/// A run that has the places of the published tables that 100 small records have.
+fn like_the_paper(berkeleydb: f64, background: Background) -> Run {
+    let stores = ["sqlite", "leveldb", "rocksdb", "berkeleydb", "flat-folder", "nested-folder"];
+    let mut samples = Vec::new();
+    for data in [Data::Incompressible, Data::Compressible] {
+        for (from, to) in [(1, 1024), (1024, 10_240)] {
+            for (index, store) in stores.into_iter().enumerate() {
+                let ns = if store == "berkeleydb" { berkeleydb } else { 1000.0 + 500.0 * index as f64 };
+                let sample =
+                    Sample::new(store).data(data).size(SizeRange { from, to }).background(background);
+                samples.push(sample.ns(ns));
+            }
+        }
+    }
+    run("box", &samples)
+}
+
+fn beside_tables<'a>(runs: &'a [Run]) -> Merged<'a> {
+    Merged::new(runs, &[]).with_published(Vec::new(), published::tables("crud").unwrap())
+}
+
+#[test]
+fn places_that_agree_are_counted() {
+    use crate::report::published::{Agreement, beside};
+    let count = |berkeleydb: f64| {
+        let runs = [like_the_paper(berkeleydb, Background::None)];
+        let merged = beside_tables(&runs);
+        let all = beside(&merged, None);
+        let names: Vec<&str> = all.iter().map(|beside| beside.table.name.as_str()).collect();
+        assert_eq!(names, ["ext4", "hdd"], "those without a video");
+        all[1].agreement()
+    };
+    // Figure 4.2 at 100 records below 10 KiB: Berkeley DB at insert, update and remove, and at half the gets.
+    let alone = count(100.0);
+    assert_eq!((alone.same, alone.close, alone.compared() + alone.absent), (14, 0, 170));
+    assert_eq!(alone.share(), Some(0.7));
+    // As quick as SQLite, it is too close to call.
+    let tied = count(1000.0);
+    assert!(tied.close >= 14 && tied.same == 0, "{tied:?}");
+    assert_eq!(count(1e6).same, 3, "SQLite for space, but for one");
+    assert_eq!(Agreement::default().share(), None);
+}
+
+#[test]
+fn published_tables_in_all_reports() {
+    use crate::report::published::text;
+    let runs = [like_the_paper(100.0, Background::Video)];
+    let merged = beside_tables(&runs);
+    for width in [80, 100, 160] {
+        let text = text(&merged, None, Style { width, colour: false });
+        assert!(text.lines().all(|line| line.width() <= width), "{text}");
+        insta::assert_snapshot!(format!("published_{width}"), text);
+    }
+    let named = text(&merged, Some("ext4"), Style { width: 100, colour: false });
+    assert!(named.contains("Published table ext4") && !named.contains("table hdd"), "{named}");
+    let mut bytes = Vec::new();
+    html::write(&merged, &mut bytes).unwrap();
+    let page = String::from_utf8(bytes).unwrap();
+    assert!(page.contains("hdd-video: hard disk, a video playing in the browser"));
+    assert!(page.contains("berkeleydb 100 ns<br><small>= berkeleydb 2 µs</small>"), "{page}");
+    let mut bytes = Vec::new();
+    json::write(&merged, &mut bytes).unwrap();
+    let document: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
+    let tables: Vec<&str> =
+        document["published"].as_array().unwrap().iter().map(|t| t["table"].as_str().unwrap()).collect();
+    assert_eq!(tables, ["ssd-video", "hdd-video"]);
+}
+
+#[test]
+fn a_run_without_the_tables_places_is_told_which_to_run() {
+    use crate::report::published::text;
+    let runs = [run("box", &[Sample::new("sqlite").records("200..1000".parse().unwrap())])];
+    let text = text(&beside_tables(&runs), None, Style { width: 100, colour: false });
+    assert!(text.contains("No place can be compared") && text.contains("--records"), "{text}");
+    let loaded = [run("box", &[Sample::new("sqlite").background(Background::Cpu(1))])];
+    let none =
+        super::super::published::text(&beside_tables(&loaded), None, Style { width: 100, colour: false });
+    assert!(none.contains("No published table was measured like this run"), "{none}");
+}
