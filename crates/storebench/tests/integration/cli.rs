@@ -1,7 +1,9 @@
 //! The program as its users meet it: the real binary, in a directory of its own on a real disk.
 
 mod bad_input;
+mod comparing;
 mod disks;
+mod exports;
 mod failing;
 mod help;
 mod interrupting;
