@@ -3,7 +3,9 @@
 mod advise;
 mod bad_input;
 mod claims;
+mod comparing;
 mod disks;
+mod exports;
 mod failing;
 mod help;
 mod interrupting;

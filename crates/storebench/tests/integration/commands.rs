@@ -118,7 +118,7 @@ fn commands_on_pages_work() {
 #[test]
 fn commands_in_help_work() {
     let mut count = 0;
-    for command in ["", "run", "report", "advise"] {
+    for command in ["", "run", "report", "advise", "compare"] {
         let help = Scratch::new().storebench(&format!("{command} --help")).out;
         let examples = help.split("Examples:\n").nth(1).unwrap();
         for line in examples.lines().take_while(|line| line.starts_with("  ")) {
@@ -173,12 +173,15 @@ fn with_all_that_is_named() -> Scratch {
     static RUN: OnceLock<Scratch> = OnceLock::new();
     let template = RUN.get_or_init(|| {
         let scratch = Scratch::new();
-        scratch.storebench(&format!("run crud --store sqlite,flat-folder {TINY}")).ends(Exit::Success);
+        // Enough trials for comparisons to tell something.
+        let study = TINY.replace("--trials 1", "--trials 3");
+        scratch.storebench(&format!("run crud --store sqlite,flat-folder {study}")).ends(Exit::Success);
         scratch
     });
     let run = template.only_run();
     let scratch = Scratch::new();
-    for copy in ["storebench-runs/a-run", "ssd-run", "hdd-run"] {
+    let copies = ["storebench-runs/a-run", "ssd-run", "hdd-run", "before-run", "after-run"];
+    for copy in copies.into_iter().chain(["a1-run", "a2-run", "a3-run", "b1-run", "b2-run", "b3-run"]) {
         let to = scratch.join(copy);
         fs::create_dir_all(to.parent().unwrap()).unwrap();
         assert!(Command::new("cp").arg("-r").args([&run, &to]).status().unwrap().success());

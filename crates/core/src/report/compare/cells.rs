@@ -175,7 +175,9 @@ impl<'a> Cells<'a> {
 
     /// Settings that differ between the first trial of a cell in BASE and the first in NEW.
     pub fn settings(&self) -> Vec<SettingChange> {
-        let mut changes: IndexMap<(&str, &str, Option<&str>, Option<&str>), usize> = IndexMap::new();
+        // By store, name and the two values.
+        type Changes<'s> = IndexMap<(&'s str, &'s str, [Option<&'s str>; 2]), usize>;
+        let mut changes = Changes::new();
         for observed in self.both() {
             let read = |side: usize| -> BTreeMap<&str, &str> {
                 let settings = observed.sides[side].first().map_or(&[][..], |(_, m)| m.settings.as_slice());
@@ -184,14 +186,14 @@ impl<'a> Cells<'a> {
             let (base, new) = (read(0), read(1));
             let names: IndexSet<&str> = base.keys().chain(new.keys()).copied().collect();
             for name in names.into_iter().filter(|name| base.get(name) != new.get(name)) {
-                let (base, new) = (base.get(name).copied(), new.get(name).copied());
-                *changes.entry((observed.cell.store.as_str(), name, base, new)).or_default() += 1;
+                let values = [base.get(name).copied(), new.get(name).copied()];
+                *changes.entry((observed.cell.store.as_str(), name, values)).or_default() += 1;
             }
         }
         let owned = |text: Option<&str>| text.map(str::to_owned);
         changes
             .into_iter()
-            .map(|((store, name, base, new), cells)| SettingChange {
+            .map(|((store, name, [base, new]), cells)| SettingChange {
                 store: store.into(),
                 name: name.into(),
                 base: owned(base),

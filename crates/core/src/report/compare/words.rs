@@ -4,40 +4,23 @@ use std::collections::{BTreeSet, HashSet};
 
 use super::{Comparison, FigureChange, Observations, Side, StoreChange, Verdict};
 use crate::cell::{Axis, Cell};
-use crate::report::noise;
+use crate::report::noise::{self, Drift};
 use crate::stats::unpaired::{LEVEL, MIN_OBSERVATIONS};
-use crate::stats::{Estimate, Interval};
+use crate::stats::{Interval, median};
 use crate::store::Guarantee;
 use crate::units::{grouped, three_digits};
 
 /// How many things of a kind a text lists before it only counts them.
 pub const LISTED: usize = 10;
 
-/// How a ratio is written: as a change in percent, or, where that reads badly, as a factor.
-#[derive(Clone, Copy)]
-enum Form {
-    Percent,
-    Times,
-}
-
-impl Form {
-    fn of(ratio: f64) -> Form {
-        if (0.1..2.0).contains(&ratio) { Form::Percent } else { Form::Times }
-    }
-
-    fn write(self, ratio: f64) -> String {
-        match self {
-            // A change that rounds to none has no direction.
-            Form::Percent if (ratio - 1.0).abs() < 0.000_5 => "0.0 %".into(),
-            Form::Percent => format!("{:+.1} %", (ratio - 1.0) * 100.0),
-            Form::Times => format!("×{}", three_digits(ratio)),
-        }
-    }
-}
-
-/// A ratio as a change: `+12.3 %`, `×3.20`.
+/// A ratio as a change: `+12.3 %`; as a factor where percents read badly: `×3.20`.
 pub fn relative(ratio: f64) -> String {
-    Form::of(ratio).write(ratio)
+    match ratio {
+        // A change that rounds to none has no direction.
+        _ if (ratio - 1.0).abs() < 0.000_5 => "0.0 %".into(),
+        0.1..2.0 => format!("{:+.1} %", (ratio - 1.0) * 100.0),
+        _ => format!("×{}", three_digits(ratio)),
+    }
 }
 
 /// A change with its interval: `+12.3 % [+8.1 %, +16.7 %]`.
@@ -53,12 +36,10 @@ pub fn estimate(figure: &FigureChange) -> String {
     figure.change.map_or_else(|| "no ratio".into(), |change| relative(change.ratio.value))
 }
 
-/// The interval of a change, in the form of the change itself.
+/// The interval of a change.
 pub fn interval(figure: &FigureChange) -> Option<String> {
-    let Estimate { value, interval } = figure.change?.ratio;
-    let Interval { low, high, .. } = interval?;
-    let form = Form::of(value);
-    Some(format!("[{}, {}]", form.write(low), form.write(high)))
+    let Interval { low, high, .. } = figure.change?.ratio.interval?;
+    Some(format!("[{}, {}]", relative(low), relative(high)))
 }
 
 /// What the figure is: `get p99`, `on disk`.
@@ -127,17 +108,23 @@ fn value(axis: Axis, cell: &Cell, tier: Guarantee) -> String {
     }
 }
 
-/// A side in a line: what the user called it, and what ran.
+/// A side in a line: what the user called it, and what ran, when.
 pub fn side(side: &Side<'_>) -> String {
-    let mut parts: Vec<String> = Vec::new();
+    let mut ran: Vec<String> = Vec::new();
     for run in side.runs {
-        let header = &run.header;
-        let part = format!("{}, study {}, {}", header.hardware, header.study, header.started);
-        if !parts.contains(&part) {
-            parts.push(part);
+        let part = format!("{}, study {}", run.header.hardware, run.header.study);
+        if !ran.contains(&part) {
+            ran.push(part);
         }
     }
-    one_line(&format!("{} ({})", side.names.join(", "), parts.join("; ")))
+    let mut started: Vec<&str> = side.runs.iter().map(|run| run.header.started.as_str()).collect();
+    started.sort_unstable();
+    let when = match started.as_slice() {
+        [] => String::new(),
+        [only] => format!("; {only}"),
+        [first, .., last] => format!("; from {first} to {last}"),
+    };
+    one_line(&format!("{} ({}{when})", side.names.join(", "), ran.join("; ")))
 }
 
 /// How many, and of what: `1 figure`, `12 cells`.
@@ -309,32 +296,50 @@ pub fn circumstances(comparison: &Comparison<'_>) -> Vec<String> {
 fn noises(comparison: &Comparison<'_>) -> Vec<String> {
     let mut all = Vec::new();
     for (word, side) in [("BASE", &comparison.base), ("NEW", &comparison.new)] {
-        for (name, run) in side.names.iter().zip(side.runs) {
-            let of = if side.runs.len() > 1 { format!("{word} ({name})") } else { word.to_owned() };
-            if let Some(drift) = noise::drift(run) {
-                let by = relative(drift.times.value);
+        let drifts: Vec<Drift> = side.runs.iter().filter_map(noise::drift).collect();
+        match drifts.as_slice() {
+            [] => {}
+            [drift] if side.runs.len() == 1 => {
+                let how = if drift.times.value > 1.0 { "slower" } else { "faster" };
+                let percent = (drift.times.value - 1.0).abs() * 100.0;
                 all.push(format!(
-                    "drift within {of}: the second half of its blocks took {by} of time against the first"
+                    "drift within {word}: the second half of its blocks was {percent:.0} % {how} than the first"
                 ));
             }
-            let outliers = noise::outliers(run).len();
-            if outliers > 0 {
-                all.push(format!(
-                    "{} far off the others in {of}; nothing was dropped",
-                    counted(outliers, "trial")
-                ));
-            }
-            let load = run
-                .header
-                .environment
-                .load_1min
-                .filter(|load| *load > f64::from(run.header.environment.cores));
-            if let Some(load) = load {
-                all.push(format!("{of} began under a load of {load}, more than it has processors"));
-            }
+            some => all.push(format!(
+                "drift within {} of the {} of {word}",
+                some.len(),
+                counted(side.runs.len(), "run")
+            )),
+        }
+        let outliers: usize = side.runs.iter().map(|run| noise::outliers(run).len()).sum();
+        if outliers > 0 {
+            all.push(format!(
+                "{} of {word} far off the others of their cells; nothing was dropped",
+                counted(outliers, "trial")
+            ));
         }
     }
+    all.extend(loads(comparison));
     all
+}
+
+/// How busy the machine was, where that was too much, or differed: in the median over trials.
+fn loads(comparison: &Comparison<'_>) -> Option<String> {
+    let load = |side: &Side<'_>| {
+        let trials = side.runs.iter().flat_map(|run| &run.trials);
+        let loads: Vec<f64> = trials.filter_map(|trial| trial.load_1min).collect();
+        median(&loads).map(|median| median.value)
+    };
+    let (base, new) = (load(&comparison.base)?, load(&comparison.new)?);
+    let processors = comparison.base.runs.first()?.header.environment.cores;
+    let worth_a_word = base.max(new) > f64::from(processors) || (base - new).abs() > 0.5;
+    worth_a_word.then(|| {
+        format!(
+            "trials began under a load of {base:.1} in BASE and {new:.1} in NEW, on {}: what changed may be that",
+            counted(processors as usize, "processor")
+        )
+    })
 }
 
 /// Cells that failed in NEW, and cells of one side only.

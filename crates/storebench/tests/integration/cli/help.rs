@@ -10,7 +10,7 @@ use storebench_core::plan::STUDIES;
 
 use super::support::{STOREBENCH, Scratch, said, skipped};
 
-const COMMANDS: [&str; 7] = ["run", "report", "stores", "studies", "clean", "completions", "man"];
+const COMMANDS: [&str; 8] = ["run", "report", "compare", "stores", "studies", "clean", "completions", "man"];
 
 #[test]
 fn help_fits_the_screen_and_shows_by_example() {
@@ -23,7 +23,7 @@ fn help_fits_the_screen_and_shows_by_example() {
                 assert!(line.chars().count() <= 100, "{command} {how}: {line}");
             }
             let examples = said.out.split("Examples:").nth(1);
-            let needed = ["run", "report", ""].contains(&command);
+            let needed = ["run", "report", "compare", ""].contains(&command);
             assert!(!needed || examples.is_some_and(|text| text.contains("\n  storebench ")), "{said}");
         }
     }

@@ -1,0 +1,192 @@
+//! Results for other tools.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::sync::OnceLock;
+
+use serde_json::Value;
+use storebench_core::error::Exit;
+
+use super::support::{Scratch, TINY};
+
+/// A run of two stores in three trials, at two guarantees, of which one store gives only one.
+fn run() -> &'static Scratch {
+    static RUN: OnceLock<Scratch> = OnceLock::new();
+    RUN.get_or_init(|| {
+        let scratch = Scratch::new();
+        let study = TINY.replace("--trials 1", "--trials 3").replace("process", "none,process");
+        scratch.storebench(&format!("run crud --store flat-folder,sqlite {study}")).ends(Exit::Success);
+        scratch
+    })
+}
+
+#[test]
+fn percentiles_go_into_a_new_directory() {
+    let scratch = run();
+    let said = scratch.storebench("report latest --hgrm deep/percentiles").ends(Exit::Success);
+    assert!(said.out.is_empty() && said.err.contains("written: 12 files in deep/percentiles"), "{said}");
+    let name = "sqlite_1B..1KiB_20..100_incompressible_process_get.hgrm";
+    let text = fs::read_to_string(scratch.join("deep/percentiles").join(name)).unwrap();
+    assert!(text.starts_with("       Value     Percentile TotalCount 1/(1-Percentile)\n\n"), "{text}");
+    assert!(text.contains("Total count    =           15]"), "five operations in three trials: {text}");
+    scratch
+        .storebench("report latest --hgrm deep/percentiles")
+        .complains(Exit::BadValue, &["deep/percentiles holds files already", "name a new directory"]);
+    scratch.write("file", "");
+    scratch.storebench("report latest --hgrm file").complains(Exit::Failure, &["file"]);
+}
+
+#[test]
+fn continuous_benchmarking_gets_json() {
+    let scratch = run();
+    let said = scratch.storebench("report latest --bencher").ends(Exit::Success);
+    let document: Value = serde_json::from_str(&said.out).unwrap();
+    let metric = &document["sqlite/1B..1KiB/20..100/incompressible/process get"]["latency"];
+    assert!(metric["lower_value"].as_f64() < metric["value"].as_f64(), "{metric}");
+    let said = scratch.storebench("report latest --smaller-is-better").ends(Exit::Success);
+    let list: Vec<Value> = serde_json::from_str(&said.out).unwrap();
+    assert_eq!(list.len(), 3 * (4 * 2 + 3));
+    assert!(list.iter().all(|entry| entry["value"].is_number() && entry["name"].is_string()));
+}
+
+#[test]
+fn forms_exclude_one_another() {
+    for pair in ["--sqlite x --json", "--hgrm x --csv", "--bencher --table", "--bencher --smaller-is-better"]
+    {
+        let words: Vec<&str> = pair.split_whitespace().filter(|word| word.starts_with("--")).collect();
+        run().storebench(&format!("report latest {pair}")).complains(Exit::Usage, &words);
+    }
+}
+
+#[test]
+fn a_build_without_sqlite_says_so() {
+    let path = run().only_run();
+    let said = run().faulty(&format!("report {} --sqlite x.db", path.display()));
+    said.complains(Exit::Usage, &["--sqlite", "build storebench with --features sqlite"]);
+    assert!(!run().join("x.db").exists());
+}
+
+#[cfg(feature = "sqlite")]
+mod sqlite {
+    use std::collections::BTreeMap;
+    use std::path::PathBuf;
+
+    use rusqlite::{Connection, OpenFlags};
+
+    use super::*;
+
+    fn page() -> String {
+        fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/exports.md")).unwrap()
+    }
+
+    fn written(name: &str) -> PathBuf {
+        let said = run().storebench(&format!("report latest --sqlite {name}")).ends(Exit::Success);
+        assert!(said.err.contains(&format!("written: {name}")), "{said}");
+        run().join(name)
+    }
+
+    fn opened(name: &str) -> Connection {
+        Connection::open_with_flags(written(name), OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap()
+    }
+
+    #[test]
+    fn our_own_file_is_replaced_and_no_other() {
+        let scratch = run();
+        let path = written("ours.db");
+        fs::write(scratch.join("ours.db.part"), "left by a killed process").unwrap();
+        let first = fs::read(&path).unwrap();
+        assert_eq!(fs::read(written("ours.db")).unwrap(), first);
+        assert!(!scratch.join("ours.db.part").exists());
+        scratch.write("notes.txt", "mine");
+        let theirs = Connection::open(scratch.join("theirs.db")).unwrap();
+        theirs.execute_batch("CREATE TABLE t (x)").unwrap();
+        for (name, refused) in [("notes.txt", true), ("theirs.db", true), ("storebench-runs", true)] {
+            let before = fs::metadata(scratch.join(name)).unwrap().len();
+            scratch
+                .storebench(&format!("report latest --sqlite {name}"))
+                .complains(Exit::NotStorebench, &[name, "was not written by storebench"]);
+            assert_eq!((fs::metadata(scratch.join(name)).unwrap().len(), refused), (before, true));
+        }
+        let nowhere = scratch.storebench("report latest --sqlite nowhere/x.db");
+        nowhere.complains(Exit::Failure, &["nowhere/x.db"]);
+    }
+
+    #[test]
+    fn what_is_in_it_is_what_was_measured() {
+        let file = opened("all.db");
+        let count = |sql: &str| file.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
+        assert_eq!(
+            file.query_row("PRAGMA integrity_check", [], |row| row.get::<_, String>(0)).unwrap(),
+            "ok"
+        );
+        let results = run().results();
+        assert_eq!(count("SELECT count(*) FROM trials"), results.trials.len() as i64);
+        let sum: u64 =
+            results.trials.iter().filter_map(|t| t.ok()).flat_map(|m| &m.operations).map(|o| o.sum_ns).sum();
+        assert_eq!(count("SELECT sum(sum_ns) FROM results"), sum as i64);
+        assert_eq!(count("SELECT count(*) FROM left_out"), results.header.left_out.len() as i64);
+        assert!(count("SELECT count(*) FROM left_out") > 0, "flat-folder can't give none");
+        // The same figures as in the other reports.
+        let said = run().storebench("report latest --json").ends(Exit::Success);
+        let report: Value = serde_json::from_str(&said.out).unwrap();
+        let mut compared = 0;
+        for matrix in report["matrices"].as_array().unwrap() {
+            for row in matrix["rows"].as_array().unwrap().iter().filter(|row| row["column"] == "latency_mean")
+            {
+                for contender in row["contests"][0]["contenders"].as_array().unwrap() {
+                    let sql = "SELECT mean_ns FROM latencies WHERE store = ?1 AND guarantee = ?2 AND operation = ?3";
+                    let keys = [&contender["store"], &matrix["guarantee_asked"], &row["name"]]
+                        .map(|v| v.as_str().unwrap());
+                    let mean: f64 = file.query_row(sql, keys, |row| row.get(0)).unwrap();
+                    assert_eq!(Some(mean), contender["figure"]["mean"]["value"].as_f64());
+                    compared += 1;
+                }
+            }
+        }
+        assert_eq!(compared, 3 * 4);
+        let winners: i64 = report["matrices"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .flat_map(|m| m["rows"].as_array().unwrap())
+            .flat_map(|row| row["contests"][0]["contenders"].as_array().unwrap())
+            .filter(|contender| contender["wins"] == true)
+            .count() as i64;
+        assert_eq!(count("SELECT count(*) FROM winners"), winners);
+    }
+
+    #[test]
+    fn the_pages_questions_have_answers() {
+        let file = opened("questions.db");
+        let page = page();
+        let questions: Vec<&str> =
+            page.split("```sql\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
+        assert!(questions.len() >= 5, "{}", questions.len());
+        for question in questions {
+            let mut statement = file.prepare(question).unwrap_or_else(|error| panic!("{question}: {error}"));
+            let mut rows = statement.query([]).unwrap();
+            let first = rows.next().unwrap_or_else(|error| panic!("{question}: {error}"));
+            assert!(first.is_some() || question.contains("failures"), "no answer: {question}");
+        }
+    }
+
+    #[test]
+    fn every_table_view_and_column_is_described() {
+        let file = opened("described.db");
+        let page = page();
+        let sql = "SELECT s.name, p.name FROM sqlite_schema s JOIN pragma_table_info(s.name) p WHERE s.type IN ('table', 'view')";
+        let mut statement = file.prepare(sql).unwrap();
+        let rows = statement.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)));
+        let mut columns: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for (table, column) in rows.unwrap().map(Result::unwrap) {
+            columns.entry(table).or_default().insert(column);
+        }
+        assert_eq!(columns.len(), 16 + 5, "{:?}", columns.keys());
+        for (table, columns) in columns {
+            assert!(page.contains(&format!("\n| `{table}` | ")), "docs/exports.md does not tell of {table}");
+            let missing: Vec<_> =
+                columns.iter().filter(|column| !page.contains(&format!("`{column}`"))).collect();
+            assert!(missing.is_empty(), "docs/exports.md, {table}: {missing:?}");
+        }
+    }
+}
