@@ -8,14 +8,17 @@ use storebench_core::record::Key;
 use unqlite::ffi;
 
 use super::{Engine, c_path};
+use crate::CACHE_BYTES;
 
 pub struct UnQLite {
     db: *mut ffi::unqlite,
 }
 
-/// The engine's code for success, and its flag for a file that is made where there is none (unqlite.h).
+// The engine's code for success, its flag for a file that is made where there is none, and an option (unqlite.h).
 const OK: c_int = 0;
 const OPEN_CREATE: c_uint = 0x4;
+const CONFIG_MAX_PAGE_CACHE: c_int = 2;
+const PAGE_BYTES: u64 = 4096;
 
 impl Engine for UnQLite {
     fn open(folder: &Path) -> UnQLite {
@@ -24,6 +27,10 @@ impl Engine for UnQLite {
         // SAFETY: the path is a string; the handle is ours.
         let code = unsafe { ffi::unqlite_open(&raw mut db, path.as_ptr(), OPEN_CREATE) };
         assert_eq!(code, OK, "UnQLite opens");
+        let pages = (CACHE_BYTES / PAGE_BYTES) as c_int;
+        // SAFETY: the handle is open; this option takes one int.
+        let code = unsafe { ffi::unqlite_config(db, CONFIG_MAX_PAGE_CACHE, pages) };
+        assert_eq!(code, OK, "UnQLite takes a number of pages");
         UnQLite { db }
     }
 
