@@ -29,7 +29,7 @@ endif
 help: ## List these targets
 	@echo "usage: make TARGET [OPTION=VALUE...]"
 	@echo
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' Makefile
 	@echo
 	@echo "options: ARGS='$(ARGS)' (for run), ROCKSDB=system|bundled, FEATURES=sqlite,lmdb,..., SETUP=no,"
 	@echo "         PREFIX=$(PREFIX); CARGO_TARGET_DIR is respected"
@@ -56,7 +56,12 @@ check: ## Check format, lints, scripts, licences and sources of the dependencies
 .PHONY: bench
 bench: ## Measure what the harness itself costs
 	@$(setup)
-	@$(environment) && cargo bench --workspace $$STOREBENCH_CARGO_FLAGS
+	@$(environment) && cargo bench --workspace --bench harness --bench syncs $$STOREBENCH_CARGO_FLAGS
+
+.PHONY: bench-fidelity
+bench-fidelity: ## Compare storebench with minimal loops over the engines' own interfaces
+	@$(setup)
+	@$(environment) && cargo bench --package storebench --bench fidelity $$STOREBENCH_CARGO_FLAGS
 
 .PHONY: install
 install: ## Install the program, its manual pages and shell completions under PREFIX

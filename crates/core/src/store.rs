@@ -196,6 +196,13 @@ pub trait Session {
     /// Shows the value of a key to `visit`, once, in the cheapest way that the engine has, and says whether it was there.
     fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool>;
 
+    /// For sessions whose engine copies every value into the application's memory, whatever one does: the value that
+    /// [`Session::get`] has just shown, where it lies until the next call (before the first: anything). An application has it
+    /// there and copies it no further, so neither does the harness. `None`: values are shown where the engine keeps them.
+    fn copied(&self) -> Option<&[u8]> {
+        None
+    }
+
     /// Removes a record. What happens when it is missing: [`Capabilities::notices_missing`].
     fn remove(&mut self, key: &[u8]) -> Result<()>;
 

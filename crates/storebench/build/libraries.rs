@@ -114,18 +114,26 @@ fn links(library: &Library, prefix: Option<&Path>) -> Result<bool> {
     Ok(output.status.success())
 }
 
-/// Compiles a file of the folder `native` with the library's header, and links the library behind it.
+/// Compiles a file of the folder `native` with the library's header, and links the library behind it. The file of the same
+/// name of the benchmark `fidelity` is linked with the benchmark alone.
 fn use_library(library: &Library, build: &mut cc::Build, source: &str) -> Result<()> {
     let prefix = find(library)?;
-    let path = Path::new("native").join(source);
-    println!("cargo:rerun-if-changed={}", path.display());
-    build.file(path).warnings(true).extra_warnings(true);
+    build.warnings(true).extra_warnings(true);
     if let Some(prefix) = &prefix {
         build.include(prefix.join("include"));
         println!("cargo:rustc-link-search=native={}", prefix.join("lib").display());
     }
-    build.compile(&format!("storebench_{}", library.feature));
+    let file = |folder: &str| {
+        let path = Path::new(folder).join(source);
+        println!("cargo:rerun-if-changed={}", path.display());
+        path
+    };
+    build.clone().file(file("native")).compile(&format!("storebench_{}", library.feature));
     println!("cargo:rustc-link-lib={}", library.link);
+    let direct = format!("direct_{}", library.feature);
+    build.file(file("benches/fidelity/direct")).cargo_metadata(false).compile(&direct);
+    let archive = PathBuf::from(env::var("OUT_DIR")?).join(format!("lib{direct}.a"));
+    println!("cargo:rustc-link-arg-benches={}", archive.display());
     Ok(())
 }
 

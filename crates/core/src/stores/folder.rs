@@ -123,6 +123,7 @@ impl Store for Folder {
             temporary: Vec::with_capacity(MAX_PATH_BYTES),
             name: String::with_capacity(MAX_PATH_BYTES),
             value: Vec::new(),
+            length: 0,
         }))
     }
 
@@ -174,7 +175,9 @@ struct FolderSession<'a> {
     path: Vec<u8>,
     temporary: Vec<u8>,
     name: String,
+    /// What was read last, and how long it is.
     value: Vec<u8>,
+    length: usize,
 }
 
 impl Session for FolderSession<'_> {
@@ -194,8 +197,14 @@ impl Session for FolderSession<'_> {
             Err(Errno::NOENT) => return Ok(false),
             Err(error) => return Err(StoreError::io("open a file")(error)),
         };
-        visit(read_whole(file, &mut self.value)?);
+        let value = read_whole(file, &mut self.value)?;
+        self.length = value.len();
+        visit(value);
         Ok(true)
+    }
+
+    fn copied(&self) -> Option<&[u8]> {
+        self.value.get(..self.length)
     }
 
     fn remove(&mut self, key: &[u8]) -> Result<()> {

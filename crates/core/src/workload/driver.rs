@@ -43,7 +43,7 @@ impl Operation {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Visit {
-    /// Copies it into a buffer of its own, as most do.
+    /// Copies it into a buffer of its own, as most do, unless it is in one already ([`Session::copied`]).
     Copy,
     /// Reads a byte of every cache line where it lies.
     Touch,
@@ -246,6 +246,8 @@ pub struct Driver<'a> {
     visit: Visit,
     /// Whether what is read can be checked: not with a store that keeps nothing.
     check: bool,
+    /// Whether the session itself copies what is read ([`Session::copied`]).
+    copied: bool,
     seen: Seen,
     recorder: Recorder,
     untimed: Untimed,
@@ -290,7 +292,7 @@ impl<'a> Driver<'a> {
     ) -> Result<Driver<'a>, String> {
         let seen = Seen { buffer: vec![1; records.largest_value() + 1], length: 0 };
         let (recorder, untimed) = (Recorder::new()?, Untimed::default());
-        Ok(Driver { clock, records, visit, check, seen, recorder, untimed, pacer: None })
+        Ok(Driver { clock, records, visit, check, copied: false, seen, recorder, untimed, pacer: None })
     }
 
     /// What was measured.
@@ -327,6 +329,7 @@ impl<'a> Driver<'a> {
     /// At the first operation that fails or reads what is wrong.
     pub fn run(&mut self, session: &mut dyn Session, quantum: &mut Quantum) -> Result<(), Stop> {
         let Quantum { planned, keys, arena, ticks } = quantum;
+        self.copied = session.copied().is_some();
         let mut done = 0;
         let mut stopped = Ok(());
         for ((planned, key), ticks) in planned.iter().zip(keys.iter()).zip(ticks.iter_mut()) {
@@ -417,6 +420,7 @@ impl<'a> Driver<'a> {
         let start = self.start(planned.timed);
         let seen = &mut self.seen;
         let result = match self.visit {
+            Visit::Copy if self.copied => session.get(key, &mut |value| seen.length = value.len()),
             Visit::Copy => session.get(key, &mut |value| seen.copy(value)),
             Visit::Touch => session.get(key, &mut |value| seen.touch(value)),
         };
@@ -430,13 +434,14 @@ impl<'a> Driver<'a> {
         Ok(end.saturating_sub(start))
     }
 
-    /// Checks the value just read, outside the timed region. One that was only touched is read once more.
+    /// Checks the value just read, outside the timed region. One that was only touched, and is not the session's own, is
+    /// read once more.
     fn check_value(&mut self, session: &mut dyn Session, planned: &Planned, key: &Key) -> Result<(), Stop> {
-        if self.visit == Visit::Touch {
+        if self.visit == Visit::Touch && !self.copied {
             let seen = &mut self.seen;
             session.get(key, &mut |value| seen.copy(value)).map_err(|error| failed(planned, key, &error))?;
         }
-        let value = self.seen.value().unwrap_or_default();
+        let value = if self.copied { session.copied() } else { self.seen.value() }.unwrap_or_default();
         if !self.records.is_value(planned.index, planned.version, value) {
             let expected = self.records.value_length(planned.index, planned.version);
             let found =

@@ -144,7 +144,8 @@ impl Store for LevelDb {
             ffi::leveldb_writeoptions_set_sync(write.as_ptr(), u8::from(self.guarantee == Guarantee::Power));
             let batch = Owned::new(ffi::leveldb_writebatch_create(), ffi::leveldb_writebatch_destroy)?;
             let value = Owned::new(ffi::sb_leveldb_string_create(), ffi::sb_leveldb_string_destroy)?;
-            Ok(Box::new(LevelDbSession { store: self, read: read_options()?, write, batch, value }))
+            let (read, shown) = (read_options()?, (ptr::null(), 0));
+            Ok(Box::new(LevelDbSession { store: self, read, write, batch, value, shown }))
         }
     }
 
@@ -215,6 +216,8 @@ struct LevelDbSession<'a> {
     batch: Owned<ffi::WriteBatch>,
     /// Where the engine copies values to, reused.
     value: Owned<ffi::CxxString>,
+    /// Where in it the value lies that was found last, and how long it is.
+    shown: (*const u8, usize),
 }
 
 fn check_key(key: &[u8]) -> Result<()> {
@@ -249,12 +252,16 @@ impl Session for LevelDbSession<'_> {
 
     fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
         let (mut data, mut len) = (ptr::null(), 0);
+        self.shown = (ptr::null(), 0);
         // SAFETY: the handles are valid; what is found, or said, stays in the string until the next call.
         unsafe {
             let string = self.value.as_ptr();
             let (db, key_ptr) = (self.store.db.as_ptr(), key.as_ptr().cast());
             match ffi::sb_leveldb_get(db, key_ptr, key.len(), string, &raw mut data, &raw mut len) {
-                ffi::FOUND => visit(std::slice::from_raw_parts(data.cast(), len)),
+                ffi::FOUND => {
+                    self.shown = (data.cast(), len);
+                    visit(std::slice::from_raw_parts(data.cast(), len));
+                }
                 ffi::NOT_FOUND => return Ok(false),
                 _ => {
                     let text = std::slice::from_raw_parts(data.cast(), len);
@@ -263,6 +270,15 @@ impl Session for LevelDbSession<'_> {
             }
         }
         Ok(true)
+    }
+
+    fn copied(&self) -> Option<&[u8]> {
+        match self.shown {
+            (start, _) if start.is_null() => Some(&[]),
+            // SAFETY: the string is only changed by `get`, which then notes where the value lies; while the result is
+            // borrowed, it can't be called.
+            (start, length) => Some(unsafe { std::slice::from_raw_parts(start, length) }),
+        }
     }
 
     fn remove(&mut self, key: &[u8]) -> Result<()> {

@@ -322,6 +322,10 @@ impl Session for UnQLiteSession<'_> {
         Ok(found)
     }
 
+    fn copied(&self) -> Option<&[u8]> {
+        Some(&self.value)
+    }
+
     fn remove(&mut self, key: &[u8]) -> Result<()> {
         let key_len = key_len(key)?;
         let _library = library();

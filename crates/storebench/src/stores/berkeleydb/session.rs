@@ -20,6 +20,8 @@ pub struct BerkeleySession<'a> {
     /// Where the engine copies keys and values to, reused. It gives no access to its pages, so one copy there must be.
     key: Vec<u8>,
     value: Vec<u8>,
+    /// How long the value is that was got last.
+    length: usize,
     /// Bytes that this session has logged since it last asked for a checkpoint, about.
     logged: u64,
     /// At so many bytes it asks. The engine then looks whether all sessions together logged enough.
@@ -53,6 +55,7 @@ impl<'a> BerkeleySession<'a> {
             _pass: pass,
             key: vec![0; FIRST_ROOM],
             value: vec![0; FIRST_ROOM],
+            length: 0,
             logged: 0,
             ask_at: u64::from(store.checkpoint_kbyte) * 1024 / 8 / u64::from(store.sessions),
         }
@@ -195,7 +198,8 @@ impl Session for BerkeleySession<'_> {
             });
             match code {
                 ffi::OK => {
-                    visit(&self.value[..len as usize]);
+                    self.length = len as usize;
+                    visit(&self.value[..self.length]);
                     return Ok(true);
                 }
                 ffi::NOT_FOUND => return Ok(false),
@@ -203,6 +207,10 @@ impl Session for BerkeleySession<'_> {
                 _ => return Err(message()),
             }
         }
+    }
+
+    fn copied(&self) -> Option<&[u8]> {
+        self.value.get(..self.length)
     }
 
     fn remove(&mut self, key: &[u8]) -> Result<()> {

@@ -132,6 +132,9 @@ pub fn get(session: &mut dyn Session, key: &[u8]) -> Option<Vec<u8>> {
         .get(key, &mut |value| seen.push(value.to_vec()))
         .unwrap_or_else(|error| panic!("get {}: {error}", key.escape_ascii()));
     assert_eq!(seen.len(), usize::from(found), "get {}: how often it visits", key.escape_ascii());
+    if let (true, Some(copied)) = (found, session.copied()) {
+        assert_eq!(copied, seen[0], "get {}: what it says that it copied", key.escape_ascii());
+    }
     seen.pop()
 }
 

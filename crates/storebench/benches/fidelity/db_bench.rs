@@ -1,0 +1,109 @@
+//! RocksDB's own benchmark tool, where it is installed in the version that storebench links: it chooses keys and makes values
+//! within its loop too, so it is compared with storebench by wall time.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use storebench_core::cell::Data;
+use storebench_core::record::Records;
+use storebench_core::record::pool::Pool;
+use storebench_core::store::StoreDef;
+use storebench_core::units::SizeRange;
+
+use crate::ours::Ours;
+use crate::pair::{self, COMPARED, Side, Took};
+use crate::{Bench, CACHE_BYTES, RECORDS, shown};
+
+/// Debian: rocksdb-tools.
+const TOOL: &str = "db_bench";
+/// Its names for [`COMPARED`].
+const BENCHMARKS: [&str; COMPARED.len()] = ["readrandom", "overwrite"];
+/// How often each is done, [`RECORDS`] operations at a time; the median counts, as with turns.
+const TIMES: usize = 5;
+/// What it says where it was compiled with assertions, as Debian's is.
+const SLOWER: &str = "Assertions are enabled";
+
+/// Pairs of storebench and the tool, one row for each operation; or a line that says why there are none.
+pub fn compare(bench: &Bench, store: &StoreDef, size: SizeRange) {
+    let version = (store.version)();
+    match Command::new(TOOL).arg("--version").output() {
+        Err(error) => {
+            return println!("{TOOL}: not compared: {error} (Debian, Ubuntu: apt install rocksdb-tools)");
+        }
+        Ok(said) if !String::from_utf8_lossy(&said.stdout).contains(&version) => {
+            return println!("{TOOL}: not compared: it is not of RocksDB {version}, which storebench links");
+        }
+        Ok(_) => {}
+    }
+    let mut all: [Vec<(Took, Took)>; COMPARED.len()] = Default::default();
+    let mut slower = false;
+    for pair in 0..bench.pairs {
+        let folder = tempfile::tempdir_in(&bench.folder).expect("a folder can be made for the pair");
+        let first = (pair % 2 == 0).then(|| ours(bench, store, size, pair as u64, folder.path()));
+        let (theirs, assertions) = theirs(size, pair as u64, &folder.path().join("tool"));
+        slower |= assertions;
+        let ours = first.unwrap_or_else(|| ours(bench, store, size, pair as u64, folder.path()));
+        all.iter_mut().zip(ours.into_iter().zip(theirs)).for_each(|(all, pair)| all.push(pair));
+    }
+    for (operation, pairs) in COMPARED.into_iter().zip(&all) {
+        shown::row(TOOL, size.from, operation.name(), pairs, |_| None);
+    }
+    if slower {
+        println!("{TOOL} was compiled with assertions, as it says itself, which make it slower");
+    }
+}
+
+fn ours(
+    bench: &Bench,
+    store: &StoreDef,
+    size: SizeRange,
+    seed: u64,
+    folder: &Path,
+) -> [Took; COMPARED.len()] {
+    let records = Records::new(seed, size, Pool::generate(Data::Incompressible, seed, size));
+    let folder = folder.join("storebench");
+    std::fs::create_dir(&folder).expect("a folder can be made");
+    let opened = pair::open(store, &folder);
+    let session = opened.session().expect("every store has a session");
+    let mut ours = Ours::new(session, &bench.clock, &records, seed);
+    ours.load(RECORDS);
+    let took = COMPARED.map(|operation| {
+        let turns: Vec<Took> = (0..TIMES).map(|_| ours.turn(operation, RECORDS)).collect();
+        Took::median(&turns)
+    });
+    drop(ours);
+    opened.close().expect("the store can be closed");
+    took
+}
+
+/// What the tool says, for as many operations; and whether it has assertions.
+fn theirs(size: SizeRange, seed: u64, folder: &Path) -> ([Took; COMPARED.len()], bool) {
+    let benchmarks = BENCHMARKS.map(|name| format!("{name}[X{TIMES}]")).join(",");
+    let said = Command::new(TOOL)
+        .arg(format!("--benchmarks=filluniquerandom,{benchmarks}"))
+        .args([format!("--db={}", folder.display()), format!("--num={RECORDS}")])
+        .args([format!("--value_size={}", size.from), "--key_size=32".into(), format!("--seed={}", seed + 1)])
+        .args([
+            format!("--cache_size={}", CACHE_BYTES / 2),
+            format!("--write_buffer_size={}", CACHE_BYTES / 4),
+        ])
+        .args(["--disable_wal=true", "--compression_type=none", "--max_background_jobs=2", "--threads=1"])
+        .stderr(Stdio::null())
+        .output()
+        .expect("the tool runs");
+    let said = String::from_utf8_lossy(&said.stdout);
+    let took = BENCHMARKS.map(|name| {
+        let lines = said.lines().filter(|line| line.starts_with(name) && line.contains("micros/op"));
+        let turns: Vec<Took> = lines.map(|line| Took::new(1, f64::NAN, 1e9 / per_s(line))).collect();
+        assert_eq!(turns.len(), TIMES, "the tool tells of each: {said}");
+        Took::median(&turns)
+    });
+    (took, said.contains(SLOWER))
+}
+
+/// `readrandom   :       2.005 micros/op 496253 ops/sec 0.020 seconds ...`
+fn per_s(line: &str) -> f64 {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let unit = words.iter().position(|word| *word == "ops/sec").expect("a figure has its unit");
+    words[unit - 1].parse().expect("a figure is a number")
+}

@@ -1,0 +1,121 @@
+//! Pairs: two fresh stores, loaded alike, that take turns.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use storebench_core::cell::Data;
+use storebench_core::record::Records;
+use storebench_core::record::pool::Pool;
+use storebench_core::stats::median;
+use storebench_core::store::{OpenOptions, Store, StoreDef};
+use storebench_core::units::SizeRange;
+use storebench_core::workload::driver::Operation;
+
+use crate::direct::Engine;
+use crate::ours::Ours;
+use crate::theirs::Theirs;
+use crate::{Bench, CACHE_BYTES, RECORDS, cheapest};
+
+/// The operations compared.
+pub const COMPARED: [Operation; 2] = [Operation::Get, Operation::Update];
+/// Operations in a turn.
+const TURN: u64 = 640;
+/// Turns of each side at most, and what ends them earlier: with slow stores they would take minutes.
+const TURNS: usize = 20;
+const FEWEST_TURNS: usize = 6;
+const LONG_ENOUGH: Duration = Duration::from_millis(400);
+
+/// How long an operation took, in nanoseconds.
+#[derive(Debug, Clone, Copy)]
+pub struct Took {
+    /// Within the engine's call.
+    pub calls_ns: f64,
+    /// With all that the loop does besides.
+    pub whole_ns: f64,
+}
+
+/// One of the two.
+pub trait Side {
+    /// Loads so many records.
+    fn load(&mut self, count: u64);
+    /// Does so many operations.
+    fn turn(&mut self, operation: Operation, count: u64) -> Took;
+}
+
+/// What came of all pairs, for each of [`COMPARED`]: storebench's time and the other side's.
+pub type Measured = [Vec<(Took, Took)>; COMPARED.len()];
+
+/// All pairs of one store with values of one size.
+pub fn measure<E: Engine>(bench: &Bench, store: &StoreDef, size: SizeRange) -> Measured {
+    let mut measured = Measured::default();
+    for pair in 0..bench.pairs {
+        let seed = pair as u64;
+        let records = Records::new(seed, size, Pool::generate(Data::Incompressible, seed, size));
+        let folder = tempfile::tempdir_in(&bench.folder).expect("a folder can be made for the pair");
+        let (one, other) = (folder.path().join("storebench"), folder.path().join("direct"));
+        [&one, &other].into_iter().for_each(|path| std::fs::create_dir(path).expect("folders can be made"));
+        let opened = open(store, &one);
+        let session = opened.session().expect("every store has a session");
+        let mut ours = Ours::new(session, &bench.clock, &records, seed);
+        let mut theirs = Theirs::new(E::open(&other), &bench.clock, &records, seed);
+        let took = take_turns(pair % 2 == 0, &mut ours, &mut theirs);
+        drop(ours);
+        drop(theirs);
+        opened.close().expect("the store can be closed");
+        measured.iter_mut().zip(took).for_each(|(all, took)| all.push(took));
+    }
+    measured
+}
+
+/// Opens the store as a trial would.
+pub fn open(store: &StoreDef, folder: &std::path::Path) -> Box<dyn Store> {
+    let settings = BTreeMap::new();
+    let options = OpenOptions {
+        directory: folder,
+        guarantee: Some(cheapest(store)),
+        compression: false,
+        cache_bytes: Some(CACHE_BYTES),
+        settings: &settings,
+        sessions: 1,
+    };
+    store.open.expect("the store is built in")(&options).expect("the store opens")
+}
+
+fn take_turns(mut first: bool, ours: &mut dyn Side, theirs: &mut dyn Side) -> [(Took, Took); COMPARED.len()] {
+    ours.load(RECORDS);
+    theirs.load(RECORDS);
+    COMPARED.map(|operation| {
+        // The first turns warm up.
+        ours.turn(operation, TURN);
+        theirs.turn(operation, TURN);
+        let (mut one, mut other) = (Vec::new(), Vec::new());
+        let start = Instant::now();
+        while one.len() < TURNS && (one.len() < FEWEST_TURNS || start.elapsed() < LONG_ENOUGH) {
+            if first {
+                one.push(ours.turn(operation, TURN));
+            }
+            other.push(theirs.turn(operation, TURN));
+            if !first {
+                one.push(ours.turn(operation, TURN));
+            }
+            first = !first;
+        }
+        (Took::median(&one), Took::median(&other))
+    })
+}
+
+impl Took {
+    /// So many operations within `calls` and `whole` nanoseconds.
+    pub fn new(operations: u64, calls: f64, whole: f64) -> Took {
+        Took { calls_ns: calls / operations as f64, whole_ns: whole / operations as f64 }
+    }
+
+    /// The medians of several turns.
+    pub fn median(turns: &[Took]) -> Took {
+        let of = |time: fn(&Took) -> f64| {
+            let times: Vec<f64> = turns.iter().map(time).collect();
+            median(&times).map_or(f64::NAN, |median| median.value)
+        };
+        Took { calls_ns: of(|turn| turn.calls_ns), whole_ns: of(|turn| turn.whole_ns) }
+    }
+}

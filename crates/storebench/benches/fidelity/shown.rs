@@ -1,0 +1,81 @@
+//! What is printed.
+
+use storebench_core::stats::{Estimate, geometric_mean};
+
+use crate::pair::{COMPARED, Measured, Took};
+use crate::{Bench, CACHE_BYTES, RECORDS};
+
+/// Below this a ratio is marked.
+const AIM: f64 = 0.97;
+
+pub fn heading(bench: &Bench) {
+    println!(
+        "{RECORDS} records, {} pairs, caches of {} MiB; clock: {}, {:.1} ns a reading",
+        bench.pairs,
+        CACHE_BYTES >> 20,
+        bench.clock.kind(),
+        bench.clock.cost_ns()
+    );
+    println!(
+        "{:12} {:>6} {:7} {:>11} {:>11}   {:>23}   {:>23}",
+        "store", "value", "", "storebench", "direct", "storebench / direct", "by wall time"
+    );
+}
+
+/// One row for each operation.
+pub fn rows(name: &str, bytes: u64, measured: &Measured) {
+    for (operation, pairs) in COMPARED.into_iter().zip(measured) {
+        row(name, bytes, operation.name(), pairs, |took| Some(took.calls_ns));
+    }
+}
+
+/// A row: both figures by what `figure` takes of them, and the ratios. Without that figure there is only wall time.
+pub fn row(
+    name: &str,
+    bytes: u64,
+    operation: &str,
+    pairs: &[(Took, Took)],
+    figure: fn(&Took) -> Option<f64>,
+) {
+    let ratio = |time: fn(&Took) -> Option<f64>| -> Option<Estimate> {
+        let ratios: Option<Vec<f64>> =
+            pairs.iter().map(|(ours, theirs)| Some(time(theirs)? / time(ours)?)).collect();
+        geometric_mean(&ratios?)
+    };
+    let mean = |times: Option<Vec<f64>>| times.and_then(|times| geometric_mean(&times));
+    let per_s = |estimate: Option<Estimate>| {
+        estimate.map_or_else(String::new, |time| format!("{:.0}/s", 1e9 / time.value))
+    };
+    let whole: fn(&Took) -> Option<f64> = |took| Some(took.whole_ns);
+    let time = if pairs.iter().all(|(ours, _)| figure(ours).is_some()) { figure } else { whole };
+    let ours = per_s(mean(pairs.iter().map(|(ours, _)| time(ours)).collect()));
+    let theirs = per_s(mean(pairs.iter().map(|(_, theirs)| time(theirs)).collect()));
+    let shown = ratio(figure);
+    let mark = if shown.is_some_and(|shown| shown.value < AIM) { '!' } else { ' ' };
+    println!(
+        "{name:12} {bytes:>4} B {operation:7} {ours:>11} {theirs:>11}  {:>23}{mark}  {:>23}",
+        estimate(shown),
+        estimate(ratio(whole))
+    );
+}
+
+fn estimate(estimate: Option<Estimate>) -> String {
+    match estimate {
+        None => String::new(),
+        Some(Estimate { value, interval: None }) => format!("{value:.3}"),
+        Some(Estimate { value, interval: Some(interval) }) => {
+            format!("{value:.3} [{:.3}, {:.3}]", interval.low, interval.high)
+        }
+    }
+}
+
+pub fn footing() {
+    println!();
+    println!(
+        "Ratios: geometric means over pairs, with 95 % intervals. Operations per second: as a report shows them (over the"
+    );
+    println!(
+        "time within calls), and over the time within calls of the direct loop. By wall time: with all that the loops do"
+    );
+    println!("besides. ! below {AIM}: docs/fairness.md says why.");
+}
