@@ -34,7 +34,18 @@ const MODULES: &[(&str, &[&str])] = &[
     ("like", &["cell", "error", "units"]),
     (
         "report",
-        &["cell", "claims", "column", "measure", "published", "result", "stats", "store", "units", "workload"],
+        &[
+            "cell",
+            "claims",
+            "column",
+            "measure",
+            "published",
+            "result",
+            "stats",
+            "store",
+            "units",
+            "workload",
+        ],
     ),
     (
         "runner",

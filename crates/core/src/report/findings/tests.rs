@@ -167,7 +167,7 @@ fn the_page_and_the_json_have_them() {
     let runs = [samples::study()];
     let merged = with_claims(&runs, CLAIMS);
     let mut bytes = Vec::new();
-    html::write(&merged, &mut bytes).unwrap();
+    html::write(&merged, None, &mut bytes).unwrap();
     let page = String::from_utf8(bytes).unwrap();
     assert_eq!(page.matches("class=\"verdict no\"").count(), 2, "in both guarantees");
     assert!(page.contains("Not &lt;b&gt;seen&lt;/b&gt; elsewhere.") && !page.contains("Not <b>seen"));
@@ -258,7 +258,7 @@ fn published_tables_in_all_reports() {
     let named = text(&merged, Some("ext4"), Style { width: 100, colour: false });
     assert!(named.contains("Published table ext4") && !named.contains("table hdd"), "{named}");
     let mut bytes = Vec::new();
-    html::write(&merged, &mut bytes).unwrap();
+    html::write(&merged, None, &mut bytes).unwrap();
     let page = String::from_utf8(bytes).unwrap();
     assert!(page.contains("hdd-video: hard disk, a video playing in the browser"));
     assert!(page.contains("berkeleydb 100 ns<br><small>= berkeleydb 2 µs</small>"), "{page}");
