@@ -33,7 +33,13 @@ fn here() -> Position {
     position(SMALL, 100, Data::Incompressible)
 }
 
-type Figures<'a> = &'a [(Position, &'a [(&'a str, Series<u32>)])];
+/// The stores' figures in one place.
+type At<'a> = (Position, &'a [(&'a str, Series<u32>)]);
+
+/// The same, kept.
+type Kept = (Position, Vec<(&'static str, Series<u32>)>);
+
+type Figures<'a> = &'a [At<'a>];
 
 fn pool(background: &str, figures: Figures<'_>) -> Pool<u32> {
     let mut cells: Cells<u32> = Cells::new();
@@ -117,7 +123,7 @@ fn nearly_the_best_is_enough_where_it_is_allowed() {
 
 #[test]
 fn a_share_of_the_places_is_enough_where_it_is_said() {
-    let places: [(Position, &[(&str, Series<u32>)]); 3] = [
+    let places: [At<'_>; 3] = [
         (here(), &[("a", steady(1.0)), ("b", steady(2.0))]),
         (position(LARGE, 100, Data::Incompressible), &[("a", steady(1.0)), ("b", steady(2.0))]),
         (position(LARGE, 1000, Data::Incompressible), &[("a", steady(2.0)), ("b", steady(1.0))]),
@@ -134,7 +140,7 @@ fn a_share_of_the_places_is_enough_where_it_is_said() {
 
 #[test]
 fn an_average_is_of_places_and_largest_figures_weigh_most() {
-    let places: [(Position, &[(&str, Series<u32>)]); 3] = [
+    let places: [At<'_>; 3] = [
         (here(), &[("a", steady(1.0)), ("b", steady(2.0))]),
         (position(SMALL, 1000, Data::Incompressible), &[("a", steady(1.0)), ("b", steady(2.0))]),
         (position(LARGE, 100, Data::Incompressible), &[("a", steady(100.0)), ("b", steady(50.0))]),
@@ -184,14 +190,14 @@ fn ratios_and_values_lie_within_a_range() {
 }
 
 /// Both kinds of data in one place.
-fn kinds(size: SizeRange, plain: f64, text: f64) -> [(Position, Vec<(&'static str, Series<u32>)>); 2] {
+fn kinds(size: SizeRange, plain: f64, text: f64) -> [Kept; 2] {
     [(Data::Incompressible, plain), (Data::Compressible, text)].map(|(data, value)| {
         (position(size, 100, data), vec![("a", steady(value)), ("b", steady(value * 10.0))])
     })
 }
 
-fn of_places(places: &[(Position, Vec<(&'static str, Series<u32>)>)]) -> Pool<u32> {
-    let places: Vec<(Position, &[(&str, Series<u32>)])> =
+fn of_places(places: &[Kept]) -> Pool<u32> {
+    let places: Vec<At<'_>> =
         places.iter().map(|(position, figures)| (*position, figures.as_slice())).collect();
     pool("none", &places)
 }

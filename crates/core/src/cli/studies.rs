@@ -13,6 +13,9 @@ pub fn list() -> Result<Exit> {
         if !plan.source.is_empty() {
             text.push_str(&format!("  after {}\n", plan.source));
         }
+        if !plan.claims.is_empty() {
+            text.push_str(&format!("  {} published findings, checked by every report\n", plan.claims.len()));
+        }
         for (name, preset) in &plan.presets {
             let description = preset.description.as_deref().unwrap_or("");
             text.push_str(&format!("  --preset {name}: {description}\n"));

@@ -108,6 +108,22 @@ fn it_renders_without_a_complaint_and_asks_for_nothing() {
 }
 
 #[test]
+fn published_findings_are_reached_and_open() {
+    let Some(mut browser) = open("#go=findings") else { return };
+    let claims = storebench_core::plan::find("crud").unwrap().claims.len();
+    assert_eq!(browser.count("#findings .claims > li") as usize, claims);
+    browser.click("#findings .claims summary");
+    assert_eq!(browser.value("document.querySelector('#findings .claims details').open"), json!(true));
+    let first = browser.text("#findings .claims > li");
+    assert!(
+        first.contains("Berkeley DB") && first.contains("Checked: berkeleydb the best by insert"),
+        "{first}"
+    );
+    assert!(browser.text("#findings").contains("No place can be compared"), "of the published tables");
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+#[test]
 fn nothing_that_others_wrote_is_taken_for_markup() {
     let Some(mut browser) = open("") else { return };
     browser.value("document.querySelectorAll('details').forEach((d) => (d.open = true)); drawEveryChart()");

@@ -20,7 +20,11 @@ pub fn text(merged: &Merged<'_>, style: Style) -> String {
 
 /// The counts alone.
 pub fn counts_text(merged: &Merged<'_>, style: Style) -> String {
-    check(merged).iter().map(|study| summary(merged, study, style)).collect()
+    let mut out: String = check(merged).iter().map(|study| summary(merged, study, style)).collect();
+    if !out.is_empty() {
+        out.push_str("Each with its figures: storebench report RUN\n");
+    }
+    out
 }
 
 fn of_study(merged: &Merged<'_>, study: &Study<'_>, style: Style) -> String {

@@ -93,7 +93,7 @@ fn every_claim_of_crud_is_checked_on_a_real_run() {
     for finding in claims.iter().flat_map(|claim| claim["findings"].as_array().unwrap()) {
         let checks: u64 = finding["checks"].as_object().unwrap().values().map(|n| n.as_u64().unwrap()).sum();
         let missing = finding["missing"].as_array().unwrap();
-        assert!((checks > 0) != !missing.is_empty(), "{finding:#?}");
+        assert_eq!(checks > 0, missing.is_empty(), "{finding:#?}");
     }
 }
 
