@@ -324,8 +324,8 @@ Examples:
   storebench report latest --table
   storebench report latest --html report.html   a page for the browser
   storebench report storebench-runs/crud-20260102-030405 --csv > paper.csv
-  storebench report latest --sqlite results.db  one file for questions in SQL
-  storebench report latest --hgrm percentiles   a file for HdrHistogram's plotter for each cell and operation
+  storebench report latest --sqlite results.db     one file for questions in SQL
+  storebench report latest --hgrm percentiles      for HdrHistogram's plotter
   storebench report ssd-run hdd-run --csv-long > all.csv   several runs, merged by hardware name";
 
 /// Arguments of `report`.
@@ -403,8 +403,8 @@ pub struct CompareArgs {
     /// End with exit code 22 where a figure is significantly worse by more than this, or a cell fails that did not
     #[arg(long, value_name = "SHARE")]
     pub fail_above: Option<Percent>,
-    /// Which figures, by the names that --csv-long gives them, without the unit
-    /// [default: latency_mean,latency_p99,load_time,disk_allocated,memory_peak_above_base]
+    /// Which figures, by their names in --csv-long without the unit [default: latency_mean, latency_p99, load_time,
+    /// disk_allocated, memory_peak_above_base]
     #[arg(long, value_delimiter = ',', value_name = "NAME,...")]
     pub figure: Vec<String>,
     /// List every figure, not only those of most weight
