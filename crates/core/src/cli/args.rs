@@ -335,8 +335,8 @@ Examples:
   storebench report latest --html report.html   a page for the browser
   storebench report latest --published          the paper's tables beside the run's
   storebench report storebench-runs/crud-20260102-030405 --csv > paper.csv
-  storebench report latest --sqlite results.db  one file for questions in SQL
-  storebench report latest --hgrm percentiles   a file for HdrHistogram's plotter for each cell and operation
+  storebench report latest --sqlite results.db     one file for questions in SQL
+  storebench report latest --hgrm percentiles      for HdrHistogram's plotter
   storebench report ssd-run hdd-run --csv-long > all.csv   several runs, merged by hardware name";
 
 /// Arguments of `report`.

@@ -33,8 +33,8 @@ pub struct CompareArgs {
     /// End with exit code 22 where a figure is significantly worse by more than this, or a cell fails that did not
     #[arg(long, value_name = "SHARE")]
     pub fail_above: Option<Percent>,
-    /// Which figures, by the names that --csv-long gives them, without the unit
-    /// [default: latency_mean,latency_p99,load_time,disk_allocated,memory_peak_above_base]
+    /// Which figures, by their names in --csv-long without the unit [default: latency_mean, latency_p99, load_time,
+    /// disk_allocated, memory_peak_above_base]
     #[arg(long, value_delimiter = ',', value_name = "NAME,...")]
     pub figure: Vec<String>,
     /// List every figure, not only those of most weight
