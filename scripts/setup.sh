@@ -25,6 +25,8 @@ test        chromium|chromium-browser|google-chrome-stable  -  opens the HTML re
 test        ffmpeg                  ffmpeg          decodes the video of a background load
 test        gstreamer1.0-tools      gstreamer       decodes it where there is no ffmpeg
 test        gstreamer1.0-plugins-base  gstreamer    decodes it where there is no ffmpeg
+test        zsh                     -               reads the completions for it
+test        fish                    fish            reads the completions for it
 check       shellcheck              shellcheck      checks these scripts
 END
 }

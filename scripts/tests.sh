@@ -42,7 +42,7 @@ debian() {
     fake apt-get ''
 }
 
-everything='build-essential libclang-dev librocksdb-dev libleveldb-dev libdb5.3-dev python3 chromium ffmpeg gstreamer1.0-tools gstreamer1.0-plugins-base shellcheck'
+everything='build-essential libclang-dev librocksdb-dev libleveldb-dev libdb5.3-dev python3 chromium ffmpeg gstreamer1.0-tools gstreamer1.0-plugins-base zsh fish shellcheck'
 
 # all_but NAME: every package but one.
 all_but() {
