@@ -2,6 +2,7 @@
 //! data a sample is looked into.
 
 mod files;
+mod sqlite;
 mod table;
 
 use std::io::Write;
@@ -26,6 +27,14 @@ const COMPRESSIBLE: f64 = 1.25;
 /// The largest value told apart, in bytes.
 const LARGEST: u64 = 1 << 40;
 
+/// Reads the values of a column of a table in a SQLite file, or whole rows without a column, and hands each to a function.
+pub type ReadSqlite = fn(
+    file: &Path,
+    table: &str,
+    column: Option<&str>,
+    value: &mut dyn FnMut(&[u8]) -> Result<(), String>,
+) -> Result<(), String>;
+
 /// What data are like.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Likeness {
@@ -42,11 +51,12 @@ pub struct Likeness {
 }
 
 impl Likeness {
-    /// Looks at a folder (every file in it and below is a value), or at a column of a CSV file (`data.csv:column`).
+    /// Looks at a folder (every file in it and below is a value), at a column of a CSV file (`data.csv:column`), or at a table
+    /// of a SQLite file or one of its columns (`app.db:table.column`), which `read` reads.
     ///
     /// # Errors
-    /// A sentence, when it is neither, can't be read, or holds no values.
-    pub fn of(name: &str) -> Result<Likeness, String> {
+    /// A sentence, when it is none of these, can't be read, or holds no values.
+    pub fn of(name: &str, read: Option<ReadSqlite>) -> Result<Likeness, String> {
         let mut sample = Sample::new()?;
         if Path::new(name).is_dir() {
             files::look(Path::new(name), &mut sample)?;
@@ -54,10 +64,15 @@ impl Likeness {
             let split = name.rsplit_once(':').filter(|(file, _)| Path::new(file).is_file());
             let Some((file, column)) = split else {
                 return Err(format!(
-                    "{name:?} is no folder and no column of a file: write it like ./thumbnails or data.csv:column"
+                    "{name:?} is no folder and no part of a file: write it like ./thumbnails, data.csv:column or app.db:table.column"
                 ));
             };
-            table::look(Path::new(file), column, &mut sample)?;
+            let file = Path::new(file);
+            if sqlite::is_one(file) {
+                sqlite::look(file, column, read, &mut sample)?;
+            } else {
+                table::look(file, column, &mut sample)?;
+            }
         }
         sample.likeness().map_err(|why| format!("{name}: {why}"))
     }

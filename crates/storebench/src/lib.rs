@@ -6,14 +6,20 @@ use storebench_core::stores::{FLAT_FOLDER, MEMORY, NESTED_FOLDER, NULL};
 
 #[cfg(feature = "sqlite")]
 mod sqlite_file;
+#[cfg(feature = "sqlite")]
+mod sqlite_values;
 mod stores;
 
 /// What storebench can do beyond its core, as far as this build has it.
 pub const EXTRAS: Extras = Extras {
     #[cfg(feature = "sqlite")]
     sqlite: Some(sqlite_file::open),
+    #[cfg(feature = "sqlite")]
+    sqlite_values: Some(sqlite_values::read),
     #[cfg(not(feature = "sqlite"))]
     sqlite: None,
+    #[cfg(not(feature = "sqlite"))]
+    sqlite_values: None,
 };
 
 /// Every store that storebench knows, in the order of its tables; those that this build lacks say so.

@@ -5,7 +5,7 @@ mod measuring;
 use self::measuring::Measuring;
 use super::args::AdviseArgs;
 use super::run::check_store;
-use super::{print, report, runs, tell};
+use super::{Extras, print, report, runs, tell};
 use crate::cell::Data;
 use crate::error::{Error, Exit, Result};
 use crate::like::Likeness;
@@ -15,8 +15,8 @@ use crate::report::merge::Merged;
 use crate::store::StoreDef;
 
 /// Answers a question.
-pub fn advise(stores: &[StoreDef], args: &AdviseArgs) -> Result<Exit> {
-    let question = question(args)?;
+pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<Exit> {
+    let question = question(args, extras)?;
     for store in args.store.iter().flatten() {
         check_store(stores, store, true)?;
     }
@@ -71,8 +71,8 @@ fn interrupted(measuring: &Measuring<'_>) -> Exit {
 }
 
 /// What the command line asks; data that are pointed at fill in what it leaves open.
-fn question(args: &AdviseArgs) -> Result<Question> {
-    let like = args.like.as_deref().map(Likeness::of).transpose();
+fn question(args: &AdviseArgs, extras: Extras) -> Result<Question> {
+    let like = args.like.as_deref().map(|name| Likeness::of(name, extras.sqlite_values)).transpose();
     let like =
         like.map_err(|why| Error::new(Exit::BadValue, format!("looking at data like yours: {why}")))?;
     if let Some(like) = &like {

@@ -23,6 +23,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, FromArgMatches};
 
 use crate::error::{Error, Exit, Result};
+use crate::like::ReadSqlite;
 use crate::report::sql::OpenSqlite;
 use crate::runner::child;
 use crate::store::StoreDef;
@@ -33,6 +34,8 @@ use args::{Args, Command, Hidden};
 pub struct Extras {
     /// What writes SQLite files; without it, `report --sqlite` says that this build can't.
     pub sqlite: Option<OpenSqlite>,
+    /// What reads the values of a table in a SQLite file; without it, `advise --like` takes none.
+    pub sqlite_values: Option<ReadSqlite>,
 }
 
 /// The program: reads the command line, does what it says with these stores, and ends with a documented exit code.
@@ -79,7 +82,7 @@ fn dispatch(stores: &[StoreDef], extras: Extras, command: Command) -> Result<Exi
     match command {
         Command::Run(args) => run::run(stores, &args),
         Command::Report(args) => report::report(stores, extras, &args),
-        Command::Advise(args) => advise::advise(stores, &args),
+        Command::Advise(args) => advise::advise(stores, extras, &args),
         Command::Compare(args) => compare::compare(stores, &args),
         Command::Stores => stores::list(stores),
         Command::Studies => studies::list(),

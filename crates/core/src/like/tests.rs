@@ -12,7 +12,7 @@ fn a_folder_is_its_files_wherever_they_lie() {
     }
     std::fs::write(folder.path().join("empty"), "").unwrap();
     std::os::unix::fs::symlink(folder.path(), folder.path().join("a/loop")).unwrap();
-    let likeness = Likeness::of(folder.path().to_str().unwrap()).unwrap();
+    let likeness = Likeness::of(folder.path().to_str().unwrap(), None).unwrap();
     assert_eq!((likeness.count, likeness.data), (400, Data::Incompressible));
     assert!((1015..=1025).contains(&likeness.size.from), "{likeness:?}");
     assert!((1375..=1385).contains(&likeness.size.to), "{likeness:?}");
@@ -32,20 +32,37 @@ fn a_column_of_a_csv_file_is_its_rows() {
         (0..500).map(|n| format!("{n},\"the same, word {n} and again the same word\"\n")).collect();
     std::fs::write(&file, format!("id,body\n{rows}")).unwrap();
     let name = |column: &str| format!("{}:{column}", file.display());
-    let likeness = Likeness::of(&name("body")).unwrap();
+    let likeness = Likeness::of(&name("body"), None).unwrap();
     assert_eq!((likeness.count, likeness.data), (500, Data::Compressible));
     assert!(likeness.ratio > 3.0 && likeness.median == 42, "{likeness:?}");
-    assert!(Likeness::of(&name("bodi")).unwrap_err().contains("did you mean body?"));
+    assert!(Likeness::of(&name("bodi"), None).unwrap_err().contains("did you mean body?"));
 }
 
 #[test]
 fn what_has_no_values_is_told() {
     let folder = tempfile::tempdir().unwrap();
-    let empty = Likeness::of(folder.path().to_str().unwrap()).unwrap_err();
+    let empty = Likeness::of(folder.path().to_str().unwrap(), None).unwrap_err();
     assert!(empty.contains("no values"), "{empty}");
     std::fs::write(folder.path().join("x"), "").unwrap();
     assert!(
-        Likeness::of(folder.path().to_str().unwrap()).unwrap_err().contains("all 1 values in it are empty")
+        Likeness::of(folder.path().to_str().unwrap(), None)
+            .unwrap_err()
+            .contains("all 1 values in it are empty")
     );
-    assert!(Likeness::of("/nonexistent").unwrap_err().contains("no folder"));
+    assert!(Likeness::of("/nonexistent", None).unwrap_err().contains("no folder"));
+}
+
+#[test]
+fn a_sqlite_file_is_known_by_its_start_and_read_by_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("app.db");
+    std::fs::write(&file, b"SQLite format 3\0 and so on").unwrap();
+    let name = format!("{}:notes.body", file.display());
+    assert!(Likeness::of(&name, None).unwrap_err().contains("this build has no SQLite"));
+    let read: ReadSqlite = |_, table, column, value| {
+        assert_eq!((table, column), ("notes", Some("body")));
+        (1..=3).try_for_each(|length| value(&vec![b'x'; 100 * length]))
+    };
+    let likeness = Likeness::of(&name, Some(read)).unwrap();
+    assert_eq!((likeness.count, likeness.median), (3, 200));
 }

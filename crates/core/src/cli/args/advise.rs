@@ -31,7 +31,7 @@ pub struct AdviseArgs {
     #[arg(long, value_name = "RANGE", required_unless_present = "like")]
     pub size: Option<SizeRange>,
     /// Take count, sizes and compressibility from data like yours, which are only read: a folder of files, a column of a CSV
-    /// file (data.csv:column)
+    /// file (data.csv:column), a table of a SQLite file or one of its columns (app.db:table.column)
     #[arg(long, value_name = "DATA")]
     pub like: Option<String>,
     /// What is done to them, by weight: get=80,update=15,insert=5

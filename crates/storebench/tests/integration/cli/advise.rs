@@ -111,7 +111,7 @@ fn what_can_not_be_asked_is_told() {
         ("--records 5 --size 1KiB --guarantee default", Exit::BadValue, "process"),
         ("--records 5 --size 1KiB --store sqlit", Exit::UnknownStore, "did you mean sqlite"),
         ("--records 5 --size 1KiB --guarantee process --store redb", Exit::Nothing, "does not offer"),
-        ("--like nothing.csv:x", Exit::BadValue, "no folder and no column"),
+        ("--like nothing.csv:x", Exit::BadValue, "no folder and no part of a file"),
         ("--records 5 --size 1KiB --from nowhere", Exit::NotStorebench, "nowhere"),
     ] {
         let said = scratch.storebench(&format!("advise {arguments}")).ends(exit);

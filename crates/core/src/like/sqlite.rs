@@ -1,0 +1,29 @@
+//! A table of a SQLite file: every row is a value, or what one of its columns holds.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use super::{ReadSqlite, Sample};
+
+/// What every SQLite file begins with.
+const MAGIC: [u8; 16] = *b"SQLite format 3\0";
+
+/// Whether a file is one of SQLite's.
+pub fn is_one(file: &Path) -> bool {
+    let mut start = [0; MAGIC.len()];
+    File::open(file).and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == MAGIC
+}
+
+pub fn look(file: &Path, part: &str, read: Option<ReadSqlite>, sample: &mut Sample) -> Result<(), String> {
+    let Some(read) = read else {
+        return Err(format!("{} is a SQLite file, and this build has no SQLite", file.display()));
+    };
+    let (table, column) = match part.split_once('.') {
+        Some((table, column)) => (table, Some(column)),
+        None => (part, None),
+    };
+    let mut add =
+        |value: &[u8]| sample.add(value.len() as u64, |most| Ok(value[..value.len().min(most)].to_vec()));
+    read(file, table, column, &mut add).map_err(|why| format!("{}: {why}", file.display()))
+}
