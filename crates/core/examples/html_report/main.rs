@@ -12,7 +12,7 @@ use std::time::Instant;
 use storebench_core::measure::process;
 use storebench_core::report::html;
 use storebench_core::report::merge::Merged;
-use storebench_core::{cell, result, store, units};
+use storebench_core::{cell, plan, published, result, store, units};
 
 #[path = "../../src/report/samples.rs"]
 #[allow(dead_code, missing_docs, reason = "the tests use the rest")]
@@ -23,7 +23,8 @@ fn main() {
     let cells = arguments.next().map_or(10_000, |text| text.parse().unwrap());
     let runs = [samples::many(cells)];
     let (began, worked_before) = (Instant::now(), cpu_s());
-    let merged = Merged::new(&runs, &[]);
+    let claims = plan::claims_of("crud", "", "crud").unwrap().into_iter().collect();
+    let merged = Merged::new(&runs, &[]).with_published(claims, published::tables("crud").unwrap());
     let mut page = Vec::new();
     html::write(&merged, None, &mut page).unwrap();
     let took = began.elapsed().as_secs_f64();

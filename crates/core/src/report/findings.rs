@@ -34,14 +34,16 @@ pub struct Checked<'a> {
 
 /// Checks all claims of the runs' studies.
 pub fn check<'a>(merged: &'a Merged<'_>) -> Vec<Study<'a>> {
-    let mut known: Vec<(Figure, Vec<Pool<BlockKey>>)> = Vec::new();
+    let mut figures: Vec<Figure> = Vec::new();
     for figure in merged.claims.iter().flat_map(|study| &study.claims).flat_map(|claim| &claim.figure) {
-        if !known.iter().any(|(other, _)| other == figure) {
-            known.push((figure.clone(), pools(merged, figure)));
+        if !figures.contains(figure) {
+            figures.push(figure.clone());
         }
     }
+    let known = pools(merged, &figures);
     let pools = |figure: &Figure| -> &[Pool<BlockKey>] {
-        known.iter().find(|(other, _)| other == figure).map_or(&[], |(_, pools)| pools)
+        let position = figures.iter().position(|other| other == figure);
+        position.and_then(|position| known.get(position)).map_or(&[], Vec::as_slice)
     };
     let study = |study: &'a StudyClaims| {
         let checked = |claim: &'a Claim| Checked { claim, findings: evaluate(claim, &study.among, &pools) };
@@ -50,17 +52,24 @@ pub fn check<'a>(merged: &'a Merged<'_>) -> Vec<Study<'a>> {
     merged.claims.iter().map(study).collect()
 }
 
-/// One figure of every group in which stores compete. What was published compares stores as shipped, whatever they promise:
+/// Each figure of every group in which stores compete. What was published compares stores as shipped, whatever they promise:
 /// so do these where `default` was asked for, and only here. Tables of winners never mix tiers.
-pub(super) fn pools(merged: &Merged<'_>, figure: &Figure) -> Vec<Pool<BlockKey>> {
-    let mut pools: Vec<Pool<BlockKey>> = Vec::new();
-    for pool in merged.groups.iter().filter_map(|group| pool(merged, group, figure)) {
-        match pools.iter_mut().find(|known| are_as_shipped(&known.scope, &pool.scope)) {
-            Some(known) => join(known, pool),
-            None => pools.push(pool),
+pub(super) fn pools(merged: &Merged<'_>, figures: &[Figure]) -> Vec<Vec<Pool<BlockKey>>> {
+    let mut all: Vec<Vec<Pool<BlockKey>>> = figures.iter().map(|_| Vec::new()).collect();
+    for group in &merged.groups {
+        let sorted = Sorted::new(merged, group);
+        if sorted.stores.is_empty() {
+            continue;
+        }
+        for (figure, pools) in figures.iter().zip(&mut all) {
+            let pool = pool(group, &sorted, figure);
+            match pools.iter_mut().find(|known| are_as_shipped(&known.scope, &pool.scope)) {
+                Some(known) => join(known, pool),
+                None => pools.push(pool),
+            }
         }
     }
-    pools
+    all
 }
 
 /// Whether two groups differ in nothing but the tier that `default` turned out to be.
@@ -83,11 +92,7 @@ fn join(known: &mut Pool<BlockKey>, pool: Pool<BlockKey>) {
     }
 }
 
-fn pool(merged: &Merged<'_>, group: &Group<'_>, figure: &Figure) -> Option<Pool<BlockKey>> {
-    let sorted = Sorted::new(merged, group);
-    if sorted.stores.is_empty() {
-        return None;
-    }
+fn pool(group: &Group<'_>, sorted: &Sorted<'_, '_>, figure: &Figure) -> Pool<BlockKey> {
     let mut pool = Pool {
         scope: scope(&group.key),
         stores: sorted.stores.iter().map(|store| (*store).to_owned()).collect(),
@@ -102,7 +107,7 @@ fn pool(merged: &Merged<'_>, group: &Group<'_>, figure: &Figure) -> Option<Pool<
         let position = Position { data: *data, record_size: *record_size, records: *records };
         pool.cells.insert(position, figures.collect());
     }
-    Some(pool)
+    pool
 }
 
 fn scope(key: &GroupKey) -> Scope {

@@ -89,14 +89,20 @@ impl Beside<'_> {
 pub fn beside<'a>(merged: &'a Merged<'_>, name: Option<&str>) -> Vec<Beside<'a>> {
     let tables: Vec<&Table> =
         merged.tables.iter().filter(|table| name.is_none_or(|name| table.name == name)).collect();
-    let mut figures: Vec<OfFigure<'_>> = Vec::new();
+    let mut names: Vec<&str> = Vec::new();
     for row in tables.iter().flat_map(|table| &table.rows) {
-        if !figures.iter().any(|(known, ..)| *known == row.figure) {
-            let figure = Figure::of_row(&row.figure);
-            let pools = pools(merged, &figure);
-            figures.push((&row.figure, figure, pools));
+        if !names.contains(&row.figure.as_str()) {
+            names.push(&row.figure);
         }
     }
+    let figures: Vec<Figure> = names.iter().map(|name| Figure::of_row(name)).collect();
+    let pools = pools(merged, &figures);
+    let figures: Vec<OfFigure<'_>> = names
+        .into_iter()
+        .zip(figures)
+        .zip(pools)
+        .map(|((name, figure), pools)| (name, figure, pools))
+        .collect();
     let Some((.., groups)) = figures.first() else { return Vec::new() };
     let mut all = Vec::new();
     for (group, pool) in groups.iter().enumerate() {
