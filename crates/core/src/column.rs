@@ -220,6 +220,10 @@ pub const COLUMNS: &[Column] = &[
     })
     .closer(),
     PEAK_MEMORY,
+    trial("memory_peak_with_page_cache", "peak with page cache", Unit::Bytes, Better::Lower, |m| {
+        Some(m.memory.peak_with_page_cache_bytes? as f64)
+    })
+    .closer(),
     trial("cpu_user", "user CPU", Unit::Nanoseconds, Better::Lower, |m| Some(m.cpu.user_ns as f64)),
     trial("cpu_system", "system CPU", Unit::Nanoseconds, Better::Lower, |m| Some(m.cpu.system_ns as f64)),
     trial("disk_allocated", "on disk", Unit::Bytes, Better::Lower, |m| Some(m.disk.allocated_bytes as f64)),

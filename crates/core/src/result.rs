@@ -402,6 +402,10 @@ pub struct Memory {
     pub base_bytes: u64,
     /// The peak of resident memory, less the base.
     pub peak_above_base_bytes: u64,
+    /// The most that the trial's cgroup was charged for at once, from just before the store was opened until the last
+    /// operation had returned: resident memory, page cache, and what the kernel keeps for both.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peak_with_page_cache_bytes: Option<u64>,
 }
 
 /// Processor time.

@@ -28,8 +28,7 @@ const EXAMPLES: &str = "\
 Examples:
   storebench run crud --quick            a first answer in about three minutes
   storebench run crud --store sqlite,lmdb --records 1000 --record-size 1KiB..10KiB
-  storebench advise --records 100k --size 1KiB..4KiB --mix get=90,update=10
-                                         one question, one answer, in about two minutes
+  storebench advise --records 100k --size 1KiB..4KiB   one question, one answer, in two minutes
   storebench report latest               the table of winners again
   storebench report latest --table       every figure
   storebench compare before-run after-run    what changed, and what of it is significant

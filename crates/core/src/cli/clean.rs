@@ -1,9 +1,10 @@
-//! `storebench clean`: deletes work folders whose run was killed.
+//! `storebench clean`: deletes work folders and cgroups whose run was killed.
 
 use std::path::{Path, PathBuf};
 
 use super::{print, runs};
 use crate::error::{Exit, Result};
+use crate::measure::cgroup;
 use crate::place::directory;
 
 /// Where runs are put unless told otherwise.
@@ -18,6 +19,7 @@ pub fn clean(directories: &[PathBuf]) -> Result<Exit> {
     for directory in directories {
         cleaned.extend(directory::clean(&runs::directory("looking in", directory)?)?);
     }
+    cleaned.extend(cgroup::clean());
     let text = match cleaned.as_slice() {
         [] => "nothing was left behind\n".to_owned(),
         some => some.iter().map(|path| format!("deleted {}\n", path.display())).collect(),

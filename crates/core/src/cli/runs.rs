@@ -11,8 +11,9 @@ pub fn find(name: &Path, runs: &Path) -> Result<PathBuf> {
     if name == Path::new("latest") && !name.exists() {
         return latest(runs);
     }
-    if !name.exists() && runs.join(name).exists() {
-        return Ok(runs.join(name));
+    let there = runs.join(name);
+    if !name.exists() && (there.join("run.json").exists() || !within(&there).is_empty()) {
+        return Ok(there);
     }
     Ok(name.to_path_buf())
 }
@@ -36,8 +37,14 @@ pub fn read_all(names: &[PathBuf], runs: &Path) -> Result<Vec<Run>> {
     Ok(all)
 }
 
-/// The runs in a folder, in the order of their start.
+/// What the folders begin with in which the runs behind an answer lie.
+pub const ANSWER: &str = "advise-";
+
+/// The runs behind an answer, in the order of their start; none in any other folder.
 fn within(folder: &Path) -> Vec<PathBuf> {
+    if !folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with(ANSWER)) {
+        return Vec::new();
+    }
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
     let mut runs: Vec<PathBuf> = paths.filter(|path| path.join("run.json").exists()).collect();

@@ -1,5 +1,6 @@
-//! Measuring: the clock, latencies, the process and its syncs, the disk, the device, the machine. Nothing here prints.
+//! Measuring: the clock, latencies, the process, its syncs and its cgroup, the disk, the device, the machine. Nothing here prints.
 
+pub mod cgroup;
 pub mod clock;
 pub mod counters;
 pub mod device;

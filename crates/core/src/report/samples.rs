@@ -133,7 +133,11 @@ pub fn measured(ns: f64) -> Measured {
         operations: factors.map(|(name, factor)| operation(name, ns * factor)).into(),
         settle_ns: 3_000_000,
         settle_counters: Some(counters(1, 4096)),
-        memory: Memory { base_bytes: 4 << 20, peak_above_base_bytes: (ns * 1024.0) as u64 },
+        memory: Memory {
+            base_bytes: 4 << 20,
+            peak_above_base_bytes: (ns * 1024.0) as u64,
+            peak_with_page_cache_bytes: None,
+        },
         cpu: Cpu { user_ns: 5_000_000, system_ns: 1_000_000 },
         disk: Disk { allocated_bytes: (40_960.0 + ns * 10.0) as u64, apparent_bytes: 60_000, files: 3 },
         stored: Stored { records: 100, key_bytes: 3_200, value_bytes: 51_200 },

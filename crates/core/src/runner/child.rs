@@ -14,7 +14,7 @@ use crate::measure::{disk, process, syncs};
 use crate::record::Records;
 use crate::record::pool::Pool;
 use crate::result::{Counters, Failure, Measured, Memory};
-use crate::runner::spec::{DeviceSpec, Report, Spec};
+use crate::runner::spec::{Report, Spec};
 use crate::runner::watch::{Seen, Watch};
 use crate::store::{Guarantee, OpenFn, OpenOptions, Setting, StoreDef, StoreError};
 use crate::workload::bench::Bench;
@@ -81,7 +81,7 @@ fn trial(stores: &[StoreDef], spec: &Spec) -> Result<Measured, Ended> {
         settings: &spec.settings,
         sessions: crud.threads as usize,
     };
-    measure(store, open, options, prepared, promised, &spec.device)
+    measure(store, open, options, prepared, promised, spec)
 }
 
 fn find<'a>(stores: &'a [StoreDef], name: &str) -> Result<(&'a StoreDef, OpenFn), Ended> {
@@ -125,13 +125,14 @@ fn measure(
     options: OpenOptions<'_>,
     prepared: Prepared<'_>,
     promised: Guarantee,
-    device: &Result<DeviceSpec, String>,
+    spec: &Spec,
 ) -> Result<Measured, Ended> {
     // Looked at here, so that its memory is the harness's own; where they don't count, the result says so.
     let _ = syncs::in_effect();
-    let mut watch = Watch::start(options.directory, device);
+    let mut watch = Watch::start(options.directory, &spec.device);
     process::reset_peak().map_err(harness)?;
     let base = process::resident().map_err(harness)?;
+    watch.charge_to(&spec.group);
     let mut bench = Bench::open(open, options).map_err(unsupported_or_failed)?;
     let guarantee = bench.store()?.guarantee();
     if guarantee != promised {
@@ -144,7 +145,7 @@ fn measure(
     watch.burst();
     let peak = process::resident().map_err(harness)?;
     let (settle_ns, settle_counters) = settle(&bench)?;
-    let Seen { cpu, processors, device, unknown } = watch.settled();
+    let Seen { cpu, processors, device, charged_bytes, unknown } = watch.settled();
     if store.capabilities.keeps {
         check_count(&bench, stored.records)?;
     }
@@ -165,6 +166,7 @@ fn measure(
         memory: Memory {
             base_bytes: base.now_bytes,
             peak_above_base_bytes: peak.peak_bytes.saturating_sub(base.now_bytes),
+            peak_with_page_cache_bytes: charged_bytes,
         },
         cpu,
         disk: disk::usage(bench.folder()).map_err(harness)?,

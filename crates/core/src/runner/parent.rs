@@ -9,6 +9,7 @@ use std::time::Instant;
 use crate::cell::Cell;
 use crate::error::{Error, Result};
 use crate::folder::RunFolder;
+use crate::measure::cgroup;
 use crate::place::directory::WorkFolder;
 use crate::place::probe::{self, Probe};
 use crate::plan::Plan;
@@ -60,11 +61,13 @@ const FOLDERS: u32 = 4;
 pub fn run(job: &Job<'_>, folder: &mut RunFolder, listener: &mut dyn Listener) -> Result<Ended> {
     trial::remove_leftovers(folder.path())?;
     let works = Works::make(job)?;
+    let cgroups = cgroup::Home::find();
     let mut running = Running {
         job,
         done: job.done.iter().map(|result| (result.cell.id(), result.block)).collect(),
         pace: Pace::new(job, works.probes()),
         works,
+        cgroups,
         results: job.done.to_vec(),
     };
     let total = job.cells.len() as u64 * u64::from(job.plan.trials);
@@ -89,6 +92,8 @@ struct Running<'a> {
     job: &'a Job<'a>,
     done: HashSet<(String, u32)>,
     works: Works,
+    /// Where trials can have cgroups of their own, or why they have none.
+    cgroups: std::result::Result<cgroup::Home, String>,
     pace: Pace,
     results: Vec<TrialResult>,
 }
@@ -123,6 +128,7 @@ impl Running<'_> {
                 folder: folder.path(),
                 directory: &directory,
                 device: &work.device,
+                cgroups: &self.cgroups,
                 beside: &work.beside,
                 file_creation_ns,
             };

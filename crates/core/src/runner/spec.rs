@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::cell::Cell;
+use crate::measure::cgroup::Group;
 use crate::result::{Failure, Measured};
 use crate::workload::driver::{Operation, Visit};
 
@@ -42,6 +43,8 @@ pub struct Spec {
     pub text: Option<PathBuf>,
     /// The block device under the folder, or why there is none whose counters can be read.
     pub device: Result<DeviceSpec, String>,
+    /// The cgroup that it is to join, or why there is none.
+    pub group: Result<Group, String>,
 }
 
 /// The block device under a place.

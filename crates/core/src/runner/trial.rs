@@ -7,6 +7,7 @@ use std::time::Instant;
 use crate::background;
 use crate::cell::{Background, Cell, Tuning};
 use crate::error::{Error, Result};
+use crate::measure::cgroup::{self, Group, OwnGroup};
 use crate::measure::environment;
 use crate::result::{BackgroundReport, FORMAT_VERSION, Failure, Outcome, TrialResult};
 use crate::runner::background::{Finished, Launch, Load, Started};
@@ -42,6 +43,8 @@ pub struct Trial<'a> {
     pub directory: &'a Path,
     /// The block device under it, or why its counters can't be read.
     pub device: &'a std::result::Result<DeviceSpec, String>,
+    /// Where it can have a cgroup of its own, or why it has none.
+    pub cgroups: &'a std::result::Result<cgroup::Home, String>,
     /// Where its background load has its files.
     pub beside: &'a Path,
     /// What making an empty file took in its folder, in nanoseconds.
@@ -66,7 +69,9 @@ impl Trial<'_> {
         let load_1min = environment::load_1min();
         let started = jiff::Timestamp::now().to_string();
         let (spec, out) = (self.folder.join(SPEC), self.folder.join(REPORT));
-        self.write_spec(&spec)?;
+        // Removed when the trial has ended, at the end of this function.
+        let cgroup = self.cgroups.as_ref().map_err(String::clone).and_then(cgroup::Home::make);
+        self.write_spec(&spec, cgroup.as_ref().map(OwnGroup::group).map_err(String::as_str))?;
         remove_file(&out)?;
         let ran = self.beside_background(&spec, &out)?;
         remove_file(&spec)?;
@@ -169,7 +174,7 @@ impl Trial<'_> {
         Ok(())
     }
 
-    fn write_spec(&self, path: &Path) -> Result<()> {
+    fn write_spec(&self, path: &Path, group: std::result::Result<&Group, &str>) -> Result<()> {
         let plan = self.job.plan;
         let spec = Spec {
             parent: std::process::id(),
@@ -187,6 +192,7 @@ impl Trial<'_> {
             seed: plan.seed,
             text: plan.text.clone(),
             device: self.device.clone(),
+            group: group.cloned().map_err(str::to_owned),
         };
         let text = serde_json::to_string(&spec).unwrap_or_default();
         fs::write(path, text).map_err(Error::io("writing", path))

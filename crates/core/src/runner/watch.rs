@@ -1,8 +1,9 @@
 //! What is watched over a whole trial, beside the store itself: processor time of the process, the machine's processors, the
-//! block device under the place.
+//! block device under the place, what the trial's cgroup is charged for.
 
 use std::path::Path;
 
+use crate::measure::cgroup::Group;
 use crate::measure::device::{self, BlockDevice};
 use crate::measure::{counters, process, processors};
 use crate::result::{Cpu, Device, Processors, Traffic, Unknown};
@@ -14,6 +15,10 @@ pub struct Watch<'a> {
     cpu: Cpu,
     processors: Result<processors::Snapshot, String>,
     device: Result<OnDevice<'a>, String>,
+    /// The cgroup that the process has joined.
+    group: Result<&'a Group, String>,
+    /// The most, in bytes, that it was charged for until the last operation had returned.
+    charged: Result<u64, String>,
 }
 
 /// The device and its counters so far.
@@ -29,6 +34,8 @@ pub struct Seen {
     pub cpu: Cpu,
     pub processors: Option<Processors>,
     pub device: Option<Device>,
+    /// The most that the trial's cgroup was charged for, in bytes.
+    pub charged_bytes: Option<u64>,
     pub unknown: Vec<Unknown>,
 }
 
@@ -41,7 +48,14 @@ impl<'a> Watch<'a> {
             device: device.as_ref().map_err(String::clone).and_then(|spec| OnDevice::start(spec, folder)),
             processors: processors::Snapshot::now().map_err(|error| error.to_string()),
             cpu: process::cpu(),
+            group: Err("the process joined none".into()),
+            charged: Err("the trial ended early".into()),
         }
+    }
+
+    /// From now on, what the process takes is charged to a cgroup of its own, if there is one.
+    pub fn charge_to(&mut self, group: &'a Result<Group, String>) {
+        self.group = group.as_ref().map_err(String::clone).and_then(|group| group.join().map(|()| group));
     }
 
     /// The last operation has returned.
@@ -50,6 +64,7 @@ impl<'a> Watch<'a> {
         if let Some(Err(error)) = self.device.as_mut().ok().map(burst) {
             self.device = Err(error.to_string());
         }
+        self.charged = self.group.clone().and_then(Group::peak_bytes);
     }
 
     /// The store has settled. What it left to the system goes to the device now, which nobody is charged for but the device.
@@ -61,13 +76,23 @@ impl<'a> Watch<'a> {
         });
         let device = self.device.and_then(|on| on.settled(self.folder));
         let mut unknown = counters::unknown();
-        let reasons = [("processors", processors.as_ref().err()), ("device", device.as_ref().err())];
+        let reasons = [
+            ("processors", processors.as_ref().err()),
+            ("device", device.as_ref().err()),
+            ("peak_with_page_cache_bytes", self.charged.as_ref().err()),
+        ];
         unknown.extend(
             reasons.into_iter().filter_map(|(figure, reason)| {
                 Some(Unknown { figure: figure.into(), reason: reason?.clone() })
             }),
         );
-        Seen { cpu, processors: processors.ok(), device: device.ok(), unknown }
+        Seen {
+            cpu,
+            processors: processors.ok(),
+            device: device.ok(),
+            charged_bytes: self.charged.ok(),
+            unknown,
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::super::args::{AdviseArgs, PlaceArg};
 use super::super::launch::{self, Launch, Places};
+use super::super::runs::ANSWER;
 use super::super::{report, tell};
 use crate::cell::{DEFAULT_PLACE, GuaranteeChoice};
 use crate::error::{Error, Result};
@@ -69,7 +70,7 @@ impl<'a> Measuring<'a> {
         let at = args.at.iter().map(|path| PlaceArg { name: DEFAULT_PLACE.into(), path: path.clone() });
         let places = launch::places(&at.collect::<Vec<_>>(), &args.out)?;
         let plan = first_plan(stores, args, question, &places)?;
-        let name = format!("advise-{}", jiff::Zoned::now().strftime("%Y%m%d-%H%M%S"));
+        let name = format!("{ANSWER}{}", jiff::Zoned::now().strftime("%Y%m%d-%H%M%S"));
         Ok(Measuring {
             stores,
             question,

@@ -55,6 +55,24 @@ fn memory_that_the_system_takes_back_is_one_failed_result() {
     scratch.assert_nothing_left();
 }
 
+/// Where trials can't have cgroups of their own, each says why.
+#[test]
+fn the_page_cache_counts_where_a_cgroup_tells_it() {
+    let scratch = Scratch::new();
+    let narrow = "--records 1000 --record-size 8KiB --data incompressible --guarantee default --operations 5";
+    scratch.storebench(&format!("run crud --store flat-folder,null {narrow} --trials 1")).ends(Exit::Success);
+    let results = scratch.results();
+    for (store, at_least, at_most) in [("flat-folder", 8_000_000, 60_000_000), ("null", 0, 4_000_000)] {
+        let trial = results.trials.iter().find(|trial| trial.cell.store == store).unwrap();
+        let measured = trial.measured.as_ref().unwrap();
+        let why = measured.unknown.iter().find(|unknown| unknown.figure == "peak_with_page_cache_bytes");
+        match measured.memory.peak_with_page_cache_bytes {
+            Some(bytes) => assert!((at_least..at_most).contains(&bytes), "{store}: {bytes}"),
+            None => assert!(why.is_some_and(|unknown| !unknown.reason.is_empty()), "{measured:?}"),
+        }
+    }
+}
+
 /// A control group with a limit of memory, of version 2 or 1; removed when dropped.
 struct Group {
     path: PathBuf,

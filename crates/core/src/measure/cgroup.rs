@@ -1,0 +1,333 @@
+//! Memory with the page cache included: what the kernel charges to a cgroup that a trial has to itself. The parent makes it and
+//! removes it; the trial joins it just before its store is opened, so that what it is charged for is the store's.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// How the names of storebench's cgroups begin; the process that made one follows.
+const PREFIX: &str = "storebench-";
+
+/// Which of the kernel's two interfaces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Version {
+    /// A hierarchy for each kind of resource.
+    V1,
+    /// One hierarchy.
+    V2,
+}
+
+impl Version {
+    /// The file that tells the most that was charged.
+    fn peak(self) -> &'static str {
+        match self {
+            Version::V1 => "memory.max_usage_in_bytes",
+            Version::V2 => "memory.peak",
+        }
+    }
+}
+
+/// Where cgroups for trials can be made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Home {
+    folder: PathBuf,
+    version: Version,
+    /// This process's cgroup, whose limits those made here must not escape.
+    own: PathBuf,
+}
+
+/// A trial's cgroup, as the trial is told of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Group {
+    folder: PathBuf,
+    version: Version,
+}
+
+/// A trial's cgroup, for the one who made it: dropping it removes it, once the trial's process has ended.
+#[derive(Debug)]
+pub struct OwnGroup(Group);
+
+impl Home {
+    /// Finds where this process may make cgroups that count memory, and tries it. What a run that was killed left there is
+    /// removed.
+    ///
+    /// # Errors
+    /// A sentence: why there is no such place.
+    pub fn find() -> Result<Home, String> {
+        let mut reason = "this system has no cgroups that count memory".to_owned();
+        for home in Home::candidates() {
+            home.sweep();
+            match home.may_be_left().and_then(|()| home.make()) {
+                Ok(_) => return Ok(home),
+                Err(error) => reason = error,
+            }
+        }
+        Err(reason)
+    }
+
+    fn candidates() -> Vec<Home> {
+        let read = |path| fs::read_to_string(path).unwrap_or_default();
+        candidates(&read("/proc/self/cgroup"), &read("/proc/self/mountinfo"))
+    }
+
+    /// Makes a cgroup for a trial.
+    ///
+    /// # Errors
+    /// A sentence.
+    pub fn make(&self) -> Result<OwnGroup, String> {
+        let folder = self.folder.join(format!("{PREFIX}{}", std::process::id()));
+        let failed =
+            |what: &str, path: &Path, error: io::Error| format!("{what} {}: {error}", path.display());
+        fs::create_dir(&folder).map_err(|error| failed("making the cgroup", &folder, error))?;
+        let group = OwnGroup(Group { folder, version: self.version });
+        let peak = group.0.folder.join(self.version.peak());
+        if !peak.exists() {
+            let lacks = io::Error::from(io::ErrorKind::NotFound);
+            return Err(failed("the cgroup does not tell its peak,", &peak, lacks));
+        }
+        // Joining takes the right to write here and, in version 2, in the cgroup that both lie in.
+        let joined = [Some(&group.0.folder), (self.version == Version::V2).then_some(&self.folder)];
+        for procs in joined.into_iter().flatten().map(|folder| folder.join("cgroup.procs")) {
+            let opened = fs::OpenOptions::new().write(true).open(&procs);
+            opened.map_err(|error| failed("joining a cgroup needs", &procs, error))?;
+        }
+        Ok(group)
+    }
+
+    /// Whether a trial may leave this process's cgroup for one made here: not where it would escape a limit.
+    fn may_be_left(&self) -> Result<(), String> {
+        if self.version == Version::V1 {
+            // Made below this process's own.
+            return Ok(());
+        }
+        let within = self.own.ancestors().take_while(|folder| *folder != self.folder);
+        for limit in within.flat_map(|folder| LIMITS.map(|name| folder.join(name))) {
+            let text = fs::read_to_string(&limit).unwrap_or_default();
+            if !(text.trim().is_empty() || text.starts_with("max")) {
+                let limit = limit.display();
+                return Err(format!("a cgroup of its own would let the trial escape {limit}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes cgroups whose process is gone; gives those removed.
+    fn sweep(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let abandoned = entries.filter(|entry| {
+            let name = entry.file_name();
+            let pid = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.parse::<u32>().ok());
+            pid.is_some_and(|pid| !Path::new("/proc").join(pid.to_string()).exists())
+        });
+        // Only an empty cgroup can be removed, so nothing is lost by a mistake.
+        abandoned.map(|entry| entry.path()).filter(|path| fs::remove_dir(path).is_ok()).collect()
+    }
+}
+
+/// Limits of version 2 that a process would escape in another cgroup; those without a limit are empty or begin with `max`.
+const LIMITS: [&str; 6] =
+    ["memory.max", "memory.high", "memory.swap.max", "cpu.max", "io.max", "cpuset.cpus"];
+
+/// Removes the cgroups that killed runs left behind, wherever [`Home::find`] would look; gives those removed.
+pub fn clean() -> Vec<PathBuf> {
+    Home::candidates().iter().flat_map(Home::sweep).collect()
+}
+
+impl OwnGroup {
+    /// What the trial is to be told.
+    pub fn group(&self) -> &Group {
+        &self.0
+    }
+}
+
+impl Drop for OwnGroup {
+    fn drop(&mut self) {
+        // A process that has just ended may count for a moment longer.
+        for _ in 0..50 {
+            match fs::remove_dir(&self.0.folder) {
+                Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {
+                    std::thread::sleep(Duration::from_millis(10));
+                }
+                // Should it fail, the next run removes it.
+                _ => return,
+            }
+        }
+    }
+}
+
+impl Group {
+    /// Moves this process, all its threads, into the cgroup: what it takes from now on is charged there.
+    ///
+    /// # Errors
+    /// A sentence.
+    pub fn join(&self) -> Result<(), String> {
+        let procs = self.folder.join("cgroup.procs");
+        fs::write(&procs, "0").map_err(|error| format!("joining {}: {error}", procs.display()))
+    }
+
+    /// The most that was charged at once: memory of the processes in it, page cache that they were the first to fill, and
+    /// what the kernel keeps for them, in bytes. The kernel charges in steps of up to 256 KiB a processor.
+    ///
+    /// # Errors
+    /// A sentence.
+    pub fn peak_bytes(&self) -> Result<u64, String> {
+        let path = self.folder.join(self.version.peak());
+        let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        text.trim().parse().map_err(|_| format!("{} says {:?}", path.display(), text.trim()))
+    }
+}
+
+/// Where cgroups could be made, the best first, from the texts of /proc/self/cgroup and /proc/self/mountinfo. In version 1
+/// that is within this process's own cgroup. In version 2 a cgroup with processes can have none with memory below it, so
+/// it is beside one's own, or at the top.
+fn candidates(cgroups: &str, mounts: &str) -> Vec<Home> {
+    let mounts: Vec<Mount<'_>> = mounts.lines().filter_map(Mount::parse).collect();
+    let mut homes = Vec::new();
+    for line in cgroups.lines() {
+        let mut parts = line.splitn(3, ':').skip(1);
+        let (Some(kinds), Some(path)) = (parts.next(), parts.next()) else { continue };
+        let version = match kinds {
+            "" => Version::V2,
+            kinds if kinds.split(',').any(|kind| kind == "memory") => Version::V1,
+            _ => continue,
+        };
+        let Some(mount) = mounts.iter().find(|mount| mount.version == version) else { continue };
+        let own = mount.folder_of(path);
+        let top = PathBuf::from(mount.at);
+        let folders = match version {
+            Version::V1 => vec![own.clone()],
+            Version::V2 if own == top => vec![top],
+            Version::V2 => vec![own.parent().map_or_else(|| top.clone(), Path::to_path_buf), top],
+        };
+        homes.extend(folders.into_iter().map(|folder| Home { folder, version, own: own.clone() }));
+    }
+    homes.dedup();
+    homes
+}
+
+/// A mount of cgroups that count memory.
+struct Mount<'a> {
+    version: Version,
+    /// The cgroup that is mounted, and where.
+    root: &'a str,
+    at: &'a str,
+}
+
+impl Mount<'_> {
+    /// Reads a line of mountinfo: number, parent, device, root, mount point, options, more fields, `-`, type, source, the
+    /// type's own options.
+    fn parse(line: &str) -> Option<Mount<'_>> {
+        let (fields, of_type) = line.split_once(" - ")?;
+        let fields: Vec<&str> = fields.split(' ').collect();
+        let of_type: Vec<&str> = of_type.split(' ').collect();
+        let version = match *of_type.first()? {
+            "cgroup" if of_type.get(2)?.split(',').any(|kind| kind == "memory") => Version::V1,
+            "cgroup2" => Version::V2,
+            _ => return None,
+        };
+        Some(Mount { version, root: fields.get(3)?, at: fields.get(4)? })
+    }
+
+    /// Where the cgroup of this path is found.
+    fn folder_of(&self, path: &str) -> PathBuf {
+        let below = Path::new(path).strip_prefix(self.root).unwrap_or(Path::new(""));
+        Path::new(self.at).join(below)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const V1: &str = "31 23 0:28 / /sys/fs/cgroup rw - tmpfs tmpfs rw\n\
+        32 31 0:29 / /sys/fs/cgroup/cpu rw,relatime - cgroup cgroup rw,cpu\n\
+        35 31 0:32 / /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory\n\
+        40 31 0:37 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 rw\n";
+    const V2: &str = "26 22 0:24 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate\n";
+
+    fn found(cgroups: &str, mounts: &str) -> Vec<(Version, String)> {
+        let homes = candidates(cgroups, mounts);
+        homes.iter().map(|home| (home.version, home.folder.display().to_string())).collect()
+    }
+
+    #[test]
+    fn version_1_is_below_ones_own_and_version_2_beside_it_or_at_the_top() {
+        let v1 = found("4:memory:/a/b\n1:cpu:/\n0::/\n", V1);
+        assert_eq!(
+            v1,
+            [
+                (Version::V1, "/sys/fs/cgroup/memory/a/b".into()),
+                (Version::V2, "/sys/fs/cgroup/unified".into())
+            ]
+        );
+        let v2 = found("0::/user.slice/user-1000.slice/session-2.scope\n", V2);
+        let beside = "/sys/fs/cgroup/user.slice/user-1000.slice".to_owned();
+        assert_eq!(v2, [(Version::V2, beside), (Version::V2, "/sys/fs/cgroup".into())]);
+        assert_eq!(found("0::/\n", V2), [(Version::V2, "/sys/fs/cgroup".into())]);
+        assert_eq!(found("0::/a.slice\n", V2), [(Version::V2, "/sys/fs/cgroup".into())]);
+    }
+
+    #[test]
+    fn a_mount_of_a_part_is_looked_into_from_there() {
+        let mounts = "35 31 0:32 /docker/1 /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n";
+        let expected = [(Version::V1, "/sys/fs/cgroup/memory/x".to_owned())];
+        assert_eq!(found("4:memory:/docker/1/x\n", mounts), expected);
+        assert_eq!(found("", mounts), []);
+        assert_eq!(found("4:memory:/\n", ""), []);
+    }
+
+    /// Where this process may make cgroups: elsewhere the reason is printed.
+    #[test]
+    fn a_group_is_charged_for_the_page_cache_and_leaves_nothing_behind() {
+        let home = match Home::find() {
+            Ok(home) => home,
+            Err(reason) => return println!("not tried: {reason}"),
+        };
+        let files = tempfile::tempdir().unwrap();
+        let made = home.make().unwrap();
+        let script = "echo 0 > \"$0/cgroup.procs\"; head -c 8388608 /dev/zero > \"$1/file\"";
+        let arguments = [made.group().folder.as_path(), files.path()];
+        let status = std::process::Command::new("sh").args(["-euc", script]).args(arguments).status();
+        assert!(status.unwrap().success());
+        assert!(made.group().peak_bytes().unwrap() >= 8 << 20);
+        let folder = made.group().folder.clone();
+        drop(made);
+        assert!(!folder.exists());
+    }
+
+    #[test]
+    fn a_limit_is_not_escaped() {
+        let top = tempfile::tempdir().unwrap();
+        let own = top.path().join("limited.scope");
+        fs::create_dir(&own).unwrap();
+        let home = Home { folder: top.path().into(), version: Version::V2, own: own.clone() };
+        fs::write(own.join("memory.max"), "max\n").unwrap();
+        fs::write(own.join("cpu.max"), "max 100000\n").unwrap();
+        fs::write(own.join("io.max"), "").unwrap();
+        assert_eq!(home.may_be_left(), Ok(()));
+        fs::write(own.join("cpu.max"), "50000 100000\n").unwrap();
+        assert!(home.may_be_left().unwrap_err().contains("limited.scope/cpu.max"));
+        // What limits the home itself limits what is made there.
+        fs::remove_file(own.join("cpu.max")).unwrap();
+        fs::write(top.path().join("memory.max"), "1000\n").unwrap();
+        assert_eq!(home.may_be_left(), Ok(()));
+    }
+
+    #[test]
+    fn what_a_killed_run_left_is_swept_and_what_lives_is_not() {
+        let top = tempfile::tempdir().unwrap();
+        let folder = |name: &str| top.path().join(name);
+        let living = format!("{PREFIX}{}", std::process::id());
+        // No process has this number: the kernel's largest is 2^22.
+        for name in [living.as_str(), "storebench-4194305", "storebench-notes", "other"] {
+            fs::create_dir(folder(name)).unwrap();
+        }
+        let home = Home { folder: top.path().into(), version: Version::V2, own: folder("own") };
+        assert_eq!(home.sweep(), [folder("storebench-4194305")]);
+        assert!(folder(&living).exists() && folder("storebench-notes").exists() && folder("other").exists());
+    }
+}
