@@ -178,9 +178,7 @@ pub const SYNCS_PER_OPERATION: Column =
 
 /// Every column, in the order in which reports show them.
 pub const COLUMNS: &[Column] = &[
-    operation("throughput", "ops/s", Unit::PerSecond, Better::Higher, |o| {
-        (o.sum_ns > 0).then(|| o.count as f64 / (o.sum_ns as f64 / 1e9))
-    }),
+    operation("throughput", "ops/s", Unit::PerSecond, Better::Higher, OperationResult::per_second),
     MEAN_LATENCY,
     latency("latency_min", "min", |o| measured(o, o.latency.min_ns)),
     latency("latency_p50", "p50", |o| measured(o, o.latency.p50_ns)),

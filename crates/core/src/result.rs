@@ -360,6 +360,9 @@ pub struct OperationResult {
     pub wall_ns: u64,
     /// Sum of the latencies, in nanoseconds.
     pub sum_ns: u64,
+    /// The time that `count` is a rate over, in nanoseconds: see [`OperationResult::per_second`]. Absent where it is `sum_ns`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate_over_ns: Option<u64>,
     /// Value bytes written or read.
     pub value_bytes: u64,
     /// Operations done first, to warm up, which are not among these.
@@ -377,6 +380,15 @@ pub struct OperationResult {
     /// Second by second, where it took longer than one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub series: Vec<Second>,
+}
+
+impl OperationResult {
+    /// Operations per second. In a closed loop: what all threads together do while each is within the store's calls. In an
+    /// open loop, where latencies overlap and hold waiting: what was achieved by wall time. `None` if none was timed.
+    pub fn per_second(&self) -> Option<f64> {
+        let over_ns = self.rate_over_ns.unwrap_or(self.sum_ns);
+        (over_ns > 0).then(|| self.count as f64 / (over_ns as f64 / 1e9))
+    }
 }
 
 /// The distribution of an operation's latency in nanoseconds, and the full histogram.

@@ -4,7 +4,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use crate::background::disk_file_bytes;
-use crate::cell::{Background, Cell, GuaranteeChoice};
+use crate::cell::{Background, Cache, Cell, GuaranteeChoice};
 use crate::estimate;
 use crate::plan::Plan;
 use crate::result::LeftOut;
@@ -94,6 +94,9 @@ fn reason_to_leave_out(
     if cell.threads > 1 && store.capabilities.threads == Threads::One {
         return Some(format!("{} takes one session at a time, not {}", store.name, cell.threads));
     }
+    if cell.cache == Cache::Cold && store.capabilities.keeps && !store.capabilities.persists {
+        return Some(format!("{} keeps nothing when it is closed, as it must be for cold reads", store.name));
+    }
     let inserts = if plan.duration.is_some() { u64::MAX / 2 } else { plan.operations + plan.warm_up };
     let bytes = cell.expected_bytes(inserts);
     if bytes >= plan.size_limit.0 as f64 {
@@ -164,6 +167,17 @@ mod tests {
         assert!(cells.is_empty());
         assert!(left_out[0].reason.contains("does not offer the guarantee power"), "{left_out:?}");
         assert!(left_out[1].reason.contains("does not know"), "{left_out:?}");
+    }
+
+    #[test]
+    fn a_store_that_forgets_when_it_is_closed_has_no_cold_reads() {
+        let mut plan = plan();
+        plan.axes.cache = vec![Cache::Warm, Cache::Cold];
+        let (cells, left_out) = super::cells(&plan, &[NULL, MEMORY], &rooms(u64::MAX), &|_| None);
+        let cold = |cell: &&Cell| cell.cache == Cache::Cold;
+        assert!(cells.iter().filter(cold).all(|cell| cell.store == "null"));
+        assert_eq!(cells.iter().filter(cold).count(), 17 * 2);
+        assert_eq!(left_out.iter().filter(|left| left.reason.contains("when it is closed")).count(), 20 * 2);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::result::Traffic;
@@ -91,14 +92,21 @@ fn sync(_: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// What is written to each device while this process does nothing for `interval`, in bytes per second.
+/// What is written to each device while this process does nothing for `interval`, or until `interrupted`, in bytes per
+/// second.
 ///
 /// # Errors
 /// As [`BlockDevice::traffic`].
-pub fn idle_written_bytes_per_s(devices: &[BlockDevice], interval: Duration) -> io::Result<Vec<f64>> {
+pub fn idle_written_bytes_per_s(
+    devices: &[BlockDevice],
+    interval: Duration,
+    interrupted: &AtomicBool,
+) -> io::Result<Vec<f64>> {
     let all = || devices.iter().map(BlockDevice::traffic).collect::<io::Result<Vec<_>>>();
     let (start, before) = (Instant::now(), all()?);
-    std::thread::sleep(interval);
+    while start.elapsed() < interval && !interrupted.load(Ordering::Relaxed) {
+        std::thread::sleep(interval.saturating_sub(start.elapsed()).min(Duration::from_millis(50)));
+    }
     let (elapsed, after) = (start.elapsed().as_secs_f64(), all()?);
     let written = after.iter().zip(&before).map(|(after, before)| after.since(before).written_bytes);
     Ok(written.map(|bytes| bytes as f64 / elapsed).collect())

@@ -12,6 +12,17 @@ use crate::result::Latency;
 /// The largest latency told apart, in nanoseconds: an hour. Longer ones count as an hour in the histogram alone.
 const LONGEST_NS: u64 = 3_600_000_000_000;
 
+/// An empty histogram of latencies, all of whose memory is resident.
+///
+/// # Errors
+/// Never, with the bounds used here; the histogram's own constructor can say no.
+pub(super) fn resident_histogram() -> Result<Histogram<u64>, String> {
+    let mut histogram = Histogram::new_with_bounds(1, LONGEST_NS, 3).map_err(|error| error.to_string())?;
+    // Writes to every counter.
+    histogram.reset();
+    Ok(histogram)
+}
+
 /// Latencies of one operation.
 #[derive(Debug, Clone)]
 pub struct Latencies {
@@ -28,10 +39,7 @@ impl Latencies {
     /// # Errors
     /// Never, with the bounds used here; the histogram's own constructor can say no.
     pub fn new() -> Result<Latencies, String> {
-        let mut histogram =
-            Histogram::new_with_bounds(1, LONGEST_NS, 3).map_err(|error| error.to_string())?;
-        // Writes to every counter, so that none of its memory becomes resident later.
-        histogram.reset();
+        let histogram = resident_histogram()?;
         Ok(Latencies { histogram, sum_ns: 0, sum_of_squares: 0.0, min_ns: u64::MAX, max_ns: 0 })
     }
 

@@ -1,19 +1,22 @@
 //! Time series: what each second of a phase was like. Nothing is added to the recording of a latency: at the end of a
 //! second a thread hands over by how much its histogram has grown, and seconds that all threads have left are summed up.
+//! Its memory is taken before the first phase, so that no store is charged for it.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
 
-use crate::measure::latency::Latencies;
+use crate::measure::latency::{Latencies, resident_histogram};
 use crate::result::Second;
 
-/// The series of one phase, gathered from its threads.
+/// The series of one phase after the other, gathered from their threads.
 #[derive(Debug)]
 pub struct Series {
     start: Instant,
+    /// What each thread had measured when it last handed over.
+    told: Vec<Mutex<Histogram<u64>>>,
     gathered: Mutex<Gathered>,
 }
 
@@ -22,53 +25,79 @@ struct Gathered {
     /// The second that each thread is in.
     reached: Vec<u32>,
     pending: BTreeMap<u32, Histogram<u64>>,
+    /// Empty histograms for seconds to come.
+    spare: Vec<Histogram<u64>>,
     done: Vec<Second>,
 }
 
+/// Seconds that are pending at once, as long as threads keep up with one another: the one that some have left, the one
+/// that others are in, and the one that a thread begins meanwhile.
+const PENDING: usize = 3;
+
 impl Series {
-    /// The series of a phase that begins now, with so many threads.
-    pub fn new(threads: usize) -> Series {
-        let gathered = Gathered { reached: vec![0; threads], pending: BTreeMap::new(), done: Vec::new() };
-        Series { start: Instant::now(), gathered: Mutex::new(gathered) }
+    /// For phases with so many threads. All memory that it usually needs is taken here.
+    ///
+    /// # Errors
+    /// As [`Latencies::new`].
+    pub fn new(threads: usize) -> Result<Series, String> {
+        let histograms = |count| (0..count).map(|_| resident_histogram());
+        let told = histograms(threads).map(|histogram| histogram.map(Mutex::new));
+        let gathered = Gathered {
+            reached: vec![0; threads],
+            pending: BTreeMap::new(),
+            spare: histograms(PENDING).collect::<Result<_, _>>()?,
+            done: Vec::new(),
+        };
+        let told = told.collect::<Result<_, _>>()?;
+        Ok(Series { start: Instant::now(), told, gathered: Mutex::new(gathered) })
     }
 
-    /// One thread's part in it; `before` is what the thread had measured before the phase.
-    pub fn thread(&self, thread: usize, before: &Latencies) -> Seconds<'_> {
-        let told = (before.count() > 0).then(|| before.histogram().clone());
-        Seconds { series: self, thread, second: 0, told }
+    /// A phase begins now.
+    pub fn begin(&mut self) {
+        self.gathered().reached.fill(0);
+        self.start = Instant::now();
     }
 
-    /// All seconds, where the phase took longer than one.
-    pub fn finish(self) -> Vec<Second> {
-        let mut gathered = self.gathered.into_inner().unwrap_or_else(PoisonError::into_inner);
+    /// One thread's part in the phase; `before` is what the thread had measured before it.
+    ///
+    /// # Errors
+    /// Never, between histograms of the same bounds.
+    pub fn thread(&self, thread: usize, before: &Latencies) -> Result<Seconds<'_>, String> {
+        let seconds = Seconds { series: self, thread, second: 0 };
+        seconds.set_told(&mut seconds.told(), before)?;
+        Ok(seconds)
+    }
+
+    /// The phase has ended: all its seconds, where it took longer than one.
+    pub fn finish(&mut self) -> Vec<Second> {
+        let mut gathered = self.gathered();
         gathered.sum_up(u32::MAX);
-        if gathered.done.len() > 1 { gathered.done } else { Vec::new() }
+        let done = std::mem::take(&mut gathered.done);
+        if done.len() > 1 { done } else { Vec::new() }
     }
 
-    fn is_of_one_thread(&self) -> bool {
-        self.gathered.lock().unwrap_or_else(PoisonError::into_inner).reached.len() == 1
-    }
-
-    fn add(&self, thread: usize, from: u32, growth: Histogram<u64>, now: u32) -> Result<(), String> {
-        let mut gathered = self.gathered.lock().unwrap_or_else(PoisonError::into_inner);
-        match gathered.pending.get_mut(&from) {
-            Some(pending) => pending.add(&growth).map_err(|error| error.to_string())?,
-            None => drop(gathered.pending.insert(from, growth)),
-        }
-        gathered.reached[thread] = now;
-        let left_by_all = gathered.reached.iter().copied().min().unwrap_or(0);
-        gathered.sum_up(left_by_all);
-        Ok(())
+    fn gathered(&self) -> MutexGuard<'_, Gathered> {
+        self.gathered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Gathered {
+    /// The histogram of a second.
+    fn second(&mut self, at_s: u32) -> Result<&mut Histogram<u64>, String> {
+        let histogram = match self.pending.remove(&at_s).or_else(|| self.spare.pop()) {
+            Some(histogram) => histogram,
+            // A thread has fallen behind the others by seconds.
+            None => resident_histogram()?,
+        };
+        Ok(self.pending.entry(at_s).or_insert(histogram))
+    }
+
     /// Sums up the seconds before `before`.
     fn sum_up(&mut self, before: u32) {
         while let Some(entry) = self.pending.first_entry()
             && *entry.key() < before
         {
-            let (at_s, histogram) = entry.remove_entry();
+            let (at_s, mut histogram) = entry.remove_entry();
             if !histogram.is_empty() {
                 self.done.push(Second {
                     at_s,
@@ -78,6 +107,8 @@ impl Gathered {
                     max_ns: histogram.max(),
                 });
             }
+            histogram.reset();
+            self.spare.push(histogram);
         }
     }
 }
@@ -88,8 +119,6 @@ pub struct Seconds<'a> {
     series: &'a Series,
     thread: usize,
     second: u32,
-    /// What was handed over before; nothing yet where it is absent, which spares the memory of a histogram.
-    told: Option<Histogram<u64>>,
 }
 
 impl Seconds<'_> {
@@ -108,20 +137,29 @@ impl Seconds<'_> {
     /// # Errors
     /// Never, between histograms of the same bounds.
     pub fn finish(mut self, latencies: &Latencies) -> Result<(), String> {
-        if self.second == 0 && self.series.is_of_one_thread() {
-            // Within a second there is no series, and no memory to be taken for it from the store's account.
-            return Ok(());
-        }
         self.hand_over(latencies, u32::MAX)
     }
 
+    fn told(&self) -> MutexGuard<'_, Histogram<u64>> {
+        self.series.told[self.thread].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn set_told(&self, told: &mut Histogram<u64>, latencies: &Latencies) -> Result<(), String> {
+        told.reset();
+        told.add(latencies.histogram()).map_err(|error| error.to_string())
+    }
+
     fn hand_over(&mut self, latencies: &Latencies, now: u32) -> Result<(), String> {
-        let mut growth = latencies.histogram().clone();
-        if let Some(told) = &self.told {
-            growth.subtract(told).map_err(|error| error.to_string())?;
-        }
-        self.told = Some(latencies.histogram().clone());
-        self.series.add(self.thread, self.second, growth, now)?;
+        let mut told = self.told();
+        let mut gathered = self.series.gathered();
+        let pending = gathered.second(self.second)?;
+        pending.add(latencies.histogram()).map_err(|error| error.to_string())?;
+        pending.subtract(&*told).map_err(|error| error.to_string())?;
+        gathered.reached[self.thread] = now;
+        let left_by_all = gathered.reached.iter().copied().min().unwrap_or(0);
+        gathered.sum_up(left_by_all);
+        self.set_told(&mut told, latencies)?;
+        drop((told, gathered));
         self.second = now;
         Ok(())
     }
@@ -136,7 +174,7 @@ mod tests {
 
     /// A series that began so long ago.
     fn begun(ago: Duration, threads: usize) -> Series {
-        Series { start: Instant::now() - ago, ..Series::new(threads) }
+        Series { start: Instant::now() - ago, ..Series::new(threads).unwrap() }
     }
 
     #[test]
@@ -145,7 +183,7 @@ mod tests {
         let mut latencies = Latencies::new().unwrap();
         latencies.record(999);
         let (mut first, mut second) =
-            (series.thread(0, &latencies), series.thread(1, &Latencies::new().unwrap()));
+            (series.thread(0, &latencies).unwrap(), series.thread(1, &Latencies::new().unwrap()).unwrap());
         (1..=100).for_each(|_| latencies.record(10));
         first.hand_over(&latencies, 1).unwrap();
         let mut others = Latencies::new().unwrap();
@@ -157,22 +195,39 @@ mod tests {
         latencies.record(80);
         first.finish(&latencies).unwrap();
         second.finish(&others).unwrap();
-        series.start = Instant::now();
         let second = |at_s, count, p50_ns, p99_ns, max_ns| Second { at_s, count, p50_ns, p99_ns, max_ns };
         assert_eq!(
             series.finish(),
             [second(0, 101, 10, 10, 5_003), second(1, 1, 70, 70, 70), second(3, 1, 80, 80, 80)]
         );
+        // And the next phase begins anew.
+        series.begin();
+        assert_eq!(series.gathered().reached, [0, 0]);
+        assert_eq!(series.finish(), []);
     }
 
     #[test]
     fn a_phase_within_a_second_has_no_series() {
-        let series = Series::new(1);
+        let mut series = Series::new(1).unwrap();
+        series.begin();
         let mut latencies = Latencies::new().unwrap();
-        let mut seconds = series.thread(0, &latencies);
+        let mut seconds = series.thread(0, &latencies).unwrap();
         latencies.record(10);
         seconds.tell(&latencies).unwrap();
         seconds.finish(&latencies).unwrap();
         assert_eq!(series.finish(), []);
+    }
+
+    #[test]
+    fn no_memory_is_taken_while_threads_keep_up_with_one_another() {
+        let series = Series::new(2).unwrap();
+        let latencies = Latencies::new().unwrap();
+        let mut threads = [series.thread(0, &latencies).unwrap(), series.thread(1, &latencies).unwrap()];
+        for second in 1..100 {
+            threads[0].hand_over(&latencies, second).unwrap();
+            threads[1].hand_over(&latencies, second).unwrap();
+            let gathered = series.gathered();
+            assert_eq!(gathered.spare.len() + gathered.pending.len(), PENDING);
+        }
     }
 }

@@ -165,10 +165,14 @@ impl<'a> Merged<'a> {
         self.harness.contains(store)
     }
 
-    /// What distinguishes a group from the others, for people: its guarantee, and each facet that varies.
+    /// What a group is, for people: its guarantee, and each facet in which groups differ or that is not at its default.
     pub fn label(&self, key: &GroupKey) -> String {
         let mut label = GuaranteeLabel(key.asked, key.tier).to_string();
-        for (axis, value) in self.varying(key) {
+        let varying: Vec<_> = self.varying(key).collect();
+        let named = |facet: &&(Axis, String)| {
+            varying.contains(facet) || facet.0.default_value() != Some(facet.1.as_str())
+        };
+        for (axis, value) in key.facets.iter().filter(named) {
             label.push_str(&format!(", {} {value}", axis.name()));
         }
         label
@@ -298,6 +302,12 @@ mod tests {
         let blocks: BTreeSet<BlockKey> = merged.groups[0].trials.iter().map(Entry::block).collect();
         assert_eq!(blocks.len(), 2);
         assert_eq!(merged.groups[0].trials.len(), 4);
+    }
+
+    #[test]
+    fn what_is_off_its_default_is_named_though_it_does_not_differ() {
+        let disturbed = Sample::new("sqlite").background(crate::cell::Background::Video);
+        assert_eq!(titles(&[run("box", &[disturbed])]), ["process, background video"]);
     }
 
     #[test]

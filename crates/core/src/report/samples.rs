@@ -163,6 +163,7 @@ fn operation(name: &str, ns: f64) -> OperationResult {
         errors: 0,
         wall_ns: times(1200.0),
         sum_ns: times(1000.0),
+        rate_over_ns: None,
         value_bytes: 512_000,
         warm_up: 0,
         put_back: if name == "remove" { 1000 } else { 0 },

@@ -55,19 +55,30 @@ fn machine(run: &Run) -> Vec<String> {
         distribution.clone().unwrap_or_else(|| "unknown distribution".into()),
         virtualisation.clone().unwrap_or_else(unknown),
     )];
-    lines.extend(run.header.places.iter().map(place));
+    lines.extend(run.header.places.iter().map(|info| place(info, &run.header.environment)));
     lines
 }
 
-fn place(place: &PlaceInfo) -> String {
+/// Whether a place's disk rotates, in words. A virtual machine's disk is whatever its host says, and most say that it
+/// rotates.
+pub(super) fn rotation(place: &PlaceInfo, environment: &Environment) -> Option<&'static str> {
+    let virtual_machine = |text: &String| text.contains("virtual machine") || text.contains("wsl");
+    let virtual_machine = environment.virtualisation.as_ref().is_some_and(virtual_machine);
+    place.rotates.map(|rotates| match (virtual_machine, rotates) {
+        (true, _) => "of what kind, only the host knows",
+        (false, true) => "rotating, says the kernel",
+        (false, false) => "solid state",
+    })
+}
+
+fn place(place: &PlaceInfo, environment: &Environment) -> String {
     let mut line = format!("place {}: {}", place.name, place.path);
     line.push_str(&format!(", {}", place.file_system.as_deref().unwrap_or("unknown file system")));
     if let Some(device) = &place.device {
         line.push_str(&format!(" on {device}"));
     }
-    let rotates =
-        place.rotates.map(|rotates| if rotates { "rotating, says the kernel" } else { "solid state" });
-    let known: Vec<&str> = [place.device_model.as_deref(), rotates].into_iter().flatten().collect();
+    let known = [place.device_model.as_deref(), rotation(place, environment)];
+    let known: Vec<&str> = known.into_iter().flatten().collect();
     if !known.is_empty() {
         line.push_str(&format!(" ({})", known.join(", ")));
     }
@@ -309,4 +320,24 @@ fn not_measured<'m>(merged: &Merged<'_>, matrices: impl IntoIterator<Item = &'m 
         }
     }
     lists
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::samples::{Sample, run};
+
+    #[test]
+    fn a_virtual_disk_is_not_said_to_rotate() {
+        let Run { mut header, .. } = run("box", &[Sample::new("lmdb")]);
+        let mut told = |virtualisation: &str, rotates| {
+            header.environment.virtualisation = Some(virtualisation.into());
+            header.places[0].rotates = rotates;
+            rotation(&header.places[0], &header.environment)
+        };
+        assert_eq!(told("none", Some(true)), Some("rotating, says the kernel"));
+        assert_eq!(told("docker", Some(false)), Some("solid state"));
+        assert_eq!(told("virtual machine (QEMU)", Some(true)), Some("of what kind, only the host knows"));
+        assert_eq!(told("virtual machine (QEMU)", None), None);
+    }
 }

@@ -123,7 +123,7 @@ fn measure(
     store: &StoreDef,
     open: OpenFn,
     options: OpenOptions<'_>,
-    prepared: Prepared<'_>,
+    mut prepared: Prepared<'_>,
     promised: Guarantee,
     spec: &Spec,
 ) -> Result<Measured, Ended> {
@@ -141,9 +141,10 @@ fn measure(
         )));
     }
     let settings = read_settings(&bench)?;
-    let Done { load, operations, stored, written, cache_emptied_by } = prepared.run(&mut bench)?;
+    let ran = prepared.run(&mut bench)?;
     watch.burst();
     let peak = process::resident().map_err(harness)?;
+    let Done { load, operations, stored, written, cache_emptied_by } = prepared.done(ran)?;
     let (settle_ns, settle_counters) = settle(&bench)?;
     let Seen { cpu, processors, device, charged_bytes, unknown } = watch.settled();
     if store.capabilities.keeps {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use crate::measure::device::{self, BlockDevice};
@@ -12,11 +13,15 @@ use crate::runner::spec::DeviceSpec;
 /// How long the devices are watched while nothing runs.
 const IDLE: Duration = Duration::from_secs(1);
 
-/// The devices under directories of the user's, by the places' names; or why one is not known. Takes a second.
-pub fn shared(places: &BTreeMap<String, PathBuf>) -> BTreeMap<String, Result<DeviceSpec, String>> {
+/// The devices under directories of the user's, by the places' names; or why one is not known. Takes a second, unless
+/// `interrupted`.
+pub fn shared(
+    places: &BTreeMap<String, PathBuf>,
+    interrupted: &AtomicBool,
+) -> BTreeMap<String, Result<DeviceSpec, String>> {
     let mut devices: BTreeMap<_, _> =
         places.iter().map(|(name, path)| (name.clone(), shared_device(path))).collect();
-    watch_idle(&mut devices);
+    watch_idle(&mut devices, interrupted);
     devices
 }
 
@@ -33,14 +38,14 @@ fn shared_device(path: &Path) -> Result<DeviceSpec, String> {
 }
 
 /// Looks at what others write to all devices at once.
-fn watch_idle(devices: &mut BTreeMap<String, Result<DeviceSpec, String>>) {
+fn watch_idle(devices: &mut BTreeMap<String, Result<DeviceSpec, String>>, interrupted: &AtomicBool) {
     let mut known: Vec<_> = devices.values_mut().filter_map(|device| device.as_mut().ok()).collect();
     if known.is_empty() {
         return;
     }
     let watched: io::Result<Vec<_>> = known.iter().map(|device| BlockDevice::named(&device.name)).collect();
     // What goes wrong here leaves the rates unknown; a device that can't be read is seen in the trial again.
-    let rates = watched.and_then(|watched| device::idle_written_bytes_per_s(&watched, IDLE));
+    let rates = watched.and_then(|watched| device::idle_written_bytes_per_s(&watched, IDLE, interrupted));
     for (device, rate) in known.iter_mut().zip(rates.unwrap_or_default()) {
         device.idle_written_bytes_per_s = Some(rate);
     }
@@ -56,7 +61,7 @@ mod tests {
             ("here".to_owned(), PathBuf::from(env!("CARGO_MANIFEST_DIR"))),
             ("proc".to_owned(), PathBuf::from("/proc")),
         ]);
-        let devices = shared(&places);
+        let devices = shared(&places, &AtomicBool::new(false));
         let proc = devices["proc"].as_ref().unwrap_err();
         assert!(proc.contains("(proc)"), "{proc}");
         match &devices["here"] {

@@ -160,7 +160,7 @@ struct Work {
 
 impl Works {
     fn make(job: &Job<'_>) -> Result<Works> {
-        let devices = devices::shared(job.places);
+        let devices = devices::shared(job.places, job.interrupted);
         let work = |((name, path), device): ((&String, &PathBuf), _)| {
             let folder = WorkFolder::create(path)?;
             let probed = folder.trial("probe")?;

@@ -7,7 +7,7 @@ use crate::cell::Rate;
 use crate::measure::clock::Clock;
 use crate::measure::counters::Snapshot;
 use crate::measure::page_cache::Emptied;
-use crate::measure::series::{QUANTUM_TIME, Series};
+use crate::measure::series::{QUANTUM_TIME, Seconds, Series};
 use crate::record::{KEY_BYTES, Records};
 use crate::result::{Load, OperationResult, Stored, Written};
 use crate::store::{Session, Store};
@@ -108,9 +108,8 @@ impl Share<'_> {
         session: &mut dyn Session,
         records: &Records,
         goal: &Goal,
-        series: &Series,
+        seconds: &mut Seconds<'_>,
     ) -> Result<(), Stop> {
-        let mut seconds = series.thread(self.thread as usize, self.driver.latencies(goal.operation));
         let start = Instant::now();
         let (mut done, mut limit) = (0, goal.first_quantum);
         while done < goal.operations && goal.until.is_none_or(|duration| start.elapsed() < duration) {
@@ -118,7 +117,7 @@ impl Share<'_> {
             done += self.quantum(records, goal, done, limit);
             self.driver.run(session, &mut self.quantum)?;
             self.written = self.written.plus(self.quantum.written());
-            self.driver.tell(goal.operation, &mut seconds)?;
+            self.driver.tell(goal.operation, seconds)?;
             // Quanta of slow operations are short, so that seconds and the end are met in time.
             limit = match quantum_start.elapsed() {
                 took if took > QUANTUM_TIME => limit / 2,
@@ -127,7 +126,7 @@ impl Share<'_> {
             }
             .clamp(1, goal.largest_quantum);
         }
-        seconds.finish(self.driver.latencies(goal.operation)).map_err(Stop::harness)
+        Ok(())
     }
 
     /// Plans the next quantum: at most `limit` operations; returns how many.
@@ -154,8 +153,16 @@ struct Running<'a> {
     clock: &'a Clock,
     shares: Vec<Share<'a>>,
     batch: Batch,
+    series: Series,
     /// All that was loaded.
     loaded: Written,
+}
+
+/// What was done, before it is summed up.
+pub struct Ran {
+    load: Load,
+    phases: Vec<Phase>,
+    cache_emptied_by: Option<Emptied>,
 }
 
 /// What is ready before the store is opened: all of the harness's memory.
@@ -192,8 +199,8 @@ impl Crud {
             keys: Vec::with_capacity(self.batch),
             ends: Vec::with_capacity(self.batch),
         };
-        let loaded = Written::default();
-        Ok(Prepared { running: Running { plan: self, records, clock, shares, batch, loaded } })
+        let (series, loaded) = (Series::new(self.threads as usize)?, Written::default());
+        Ok(Prepared { running: Running { plan: self, records, clock, shares, batch, series, loaded } })
     }
 }
 
@@ -216,11 +223,11 @@ fn touched(capacity: u64) -> Vec<u8> {
 }
 
 impl Prepared<'_> {
-    /// Loads the store and does all operations.
+    /// Loads the store and does all operations. What was measured can be told afterwards, which takes memory.
     ///
     /// # Errors
     /// At the first thing that goes wrong.
-    pub fn run(mut self, bench: &mut Bench<'_>) -> Result<Done, Stop> {
+    pub fn run(&mut self, bench: &mut Bench<'_>) -> Result<Ran, Stop> {
         let running = &mut self.running;
         let mut load = running.load(bench.store()?)?;
         let mut cache_emptied_by = None;
@@ -240,7 +247,16 @@ impl Prepared<'_> {
             }
             phases.push(phase);
         }
-        let (stored, written) = (running.stored(), running.written());
+        Ok(Ran { load, phases, cache_emptied_by })
+    }
+
+    /// What was measured.
+    ///
+    /// # Errors
+    /// When a histogram can't be written.
+    pub fn done(self, ran: Ran) -> Result<Done, Stop> {
+        let Ran { load, phases, cache_emptied_by } = ran;
+        let (stored, written) = (self.running.stored(), self.running.written());
         let recorder = self.recorder()?;
         let operations = phases.into_iter().map(|phase| phase.result(&recorder)).collect::<Result<_, _>>()?;
         Ok(Done { load, operations, stored, written, cache_emptied_by })
@@ -292,19 +308,25 @@ impl Running<'_> {
         let (records, clock, live) = (self.records, self.clock, self.live());
         let (threads, rate) = (self.shares.len() as u64, self.plan.rate);
         let barrier = Barrier::new(self.shares.len());
-        let series = Series::new(self.shares.len());
+        self.series.begin();
+        let series = &self.series;
         let before = Snapshot::now();
         let work = |share: &mut Share<'_>| -> Result<(Instant, Instant), Stop> {
             let session = store.session().map_err(|error| Stop::store("opening a session", &error));
             barrier.wait();
             let mut session = session?;
+            let before = share.driver.latencies(goal.operation);
+            let mut seconds = series.thread(share.thread as usize, before).map_err(Stop::harness)?;
+            let goal = goal.for_thread(share.thread, threads, live);
             share.driver.set_pacer(match rate {
                 Rate::Closed => None,
                 Rate::PerSecond(rate) => Some(Pacer::new(clock, rate, share.thread, threads)),
             });
             let start = Instant::now();
-            share.work(session.as_mut(), records, &goal.for_thread(share.thread, threads, live), &series)?;
-            Ok((start, Instant::now()))
+            share.work(session.as_mut(), records, &goal, &mut seconds)?;
+            let end = Instant::now();
+            seconds.finish(share.driver.latencies(goal.operation)).map_err(Stop::harness)?;
+            Ok((start, end))
         };
         let spans: Vec<_> = if let [share] = self.shares.as_mut_slice() {
             vec![work(share)]
@@ -326,7 +348,7 @@ impl Running<'_> {
         let mut untimed = Untimed::default();
         self.shares.iter_mut().for_each(|share| untimed.add(&share.driver.take_untimed()));
         phase.count(counters, &untimed);
-        phase.add(goal, wall, series.finish());
+        phase.add(goal, wall, self.series.finish());
         Ok(())
     }
 

@@ -232,6 +232,11 @@ impl Untimed {
         self.counts[operation as usize]
     }
 
+    /// Counts one.
+    pub fn note(&mut self, operation: Operation) {
+        self.counts[operation as usize] += 1;
+    }
+
     /// Adds what was done on another thread, or later.
     pub fn add(&mut self, other: &Untimed) {
         self.counts.iter_mut().zip(other.counts).for_each(|(mine, theirs)| *mine += theirs);
@@ -410,7 +415,7 @@ impl<'a> Driver<'a> {
     ) -> Result<u64, Stop> {
         let before = syncs::of_this_thread();
         let done = self.one(session, planned, key, value);
-        self.untimed.counts[planned.operation as usize] += 1;
+        self.untimed.note(planned.operation);
         self.untimed.syncs = self.untimed.syncs.plus(&syncs::of_this_thread().since(&before));
         done
     }

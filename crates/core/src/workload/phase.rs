@@ -14,6 +14,7 @@ pub struct Phase {
     operation: Operation,
     records: CountRange,
     rate: Rate,
+    threads: u64,
     operations_left: u64,
     warm_up_left: u64,
     time_left: Option<Duration>,
@@ -47,6 +48,7 @@ impl Phase {
             operation,
             records: plan.records,
             rate: plan.rate,
+            threads: plan.threads,
             operations_left: if plan.duration.is_some() { u64::MAX } else { plan.operations + plan.warm_up },
             warm_up_left: plan.warm_up,
             time_left: plan.duration,
@@ -102,18 +104,34 @@ impl Phase {
         self.untimed.add(untimed);
     }
 
+    /// The time that the number of timed operations is a rate over, where it is not the sum of their latencies. Threads in
+    /// a closed loop take their latencies side by side. In an open loop it is wall time, less the warm-up's share.
+    fn rate_over_ns(&self, count: u64, sum_ns: u64) -> Option<u64> {
+        match self.rate {
+            Rate::Closed if self.threads == 1 => None,
+            Rate::Closed => Some(sum_ns / self.threads),
+            Rate::PerSecond(_) => {
+                let all = count + self.untimed.of(self.operation);
+                let wall_ns = self.wall.as_nanos();
+                (all > 0).then(|| (wall_ns * u128::from(count) / u128::from(all)) as u64)
+            }
+        }
+    }
+
     /// What was measured.
     ///
     /// # Errors
     /// When the histogram can't be written.
     pub fn result(self, recorder: &Recorder) -> Result<OperationResult, Stop> {
         let record = recorder.of(self.operation);
+        let rate_over_ns = self.rate_over_ns(record.latencies.count(), record.latencies.sum_ns());
         Ok(OperationResult {
             operation: self.operation.name().into(),
             count: record.latencies.count(),
             errors: record.errors,
             wall_ns: self.wall.as_nanos() as u64,
             sum_ns: record.latencies.sum_ns(),
+            rate_over_ns,
             value_bytes: record.value_bytes,
             warm_up: self.untimed.of(self.operation),
             put_back: match self.operation {
@@ -179,6 +197,23 @@ mod tests {
         }
         assert_eq!(rounds, [400, 400, 200]);
         assert_eq!(phase.wall, Duration::from_secs(3));
+    }
+
+    #[test]
+    fn operations_per_second_count_threads_and_in_an_open_loop_time_passed() {
+        let over = |threads, rate, warm_up| {
+            let mut phase = Phase::new(Operation::Get, &Crud { threads, rate, ..crud("100..500", 10) });
+            phase.wall = Duration::from_nanos(3_000);
+            phase.untimed = Untimed::default();
+            for _ in 0..warm_up {
+                phase.untimed.note(Operation::Get);
+            }
+            phase.rate_over_ns(10, 8_000)
+        };
+        assert_eq!(over(1, Rate::Closed, 0), None);
+        assert_eq!(over(4, Rate::Closed, 5), Some(2_000));
+        assert_eq!(over(1, Rate::PerSecond(9), 0), Some(3_000));
+        assert_eq!(over(4, Rate::PerSecond(9), 5), Some(2_000));
     }
 
     #[test]

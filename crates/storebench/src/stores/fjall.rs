@@ -231,7 +231,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::stores::testing::{after_kill, new_folder, open, opened, refused, setting};
+    use crate::stores::support::testing::{after_kill, new_folder, open, opened, refused, setting};
 
     #[test]
     fn the_version_is_that_of_the_lock_file() {

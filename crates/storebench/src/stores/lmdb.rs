@@ -209,7 +209,7 @@ impl Session for LmdbSession<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stores::testing::{after_kill, new_folder, opened, refused, setting};
+    use crate::stores::support::testing::{after_kill, new_folder, opened, refused, setting};
 
     #[test]
     fn keys_are_as_long_as_the_engine_says() {

@@ -52,21 +52,6 @@ mod sqlite;
     allow(dead_code, reason = "a build with few stores needs few of its helpers")
 )]
 mod support;
-#[cfg(test)]
-#[cfg_attr(
-    not(all(
-        feature = "berkeleydb",
-        feature = "fjall",
-        feature = "leveldb",
-        feature = "lmdb",
-        feature = "redb",
-        feature = "rocksdb",
-        feature = "sqlite",
-        feature = "unqlite"
-    )),
-    allow(dead_code, reason = "a build with few stores needs few of its helpers")
-)]
-mod testing;
 #[cfg(feature = "unqlite")]
 mod unqlite;
 

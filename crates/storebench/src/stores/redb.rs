@@ -222,7 +222,7 @@ fn refusal(error: StorageError) -> StoreError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stores::testing::{after_kill, new_folder, opened, refused, setting};
+    use crate::stores::support::testing::{after_kill, new_folder, opened, refused, setting};
 
     #[test]
     fn the_version_is_that_of_the_lock_file() {

@@ -1,6 +1,9 @@
 //! What the native stores share: reading the user's settings, holding a store to the tier that was asked for, and
 //! handing files to the disk.
 
+#[cfg(test)]
+pub mod testing;
+
 use std::fs::File;
 use std::ops::RangeInclusive;
 use std::path::Path;

@@ -2,6 +2,7 @@
 
 use super::markup::{element, escape, pairs};
 use crate::report::merge::Merged;
+use crate::report::summary::rotation;
 use crate::result::{PlaceInfo, Run};
 use crate::units::{rough_bytes, three_digits};
 
@@ -60,8 +61,8 @@ fn environment(run: &Run) -> Vec<(String, String)> {
 fn places(run: &Run) -> String {
     let place = |place: &PlaceInfo| {
         let unknown = || "unknown".to_owned();
-        let rotates = place.rotates.map(|rotates| if rotates { "rotates" } else { "does not rotate" });
-        let device = [place.device.as_deref(), place.device_model.as_deref(), rotates];
+        let rotation = rotation(place, &run.header.environment);
+        let device = [place.device.as_deref(), place.device_model.as_deref(), rotation];
         let device: Vec<&str> = device.into_iter().flatten().collect();
         let rows = [
             ("directory", place.path.clone()),

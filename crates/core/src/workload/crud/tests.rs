@@ -43,7 +43,9 @@ fn run(plan: &Crud, open: OpenFn) -> Result<Done, Stop> {
         sessions: plan.threads as usize,
     };
     let mut bench = Bench::open(open, options).unwrap();
-    let done = plan.prepare(&records, &clock, true).unwrap().run(&mut bench)?;
+    let mut prepared = plan.prepare(&records, &clock, true).unwrap();
+    let ran = prepared.run(&mut bench)?;
+    let done = prepared.done(ran)?;
     assert_eq!(bench.store()?.count().unwrap(), done.stored.records);
     Ok(done)
 }

@@ -4,7 +4,7 @@ use storebench_core::store::{Guarantee, OpenOptions, Store, StoreError};
 use tempfile::TempDir;
 
 use super::BERKELEYDB;
-use crate::stores::testing::{after_kill, new_folder, opened, refused, setting};
+use crate::stores::support::testing::{after_kill, new_folder, opened, refused, setting};
 
 fn open(folder: &TempDir, guarantee: Guarantee, sessions: usize, cache_bytes: Option<u64>) -> Box<dyn Store> {
     let none = BTreeMap::new();

@@ -2,7 +2,7 @@ use storebench_core::store::{Guarantee, Store, StoreError};
 use tempfile::TempDir;
 
 use super::LEVELDB;
-use crate::stores::testing::{after_kill, new_folder, open, opened, refused, setting};
+use crate::stores::support::testing::{after_kill, new_folder, open, opened, refused, setting};
 
 /// Fills a store with text, and settles it.
 fn filled(folder: &TempDir, compression: bool) -> Box<dyn Store> {

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use storebench_core::store::{Guarantee, OpenOptions, StoreError};
 
 use super::ROCKSDB;
-use crate::stores::testing::{after_kill, new_folder, open, opened, refused, setting};
+use crate::stores::support::testing::{after_kill, new_folder, open, opened, refused, setting};
 
 #[test]
 fn the_codec_is_read_back() {

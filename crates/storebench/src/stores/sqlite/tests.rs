@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::stores::testing::{after_kill, new_folder, opened, refused, setting};
+use crate::stores::support::testing::{after_kill, new_folder, opened, refused, setting};
 
 #[test]
 fn the_page_size_takes_effect_although_a_journal_mode_is_set() {

@@ -1,7 +1,7 @@
 use storebench_core::store::{Guarantee, StoreError};
 
 use super::UNQLITE;
-use crate::stores::testing::{after_kill, new_folder, opened, refused, setting};
+use crate::stores::support::testing::{after_kill, new_folder, opened, refused, setting};
 
 #[test]
 fn a_kill_takes_what_was_not_committed() {

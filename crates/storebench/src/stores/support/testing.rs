@@ -72,7 +72,7 @@ pub fn after_kill(def: &StoreDef, tier: Guarantee) -> u64 {
     let store = folder.path().join("store");
     std::fs::create_dir(&store).unwrap();
     let mut victim = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "stores::testing::victim", "--ignored"])
+        .args(["--exact", "stores::support::testing::victim", "--ignored"])
         .env(VICTIM_STORE, def.name)
         .env(VICTIM_TIER, tier.name())
         .env(VICTIM_FOLDER, folder.path())
