@@ -12,10 +12,10 @@ use crate::units::SizeRange;
 const ADVISE_EXAMPLES: &str = "\
 Examples:
   storebench advise --records 100k --size 4KiB..40KiB
-  storebench advise --records 100k --size 4KiB..40KiB --mix get=80,update=15,insert=5 --guarantee power
+  storebench advise --records 100k --size 4KiB..40KiB --mix get=80,update=20 --guarantee power
   storebench advise --like ./thumbnails --optimize balance --html answer.html
   storebench advise --like data.csv:body --mix get=1 --max-memory 256MiB
-  storebench advise --records 1000 --size 1KiB --from latest    from results that are there, in no time
+  storebench advise --records 1000 --size 1KiB --from latest   from results that are there
 
 Unless told otherwise: of 100 operations 80 get, 15 update and 5 insert; guarantee process; one thread;
 incompressible values; the quickest store is wanted.";
