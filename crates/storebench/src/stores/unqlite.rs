@@ -11,6 +11,7 @@ use std::mem::ManuallyDrop;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::ptr::{self, NonNull};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use storebench_core::store::{
@@ -90,6 +91,8 @@ struct UnQLite {
     file: PathBuf,
     /// The hint of how many pages to keep, if one was given.
     max_page_cache: Option<c_int>,
+    /// A transaction goes on that many writes share: its journal is open.
+    writing: AtomicBool,
 }
 
 // SAFETY: the handle is not tied to a thread, and `alone` lets one thread at a time use it.
@@ -114,7 +117,8 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     };
     let pages = options.cache_bytes.map(|bytes| (bytes / PAGE_BYTES).max(FEWEST_PAGES));
     let max_page_cache = pages.map(|pages| c_int::try_from(pages).unwrap_or(c_int::MAX));
-    let store = UnQLite { db, guarantee, alone: OneSession::default(), file, max_page_cache };
+    let (alone, writing) = (OneSession::default(), AtomicBool::new(false));
+    let store = UnQLite { db, guarantee, alone, file, max_page_cache, writing };
     if let Some(pages) = max_page_cache {
         // SAFETY: the handle is open; this option takes one int.
         check(db, unsafe { ffi::unqlite_config(db.as_ptr(), CONFIG_MAX_PAGE_CACHE, pages) })?;
@@ -173,7 +177,14 @@ impl UnQLite {
         }
     }
 
+    /// Waits until no other store opens or closes a file, if the next write does: the first of a transaction. The lock would
+    /// cost the others some percent.
+    fn turn_to_write(&self) -> Option<MutexGuard<'static, ()>> {
+        (!self.writing.load(Ordering::Relaxed)).then(library)
+    }
+
     fn commit(&self) -> Result<()> {
+        self.writing.store(false, Ordering::Relaxed);
         // SAFETY: the handle is open and this thread's.
         check(self.db, unsafe { ffi::unqlite_commit(self.db.as_ptr()) })
     }
@@ -181,6 +192,7 @@ impl UnQLite {
     /// Commits after a write where the guarantee is that of the disk; takes a write that failed back.
     fn end_write(&self, written: Result<()>) -> Result<()> {
         if self.guarantee == Guarantee::None {
+            self.writing.store(written.is_ok(), Ordering::Relaxed);
             return written;
         }
         let written = written.and_then(|()| self.commit());
@@ -306,7 +318,7 @@ struct UnQLiteSession<'a> {
 
 impl Session for UnQLiteSession<'_> {
     fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        let _library = library();
+        let _turn = self.store.turn_to_write();
         self.store.end_write(self.store.store(key, value))
     }
 
@@ -328,7 +340,7 @@ impl Session for UnQLiteSession<'_> {
 
     fn remove(&mut self, key: &[u8]) -> Result<()> {
         let key_len = key_len(key)?;
-        let _library = library();
+        let _turn = self.store.turn_to_write();
         let db = self.store.db;
         // SAFETY: the handle is open and this thread's.
         match unsafe { ffi::unqlite_kv_delete(db.as_ptr(), key.as_ptr().cast(), key_len) } {
@@ -342,7 +354,7 @@ impl Session for UnQLiteSession<'_> {
     }
 
     fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
-        let _library = library();
+        let _turn = self.store.turn_to_write();
         let written = records.iter().try_for_each(|(key, value)| self.store.store(key, value));
         self.store.end_write(written)
     }
