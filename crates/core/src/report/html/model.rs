@@ -14,9 +14,10 @@ use super::latencies::Percentiles;
 use super::numbers::Figures;
 use super::timeline::Timelines;
 use crate::report::column::{COLUMNS, Column, Unit};
-use crate::report::matrix::{Matrix, operations, series};
+use crate::report::matrix::{Matrix, operations};
 use crate::report::merge::{GuaranteeLabel, Merged};
 use crate::report::names;
+use crate::result::{Measured, OperationResult};
 use crate::stats::{Better, Summary};
 use crate::units::{CountRange, SizeRange};
 
@@ -177,11 +178,6 @@ fn matrix_rows(matrices: &[Option<Matrix>]) -> Vec<MatrixRow> {
     rows
 }
 
-fn summary(row: &Row<'_>, name: &str, column: &Column) -> Option<Summary> {
-    let values: Vec<f64> = series(&row.entries, name, column).into_values().collect();
-    Summary::of(&values)
-}
-
 fn trial_figures(rows: &[Row<'_>], columns: &[&Column]) -> IndexMap<&'static str, Figures> {
     let columns = columns.iter().filter(|column| !column.is_of_operation());
     figures(rows, "", columns.copied())
@@ -210,16 +206,43 @@ fn operation_figures(
     })
 }
 
+/// A trial that succeeded, and what it measured of one operation.
+struct Trial<'a> {
+    measured: &'a Measured,
+    operation: Option<&'a OperationResult>,
+}
+
+impl Trial<'_> {
+    fn value(&self, column: &Column) -> Option<f64> {
+        match column.is_of_operation() {
+            true => column.of_operation(self.operation?),
+            false => column.of_trial(self.measured),
+        }
+    }
+}
+
+fn trials<'a>(row: &Row<'a>, name: &str) -> Vec<Trial<'a>> {
+    let measured = row.entries.iter().filter_map(|entry| entry.trial.ok());
+    measured.map(|measured| Trial { measured, operation: measured.operation(name) }).collect()
+}
+
 /// The columns that any cell has a figure for.
 fn figures<'c>(
     rows: &[Row<'_>],
     name: &str,
     columns: impl Iterator<Item = &'c Column>,
 ) -> IndexMap<&'static str, Figures> {
+    // Looked up once for all columns: a large run has hundreds of thousands of figures.
+    let trials: Vec<Vec<Trial<'_>>> = rows.iter().map(|row| trials(row, name)).collect();
+    let mut values = Vec::new();
     let mut all = IndexMap::new();
     for column in columns {
         let mut figures = Figures::default();
-        rows.iter().for_each(|row| figures.push(summary(row, name, column)));
+        for trials in &trials {
+            values.clear();
+            values.extend(trials.iter().filter_map(|trial| trial.value(column)));
+            figures.push(Summary::of(&values));
+        }
         if !figures.is_empty() {
             all.insert(column.id, figures);
         }
