@@ -1,9 +1,10 @@
 //! Latencies: a histogram exact to three digits from 1 ns to an hour, with exact sum and extremes beside it.
 
-use std::io::Read;
+use std::cell::RefCell;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
+use flate2::{Decompress, FlushDecompress, Status};
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
 
@@ -148,13 +149,12 @@ fn sparse(bytes: &[u8]) -> Option<Vec<(u64, u64)>> {
     const COOKIE: u32 = 0x1c84_9303;
     const DEFLATED: u32 = 0x1c84_9304;
     let word = |bytes: &[u8], at: usize| Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
-    let mut inflated = Vec::new();
     // The third half-byte is the width of a word, which this format does not depend on.
     let is = |cookie: u32, wanted: u32| cookie & !0xf0 == wanted;
     if !is(word(bytes, 0)?, DEFLATED) {
         return None;
     }
-    flate2::bufread::ZlibDecoder::new(bytes.get(8..)?).read_to_end(&mut inflated).ok()?;
+    let inflated = inflated(bytes.get(8..)?)?;
     let (offset, digits) = (word(&inflated, 8)?, word(&inflated, 12)?);
     let lowest = u64::from_be_bytes(inflated.get(16..24)?.try_into().ok()?);
     if !is(word(&inflated, 0)?, COOKIE) || (offset, digits, lowest) != (0, 3, 1) {
@@ -174,6 +174,30 @@ fn sparse(bytes: &[u8]) -> Option<Vec<(u64, u64)>> {
         }
     }
     Some(found)
+}
+
+/// Inflates a whole stream. The inflater's memory is kept for the next one on this thread: taking it costs as much as using it.
+fn inflated(bytes: &[u8]) -> Option<Vec<u8>> {
+    thread_local! {
+        static INFLATER: RefCell<Decompress> = RefCell::new(Decompress::new(true));
+    }
+    INFLATER.with_borrow_mut(|inflater| {
+        inflater.reset(true);
+        let mut out = Vec::with_capacity(16 * bytes.len());
+        loop {
+            let (taken, given) = (inflater.total_in(), out.len());
+            let rest = bytes.get(taken as usize..)?;
+            let status = inflater.decompress_vec(rest, &mut out, FlushDecompress::Finish).ok()?;
+            if status == Status::StreamEnd {
+                return Some(out);
+            }
+            if out.len() == out.capacity() {
+                out.reserve(out.capacity());
+            } else if (inflater.total_in(), out.len()) == (taken, given) {
+                return None;
+            }
+        }
+    })
 }
 
 /// The largest value at a position among the counts, to three digits: 2,048 single values, then 1,024 for each power of two.
