@@ -87,6 +87,8 @@ fn theirs(size: SizeRange, seed: u64, folder: &Path) -> ([Took; COMPARED.len()],
             format!("--cache_size={}", CACHE_BYTES / 2),
             format!("--write_buffer_size={}", CACHE_BYTES / 4),
         ])
+        // As the library is shipped: it counts comparisons of keys. The tool alone would switch that off.
+        .arg("--perf_level=2")
         .args(["--disable_wal=true", "--compression_type=none", "--max_background_jobs=2", "--threads=1"])
         .stderr(Stdio::null())
         .output()

@@ -11,7 +11,7 @@
 //!   holds the adapter, the clock and the call through a trait object.
 //! - The second ratio is of wall time around the loop: choosing, preparing, and on storebench's side checking each value
 //!   and recording each latency too. It says how much longer a trial takes than such a loop; no figure is made of it.
-//! - A pair is two fresh stores, loaded alike, which then take turns of 640 operations, who goes first alternating. A side's
+//! - A pair is two fresh stores, loaded alike, which then take turns of 640 operations, who is first in all alternating. A side's
 //!   time is the median of its turns, so that what disturbs the machine for a moment does not count; what is shown is the
 //!   geometric mean of the pairs' ratios, with its 95 % interval.
 //! - A value that is read ends in a buffer of the application's, by the fewest copies that the interface allows.

@@ -54,11 +54,19 @@ pub fn measure<E: Engine>(bench: &Bench, store: &StoreDef, size: SizeRange) -> M
         let folder = tempfile::tempdir_in(&bench.folder).expect("a folder can be made for the pair");
         let (one, other) = (folder.path().join("storebench"), folder.path().join("direct"));
         [&one, &other].into_iter().for_each(|path| std::fs::create_dir(path).expect("folders can be made"));
-        let opened = open(store, &one);
+        // Who comes first may find better memory, or a better place on the disk.
+        let first = pair % 2 == 0;
+        let (opened, engine) = if first {
+            let opened = open(store, &one);
+            (opened, E::open(&other))
+        } else {
+            let engine = E::open(&other);
+            (open(store, &one), engine)
+        };
         let session = opened.session().expect("every store has a session");
         let mut ours = Ours::new(session, &bench.clock, &records, seed);
-        let mut theirs = Theirs::new(E::open(&other), &bench.clock, &records, seed);
-        let took = take_turns(pair % 2 == 0, &mut ours, &mut theirs);
+        let mut theirs = Theirs::new(engine, &bench.clock, &records, seed);
+        let took = take_turns(first, &mut ours, &mut theirs);
         drop(ours);
         drop(theirs);
         opened.close().expect("the store can be closed");
@@ -82,8 +90,8 @@ pub fn open(store: &StoreDef, folder: &std::path::Path) -> Box<dyn Store> {
 }
 
 fn take_turns(mut first: bool, ours: &mut dyn Side, theirs: &mut dyn Side) -> [(Took, Took); COMPARED.len()] {
-    ours.load(RECORDS);
-    theirs.load(RECORDS);
+    let in_order: [&mut dyn Side; 2] = if first { [ours, theirs] } else { [theirs, ours] };
+    in_order.into_iter().for_each(|side| side.load(RECORDS));
     COMPARED.map(|operation| {
         // The first turns warm up.
         ours.turn(operation, TURN);
