@@ -20,6 +20,8 @@ mod settings;
 mod timeline;
 
 use std::io::{self, Write};
+use std::panic::resume_unwind;
+use std::thread;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -59,30 +61,40 @@ const LEVEL: u32 = 4;
 pub fn write(merged: &Merged<'_>, advice: Option<&str>, out: &mut dyn Write) -> io::Result<()> {
     let matrices: Vec<Option<Matrix>> = merged.groups.iter().map(|group| matrix(merged, group)).collect();
     let model = Model::new(merged, &matrices);
-    let data = compressed(&model)?;
-    let title = title(merged);
-    let page = fill(
-        PAGE,
-        &[
-            ("title", &escape(&title)),
-            ("subtitle", &machine::subtitle(merged)),
-            ("advice", advice.unwrap_or_default()),
-            ("answer", &answer::html(merged, &matrices)),
-            ("load", &load::html(merged)),
-            ("findings", &findings::html(merged)),
-            ("published", &published::html(merged)),
-            ("missing", &missing::html(merged, &matrices)),
-            ("settings", &settings::html(merged)),
-            ("machine", &machine::html(merged)),
-            ("again", &machine::again(merged)),
-            ("version", env!("CARGO_PKG_VERSION")),
-            ("style", STYLE),
-            ("data", &data),
-            ("library", CHART_LIBRARY),
-            ("scripts", &SCRIPTS.concat()),
-        ],
-    );
+    // Compressing takes about as long as all the texts together.
+    let (data, texts) = thread::scope(|scope| {
+        let data = scope.spawn(|| compressed(&model));
+        let texts = texts(merged, &matrices);
+        (data.join().unwrap_or_else(|panic| resume_unwind(panic)), texts)
+    });
+    let (data, scripts) = (data?, SCRIPTS.concat());
+    let mut places: Vec<(&str, &str)> = vec![
+        ("advice", advice.unwrap_or_default()),
+        ("version", env!("CARGO_PKG_VERSION")),
+        ("style", STYLE),
+        ("data", &data),
+        ("library", CHART_LIBRARY),
+        ("scripts", &scripts),
+    ];
+    places.extend(texts.iter().map(|(name, text)| (*name, text.as_str())));
+    let page = fill(PAGE, &places);
     out.write_all(page.as_bytes())
+}
+
+/// What is there without scripts, by its place in the page.
+fn texts(merged: &Merged<'_>, matrices: &[Option<Matrix>]) -> Vec<(&'static str, String)> {
+    vec![
+        ("title", escape(&title(merged))),
+        ("subtitle", machine::subtitle(merged)),
+        ("answer", answer::html(merged, matrices)),
+        ("load", load::html(merged)),
+        ("findings", findings::html(merged)),
+        ("published", published::html(merged)),
+        ("missing", missing::html(merged, matrices)),
+        ("settings", settings::html(merged)),
+        ("machine", machine::html(merged)),
+        ("again", machine::again(merged)),
+    ]
 }
 
 fn title(merged: &Merged<'_>) -> String {
