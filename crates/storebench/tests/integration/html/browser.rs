@@ -141,10 +141,12 @@ impl Browser {
         }
     }
 
-    /// Clicks with the mouse on the middle of an element, which must be what is there to be clicked.
+    /// Clicks with the mouse on the middle of an element, which must be what is there to be clicked, once what came into view
+    /// with it has been drawn and nothing moves any more.
     pub fn click(&mut self, selector: &str) {
         let middle = self.value(&format!(
-            "(() => {{ const e = document.querySelector({}); e.scrollIntoView({{block: 'center'}}); \
+            "(async () => {{ const e = document.querySelector({}); e.scrollIntoView({{block: 'center'}}); \
+             const frame = () => new Promise(requestAnimationFrame); await frame(); await frame(); \
              const r = e.getBoundingClientRect(); const [x, y] = [r.x + r.width / 2, r.y + r.height / 2]; \
              return [x, y, e.contains(document.elementFromPoint(x, y))]; }})()",
             json!(selector)
