@@ -99,6 +99,14 @@ impl Column {
         }
     }
 
+    /// The value in a trial of which `operation` is the operation looked at; `None` where a column of operations has none.
+    pub fn of(&self, measured: &Measured, operation: Option<&OperationResult>) -> Option<f64> {
+        match self.value {
+            Value::Operation(value) => value(operation?),
+            Value::Trial(value) => value(measured),
+        }
+    }
+
     /// The same column, left out of tables for people.
     const fn closer(self) -> Column {
         Column { in_tables: false, ..self }

@@ -304,7 +304,8 @@ fn within_threshold(best: f64, other: f64, better: Better) -> bool {
 mod tests {
     use super::*;
 
-    fn normal(random: &mut fastrand::Rng) -> f64 {
+    /// A draw from the standard normal distribution (G. Box and M. Muller, 1958).
+    pub fn normal(random: &mut fastrand::Rng) -> f64 {
         let radius = (-2.0 * (1.0 - random.f64()).ln()).sqrt();
         radius * (std::f64::consts::TAU * random.f64()).cos()
     }

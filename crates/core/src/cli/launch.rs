@@ -173,6 +173,11 @@ fn nothing_to_run(left_out: &[LeftOut]) -> Error {
     Error::new(exit, format!("no cell can be run: all combinations are left out{}", why.unwrap_or_default()))
 }
 
+/// A name for a folder that is made now, after what it begins with.
+pub fn dated(prefix: &str) -> String {
+    format!("{prefix}{}", jiff::Zoned::now().strftime("%Y%m%d-%H%M%S"))
+}
+
 /// The command that goes on with a run.
 pub fn go_on(path: &Path) -> String {
     format!("storebench run --resume {}", path.display())

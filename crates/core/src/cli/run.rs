@@ -12,10 +12,9 @@ use crate::error::{Error, Exit, Result, meant};
 use crate::estimate;
 use crate::folder::RunFolder;
 use crate::place::directory::WorkFolder;
-use crate::place::probe;
 use crate::plan::{self, Plan};
 use crate::record::pool::Pool;
-use crate::result::{LeftOut, Run};
+use crate::result::LeftOut;
 use crate::runner::parent::Ended;
 use crate::schedule::{self, Room};
 use crate::store::StoreDef;
@@ -44,8 +43,7 @@ fn start(stores: &[StoreDef], args: &RunArgs, interrupted: &AtomicBool) -> Resul
         }
         return exit;
     }
-    let name = format!("{}-{}", plan.name, jiff::Zoned::now().strftime("%Y%m%d-%H%M%S"));
-    let folder = launch.folder(&args.out, &name)?;
+    let folder = launch.folder(&args.out, &launch::dated(&format!("{}-", plan.name)))?;
     let (path, ended) = launch.carry_out_precisely(&[], folder, interrupted)?;
     finish(stores, &path, ended)
 }
@@ -134,17 +132,14 @@ fn resume(stores: &[StoreDef], path: &Path, interrupted: &AtomicBool) -> Result<
     for place in places.values() {
         launch::clean(&runs::directory("using the place of the run", place)?)?;
     }
-    let (all, _) = schedule::cells(&plan, stores, &everywhere(&run), &|_| None);
+    // What it left out is decided already, whatever is free now.
+    let everywhere: Vec<Room> = run.header.places.iter().map(|place| Room::unbounded(&place.name)).collect();
+    let (all, _) = schedule::cells(&plan, stores, &everywhere, &|_| None);
     let left_out: std::collections::HashSet<_> = run.header.left_out.iter().map(|left| &left.cell).collect();
     let cells: Vec<Cell> = all.into_iter().filter(|cell| !left_out.contains(cell)).collect();
     let launch = Launch { plan: &plan, stores, places: &places, header: run.header.clone(), cells };
     let (path, ended) = launch.carry_out_precisely(&run.trials, folder, interrupted)?;
     finish(stores, &path, ended)
-}
-
-/// The places of a run, without a limit: what it left out is decided already.
-fn everywhere(run: &Run) -> Vec<Room> {
-    run.header.places.iter().map(|place| Room { name: place.name.clone(), free_bytes: u64::MAX }).collect()
 }
 
 /// Prints the table of winners and says what was written.
@@ -186,8 +181,7 @@ fn dry_run(
     let mut text = String::new();
     let (mut total_s, mut most_bytes) = (0.0, 0.0_f64);
     for (name, path) in places {
-        let work = WorkFolder::create(path)?;
-        let probe = probe::probe(&work.trial("probe")?).map_err(Error::io("probing", path))?;
+        let probe = WorkFolder::create(path)?.probe()?;
         if interrupted.load(Ordering::Relaxed) {
             return Ok(Exit::Interrupted);
         }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::probe::{self, Probe};
 use crate::error::{Error, Result};
 
 /// How the names of work folders begin.
@@ -59,6 +60,18 @@ impl WorkFolder {
         remove(&path).map_err(Error::io("deleting", &path))?;
         fs::create_dir(&path).map_err(Error::io("making", &path))?;
         Ok(path)
+    }
+
+    /// What the place costs, from a folder within it that is deleted again.
+    ///
+    /// # Errors
+    /// When it can't be probed.
+    pub fn probe(&self) -> Result<Probe> {
+        let folder = self.trial("probe")?;
+        let place = self.path.parent().unwrap_or(&self.path);
+        let probe = probe::probe(&folder).map_err(Error::io("probing", place))?;
+        self.clear(&folder)?;
+        Ok(probe)
     }
 
     /// Deletes a trial's folder.

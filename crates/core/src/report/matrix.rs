@@ -233,7 +233,8 @@ impl<'g, 'a> Sorted<'g, 'a> {
 /// A figure of one store by block.
 pub(super) fn series(entries: &[Entry<'_>], name: &str, column: &Column) -> Series<BlockKey> {
     let trials = measured(entries).into_iter();
-    trials.filter_map(|(block, m)| value(m, name, column).map(|value| (block, value))).collect()
+    let value = |m: &Measured| column.of(m, m.operation(name));
+    trials.filter_map(|(block, m)| value(m).map(|value| (block, value))).collect()
 }
 
 /// The cells of a group, run or left out, whose stores compete.
@@ -295,15 +296,6 @@ fn figures(group: &Group<'_>) -> Vec<(String, &'static Column)> {
     figures.push(("space".into(), &SPACE_EFFICIENCY));
     figures.push(("memory".into(), &PEAK_MEMORY));
     figures
-}
-
-/// The value of a figure in one trial.
-fn value(measured: &Measured, name: &str, column: &Column) -> Option<f64> {
-    if column.is_of_operation() {
-        column.of_operation(measured.operation(name)?)
-    } else {
-        column.of_trial(measured)
-    }
 }
 
 fn contender(stores: &IndexSet<&str>, standing: Standing) -> Contender {

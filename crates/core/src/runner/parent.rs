@@ -163,9 +163,7 @@ impl Works {
         let devices = devices::shared(job.places, job.interrupted);
         let work = |((name, path), device): ((&String, &PathBuf), _)| {
             let folder = WorkFolder::create(path)?;
-            let probed = folder.trial("probe")?;
-            let probe = probe::probe(&probed).map_err(Error::io("probing", path))?;
-            folder.clear(&probed)?;
+            let probe = folder.probe()?;
             let beside = folder.trial("background")?;
             Ok((name.clone(), Work { folder, beside, probe, device }))
         };

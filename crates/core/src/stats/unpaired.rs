@@ -103,12 +103,8 @@ pub fn holm(probabilities: &[f64]) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::normal;
     use super::*;
-
-    fn normal(random: &mut fastrand::Rng) -> f64 {
-        let radius = (-2.0 * (1.0 - random.f64()).ln()).sqrt();
-        radius * (std::f64::consts::TAU * random.f64()).cos()
-    }
 
     fn draw(random: &mut fastrand::Rng, count: usize, middle: f64, spread: f64) -> Vec<f64> {
         (0..count).map(|_| middle * (spread * normal(random)).exp()).collect()

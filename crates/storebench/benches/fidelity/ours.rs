@@ -9,7 +9,7 @@ use storebench_core::workload::choose::Chooser;
 use storebench_core::workload::driver::{Driver, Operation, QUANTUM_OPERATIONS, Quantum, Visit};
 
 use crate::pair::{Side, Took};
-use crate::theirs::BATCH;
+use crate::theirs::{BATCH, first_values};
 
 /// A session that is driven.
 pub struct Ours<'a> {
@@ -42,14 +42,7 @@ impl<'a> Ours<'a> {
 impl Side for Ours<'_> {
     fn load(&mut self, count: u64) {
         self.versions = vec![0; count as usize];
-        let all: Vec<_> = (0..count)
-            .map(|index| {
-                let mut value = Vec::new();
-                self.records.append_value(index, 0, &mut value);
-                (self.records.key(index), value)
-            })
-            .collect();
-        for batch in all.chunks(BATCH) {
+        for batch in first_values(self.records, count).chunks(BATCH) {
             let batch: Vec<_> = batch.iter().map(|(key, value)| (key.as_slice(), value.as_slice())).collect();
             self.session.insert_batch(&batch).expect("the store takes the records");
         }

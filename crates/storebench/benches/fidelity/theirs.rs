@@ -61,17 +61,20 @@ impl<'a, E: Engine> Theirs<'a, E> {
     }
 }
 
+/// The records that both sides load.
+pub fn first_values(records: &Records, count: u64) -> Vec<(Key, Vec<u8>)> {
+    let first = |index| {
+        let mut value = Vec::new();
+        records.append_value(index, 0, &mut value);
+        (records.key(index), value)
+    };
+    (0..count).map(first).collect()
+}
+
 impl<E: Engine> Side for Theirs<'_, E> {
     fn load(&mut self, count: u64) {
         self.versions = vec![0; count as usize];
-        let all: Vec<_> = (0..count)
-            .map(|index| {
-                let mut value = Vec::new();
-                self.records.append_value(index, 0, &mut value);
-                (self.records.key(index), value)
-            })
-            .collect();
-        for batch in all.chunks(BATCH) {
+        for batch in first_values(self.records, count).chunks(BATCH) {
             self.engine.put_all(batch);
         }
     }

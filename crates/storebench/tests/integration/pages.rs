@@ -9,6 +9,8 @@ use storebench::STORES;
 use storebench_core::plan::Plan;
 use storebench_core::store::{Guarantee, Kind, StoreDef};
 
+use crate::cli::support::fields;
+
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
@@ -156,18 +158,6 @@ fn the_example_store_is_the_one_that_compiles() {
         example.contains(blocks(&text, "rust")[0]),
         "docs/adding-a-store.md shows what is not in own_store.rs"
     );
-}
-
-/// The names of all fields in a document.
-fn fields(value: &Value, into: &mut BTreeSet<String>) {
-    match value {
-        Value::Object(map) => map.iter().for_each(|(name, value)| {
-            into.insert(name.clone());
-            fields(value, into);
-        }),
-        Value::Array(values) => values.iter().for_each(|value| fields(value, into)),
-        _ => {}
-    }
 }
 
 #[test]

@@ -13,14 +13,14 @@ use crate::cell::{DEFAULT_PLACE, GuaranteeChoice};
 use crate::error::{Error, Result};
 use crate::estimate;
 use crate::place::directory::WorkFolder;
-use crate::place::probe::{self, Probe};
+use crate::place::probe::Probe;
 use crate::plan::{self, Bytes, Changes, Period, Plan};
 use crate::report::advice::question::Question;
 use crate::report::advice::{Advice, Here};
 use crate::report::merge::Merged;
 use crate::result::{Run, TrialResult};
 use crate::runner::parent::Enough;
-use crate::schedule;
+use crate::schedule::{self, Room};
 use crate::store::StoreDef;
 use crate::units::{CountRange, SizeRange, grouped, rough_duration};
 
@@ -69,14 +69,13 @@ impl<'a> Measuring<'a> {
         std::fs::create_dir_all(&args.out).map_err(Error::io("making the runs' directory", &args.out))?;
         let at = args.at.iter().map(|path| PlaceArg { name: DEFAULT_PLACE.into(), path: path.clone() });
         let places = launch::places(&at.collect::<Vec<_>>(), &args.out)?;
-        let plan = first_plan(stores, args, question, &places)?;
-        let name = format!("{ANSWER}{}", jiff::Zoned::now().strftime("%Y%m%d-%H%M%S"));
+        let plan = first_plan(stores, args, question, &places[DEFAULT_PLACE])?;
         Ok(Measuring {
             stores,
             question,
             interrupted,
             places,
-            folder: crate::folder::make_unused(&args.out, &name)?,
+            folder: crate::folder::make_unused(&args.out, &launch::dated(ANSWER))?,
             start: Instant::now(),
             budget: args.budget.0,
             plan,
@@ -123,9 +122,15 @@ impl<'a> Measuring<'a> {
 
     /// Runs a plan; says whether it was interrupted.
     fn stage(&mut self, name: &str, plan: &Plan) -> Result<bool> {
-        let Some((run, interrupted)) = self.carry_out(name, plan, None)? else { return Ok(false) };
+        let ended = self.carry_out(name, plan, None)?;
+        Ok(self.keep(ended))
+    }
+
+    /// Keeps what came of a stage, if it was run; says whether it was interrupted.
+    fn keep(&mut self, ended: Option<(Run, bool)>) -> bool {
+        let Some((run, interrupted)) = ended else { return false };
         self.runs.push(run);
-        Ok(interrupted)
+        interrupted
     }
 
     /// Runs a plan; says what came of it, and whether it was interrupted.
@@ -173,11 +178,8 @@ impl<'a> Measuring<'a> {
             !self.time_for(finalists, 1.0, BEST_SHARE)
                 || Advice::from_runs(self.question, &merged, Some(self.here())).is_ok_and(clear)
         };
-        let Some((run, interrupted)) = self.carry_out("best", &plan, Some(&enough))? else {
-            return Ok(false);
-        };
-        self.runs.push(run);
-        Ok(interrupted)
+        let ended = self.carry_out("best", &plan, Some(&enough))?;
+        Ok(self.keep(ended))
     }
 
     /// Smaller and larger records, fewer and more of them.
@@ -226,7 +228,7 @@ fn counts(from: u64, operations: u64) -> CountRange {
 }
 
 /// Every store that offers the guarantee, once, with as many records and operations as there is time for.
-fn first_plan(stores: &[StoreDef], args: &AdviseArgs, question: &Question, places: &Places) -> Result<Plan> {
+fn first_plan(stores: &[StoreDef], args: &AdviseArgs, question: &Question, place: &Path) -> Result<Plan> {
     let mut plan = plan::find("crud")?;
     plan.presets.clear();
     plan.claims.clear();
@@ -255,8 +257,8 @@ fn first_plan(stores: &[StoreDef], args: &AdviseArgs, question: &Question, place
     let limit = args.budget.0.as_secs_f64() * FIRST_SHARE;
     let (mut records, mut operations) = (question.records, OPERATIONS);
     plan.apply(changes(records, operations))?;
-    let probe = probe(places)?;
-    while estimate_s(&plan, stores, places, &probe) > limit && records.max(operations) > FEWEST {
+    let probe = WorkFolder::create(place)?.probe()?;
+    while estimate_s(&plan, stores, &probe) > limit && records.max(operations) > FEWEST {
         if operations > FEWEST && (records < 10 * FEWEST || operations * 10 > records) {
             operations = (operations / 2).max(FEWEST);
         } else {
@@ -267,16 +269,8 @@ fn first_plan(stores: &[StoreDef], args: &AdviseArgs, question: &Question, place
     Ok(plan)
 }
 
-fn probe(places: &Places) -> Result<Probe> {
-    let path = places.values().next().map_or(Path::new("."), PathBuf::as_path);
-    let work = WorkFolder::create(path)?;
-    probe::probe(&work.trial("probe")?).map_err(Error::io("probing", path))
-}
-
 /// How long a block of a plan may take, in seconds.
-fn estimate_s(plan: &Plan, stores: &[StoreDef], places: &Places, probe: &Probe) -> f64 {
-    let rooms: Vec<schedule::Room> =
-        places.keys().map(|name| schedule::Room { name: name.clone(), free_bytes: u64::MAX }).collect();
-    let (cells, _) = schedule::cells(plan, stores, &rooms, &|_| None);
+fn estimate_s(plan: &Plan, stores: &[StoreDef], probe: &Probe) -> f64 {
+    let (cells, _) = schedule::cells(plan, stores, &[Room::unbounded(DEFAULT_PLACE)], &|_| None);
     cells.iter().map(|cell| estimate::seconds(cell, plan.operations, probe)).sum()
 }

@@ -255,10 +255,7 @@ impl<'a> Observed<'a> {
 }
 
 fn value(measured: &Measured, operation: Option<&str>, column: &Column) -> Option<f64> {
-    match operation {
-        Some(name) => column.of_operation(measured.operation(name)?),
-        None => column.of_trial(measured),
-    }
+    column.of(measured, operation.and_then(|name| measured.operation(name)))
 }
 
 /// The geometric mean, or where a value is zero the arithmetic one.

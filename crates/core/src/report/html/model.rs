@@ -212,15 +212,6 @@ struct Trial<'a> {
     operation: Option<&'a OperationResult>,
 }
 
-impl Trial<'_> {
-    fn value(&self, column: &Column) -> Option<f64> {
-        match column.is_of_operation() {
-            true => column.of_operation(self.operation?),
-            false => column.of_trial(self.measured),
-        }
-    }
-}
-
 fn trials<'a>(row: &Row<'a>, name: &str) -> Vec<Trial<'a>> {
     let measured = row.entries.iter().filter_map(|entry| entry.trial.ok());
     measured.map(|measured| Trial { measured, operation: measured.operation(name) }).collect()
@@ -240,7 +231,7 @@ fn figures<'c>(
         let mut figures = Figures::default();
         for trials in &trials {
             values.clear();
-            values.extend(trials.iter().filter_map(|trial| trial.value(column)));
+            values.extend(trials.iter().filter_map(|trial| column.of(trial.measured, trial.operation)));
             figures.push(Summary::of(&values));
         }
         if !figures.is_empty() {

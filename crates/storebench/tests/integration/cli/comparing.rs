@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use serde_json::Value;
 use storebench_core::error::Exit;
 
-use super::support::{Scratch, TINY};
+use super::support::{Scratch, TINY, fields};
 
 /// Copies of one run of five trials: `before` as it was, `after` with other noise, `slow` thrice as slow, `one` with one
 /// trial only, `other` of another machine, `broken` with failures in place of sqlite's results.
@@ -146,18 +146,6 @@ fn sets_of_runs_stand_together() {
 fn json(arguments: &str) -> Value {
     let said = runs().storebench(&format!("compare {arguments} --json")).ends(Exit::Success);
     serde_json::from_str(&said.out).unwrap()
-}
-
-/// The names of all fields in a document.
-fn fields(value: &Value, into: &mut BTreeSet<String>) {
-    match value {
-        Value::Object(map) => map.iter().for_each(|(name, value)| {
-            into.insert(name.clone());
-            fields(value, into);
-        }),
-        Value::Array(values) => values.iter().for_each(|value| fields(value, into)),
-        _ => {}
-    }
 }
 
 #[test]
