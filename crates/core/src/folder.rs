@@ -5,6 +5,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
+use rayon::prelude::*;
 use rustix::fs::FlockOperation;
 
 use crate::error::{Error, Exit, Result};
@@ -100,19 +101,20 @@ pub fn read(path: &Path) -> Result<Run> {
     let header = read_header(path)?;
     let name = path.join(RESULTS);
     let text = fs::read_to_string(&name).map_err(Error::io("reading", &name))?;
-    let mut trials = Vec::new();
-    for (number, line) in text.lines().enumerate() {
-        match serde_json::from_str(line) {
-            Ok(trial) => trials.push(trial),
-            // The last line may have been cut off by a crash.
-            Err(_) if !text.ends_with('\n') && number + 1 == text.lines().count() => {}
-            Err(error) => {
-                let message = format!("{}, line {}: not a result: {error}", name.display(), number + 1);
-                return Err(Error::new(Exit::NotStorebench, message));
-            }
-        }
+    let lines: Vec<&str> = text.lines().collect();
+    let mut trials: Vec<serde_json::Result<TrialResult>> =
+        lines.par_iter().map(|line| serde_json::from_str(line)).collect();
+    // The last line may have been cut off by a crash.
+    if !text.ends_with('\n') {
+        trials.pop_if(|last| last.is_err());
     }
-    Ok(Run { header, trials })
+    let numbered = trials.into_iter().enumerate().map(|(index, trial)| {
+        trial.map_err(|error| {
+            let message = format!("{}, line {}: not a result: {error}", name.display(), index + 1);
+            Error::new(Exit::NotStorebench, message)
+        })
+    });
+    Ok(Run { header, trials: numbered.collect::<Result<_>>()? })
 }
 
 fn read_header(path: &Path) -> Result<RunHeader> {
@@ -129,7 +131,6 @@ fn read_header(path: &Path) -> Result<RunHeader> {
     serde_json::from_str(&text).map_err(|error| broken(&name, &error))
 }
 
-/// Makes a folder that was not there before.
 /// Makes a folder called `name` in `runs`, or `name-2` and so on where there is one.
 ///
 /// # Errors

@@ -1,12 +1,16 @@
 //! What the HTML report of a large run costs: makes up a run, and prints how long the page took and how large it is.
 //!
-//! usage: cargo run --release -p storebench-core --example html_report [-- CELLS [FILE]]
+//! usage: cargo run --release -p storebench-core --example html_report [-- CELLS [FOLDER]]
+//!
+//! The run is written to FOLDER, which is made, so that `storebench report FOLDER --html` can be timed as a whole.
 #![allow(
     clippy::print_stdout,
     clippy::unwrap_used,
     reason = "a program for developers, whose input is made up"
 )]
 
+use std::fs;
+use std::path::Path;
 use std::time::Instant;
 
 use storebench_core::measure::process;
@@ -33,9 +37,17 @@ fn main() {
         "{cells} cells: {took:.2} s ({worked:.2} s of processor time), {:.2} MB",
         page.len() as f64 / 1e6
     );
-    if let Some(file) = arguments.next() {
-        std::fs::write(file, page).unwrap();
+    if let Some(folder) = arguments.next() {
+        write(&runs[0], Path::new(&folder));
     }
+}
+
+/// Writes a run as `storebench run` would, without a sync for each result.
+fn write(run: &result::Run, folder: &Path) {
+    fs::create_dir(folder).unwrap();
+    fs::write(folder.join("run.json"), serde_json::to_vec_pretty(&run.header).unwrap()).unwrap();
+    let lines = run.trials.iter().map(|trial| serde_json::to_string(trial).unwrap() + "\n");
+    fs::write(folder.join("results.jsonl"), lines.collect::<String>()).unwrap();
 }
 
 /// Processor time of all threads so far, which a busy machine changes less than the time that passes.

@@ -20,13 +20,12 @@ mod settings;
 mod timeline;
 
 use std::io::{self, Write};
-use std::panic::resume_unwind;
-use std::thread;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
+use rayon::prelude::*;
 
 use self::markup::{escape, fill};
 use self::model::Model;
@@ -59,14 +58,10 @@ const LEVEL: u32 = 4;
 /// # Errors
 /// What the writer gives.
 pub fn write(merged: &Merged<'_>, advice: Option<&str>, out: &mut dyn Write) -> io::Result<()> {
-    let matrices: Vec<Option<Matrix>> = merged.groups.iter().map(|group| matrix(merged, group)).collect();
+    let matrices: Vec<Option<Matrix>> = merged.groups.par_iter().map(|group| matrix(merged, group)).collect();
     let model = Model::new(merged, &matrices);
     // Compressing takes about as long as all the texts together.
-    let (data, texts) = thread::scope(|scope| {
-        let data = scope.spawn(|| compressed(&model));
-        let texts = texts(merged, &matrices);
-        (data.join().unwrap_or_else(|panic| resume_unwind(panic)), texts)
-    });
+    let (data, texts) = rayon::join(|| compressed(&model), || texts(merged, &matrices));
     let (data, scripts) = (data?, SCRIPTS.concat());
     let mut places: Vec<(&str, &str)> = vec![
         ("advice", advice.unwrap_or_default()),
@@ -83,18 +78,20 @@ pub fn write(merged: &Merged<'_>, advice: Option<&str>, out: &mut dyn Write) -> 
 
 /// What is there without scripts, by its place in the page.
 fn texts(merged: &Merged<'_>, matrices: &[Option<Matrix>]) -> Vec<(&'static str, String)> {
-    vec![
-        ("title", escape(&title(merged))),
-        ("subtitle", machine::subtitle(merged)),
-        ("answer", answer::html(merged, matrices)),
-        ("load", load::html(merged)),
-        ("findings", findings::html(merged)),
-        ("published", published::html(merged)),
-        ("missing", missing::html(merged, matrices)),
-        ("settings", settings::html(merged)),
-        ("machine", machine::html(merged)),
-        ("again", machine::again(merged)),
-    ]
+    let parts: [(&'static str, &(dyn Fn() -> String + Sync)); 10] = [
+        ("title", &|| escape(&title(merged))),
+        ("subtitle", &|| machine::subtitle(merged)),
+        ("answer", &|| answer::html(merged, matrices)),
+        ("load", &|| load::html(merged)),
+        ("findings", &|| findings::html(merged)),
+        ("published", &|| published::html(merged)),
+        ("missing", &|| missing::html(merged, matrices)),
+        ("settings", &|| settings::html(merged)),
+        ("machine", &|| machine::html(merged)),
+        ("again", &|| machine::again(merged)),
+    ];
+    // Some of them take long on a large run.
+    parts.into_par_iter().with_max_len(1).map(|(name, part)| (name, part())).collect()
 }
 
 fn title(merged: &Merged<'_>) -> String {

@@ -1,13 +1,13 @@
 //! Percentiles of latency, from the histograms that results hold, with as many points as a curve needs.
 
-use std::panic::resume_unwind;
-use std::thread;
+use std::sync::LazyLock;
 
 use indexmap::{IndexMap, IndexSet};
+use rayon::prelude::*;
 use serde::Serialize;
 
 use super::cells::Row;
-use crate::measure::latency::occurrences;
+use crate::measure::latency::{BUCKETS, longest_of, occurrences};
 
 /// The quantiles of a curve. Those that an operation was not timed often enough for are left out.
 const QUANTILES: [f64; 13] =
@@ -32,20 +32,10 @@ pub struct Percentiles {
 impl Percentiles {
     /// Reads all histograms, on all processors.
     pub fn new(rows: &[Row<'_>], operations: &IndexSet<String>) -> Percentiles {
-        let workers = thread::available_parallelism().map_or(1, usize::from);
-        let share = rows.len().div_ceil(workers).max(1);
         let mut curves = IndexMap::new();
         let mut unreadable = 0;
         for operation in operations {
-            let parts: Vec<Vec<Curve>> = thread::scope(|scope| {
-                let read = |part| scope.spawn(move || curves_of(part, operation));
-                let handles: Vec<_> = rows.chunks(share).map(read).collect();
-                handles
-                    .into_iter()
-                    .map(|handle| handle.join().unwrap_or_else(|panic| resume_unwind(panic)))
-                    .collect()
-            });
-            let all: Vec<Curve> = parts.into_iter().flatten().collect();
+            let all: Vec<Curve> = rows.par_iter().map(|row| curve(row, operation)).collect();
             unreadable += all.iter().map(|curve| curve.unreadable).sum::<usize>();
             curves.insert(operation.clone(), all.into_iter().map(|curve| curve.points).collect());
         }
@@ -59,55 +49,67 @@ struct Curve {
     unreadable: usize,
 }
 
-fn curves_of(rows: &[Row<'_>], operation: &str) -> Vec<Curve> {
-    rows.iter().map(|row| curve(row, operation)).collect()
-}
-
 fn curve(row: &Row<'_>, operation: &str) -> Curve {
-    let mut curve = Curve::default();
-    let mut all: Vec<(u64, u64)> = Vec::new();
+    let mut unreadable = 0;
+    let mut counts = Counts::default();
     for measured in row.entries.iter().filter_map(|entry| entry.trial.ok()) {
         let Some(operation) = measured.operation(operation).filter(|operation| operation.count > 0) else {
             continue;
         };
         match occurrences(&operation.latency.histogram) {
-            Ok(found) => all.extend(found),
-            Err(_) => curve.unreadable += 1,
+            Ok(found) => counts.add(&found),
+            Err(_) => unreadable += 1,
         }
     }
-    // Each trial's are in order already, which this sort makes use of.
-    all.sort();
-    curve.points = points(&all);
-    curve
+    Curve { points: counts.points(), unreadable }
 }
 
-/// The points of a curve from how often each latency occurs, the shortest first.
-fn points(occurrences: &[(u64, u64)]) -> Vec<i32> {
-    let total: u64 = occurrences.iter().map(|(_, count)| count).sum();
-    let Some((longest, _)) = occurrences.last() else { return Vec::new() };
-    // A quantile nearer to 1 than one operation's share would only repeat the longest.
-    let told_apart = 1.0 - 1.0 / total as f64;
-    let inner = QUANTILES.into_iter().filter(|quantile| *quantile < 1.0 && *quantile <= told_apart);
-    let (mut rest, mut passed) = (occurrences.iter().peekable(), 0);
-    let mut at = |quantile: f64| {
-        let wanted = ((quantile * total as f64).ceil() as u64).max(1);
-        while let Some((ns, count)) = rest.peek() {
-            if passed + count >= wanted {
-                return *ns;
-            }
-            passed += count;
-            rest.next();
+/// The step of each of a histogram's buckets.
+static STEP_OF_BUCKET: LazyLock<Vec<u16>> = LazyLock::new(|| (0..BUCKETS).map(step_of).collect());
+
+fn step_of(bucket: u16) -> u16 {
+    ((longest_of(bucket).max(1) as f64).ln() * STEPS).round() as u16
+}
+
+/// How many latencies there are at each step.
+#[derive(Debug, Default)]
+struct Counts {
+    by_step: Vec<u64>,
+    total: u64,
+}
+
+impl Counts {
+    fn add(&mut self, occurrences: &[(u16, u64)]) {
+        let Some((last, _)) = occurrences.last() else { return };
+        let steps = usize::from(STEP_OF_BUCKET[usize::from(*last)]) + 1;
+        self.by_step.resize(self.by_step.len().max(steps), 0);
+        for (bucket, count) in occurrences {
+            self.by_step[usize::from(STEP_OF_BUCKET[usize::from(*bucket)])] += count;
+            self.total += count;
         }
-        *longest
-    };
-    let mut values: Vec<u64> = inner.map(&mut at).collect();
-    values.push(*longest);
-    let mut before = 0;
-    let difference = |ns: u64| {
-        let step = ((ns.max(1) as f64).ln() * STEPS).round() as i32;
-        step - std::mem::replace(&mut before, step)
-    };
-    values.into_iter().map(difference).collect()
+    }
+
+    /// The points of their curve.
+    fn points(&self) -> Vec<i32> {
+        if self.total == 0 {
+            return Vec::new();
+        }
+        // A quantile nearer to 1 than one operation's share would only repeat the longest.
+        let told_apart = 1.0 - 1.0 / self.total as f64;
+        let inner = QUANTILES.into_iter().filter(|quantile| *quantile < 1.0 && *quantile <= told_apart);
+        let (mut step, mut passed) = (0, 0);
+        let mut at = |quantile: f64| {
+            let wanted = ((quantile * self.total as f64).ceil() as u64).max(1);
+            while let Some(count) = self.by_step.get(step).filter(|count| passed + **count < wanted) {
+                passed += count;
+                step += 1;
+            }
+            step as i32
+        };
+        let steps: Vec<i32> = inner.chain([1.0]).map(&mut at).collect();
+        let before = std::iter::once(0).chain(steps.iter().copied());
+        steps.iter().zip(before).map(|(step, before)| step - before).collect()
+    }
 }
 
 #[cfg(test)]
@@ -116,9 +118,16 @@ mod tests {
 
     #[test]
     fn a_curve_is_within_a_percent_of_the_truth() {
-        let occurrences: Vec<(u64, u64)> = (1..=1000).map(|number| (number * 1000, 1)).collect();
+        // Buckets that hold 1, 2, 3, ... thousands of nanoseconds, in two halves as if from two trials.
+        let bucket = |ns: u64| (0..BUCKETS).find(|bucket| longest_of(*bucket) >= ns).unwrap();
+        let all: Vec<(u16, u64)> = (1..=1000).map(|number| (bucket(number * 1000), 1)).collect();
+        let (odd, even): (Vec<_>, Vec<_>) = all.chunks(2).map(|pair| (pair[0], pair[1])).unzip();
+        let mut counts = Counts::default();
+        counts.add(&odd);
+        counts.add(&even);
         let mut step = 0;
-        let ns: Vec<f64> = points(&occurrences)
+        let ns: Vec<f64> = counts
+            .points()
             .into_iter()
             .map(|difference| {
                 step += difference;
@@ -131,5 +140,6 @@ mod tests {
         for (ns, truth) in ns.iter().zip(truths) {
             assert!((ns / truth - 1.0).abs() < 0.011, "{ns} for {truth}");
         }
+        assert_eq!(Counts::default().points(), Vec::<i32>::new());
     }
 }

@@ -2,10 +2,9 @@
 //! decided here, by the same code as for the terminal; the page only shows it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::panic::resume_unwind;
-use std::thread;
 
 use indexmap::{IndexMap, IndexSet};
+use rayon::prelude::*;
 use serde::Serialize;
 
 use super::cells::{Cells, Key, Row};
@@ -105,7 +104,7 @@ impl<'a> Model<'a> {
         let sizes: BTreeSet<SizeRange> = rows.iter().map(|row| row.key.size).collect();
         let counts: BTreeSet<CountRange> = rows.iter().map(|row| row.key.records).collect();
         let (group_axes, groups) = groups(merged);
-        let columns: Vec<&Column> = COLUMNS.iter().collect();
+        let columns: Vec<&'static Column> = COLUMNS.iter().collect();
         Model {
             layout: LAYOUT,
             storebench: env!("CARGO_PKG_VERSION"),
@@ -178,32 +177,18 @@ fn matrix_rows(matrices: &[Option<Matrix>]) -> Vec<MatrixRow> {
     rows
 }
 
-fn trial_figures(rows: &[Row<'_>], columns: &[&Column]) -> IndexMap<&'static str, Figures> {
-    let columns = columns.iter().filter(|column| !column.is_of_operation());
-    figures(rows, "", columns.copied())
+fn trial_figures(rows: &[Row<'_>], columns: &[&'static Column]) -> IndexMap<&'static str, Figures> {
+    figures(rows, "", columns.iter().copied().filter(|column| !column.is_of_operation()).collect())
 }
 
 fn operation_figures(
     rows: &[Row<'_>],
-    columns: &[&Column],
+    columns: &[&'static Column],
     operations: &IndexSet<String>,
 ) -> IndexMap<String, IndexMap<&'static str, Figures>> {
-    let of = |operation: &str| {
-        let columns = columns.iter().filter(|column| column.is_of_operation());
-        figures(rows, operation, columns.copied())
-    };
-    // Most of the time goes into these, so that each operation has a thread.
-    thread::scope(|scope| {
-        let of = &of;
-        let begun: Vec<_> = operations
-            .iter()
-            .map(|operation| (operation.clone(), scope.spawn(move || of(operation))))
-            .collect();
-        let finished = |thread: thread::ScopedJoinHandle<'_, _>| {
-            thread.join().unwrap_or_else(|panic| resume_unwind(panic))
-        };
-        begun.into_iter().map(|(operation, thread)| (operation, finished(thread))).collect()
-    })
+    let columns: Vec<&Column> = columns.iter().copied().filter(|column| column.is_of_operation()).collect();
+    let of = |operation: &String| (operation.clone(), figures(rows, operation, columns.clone()));
+    operations.iter().map(of).collect()
 }
 
 /// A trial that succeeded, and what it measured of one operation.
@@ -218,27 +203,23 @@ fn trials<'a>(row: &Row<'a>, name: &str) -> Vec<Trial<'a>> {
 }
 
 /// The columns that any cell has a figure for.
-fn figures<'c>(
-    rows: &[Row<'_>],
-    name: &str,
-    columns: impl Iterator<Item = &'c Column>,
-) -> IndexMap<&'static str, Figures> {
+fn figures(rows: &[Row<'_>], name: &str, columns: Vec<&'static Column>) -> IndexMap<&'static str, Figures> {
     // Looked up once for all columns: a large run has hundreds of thousands of figures.
-    let trials: Vec<Vec<Trial<'_>>> = rows.iter().map(|row| trials(row, name)).collect();
+    let trials: Vec<Vec<Trial<'_>>> = rows.par_iter().map(|row| trials(row, name)).collect();
+    let of = |column: &'static Column| (column.id, figures_of(&trials, column));
+    let all: Vec<(&str, Figures)> = columns.into_par_iter().map(of).collect();
+    all.into_iter().filter(|(_, figures)| !figures.is_empty()).collect()
+}
+
+fn figures_of(trials: &[Vec<Trial<'_>>], column: &Column) -> Figures {
     let mut values = Vec::new();
-    let mut all = IndexMap::new();
-    for column in columns {
-        let mut figures = Figures::default();
-        for trials in &trials {
-            values.clear();
-            values.extend(trials.iter().filter_map(|trial| column.of(trial.measured, trial.operation)));
-            figures.push(Summary::of(&values));
-        }
-        if !figures.is_empty() {
-            all.insert(column.id, figures);
-        }
+    let mut figures = Figures::default();
+    for trials in trials {
+        values.clear();
+        values.extend(trials.iter().filter_map(|trial| column.of(trial.measured, trial.operation)));
+        figures.push(Summary::of(&values));
     }
-    all
+    figures
 }
 
 fn contests(rows: &[Row<'_>], matrices: &[Option<Matrix>]) -> IndexMap<String, Contests> {

@@ -5,10 +5,10 @@ use serde::Serialize;
 use crate::stats::{MeanKind, Summary};
 
 /// Significant digits of a figure; reports show three, and a fourth and fifth keep a second rounding from being seen.
-const DIGITS: usize = 5;
+const DIGITS: i32 = 5;
 
 /// Significant digits of an uncertainty.
-const UNCERTAINTY_DIGITS: usize = 3;
+const UNCERTAINTY_DIGITS: i32 = 3;
 
 /// One figure of every cell, by the cells' numbers.
 #[derive(Debug, Default, Serialize)]
@@ -43,9 +43,23 @@ fn spread(summary: &Summary) -> Option<f64> {
     Some(rounded(spread, UNCERTAINTY_DIGITS))
 }
 
+/// Powers of ten up to this one are exact, and a whole number multiplied or divided by one is the number nearest to the
+/// decimal fraction, which is written in as many digits.
+const EXACT_POWERS: i32 = 22;
+
 /// A number to so many significant digits.
-pub fn rounded(value: f64, digits: usize) -> f64 {
-    format!("{value:.*e}", digits.saturating_sub(1)).parse().unwrap_or(value)
+pub fn rounded(value: f64, digits: i32) -> f64 {
+    if value == 0.0 {
+        return value;
+    }
+    let places = digits - 1 - value.abs().log10().floor() as i32;
+    let power = 10_f64.powi(places.abs());
+    match places {
+        0..=EXACT_POWERS => (value * power).round() / power,
+        places if (-EXACT_POWERS..0).contains(&places) => (value / power).round() * power,
+        // Beyond any figure of a report.
+        _ => value,
+    }
 }
 
 #[cfg(test)]
@@ -70,6 +84,15 @@ mod tests {
     fn rounding_keeps_significant_digits() {
         assert_eq!(rounded(1_234_567.0, 5), 1_234_600.0);
         assert_eq!(rounded(0.000_123_456, 3), 0.000_123);
-        assert_eq!(rounded(0.0, 3), 0.0);
+        assert_eq!((rounded(0.0, 3), rounded(-0.129_99, 3), rounded(9.9999, 3)), (0.0, -0.13, 10.0));
+        assert!(rounded(f64::NAN, 3).is_nan() && rounded(f64::INFINITY, 3).is_infinite());
+        let mut random = fastrand::Rng::with_seed(3);
+        for _ in 0..10_000 {
+            let value = (random.f64() + 0.1) * 10_f64.powi(random.i32(-12..15));
+            let text = rounded(value, 5).to_string();
+            let digits = text.trim_start_matches(['0', '.']).trim_end_matches('0').replace('.', "");
+            assert!(digits.trim_end_matches('0').len() <= 5, "{value} became {text}");
+            assert!((rounded(value, 5) / value - 1.0).abs() <= 0.5e-4, "{value} became {text}");
+        }
     }
 }
