@@ -118,20 +118,43 @@ fn scope(key: &GroupKey) -> Scope {
     }
 }
 
-/// What distinguishes a scope from the others, for people.
+/// What distinguishes a scope from the others, for people; where nothing does, its guarantee. Axes whose values it spans are
+/// called compared.
 pub fn label(merged: &Merged<'_>, scope: &Scope) -> String {
-    let mut parts = Vec::new();
-    if merged.groups.iter().any(|group| group.key.hardware != scope.hardware) {
-        parts.push(scope.hardware.clone());
-    }
-    parts.extend(scope.guarantee.map(|(asked, tier)| match (asked, tier) {
-        (GuaranteeChoice::Default, None) => "default (as shipped)".into(),
-        (asked, tier) => GuaranteeLabel(asked, tier).to_string(),
-    }));
-    let varies =
-        |facet: &&(Axis, String)| merged.groups.iter().any(|group| !group.key.facets.contains(facet));
-    parts.extend(scope.facets.iter().filter(varies).map(|(axis, value)| format!("{} {value}", axis.name())));
-    parts.join(", ")
+    let groups = &merged.groups;
+    let hardware = groups.iter().any(|group| group.key.hardware != scope.hardware);
+    let hardware = hardware.then(|| scope.hardware.clone());
+    let varies = |axis: &Axis| groups.windows(2).any(|pair| facet(&pair[0], *axis) != facet(&pair[1], *axis));
+    let value = |axis: Axis| scope.facets.iter().find(|(own, _)| *own == axis).map(|(_, value)| value);
+    let facets: Vec<String> = Axis::ALL
+        .into_iter()
+        .filter(varies)
+        .map(|axis| match value(axis) {
+            Some(value) => format!("{} {value}", axis.name()),
+            None => format!("{} compared", axis.name()),
+        })
+        .collect();
+    let said = !is_one_guarantee(merged) || (hardware.is_none() && facets.is_empty());
+    let guarantee = said.then(|| match scope.guarantee {
+        Some((GuaranteeChoice::Default, None)) => "default (as shipped)".to_owned(),
+        Some((asked, tier)) => GuaranteeLabel(asked, tier).to_string(),
+        None => "guarantee compared".to_owned(),
+    });
+    hardware.into_iter().chain(guarantee).chain(facets).collect::<Vec<_>>().join(", ")
+}
+
+/// A group's value on an axis that tells groups apart.
+fn facet<'g>(group: &'g Group<'_>, axis: Axis) -> Option<&'g str> {
+    group.key.facets.iter().find(|(own, _)| *own == axis).map(|(_, value)| value.as_str())
+}
+
+/// Whether the groups differ in no guarantee, but for the tiers that `default` turned out to be.
+fn is_one_guarantee(merged: &Merged<'_>) -> bool {
+    let of = |group: &Group<'_>| match group.key.asked {
+        GuaranteeChoice::Default => (GuaranteeChoice::Default, None),
+        asked => (asked, group.key.tier),
+    };
+    merged.groups.windows(2).all(|pair| of(&pair[0]) == of(&pair[1]))
 }
 
 /// What stands below verdicts of stores as shipped, whose tiers differ; nothing where there are none.

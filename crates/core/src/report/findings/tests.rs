@@ -157,7 +157,7 @@ fn a_load_is_compared_with_none() {
     let merged = with_claims(&runs, &claims.collect::<Vec<_>>().join("[[claim]]"));
     let text = text(&merged, Style { width: 160, colour: false });
     assert!(
-        text.contains("not reproduced: process 0/1; 1B..1KiB, 100 records, incompressible: sqlite, none 500 ns, leveldb, video 4.00 µs"),
+        text.contains("not reproduced: background compared 0/1\n      1B..1KiB, 100 records, incompressible: sqlite, none 500 ns, leveldb, video 4.00 µs"),
         "{text}"
     );
 }

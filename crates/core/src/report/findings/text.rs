@@ -99,37 +99,39 @@ fn of_claim(merged: &Merged<'_>, number: usize, checked: &Checked<'_>, style: St
     for verdict in Verdict::ALL {
         let alike: Vec<&Finding> =
             checked.findings.iter().filter(|finding| finding.verdict == verdict).collect();
-        if !alike.is_empty() {
-            let line = wrap(&line(merged, checked, verdict, &alike), style.width - 4, "  ");
-            // Painted after it was broken into lines, which count what shows.
-            let line = line.replacen(verdict.name(), &style.paint(paint(verdict), verdict.name()), 1);
-            out.extend(line.lines().map(|line| format!("    {line}\n")));
+        let [first, others @ ..] = alike.as_slice() else { continue };
+        let line = wrap(&groups(merged, verdict, &alike), style.width - 4, "  ");
+        // Painted after it was broken into lines, which count what shows.
+        let line = line.replacen(verdict.name(), &style.paint(paint(verdict), verdict.name()), 1);
+        out.extend(line.lines().map(|line| format!("    {line}\n")));
+        if let Some(mut why) = why(checked, first) {
+            if !others.is_empty() {
+                why = format!("{}: {why}", label(merged, &first.scope));
+            }
+            let lines = wrap(&why, style.width - 6, "  ");
+            out.extend(lines.lines().map(|line| format!("      {line}\n")));
         }
     }
     out
 }
 
-/// The groups that agree on a verdict, and the figures of the first.
-fn line(merged: &Merged<'_>, checked: &Checked<'_>, verdict: Verdict, alike: &[&Finding]) -> String {
-    let scores: Vec<String> = alike
-        .iter()
-        .map(|finding| {
-            let label = label(merged, &finding.scope);
-            match verdict {
-                Verdict::NotMeasured => label,
-                _ if label.is_empty() => score(finding.tally),
-                _ => format!("{label} {}", score(finding.tally)),
-            }
-        })
-        .collect();
-    let first = alike.first().copied();
-    let why = match verdict {
-        Verdict::NotMeasured => first.map(|finding| format!("it takes {}", lacks(finding))),
-        _ => first.and_then(telling).map(|evidence| evidence_line(evidence, checked.claim.figure.len() > 1)),
+/// The groups that agree on a verdict.
+fn groups(merged: &Merged<'_>, verdict: Verdict, alike: &[&Finding]) -> String {
+    let scored = |finding: &&Finding| {
+        let label = label(merged, &finding.scope);
+        match verdict {
+            Verdict::NotMeasured => label,
+            _ => format!("{label} {}", score(finding.tally)).trim_start().to_owned(),
+        }
     };
-    let mut line = format!("{}: {}", verdict.name(), scores.join(", "));
-    if let Some(why) = why {
-        line.push_str(&format!("; {why}"));
+    let scores: Vec<String> = alike.iter().map(scored).collect();
+    format!("{}: {}", verdict.name(), scores.join("; "))
+}
+
+/// The figures that tell, or what it would take to have them.
+fn why(checked: &Checked<'_>, finding: &Finding) -> Option<String> {
+    match finding.verdict {
+        Verdict::NotMeasured => Some(format!("it takes {}", lacks(finding))),
+        _ => telling(finding).map(|evidence| evidence_line(evidence, checked.claim.figure.len() > 1)),
     }
-    line
 }
