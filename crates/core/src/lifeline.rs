@@ -1,9 +1,32 @@
 //! Processes that end with the one that started them, however that ends, and together with all that they started.
 
 use std::io;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 
 use rustix::process::{Pid, Signal, kill_process_group};
+
+/// The name by which people look for this program's processes.
+pub const NAME: &str = "storebench";
+
+/// Where to start this program from again: the file that this process runs, also where a new build has taken its name since.
+/// So all trials of a run are of one program.
+///
+/// # Errors
+/// When the system can't tell where it is.
+pub fn this_program() -> io::Result<PathBuf> {
+    let running = Path::new("/proc/self/exe");
+    if running.exists() { Ok(running.into()) } else { std::env::current_exe() }
+}
+
+/// Gives a process that was started from [`this_program`] its name; it is called `exe` otherwise.
+pub fn take_name() {
+    #[cfg(target_os = "linux")]
+    if let Ok(name) = std::ffi::CString::new(NAME) {
+        // Nothing depends on it.
+        let _ = rustix::thread::set_name(&name);
+    }
+}
 
 /// Asks the kernel to end this process when its parent ends, and makes sure that the parent had not ended before.
 ///

@@ -79,6 +79,9 @@ fn not_a_command(error: &clap::Error) -> ExitCode {
 }
 
 fn dispatch(stores: &[StoreDef], extras: Extras, command: Command) -> Result<Exit> {
+    if matches!(command, Command::Hidden(_)) {
+        crate::lifeline::take_name();
+    }
     match command {
         Command::Run(args) => run::run(stores, &args),
         Command::Report(args) => report::report(stores, extras, &args),

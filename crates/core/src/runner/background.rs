@@ -173,6 +173,7 @@ struct Process {
 impl Process {
     fn start(launch: Launch<'_>) -> io::Result<Process> {
         let mut child = Command::new(launch.program)
+            .arg0(lifeline::NAME)
             .arg("__background")
             .arg(launch.load.to_string())
             .arg(launch.folder)

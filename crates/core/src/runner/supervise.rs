@@ -46,7 +46,8 @@ pub fn run(
 ) -> io::Result<End> {
     let output = File::create(log)?;
     let kills_before = oom_kills();
-    let mut child = Command::new(std::env::current_exe()?)
+    let mut child = Command::new(lifeline::this_program()?)
+        .arg0(lifeline::NAME)
         .arg("__trial")
         .args([spec, out])
         .stdin(Stdio::null())

@@ -109,7 +109,8 @@ impl Trial<'_> {
             return self.alone(spec, out);
         }
         let log = self.folder.join(self.background_log());
-        let program = std::env::current_exe().map_err(Error::io("finding this program from", self.folder))?;
+        let program =
+            crate::lifeline::this_program().map_err(Error::io("finding this program from", self.folder))?;
         let launch = Launch { program: &program, load: self.cell.background, folder: self.beside, log: &log };
         let started = Load::start(launch, self.job.interrupted)
             .map_err(Error::io("starting a load in", self.beside))?;

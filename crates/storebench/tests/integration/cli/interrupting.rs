@@ -6,7 +6,7 @@ use std::path::Path;
 use storebench_core::error::Exit;
 use storebench_core::folder;
 
-use super::support::{Scratch, Started, TINY, assert_complete, contents, wait_for};
+use super::support::{Scratch, Started, TINY, assert_complete, contents, faulty, wait_for};
 
 /// Six trials of a good tenth of a second each.
 const SLOW: &str = "run crud --store dawdles,flat-folder,null --records 20 --record-size 1B..1KiB --data incompressible \
@@ -64,6 +64,20 @@ fn an_interrupted_run_keeps_its_results_and_is_gone_on_with() {
         assert_eq!(run.trials[..kept.len()], kept, "what had ended is not run again");
         scratch.assert_nothing_left();
     }
+}
+
+#[test]
+fn a_run_whose_program_is_built_anew_stays_with_the_one_it_began_with() {
+    let scratch = Scratch::new();
+    let program = scratch.join("storebench");
+    fs::copy(faulty(), &program).unwrap();
+    let run = scratch.start(&program, SLOW);
+    wait_for("the first results", || lines(&scratch) >= 1 && dawdling(&scratch));
+    fs::remove_file(&program).unwrap();
+    fs::write(&program, "another program").unwrap();
+    run.end().ends(Exit::Success);
+    assert_complete(&scratch.results(), CELLS, BLOCKS);
+    scratch.assert_nothing_left();
 }
 
 #[test]
