@@ -235,7 +235,8 @@ pub fn compare<K: Ord>(a: &Series<K>, b: &Series<K>) -> Option<Ratio> {
 pub enum Rule {
     /// There are at least [`MIN_BLOCKS`] shared blocks: whether the interval of the ratio to the best includes 1.
     Interval,
-    /// There are fewer, or no ratio: whether the figure is within [`THRESHOLD`] of the best.
+    /// There are fewer, or no ratio: whether the ratio, or where there is none the figure, is within [`THRESHOLD`] of the
+    /// best's.
     Threshold,
 }
 
@@ -279,7 +280,11 @@ pub fn decide<K: Ord>(stores: &[Series<K>], better: Better) -> Vec<Standing> {
         (other.wins, other.rule) = match interval {
             Some(interval) => (interval.low <= 1.0, Some(Rule::Interval)),
             None => {
-                let wins = within_threshold(best.figure.mean.value, other.figure.mean.value, better);
+                // Where a trial is missing, means are of other blocks than those that both ran in.
+                let wins = match other.times_worse {
+                    Some(times) => times.ratio.value <= 1.0 + THRESHOLD,
+                    None => within_threshold(best.figure.mean.value, other.figure.mean.value, better),
+                };
                 (wins, Some(Rule::Threshold))
             }
         };
@@ -301,7 +306,7 @@ fn within_threshold(best: f64, other: f64, better: Better) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
     /// A draw from the standard normal distribution (G. Box and M. Muller, 1958).
@@ -410,6 +415,16 @@ mod tests {
         let interval = order_statistics(&sorted);
         // The normal approximation: 5000.5 and 98 on either side.
         assert!((interval.low - 4902.5).abs() < 1.0 && (interval.high - 5098.5).abs() < 1.0, "{interval:?}");
+    }
+
+    #[test]
+    fn a_store_that_is_better_where_both_ran_is_not_called_worse() {
+        // The second lacks the block in which both would have been quick.
+        let first = Series::from([(0, 10.0), (1, 50.0), (2, 50.0)]);
+        let second = Series::from([(1, 45.0), (2, 45.0)]);
+        let standings = decide(&[first, second], Better::Lower);
+        assert_eq!((standings[0].index, standings[1].rule), (0, Some(Rule::Threshold)));
+        assert!(standings[1].times_worse.unwrap().ratio.value < 1.0 && standings[1].wins);
     }
 
     #[test]

@@ -63,10 +63,25 @@ fn folders(given: &Path, out: &Path) -> Result<Vec<PathBuf>> {
         Some(text) if text.contains(',') && !whole.as_ref().is_ok_and(|path| path.exists()) => text
             .split(',')
             .filter(|name| !name.is_empty())
-            .map(|name| runs::find(Path::new(name), out))
+            .map(|name| no_answer(runs::find(Path::new(name), out)?))
             .collect(),
-        _ => Ok(vec![whole?]),
+        _ => Ok(vec![no_answer(whole?)?]),
     }
+}
+
+/// The runs behind an answer differ in their plans, so that no two of them are of one side.
+fn no_answer(folder: PathBuf) -> Result<PathBuf> {
+    let within = runs::within(&folder);
+    let names: Vec<String> = within.iter().map(|path| path.display().to_string()).collect();
+    if folder.join("run.json").exists() || names.is_empty() {
+        return Ok(folder);
+    }
+    let message = format!(
+        "{} holds the runs behind an answer of advise: name one of them: {}",
+        folder.display(),
+        names.join(", ")
+    );
+    Err(Error::new(Exit::NotStorebench, message))
 }
 
 /// A run that is compared with itself, or counted twice, would only seem to tell something.
@@ -140,7 +155,7 @@ fn something(comparison: &Comparison<'_>, base: &Loaded, new: &Loaded) -> Result
 
 /// A check that can't fail would be taken for one that passed.
 fn can_fail(comparison: &Comparison<'_>, limit: Percent) -> Result<()> {
-    if comparison.tested() > 0 || !comparison.broken.is_empty() {
+    if comparison.tested() + comparison.exact() > 0 || !comparison.broken.is_empty() {
         return Ok(());
     }
     let message = format!(
@@ -152,7 +167,7 @@ fn can_fail(comparison: &Comparison<'_>, limit: Percent) -> Result<()> {
 
 fn show(comparison: &Comparison<'_>, args: &CompareArgs) -> Result<()> {
     if let Some(path) = &args.html {
-        files::replace(path, html::text(comparison).as_bytes())?;
+        files::page(path, html::text(comparison).as_bytes())?;
         tell(&format!("written: {}", path.display()));
         return Ok(());
     }
@@ -171,22 +186,28 @@ fn show(comparison: &Comparison<'_>, args: &CompareArgs) -> Result<()> {
 
 /// Whether it passes what CI asks.
 fn gate(comparison: &Comparison<'_>, limit: Percent) -> Exit {
-    let worse = comparison.worse_by_more_than(limit.0 / 100.0).len();
-    let broken = comparison.broken.len();
-    let figures =
-        |count: usize| if count == 1 { "1 figure is".to_owned() } else { format!("{count} figures are") };
-    match (worse, broken) {
-        (0, 0) => Exit::Success,
-        (worse, 0) => {
-            complain(&format!("{} significantly worse by more than {limit}", figures(worse)));
-            Exit::Worse
-        }
-        (worse, broken) => {
-            complain(&format!(
-                "{} significantly worse by more than {limit}, and of the cells that BASE measured {broken} failed",
-                figures(worse)
-            ));
-            Exit::Worse
-        }
+    let gone = comparison.only.iter().filter(|only| only.side == "BASE").count();
+    let gone = gone.saturating_sub(comparison.broken.iter().filter(|b| b.failed == b.trials).count());
+    if gone > 0 {
+        let cells = if gone == 1 { "1 cell".to_owned() } else { format!("{gone} cells") };
+        complain(&format!(
+            "{cells} of BASE can't be compared: NEW did not measure them at the same guarantee"
+        ));
     }
+    let mut why = Vec::new();
+    match comparison.worse_by_more_than(limit.0 / 100.0).len() {
+        0 => {}
+        1 => why.push(format!("1 figure is significantly worse by more than {limit}")),
+        worse => why.push(format!("{worse} figures are significantly worse by more than {limit}")),
+    }
+    match comparison.broken.len() {
+        0 => {}
+        1 => why.push("1 cell that BASE measured failed".to_owned()),
+        broken => why.push(format!("{broken} cells that BASE measured failed")),
+    }
+    if why.is_empty() {
+        return Exit::Success;
+    }
+    complain(&why.join(", and "));
+    Exit::Worse
 }

@@ -39,9 +39,9 @@ pub fn comparable() -> impl Iterator<Item = &'static Column> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// Significantly worse.
+    /// Significantly worse, or exactly where neither side varies.
     Worse,
-    /// Significantly better.
+    /// Significantly better, or exactly where neither side varies.
     Better,
     /// No significant change, which is not the same as none.
     Unclear,
@@ -139,7 +139,7 @@ pub struct Comparison<'a> {
     pub controls: Vec<FigureChange>,
     /// Mean latencies by store.
     pub stores: Vec<StoreChange>,
-    /// Cells that BASE measured and that failed in NEW.
+    /// Cells that BASE measured and that NEW can't do, or failed more often.
     pub broken: Vec<Broken>,
     /// Cells that only one side measured.
     pub only: Vec<Only>,
@@ -194,9 +194,14 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// Figures of which significance can be claimed at all.
+    /// Figures that were tested for a significant change.
     pub fn tested(&self) -> usize {
         self.figures.iter().filter(|figure| figure.p_adjusted.is_some()).count()
+    }
+
+    /// Figures that vary on neither side, of observations enough to call a difference a change.
+    pub fn exact(&self) -> usize {
+        self.figures.iter().filter(|figure| figure.change.is_some_and(|change| change.is_exact())).count()
     }
 
     /// Figures with a verdict.
@@ -246,20 +251,28 @@ fn judge(figures: &mut [FigureChange]) {
     let mut adjusted = holm(&chances).into_iter();
     for figure in figures.iter_mut() {
         figure.p_adjusted = figure.change.and_then(|change| change.p).and_then(|_| adjusted.next());
-        let ratio = figure.change.map_or(1.0, |change| change.ratio.value);
-        figure.verdict = match figure.p_adjusted {
-            Some(p) if p <= LEVEL && (ratio > 1.0) == (figure.better == Better::Lower) => Verdict::Worse,
-            Some(p) if p <= LEVEL => Verdict::Better,
-            Some(_) => Verdict::Unclear,
-            None if figure.change.is_none() => Verdict::NoRatio,
-            None => Verdict::TooFew,
-        };
+        figure.verdict = verdict(figure);
     }
     figures.sort_by(|a, b| {
         let significant = b.is_significant().cmp(&a.is_significant());
         let weight = b.weight.total_cmp(&a.weight);
         significant.then(weight).then(b.distance().total_cmp(&a.distance()))
     });
+}
+
+fn verdict(figure: &FigureChange) -> Verdict {
+    let Some(change) = figure.change else { return Verdict::NoRatio };
+    let ratio = change.ratio.value;
+    let changed = match figure.p_adjusted {
+        Some(p) => p <= LEVEL,
+        None => change.is_exact() && ratio != 1.0,
+    };
+    match changed {
+        true if (ratio > 1.0) == (figure.better == Better::Lower) => Verdict::Worse,
+        true => Verdict::Better,
+        false if figure.p_adjusted.is_some() || change.constant.is_some() => Verdict::Unclear,
+        false => Verdict::TooFew,
+    }
 }
 
 fn by_store(figures: &[FigureChange]) -> Vec<StoreChange> {

@@ -12,14 +12,27 @@ pub const LEVEL: f64 = 0.05;
 /// Observations that each side needs before anything can be called significant.
 pub const MIN_OBSERVATIONS: usize = MIN_BLOCKS;
 
+/// Where neither side varies, values that differ are called changed if chance would bring that about no more often than this:
+/// from five observations on each side on.
+pub const RARE: f64 = 0.002;
+
 /// How a figure changed from one set of observations to another.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Change {
     /// The second set's geometric mean over the first's, with an interval from two observations on each side on.
     pub ratio: Estimate,
     /// How likely a change at least as large is where there is none, this figure taken alone; absent with fewer than
-    /// [`MIN_OBSERVATIONS`] on either side.
+    /// [`MIN_OBSERVATIONS`] on either side, and where neither side varies.
     pub p: Option<f64>,
+    /// Where neither side varies, how likely at most values that differ would fall apart like that by chance.
+    pub constant: Option<f64>,
+}
+
+impl Change {
+    /// Whether neither side varies, and each is of so many observations that a difference counts.
+    pub fn is_exact(&self) -> bool {
+        self.constant.is_some_and(|chance| chance <= RARE)
+    }
 }
 
 /// Compares two sets of observations by Welch's t-test on their logarithms (Welch, 1947; degrees of freedom after
@@ -30,14 +43,15 @@ pub fn change(base: &[f64], new: &[f64]) -> Option<Change> {
     let difference = new.mean - base.mean;
     let enough = base.count.min(new.count) >= MIN_OBSERVATIONS;
     if base.count.min(new.count) < 2 {
-        return Some(Change { ratio: Estimate { value: difference.exp(), interval: None }, p: None });
+        let ratio = Estimate { value: difference.exp(), interval: None };
+        return Some(Change { ratio, p: None, constant: None });
     }
     if base.variance == 0.0 && new.variance == 0.0 {
         // The values themselves, as logarithms may miss their ratio by a rounding error.
         let value = new.first / base.first;
         let interval = Interval { low: value, high: value, confidence: CONFIDENCE };
-        let p = if value == 1.0 { 1.0 } else { apart_by_chance(base.count, new.count) };
-        return Some(Change { ratio: Estimate { value, interval: Some(interval) }, p: enough.then_some(p) });
+        let constant = Some(apart_by_chance(base.count, new.count));
+        return Some(Change { ratio: Estimate { value, interval: Some(interval) }, p: None, constant });
     }
     let (a, b) = (base.variance / base.count as f64, new.variance / new.count as f64);
     let degrees = (a + b).powi(2) / (a * a / (base.count - 1) as f64 + b * b / (new.count - 1) as f64);
@@ -48,7 +62,7 @@ pub fn change(base: &[f64], new: &[f64]) -> Option<Change> {
         Interval { low: (difference - half).exp(), high: (difference + half).exp(), confidence: CONFIDENCE };
     let p = (2.0 * distribution.sf((difference / error).abs())).min(1.0);
     let ratio = Estimate { value: difference.exp(), interval: Some(interval) };
-    Some(Change { ratio, p: enough.then_some(p) })
+    Some(Change { ratio, p: enough.then_some(p), constant: None })
 }
 
 /// What is needed of one side.
@@ -177,22 +191,25 @@ mod tests {
         assert_eq!(change(&[1.0], &[2.0]).unwrap().ratio, Estimate { value: 2.0, interval: None });
         let two = change(&[1.0, 1.1], &[2.0, 2.1, 2.2]).unwrap();
         assert!(two.ratio.interval.is_some() && two.p.is_none());
-        assert!(change(&[1.0; 3], &[2.0; 3]).unwrap().p.is_some());
+        assert!(change(&[1.0, 1.1, 1.0], &[2.0; 3]).unwrap().p.is_some());
         for (a, b) in [(vec![], vec![1.0]), (vec![0.0, 1.0], vec![1.0]), (vec![1.0], vec![f64::NAN])] {
             assert_eq!(change(&a, &b), None);
         }
     }
 
     #[test]
-    fn what_never_varies_is_no_certainty() {
+    fn what_never_varies_is_exact_from_five_on() {
         let same = change(&[0.3; 5], &[0.3; 5]).unwrap();
-        assert_eq!((same.ratio.value, same.p), (1.0, Some(1.0)));
+        assert_eq!((same.ratio.value, same.p, same.is_exact()), (1.0, None, true));
         let other = change(&[4096.0; 5], &[8192.0; 5]).unwrap();
-        assert_eq!(other.ratio.value, 2.0);
+        assert_eq!((other.ratio.value, other.p, other.is_exact()), (2.0, None, true));
         // Two values, equally likely: 2 * 2^-5 * 2^-5.
-        assert!((other.p.unwrap() - 2.0 / 1024.0).abs() < 1e-12);
+        assert!((other.constant.unwrap() - 2.0 / 1024.0).abs() < 1e-12);
         // Ten fair draws of each side fall apart like this about once in half a million times.
-        assert!(change(&[1.0; 10], &[2.0; 10]).unwrap().p.unwrap() < 2e-6);
+        assert!(change(&[1.0; 10], &[2.0; 10]).unwrap().constant.unwrap() < 2e-6);
+        assert!(!change(&[1.0; 4], &[2.0; 5]).unwrap().is_exact());
+        let varies = change(&[4096.0, 4096.0, 4096.0, 4096.0, 8192.0], &[8192.0; 5]).unwrap();
+        assert!(varies.p.is_some() && varies.constant.is_none());
     }
 
     #[test]

@@ -46,14 +46,18 @@ impl Observations {
     }
 }
 
-/// A cell that BASE measured, and that failed in every trial of NEW.
+/// A cell that BASE measured, and that NEW can't do, or of whose trials more failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Broken {
     /// The cell.
     pub cell: Cell,
-    /// Trials that failed.
+    /// Trials of NEW that failed; 0 where the cell is unsupported there.
     pub failed: usize,
-    /// The first failure's kind and message.
+    /// All trials of NEW.
+    pub trials: usize,
+    /// Trials of BASE that failed.
+    pub failed_in_base: usize,
+    /// The first failure's kind and message, or why the cell is unsupported.
     pub reason: String,
 }
 
@@ -96,7 +100,7 @@ pub struct Observed<'a> {
 /// What became of a cell on one side, where it was not measured.
 #[derive(Default)]
 struct Fate<'a> {
-    measured: bool,
+    measured: usize,
     failures: Vec<&'a Outcome>,
     unsupported: Option<&'a str>,
     left_out: Option<&'a str>,
@@ -133,7 +137,7 @@ impl<'a> Cells<'a> {
     fn add(&mut self, side: usize, run: usize, trial: &'a TrialResult) {
         let fate = self.fate(side, &trial.cell);
         match &trial.outcome {
-            Outcome::Ok => fate.measured = true,
+            Outcome::Ok => fate.measured += 1,
             failure @ Outcome::Failed { .. } => fate.failures.push(failure),
             Outcome::Unsupported { message } => fate.unsupported = Some(message),
         }
@@ -164,11 +168,18 @@ impl<'a> Cells<'a> {
         self.observed.values().filter_map(of).collect()
     }
 
-    /// The cells that BASE measured and that failed in NEW.
+    /// The cells that BASE measured and that NEW can't do, or failed more often.
     pub fn broken(&self) -> Vec<Broken> {
         let of = |(cell, [base, new]): (&&Cell, &[Fate<'_>; 2])| {
-            let broken = base.measured && !new.measured && !new.failures.is_empty();
-            broken.then(|| Broken { cell: (*cell).clone(), failed: new.failures.len(), reason: new.told() })
+            let unsupported = new.measured == 0 && new.failures.is_empty() && new.unsupported.is_some();
+            let broken = base.measured > 0 && (new.failed_share() > base.failed_share() || unsupported);
+            broken.then(|| Broken {
+                cell: (*cell).clone(),
+                failed: new.failures.len(),
+                trials: new.measured + new.failures.len(),
+                failed_in_base: base.failures.len(),
+                reason: new.trouble(),
+            })
         };
         self.fates.iter().filter_map(of).collect()
     }
@@ -205,11 +216,18 @@ impl<'a> Cells<'a> {
 }
 
 impl Fate<'_> {
+    /// The share of trials that failed.
+    fn failed_share(&self) -> f64 {
+        self.failures.len() as f64 / (self.measured + self.failures.len()).max(1) as f64
+    }
+
     /// What became of it, in words.
     fn told(&self) -> String {
-        if self.measured {
-            return "gave another guarantee".into();
-        }
+        if self.measured > 0 { "gave another guarantee".into() } else { self.trouble() }
+    }
+
+    /// Why it was not measured, or not always.
+    fn trouble(&self) -> String {
         if let Some(Outcome::Failed { reason, message, .. }) = self.failures.first() {
             return format!("failed ({}): {message}", reason.name());
         }

@@ -52,7 +52,7 @@ fn table(figures: &[FigureChange], axes: &Axes, reach: f64) -> String {
     if figures.is_empty() {
         return "<p>None.</p>".into();
     }
-    let heads = ["", "change", "95 % interval", "", "BASE", "NEW", "store", "figure", "where"];
+    let heads = ["", "store", "figure", "where", "change", "95 % interval", "", "BASE", "NEW"];
     let heads: String = heads.iter().map(|head| format!("<th scope=\"col\">{head}</th>")).collect();
     let rows: String = figures.iter().map(|figure| row(figure, axes, reach)).collect();
     format!("<div class=\"scroll\"><table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>")
@@ -68,12 +68,12 @@ fn row(figure: &FigureChange, axes: &Axes, reach: f64) -> String {
     let [base, new] = [figure.base, figure.new].map(|side| number(&figure.unit.show(side.mean.value)));
     let names = [figure.cell.store.clone(), words::name(figure), axes.place(figure)];
     format!(
-        "<tr><td{class}>{}</td>{}{}<td{class}>{}</td>{base}{new}{}</tr>",
+        "<tr><td{class}>{}</td>{}{}{}<td{class}>{}</td>{base}{new}</tr>",
         figure.verdict.name(),
+        names.map(|name| element("td", &name)).concat(),
         number(&words::estimate(figure)),
         number(&words::interval(figure).unwrap_or_default()),
-        span(figure, reach),
-        names.map(|name| element("td", &name)).concat()
+        span(figure, reach)
     )
 }
 

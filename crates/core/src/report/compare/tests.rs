@@ -5,6 +5,7 @@ use crate::cell::Data;
 use crate::report::grid::Style;
 use crate::report::samples::{Sample, blocks, run};
 use crate::result::{LeftOut, Run, StoreInfo};
+use crate::stats::tests::normal;
 use crate::store::Setting;
 use crate::units::{CountRange, SizeRange};
 
@@ -23,11 +24,6 @@ fn with<T>(base: &[Run], new: &[Run], look: impl FnOnce(&Comparison<'_>) -> T) -
     let sides = [Side { names: &a, runs: base }, Side { names: &b, runs: new }];
     let [base, new] = sides;
     look(&Comparison::new(base, new, &columns(&FIGURES), &["null"]))
-}
-
-fn normal(random: &mut fastrand::Rng) -> f64 {
-    let radius = (-2.0 * (1.0 - random.f64()).ln()).sqrt();
-    radius * (std::f64::consts::TAU * random.f64()).cos()
 }
 
 /// A run of some cells whose figures are to be drawn.
@@ -221,6 +217,57 @@ fn cells_of_one_side_and_broken_ones_are_told() {
     let other =
         with(&[run("box", &[Sample::new("lmdb"), Sample::new("redb")])], &[new], |found| found.only.clone());
     assert_eq!(other[0].other, "left out: too large");
+}
+
+#[test]
+fn what_never_varies_and_is_another_now_is_told_and_fails() {
+    let side = |bytes: u64, trials: usize| {
+        let mut run = blank(trials);
+        let noise = Noise { run: 0.0, disturbed: 0.0 };
+        draw(&mut run, &mut fastrand::Rng::with_seed(bytes), noise, 1.0);
+        for trial in &mut run.trials {
+            trial.measured.as_mut().unwrap().disk.allocated_bytes = bytes;
+        }
+        run
+    };
+    with(&[side(4096, 5)], &[side(40_960, 5)], |found| {
+        let disk: Vec<_> = found.figures.iter().filter(|f| f.figure == "disk_allocated").collect();
+        assert!(disk.len() == 8 && disk.iter().all(|figure| figure.verdict == Verdict::Worse));
+        assert_eq!((found.exact(), found.worse_by_more_than(8.9).len()), (8, 8));
+        let text = terminal::text(found, 6, Style { width: 160, colour: false });
+        assert!(text.contains("8 worse") && text.contains("×10.0"), "{text}");
+        assert!(text.contains("8 figures are the same in all trials of a side"), "{text}");
+    });
+    with(&[side(4096, 5)], &[side(4096, 5)], |found| {
+        assert!(found.figures.iter().all(|figure| !figure.is_significant()));
+    });
+    // With three on each side, two sizes that are drawn by chance fall apart like that once in 32 times.
+    with(&[side(4096, 3)], &[side(40_960, 3)], |found| {
+        assert!(found.figures.iter().all(|figure| !figure.is_significant()));
+    });
+}
+
+#[test]
+fn more_failures_and_what_is_no_longer_supported_are_told() {
+    let side =
+        |of_block: &dyn Fn(usize) -> Vec<Sample>| blocks("box", &(0..5).map(of_block).collect::<Vec<_>>());
+    let base =
+        side(&|_| vec![Sample::new("lmdb"), Sample::new("redb"), Sample::new("fjall").failed("before")]);
+    let new = side(&|block| {
+        let lmdb = if block < 2 { Sample::new("lmdb").failed("crashed") } else { Sample::new("lmdb") };
+        vec![lmdb, Sample::new("redb").unsupported("no more"), Sample::new("fjall").failed("still")]
+    });
+    with(&[base], &[new], |found| {
+        let broken: Vec<_> = found
+            .broken
+            .iter()
+            .map(|b| (b.cell.store.as_str(), b.failed, b.trials, b.failed_in_base))
+            .collect();
+        assert_eq!(broken, [("lmdb", 2, 5, 0), ("redb", 0, 0, 0)]);
+        let text = terminal::text(found, 6, Style { width: 160, colour: false });
+        assert!(text.contains("2 of 5 trials, none in BASE; failed (store): crashed"), "{text}");
+        assert!(text.contains("Failures: 2 cells"), "{text}");
+    });
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use super::{Comparison, FigureChange, Observations, Side, StoreChange, Verdict};
+use super::{Broken, Comparison, FigureChange, Observations, Side, StoreChange, Verdict};
 use crate::cell::{Axis, Cell};
 use crate::report::noise::{self, Drift};
 use crate::stats::unpaired::{LEVEL, MIN_OBSERVATIONS};
@@ -36,9 +36,13 @@ pub fn estimate(figure: &FigureChange) -> String {
     figure.change.map_or_else(|| "no ratio".into(), |change| relative(change.ratio.value))
 }
 
-/// The interval of a change.
+/// The interval of a change, or that none is needed.
 pub fn interval(figure: &FigureChange) -> Option<String> {
-    let Interval { low, high, .. } = figure.change?.ratio.interval?;
+    let change = figure.change?;
+    if change.constant.is_some() {
+        return Some("exact".into());
+    }
+    let Interval { low, high, .. } = change.ratio.interval?;
     Some(format!("[{}, {}]", relative(low), relative(high)))
 }
 
@@ -138,39 +142,33 @@ pub fn headline(comparison: &Comparison<'_>) -> String {
     let (worse, better) = (comparison.count(Verdict::Worse), comparison.count(Verdict::Better));
     let all = comparison.figures.len();
     let of = format!("{} of {}", counted(all, "figure"), counted(cells.len(), "cell"));
-    match all - worse - better {
+    let mut headline = match all - worse - better {
+        rest if rest == all && comparison.tested() + comparison.exact() == 0 => format!(
+            "{of} compared: it can't be told whether any changed, which takes {MIN_OBSERVATIONS} {} on each side.",
+            comparison.observations.name()
+        ),
         rest if rest == all => format!("{of} compared: none changed significantly."),
         0 => format!("{of} compared: {worse} worse, {better} better."),
         rest => {
             format!("{of} compared: {worse} worse, {better} better, {rest} without a significant change.")
         }
+    };
+    if !comparison.broken.is_empty() {
+        let broken = counted(comparison.broken.len(), "cell");
+        headline.push_str(&format!(" Failures: {broken} that BASE measured."));
     }
+    headline
 }
 
 /// By what rule, and how far the figures can be trusted: what a reader must know, each a sentence or two.
 pub fn rules(comparison: &Comparison<'_>) -> Vec<String> {
-    let tested = comparison.tested();
-    let percent = LEVEL * 100.0;
-    let unit = comparison.observations.name();
-    let mut rules = Vec::new();
-    if tested == 0 {
-        rules.push(format!(
-            "Nothing can be called significant here: that takes at least {MIN_OBSERVATIONS} {unit} of a cell on each side. \
-             Run both again with --trials 5 or more."
-        ));
-    } else {
-        rules.push(format!(
-            "A figure is called worse or better where its change is significant at {percent} % after Holm's correction for \
-             {}: were nothing changed, the chance that any is marked would be at most {percent} %. Intervals are 95 %, each \
-             for itself.",
-            counted(tested, "figure")
-        ));
-    }
+    let mut rules = by_what_rule(comparison);
     let few = comparison.count(Verdict::TooFew);
-    if tested > 0 && few > 0 {
+    if comparison.tested() + comparison.exact() > 0 && few > 0 {
         rules.push(format!(
-            "{} fewer than {MIN_OBSERVATIONS} {unit} on a side: of those nothing can be claimed.",
-            if few == 1 { "1 figure has".into() } else { format!("{} figures have", grouped(few as u64)) }
+            "{} fewer than {MIN_OBSERVATIONS} {} on a side: of those nothing can be claimed.",
+            if few == 1 { "1 figure has".into() } else { format!("{} figures have", grouped(few as u64)) },
+            comparison.observations.name()
         ));
     }
     let no_ratio = comparison.count(Verdict::NoRatio);
@@ -199,6 +197,36 @@ pub fn rules(comparison: &Comparison<'_>) -> Vec<String> {
     rules
 }
 
+/// What it takes to be called worse or better.
+fn by_what_rule(comparison: &Comparison<'_>) -> Vec<String> {
+    let (tested, exact) = (comparison.tested(), comparison.exact());
+    let percent = LEVEL * 100.0;
+    let unit = comparison.observations.name();
+    let mut rules = Vec::new();
+    if tested > 0 {
+        rules.push(format!(
+            "A figure is called worse or better where its change is significant at {percent} % after Holm's correction for \
+             {}: were nothing changed, the chance that any is marked would be at most {percent} %. Intervals are 95 %, each \
+             for itself: one may exclude no change, and its figure not be marked for the sake of all the others.",
+            counted(tested, "figure")
+        ));
+    }
+    if exact > 0 {
+        rules.push(format!(
+            "{} the same in all {unit} of a side. Where the sides differ the change is exact, and called worse or better \
+             without a test.",
+            have(exact)
+        ));
+    }
+    if tested + exact == 0 {
+        rules.push(format!(
+            "Nothing can be called significant here: that takes at least {MIN_OBSERVATIONS} {unit} of a cell on each side. \
+             Run both again with --trials 5 or more."
+        ));
+    }
+    rules
+}
+
 fn have(count: usize) -> String {
     if count == 1 { "1 figure is".into() } else { format!("{} figures are", grouped(count as u64)) }
 }
@@ -208,7 +236,7 @@ fn reach(comparison: &Comparison<'_>) -> Option<String> {
     let mut reaches: Vec<f64> = comparison
         .figures
         .iter()
-        .filter_map(|figure| figure.change?.ratio.interval)
+        .filter_map(|figure| figure.change.filter(|change| change.constant.is_none())?.ratio.interval)
         .map(|interval| (interval.high / interval.low).sqrt())
         .collect();
     reaches.sort_by(f64::total_cmp);
@@ -345,8 +373,13 @@ fn loads(comparison: &Comparison<'_>) -> Option<String> {
 /// Cells that failed in NEW, and cells of one side only.
 pub fn cells(comparison: &Comparison<'_>) -> Vec<String> {
     let mut all = capped(&comparison.broken, "cells that failed in NEW", |broken| {
-        let trials = counted(broken.failed, "trial");
-        format!("measured in BASE, failed in NEW: {} ({trials}; {})", broken.cell.id(), broken.reason)
+        let Broken { cell, failed, trials, failed_in_base, reason } = broken;
+        let how = match (*failed, *failed_in_base) {
+            (0, _) => String::new(),
+            (_, 0) => format!("{failed} of {trials} trials, none in BASE; "),
+            (_, before) => format!("{failed} of {trials} trials, {before} in BASE; "),
+        };
+        format!("measured in BASE, failed in NEW: {} ({how}{reason})", cell.id())
     });
     let failed = |cell: &Cell| comparison.broken.iter().any(|broken| broken.cell == *cell);
     let only: Vec<_> =
