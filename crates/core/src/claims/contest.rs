@@ -64,6 +64,12 @@ pub(super) fn together(outcomes: &[Outcome]) -> Outcome {
     }
 }
 
+/// Whether one of several outcomes is what was expected: the best of them, but for one that is not known.
+fn any_of(outcomes: &[Outcome]) -> Outcome {
+    let order = [Outcome::Agrees, Outcome::Missing, Outcome::Close];
+    order.into_iter().find(|outcome| outcomes.contains(outcome)).unwrap_or(Outcome::Disagrees)
+}
+
 impl<K: Ord + Copy> Contest<'_, K> {
     /// Checks what is expected of stores; nothing for what compares values of an axis.
     pub(super) fn check(&self, expect: &Expect) -> Vec<Evidence> {
@@ -115,7 +121,7 @@ impl<K: Ord + Copy> Contest<'_, K> {
                 let limit = Bounds::up_to(within);
                 let one = |standing: &Standing| self.within(standing, &standings, &limit);
                 let outcomes: Vec<Outcome> = standings.iter().filter(|s| named(s)).map(one).collect();
-                outcomes.into_iter().min().unwrap_or(Outcome::Disagrees)
+                any_of(&outcomes)
             }
         };
         // A store that is not there can be the best, unless it would only confirm what is known.
@@ -241,4 +247,23 @@ pub(super) fn lacking_at(store: &str, spot: Spot) -> String {
 /// A contest's series, in the order of the stores.
 pub(super) fn in_order<K: Ord + Copy>(stores: &[String], of: &BTreeMap<&str, &Series<K>>) -> Vec<Series<K>> {
     stores.iter().map(|store| of.get(store.as_str()).map_or_else(Series::new, |s| (*s).clone())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_store_of_several_is_enough_and_one_that_is_close_may_be_it() {
+        let [agrees, disagrees] = [Outcome::Agrees, Outcome::Disagrees];
+        for (outcomes, whole) in [
+            (vec![disagrees, agrees], agrees),
+            (vec![disagrees, Outcome::Close], Outcome::Close),
+            (vec![Outcome::Close, Outcome::Missing], Outcome::Missing),
+            (vec![disagrees, disagrees], disagrees),
+            (vec![], disagrees),
+        ] {
+            assert_eq!(any_of(&outcomes), whole, "{outcomes:?}");
+        }
+    }
 }

@@ -164,6 +164,17 @@ impl Expect {
         }
     }
 
+    /// The values of axes that it names.
+    pub fn values(&self) -> Vec<(Axis, &str)> {
+        let sides = self.axis().zip(self.sides());
+        let sides = sides.into_iter().flat_map(|(axis, (a, b))| [(axis, a), (axis, b)]);
+        let along = match self {
+            Expect::Greatest(greatest) => Some((greatest.along, greatest.value.as_str())),
+            _ => None,
+        };
+        sides.chain(along).collect()
+    }
+
     /// The stores that it names.
     pub fn stores(&self) -> Vec<String> {
         match self {

@@ -4,8 +4,10 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::{Plan, STUDIES, explain};
+use crate::cell::Axis;
 use crate::claims::{Claim, StudyClaims};
 use crate::error::{Error, Exit, Result, meant};
+use crate::units::{CountRange, SizeRange};
 use crate::workload::driver::Operation;
 
 /// The claims of a plan's text, whatever else it holds.
@@ -46,7 +48,8 @@ fn at(claim: &Claim, wrong: &str) -> String {
 }
 
 impl Plan {
-    /// Whether there are the stores that its claims name: those that are `known`, and those on the plan's axis.
+    /// Whether there are the stores that its claims name: those that are `known`, and those on the plan's axis; and the
+    /// record sizes and counts, on its axes or in a preset.
     ///
     /// # Errors
     /// [`Exit::BadPlan`], with the claim's line; `origin` is where the plan comes from.
@@ -70,9 +73,56 @@ impl Plan {
             if let Some(name) = claim.among.iter().chain(&named).find(|name| !there(name)) {
                 return Err(wrong(at(claim, &unknown(name))));
             }
+            self.check_ranges(claim).map_err(|message| wrong(at(claim, &message)))?;
         }
         Ok(())
     }
+}
+
+impl Plan {
+    /// Whether cells can lie within the sizes and counts that a claim speaks of.
+    fn check_ranges(&self, claim: &Claim) -> std::result::Result<(), String> {
+        let changes = || self.presets.values();
+        let sizes = changes().flat_map(|preset| preset.record_size.iter().flatten());
+        let sizes: Vec<SizeRange> = self.axes.record_size.iter().chain(sizes).copied().collect();
+        let counts = changes().flat_map(|preset| preset.records.iter().flatten());
+        let counts: Vec<CountRange> = self.axes.records.iter().chain(counts).copied().collect();
+        let holds_none = |axis: Axis, range: String| {
+            format!(
+                "no {} of the plan lies within {range}: its axis is {}",
+                axis.name(),
+                match axis {
+                    Axis::RecordSize => listed(&sizes),
+                    _ => listed(&counts),
+                }
+            )
+        };
+        for wide in &claim.at.record_size {
+            if !sizes.iter().any(|size| wide.from <= size.from && size.to <= wide.to) {
+                return Err(holds_none(Axis::RecordSize, wide.to_string()));
+            }
+        }
+        for wide in &claim.at.records {
+            if !counts.iter().any(|count| wide.from <= count.from && count.to <= wide.to) {
+                return Err(holds_none(Axis::Records, wide.to_string()));
+            }
+        }
+        for (axis, value) in claim.expect.values() {
+            let there = match axis {
+                Axis::RecordSize => value.parse().is_ok_and(|size| sizes.contains(&size)),
+                Axis::Records => value.parse().is_ok_and(|count| counts.contains(&count)),
+                _ => true,
+            };
+            if !there {
+                return Err(holds_none(axis, value.to_owned()));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn listed<T: ToString>(values: &[T]) -> String {
+    values.iter().map(T::to_string).collect::<Vec<_>>().join(", ")
 }
 
 /// The claims that a run is checked against: those of the plan that it was made with; if that has none, those of the

@@ -109,6 +109,29 @@ fn claims_name_stores_that_there_are() {
 }
 
 #[test]
+fn claims_speak_of_sizes_and_counts_that_there_are() {
+    let checked = |from: &str, to: &str| {
+        let text = STUDIES.iter().find(|study| study.name == "crud").unwrap().text;
+        assert!(text.contains(from));
+        let plan = Plan::parse(&text.replacen(from, to, 1), "x.toml").unwrap();
+        let stores: Vec<&str> = plan.axes.store.iter().map(String::as_str).collect();
+        plan.check_claims(&stores, "x.toml").map_err(|error| error.message)
+    };
+    assert_eq!(checked("[[claim]]", "[[claim]]"), Ok(()));
+    for (from, to) in [
+        (
+            "at = { record_size = [\"1B..10KiB\"] }",
+            "at = { record_size = [\"2B..10KiB\"], records = [\"7..9\"] }",
+        ),
+        ("records = [\"10000..50000\"]", "records = [\"10000..40000\"]"),
+        ("value = \"1B..1KiB\"", "value = \"1B..2KiB\""),
+    ] {
+        let wrong = checked(from, to).unwrap_err();
+        assert!(wrong.contains("line ") && wrong.contains(" of the plan lies within "), "{wrong}");
+    }
+}
+
+#[test]
 fn claims_go_with_the_plan_and_come_back_the_same() {
     let mut plan = find("crud").unwrap();
     let narrow = Changes { store: Some(vec!["lmdb".into()]), ..Changes::default() };
