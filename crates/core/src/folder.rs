@@ -122,7 +122,14 @@ fn read_header(path: &Path) -> Result<RunHeader> {
     let text = match fs::read_to_string(&name) {
         Ok(text) => text,
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-            let message = format!("{} is not a run of storebench: it has no {HEADER}", path.display());
+            let message = if path.exists() {
+                format!("{} is not a run of storebench: it has no {HEADER}", path.display())
+            } else {
+                format!(
+                    "there is no {}: name the folder of a run, a run's name in --out, or latest",
+                    path.display()
+                )
+            };
             return Err(Error::new(Exit::NotStorebench, message));
         }
         Err(error) => return Err(Error::io("reading", &name)(error)),

@@ -1,9 +1,12 @@
 //! What reads the values of a user's SQLite table for `storebench advise --like`. Nothing is written, not even beside the file.
 
-use std::path::Path;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
 
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, Row};
+use tempfile::TempDir;
 
 /// Hands every value of a column to `value`, or every row's values one after the other.
 ///
@@ -16,10 +19,12 @@ pub fn read(
     value: &mut dyn FnMut(&[u8]) -> Result<(), String>,
 ) -> Result<(), String> {
     let fault = |error: rusqlite::Error| error.to_string();
-    let connection = open(file)?;
+    let reader = open(file)?;
+    let connection = &reader.connection;
     let columns = column.map_or_else(|| "*".to_owned(), quoted);
-    let mut statement =
-        connection.prepare(&format!("SELECT {columns} FROM {}", quoted(table))).map_err(fault)?;
+    let mut statement = connection
+        .prepare(&format!("SELECT {columns} FROM {}", quoted(table)))
+        .map_err(|error| known(connection, table).unwrap_or_else(|_| error.to_string()))?;
     let count = statement.column_count();
     let mut rows = statement.query([]).map_err(fault)?;
     let mut bytes = Vec::new();
@@ -47,11 +52,67 @@ fn append(row: &Row<'_>, position: usize, bytes: &mut Vec<u8>) -> rusqlite::Resu
     Ok(())
 }
 
-/// Opens a file for reading alone. Without a log beside it nobody is writing, and SQLite is told so: otherwise it would make
-/// files beside a database in WAL mode only to read it.
-fn open(file: &Path) -> Result<Connection, String> {
-    let full = std::fs::canonicalize(file).map_err(|error| error.to_string())?;
-    let name = full.to_str().ok_or("its name is not UTF-8")?;
+/// A user's database, open for reading alone.
+struct Reader {
+    connection: Connection,
+    /// Where the copy lies that is read in place of a file with unfinished changes; deleted after the connection is closed.
+    _copy: Option<TempDir>,
+}
+
+/// Opens a file for reading alone, by the way that leaves nothing behind:
+/// - in WAL mode without a log beside it nobody has it open. SQLite is told so; otherwise it would make a log to read it;
+/// - in WAL mode with a log and its index, a program has it open, and SQLite reads beside it;
+/// - with changes that a crash left unfinished, SQLite would first finish them or undo them. A copy is read instead.
+fn open(file: &Path) -> Result<Reader, String> {
+    let fault = |error: io::Error| error.to_string();
+    let full = fs::canonicalize(file).map_err(fault)?;
+    let beside = |suffix: &str| {
+        let mut name = full.as_os_str().to_owned();
+        name.push(suffix);
+        PathBuf::from(name)
+    };
+    let [log, index, journal] = ["-wal", "-shm", "-journal"].map(beside);
+    if is_in_wal_mode(&full).map_err(fault)? {
+        return match (log.exists(), index.exists()) {
+            (false, _) => Ok(Reader { connection: connect(&full, "?mode=ro&immutable=1")?, _copy: None }),
+            (true, true) => Ok(Reader { connection: connect(&full, "?mode=ro")?, _copy: None }),
+            (true, false) => copied(&full, &log),
+        };
+    }
+    let connection = connect(&full, "?mode=ro")?;
+    let readable = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()));
+    match readable {
+        Err(_) if journal.exists() => copied(&full, &journal),
+        Err(error) => Err(error.to_string()),
+        Ok(()) => Ok(Reader { connection, _copy: None }),
+    }
+}
+
+/// Reads a copy of a file and of what lies beside it.
+fn copied(file: &Path, beside: &Path) -> Result<Reader, String> {
+    let fault = |error: io::Error| format!("copying it, as its last changes are unfinished: {error}");
+    let folder = tempfile::tempdir().map_err(fault)?;
+    let mut copies = Vec::new();
+    for path in [file, beside] {
+        let copy = folder.path().join(path.file_name().unwrap_or_default());
+        fs::copy(path, &copy).map_err(fault)?;
+        copies.push(copy);
+    }
+    let connection = Connection::open(&copies[0]).map_err(|error| error.to_string())?;
+    Ok(Reader { connection, _copy: Some(folder) })
+}
+
+/// Whether a database is in WAL mode, which its 19th byte tells (SQLite's file format, 1.3.1).
+fn is_in_wal_mode(file: &Path) -> io::Result<bool> {
+    let mut header = [0; 20];
+    match File::open(file)?.read_exact(&mut header) {
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
+        read => read.map(|()| header[18] == 2),
+    }
+}
+
+fn connect(file: &Path, how: &str) -> Result<Connection, String> {
+    let name = file.to_str().ok_or("its name is not UTF-8")?;
     let mut uri = String::from("file:");
     for byte in name.bytes() {
         match byte {
@@ -59,11 +120,25 @@ fn open(file: &Path) -> Result<Connection, String> {
             _ => uri.push_str(&format!("%{byte:02X}")),
         }
     }
-    let log = Path::new(&format!("{name}-wal")).exists();
-    uri.push_str(if log { "?mode=ro" } else { "?mode=ro&immutable=1" });
+    uri.push_str(how);
     let flags =
         OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     Connection::open_with_flags(&uri, flags).map_err(|error| error.to_string())
+}
+
+/// What a table or column that is not there could have been, in a sentence.
+fn known(connection: &Connection, table: &str) -> rusqlite::Result<String> {
+    let names = |sql: &str| -> rusqlite::Result<Vec<String>> {
+        connection.prepare(sql)?.query_map([], |row| row.get(0))?.collect()
+    };
+    let columns = names(&format!("SELECT name FROM pragma_table_info('{}')", table.replace('\'', "''")))?;
+    Ok(match columns.is_empty() {
+        true => format!(
+            "it has no table {table}; it has {}",
+            names("SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') ORDER BY name")?.join(", ")
+        ),
+        false => format!("its table {table} has the columns {}", columns.join(", ")),
+    })
 }
 
 #[cfg(test)]
@@ -90,8 +165,61 @@ mod tests {
         };
         assert_eq!(values("notes", Some("body")).unwrap(), [b"abc".to_vec(), Vec::new()]);
         assert_eq!(values("notes", None).unwrap(), [b"12abc\x00\xff".to_vec(), b"3".to_vec()]);
-        assert!(values("notes", Some("nothing")).unwrap_err().contains("no such column"));
-        assert!(values("nothing; DROP TABLE notes", None).unwrap_err().contains("no such table"));
+        let wrong = values("notes", Some("nothing")).unwrap_err();
+        assert_eq!(wrong, "its table notes has the columns id, body, more");
+        let wrong = values("nothing; DROP TABLE notes", None).unwrap_err();
+        assert_eq!(wrong, "it has no table nothing; DROP TABLE notes; it has notes");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    /// All that is in a folder.
+    fn contents(folder: &Path) -> Vec<(std::ffi::OsString, Vec<u8>)> {
+        let entries = fs::read_dir(folder).unwrap().map(Result::unwrap);
+        let mut all: Vec<_> = entries.map(|e| (e.file_name(), fs::read(e.path()).unwrap())).collect();
+        all.sort();
+        all
+    }
+
+    fn count(file: &Path) -> usize {
+        let mut count = 0;
+        read(file, "t", None, &mut |_| {
+            count += 1;
+            Ok(())
+        })
+        .unwrap();
+        count
+    }
+
+    #[test]
+    fn changes_that_a_crash_left_unfinished_are_read_from_a_copy() {
+        for (mode, beside, rows) in [("wal", "-wal", 2000), ("delete", "-journal", 1000)] {
+            let (folder, crashed) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+            let file = folder.path().join("a.db");
+            let connection = Connection::open(&file).unwrap();
+            let insert = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
+                INSERT INTO t SELECT randomblob(500) FROM n";
+            let table = format!("PRAGMA journal_mode = {mode}; CREATE TABLE t (x); {insert};");
+            connection.execute_batch(&table).unwrap();
+            // What is spilled before the end of a transaction is in the file already, and its journal undoes it.
+            let more = format!("PRAGMA cache_size = 10; BEGIN; {insert}; UPDATE t SET x = randomblob(500);");
+            connection.execute_batch(&more).unwrap();
+            if mode == "wal" {
+                connection.execute_batch("COMMIT").unwrap();
+            }
+            for name in ["a.db".to_owned(), format!("a.db{beside}")] {
+                fs::copy(folder.path().join(&name), crashed.path().join(&name)).unwrap();
+            }
+            let before = contents(crashed.path());
+            assert_eq!(count(&crashed.path().join("a.db")), rows, "{mode}");
+            assert!(contents(crashed.path()) == before, "{mode}: something was written");
+            // The one that is open can be read too, and no file comes or goes.
+            if mode == "wal" {
+                let names =
+                    |folder: &Path| contents(folder).into_iter().map(|(name, _)| name).collect::<Vec<_>>();
+                let before = names(folder.path());
+                assert_eq!(count(&file), rows);
+                assert_eq!(names(folder.path()), before);
+            }
+        }
     }
 }

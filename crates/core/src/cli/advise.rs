@@ -5,7 +5,7 @@ mod measuring;
 use self::measuring::Measuring;
 use super::args::AdviseArgs;
 use super::run::check_store;
-use super::{Extras, print, report, runs, tell};
+use super::{Extras, files, print, report, runs, tell};
 use crate::cell::Data;
 use crate::error::{Error, Exit, Result};
 use crate::like::Likeness;
@@ -19,6 +19,9 @@ pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<
     let question = question(args, extras)?;
     for store in args.store.iter().flatten() {
         check_store(stores, store, true)?;
+    }
+    if let Some(path) = &args.html {
+        files::can_write_page(path)?;
     }
     let (runs, here, kept) = if args.from.is_empty() {
         let mut measuring = Measuring::new(stores, args, &question)?;

@@ -2,9 +2,10 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::atomic::Ordering;
 
 use super::args::ExportArgs;
-use super::{Extras, files, print, tell};
+use super::{Extras, files, launch, print, tell};
 use crate::error::{Error, Exit, Result};
 use crate::report::merge::Merged;
 use crate::report::{continuous, hgrm, sql};
@@ -34,18 +35,20 @@ fn sqlite(merged: &Merged<'_>, extras: Extras, path: &Path) -> Result<()> {
             "this build can't write SQLite files (--sqlite): build storebench with --features sqlite";
         return Err(Error::new(Exit::Usage, message));
     };
-    if fs::symlink_metadata(path).is_ok() && !sql::is_ours(path) {
-        let message = format!(
-            "{} is there already and was not written by storebench: name another file, or delete it",
-            path.display()
-        );
-        return Err(Error::new(Exit::NotStorebench, message));
-    }
+    files::refuse_theirs(path, sql::is_ours)?;
+    // Nothing half written is left behind where the user has enough of it.
+    let interrupted = launch::listen()?;
     files::replace_by(path, |beside| {
         // The system's own word on whether a file can be made there, which SQLite does not pass on.
         fs::File::create_new(beside).map_err(Error::io("writing", path))?;
         let written = open(beside).and_then(|mut out| sql::write(merged, out.as_mut()));
-        written.map_err(|why| sqlite_error(path, &why))
+        written.map_err(|why| sqlite_error(path, &why))?;
+        match interrupted.load(Ordering::Relaxed) {
+            true => {
+                Err(Error::new(Exit::Interrupted, format!("interrupted; {} was not written", path.display())))
+            }
+            false => Ok(()),
+        }
     })?;
     tell(&format!("written: {}", path.display()));
     Ok(())

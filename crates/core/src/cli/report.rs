@@ -85,7 +85,7 @@ pub fn page(merged: &Merged<'_>, advice: Option<&str>, path: &Path) -> Result<()
     let mut bytes = Vec::new();
     html::write(merged, advice, &mut bytes)
         .map_err(|error| Error::new(Exit::Failure, format!("writing the page: {error}")))?;
-    files::replace(path, &bytes)
+    files::page(path, &bytes)
 }
 
 /// The names of the harness's own stores.

@@ -1,6 +1,7 @@
 //! The folders that a user means.
 
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use crate::error::{Error, Exit, Result};
 use crate::folder;
@@ -8,8 +9,26 @@ use crate::result::Run;
 
 /// The folder of a run: a path, `latest`, or a name in the runs' directory.
 pub fn find(name: &Path, runs: &Path) -> Result<PathBuf> {
+    find_latest_by(name, runs, |path| modified(&path.join("run.json")))
+}
+
+/// The folder of a run or of the runs behind an answer.
+fn find_any(name: &Path, runs: &Path) -> Result<PathBuf> {
+    find_latest_by(name, runs, |path| {
+        modified(&path.join("run.json"))
+            .max(within(path).iter().filter_map(|run| modified(&run.join("run.json"))).max())
+    })
+}
+
+/// When a file was written last, if it is there.
+fn modified(path: &Path) -> Option<SystemTime> {
+    std::fs::metadata(path).and_then(|file| file.modified()).ok()
+}
+
+/// `latest` is the folder for which `when` gives the latest time.
+fn find_latest_by(name: &Path, runs: &Path, when: impl Fn(&Path) -> Option<SystemTime>) -> Result<PathBuf> {
     if name == Path::new("latest") && !name.exists() {
-        return latest(runs);
+        return latest(runs, when);
     }
     let there = runs.join(name);
     if !name.exists() && (there.join("run.json").exists() || !within(&there).is_empty()) {
@@ -21,11 +40,21 @@ pub fn find(name: &Path, runs: &Path) -> Result<PathBuf> {
 /// Reads the runs that a user names: folders of runs, or folders in which an answer's runs lie.
 ///
 /// # Errors
-/// When one can't be read.
+/// When one can't be read, or is named twice.
 pub fn read_all(names: &[PathBuf], runs: &Path) -> Result<Vec<Run>> {
     let mut all = Vec::new();
+    let mut seen = Vec::new();
     for name in names {
-        let path = find(name, runs)?;
+        let path = find_any(name, runs)?;
+        let full = std::fs::canonicalize(&path).unwrap_or_else(|_| path.clone());
+        if seen.contains(&full) {
+            let message = format!(
+                "{} is named twice, and its trials would count twice: name different runs",
+                path.display()
+            );
+            return Err(Error::new(Exit::BadValue, message));
+        }
+        seen.push(full);
         let within = if path.join("run.json").exists() { Vec::new() } else { within(&path) };
         if within.is_empty() {
             all.push(folder::read(&path)?);
@@ -41,20 +70,18 @@ pub fn read_all(names: &[PathBuf], runs: &Path) -> Result<Vec<Run>> {
 pub const ANSWER: &str = "advise-";
 
 /// The runs behind an answer, in the order of their start; none in any other folder.
-fn within(folder: &Path) -> Vec<PathBuf> {
+pub fn within(folder: &Path) -> Vec<PathBuf> {
     if !folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with(ANSWER)) {
         return Vec::new();
     }
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
     let mut runs: Vec<PathBuf> = paths.filter(|path| path.join("run.json").exists()).collect();
-    runs.sort_by_cached_key(|path| {
-        std::fs::metadata(path.join("run.json")).and_then(|file| file.modified()).ok()
-    });
+    runs.sort_by_cached_key(|path| modified(&path.join("run.json")));
     runs
 }
 
-fn latest(runs: &Path) -> Result<PathBuf> {
+fn latest(runs: &Path, when: impl Fn(&Path) -> Option<SystemTime>) -> Result<PathBuf> {
     let entries = std::fs::read_dir(runs).map_err(|error| {
         Error::new(
             Exit::NotStorebench,
@@ -63,8 +90,9 @@ fn latest(runs: &Path) -> Result<PathBuf> {
     })?;
     entries
         .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| path.join("run.json").exists())
-        .max_by_key(|path| std::fs::metadata(path.join("run.json")).and_then(|file| file.modified()).ok())
+        .filter_map(|path| Some((when(&path)?, path)))
+        .max()
+        .map(|(_, path)| path)
         .ok_or_else(|| Error::new(Exit::NotStorebench, format!("there is no run in {}", runs.display())))
 }
 

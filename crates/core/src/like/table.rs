@@ -1,22 +1,43 @@
 //! A column of a CSV file with a header: every row has one value in it.
 
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
 
 use super::Sample;
 use crate::error::meant;
 
+/// Columns that are named where none is the one asked for.
+const LISTED: usize = 20;
+/// Bytes in which a file that is no text shows itself.
+const START: u64 = 8192;
+
+/// Whether a file is no text: texts have no NUL.
+fn is_binary(file: &Path) -> io::Result<bool> {
+    let mut start = Vec::new();
+    File::open(file)?.take(START).read_to_end(&mut start)?;
+    Ok(start.contains(&0))
+}
+
 pub fn look(file: &Path, column: &str, sample: &mut Sample) -> Result<(), String> {
     let fault = |error: csv::Error| format!("{}: {error}", file.display());
+    if is_binary(file).map_err(|error| format!("{}: {error}", file.display()))? {
+        return Err(format!("{} is no CSV file: it holds bytes that no text has", file.display()));
+    }
     let mut rows = csv::ReaderBuilder::new().from_path(file).map_err(fault)?;
     let head = rows.byte_headers().map_err(fault)?.clone();
     let names: Vec<String> = head.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect();
+    let told = |name: &String| name.escape_debug().to_string();
     let Some(position) = names.iter().position(|name| name == column) else {
         let hint = meant(column, names.iter().map(String::as_str));
-        let hint = hint.map_or_else(String::new, |name| format!(" (did you mean {name}?)"));
+        let hint = hint.map_or_else(String::new, |name| format!(" (did you mean {}?)", name.escape_debug()));
+        let listed: Vec<String> = names.iter().take(LISTED).map(told).collect();
+        let more = names.len().saturating_sub(LISTED);
+        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
         return Err(format!(
-            "{} has no column {column:?}{hint}; it has {}",
+            "{} has no column {column:?}{hint}; it has {}{more}",
             file.display(),
-            names.join(", ")
+            listed.join(", ")
         ));
     };
     let mut row = csv::ByteRecord::new();

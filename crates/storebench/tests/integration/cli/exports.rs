@@ -93,10 +93,10 @@ mod sqlite {
     fn our_own_file_is_replaced_and_no_other() {
         let scratch = run();
         let path = written("ours.db");
-        fs::write(scratch.join("ours.db.part"), "left by a killed process").unwrap();
+        fs::write(scratch.join("ours.db.part"), "mine").unwrap();
         let first = fs::read(&path).unwrap();
         assert_eq!(fs::read(written("ours.db")).unwrap(), first);
-        assert!(!scratch.join("ours.db.part").exists());
+        assert_eq!(fs::read_to_string(scratch.join("ours.db.part")).unwrap(), "mine");
         scratch.write("notes.txt", "mine");
         let theirs = Connection::open(scratch.join("theirs.db")).unwrap();
         theirs.execute_batch("CREATE TABLE t (x)").unwrap();
