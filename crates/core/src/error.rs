@@ -65,6 +65,29 @@ impl Exit {
         Exit::Interrupted,
     ];
 
+    /// What it means, in a line of the help.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Exit::Success => "all that was asked for was done",
+            Exit::Failure => "something failed that has no code of its own",
+            Exit::Usage => "the command line can't be understood",
+            Exit::UnknownStore => "a store that is not known, or that this build lacks",
+            Exit::BadValue => "a value on the command line that can't be used",
+            Exit::BadPlan => "a study or plan that can't be read or makes no sense",
+            Exit::NotStorebench => "a folder that is no run, or a file that is not storebench's",
+            Exit::OtherVersion => "a run of another version of the format, or of the engines",
+            Exit::Permission => "the system does not permit it",
+            Exit::ReadOnly => "the file system is read-only",
+            Exit::DiskFull => "the disk is full, or too small for any cell",
+            Exit::Busy => "another process is at work on this run",
+            Exit::Nothing => "there is no cell to run, or no result to show",
+            Exit::TrialsFailed => "the run ended, and some of its trials failed",
+            Exit::Unlike => "compare: the runs are of unlike machines or plans",
+            Exit::Worse => "compare --fail-above: figures are worse, or cells fail",
+            Exit::Interrupted => "interrupted; finished results are kept",
+        }
+    }
+
     /// The process's exit code.
     pub fn code(self) -> u8 {
         match self {

@@ -10,6 +10,7 @@ use clap::{Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 
 use crate::cell::{Background, Cache, DEFAULT_PLACE, Data, GuaranteeChoice, Rate, Tuning};
+use crate::error::Exit;
 use crate::plan::{Bytes, Changes, Compression, Percent, Period, Settings};
 use crate::units::{CountRange, SizeRange};
 use crate::workload::driver::{Operation, Visit};
@@ -26,19 +27,23 @@ acknowledged write survives.";
 
 const EXAMPLES: &str = "\
 Examples:
-  storebench run crud --quick            a first answer in about three minutes
+  storebench run crud --quick            a first answer in about two minutes
   storebench run crud --store sqlite,lmdb --records 1000 --record-size 1KiB..10KiB
   storebench advise --records 100k --size 1KiB..4KiB   one question, one answer, in two minutes
   storebench report latest               the table of winners again
   storebench report latest --table       every figure
   storebench compare before-run after-run    what changed, and what of it is significant
-  storebench stores                      what can be measured, and which guarantees it gives
+  storebench stores                      what can be measured, and which guarantees it gives";
 
-Exit codes are listed in docs/exit-codes.md.";
+/// The examples, and all exit codes.
+fn examples_and_codes() -> String {
+    let code = |exit: &Exit| format!("\n  {:>3}  {}", exit.code(), exit.meaning());
+    format!("{EXAMPLES}\n\nExit codes:{}", Exit::ALL.iter().map(code).collect::<String>())
+}
 
 /// The command line.
 #[derive(Debug, Parser)]
-#[command(name = "storebench", version, about = ABOUT, long_about = LONG_ABOUT, after_help = EXAMPLES)]
+#[command(name = "storebench", version, about = ABOUT, long_about = LONG_ABOUT, after_help = EXAMPLES, after_long_help = examples_and_codes())]
 pub struct Args {
     #[command(subcommand)]
     pub command: Command,
@@ -117,7 +122,7 @@ pub struct RunArgs {
     /// Apply a preset of the study
     #[arg(long, conflicts_with = "resume")]
     pub preset: Option<String>,
-    /// Short for --preset quick: covers everything coarsely, in about three minutes
+    /// Short for --preset quick: covers everything coarsely, in about two minutes
     #[arg(long, conflicts_with_all = ["resume", "preset"])]
     pub quick: bool,
     /// List the cells, with an estimate of time and disk, and run nothing
@@ -348,7 +353,7 @@ pub struct ReportArgs {
     /// Every figure of every store, with intervals
     #[arg(long, conflicts_with_all = ["csv", "csv_long", "json", "html"])]
     pub table: bool,
-    /// The CSV format of paper 000
+    /// The CSV format of the paper that the study crud reproduces
     #[arg(long, conflicts_with_all = ["csv_long", "json", "html"])]
     pub csv: bool,
     /// One tidy row per operation and trial, with everything
@@ -360,14 +365,14 @@ pub struct ReportArgs {
     /// A page for the browser, in one file that needs no network
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub html: Option<PathBuf>,
-    #[command(flatten, next_help_heading = "For other tools")]
-    pub export: ExportArgs,
     /// Published tables of winners beside the run's; by name, or all that were measured like it
     #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["table", "csv", "csv_long", "json", "html"])]
     pub published: Option<String>,
     /// Directory of the runs, for `latest`
     #[arg(long, value_name = "DIR", default_value = "storebench-runs", value_hint = ValueHint::DirPath)]
     pub out: PathBuf,
+    #[command(flatten, next_help_heading = "For other tools")]
+    pub export: ExportArgs,
 }
 
 /// What other tools read. Each is a form of its own, which excludes all others.

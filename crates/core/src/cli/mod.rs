@@ -90,7 +90,7 @@ fn dispatch(stores: &[StoreDef], extras: Extras, command: Command) -> Result<Exi
         Command::Stores => stores::list(stores),
         Command::Studies => studies::list(),
         Command::Clean { directories } => clean::clean(&directories),
-        Command::Completions { shell } => man::completions(shell),
+        Command::Completions { shell } => man::completions(stores, shell),
         Command::Man { directory } => man::pages(&directory),
         Command::Hidden(Hidden::Trial { spec, out }) => {
             child::main(stores, &spec, &out)?;

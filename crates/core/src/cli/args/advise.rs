@@ -17,8 +17,8 @@ Examples:
   storebench advise --like data.csv:body --mix get=1 --max-memory 256MiB
   storebench advise --records 1000 --size 1KiB --from latest   from results that are there
 
-Unless told otherwise: of 100 operations 80 get, 15 update and 5 insert; guarantee process; one thread;
-incompressible values; the quickest store is wanted.";
+Unless told otherwise: of 100 operations 80 get, 15 update and 5 insert; guarantee process; one
+thread; incompressible values; the quickest store is wanted.";
 
 /// Arguments of `advise`.
 #[derive(Debug, Parser)]

@@ -14,8 +14,8 @@ Examples:
   storebench compare before-run latest --html compare.html
   storebench compare a1-run,a2-run,a3-run b1-run,b2-run,b3-run    sets of runs, made alternately
 
-Five trials or more on each side (storebench run --trials 5) find what is worth finding; fewer than three claim
-nothing.";
+Five trials or more on each side (storebench run --trials 5) find what is worth finding; fewer
+than three claim nothing.";
 
 /// Arguments of `compare`.
 #[derive(Debug, Parser)]

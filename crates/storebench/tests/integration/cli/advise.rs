@@ -84,6 +84,7 @@ fn a_report_shows_the_runs_behind_an_answer() {
     let (scratch, _) = answered();
     let said = scratch.storebench(&format!("report {}", folder())).ends(Exit::Success);
     assert!(said.out.contains("study advise") && said.out.contains("flat-folder"), "{said}");
+    assert_eq!(scratch.storebench("report latest").ends(Exit::Success).out, said.out);
 }
 
 #[test]

@@ -32,6 +32,9 @@ fn help_fits_the_screen_and_shows_by_example() {
     for command in COMMANDS {
         assert!(help.contains(&format!("\n  {command} ")), "{command}\n{help}");
     }
+    for exit in Exit::ALL {
+        assert!(help.contains(&format!("\n  {:>3}  {}", exit.code(), exit.meaning())), "{exit:?}\n{help}");
+    }
     assert!(!help.contains("__"), "what the program says to itself is not shown: {help}");
     assert_eq!(scratch.storebench("help run").ends(Exit::Success).out, scratch.storebench("run --help").out);
 }
@@ -99,6 +102,16 @@ fn completions_are_scripts_that_their_shells_accept() {
         echo ${COMPREPLY[@]}";
     let said = said(Command::new("bash").args(["-c", complete]).current_dir(script.parent().unwrap()));
     assert_eq!(said.out, "report\n", "{said}");
+    for (argument, begun, whole) in [("--store", "lev", "leveldb"), ("--guarantee", "po", "power")] {
+        let complete = format!(
+            "source ./script; COMP_WORDS=(storebench run {argument} {begun}); COMP_CWORD=3; \
+             _storebench storebench {begun} {argument}; echo ${{COMPREPLY[@]}}"
+        );
+        let said = super::support::said(
+            Command::new("bash").args(["-c", &complete]).current_dir(script.parent().unwrap()),
+        );
+        assert_eq!(said.out, format!("{whole}\n"), "{said}");
+    }
 }
 
 #[test]

@@ -61,6 +61,34 @@ fn a_run_is_found_by_path_by_name_and_as_the_latest() {
 }
 
 #[test]
+fn a_run_that_is_named_twice_would_count_twice() {
+    let scratch = Scratch::new();
+    scratch.storebench(&format!("run crud --store flat-folder {TINY}")).ends(Exit::Success);
+    let name = scratch.only_run().file_name().unwrap().to_string_lossy().into_owned();
+    let twice = scratch.storebench(&format!("report latest {name}"));
+    twice.complains(Exit::BadValue, &["is named twice"]);
+}
+
+#[test]
+fn a_page_replaces_pages_alone() {
+    let scratch = Scratch::new();
+    scratch.storebench(&format!("run crud --store flat-folder {TINY}")).ends(Exit::Success);
+    scratch.storebench("report latest --html page.html").ends(Exit::Success);
+    scratch.storebench("report latest --html page.html").ends(Exit::Success);
+    let results = format!("{}/results.jsonl", scratch.only_run().display());
+    scratch.write("app.db", "a user's");
+    let before = scratch.contents();
+    for theirs in ["app.db", &results] {
+        let said = scratch.storebench(&format!("report latest --html {theirs}"));
+        said.complains(Exit::NotStorebench, &["was not written by storebench: name another file"]);
+        let said =
+            scratch.storebench(&format!("advise --records 10 --size 10B --from latest --html {theirs}"));
+        said.complains(Exit::NotStorebench, &["was not written by storebench: name another file"]);
+    }
+    assert!(scratch.contents() == before);
+}
+
+#[test]
 fn the_table_of_winners_keeps_guarantees_apart() {
     let [first, _] = folders();
     let text = report(&first.display().to_string());
