@@ -126,7 +126,7 @@ fn read_header(path: &Path) -> Result<RunHeader> {
                 format!("{} is not a run of storebench: it has no {HEADER}", path.display())
             } else {
                 format!(
-                    "there is no {}: name the folder of a run, a run's name in --out, or latest",
+                    "there is no run {}: name the folder of a run, its name in the directory of the runs, or latest",
                     path.display()
                 )
             };

@@ -109,8 +109,12 @@ fn a_folder_that_is_no_run_is_left_as_it_is() {
     scratch.write("file", "text");
     let before = scratch.contents();
     for folder in ["photos", "odd", "broken", "file", "nowhere"] {
-        let words =
-            [folder, if folder == "odd" || folder == "broken" { "header of a run" } else { "is not a run" }];
+        let wrong = match folder {
+            "odd" | "broken" => "header of a run",
+            "nowhere" => "there is no run nowhere",
+            _ => "is not a run",
+        };
+        let words = [folder, wrong];
         scratch.storebench(&format!("report {folder}")).complains(Exit::NotStorebench, &words);
         scratch.storebench(&format!("run --resume {folder}")).complains(Exit::NotStorebench, &words);
     }
