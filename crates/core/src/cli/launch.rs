@@ -147,6 +147,7 @@ fn header(stores: &[StoreDef], plan: &Plan, places: &Places, hardware: Option<&s
         places: places.iter().map(info).collect::<Result<_>>()?,
         stores: store_infos(stores, plan),
         left_out: Vec::new(),
+        looks: Vec::new(),
     })
 }
 

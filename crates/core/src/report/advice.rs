@@ -7,6 +7,7 @@ mod figures;
 mod find;
 mod html;
 pub mod judge;
+pub mod looks;
 pub mod question;
 mod sentences;
 pub mod snippet;
@@ -22,7 +23,6 @@ use super::grid::Style;
 use super::matrix::Position;
 use super::merge::Merged;
 use crate::result::PlaceInfo;
-use crate::stats::Rule;
 use crate::units::{CountRange, SizeRange};
 
 pub use self::find::Uncovered;
@@ -78,10 +78,8 @@ impl Advice {
 
     /// Whether the best is told from the second, or both are known to be alike to within `precision`, a share of 1.
     pub fn is_clear(&self, precision: f64) -> bool {
-        let Some(second) = self.verdict.ranking.get(1) else { return true };
-        let interval = second.times_worse.and_then(|ratio| ratio.ratio.interval);
-        second.rule == Some(Rule::Interval)
-            && interval.is_some_and(|i| i.low > 1.0 || i.high / i.low <= 1.0 + 2.0 * precision)
+        let second = self.verdict.ranking.get(1);
+        second.is_none_or(|second| looks::is_clear(second.rule, second.times_worse, precision))
     }
 
     /// The answer for a terminal; `snippet` opens the recommended store. Each line is ended.

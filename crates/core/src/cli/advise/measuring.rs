@@ -15,10 +15,11 @@ use crate::estimate;
 use crate::place::directory::WorkFolder;
 use crate::place::probe::Probe;
 use crate::plan::{self, Bytes, Changes, Period, Plan};
+use crate::report::advice::looks;
 use crate::report::advice::question::Question;
 use crate::report::advice::{Advice, Here};
 use crate::report::merge::Merged;
-use crate::result::{Run, TrialResult};
+use crate::result::{Run, RunHeader, TrialResult};
 use crate::runner::parent::Enough;
 use crate::schedule::{self, Room};
 use crate::store::StoreDef;
@@ -122,7 +123,7 @@ impl<'a> Measuring<'a> {
 
     /// Runs a plan; says whether it was interrupted.
     fn stage(&mut self, name: &str, plan: &Plan) -> Result<bool> {
-        let ended = self.carry_out(name, plan, None)?;
+        let ended = self.carry_out(name, plan, &[], None)?;
         Ok(self.keep(ended))
     }
 
@@ -133,13 +134,20 @@ impl<'a> Measuring<'a> {
         interrupted
     }
 
-    /// Runs a plan; says what came of it, and whether it was interrupted.
-    fn carry_out(&self, name: &str, plan: &Plan, enough: Option<Enough<'_>>) -> Result<Option<(Run, bool)>> {
-        let launch = Launch::new(self.stores, plan, &self.places, None)?;
+    /// Runs a plan; says what came of it, and whether it was interrupted. `looks` is written down with it.
+    fn carry_out(
+        &self,
+        name: &str,
+        plan: &Plan,
+        looks: &[u32],
+        enough: Option<Enough<'_>>,
+    ) -> Result<Option<(Run, bool)>> {
+        let mut launch = Launch::new(self.stores, plan, &self.places, None)?;
         if launch.cells.is_empty() && !self.runs.is_empty() {
             // Larger records, or more of them, than the disk holds: nothing is lost but a look at them.
             return Ok(None);
         }
+        launch.header.looks = looks.to_vec();
         let folder = launch.folder(&self.folder, name)?;
         let (path, ended) = launch.carry_out(&[], folder, enough, &self.interrupted)?;
         Ok(Some((crate::folder::read(&path)?, ended.interrupted)))
@@ -158,28 +166,50 @@ impl<'a> Measuring<'a> {
 
     /// Whether a block of these stores, `factor` times as long as the first, ends within a share of the budget.
     fn time_for(&self, stores: &[String], factor: f64, share: f64) -> bool {
-        let took: f64 = self.runs.first().map_or(0.0, |run| {
-            let trials = run.trials.iter().filter(|trial| stores.contains(&trial.cell.store));
-            trials.map(|trial| trial.wall_s).sum()
-        });
-        self.start.elapsed().as_secs_f64() + took * factor <= self.budget.as_secs_f64() * share
+        self.took_s(stores) * factor <= self.left_s(share)
     }
 
-    /// Adds blocks of the best stores until it is clear which is best, or time is up.
+    /// How long these stores took in the first block, in seconds.
+    fn took_s(&self, stores: &[String]) -> f64 {
+        self.runs.first().map_or(0.0, |run| {
+            let trials = run.trials.iter().filter(|trial| stores.contains(&trial.cell.store));
+            trials.map(|trial| trial.wall_s).sum()
+        })
+    }
+
+    /// What is left of a share of the budget, in seconds; negative when it is used up.
+    fn left_s(&self, share: f64) -> f64 {
+        self.budget.as_secs_f64() * share - self.start.elapsed().as_secs_f64()
+    }
+
+    /// Adds blocks of the best stores until it is clear which is best at one of the planned looks, or time is up.
     fn again(&mut self, finalists: &[String]) -> Result<bool> {
         let mut plan = self.plan.clone();
         plan.apply(Changes { store: Some(finalists.to_vec()), ..Changes::default() })?;
-        let harness = report::harness(self.stores);
+        let blocks = self.left_s(BEST_SHARE) / self.took_s(finalists).max(f64::MIN_POSITIVE);
+        // The first block is there already.
+        let planned = looks::planned(1 + blocks as u32);
         let enough = |trials: &[TrialResult]| {
-            let mut runs = self.runs.clone();
-            runs.extend(self.runs.first().map(|run| Run { trials: trials.to_vec(), ..run.clone() }));
-            let merged = Merged::new(&runs, &harness);
-            let clear = |advice: Advice| advice.is_clear(PRECISION);
+            let blocks = 2 + trials.iter().map(|trial| trial.block).max().unwrap_or(0);
             !self.time_for(finalists, 1.0, BEST_SHARE)
-                || Advice::from_runs(self.question, &merged, Some(self.here())).is_ok_and(clear)
+                || looks::is_over(planned, blocks, || self.is_clear_with(trials, planned))
         };
-        let ended = self.carry_out("best", &plan, Some(&enough))?;
+        let ended = self.carry_out("best", &plan, planned, Some(&enough))?;
         Ok(self.keep(ended))
+    }
+
+    /// Whether it is clear which store is best, with these trials besides those that are kept.
+    fn is_clear_with(&self, trials: &[TrialResult], looks: &[u32]) -> bool {
+        let mut runs = self.runs.clone();
+        let again = |run: &Run| {
+            let header = RunHeader { looks: looks.to_vec(), ..run.header.clone() };
+            Run { header, trials: trials.to_vec() }
+        };
+        runs.extend(self.runs.first().map(again));
+        let harness = report::harness(self.stores);
+        let merged = Merged::new(&runs, &harness);
+        let advice = Advice::from_runs(self.question, &merged, Some(self.here()));
+        advice.is_ok_and(|advice| advice.is_clear(PRECISION))
     }
 
     /// Smaller and larger records, fewer and more of them.

@@ -3,12 +3,13 @@
 use indexmap::IndexMap;
 
 use super::figures::{Figures, Here, fits, weighed};
+use super::looks;
 use super::question::{Goal, Question};
 use crate::report::column::MEAN_LATENCY;
 use crate::report::matrix::{Position, Sorted, series};
 use crate::report::merge::{Entry, Group, Merged, measured};
 use crate::result::Outcome;
-use crate::stats::{Better, Ratio, Rule, Summary, compare, decide};
+use crate::stats::{Better, Ratio, Rule, Summary, compare_at, decide_at};
 use crate::store::Setting;
 use crate::workload::driver::Operation;
 
@@ -57,6 +58,8 @@ pub struct Verdict {
     pub ranking: Vec<Candidate>,
     /// Those that don't.
     pub out: Vec<Out>,
+    /// How many looks at the figures the intervals allow for; 1 where nobody looked before the end.
+    pub looks: usize,
 }
 
 /// Judges the stores at a position of a group.
@@ -73,15 +76,17 @@ pub fn judge(merged: &Merged<'_>, group: &Group<'_>, at: Position, question: &Qu
     let by_goal: IndexMap<Goal, Here<'_>> =
         Goal::ALL.into_iter().map(|goal| (goal, weighed(&here, &question.mix, goal))).collect();
     let weights = &by_goal[&question.goal];
-    let standings = decide(&weights.values().cloned().collect::<Vec<_>>(), Better::Lower);
+    let looks = looks::behind(merged, all);
+    let confidence = looks::confidence(looks);
+    let standings = decide_at(&weights.values().cloned().collect::<Vec<_>>(), Better::Lower, confidence);
     let best = standings.first().and_then(|first| weights.get_index(first.index)).map(|(store, _)| *store);
     let mut ranking: Vec<Candidate> = Vec::new();
     for standing in standings {
         let Some((store, _)) = weights.get_index(standing.index) else { continue };
-        let Some(mut candidate) = candidate(store, &here[*store], question) else { continue };
+        let Some(mut candidate) = candidate(store, &here[*store], question, confidence) else { continue };
         candidate.times_worse = standing.times_worse;
         (candidate.wins, candidate.rule) = (standing.wins, standing.rule);
-        candidate.against_best = against(best, store, &by_goal);
+        candidate.against_best = against(best, store, &by_goal, confidence);
         ranking.push(candidate);
     }
     mark_front(&mut ranking);
@@ -95,13 +100,18 @@ pub fn judge(merged: &Merged<'_>, group: &Group<'_>, at: Position, question: &Qu
         (cell.data, cell.record_size, cell.records) == at && !all.contains_key(cell.store.as_str())
     });
     out.extend(omitted.map(|o| Out { store: o.cell.store.clone(), why: o.reason.to_owned() }));
-    Verdict { ranking, out }
+    Verdict { ranking, out, looks }
 }
 
-fn candidate(store: &str, entries: &[Entry<'_>], question: &Question) -> Option<Candidate> {
+fn candidate(
+    store: &str,
+    entries: &[Entry<'_>],
+    question: &Question,
+    confidence: f64,
+) -> Option<Candidate> {
     let trials = measured(entries);
     let figures: Vec<Figures> = trials.iter().filter_map(|(_, m)| Figures::of(m, &question.mix)).collect();
-    let summary = |value: fn(&Figures) -> f64| Summary::of(&figures.iter().map(value).collect::<Vec<_>>());
+    let summary = |value: fn(&Figures) -> f64| Summary::at(&figures.iter().map(value).collect::<Vec<_>>(), confidence);
     let latency = |operation: Operation| {
         let values: Vec<f64> = series(entries, operation.name(), &MEAN_LATENCY).into_values().collect();
         Some((operation, Summary::of(&values)?))
@@ -127,9 +137,10 @@ fn against(
     best: Option<&str>,
     store: &str,
     by_goal: &IndexMap<Goal, Here<'_>>,
+    confidence: f64,
 ) -> Vec<(Goal, Option<Ratio>)> {
     let Some(best) = best.filter(|best| *best != store) else { return Vec::new() };
-    let ratio = |here: &Here<'_>| compare(here.get(store)?, here.get(best)?);
+    let ratio = |here: &Here<'_>| compare_at(here.get(store)?, here.get(best)?, confidence);
     [Goal::Speed, Goal::Space, Goal::Memory].into_iter().map(|goal| (goal, ratio(&by_goal[&goal]))).collect()
 }
 

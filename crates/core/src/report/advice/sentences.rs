@@ -92,11 +92,15 @@ pub fn sure(advice: &Advice) -> String {
     let ratio = second.times_worse;
     match (second.rule, ratio.and_then(|ratio| Some((ratio, ratio.ratio.interval?)))) {
         (Some(Rule::Interval), Some((ratio, interval))) => format!(
-            "Better than {}, the next, by a factor of {} to {} ({:.0} % confidence, {} trials of each side by side).",
+            "Better than {}, the next, by a factor of {} to {} ({:.0} % confidence{}, {} trials of each side by side).",
             second.store,
             three_digits(interval.low),
             three_digits(interval.high),
             CONFIDENCE * 100.0,
+            match advice.verdict.looks {
+                1 => String::new(),
+                looks => format!(", allowing for {looks} looks"),
+            },
             ratio.blocks,
         ),
         _ => format!(

@@ -55,6 +55,25 @@ fn the_best_comes_first_and_the_others_are_weighed_against_it() {
 }
 
 #[test]
+fn intervals_allow_for_the_looks_that_were_planned() {
+    let plain = advice(&question(), &[three_blocks()]).unwrap();
+    let mut stopped = three_blocks();
+    stopped.header.looks = vec![3, 5, 8, 12, 20];
+    let stopped = advice(&question(), &[stopped]).unwrap();
+    let interval = |advice: &Advice| advice.verdict.ranking[2].times_worse.unwrap().ratio.interval.unwrap();
+    assert!((interval(&stopped).confidence - 0.99).abs() < 1e-12);
+    assert!(interval(&stopped).low < interval(&plain).low);
+    let against = stopped.verdict.ranking[1].against_best[0].1.unwrap().ratio.interval.unwrap();
+    assert!((against.confidence - 0.99).abs() < 1e-12);
+    assert!(sentences::sure(&stopped).contains("(95 % confidence, allowing for 5 looks, 3 trials"));
+    assert!(sentences::sure(&plain).contains("(95 % confidence, 3 trials"));
+    // Two such runs together may have come from any look of one and any of the other.
+    let mut twice = [three_blocks(), three_blocks()];
+    twice.iter_mut().for_each(|run| run.header.looks = vec![3, 5]);
+    assert_eq!(advice(&question(), &twice).unwrap().verdict.looks, 4);
+}
+
+#[test]
 fn a_store_with_too_much_memory_is_out_of_the_question() {
     // The samples' memory is a kibibyte for each nanosecond.
     let question = Question { max_memory_bytes: Some(1200 << 10), ..question() };

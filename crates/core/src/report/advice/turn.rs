@@ -1,10 +1,11 @@
 //! What would change an answer: another goal, another share of gets, other records.
 
 use super::figures::{Here, fits, weighed};
+use super::looks;
 use super::question::{Goal, Mix, Question};
 use crate::report::matrix::{Position, Sorted};
 use crate::report::merge::{Group, Merged};
-use crate::stats::{Better, Ratio, compare, decide};
+use crate::stats::{Better, Ratio, compare, decide_at};
 use crate::units::{CountRange, SizeRange};
 use crate::workload::driver::Operation;
 
@@ -44,7 +45,7 @@ pub fn turns(merged: &Merged<'_>, group: &Group<'_>, at: Position, question: &Qu
         .filter(|goal| *goal != question.goal)
         .filter_map(|goal| {
             let here = look.here(at, &question.mix, goal);
-            other_winner(&here, best).map(|(store, times)| Turn::Goal(goal, store, times))
+            other_winner(&here, best, look.confidence(at)).map(|(store, times)| Turn::Goal(goal, store, times))
         })
         .collect();
     if question.goal != Goal::Space && question.goal != Goal::Memory {
@@ -82,12 +83,19 @@ impl<'a> Look<'_, '_, 'a> {
         weighed(&entries, mix, goal)
     }
 
+    /// The confidence of intervals at a position.
+    fn confidence(&self, at: Position) -> f64 {
+        looks::confidence(self.sorted.entries.get(&at).map_or(1, |here| looks::behind(self.merged, here)))
+    }
+
     /// The shares of gets, to a hundredth, beyond which another store is best.
     fn gets(&self, at: Position) -> Vec<Turn> {
         let now = (self.question.mix.share(Operation::Get) * 100.0).round() as u32;
+        let confidence = self.confidence(at);
         let winner = |percent: u32| {
             let mix = self.question.mix.with_gets(f64::from(percent) / 100.0)?;
-            other_winner(&self.here(at, &mix, self.question.goal), self.best).map(|(store, _)| store)
+            let here = self.here(at, &mix, self.question.goal);
+            other_winner(&here, self.best, confidence).map(|(store, _)| store)
         };
         let fewer = (0..now).rev().find_map(|percent| Some((percent, winner(percent)?)));
         let more = (now + 1..=100).find_map(|percent| Some((percent, winner(percent)?)));
@@ -104,8 +112,9 @@ impl<'a> Look<'_, '_, 'a> {
         (from, to): (f64, f64),
     ) -> Option<(String, Option<Ratio>, Option<f64>)> {
         let here = self.here(at, &self.question.mix, self.question.goal);
+        let confidence = self.confidence(there);
         let there = self.here(there, &self.question.mix, self.question.goal);
-        let (store, times) = other_winner(&there, self.best)?;
+        let (store, times) = other_winner(&there, self.best, confidence)?;
         let ratio = |place: &Here<'_>| {
             compare(place.get(store.as_str())?, place.get(self.best)?).map(|ratio| ratio.ratio.value)
         };
@@ -120,8 +129,8 @@ fn even(from: f64, to: f64, a: f64, b: f64) -> Option<f64> {
 }
 
 /// The best store here, where `best` is neither it nor too close to call with it; and how many times better it is.
-fn other_winner(here: &Here<'_>, best: &str) -> Option<(String, Option<Ratio>)> {
-    let standings = decide(&here.values().cloned().collect::<Vec<_>>(), Better::Lower);
+fn other_winner(here: &Here<'_>, best: &str, confidence: f64) -> Option<(String, Option<Ratio>)> {
+    let standings = decide_at(&here.values().cloned().collect::<Vec<_>>(), Better::Lower, confidence);
     let name = |index: usize| here.get_index(index).map(|(store, _)| *store);
     let first = name(standings.first()?.index)?;
     let own = standings.iter().find(|standing| name(standing.index) == Some(best))?;
