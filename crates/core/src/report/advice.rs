@@ -3,6 +3,7 @@
 //! The time of an operation is that of each kind, measured on its own, weighed by its share of the mix. What decides between
 //! stores is what decides everywhere ([`crate::stats::decide`]).
 
+pub mod elsewhere;
 mod figures;
 mod find;
 mod html;

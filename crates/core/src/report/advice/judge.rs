@@ -103,15 +103,11 @@ pub fn judge(merged: &Merged<'_>, group: &Group<'_>, at: Position, question: &Qu
     Verdict { ranking, out, looks }
 }
 
-fn candidate(
-    store: &str,
-    entries: &[Entry<'_>],
-    question: &Question,
-    confidence: f64,
-) -> Option<Candidate> {
+fn candidate(store: &str, entries: &[Entry<'_>], question: &Question, confidence: f64) -> Option<Candidate> {
     let trials = measured(entries);
     let figures: Vec<Figures> = trials.iter().filter_map(|(_, m)| Figures::of(m, &question.mix)).collect();
-    let summary = |value: fn(&Figures) -> f64| Summary::at(&figures.iter().map(value).collect::<Vec<_>>(), confidence);
+    let summary =
+        |value: fn(&Figures) -> f64| Summary::at(&figures.iter().map(value).collect::<Vec<_>>(), confidence);
     let latency = |operation: Operation| {
         let values: Vec<f64> = series(entries, operation.name(), &MEAN_LATENCY).into_values().collect();
         Some((operation, Summary::of(&values)?))
@@ -155,7 +151,8 @@ fn mark_front(ranking: &mut [Candidate]) {
     }
 }
 
-fn why_out(entries: &[Entry<'_>], question: &Question) -> String {
+/// Why a store with these trials does not answer a question.
+pub(super) fn why_out(entries: &[Entry<'_>], question: &Question) -> String {
     if !fits(entries, question) {
         let peak = measured(entries).into_iter().map(|(_, m)| m.memory.peak_above_base_bytes).max();
         return format!("took {} of memory", crate::units::rough_bytes(peak.unwrap_or(0) as f64));

@@ -1,12 +1,16 @@
 //! The sentences of an answer, for terminal and page alike.
 
 use super::Advice;
+use super::elsewhere::{Elsewhere, Why};
 use super::judge::Candidate;
 use super::question::Goal;
 use super::turn::Turn;
 use crate::report::column::Unit;
 use crate::stats::{CONFIDENCE, Estimate, MIN_BLOCKS, Ratio, Rule};
 use crate::units::{grouped, rough_bytes, three_digits};
+
+/// Other sizes or counts that are named one by one, at most.
+const NAMED: usize = 4;
 
 /// Where the answer was measured.
 pub fn measured(advice: &Advice) -> Vec<String> {
@@ -153,24 +157,68 @@ fn thing(goal: Goal) -> &'static str {
 
 /// What would change the answer, or what was looked at in vain.
 pub fn changes(advice: &Advice) -> Vec<String> {
-    let turns = &advice.turns;
-    let mut lines: Vec<String> = turns.turns.iter().map(turn).collect();
-    if turns.sizes.is_empty() && turns.counts.is_empty() {
-        lines.push("Other record sizes and counts were not measured: there was no time for them.".into());
-    }
-    let quiet = |what: &str, all: Vec<String>, turned: bool| {
-        (!all.is_empty() && !turned).then(|| format!("Not {what}, as far as measured ({}).", all.join(", ")))
+    let Some(best) = advice.verdict.ranking.first().map(|best| best.store.as_str()) else {
+        return Vec::new();
     };
+    let turns = &advice.turns;
+    let mut lines: Vec<String> = turns.turns.iter().map(|change| turn(change, best)).collect();
     let size = turns.turns.iter().any(|turn| matches!(turn, Turn::Size(..)));
     let count = turns.turns.iter().any(|turn| matches!(turn, Turn::Records(..)));
-    let sizes = turns.sizes.iter().map(ToString::to_string).collect();
-    let counts = turns.counts.iter().map(|count| grouped(count.from)).collect();
-    lines.extend(quiet("another record size", sizes, size));
-    lines.extend(quiet("another number of records", counts, count));
+    let sizes: Vec<String> = turns.sizes.iter().map(ToString::to_string).collect();
+    let counts: Vec<String> = turns.counts.iter().map(|count| grouped(count.from)).collect();
+    match (sizes.is_empty() && !size, counts.is_empty() && !count) {
+        (true, true) => lines.push(format!(
+            "Neither other record sizes nor other counts were measured with {best} and others."
+        )),
+        (true, false) => lines.push(format!("Other record sizes were not measured with {best} and others.")),
+        (false, true) => {
+            lines.push(format!("Other numbers of records were not measured with {best} and others."))
+        }
+        (false, false) => {}
+    }
+    if !sizes.is_empty() {
+        let (sizes, points) = a_few(&sizes);
+        lines.push(format!("Still {best} with records of {sizes}, as far as measured{points}."));
+    }
+    if !counts.is_empty() {
+        let (counts, points) = a_few(&counts);
+        lines.push(format!("Still {best} with {counts} records, as far as measured{points}."));
+    }
     lines
 }
 
-fn turn(turn: &Turn) -> String {
+/// Names that are in order: all, or the first and the last of many, and how many there are.
+fn a_few(names: &[String]) -> (String, String) {
+    match names {
+        [first, .., last] if names.len() > NAMED => {
+            (format!("{first} to {last}"), format!(" (at {} points)", names.len()))
+        }
+        _ => (names.join(", "), String::new()),
+    }
+}
+
+/// What is taken elsewhere, and why; `alike` shows where both are alike.
+fn elsewhere(there: &Elsewhere, best: &str, alike: fn(f64) -> String) -> String {
+    let trials = match there.trials {
+        1 => "measured once".to_owned(),
+        trials => format!("measured {trials} times"),
+    };
+    match (&there.why, there.store.as_deref()) {
+        (Why::Beaten(times, even), Some(store)) => {
+            let times = times
+                .map_or_else(String::new, |r| format!(", {} times as good", three_digits(r.ratio.value)));
+            let even = even.map_or_else(String::new, |even| format!("; alike at about {}", alike(even)));
+            format!("{store}{times} ({trials}){even}.")
+        }
+        (Why::Out(why), Some(store)) => format!("{best} is out of the question ({why}): {store} ({trials})."),
+        (Why::Out(why), None) => {
+            format!("{best} is out of the question ({why}), and so is every other that was measured.")
+        }
+        (Why::Beaten(..), None) => format!("not {best}."),
+    }
+}
+
+fn turn(turn: &Turn, best: &str) -> String {
     let by = |ratio: &Option<Ratio>| {
         ratio.map_or_else(String::new, |r| format!(", {} times as good", three_digits(r.ratio.value)))
     };
@@ -191,13 +239,12 @@ fn turn(turn: &Turn) -> String {
         Turn::MoreGets(share, store) => {
             format!("With gets above {} of the operations: {store}.", percent(share))
         }
-        Turn::Size(size, store, ratio, even) => {
-            let even = even.map(|bytes| format!("; alike at about {}", rough_bytes(bytes)));
-            format!("With records of {size}: {store}{}{}.", by(ratio), even.unwrap_or_default())
+        Turn::Size(size, there) => {
+            format!("With records of {size}: {}", elsewhere(there, best, rough_bytes))
         }
-        Turn::Records(count, store, ratio, even) => {
-            let even = even.map(|count| format!("; alike at about {}", grouped(count.round() as u64)));
-            format!("With {} records: {store}{}{}.", grouped(count.from), by(ratio), even.unwrap_or_default())
+        Turn::Records(count, there) => {
+            let alike = |count: f64| grouped(count.round() as u64);
+            format!("With {} records: {}", grouped(count.from), elsewhere(there, best, alike))
         }
     }
 }

@@ -1,3 +1,4 @@
+use super::elsewhere::Why;
 use super::question::{Goal, Question};
 use super::turn::Turn;
 use super::*;
@@ -97,15 +98,74 @@ fn records_of_another_size_may_turn_the_answer_and_where_is_told() {
         ],
     )];
     let advice = advice(&question(), &runs).unwrap();
-    let [Turn::Size(size, store, times, even)] = advice.turns.turns.as_slice() else {
-        panic!("{:?}", advice.turns)
-    };
-    assert_eq!((*size, store.as_str()), (other, "redb"));
+    let [Turn::Size(size, there)] = advice.turns.turns.as_slice() else { panic!("{:?}", advice.turns) };
+    assert_eq!((*size, there.store.as_deref(), there.trials), (other, Some("redb"), 1));
+    let Why::Beaten(times, even) = there.why.clone() else { panic!("{there:?}") };
     assert!((times.unwrap().ratio.value - 2.0).abs() < 0.01);
     // Twice as bad here, half as bad there: alike half-way between the mean sizes on a logarithmic scale.
     let half_way = (question().size.mean() * other.mean()).sqrt();
     assert!((even.unwrap() / half_way - 1.0).abs() < 0.01);
     assert_eq!(advice.turns.counts, [CountRange::starting_at(200)]);
+}
+
+/// The lines on what would change the answer for runs whose first samples are at the question's place.
+fn changes_of(question: &Question, samples: &[Sample]) -> Vec<String> {
+    sentences::changes(&advice(question, &[run("box", samples)]).unwrap())
+}
+
+#[test]
+fn a_store_that_is_out_elsewhere_is_not_called_the_best_there() {
+    let size = |from: u64| SizeRange { from, to: from * 2 };
+    let samples = [
+        Sample::new("lmdb").ns(1000.0),
+        Sample::new("redb").ns(2000.0),
+        // Too much memory: the samples' memory is a kibibyte for each nanosecond.
+        Sample::new("lmdb").size(size(4096)).ns(90_000.0),
+        Sample::new("redb").size(size(4096)).ns(20_000.0),
+        Sample::new("lmdb").records(CountRange::starting_at(300)).failed("out of luck"),
+        Sample::new("redb").records(CountRange::starting_at(300)).ns(2000.0),
+        // Nothing is known of the best here, nor of any other there.
+        Sample::new("redb").records(CountRange::starting_at(20)).ns(2000.0),
+        Sample::new("lmdb").size(size(10)).ns(2000.0),
+    ];
+    let question = Question { max_memory_bytes: Some(40 << 20), ..question() };
+    let lines = changes_of(&question, &samples);
+    assert_eq!(
+        lines,
+        [
+            "With records of 4KiB..8KiB: lmdb is out of the question (took 87.9 MiB of memory): redb (measured once).",
+            "With 300 records: lmdb is out of the question (failed: out of luck): redb (measured once).",
+        ]
+    );
+    let lines = changes_of(&question, &samples[..2]);
+    assert!(lines.last().unwrap().starts_with("Neither other record sizes nor other counts"), "{lines:?}");
+}
+
+#[test]
+fn only_the_nearest_turn_to_either_side_is_told() {
+    let mut samples = Vec::new();
+    for (records, lmdb) in [(10, 9e3), (20, 500.0), (30, 9e3), (50, 500.0), (100, 500.0), (300, 600.0)] {
+        let records = CountRange::starting_at(records);
+        samples.push(Sample::new("lmdb").records(records).ns(lmdb));
+        samples.push(Sample::new("redb").records(records).ns(1000.0));
+    }
+    let lines = changes_of(&question(), &samples);
+    assert_eq!(lines.len(), 3, "{lines:?}");
+    // Between 50 records, where it is half, and 30, where it is nine times: alike at a quarter of the way.
+    let even = (50f64.ln() + (30f64 / 50.0).ln() * 2f64.ln() / 18f64.ln()).exp().round();
+    assert_eq!(
+        lines[0],
+        format!("With 30 records: redb, 9.00 times as good (measured once); alike at about {even}.")
+    );
+    assert_eq!(lines[1], "Other record sizes were not measured with lmdb and others.");
+    assert_eq!(lines[2], "Still lmdb with 50, 300 records, as far as measured.");
+    for records in (400..2000).step_by(100) {
+        let records = CountRange::starting_at(records);
+        samples
+            .extend([Sample::new("lmdb").records(records), Sample::new("redb").records(records).ns(1500.0)]);
+    }
+    let lines = changes_of(&question(), &samples);
+    assert_eq!(lines[2], "Still lmdb with 50 to 1,900 records, as far as measured (at 18 points).");
 }
 
 #[test]
