@@ -7,9 +7,9 @@ use super::looks;
 use super::question::{Goal, Question};
 use crate::report::column::MEAN_LATENCY;
 use crate::report::matrix::{Position, Sorted, series};
-use crate::report::merge::{Entry, Group, Merged, measured};
+use crate::report::merge::{BlockKey, Entry, Group, Merged, measured};
 use crate::result::Outcome;
-use crate::stats::{Better, Ratio, Rule, Summary, compare_at, decide_at};
+use crate::stats::{Better, Ratio, Rule, Series, Summary, compare_at, decide_at};
 use crate::store::Setting;
 use crate::workload::driver::Operation;
 
@@ -28,7 +28,7 @@ pub struct Candidate {
     pub space: Summary,
     /// Peak memory above the process's base, in bytes.
     pub memory: Summary,
-    /// How many times worse by the goal than the recommended store; absent for that one.
+    /// How many times worse by the goal than the recommended store; absent for that one, and where the two share no block.
     pub times_worse: Option<Ratio>,
     /// Whether it is the best by the goal, or too close to call with it.
     pub wins: bool,
@@ -75,7 +75,11 @@ pub fn judge(merged: &Merged<'_>, group: &Group<'_>, at: Position, question: &Qu
     });
     let by_goal: IndexMap<Goal, Here<'_>> =
         Goal::ALL.into_iter().map(|goal| (goal, weighed(&here, &question.mix, goal))).collect();
-    let weights = &by_goal[&question.goal];
+    let mut weights = by_goal[&question.goal].clone();
+    // Of stores that are exactly alike by the goal, as those with next to no memory are, the quickest comes first.
+    let mean = |series: &Series<BlockKey>| series.values().sum::<f64>() / series.len() as f64;
+    let speed = |store: &str| by_goal[&Goal::Speed].get(store).map_or(f64::INFINITY, mean);
+    weights.sort_by(|a, _, b, _| speed(a).total_cmp(&speed(b)));
     let looks = looks::behind(merged, all);
     let confidence = looks::confidence(looks);
     let standings = decide_at(&weights.values().cloned().collect::<Vec<_>>(), Better::Lower, confidence);

@@ -2,6 +2,7 @@
 
 use super::Advice;
 use super::elsewhere::{Elsewhere, Why};
+use super::figures::LITTLE_MEMORY;
 use super::judge::Candidate;
 use super::question::Goal;
 use super::turn::Turn;
@@ -107,19 +108,38 @@ pub fn sure(advice: &Advice) -> String {
             },
             ratio.blocks,
         ),
-        _ => format!(
-            "Not very: {} is next, {}, but they were measured side by side {}, fewer times than the {MIN_BLOCKS} that an \
-             interval needs.",
-            second.store,
-            ratio.map_or("and can't be compared by a ratio".into(), |r| {
-                format!("{} times as bad", three_digits(r.ratio.value))
-            }),
-            match ratio.map_or(0, |ratio| ratio.blocks) {
-                1 => "once".into(),
-                blocks => format!("{blocks} times"),
-            },
-        ),
+        (_, _) => match ratio {
+            Some(ratio) => format!(
+                "Not very: {} is next, {} times as bad, but they were measured side by side {}, fewer times than the \
+                 {MIN_BLOCKS} that an interval needs.",
+                second.store,
+                three_digits(ratio.ratio.value),
+                if ratio.blocks == 1 { "once".into() } else { format!("{} times", ratio.blocks) },
+            ),
+            None => format!(
+                "It can't be told: {} is next, but the two were never measured side by side, and figures of different \
+                 blocks have no ratio.",
+                second.store
+            ),
+        },
     }
+}
+
+/// A store's place by the goal; `rank` is its place in the ranking, from 0, and `tie` the words for too close to call.
+pub fn times_worse(rank: usize, store: &Candidate, tie: &str) -> String {
+    match store.times_worse {
+        _ if rank == 0 => "best".to_owned(),
+        None => "–".to_owned(),
+        Some(ratio) if store.wins => format!("{} ({tie})", three_digits(ratio.ratio.value)),
+        Some(ratio) => three_digits(ratio.ratio.value),
+    }
+}
+
+/// What there is to say of stores that took next to no memory, if any did.
+pub fn little_memory(advice: &Advice) -> Option<String> {
+    let little = |store: &Candidate| store.memory.mean.value < LITTLE_MEMORY;
+    let any = advice.verdict.ranking.iter().any(little);
+    any.then(|| format!("Memory below {} counts as {0} wherever it is compared.", rough_bytes(LITTLE_MEMORY)))
 }
 
 /// What a runner-up gives up, and what it gains.

@@ -2,7 +2,7 @@
 
 use super::Advice;
 use super::judge::Candidate;
-use super::sentences::{changes, costs, measured, sure, trade};
+use super::sentences::{changes, costs, little_memory, measured, sure, times_worse, trade};
 use crate::report::column::Unit;
 use crate::report::grid::{Grid, Item, Style, wrap};
 use crate::report::names::{HEADING, store_style};
@@ -29,6 +29,7 @@ pub fn text(advice: &Advice, snippet: Option<&str>, style: Style) -> String {
             style.width,
             "   ",
         ));
+        out.extend(little_memory(advice).map(|line| wrap(&line, style.width, "   ")));
         let trades: Vec<String> = others.iter().take(DISCUSSED).map(trade).collect();
         out.push_str(&titled(&format!("What they give up against {}, and gain", best.store), &trades, style));
     }
@@ -72,7 +73,7 @@ fn table(advice: &Advice) -> Grid {
     head.extend(operations.iter().map(|(operation, _)| Item::new(operation.name()).right()));
     head.extend(["disk/values", "memory", "times worse"].map(|title| Item::new(title).right()));
     grid.head(head);
-    let row = |store: &Candidate| {
+    let row = |(rank, store): (usize, &Candidate)| {
         let front = if store.beaten_by.is_none() { " *" } else { "" };
         let ns = |value: f64| Item::new(Unit::Nanoseconds.show(value)).right();
         let mut items = vec![
@@ -82,14 +83,9 @@ fn table(advice: &Advice) -> Grid {
         items.extend(store.operations.iter().map(|(_, latency)| ns(latency.mean.value)));
         items.push(Item::new(three_digits(store.space.mean.value)).right());
         items.push(Item::new(Unit::Bytes.show(store.memory.mean.value)).right());
-        let worse = match &store.times_worse {
-            None => "best".to_owned(),
-            Some(ratio) if store.wins => format!("{} (tie)", three_digits(ratio.ratio.value)),
-            Some(ratio) => three_digits(ratio.ratio.value),
-        };
-        items.push(Item::new(worse).right());
+        items.push(Item::new(times_worse(rank, store, "tie")).right());
         items
     };
-    grid.group(advice.verdict.ranking.iter().map(row).collect());
+    grid.group(advice.verdict.ranking.iter().enumerate().map(row).collect());
     grid
 }

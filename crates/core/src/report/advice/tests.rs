@@ -84,6 +84,39 @@ fn a_store_with_too_much_memory_is_out_of_the_question() {
 }
 
 #[test]
+fn a_store_that_takes_no_memory_at_all_is_compared_too() {
+    // The samples' memory is a kibibyte for each nanosecond: none, little, and four mebibytes.
+    let block = vec![
+        Sample::new("lmdb").ns(9.0),
+        Sample::new("flat-folder").ns(0.0005),
+        Sample::new("redb").ns(4096.0),
+    ];
+    let runs = [blocks("box", &[block.clone(), block.clone(), block])];
+    let advice = advice(&Question { goal: Goal::Memory, ..question() }, &runs).unwrap();
+    let [flat, lmdb, redb] = advice.verdict.ranking.as_slice() else { panic!() };
+    assert_eq!(flat.store, "flat-folder", "of those that are alike the quickest");
+    assert_eq!((flat.memory.mean.value, redb.store.as_str()), (0.0, "redb"));
+    assert!(flat.wins && lmdb.wins && !redb.wins, "below a mebibyte stores are alike");
+    assert!((redb.times_worse.unwrap().ratio.value - 4.0).abs() < 1e-9);
+    let text = advice.text(None, Style { width: 100, colour: false });
+    assert_eq!(text.matches(" best\n").count(), 1, "{text}");
+    assert!(
+        text.contains("1.00 (tie)") && text.contains("Memory below 1.00 MiB counts as 1.00 MiB"),
+        "{text}"
+    );
+}
+
+#[test]
+fn stores_that_share_no_block_are_not_called_best() {
+    let runs = [run("box", &[Sample::new("lmdb")]), run("box", &[Sample::new("redb").ns(2000.0)])];
+    let advice = advice(&question(), &runs).unwrap();
+    assert!(sentences::sure(&advice).contains("redb is next, but the two were never measured side by side"));
+    let text = advice.text(None, Style { width: 100, colour: false });
+    assert!(text.matches(" best\n").count() == 1 && text.contains("–\n"), "{text}");
+    assert_eq!(advice.html(None).matches("<td>best</td>").count(), 1);
+}
+
+#[test]
 fn records_of_another_size_may_turn_the_answer_and_where_is_told() {
     let other = SizeRange { from: 4096, to: 8192 };
     let runs = [run(
