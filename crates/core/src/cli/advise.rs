@@ -36,8 +36,8 @@ pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<
     };
     let harness = report::harness(stores);
     let merged = Merged::new(&runs, &harness);
-    let advice =
-        Advice::from_runs(&question, &merged, here).map_err(|uncovered| unanswered(&uncovered, args))?;
+    let advice = Advice::from_runs(&question, &merged, here, stores)
+        .map_err(|uncovered| unanswered(&uncovered, args))?;
     let opened = advice.verdict.ranking.first().and_then(|best| {
         let template = stores.iter().find(|store| store.name == best.store)?.snippet?;
         Some(snippet::fill(template, &best.settings))
@@ -100,5 +100,6 @@ fn question(args: &AdviseArgs, extras: Extras) -> Result<Question> {
         mix: args.mix.clone(),
         goal: args.optimize,
         max_memory_bytes: args.max_memory.map(|most| most.0),
+        stores: args.store.clone(),
     })
 }

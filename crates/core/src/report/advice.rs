@@ -3,6 +3,7 @@
 //! The time of an operation is that of each kind, measured on its own, weighed by its share of the mix. What decides between
 //! stores is what decides everywhere ([`crate::stats::decide`]).
 
+mod absent;
 pub mod elsewhere;
 mod figures;
 mod find;
@@ -24,6 +25,7 @@ use super::grid::Style;
 use super::matrix::Position;
 use super::merge::Merged;
 use crate::result::PlaceInfo;
+use crate::store::StoreDef;
 use crate::units::{CountRange, SizeRange};
 
 pub use self::find::Uncovered;
@@ -49,7 +51,8 @@ pub struct Advice {
 }
 
 impl Advice {
-    /// Answers a question from runs that cover it, or that were made for it with the records `here`.
+    /// Answers a question from runs that cover it, or that were made for it with the records `here`. Of the `table` of stores
+    /// those that are missing are named, with the reason.
     ///
     /// # Errors
     /// What of the question the runs do not cover.
@@ -57,9 +60,10 @@ impl Advice {
         question: &Question,
         merged: &Merged<'_>,
         here: Option<Here>,
+        table: &[StoreDef],
     ) -> Result<Advice, Uncovered> {
         let (group, at) = find::find(question, merged, here)?;
-        let verdict = judge(merged, group, at, question);
+        let verdict = judge(merged, group, at, question, table);
         let Some(best) = verdict.ranking.first() else {
             return Err(Uncovered::NoStore(verdict.out));
         };

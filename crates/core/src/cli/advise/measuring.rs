@@ -157,7 +157,7 @@ impl<'a> Measuring<'a> {
     fn ranking(&self) -> Vec<(String, f64)> {
         let harness = report::harness(self.stores);
         let merged = Merged::new(&self.runs, &harness);
-        let Ok(advice) = Advice::from_runs(self.question, &merged, Some(self.here())) else {
+        let Ok(advice) = Advice::from_runs(self.question, &merged, Some(self.here()), &[]) else {
             return Vec::new();
         };
         let ranking = advice.verdict.ranking.into_iter();
@@ -208,7 +208,7 @@ impl<'a> Measuring<'a> {
         runs.extend(self.runs.first().map(again));
         let harness = report::harness(self.stores);
         let merged = Merged::new(&runs, &harness);
-        let advice = Advice::from_runs(self.question, &merged, Some(self.here()));
+        let advice = Advice::from_runs(self.question, &merged, Some(self.here()), &[]);
         advice.is_ok_and(|advice| advice.is_clear(PRECISION))
     }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::Here;
-use super::judge::Out;
+use super::judge::{Out, reasons};
 use super::question::Question;
 use crate::cell::{Axis, Cell};
 use crate::report::matrix::Position;
@@ -39,8 +39,7 @@ impl fmt::Display for Uncovered {
                 if there.is_empty() { "none of that kind".into() } else { there.join("; ") }
             ),
             Uncovered::NoStore(out) => {
-                let out: Vec<String> = out.iter().map(|out| format!("{}: {}", out.store, out.why)).collect();
-                write!(f, "no store answers the question: {}", out.join("; "))
+                write!(f, "no store answers the question: {}", reasons(out).join("; "))
             }
         }
     }

@@ -1,7 +1,7 @@
 //! An answer as a section of the page.
 
 use super::Advice;
-use super::judge::Candidate;
+use super::judge::{Candidate, reasons};
 use super::sentences::{changes, costs, little_memory, measured, sure, times_worse, trade};
 use crate::report::column::Unit;
 use crate::report::html::markup::{element, escape, list};
@@ -33,9 +33,7 @@ pub fn section(advice: &Advice, snippet: Option<&str>) -> String {
     }
     if !advice.verdict.out.is_empty() {
         out.push_str("<h3>Out of the question</h3>");
-        let reasons: Vec<String> =
-            advice.verdict.out.iter().map(|out| format!("{}: {}", out.store, out.why)).collect();
-        out.push_str(&items(&reasons));
+        out.push_str(&items(&reasons(&advice.verdict.out)));
     }
     out.push_str("<h3>What would change the answer?</h3>");
     out.push_str(&items(&changes(advice)));

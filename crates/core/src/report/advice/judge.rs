@@ -1,7 +1,10 @@
 //! Which store answers a question best, who comes next, and what each gives up.
 
+use std::collections::BTreeSet;
+
 use indexmap::IndexMap;
 
+use super::absent::{NOT_CHOSEN, absent};
 use super::figures::{Figures, Here, fits, weighed};
 use super::looks;
 use super::question::{Goal, Question};
@@ -10,7 +13,7 @@ use crate::report::matrix::{Position, Sorted, series};
 use crate::report::merge::{BlockKey, Entry, Group, Merged, measured};
 use crate::result::Outcome;
 use crate::stats::{Better, Ratio, Rule, Series, Summary, compare_at, decide_at};
-use crate::store::Setting;
+use crate::store::{Setting, StoreDef};
 use crate::workload::driver::Operation;
 
 /// A store that was measured for a question.
@@ -51,6 +54,15 @@ pub struct Out {
     pub why: String,
 }
 
+/// Why stores are out of the question: those with the same reason together.
+pub fn reasons(out: &[Out]) -> Vec<String> {
+    let mut by_reason: IndexMap<&str, Vec<&str>> = IndexMap::new();
+    for out in out {
+        by_reason.entry(&out.why).or_default().push(&out.store);
+    }
+    by_reason.into_iter().map(|(why, stores)| format!("{}: {why}", stores.join(", "))).collect()
+}
+
 /// The stores at one place, judged.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verdict {
@@ -63,13 +75,20 @@ pub struct Verdict {
 }
 
 /// Judges the stores at a position of a group.
-pub fn judge(merged: &Merged<'_>, group: &Group<'_>, at: Position, question: &Question) -> Verdict {
+pub fn judge(
+    merged: &Merged<'_>,
+    group: &Group<'_>,
+    at: Position,
+    question: &Question,
+    table: &[StoreDef],
+) -> Verdict {
     let sorted = Sorted::new(merged, group);
     let none = IndexMap::new();
     let all = sorted.entries.get(&at).unwrap_or(&none);
     let mut here = all.clone();
     here.retain(|store, entries| {
         !merged.is_harness(store)
+            && question.allows(store)
             && fits(entries, question)
             && measured(entries).iter().any(|(_, m)| Figures::of(m, &question.mix).is_some())
     });
@@ -94,17 +113,41 @@ pub fn judge(merged: &Merged<'_>, group: &Group<'_>, at: Position, question: &Qu
         ranking.push(candidate);
     }
     mark_front(&mut ranking);
-    let mut out: Vec<Out> = all
-        .iter()
-        .filter(|(store, _)| !merged.is_harness(store) && !here.contains_key(*store))
-        .map(|(store, entries)| Out { store: (*store).to_owned(), why: why_out(entries, question) })
-        .collect();
-    let omitted = group.left_out.iter().filter(|omitted| {
-        let cell = &omitted.cell;
-        (cell.data, cell.record_size, cell.records) == at && !all.contains_key(cell.store.as_str())
-    });
-    out.extend(omitted.map(|o| Out { store: o.cell.store.clone(), why: o.reason.to_owned() }));
+    let answered = ranking.iter().map(|candidate| candidate.store.as_str()).collect();
+    let out = left(merged, group, at, question, table, answered);
     Verdict { ranking, out, looks }
+}
+
+/// The stores without an answer, and why.
+fn left(
+    merged: &Merged<'_>,
+    group: &Group<'_>,
+    at: Position,
+    question: &Question,
+    table: &[StoreDef],
+    answered: BTreeSet<&str>,
+) -> Vec<Out> {
+    let sorted = Sorted::new(merged, group);
+    let tried = sorted.entries.get(&at).into_iter().flatten();
+    let tried = tried.filter(|(store, _)| !merged.is_harness(store) && !answered.contains(*store));
+    let mut out: Vec<Out> = tried
+        .map(|(store, entries)| Out {
+            store: (*store).to_owned(),
+            why: if question.allows(store) { why_out(entries, question) } else { NOT_CHOSEN.to_owned() },
+        })
+        .collect();
+    for omitted in &group.left_out {
+        let cell = &omitted.cell;
+        let here = (cell.data, cell.record_size, cell.records) == at && question.allows(&cell.store);
+        if here && !answered.contains(cell.store.as_str()) && out.iter().all(|out| out.store != cell.store) {
+            out.push(Out { store: cell.store.clone(), why: omitted.reason.to_owned() });
+        }
+    }
+    let known: BTreeSet<&str> =
+        answered.iter().copied().chain(out.iter().map(|out| out.store.as_str())).collect();
+    let absent = absent(merged, group, at, question, table, &known);
+    out.extend(absent);
+    out
 }
 
 fn candidate(store: &str, entries: &[Entry<'_>], question: &Question, confidence: f64) -> Option<Candidate> {

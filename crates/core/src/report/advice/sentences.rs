@@ -1,6 +1,7 @@
 //! The sentences of an answer, for terminal and page alike.
 
 use super::Advice;
+use super::absent::NO_TURN;
 use super::elsewhere::{Elsewhere, Why};
 use super::figures::LITTLE_MEMORY;
 use super::judge::Candidate;
@@ -46,6 +47,9 @@ pub fn measured(advice: &Advice) -> Vec<String> {
     }
     if size != advice.question.size {
         lines.push(format!("Asked for were records of {}.", advice.question.size));
+    }
+    if advice.verdict.out.iter().any(|out| out.why == NO_TURN) {
+        lines.push("It is unfinished: not every store had its turn (see below).".into());
     }
     lines
 }

@@ -1,7 +1,7 @@
 //! An answer for the terminal.
 
 use super::Advice;
-use super::judge::Candidate;
+use super::judge::{Candidate, reasons};
 use super::sentences::{changes, costs, little_memory, measured, sure, times_worse, trade};
 use crate::report::column::Unit;
 use crate::report::grid::{Grid, Item, Style, wrap};
@@ -33,8 +33,7 @@ pub fn text(advice: &Advice, snippet: Option<&str>, style: Style) -> String {
         let trades: Vec<String> = others.iter().take(DISCUSSED).map(trade).collect();
         out.push_str(&titled(&format!("What they give up against {}, and gain", best.store), &trades, style));
     }
-    let out_of_it: Vec<String> =
-        advice.verdict.out.iter().map(|out| format!("{}: {}", out.store, out.why)).collect();
+    let out_of_it = reasons(&advice.verdict.out);
     if !out_of_it.is_empty() {
         out.push_str(&titled("Out of the question", &out_of_it, style));
     }

@@ -1,9 +1,13 @@
+use super::absent::{NO_TURN, NOT_CHOSEN};
 use super::elsewhere::Why;
+use super::judge::reasons;
 use super::question::{Goal, Question};
 use super::turn::Turn;
 use super::*;
 use crate::report::samples::{Sample, blocks, run};
-use crate::result::Run;
+use crate::result::{Run, StoreInfo};
+use crate::store::{Guarantee, Kind, Offer};
+use crate::stores::NULL;
 use crate::units::{CountRange, SizeRange};
 
 fn question() -> Question {
@@ -16,11 +20,12 @@ fn question() -> Question {
         mix: "get=80,update=15,insert=5".parse().unwrap(),
         goal: Goal::Speed,
         max_memory_bytes: None,
+        stores: None,
     }
 }
 
 fn advice(question: &Question, runs: &[Run]) -> Result<Advice, Uncovered> {
-    Advice::from_runs(question, &Merged::new(runs, &["null"]), None)
+    Advice::from_runs(question, &Merged::new(runs, &["null"]), None, &[])
 }
 
 /// Three blocks in which lmdb is best, redb 1.5 times worse and sqlite 4 times; rocksdb fails.
@@ -139,6 +144,63 @@ fn records_of_another_size_may_turn_the_answer_and_where_is_told() {
     let half_way = (question().size.mean() * other.mean()).sqrt();
     assert!((even.unwrap() / half_way - 1.0).abs() < 0.01);
     assert_eq!(advice.turns.counts, [CountRange::starting_at(200)]);
+}
+
+fn out(advice: &Advice) -> Vec<(&str, &str)> {
+    advice.verdict.out.iter().map(|out| (out.store.as_str(), out.why.as_str())).collect()
+}
+
+#[test]
+fn stores_without_an_answer_are_named_with_the_reason() {
+    let mut run = three_blocks();
+    run.header.stores.push(StoreInfo { name: "unqlite".into(), version: "1".into() });
+    let offer = |guarantee| Offer { guarantee, ..NULL.offers[0] };
+    let power: &'static [Offer] = Box::leak(Box::new([offer(Guarantee::None), offer(Guarantee::Power)]));
+    let process: &'static [Offer] = Box::leak(Box::new([offer(Guarantee::Process)]));
+    let engine = |name, offers| StoreDef { name, offers, kind: Kind::Engine, ..NULL };
+    let table = [
+        engine("unqlite", process),
+        engine("strong", power),
+        engine("weak", NULL.offers),
+        engine("other", process),
+        StoreDef::not_built("lost", Kind::Engine, "", "build it in"),
+        NULL,
+    ];
+    let runs = [run];
+    let merged = Merged::new(&runs, &["null"]);
+    let advice = Advice::from_runs(&question(), &merged, None, &table).unwrap();
+    assert_eq!(
+        out(&advice),
+        [
+            ("rocksdb", "failed: out of luck"),
+            ("unqlite", NO_TURN),
+            (
+                "strong",
+                "does not offer process; it offers power, which is stronger and takes longer: ask with --guarantee power"
+            ),
+            ("weak", "does not offer process"),
+            ("other", "not measured with 100 records of 1B..1KiB at guarantee process"),
+            ("lost", "build it in"),
+        ]
+    );
+    assert!(sentences::measured(&advice).concat().contains("It is unfinished"));
+    let chosen = Question { stores: Some(vec!["redb".into(), "sqlite".into()]), ..question() };
+    let advice = Advice::from_runs(&chosen, &merged, None, &table).unwrap();
+    assert_eq!(advice.trials().keys().copied().collect::<Vec<_>>(), ["redb", "sqlite"]);
+    assert_eq!(out(&advice), ["lmdb", "rocksdb", "unqlite"].map(|store| (store, NOT_CHOSEN)));
+    assert_eq!(reasons(&advice.verdict.out), [format!("lmdb, rocksdb, unqlite: {NOT_CHOSEN}")]);
+    assert!(chosen.to_string().ends_with("; among redb, sqlite"));
+}
+
+#[test]
+fn stores_that_were_measured_elsewhere_only_are_named() {
+    let other = SizeRange { from: 4096, to: 8192 };
+    let runs = [
+        run("box", &[Sample::new("lmdb"), Sample::new("redb")]),
+        run("box", &[Sample::new("sqlite").size(other)]),
+    ];
+    let advice = advice(&question(), &runs).unwrap();
+    assert_eq!(out(&advice), [("sqlite", "not measured with 100 records of 1B..1KiB at guarantee process")]);
 }
 
 /// The lines on what would change the answer for runs whose first samples are at the question's place.

@@ -95,7 +95,9 @@ impl<'a> Look<'_, '_, 'a> {
     fn here(&self, at: Position, mix: &Mix, goal: Goal) -> Here<'a> {
         let Some(entries) = self.sorted.entries.get(&at) else { return Here::new() };
         let mut entries = entries.clone();
-        entries.retain(|store, entries| !self.merged.is_harness(store) && fits(entries, self.question));
+        entries.retain(|store, entries| {
+            !self.merged.is_harness(store) && self.question.allows(store) && fits(entries, self.question)
+        });
         weighed(&entries, mix, goal)
     }
 
@@ -114,7 +116,10 @@ impl<'a> Look<'_, '_, 'a> {
         let Some(all) = self.sorted.entries.get(&at) else { return Stands::Unknown };
         let here = self.asked(at);
         if here.contains_key(self.best) {
-            let others = all.keys().any(|store| *store != self.best && !self.merged.is_harness(store));
+            let other = |store: &str| {
+                store != self.best && !self.merged.is_harness(store) && self.question.allows(store)
+            };
+            let others = all.keys().any(|store| other(store));
             return match other_winner(&here, self.best, self.confidence(at)) {
                 Some((store, times)) => Stands::Beaten(store, times),
                 None if others => Stands::Best,

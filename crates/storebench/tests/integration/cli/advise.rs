@@ -67,6 +67,22 @@ fn earlier_results_answer_without_measuring() {
         ))
         .ends(Exit::Success);
     assert!(other.out.contains("of 100 operations 100 insert"), "{other}");
+    let chosen = scratch
+        .storebench(&format!("advise --records 200 --size 100B --store lmdb,sqlite --from {folder}"))
+        .ends(Exit::Success);
+    assert!(chosen.out.contains("flat-folder: not among those to choose from (--store)"), "{chosen}");
+    assert!(!recommended(&chosen.out).contains("flat-folder"), "{chosen}");
+    for missing in ["redb", "unqlite"] {
+        // Other stores of the table, of which these do not offer the guarantee asked for.
+        assert!(
+            same.out.contains(missing) && same.out.contains("does not offer process; it offers power"),
+            "{same}"
+        );
+    }
+    for refused in ["--budget 5s", "--seed 1", "--at ."] {
+        let said = scratch.storebench(&format!("advise --records 200 --size 100B {refused} --from {folder}"));
+        assert!(said.ends(Exit::Usage).err.contains("cannot be used with"), "{refused}");
+    }
     for (question, complaint) in [
         ("--records 200 --size 1MiB", "measured were"),
         ("--records 1M --size 100B", "measured were"),
@@ -132,5 +148,10 @@ fn an_interrupted_answer_keeps_what_was_measured() {
     started.signal("INT");
     let said = started.end().ends(Exit::Interrupted);
     assert!(said.err.contains("--from storebench-runs/advise-"), "{said}");
+    let from = said.err.split_whitespace().last().unwrap();
+    let answer = scratch.storebench(&format!("advise --records 200 --size 100B --from {from}"));
+    // Which trials had ended depends on when the signal came.
+    let unfinished = answer.out.contains("It is unfinished") && answer.out.contains("its turn had not come");
+    assert!(unfinished || answer.err.contains("no trial was made"), "{answer}");
     scratch.assert_nothing_left();
 }
