@@ -39,7 +39,8 @@ pub struct Candidate {
     pub rule: Option<Rule>,
     /// How many times its speed, space and memory are those of the recommended store: over 1 is worse.
     pub against_best: Vec<(Goal, Option<Ratio>)>,
-    /// A store that is better at speed, space and memory alike, so that this one is not on the Pareto front.
+    /// A store that is better at speed, space or memory, and at which this one is better at none, so that it is not on the
+    /// Pareto front.
     pub beaten_by: Option<String>,
     /// Its settings as they were read back.
     pub settings: Vec<Setting>,
@@ -112,7 +113,7 @@ pub fn judge(
         candidate.against_best = against(best, store, &by_goal, confidence);
         ranking.push(candidate);
     }
-    mark_front(&mut ranking);
+    mark_front(&mut ranking, &by_goal, confidence);
     let answered = ranking.iter().map(|candidate| candidate.store.as_str()).collect();
     let out = left(merged, group, at, question, table, answered);
     Verdict { ranking, out, looks }
@@ -187,14 +188,21 @@ fn against(
     [Goal::Speed, Goal::Space, Goal::Memory].into_iter().map(|goal| (goal, ratio(&by_goal[&goal]))).collect()
 }
 
-/// Says of each store whether another one is at least as good at everything, and better at something.
-fn mark_front(ranking: &mut [Candidate]) {
-    let figures: Vec<[f64; 3]> =
-        ranking.iter().map(|c| [c.speed.mean.value, c.space.mean.value, c.memory.mean.value]).collect();
+/// Says of each store whether another is no worse at anything and better at something, by the rule that decides winners:
+/// what is too close to call counts as alike.
+fn mark_front(ranking: &mut [Candidate], by_goal: &IndexMap<Goal, Here<'_>>, confidence: f64) {
     let names: Vec<String> = ranking.iter().map(|candidate| candidate.store.clone()).collect();
-    for (candidate, own) in ranking.iter_mut().zip(&figures) {
-        let beats = |other: &[f64; 3]| other != own && other.iter().zip(own).all(|(a, b)| a <= b);
-        candidate.beaten_by = figures.iter().position(beats).map(|index| names[index].clone());
+    let better = |a: &str, b: &str| {
+        let one = |goal: Goal| {
+            let pair = [by_goal[&goal].get(a)?.clone(), by_goal[&goal].get(b)?.clone()];
+            let standings = decide_at(&pair, Better::Lower, confidence);
+            Some(standings.first()?.index == 0 && !standings.get(1)?.wins)
+        };
+        [Goal::Speed, Goal::Space, Goal::Memory].into_iter().any(|goal| one(goal) == Some(true))
+    };
+    for candidate in ranking {
+        let own = candidate.store.as_str();
+        candidate.beaten_by = names.iter().find(|other| better(other, own) && !better(own, other)).cloned();
     }
 }
 

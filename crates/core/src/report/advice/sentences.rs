@@ -155,7 +155,7 @@ pub fn trade(store: &Candidate) -> String {
         .collect();
     let front = match &store.beaten_by {
         None => "on the Pareto front".to_owned(),
-        Some(other) => format!("behind {other} in all three"),
+        Some(other) => format!("no better than {other} in any of the three"),
     };
     let parts = if parts.is_empty() { "no ratio can be told".into() } else { parts.join(", ") };
     format!("{}: {parts}; {front}.", store.store)

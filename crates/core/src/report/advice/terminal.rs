@@ -25,7 +25,7 @@ pub fn text(advice: &Advice, snippet: Option<&str>, style: Style) -> String {
         out.push_str(&format!("\n{}\n", style.paint(HEADING, "The stores, the best first")));
         out.push_str(&table(advice).render(style));
         out.push_str(&wrap(
-            "*: on the Pareto front: no other store is as good at time, disk and memory alike.",
+            "*: on the Pareto front: every other store that is better at time, disk or memory is worse at another of them.",
             style.width,
             "   ",
         ));

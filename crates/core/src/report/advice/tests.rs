@@ -203,6 +203,29 @@ fn stores_that_were_measured_elsewhere_only_are_named() {
     assert_eq!(out(&advice), [("sqlite", "not measured with 100 records of 1B..1KiB at guarantee process")]);
 }
 
+#[test]
+fn ties_are_no_reason_to_be_on_the_pareto_front_nor_off_it() {
+    // Time and disk follow the nanoseconds; memory is below what counts for all. A hundredth is within the threshold.
+    let beaten = |samples: &[Sample]| -> Vec<(String, Option<String>)> {
+        let advice = advice(&question(), &[run("box", samples)]).unwrap();
+        advice.verdict.ranking.into_iter().map(|store| (store.store, store.beaten_by)).collect()
+    };
+    let close = beaten(&[Sample::new("lmdb").ns(100.0), Sample::new("redb").ns(101.0)]);
+    assert!(close.iter().all(|(_, beaten)| beaten.is_none()), "a hundredth behind in all: {close:?}");
+    let quick = Sample::new("lmdb").ns(100.0);
+    let mut run = run("box", &[quick.clone(), quick]);
+    // The second is half as quick, and a thousandth smaller on disk.
+    run.trials[1].cell.store = "redb".into();
+    let measured = run.trials[1].measured.as_mut().unwrap();
+    measured.operations.iter_mut().for_each(|operation| operation.sum_ns *= 2);
+    measured.disk.allocated_bytes = measured.disk.allocated_bytes * 999 / 1000;
+    let advice = advice(&question(), &[run]).unwrap();
+    let [lmdb, redb] = advice.verdict.ranking.as_slice() else { panic!() };
+    assert!(redb.space.mean.value < lmdb.space.mean.value);
+    assert_eq!((lmdb.beaten_by.as_deref(), redb.beaten_by.as_deref()), (None, Some("lmdb")));
+    assert!(sentences::trade(redb).ends_with("; no better than lmdb in any of the three."));
+}
+
 /// The lines on what would change the answer for runs whose first samples are at the question's place.
 fn changes_of(question: &Question, samples: &[Sample]) -> Vec<String> {
     sentences::changes(&advice(question, &[run("box", samples)]).unwrap())
