@@ -13,6 +13,9 @@ use crate::units::{CountRange, SizeRange, grouped};
 /// How many times more or fewer records than asked for may have been measured.
 const NEAR: f64 = 4.0;
 
+/// Combinations that are named where none covers a question.
+const NAMED: usize = 5;
+
 /// What of a question runs do not cover.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Uncovered {
@@ -20,7 +23,7 @@ pub enum Uncovered {
     Group(String),
     /// The trials were made on several machines or in several places, which can't be compared.
     Several(Vec<String>),
-    /// No trial had records of its kind, size and number; what there is.
+    /// No trial had records of its kind, size and number; what there is, the nearest first.
     Place(Vec<String>),
     /// No store is left, and why.
     NoStore(Vec<Out>),
@@ -33,11 +36,17 @@ impl fmt::Display for Uncovered {
             Uncovered::Several(places) => {
                 write!(f, "the trials were made in several places, name runs of one: {}", places.join("; "))
             }
-            Uncovered::Place(there) => write!(
-                f,
-                "no trial had such records; measured were {}",
-                if there.is_empty() { "none of that kind".into() } else { there.join("; ") }
-            ),
+            Uncovered::Place(there) => {
+                let nearest = there.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join("; ");
+                match there.len() {
+                    0 => write!(f, "no trial had such records; measured were none of that kind"),
+                    1..=NAMED => write!(f, "no trial had such records; measured were {nearest}"),
+                    all => write!(
+                        f,
+                        "no trial had such records; measured were {all} combinations, the nearest {nearest}"
+                    ),
+                }
+            }
             Uncovered::NoStore(out) => {
                 write!(f, "no store answers the question: {}", reasons(out).join("; "))
             }
@@ -81,7 +90,11 @@ pub fn find<'m, 'a>(
     });
     let nearest = near.min_by(|a, b| distance(a, question).total_cmp(&distance(b, question)));
     let there = |at: &Position| format!("{} records of {}", grouped(at.2.from), at.1);
-    nearest.map(|at| (group, *at)).ok_or_else(|| Uncovered::Place(positions.iter().map(there).collect()))
+    if let Some(at) = nearest {
+        return Ok((group, *at));
+    }
+    positions.sort_by(|a, b| distance(a, question).total_cmp(&distance(b, question)));
+    Err(Uncovered::Place(positions.iter().map(there).collect()))
 }
 
 /// Whether all trials of a group were made as the question wants: every axis but the place as a cell has it by default.

@@ -304,6 +304,18 @@ fn what_runs_do_not_cover_is_said() {
 }
 
 #[test]
+fn of_many_places_that_do_not_cover_a_question_the_nearest_are_told() {
+    let samples: Vec<Sample> = (1..=300)
+        .map(|records| Sample::new("lmdb").records(CountRange { from: records, to: records + 10 }))
+        .collect();
+    let question = Question { records: 50_000, ..question() };
+    let said = advice(&question, &[run("box", &samples)]).unwrap_err().to_string();
+    let nearest = (296..=300).rev().map(|count| format!("{count} records of 1B..1KiB")).collect::<Vec<_>>();
+    let end = format!("measured were 300 combinations, the nearest {}", nearest.join("; "));
+    assert!(said.ends_with(&end), "{said}");
+}
+
+#[test]
 fn answers_read_well_at_every_width() {
     let question = Question { goal: Goal::Balance, max_memory_bytes: Some(64 << 20), ..question() };
     let advice = advice(&question, &[three_blocks()]).unwrap();
