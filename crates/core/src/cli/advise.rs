@@ -13,6 +13,7 @@ use crate::report::advice::question::Question;
 use crate::report::advice::{Advice, Uncovered, snippet};
 use crate::report::merge::Merged;
 use crate::store::StoreDef;
+use crate::units::{MOST_RECORDS, grouped};
 
 /// Answers a question.
 pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<Exit> {
@@ -85,6 +86,11 @@ fn question(args: &AdviseArgs, extras: Extras) -> Result<Question> {
     };
     if records == 0 {
         return Err(Error::new(Exit::BadValue, "--records is 0: it must be at least 1"));
+    }
+    if records >= MOST_RECORDS {
+        let message =
+            format!("{} records are too many: at most {}", grouped(records), grouped(MOST_RECORDS - 1));
+        return Err(Error::new(Exit::BadValue, message));
     }
     let data = match &like {
         Some(like) if !args.compressible => like.data,

@@ -23,7 +23,7 @@ use crate::result::{Run, RunHeader, TrialResult};
 use crate::runner::parent::Enough;
 use crate::schedule::{self, Room};
 use crate::store::StoreDef;
-use crate::units::{CountRange, SizeRange, grouped, rough_duration};
+use crate::units::{CountRange, MOST_RECORDS, SizeRange, grouped, rough_duration};
 
 /// Operations of each kind in a trial, unless that takes too long.
 const OPERATIONS: u64 = 1000;
@@ -35,6 +35,8 @@ const FIRST_SHARE: f64 = 0.4;
 const BEST_SHARE: f64 = 0.7;
 /// Stores that are measured again.
 const FINALISTS: usize = 4;
+/// What a trial may take at least before it has failed, however short the budget; else half of the budget.
+const SHORTEST_LIMIT: Duration = Duration::from_secs(10);
 /// A store that is more times worse than this, and not the second, is not measured again.
 const HOPELESS: f64 = 3.0;
 /// How well the ratio of the second to the best is to be known.
@@ -99,6 +101,7 @@ impl<'a> Measuring<'a> {
         if self.stage("all", &self.plan.clone())? {
             return Ok(true);
         }
+        self.tell_who_is_missing();
         let ranking = self.ranking();
         let worth = ranking.iter().enumerate().filter(|(rank, (_, worse))| *rank < 2 || *worse < HOPELESS);
         let finalists: Vec<String> = worth.map(|(_, (store, _))| store.clone()).take(FINALISTS).collect();
@@ -149,7 +152,8 @@ impl<'a> Measuring<'a> {
         }
         launch.header.looks = looks.to_vec();
         let folder = launch.folder(&self.folder, name)?;
-        let (path, ended) = launch.carry_out(&[], folder, enough, &self.interrupted)?;
+        let (path, ended) =
+            launch.carry_out(&[], folder, enough, self.start.checked_add(self.budget), &self.interrupted)?;
         Ok(Some((crate::folder::read(&path)?, ended.interrupted)))
     }
 
@@ -162,6 +166,21 @@ impl<'a> Measuring<'a> {
         };
         let ranking = advice.verdict.ranking.into_iter();
         ranking.map(|store| (store.store, store.times_worse.map_or(1.0, |ratio| ratio.ratio.value))).collect()
+    }
+
+    /// Tells which stores had no turn, if the budget was spent before all had theirs.
+    fn tell_who_is_missing(&self) {
+        let Some(run) = self.runs.first() else { return };
+        let had_turn = |store: &str| {
+            run.trials.iter().any(|trial| trial.cell.store == store)
+                || run.header.left_out.iter().any(|left| left.cell.store == store)
+        };
+        let stores = self.plan.axes.store.iter().map(String::as_str);
+        let missing: Vec<&str> = stores.filter(|store| !had_turn(store)).collect();
+        if !missing.is_empty() {
+            let names = missing.join(", ");
+            tell(&format!("the budget is spent, and no turn was left for {names}: --budget gives more time"));
+        }
     }
 
     /// Whether a block of these stores, `factor` times as long as the first, ends within a share of the budget.
@@ -217,11 +236,13 @@ impl<'a> Measuring<'a> {
         let (size, records) = self.here();
         let sizes = |scale: fn(u64) -> u64| SizeRange {
             from: scale(size.from).max(1),
-            to: scale(size.to - 1).max(1) + 1,
+            to: scale(size.to - 1).max(1).saturating_add(1),
         };
-        let (smaller, larger) = (sizes(|bytes| bytes / SIZE_STEP), sizes(|bytes| bytes * SIZE_STEP));
+        let (smaller, larger) =
+            (sizes(|bytes| bytes / SIZE_STEP), sizes(|bytes| bytes.saturating_mul(SIZE_STEP)));
         let counts = |from: u64| counts(from.max(1), self.plan.operations);
-        let (fewer, more) = (counts(records.from / COUNT_STEP), counts(records.from * COUNT_STEP));
+        let (fewer, more) =
+            (counts(records.from / COUNT_STEP), counts(records.from.saturating_mul(COUNT_STEP)));
         let all = [
             ("smaller", smaller, records, 1.0),
             ("fewer", size, fewer, 1.0),
@@ -230,7 +251,7 @@ impl<'a> Measuring<'a> {
         ];
         for (name, other_size, other_records, factor) in all {
             let same = (other_size, other_records) == (size, records);
-            if same || !self.time_for(stores, factor, 1.0) {
+            if same || other_records.to > MOST_RECORDS || !self.time_for(stores, factor, 1.0) {
                 continue;
             }
             let mut plan = self.plan.clone();
@@ -254,7 +275,8 @@ impl<'a> Measuring<'a> {
 
 /// A count that a trial's inserts do not outgrow.
 fn counts(from: u64, operations: u64) -> CountRange {
-    CountRange { from, to: from + (from / 4).max(operations) }
+    let more = (from / 4).max(operations);
+    CountRange { from, to: from.saturating_add(more).min(MOST_RECORDS.max(from.saturating_add(1))) }
 }
 
 /// Every store that offers the guarantee, once, with as many records and operations as there is time for.
@@ -275,7 +297,7 @@ fn first_plan(stores: &[StoreDef], args: &AdviseArgs, question: &Question, place
         seed: Some(args.seed),
         // What does not fit onto the disk is left out; what takes too long has been cut down.
         size_limit: Some(Bytes(u64::MAX)),
-        timeout: Some(Period(args.budget.0.max(Duration::from_secs(60)))),
+        timeout: Some(Period((args.budget.0 / 2).max(SHORTEST_LIMIT))),
         store: Some(named.clone()),
         record_size: Some(vec![question.size]),
         records: Some(vec![counts(records, operations)]),

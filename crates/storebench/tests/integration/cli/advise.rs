@@ -123,6 +123,8 @@ fn what_can_not_be_asked_is_told() {
         ("", Exit::Usage, "--records"),
         ("--records 5", Exit::Usage, "--size"),
         ("--records 0 --size 1KiB", Exit::BadValue, "at least 1"),
+        ("--records 18446744073709551615 --size 1KiB", Exit::BadValue, "at most 4,294,967,294"),
+        ("--records 5 --size 1KiB --threads 100000", Exit::BadValue, "at most 1024"),
         ("--records 5 --size 1KiB --mix get=80,put=20", Exit::BadValue, "put"),
         ("--records 5 --size 1KiB --guarantee default", Exit::BadValue, "process"),
         ("--records 5 --size 1KiB --store sqlit", Exit::UnknownStore, "did you mean sqlite"),
@@ -137,6 +139,15 @@ fn what_can_not_be_asked_is_told() {
     }
     let left = fs::read_dir(scratch.join("storebench-runs")).unwrap().count();
     assert_eq!(left, 0, "no folder without results");
+}
+
+#[test]
+fn no_trial_begins_when_the_budget_is_spent() {
+    let scratch = Scratch::new();
+    let said = scratch.storebench(&SMALL.replace("5s", "50ms")).ends(Exit::Success);
+    assert!(said.err.contains("the budget is spent, and no turn was left for "), "{said}");
+    assert!(said.out.contains("It is unfinished") && said.out.contains("its turn had not come"), "{said}");
+    assert!(said.out.contains("It is the only store that answers"), "{said}");
 }
 
 #[test]
