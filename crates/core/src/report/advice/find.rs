@@ -6,6 +6,7 @@ use super::Here;
 use super::judge::{Out, reasons};
 use super::question::Question;
 use crate::cell::{Axis, Cell};
+use crate::report::grid::one_line;
 use crate::report::matrix::Position;
 use crate::report::merge::{Group, GroupKey, Merged};
 use crate::units::{CountRange, SizeRange, grouped};
@@ -31,24 +32,29 @@ pub enum Uncovered {
 
 impl fmt::Display for Uncovered {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&one_line(&self.in_words()))
+    }
+}
+
+impl Uncovered {
+    fn in_words(&self) -> String {
         match self {
-            Uncovered::Group(what) => write!(f, "no trial was made {what}"),
+            Uncovered::Group(what) => format!("no trial was made {what}"),
             Uncovered::Several(places) => {
-                write!(f, "the trials were made in several places, name runs of one: {}", places.join("; "))
+                format!("the trials were made in several places, name runs of one: {}", places.join("; "))
             }
             Uncovered::Place(there) => {
                 let nearest = there.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join("; ");
                 match there.len() {
-                    0 => write!(f, "no trial had such records; measured were none of that kind"),
-                    1..=NAMED => write!(f, "no trial had such records; measured were {nearest}"),
-                    all => write!(
-                        f,
+                    0 => "no trial had such records; measured were none of that kind".to_owned(),
+                    1..=NAMED => format!("no trial had such records; measured were {nearest}"),
+                    all => format!(
                         "no trial had such records; measured were {all} combinations, the nearest {nearest}"
                     ),
                 }
             }
             Uncovered::NoStore(out) => {
-                write!(f, "no store answers the question: {}", reasons(out).join("; "))
+                format!("no store answers the question: {}", reasons(out).join("; "))
             }
         }
     }

@@ -4,7 +4,7 @@ use super::Advice;
 use super::judge::{Candidate, reasons};
 use super::sentences::{changes, costs, little_memory, measured, sure, times_worse, trade};
 use crate::report::column::Unit;
-use crate::report::grid::{Grid, Item, Style, wrap};
+use crate::report::grid::{Grid, Item, Style, one_line, wrap};
 use crate::report::names::{HEADING, store_style};
 use crate::store::SettingSource;
 use crate::units::three_digits;
@@ -17,8 +17,9 @@ pub fn text(advice: &Advice, snippet: Option<&str>, style: Style) -> String {
     let mut out = titled("Asked", &[advice.question.to_string()], style);
     out.push_str(&titled("Measured", &measured(advice), style));
     let [best, others @ ..] = advice.verdict.ranking.as_slice() else { return out };
-    let name = style.paint(store_style(&best.store), &format!(" {} ", best.store));
-    out.push_str(&format!("\n{} {name} {}\n", style.paint(HEADING, "Recommended:"), best.version));
+    let name = style.paint(store_style(&best.store), &format!(" {} ", one_line(&best.store)));
+    let version = one_line(&best.version);
+    out.push_str(&format!("\n{} {name} {version}\n", style.paint(HEADING, "Recommended:")));
     out.push_str(&indented(&costs(best), style));
     out.push_str(&titled("How sure is that?", &[sure(advice)], style));
     if !others.is_empty() {
@@ -41,17 +42,17 @@ pub fn text(advice: &Advice, snippet: Option<&str>, style: Style) -> String {
     out.push_str(&titled(&format!("How {} was open", best.store), &settings(best), style));
     if let Some(snippet) = snippet {
         out.push_str(&format!("\n{}\n", style.paint(HEADING, "Open it like this")));
-        out.extend(snippet.lines().map(|line| format!("  {line}").trim_end().to_owned() + "\n"));
+        out.extend(snippet.lines().map(|line| format!("  {}", one_line(line)).trim_end().to_owned() + "\n"));
     }
     out
 }
 
 fn titled(title: &str, lines: &[String], style: Style) -> String {
-    format!("\n{}\n{}", style.paint(HEADING, title), indented(lines, style))
+    format!("\n{}\n{}", style.paint(HEADING, &one_line(title)), indented(lines, style))
 }
 
 fn indented(lines: &[String], style: Style) -> String {
-    lines.iter().map(|line| wrap(&format!("  {line}"), style.width, "    ")).collect()
+    lines.iter().map(|line| wrap(&format!("  {}", one_line(line)), style.width, "    ")).collect()
 }
 
 /// The settings that were read back, and those that an engine can't be asked for, on one line.
@@ -76,7 +77,7 @@ fn table(advice: &Advice) -> Grid {
         let front = if store.beaten_by.is_none() { " *" } else { "" };
         let ns = |value: f64| Item::new(Unit::Nanoseconds.show(value)).right();
         let mut items = vec![
-            Item::new(format!("{}{front}", store.store)).painted(store_style(&store.store)),
+            Item::new(format!("{}{front}", one_line(&store.store))).painted(store_style(&store.store)),
             ns(store.speed.mean.value),
         ];
         items.extend(store.operations.iter().map(|(_, latency)| ns(latency.mean.value)));

@@ -329,6 +329,27 @@ fn answers_read_well_at_every_width() {
 }
 
 #[test]
+fn nothing_of_an_answer_moves_the_cursor() {
+    let evil = "x\u{1b}[2J\u{9b}1m\r\ny";
+    let mut runs = [run(evil, &[Sample::new(evil).ns(1.0), Sample::new("z"), Sample::new("y").failed(evil)])];
+    runs[0].header.places[0].path = evil.into();
+    let settings = |value: &str| vec![crate::store::Setting::given(evil, value)];
+    runs[0].trials.iter_mut().filter_map(|trial| trial.measured.as_mut()).for_each(|measured| {
+        measured.store_version = evil.into();
+        measured.settings = settings(evil);
+    });
+    let advice = advice(&question(), &runs).unwrap();
+    let text = advice.text(Some(evil), Style { width: 80, colour: false });
+    assert!(text.chars().all(|c| c == '\n' || !c.is_control()), "{text:?}");
+    assert!(text.matches("x [2J").count() >= 8, "{text}");
+    let none = Question { threads: 7, ..question() };
+    let said = self::advice(&none, &runs).unwrap_err().to_string();
+    let out = Question { max_memory_bytes: Some(0), ..question() };
+    let said = said + &self::advice(&out, &runs).unwrap_err().to_string();
+    assert!(said.contains("x [2J") && !said.chars().any(char::is_control), "{said:?}");
+}
+
+#[test]
 fn nothing_of_an_answer_is_markup() {
     let evil = "<b>x</b>";
     let runs = [run(evil, &[Sample::new(evil).ns(1.0), Sample::new("y").failed(evil)])];
