@@ -93,8 +93,7 @@ impl Likeness {
     pub fn describe(&self) -> String {
         let size = |bytes: u64| rough_bytes(bytes as f64);
         let mut text = format!(
-            "{} values: median {}, mean {}, largest {}, nine of ten from {} to {}; a sample deflates to {} %: {}. Measured are \
-             sizes spread evenly from {} to {}, which have the same mean.",
+            "{} values: median {}, mean {}, largest {}, nine of ten from {} to {}; a sample deflates to {} %: {}. ",
             grouped(self.count),
             size(self.median),
             rough_bytes(self.mean),
@@ -103,9 +102,13 @@ impl Likeness {
             size(self.most.1),
             three_digits(100.0 / self.ratio),
             self.data.name(),
-            size(self.size.from),
-            size(self.size.to - 1),
         );
+        text.push_str(&match (size(self.size.from), size(self.size.to - 1)) {
+            (from, last) if from == last => format!("Measured are sizes of {from}."),
+            (from, last) => {
+                format!("Measured are sizes spread evenly from {from} to {last}, which have the same mean.")
+            }
+        });
         if !(1.0 / SKEWED..=SKEWED).contains(&(self.mean / self.median as f64)) {
             text.push_str(&format!(" Yours are skewed: half of them are up to {}.", size(self.median)));
         }

@@ -50,6 +50,7 @@ fn skewed_sizes_are_measured_with_their_mean() {
         assert!((found.size.mean() - mean).abs() <= 0.5, "{sizes:?}: {found:?}");
         assert!(found.size.to - 1 <= found.largest, "{found:?}");
     }
+    assert!(likeness(&[(700, 50)]).describe().ends_with("Measured are sizes of 700 B."));
     let skewed = likeness(&[(500, 900), (200 << 10, 100)]);
     assert_eq!(skewed.size.from, 500);
     let text = skewed.describe();

@@ -207,7 +207,7 @@ impl<'a> Measuring<'a> {
         plan.apply(Changes { store: Some(finalists.to_vec()), ..Changes::default() })?;
         let blocks = self.left_s(BEST_SHARE) / self.took_s(finalists).max(f64::MIN_POSITIVE);
         // The first block is there already.
-        let planned = looks::planned(1 + blocks as u32);
+        let planned = looks::planned((blocks as u32).saturating_add(1));
         let enough = |trials: &[TrialResult]| {
             let blocks = 2 + trials.iter().map(|trial| trial.block).max().unwrap_or(0);
             !self.time_for(finalists, 1.0, BEST_SHARE)

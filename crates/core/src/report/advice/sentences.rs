@@ -225,6 +225,7 @@ fn a_few(names: &[String]) -> (String, String) {
 fn elsewhere(there: &Elsewhere, best: &str, alike: fn(f64) -> String) -> String {
     let trials = match there.trials {
         1 => "measured once".to_owned(),
+        2 => "measured twice".to_owned(),
         trials => format!("measured {trials} times"),
     };
     match (&there.why, there.store.as_deref()) {

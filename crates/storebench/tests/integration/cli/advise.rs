@@ -7,7 +7,7 @@ use storebench_core::error::Exit;
 
 use super::support::{STOREBENCH, Scratch, contents, wait_for};
 
-const SMALL: &str = "advise --records 200 --size 100B --store lmdb,sqlite,flat-folder --budget 5s";
+const SMALL: &str = "advise --records 200 --size 100B --store lmdb,sqlite,flat-folder --budget 20s";
 
 /// One answer, made once for all tests here.
 fn answered() -> &'static (Scratch, String) {
@@ -144,7 +144,7 @@ fn what_can_not_be_asked_is_told() {
 #[test]
 fn no_trial_begins_when_the_budget_is_spent() {
     let scratch = Scratch::new();
-    let said = scratch.storebench(&SMALL.replace("5s", "50ms")).ends(Exit::Success);
+    let said = scratch.storebench(&SMALL.replace("20s", "50ms")).ends(Exit::Success);
     assert!(said.err.contains("the budget is spent, and no turn was left for "), "{said}");
     assert!(said.out.contains("It is unfinished") && said.out.contains("its turn had not come"), "{said}");
     assert!(said.out.contains("It is the only store that answers"), "{said}");
@@ -153,7 +153,7 @@ fn no_trial_begins_when_the_budget_is_spent() {
 #[test]
 fn an_interrupted_answer_keeps_what_was_measured() {
     let scratch = Scratch::new();
-    let started = scratch.start(STOREBENCH, &SMALL.replace("5s", "60s"));
+    let started = scratch.start(STOREBENCH, &SMALL.replace("20s", "60s"));
     let under_way = || scratch.processes().iter().any(|line| line.contains("__trial"));
     wait_for("a trial", under_way);
     started.signal("INT");
