@@ -24,6 +24,8 @@ const SAMPLED_BYTES: usize = 64 << 10;
 /// Values that deflate makes this many times smaller count as compressible: below it, what an engine's codec saves is eaten
 /// by its blocks.
 const COMPRESSIBLE: f64 = 1.25;
+/// Where mean and median are further apart than by this factor, sizes count as skewed.
+const SKEWED: f64 = 1.25;
 /// The largest value told apart, in bytes.
 const LARGEST: u64 = 1 << 40;
 
@@ -40,10 +42,20 @@ pub type ReadSqlite = fn(
 pub struct Likeness {
     /// How many values there are.
     pub count: u64,
-    /// Their sizes in bytes, without the smallest and the largest twentieth.
+    /// The sizes to measure with, in bytes: drawn evenly from it, they have the same mean as the values'.
     pub size: SizeRange,
+    /// Sizes between which nine of ten values are, in bytes.
+    pub most: (u64, u64),
     /// Their median size in bytes.
     pub median: u64,
+    /// Their mean size in bytes.
+    pub mean: f64,
+    /// The size of the largest, in bytes.
+    pub largest: u64,
+    /// Values besides them that are empty or NULL: no store is measured with such.
+    pub empty: u64,
+    /// Files and folders that could not be read.
+    pub unreadable: u64,
     /// How many times smaller deflate makes a sample of them.
     pub ratio: f64,
     /// What they count as.
@@ -77,17 +89,37 @@ impl Likeness {
         sample.likeness().map_err(|why| format!("{name}: {why}"))
     }
 
-    /// In a sentence.
+    /// In sentences: what they are, what is measured in their place, and what is left out.
     pub fn describe(&self) -> String {
-        format!(
-            "{} values, nine of ten of them from {} to {}, half of them up to {}; a sample deflates to {} %: {}",
+        let size = |bytes: u64| rough_bytes(bytes as f64);
+        let mut text = format!(
+            "{} values: median {}, mean {}, largest {}, nine of ten from {} to {}; a sample deflates to {} %: {}. ",
             grouped(self.count),
-            rough_bytes(self.size.from as f64),
-            rough_bytes((self.size.to - 1) as f64),
-            rough_bytes(self.median as f64),
+            size(self.median),
+            rough_bytes(self.mean),
+            size(self.largest),
+            size(self.most.0),
+            size(self.most.1),
             three_digits(100.0 / self.ratio),
             self.data.name(),
-        )
+        );
+        text.push_str(&match (size(self.size.from), size(self.size.to - 1)) {
+            (from, last) if from == last => format!("Measured are sizes of {from}."),
+            (from, last) => {
+                format!("Measured are sizes spread evenly from {from} to {last}, which have the same mean.")
+            }
+        });
+        if !(1.0 / SKEWED..=SKEWED).contains(&(self.mean / self.median as f64)) {
+            text.push_str(&format!(" Yours are skewed: half of them are up to {}.", size(self.median)));
+        }
+        if self.empty > 0 {
+            text.push_str(&format!(" Left out: {} that are empty or NULL.", grouped(self.empty)));
+        }
+        if self.unreadable > 0 {
+            let files = grouped(self.unreadable);
+            text.push_str(&format!(" Left out: files or folders that can't be read: {files}."));
+        }
+        text
     }
 }
 
@@ -95,7 +127,11 @@ impl Likeness {
 /// algorithm R, 1985).
 struct Sample {
     sizes: Histogram<u64>,
+    /// The sum of the sizes.
+    bytes: u128,
+    largest: u64,
     empty: u64,
+    unreadable: u64,
     kept: Vec<Vec<u8>>,
     random: Xoshiro256PlusPlus,
 }
@@ -103,43 +139,67 @@ struct Sample {
 impl Sample {
     fn new() -> Result<Sample, String> {
         let sizes = Histogram::new_with_bounds(1, LARGEST, 3).map_err(|error| error.to_string())?;
-        Ok(Sample { sizes, empty: 0, kept: Vec::new(), random: Xoshiro256PlusPlus::seed_from_u64(1) })
+        let random = Xoshiro256PlusPlus::seed_from_u64(1);
+        Ok(Sample { sizes, bytes: 0, largest: 0, empty: 0, unreadable: 0, kept: Vec::new(), random })
     }
 
-    /// One value of `size` bytes. `read` gives up to so many of its first bytes, and is called if they are wanted.
+    /// One value of `size` bytes. `read` gives up to so many of its first bytes, and is called if they are wanted; where it
+    /// fails the value does not count.
     fn add(&mut self, size: u64, read: impl FnOnce(usize) -> Result<Vec<u8>, String>) -> Result<(), String> {
         if size == 0 {
             self.empty += 1;
             return Ok(());
         }
-        self.sizes.saturating_record(size);
-        let place = ((u128::from(self.random.next_u64()) * u128::from(self.sizes.len())) >> 64) as usize;
+        let number = u128::from(self.sizes.len()) + 1;
+        let place = ((u128::from(self.random.next_u64()) * number) >> 64) as usize;
         if self.kept.len() < SAMPLED {
             self.kept.push(read(SAMPLED_BYTES)?);
         } else if place < SAMPLED {
             self.kept[place] = read(SAMPLED_BYTES)?;
         }
+        self.sizes.saturating_record(size);
+        self.bytes += u128::from(size);
+        self.largest = self.largest.max(size);
         Ok(())
     }
 
     fn likeness(&self) -> Result<Likeness, String> {
         let count = self.sizes.len();
         if count == 0 {
-            return Err(match self.empty {
-                0 => "there are no values in it".into(),
-                empty => format!("all {} values in it are empty", grouped(empty)),
+            return Err(match (self.empty, self.unreadable) {
+                (0, 0) => "there are no values in it".into(),
+                (0, _) => "nothing in it can be read".into(),
+                (empty, _) => format!("all {} values in it are empty", grouped(empty)),
             });
         }
         let at = |quantile| self.sizes.value_at_quantile(quantile);
         let ratio = deflated(&self.kept)?;
+        let mean = self.bytes as f64 / count as f64;
+        let most = (at(0.05).max(1), at(0.95));
         Ok(Likeness {
             count,
-            size: SizeRange { from: at(0.05).max(1), to: at(0.95) + 1 },
+            size: evenly(most, mean, self.largest),
+            most,
             median: at(0.5),
+            mean,
+            largest: self.largest,
+            empty: self.empty,
+            unreadable: self.unreadable,
             ratio,
             data: if ratio >= COMPRESSIBLE { Data::Compressible } else { Data::Incompressible },
         })
     }
+}
+
+/// A range whose even sizes have this mean: from where nine of ten sizes begin, or, where it would go beyond the largest, to
+/// where they end.
+fn evenly((low, high): (u64, u64), mean: f64, largest: u64) -> SizeRange {
+    let beyond = |end: u64| (2.0 * mean - end as f64).round().max(1.0) as u64;
+    let (from, last) = match beyond(low) {
+        last if (low..=largest).contains(&last) => (low, last),
+        _ => (beyond(high).min(high), high),
+    };
+    SizeRange { from, to: last + 1 }
 }
 
 /// How many times smaller deflate makes the values, together, as engines compress neighbours together.

@@ -21,6 +21,9 @@ use crate::workload::driver::{Operation, Visit};
 /// The version of the plan format.
 pub const PLAN_FORMAT: u32 = 1;
 
+/// The most threads that a cell can have: beyond it, it is the machine that is tried, not a store.
+pub const MOST_THREADS: u32 = 1024;
+
 /// A size in bytes, written as people do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
 pub struct Bytes(pub u64);
@@ -350,6 +353,9 @@ impl Plan {
         ];
         if let Some((name, _)) = at_least_one.iter().find(|(_, value)| *value == 0) {
             return Err(format!("{name} is 0: it must be at least 1"));
+        }
+        if let Some(threads) = self.axes.threads.iter().find(|threads| **threads > MOST_THREADS) {
+            return Err(format!("{threads} threads are too many: at most {MOST_THREADS}"));
         }
         if self.budget.is_some() && self.precision.is_none() {
             return Err("budget bounds the search for a precision: give precision too".into());

@@ -37,6 +37,11 @@ pub struct RunHeader {
     pub stores: Vec<StoreInfo>,
     /// Combinations that were left out, each with its reason.
     pub left_out: Vec<LeftOut>,
+    /// Numbers of blocks, those of earlier runs of the same answer included, after which it was planned to look whether
+    /// they tell which store is best, and to stop if so. Intervals must allow for so many looks. Empty where nothing was
+    /// to stop the run early.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub looks: Vec<u32>,
 }
 
 /// A combination that was left out of a run.

@@ -86,31 +86,37 @@ pub struct Summary {
 impl Summary {
     /// Summarises observations; `None` if there are none, or one isn't finite.
     pub fn of(values: &[f64]) -> Option<Summary> {
+        Summary::at(values, CONFIDENCE)
+    }
+
+    /// The same, with the mean's interval at another confidence.
+    pub fn at(values: &[f64], confidence: f64) -> Option<Summary> {
         if values.is_empty() || values.iter().any(|value| !value.is_finite()) {
             return None;
         }
-        let (mean_kind, mean) = match geometric_mean(values) {
+        let (mean_kind, mean) = match geometric_mean_at(values, confidence) {
             Some(mean) => (MeanKind::Geometric, mean),
-            None => (MeanKind::Arithmetic, arithmetic_mean(values)?),
+            None => (MeanKind::Arithmetic, arithmetic_mean_at(values, confidence)?),
         };
         Some(Summary { trials: values.len(), mean_kind, mean, median: median(values)? })
     }
 }
 
 /// Degrees of freedom whose quantile is kept; reports ask for the same few again and again.
-static QUANTILES: LazyLock<Vec<f64>> = LazyLock::new(|| (1..=64).map(t_quantile_exact).collect());
+static QUANTILES: LazyLock<Vec<f64>> =
+    LazyLock::new(|| (1..=64).map(|degrees| t_quantile_exact(degrees, CONFIDENCE)).collect());
 
-/// The 97.5 % quantile of Student's t distribution: half-width factor of a two-sided 95 % interval.
-fn t_quantile(degrees: usize) -> f64 {
-    match QUANTILES.get(degrees.wrapping_sub(1)) {
+/// The quantile of Student's t distribution that is the half-width factor of a two-sided interval: of 97.5 % for 95 %.
+fn t_quantile(degrees: usize, confidence: f64) -> f64 {
+    match QUANTILES.get(degrees.wrapping_sub(1)).filter(|_| confidence == CONFIDENCE) {
         Some(quantile) => *quantile,
-        None => t_quantile_exact(degrees),
+        None => t_quantile_exact(degrees, confidence),
     }
 }
 
-fn t_quantile_exact(degrees: usize) -> f64 {
+fn t_quantile_exact(degrees: usize, confidence: f64) -> f64 {
     match StudentsT::new(0.0, 1.0, degrees as f64) {
-        Ok(distribution) => distribution.inverse_cdf(0.5 + CONFIDENCE / 2.0),
+        Ok(distribution) => distribution.inverse_cdf(0.5 + confidence / 2.0),
         Err(_) => f64::INFINITY,
     }
 }
@@ -118,18 +124,22 @@ fn t_quantile_exact(degrees: usize) -> f64 {
 /// The arithmetic mean with Student's t-interval (from two observations on), which is exact for normal observations.
 /// `None` without observations.
 pub fn arithmetic_mean(values: &[f64]) -> Option<Estimate> {
+    arithmetic_mean_at(values, CONFIDENCE)
+}
+
+fn arithmetic_mean_at(values: &[f64], confidence: f64) -> Option<Estimate> {
     let n = values.len();
     if n == 0 {
         return None;
     }
-    if let Some(exact) = all_alike(values) {
+    if let Some(exact) = all_alike(values, confidence) {
         return Some(exact);
     }
     let mean = values.iter().sum::<f64>() / n as f64;
     let interval = (n >= 2).then(|| {
         let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-        let half = t_quantile(n - 1) * (squares / (n - 1) as f64 / n as f64).sqrt();
-        Interval { low: mean - half, high: mean + half, confidence: CONFIDENCE }
+        let half = t_quantile(n - 1, confidence) * (squares / (n - 1) as f64 / n as f64).sqrt();
+        Interval { low: mean - half, high: mean + half, confidence }
     });
     Some(Estimate { value: mean, interval })
 }
@@ -137,20 +147,24 @@ pub fn arithmetic_mean(values: &[f64]) -> Option<Estimate> {
 /// The geometric mean with Student's t-interval on the logarithms, which is exact for log-normal observations.
 /// `None` without observations, or if one isn't positive.
 pub fn geometric_mean(values: &[f64]) -> Option<Estimate> {
+    geometric_mean_at(values, CONFIDENCE)
+}
+
+fn geometric_mean_at(values: &[f64], confidence: f64) -> Option<Estimate> {
     if values.iter().any(|value| *value <= 0.0) {
         return None;
     }
-    if let Some(exact) = all_alike(values) {
+    if let Some(exact) = all_alike(values, confidence) {
         return Some(exact);
     }
     let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
-    arithmetic_mean(&logs).map(exp)
+    arithmetic_mean_at(&logs, confidence).map(exp)
 }
 
 /// Any mean of equal observations is their value, which sums and logarithms would miss by a rounding error.
-fn all_alike(values: &[f64]) -> Option<Estimate> {
+fn all_alike(values: &[f64], confidence: f64) -> Option<Estimate> {
     let value = *values.first().filter(|first| values.iter().all(|value| value == *first))?;
-    let interval = Interval { low: value, high: value, confidence: CONFIDENCE };
+    let interval = Interval { low: value, high: value, confidence };
     Some(Estimate { value, interval: (values.len() >= 2).then_some(interval) })
 }
 
@@ -223,10 +237,15 @@ pub struct Ratio {
 /// Compares `a` with `b`, paired by block, so that what a block did to both cancels out. `None` if they share no block, or
 /// a figure in a shared block isn't positive and has no ratio.
 pub fn compare<K: Ord>(a: &Series<K>, b: &Series<K>) -> Option<Ratio> {
+    compare_at(a, b, CONFIDENCE)
+}
+
+/// The same, with an interval at another confidence.
+pub fn compare_at<K: Ord>(a: &Series<K>, b: &Series<K>, confidence: f64) -> Option<Ratio> {
     let pairs = a.iter().filter_map(|(block, a)| b.get(block).map(|b| (*a, *b)));
     let ratios: Option<Vec<f64>> = pairs.map(|(a, b)| (a > 0.0 && b > 0.0).then_some(a / b)).collect();
     let ratios = ratios?;
-    geometric_mean(&ratios).map(|ratio| Ratio { blocks: ratios.len(), ratio })
+    geometric_mean_at(&ratios, confidence).map(|ratio| Ratio { blocks: ratios.len(), ratio })
 }
 
 /// By what rule it was said whether a store is too close to call with the best.
@@ -259,6 +278,11 @@ pub struct Standing {
 /// Ranks stores by a figure and says which are too close to call with the best. The best comes first, then the others by
 /// their figure ([`Summary::mean`]); stores without a figure are left out. Empty for [`Better::Neither`].
 pub fn decide<K: Ord>(stores: &[Series<K>], better: Better) -> Vec<Standing> {
+    decide_at(stores, better, CONFIDENCE)
+}
+
+/// The same, by intervals at another confidence.
+pub fn decide_at<K: Ord>(stores: &[Series<K>], better: Better, confidence: f64) -> Vec<Standing> {
     if better == Better::Neither {
         return Vec::new();
     }
@@ -275,7 +299,7 @@ pub fn decide<K: Ord>(stores: &[Series<K>], better: Better) -> Vec<Standing> {
             Better::Higher => (&stores[best.index], &stores[other.index]),
             Better::Lower | Better::Neither => (&stores[other.index], &stores[best.index]),
         };
-        other.times_worse = compare(worse, good);
+        other.times_worse = compare_at(worse, good, confidence);
         let interval = other.times_worse.filter(|r| r.blocks >= MIN_BLOCKS).and_then(|r| r.ratio.interval);
         (other.wins, other.rule) = match interval {
             Some(interval) => (interval.low <= 1.0, Some(Rule::Interval)),
@@ -383,8 +407,23 @@ pub(crate) mod tests {
             (19, 2.0930241),
             (99, 1.9842169),
         ] {
-            assert!((t_quantile(degrees) - quantile).abs() < 1e-6, "{degrees}: {}", t_quantile(degrees));
+            let found = t_quantile(degrees, CONFIDENCE);
+            assert!((found - quantile).abs() < 1e-6, "{degrees}: {found}");
         }
+    }
+
+    #[test]
+    fn a_higher_confidence_takes_a_wider_interval() {
+        // The 99.5 % quantile with two degrees of freedom is 9.9248, from tables.
+        assert!((t_quantile(2, 0.99) - 9.924_843).abs() < 1e-5);
+        let stores = [series(&[1.0, 1.0, 1.0]), series(&[1.1, 1.2, 1.15])];
+        assert_eq!(winners(&decide(&stores, Better::Lower)), [0]);
+        let standings = decide_at(&stores, Better::Lower, 0.999);
+        assert_eq!(winners(&standings), [0, 1]);
+        assert_eq!(standings[1].times_worse.unwrap().ratio.interval.unwrap().confidence, 0.999);
+        let summary = Summary::at(&[1.0, 2.0, 3.0], 0.999).unwrap().mean.interval.unwrap();
+        assert_eq!(summary.confidence, 0.999);
+        assert!(summary.high > Summary::of(&[1.0, 2.0, 3.0]).unwrap().mean.interval.unwrap().high);
     }
 
     #[test]

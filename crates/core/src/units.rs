@@ -197,6 +197,9 @@ impl FromStr for SizeRange {
     }
 }
 
+/// The most records that a cell can have.
+pub const MOST_RECORDS: u64 = u32::MAX as u64;
+
 /// How many records a cell works on: it starts with `from` and never has more than `to`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CountRange {
@@ -209,7 +212,7 @@ pub struct CountRange {
 impl CountRange {
     /// The upper bound where only the lower is given: as in the paper, five times up to 10,000 records, 50,000 more above.
     pub fn starting_at(from: u64) -> CountRange {
-        CountRange { from, to: if from <= 10_000 { from * 5 } else { from + 50_000 } }
+        CountRange { from, to: if from <= 10_000 { from * 5 } else { from.saturating_add(50_000) } }
     }
 }
 
@@ -227,15 +230,12 @@ impl FromStr for CountRange {
             Some((from, to)) => CountRange { from: parse_count(from)?, to: parse_count(to)? },
             None => CountRange::starting_at(parse_count(text)?),
         };
+        if range.to > MOST_RECORDS {
+            return Err(format!("the record count {text:?} is too large: at most {}", grouped(MOST_RECORDS)));
+        }
         if range.from == 0 || range.to <= range.from {
             return Err(format!(
                 "the record count {text:?} is empty: write FROM..TO with 0 < FROM < TO, like 1000..5000"
-            ));
-        }
-        if range.to > u64::from(u32::MAX) {
-            return Err(format!(
-                "the record count {text:?} is too large: at most {}",
-                grouped(u64::from(u32::MAX))
             ));
         }
         Ok(range)
@@ -320,6 +320,7 @@ mod tests {
         assert_eq!("1000".parse(), Ok(CountRange { from: 1000, to: 5000 }));
         assert_eq!("100k".parse(), Ok(CountRange { from: 100_000, to: 150_000 }));
         assert!("0".parse::<CountRange>().is_err());
+        assert!("18446744073709551615".parse::<CountRange>().unwrap_err().contains("at most 4,294,967,295"));
     }
 
     #[test]

@@ -13,6 +13,7 @@ use crate::report::advice::question::Question;
 use crate::report::advice::{Advice, Uncovered, snippet};
 use crate::report::merge::Merged;
 use crate::store::StoreDef;
+use crate::units::{MOST_RECORDS, grouped};
 
 /// Answers a question.
 pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<Exit> {
@@ -39,8 +40,8 @@ pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<
     };
     let harness = report::harness(stores);
     let merged = Merged::new(&runs, &harness);
-    let advice =
-        Advice::from_runs(&question, &merged, here).map_err(|uncovered| unanswered(&uncovered, args))?;
+    let advice = Advice::from_runs(&question, &merged, here, stores)
+        .map_err(|uncovered| unanswered(&uncovered, args))?;
     let opened = advice.verdict.ranking.first().and_then(|best| {
         let template = stores.iter().find(|store| store.name == best.store)?.snippet?;
         Some(snippet::fill(template, &best.settings))
@@ -89,6 +90,11 @@ fn question(args: &AdviseArgs, extras: Extras) -> Result<Question> {
     if records == 0 {
         return Err(Error::new(Exit::BadValue, "--records is 0: it must be at least 1"));
     }
+    if records >= MOST_RECORDS {
+        let message =
+            format!("{} records are too many: at most {}", grouped(records), grouped(MOST_RECORDS - 1));
+        return Err(Error::new(Exit::BadValue, message));
+    }
     let data = match &like {
         Some(like) if !args.compressible => like.data,
         _ if args.compressible => Data::Compressible,
@@ -103,5 +109,6 @@ fn question(args: &AdviseArgs, extras: Extras) -> Result<Question> {
         mix: args.mix.clone(),
         goal: args.optimize,
         max_memory_bytes: args.max_memory.map(|most| most.0),
+        stores: args.store.clone(),
     })
 }

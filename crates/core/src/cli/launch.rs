@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 
 use super::args::PlaceArg;
 use super::{report, runs, tell};
@@ -108,19 +109,21 @@ impl<'a> Launch<'a> {
             self.plan.precision.is_none_or(|share| precision::is_reached(&run, &harness, share.0 / 100.0))
         };
         let enough: Option<Enough<'_>> = self.plan.precision.is_some().then_some(&enough);
-        self.carry_out(done, folder, enough, interrupted)
+        self.carry_out(done, folder, enough, None, interrupted)
     }
 
-    /// Runs what is not among `done`, and blocks beyond the plan's trials until there is `enough`.
+    /// Runs what is not among `done`, and blocks beyond the plan's trials until there is `enough`; begins no trial but the
+    /// first after `until`.
     pub fn carry_out(
         &self,
         done: &[TrialResult],
         mut folder: RunFolder,
         enough: Option<Enough<'_>>,
+        until: Option<Instant>,
         interrupted: &AtomicBool,
     ) -> Result<(PathBuf, Ended)> {
         let Launch { plan, places, cells, .. } = self;
-        let job = Job { plan, cells, places, done, interrupted, enough };
+        let job = Job { plan, cells, places, done, interrupted, until, enough };
         let path = folder.path().to_path_buf();
         let ended = parent::run(&job, &mut folder, progress::listener().as_mut()).map_err(|error| {
             let kept = format!("what had ended is kept, go on with: {}", go_on(&path));
@@ -147,6 +150,7 @@ fn header(stores: &[StoreDef], plan: &Plan, places: &Places, hardware: Option<&s
         places: places.iter().map(info).collect::<Result<_>>()?,
         stores: store_infos(stores, plan),
         left_out: Vec::new(),
+        looks: Vec::new(),
     })
 }
 

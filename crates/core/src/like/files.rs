@@ -1,27 +1,49 @@
 //! A folder: every regular file in it and below is a value. Links are not followed.
 
-use std::fs::{self, File};
+use std::fs::{self, DirEntry, File};
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::Sample;
 
 pub fn look(folder: &Path, sample: &mut Sample) -> Result<(), String> {
+    look_with(folder, sample, start)
+}
+
+/// Gives the first bytes of a file, up to so many.
+type Start = fn(&Path, usize) -> std::io::Result<Vec<u8>>;
+
+/// What can't be read within the folder is counted, and no reason to give up: among many files a few are someone else's.
+fn look_with(folder: &Path, sample: &mut Sample, start: Start) -> Result<(), String> {
+    fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let mut folders = vec![folder.to_path_buf()];
     while let Some(folder) = folders.pop() {
-        let fault = |error: std::io::Error| format!("{}: {error}", folder.display());
-        for entry in fs::read_dir(&folder).map_err(fault)? {
-            let entry = entry.map_err(fault)?;
-            let path = entry.path();
-            let fault = |error: std::io::Error| format!("{}: {error}", path.display());
-            let kind = entry.file_type().map_err(fault)?;
-            if kind.is_dir() {
-                folders.push(path);
-            } else if kind.is_file() {
-                let size = entry.metadata().map_err(fault)?.len();
-                sample.add(size, |most| start(&path, most).map_err(fault))?;
+        let Ok(entries) = fs::read_dir(&folder) else {
+            sample.unreadable += 1;
+            continue;
+        };
+        for entry in entries {
+            if entry.and_then(|entry| look_at(&entry, &mut folders, sample, start)).is_err() {
+                sample.unreadable += 1;
             }
         }
+    }
+    Ok(())
+}
+
+fn look_at(
+    entry: &DirEntry,
+    folders: &mut Vec<PathBuf>,
+    sample: &mut Sample,
+    start: Start,
+) -> std::io::Result<()> {
+    let kind = entry.file_type()?;
+    if kind.is_dir() {
+        folders.push(entry.path());
+    } else if kind.is_file() {
+        let size = entry.metadata()?.len();
+        let read = |most| start(&entry.path(), most).map_err(|error| error.to_string());
+        sample.add(size, read).map_err(std::io::Error::other)?;
     }
     Ok(())
 }
@@ -30,4 +52,40 @@ fn start(path: &Path, most: usize) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path)?.take(most as u64).read_to_end(&mut bytes)?;
     Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use rustix::fs::{Mode, OFlags, mkdirat, open, openat};
+
+    use super::*;
+
+    /// A folder below another whose path is longer than any that can be opened, whoever asks.
+    fn too_deep(folder: &Path) {
+        let name = "d".repeat(250);
+        let mut at = open(folder, OFlags::DIRECTORY, Mode::empty()).unwrap();
+        for _ in 0..20 {
+            mkdirat(&at, &name, Mode::from_raw_mode(0o700)).unwrap();
+            at = openat(&at, &name, OFlags::DIRECTORY, Mode::empty()).unwrap();
+        }
+    }
+
+    #[test]
+    fn what_can_not_be_read_is_left_out_and_counted() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["a", "b", "secret", "c"] {
+            fs::write(folder.path().join(name), vec![b'x'; 1000]).unwrap();
+        }
+        too_deep(folder.path());
+        let mut sample = Sample::new().unwrap();
+        let closed: Start = |path, most| match path.ends_with("secret") {
+            true => Err(std::io::ErrorKind::PermissionDenied.into()),
+            false => start(path, most),
+        };
+        look_with(folder.path(), &mut sample, closed).unwrap();
+        let likeness = sample.likeness().unwrap();
+        assert_eq!((likeness.count, likeness.unreadable), (3, 2));
+        assert!(likeness.describe().ends_with("Left out: files or folders that can't be read: 2."));
+        assert!(look(&folder.path().join("nowhere"), &mut sample).is_err());
+    }
 }

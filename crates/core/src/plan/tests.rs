@@ -40,6 +40,9 @@ fn nonsense_is_refused() {
     let mut plan = find("crud").unwrap();
     let error = plan.apply(Changes { trials: Some(0), ..Changes::default() }).unwrap_err();
     assert_eq!((error.exit, error.message.as_str()), (Exit::BadValue, "trials is 0: it must be at least 1"));
+    let mut plan = find("crud").unwrap();
+    let error = plan.apply(Changes { threads: Some(vec![1, 100_000]), ..Changes::default() }).unwrap_err();
+    assert_eq!(error.message, "100000 threads are too many: at most 1024");
     assert!(find("crudd").unwrap_err().message.contains("did you mean crud?"));
 }
 

@@ -3,10 +3,13 @@
 //! The time of an operation is that of each kind, measured on its own, weighed by its share of the mix. What decides between
 //! stores is what decides everywhere ([`crate::stats::decide`]).
 
+mod absent;
+pub mod elsewhere;
 mod figures;
 mod find;
 mod html;
 pub mod judge;
+pub mod looks;
 pub mod question;
 mod sentences;
 pub mod snippet;
@@ -22,7 +25,7 @@ use super::grid::Style;
 use super::matrix::Position;
 use super::merge::Merged;
 use crate::result::PlaceInfo;
-use crate::stats::Rule;
+use crate::store::StoreDef;
 use crate::units::{CountRange, SizeRange};
 
 pub use self::find::Uncovered;
@@ -48,7 +51,8 @@ pub struct Advice {
 }
 
 impl Advice {
-    /// Answers a question from runs that cover it, or that were made for it with the records `here`.
+    /// Answers a question from runs that cover it, or that were made for it with the records `here`. Of the `table` of stores
+    /// those that are missing are named, with the reason.
     ///
     /// # Errors
     /// What of the question the runs do not cover.
@@ -56,9 +60,10 @@ impl Advice {
         question: &Question,
         merged: &Merged<'_>,
         here: Option<Here>,
+        table: &[StoreDef],
     ) -> Result<Advice, Uncovered> {
         let (group, at) = find::find(question, merged, here)?;
-        let verdict = judge(merged, group, at, question);
+        let verdict = judge(merged, group, at, question, table);
         let Some(best) = verdict.ranking.first() else {
             return Err(Uncovered::NoStore(verdict.out));
         };
@@ -78,10 +83,8 @@ impl Advice {
 
     /// Whether the best is told from the second, or both are known to be alike to within `precision`, a share of 1.
     pub fn is_clear(&self, precision: f64) -> bool {
-        let Some(second) = self.verdict.ranking.get(1) else { return true };
-        let interval = second.times_worse.and_then(|ratio| ratio.ratio.interval);
-        second.rule == Some(Rule::Interval)
-            && interval.is_some_and(|i| i.low > 1.0 || i.high / i.low <= 1.0 + 2.0 * precision)
+        let second = self.verdict.ranking.get(1);
+        second.is_none_or(|second| looks::is_clear(second.rule, second.times_worse, precision))
     }
 
     /// The answer for a terminal; `snippet` opens the recommended store. Each line is ended.

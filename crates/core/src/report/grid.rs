@@ -182,6 +182,11 @@ fn push_row(out: &mut String, row: &[Item], columns: &[usize], widths: &[usize],
     }
 }
 
+/// Text of others, such as names and messages in a run, without line ends and escape codes.
+pub fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
 /// Breaks text into lines no wider than `width`, at spaces; all but the first are indented. Words that are wider stay whole.
 pub fn wrap(text: &str, width: usize, indent: &str) -> String {
     let mut out = String::new();

@@ -273,6 +273,7 @@ fn header(hardware: &str, stores: Vec<StoreInfo>) -> RunHeader {
         }],
         stores,
         left_out: vec![],
+        looks: vec![],
     }
 }
 

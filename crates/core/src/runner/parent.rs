@@ -33,6 +33,8 @@ pub struct Job<'a> {
     pub done: &'a [TrialResult],
     /// Set by Ctrl-C.
     pub interrupted: &'a AtomicBool,
+    /// After this moment no trial is begun but the first.
+    pub until: Option<Instant>,
     /// Whether the results so far are precise enough, where a precision is asked for: blocks are added until they are.
     pub enough: Option<Enough<'a>>,
 }
@@ -102,7 +104,12 @@ impl Running<'_> {
     /// Whether a precision is asked for that is not reached, and there is time for another block.
     fn needs_more(&self, start: Instant) -> bool {
         let in_time = self.job.plan.budget.is_none_or(|budget| start.elapsed() < budget.0);
-        in_time && self.job.enough.is_some_and(|enough| !enough(&self.results))
+        in_time && !self.is_late() && self.job.enough.is_some_and(|enough| !enough(&self.results))
+    }
+
+    /// Whether the time in which trials may begin is over.
+    fn is_late(&self) -> bool {
+        !self.results.is_empty() && self.job.until.is_some_and(|until| Instant::now() >= until)
     }
 
     fn block(&mut self, block: u32, folder: &mut RunFolder, listener: &mut dyn Listener) -> Result<()> {
@@ -114,7 +121,7 @@ impl Running<'_> {
             if self.done.contains(&(cell.id(), block)) {
                 continue;
             }
-            if job.interrupted.load(Ordering::Relaxed) {
+            if job.interrupted.load(Ordering::Relaxed) || self.is_late() {
                 break;
             }
             let work = self.works.of(cell)?;

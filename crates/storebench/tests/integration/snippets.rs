@@ -16,9 +16,16 @@ fn def(name: &str) -> &'static StoreDef {
 
 /// The code for a store at each of its tiers, with the settings that it reads back.
 fn snippets(def: &'static StoreDef) -> Vec<(Guarantee, String)> {
+    snippets_with(def, None)
+}
+
+/// The same, with the engine's caches as shipped or of this size together.
+fn snippets_with(def: &'static StoreDef, cache_bytes: Option<u64>) -> Vec<(Guarantee, String)> {
     let of_tier = |tier: Guarantee| {
         let subject = Subject::new(def, Some(tier));
-        let settings = subject.open().settings().unwrap();
+        let store = subject.open_with(|options| options.cache_bytes = cache_bytes).unwrap();
+        let settings = store.settings().unwrap();
+        drop(store);
         (tier, snippet::fill(def.snippet.unwrap(), &settings))
     };
     def.offers.iter().map(|offer| of_tier(offer.guarantee)).collect()
@@ -70,7 +77,8 @@ fn c_compiles() {
     ];
     for (name, header) in engines.into_iter().filter(|(name, _)| def(name).open.is_ok()) {
         let folder = header.map(|(krate, header)| header_folder(krate, header).expect("cargo unpacked it"));
-        for (tier, text) in snippets(def(name)) {
+        let caches = [None, Some(64 << 20)];
+        for (tier, text) in caches.into_iter().flat_map(|cache| snippets_with(def(name), cache)) {
             let file = scratch.write(&format!("{name}-{tier}.c"), &text);
             let mut compiler = Command::new("cc");
             compiler

@@ -15,14 +15,15 @@ use crate::estimate;
 use crate::place::directory::WorkFolder;
 use crate::place::probe::Probe;
 use crate::plan::{self, Bytes, Changes, Period, Plan};
+use crate::report::advice::looks;
 use crate::report::advice::question::Question;
 use crate::report::advice::{Advice, Here};
 use crate::report::merge::Merged;
-use crate::result::{Run, TrialResult};
+use crate::result::{Run, RunHeader, TrialResult};
 use crate::runner::parent::Enough;
 use crate::schedule::{self, Room};
 use crate::store::StoreDef;
-use crate::units::{CountRange, SizeRange, grouped, rough_duration};
+use crate::units::{CountRange, MOST_RECORDS, SizeRange, grouped, rough_duration};
 
 /// Operations of each kind in a trial, unless that takes too long.
 const OPERATIONS: u64 = 1000;
@@ -34,6 +35,8 @@ const FIRST_SHARE: f64 = 0.4;
 const BEST_SHARE: f64 = 0.7;
 /// Stores that are measured again.
 const FINALISTS: usize = 4;
+/// What a trial may take at least before it has failed, however short the budget; else half of the budget.
+const SHORTEST_LIMIT: Duration = Duration::from_secs(10);
 /// A store that is more times worse than this, and not the second, is not measured again.
 const HOPELESS: f64 = 3.0;
 /// How well the ratio of the second to the best is to be known.
@@ -98,6 +101,7 @@ impl<'a> Measuring<'a> {
         if self.stage("all", &self.plan.clone())? {
             return Ok(true);
         }
+        self.tell_who_is_missing();
         let ranking = self.ranking();
         let worth = ranking.iter().enumerate().filter(|(rank, (_, worse))| *rank < 2 || *worse < HOPELESS);
         let finalists: Vec<String> = worth.map(|(_, (store, _))| store.clone()).take(FINALISTS).collect();
@@ -122,7 +126,7 @@ impl<'a> Measuring<'a> {
 
     /// Runs a plan; says whether it was interrupted.
     fn stage(&mut self, name: &str, plan: &Plan) -> Result<bool> {
-        let ended = self.carry_out(name, plan, None)?;
+        let ended = self.carry_out(name, plan, &[], None)?;
         Ok(self.keep(ended))
     }
 
@@ -133,15 +137,23 @@ impl<'a> Measuring<'a> {
         interrupted
     }
 
-    /// Runs a plan; says what came of it, and whether it was interrupted.
-    fn carry_out(&self, name: &str, plan: &Plan, enough: Option<Enough<'_>>) -> Result<Option<(Run, bool)>> {
-        let launch = Launch::new(self.stores, plan, &self.places, None)?;
+    /// Runs a plan; says what came of it, and whether it was interrupted. `looks` is written down with it.
+    fn carry_out(
+        &self,
+        name: &str,
+        plan: &Plan,
+        looks: &[u32],
+        enough: Option<Enough<'_>>,
+    ) -> Result<Option<(Run, bool)>> {
+        let mut launch = Launch::new(self.stores, plan, &self.places, None)?;
         if launch.cells.is_empty() && !self.runs.is_empty() {
             // Larger records, or more of them, than the disk holds: nothing is lost but a look at them.
             return Ok(None);
         }
+        launch.header.looks = looks.to_vec();
         let folder = launch.folder(&self.folder, name)?;
-        let (path, ended) = launch.carry_out(&[], folder, enough, &self.interrupted)?;
+        let (path, ended) =
+            launch.carry_out(&[], folder, enough, self.start.checked_add(self.budget), &self.interrupted)?;
         Ok(Some((crate::folder::read(&path)?, ended.interrupted)))
     }
 
@@ -149,37 +161,74 @@ impl<'a> Measuring<'a> {
     fn ranking(&self) -> Vec<(String, f64)> {
         let harness = report::harness(self.stores);
         let merged = Merged::new(&self.runs, &harness);
-        let Ok(advice) = Advice::from_runs(self.question, &merged, Some(self.here())) else {
+        let Ok(advice) = Advice::from_runs(self.question, &merged, Some(self.here()), &[]) else {
             return Vec::new();
         };
         let ranking = advice.verdict.ranking.into_iter();
         ranking.map(|store| (store.store, store.times_worse.map_or(1.0, |ratio| ratio.ratio.value))).collect()
     }
 
-    /// Whether a block of these stores, `factor` times as long as the first, ends within a share of the budget.
-    fn time_for(&self, stores: &[String], factor: f64, share: f64) -> bool {
-        let took: f64 = self.runs.first().map_or(0.0, |run| {
-            let trials = run.trials.iter().filter(|trial| stores.contains(&trial.cell.store));
-            trials.map(|trial| trial.wall_s).sum()
-        });
-        self.start.elapsed().as_secs_f64() + took * factor <= self.budget.as_secs_f64() * share
+    /// Tells which stores had no turn, if the budget was spent before all had theirs.
+    fn tell_who_is_missing(&self) {
+        let Some(run) = self.runs.first() else { return };
+        let had_turn = |store: &str| {
+            run.trials.iter().any(|trial| trial.cell.store == store)
+                || run.header.left_out.iter().any(|left| left.cell.store == store)
+        };
+        let stores = self.plan.axes.store.iter().map(String::as_str);
+        let missing: Vec<&str> = stores.filter(|store| !had_turn(store)).collect();
+        if !missing.is_empty() {
+            let names = missing.join(", ");
+            tell(&format!("the budget is spent, and no turn was left for {names}: --budget gives more time"));
+        }
     }
 
-    /// Adds blocks of the best stores until it is clear which is best, or time is up.
+    /// Whether a block of these stores, `factor` times as long as the first, ends within a share of the budget.
+    fn time_for(&self, stores: &[String], factor: f64, share: f64) -> bool {
+        self.took_s(stores) * factor <= self.left_s(share)
+    }
+
+    /// How long these stores took in the first block, in seconds.
+    fn took_s(&self, stores: &[String]) -> f64 {
+        self.runs.first().map_or(0.0, |run| {
+            let trials = run.trials.iter().filter(|trial| stores.contains(&trial.cell.store));
+            trials.map(|trial| trial.wall_s).sum()
+        })
+    }
+
+    /// What is left of a share of the budget, in seconds; negative when it is used up.
+    fn left_s(&self, share: f64) -> f64 {
+        self.budget.as_secs_f64() * share - self.start.elapsed().as_secs_f64()
+    }
+
+    /// Adds blocks of the best stores until it is clear which is best at one of the planned looks, or time is up.
     fn again(&mut self, finalists: &[String]) -> Result<bool> {
         let mut plan = self.plan.clone();
         plan.apply(Changes { store: Some(finalists.to_vec()), ..Changes::default() })?;
-        let harness = report::harness(self.stores);
+        let blocks = self.left_s(BEST_SHARE) / self.took_s(finalists).max(f64::MIN_POSITIVE);
+        // The first block is there already.
+        let planned = looks::planned((blocks as u32).saturating_add(1));
         let enough = |trials: &[TrialResult]| {
-            let mut runs = self.runs.clone();
-            runs.extend(self.runs.first().map(|run| Run { trials: trials.to_vec(), ..run.clone() }));
-            let merged = Merged::new(&runs, &harness);
-            let clear = |advice: Advice| advice.is_clear(PRECISION);
+            let blocks = 2 + trials.iter().map(|trial| trial.block).max().unwrap_or(0);
             !self.time_for(finalists, 1.0, BEST_SHARE)
-                || Advice::from_runs(self.question, &merged, Some(self.here())).is_ok_and(clear)
+                || looks::is_over(planned, blocks, || self.is_clear_with(trials, planned))
         };
-        let ended = self.carry_out("best", &plan, Some(&enough))?;
+        let ended = self.carry_out("best", &plan, planned, Some(&enough))?;
         Ok(self.keep(ended))
+    }
+
+    /// Whether it is clear which store is best, with these trials besides those that are kept.
+    fn is_clear_with(&self, trials: &[TrialResult], looks: &[u32]) -> bool {
+        let mut runs = self.runs.clone();
+        let again = |run: &Run| {
+            let header = RunHeader { looks: looks.to_vec(), ..run.header.clone() };
+            Run { header, trials: trials.to_vec() }
+        };
+        runs.extend(self.runs.first().map(again));
+        let harness = report::harness(self.stores);
+        let merged = Merged::new(&runs, &harness);
+        let advice = Advice::from_runs(self.question, &merged, Some(self.here()), &[]);
+        advice.is_ok_and(|advice| advice.is_clear(PRECISION))
     }
 
     /// Smaller and larger records, fewer and more of them.
@@ -187,11 +236,13 @@ impl<'a> Measuring<'a> {
         let (size, records) = self.here();
         let sizes = |scale: fn(u64) -> u64| SizeRange {
             from: scale(size.from).max(1),
-            to: scale(size.to - 1).max(1) + 1,
+            to: scale(size.to - 1).max(1).saturating_add(1),
         };
-        let (smaller, larger) = (sizes(|bytes| bytes / SIZE_STEP), sizes(|bytes| bytes * SIZE_STEP));
+        let (smaller, larger) =
+            (sizes(|bytes| bytes / SIZE_STEP), sizes(|bytes| bytes.saturating_mul(SIZE_STEP)));
         let counts = |from: u64| counts(from.max(1), self.plan.operations);
-        let (fewer, more) = (counts(records.from / COUNT_STEP), counts(records.from * COUNT_STEP));
+        let (fewer, more) =
+            (counts(records.from / COUNT_STEP), counts(records.from.saturating_mul(COUNT_STEP)));
         let all = [
             ("smaller", smaller, records, 1.0),
             ("fewer", size, fewer, 1.0),
@@ -200,7 +251,7 @@ impl<'a> Measuring<'a> {
         ];
         for (name, other_size, other_records, factor) in all {
             let same = (other_size, other_records) == (size, records);
-            if same || !self.time_for(stores, factor, 1.0) {
+            if same || other_records.to > MOST_RECORDS || !self.time_for(stores, factor, 1.0) {
                 continue;
             }
             let mut plan = self.plan.clone();
@@ -224,7 +275,8 @@ impl<'a> Measuring<'a> {
 
 /// A count that a trial's inserts do not outgrow.
 fn counts(from: u64, operations: u64) -> CountRange {
-    CountRange { from, to: from + (from / 4).max(operations) }
+    let more = (from / 4).max(operations);
+    CountRange { from, to: from.saturating_add(more).min(MOST_RECORDS.max(from.saturating_add(1))) }
 }
 
 /// Every store that offers the guarantee, once, with as many records and operations as there is time for.
@@ -245,7 +297,7 @@ fn first_plan(stores: &[StoreDef], args: &AdviseArgs, question: &Question, place
         seed: Some(args.seed),
         // What does not fit onto the disk is left out; what takes too long has been cut down.
         size_limit: Some(Bytes(u64::MAX)),
-        timeout: Some(Period(args.budget.0.max(Duration::from_secs(60)))),
+        timeout: Some(Period((args.budget.0 / 2).max(SHORTEST_LIMIT))),
         store: Some(named.clone()),
         record_size: Some(vec![question.size]),
         records: Some(vec![counts(records, operations)]),

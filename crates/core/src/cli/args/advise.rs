@@ -59,7 +59,7 @@ pub struct AdviseArgs {
     #[arg(long, value_name = "TIME", default_value = "2m")]
     pub budget: Period,
     /// Measure nothing: answer from earlier runs; `latest` is the newest
-    #[arg(long, value_name = "RUN", value_hint = ValueHint::DirPath, conflicts_with = "at")]
+    #[arg(long, value_name = "RUN", value_hint = ValueHint::DirPath, conflicts_with_all = ["at", "budget", "seed"])]
     pub from: Vec<PathBuf>,
     /// Write the answer and all figures to a page for the browser, too
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]

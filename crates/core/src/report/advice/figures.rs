@@ -8,8 +8,9 @@ use crate::report::merge::{BlockKey, Entry, measured};
 use crate::result::Measured;
 use crate::stats::Series;
 
-/// Memory below which stores are alike to a balance, in bytes: an application has more than that anyway.
-const LITTLE_MEMORY: f64 = (1 << 20) as f64;
+/// Memory below which stores are alike, in bytes: an application has more than that anyway, and a ratio to nothing does not
+/// exist.
+pub const LITTLE_MEMORY: f64 = (1 << 20) as f64;
 
 /// The figures of one trial that advice weighs. Less is better in all.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -39,8 +40,8 @@ impl Figures {
         match goal {
             Goal::Speed => self.speed_ns,
             Goal::Space => self.space,
-            Goal::Memory => self.memory_bytes,
-            Goal::Balance => (self.speed_ns * self.space * self.memory_bytes.max(LITTLE_MEMORY)).cbrt(),
+            Goal::Memory => self.memory_bytes.max(LITTLE_MEMORY),
+            Goal::Balance => (self.speed_ns * self.space * self.weighed(Goal::Memory)).cbrt(),
         }
     }
 }

@@ -3,15 +3,19 @@
 use std::fmt;
 
 use super::Here;
-use super::judge::Out;
+use super::judge::{Out, reasons};
 use super::question::Question;
 use crate::cell::{Axis, Cell};
+use crate::report::grid::one_line;
 use crate::report::matrix::Position;
 use crate::report::merge::{Group, GroupKey, Merged};
 use crate::units::{CountRange, SizeRange, grouped};
 
 /// How many times more or fewer records than asked for may have been measured.
 const NEAR: f64 = 4.0;
+
+/// Combinations that are named where none covers a question.
+const NAMED: usize = 5;
 
 /// What of a question runs do not cover.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,7 +24,7 @@ pub enum Uncovered {
     Group(String),
     /// The trials were made on several machines or in several places, which can't be compared.
     Several(Vec<String>),
-    /// No trial had records of its kind, size and number; what there is.
+    /// No trial had records of its kind, size and number; what there is, the nearest first.
     Place(Vec<String>),
     /// No store is left, and why.
     NoStore(Vec<Out>),
@@ -28,19 +32,29 @@ pub enum Uncovered {
 
 impl fmt::Display for Uncovered {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&one_line(&self.in_words()))
+    }
+}
+
+impl Uncovered {
+    fn in_words(&self) -> String {
         match self {
-            Uncovered::Group(what) => write!(f, "no trial was made {what}"),
+            Uncovered::Group(what) => format!("no trial was made {what}"),
             Uncovered::Several(places) => {
-                write!(f, "the trials were made in several places, name runs of one: {}", places.join("; "))
+                format!("the trials were made in several places, name runs of one: {}", places.join("; "))
             }
-            Uncovered::Place(there) => write!(
-                f,
-                "no trial had such records; measured were {}",
-                if there.is_empty() { "none of that kind".into() } else { there.join("; ") }
-            ),
+            Uncovered::Place(there) => {
+                let nearest = there.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join("; ");
+                match there.len() {
+                    0 => "no trial had such records; measured were none of that kind".to_owned(),
+                    1..=NAMED => format!("no trial had such records; measured were {nearest}"),
+                    all => format!(
+                        "no trial had such records; measured were {all} combinations, the nearest {nearest}"
+                    ),
+                }
+            }
             Uncovered::NoStore(out) => {
-                let out: Vec<String> = out.iter().map(|out| format!("{}: {}", out.store, out.why)).collect();
-                write!(f, "no store answers the question: {}", out.join("; "))
+                format!("no store answers the question: {}", reasons(out).join("; "))
             }
         }
     }
@@ -82,7 +96,11 @@ pub fn find<'m, 'a>(
     });
     let nearest = near.min_by(|a, b| distance(a, question).total_cmp(&distance(b, question)));
     let there = |at: &Position| format!("{} records of {}", grouped(at.2.from), at.1);
-    nearest.map(|at| (group, *at)).ok_or_else(|| Uncovered::Place(positions.iter().map(there).collect()))
+    if let Some(at) = nearest {
+        return Ok((group, *at));
+    }
+    positions.sort_by(|a, b| distance(a, question).total_cmp(&distance(b, question)));
+    Err(Uncovered::Place(positions.iter().map(there).collect()))
 }
 
 /// Whether all trials of a group were made as the question wants: every axis but the place as a cell has it by default.

@@ -1,8 +1,8 @@
 //! An answer as a section of the page.
 
 use super::Advice;
-use super::judge::Candidate;
-use super::sentences::{changes, costs, measured, sure, trade};
+use super::judge::{Candidate, reasons};
+use super::sentences::{changes, costs, little_memory, measured, sure, times_worse, trade};
 use crate::report::column::Unit;
 use crate::report::html::markup::{element, escape, list};
 use crate::units::three_digits;
@@ -27,14 +27,13 @@ pub fn section(advice: &Advice, snippet: Option<&str>) -> String {
     if !others.is_empty() {
         out.push_str("<h3>The stores, the best first</h3>");
         out.push_str(&table(advice));
+        out.extend(little_memory(advice).map(|line| format!("<p class=\"note\">{}</p>", escape(&line))));
         out.push_str(&format!("<h3>What they give up against {}, and gain</h3>", escape(&best.store)));
         out.push_str(&items(&others.iter().map(trade).collect::<Vec<_>>()));
     }
     if !advice.verdict.out.is_empty() {
         out.push_str("<h3>Out of the question</h3>");
-        let reasons: Vec<String> =
-            advice.verdict.out.iter().map(|out| format!("{}: {}", out.store, out.why)).collect();
-        out.push_str(&items(&reasons));
+        out.push_str(&items(&reasons(&advice.verdict.out)));
     }
     out.push_str("<h3>What would change the answer?</h3>");
     out.push_str(&items(&changes(advice)));
@@ -49,22 +48,18 @@ fn table(advice: &Advice) -> String {
     head.extend(advice.question.mix.shares().iter().map(|(operation, _)| operation.name().to_owned()));
     head.extend(["disk/values", "memory", "times worse", "Pareto front"].map(str::to_owned));
     let head: String = head.iter().map(|title| format!("<th scope=\"col\">{}</th>", escape(title))).collect();
-    let rows: String = advice.verdict.ranking.iter().map(row).collect();
+    let rows: String = advice.verdict.ranking.iter().enumerate().map(row).collect();
     format!(
         "<div class=\"scroll\"><table class=\"figures\"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
     )
 }
 
-fn row(store: &Candidate) -> String {
+fn row((rank, store): (usize, &Candidate)) -> String {
     let mut cells = vec![Unit::Nanoseconds.show(store.speed.mean.value)];
     cells.extend(store.operations.iter().map(|(_, latency)| Unit::Nanoseconds.show(latency.mean.value)));
     cells.push(three_digits(store.space.mean.value));
     cells.push(Unit::Bytes.show(store.memory.mean.value));
-    cells.push(match &store.times_worse {
-        None => "best".into(),
-        Some(ratio) if store.wins => format!("{} (too close to call)", three_digits(ratio.ratio.value)),
-        Some(ratio) => three_digits(ratio.ratio.value),
-    });
+    cells.push(times_worse(rank, store, "too close to call"));
     cells.push(store.beaten_by.as_ref().map_or_else(|| "on it".into(), |other| format!("behind {other}")));
     let cells: String = cells.iter().map(|cell| element("td", cell)).collect();
     format!("<tr><th scope=\"row\">{}</th>{cells}</tr>", escape(&store.store))

@@ -1,15 +1,19 @@
 //! Which store answers a question best, who comes next, and what each gives up.
 
+use std::collections::BTreeSet;
+
 use indexmap::IndexMap;
 
+use super::absent::{NOT_CHOSEN, absent};
 use super::figures::{Figures, Here, fits, weighed};
+use super::looks;
 use super::question::{Goal, Question};
 use crate::report::column::MEAN_LATENCY;
 use crate::report::matrix::{Position, Sorted, series};
-use crate::report::merge::{Entry, Group, Merged, measured};
+use crate::report::merge::{BlockKey, Entry, Group, Merged, measured};
 use crate::result::Outcome;
-use crate::stats::{Better, Ratio, Rule, Summary, compare, decide};
-use crate::store::Setting;
+use crate::stats::{Better, Ratio, Rule, Series, Summary, compare_at, decide_at};
+use crate::store::{Setting, StoreDef};
 use crate::workload::driver::Operation;
 
 /// A store that was measured for a question.
@@ -27,7 +31,7 @@ pub struct Candidate {
     pub space: Summary,
     /// Peak memory above the process's base, in bytes.
     pub memory: Summary,
-    /// How many times worse by the goal than the recommended store; absent for that one.
+    /// How many times worse by the goal than the recommended store; absent for that one, and where the two share no block.
     pub times_worse: Option<Ratio>,
     /// Whether it is the best by the goal, or too close to call with it.
     pub wins: bool,
@@ -35,7 +39,8 @@ pub struct Candidate {
     pub rule: Option<Rule>,
     /// How many times its speed, space and memory are those of the recommended store: over 1 is worse.
     pub against_best: Vec<(Goal, Option<Ratio>)>,
-    /// A store that is better at speed, space and memory alike, so that this one is not on the Pareto front.
+    /// A store that is better at speed, space or memory, and at which this one is better at none, so that it is not on the
+    /// Pareto front.
     pub beaten_by: Option<String>,
     /// Its settings as they were read back.
     pub settings: Vec<Setting>,
@@ -50,6 +55,15 @@ pub struct Out {
     pub why: String,
 }
 
+/// Why stores are out of the question: those with the same reason together.
+pub fn reasons(out: &[Out]) -> Vec<String> {
+    let mut by_reason: IndexMap<&str, Vec<&str>> = IndexMap::new();
+    for out in out {
+        by_reason.entry(&out.why).or_default().push(&out.store);
+    }
+    by_reason.into_iter().map(|(why, stores)| format!("{}: {why}", stores.join(", "))).collect()
+}
+
 /// The stores at one place, judged.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verdict {
@@ -57,51 +71,91 @@ pub struct Verdict {
     pub ranking: Vec<Candidate>,
     /// Those that don't.
     pub out: Vec<Out>,
+    /// How many looks at the figures the intervals allow for; 1 where nobody looked before the end.
+    pub looks: usize,
 }
 
 /// Judges the stores at a position of a group.
-pub fn judge(merged: &Merged<'_>, group: &Group<'_>, at: Position, question: &Question) -> Verdict {
+pub fn judge(
+    merged: &Merged<'_>,
+    group: &Group<'_>,
+    at: Position,
+    question: &Question,
+    table: &[StoreDef],
+) -> Verdict {
     let sorted = Sorted::new(merged, group);
     let none = IndexMap::new();
     let all = sorted.entries.get(&at).unwrap_or(&none);
     let mut here = all.clone();
     here.retain(|store, entries| {
         !merged.is_harness(store)
+            && question.allows(store)
             && fits(entries, question)
             && measured(entries).iter().any(|(_, m)| Figures::of(m, &question.mix).is_some())
     });
     let by_goal: IndexMap<Goal, Here<'_>> =
         Goal::ALL.into_iter().map(|goal| (goal, weighed(&here, &question.mix, goal))).collect();
-    let weights = &by_goal[&question.goal];
-    let standings = decide(&weights.values().cloned().collect::<Vec<_>>(), Better::Lower);
+    let mut weights = by_goal[&question.goal].clone();
+    // Of stores that are exactly alike by the goal, as those with next to no memory are, the quickest comes first.
+    let mean = |series: &Series<BlockKey>| series.values().sum::<f64>() / series.len() as f64;
+    let speed = |store: &str| by_goal[&Goal::Speed].get(store).map_or(f64::INFINITY, mean);
+    weights.sort_by(|a, _, b, _| speed(a).total_cmp(&speed(b)));
+    let looks = looks::behind(merged, all);
+    let confidence = looks::confidence(looks);
+    let standings = decide_at(&weights.values().cloned().collect::<Vec<_>>(), Better::Lower, confidence);
     let best = standings.first().and_then(|first| weights.get_index(first.index)).map(|(store, _)| *store);
     let mut ranking: Vec<Candidate> = Vec::new();
     for standing in standings {
         let Some((store, _)) = weights.get_index(standing.index) else { continue };
-        let Some(mut candidate) = candidate(store, &here[*store], question) else { continue };
+        let Some(mut candidate) = candidate(store, &here[*store], question, confidence) else { continue };
         candidate.times_worse = standing.times_worse;
         (candidate.wins, candidate.rule) = (standing.wins, standing.rule);
-        candidate.against_best = against(best, store, &by_goal);
+        candidate.against_best = against(best, store, &by_goal, confidence);
         ranking.push(candidate);
     }
-    mark_front(&mut ranking);
-    let mut out: Vec<Out> = all
-        .iter()
-        .filter(|(store, _)| !merged.is_harness(store) && !here.contains_key(*store))
-        .map(|(store, entries)| Out { store: (*store).to_owned(), why: why_out(entries, question) })
-        .collect();
-    let omitted = group.left_out.iter().filter(|omitted| {
-        let cell = &omitted.cell;
-        (cell.data, cell.record_size, cell.records) == at && !all.contains_key(cell.store.as_str())
-    });
-    out.extend(omitted.map(|o| Out { store: o.cell.store.clone(), why: o.reason.to_owned() }));
-    Verdict { ranking, out }
+    mark_front(&mut ranking, &by_goal, confidence);
+    let answered = ranking.iter().map(|candidate| candidate.store.as_str()).collect();
+    let out = left(merged, group, at, question, table, answered);
+    Verdict { ranking, out, looks }
 }
 
-fn candidate(store: &str, entries: &[Entry<'_>], question: &Question) -> Option<Candidate> {
+/// The stores without an answer, and why.
+fn left(
+    merged: &Merged<'_>,
+    group: &Group<'_>,
+    at: Position,
+    question: &Question,
+    table: &[StoreDef],
+    answered: BTreeSet<&str>,
+) -> Vec<Out> {
+    let sorted = Sorted::new(merged, group);
+    let tried = sorted.entries.get(&at).into_iter().flatten();
+    let tried = tried.filter(|(store, _)| !merged.is_harness(store) && !answered.contains(*store));
+    let mut out: Vec<Out> = tried
+        .map(|(store, entries)| Out {
+            store: (*store).to_owned(),
+            why: if question.allows(store) { why_out(entries, question) } else { NOT_CHOSEN.to_owned() },
+        })
+        .collect();
+    for omitted in &group.left_out {
+        let cell = &omitted.cell;
+        let here = (cell.data, cell.record_size, cell.records) == at && question.allows(&cell.store);
+        if here && !answered.contains(cell.store.as_str()) && out.iter().all(|out| out.store != cell.store) {
+            out.push(Out { store: cell.store.clone(), why: omitted.reason.to_owned() });
+        }
+    }
+    let known: BTreeSet<&str> =
+        answered.iter().copied().chain(out.iter().map(|out| out.store.as_str())).collect();
+    let absent = absent(merged, group, at, question, table, &known);
+    out.extend(absent);
+    out
+}
+
+fn candidate(store: &str, entries: &[Entry<'_>], question: &Question, confidence: f64) -> Option<Candidate> {
     let trials = measured(entries);
     let figures: Vec<Figures> = trials.iter().filter_map(|(_, m)| Figures::of(m, &question.mix)).collect();
-    let summary = |value: fn(&Figures) -> f64| Summary::of(&figures.iter().map(value).collect::<Vec<_>>());
+    let summary =
+        |value: fn(&Figures) -> f64| Summary::at(&figures.iter().map(value).collect::<Vec<_>>(), confidence);
     let latency = |operation: Operation| {
         let values: Vec<f64> = series(entries, operation.name(), &MEAN_LATENCY).into_values().collect();
         Some((operation, Summary::of(&values)?))
@@ -127,24 +181,33 @@ fn against(
     best: Option<&str>,
     store: &str,
     by_goal: &IndexMap<Goal, Here<'_>>,
+    confidence: f64,
 ) -> Vec<(Goal, Option<Ratio>)> {
     let Some(best) = best.filter(|best| *best != store) else { return Vec::new() };
-    let ratio = |here: &Here<'_>| compare(here.get(store)?, here.get(best)?);
+    let ratio = |here: &Here<'_>| compare_at(here.get(store)?, here.get(best)?, confidence);
     [Goal::Speed, Goal::Space, Goal::Memory].into_iter().map(|goal| (goal, ratio(&by_goal[&goal]))).collect()
 }
 
-/// Says of each store whether another one is at least as good at everything, and better at something.
-fn mark_front(ranking: &mut [Candidate]) {
-    let figures: Vec<[f64; 3]> =
-        ranking.iter().map(|c| [c.speed.mean.value, c.space.mean.value, c.memory.mean.value]).collect();
+/// Says of each store whether another is no worse at anything and better at something, by the rule that decides winners:
+/// what is too close to call counts as alike.
+fn mark_front(ranking: &mut [Candidate], by_goal: &IndexMap<Goal, Here<'_>>, confidence: f64) {
     let names: Vec<String> = ranking.iter().map(|candidate| candidate.store.clone()).collect();
-    for (candidate, own) in ranking.iter_mut().zip(&figures) {
-        let beats = |other: &[f64; 3]| other != own && other.iter().zip(own).all(|(a, b)| a <= b);
-        candidate.beaten_by = figures.iter().position(beats).map(|index| names[index].clone());
+    let better = |a: &str, b: &str| {
+        let one = |goal: Goal| {
+            let pair = [by_goal[&goal].get(a)?.clone(), by_goal[&goal].get(b)?.clone()];
+            let standings = decide_at(&pair, Better::Lower, confidence);
+            Some(standings.first()?.index == 0 && !standings.get(1)?.wins)
+        };
+        [Goal::Speed, Goal::Space, Goal::Memory].into_iter().any(|goal| one(goal) == Some(true))
+    };
+    for candidate in ranking {
+        let own = candidate.store.as_str();
+        candidate.beaten_by = names.iter().find(|other| better(other, own) && !better(own, other)).cloned();
     }
 }
 
-fn why_out(entries: &[Entry<'_>], question: &Question) -> String {
+/// Why a store with these trials does not answer a question.
+pub(super) fn why_out(entries: &[Entry<'_>], question: &Question) -> String {
     if !fits(entries, question) {
         let peak = measured(entries).into_iter().map(|(_, m)| m.memory.peak_above_base_bytes).max();
         return format!("took {} of memory", crate::units::rough_bytes(peak.unwrap_or(0) as f64));

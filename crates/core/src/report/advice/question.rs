@@ -27,6 +27,15 @@ pub struct Question {
     pub goal: Goal,
     /// The most memory that a store may take above the process's base, in bytes.
     pub max_memory_bytes: Option<u64>,
+    /// The stores to choose from; all where it is absent.
+    pub stores: Option<Vec<String>>,
+}
+
+impl Question {
+    /// Whether a store is among those to choose from.
+    pub fn allows(&self, store: &str) -> bool {
+        self.stores.as_ref().is_none_or(|stores| stores.iter().any(|name| name == store))
+    }
 }
 
 impl fmt::Display for Question {
@@ -46,8 +55,11 @@ impl fmt::Display for Question {
             if self.threads == 1 { "1 thread".into() } else { format!("{} threads", self.threads) },
             self.goal.meaning(),
         )?;
-        match self.max_memory_bytes {
-            Some(bytes) => write!(f, "; at most {} of memory", rough_bytes(bytes as f64)),
+        if let Some(bytes) = self.max_memory_bytes {
+            write!(f, "; at most {} of memory", rough_bytes(bytes as f64))?;
+        }
+        match &self.stores {
+            Some(stores) => write!(f, "; among {}", stores.join(", ")),
             None => Ok(()),
         }
     }

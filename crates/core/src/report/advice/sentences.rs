@@ -1,12 +1,18 @@
 //! The sentences of an answer, for terminal and page alike.
 
 use super::Advice;
+use super::absent::NO_TURN;
+use super::elsewhere::{Elsewhere, Why};
+use super::figures::LITTLE_MEMORY;
 use super::judge::Candidate;
 use super::question::Goal;
 use super::turn::Turn;
 use crate::report::column::Unit;
 use crate::stats::{CONFIDENCE, Estimate, MIN_BLOCKS, Ratio, Rule};
 use crate::units::{grouped, rough_bytes, three_digits};
+
+/// Other sizes or counts that are named one by one, at most.
+const NAMED: usize = 4;
 
 /// Where the answer was measured.
 pub fn measured(advice: &Advice) -> Vec<String> {
@@ -41,6 +47,9 @@ pub fn measured(advice: &Advice) -> Vec<String> {
     }
     if size != advice.question.size {
         lines.push(format!("Asked for were records of {}.", advice.question.size));
+    }
+    if advice.verdict.out.iter().any(|out| out.why == NO_TURN) {
+        lines.push("It is unfinished: not every store had its turn (see below).".into());
     }
     lines
 }
@@ -92,26 +101,49 @@ pub fn sure(advice: &Advice) -> String {
     let ratio = second.times_worse;
     match (second.rule, ratio.and_then(|ratio| Some((ratio, ratio.ratio.interval?)))) {
         (Some(Rule::Interval), Some((ratio, interval))) => format!(
-            "Better than {}, the next, by a factor of {} to {} ({:.0} % confidence, {} trials of each side by side).",
+            "Better than {}, the next, by a factor of {} to {} ({:.0} % confidence{}, {} trials of each side by side).",
             second.store,
             three_digits(interval.low),
             three_digits(interval.high),
             CONFIDENCE * 100.0,
+            match advice.verdict.looks {
+                1 => String::new(),
+                looks => format!(", allowing for {looks} looks"),
+            },
             ratio.blocks,
         ),
-        _ => format!(
-            "Not very: {} is next, {}, but they were measured side by side {}, fewer times than the {MIN_BLOCKS} that an \
-             interval needs.",
-            second.store,
-            ratio.map_or("and can't be compared by a ratio".into(), |r| {
-                format!("{} times as bad", three_digits(r.ratio.value))
-            }),
-            match ratio.map_or(0, |ratio| ratio.blocks) {
-                1 => "once".into(),
-                blocks => format!("{blocks} times"),
-            },
-        ),
+        (_, _) => match ratio {
+            Some(ratio) => format!(
+                "Not very: {} is next, {} times as bad, but they were measured side by side {}, fewer times than the \
+                 {MIN_BLOCKS} that an interval needs.",
+                second.store,
+                three_digits(ratio.ratio.value),
+                if ratio.blocks == 1 { "once".into() } else { format!("{} times", ratio.blocks) },
+            ),
+            None => format!(
+                "It can't be told: {} is next, but the two were never measured side by side, and figures of different \
+                 blocks have no ratio.",
+                second.store
+            ),
+        },
     }
+}
+
+/// A store's place by the goal; `rank` is its place in the ranking, from 0, and `tie` the words for too close to call.
+pub fn times_worse(rank: usize, store: &Candidate, tie: &str) -> String {
+    match store.times_worse {
+        _ if rank == 0 => "best".to_owned(),
+        None => "–".to_owned(),
+        Some(ratio) if store.wins => format!("{} ({tie})", three_digits(ratio.ratio.value)),
+        Some(ratio) => three_digits(ratio.ratio.value),
+    }
+}
+
+/// What there is to say of stores that took next to no memory, if any did.
+pub fn little_memory(advice: &Advice) -> Option<String> {
+    let little = |store: &Candidate| store.memory.mean.value < LITTLE_MEMORY;
+    let any = advice.verdict.ranking.iter().any(little);
+    any.then(|| format!("Memory below {} counts as {0} wherever it is compared.", rough_bytes(LITTLE_MEMORY)))
 }
 
 /// What a runner-up gives up, and what it gains.
@@ -123,7 +155,7 @@ pub fn trade(store: &Candidate) -> String {
         .collect();
     let front = match &store.beaten_by {
         None => "on the Pareto front".to_owned(),
-        Some(other) => format!("behind {other} in all three"),
+        Some(other) => format!("no better than {other} in any of the three"),
     };
     let parts = if parts.is_empty() { "no ratio can be told".into() } else { parts.join(", ") };
     format!("{}: {parts}; {front}.", store.store)
@@ -149,24 +181,69 @@ fn thing(goal: Goal) -> &'static str {
 
 /// What would change the answer, or what was looked at in vain.
 pub fn changes(advice: &Advice) -> Vec<String> {
-    let turns = &advice.turns;
-    let mut lines: Vec<String> = turns.turns.iter().map(turn).collect();
-    if turns.sizes.is_empty() && turns.counts.is_empty() {
-        lines.push("Other record sizes and counts were not measured: there was no time for them.".into());
-    }
-    let quiet = |what: &str, all: Vec<String>, turned: bool| {
-        (!all.is_empty() && !turned).then(|| format!("Not {what}, as far as measured ({}).", all.join(", ")))
+    let Some(best) = advice.verdict.ranking.first().map(|best| best.store.as_str()) else {
+        return Vec::new();
     };
+    let turns = &advice.turns;
+    let mut lines: Vec<String> = turns.turns.iter().map(|change| turn(change, best)).collect();
     let size = turns.turns.iter().any(|turn| matches!(turn, Turn::Size(..)));
     let count = turns.turns.iter().any(|turn| matches!(turn, Turn::Records(..)));
-    let sizes = turns.sizes.iter().map(ToString::to_string).collect();
-    let counts = turns.counts.iter().map(|count| grouped(count.from)).collect();
-    lines.extend(quiet("another record size", sizes, size));
-    lines.extend(quiet("another number of records", counts, count));
+    let sizes: Vec<String> = turns.sizes.iter().map(ToString::to_string).collect();
+    let counts: Vec<String> = turns.counts.iter().map(|count| grouped(count.from)).collect();
+    match (sizes.is_empty() && !size, counts.is_empty() && !count) {
+        (true, true) => lines.push(format!(
+            "Neither other record sizes nor other counts were measured with {best} and others."
+        )),
+        (true, false) => lines.push(format!("Other record sizes were not measured with {best} and others.")),
+        (false, true) => {
+            lines.push(format!("Other numbers of records were not measured with {best} and others."))
+        }
+        (false, false) => {}
+    }
+    if !sizes.is_empty() {
+        let (sizes, points) = a_few(&sizes);
+        lines.push(format!("Still {best} with records of {sizes}, as far as measured{points}."));
+    }
+    if !counts.is_empty() {
+        let (counts, points) = a_few(&counts);
+        lines.push(format!("Still {best} with {counts} records, as far as measured{points}."));
+    }
     lines
 }
 
-fn turn(turn: &Turn) -> String {
+/// Names that are in order: all, or the first and the last of many, and how many there are.
+fn a_few(names: &[String]) -> (String, String) {
+    match names {
+        [first, .., last] if names.len() > NAMED => {
+            (format!("{first} to {last}"), format!(" (at {} points)", names.len()))
+        }
+        _ => (names.join(", "), String::new()),
+    }
+}
+
+/// What is taken elsewhere, and why; `alike` shows where both are alike.
+fn elsewhere(there: &Elsewhere, best: &str, alike: fn(f64) -> String) -> String {
+    let trials = match there.trials {
+        1 => "measured once".to_owned(),
+        2 => "measured twice".to_owned(),
+        trials => format!("measured {trials} times"),
+    };
+    match (&there.why, there.store.as_deref()) {
+        (Why::Beaten(times, even), Some(store)) => {
+            let times = times
+                .map_or_else(String::new, |r| format!(", {} times as good", three_digits(r.ratio.value)));
+            let even = even.map_or_else(String::new, |even| format!("; alike at about {}", alike(even)));
+            format!("{store}{times} ({trials}){even}.")
+        }
+        (Why::Out(why), Some(store)) => format!("{best} is out of the question ({why}): {store} ({trials})."),
+        (Why::Out(why), None) => {
+            format!("{best} is out of the question ({why}), and so is every other that was measured.")
+        }
+        (Why::Beaten(..), None) => format!("not {best}."),
+    }
+}
+
+fn turn(turn: &Turn, best: &str) -> String {
     let by = |ratio: &Option<Ratio>| {
         ratio.map_or_else(String::new, |r| format!(", {} times as good", three_digits(r.ratio.value)))
     };
@@ -187,13 +264,12 @@ fn turn(turn: &Turn) -> String {
         Turn::MoreGets(share, store) => {
             format!("With gets above {} of the operations: {store}.", percent(share))
         }
-        Turn::Size(size, store, ratio, even) => {
-            let even = even.map(|bytes| format!("; alike at about {}", rough_bytes(bytes)));
-            format!("With records of {size}: {store}{}{}.", by(ratio), even.unwrap_or_default())
+        Turn::Size(size, there) => {
+            format!("With records of {size}: {}", elsewhere(there, best, rough_bytes))
         }
-        Turn::Records(count, store, ratio, even) => {
-            let even = even.map(|count| format!("; alike at about {}", grouped(count.round() as u64)));
-            format!("With {} records: {store}{}{}.", grouped(count.from), by(ratio), even.unwrap_or_default())
+        Turn::Records(count, there) => {
+            let alike = |count: f64| grouped(count.round() as u64);
+            format!("With {} records: {}", grouped(count.from), elsewhere(there, best, alike))
         }
     }
 }

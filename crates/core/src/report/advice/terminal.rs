@@ -1,10 +1,10 @@
 //! An answer for the terminal.
 
 use super::Advice;
-use super::judge::Candidate;
-use super::sentences::{changes, costs, measured, sure, trade};
+use super::judge::{Candidate, reasons};
+use super::sentences::{changes, costs, little_memory, measured, sure, times_worse, trade};
 use crate::report::column::Unit;
-use crate::report::grid::{Grid, Item, Style, wrap};
+use crate::report::grid::{Grid, Item, Style, one_line, wrap};
 use crate::report::names::{HEADING, store_style};
 use crate::store::SettingSource;
 use crate::units::three_digits;
@@ -17,23 +17,24 @@ pub fn text(advice: &Advice, snippet: Option<&str>, style: Style) -> String {
     let mut out = titled("Asked", &[advice.question.to_string()], style);
     out.push_str(&titled("Measured", &measured(advice), style));
     let [best, others @ ..] = advice.verdict.ranking.as_slice() else { return out };
-    let name = style.paint(store_style(&best.store), &format!(" {} ", best.store));
-    out.push_str(&format!("\n{} {name} {}\n", style.paint(HEADING, "Recommended:"), best.version));
+    let name = style.paint(store_style(&best.store), &format!(" {} ", one_line(&best.store)));
+    let version = one_line(&best.version);
+    out.push_str(&format!("\n{} {name} {version}\n", style.paint(HEADING, "Recommended:")));
     out.push_str(&indented(&costs(best), style));
     out.push_str(&titled("How sure is that?", &[sure(advice)], style));
     if !others.is_empty() {
         out.push_str(&format!("\n{}\n", style.paint(HEADING, "The stores, the best first")));
         out.push_str(&table(advice).render(style));
         out.push_str(&wrap(
-            "*: on the Pareto front: no other store is as good at time, disk and memory alike.",
+            "*: on the Pareto front: every other store that is better at time, disk or memory is worse at another of them.",
             style.width,
             "   ",
         ));
+        out.extend(little_memory(advice).map(|line| wrap(&line, style.width, "   ")));
         let trades: Vec<String> = others.iter().take(DISCUSSED).map(trade).collect();
         out.push_str(&titled(&format!("What they give up against {}, and gain", best.store), &trades, style));
     }
-    let out_of_it: Vec<String> =
-        advice.verdict.out.iter().map(|out| format!("{}: {}", out.store, out.why)).collect();
+    let out_of_it = reasons(&advice.verdict.out);
     if !out_of_it.is_empty() {
         out.push_str(&titled("Out of the question", &out_of_it, style));
     }
@@ -41,17 +42,17 @@ pub fn text(advice: &Advice, snippet: Option<&str>, style: Style) -> String {
     out.push_str(&titled(&format!("How {} was open", best.store), &settings(best), style));
     if let Some(snippet) = snippet {
         out.push_str(&format!("\n{}\n", style.paint(HEADING, "Open it like this")));
-        out.extend(snippet.lines().map(|line| format!("  {line}").trim_end().to_owned() + "\n"));
+        out.extend(snippet.lines().map(|line| format!("  {}", one_line(line)).trim_end().to_owned() + "\n"));
     }
     out
 }
 
 fn titled(title: &str, lines: &[String], style: Style) -> String {
-    format!("\n{}\n{}", style.paint(HEADING, title), indented(lines, style))
+    format!("\n{}\n{}", style.paint(HEADING, &one_line(title)), indented(lines, style))
 }
 
 fn indented(lines: &[String], style: Style) -> String {
-    lines.iter().map(|line| wrap(&format!("  {line}"), style.width, "    ")).collect()
+    lines.iter().map(|line| wrap(&format!("  {}", one_line(line)), style.width, "    ")).collect()
 }
 
 /// The settings that were read back, and those that an engine can't be asked for, on one line.
@@ -72,24 +73,19 @@ fn table(advice: &Advice) -> Grid {
     head.extend(operations.iter().map(|(operation, _)| Item::new(operation.name()).right()));
     head.extend(["disk/values", "memory", "times worse"].map(|title| Item::new(title).right()));
     grid.head(head);
-    let row = |store: &Candidate| {
+    let row = |(rank, store): (usize, &Candidate)| {
         let front = if store.beaten_by.is_none() { " *" } else { "" };
         let ns = |value: f64| Item::new(Unit::Nanoseconds.show(value)).right();
         let mut items = vec![
-            Item::new(format!("{}{front}", store.store)).painted(store_style(&store.store)),
+            Item::new(format!("{}{front}", one_line(&store.store))).painted(store_style(&store.store)),
             ns(store.speed.mean.value),
         ];
         items.extend(store.operations.iter().map(|(_, latency)| ns(latency.mean.value)));
         items.push(Item::new(three_digits(store.space.mean.value)).right());
         items.push(Item::new(Unit::Bytes.show(store.memory.mean.value)).right());
-        let worse = match &store.times_worse {
-            None => "best".to_owned(),
-            Some(ratio) if store.wins => format!("{} (tie)", three_digits(ratio.ratio.value)),
-            Some(ratio) => three_digits(ratio.ratio.value),
-        };
-        items.push(Item::new(worse).right());
+        items.push(Item::new(times_worse(rank, store, "tie")).right());
         items
     };
-    grid.group(advice.verdict.ranking.iter().map(row).collect());
+    grid.group(advice.verdict.ranking.iter().enumerate().map(row).collect());
     grid
 }

@@ -1,8 +1,13 @@
+use super::absent::{NO_TURN, NOT_CHOSEN};
+use super::elsewhere::Why;
+use super::judge::reasons;
 use super::question::{Goal, Question};
 use super::turn::Turn;
 use super::*;
 use crate::report::samples::{Sample, blocks, run};
-use crate::result::Run;
+use crate::result::{Run, StoreInfo};
+use crate::store::{Guarantee, Kind, Offer};
+use crate::stores::NULL;
 use crate::units::{CountRange, SizeRange};
 
 fn question() -> Question {
@@ -15,11 +20,12 @@ fn question() -> Question {
         mix: "get=80,update=15,insert=5".parse().unwrap(),
         goal: Goal::Speed,
         max_memory_bytes: None,
+        stores: None,
     }
 }
 
 fn advice(question: &Question, runs: &[Run]) -> Result<Advice, Uncovered> {
-    Advice::from_runs(question, &Merged::new(runs, &["null"]), None)
+    Advice::from_runs(question, &Merged::new(runs, &["null"]), None, &[])
 }
 
 /// Three blocks in which lmdb is best, redb 1.5 times worse and sqlite 4 times; rocksdb fails.
@@ -55,12 +61,64 @@ fn the_best_comes_first_and_the_others_are_weighed_against_it() {
 }
 
 #[test]
+fn intervals_allow_for_the_looks_that_were_planned() {
+    let plain = advice(&question(), &[three_blocks()]).unwrap();
+    let mut stopped = three_blocks();
+    stopped.header.looks = vec![3, 5, 8, 12, 20];
+    let stopped = advice(&question(), &[stopped]).unwrap();
+    let interval = |advice: &Advice| advice.verdict.ranking[2].times_worse.unwrap().ratio.interval.unwrap();
+    assert!((interval(&stopped).confidence - 0.99).abs() < 1e-12);
+    assert!(interval(&stopped).low < interval(&plain).low);
+    let against = stopped.verdict.ranking[1].against_best[0].1.unwrap().ratio.interval.unwrap();
+    assert!((against.confidence - 0.99).abs() < 1e-12);
+    assert!(sentences::sure(&stopped).contains("(95 % confidence, allowing for 5 looks, 3 trials"));
+    assert!(sentences::sure(&plain).contains("(95 % confidence, 3 trials"));
+    // Two such runs together may have come from any look of one and any of the other.
+    let mut twice = [three_blocks(), three_blocks()];
+    twice.iter_mut().for_each(|run| run.header.looks = vec![3, 5]);
+    assert_eq!(advice(&question(), &twice).unwrap().verdict.looks, 4);
+}
+
+#[test]
 fn a_store_with_too_much_memory_is_out_of_the_question() {
     // The samples' memory is a kibibyte for each nanosecond.
     let question = Question { max_memory_bytes: Some(1200 << 10), ..question() };
     let advice = advice(&question, &[three_blocks()]).unwrap();
     assert_eq!(advice.trials().keys().copied().collect::<Vec<_>>(), ["lmdb"]);
     assert!(advice.verdict.out.iter().any(|out| out.store == "redb" && out.why.contains("of memory")));
+}
+
+#[test]
+fn a_store_that_takes_no_memory_at_all_is_compared_too() {
+    // The samples' memory is a kibibyte for each nanosecond: none, little, and four mebibytes.
+    let block = vec![
+        Sample::new("lmdb").ns(9.0),
+        Sample::new("flat-folder").ns(0.0005),
+        Sample::new("redb").ns(4096.0),
+    ];
+    let runs = [blocks("box", &[block.clone(), block.clone(), block])];
+    let advice = advice(&Question { goal: Goal::Memory, ..question() }, &runs).unwrap();
+    let [flat, lmdb, redb] = advice.verdict.ranking.as_slice() else { panic!() };
+    assert_eq!(flat.store, "flat-folder", "of those that are alike the quickest");
+    assert_eq!((flat.memory.mean.value, redb.store.as_str()), (0.0, "redb"));
+    assert!(flat.wins && lmdb.wins && !redb.wins, "below a mebibyte stores are alike");
+    assert!((redb.times_worse.unwrap().ratio.value - 4.0).abs() < 1e-9);
+    let text = advice.text(None, Style { width: 100, colour: false });
+    assert_eq!(text.matches(" best\n").count(), 1, "{text}");
+    assert!(
+        text.contains("1.00 (tie)") && text.contains("Memory below 1.00 MiB counts as 1.00 MiB"),
+        "{text}"
+    );
+}
+
+#[test]
+fn stores_that_share_no_block_are_not_called_best() {
+    let runs = [run("box", &[Sample::new("lmdb")]), run("box", &[Sample::new("redb").ns(2000.0)])];
+    let advice = advice(&question(), &runs).unwrap();
+    assert!(sentences::sure(&advice).contains("redb is next, but the two were never measured side by side"));
+    let text = advice.text(None, Style { width: 100, colour: false });
+    assert!(text.matches(" best\n").count() == 1 && text.contains("–\n"), "{text}");
+    assert_eq!(advice.html(None).matches("<td>best</td>").count(), 1);
 }
 
 #[test]
@@ -78,15 +136,154 @@ fn records_of_another_size_may_turn_the_answer_and_where_is_told() {
         ],
     )];
     let advice = advice(&question(), &runs).unwrap();
-    let [Turn::Size(size, store, times, even)] = advice.turns.turns.as_slice() else {
-        panic!("{:?}", advice.turns)
-    };
-    assert_eq!((*size, store.as_str()), (other, "redb"));
+    let [Turn::Size(size, there)] = advice.turns.turns.as_slice() else { panic!("{:?}", advice.turns) };
+    assert_eq!((*size, there.store.as_deref(), there.trials), (other, Some("redb"), 1));
+    let Why::Beaten(times, even) = there.why.clone() else { panic!("{there:?}") };
     assert!((times.unwrap().ratio.value - 2.0).abs() < 0.01);
     // Twice as bad here, half as bad there: alike half-way between the mean sizes on a logarithmic scale.
     let half_way = (question().size.mean() * other.mean()).sqrt();
     assert!((even.unwrap() / half_way - 1.0).abs() < 0.01);
     assert_eq!(advice.turns.counts, [CountRange::starting_at(200)]);
+}
+
+fn out(advice: &Advice) -> Vec<(&str, &str)> {
+    advice.verdict.out.iter().map(|out| (out.store.as_str(), out.why.as_str())).collect()
+}
+
+#[test]
+fn stores_without_an_answer_are_named_with_the_reason() {
+    let mut run = three_blocks();
+    run.header.stores.push(StoreInfo { name: "unqlite".into(), version: "1".into() });
+    let offer = |guarantee| Offer { guarantee, ..NULL.offers[0] };
+    let power: &'static [Offer] = Box::leak(Box::new([offer(Guarantee::None), offer(Guarantee::Power)]));
+    let process: &'static [Offer] = Box::leak(Box::new([offer(Guarantee::Process)]));
+    let engine = |name, offers| StoreDef { name, offers, kind: Kind::Engine, ..NULL };
+    let table = [
+        engine("unqlite", process),
+        engine("strong", power),
+        engine("weak", NULL.offers),
+        engine("other", process),
+        StoreDef::not_built("lost", Kind::Engine, "", "build it in"),
+        NULL,
+    ];
+    let runs = [run];
+    let merged = Merged::new(&runs, &["null"]);
+    let advice = Advice::from_runs(&question(), &merged, None, &table).unwrap();
+    assert_eq!(
+        out(&advice),
+        [
+            ("rocksdb", "failed: out of luck"),
+            ("unqlite", NO_TURN),
+            (
+                "strong",
+                "does not offer process; it offers power, which is stronger and takes longer: ask with --guarantee power"
+            ),
+            ("weak", "does not offer process"),
+            ("other", "not measured with 100 records of 1B..1KiB at guarantee process"),
+            ("lost", "build it in"),
+        ]
+    );
+    assert!(sentences::measured(&advice).concat().contains("It is unfinished"));
+    let chosen = Question { stores: Some(vec!["redb".into(), "sqlite".into()]), ..question() };
+    let advice = Advice::from_runs(&chosen, &merged, None, &table).unwrap();
+    assert_eq!(advice.trials().keys().copied().collect::<Vec<_>>(), ["redb", "sqlite"]);
+    assert_eq!(out(&advice), ["lmdb", "rocksdb", "unqlite"].map(|store| (store, NOT_CHOSEN)));
+    assert_eq!(reasons(&advice.verdict.out), [format!("lmdb, rocksdb, unqlite: {NOT_CHOSEN}")]);
+    assert!(chosen.to_string().ends_with("; among redb, sqlite"));
+}
+
+#[test]
+fn stores_that_were_measured_elsewhere_only_are_named() {
+    let other = SizeRange { from: 4096, to: 8192 };
+    let runs = [
+        run("box", &[Sample::new("lmdb"), Sample::new("redb")]),
+        run("box", &[Sample::new("sqlite").size(other)]),
+    ];
+    let advice = advice(&question(), &runs).unwrap();
+    assert_eq!(out(&advice), [("sqlite", "not measured with 100 records of 1B..1KiB at guarantee process")]);
+}
+
+#[test]
+fn ties_are_no_reason_to_be_on_the_pareto_front_nor_off_it() {
+    // Time and disk follow the nanoseconds; memory is below what counts for all. A hundredth is within the threshold.
+    let beaten = |samples: &[Sample]| -> Vec<(String, Option<String>)> {
+        let advice = advice(&question(), &[run("box", samples)]).unwrap();
+        advice.verdict.ranking.into_iter().map(|store| (store.store, store.beaten_by)).collect()
+    };
+    let close = beaten(&[Sample::new("lmdb").ns(100.0), Sample::new("redb").ns(101.0)]);
+    assert!(close.iter().all(|(_, beaten)| beaten.is_none()), "a hundredth behind in all: {close:?}");
+    let quick = Sample::new("lmdb").ns(100.0);
+    let mut run = run("box", &[quick.clone(), quick]);
+    // The second is half as quick, and a thousandth smaller on disk.
+    run.trials[1].cell.store = "redb".into();
+    let measured = run.trials[1].measured.as_mut().unwrap();
+    measured.operations.iter_mut().for_each(|operation| operation.sum_ns *= 2);
+    measured.disk.allocated_bytes = measured.disk.allocated_bytes * 999 / 1000;
+    let advice = advice(&question(), &[run]).unwrap();
+    let [lmdb, redb] = advice.verdict.ranking.as_slice() else { panic!() };
+    assert!(redb.space.mean.value < lmdb.space.mean.value);
+    assert_eq!((lmdb.beaten_by.as_deref(), redb.beaten_by.as_deref()), (None, Some("lmdb")));
+    assert!(sentences::trade(redb).ends_with("; no better than lmdb in any of the three."));
+}
+
+/// The lines on what would change the answer for runs whose first samples are at the question's place.
+fn changes_of(question: &Question, samples: &[Sample]) -> Vec<String> {
+    sentences::changes(&advice(question, &[run("box", samples)]).unwrap())
+}
+
+#[test]
+fn a_store_that_is_out_elsewhere_is_not_called_the_best_there() {
+    let size = |from: u64| SizeRange { from, to: from * 2 };
+    let samples = [
+        Sample::new("lmdb").ns(1000.0),
+        Sample::new("redb").ns(2000.0),
+        // Too much memory: the samples' memory is a kibibyte for each nanosecond.
+        Sample::new("lmdb").size(size(4096)).ns(90_000.0),
+        Sample::new("redb").size(size(4096)).ns(20_000.0),
+        Sample::new("lmdb").records(CountRange::starting_at(300)).failed("out of luck"),
+        Sample::new("redb").records(CountRange::starting_at(300)).ns(2000.0),
+        // Nothing is known of the best here, nor of any other there.
+        Sample::new("redb").records(CountRange::starting_at(20)).ns(2000.0),
+        Sample::new("lmdb").size(size(10)).ns(2000.0),
+    ];
+    let question = Question { max_memory_bytes: Some(40 << 20), ..question() };
+    let lines = changes_of(&question, &samples);
+    assert_eq!(
+        lines,
+        [
+            "With records of 4KiB..8KiB: lmdb is out of the question (took 87.9 MiB of memory): redb (measured once).",
+            "With 300 records: lmdb is out of the question (failed: out of luck): redb (measured once).",
+        ]
+    );
+    let lines = changes_of(&question, &samples[..2]);
+    assert!(lines.last().unwrap().starts_with("Neither other record sizes nor other counts"), "{lines:?}");
+}
+
+#[test]
+fn only_the_nearest_turn_to_either_side_is_told() {
+    let mut samples = Vec::new();
+    for (records, lmdb) in [(10, 9e3), (20, 500.0), (30, 9e3), (50, 500.0), (100, 500.0), (300, 600.0)] {
+        let records = CountRange::starting_at(records);
+        samples.push(Sample::new("lmdb").records(records).ns(lmdb));
+        samples.push(Sample::new("redb").records(records).ns(1000.0));
+    }
+    let lines = changes_of(&question(), &samples);
+    assert_eq!(lines.len(), 3, "{lines:?}");
+    // Between 50 records, where it is half, and 30, where it is nine times: alike at a quarter of the way.
+    let even = (50f64.ln() + (30f64 / 50.0).ln() * 2f64.ln() / 18f64.ln()).exp().round();
+    assert_eq!(
+        lines[0],
+        format!("With 30 records: redb, 9.00 times as good (measured once); alike at about {even}.")
+    );
+    assert_eq!(lines[1], "Other record sizes were not measured with lmdb and others.");
+    assert_eq!(lines[2], "Still lmdb with 50, 300 records, as far as measured.");
+    for records in (400..2000).step_by(100) {
+        let records = CountRange::starting_at(records);
+        samples
+            .extend([Sample::new("lmdb").records(records), Sample::new("redb").records(records).ns(1500.0)]);
+    }
+    let lines = changes_of(&question(), &samples);
+    assert_eq!(lines[2], "Still lmdb with 50 to 1,900 records, as far as measured (at 18 points).");
 }
 
 #[test]
@@ -107,6 +304,18 @@ fn what_runs_do_not_cover_is_said() {
 }
 
 #[test]
+fn of_many_places_that_do_not_cover_a_question_the_nearest_are_told() {
+    let samples: Vec<Sample> = (1..=300)
+        .map(|records| Sample::new("lmdb").records(CountRange { from: records, to: records + 10 }))
+        .collect();
+    let question = Question { records: 50_000, ..question() };
+    let said = advice(&question, &[run("box", &samples)]).unwrap_err().to_string();
+    let nearest = (296..=300).rev().map(|count| format!("{count} records of 1B..1KiB")).collect::<Vec<_>>();
+    let end = format!("measured were 300 combinations, the nearest {}", nearest.join("; "));
+    assert!(said.ends_with(&end), "{said}");
+}
+
+#[test]
 fn answers_read_well_at_every_width() {
     let question = Question { goal: Goal::Balance, max_memory_bytes: Some(64 << 20), ..question() };
     let advice = advice(&question, &[three_blocks()]).unwrap();
@@ -117,6 +326,27 @@ fn answers_read_well_at_every_width() {
     }
     let colour = advice.text(None, Style { width: 100, colour: true });
     insta::assert_snapshot!("advice_colour", colour.replace('\u{1b}', "␛"));
+}
+
+#[test]
+fn nothing_of_an_answer_moves_the_cursor() {
+    let evil = "x\u{1b}[2J\u{9b}1m\r\ny";
+    let mut runs = [run(evil, &[Sample::new(evil).ns(1.0), Sample::new("z"), Sample::new("y").failed(evil)])];
+    runs[0].header.places[0].path = evil.into();
+    let settings = |value: &str| vec![crate::store::Setting::given(evil, value)];
+    runs[0].trials.iter_mut().filter_map(|trial| trial.measured.as_mut()).for_each(|measured| {
+        measured.store_version = evil.into();
+        measured.settings = settings(evil);
+    });
+    let advice = advice(&question(), &runs).unwrap();
+    let text = advice.text(Some(evil), Style { width: 80, colour: false });
+    assert!(text.chars().all(|c| c == '\n' || !c.is_control()), "{text:?}");
+    assert!(text.matches("x [2J").count() >= 8, "{text}");
+    let none = Question { threads: 7, ..question() };
+    let said = self::advice(&none, &runs).unwrap_err().to_string();
+    let out = Question { max_memory_bytes: Some(0), ..question() };
+    let said = said + &self::advice(&out, &runs).unwrap_err().to_string();
+    assert!(said.contains("x [2J") && !said.chars().any(char::is_control), "{said:?}");
 }
 
 #[test]

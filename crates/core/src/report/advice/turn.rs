@@ -1,10 +1,13 @@
 //! What would change an answer: another goal, another share of gets, other records.
 
+use super::elsewhere::{Elsewhere, outward};
 use super::figures::{Here, fits, weighed};
+use super::judge::why_out;
+use super::looks;
 use super::question::{Goal, Mix, Question};
 use crate::report::matrix::{Position, Sorted};
-use crate::report::merge::{Group, Merged};
-use crate::stats::{Better, Ratio, compare, decide};
+use crate::report::merge::{BlockKey, Group, Merged};
+use crate::stats::{Better, Ratio, Series, decide_at};
 use crate::units::{CountRange, SizeRange};
 use crate::workload::driver::Operation;
 
@@ -17,11 +20,11 @@ pub enum Turn {
     FewerGets(f64, String),
     /// With more gets than this share of all operations another store is best.
     MoreGets(f64, String),
-    /// With records of another size another store is best, how many times better; and the size in bytes at which both are
-    /// alike, between the two that were measured.
-    Size(SizeRange, String, Option<Ratio>, Option<f64>),
+    /// With records of another size another store is to be taken: the nearest such size to either side. Where both stores
+    /// are alike is told in bytes.
+    Size(SizeRange, Elsewhere),
     /// With another number of records, likewise.
-    Records(CountRange, String, Option<Ratio>, Option<f64>),
+    Records(CountRange, Elsewhere),
 }
 
 /// What was measured besides the question's own place, and whether it changes the answer.
@@ -29,65 +32,122 @@ pub enum Turn {
 pub struct Turns {
     /// What changes it.
     pub turns: Vec<Turn>,
-    /// Other record sizes that were measured.
+    /// Other record sizes at which the recommended store was measured beside others, and is best, the smallest first; none
+    /// lies beyond one that changes the answer.
     pub sizes: Vec<SizeRange>,
-    /// Other record counts that were measured.
+    /// Other record counts, likewise.
     pub counts: Vec<CountRange>,
 }
 
 /// Looks for what would make another store the best than `best`.
 pub fn turns(merged: &Merged<'_>, group: &Group<'_>, at: Position, question: &Question, best: &str) -> Turns {
     let sorted = Sorted::new(merged, group);
-    let look = Look { merged, sorted: &sorted, question, best };
+    let look = Look { merged, group, sorted: &sorted, question, best };
     let mut turns: Vec<Turn> = Goal::ALL
         .into_iter()
         .filter(|goal| *goal != question.goal)
         .filter_map(|goal| {
             let here = look.here(at, &question.mix, goal);
-            other_winner(&here, best).map(|(store, times)| Turn::Goal(goal, store, times))
+            other_winner(&here, best, look.confidence(at))
+                .map(|(store, times)| Turn::Goal(goal, store, times))
         })
         .collect();
     if question.goal != Goal::Space && question.goal != Goal::Memory {
         turns.extend(look.gets(at));
     }
-    let (mut sizes, mut counts) = (Vec::new(), Vec::new());
-    for position in sorted.entries.keys().copied().filter(|position| position.0 == at.0) {
-        if position.2 == at.2 && position.1 != at.1 {
-            sizes.push(position.1);
-            let means = (at.1.mean(), position.1.mean());
-            let turn = look.elsewhere(at, position, means);
-            turns.extend(turn.map(|(store, times, even)| Turn::Size(position.1, store, times, even)));
-        } else if position.1 == at.1 && position.2 != at.2 {
-            counts.push(position.2);
-            let froms = (at.2.from as f64, position.2.from as f64);
-            let turn = look.elsewhere(at, position, froms);
-            turns.extend(turn.map(|(store, times, even)| Turn::Records(position.2, store, times, even)));
-        }
+    let positions = || sorted.entries.keys().copied().filter(|position| position.0 == at.0);
+    let of_sizes = positions().filter(|p| p.2 == at.2).map(|p| (p.1.mean(), p));
+    let of_counts = positions().filter(|p| p.1 == at.1).map(|p| (p.2.from as f64, p));
+    let (sizes, other_sizes) = outward(&look, (at.1.mean(), at), of_sizes.collect());
+    let (counts, other_counts) = outward(&look, (at.2.from as f64, at), of_counts.collect());
+    turns.extend(other_sizes.into_iter().map(|(p, elsewhere)| Turn::Size(p.1, elsewhere)));
+    turns.extend(other_counts.into_iter().map(|(p, elsewhere)| Turn::Records(p.2, elsewhere)));
+    Turns {
+        turns,
+        sizes: sizes.into_iter().map(|position| position.1).collect(),
+        counts: counts.into_iter().map(|position| position.2).collect(),
     }
-    Turns { turns, sizes, counts }
 }
 
-struct Look<'l, 'g, 'a> {
+/// What is needed to look for another winner.
+pub(super) struct Look<'l, 'g, 'a> {
     merged: &'l Merged<'a>,
+    group: &'l Group<'a>,
     sorted: &'l Sorted<'g, 'a>,
     question: &'l Question,
-    best: &'l str,
+    /// The recommended store.
+    pub(super) best: &'l str,
+}
+
+/// How the recommended store stands at a position.
+pub(super) enum Stands {
+    /// It is the best, or too close to call with it.
+    Best,
+    /// Another is better, and how many times.
+    Beaten(String, Option<Ratio>),
+    /// It is out of the question there, and why; and which store is best, if any.
+    Out(String, Option<String>),
+    /// It was not measured there, or nothing else was.
+    Unknown,
 }
 
 impl<'a> Look<'_, '_, 'a> {
     fn here(&self, at: Position, mix: &Mix, goal: Goal) -> Here<'a> {
         let Some(entries) = self.sorted.entries.get(&at) else { return Here::new() };
         let mut entries = entries.clone();
-        entries.retain(|store, entries| !self.merged.is_harness(store) && fits(entries, self.question));
+        entries.retain(|store, entries| {
+            !self.merged.is_harness(store) && self.question.allows(store) && fits(entries, self.question)
+        });
         weighed(&entries, mix, goal)
+    }
+
+    /// The question's figures at a position.
+    pub(super) fn asked(&self, at: Position) -> Here<'a> {
+        self.here(at, &self.question.mix, self.question.goal)
+    }
+
+    /// The confidence of intervals at a position.
+    pub(super) fn confidence(&self, at: Position) -> f64 {
+        looks::confidence(self.sorted.entries.get(&at).map_or(1, |here| looks::behind(self.merged, here)))
+    }
+
+    /// How the recommended store stands at another position.
+    pub(super) fn stands(&self, at: Position) -> Stands {
+        let Some(all) = self.sorted.entries.get(&at) else { return Stands::Unknown };
+        let here = self.asked(at);
+        if here.contains_key(self.best) {
+            let other = |store: &str| {
+                store != self.best && !self.merged.is_harness(store) && self.question.allows(store)
+            };
+            let others = all.keys().any(|store| other(store));
+            return match other_winner(&here, self.best, self.confidence(at)) {
+                Some((store, times)) => Stands::Beaten(store, times),
+                None if others => Stands::Best,
+                None => Stands::Unknown,
+            };
+        }
+        let omitted = || {
+            let mut omitted = self.group.left_out.iter();
+            let found = omitted.find(|omitted| {
+                let cell = &omitted.cell;
+                cell.store == self.best && (cell.data, cell.record_size, cell.records) == at
+            });
+            found.map(|omitted| omitted.reason.to_owned())
+        };
+        let why = all.get(self.best).map(|entries| why_out(entries, self.question)).or_else(omitted);
+        let standings = decide_at(&series(&here), Better::Lower, self.confidence(at));
+        let first = standings.first().and_then(|first| here.get_index(first.index));
+        why.map_or(Stands::Unknown, |why| Stands::Out(why, first.map(|(store, _)| (*store).to_owned())))
     }
 
     /// The shares of gets, to a hundredth, beyond which another store is best.
     fn gets(&self, at: Position) -> Vec<Turn> {
         let now = (self.question.mix.share(Operation::Get) * 100.0).round() as u32;
+        let confidence = self.confidence(at);
         let winner = |percent: u32| {
             let mix = self.question.mix.with_gets(f64::from(percent) / 100.0)?;
-            other_winner(&self.here(at, &mix, self.question.goal), self.best).map(|(store, _)| store)
+            let here = self.here(at, &mix, self.question.goal);
+            other_winner(&here, self.best, confidence).map(|(store, _)| store)
         };
         let fewer = (0..now).rev().find_map(|percent| Some((percent, winner(percent)?)));
         let more = (now + 1..=100).find_map(|percent| Some((percent, winner(percent)?)));
@@ -95,48 +155,18 @@ impl<'a> Look<'_, '_, 'a> {
         let more = more.map(|(percent, store)| Turn::MoreGets(f64::from(percent - 1) / 100.0, store));
         fewer.into_iter().chain(more).collect()
     }
-
-    /// Who is best elsewhere, if another, by how much, and where on the way both are alike.
-    fn elsewhere(
-        &self,
-        at: Position,
-        there: Position,
-        (from, to): (f64, f64),
-    ) -> Option<(String, Option<Ratio>, Option<f64>)> {
-        let here = self.here(at, &self.question.mix, self.question.goal);
-        let there = self.here(there, &self.question.mix, self.question.goal);
-        let (store, times) = other_winner(&there, self.best)?;
-        let ratio = |place: &Here<'_>| {
-            compare(place.get(store.as_str())?, place.get(self.best)?).map(|ratio| ratio.ratio.value)
-        };
-        let even = ratio(&here).zip(ratio(&there)).and_then(|(a, b)| even(from, to, a, b));
-        Some((store, times, even))
-    }
 }
 
-/// Where a ratio that is `a` at `from` and `b` at `to` is 1, if between them: both axes logarithmic.
-fn even(from: f64, to: f64, a: f64, b: f64) -> Option<f64> {
-    (a > 1.0 && b < 1.0).then(|| (from.ln() + (to / from).ln() * a.ln() / (a / b).ln()).exp())
+fn series(here: &Here<'_>) -> Vec<Series<BlockKey>> {
+    here.values().cloned().collect()
 }
 
-/// The best store here, where `best` is neither it nor too close to call with it; and how many times better it is.
-fn other_winner(here: &Here<'_>, best: &str) -> Option<(String, Option<Ratio>)> {
-    let standings = decide(&here.values().cloned().collect::<Vec<_>>(), Better::Lower);
+/// The best store here, where `best` is neither it nor too close to call with it; and how many times better it is. `None`
+/// also where `best` has no figure here.
+fn other_winner(here: &Here<'_>, best: &str, confidence: f64) -> Option<(String, Option<Ratio>)> {
+    let standings = decide_at(&series(here), Better::Lower, confidence);
     let name = |index: usize| here.get_index(index).map(|(store, _)| *store);
     let first = name(standings.first()?.index)?;
     let own = standings.iter().find(|standing| name(standing.index) == Some(best))?;
     (!own.wins).then(|| (first.to_owned(), own.times_worse))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn two_lines_cross_where_their_ratio_is_one() {
-        assert!((even(1.0, 100.0, 2.0, 0.5).unwrap() - 10.0).abs() < 1e-9);
-        assert!((even(1000.0, 10.0, 10.0, 0.1).unwrap() - 100.0).abs() < 1e-9);
-        assert_eq!(even(1.0, 2.0, 0.9, 0.5), None);
-        assert_eq!(even(1.0, 2.0, 1.5, 1.2), None);
-    }
 }

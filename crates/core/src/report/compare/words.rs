@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use super::{Broken, Comparison, FigureChange, Observations, Side, StoreChange, Verdict};
 use crate::cell::{Axis, Cell};
+use crate::report::grid::one_line;
 use crate::report::noise::{self, Drift};
 use crate::stats::unpaired::{LEVEL, MIN_OBSERVATIONS};
 use crate::stats::{Interval, median};
@@ -279,11 +280,6 @@ pub fn controls(comparison: &Comparison<'_>) -> Option<String> {
 /// Text that no line ends within.
 fn unbroken(text: String) -> String {
     text.replace(' ', "\u{a0}")
-}
-
-/// Text of others on one line.
-fn one_line(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 /// Differences between the runs, versions and settings that changed, signs of noise: what lies behind the changes.

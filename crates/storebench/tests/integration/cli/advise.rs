@@ -7,7 +7,7 @@ use storebench_core::error::Exit;
 
 use super::support::{STOREBENCH, Scratch, contents, wait_for};
 
-const SMALL: &str = "advise --records 200 --size 100B --store lmdb,sqlite,flat-folder --budget 5s";
+const SMALL: &str = "advise --records 200 --size 100B --store lmdb,sqlite,flat-folder --budget 20s";
 
 /// One answer, made once for all tests here.
 fn answered() -> &'static (Scratch, String) {
@@ -67,6 +67,22 @@ fn earlier_results_answer_without_measuring() {
         ))
         .ends(Exit::Success);
     assert!(other.out.contains("of 100 operations 100 insert"), "{other}");
+    let chosen = scratch
+        .storebench(&format!("advise --records 200 --size 100B --store lmdb,sqlite --from {folder}"))
+        .ends(Exit::Success);
+    assert!(chosen.out.contains("flat-folder: not among those to choose from (--store)"), "{chosen}");
+    assert!(!recommended(&chosen.out).contains("flat-folder"), "{chosen}");
+    for missing in ["redb", "unqlite"] {
+        // Other stores of the table, of which these do not offer the guarantee asked for.
+        assert!(
+            same.out.contains(missing) && same.out.contains("does not offer process; it offers power"),
+            "{same}"
+        );
+    }
+    for refused in ["--budget 5s", "--seed 1", "--at ."] {
+        let said = scratch.storebench(&format!("advise --records 200 --size 100B {refused} --from {folder}"));
+        assert!(said.ends(Exit::Usage).err.contains("cannot be used with"), "{refused}");
+    }
     for (question, complaint) in [
         ("--records 200 --size 1MiB", "measured were"),
         ("--records 1M --size 100B", "measured were"),
@@ -108,6 +124,8 @@ fn what_can_not_be_asked_is_told() {
         ("", Exit::Usage, "--records"),
         ("--records 5", Exit::Usage, "--size"),
         ("--records 0 --size 1KiB", Exit::BadValue, "at least 1"),
+        ("--records 18446744073709551615 --size 1KiB", Exit::BadValue, "at most 4,294,967,294"),
+        ("--records 5 --size 1KiB --threads 100000", Exit::BadValue, "at most 1024"),
         ("--records 5 --size 1KiB --mix get=80,put=20", Exit::BadValue, "put"),
         ("--records 5 --size 1KiB --guarantee default", Exit::BadValue, "process"),
         ("--records 5 --size 1KiB --store sqlit", Exit::UnknownStore, "did you mean sqlite"),
@@ -125,13 +143,27 @@ fn what_can_not_be_asked_is_told() {
 }
 
 #[test]
+fn no_trial_begins_when_the_budget_is_spent() {
+    let scratch = Scratch::new();
+    let said = scratch.storebench(&SMALL.replace("20s", "50ms")).ends(Exit::Success);
+    assert!(said.err.contains("the budget is spent, and no turn was left for "), "{said}");
+    assert!(said.out.contains("It is unfinished") && said.out.contains("its turn had not come"), "{said}");
+    assert!(said.out.contains("It is the only store that answers"), "{said}");
+}
+
+#[test]
 fn an_interrupted_answer_keeps_what_was_measured() {
     let scratch = Scratch::new();
-    let started = scratch.start(STOREBENCH, &SMALL.replace("5s", "60s"));
+    let started = scratch.start(STOREBENCH, &SMALL.replace("20s", "60s"));
     let under_way = || scratch.processes().iter().any(|line| line.contains("__trial"));
     wait_for("a trial", under_way);
     started.signal("INT");
     let said = started.end().ends(Exit::Interrupted);
     assert!(said.err.contains("--from storebench-runs/advise-"), "{said}");
+    let from = said.err.split_whitespace().last().unwrap();
+    let answer = scratch.storebench(&format!("advise --records 200 --size 100B --from {from}"));
+    // Which trials had ended depends on when the signal came.
+    let unfinished = answer.out.contains("It is unfinished") && answer.out.contains("its turn had not come");
+    assert!(unfinished || answer.err.contains("no trial was made"), "{answer}");
     scratch.assert_nothing_left();
 }

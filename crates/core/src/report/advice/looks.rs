@@ -1,0 +1,116 @@
+//! When to look whether it is clear which store is best, and how sure intervals must be for that.
+//!
+//! Who looks after every block, and stops as soon as an interval happens to exclude 1, stops too early far more often than
+//! the interval's confidence says. So it is planned beforehand after how many blocks to look, and each look takes an
+//! interval whose error is its share of the whole (Bonferroni): whichever look ends the search, its interval holds with
+//! [`CONFIDENCE`].
+
+use std::collections::BTreeSet;
+
+use indexmap::IndexMap;
+
+use crate::report::merge::{Entry, Merged};
+use crate::stats::{CONFIDENCE, MIN_BLOCKS, Ratio, Rule};
+
+/// Numbers of blocks after which to look; more blocks than the last are never run. Each look costs width, so there are few.
+const LOOKS: [u32; 6] = [MIN_BLOCKS as u32, 5, 8, 12, 20, 32];
+
+/// The looks to plan where there is time for so many blocks: the last is the first that time may not suffice for.
+pub fn planned(blocks: u32) -> &'static [u32] {
+    let before = LOOKS.iter().take_while(|look| **look < blocks).count();
+    &LOOKS[..(before + 1).min(LOOKS.len())]
+}
+
+/// The confidence of an interval that holds with [`CONFIDENCE`] whichever of so many looks it is from.
+pub fn confidence(looks: usize) -> f64 {
+    1.0 - (1.0 - CONFIDENCE) / looks.max(1) as f64
+}
+
+/// Whether blocks are to end after so many: no more are planned, or it is time to look and it is `clear`.
+pub fn is_over(planned: &[u32], blocks: u32, clear: impl FnOnce() -> bool) -> bool {
+    planned.last().is_none_or(|last| blocks >= *last) || (planned.contains(&blocks) && clear())
+}
+
+/// Whether the second is told from the best, or both are known to be alike to within `precision`, a share of 1.
+pub fn is_clear(rule: Option<Rule>, times_worse: Option<Ratio>, precision: f64) -> bool {
+    let interval = times_worse.and_then(|ratio| ratio.ratio.interval);
+    rule == Some(Rule::Interval)
+        && interval.is_some_and(|i| i.low > 1.0 || i.high / i.low <= 1.0 + 2.0 * precision)
+}
+
+/// How many looks the figures of one position allow for. Where several runs were each stopped by looks, any of one may have
+/// come together with any of another.
+pub fn behind(merged: &Merged<'_>, here: &IndexMap<&str, Vec<Entry<'_>>>) -> usize {
+    let runs: BTreeSet<usize> = here.values().flatten().map(|entry| entry.run).collect();
+    runs.into_iter().map(|run| merged.runs[run].header.looks.len().max(1)).product()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::{Better, Series, decide_at};
+
+    #[test]
+    fn looks_are_as_many_as_there_is_time_for() {
+        assert_eq!(planned(0), [3]);
+        assert_eq!(planned(3), [3]);
+        assert_eq!(planned(10), [3, 5, 8, 12]);
+        assert_eq!(planned(1_000), LOOKS);
+        assert!((confidence(1) - 0.95).abs() < 1e-12 && (confidence(5) - 0.99).abs() < 1e-12);
+    }
+
+    #[test]
+    fn between_looks_nothing_ends() {
+        let planned = [3, 5, 8];
+        let ends: Vec<u32> = (1..=9).filter(|blocks| is_over(&planned, *blocks, || true)).collect();
+        assert_eq!(ends, [3, 5, 8, 9]);
+        let ends: Vec<u32> = (1..=9).filter(|blocks| is_over(&planned, *blocks, || false)).collect();
+        assert_eq!(ends, [8, 9]);
+    }
+
+    /// A draw from the standard normal distribution (G. Box and M. Muller, 1958).
+    fn normal(random: &mut fastrand::Rng) -> f64 {
+        let radius = (-2.0 * (1.0 - random.f64()).ln()).sqrt();
+        radius * (std::f64::consts::TAU * random.f64()).cos()
+    }
+
+    /// The share of searches among equal stores in which one is called better than the next, by these looks.
+    fn called_better(stores: usize, planned: &[u32], confidence: f64) -> f64 {
+        let mut random = fastrand::Rng::with_seed(5);
+        let rounds = 2_000;
+        let called = (0..rounds).filter(|_| {
+            let mut series: Vec<Series<u32>> = vec![Series::new(); stores];
+            for blocks in 1.. {
+                let weather = normal(&mut random);
+                for store in &mut series {
+                    store.insert(blocks, (weather + 0.1 * normal(&mut random)).exp());
+                }
+                let second = || decide_at(&series, Better::Lower, confidence).swap_remove(1);
+                let clear = || {
+                    let second = second();
+                    is_clear(second.rule, second.times_worse, 0.03)
+                };
+                if is_over(planned, blocks, clear) {
+                    return !second().wins;
+                }
+            }
+            false
+        });
+        called.count() as f64 / f64::from(rounds)
+    }
+
+    #[test]
+    fn equal_stores_are_called_better_no_more_often_than_the_confidence_allows() {
+        for blocks in [10, 16, 100] {
+            let planned = planned(blocks);
+            for stores in [2, 4] {
+                let share = called_better(stores, planned, confidence(planned.len()));
+                assert!(share <= 0.05, "{stores} stores, {blocks} blocks: {share}");
+            }
+        }
+        // What that guards against: a look after every block, each as if it were the only one.
+        let every: Vec<u32> = (3..=16).collect();
+        let share = called_better(2, &every, CONFIDENCE);
+        assert!(share > 0.15, "{share}");
+    }
+}
