@@ -70,7 +70,7 @@ fn unanswered(uncovered: &Uncovered, args: &AdviseArgs) -> Error {
 
 fn interrupted(measuring: &Measuring<'_>) -> Exit {
     let folder = measuring.folder.display();
-    tell(&format!("interrupted; what had ended is kept: storebench advise ... --from {folder}"));
+    tell(&format!("interrupted; what had ended is kept: ask the same again with --from {folder}"));
     Exit::Interrupted
 }
 

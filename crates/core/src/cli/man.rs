@@ -43,7 +43,7 @@ fn with_values(mut command: Command, stores: &[StoreDef]) -> Command {
         let Some(argument) = command.get_arguments().find(|argument| argument.get_id() == name) else {
             continue;
         };
-        if name == "guarantee" && argument.get_default_values().first().is_some() {
+        if name == "guarantee" && !argument.get_default_values().is_empty() {
             // An answer is about one tier.
             values.retain(|value| *value != "default");
         }
