@@ -44,7 +44,7 @@ pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<
         .map_err(|uncovered| unanswered(&uncovered, args))?;
     let opened = advice.verdict.ranking.first().and_then(|best| {
         let template = stores.iter().find(|store| store.name == best.store)?.snippet?;
-        Some(snippet::fill(template, &best.settings))
+        Some(snippet::fill(template, &best.version, &best.settings))
     });
     print(&advice.text(opened.as_deref(), report::style()))?;
     let html = advice.html(opened.as_deref());

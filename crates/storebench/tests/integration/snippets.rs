@@ -1,145 +1,222 @@
-//! The code that `storebench advise` shows: it compiles, with the settings of every tier.
+//! The code that `storebench advise` shows, with what every store reads back at each of its tiers, for one thread and for
+//! two, as shipped and with other settings: it is run, and ends with the same settings.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+#[cfg(any(
+    feature = "berkeleydb",
+    feature = "leveldb",
+    feature = "lmdb",
+    feature = "rocksdb",
+    feature = "unqlite"
+))]
+mod c;
+#[cfg(any(feature = "fjall", feature = "redb"))]
+mod rust;
+#[cfg(feature = "sqlite")]
+mod sqlite;
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use storebench::STORES;
 use storebench_core::report::advice::snippet;
-use storebench_core::store::{Guarantee, StoreDef};
+use storebench_core::store::{Guarantee, Kind, Setting, StoreDef, Threads};
 
-use crate::cli::support::Scratch;
 use crate::conformance::subject::Subject;
+
+/// A setting, its value, and what the code must say of it; where nothing stands, the value.
+type Asked = (&'static str, &'static str, &'static str);
+
+/// What stores are asked for.
+type OfStores = &'static [(&'static str, &'static [Asked])];
+
+/// Settings beside those as shipped.
+const TUNED: OfStores = &[
+    (
+        "sqlite",
+        &[
+            ("page_size", "8192", ""),
+            ("auto_vacuum", "INCREMENTAL", "auto_vacuum = 2"),
+            ("mmap_size", "1048576", ""),
+            ("wal_autocheckpoint", "500", ""),
+            ("journal_size_limit", "65536", ""),
+        ],
+    ),
+    (
+        "leveldb",
+        &[
+            ("write_buffer_size", "1048576", ""),
+            ("block_cache_size", "2097152", ""),
+            ("block_size", "8192", ""),
+            ("max_file_size", "4194304", ""),
+            ("max_open_files", "500", ""),
+            ("bloom_bits", "10", ""),
+        ],
+    ),
+    (
+        "rocksdb",
+        &[
+            ("write_buffer_size", "1048576", ""),
+            ("block_cache_size", "2097152", ""),
+            ("block_size", "8192", ""),
+            ("bloom_bits", "10", ""),
+            ("max_background_jobs", "3", ""),
+            ("max_open_files", "500", ""),
+            ("compaction_style", "kCompactionStyleUniversal", "rocksdb_universal_compaction"),
+        ],
+    ),
+    ("berkeleydb", &[("pagesize", "8192", ""), ("cachesize", "1048576", "")]),
+    (
+        "lmdb",
+        &[
+            ("map_size", "1073741824", ""),
+            ("max_readers", "200", ""),
+            ("nordahead", "true", "MDB_NORDAHEAD"),
+            ("nomeminit", "true", "MDB_NOMEMINIT"),
+            ("writemap", "true", "MDB_WRITEMAP"),
+        ],
+    ),
+    (
+        "redb",
+        &[
+            ("cache_size", "67108864", ""),
+            ("two_phase_commit", "true", "set_two_phase_commit(true)"),
+            ("quick_repair", "true", "set_quick_repair(true)"),
+        ],
+    ),
+    (
+        "fjall",
+        &[
+            ("cache_size", "16777216", ""),
+            ("max_memtable_size", "8388608", ""),
+            ("max_journaling_size", "134217728", ""),
+            ("data_block_size", "8192", ""),
+            ("kv_separation", "true", "with_kv_separation"),
+            ("worker_threads", "2", ""),
+        ],
+    ),
+    // Its cache alone.
+    ("unqlite", &[]),
+];
+
+/// Settings that are for tiers with a log alone.
+const OF_THE_LOG: OfStores = &[(
+    "berkeleydb",
+    &[("lg_max", "1048576", ""), ("lg_bsize", "65536", ""), ("checkpoint_kbyte", "1024", "")],
+)];
 
 fn def(name: &str) -> &'static StoreDef {
     STORES.iter().find(|def| def.name == name).unwrap()
 }
 
-/// The code for a store at each of its tiers, with the settings that it reads back.
-fn snippets(def: &'static StoreDef) -> Vec<(Guarantee, String)> {
-    snippets_with(def, None)
+/// Code that is shown.
+struct Shown {
+    store: &'static str,
+    tier: Guarantee,
+    threads: usize,
+    /// What it is asked for, and what the code must say of it; nothing as shipped.
+    tuned: Vec<Asked>,
+    /// What the store reads back.
+    settings: Vec<Setting>,
+    text: String,
 }
 
-/// The same, with the engine's caches as shipped or of this size together.
-fn snippets_with(def: &'static StoreDef, cache_bytes: Option<u64>) -> Vec<(Guarantee, String)> {
-    let of_tier = |tier: Guarantee| {
+impl Shown {
+    fn of(def: &'static StoreDef, tier: Guarantee, threads: usize, is_tuned: bool) -> Shown {
+        let tables: &[OfStores] = match (is_tuned, tier) {
+            (false, _) => &[],
+            (true, Guarantee::None) => &[TUNED],
+            (true, _) => &[TUNED, OF_THE_LOG],
+        };
+        let of_store = tables.iter().copied().flatten().filter(|(name, _)| *name == def.name);
+        let tuned: Vec<Asked> = of_store.flat_map(|(_, asked)| asked.iter().copied()).collect();
+        let asked: BTreeMap<String, String> =
+            tuned.iter().map(|(name, value, _)| ((*name).to_owned(), (*value).to_owned())).collect();
         let subject = Subject::new(def, Some(tier));
-        let store = subject.open_with(|options| options.cache_bytes = cache_bytes).unwrap();
-        let settings = store.settings().unwrap();
-        drop(store);
-        (tier, snippet::fill(def.snippet.unwrap(), &settings))
-    };
-    def.offers.iter().map(|offer| of_tier(offer.guarantee)).collect()
+        let store = subject.open_with(|options| {
+            options.sessions = threads;
+            options.settings = &asked;
+            options.compression = is_tuned && def.capabilities.compression.is_some();
+            options.cache_bytes = is_tuned.then_some(64 << 20);
+        });
+        let settings = store.unwrap_or_else(|error| panic!("{subject}: {error}")).settings().unwrap();
+        let text = snippet::fill(def.snippet.unwrap(), &(def.version)(), &settings);
+        Shown { store: def.name, tier, threads, tuned, settings, text }
+    }
+
+    fn setting(&self, name: &str) -> Option<&str> {
+        let setting = self.settings.iter().find(|setting| setting.name == name)?;
+        Some(&setting.value)
+    }
+}
+
+impl std::fmt::Display for Shown {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Shown { store, tier, threads, tuned, text, .. } = self;
+        let tuned = if tuned.is_empty() { "" } else { ", tuned" };
+        write!(f, "{store} {tier}, {threads} threads{tuned}:\n{text}")
+    }
+}
+
+/// All code, by store.
+static ALL: LazyLock<BTreeMap<&str, Vec<Shown>>> = LazyLock::new(|| {
+    let built = STORES.iter().filter(|def| def.open.is_ok() && def.snippet.is_some());
+    built.map(|def| (def.name, all_of(def))).collect()
+});
+
+fn all_of(def: &'static StoreDef) -> Vec<Shown> {
+    let threads: &[usize] = if def.capabilities.threads == Threads::One { &[1] } else { &[1, 2] };
+    let is_tuned: &[bool] =
+        if TUNED.iter().any(|(name, _)| *name == def.name) { &[false, true] } else { &[false] };
+    let tiers = def.offers.iter().map(|offer| offer.guarantee);
+    let all = tiers.flat_map(|tier| threads.iter().map(move |threads| (tier, *threads)));
+    all.flat_map(|(tier, threads)| is_tuned.iter().map(move |tuned| Shown::of(def, tier, threads, *tuned)))
+        .collect()
+}
+
+/// All code for a store that is built.
+fn snippets(def: &StoreDef) -> &'static [Shown] {
+    &ALL[def.name]
 }
 
 #[test]
 fn every_store_that_can_be_recommended_has_one_and_its_settings_fill_it() {
     for def in STORES.iter().filter(|def| def.runs_by_default()) {
         let snippets = snippets(def);
-        for (tier, text) in &snippets {
-            assert!(text.lines().count() >= 3, "{} {tier}: {text}", def.name);
-            assert!(!text.contains("{{"), "{} {tier}: {text}", def.name);
+        for shown in snippets {
+            assert!(shown.text.lines().count() >= 3, "{shown}");
+            assert!(!shown.text.contains("{{"), "{shown}");
+            for (name, value, says) in &shown.tuned {
+                let says = if says.is_empty() { value } else { says };
+                assert!(shown.text.contains(says), "{name}={value}: {shown}");
+            }
         }
         // What differs between tiers must show.
-        for (position, (tier, text)) in snippets.iter().enumerate() {
-            let same = snippets[..position].iter().find(|(_, other)| other == text);
-            assert!(same.is_none(), "{}: {tier} and {same:?}", def.name);
+        for (position, one) in snippets.iter().enumerate() {
+            let same =
+                snippets[..position].iter().find(|other| other.tier != one.tier && other.text == one.text);
+            assert!(same.is_none(), "the same code for {one} and for {}", same.unwrap());
         }
     }
 }
 
-/// Headers of engines that come with their crates.
-fn header_folder(krate: &str, header: &str) -> Option<PathBuf> {
-    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
-    let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")))?;
-    let crates = std::fs::read_dir(home.join("registry/src")).ok()?.flatten();
-    let crates = crates.filter_map(|index| std::fs::read_dir(index.path()).ok()).flatten().flatten();
-    let found = crates.filter(|entry| entry.file_name().to_string_lossy().starts_with(krate));
-    found.filter_map(|entry| folder_with(&entry.path(), header)).next()
-}
-
-fn folder_with(folder: &Path, header: &str) -> Option<PathBuf> {
-    if folder.join(header).exists() {
-        return Some(folder.to_path_buf());
-    }
-    let entries = std::fs::read_dir(folder).ok()?.flatten();
-    entries.filter(|entry| entry.path().is_dir()).find_map(|entry| folder_with(&entry.path(), header))
-}
-
+/// A terminal of 80 columns shows them indented by two.
 #[test]
-fn c_compiles() {
-    let scratch = Scratch::new();
-    let engines = [
-        ("leveldb", None),
-        ("rocksdb", None),
-        ("berkeleydb", None),
-        ("lmdb", Some(("lmdb-master-sys-", "lmdb.h"))),
-        ("unqlite", Some(("unqlite-", "unqlite.h"))),
-    ];
-    for (name, header) in engines.into_iter().filter(|(name, _)| def(name).open.is_ok()) {
-        let folder = header.map(|(krate, header)| header_folder(krate, header).expect("cargo unpacked it"));
-        let caches = [None, Some(64 << 20)];
-        for (tier, text) in caches.into_iter().flat_map(|cache| snippets_with(def(name), cache)) {
-            let file = scratch.write(&format!("{name}-{tier}.c"), &text);
-            let mut compiler = Command::new("cc");
-            compiler
-                .args(["-std=gnu11", "-Wall", "-Wno-unused-parameter", "-Werror", "-fsyntax-only"])
-                .arg(&file);
-            if let Some(folder) = &folder {
-                compiler.arg("-isystem").arg(folder);
-            }
-            let output = compiler.output().expect("a C compiler is there, or this would not be built");
-            let said = String::from_utf8_lossy(&output.stderr);
-            assert!(output.status.success(), "{name} {tier}:\n{said}\n{text}");
+fn no_line_is_longer_than_76_columns() {
+    for def in STORES.iter().filter(|def| def.runs_by_default()) {
+        for shown in snippets(def) {
+            let long: Vec<_> = shown.text.lines().filter(|line| line.chars().count() > 76).collect();
+            assert!(long.is_empty(), "{long:#?} in {shown}");
         }
     }
 }
 
-#[cfg(feature = "sqlite")]
 #[test]
-fn sqlite_takes_its_statements_and_ends_with_the_same_settings() {
-    for (tier, text) in snippets(def("sqlite")) {
-        let scratch = Scratch::new();
-        let connection = rusqlite::Connection::open(scratch.join("records.sqlite")).unwrap();
-        connection.execute_batch(&text).unwrap();
-        let read = |name: &str| -> String {
-            let value = |row: &rusqlite::Row<'_>| row.get::<_, rusqlite::types::Value>(0);
-            let value = connection.query_row(&format!("PRAGMA {name}"), [], value).unwrap();
-            match value {
-                rusqlite::types::Value::Integer(number) => number.to_string(),
-                rusqlite::types::Value::Text(text) => text,
-                other => panic!("{other:?}"),
-            }
-        };
-        for line in text.lines().filter_map(|line| line.strip_prefix("PRAGMA ")) {
-            let (name, value) = line.trim_end_matches(';').split_once(" = ").unwrap();
-            assert_eq!(read(name), value, "{tier}: {name}");
+fn the_version_that_was_measured_is_named() {
+    let engines = STORES.iter().filter(|def| def.runs_by_default() && def.kind == Kind::Engine);
+    for def in engines {
+        for shown in snippets(def) {
+            let first = shown.text.lines().next().unwrap();
+            assert!(first.contains(&(def.version)()), "{shown}");
         }
-    }
-}
-
-/// The code of the engines in Rust at `power`, as it is shown.
-#[cfg(all(feature = "redb", feature = "fjall"))]
-#[allow(dead_code, reason = "it is enough that it compiles")]
-mod shown {
-    mod redb {
-        include!("snippets/redb.rs");
-    }
-    mod fjall {
-        include!("snippets/fjall.rs");
-    }
-}
-
-#[cfg(all(feature = "redb", feature = "fjall"))]
-#[test]
-fn rust_compiles_and_is_what_is_shown() {
-    for (name, compiled) in
-        [("redb", include_str!("snippets/redb.rs")), ("fjall", include_str!("snippets/fjall.rs"))]
-    {
-        let snippets = snippets(def(name));
-        let (_, shown) = snippets.iter().find(|(tier, _)| *tier == Guarantee::Power).unwrap();
-        assert_eq!(
-            shown, compiled,
-            "tests/integration/snippets/{name}.rs is compiled, this is shown:\n{shown}"
-        );
     }
 }

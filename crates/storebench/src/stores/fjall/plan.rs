@@ -133,7 +133,7 @@ impl Plan {
     /// The settings as the engine tells them, and those that it does not tell as they were given.
     pub fn settings(&self, database: &Database, keyspace: &Keyspace, fixed: Fixed) -> Vec<Setting> {
         let config = keyspace.tree.tree_config();
-        vec![
+        let mut settings = vec![
             Setting::given("persist_mode", name_of(self.persist)),
             Setting::read_back("manual_journal_persist", fixed.manual_persist),
             Setting::read_back("max_memtable_size", fixed.memtable_bytes),
@@ -142,7 +142,10 @@ impl Plan {
             Setting::given("journal_compression", self.codec),
             Setting::read_back("data_block_size", block_bytes_of(&config.data_block_size_policy)),
             Setting::read_back("kv_separation", keyspace.is_kv_separated()),
-        ]
+        ];
+        settings.extend(self.journal_bytes.map(|bytes| Setting::given("max_journaling_size", bytes)));
+        settings.extend(self.workers.map(|workers| Setting::given("worker_threads", workers)));
+        settings
     }
 }
 

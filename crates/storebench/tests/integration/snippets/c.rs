@@ -1,0 +1,228 @@
+//! The code in C compiles without a warning, and runs: the engine then reads back what the store did.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use storebench_core::store::{Guarantee, SettingSource};
+
+use super::{Shown, def, snippets};
+use crate::cli::support::Scratch;
+
+/// Where an engine is.
+enum Engine {
+    /// A library of the system; the variable that names the folder with its `include` and `lib`, where that is another.
+    System { link: &'static str, variable: &'static str },
+    /// In a crate that Cargo unpacked: how its folder's name begins, the header, and what is compiled.
+    Crate { folder: &'static str, header: &'static str, sources: &'static [&'static str] },
+    /// In such a crate, and too large to be compiled again: its header alone.
+    Header { folder: &'static str, header: &'static str },
+}
+
+fn engine(store: &str) -> Engine {
+    match store {
+        "berkeleydb" => Engine::System { link: "db", variable: "BERKELEYDB_DIR" },
+        "leveldb" => Engine::System { link: "leveldb", variable: "LEVELDB_DIR" },
+        "rocksdb" if cfg!(feature = "rocksdb-bundled") => {
+            Engine::Header { folder: "librocksdb-sys-", header: "rocksdb/c.h" }
+        }
+        "rocksdb" => Engine::System { link: "rocksdb", variable: "ROCKSDB_DIR" },
+        "lmdb" => {
+            Engine::Crate { folder: "lmdb-master-sys-", header: "lmdb.h", sources: &["mdb.c", "midl.c"] }
+        }
+        "unqlite" => Engine::Crate { folder: "unqlite-1", header: "unqlite.h", sources: &["unqlite.c"] },
+        other => panic!("{other} has no code in C"),
+    }
+}
+
+/// The cache that Berkeley DB reads back is what it was asked for, rounded.
+const CACHE_ROUNDING: u64 = 16 << 10;
+
+/// The folder of a crate in which a header is.
+fn header_folder(krate: &str, header: &str) -> Option<PathBuf> {
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")))?;
+    let crates = fs::read_dir(home.join("registry/src")).ok()?.flatten();
+    let crates = crates.filter_map(|index| fs::read_dir(index.path()).ok()).flatten().flatten();
+    let found = crates.filter(|entry| entry.file_name().to_string_lossy().starts_with(krate));
+    found.filter_map(|entry| folder_with(&entry.path(), header)).next()
+}
+
+fn folder_with(folder: &Path, header: &str) -> Option<PathBuf> {
+    if folder.join(header).exists() {
+        return Some(folder.to_path_buf());
+    }
+    let entries = fs::read_dir(folder).ok()?.flatten();
+    entries.filter(|entry| entry.path().is_dir()).find_map(|entry| folder_with(&entry.path(), header))
+}
+
+fn compiler() -> Command {
+    let mut compiler = Command::new("cc");
+    compiler.args(["-std=gnu11", "-pthread"]);
+    compiler
+}
+
+fn run(command: &mut Command, context: &dyn std::fmt::Display) -> Output {
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}, {}:\n{said}\n{context}", output.status);
+    output
+}
+
+/// What the compiler needs so that a snippet finds its engine; nothing can be linked with a header alone.
+fn engine_arguments(engine: &Engine, scratch: &Scratch) -> Vec<PathBuf> {
+    let flag = |flag: &str, path: &Path| {
+        let mut flag = OsString::from(flag);
+        flag.push(path);
+        PathBuf::from(flag)
+    };
+    let in_crate = |folder, header| header_folder(folder, header).expect("cargo unpacked it");
+    match engine {
+        Engine::Header { folder, header } => vec!["-isystem".into(), in_crate(folder, header)],
+        Engine::System { link, variable } => {
+            let prefix = std::env::var_os(variable).map(PathBuf::from).into_iter();
+            let folders = prefix
+                .flat_map(|prefix| [flag("-I", &prefix.join("include")), flag("-L", &prefix.join("lib"))]);
+            folders.chain([format!("-l{link}").into()]).collect()
+        }
+        Engine::Crate { folder, header, sources } => {
+            let folder = in_crate(folder, header);
+            let mut arguments = vec!["-isystem".into(), folder.clone()];
+            for source in *sources {
+                let object = scratch.join(source).with_extension("o");
+                run(
+                    compiler().args(["-w", "-O1", "-c", "-o"]).arg(&object).arg(folder.join(source)),
+                    &"the engine",
+                );
+                arguments.push(object);
+            }
+            arguments
+        }
+    }
+}
+
+/// Compiles a snippet with its driver.
+fn compile(shown: &Shown, engine: &Engine, arguments: &[PathBuf], scratch: &Scratch) -> PathBuf {
+    scratch.write("snippet.h", &shown.text);
+    let program = scratch.join("driver");
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut compiler = compiler();
+    compiler.args(["-Wall", "-Werror"]).arg("-I").arg(scratch.path()).arg("-isystem").arg(package);
+    if shown.setting("environment") == Some("none") {
+        compiler.arg("-DWITHOUT_ENVIRONMENT");
+    }
+    if shown.setting("checkpoint_kbyte").is_some() {
+        compiler.arg("-DWITH_LOG");
+    }
+    if matches!(engine, Engine::Header { .. }) {
+        compiler.arg("-fsyntax-only");
+    }
+    let driver = format!("tests/integration/snippets/drivers/{}.c", shown.store);
+    run(compiler.arg("-o").arg(&program).arg(package.join(driver)).args(arguments), shown);
+    program
+}
+
+/// The lines `name=value` of a text.
+fn pairs(text: &str) -> BTreeMap<String, String> {
+    let pairs = text.lines().filter_map(|line| line.trim().split_once('='));
+    pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+}
+
+/// The files of a folder whose names begin so, the last in order of name last.
+fn files(folder: &Path, prefix: &str) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
+    let named = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(prefix));
+    let mut files: Vec<PathBuf> = named.map(|entry| entry.path()).collect();
+    files.sort();
+    files
+}
+
+/// What the engine tells of itself once the snippet has run in `folder`.
+fn told(shown: &Shown, program: &Path, folder: &Path, writes: u32) -> BTreeMap<String, String> {
+    fs::create_dir(folder).unwrap();
+    let numbers = [shown.threads.to_string(), writes.to_string()];
+    let output = run(Command::new(program).arg(folder).args(numbers), shown);
+    let mut told = pairs(&String::from_utf8(output.stdout).unwrap());
+    if let Some(options) = files(folder, "OPTIONS-").last() {
+        told.extend(pairs(&fs::read_to_string(options).unwrap()));
+    }
+    told
+}
+
+/// Compiles and, where the engine can be linked, runs all code for a store.
+fn check(store: &str) {
+    let engine = &engine(store);
+    let scratch = Scratch::new();
+    let arguments = engine_arguments(engine, &scratch);
+    for (number, shown) in snippets(def(store)).iter().enumerate() {
+        let program = compile(shown, engine, &arguments, &scratch);
+        if matches!(engine, Engine::Header { .. }) {
+            continue;
+        }
+        let writes = if shown.tier == Guarantee::Power { 10 } else { 200 };
+        let told = told(shown, &program, &scratch.join(&format!("store-{number}")), writes);
+        for setting in shown.settings.iter().filter(|setting| setting.source == SettingSource::ReadBack) {
+            let found = told.get(&setting.name).unwrap_or_else(|| panic!("no {} of {shown}", setting.name));
+            if setting.name == "cachesize" {
+                let [found, wanted] = [found, &setting.value].map(|bytes| bytes.parse::<u64>().unwrap());
+                assert!(found.abs_diff(wanted) <= CACHE_ROUNDING, "cachesize: {found}, {shown}");
+            } else {
+                assert_eq!(*found, setting.value, "{}: {shown}", setting.name);
+            }
+        }
+    }
+}
+
+#[cfg(feature = "berkeleydb")]
+#[test]
+fn berkeleydb_takes_the_code_and_reads_back_the_same() {
+    check("berkeleydb");
+}
+
+#[cfg(feature = "leveldb")]
+#[test]
+fn leveldb_takes_the_code() {
+    check("leveldb");
+}
+
+#[cfg(feature = "lmdb")]
+#[test]
+fn lmdb_takes_the_code_and_reads_back_the_same() {
+    check("lmdb");
+}
+
+#[cfg(feature = "rocksdb")]
+#[test]
+fn rocksdb_takes_the_code_and_reads_back_the_same() {
+    check("rocksdb");
+}
+
+#[cfg(feature = "unqlite")]
+#[test]
+fn unqlite_takes_the_code() {
+    check("unqlite");
+}
+
+/// As in the store: 20 MB and more are logged, with a checkpoint for each MiB.
+#[cfg(feature = "berkeleydb")]
+#[test]
+fn berkeleydb_keeps_its_log_short_and_nothing_outside_its_folder() {
+    let engine = engine("berkeleydb");
+    let scratch = Scratch::new();
+    let arguments = engine_arguments(&engine, &scratch);
+    for threads in [1, 2] {
+        let shown = Shown::of(def("berkeleydb"), Guarantee::Process, threads, true);
+        let program = compile(&shown, &engine, &arguments, &scratch);
+        let folder = scratch.join(&format!("threads-{threads}"));
+        told(&shown, &program, &folder, 20_000 / threads as u32);
+        let log: u64 = files(&folder, "log.").iter().map(|file| file.metadata().unwrap().len()).sum();
+        assert!((1..6 << 20).contains(&log), "{log} bytes of log with {shown}");
+    }
+    let shown = Shown::of(def("berkeleydb"), Guarantee::None, 1, false);
+    let program = compile(&shown, &engine, &arguments, &scratch);
+    let folder = scratch.join("none");
+    told(&shown, &program, &folder, 10);
+    assert_eq!(files(&folder, ""), [folder.join("records.db")]);
+}

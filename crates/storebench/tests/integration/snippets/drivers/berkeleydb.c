@@ -1,0 +1,59 @@
+/* The functions of the store, for what it reads back. */
+#include "native/berkeleydb.c"
+
+#include "snippet.h"
+
+#include "main.h"
+
+static struct sb_bdb store;
+
+#ifdef WITHOUT_ENVIRONMENT
+#define OPEN(folder) open_records(folder, &store.db)
+#else
+#define OPEN(folder) open_records(folder, &store.env, &store.db)
+#endif
+#ifdef WITH_LOG
+#define PUT(key, value) put(store.env, store.db, key, value)
+#else
+#define PUT(key, value) put(store.db, key, value)
+#endif
+
+static int start(const char *folder) {
+#ifdef WITH_LOG
+    store.logged = 1;
+#endif
+    return OPEN(folder);
+}
+
+static int write_record(const char *key, const char *value) {
+    DBT k, v;
+    bytes_of(&k, key, strlen(key));
+    bytes_of(&v, value, VALUE_BYTES);
+    return PUT(&k, &v);
+}
+
+static int read_record(const char *key, char *value) {
+    uint32_t bytes;
+    return sb_bdb_get(&store, key, strlen(key), value, VALUE_BYTES, &bytes);
+}
+
+static void tell(void) {
+    struct sb_bdb_facts facts;
+    char names[256];
+    must("facts", sb_bdb_facts(&store, &facts));
+    sb_bdb_flag_names(facts.env_open_flags, names, sizeof names);
+    printf("environment=%s\n", names[0] == '\0' ? "none" : names);
+    printf("cachesize=%llu\npagesize=%u\n", (unsigned long long)facts.cache, facts.page_size);
+    if (facts.max_locks > 0)
+        printf("lk_max_locks=%u\n", facts.max_locks);
+    if (!store.logged)
+        return;
+    printf("DB_TXN_WRITE_NOSYNC=%s\n", facts.write_nosync ? "true" : "false");
+    printf("DB_LOG_AUTO_REMOVE=%s\n", facts.auto_remove ? "true" : "false");
+    printf("lg_max=%u\nlg_bsize=%u\n", facts.lg_max, facts.lg_bsize);
+}
+
+static int stop(void) {
+    int failed = store.db->close(store.db, 0);
+    return failed != 0 || store.env == NULL ? failed : store.env->close(store.env, 0);
+}
