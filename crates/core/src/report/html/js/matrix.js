@@ -59,9 +59,15 @@ function matrixPlace(row, place) {
     const why = all.map((one) => model.cells.why[one.cell]).find(Boolean) || "not run";
     return make("button", { type: "button", class: "win none", onclick: open, "aria-label": `${where}: ${why}` }, why);
   }
+  const column = columnOf(row.column);
+  const figure = show(column.unit, best.figure.mean);
+  // One store alone wins nothing.
+  if (all.filter((one) => one.standing).length === 1) {
+    const { name } = storeOf(best.cell);
+    return make("button", { type: "button", class: "win none", onclick: open, "aria-label": `${where}: only ${name}, ${figure}` }, `only ${name}`, make("br"), figure);
+  }
   const ties = all.slice(1).filter((one) => one.standing?.standing === 1).map((one) => storeOf(one.cell).name);
   const store = storeOf(best.cell);
-  const figure = show(columnOf(row.column).unit, best.figure.mean);
   const label = `${where}: ${store.name}, ${figure}${ties.length ? `, too close to call with ${ties.join(", ")}` : ""}`;
   return make("button", { type: "button", class: "win", colour: store.colour, onclick: open, "aria-label": label },
     make("b", {}, store.name), figure, ties.length ? make("span", { class: "tie" }, `≈ ${ties.join(", ")}`) : null);
@@ -91,14 +97,16 @@ function detail(row, place) {
   const column = columnOf(row.column);
   const head = ["store", `${column.title} [95 % interval]`, "times worse than the best", "verdict", "trials"];
   const body = make("tbody");
-  for (const { cell, figure, standing } of ranked(row, place)) {
-    const won = standing && standing.standing < 2;
+  const all = ranked(row, place);
+  const alone = all.filter((one) => one.standing).length === 1;
+  for (const { cell, figure, standing } of all) {
+    const won = standing && standing.standing < 2 && !alone;
     const { succeeded, trials, why } = model.cells;
     const line = make("tr", { class: won ? "best" : null, colour: storeOf(cell).colour },
       make("th", { scope: "row" }, storeOf(cell).name),
       make("td", { class: "n" }, showFigure(column.unit, figure)),
       make("td", { class: "n" }, standing && standing.times !== null ? timesText(standing) : "–"),
-      make("td", {}, standing ? verdict(standing) : why[cell] || "not measured"),
+      make("td", {}, standing ? (alone ? "nothing to compare with" : verdict(standing)) : why[cell] || "not measured"),
       make("td", { class: "n" }, succeeded[cell] === trials[cell] ? String(trials[cell]) : `${succeeded[cell]} of ${trials[cell]}`));
     body.append(line);
   }

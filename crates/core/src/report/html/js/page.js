@@ -96,6 +96,7 @@ function startDialog() {
 async function start() {
   model = await readData();
   index();
+  state.group = fullestGroup();
   Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
   $("#filters").hidden = false;
   $("#drawn").hidden = false;

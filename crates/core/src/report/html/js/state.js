@@ -38,6 +38,16 @@ function bestGroup(wanted, must) {
   return best;
 }
 
+/** The group that the page opens on: the first of those in which the most stores have figures. */
+function fullestGroup() {
+  const stores = model.groups.map(() => new Set());
+  model.cells.group.forEach((group, cell) => {
+    if (model.cells.succeeded[cell] > 0 && !storeOf(cell).harness) stores[group].add(model.cells.store[cell]);
+  });
+  const most = Math.max(0, ...stores.map((set) => set.size));
+  return Math.max(0, stores.findIndex((set) => set.size === most));
+}
+
 const groupValues = (number) =>
   Object.fromEntries(model.group_axes.map((axis, i) => [axis.id, axis.values[model.groups[number].at[i]]]));
 
