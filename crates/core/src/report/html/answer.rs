@@ -129,7 +129,7 @@ fn close(matrix: &Matrix, address: &str) -> String {
         }
     }
     if ties.is_empty() {
-        return format!("<p>Too close to call: none of {held} comparisons.</p>");
+        return format!("<p>Too close to call: none of {} comparisons.</p>", grouped(held as u64));
     }
     let mut items: Vec<String> = ties
         .values()

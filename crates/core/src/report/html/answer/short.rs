@@ -8,7 +8,7 @@ use super::{and, link, nothing_to_compare};
 use crate::report::column::Unit;
 use crate::report::html::markup::{element, escape};
 use crate::report::matrix::{Figure, Matrix, Row};
-use crate::units::{SizeRange, three_digits};
+use crate::units::{SizeRange, grouped, three_digits};
 
 /// Stores too close to call that are named before the rest is only counted.
 const NAMED: usize = 3;
@@ -26,17 +26,21 @@ pub fn nearest(matrix: &Matrix) -> Option<String> {
     let (spot, most) = furthest.max_by(|(_, a), (_, b)| a.total_cmp(b))?;
     let store = element("strong", nearest.store);
     let without = spots.iter().filter(|spot| spot.times_worse(nearest.store).is_none()).count();
-    let mut text = if most <= 1.0 {
-        format!("Over all operations {store} is the best everywhere")
-    } else {
-        format!(
+    let mut text = match (most <= 1.0, without) {
+        (true, 0) => return Some(format!("Over all operations {store} is the best everywhere.")),
+        (true, _) => {
+            return Some(format!(
+                "Over all operations {store} is the best wherever it was measured, which is not so in {without}."
+            ));
+        }
+        _ => format!(
             "Over all operations {store} is nearest to the best: {} times its latency by geometric mean over {} combinations, \
              {} times at most ({})",
             three_digits(nearest.times),
-            nearest.shared,
+            grouped(nearest.shared as u64),
             three_digits(most),
             escape(&format!("{} at {}", spot.row.figure.name, spot.in_words()))
-        )
+        ),
     };
     if without > 0 {
         text.push_str(&format!("; not measured in {without}"));
