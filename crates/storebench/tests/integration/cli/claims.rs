@@ -33,7 +33,10 @@ fn claims_of_ones_own_go_with_the_run() {
     fs::remove_file(scratch.join("mine.toml")).unwrap();
     let said = scratch.storebench("report latest").ends(Exit::Success);
     assert!(said.out.contains("Folders are the fastest at inserting (a colleague)"), "{said}");
-    assert!(said.out.contains("reproduced: process 1/1, power 1/1; 1KiB..2KiB, 20 records"), "{said}");
+    assert!(
+        said.out.contains("reproduced: process 1/1; power 1/1\n      process: 1KiB..2KiB, 20 records"),
+        "{said}"
+    );
     let findings = &json(&scratch)["findings"][0]["claims"][0]["findings"];
     assert_eq!(findings[0]["verdict"], "reproduced");
     scratch

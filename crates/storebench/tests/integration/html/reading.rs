@@ -34,11 +34,13 @@ fn a_chart_without_points_is_words() {
     browser.value("model.trial.memory_peak_above_base.mean.fill(0); drawAll()");
     assert_eq!(browser.count("#memory canvas"), 0);
     assert!(browser.text("#memory .content").starts_with("Zero, and so not drawn on a log axis: "));
-    browser.value("model.trial.memory_peak_above_base.mean.fill(null); drawAll()");
-    assert_eq!(browser.text("#memory .content"), "Not measured here.");
     browser.value("change({ off: new Set(model.stores.map((store) => store.name)) })");
     assert_eq!(browser.count("#drawn canvas"), 0);
     assert_eq!(browser.text("#memory .content"), "All stores are switched off.");
+    browser.value(
+        "change({ off: new Set() }); model.trial.memory_peak_above_base.mean.fill(null); drawMemory()",
+    );
+    assert_eq!(browser.text("#memory .content"), "Not measured here.");
     assert_eq!(browser.complaints(), Vec::<String>::new());
 }
 
@@ -101,7 +103,7 @@ fn the_price_of_safety_is_that_of_writing() {
     browser.choose("#choose-op", "get");
     assert!(browser.text("#safety .where").contains("operation: get"));
     assert!(hash(&mut browser).contains("op=get"));
-    browser.value("sideBySide = () => {}; alongGroups = (axis) => model.stores.slice(0, 2).map((_, i) => ({ value: String(i), cells: [model.cells.store.indexOf(i)], number: i }))");
+    browser.value("sideBySide = () => {}; alongGroups = (axis) => ['flat-folder', 'nested-folder'].map((name, number) => ({ value: name, cells: [model.cells.store.findIndex((store) => model.stores[store].name === name)], number }))");
     browser.value("drawSafety()");
     assert!(browser.text("#safety .content").contains("No store was measured under two guarantees"));
 }
