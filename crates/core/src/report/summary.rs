@@ -189,7 +189,10 @@ fn wins(matrices: &[Matrix], style: Style) -> String {
                 }
             }
         }
-        any |= !tally.is_empty();
+        if tally.is_empty() {
+            continue;
+        }
+        any = true;
         tally.sort_by_cached_key(|_, wins| std::cmp::Reverse(wins.values().fold((0, 0), add)));
         let mut rows = Vec::new();
         for (store, wins) in &tally {
