@@ -216,7 +216,7 @@ pub(super) fn evidence_line(evidence: &Evidence, with_figure: bool) -> String {
     }
     if let Some(places) = evidence.averaged {
         let stores = evidence.averaged_stores.map_or("".into(), |stores| format!(", {stores} stores"));
-        at.push(format!("mean of {places} place{}{stores}", if places == 1 { "" } else { "s" }));
+        at.push(format!("mean of {places} combination{}{stores}", if places == 1 { "" } else { "s" }));
     }
     let spot = evidence.spot.to_string();
     at.extend((!spot.is_empty()).then_some(spot));

@@ -19,7 +19,9 @@ mod published;
 mod settings;
 mod timeline;
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
+use std::sync::LazyLock;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -28,9 +30,12 @@ use flate2::write::ZlibEncoder;
 use rayon::prelude::*;
 
 use self::markup::{escape, fill};
+use self::missing::Doubts;
 use self::model::Model;
 use super::matrix::{Matrix, matrix};
 use super::merge::Merged;
+use super::terminal::rule_text;
+use crate::stats::Rule;
 
 const PAGE: &str = include_str!("html/page.html");
 pub(super) const STYLE: &str = include_str!("html/style.css");
@@ -78,20 +83,30 @@ pub fn write(merged: &Merged<'_>, advice: Option<&str>, out: &mut dyn Write) -> 
 
 /// What is there without scripts, by its place in the page.
 fn texts(merged: &Merged<'_>, matrices: &[Option<Matrix>]) -> Vec<(&'static str, String)> {
-    let parts: [(&'static str, &(dyn Fn() -> String + Sync)); 10] = [
+    let doubts = LazyLock::new(|| Doubts::new(merged));
+    let parts: [(&'static str, &(dyn Fn() -> String + Sync)); 12] = [
         ("title", &|| escape(&title(merged))),
         ("subtitle", &|| machine::subtitle(merged)),
+        ("first", &|| missing::first(merged, &doubts)),
         ("answer", &|| answer::html(merged, matrices)),
+        ("rules", &|| rules(matrices)),
         ("load", &|| load::html(merged)),
         ("findings", &|| findings::html(merged)),
         ("published", &|| published::html(merged)),
-        ("missing", &|| missing::html(merged, matrices)),
+        ("missing", &|| missing::html(merged, matrices, &doubts)),
         ("settings", &|| settings::html(merged)),
         ("machine", &|| machine::html(merged)),
         ("again", &|| machine::again(merged)),
     ];
     // Some of them take long on a large run.
     parts.into_par_iter().with_max_len(1).map(|(name, part)| (name, part())).collect()
+}
+
+/// What decided who won.
+fn rules(matrices: &[Option<Matrix>]) -> String {
+    let rules: BTreeSet<Rule> = matrices.iter().flatten().flat_map(Matrix::rules).collect();
+    let texts: Vec<String> = rules.into_iter().map(|rule| escape(&rule_text(rule))).collect();
+    texts.join(" ")
 }
 
 fn title(merged: &Merged<'_>) -> String {
@@ -224,8 +239,17 @@ mod tests {
         assert!(page.contains("Too close to call: none of 6 comparisons"));
         let tie = [run("box", &[Sample::new("lmdb").ns(1000.0), Sample::new("redb").ns(1001.0)])];
         let page = self::page(&tie);
-        assert!(!page.contains("Prefer"));
+        assert!(!page.contains("Prefer <"));
         assert!(page.contains("Too close to call: insert, among lmdb, redb"));
+    }
+
+    #[test]
+    fn the_rule_that_decided_is_the_one_that_is_named() {
+        let block = vec![Sample::new("lmdb"), Sample::new("redb").ns(3000.0)];
+        let once = page(&[samples::blocks("box", std::slice::from_ref(&block))]);
+        assert!(once.contains("within 5 % of the best") && !once.contains("paired by block, includes 1"));
+        let often = page(&[samples::blocks("box", &[block.clone(), block.clone(), block])]);
+        assert!(often.contains("paired by block, includes 1") && !often.contains("within 5 % of the best"));
     }
 
     #[test]

@@ -19,6 +19,7 @@ pub mod matrix;
 pub mod merge;
 mod names;
 pub mod noise;
+mod planned;
 pub mod precision;
 pub mod published;
 #[cfg(test)]

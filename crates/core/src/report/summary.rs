@@ -9,6 +9,7 @@ use super::matrix::{Matrix, Why};
 use super::merge::Merged;
 use super::names::{HEADING, store_style};
 use super::noise::{self, Drift, Outlier};
+use super::planned::{self, Unfinished};
 use crate::result::{Environment, Failure, Outcome, PlaceInfo, Run};
 use crate::units::{grouped, rough_bytes};
 
@@ -28,7 +29,9 @@ pub(super) fn text(merged: &Merged<'_>, matrices: &[Matrix], style: Style) -> St
             }
         }
     }
-    out.push_str(&wrap(&counts(merged), style.width, "  "));
+    for line in [counts(merged)].into_iter().chain(unfinished(merged)) {
+        out.push_str(&wrap(&line, style.width, "  "));
+    }
     for line in noise_lines(merged) {
         out.push_str(&wrap(&line, style.width, "  "));
     }
@@ -40,8 +43,17 @@ pub(super) fn text(merged: &Merged<'_>, matrices: &[Matrix], style: Style) -> St
 fn heading(index: usize, run: &Run, runs: usize, style: Style) -> String {
     let header = &run.header;
     let number = if runs > 1 { format!("run {index}: ") } else { String::new() };
-    let text = format!("{number}{}, study {}, {}", header.hardware, header.study, header.started);
+    let text =
+        format!("{number}{}, study {}, {}", header.hardware, header.study, to_the_second(&header.started));
     style.paint(HEADING, wrap(&text, style.width, "  ").trim_end()) + "\n"
+}
+
+/// A time of day without the fraction of its second: `2025-01-02T03:04:05Z`.
+pub(super) fn to_the_second(time: &str) -> String {
+    match (time.split_once('.'), time.ends_with('Z')) {
+        (Some((second, _)), true) => format!("{second}Z"),
+        _ => time.to_owned(),
+    }
 }
 
 fn machine(run: &Run) -> Vec<String> {
@@ -134,6 +146,22 @@ pub(super) fn counts(merged: &Merged<'_>) -> String {
     )
 }
 
+/// Which runs have fewer trials than they were to have, and how to go on with them.
+pub(super) fn unfinished(merged: &Merged<'_>) -> Vec<String> {
+    let several = merged.runs.len() > 1;
+    let line = |(index, run): (usize, &Run)| {
+        let Unfinished { done, planned, at_least } = planned::unfinished(run)?;
+        let of = if several { format!("Run {index}: ") } else { String::new() };
+        let least = if at_least { "at least " } else { "" };
+        Some(format!(
+            "{of}{} of {least}{} trials: the run is not complete. Go on with storebench run --resume RUN.",
+            grouped(done),
+            grouped(planned)
+        ))
+    };
+    merged.runs.iter().enumerate().filter_map(line).collect()
+}
+
 fn combinations(number: usize) -> String {
     format!("{} combination{}", grouped(number as u64), if number == 1 { "" } else { "s" })
 }
@@ -152,7 +180,8 @@ fn wins(matrices: &[Matrix], style: Style) -> String {
     for matrix in matrices {
         let mut tally: IndexMap<&str, BTreeMap<&str, Wins>> = IndexMap::new();
         for row in &matrix.rows {
-            for contest in &row.contests {
+            // One store alone wins nothing.
+            for contest in row.contests.iter().filter(|contest| contest.contenders.len() > 1) {
                 let shared = contest.winners().count() > 1;
                 for winner in contest.winners() {
                     let wins = tally.entry(&winner.store).or_default().entry(&row.figure.name).or_default();
@@ -160,7 +189,10 @@ fn wins(matrices: &[Matrix], style: Style) -> String {
                 }
             }
         }
-        any |= !tally.is_empty();
+        if tally.is_empty() {
+            continue;
+        }
+        any = true;
         tally.sort_by_cached_key(|_, wins| std::cmp::Reverse(wins.values().fold((0, 0), add)));
         let mut rows = Vec::new();
         for (store, wins) in &tally {
@@ -326,6 +358,31 @@ fn not_measured<'m>(merged: &Merged<'_>, matrices: impl IntoIterator<Item = &'m 
 mod tests {
     use super::*;
     use crate::report::samples::{Sample, run};
+
+    #[test]
+    fn a_run_that_was_cut_off_says_so() {
+        let mut run = run("box", &[Sample::new("lmdb")]);
+        let mut plan = crate::plan::find("crud").unwrap();
+        plan.axes.store.truncate(2);
+        run.header.plan = plan.to_toml().unwrap();
+        let runs = [run];
+        let text = text(&Merged::new(&runs, &[]), &[], Style { width: 160, colour: false });
+        assert!(text.contains("\n1 of ") && text.contains("storebench run --resume RUN"), "{text}");
+    }
+
+    #[test]
+    fn a_store_alone_wins_nothing() {
+        let runs = [run("box", &[Sample::new("lmdb")])];
+        let merged = Merged::new(&runs, &[]);
+        let matrices = crate::report::matrix::matrices(&merged);
+        assert_eq!(wins(&matrices, Style { width: 80, colour: false }), "");
+    }
+
+    #[test]
+    fn a_time_of_day_needs_no_nanoseconds() {
+        assert_eq!(to_the_second("2026-11-21T23:03:15.807887989Z"), "2026-11-21T23:03:15Z");
+        assert_eq!(to_the_second("2025-01-02T03:04:05Z"), "2025-01-02T03:04:05Z");
+    }
 
     #[test]
     fn a_virtual_disk_is_not_said_to_rotate() {

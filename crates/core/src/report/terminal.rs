@@ -147,7 +147,7 @@ fn place_item(row: &Row, contest: &Contest, layout: Layout) -> Item {
 /// How to read the matrices, and by what rule their winners were decided.
 fn legend(matrices: &[Matrix], style: Style) -> String {
     let mut lines = vec![
-        "Each place names the best store and its figure, the geometric mean over trials: for operations the mean \
+        "Each cell names the best store and its figure, the geometric mean over trials: for operations the mean \
          latency, for space the bytes of values over the bytes on disk, for memory the peak above the process's base."
             .to_owned(),
     ];

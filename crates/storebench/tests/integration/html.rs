@@ -2,6 +2,7 @@
 //! wrote is taken for markup.
 
 mod browser;
+mod reading;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -119,7 +120,7 @@ fn published_findings_are_reached_and_open() {
         first.contains("Berkeley DB") && first.contains("Checked: berkeleydb the best by insert"),
         "{first}"
     );
-    assert!(browser.text("#findings").contains("No place can be compared"), "of the published tables");
+    assert!(browser.text("#findings").contains("No combination can be compared"), "of the published tables");
     assert_eq!(browser.complaints(), Vec::<String>::new());
 }
 
@@ -152,6 +153,8 @@ fn a_place_opens_by_mouse_and_keyboard_and_shows_all_stores() {
     browser.press("Escape");
     browser.until("!document.getElementById('detail').open");
     browser.until("!location.hash.includes('cell=')");
+    // The focus is where it was, so that the keyboard goes on from there.
+    browser.until("document.activeElement === document.querySelector('#winners .win')");
     browser.value("document.querySelector('#winners .win').focus()");
     browser.press("Enter");
     browser.until("document.getElementById('detail').open");
@@ -179,8 +182,12 @@ fn filters_work_and_a_link_shows_the_same() {
     assert_eq!(browser.count("#winners .win"), all / 2);
     assert!(browser.text("#latency .where").contains("operation: remove"));
     // The evidence of the answer is one click away.
-    browser.click(".verdicts a");
+    browser.click(".prefer a");
     browser.until("document.querySelector('#winners tr.marked') !== null");
+    let (top, bottom) = ("row.top >= 0", "row.bottom <= innerHeight");
+    browser.until(&format!(
+        "(() => {{ const row = document.querySelector('#winners tr.marked').getBoundingClientRect(); return {top} && {bottom}; }})()"
+    ));
     assert_eq!(browser.complaints(), Vec::<String>::new());
 }
 

@@ -39,6 +39,8 @@ const MODULES: &[(&str, &[&str])] = &[
             "claims",
             "column",
             "measure",
+            // For how many trials a run was to have.
+            "plan",
             "published",
             "result",
             "stats",

@@ -275,7 +275,7 @@ fn a_run_without_the_tables_places_is_told_which_to_run() {
     use crate::report::published::text;
     let runs = [run("box", &[Sample::new("sqlite").records("200..1000".parse().unwrap())])];
     let text = text(&beside_tables(&runs), None, Style { width: 100, colour: false });
-    assert!(text.contains("No place can be compared") && text.contains("--records"), "{text}");
+    assert!(text.contains("No combination can be compared") && text.contains("--records"), "{text}");
     let loaded = [run("box", &[Sample::new("sqlite").background(Background::Cpu(1))])];
     let none =
         super::super::published::text(&beside_tables(&loaded), None, Style { width: 100, colour: false });

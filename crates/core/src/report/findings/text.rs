@@ -56,6 +56,10 @@ fn summary(merged: &Merged<'_>, study: &Study<'_>, style: Style) -> String {
     if !study.study.source.is_empty() {
         out.push_str(&wrap(&study.study.source, style.width, "  "));
     }
+    if !study.study.among.is_empty() {
+        let among = format!("Compared are {}, unless a finding names others.", study.study.among.join(", "));
+        out.push_str(&wrap(&among, style.width, "  "));
+    }
     out.push_str(&table(merged, study, style));
     out
 }

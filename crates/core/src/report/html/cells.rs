@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use indexmap::IndexSet;
 use serde::Serialize;
 
-use crate::cell::Data;
+use crate::cell::{Cell, Data};
 use crate::report::matrix::{Matrix, Sorted, Why};
-use crate::report::merge::{Entry, Merged};
+use crate::report::merge::{Entry, Group, Merged};
+use crate::result::Outcome;
 use crate::units::{CountRange, SizeRange};
 
 /// The kinds of data, in the order of the page's numbers for them.
@@ -37,6 +38,8 @@ pub struct Row<'a> {
     pub entries: Vec<Entry<'a>>,
     /// Why it has no figure; `None` where it has.
     pub why: Option<Why>,
+    /// The reason in full, where one is known.
+    pub reason: Option<&'a str>,
 }
 
 impl Row<'_> {
@@ -58,18 +61,42 @@ pub fn rows<'a>(merged: &'a Merged<'a>, matrices: &[Option<Matrix>]) -> Vec<Row<
                 let key = Key { group, data, size, records, store };
                 // Stores of the harness are in no matrix; the others' reasons follow below.
                 let why = entries.iter().all(|entry| entry.trial.ok().is_none()).then_some(Why::Failed);
-                rows.insert(key, Row { key, entries, why });
+                rows.insert(key, Row { key, entries, why, reason: None });
             }
         }
         let names: BTreeMap<&str, &'a str> = names(merged, group);
         for (key, why) in matrix.iter().flat_map(|matrix| absent(group, matrix)) {
             let Some(store) = names.get(key.store) else { continue };
             let key = Key { store, ..key };
-            rows.entry(key).or_insert_with(|| Row { key, entries: Vec::new(), why: None }).why = Some(why);
+            rows.entry(key)
+                .or_insert_with(|| Row { key, entries: Vec::new(), why: None, reason: None })
+                .why = Some(why);
         }
+        add_reasons(&merged.groups[group], &mut rows);
         all.extend(rows.into_values());
     }
     all
+}
+
+/// Adds why cells were left out, or what they say that can't do it.
+fn add_reasons<'a>(group: &'a Group<'a>, rows: &mut BTreeMap<Key<'a>, Row<'a>>) {
+    let left_out: BTreeMap<_, &str> =
+        group.left_out.iter().map(|omitted| (position(&omitted.cell), omitted.reason)).collect();
+    for row in rows.values_mut() {
+        let Key { data, size, records, store, .. } = row.key;
+        row.reason = match row.why {
+            Some(Why::LeftOut) => left_out.get(&(data, size, records, store)).copied(),
+            Some(Why::Unsupported) => row.entries.iter().find_map(|entry| match &entry.trial.outcome {
+                Outcome::Unsupported { message } => Some(message.as_str()),
+                _ => None,
+            }),
+            _ => None,
+        };
+    }
+}
+
+fn position(cell: &Cell) -> (Data, SizeRange, CountRange, &str) {
+    (cell.data, cell.record_size, cell.records, cell.store.as_str())
 }
 
 /// The stores of a group, by names that live as long as the runs.
@@ -114,6 +141,8 @@ pub struct Cells {
     trials: Vec<usize>,
     /// Why there is no figure; empty where there is one.
     why: Vec<&'static str>,
+    /// The position of the reason among the page's reasons, where one is known.
+    reason: Vec<Option<usize>>,
 }
 
 impl Cells {
@@ -123,6 +152,7 @@ impl Cells {
         stores: &IndexSet<&str>,
         sizes: &BTreeSet<SizeRange>,
         records: &BTreeSet<CountRange>,
+        reasons: &IndexSet<&str>,
     ) -> Cells {
         let mut cells = Cells::default();
         for row in rows {
@@ -134,7 +164,32 @@ impl Cells {
             cells.succeeded.push(row.succeeded());
             cells.trials.push(row.entries.len());
             cells.why.push(row.why.map_or("", Why::name));
+            cells.reason.push(row.reason.and_then(|reason| reasons.get_index_of(reason)));
         }
         cells
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::matrix::matrix;
+    use crate::report::samples::{Sample, run};
+    use crate::result::LeftOut;
+
+    #[test]
+    fn what_was_left_out_or_unsupported_has_its_reason() {
+        let mut run = run("box", &[Sample::new("lmdb"), Sample::new("unqlite").unsupported("not built")]);
+        let cell = Sample::new("redb").cell();
+        run.header.left_out.push(LeftOut { cell, reason: "does not offer it".into() });
+        let runs = [run];
+        let merged = Merged::new(&runs, &[]);
+        let matrices: Vec<_> = merged.groups.iter().map(|group| matrix(&merged, group)).collect();
+        let reasons: Vec<(&str, Option<&str>)> =
+            rows(&merged, &matrices).iter().map(|row| (row.key.store, row.reason)).collect();
+        assert_eq!(
+            reasons,
+            [("lmdb", None), ("redb", Some("does not offer it")), ("unqlite", Some("not built"))]
+        );
     }
 }

@@ -2,8 +2,9 @@
 
 use super::markup::{element, escape, list};
 use crate::claims::{Evidence, Finding, Outcome, Verdict};
+use crate::column::Unit;
 use crate::report::findings::{
-    Checked, Study, check, counts, evidence_line, label, lacks, mixed_tiers, score, telling, unheard,
+    Checked, Study, check, counts, evidence_line, label, lacks, mixed_tiers, telling, unheard,
 };
 use crate::report::merge::Merged;
 
@@ -25,9 +26,23 @@ fn of_study(merged: &Merged<'_>, study: &Study<'_>) -> String {
         study.checked.iter().flat_map(|checked| &checked.findings).map(|finding| &finding.scope).collect();
     let note = mixed_tiers(&scopes).map_or(String::new(), |note| paragraph("note", note));
     format!(
-        "{}{}{note}<ol class=\"claims\">{claims}</ol>",
+        "{}{}{}{note}<ol class=\"claims\">{claims}</ol>",
         paragraph("note", &study.study.source),
+        paragraph("", &among(study)),
         table(merged, study)
+    )
+}
+
+/// Which stores its claims compare, where these are not all.
+fn among(study: &Study<'_>) -> String {
+    let all = &study.study.among;
+    if all.is_empty() {
+        return String::new();
+    }
+    format!(
+        "Only {} are compared here, unless a finding names others: a store that is the best below need not be \
+         the best of all that were measured.",
+        all.join(", ")
     )
 }
 
@@ -90,11 +105,28 @@ fn of_finding(merged: &Merged<'_>, checked: &Checked<'_>, finding: &Finding) -> 
     let why = match finding.verdict {
         Verdict::NotMeasured => format!("it takes {}", lacks(finding)),
         _ => telling(finding)
-            .map(|evidence| evidence_line(evidence, checked.claim.figure.len() > 1))
+            .map(|evidence| in_full(evidence, checked.claim.figure.len() > 1))
             .unwrap_or_default(),
     };
-    let score = if finding.tally.total() == 0 { String::new() } else { format!(" {}", score(finding.tally)) };
-    format!("{} {}{score}; {}", badge(finding.verdict), escape(&label), escape(&why))
+    let score = if finding.tally.total() == 0 {
+        String::new()
+    } else {
+        format!("{} of {} checks agree", finding.tally.agree, finding.tally.total())
+    };
+    let parts = [escape(&label), score, escape(&why)];
+    let parts: Vec<&str> = parts.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
+    format!("{} {}", badge(finding.verdict), parts.join("; "))
+}
+
+/// One check in a line, with what its unit means where that is not clear.
+fn in_full(evidence: &Evidence, with_figure: bool) -> String {
+    let line = evidence_line(evidence, with_figure);
+    let is_space = evidence.unit == Unit::Share && evidence.figure == "space";
+    if is_space && !evidence.shown.is_empty() {
+        format!("{line}; values, of the bytes on disk")
+    } else {
+        line
+    }
 }
 
 /// Every check of every group, those that disagree first.
@@ -133,7 +165,7 @@ fn of_outcome(finding: &Finding, outcome: Outcome, with_figure: bool) -> String 
 }
 
 fn line(evidence: &Evidence, with_figure: bool) -> String {
-    let mut line = evidence_line(evidence, with_figure);
+    let mut line = in_full(evidence, with_figure);
     if !evidence.missing.is_empty() {
         let without = if line.is_empty() { "without" } else { "; without" };
         line.push_str(&format!("{without} {}", evidence.missing.join("; ")));

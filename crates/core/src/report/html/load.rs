@@ -14,7 +14,10 @@ pub fn html(merged: &Merged<'_>) -> String {
         let rows: String = rows.iter().map(row).collect();
         format!(
             "{}<div class=\"scroll\"><table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>",
-            element("h3", &format!("{hardware}, {title}: over all cells"))
+            element(
+                "h3",
+                &format!("{hardware}, {title}: over the cells that could be compared, counted below")
+            )
         )
     };
     slowdowns(merged).iter().map(|one| table((&one.hardware, &one.title, &one.slowdowns))).collect()

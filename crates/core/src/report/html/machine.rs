@@ -2,7 +2,7 @@
 
 use super::markup::{element, escape, pairs};
 use crate::report::merge::Merged;
-use crate::report::summary::rotation;
+use crate::report::summary::{rotation, to_the_second};
 use crate::result::{PlaceInfo, Run};
 use crate::units::{rough_bytes, three_digits};
 
@@ -17,7 +17,10 @@ pub fn subtitle(merged: &Merged<'_>) -> String {
             let cpu = machine.cpu.as_deref().unwrap_or("unknown processor");
             escape(&format!(
                 "{}: {cpu}, {} cores; study {}, {}",
-                header.hardware, machine.cores, header.study, header.started
+                header.hardware,
+                machine.cores,
+                header.study,
+                to_the_second(&header.started)
             ))
         })
         .collect();
@@ -44,7 +47,7 @@ fn environment(run: &Run) -> Vec<(String, String)> {
     let text = |value: &Option<String>| value.clone().unwrap_or_else(unknown);
     let rows = [
         ("storebench", run.header.storebench.clone()),
-        ("started", run.header.started.clone()),
+        ("started", to_the_second(&run.header.started)),
         ("processor", text(&machine.cpu)),
         ("logical processors", machine.cores.to_string()),
         ("memory", machine.memory_bytes.map_or_else(unknown, |bytes| rough_bytes(bytes as f64))),

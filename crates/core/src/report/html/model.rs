@@ -40,6 +40,8 @@ pub struct Model<'a> {
     /// What the matrix has rows for.
     rows: Vec<MatrixRow>,
     cells: Cells,
+    /// Why cells have no figures.
+    reasons: IndexSet<&'a str>,
     /// Figures of trials, by column.
     trial: IndexMap<&'static str, Figures>,
     /// Figures of operations, by operation and column.
@@ -100,6 +102,7 @@ impl<'a> Model<'a> {
         let rows = super::cells::rows(merged, matrices);
         let names: IndexSet<&str> = rows.iter().map(|row| row.key.store).collect();
         let stores = stores(merged, &names);
+        let reasons: IndexSet<&str> = rows.iter().filter_map(|row| row.reason).collect();
         let all_operations: IndexSet<String> = merged.groups.iter().flat_map(operations).collect();
         let sizes: BTreeSet<SizeRange> = rows.iter().map(|row| row.key.size).collect();
         let counts: BTreeSet<CountRange> = rows.iter().map(|row| row.key.records).collect();
@@ -120,7 +123,8 @@ impl<'a> Model<'a> {
             contests: contests(&rows, matrices),
             percentiles: Percentiles::new(&rows, &all_operations),
             timelines: Timelines::new(&rows, &all_operations),
-            cells: Cells::new(&rows, &names, &sizes, &counts),
+            cells: Cells::new(&rows, &names, &sizes, &counts, &reasons),
+            reasons,
             operations: all_operations.into_iter().collect(),
             stores,
         }

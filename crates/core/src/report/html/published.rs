@@ -22,8 +22,8 @@ pub fn html(merged: &Merged<'_>) -> String {
         return String::new();
     }
     format!(
-        "<h3>Published tables beside this run</h3><p class=\"note\">Each place names this run’s best of the table’s stores \
-         and its figure, below it the published one: = the same, ≈ too close to call with this run’s best, ≠ another. A place \
+        "<h3>Published tables beside this run</h3><p class=\"note\">Each cell names this run’s best of the table’s stores \
+         and its figure, below it the published one: = the same, ≈ too close to call with this run’s best, ≠ another. A cell \
          agrees where it is the same or too close to call.</p>{tables}"
     )
 }

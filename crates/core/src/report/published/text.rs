@@ -14,7 +14,7 @@ use crate::report::names::HEADING;
 use crate::units::{CountRange, SizeRange, grouped};
 
 /// How to read it.
-const LEGEND: &str = "Each place names this run's best of the table's stores and its figure, below it the published one: = the \
+const LEGEND: &str = "Each cell names this run's best of the table's stores and its figure, below it the published one: = the \
                       same, ~ too close to call with this run's best, x another. Agreement counts = and ~.";
 
 /// The tables, or the one of this name, beside the groups that they can be compared with.
@@ -73,12 +73,12 @@ pub fn in_words(agreement: Agreement) -> String {
     let compared = agreement.compared();
     let mut words = match agreement.share() {
         Some(share) => format!(
-            "{} of {compared} places agree ({}): {same} with the same winner, {close} too close to call with it; {other} have \
+            "{} of {compared} combinations agree ({}): {same} with the same winner, {close} too close to call with it; {other} have \
              another.",
             same + close,
             Unit::Share.show(share)
         ),
-        None => "No place can be compared.".into(),
+        None => "No combination can be compared.".into(),
     };
     let not = [(absent, "that this run does not have"), (lacking, "in which a store lacks a figure")];
     let not: Vec<String> = not

@@ -112,7 +112,7 @@ fn published_tables_stand_beside_a_run() {
     let said = scratch.storebench("report latest --published hdd").ends(Exit::Success);
     assert!(said.out.contains("Published table hdd: hard disk, undisturbed"), "{said}");
     assert!(
-        said.out.contains("of 5 places agree") && said.out.contains("165 that this run does not have"),
+        said.out.contains("of 5 combinations agree") && said.out.contains("165 that this run does not have"),
         "{said}"
     );
     scratch

@@ -1,5 +1,6 @@
 //! A headless Chromium, driven through its DevTools protocol: real clicks and keys, and a record of what went wrong.
 
+use std::io::ErrorKind;
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -102,7 +103,12 @@ impl Browser {
         }
         self.socket.send(Message::text(message.to_string())).unwrap();
         loop {
-            let Message::Text(text) = self.socket.read().unwrap() else { continue };
+            let message = match self.socket.read() {
+                // A signal came in between, such as that of a process that ended.
+                Err(tungstenite::Error::Io(error)) if error.kind() == ErrorKind::Interrupted => continue,
+                message => message.unwrap(),
+            };
+            let Message::Text(text) = message else { continue };
             let answer: Value = serde_json::from_str(&text).unwrap();
             if answer["id"] == json!(self.number) {
                 return answer;

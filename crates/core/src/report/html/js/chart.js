@@ -1,6 +1,9 @@
 // One chart: Chart.js with log axes, intervals as whiskers, and the same figures as a table for those who can't see it.
 
 const charts = new Map();
+/** While printing, charts have sizes of their own, which paper scales: its boxes are not known before. */
+let printing = false;
+const PAPER = { wide: [760, 270], narrow: [400, 250] };
 const SHAPES = ["circle", "rect", "triangle", "rectRot", "star", "crossRot"];
 const DASHES = [[], [6, 3], [2, 3], [8, 3, 2, 3]];
 
@@ -42,8 +45,25 @@ const whiskers = {
   },
 };
 
-/** Round values between two others, for a log axis: in each decade as many as there is room for; powers of 2 for bytes. */
+/** Ticks that an axis has at least. */
+const FEWEST = 3;
+
+/** Round values between two others, for a log axis; evenly spaced where decades have too few of them. */
 function roundValues(min, max, unit) {
+  const values = ofDecades(min, max, unit);
+  if (values.length >= FEWEST || !(max > min)) return values;
+  // In the unit that the values are shown in: 5 MiB is round, 5,000,000 bytes are not.
+  const scale = unit === "bytes" ? 1024 ** Math.max(0, Math.floor(Math.log2(min) / 10)) : 1;
+  const rough = (max - min) / scale / (FEWEST + 1);
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = power * scale * ([5, 2, 1].find((digit) => digit * power <= rough) || 1);
+  const even = [];
+  for (let number = Math.ceil(min / step); number * step <= max; number++) even.push(Number((number * step).toPrecision(9)));
+  return even;
+}
+
+/** In each decade as many values as there is room for; powers of 2 for bytes. */
+function ofDecades(min, max, unit) {
   const values = [];
   if (unit === "bytes") {
     const step = Math.max(1, Math.round(Math.log2(max / min) / 7));
@@ -60,6 +80,28 @@ function roundValues(min, max, unit) {
 /** A round value without the zeros that a measured one has. */
 const showRound = (unit, value) => show(unit, value).replace(/(\.\d*?)0+(?=\D|$)/, "$1").replace(/\.(?=\D|$)/, "");
 
+/** Of values on a log axis those whose labels have room beside each other, the last among them. */
+function withRoom(scale, values, label) {
+  const { ctx, width } = scale.chart;
+  const room = Math.max(1, width - 90) / Math.log(scale.max / scale.min);
+  const at = (value) => Math.log(value / scale.min) * room;
+  // A few may be turned, for which the height of a line is room enough.
+  if (values.length <= 6 && values.every((value, i) => i === 0 || at(value) - at(values[i - 1]) > 18)) return values;
+  ctx.save();
+  ctx.font = `12px ${Chart.defaults.font.family}`;
+  const half = (value) => ctx.measureText(label(value)).width / 2 + 4;
+  const apart = (a, b) => at(b) - at(a) > half(a) + half(b);
+  const kept = [];
+  for (const value of values) if (!kept.length || apart(kept.at(-1), value)) kept.push(value);
+  const last = values.at(-1);
+  if (kept.at(-1) !== last) {
+    while (kept.length && !apart(kept.at(-1), last)) kept.pop();
+    kept.push(last);
+  }
+  ctx.restore();
+  return kept;
+}
+
 function axis(options) {
   const { title, unit, type, values, label, labels } = options;
   const common = {
@@ -68,9 +110,9 @@ function axis(options) {
     border: { color: css("--line") },
   };
   const ticks = { color: css("--dim"), maxRotation: 50, autoSkipPadding: 8 };
-  if (type === "category") return { ...common, type, labels, offset: true, ticks };
+  if (type === "category") return { ...common, type, labels, offset: true, ticks: { ...ticks, autoSkip: false, maxRotation: 90 } };
   if (values) {
-    const set = (scale) => (scale.ticks = values.map((value) => ({ value })));
+    const set = (scale) => (scale.ticks = withRoom(scale, values, label).map((value) => ({ value })));
     return { ...common, type: "logarithmic", min: values[0] * 0.8, max: values.at(-1) * 1.25, afterBuildTicks: set, ticks: { ...ticks, autoSkip: false, callback: label } };
   }
   if (type === "linear") return { ...common, type, ticks: { ...ticks, callback: (value) => (label ? label(value) : show(unit, value)) } };
@@ -92,7 +134,8 @@ function reach(lines, axis) {
 
 function options(spec) {
   return {
-    responsive: true,
+    responsive: !printing,
+    devicePixelRatio: printing ? 2 : undefined,
     maintainAspectRatio: false,
     animation: false,
     parsing: false,
@@ -135,6 +178,7 @@ function chartIn(parent, spec) {
   parent.append(figure);
   const draw = () => {
     if (charts.has(canvas)) return;
+    if (printing) [canvas.width, canvas.height] = PAPER[canvas.closest(".multiples") ? "narrow" : "wide"];
     charts.set(canvas, new Chart(canvas, { type: "line", data: { datasets: spec.lines.map(dataset) }, options: options(spec), plugins: [whiskers] }));
   };
   canvas.draw = draw;

@@ -13,25 +13,46 @@ const positive = (points) => points.filter((point) => point.x > 0 && point.y > 0
 
 const figuresText = (column, point) => showFigure(column.unit, { mean: point.y, low: point.low, high: point.high });
 
+/** Says which of some stores are zero, which a log axis has no room for. */
+function noteZeros(content, names) {
+  if (names.length) content.append(make("p", { class: "note" }, `Zero, and so not drawn on a log axis: ${names.join(", ")}.`));
+}
+
+/** The axis that curves go across: the one chosen, else the first that has two values to go between. */
+function curveAxis() {
+  if (state.x) return state.x;
+  return ["records", "record_size"].find((axis) => shown(axis).length > 1) || "";
+}
+
 function drawCurves() {
   const measured = model.columns.filter((column) => (column.operation ? model.operation[state.op]?.[column.id] : model.trial[column.id]));
   const choices = measured.map((column) => [column.id, column.operation ? `${state.op}: ${column.title}` : column.title]);
   const across = [["records", "record count"], ["record_size", "record size"]];
-  $("#curves .choices").replaceChildren(
+  const x = curveAxis();
+  const choosers = $("#curves .choices");
+  if (!x) {
+    choosers.replaceChildren();
+    return say("curves", "There is one record count and one record size here: nothing to draw curves across.");
+  }
+  choosers.replaceChildren(
     chooser("figure", "figure", choices, state.figure, (figure) => change({ figure })),
-    chooser("x", "across", across, state.x, (x) => change({ x })));
+    chooser("x", "across", across, x, (x) => change({ x })));
   const column = columnOf(state.figure);
-  const [x, other] = state.x === "records" ? ["records", "record_size"] : ["record_size", "records"];
+  const other = x === "records" ? "record_size" : "records";
   if (!measured.includes(column)) return say("curves", `${column?.title ?? "This figure"} was not measured.`);
   if (shown(x).length < 2)
     return say("curves", `Only one ${x === "records" ? "record count" : "record size"} is chosen or was measured: there is nothing to draw across it.`);
   const content = emptied("curves");
+  const zeros = new Set();
   for (const data of shown("data"))
     for (const fixed of shown(other)) {
-      const lines = curveLines(column, x, data, fixed);
+      const all = curveLines(column, x, data, fixed);
+      for (const { store, points } of all) if (points.some((point) => point.y === 0)) zeros.add(store.name);
+      const lines = all.map((line) => ({ ...line, points: positive(line.points) })).filter((line) => line.points.length);
       if (lines.length) chartIn(content, curve(column, x, data, fixed, lines));
     }
-  if (!content.firstChild) say("curves", "No store that is switched on has a figure here.");
+  if (!content.firstChild && !zeros.size) return say("curves", "No store that is switched on has a figure here.");
+  noteZeros(content, zeros.size ? [`${column.title} of ${[...zeros].join(", ")}, at some points or all`] : []);
 }
 
 function curveLines(column, x, data, fixed) {
@@ -47,8 +68,7 @@ function curveLines(column, x, data, fixed) {
       lines.get(store).push({ x: at, y: figure.mean, low: figure.low, high: figure.high, at: number });
     }
   }
-  const drawn = [...lines].map(([store, points]) => ({ store, points: positive(points) }));
-  return drawn.filter((line) => line.points.length);
+  return [...lines].map(([store, points]) => ({ store, points }));
 }
 
 function curve(column, x, data, fixed, lines) {
@@ -176,7 +196,7 @@ function alongGroups(axisId, place) {
 }
 
 /** Stores side by side, one set of points for each value of an axis; and a table of what `extra` says of each. */
-function sideBySide(id, sets, title, columns) {
+function sideBySide(id, operation, sets, title, columns) {
   const names = [...new Set(sets.flatMap((set) => set.cells.map((cell) => storeOf(cell).name)))];
   const tones = ["--c0", "--c2", "--c1", "--c6", "--c3", "--c8"];
   const lines = sets.map((set, number) => ({
@@ -185,7 +205,7 @@ function sideBySide(id, sets, title, columns) {
     joined: false,
     radius: 5,
     points: set.cells.map((cell) => {
-      const figure = figureOf(cell, "latency_mean", state.op);
+      const figure = figureOf(cell, "latency_mean", operation);
       return figure && { x: names.indexOf(storeOf(cell).name), y: figure.mean, low: figure.low, high: figure.high, store: storeOf(cell).name };
     }).filter(Boolean),
   })).filter((line) => line.points.length);
@@ -194,7 +214,7 @@ function sideBySide(id, sets, title, columns) {
   chartIn(content, {
     title,
     x: { title: "", type: "category", labels: names },
-    y: { title: `${state.op}, mean latency`, unit: "ns" },
+    y: { title: `${operation}, mean latency`, unit: "ns" },
     lines,
     tip: (value, point) => `${point.store}, ${value}: ${showFigure("ns", { mean: point.y, low: point.low, high: point.high })}`,
     head: ["", "store", "mean latency [95 % interval]"],
@@ -214,27 +234,56 @@ function pricesTable(sets, names, columns) {
   return make("div", { class: "scroll" }, make("table", {}, make("thead", {}, head), body));
 }
 
-/** What one set costs in times of the first. */
-function ratioText(cells, number) {
-  const [first, other] = [cells[0], cells[number]].map((cell) => (cell === undefined ? null : figureOf(cell, "latency_mean", state.op)));
-  return first && other ? `${threeDigits(other.mean / first.mean)} ×` : "–";
+/**
+ * What one set costs in times of the first. Its interval comes from those of both means, whose distances on a log axis add up
+ * like the sides of a right angle, as they were measured independently of each other.
+ */
+function ratioText(cells, number, operation) {
+  const [first, other] = [cells[0], cells[number]].map((cell) => (cell === undefined ? null : figureOf(cell, "latency_mean", operation)));
+  if (!first || !other) return "–";
+  const times = `${threeDigits(other.mean / first.mean)} ×`;
+  if (![first.low, other.low].every((low) => low > 0)) return times;
+  const side = (a, b) => Math.exp(Math.hypot(Math.log(a), Math.log(b)));
+  const low = other.mean / first.mean / side(other.mean / other.low, first.high / first.mean);
+  const high = (other.mean / first.mean) * side(other.high / other.mean, first.mean / first.low);
+  return `${times} [${threeDigits(low)}, ${threeDigits(high)}]`;
 }
 
-const textOf = (cell, id) => (cell === undefined ? "–" : show(columnOf(id).unit, figureOf(cell, id, state.op)?.mean));
+const textOf = (cell, id, operation) => (cell === undefined ? "–" : show(columnOf(id).unit, figureOf(cell, id, operation)?.mean));
+
+/** Reads wait for nothing: unless another operation was chosen, one that writes shows what safety costs. */
+function safetyOperation() {
+  if (state.opChosen) return state.op;
+  return ["insert", "update"].find((name) => model.operations.includes(name)) || state.op;
+}
 
 function drawSafety() {
   const place = onePlace();
   if (!place) return say("safety", "Nothing succeeded here.");
-  const sets = alongGroups("guarantee", place);
-  const counted = Boolean(model.operation[state.op]?.syncs_per_operation);
-  const columns = sets.map((set, i) => ({ title: set.value, text: (cells) => textOf(cells[i], "latency_mean") }));
-  sets.slice(1).forEach((set, i) => columns.push({ title: `${set.value} / ${sets[0].value}`, text: (cells) => ratioText(cells, i + 1) }));
-  if (counted) sets.forEach((set, i) => columns.push({ title: `syncs/op, ${set.value}`, text: (cells) => textOf(cells[i], "syncs_per_operation") }));
-  sideBySide("safety", sets, `${state.op}: mean latency under each guarantee`, columns);
+  const sets = alongGroups("guarantee", place).filter((set) => set.cells.some((cell) => model.cells.succeeded[cell] > 0));
+  if (!sets.length) return say("safety", "No store that is switched on has a figure here.");
+  const operation = safetyOperation();
+  const counted = Boolean(model.operation[operation]?.syncs_per_operation);
+  const columns = sets.map((set, i) => ({ title: set.value, text: (cells) => textOf(cells[i], "latency_mean", operation) }));
+  sets.slice(1).forEach((set, i) => columns.push({ title: `${set.value} / ${sets[0].value} [95 % interval]`, text: (cells) => ratioText(cells, i + 1, operation) }));
+  if (counted) sets.forEach((set, i) => columns.push({ title: `syncs/op, ${set.value}`, text: (cells) => textOf(cells[i], "syncs_per_operation", operation) }));
+  sideBySide("safety", operation, sets, `${operation}: mean latency under each guarantee`, columns);
   const notes = [];
   if (sets.length < 2) notes.push("Only one guarantee was measured here, so that its price is not known.");
+  else if (!underTwo(sets, operation)) notes.push("No store was measured under two guarantees here, so that the price of none is known: stores differ in more than that.");
   if (!counted) notes.push("Syncs per operation: not measured in this run.");
   if (notes.length) $("#safety .content").append(make("p", { class: "note" }, notes.join(" ")));
+}
+
+/** Whether any store has a figure in two sets. */
+function underTwo(sets, operation) {
+  const seen = new Set();
+  for (const { cells } of sets)
+    for (const cell of cells.filter((cell) => figureOf(cell, "latency_mean", operation))) {
+      if (seen.has(storeOf(cell))) return true;
+      seen.add(storeOf(cell));
+    }
+  return false;
 }
 
 function drawLoad() {
@@ -243,44 +292,48 @@ function drawLoad() {
   const sets = alongGroups("background", place);
   if (sets.length < 2) return say("load", "Not measured: everything here ran with one background only, so that there is nothing to compare.");
   sets.sort((a, b) => (b.value === "none") - (a.value === "none"));
-  const columns = sets.map((set, i) => ({ title: set.value === "none" ? "undisturbed" : set.value, text: (cells) => textOf(cells[i], "latency_mean") }));
+  const columns = sets.map((set, i) => ({ title: set.value === "none" ? "undisturbed" : set.value, text: (cells) => textOf(cells[i], "latency_mean", state.op) }));
   if (sets[0].value === "none")
-    sets.slice(1).forEach((set, i) => columns.push({ title: `slow-down by ${set.value}`, text: (cells) => ratioText(cells, i + 1) }));
-  sideBySide("load", sets, `${state.op}: mean latency beside each background load`, columns);
+    sets.slice(1).forEach((set, i) => columns.push({ title: `slow-down by ${set.value} [95 % interval]`, text: (cells) => ratioText(cells, i + 1, state.op) }));
+  sideBySide("load", state.op, sets, `${state.op}: mean latency beside each background load`, columns);
 }
 
 /** Figures of trials, one point for each store. */
 function drawTrialFigures(id, title, columns, otherwise) {
   const place = onePlace();
-  const known = columns.filter((column) => model.trial[column]).map(columnOf);
-  if (!known.length || !place) return say(id, otherwise);
-  const cells = place.cells.filter(isOn);
+  const cells = place?.cells.filter(isOn) || [];
   const names = cells.map((cell) => storeOf(cell).name);
   const tones = ["--c0", "--c2"];
-  const lines = known.map((column, number) => ({
+  const all = columns.filter((column) => model.trial[column]).map(columnOf).map((column, number) => ({
     name: column.title,
+    unit: column.unit,
     colour: css(tones[number]),
     joined: false,
     radius: 5,
-    points: positive(cells.map((cell, i) => {
-      const figure = figureOf(cell, column.id);
-      return { x: i + 1, at: i, y: figure?.mean ?? 0, low: figure?.low, high: figure?.high };
-    })).map((point) => ({ ...point, x: point.at })),
+    points: cells.map((cell, i) => ({ x: i, figure: figureOf(cell, column.id) })).filter((point) => point.figure)
+      .map(({ x, figure }) => ({ x, y: figure.mean, low: figure.low, high: figure.high })),
   }));
-  const text = (point) => showFigure(known[0].unit, { mean: point.y, low: point.low ?? null, high: point.high ?? null });
-  chartIn(emptied(id), {
-    title,
-    x: { title: "", type: "category", labels: names },
-    y: { title, unit: known[0].unit },
-    lines,
-    tip: (name, point) => `${names[point.x]}, ${name}: ${text(point)}`,
-    head: ["figure", "store", "mean [95 % interval]"],
-    row: (name, point) => [name, names[point.x], text(point)],
-  });
+  const zeros = all.map((line) => [line.name, line.points.filter((point) => point.y <= 0).map((point) => names[point.x])]).filter(([, of]) => of.length);
+  const lines = all.map((line) => ({ ...line, points: line.points.filter((point) => point.y > 0) })).filter((line) => line.points.length);
+  if (!lines.length && !zeros.length)
+    return say(id, place?.cells.length && !cells.length ? "All stores are switched off." : otherwise);
+  const content = emptied(id);
+  const text = (point) => showFigure(all[0].unit, { mean: point.y, low: point.low ?? null, high: point.high ?? null });
+  if (lines.length)
+    chartIn(content, {
+      title,
+      x: { title: "", type: "category", labels: names },
+      y: { title, unit: all[0].unit },
+      lines,
+      tip: (name, point) => `${names[point.x]}, ${name}: ${text(point)}`,
+      head: ["figure", "store", "mean [95 % interval]"],
+      row: (name, point) => [name, names[point.x], text(point)],
+    });
+  noteZeros(content, zeros.map(([name, of]) => `${name} of ${of.join(", ")}`));
 }
 
 const drawMemory = () => drawTrialFigures("memory", "peak memory above the base", ["memory_peak_above_base"], "Not measured here.");
 
 const drawWrites = () =>
   drawTrialFigures("writes", "bytes to the device per byte of values", ["write_amplification_burst", "write_amplification_settled"],
-    "Not measured: the block device's counters are not in these results.");
+    "Not measured here: these results have no counters of a block device.");

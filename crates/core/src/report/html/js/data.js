@@ -47,7 +47,8 @@ function figureOf(cell, id, operation) {
   if (mean === null || mean === undefined) return null;
   const spread = all.spread[cell];
   if (spread === null) return { mean, low: null, high: null };
-  if (spread < 0) return { mean, low: mean + spread, high: mean - spread };
+  // Nothing that is counted can be below zero, whatever an interval's arithmetic says.
+  if (spread < 0) return { mean, low: mean >= 0 ? Math.max(0, mean + spread) : mean + spread, high: mean - spread };
   return { mean, low: mean / (1 + spread), high: mean * (1 + spread) };
 }
 
@@ -88,12 +89,15 @@ function scaled(value, units) {
   return `${threeDigits(value / (factor || 1))} ${name}`;
 }
 
+/** Whole below 1 KiB. */
+const bytes = (value) => (Math.abs(value) < 1024 ? `${Math.round(value)} B` : scaled(value, SIZES));
+
 function show(unit, value) {
   if (value === null || value === undefined) return "–";
   switch (unit) {
     case "ns": return scaled(value, TIMES);
-    case "bytes": return scaled(value, SIZES);
-    case "bytes_per_s": return `${scaled(value, SIZES)}/s`;
+    case "bytes": return bytes(value);
+    case "bytes_per_s": return `${bytes(value)}/s`;
     case "per_s": return `${threeDigits(value)}/s`;
     case "share": return `${threeDigits(value * 100)} %`;
     default: return Number.isInteger(value) && Math.abs(value) < 1000 ? String(value) : threeDigits(value);

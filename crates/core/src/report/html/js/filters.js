@@ -9,13 +9,14 @@ function chooser(id, label, values, chosen, changed) {
 
 function change(changes) {
   Object.assign(state, changes);
+  // Sorting leaves all rows open that were.
+  if (!("sort" in changes)) everyRow = false;
   writeState();
   drawAll();
 }
 
 function drawFilters() {
   const form = $("#filters");
-  const focused = document.activeElement?.id;
   const parts = [];
   model.group_axes.forEach((axis, position) => {
     if (axis.values.length < 2) return;
@@ -30,10 +31,9 @@ function drawFilters() {
     parts.push(chooser(axis, AXIS_NAMES[axis] || axis, options, state[axis], (value) => change({ [axis]: Number(value), cell: "" })));
   }
   if (model.operations.length > 1)
-    parts.push(chooser("op", "operation", model.operations.map((name) => [name, name]), state.op, (op) => change({ op })));
+    parts.push(chooser("op", "operation", model.operations.map((name) => [name, name]), state.op, (op) => change({ op, opChosen: true })));
   parts.push(storeChips());
   form.replaceChildren(...parts);
-  if (focused) document.getElementById(focused)?.focus();
 }
 
 function storeChips() {
@@ -62,7 +62,7 @@ function drawWhere() {
     const one = ["latency", "timeline", "space", "safety", "memory", "writes", "load"].includes(id);
     const place = one ? onePlace() : null;
     const what = id === "safety" ? parts.slice(1) : parts.slice();
-    if (["latency", "timeline", "space", "safety", "load"].includes(id)) what.push(`operation: ${state.op}`);
+    if (["latency", "timeline", "space", "safety", "load"].includes(id)) what.push(`operation: ${id === "safety" ? safetyOperation() : state.op}`);
     if (place) what.push(placeText(place));
     $(`#${id} .where`).textContent = what.join(" · ");
   }

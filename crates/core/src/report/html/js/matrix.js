@@ -1,4 +1,4 @@
-// The matrix of winners, and what each of its places holds.
+// The matrix of winners, and what each of its cells holds.
 
 function drawMatrix() {
   const columns = shown("data").flatMap((data) => shown("records").map((records) => ({ data, records })));
@@ -7,9 +7,8 @@ function drawMatrix() {
   for (const row of model.rows) {
     sizes.forEach((size, number) => {
       const marked = state.mark === `${row.name}|${model.sizes[size].text}`;
-      const line = make("tr", { class: [number === 0 && "first", marked && "marked"].filter(Boolean).join(" ") });
-      if (number === 0) line.append(make("th", { scope: "rowgroup", rowspan: sizes.length, class: "op" }, rowTitle(row)));
-      line.append(make("th", { scope: "row" }, model.sizes[size].text));
+      const line = make("tr", { class: [number === 0 && "first", marked && "marked"].filter(Boolean).join(" "), tabindex: marked ? "-1" : null });
+      line.append(make("th", { scope: "row" }, rowTitle(row, number === 0), " ", make("span", { class: "size" }, model.sizes[size].text)));
       for (const { data, records } of columns) line.append(make("td", {}, matrixPlace(row, { data, size, records })));
       body.append(line);
     });
@@ -18,14 +17,16 @@ function drawMatrix() {
   $("#winners .content").replaceChildren(make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Matrix of winners" }, table));
 }
 
-function rowTitle(row) {
-  const better = columnOf(row.column)?.better === "higher" ? "more is better" : "less is better";
-  return make("span", { title: `${columnOf(row.column)?.title}: ${better}` }, row.name);
+function rowTitle(row, first) {
+  const column = columnOf(row.column);
+  const better = column?.better === "higher" ? "more is better" : "less is better";
+  const unit = first && row.name === "space" ? make("small", {}, "values, of the bytes on disk ") : "";
+  return make("span", { class: first ? "op" : "op again", title: `${column?.title}: ${better}` }, row.name, " ", unit);
 }
 
 function matrixHead(columns) {
-  const kinds = make("tr", {}, make("td"), make("td"));
-  const counts = make("tr", {}, make("td"), make("th", { scope: "col" }, "records"));
+  const kinds = make("tr", {}, make("td"));
+  const counts = make("tr", {}, make("th", { scope: "col" }, "records"));
   let kind = -1;
   for (const { data, records } of columns) {
     if (data !== kind) kinds.append(make("th", { scope: "colgroup", colspan: columns.filter((c) => c.data === data).length }, model.data[data]));
@@ -38,7 +39,7 @@ function matrixHead(columns) {
 const contestKey = (row, { data, size, records }) =>
   [row.name, model.data[data], model.sizes[size].text, model.records[records].text].join("|");
 
-/** The stores of a place, the best first, those without a figure last. */
+/** The stores of a cell of the matrix, the best first, those without a figure last. */
 function ranked(row, place) {
   const cells = places.get(placeKey(state.group, place.data, place.size, place.records)) || [];
   const better = columnOf(row.column)?.better === "higher" ? -1 : 1;
@@ -52,22 +53,38 @@ function ranked(row, place) {
 
 function matrixPlace(row, place) {
   const all = ranked(row, place);
+  const id = `cell:${contestKey(row, place)}`;
   const open = () => change({ cell: contestKey(row, place) });
   const where = `${row.name}, ${placeText(place)}`;
   const [best] = all;
   if (!best?.standing) {
-    const why = all.map((one) => model.cells.why[one.cell]).find(Boolean) || "not run";
-    return make("button", { type: "button", class: "win none", onclick: open, "aria-label": `${where}: ${why}` }, why);
+    const missing = all.find((one) => model.cells.why[one.cell]);
+    const why = missing ? model.cells.why[missing.cell] : "not run";
+    const reason = missing ? whyNot(missing.cell) : why;
+    return make("button", { type: "button", class: "win none", id, onclick: open, title: reason, "aria-label": `${where}: ${reason}` }, why);
+  }
+  const column = columnOf(row.column);
+  const figure = show(column.unit, best.figure.mean);
+  // One store alone wins nothing.
+  if (all.filter((one) => one.standing).length === 1) {
+    const { name } = storeOf(best.cell);
+    return make("button", { type: "button", class: "win none", id, onclick: open, "aria-label": `${where}: only ${name}, ${figure}` }, `only ${name}`, make("br"), figure);
   }
   const ties = all.slice(1).filter((one) => one.standing?.standing === 1).map((one) => storeOf(one.cell).name);
   const store = storeOf(best.cell);
-  const figure = show(columnOf(row.column).unit, best.figure.mean);
   const label = `${where}: ${store.name}, ${figure}${ties.length ? `, too close to call with ${ties.join(", ")}` : ""}`;
-  return make("button", { type: "button", class: "win", colour: store.colour, onclick: open, "aria-label": label },
+  return make("button", { type: "button", class: "win", id, colour: store.colour, onclick: open, "aria-label": label },
     make("b", {}, store.name), figure, ties.length ? make("span", { class: "tie" }, `≈ ${ties.join(", ")}`) : null);
 }
 
-/** Opens the place that the address names. */
+/** Why a cell has no figure, with the reason where one is known; empty where it has one. */
+function whyNot(cell) {
+  const why = model.cells.why[cell];
+  const reason = model.reasons[model.cells.reason[cell]];
+  return reason ? `${why}: ${reason}` : why;
+}
+
+/** Opens the cell of the matrix that the address names. */
 function drawDetail() {
   const dialog = $("#detail");
   const [name, data, size, records] = state.cell.split("|");
@@ -91,14 +108,16 @@ function detail(row, place) {
   const column = columnOf(row.column);
   const head = ["store", `${column.title} [95 % interval]`, "times worse than the best", "verdict", "trials"];
   const body = make("tbody");
-  for (const { cell, figure, standing } of ranked(row, place)) {
-    const won = standing && standing.standing < 2;
-    const { succeeded, trials, why } = model.cells;
+  const all = ranked(row, place);
+  const alone = all.filter((one) => one.standing).length === 1;
+  for (const { cell, figure, standing } of all) {
+    const won = standing && standing.standing < 2 && !alone;
+    const { succeeded, trials } = model.cells;
     const line = make("tr", { class: won ? "best" : null, colour: storeOf(cell).colour },
       make("th", { scope: "row" }, storeOf(cell).name),
       make("td", { class: "n" }, showFigure(column.unit, figure)),
       make("td", { class: "n" }, standing && standing.times !== null ? timesText(standing) : "–"),
-      make("td", {}, standing ? verdict(standing) : why[cell] || "not measured"),
+      make("td", {}, standing ? (alone ? "nothing to compare with" : verdict(standing)) : whyNot(cell) || "not measured"),
       make("td", { class: "n" }, succeeded[cell] === trials[cell] ? String(trials[cell]) : `${succeeded[cell]} of ${trials[cell]}`));
     body.append(line);
   }

@@ -1,8 +1,8 @@
 // Puts it all together.
 
 function drawAll() {
+  const focused = document.activeElement?.id;
   clearCharts();
-  everyRow = false;
   drawFilters();
   drawWhere();
   drawMatrix();
@@ -15,21 +15,30 @@ function drawAll() {
   drawWrites();
   drawLoad();
   drawTable();
+  // What had the focus was made anew; the keyboard goes on from there.
+  if (focused && document.activeElement?.id !== focused) document.getElementById(focused)?.focus({ preventScroll: true });
   drawDetail();
 }
 
 /** Follows a link within the page: takes its choices, and goes where it points. */
-function follow() {
+function follow(event) {
   const go = readState();
+  everyRow = false;
   drawAll();
   writeState();
-  if (!go) return;
+  if (!go) {
+    // Back to where nothing was pointed at.
+    if (event) scrollTo(0, 0);
+    return;
+  }
   const section = document.getElementById(go);
   // Where the filters stay in view, a section begins below them.
   const sticky = getComputedStyle($("#filters")).position === "sticky";
   document.documentElement.style.scrollPaddingTop = sticky ? `${$("#filters").offsetHeight}px` : "0";
-  section?.scrollIntoView();
-  if (!$("#detail").open) section?.focus({ preventScroll: true });
+  const evidence = go === "winners" ? document.getElementById(`cell:${state.cell}`) || $("#winners tr.marked") : null;
+  if (evidence) evidence.scrollIntoView({ block: "center" });
+  else section?.scrollIntoView();
+  if (!$("#detail").open) (evidence || section)?.focus({ preventScroll: true });
 }
 
 // ---- Light and dark
@@ -67,6 +76,7 @@ function startTools() {
   let opened = [];
   addEventListener("beforeprint", () => {
     setTheme("light");
+    printing = true;
     drawAll();
     drawEveryChart();
     opened = [...document.querySelectorAll("main > section details:not([open])")];
@@ -75,6 +85,7 @@ function startTools() {
   addEventListener("afterprint", () => {
     opened.forEach((details) => (details.open = false));
     setTheme(theme);
+    printing = false;
     drawAll();
   });
   for (const id of ["theme", "print"]) $(`#${id}`).hidden = false;
@@ -88,14 +99,15 @@ function startDialog() {
     const cell = state.cell;
     state.cell = "";
     writeState();
-    // Back to where it was opened.
-    if (cell) $("#winners")?.focus({ preventScroll: true });
+    // Back to where it was opened; the filters may have hidden it.
+    if (cell) (document.getElementById(`cell:${cell}`) || $("#winners"))?.focus({ preventScroll: true });
   });
 }
 
 async function start() {
   model = await readData();
   index();
+  state.group = fullestGroup();
   Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
   $("#filters").hidden = false;
   $("#drawn").hidden = false;

@@ -11,14 +11,19 @@ const state = {
   record_size: -1,
   records: -1,
   op: "",
+  /** Whether the operation was chosen: where it was not, a section may show another. */
+  opChosen: false,
   figure: "latency_mean",
-  x: "records",
+  /** The axis that curves go across; empty for the first that has several values. */
+  x: "",
   shows: "operation",
   sort: "",
   down: false,
   off: new Set(),
   cell: "",
   mark: "",
+  /** The section that the address points to. */
+  go: "",
 };
 
 const axisValues = (axis) => model[AXES.find(([id]) => id === axis)[1]].map((value) => value.text || value);
@@ -38,22 +43,34 @@ function bestGroup(wanted, must) {
   return best;
 }
 
+/** The group that the page opens on: the first of those in which the most stores have figures. */
+function fullestGroup() {
+  const stores = model.groups.map(() => new Set());
+  model.cells.group.forEach((group, cell) => {
+    if (model.cells.succeeded[cell] > 0 && !storeOf(cell).harness) stores[group].add(model.cells.store[cell]);
+  });
+  const most = Math.max(0, ...stores.map((set) => set.size));
+  return Math.max(0, stores.findIndex((set) => set.size === most));
+}
+
 const groupValues = (number) =>
   Object.fromEntries(model.group_axes.map((axis, i) => [axis.id, axis.values[model.groups[number].at[i]]]));
 
-/** Takes the choices from the address. What it does not name, or names wrongly, is left at its default. */
+/** Takes the choices from the address, and gives the section that it points to. What it does not name, or names wrongly, is left at its default. */
 function readState() {
   const asked = new URLSearchParams(location.hash.slice(1));
   const wanted = { ...groupValues(state.group) };
   for (const axis of model.group_axes) if (asked.has(axis.id)) wanted[axis.id] = asked.get(axis.id);
   state.group = bestGroup(wanted);
   // A link to a section alone leaves the rest as it is.
-  if (state.op && asked.has("go") && [...asked.keys()].length === 1) return asked.get("go");
+  state.go = asked.get("go") || "";
+  if (state.op && asked.has("go") && [...asked.keys()].length === 1) return state.go;
   for (const [axis] of AXES) state[axis] = asked.has(axis) ? axisValues(axis).indexOf(asked.get(axis)) : -1;
   const oneOf = (name, values, otherwise) => (values.includes(asked.get(name)) ? asked.get(name) : otherwise);
+  state.opChosen = model.operations.includes(asked.get("op"));
   state.op = oneOf("op", model.operations, model.operations.includes("get") ? "get" : model.operations[0] || "");
   state.figure = oneOf("figure", model.columns.map((column) => column.id), "latency_mean");
-  state.x = oneOf("x", ["records", "record_size"], "records");
+  state.x = oneOf("x", ["records", "record_size"], "");
   state.shows = oneOf("shows", ["operation", "trial"], "operation");
   state.sort = asked.get("sort") || "";
   state.down = asked.get("down") === "1";
@@ -61,7 +78,7 @@ function readState() {
   state.off = new Set(asked.getAll("off").filter((name) => names.includes(name)));
   state.cell = asked.get("cell") || "";
   state.mark = asked.get("mark") || "";
-  return asked.get("go") || "";
+  return state.go;
 }
 
 /** Puts the choices into the address. */
@@ -70,9 +87,11 @@ function writeState() {
   const values = groupValues(state.group);
   for (const axis of model.group_axes) if (axis.values.length > 1) parts.set(axis.id, values[axis.id]);
   for (const [axis] of AXES) if (state[axis] >= 0) parts.set(axis, axisValues(axis)[state[axis]]);
-  for (const name of ["op", "figure", "x", "shows", "sort", "cell", "mark"]) if (state[name]) parts.set(name, state[name]);
+  if (state.opChosen) parts.set("op", state.op);
+  for (const name of ["figure", "x", "shows", "sort", "cell", "mark"]) if (state[name]) parts.set(name, state[name]);
   if (state.down) parts.set("down", "1");
   for (const name of state.off) parts.append("off", name);
+  if (state.go) parts.set("go", state.go);
   history.replaceState(null, "", `#${parts}`);
 }
 
@@ -84,7 +103,7 @@ function shown(axis) {
   return [...present].sort((a, b) => a - b).filter((number) => state[axis] < 0 || number === state[axis]);
 }
 
-/** One place for the charts that show one: what is chosen, and the first that has figures where all are. */
+/** One combination for the charts that show one: what is chosen, and the first that has figures where all are. */
 function onePlace() {
   for (const data of shown("data"))
     for (const size of shown("record_size"))

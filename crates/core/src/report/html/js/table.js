@@ -70,7 +70,7 @@ function drawTable() {
 
 function tableRow(columns, cell) {
   const row = make("tr");
-  const why = model.cells.why[cell];
+  const why = whyNot(cell);
   for (const column of columns) {
     if (column.id === "store") row.append(make("th", { scope: "row" }, column.of(cell)));
     else row.append(make("td", { class: column.number ? "n" : null }, column.id === "trials" && why ? why : column.of(cell)));
@@ -80,10 +80,7 @@ function tableRow(columns, cell) {
 
 function headOf(column) {
   const sorted = state.sort === column.id;
-  const sort = () => {
-    change({ sort: column.id, down: sorted ? !state.down : false });
-    document.getElementById(`sort-${column.id}`)?.focus();
-  };
+  const sort = () => change({ sort: column.id, down: sorted ? !state.down : false });
   const mark = sorted ? (state.down ? " ▼" : " ▲") : "";
   const order = sorted ? (state.down ? "descending" : "ascending") : null;
   return make("th", { scope: "col", class: column.number ? "n" : null, "aria-sort": order },

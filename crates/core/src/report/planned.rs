@@ -1,0 +1,93 @@
+//! How many trials a run was to have, by its plan and what it left out.
+
+use crate::plan::Plan;
+use crate::result::Run;
+
+/// A run that has fewer trials than its plan asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Unfinished {
+    /// Trials that it has, of those that are planned.
+    pub(super) done: u64,
+    /// Trials that are planned.
+    pub(super) planned: u64,
+    /// Whether a precision is asked for, so that there may have to be more.
+    pub(super) at_least: bool,
+}
+
+/// What a run still lacks; `None` where it has all, or where its plan can't be read, so that nobody knows.
+pub(super) fn unfinished(run: &Run) -> Option<Unfinished> {
+    let plan = Plan::parse(&run.header.plan, "of the run").ok()?;
+    let cells = combinations(&plan, run.header.places.len()).checked_sub(run.header.left_out.len() as u64)?;
+    let planned = cells * u64::from(plan.trials);
+    // What a precision asks for beyond the plan's trials is not planned.
+    let done = run.trials.iter().filter(|trial| trial.block < plan.trials).count() as u64;
+    (done < planned).then_some(Unfinished { done, planned, at_least: plan.precision.is_some() })
+}
+
+/// How many cells a plan has in so many places, those left out included.
+fn combinations(plan: &Plan, places: usize) -> u64 {
+    let axes = &plan.axes;
+    let lengths = [
+        places,
+        axes.store.len(),
+        axes.record_size.len(),
+        axes.records.len(),
+        axes.data.len(),
+        axes.guarantee.len(),
+        axes.threads.len(),
+        axes.rate.len(),
+        axes.tuning.len(),
+        axes.cache.len(),
+        axes.background.len(),
+    ];
+    lengths.into_iter().map(|length| length as u64).product()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::samples::{Sample, blocks};
+    use crate::result::LeftOut;
+    use crate::schedule::{self, Room};
+
+    /// A run of so many trials of a plan of two stores, two trials each.
+    fn run(trials: usize, change: impl Fn(&mut Plan)) -> Run {
+        let mut plan = crate::plan::find("crud").unwrap();
+        plan.axes.store = vec!["lmdb".into(), "redb".into()];
+        plan.axes.record_size.truncate(1);
+        plan.axes.records.truncate(1);
+        plan.axes.data.truncate(1);
+        plan.axes.guarantee.truncate(1);
+        plan.trials = 2;
+        change(&mut plan);
+        let block = [Sample::new("lmdb"), Sample::new("redb")];
+        let mut run = blocks("box", &[block.clone().into(), block.into()]);
+        run.trials.truncate(trials);
+        run.header.plan = plan.to_toml().unwrap();
+        run
+    }
+
+    #[test]
+    fn what_is_planned_is_known_from_the_plan_and_what_was_left_out() {
+        assert_eq!(unfinished(&run(4, |_| {})), None);
+        let some = Unfinished { done: 3, planned: 4, at_least: false };
+        assert_eq!(unfinished(&run(3, |_| {})), Some(some));
+        let mut left_out = run(2, |_| {});
+        let cell = Sample::new("redb").cell();
+        left_out.header.left_out.push(LeftOut { cell, reason: "too large".into() });
+        assert_eq!(unfinished(&left_out), None);
+        let precise = run(3, |plan| plan.precision = Some(crate::units::Percent(5.0)));
+        assert_eq!(unfinished(&precise), Some(Unfinished { at_least: true, ..some }));
+        let mut unreadable = run(3, |_| {});
+        unreadable.header.plan = "of another version".into();
+        assert_eq!(unfinished(&unreadable), None);
+    }
+
+    #[test]
+    fn combinations_are_those_of_the_schedule() {
+        let plan = crate::plan::find("crud").unwrap();
+        let rooms = [Room::unbounded("here"), Room::unbounded("ssd")];
+        let (cells, left_out) = schedule::cells(&plan, &[], &rooms, &|_| None);
+        assert_eq!(combinations(&plan, 2), (cells.len() + left_out.len()) as u64);
+    }
+}

@@ -1,0 +1,139 @@
+//! What the report's reader sees: charts that say something, on paper too, and an address and a focus that stay.
+
+use serde_json::json;
+
+use super::{hash, open};
+
+/// Whether all canvases are within their boxes, and the boxes within the page.
+const WITHIN: &str = "[...document.querySelectorAll('#drawn canvas')].every((canvas) => { \
+                      const [inner, outer] = [canvas, canvas.parentElement].map((e) => e.getBoundingClientRect()); \
+                      return inner.height > 0 && inner.bottom <= outer.bottom + 1 && inner.right <= outer.right + 1 \
+                      && outer.right <= document.documentElement.clientWidth; })";
+
+#[test]
+fn on_paper_charts_stay_within_their_boxes() {
+    let Some(mut browser) = open("") else { return };
+    browser.value("drawEveryChart()");
+    let paper = json!({"width": 700, "height": 1000, "deviceScaleFactor": 1, "mobile": false});
+    browser.value("dispatchEvent(new Event('beforeprint'))");
+    browser.send("Emulation.setEmulatedMedia", json!({"media": "print"}));
+    browser.send("Emulation.setDeviceMetricsOverride", paper);
+    browser.until("innerWidth === 700");
+    assert_eq!(browser.value(WITHIN), json!(true));
+    browser.send("Emulation.setEmulatedMedia", json!({"media": ""}));
+    browser.value("dispatchEvent(new Event('afterprint')); drawEveryChart()");
+    browser.until(WITHIN);
+    let pdf = browser.send("Page.printToPDF", json!({}));
+    assert!(pdf["data"].as_str().unwrap().len() > 100_000, "the charts are in it");
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+#[test]
+fn a_chart_without_points_is_words() {
+    let Some(mut browser) = open("") else { return };
+    browser.value("model.trial.memory_peak_above_base.mean.fill(0); drawAll()");
+    assert_eq!(browser.count("#memory canvas"), 0);
+    assert!(browser.text("#memory .content").starts_with("Zero, and so not drawn on a log axis: "));
+    browser.value("change({ off: new Set(model.stores.map((store) => store.name)) })");
+    assert_eq!(browser.count("#drawn canvas"), 0);
+    assert_eq!(browser.text("#memory .content"), "All stores are switched off.");
+    browser.value(
+        "change({ off: new Set() }); model.trial.memory_peak_above_base.mean.fill(null); drawMemory()",
+    );
+    assert_eq!(browser.text("#memory .content"), "Not measured here.");
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+#[test]
+fn curves_go_across_an_axis_that_has_values() {
+    let Some(mut browser) = open("") else { return };
+    assert_eq!(browser.value("document.getElementById('choose-x').value"), json!("records"));
+    browser.value("change({ records: 0 })");
+    assert_eq!(browser.value("document.getElementById('choose-x').value"), json!("record_size"));
+    assert!(browser.count("#curves canvas") > 0);
+    browser.value("change({ record_size: 0 })");
+    assert_eq!((browser.count("#curves canvas"), browser.count("#curves select")), (0, 0));
+    assert!(browser.text("#curves .content").contains("nothing to draw curves across"));
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+#[test]
+fn labels_have_room_and_axes_have_ticks() {
+    let Some(mut browser) = open("") else { return };
+    for (low, high, unit) in [(100, 130, "ns"), (980, 1100, "ns"), (5 << 20, 6 << 20, "bytes"), (1, 2, "")] {
+        let ticks = browser.value(&format!("roundValues({low}, {high}, '{unit}')"));
+        let ticks: Vec<f64> = ticks.as_array().unwrap().iter().map(|tick| tick.as_f64().unwrap()).collect();
+        assert!(ticks.len() >= 3, "{low} to {high}: {ticks:?}");
+        assert!(ticks.iter().all(|tick| (f64::from(low)..=f64::from(high)).contains(tick)), "{ticks:?}");
+    }
+    let kept = "(() => { const ctx = document.createElement('canvas').getContext('2d'); \
+                const counts = Array.from({ length: 63 }, (_, i) => 100 * (i + 1)); \
+                return withRoom({ min: 80, max: 8000, chart: { ctx, width: 390 } }, counts, grouped); })()";
+    let kept = browser.value(kept);
+    let kept = kept.as_array().unwrap();
+    assert!((3..12).contains(&kept.len()), "{kept:?}");
+    assert_eq!((&kept[0], &kept[kept.len() - 1]), (&json!(100), &json!(6300)));
+    assert_eq!(browser.value("show('bytes', 0)"), json!("0 B"));
+    let low = "(() => { const { mean, spread } = model.trial.files; mean[0] = 1; spread[0] = -5; return figureOf(0, 'files').low; })()";
+    assert_eq!(browser.value(low), json!(0));
+}
+
+#[test]
+fn the_focus_stays_on_what_was_changed() {
+    let Some(mut browser) = open("") else { return };
+    for (id, value) in [("figure", "latency_p50"), ("x", "record_size"), ("shows", "trial"), ("op", "update")]
+    {
+        browser.value(&format!(
+            "(() => {{ const list = document.getElementById('choose-{id}'); list.focus(); list.value = '{value}'; \
+             list.dispatchEvent(new Event('change', {{ bubbles: true }})); }})()"
+        ));
+        assert_eq!(browser.value("document.activeElement.id"), json!(format!("choose-{id}")));
+        assert_eq!(browser.value(&format!("document.getElementById('choose-{id}').value")), json!(value));
+    }
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+#[test]
+fn the_price_of_safety_is_that_of_writing() {
+    let Some(mut browser) = open("") else { return };
+    assert!(browser.text("#safety .where").contains("operation: insert"));
+    assert!(browser.text("#memory ~ section#load .where").contains("operation: get"));
+    // Three trials of each: the ratio has an interval.
+    assert!(browser.text("#safety .content table").contains("× ["));
+    browser.choose("#choose-op", "get");
+    assert!(browser.text("#safety .where").contains("operation: get"));
+    assert!(hash(&mut browser).contains("op=get"));
+    browser.value("sideBySide = () => {}; alongGroups = (axis) => ['flat-folder', 'nested-folder'].map((name, number) => ({ value: name, cells: [model.cells.store.findIndex((store) => model.stores[store].name === name)], number }))");
+    browser.value("drawSafety()");
+    assert!(browser.text("#safety .content").contains("No store was measured under two guarantees"));
+}
+
+#[test]
+fn a_copied_link_opens_its_section_and_back_goes_back() {
+    let Some(mut browser) = open("#go=memory") else { return };
+    let is_at = |id: &str| {
+        format!(
+            "Math.abs(document.getElementById('{id}').getBoundingClientRect().top) < innerHeight && location.hash.includes('go={id}')"
+        )
+    };
+    browser.until(&is_at("memory"));
+    browser.click("nav a[href='#go=settings']");
+    browser.until(&is_at("settings"));
+    browser.value("history.back()");
+    browser.until(&is_at("memory"));
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+#[test]
+fn wide_tables_keep_their_names_and_sorting_keeps_their_rows() {
+    let Some(mut browser) = open("") else { return };
+    for cell in ["#winners tbody th", "#winners thead th", "#table tbody th", "#table thead th"] {
+        let position = format!("getComputedStyle(document.querySelector('{cell}')).position");
+        assert_eq!(browser.value(&position), json!("sticky"), "{cell}");
+    }
+    browser.value("everyRow = true; drawTable()");
+    browser.click("#sort-latency_mean");
+    assert_eq!(browser.value("everyRow"), json!(true));
+    browser.choose("#choose-op", "update");
+    assert_eq!(browser.value("everyRow"), json!(false));
+}
