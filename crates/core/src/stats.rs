@@ -94,11 +94,20 @@ impl Summary {
         if values.is_empty() || values.iter().any(|value| !value.is_finite()) {
             return None;
         }
-        let (mean_kind, mean) = match geometric_mean_at(values, confidence) {
-            Some(mean) => (MeanKind::Geometric, mean),
-            None => (MeanKind::Arithmetic, arithmetic_mean_at(values, confidence)?),
-        };
+        let (mean_kind, mean) = mean_at(values, confidence)?;
         Some(Summary { trials: values.len(), mean_kind, mean, median: median(values)? })
+    }
+}
+
+/// The mean alone of what [`Summary::of`] tells, for those who need it a million times.
+pub fn mean(values: &[f64]) -> Option<(MeanKind, Estimate)> {
+    if values.iter().any(|value| !value.is_finite()) { None } else { mean_at(values, CONFIDENCE) }
+}
+
+fn mean_at(values: &[f64], confidence: f64) -> Option<(MeanKind, Estimate)> {
+    match geometric_mean_at(values, confidence) {
+        Some(mean) => Some((MeanKind::Geometric, mean)),
+        None => Some((MeanKind::Arithmetic, arithmetic_mean_at(values, confidence)?)),
     }
 }
 

@@ -3,6 +3,9 @@
 
 use std::collections::BTreeMap;
 
+use indexmap::IndexMap;
+
+use crate::cell::Cell;
 use crate::result::{Run, TrialResult};
 use crate::stats::{Estimate, geometric_mean};
 
@@ -41,11 +44,11 @@ const DRIFT: f64 = 0.05;
 /// Mean latencies of a cell's operation, by block.
 type Latencies = BTreeMap<u32, f64>;
 
-fn by_cell_and_operation(run: &Run) -> BTreeMap<(String, String), Latencies> {
-    let mut all: BTreeMap<_, Latencies> = BTreeMap::new();
+fn by_cell_and_operation(run: &Run) -> IndexMap<(&Cell, &str), Latencies> {
+    let mut all: IndexMap<_, Latencies> = IndexMap::new();
     for (trial, measured) in run.trials.iter().filter_map(|trial: &TrialResult| Some((trial, trial.ok()?))) {
         for operation in measured.operations.iter().filter(|operation| operation.latency.mean_ns > 0.0) {
-            let key = (trial.cell.id(), operation.operation.clone());
+            let key = (&trial.cell, operation.operation.as_str());
             all.entry(key).or_default().insert(trial.block, operation.latency.mean_ns);
         }
     }
@@ -57,8 +60,8 @@ pub fn outliers(run: &Run) -> Vec<Outlier> {
     let mut found: BTreeMap<(String, u32), Outlier> = BTreeMap::new();
     for ((cell, operation), latencies) in by_cell_and_operation(run) {
         for (block, times) in far_off(&latencies) {
-            let outlier = Outlier { cell: cell.clone(), block, operation: operation.clone(), times };
-            let known = found.entry((cell.clone(), block)).or_insert_with(|| outlier.clone());
+            let outlier = Outlier { cell: cell.id(), block, operation: operation.to_owned(), times };
+            let known = found.entry((cell.id(), block)).or_insert_with(|| outlier.clone());
             if distance(outlier.times) > distance(known.times) {
                 *known = outlier;
             }
@@ -102,7 +105,7 @@ pub fn drift(run: &Run) -> Option<Drift> {
     let last = run.trials.iter().map(|trial| trial.block).max().filter(|last| *last >= 3)?;
     let half = last.div_ceil(2);
     // One ratio for each cell: its operations are of one trial, and not independent.
-    let mut by_cell: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    let mut by_cell: IndexMap<&Cell, Vec<f64>> = IndexMap::new();
     for ((cell, _), latencies) in by_cell_and_operation(run) {
         let part = |late: bool| {
             let values = latencies.iter().filter(|(block, _)| (**block >= half) == late);

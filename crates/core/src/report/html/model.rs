@@ -17,7 +17,7 @@ use crate::report::matrix::{Matrix, operations};
 use crate::report::merge::{GuaranteeLabel, Merged};
 use crate::report::names;
 use crate::result::{Measured, OperationResult};
-use crate::stats::{Better, Summary};
+use crate::stats::Better;
 use crate::units::{CountRange, SizeRange};
 
 /// The version of this layout, for those who read the page's data.
@@ -221,7 +221,7 @@ fn figures_of(trials: &[Vec<Trial<'_>>], column: &Column) -> Figures {
     for trials in trials {
         values.clear();
         values.extend(trials.iter().filter_map(|trial| column.of(trial.measured, trial.operation)));
-        figures.push(Summary::of(&values));
+        figures.push(&values);
     }
     figures
 }

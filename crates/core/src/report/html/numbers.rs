@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::stats::{MeanKind, Summary};
+use crate::stats::{self, Estimate, MeanKind};
 
 /// Significant digits of a figure; reports show three, and a fourth and fifth keep a second rounding from being seen.
 const DIGITS: i32 = 5;
@@ -22,10 +22,11 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// Adds the next cell's.
-    pub fn push(&mut self, summary: Option<Summary>) {
-        self.mean.push(summary.map(|summary| rounded(summary.mean.value, DIGITS)));
-        self.spread.push(summary.and_then(|summary| spread(&summary)));
+    /// Adds the next cell's, from those of its trials.
+    pub fn push(&mut self, values: &[f64]) {
+        let mean = stats::mean(values);
+        self.mean.push(mean.map(|(_, mean)| rounded(mean.value, DIGITS)));
+        self.spread.push(mean.and_then(|(kind, mean)| spread(kind, &mean)));
     }
 
     /// Whether no cell has one.
@@ -34,11 +35,11 @@ impl Figures {
     }
 }
 
-fn spread(summary: &Summary) -> Option<f64> {
-    let interval = summary.mean.interval?;
-    let spread = match summary.mean_kind {
-        MeanKind::Geometric => interval.high / summary.mean.value - 1.0,
-        MeanKind::Arithmetic => summary.mean.value - interval.high,
+fn spread(kind: MeanKind, mean: &Estimate) -> Option<f64> {
+    let interval = mean.interval?;
+    let spread = match kind {
+        MeanKind::Geometric => interval.high / mean.value - 1.0,
+        MeanKind::Arithmetic => mean.value - interval.high,
     };
     Some(rounded(spread, UNCERTAINTY_DIGITS))
 }
@@ -68,16 +69,19 @@ mod tests {
 
     #[test]
     fn an_interval_can_be_computed_from_its_spread() {
-        let geometric = Summary::of(&[100.0, 150.0, 120.0]).unwrap();
-        let interval = geometric.mean.interval.unwrap();
-        let s = spread(&geometric).unwrap();
-        let (low, high) = (geometric.mean.value / (1.0 + s), geometric.mean.value * (1.0 + s));
+        let spread = |values: &[f64]| stats::mean(values).and_then(|(kind, mean)| spread(kind, &mean));
+        let values = [100.0, 150.0, 120.0];
+        let (_, geometric) = stats::mean(&values).unwrap();
+        let interval = geometric.interval.unwrap();
+        let s = spread(&values).unwrap();
+        let (low, high) = (geometric.value / (1.0 + s), geometric.value * (1.0 + s));
         assert!((low / interval.low - 1.0).abs() < 0.01 && (high / interval.high - 1.0).abs() < 0.01);
-        let arithmetic = Summary::of(&[0.0, 2.0, 4.0]).unwrap();
-        let half = -spread(&arithmetic).unwrap();
-        assert!((2.0 + half - arithmetic.mean.interval.unwrap().high).abs() < 0.01);
-        assert_eq!(spread(&Summary::of(&[1.0]).unwrap()), None);
-        assert_eq!(spread(&Summary::of(&[3.0, 3.0]).unwrap()), Some(0.0));
+        let values = [0.0, 2.0, 4.0];
+        let (_, arithmetic) = stats::mean(&values).unwrap();
+        let half = -spread(&values).unwrap();
+        assert!((2.0 + half - arithmetic.interval.unwrap().high).abs() < 0.01);
+        assert_eq!(spread(&[1.0]), None);
+        assert_eq!(spread(&[3.0, 3.0]), Some(0.0));
     }
 
     #[test]
