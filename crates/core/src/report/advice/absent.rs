@@ -59,7 +59,7 @@ pub fn absent(
 }
 
 /// Why a store can't answer a question at a tier, if it can't.
-fn unable(def: &StoreDef, tier: Guarantee) -> Option<String> {
+pub fn unable(def: &StoreDef, tier: Guarantee) -> Option<String> {
     if let Err(why) = def.open {
         return Some(why.into());
     }

@@ -2,7 +2,7 @@
 
 use super::Advice;
 use super::judge::{Candidate, reasons};
-use super::sentences::{changes, costs, little_memory, measured, sure, times_worse, trade};
+use super::sentences::{changes, costs, little_memory, measured, settings, sure, times_worse, trade};
 use crate::report::column::Unit;
 use crate::report::html::markup::{element, escape, list};
 use crate::units::three_digits;
@@ -37,10 +37,15 @@ pub fn section(advice: &Advice, snippet: Option<&str>) -> String {
     }
     out.push_str("<h3>What would change the answer?</h3>");
     out.push_str(&items(&changes(advice)));
+    out.push_str(&element("h3", &format!("How {} was open", best.store)));
+    out.push_str(&element("p", &settings(best)));
     if let Some(snippet) = snippet {
-        out.push_str(&format!("<h3>Open it like this</h3><pre><code>{}</code></pre>", escape(snippet)));
+        out.push_str(&format!(
+            "<h3>Open it like this</h3><div class=\"code\"><pre tabindex=\"0\">{}</pre></div>",
+            escape(snippet)
+        ));
     }
-    out + "</section>"
+    out + "</section><h3>All that was measured for it, operation by operation</h3>"
 }
 
 fn table(advice: &Advice) -> String {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
 
-use super::absent::{NOT_CHOSEN, absent};
+use super::absent::{NOT_CHOSEN, absent, unable};
 use super::figures::{Figures, Here, fits, weighed};
 use super::looks;
 use super::question::{Goal, Question};
@@ -141,7 +141,10 @@ fn left(
         let cell = &omitted.cell;
         let here = (cell.data, cell.record_size, cell.records) == at && question.allows(&cell.store);
         if here && !answered.contains(cell.store.as_str()) && out.iter().all(|out| out.store != cell.store) {
-            out.push(Out { store: cell.store.clone(), why: omitted.reason.to_owned() });
+            let def = table.iter().find(|def| def.name == cell.store);
+            let why = def.and_then(|def| unable(def, question.guarantee));
+            let why = why.unwrap_or_else(|| omitted.reason.to_owned());
+            out.push(Out { store: cell.store.clone(), why });
         }
     }
     let known: BTreeSet<&str> =

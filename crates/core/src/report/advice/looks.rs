@@ -48,6 +48,7 @@ pub fn behind(merged: &Merged<'_>, here: &IndexMap<&str, Vec<Entry<'_>>>) -> usi
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stats::tests::normal;
     use crate::stats::{Better, Series, decide_at};
 
     #[test]
@@ -66,12 +67,6 @@ mod tests {
         assert_eq!(ends, [3, 5, 8, 9]);
         let ends: Vec<u32> = (1..=9).filter(|blocks| is_over(&planned, *blocks, || false)).collect();
         assert_eq!(ends, [8, 9]);
-    }
-
-    /// A draw from the standard normal distribution (G. Box and M. Muller, 1958).
-    fn normal(random: &mut fastrand::Rng) -> f64 {
-        let radius = (-2.0 * (1.0 - random.f64()).ln()).sqrt();
-        radius * (std::f64::consts::TAU * random.f64()).cos()
     }
 
     /// The share of searches among equal stores in which one is called better than the next, by these looks.

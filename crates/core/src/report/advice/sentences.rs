@@ -9,10 +9,21 @@ use super::question::Goal;
 use super::turn::Turn;
 use crate::report::column::Unit;
 use crate::stats::{CONFIDENCE, Estimate, MIN_BLOCKS, Ratio, Rule};
+use crate::store::{Setting, SettingSource};
 use crate::units::{grouped, rough_bytes, three_digits};
 
 /// Other sizes or counts that are named one by one, at most.
 const NAMED: usize = 4;
+
+/// The settings that were read back, and those that an engine can't be asked for, on one line.
+pub fn settings(store: &Candidate) -> String {
+    let one = |setting: &Setting| {
+        let given = if setting.source == SettingSource::Given { " (given)" } else { "" };
+        format!("{} = {}{given}", setting.name, setting.value)
+    };
+    let all: Vec<String> = store.settings.iter().map(one).collect();
+    if all.is_empty() { "It has no settings.".into() } else { all.join("; ") }
+}
 
 /// Where the answer was measured.
 pub fn measured(advice: &Advice) -> Vec<String> {

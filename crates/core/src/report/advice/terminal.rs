@@ -2,11 +2,10 @@
 
 use super::Advice;
 use super::judge::{Candidate, reasons};
-use super::sentences::{changes, costs, little_memory, measured, sure, times_worse, trade};
+use super::sentences::{changes, costs, little_memory, measured, settings, sure, times_worse, trade};
 use crate::report::column::Unit;
 use crate::report::grid::{Grid, Item, Style, one_line, wrap};
 use crate::report::names::{HEADING, store_style};
-use crate::store::SettingSource;
 use crate::units::three_digits;
 
 /// Runners-up that get a sentence.
@@ -39,7 +38,7 @@ pub fn text(advice: &Advice, snippet: Option<&str>, style: Style) -> String {
         out.push_str(&titled("Out of the question", &out_of_it, style));
     }
     out.push_str(&titled("What would change the answer?", &changes(advice), style));
-    out.push_str(&titled(&format!("How {} was open", best.store), &settings(best), style));
+    out.push_str(&titled(&format!("How {} was open", best.store), &[settings(best)], style));
     if let Some(snippet) = snippet {
         out.push_str(&format!("\n{}\n", style.paint(HEADING, "Open it like this")));
         out.extend(snippet.lines().map(|line| format!("  {}", one_line(line)).trim_end().to_owned() + "\n"));
@@ -53,16 +52,6 @@ fn titled(title: &str, lines: &[String], style: Style) -> String {
 
 fn indented(lines: &[String], style: Style) -> String {
     lines.iter().map(|line| wrap(&format!("  {}", one_line(line)), style.width, "    ")).collect()
-}
-
-/// The settings that were read back, and those that an engine can't be asked for, on one line.
-fn settings(store: &Candidate) -> Vec<String> {
-    let one = |setting: &crate::store::Setting| {
-        let given = if setting.source == SettingSource::Given { " (given)" } else { "" };
-        format!("{} = {}{given}", setting.name, setting.value)
-    };
-    let all: Vec<String> = store.settings.iter().map(one).collect();
-    vec![if all.is_empty() { "It has no settings.".into() } else { all.join("; ") }]
 }
 
 /// A row for every store.

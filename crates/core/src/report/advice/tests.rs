@@ -5,7 +5,7 @@ use super::question::{Goal, Question};
 use super::turn::Turn;
 use super::*;
 use crate::report::samples::{Sample, blocks, run};
-use crate::result::{Run, StoreInfo};
+use crate::result::{LeftOut, Run, StoreInfo};
 use crate::store::{Guarantee, Kind, Offer};
 use crate::stores::NULL;
 use crate::units::{CountRange, SizeRange};
@@ -154,6 +154,7 @@ fn out(advice: &Advice) -> Vec<(&str, &str)> {
 fn stores_without_an_answer_are_named_with_the_reason() {
     let mut run = three_blocks();
     run.header.stores.push(StoreInfo { name: "unqlite".into(), version: "1".into() });
+    run.header.left_out.push(LeftOut { cell: Sample::new("strong").cell(), reason: "it can't".into() });
     let offer = |guarantee| Offer { guarantee, ..NULL.offers[0] };
     let power: &'static [Offer] = Box::leak(Box::new([offer(Guarantee::None), offer(Guarantee::Power)]));
     let process: &'static [Offer] = Box::leak(Box::new([offer(Guarantee::Process)]));
@@ -173,11 +174,11 @@ fn stores_without_an_answer_are_named_with_the_reason() {
         out(&advice),
         [
             ("rocksdb", "failed: out of luck"),
-            ("unqlite", NO_TURN),
             (
                 "strong",
                 "does not offer process; it offers power, which is stronger and takes longer: ask with --guarantee power"
             ),
+            ("unqlite", NO_TURN),
             ("weak", "does not offer process"),
             ("other", "not measured with 100 records of 1B..1KiB at guarantee process"),
             ("lost", "build it in"),
