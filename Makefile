@@ -1,22 +1,33 @@
-# `make help` lists what there is. Nothing here is needed to build: `cargo build --release` does that once the system
-# libraries are there (docs/building.md).
+# `make help` lists what there is. Nothing here is needed to build: `cargo build --release` does that once the libraries
+# are there (docs/building.md).
 
 .DEFAULT_GOAL := help
 SHELL := /bin/sh
 
 # What `make run` runs.
 ARGS ?= run crud --quick
-# system, bundled, or empty: the system's RocksDB where there is one, else one built from source.
+# system: the system's library, which is shown but not ranked where it was built with assertions. Empty: a build of its
+# authors' sources, made once a machine (scripts/engines.sh).
 ROCKSDB ?=
+LEVELDB ?=
 # The stores to build in, by cargo feature and separated by commas; empty: all.
 FEATURES ?=
 # `no`: install nothing, look for nothing.
 SETUP ?= yes
+# How many times as many tries `make torture` makes as `make test`, which takes a minute for them.
+TORTURE ?= 20
 # Where `make install` puts things; DESTDIR goes before it.
 PREFIX ?= $(shell if [ "$$(id -u)" = 0 ]; then echo /usr/local; else echo "$$HOME/.local"; fi)
 DESTDIR ?=
 
-export ROCKSDB FEATURES
+export FEATURES
+# Empty is not the same to cargo as not there: it would build anew after a plain `cargo build`.
+ifneq ($(ROCKSDB),)
+export ROCKSDB
+endif
+ifneq ($(LEVELDB),)
+export LEVELDB
+endif
 
 environment = . scripts/env.sh
 ifeq ($(SETUP),no)
@@ -31,8 +42,9 @@ help: ## List these targets
 	@echo
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' Makefile
 	@echo
-	@echo "options: ARGS='$(ARGS)' (for run), ROCKSDB=system|bundled, FEATURES=sqlite,lmdb,..., SETUP=no,"
-	@echo "         PREFIX=$(PREFIX); CARGO_TARGET_DIR is respected"
+	@echo "options: ARGS='$(ARGS)' (for run), ROCKSDB=system, LEVELDB=system,"
+	@echo "         FEATURES=sqlite,lmdb,..., SETUP=no, TORTURE=$(TORTURE), PREFIX=$(PREFIX);"
+	@echo "         CARGO_TARGET_DIR is respected"
 
 .PHONY: run
 run: ## Install what is missing, build, and run the quick study: which store wins on this machine?
@@ -44,6 +56,12 @@ test: ## Run every test
 	@$(setup) test
 	@$(environment) && cargo test --release --workspace $$STOREBENCH_CARGO_FLAGS
 	@scripts/tests.sh
+
+.PHONY: torture
+torture: ## Kill runs, race deletions, break input, inject errors: TORTURE times as many tries as `make test` has
+	@$(setup) test
+	@$(environment) && STOREBENCH_TORTURE=$(TORTURE) cargo test --release --package storebench \
+		$$STOREBENCH_CARGO_FLAGS -- torture::
 
 .PHONY: check
 check: ## Check format, lints, scripts, licences and sources of the dependencies, and advisories where reachable

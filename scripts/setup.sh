@@ -1,24 +1,27 @@
 #!/bin/sh
-# Installs what storebench needs to be built and is not there yet; says nothing when all is there.
+# Installs what storebench needs to be built and is not there yet, and has scripts/engines.sh build the engines that are
+# compiled once a machine; says nothing when all is there.
 #
 # usage: scripts/setup.sh [GROUP...]
 #   GROUP     test: what only the tests need; check: what only `make check` needs
 # environment:
-#   ROCKSDB   system, bundled, or empty: the system's library where there is one, else the bundled one
+#   ROCKSDB, LEVELDB  system: the system's library; empty: a build of its authors' sources
+#   ROCKSDB_DIR, LEVELDB_DIR  where a library of the user's own is: then there is nothing to build or to install
 #   FEATURES  the stores that are to be built, separated by commas; empty: all
 # Exit code 0: all is there; 1: something is missing and could not be installed, and a line says what to do.
 set -eu
 cd "$(dirname "$0")/.."
 
 # Packages: what needs it, Debian's name, Homebrew's name, and why. Debian's may be alternatives, best first; a dash
-# where the system has it anyway. What needs it: a cargo feature, a group, or `all`.
+# where the system has it anyway. What needs it: a cargo feature, a group, or `all`; a feature with -system: its store, where
+# the system's library is asked for.
 packages() {
     cat <<'END'
 all         build-essential         -               C and C++ compilers, and make
 rocksdb     libclang-dev            -               reads C headers for the bindings
 unqlite     libclang-dev            -               reads C headers for the bindings
-rocksdb     librocksdb-dev          rocksdb         RocksDB
-leveldb     libleveldb-dev          leveldb         LevelDB
+rocksdb-system  librocksdb-dev      rocksdb         RocksDB
+leveldb-system  libleveldb-dev      leveldb         LevelDB
 berkeleydb  libdb5.3-dev|libdb-dev  berkeley-db@5   Berkeley DB
 test        python3                 -               runs the paper's own script on our output
 test        chromium|chromium-browser|google-chrome-stable  -  opens the HTML report
@@ -27,6 +30,7 @@ test        gstreamer1.0-tools      gstreamer       decodes it where there is no
 test        gstreamer1.0-plugins-base  gstreamer    decodes it where there is no ffmpeg
 test        zsh                     -               reads the completions for it
 test        fish                    fish            reads the completions for it
+test        strace                  -               kills runs at chosen system calls
 check       shellcheck              shellcheck      checks these scripts
 END
 }
@@ -49,22 +53,25 @@ wanted() {
     case "$1" in
         all) return 0 ;;
         test | check) case " $groups " in *" $1 "*) return 0 ;; *) return 1 ;; esac ;;
+        *-system) wanted "${1%-system}" && [ "$(choice "${1%-system}")" = system ] ;;
         *) case ",${FEATURES:-$1}," in *",$1,"*) return 0 ;; *) return 1 ;; esac ;;
     esac
+}
+
+# Where a store's library is to come from: system, own (a folder that the user names), or build.
+choice() {
+    case "$1" in
+        rocksdb) asked=${ROCKSDB:-} own=${ROCKSDB_DIR:-} ;;
+        leveldb) asked=${LEVELDB:-} own=${LEVELDB_DIR:-} ;;
+    esac
+    if [ -n "$own" ]; then echo own; else echo "${asked:-build}"; fi
 }
 
 # The table's lines that this call asks for.
 wanted_packages() {
     packages | while read -r needs debian brew why; do
-        if ! wanted "$needs"; then continue; fi
-        if [ "$debian" = librocksdb-dev ] && [ "${ROCKSDB:-}" = bundled ]; then continue; fi
-        echo "$debian $brew $why"
+        if wanted "$needs"; then echo "$debian $brew $why"; fi
     done
-}
-
-bundled_notice() {
-    say "no RocksDB in this system: the first build compiles one, about a quarter of an hour on two cores" \
-        "(ROCKSDB=bundled asks for that at once)"
 }
 
 # ---- Rust
@@ -169,10 +176,6 @@ setup_apt() {
 apt_choose() {
     echo "$1" | while read -r debian why; do
         name=$(apt_offered "$debian")
-        if [ -z "$name" ] && [ "$debian" = librocksdb-dev ] && [ "${ROCKSDB:-}" != system ]; then
-            bundled_notice
-            continue
-        fi
         # Unknown to the lists: apt-get says so by its name.
         name=${name:-${debian%%|*}}
         say "installing $name: $why"
@@ -198,14 +201,11 @@ setup_elsewhere() {
     for tool in cc c++ make; do
         have "$tool" || fail "$tool is missing, and there is neither apt-get nor brew: install C and C++ compilers and make"
     done
-    need_header leveldb leveldb/c.h LevelDB
+    need_header rocksdb-system rocksdb/c.h RocksDB
+    need_header leveldb-system leveldb/c.h LevelDB
     need_header berkeleydb db.h "Berkeley DB 5.3"
     case " $groups " in *" test "*) for tool in python3 ffmpeg gst-launch-1.0; do need_tool "$tool"; done ;; esac
     case " $groups " in *" check "*) need_tool shellcheck ;; esac
-    case "${ROCKSDB:-}" in
-        system) need_header rocksdb rocksdb/c.h RocksDB ;;
-        '') case "$STOREBENCH_CARGO_FLAGS" in *rocksdb-bundled*) bundled_notice ;; esac ;;
-    esac
 }
 
 need_tool() {
@@ -214,7 +214,7 @@ need_tool() {
 
 # need_header FEATURE HEADER NAME
 need_header() {
-    if wanted "$1" && ! echo "#include <$2>" | cc -E -I "${ROCKSDB_INCLUDE_DIR:-/usr/include}" - >/dev/null 2>&1; then
+    if wanted "$1" && ! echo "#include <$2>" | cc -E - >/dev/null 2>&1; then
         fail "$3's development files ($2) are missing, and there is neither apt-get nor brew: install them," \
             "or leave the store out with FEATURES (docs/building.md)"
     fi
@@ -230,8 +230,12 @@ for group in "$@"; do
     esac
 done
 case "${ROCKSDB:-}" in
-    '' | system | bundled) ;;
-    *) fail "ROCKSDB is '$ROCKSDB': it can be system or bundled" ;;
+    '' | system) ;;
+    *) fail "ROCKSDB is '$ROCKSDB': it can be system, or empty for a build of its authors' sources" ;;
+esac
+case "${LEVELDB:-}" in
+    '' | system) ;;
+    *) fail "LEVELDB is '$LEVELDB': it can be system, or empty for a build of its authors' sources" ;;
 esac
 
 . scripts/env.sh
@@ -243,3 +247,6 @@ elif [ "$(uname -s)" = Darwin ] && have brew; then
 else
     setup_elsewhere
 fi
+for engine in leveldb rocksdb; do
+    if wanted "$engine" && [ "$(choice "$engine")" = build ]; then scripts/engines.sh "$engine"; fi
+done

@@ -16,12 +16,67 @@ new_system() {
     rm -rf "$box"
     mkdir -p "$box/bin" "$box/home"
     : >"$box/calls"
-    for tool in awk cat chmod cp cut dirname env grep head install mkdir mktemp rm sed sh sort tail tr; do
+    for tool in awk basename cat chmod cp cut date dirname env grep gzip head install ln mkdir mktemp mv rm sed sh sleep \
+        sort tail tar touch tr xargs; do
         ln -s "$(command -v "$tool")" "$box/bin/$tool"
     done
-    fake uname 'echo Linux'
+    # shellcheck disable=SC2016
+    fake uname 'case "$1" in -m) echo x86_64 ;; *) echo Linux ;; esac'
     fake id 'echo 0'
-    fake cargo 'echo "cargo 1.95.0 (made up)"'
+    fake cargo "$made_up_cargo"
+}
+
+# Rust, and where it unpacks the crates that hold sources.
+# shellcheck disable=SC2016 # expanded when the fake runs
+made_up_cargo='case "$1" in
+    -vV) echo "host: made-up" ;;
+    metadata) for crate in librocksdb-sys lz4-sys zstd-sys; do
+        printf "{\"name\":\"%s\",\"manifest_path\":\"%s/crates/%s-1.0+2/Cargo.toml\",\"edition\":\"2021\"}," $crate "$BOX" $crate
+    done ;;
+    *) echo "cargo 1.95.0 (made up)" ;;
+esac'
+
+# Adds compilers, and the sources that they are to compile, in a system that has none of it built yet.
+sources() {
+    # shellcheck disable=SC2016
+    for compiler in cc c++; do
+        fake "$compiler" 'case "$*" in
+            --version) echo "c++ 1.0 (made up)" ;;
+            *-E*) cat >/dev/null ;;
+            *) for word; do [ "$last" = -o ] && echo compiled >"$word"; last=$word; done ;;
+        esac'
+    done
+    # shellcheck disable=SC2016
+    fake ar 'cat "$2" >/dev/null 2>&1; shift; cat "$@" >"$1.new" 2>/dev/null; mv "$1.new" "$1"'
+    fake make ''
+    fake getconf 'echo 2'
+    # The checksum of LevelDB's archive, and something for all else.
+    # shellcheck disable=SC2016
+    fake sha256sum 'case "$*" in *leveldb*) echo "'"$leveldb_sha256"'  $1" ;; *) cat >/dev/null; echo 0123456789abcdef ;; esac'
+    rocksdb=$box/crates/librocksdb-sys-1.0+2
+    mkdir -p "$rocksdb/rocksdb/include/rocksdb" "$rocksdb/snappy"
+    printf 'db/a.cc\ndb/b.cc\nutil/build_version.cc\n' >"$rocksdb/rocksdb_lib_sources.txt"
+    touch "$rocksdb/rocksdb/include/rocksdb/c.h" "$rocksdb/snappy/snappy.cc" "$rocksdb/snappy/snappy.h"
+    echo 'project(Snappy VERSION 1.1.10 LANGUAGES C CXX)' >"$rocksdb/snappy/CMakeLists.txt"
+    # shellcheck disable=SC2016
+    echo '#define SNAPPY_MAJOR ${PROJECT_VERSION_MAJOR}' >"$rocksdb/snappy/snappy-stubs-public.h.in"
+    mkdir -p "$box/crates/lz4-sys-1.0+2" "$box/crates/zstd-sys-1.0+2" "$box/leveldb-1.23/include/leveldb"
+    touch "$box/leveldb-1.23/include/leveldb/c.h"
+    for part in db table util helpers/memenv; do
+        mkdir -p "$box/leveldb-1.23/$part"
+        touch "$box/leveldb-1.23/$part/one.cc" "$box/leveldb-1.23/$part/one_test.cc"
+    done
+    (cd "$box" && tar cf - leveldb-1.23 | gzip >leveldb.tar.gz)
+    # shellcheck disable=SC2016
+    fake curl 'for word; do [ "$last" = -o ] && cp "$BOX/leveldb.tar.gz" "$word"; last=$word; done'
+}
+leveldb_sha256=$(sed -n 's/^leveldb_sha256=//p' scripts/engines.sh)
+
+# Sources, and both engines built from them.
+built() {
+    sources
+    run scripts/engines.sh rocksdb leveldb
+    : >"$box/calls"
 }
 
 # fake NAME SCRIPT: a tool that writes its call down and then does as the script says.
@@ -40,9 +95,10 @@ debian() {
     # shellcheck disable=SC2016
     fake apt-cache 'grep -qx "$2" "'"$box"'/offered"'
     fake apt-get ''
+    built
 }
 
-everything='build-essential libclang-dev librocksdb-dev libleveldb-dev libdb5.3-dev python3 chromium ffmpeg gstreamer1.0-tools gstreamer1.0-plugins-base zsh fish shellcheck'
+everything='build-essential libclang-dev librocksdb-dev libleveldb-dev libdb5.3-dev python3 chromium ffmpeg gstreamer1.0-tools gstreamer1.0-plugins-base zsh fish strace shellcheck'
 
 # all_but NAME: every package but one.
 all_but() {
@@ -54,7 +110,7 @@ all_but() {
 # run [NAME=VALUE...] COMMAND...: in the made-up system; leaves $output and $status.
 run() {
     status=0
-    output=$(env -i PATH="$box/bin" HOME="$box/home" "$@" 2>&1 </dev/null) || status=$?
+    output=$(env -i PATH="$box/bin" HOME="$box/home" BOX="$box" "$@" 2>&1 </dev/null) || status=$?
 }
 
 # verdict NAME CONDITION...: counts a test.
@@ -98,11 +154,11 @@ run scripts/setup.sh test check
 verdict 'all there: nothing is said' silent
 verdict 'all there: apt-get is left alone' not_called apt-get
 
-debian "$(all_but librocksdb-dev)" "$everything"
+debian "$(all_but libdb5.3-dev)" "$everything"
 run scripts/setup.sh
-verdict 'one missing: it is named, with its reason' said 0 'installing librocksdb-dev: RocksDB'
+verdict 'one missing: it is named, with its reason' said 0 'installing libdb5.3-dev: Berkeley DB'
 verdict 'one missing: the lists are refreshed' called 'apt-get -o DPkg::Lock::Timeout=120 update'
-verdict 'one missing: it alone is installed' called 'install -y --no-install-recommends librocksdb-dev'
+verdict 'one missing: it alone is installed' called 'install -y --no-install-recommends libdb5.3-dev'
 
 debian "$(all_but python3)" "$everything"
 run scripts/setup.sh
@@ -117,39 +173,53 @@ verdict 'the second name is taken where the first is gone' called 'recommends li
 debian 'build-essential' "$everything"
 run FEATURES=sqlite,lmdb scripts/setup.sh
 verdict 'stores that are left out need nothing' silent
-run FEATURES=sqlite,leveldb scripts/setup.sh
-verdict 'stores that are chosen need their own package' called 'recommends libleveldb-dev'
+verdict 'stores that are left out are not built' not_called c++
+run FEATURES=sqlite,berkeleydb scripts/setup.sh
+verdict 'stores that are chosen need their own package' called 'recommends libdb5.3-dev'
+
+debian "$(echo "$everything" | sed 's/librocksdb-dev libleveldb-dev//')" "$everything"
+run scripts/setup.sh
+verdict "engines that are built from source need no package" silent
+run ROCKSDB=system scripts/setup.sh
+verdict "the system's RocksDB is installed where it is asked for" called 'recommends librocksdb-dev'
+verdict "the system's LevelDB is not" not_called 'recommends libleveldb-dev'
+run ROCKSDB=system ROCKSDB_DIR=/opt/own scripts/setup.sh
+verdict 'a library of the user is neither built nor installed' silent
+rm -rf "$box/home/.cache"
+run scripts/setup.sh
+verdict 'engines that are not there are built' said 0 'building RocksDB'
+verdict 'engines that are not there: each is' said 0 'LevelDB 1.23 is ready'
+rm -rf "$box/home/.cache"
+: >"$box/calls"
+run ROCKSDB_DIR=/opt/own LEVELDB=system scripts/setup.sh
+verdict 'engines that come from elsewhere are not built' not_called 'librocksdb-sys'
 
 debian "$(all_but librocksdb-dev)" "$(all_but librocksdb-dev)"
-run scripts/setup.sh
-verdict 'no RocksDB to be had: said, and built from source' said 0 'a quarter of an hour'
-run ROCKSDB=bundled scripts/setup.sh
-verdict 'bundled RocksDB: the package is not missed' silent
 fake apt-get 'case "$*" in *install*) echo "E: Unable to locate package librocksdb-dev"; exit 100 ;; esac'
 run ROCKSDB=system scripts/setup.sh
 verdict 'no RocksDB to be had, but asked for' said 1 'Unable to locate package librocksdb-dev'
 
-debian "$(all_but libleveldb-dev)" "$everything"
+debian "$(all_but libdb5.3-dev)" "$everything"
 fake id 'echo 1000'
 run scripts/setup.sh
 verdict 'neither root nor sudo' complained 'to install it: ask for'
-verdict 'neither root nor sudo: what to ask for' said 1 'apt-get install libleveldb-dev'
+verdict 'neither root nor sudo: what to ask for' said 1 'apt-get install libdb5.3-dev'
 fake sudo 'echo "sudo: a password is required"; exit 1'
 run scripts/setup.sh
 verdict 'sudo refuses' said 1 'sudo: a password is required -- '
 # shellcheck disable=SC2016
 fake sudo '[ "$1" = -n ] && shift && "$@"'
 run scripts/setup.sh
-verdict 'sudo is asked without a password where nobody can type one' called 'recommends libleveldb-dev'
+verdict 'sudo is asked without a password where nobody can type one' called 'recommends libdb5.3-dev'
 
-debian "$(all_but libleveldb-dev)" ''
+debian "$(all_but libdb5.3-dev)" ''
 run scripts/setup.sh
 verdict 'empty package lists' said 1 'could not fill the package lists'
 
-debian "$(all_but libleveldb-dev)" "$everything"
+debian "$(all_but libdb5.3-dev)" "$everything"
 fake apt-get 'case "$*" in *install*) echo "E: Failed to fetch x"; echo "E: later"; exit 100 ;; esac'
 run scripts/setup.sh
-verdict 'no network: the first error and what to do' said 1 'could not install libleveldb-dev: Failed to fetch x -- '
+verdict 'no network: the first error and what to do' said 1 'could not install libdb5.3-dev: Failed to fetch x -- '
 
 # ---- setup.sh: Rust, other systems, bad input
 
@@ -170,16 +240,14 @@ verdict 'a later Rust will do' silent
 new_system
 run scripts/setup.sh
 verdict 'no compiler, no package manager' complained 'cc is missing, and there is neither apt-get nor brew'
-fake make ''
-fake c++ ''
-fake cc 'exit 1'
+built
 run scripts/setup.sh
-verdict 'no header, no package manager' complained "LevelDB's development files (leveldb/c.h) are missing"
-fake cc ''
-run ROCKSDB=bundled scripts/setup.sh
 verdict 'another system with everything' silent
-run ROCKSDB_INCLUDE_DIR=/nowhere scripts/setup.sh
-verdict 'another system without RocksDB: built from source' said 0 'a quarter of an hour'
+cp "$box/bin/cc" "$box/bin/working-cc"
+fake cc 'exit 1'
+run LEVELDB=system scripts/setup.sh
+verdict 'no header, no package manager' complained "LevelDB's development files (leveldb/c.h) are missing"
+mv "$box/bin/working-cc" "$box/bin/cc"
 run scripts/setup.sh test
 verdict 'another system without a test tool' complained 'python3 is missing'
 
@@ -188,32 +256,107 @@ fake uname 'echo Darwin'
 fake xcode-select ''
 # shellcheck disable=SC2016
 fake brew '[ "$1" != --prefix ] || echo "'"$box"'"'
-mkdir -p "$box/opt/leveldb" "$box/opt/rocksdb"
-run scripts/setup.sh
+mkdir -p "$box/opt/leveldb"
+built
+run ROCKSDB=system LEVELDB=system scripts/setup.sh
 verdict 'macOS: what is missing is installed' called 'brew install --quiet berkeley-db@5'
-verdict 'macOS: what is there is left alone' not_called 'install --quiet rocksdb'
+verdict "macOS: the system's is installed where it is asked for" called 'install --quiet rocksdb'
+verdict 'macOS: what is there is left alone' not_called 'install --quiet leveldb'
 
 debian "$everything" "$everything"
 run scripts/setup.sh tset
 verdict 'an unknown group' complained "unknown group 'tset'"
-run ROCKSDB=own scripts/setup.sh
-verdict 'an unknown RocksDB' complained "ROCKSDB is 'own'"
+run ROCKSDB=bundled scripts/setup.sh
+verdict 'an unknown RocksDB' complained "ROCKSDB is 'bundled'"
+run LEVELDB=own scripts/setup.sh
+verdict 'an unknown LevelDB' complained "LEVELDB is 'own'"
 
 # ---- env.sh
 
 # shellcheck disable=SC2016
-show='. scripts/env.sh && echo "<$STOREBENCH_CARGO_FLAGS|${ROCKSDB_COMPILE:-}|${ROCKSDB_INCLUDE_DIR:-}>"'
+show='. scripts/env.sh && echo "<$STOREBENCH_CARGO_FLAGS>"'
 new_system
-run ROCKSDB=system sh -c "$show"
-verdict 'system RocksDB: nothing is set' said 0 '<||>'
-run ROCKSDB=bundled sh -c "$show"
-verdict 'bundled RocksDB' said 0 '< --features rocksdb-bundled|1|rocksdb/include>'
-run ROCKSDB=bundled sh -c ". scripts/env.sh; ROCKSDB=system; $show"
-verdict 'a decision can be taken back' said 0 '<||>'
-run ROCKSDB_INCLUDE_DIR=/nowhere sh -c "$show"
-verdict 'no headers: bundled' said 0 'rocksdb-bundled|1|'
-run FEATURES=sqlite,lmdb ROCKSDB=bundled sh -c "$show"
-verdict 'no RocksDB wanted: none is built' said 0 '<--no-default-features --features sqlite,lmdb||>'
+run sh -c "$show"
+verdict 'all stores: no flags' said 0 '<>'
+run FEATURES=sqlite,lmdb sh -c "$show"
+verdict 'some stores' said 0 '<--no-default-features --features sqlite,lmdb>'
+
+# ---- engines.sh
+
+new_system
+sources
+run scripts/engines.sh --where rocksdb leveldb
+verdict 'nothing is built by asking' silent
+run scripts/engines.sh rocksdb
+verdict 'it says what it does' said 0 'compiling RocksDB'
+verdict 'each file is counted' said 0 'file 2 of 2'
+verdict 'RocksDB is compiled without assertions' called '-O2 -DNDEBUG'
+run scripts/engines.sh --where rocksdb
+place=$output
+verdict 'a build is found' said 0 "$box/home/.cache/storebench/engines/rocksdb-"
+verdict 'it has headers' test -e "$place/include/rocksdb/c.h"
+verdict 'it has a library' grep -q compiled "$place/lib/librocksdb.a"
+verdict 'it says what went into it' grep -q '^flags: .*-DNDEBUG' "$place/BUILD"
+: >"$box/calls"
+run scripts/engines.sh rocksdb
+verdict 'a second time nothing is said' silent
+verdict 'a second time nothing is compiled' not_called ' -c '
+run CXX=g++ scripts/engines.sh --where rocksdb
+verdict 'another compiler, another build' test "$output" != "$place"
+run XDG_CACHE_HOME="$box/elsewhere" scripts/engines.sh leveldb
+verdict 'the cache is where XDG says' test -e "$(echo "$box"/elsewhere/storebench/engines/leveldb-1.23-*/lib/libleveldb.a)"
+verdict 'LevelDB is compiled as its authors do' called '-O3 -DNDEBUG -fno-exceptions -fno-rtti'
+verdict 'its tests are not compiled' not_called one_test.cc
+run scripts/engines.sh levledb
+verdict 'an unknown engine' said 2 "unknown engine 'levledb'"
+
+new_system
+sources
+fake sha256sum 'cat >/dev/null; echo wrong'
+run scripts/engines.sh leveldb
+verdict 'sources that are not the pinned ones are refused' said 1 'the sources of LevelDB could not be fetched'
+verdict 'and it is said what to do' said 1 'LEVELDB=system'
+fake curl 'echo "curl: (6) no such host" >&2; exit 6'
+run scripts/engines.sh leveldb
+verdict 'no network' said 1 'no such host'
+verdict 'no network: nothing is left' test -z "$(find "$box/home/.cache/storebench/engines" -name '.*' | grep -v '^.*engines$')"
+
+new_system
+sources
+# shellcheck disable=SC2016
+fake c++ 'case "$*" in --version) echo 1 ;; *) echo "rocksdb-01.cc:7: error: no such thing" >&2; exit 1 ;; esac'
+run scripts/engines.sh rocksdb
+verdict 'a compiler error is told' said 1 'does not compile: rocksdb-01.cc:7: error: no such thing'
+verdict 'what the compiler said is kept' grep -q 'no such thing' "$box/home/.cache/storebench/engines/rocksdb.log"
+verdict 'nothing half is left' test -z "$(find "$box/home/.cache/storebench/engines" -name '*rocksdb-*')"
+
+new_system
+sources
+engines=$box/home/.cache/storebench/engines
+mkdir -p "$engines/.lock-rocksdb" "$engines/.building-rocksdb-1"
+echo 999999999 >"$engines/.lock-rocksdb/process"
+run scripts/engines.sh rocksdb
+verdict 'the lock of a process that died is taken over' said 0 'is ready'
+verdict 'what it left is removed' test ! -e "$engines/.building-rocksdb-1"
+rm -rf "$engines"
+(run scripts/engines.sh rocksdb; echo "$status" >"$box/first") &
+run scripts/engines.sh rocksdb
+wait
+verdict 'two at once: both succeed' test "$status $(cat "$box/first")" = '0 0'
+verdict 'two at once: one builds' test "$(grep -c '^ar ' "$box/calls")" -eq 2
+verdict 'two at once: nothing is left over' test -z "$(find "$engines" -name '.?*')"
+
+new_system
+sources
+# shellcheck disable=SC2016
+fake c++ 'case "$*" in --version) echo 1 ;; *) touch "$BOX/compiling"; sleep 1 ;; esac'
+env -i PATH="$box/bin" HOME="$box/home" BOX="$box" scripts/engines.sh rocksdb 2>/dev/null &
+while [ ! -e "$box/compiling" ]; do sleep 0.1; done
+kill -TERM $!
+status=0
+wait $! || status=$?
+verdict 'an interruption is an exit code' test "$status" -eq 143
+verdict 'an interruption leaves nothing' test -z "$(find "$engines" -name '.?*' -o -name 'rocksdb-*')"
 
 # ---- deny.sh
 

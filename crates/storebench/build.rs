@@ -1,8 +1,10 @@
-//! Finds the system libraries of the stores, and hands the versions of the engines that can't be asked for theirs to the
-//! code.
+//! Finds the libraries of the stores, and hands what the engines can't be asked for to the code: versions, and how they were
+//! built.
 
 #[path = "build/libraries.rs"]
 mod libraries;
+#[path = "build/native.rs"]
+mod native;
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -13,9 +15,18 @@ const CRATES: [&str; 2] = ["fjall", "redb"];
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo:rerun-if-changed=build.rs");
-    println!("cargo:rerun-if-changed=build/libraries.rs");
+    println!("cargo:rerun-if-changed=build");
     tell_crate_versions();
-    libraries::provide()
+    tell_profile();
+    native::provide()
+}
+
+/// How cargo compiles the engines that are crates. Build scripts are compiled alike: where this one has assertions, that of
+/// LMDB leaves them in the engine.
+fn tell_profile() {
+    let optimisation = env::var("OPT_LEVEL").unwrap_or_default();
+    println!("cargo:rustc-env=STOREBENCH_OPT_LEVEL={optimisation}");
+    println!("cargo:rustc-env=STOREBENCH_BUILD_ASSERTIONS={}", cfg!(debug_assertions));
 }
 
 /// The versions that Cargo resolved.

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::shown::quoted;
 use crate::store::Guarantee;
 use crate::units::{CountRange, SizeRange, as_text, exact_bytes, parse_bytes, parse_count};
 
@@ -32,10 +33,9 @@ impl FromStr for Data {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        [Data::Incompressible, Data::Compressible]
-            .into_iter()
-            .find(|data| data.name() == text)
-            .ok_or_else(|| format!("{text:?} is not a kind of data: say incompressible or compressible"))
+        [Data::Incompressible, Data::Compressible].into_iter().find(|data| data.name() == text).ok_or_else(
+            || format!("{} is not a kind of data: say incompressible or compressible", quoted(text)),
+        )
     }
 }
 
@@ -70,10 +70,9 @@ impl FromStr for GuaranteeChoice {
     fn from_str(text: &str) -> Result<Self, String> {
         match text {
             "default" => Ok(GuaranteeChoice::Default),
-            _ => text
-                .parse()
-                .map(GuaranteeChoice::Tier)
-                .map_err(|()| format!("{text:?} is not a guarantee: say default, none, process or power")),
+            _ => text.parse().map(GuaranteeChoice::Tier).map_err(|()| {
+                format!("{} is not a guarantee: say default, none, process or power", quoted(text))
+            }),
         }
     }
 }
@@ -104,7 +103,8 @@ impl FromStr for Rate {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("{text:?} is not a rate: say closed, or operations per second like 5000/s");
+        let wrong =
+            || format!("{} is not a rate: say closed, or operations per second like 5000/s", quoted(text));
         match text.strip_suffix("/s") {
             _ if text == "closed" => Ok(Rate::Closed),
             Some(number) => match parse_count(number).ok().and_then(|rate| u32::try_from(rate).ok()) {
@@ -144,7 +144,7 @@ impl FromStr for Tuning {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let found = [Tuning::Default, Tuning::Equal].into_iter().find(|tuning| tuning.name() == text);
-        found.ok_or_else(|| format!("{text:?} is not a tuning: say default or equal"))
+        found.ok_or_else(|| format!("{} is not a tuning: say default or equal", quoted(text)))
     }
 }
 
@@ -174,7 +174,7 @@ impl FromStr for Cache {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let found = [Cache::Warm, Cache::Cold].into_iter().find(|cache| cache.name() == text);
-        found.ok_or_else(|| format!("{text:?} is not a state of the cache: say warm or cold"))
+        found.ok_or_else(|| format!("{} is not a state of the cache: say warm or cold", quoted(text)))
     }
 }
 
@@ -229,8 +229,9 @@ impl FromStr for Background {
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || {
             format!(
-                "{text:?} is not a background: say none, cpu, cpu:2 (up to 1024), disk, disk:50MiB/s (at least 128KiB/s), \
-                 memory, memory:25% (up to 90%) or video"
+                "{} is not a background: say none, cpu, cpu:2 (up to 1024), disk, disk:50MiB/s (at least 128KiB/s), \
+                 memory, memory:25% (up to 90%) or video",
+                quoted(text)
             )
         };
         if let Some((_, kind)) = Background::KINDS.iter().find(|(name, _)| *name == text) {
@@ -463,7 +464,7 @@ impl FromStr for Axis {
     fn from_str(text: &str) -> Result<Self, String> {
         Axis::ALL.into_iter().find(|axis| axis.name() == text).ok_or_else(|| {
             let known: Vec<_> = Axis::ALL.into_iter().map(Axis::name).collect();
-            format!("{text:?} is not an axis: there are {}", known.join(", "))
+            format!("{} is not an axis: there are {}", quoted(text), known.join(", "))
         })
     }
 }

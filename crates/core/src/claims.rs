@@ -4,20 +4,25 @@
 mod bounds;
 mod change;
 mod contest;
+mod design;
 mod evaluate;
 mod expect;
 mod figure;
+mod more_at;
 mod pool;
 mod region;
 mod verdict;
 mod words;
 
+use std::collections::HashSet;
+
 use serde::{Deserialize, Serialize};
 
 pub use self::bounds::Bounds;
 pub use self::contest::Contest;
+pub use self::design::{Coverage, Design};
 pub use self::evaluate::evaluate;
-pub use self::expect::{Expect, Greatest, MoreWins, Order, Ratio, Unchanged, Values, Winner};
+pub use self::expect::{Alike, Expect, Greatest, MoreAt, MoreWins, Order, Ratio, Unchanged, Values, Winner};
 pub use self::figure::Figure;
 pub use self::pool::{Cells, Pool, Position, Scope, Spot};
 pub use self::region::Region;
@@ -92,6 +97,8 @@ pub struct StudyClaims {
     pub source: String,
     /// The stores that claims compare which name none; all where it is empty.
     pub among: Vec<String>,
+    /// What they are about where they don't narrow it; `None` where it is not known.
+    pub design: Option<Design>,
     /// The claims, in the order of the plan.
     pub claims: Vec<Claim>,
 }
@@ -167,9 +174,9 @@ impl Claim {
 }
 
 fn no_repeats(name: &str, values: &[String]) -> Result<(), String> {
-    let seen = |(position, value): &(usize, &String)| values[..*position].contains(value);
-    match values.iter().enumerate().find(seen) {
-        Some((_, twice)) => Err(format!("{name} names {twice} twice")),
+    let mut seen = HashSet::with_capacity(values.len());
+    match values.iter().find(|value| !seen.insert(*value)) {
+        Some(twice) => Err(format!("{name} names {twice} twice")),
         None => Ok(()),
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Serialize, Serializer};
 
-use crate::result::{Counters, Device, Measured, OperationResult, Traffic};
+use crate::result::{Counters, Device, Measured, OperationResult, SPACE, Traffic};
 pub use crate::stats::Better;
 use crate::units::{rough_bytes, rough_ns, three_digits};
 
@@ -65,6 +65,17 @@ pub enum Value {
     Trial(fn(&Measured) -> Option<f64>),
 }
 
+/// What the clock of the timed loop has to do with a column's values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Clocked {
+    /// Nothing: they are counted, or too long for the clock to matter.
+    No,
+    /// They are times of single operations.
+    Latency,
+    /// They are operations per second.
+    Rate,
+}
+
 /// One figure.
 #[derive(Debug, Clone, Copy)]
 pub struct Column {
@@ -78,6 +89,8 @@ pub struct Column {
     pub better: Better,
     /// How to take it from a trial.
     pub value: Value,
+    /// Whether the clock limits what it can tell.
+    pub clocked: Clocked,
     /// Whether tables for people have it; the rest is for those who look closer, in CSV and JSON.
     pub in_tables: bool,
 }
@@ -112,6 +125,11 @@ impl Column {
         Column { in_tables: false, ..self }
     }
 
+    /// The same column, limited by the clock.
+    const fn clocked(self, clocked: Clocked) -> Column {
+        Column { clocked, ..self }
+    }
+
     /// Whether it is a figure of single operations.
     pub fn is_of_operation(&self) -> bool {
         matches!(self.value, Value::Operation(_))
@@ -133,7 +151,7 @@ const fn operation(
     better: Better,
     value: fn(&OperationResult) -> Option<f64>,
 ) -> Column {
-    Column { id, title, unit, better, value: Value::Operation(value), in_tables: true }
+    Column { id, title, unit, better, value: Value::Operation(value), clocked: Clocked::No, in_tables: true }
 }
 
 const fn latency(
@@ -141,7 +159,7 @@ const fn latency(
     title: &'static str,
     value: fn(&OperationResult) -> Option<f64>,
 ) -> Column {
-    operation(id, title, Unit::Nanoseconds, Better::Lower, value)
+    operation(id, title, Unit::Nanoseconds, Better::Lower, value).clocked(Clocked::Latency)
 }
 
 const fn trial(
@@ -151,7 +169,7 @@ const fn trial(
     better: Better,
     value: fn(&Measured) -> Option<f64>,
 ) -> Column {
-    Column { id, title, unit, better, value: Value::Trial(value), in_tables: true }
+    Column { id, title, unit, better, value: Value::Trial(value), clocked: Clocked::No, in_tables: true }
 }
 
 /// What the process did per operation.
@@ -168,11 +186,25 @@ const fn counted(
 pub const MEAN_LATENCY: Column =
     latency("latency_mean", "mean", |o| (o.count > 0).then(|| o.sum_ns as f64 / o.count as f64));
 
-/// Peak memory above the base. What the matrix shows of memory.
+/// Peak memory above the base, pages of mapped files included.
 pub const PEAK_MEMORY: Column =
     trial("memory_peak_above_base", "peak memory", Unit::Bytes, Better::Lower, |m| {
         Some(m.memory.peak_above_base_bytes as f64)
     });
+
+/// Peak memory above the base without pages of mapped files.
+pub const PEAK_WITHOUT_MAPPED_FILES: Column =
+    trial("memory_peak_without_mapped_files", "peak without mapped files", Unit::Bytes, Better::Lower, |m| {
+        Some(m.memory.peak_without_mapped_files_bytes? as f64)
+    })
+    .closer();
+
+/// Peak memory with the page cache.
+pub const PEAK_WITH_PAGE_CACHE: Column =
+    trial("memory_peak_with_page_cache", "peak with page cache", Unit::Bytes, Better::Lower, |m| {
+        Some(m.memory.peak_with_page_cache_bytes? as f64)
+    })
+    .closer();
 
 /// Value bytes over bytes on disk. What the matrix shows of space.
 pub const SPACE_EFFICIENCY: Column =
@@ -186,7 +218,8 @@ pub const SYNCS_PER_OPERATION: Column =
 
 /// Every column, in the order in which reports show them.
 pub const COLUMNS: &[Column] = &[
-    operation("throughput", "ops/s", Unit::PerSecond, Better::Higher, OperationResult::per_second),
+    operation("throughput", "ops/s", Unit::PerSecond, Better::Higher, OperationResult::per_second)
+        .clocked(Clocked::Rate),
     MEAN_LATENCY,
     latency("latency_min", "min", |o| measured(o, o.latency.min_ns)),
     latency("latency_p50", "p50", |o| measured(o, o.latency.p50_ns)),
@@ -194,11 +227,17 @@ pub const COLUMNS: &[Column] = &[
     latency("latency_p99", "p99", |o| measured(o, o.latency.p99_ns)),
     latency("latency_p999", "p99.9", |o| measured(o, o.latency.p999_ns)),
     latency("latency_max", "max", |o| measured(o, o.latency.max_ns)),
-    latency("latency_stdev", "st. dev.", |o| (o.count > 0).then_some(o.latency.stdev_ns)),
+    operation("latency_stdev", "st. dev.", Unit::Nanoseconds, Better::Lower, |o| {
+        (o.count > 0).then_some(o.latency.stdev_ns)
+    }),
     operation("errors", "errors", Unit::Count, Better::Lower, |o| Some(o.errors as f64)),
     operation("wall_per_operation", "wall/op", Unit::Nanoseconds, Better::Neither, |o| {
         (o.count > 0).then(|| o.wall_ns as f64 / o.count as f64)
     }),
+    operation("harness_time", "harness", Unit::Share, Better::Neither, |o| {
+        o.harness_share.filter(|_| o.count > 0)
+    })
+    .closer(),
     SYNCS_PER_OPERATION,
     operation("sync_time", "time in syncs", Unit::Share, Better::Neither, |o| {
         (o.sum_ns > 0).then_some(o.counters.as_ref()?.sync_ns? as f64 / o.sum_ns as f64)
@@ -226,10 +265,8 @@ pub const COLUMNS: &[Column] = &[
     })
     .closer(),
     PEAK_MEMORY,
-    trial("memory_peak_with_page_cache", "peak with page cache", Unit::Bytes, Better::Lower, |m| {
-        Some(m.memory.peak_with_page_cache_bytes? as f64)
-    })
-    .closer(),
+    PEAK_WITHOUT_MAPPED_FILES,
+    PEAK_WITH_PAGE_CACHE,
     trial("cpu_user", "user CPU", Unit::Nanoseconds, Better::Lower, |m| Some(m.cpu.user_ns as f64)),
     trial("cpu_system", "system CPU", Unit::Nanoseconds, Better::Lower, |m| Some(m.cpu.system_ns as f64)),
     trial("disk_allocated", "on disk", Unit::Bytes, Better::Lower, |m| Some(m.disk.allocated_bytes as f64)),
@@ -238,7 +275,7 @@ pub const COLUMNS: &[Column] = &[
     trial("values_stored", "values", Unit::Bytes, Better::Neither, |m| Some(m.stored.value_bytes as f64)),
     SPACE_EFFICIENCY,
     trial("space_amplification_allocated", "space amp.", Unit::Count, Better::Lower, |m| {
-        over(m.disk.allocated_bytes, m.stored.value_bytes)
+        over(m.disk.allocated_bytes, m.stored.value_bytes).filter(|_| m.doubt(SPACE).is_none())
     })
     .closer(),
     trial("space_amplification_apparent", "apparent space amp.", Unit::Count, Better::Lower, |m| {
@@ -276,6 +313,10 @@ pub const COLUMNS: &[Column] = &[
     }),
     trial("settle_syncs", "syncs in settling", Unit::Count, Better::Neither, |m| {
         Some(m.settle_counters.as_ref()?.syncs? as f64)
+    })
+    .closer(),
+    trial("audit_time", "read back", Unit::Nanoseconds, Better::Neither, |m| {
+        Some(m.audit.as_ref()?.took_ns as f64)
     })
     .closer(),
     trial("load_time", "load", Unit::Nanoseconds, Better::Lower, |m| Some(m.load.store_ns as f64)),

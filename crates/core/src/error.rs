@@ -158,10 +158,15 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
+/// The longest word, in bytes, for which another is guessed.
+const LONGEST_NAME: usize = 100;
+
 /// The candidate that `word` was probably meant to be: the one most alike, if any is.
 pub fn meant<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    // Names are short, and comparing long text with long text takes minutes.
     candidates
         .into_iter()
+        .filter(|candidate| word.len().max(candidate.len()) <= LONGEST_NAME)
         .map(|candidate| (strsim::jaro_winkler(word, candidate), candidate))
         .filter(|(likeness, _)| *likeness > 0.75)
         .max_by(|(a, _), (b, _)| a.total_cmp(b))

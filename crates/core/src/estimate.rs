@@ -3,6 +3,7 @@
 use crate::cell::Cell;
 use crate::place::probe::Probe;
 use crate::store::Guarantee;
+use crate::workload::audit;
 
 /// Starting a process, filling its buffers, opening, settling, closing and deleting a store.
 const OVERHEAD_S: f64 = 0.15;
@@ -26,7 +27,14 @@ pub fn seconds(cell: &Cell, operations: u64, probe: &Probe) -> f64 {
     let writes = operations
         * 4.0
         * (CALL_S + per_file_s + value_s + if syncs { sync_s * if folder { 2.0 } else { 1.0 } } else { 0.0 });
-    OVERHEAD_S + load + writes + operations * CALL_S
+    OVERHEAD_S + load + writes + 2.0 * operations * CALL_S + audit_seconds(cell, operations as u64, sync_s)
+}
+
+/// Seconds that reading back what a trial of `cell` left may take, where a sync takes `sync_s`.
+pub fn audit_seconds(cell: &Cell, operations: u64, sync_s: f64) -> f64 {
+    let records = cell.records.from.saturating_add(operations).min(cell.records.to);
+    let sync_s = if cell.guarantee.tier() == Some(Guarantee::Power) { sync_s } else { 0.0 };
+    audit::seconds(records, cell.record_size.mean(), CALL_S, sync_s)
 }
 
 /// Bytes of disk that a trial of `cell` may take at its peak.
@@ -55,6 +63,12 @@ mod tests {
         let small = seconds(&cell("sqlite", "100", Guarantee::Process), 1000, &probe);
         assert!(seconds(&cell("sqlite", "100000", Guarantee::Process), 1000, &probe) > small);
         assert!(seconds(&cell("sqlite", "100", Guarantee::Power), 1000, &probe) > small + 3.0);
+        let (small, large) =
+            (cell("lmdb", "100", Guarantee::Process), cell("lmdb", "1000000", Guarantee::Process));
+        let audit = |cell: &Cell| audit_seconds(cell, 1000, 0.001);
+        assert!(audit(&small) < 0.2 && audit(&large) > 1.0 && audit(&large) < 10.0, "of many only a sample");
+        assert!(audit(&cell("lmdb", "100", Guarantee::Power)) > audit(&small));
+        assert!(seconds(&large, 1000, &probe) > audit(&large));
         assert!(disk_bytes(&cell("flat-folder", "1000", Guarantee::Process), 0) >= 4_096_000.0);
     }
 }

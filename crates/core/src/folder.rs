@@ -1,25 +1,48 @@
 //! The folder of a run: `run.json`, `results.jsonl`, logs. Opened before the first trial; every result is appended and
-//! synced as it comes; a run that was cut off can be gone on with.
+//! synced as it comes; a run that was cut off can be resumed.
+
+mod lines;
+mod room;
+mod whereabouts;
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use rayon::prelude::*;
-use rustix::fs::FlockOperation;
-
+use self::lines::{Lines, Tail};
+use self::room::Room;
+pub use self::room::{is_full, with_room};
+use self::whereabouts::Whereabouts;
 use crate::error::{Error, Exit, Result};
+use crate::guard::{self, Lock, try_lock};
 use crate::result::{FORMAT_VERSION, Run, RunHeader, TrialResult};
+use crate::shown::{in_plain_words, piece, plain_json};
 
 const HEADER: &str = "run.json";
 const RESULTS: &str = "results.jsonl";
+const LOGS: &str = "logs";
+/// What stood after the last result, where that was more than a line cut off.
+const DAMAGED: &str = "results.damaged";
 
 /// A run's folder, open for writing. Only one process at a time can have it.
 #[derive(Debug)]
 pub struct RunFolder {
     path: PathBuf,
     results: File,
+    whereabouts: Whereabouts,
+    room: Room,
     _lock: File,
+}
+
+/// A run that is to be resumed.
+#[derive(Debug)]
+pub struct Resumed {
+    /// Its folder.
+    pub folder: RunFolder,
+    /// What it has so far.
+    pub run: Run,
+    /// What was odd about its files, in sentences.
+    pub notes: Vec<String>,
 }
 
 impl RunFolder {
@@ -32,12 +55,12 @@ impl RunFolder {
         let path = make_unused(runs, name)?;
         RunFolder::begin(&path, header).inspect_err(|_| {
             // It is ours, and nothing has been put into it but by us a moment ago.
-            let _ = fs::remove_dir_all(&path);
+            let _ = guard::remove_made(&path);
         })
     }
 
     fn begin(path: &Path, header: &RunHeader) -> Result<RunFolder> {
-        fs::create_dir(path.join("logs")).map_err(Error::io("making the run folder", path))?;
+        fs::create_dir(path.join(LOGS)).map_err(Error::io("making the run folder", path))?;
         let lock = lock(path)?;
         let text = serde_json::to_string_pretty(header)
             .map_err(|error| Error::new(Exit::Failure, error.to_string()))?;
@@ -49,27 +72,45 @@ impl RunFolder {
         write_synced(&path.join(HEADER), text.as_bytes())
             .map_err(Error::io("writing", &path.join(HEADER)))?;
         sync_directory(path).map_err(Error::io("syncing", path))?;
-        Ok(RunFolder { path: path.to_path_buf(), results, _lock: lock })
+        RunFolder::open(path, results, lock)
     }
 
-    /// Opens the folder of a run that is to be gone on with. A last line that was cut off in writing is dropped.
+    fn open(path: &Path, results: File, lock: File) -> Result<RunFolder> {
+        let whereabouts = Whereabouts::of(path, RESULTS, &results).map_err(Error::io("opening", path))?;
+        Ok(RunFolder { path: path.to_path_buf(), results, whereabouts, room: Room::keep(path), _lock: lock })
+    }
+
+    /// Opens the folder of a run that is to be resumed. What a crash left after the last result goes: a line that was cut off
+    /// is dropped, anything else is kept aside.
     ///
     /// # Errors
     /// When it is not a run, is of another version, or another process is at work on it.
-    pub fn resume(path: &Path) -> Result<(RunFolder, Run)> {
+    pub fn resume(path: &Path) -> Result<Resumed> {
         // Nothing is made in a folder that is no run, and results are read when nobody else can add to them any more.
-        read_header(path)?;
+        let header = read_header(path)?;
         let lock = lock(path)?;
-        let run = read(path)?;
+        let (bytes, lines) = read_lines(path)?;
+        // Git keeps no empty folder.
+        let logs = path.join(LOGS);
+        fs::create_dir_all(&logs).map_err(Error::io("making", &logs))?;
+        let mut notes = told(path, &lines);
         let name = path.join(RESULTS);
         let mut results =
             OpenOptions::new().read(true).append(true).open(&name).map_err(Error::io("opening", &name))?;
-        let mut bytes = Vec::new();
-        results.read_to_end(&mut bytes).map_err(Error::io("reading", &name))?;
-        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |position| position + 1);
-        results.set_len(whole as u64).map_err(Error::io("writing", &name))?;
-        results.seek(io::SeekFrom::End(0)).map_err(Error::io("writing", &name))?;
-        Ok((RunFolder { path: path.to_path_buf(), results, _lock: lock }, run))
+        if lines.tail == Tail::Damaged {
+            let aside = path.join(DAMAGED);
+            append_synced(&aside, &bytes[lines.whole..]).map_err(Error::io("writing", &aside))?;
+            notes.push(format!("what stood after the last result is now in {}", aside.display()));
+        }
+        if lines.tail != Tail::Nothing {
+            results.set_len(lines.whole as u64).map_err(Error::io("writing", &name))?;
+        }
+        if lines.unended {
+            with_room(path, || results.write_all(b"\n").map_err(Error::io("writing", &name)))?;
+        }
+        results.sync_data().map_err(Error::io("writing", &name))?;
+        let folder = RunFolder::open(path, results, lock)?;
+        Ok(Resumed { folder, run: Run { header, trials: lines.trials }, notes })
     }
 
     /// The folder.
@@ -77,19 +118,36 @@ impl RunFolder {
         &self.path
     }
 
-    /// Appends one result and syncs it.
+    /// Whether the folder is where it was, with its results.
     ///
     /// # Errors
-    /// When it can't be written; what was written before is kept.
+    /// [`Exit::NotStorebench`] when something has moved or deleted it meanwhile; the message says where it is.
+    pub fn check(&self) -> Result<()> {
+        self.whereabouts.check()
+    }
+
+    /// Appends one result and syncs it, in the room that was kept for it where the disk is full.
+    ///
+    /// # Errors
+    /// When it can't be written, or has been written to a folder that something has moved or deleted; what was written before
+    /// is kept.
     pub fn append(&mut self, result: &TrialResult) -> Result<()> {
         let mut line =
             serde_json::to_vec(result).map_err(|error| Error::new(Exit::Failure, error.to_string()))?;
         line.push(b'\n');
         let name = self.path.join(RESULTS);
-        self.results
-            .write_all(&line)
-            .and_then(|()| self.results.sync_data())
-            .map_err(Error::io("writing", &name))
+        let results = &mut self.results;
+        let whole = results.metadata().map_err(Error::io("looking at", &name))?.len();
+        let mut write = || {
+            let written = results.write_all(&line).and_then(|()| results.sync_data());
+            written.inspect_err(|_| {
+                // Where this fails too, the next to read the file leaves out what is there of the line.
+                let _ = results.set_len(whole);
+            })
+        };
+        with_room(&self.path, || write().map_err(Error::io("writing", &name)))?;
+        self.room.take_again();
+        self.check()
     }
 }
 
@@ -98,29 +156,60 @@ impl RunFolder {
 /// # Errors
 /// [`Exit::NotStorebench`] when it is not one, [`Exit::OtherVersion`] when another version of the format wrote it.
 pub fn read(path: &Path) -> Result<Run> {
+    read_with_notes(path).map(|(run, _)| run)
+}
+
+/// Reads a run, and says in sentences what is odd about its files.
+///
+/// # Errors
+/// Those of [`read`].
+pub fn read_with_notes(path: &Path) -> Result<(Run, Vec<String>)> {
     let header = read_header(path)?;
+    let (_, lines) = read_lines(path)?;
+    let notes = told(path, &lines);
+    Ok((Run { header, trials: lines.trials }, notes))
+}
+
+fn told(path: &Path, lines: &Lines) -> Vec<String> {
     let name = path.join(RESULTS);
-    let text = fs::read_to_string(&name).map_err(Error::io("reading", &name))?;
-    let lines: Vec<&str> = text.lines().collect();
-    let mut trials: Vec<serde_json::Result<TrialResult>> =
-        lines.par_iter().map(|line| serde_json::from_str(line)).collect();
-    // The last line may have been cut off by a crash.
-    if !text.ends_with('\n') {
-        trials.pop_if(|last| last.is_err());
-    }
-    let numbered = trials.into_iter().enumerate().map(|(index, trial)| {
-        trial.map_err(|error| {
-            let message = format!("{}, line {}: not a result: {error}", name.display(), index + 1);
+    lines.notes.iter().map(|note| format!("{} {note}", name.display())).collect()
+}
+
+fn read_lines(path: &Path) -> Result<(Vec<u8>, Lines)> {
+    let name = path.join(RESULTS);
+    let bytes = read_file(&name).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => {
+            let message = format!("{} is not a whole run: it has no {RESULTS}", path.display());
             Error::new(Exit::NotStorebench, message)
-        })
-    });
-    Ok(Run { header, trials: numbered.collect::<Result<_>>()? })
+        }
+        io::ErrorKind::Other => no_file(&name),
+        _ => Error::io("reading", &name)(error),
+    })?;
+    crate::threads::ready();
+    let lines = lines::read(&bytes).map_err(|(line, error)| {
+        let message =
+            format!("{}, line {line}: not a result: {}", name.display(), in_plain_words(&error.to_string()));
+        Error::new(Exit::NotStorebench, message)
+    })?;
+    Ok((bytes, lines))
+}
+
+/// Reads a file; what is none, such as a pipe, might never end.
+fn read_file(name: &Path) -> io::Result<Vec<u8>> {
+    if !fs::metadata(name)?.is_file() {
+        return Err(io::Error::other("it is not a file"));
+    }
+    fs::read(name)
+}
+
+fn no_file(name: &Path) -> Error {
+    Error::new(Exit::NotStorebench, format!("{} is not a file of a run: it is no file", name.display()))
 }
 
 fn read_header(path: &Path) -> Result<RunHeader> {
     let name = path.join(HEADER);
-    let text = match fs::read_to_string(&name) {
-        Ok(text) => text,
+    let bytes = match read_file(&name) {
+        Ok(bytes) => bytes,
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             let message = if path.exists() {
                 format!("{} is not a run of storebench: it has no {HEADER}", path.display())
@@ -132,10 +221,12 @@ fn read_header(path: &Path) -> Result<RunHeader> {
             };
             return Err(Error::new(Exit::NotStorebench, message));
         }
+        Err(error) if error.kind() == io::ErrorKind::Other => return Err(no_file(&name)),
         Err(error) => return Err(Error::io("reading", &name)(error)),
     };
+    let text = plain_json(&bytes);
     check_version(&text, &name)?;
-    serde_json::from_str(&text).map_err(|error| broken(&name, &error))
+    serde_json::from_slice(&text).map_err(|error| broken(&name, &error))
 }
 
 /// Makes a folder called `name` in `runs`, or `name-2` and so on where there is one.
@@ -156,21 +247,24 @@ pub fn make_unused(runs: &Path, name: &str) -> Result<PathBuf> {
 }
 
 fn broken(name: &Path, error: &serde_json::Error) -> Error {
-    Error::new(Exit::NotStorebench, format!("{} is not the header of a run: {error}", name.display()))
+    Error::new(
+        Exit::NotStorebench,
+        format!("{} is not the header of a run: {}", name.display(), in_plain_words(&error.to_string())),
+    )
 }
 
-fn check_version(text: &str, name: &Path) -> Result<()> {
+fn check_version(text: &[u8], name: &Path) -> Result<()> {
     #[derive(serde::Deserialize)]
     struct Version {
         format: u32,
         storebench: String,
     }
-    let version: Version = serde_json::from_str(text).map_err(|error| broken(name, &error))?;
+    let version: Version = serde_json::from_slice(text).map_err(|error| broken(name, &error))?;
     if version.format != FORMAT_VERSION {
         let message = format!(
             "{} was written by storebench {} in format {}, and this one reads format {FORMAT_VERSION}: use that version, or run the study again",
             name.display(),
-            version.storebench,
+            piece(&version.storebench),
             version.format,
         );
         return Err(Error::new(Exit::OtherVersion, message));
@@ -180,23 +274,32 @@ fn check_version(text: &str, name: &Path) -> Result<()> {
 
 /// Takes the folder for this process, as long as the file is open.
 fn lock(path: &Path) -> Result<File> {
-    let name = path.join(".lock");
-    let file = OpenOptions::new()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .open(&name)
-        .map_err(Error::io("opening", &name))?;
-    rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).map_err(|_| {
-        let message =
-            format!("another storebench is at work on {}: wait for it, or stop it first", path.display());
-        Error::new(Exit::Busy, message)
-    })?;
-    Ok(file)
+    let file = guard::open(path, ".lock")?;
+    let locked = try_lock(&file).map_err(Error::io("locking", &path.join(".lock")))?;
+    let shown = path.display();
+    let (exit, message) = match locked {
+        Lock::Taken => return Ok(file),
+        Lock::Held => {
+            (Exit::Busy, format!("another storebench is at work on {shown}: wait for it, or stop it first"))
+        }
+        Lock::Unsupported => (
+            Exit::Failure,
+            format!("the file system of {shown} has no locks, which keep two runs apart: name another --out"),
+        ),
+    };
+    Err(Error::new(exit, message))
 }
 
 fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = File::create(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+fn append_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    use std::os::unix::fs::OpenOptionsExt;
+    let flags = rustix::fs::OFlags::NOFOLLOW.bits() as i32;
+    let mut file = OpenOptions::new().append(true).create(true).custom_flags(flags).open(path)?;
     file.write_all(bytes)?;
     file.sync_all()
 }

@@ -5,7 +5,8 @@ mod files;
 mod sqlite;
 mod table;
 
-use std::io::Write;
+use std::fs::File;
+use std::io::{self, Read, Write};
 use std::path::Path;
 
 use flate2::Compression;
@@ -15,6 +16,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use crate::cell::Data;
+use crate::shown::quoted;
 use crate::units::{SizeRange, grouped, rough_bytes, three_digits};
 
 /// Values whose bytes are looked at.
@@ -76,7 +78,8 @@ impl Likeness {
             let split = name.rsplit_once(':').filter(|(file, _)| Path::new(file).is_file());
             let Some((file, column)) = split else {
                 return Err(format!(
-                    "{name:?} is no folder and no part of a file: write it like ./thumbnails, data.csv:column or app.db:table.column"
+                    "{} is no folder and no part of a file: write it like ./thumbnails, data.csv:column or app.db:table.column",
+                    quoted(name)
                 ));
             };
             let file = Path::new(file);
@@ -200,6 +203,13 @@ fn evenly((low, high): (u64, u64), mean: f64, largest: u64) -> SizeRange {
         _ => (beyond(high).min(high), high),
     };
     SizeRange { from, to: last + 1 }
+}
+
+/// The first bytes of a file, up to so many.
+fn start(path: &Path, most: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(most as u64).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// How many times smaller deflate makes the values, together, as engines compress neighbours together.

@@ -1,8 +1,9 @@
 //! Plans: a study as TOML, its presets, and how the command line narrows it. An unknown key is an error that names it.
 
+mod explain;
 mod findings;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -10,10 +11,11 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::findings::claims_of;
+pub use self::findings::{ClaimsOver, claims_of};
 use crate::cell::{Background, Cache, Data, GuaranteeChoice, Rate, Tuning};
 use crate::claims::Claim;
 use crate::error::{Error, Exit, Result, meant};
+use crate::shown::{piece, quoted};
 pub use crate::units::Percent;
 use crate::units::{CountRange, SizeRange, as_text, exact_bytes, parse_bytes, parse_duration};
 use crate::workload::driver::{Operation, Visit};
@@ -23,6 +25,9 @@ pub const PLAN_FORMAT: u32 = 1;
 
 /// The most threads that a cell can have: beyond it, it is the machine that is tried, not a store.
 pub const MOST_THREADS: u32 = 1024;
+
+/// The largest record size, in bytes.
+pub const MOST_BYTES: u64 = 1 << 30;
 
 /// A size in bytes, written as people do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
@@ -70,7 +75,7 @@ impl FromStr for Operation {
         Operation::ALL
             .into_iter()
             .find(|operation| operation.name() == text)
-            .ok_or_else(|| format!("{text:?} is not an operation: say insert, get, update or remove"))
+            .ok_or_else(|| format!("{} is not an operation: say insert, get, update or remove", quoted(text)))
     }
 }
 
@@ -162,15 +167,22 @@ pub struct Plan {
     /// The total cache of every engine where tuning is `equal`.
     #[serde(default = "Plan::default_equal_cache")]
     pub equal_cache: Bytes,
-    /// Blocks are added until the interval of every ratio that decides a winner is no wider than this to either side.
+    /// Blocks are added until the interval of every ratio that decides a winner is no wider than this to either side, at one of
+    /// the planned looks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub precision: Option<Percent>,
     /// No block is begun after this time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Period>,
+    /// A store that does not offer a guarantee runs at the next stronger one that it offers.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub at_least: bool,
     /// The stores that claims compare which name none; all where it is empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub claims_among: Vec<String>,
+    /// What claims are about where they don't narrow it; the plan as it is before a preset and options where it is absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claims_over: Option<ClaimsOver>,
     /// Settings of stores, by store and name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub settings: Settings,
@@ -295,13 +307,12 @@ impl Plan {
     /// # Errors
     /// [`Exit::BadPlan`], with the place in the text.
     pub fn parse(text: &str, origin: &str) -> Result<Plan> {
-        let mut plan: Plan = toml::from_str(text).map_err(|error| {
-            Error::new(Exit::BadPlan, format!("the plan {origin} can't be used: {}", explain(text, &error)))
-        })?;
-        findings::note_lines(&mut plan.claims, text);
-        plan.check().map_err(|message| {
+        let wrong = |message: String| {
             Error::new(Exit::BadPlan, format!("the plan {origin} can't be used: {message}"))
-        })?;
+        };
+        let mut plan: Plan = explain::read(text).map_err(wrong)?;
+        findings::note_lines(&mut plan.claims, text);
+        plan.check().map_err(wrong)?;
         Ok(plan)
     }
 
@@ -310,7 +321,7 @@ impl Plan {
     /// # Errors
     /// [`Exit::BadPlan`], also when the file can't be read.
     pub fn read(path: &Path) -> Result<Plan> {
-        let text = std::fs::read_to_string(path).map_err(|error| {
+        let text = explain::text(path).map_err(|error| {
             Error::new(Exit::BadPlan, format!("the plan {} can't be read: {error}", path.display()))
         })?;
         Plan::parse(&text, &path.display().to_string())
@@ -328,7 +339,7 @@ impl Plan {
                 && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
         };
         if !named_well(&self.name) {
-            return Err(format!("name = {:?}: use lower-case letters, digits and hyphens", self.name));
+            return Err(format!("name = {}: use lower-case letters, digits and hyphens", quoted(&self.name)));
         }
         let at_least_one = [
             ("trials", u64::from(self.trials)),
@@ -366,11 +377,17 @@ impl Plan {
         if self.operations > u64::from(u32::MAX) {
             return Err(format!("operations is too large: at most {}", u32::MAX));
         }
-        let largest = self.axes.record_size.iter().map(|size| size.to).max().unwrap_or(0);
-        if largest > 1 << 30 {
-            return Err(format!("record sizes go up to {}: at most 1GiB", exact_bytes(largest)));
+        // A range does not include its upper bound.
+        let too_large = |size: &&SizeRange| size.to - 1 > MOST_BYTES;
+        if let Some(size) = self.axes.record_size.iter().find(too_large) {
+            return Err(format!(
+                "record sizes go up to {} ({size}): at most {}",
+                exact_bytes(size.to - 1),
+                exact_bytes(MOST_BYTES)
+            ));
         }
         self.check_repeated()?;
+        self.claims_over.as_ref().map_or(Ok(()), ClaimsOver::check)?;
         findings::check(&self.claims, &self.claims_among)
     }
 
@@ -392,9 +409,9 @@ impl Plan {
             ("claims_among", self.claims_among.clone()),
         ];
         for (name, values) in lists {
-            let seen_before = |(position, value): &(usize, &String)| values[..*position].contains(value);
-            if let Some((_, twice)) = values.iter().enumerate().find(seen_before) {
-                return Err(format!("{name} names {twice} twice"));
+            let mut seen = HashSet::with_capacity(values.len());
+            if let Some(twice) = values.iter().find(|value| !seen.insert(*value)) {
+                return Err(format!("{name} names {} twice", piece(twice)));
             }
         }
         Ok(())
@@ -411,7 +428,7 @@ impl Plan {
                 if known.is_empty() { "it has none".into() } else { format!("it has {}", known.join(", ")) };
             return Err(Error::new(
                 Exit::BadPlan,
-                format!("the study {} has no preset {name:?}: {known}", self.name),
+                format!("the study {} has no preset {}: {known}", piece(&self.name), quoted(name)),
             ));
         };
         self.apply(changes)
@@ -427,7 +444,11 @@ impl Plan {
                 *value = change;
             }
         }
-        let known_counts = self.axes.records.clone();
+        if !self.claims.is_empty() && self.claims_over.is_none() {
+            self.claims_over = Some(ClaimsOver::of(self));
+        }
+        let known_counts: HashMap<u64, CountRange> =
+            self.axes.records.iter().rev().map(|known| (known.from, *known)).collect();
         set(&mut self.trials, changes.trials);
         set(&mut self.operations, changes.operations);
         set(&mut self.order, changes.order);
@@ -458,8 +479,7 @@ impl Plan {
         for count in &mut self.axes.records {
             // A count given without an upper bound takes the plan's, where the plan has that count.
             if *count == CountRange::starting_at(count.from) {
-                *count =
-                    known_counts.iter().copied().find(|known| known.from == count.from).unwrap_or(*count);
+                *count = known_counts.get(&count.from).copied().unwrap_or(*count);
             }
         }
         self.check().map_err(|message| Error::new(Exit::BadValue, message))
@@ -478,18 +498,6 @@ impl Plan {
 
 fn texts<T: fmt::Display>(values: &[T]) -> Vec<String> {
     values.iter().map(T::to_string).collect()
-}
-
-/// What is wrong with a plan's text: the line, the mistake, and what was probably meant, in one line.
-fn explain(text: &str, error: &toml::de::Error) -> String {
-    let message = error.message().lines().collect::<Vec<_>>().join(", ");
-    let line =
-        error.span().map_or(String::new(), |span| format!("line {}: ", findings::line(text, span.start)));
-    // Serde quotes what it found and then what it expected.
-    let mut quoted = message.split('`').skip(1).step_by(2);
-    let hint = quoted.next().and_then(|found| meant(found, quoted));
-    let hint = hint.map_or(String::new(), |meant| format!(" (did you mean {meant}?)"));
-    format!("{line}{message}{hint}")
 }
 
 /// A study that comes with storebench.
@@ -522,7 +530,7 @@ pub fn find(name: &str) -> Result<Plan> {
     let known = names.join(", ");
     Err(Error::new(
         Exit::BadPlan,
-        format!("there is no study {name:?} (there is {known}) and no file of that name{hint}"),
+        format!("there is no study {} (there is {known}) and no file of that name{hint}", quoted(name)),
     ))
 }
 

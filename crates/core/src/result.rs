@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::cell::Cell;
-use crate::store::{Guarantee, Setting};
+use crate::store::{Guarantee, Setting, StoreBuild};
 
 /// The version of the formats in a run folder.
 pub const FORMAT_VERSION: u32 = 1;
@@ -38,10 +38,13 @@ pub struct RunHeader {
     /// Combinations that were left out, each with its reason.
     pub left_out: Vec<LeftOut>,
     /// Numbers of blocks, those of earlier runs of the same answer included, after which it was planned to look whether
-    /// they tell which store is best, and to stop if so. Intervals must allow for so many looks. Empty where nothing was
-    /// to stop the run early.
+    /// they tell which store is best, or how well figures are known, and to stop if so. Intervals must allow for so many
+    /// looks. Empty where nothing was to stop the run early.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub looks: Vec<u32>,
+    /// Blocks that earlier runs of the same answer have measured of these cells: the seeds of this run's blocks come after theirs.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub blocks_before: u32,
 }
 
 /// A combination that was left out of a run.
@@ -178,8 +181,10 @@ pub enum Outcome {
 pub enum Failure {
     /// The store gave an error.
     Store,
-    /// A value read was wrong, short or missing.
+    /// A value read was wrong, short or missing, or a removed record was still there.
     WrongData,
+    /// It promised `power` and made fewer syncs than that takes.
+    Unsynced,
     /// The disk is full.
     DiskFull,
     /// The process was killed for memory.
@@ -198,6 +203,7 @@ impl Failure {
         match self {
             Failure::Store => "store",
             Failure::WrongData => "wrong-data",
+            Failure::Unsynced => "unsynced",
             Failure::DiskFull => "disk-full",
             Failure::OutOfMemory => "out-of-memory",
             Failure::Crashed => "crashed",
@@ -214,6 +220,9 @@ pub struct Measured {
     pub guarantee: Guarantee,
     /// The engine's version.
     pub store_version: String,
+    /// How the engine was compiled, as far as that can be told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub store_build: Option<StoreBuild>,
     /// The settings, as read back.
     pub settings: Vec<Setting>,
     /// The engine's statistics at the end.
@@ -247,15 +256,52 @@ pub struct Measured {
     /// How the page cache was emptied before the reads of a cold cell: `drop_caches` or `posix_fadvise`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_emptied_by: Option<String>,
+    /// What may still have been in memory then, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_left_warm: Option<String>,
+    /// What was read back after all figures had been taken; absent where the store keeps nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub audit: Option<Audit>,
+    /// Figures that can't be as they seem, and so are ranked nowhere.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub doubts: Vec<Doubt>,
     /// What can't be known here: the figure's name and the reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unknown: Vec<Unknown>,
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
-fn is_zero(number: &u64) -> bool {
-    *number == 0
+fn is_zero<N: Default + PartialEq>(number: &N) -> bool {
+    *number == N::default()
 }
+
+/// What was read back at a trial's end, when nothing was measured any more. All of it was right: else the trial failed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Audit {
+    /// Records that the store was to hold.
+    pub records: u64,
+    /// How many of them were read back and compared, each time: all, or of very many a seeded sample.
+    pub read_back: u64,
+    /// Removed keys that were looked for right after they were removed, before they were put back, and were gone.
+    pub seen_gone: u64,
+    /// Records that were then removed for good, and were gone.
+    pub removed: u64,
+    /// How often the store was closed and opened anew, and read each time; 0 for one that does not persist.
+    pub reopened: u32,
+    /// How long it took, in nanoseconds.
+    pub took_ns: u64,
+}
+
+/// A figure that can't be as it seems.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Doubt {
+    /// The figure's name: now [`SPACE`] alone.
+    pub figure: String,
+    /// Why not.
+    pub reason: String,
+}
+
+/// What the figure is called of which space efficiency tells.
+pub const SPACE: &str = "space";
 
 /// A figure that can't be known on this machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -361,13 +407,17 @@ pub struct OperationResult {
     pub count: u64,
     /// How many failed.
     pub errors: u64,
-    /// From before the first to after the last, generation of values and checks included, in nanoseconds.
+    /// From before the first to after the last, generation of values and checks included and warm-ups not, in nanoseconds.
+    /// Of several threads: from the first one's begin to the last one's end.
     pub wall_ns: u64,
     /// Sum of the latencies, in nanoseconds.
     pub sum_ns: u64,
     /// The time that `count` is a rate over, in nanoseconds: see [`OperationResult::per_second`]. Absent where it is `sum_ns`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_over_ns: Option<u64>,
+    /// In a closed loop: the share of the threads' wall time that the harness spent between their calls, 0 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub harness_share: Option<f64>,
     /// Value bytes written or read.
     pub value_bytes: u64,
     /// Operations done first, to warm up, which are not among these.
@@ -378,8 +428,8 @@ pub struct OperationResult {
     pub put_back: u64,
     /// Latency of single operations.
     pub latency: Latency,
-    /// What the process did meanwhile, all of it: opening the sessions, warming up, putting records back, and in an open
-    /// loop waiting. Only the syncs of warm-ups and of records put back are left out, as far as the threads at work made them.
+    /// What the process did meanwhile, all of it: warming up, putting records back, and in an open loop waiting. Only the
+    /// syncs of warm-ups and of records put back are left out, as far as the threads at work made them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counters: Option<Counters>,
     /// Second by second, where it took longer than one.
@@ -388,8 +438,9 @@ pub struct OperationResult {
 }
 
 impl OperationResult {
-    /// Operations per second. In a closed loop: what all threads together do while each is within the store's calls. In an
-    /// open loop, where latencies overlap and hold waiting: what was achieved by wall time. `None` if none was timed.
+    /// Operations per second. Of one thread in a closed loop: what it does while it is within the store's calls. Of several
+    /// threads, and in an open loop, where latencies overlap and hold waiting: what was achieved by wall time. `None` if none
+    /// was timed.
     pub fn per_second(&self) -> Option<f64> {
         let over_ns = self.rate_over_ns.unwrap_or(self.sum_ns);
         (over_ns > 0).then(|| self.count as f64 / (over_ns as f64 / 1e9))
@@ -419,6 +470,12 @@ pub struct Memory {
     pub base_bytes: u64,
     /// The peak of resident memory, less the base.
     pub peak_above_base_bytes: u64,
+    /// The same without pages of mapped files, which the kernel can drop at any time: the peak less those above the base that were
+    /// resident when the last operation had returned, and no less than all else that was resident then. No kernel tells the peak
+    /// of all else: one that was reached while fewer such pages were resident is understated by the difference, one reached
+    /// while more were is overstated. Absent where the kernel does not count these pages, and in older results.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peak_without_mapped_files_bytes: Option<u64>,
     /// The most that the trial's cgroup was charged for at once, from just before the store was opened until the last
     /// operation had returned: resident memory, page cache, and what the kernel keeps for both.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -480,9 +537,15 @@ impl Written {
 }
 
 impl Measured {
+    /// Why a figure can't be as it seems, if so.
+    pub fn doubt(&self, figure: &str) -> Option<&str> {
+        self.doubts.iter().find(|doubt| doubt.figure == figure).map(|doubt| doubt.reason.as_str())
+    }
+
     /// Bytes of values over bytes allocated on disk; over 1 where compression wins. As in paper 000, keys don't count as data.
+    /// `None` also where the space can't be as it seems.
     pub fn space_efficiency(&self) -> Option<f64> {
-        (self.disk.allocated_bytes > 0)
+        (self.disk.allocated_bytes > 0 && self.doubt(SPACE).is_none())
             .then(|| self.stored.value_bytes as f64 / self.disk.allocated_bytes as f64)
     }
 

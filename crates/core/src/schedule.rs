@@ -8,8 +8,8 @@ use crate::cell::{Background, Cache, Cell, GuaranteeChoice};
 use crate::estimate;
 use crate::plan::Plan;
 use crate::result::LeftOut;
-use crate::store::{StoreDef, Threads};
-use crate::units::rough_bytes;
+use crate::store::{Guarantee, StoreDef, Threads};
+use crate::units::{grouped, rough_bytes};
 
 /// Room that a cell needs on its disk, as a multiple of its values' bytes: log, tables and compaction side by side.
 const ROOM_FACTOR: f64 = 3.0;
@@ -33,24 +33,76 @@ impl Room {
 /// Says what the machine lacks for a background load, if anything.
 pub type Lacking<'a> = &'a dyn Fn(Background) -> Option<String>;
 
+/// The most combinations that a plan can have, those left out included: a slip in a range would take all memory otherwise, and
+/// no user has the time to run as many.
+pub const MOST_COMBINATIONS: u64 = 100_000;
+
 /// A plan's cells, and the combinations that are left out, each with its reason.
+///
+/// # Errors
+/// The arithmetic, when there are more than [`MOST_COMBINATIONS`].
 pub fn cells(
     plan: &Plan,
     stores: &[StoreDef],
     rooms: &[Room],
     lacking: Lacking<'_>,
-) -> (Vec<Cell>, Vec<LeftOut>) {
+) -> Result<(Vec<Cell>, Vec<LeftOut>), String> {
+    check_count(plan, rooms.len())?;
     let mut cells = Vec::new();
     let mut left_out = Vec::new();
-    for cell in combinations(plan, rooms) {
+    for mut cell in combinations(plan, rooms) {
         let store = stores.iter().find(|store| store.name == cell.store);
+        if plan.at_least
+            && let Some(stronger) = stronger(&cell, store).map(GuaranteeChoice::Tier)
+            && !plan.axes.guarantee.contains(&stronger)
+        {
+            cell.guarantee = stronger;
+        }
         let free = rooms.iter().find(|room| room.name == cell.place).map_or(0, |room| room.free_bytes);
         match reason_to_leave_out(plan, &cell, store, free).or_else(|| lacking(cell.background)) {
             Some(reason) => left_out.push(LeftOut { cell, reason }),
             None => cells.push(cell),
         }
     }
-    (cells, left_out)
+    Ok((cells, left_out))
+}
+
+/// Counts the combinations before any is made.
+fn check_count(plan: &Plan, places: usize) -> Result<(), String> {
+    let axes = &plan.axes;
+    let lengths = [
+        ("stores", axes.store.len()),
+        ("record sizes", axes.record_size.len()),
+        ("record counts", axes.records.len()),
+        ("kinds of data", axes.data.len()),
+        ("guarantees", axes.guarantee.len()),
+        ("places", places),
+        ("thread counts", axes.threads.len()),
+        ("rates", axes.rate.len()),
+        ("tunings", axes.tuning.len()),
+        ("cache states", axes.cache.len()),
+        ("backgrounds", axes.background.len()),
+    ];
+    let count: u128 = lengths.iter().map(|(_, length)| *length as u128).fold(1, u128::saturating_mul);
+    if count <= u128::from(MOST_COMBINATIONS) {
+        return Ok(());
+    }
+    let several = lengths.iter().filter(|(_, length)| *length > 1);
+    let factors: Vec<String> =
+        several.map(|(what, length)| format!("{} {what}", grouped(*length as u64))).collect();
+    Err(format!(
+        "{} = {} combinations are too many: at most {}; narrow the axes",
+        factors.join(" x "),
+        u64::try_from(count).map_or_else(|_| count.to_string(), grouped),
+        grouped(MOST_COMBINATIONS)
+    ))
+}
+
+/// The tier at which a cell runs whose store does not offer the one it asks for: the next stronger, if it offers one.
+fn stronger(cell: &Cell, store: Option<&StoreDef>) -> Option<Guarantee> {
+    let asked = cell.guarantee.tier()?;
+    let offers = store?.offers.iter().map(|offer| offer.guarantee);
+    offers.filter(|offered| *offered >= asked).min().filter(|offered| *offered != asked)
 }
 
 fn combinations(plan: &Plan, rooms: &[Room]) -> Vec<Cell> {
@@ -104,8 +156,7 @@ fn reason_to_leave_out(
     if cell.cache == Cache::Cold && store.capabilities.keeps && !store.capabilities.persists {
         return Some(format!("{} keeps nothing when it is closed, as it must be for cold reads", store.name));
     }
-    let inserts = if plan.duration.is_some() { u64::MAX / 2 } else { plan.operations + plan.warm_up };
-    let bytes = cell.expected_bytes(inserts);
+    let bytes = cell.expected_bytes(plan.most_inserts());
     if bytes >= plan.size_limit.0 as f64 {
         let limit = rough_bytes(plan.size_limit.0 as f64);
         return Some(format!("{} of values: over the size limit of {limit}", rough_bytes(bytes)));
@@ -124,6 +175,19 @@ fn reason_to_leave_out(
     })
 }
 
+/// The seed of a block's data and choices, the same for all its cells: the plan's own in the first block, another in each
+/// further one. So an interval over blocks knows what other keys, values and choices of records change, too. By the finaliser
+/// of SplitMix64 (Steele, Lea and Flood, 2014).
+pub fn seed(block: u32, plan_seed: u64) -> u64 {
+    if block == 0 {
+        return plan_seed;
+    }
+    let mixed = plan_seed.wrapping_add(u64::from(block).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
+}
+
 /// The order in which the cells run in a block: every cell once, in an order drawn from the seed.
 pub fn block(cells: usize, block: u32, seed: u64) -> Vec<usize> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed ^ (u64::from(block) << 32));
@@ -138,6 +202,7 @@ pub fn block(cells: usize, block: u32, seed: u64) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cell::Rate;
     use crate::plan;
     use crate::stores::{MEMORY, NULL};
     use std::collections::HashSet;
@@ -155,7 +220,7 @@ mod tests {
 
     #[test]
     fn what_is_too_large_is_left_out_as_in_the_paper() {
-        let (cells, left_out) = cells(&plan(), &[NULL, MEMORY], &rooms(u64::MAX), &|_| None);
+        let (cells, left_out) = cells(&plan(), &[NULL, MEMORY], &rooms(u64::MAX), &|_| None).unwrap();
         // 4 sizes x 5 counts, less the three combinations that paper 000's tables leave empty; 2 kinds of data, 2 stores.
         assert_eq!((cells.len(), left_out.len()), (17 * 4, 3 * 4));
         assert!(left_out.iter().all(|left| left.reason.contains("over the size limit")), "{left_out:?}");
@@ -166,21 +231,48 @@ mod tests {
     #[test]
     fn a_small_disk_and_a_missing_guarantee_are_reasons_too() {
         let mut plan = plan();
-        let (cells, left_out) = super::cells(&plan, &[NULL, MEMORY], &rooms(1000), &|_| None);
+        let (cells, left_out) = super::cells(&plan, &[NULL, MEMORY], &rooms(1000), &|_| None).unwrap();
         assert!(cells.is_empty() && left_out[0].reason.contains("are free"), "{left_out:?}");
         plan.axes.guarantee = vec![GuaranteeChoice::Tier(crate::store::Guarantee::Power)];
         plan.axes.store = vec!["null".into(), "nosuch".into()];
-        let (cells, left_out) = super::cells(&plan, &[NULL, MEMORY], &rooms(u64::MAX), &|_| None);
+        let (cells, left_out) = super::cells(&plan, &[NULL, MEMORY], &rooms(u64::MAX), &|_| None).unwrap();
         assert!(cells.is_empty());
         assert!(left_out[0].reason.contains("does not offer the guarantee power"), "{left_out:?}");
         assert!(left_out[1].reason.contains("does not know"), "{left_out:?}");
     }
 
     #[test]
+    fn at_least_a_guarantee_is_asked_for_where_a_plan_says_so() {
+        let offer = |guarantee| crate::store::Offer { guarantee, ..NULL.offers[0] };
+        let power: &'static [_] = Box::leak(Box::new([offer(Guarantee::None), offer(Guarantee::Power)]));
+        let process: &'static [_] = Box::leak(Box::new([offer(Guarantee::None), offer(Guarantee::Process)]));
+        let stores = [StoreDef { offers: power, ..MEMORY }, StoreDef { offers: process, ..NULL }];
+        let mut plan = plan();
+        plan.axes.record_size.truncate(1);
+        plan.axes.records.truncate(1);
+        plan.axes.data.truncate(1);
+        let run = |plan: &Plan| -> (Vec<String>, usize) {
+            let (cells, left_out) = super::cells(plan, &stores, &rooms(u64::MAX), &|_| None).unwrap();
+            let cells = cells.iter().map(|cell| format!("{} {}", cell.store, cell.guarantee));
+            (cells.collect(), left_out.len())
+        };
+        let tier = GuaranteeChoice::Tier;
+        plan.axes.guarantee = vec![tier(Guarantee::Process)];
+        assert_eq!(run(&plan), (vec!["null process".into()], 1));
+        plan.at_least = true;
+        assert_eq!(run(&plan), (vec!["memory power".into(), "null process".into()], 0));
+        // Never a weaker one, and none twice.
+        plan.axes.guarantee = vec![tier(Guarantee::Process), tier(Guarantee::Power)];
+        assert_eq!(run(&plan), (vec!["null process".into(), "memory power".into()], 2));
+        plan.axes.guarantee = vec![GuaranteeChoice::Default];
+        assert_eq!(run(&plan).0, ["memory default", "null default"]);
+    }
+
+    #[test]
     fn a_store_that_forgets_when_it_is_closed_has_no_cold_reads() {
         let mut plan = plan();
         plan.axes.cache = vec![Cache::Warm, Cache::Cold];
-        let (cells, left_out) = super::cells(&plan, &[NULL, MEMORY], &rooms(u64::MAX), &|_| None);
+        let (cells, left_out) = super::cells(&plan, &[NULL, MEMORY], &rooms(u64::MAX), &|_| None).unwrap();
         let cold = |cell: &&Cell| cell.cache == Cache::Cold;
         assert!(cells.iter().filter(cold).all(|cell| cell.store == "null"));
         assert_eq!(cells.iter().filter(cold).count(), 17 * 2);
@@ -192,11 +284,25 @@ mod tests {
         let mut plan = plan();
         plan.axes.background = vec![Background::None, Background::Video];
         let lacking = |load| (load == Background::Video).then(|| "apt-get install ffmpeg".to_owned());
-        let (cells, left_out) = super::cells(&plan, &[NULL, MEMORY], &rooms(u64::MAX), &lacking);
+        let (cells, left_out) = super::cells(&plan, &[NULL, MEMORY], &rooms(u64::MAX), &lacking).unwrap();
         assert_eq!(cells.len(), 17 * 4);
         assert!(cells.iter().all(|cell| cell.background == Background::None));
         let lacks = left_out.iter().filter(|left| left.reason == "apt-get install ffmpeg");
         assert_eq!(lacks.count(), 17 * 4);
+    }
+
+    #[test]
+    fn too_many_combinations_are_counted_and_not_made() {
+        let mut plan = plan();
+        plan.axes.threads = (1..=1024).collect();
+        plan.axes.rate = (1..=3000).map(Rate::PerSecond).collect();
+        let error = super::cells(&plan, &[NULL, MEMORY], &rooms(u64::MAX), &|_| None).unwrap_err();
+        let arithmetic = "2 stores x 4 record sizes x 5 record counts x 2 kinds of data x 1,024 thread counts x 3,000 rates \
+            = 245,760,000 combinations are too many: at most 100,000";
+        assert!(error.starts_with(arithmetic), "{error}");
+        let mut plan = self::plan();
+        plan.axes.threads = (1..=1024).collect();
+        assert_eq!(super::cells(&plan, &[NULL], &rooms(u64::MAX), &|_| None).unwrap().1.len() % 1024, 0);
     }
 
     #[test]
@@ -208,5 +314,13 @@ mod tests {
         assert_ne!(block(50, 0, 7), (0..50).collect::<Vec<_>>());
         assert_eq!(block(50, 2, 7), block(50, 2, 7));
         assert_ne!(block(50, 0, 7), block(50, 0, 8));
+    }
+    #[test]
+    fn every_block_has_a_seed_of_its_own_that_follows_from_the_plan_s() {
+        assert_eq!(seed(0, 7), 7);
+        assert_eq!(seed(3, 7), seed(3, 7));
+        let all: HashSet<u64> =
+            (0..100).flat_map(|plan| (0..100).map(move |block| seed(block, plan))).collect();
+        assert_eq!(all.len(), 100 * 100);
     }
 }

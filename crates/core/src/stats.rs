@@ -3,19 +3,29 @@
 //! Uncertainty travels with its value ([`Estimate`]). An interval that can't exist is absent, never made up. Intervals
 //! speak of trials: the figure of one trial is one observation, however many operations are behind it.
 
+mod decide;
+pub mod order;
+mod resolution;
 pub mod unpaired;
 
-use std::collections::BTreeMap;
-use std::sync::LazyLock;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{LazyLock, PoisonError, RwLock};
 
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
+pub use self::decide::{Rule, Standing, Terms, decide, decide_at, decide_on};
+pub use self::resolution::{Resolution, Scale};
+
 /// The confidence that intervals aim at.
 pub const CONFIDENCE: f64 = 0.95;
 
-/// From this many shared blocks on, an interval decides whether two stores differ; with fewer, [`THRESHOLD`].
+/// From this many shared blocks on, an interval decides whether two stores differ; with fewer, [`THRESHOLD`]. From this many
+/// trials on, a mean has an interval; two have their range ([`Interval::is_range`]).
 pub const MIN_BLOCKS: usize = 3;
+
+/// The confidence of a range of fewer than [`MIN_BLOCKS`] observations: the median lies between two with this probability.
+const RANGE_CONFIDENCE: f64 = 0.5;
 
 /// Where no interval exists, figures within this share of the best are too close to call (as in paper 000's scripts).
 pub const THRESHOLD: f64 = 0.05;
@@ -48,8 +58,8 @@ pub struct Interval {
     pub low: f64,
     /// Its upper end.
     pub high: f64,
-    /// The confidence that it really has under its assumptions: [`CONFIDENCE`], or a little less where the number of
-    /// trials allows no more.
+    /// The confidence that it really has under its assumptions: [`CONFIDENCE`]; more where it allows for further
+    /// comparisons or looks; a little less where the number of trials allows no more; half for a range.
     pub confidence: f64,
 }
 
@@ -57,6 +67,17 @@ impl Interval {
     /// Whether a value lies within, ends included.
     pub fn contains(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
+    }
+
+    /// Whether it is the least and the greatest of too few observations for an interval worth the name.
+    pub fn is_range(&self) -> bool {
+        self.confidence <= RANGE_CONFIDENCE
+    }
+
+    /// The least and the greatest of few values. `None` of no values.
+    fn range(values: impl Iterator<Item = f64> + Clone) -> Option<Interval> {
+        let low = values.clone().reduce(f64::min)?;
+        Some(Interval { low, high: values.reduce(f64::max)?, confidence: RANGE_CONFIDENCE })
     }
 }
 
@@ -77,7 +98,8 @@ pub struct Summary {
     pub trials: usize,
     /// Which mean [`Summary::mean`] is.
     pub mean_kind: MeanKind,
-    /// The mean, with Student's t-interval (for the geometric mean: of the logarithms); from two trials on.
+    /// The mean, with Student's t-interval (for the geometric mean: of the logarithms) from [`MIN_BLOCKS`] trials on; of two,
+    /// with their range.
     pub mean: Estimate,
     /// The median, with the interval by interpolated order statistics; from five trials on.
     pub median: Estimate,
@@ -115,12 +137,22 @@ fn mean_at(values: &[f64], confidence: f64) -> Option<(MeanKind, Estimate)> {
 static QUANTILES: LazyLock<Vec<f64>> =
     LazyLock::new(|| (1..=64).map(|degrees| t_quantile_exact(degrees, CONFIDENCE)).collect());
 
+/// The same at other confidences, by degrees of freedom and the bits of the confidence, as they are asked for.
+static OTHER_QUANTILES: LazyLock<RwLock<HashMap<(usize, u64), f64>>> = LazyLock::new(RwLock::default);
+
 /// The quantile of Student's t distribution that is the half-width factor of a two-sided interval: of 97.5 % for 95 %.
 fn t_quantile(degrees: usize, confidence: f64) -> f64 {
-    match QUANTILES.get(degrees.wrapping_sub(1)).filter(|_| confidence == CONFIDENCE) {
-        Some(quantile) => *quantile,
-        None => t_quantile_exact(degrees, confidence),
+    if let Some(quantile) = QUANTILES.get(degrees.wrapping_sub(1)).filter(|_| confidence == CONFIDENCE) {
+        return *quantile;
     }
+    let key = (degrees, confidence.to_bits());
+    // A lock that a panic left behind holds nothing half done.
+    let known = OTHER_QUANTILES.read().unwrap_or_else(PoisonError::into_inner).get(&key).copied();
+    known.unwrap_or_else(|| {
+        let quantile = t_quantile_exact(degrees, confidence);
+        OTHER_QUANTILES.write().unwrap_or_else(PoisonError::into_inner).insert(key, quantile);
+        quantile
+    })
 }
 
 fn t_quantile_exact(degrees: usize, confidence: f64) -> f64 {
@@ -130,8 +162,8 @@ fn t_quantile_exact(degrees: usize, confidence: f64) -> f64 {
     }
 }
 
-/// The arithmetic mean with Student's t-interval (from two observations on), which is exact for normal observations.
-/// `None` without observations.
+/// The arithmetic mean with Student's t-interval, which is exact for normal observations; of two observations with their
+/// range. `None` without observations.
 pub fn arithmetic_mean(values: &[f64]) -> Option<Estimate> {
     arithmetic_mean_at(values, CONFIDENCE)
 }
@@ -145,16 +177,26 @@ fn arithmetic_mean_at(values: &[f64], confidence: f64) -> Option<Estimate> {
         return Some(exact);
     }
     let mean = values.iter().sum::<f64>() / n as f64;
-    let interval = (n >= 2).then(|| {
-        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-        let half = t_quantile(n - 1, confidence) * (squares / (n - 1) as f64 / n as f64).sqrt();
-        Interval { low: mean - half, high: mean + half, confidence }
-    });
+    let interval = match n {
+        1 => None,
+        few if few < MIN_BLOCKS => Interval::range(values.iter().copied()),
+        _ => {
+            let half = t_quantile(n - 1, confidence) * standard_error(values, mean);
+            Some(Interval { low: mean - half, high: mean + half, confidence })
+        }
+    };
     Some(Estimate { value: mean, interval })
 }
 
-/// The geometric mean with Student's t-interval on the logarithms, which is exact for log-normal observations.
-/// `None` without observations, or if one isn't positive.
+/// The standard error of the mean of at least two observations.
+fn standard_error(values: &[f64], mean: f64) -> f64 {
+    let n = values.len() as f64;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    (squares / (n - 1.0) / n).sqrt()
+}
+
+/// The geometric mean with Student's t-interval on the logarithms, which is exact for log-normal observations; of two
+/// observations with their range. `None` without observations, or if one isn't positive.
 pub fn geometric_mean(values: &[f64]) -> Option<Estimate> {
     geometric_mean_at(values, CONFIDENCE)
 }
@@ -167,12 +209,19 @@ fn geometric_mean_at(values: &[f64], confidence: f64) -> Option<Estimate> {
         return Some(exact);
     }
     let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
-    arithmetic_mean_at(&logs, confidence).map(exp)
+    let mean = arithmetic_mean_at(&logs, confidence).map(exp);
+    // Of few values the range is that of the values themselves, which their logarithms would miss by a rounding error.
+    let range = Interval::range(values.iter().copied());
+    mean.map(|mean| match mean.interval {
+        Some(interval) if interval.is_range() => Estimate { interval: range, ..mean },
+        _ => mean,
+    })
 }
 
 /// Any mean of equal observations is their value, which sums and logarithms would miss by a rounding error.
 fn all_alike(values: &[f64], confidence: f64) -> Option<Estimate> {
     let value = *values.first().filter(|first| values.iter().all(|value| value == *first))?;
+    let confidence = if values.len() < MIN_BLOCKS { RANGE_CONFIDENCE } else { confidence };
     let interval = Interval { low: value, high: value, confidence };
     Some(Estimate { value, interval: (values.len() >= 2).then_some(interval) })
 }
@@ -239,7 +288,8 @@ pub type Series<K> = BTreeMap<K, f64>;
 pub struct Ratio {
     /// Blocks in which both have a figure.
     pub blocks: usize,
-    /// The geometric mean of `a / b` over those blocks, with Student's t-interval on the logarithms (from two blocks on).
+    /// The geometric mean of `a / b` over those blocks, with Student's t-interval on the logarithms from [`MIN_BLOCKS`] blocks
+    /// on; of two, with the range.
     pub ratio: Estimate,
 }
 
@@ -251,91 +301,17 @@ pub fn compare<K: Ord>(a: &Series<K>, b: &Series<K>) -> Option<Ratio> {
 
 /// The same, with an interval at another confidence.
 pub fn compare_at<K: Ord>(a: &Series<K>, b: &Series<K>, confidence: f64) -> Option<Ratio> {
+    ratio_at(&ratios(a, b)?, confidence)
+}
+
+/// The ratios `a / b` of the shared blocks; `None` if one has none.
+fn ratios<K: Ord>(a: &Series<K>, b: &Series<K>) -> Option<Vec<f64>> {
     let pairs = a.iter().filter_map(|(block, a)| b.get(block).map(|b| (*a, *b)));
-    let ratios: Option<Vec<f64>> = pairs.map(|(a, b)| (a > 0.0 && b > 0.0).then_some(a / b)).collect();
-    let ratios = ratios?;
-    geometric_mean_at(&ratios, confidence).map(|ratio| Ratio { blocks: ratios.len(), ratio })
+    pairs.map(|(a, b)| (a > 0.0 && b > 0.0).then_some(a / b)).collect()
 }
 
-/// By what rule it was said whether a store is too close to call with the best.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Rule {
-    /// There are at least [`MIN_BLOCKS`] shared blocks: whether the interval of the ratio to the best includes 1.
-    Interval,
-    /// There are fewer, or no ratio: whether the ratio, or where there is none the figure, is within [`THRESHOLD`] of the
-    /// best's.
-    Threshold,
-}
-
-/// How one store stands to the best.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Standing {
-    /// The store's position in the list given to [`decide`].
-    pub index: usize,
-    /// Its figure over trials.
-    pub figure: Summary,
-    /// How many times worse than the best it is: over 1 is worse, whichever direction is better. Absent for the best
-    /// itself and where there is no ratio.
-    pub times_worse: Option<Ratio>,
-    /// Whether it is the best, or too close to call with it.
-    pub wins: bool,
-    /// What decided that; absent for the best itself.
-    pub rule: Option<Rule>,
-}
-
-/// Ranks stores by a figure and says which are too close to call with the best. The best comes first, then the others by
-/// their figure ([`Summary::mean`]); stores without a figure are left out. Empty for [`Better::Neither`].
-pub fn decide<K: Ord>(stores: &[Series<K>], better: Better) -> Vec<Standing> {
-    decide_at(stores, better, CONFIDENCE)
-}
-
-/// The same, by intervals at another confidence.
-pub fn decide_at<K: Ord>(stores: &[Series<K>], better: Better, confidence: f64) -> Vec<Standing> {
-    if better == Better::Neither {
-        return Vec::new();
-    }
-    let mut standings: Vec<Standing> =
-        stores.iter().enumerate().filter_map(|(i, s)| unranked(i, s)).collect();
-    standings.sort_by(|a, b| {
-        let order = a.figure.mean.value.total_cmp(&b.figure.mean.value);
-        if better == Better::Lower { order } else { order.reverse() }
-    });
-    let Some((best, others)) = standings.split_first_mut() else { return standings };
-    best.wins = true;
-    for other in others {
-        let (worse, good) = match better {
-            Better::Higher => (&stores[best.index], &stores[other.index]),
-            Better::Lower | Better::Neither => (&stores[other.index], &stores[best.index]),
-        };
-        other.times_worse = compare_at(worse, good, confidence);
-        let interval = other.times_worse.filter(|r| r.blocks >= MIN_BLOCKS).and_then(|r| r.ratio.interval);
-        (other.wins, other.rule) = match interval {
-            Some(interval) => (interval.low <= 1.0, Some(Rule::Interval)),
-            None => {
-                // Where a trial is missing, means are of other blocks than those that both ran in.
-                let wins = match other.times_worse {
-                    Some(times) => times.ratio.value <= 1.0 + THRESHOLD,
-                    None => within_threshold(best.figure.mean.value, other.figure.mean.value, better),
-                };
-                (wins, Some(Rule::Threshold))
-            }
-        };
-    }
-    standings
-}
-
-fn unranked<K>(index: usize, series: &Series<K>) -> Option<Standing> {
-    let values: Vec<f64> = series.values().copied().collect();
-    let figure = Summary::of(&values)?;
-    Some(Standing { index, figure, times_worse: None, wins: false, rule: None })
-}
-
-fn within_threshold(best: f64, other: f64, better: Better) -> bool {
-    match better {
-        Better::Higher => best <= other * (1.0 + THRESHOLD),
-        Better::Lower | Better::Neither => other <= best * (1.0 + THRESHOLD),
-    }
+fn ratio_at(ratios: &[f64], confidence: f64) -> Option<Ratio> {
+    geometric_mean_at(ratios, confidence).map(|ratio| Ratio { blocks: ratios.len(), ratio })
 }
 
 #[cfg(test)]
@@ -422,20 +398,6 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_higher_confidence_takes_a_wider_interval() {
-        // The 99.5 % quantile with two degrees of freedom is 9.9248, from tables.
-        assert!((t_quantile(2, 0.99) - 9.924_843).abs() < 1e-5);
-        let stores = [series(&[1.0, 1.0, 1.0]), series(&[1.1, 1.2, 1.15])];
-        assert_eq!(winners(&decide(&stores, Better::Lower)), [0]);
-        let standings = decide_at(&stores, Better::Lower, 0.999);
-        assert_eq!(winners(&standings), [0, 1]);
-        assert_eq!(standings[1].times_worse.unwrap().ratio.interval.unwrap().confidence, 0.999);
-        let summary = Summary::at(&[1.0, 2.0, 3.0], 0.999).unwrap().mean.interval.unwrap();
-        assert_eq!(summary.confidence, 0.999);
-        assert!(summary.high > Summary::of(&[1.0, 2.0, 3.0]).unwrap().mean.interval.unwrap().high);
-    }
-
-    #[test]
     fn intervals_that_cannot_exist_are_absent() {
         assert_eq!(Summary::of(&[]), None);
         assert_eq!(Summary::of(&[1.0, f64::NAN]), None);
@@ -446,6 +408,24 @@ pub(crate) mod tests {
         assert_eq!(four.median.value, 3.0);
         let five = median(&[5.0, 1.0, 3.0, 2.0, 4.0]).unwrap().interval.unwrap();
         assert_eq!((five.low, five.high, five.confidence), (1.0, 5.0, 0.9375));
+    }
+
+    #[test]
+    fn two_observations_have_a_range_and_no_interval() {
+        // Student's t would say that the mean of these lies between 7e-50 and 4e54.
+        for mean in [geometric_mean(&[1.0, 25_000.0]).unwrap(), arithmetic_mean(&[25_000.0, 1.0]).unwrap()] {
+            let range = mean.interval.unwrap();
+            assert_eq!((range.low, range.high, range.confidence), (1.0, 25_000.0, 0.5));
+            assert!(range.is_range());
+        }
+        assert!(geometric_mean(&[3.0, 3.0]).unwrap().interval.unwrap().is_range());
+        assert!(!geometric_mean(&[3.0, 3.0, 4.0]).unwrap().interval.unwrap().is_range());
+        let pair = |ns: f64| Series::from([(0, 1.0), (1, ns)]);
+        let ratio = compare(&pair(8.0), &pair(2.0)).unwrap().ratio;
+        assert_eq!(
+            ratio.interval.map(|range| (range.low, range.high, range.is_range())),
+            Some((1.0, 4.0, true))
+        );
     }
 
     #[test]
@@ -466,16 +446,6 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_store_that_is_better_where_both_ran_is_not_called_worse() {
-        // The second lacks the block in which both would have been quick.
-        let first = Series::from([(0, 10.0), (1, 50.0), (2, 50.0)]);
-        let second = Series::from([(1, 45.0), (2, 45.0)]);
-        let standings = decide(&[first, second], Better::Lower);
-        assert_eq!((standings[0].index, standings[1].rule), (0, Some(Rule::Threshold)));
-        assert!(standings[1].times_worse.unwrap().ratio.value < 1.0 && standings[1].wins);
-    }
-
-    #[test]
     fn zeros_make_the_mean_arithmetic() {
         let summary = Summary::of(&[0.0, 2.0, 4.0]).unwrap();
         assert_eq!((summary.mean_kind, summary.mean.value), (MeanKind::Arithmetic, 2.0));
@@ -492,14 +462,6 @@ pub(crate) mod tests {
         }
     }
 
-    fn series(values: &[f64]) -> Series<usize> {
-        values.iter().copied().enumerate().collect()
-    }
-
-    fn winners(standings: &[Standing]) -> Vec<usize> {
-        standings.iter().filter(|standing| standing.wins).map(|standing| standing.index).collect()
-    }
-
     #[test]
     fn only_shared_blocks_are_compared() {
         let a: Series<u32> = [(0, 2.0), (1, 4.0), (7, 1000.0)].into();
@@ -509,40 +471,5 @@ pub(crate) mod tests {
         assert!((ratio.ratio.value - 2.0).abs() < 1e-12);
         assert!(compare(&a, &[(5, 1.0)].into()).is_none());
         assert!(compare(&a, &[(0, 0.0)].into()).is_none());
-    }
-
-    #[test]
-    fn three_blocks_decide_by_interval_where_pairs_agree() {
-        // The second is always 3 % slower, though blocks differ a hundredfold; the third varies too much to tell.
-        let stores = [series(&[1.0, 10.0, 100.0]), series(&[1.03, 10.31, 102.9]), series(&[0.5, 30.0, 80.0])];
-        let standings = decide(&stores, Better::Lower);
-        assert_eq!(winners(&standings), [0, 2]);
-        assert!(standings[1..].iter().all(|standing| standing.rule == Some(Rule::Interval)));
-    }
-
-    #[test]
-    fn fewer_blocks_decide_by_threshold() {
-        let stores = [series(&[1.06]), series(&[1.0]), series(&[1.05]), series(&[])];
-        let standings = decide(&stores, Better::Lower);
-        assert_eq!(winners(&standings), [1, 2]);
-        assert_eq!(standings.len(), 3);
-        assert!(standings[1..].iter().all(|standing| standing.rule == Some(Rule::Threshold)));
-        assert_eq!(standings[0].rule, None);
-        let higher = decide(&stores, Better::Higher);
-        assert_eq!(winners(&higher), [0, 2]);
-        assert!(higher[2].times_worse.unwrap().ratio.value > 1.0);
-    }
-
-    #[test]
-    fn nothing_wins_by_a_figure_without_a_direction() {
-        assert!(decide(&[series(&[1.0])], Better::Neither).is_empty());
-        assert!(decide::<u32>(&[], Better::Lower).is_empty());
-    }
-
-    #[test]
-    fn a_figure_of_zero_is_decided_by_threshold() {
-        let standings = decide(&[series(&[0.0; 4]), series(&[1.0; 4])], Better::Lower);
-        assert_eq!(winners(&standings), [0]);
-        assert_eq!(standings[1].rule, Some(Rule::Threshold));
     }
 }

@@ -1,12 +1,16 @@
 //! What a store is: the traits that every engine, folder layout and server implements, and the table
 //! entry ([`StoreDef`]) that says what it can do and which guarantees it gives.
 
+mod build;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+
+pub use self::build::StoreBuild;
 
 /// What an acknowledged write survives. The order is the order of safety.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -173,6 +177,11 @@ pub trait Store: Send + Sync {
     /// The settings that matter, as the engine reads them back now.
     fn settings(&self) -> Result<Vec<Setting>>;
 
+    /// How the engine was compiled, as far as that can be told. Looked at when the operations are over.
+    fn build(&self) -> Option<StoreBuild> {
+        None
+    }
+
     /// The engine's own statistics, where it offers them.
     fn statistics(&self) -> Result<Vec<Setting>> {
         Ok(Vec::new())
@@ -182,7 +191,8 @@ pub trait Store: Send + Sync {
     fn close(self: Box<Self>) -> Result<()>;
 }
 
-/// One thread's handle on an open store.
+/// One thread's handle on an open store, for as long as that is open. Between two calls it holds nothing that another
+/// session would have to wait for, and no old state of the store.
 ///
 /// A write has, when it returns, the store's [`Guarantee`]. Implementations do nothing here that an application
 /// using the engine well would not do: no copies that the engine does not need, statements prepared, handles kept.

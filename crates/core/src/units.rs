@@ -4,6 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
+use crate::shown::quoted;
+
 const BINARY: [(&str, u64); 5] =
     [("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("B", 1)];
 
@@ -19,10 +21,10 @@ pub fn parse_bytes(text: &str) -> Result<u64, String> {
         "m" | "M" | "MiB" | "mib" => 1 << 20,
         "g" | "G" | "GiB" | "gib" => 1 << 30,
         "t" | "T" | "TiB" | "tib" => 1 << 40,
-        _ => return Err(format!("{text:?} is not a size: write it like 512B, 4KiB, 1MiB or 10GiB")),
+        _ => return Err(format!("{} is not a size: write it like 512B, 4KiB, 1MiB or 10GiB", quoted(text))),
     };
     scaled(number, factor)
-        .ok_or_else(|| format!("{text:?} is not a size: write it like 512B, 4KiB, 1MiB or 10GiB"))
+        .ok_or_else(|| format!("{} is not a size: write it like 512B, 4KiB, 1MiB or 10GiB", quoted(text)))
 }
 
 /// Reads a count: `1000`, `1_000`, `100k`, `1M` (decimal).
@@ -35,9 +37,10 @@ pub fn parse_count(text: &str) -> Result<u64, String> {
         "" => 1,
         "k" | "K" => 1_000,
         "m" | "M" => 1_000_000,
-        _ => return Err(format!("{text:?} is not a count: write it like 1000, 100k or 1M")),
+        _ => return Err(format!("{} is not a count: write it like 1000, 100k or 1M", quoted(text))),
     };
-    scaled(number, factor).ok_or_else(|| format!("{text:?} is not a count: write it like 1000, 100k or 1M"))
+    scaled(number, factor)
+        .ok_or_else(|| format!("{} is not a count: write it like 1000, 100k or 1M", quoted(text)))
 }
 
 /// Reads a duration: `30s`, `10m`, `2h`, `500ms`.
@@ -51,14 +54,14 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
         "s" => 1.0,
         "m" | "min" => 60.0,
         "h" => 3600.0,
-        _ => return Err(format!("{text:?} is not a duration: write it like 500ms, 30s, 10m or 2h")),
+        _ => return Err(format!("{} is not a duration: write it like 500ms, 30s, 10m or 2h", quoted(text))),
     };
     number
         .replace('_', "")
         .parse::<f64>()
         .ok()
         .and_then(|value| Duration::try_from_secs_f64(value * seconds).ok())
-        .ok_or_else(|| format!("{text:?} is not a duration: write it like 500ms, 30s, 10m or 2h"))
+        .ok_or_else(|| format!("{} is not a duration: write it like 500ms, 30s, 10m or 2h", quoted(text)))
 }
 
 fn split_unit(text: &str) -> (&str, &str) {
@@ -186,11 +189,12 @@ impl FromStr for SizeRange {
             }
         };
         if from == 0 {
-            return Err(format!("the record size {text:?} starts at 0: values have at least 1 byte"));
+            return Err(format!("the record size {} starts at 0: values have at least 1 byte", quoted(text)));
         }
         if to <= from {
             return Err(format!(
-                "the record size {text:?} is empty: write FROM..TO with FROM less than TO, like 1KiB..10KiB"
+                "the record size {} is empty: write FROM..TO with FROM less than TO, like 1KiB..10KiB",
+                quoted(text)
             ));
         }
         Ok(SizeRange { from, to })
@@ -231,11 +235,16 @@ impl FromStr for CountRange {
             None => CountRange::starting_at(parse_count(text)?),
         };
         if range.to > MOST_RECORDS {
-            return Err(format!("the record count {text:?} is too large: at most {}", grouped(MOST_RECORDS)));
+            return Err(format!(
+                "the record count {} is too large: at most {}",
+                quoted(text),
+                grouped(MOST_RECORDS)
+            ));
         }
         if range.from == 0 || range.to <= range.from {
             return Err(format!(
-                "the record count {text:?} is empty: write FROM..TO with 0 < FROM < TO, like 1000..5000"
+                "the record count {} is empty: write FROM..TO with 0 < FROM < TO, like 1000..5000",
+                quoted(text)
             ));
         }
         Ok(range)
@@ -260,7 +269,7 @@ impl FromStr for Percent {
             .filter(|share: &f64| *share > 0.0 && *share <= 100.0)
             .map(Percent)
             .ok_or_else(|| {
-                format!("{text:?} is not a share: write it like 5%, more than 0% and at most 100%")
+                format!("{} is not a share: write it like 5%, more than 0% and at most 100%", quoted(text))
             })
     }
 }

@@ -1,17 +1,19 @@
-//! Finds the system libraries that stores need, and says what to install when one is missing.
+//! Finds the libraries of the stores that are linked as such: builds of their authors' sources that scripts/engines.sh keeps,
+//! the system's, or those that the user names. Says what to do when one is missing.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::{env, fs};
 
-/// A system library: how to see that it is there, and what to install when it is not.
-struct Library {
+/// A library: how to see that it is there, and what to install when it is not.
+pub struct Library {
     /// The Cargo feature, which is the store's name too.
-    feature: &'static str,
+    pub feature: &'static str,
     /// The engine's name.
     engine: &'static str,
     /// What the linker calls it.
-    link: &'static str,
+    pub link: &'static str,
     /// A function of it.
     symbol: &'static str,
     header: &'static str,
@@ -19,9 +21,14 @@ struct Library {
     homebrew: &'static str,
     /// The variable that names a folder with `include` and `lib` in it.
     variable: &'static str,
+    /// Where scripts/engines.sh can build it: the variable that is `system` where the system's is wanted all the same.
+    choice: Option<&'static str>,
+    /// What only stands in a library that checks its assertions: a piece of a symbol's name, or of what it then says.
+    pub assertions: &'static [&'static str],
 }
 
-const LEVELDB: Library = Library {
+/// Upstream's build of LevelDB has no assertion left, so it does not need what a failed one calls.
+pub const LEVELDB: Library = Library {
     feature: "leveldb",
     engine: "LevelDB",
     link: "leveldb",
@@ -30,9 +37,26 @@ const LEVELDB: Library = Library {
     debian: "libleveldb-dev",
     homebrew: "leveldb",
     variable: "LEVELDB_DIR",
+    choice: Some("LEVELDB"),
+    assertions: &["__assert_fail", "__assert_rtn"],
 };
 
-const BERKELEY_DB: Library = Library {
+/// A release of RocksDB has no sync points, which its tests wait at.
+pub const ROCKSDB: Library = Library {
+    feature: "rocksdb",
+    engine: "RocksDB",
+    link: "rocksdb",
+    symbol: "rocksdb_open",
+    header: "rocksdb/c.h",
+    debian: "librocksdb-dev",
+    homebrew: "rocksdb",
+    variable: "ROCKSDB_DIR",
+    choice: Some("ROCKSDB"),
+    assertions: &["_ZN7rocksdb9SyncPoint"],
+};
+
+/// Berkeley DB checks its assertions where it was configured with --enable-diagnostic, and then says this.
+pub const BERKELEY_DB: Library = Library {
     feature: "berkeleydb",
     engine: "Berkeley DB 5.3",
     link: "db",
@@ -41,127 +65,140 @@ const BERKELEY_DB: Library = Library {
     debian: "libdb5.3-dev",
     homebrew: "berkeley-db@5",
     variable: "BERKELEYDB_DIR",
+    choice: None,
+    assertions: &["assert failure: %s"],
 };
 
-type Result<T> = std::result::Result<T, Box<dyn Error>>;
+pub type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// Finds what the features that are on need.
-///
-/// # Errors
-/// What is missing, and what to install.
-pub fn provide() -> Result<()> {
-    if has_feature("LEVELDB") {
-        use_library(&LEVELDB, cc::Build::new().cpp(true).std("c++17"), "leveldb.cc")?;
-    }
-    if has_feature("BERKELEYDB") {
-        use_library(&BERKELEY_DB, &mut cc::Build::new(), "berkeleydb.c")?;
-    }
-    if has_feature("ROCKSDB") {
-        tell_rocksdb_version()?;
-    }
-    Ok(())
+/// A library that was found.
+pub struct Found {
+    /// Its folder, with `include` and `lib`; `None` where the compiler finds it by itself.
+    pub prefix: Option<PathBuf>,
+    /// Where it comes from, in words.
+    pub source: String,
+    /// What its compiler was told, where that is known.
+    pub flags: Option<String>,
+    /// Whether it is linked into the program.
+    pub is_static: bool,
 }
 
-fn has_feature(name: &str) -> bool {
-    env::var_os(format!("CARGO_FEATURE_{name}")).is_some()
+impl Found {
+    /// The folder of its headers.
+    pub fn include(&self) -> PathBuf {
+        self.prefix.as_ref().map_or("/usr/include".into(), |prefix| prefix.join("include"))
+    }
 }
 
-/// Gives the folder that the library lies in, or `None` where the compiler finds it by itself.
-fn find(library: &Library) -> Result<Option<PathBuf>> {
-    println!("cargo:rerun-if-env-changed={}", library.variable);
-    for prefix in prefixes(library) {
-        if links(library, prefix.as_deref())? {
-            return Ok(prefix);
+impl Library {
+    /// Finds it: where the user says, else among what scripts/engines.sh built, else in the system.
+    ///
+    /// # Errors
+    /// What is missing, and what to install.
+    pub fn find(&self) -> Result<Found> {
+        println!("cargo:rerun-if-env-changed={}", self.variable);
+        if let Some(folder) = env::var_os(self.variable) {
+            let prefix = Some(PathBuf::from(folder));
+            return match self.links(prefix.as_deref())? {
+                true => Ok(Found {
+                    source: format!("the library that {} names", self.variable),
+                    ..Found::of_system(prefix)
+                }),
+                false => Err(self.missing().into()),
+            };
         }
+        if let Some(built) = self.built()? {
+            return Ok(built);
+        }
+        for prefix in self.prefixes() {
+            if self.links(prefix.as_deref())? {
+                return Ok(Found::of_system(prefix));
+            }
+        }
+        Err(self.missing().into())
     }
-    Err(missing(library).into())
-}
 
-fn missing(library: &Library) -> String {
-    let Library { feature, engine, debian, homebrew, variable, .. } = library;
-    format!(
-        "the library and header of {engine} were not found. Install them (Debian, Ubuntu: apt install {debian}; \
-         macOS: brew install {homebrew}), or name their folder in {variable}, or build without this store \
-         (--no-default-features and --features with all but {feature})"
-    )
-}
-
-/// Where the library may be: where the user says, else where the compiler looks, else where Homebrew puts it.
-fn prefixes(library: &Library) -> Vec<Option<PathBuf>> {
-    if let Some(folder) = env::var_os(library.variable) {
-        return vec![Some(folder.into())];
+    /// What scripts/engines.sh built of its authors' sources, if it did.
+    fn built(&self) -> Result<Option<Found>> {
+        let Some(choice) = self.choice else { return Ok(None) };
+        println!("cargo:rerun-if-env-changed={choice}");
+        if env::var_os(choice).is_some_and(|choice| choice == "system") {
+            return Ok(None);
+        }
+        let package = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
+        let script = package.join("../../scripts/engines.sh");
+        // Who builds the package without the repository has no such script.
+        if !script.exists() {
+            return Ok(None);
+        }
+        println!("cargo:rerun-if-changed={}", script.display());
+        let output = Command::new("sh").arg(&script).arg("--where").arg(self.feature).output()?;
+        let Some(prefix) = String::from_utf8(output.stdout)?.lines().next().map(PathBuf::from) else {
+            println!(
+                "cargo:warning={} is not built from its authors' sources yet, so the system's library is looked for: \
+                 scripts/engines.sh {} builds it (as `make` does); {choice}=system says that the system's is meant",
+                self.engine, self.feature
+            );
+            return Ok(None);
+        };
+        let recipe = prefix.join("BUILD");
+        println!("cargo:rerun-if-changed={}", recipe.display());
+        let recipe = fs::read_to_string(recipe)?;
+        let line = |name: &str| recipe.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
+        Ok(Some(Found {
+            source: "its authors' sources, built by storebench".into(),
+            flags: Some(
+                [line("flags"), line("compiler")].into_iter().flatten().collect::<Vec<_>>().join("; "),
+            ),
+            is_static: true,
+            prefix: Some(prefix),
+        }))
     }
-    let mut found = vec![None];
-    for homebrew in ["/opt/homebrew", "/usr/local"] {
-        let formula = Path::new(homebrew).join("opt").join(library.homebrew);
-        found.extend([formula, homebrew.into()].into_iter().filter(|folder| folder.is_dir()).map(Some));
-    }
-    found
-}
 
-/// Whether a program that uses the library compiles and links.
-fn links(library: &Library, prefix: Option<&Path>) -> Result<bool> {
-    let out = PathBuf::from(env::var("OUT_DIR")?);
-    let source = out.join(format!("probe_{}.c", library.feature));
-    let Library { header, symbol, .. } = library;
-    fs::write(&source, format!("#include <{header}>\nint main(void) {{ return (void *){symbol} == 0; }}\n"))?;
-    let mut compiler = cc::Build::new().get_compiler().to_command();
-    compiler.arg(&source).arg("-o").arg(out.join("probe"));
-    if let Some(prefix) = prefix {
-        compiler.arg("-I").arg(prefix.join("include")).arg("-L").arg(prefix.join("lib"));
-    }
-    let output = compiler.arg(format!("-l{}", library.link)).output()?;
-    Ok(output.status.success())
-}
-
-/// Compiles a file of the folder `native` with the library's header, and links the library behind it. The file of the same
-/// name of the benchmark `fidelity` is linked with the benchmark alone.
-fn use_library(library: &Library, build: &mut cc::Build, source: &str) -> Result<()> {
-    let prefix = find(library)?;
-    build.warnings(true).extra_warnings(true);
-    if let Some(prefix) = &prefix {
-        build.include(prefix.join("include"));
-        println!("cargo:rustc-link-search=native={}", prefix.join("lib").display());
-    }
-    let file = |folder: &str| {
-        let path = Path::new(folder).join(source);
-        println!("cargo:rerun-if-changed={}", path.display());
-        path
-    };
-    build.clone().file(file("native")).compile(&format!("storebench_{}", library.feature));
-    println!("cargo:rustc-link-lib={}", library.link);
-    let direct = format!("direct_{}", library.feature);
-    build.file(file("benches/fidelity/direct")).cargo_metadata(false).compile(&direct);
-    let archive = PathBuf::from(env::var("OUT_DIR")?).join(format!("lib{direct}.a"));
-    println!("cargo:rustc-link-arg-benches={}", archive.display());
-    Ok(())
-}
-
-/// RocksDB's C interface can't be asked for the version: it is in a header beside the one that is built with.
-fn tell_rocksdb_version() -> Result<()> {
-    println!("cargo:rerun-if-env-changed=ROCKSDB_INCLUDE_DIR");
-    // As librocksdb-sys takes it: relative to itself, and by default to the RocksDB that it bundles.
-    let include = env::var_os("ROCKSDB_INCLUDE_DIR").map_or("rocksdb/include".into(), PathBuf::from);
-    let include = PathBuf::from(env::var("DEP_ROCKSDB_CARGO_MANIFEST_DIR")?).join(include);
-    let header = include.join("rocksdb/version.h");
-    let text = fs::read_to_string(&header).map_err(|error| {
+    fn missing(&self) -> String {
+        let Library { feature, engine, debian, homebrew, variable, .. } = self;
+        let build = self.choice.map_or_else(String::new, |_| {
+            format!(" Build it from its authors' sources (`make` does, or scripts/engines.sh {feature}), or install the system's")
+        });
+        let install = if build.is_empty() { " Install them" } else { &build };
         format!(
-            "{}: {error}. Install RocksDB (Debian, Ubuntu: apt install librocksdb-dev; macOS: brew install rocksdb), \
-             or unset ROCKSDB_INCLUDE_DIR and ROCKSDB_LIB_DIR to build it from source",
-            header.display()
+            "the library and header of {engine} were not found.{install} (Debian, Ubuntu: apt install {debian}; \
+             macOS: brew install {homebrew}), or name their folder in {variable}, or build without this store \
+             (--no-default-features and --features with all but {feature})"
         )
-    })?;
-    let part = |name: &str| {
-        text.lines()
-            .find_map(|line| line.strip_prefix(&format!("#define ROCKSDB_{name} ")))
-            .map(str::trim)
-            .ok_or_else(|| format!("{}: ROCKSDB_{name} is not defined there", header.display()))
-    };
-    println!(
-        "cargo:rustc-env=STOREBENCH_ROCKSDB_VERSION={}.{}.{}",
-        part("MAJOR")?,
-        part("MINOR")?,
-        part("PATCH")?
-    );
-    Ok(())
+    }
+
+    /// Where the system's may be: where the compiler looks, else where Homebrew puts it.
+    fn prefixes(&self) -> Vec<Option<PathBuf>> {
+        let mut found = vec![None];
+        for homebrew in ["/opt/homebrew", "/usr/local"] {
+            let formula = Path::new(homebrew).join("opt").join(self.homebrew);
+            found.extend([formula, homebrew.into()].into_iter().filter(|folder| folder.is_dir()).map(Some));
+        }
+        found
+    }
+
+    /// Whether a program that uses the library compiles and links.
+    fn links(&self, prefix: Option<&Path>) -> Result<bool> {
+        let out = PathBuf::from(env::var("OUT_DIR")?);
+        let source = out.join(format!("probe_{}.c", self.feature));
+        let Library { header, symbol, .. } = self;
+        fs::write(
+            &source,
+            format!("#include <{header}>\nint main(void) {{ return (void *){symbol} == 0; }}\n"),
+        )?;
+        let mut compiler = cc::Build::new().get_compiler().to_command();
+        compiler.arg(&source).arg("-o").arg(out.join("probe"));
+        if let Some(prefix) = prefix {
+            compiler.arg("-I").arg(prefix.join("include")).arg("-L").arg(prefix.join("lib"));
+        }
+        let output = compiler.arg(format!("-l{}", self.link)).output()?;
+        Ok(output.status.success())
+    }
+}
+
+impl Found {
+    fn of_system(prefix: Option<PathBuf>) -> Found {
+        Found { prefix, source: "the system's library".into(), flags: None, is_static: false }
+    }
 }

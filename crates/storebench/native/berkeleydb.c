@@ -78,6 +78,11 @@ const char *sb_bdb_version(void) {
     return db_version(NULL, NULL, NULL);
 }
 
+/* Where the engine's code lies. */
+const void *sb_bdb_code(void) {
+    return (const void *)db_create;
+}
+
 static int outcome(int ret) {
     switch (ret) {
     case 0:

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use super::contest::{lacking_at, mean, shown, times, together};
 use super::expect::{Expect, Greatest, MoreWins, Ratio};
 use super::figure::Figure;
-use super::pool::{Averaged, Pool, Position, Spot, average};
+use super::pool::{Averaged, Pool, Position, Spot, average, coarsest};
 use super::region::canonical;
 use super::verdict::{Evidence, Outcome, Shown};
 use super::{Average, Claim};
 use crate::cell::Axis;
 use crate::column::Unit;
-use crate::stats::{Better, MIN_BLOCKS, Series, decide};
+use crate::stats::{Better, MIN_BLOCKS, Series, Terms, decide, decide_on};
 
 /// One side of a comparison: the figures, and the value of the axis.
 pub(super) struct Side<'p, K> {
@@ -47,7 +47,7 @@ enum Which {
 struct Means<K> {
     a: Series<K>,
     b: Series<K>,
-    places: usize,
+    places: Vec<Position>,
     stores: usize,
 }
 
@@ -71,7 +71,11 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
             Expect::Unchanged(_) => self.unchanged(),
             Expect::MoreWins(more) => vec![self.more_wins(more)],
             Expect::Greatest(greatest) => vec![self.greatest(greatest)],
-            Expect::Winner(_) | Expect::Order(_) | Expect::Value(_) => Vec::new(),
+            Expect::Winner(_)
+            | Expect::Order(_)
+            | Expect::Value(_)
+            | Expect::MoreAt(_)
+            | Expect::Alike(_) => Vec::new(),
         }
     }
 
@@ -86,6 +90,7 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
             shown,
             times: None,
             missing: Vec::new(),
+            covers: Vec::new(),
         }
     }
 
@@ -169,7 +174,10 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
 
     fn ratios_at(&self, ratio: &Ratio, place: &Place, stores: &[String]) -> Vec<Evidence> {
         let of = |store: &String| match (self.a.series(place.a, store), self.b.series(place.b, store)) {
-            (Some(a), Some(b)) => self.ratio(ratio, place.spot, Some(store), a, b),
+            (Some(a), Some(b)) => {
+                let covers = place.a.into_iter().collect();
+                Evidence { covers, ..self.ratio(ratio, place.spot, Some(store), a, b) }
+            }
             _ => Evidence {
                 missing: self.lacking(place, std::slice::from_ref(store)),
                 ..self.evidence(place.spot, Outcome::Missing, Vec::new())
@@ -193,7 +201,8 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
                 _ => self.evidence(spot, Outcome::Missing, Vec::new()),
             };
             let missing = places.iter().flat_map(|place| self.lacking(place, std::slice::from_ref(store)));
-            Evidence { averaged: Some(found.places), missing: missing.collect(), ..evidence }
+            let averaged = Some(found.places.len());
+            Evidence { averaged, missing: missing.collect(), covers: found.places, ..evidence }
         };
         stores.iter().map(of).collect()
     }
@@ -207,12 +216,16 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
     ) -> Evidence {
         let Means { a, b, places: averaged, stores: averaged_stores } = self.over_stores(places, stores);
         let missing = places.iter().flat_map(|place| self.lacking(place, stores)).collect();
-        let evidence = self.ratio(ratio, spot, None, &a, &b);
+        let mut evidence = self.ratio(ratio, spot, None, &a, &b);
+        if averaged_stores < stores.len() {
+            evidence.outcome = Outcome::Missing;
+        }
+        let (averaged, covers) = (Some(averaged.len()), averaged);
         let averaged_stores = Some(averaged_stores);
-        Evidence { averaged: Some(averaged), averaged_stores, missing, ..evidence }
+        Evidence { averaged, averaged_stores, missing, covers, ..evidence }
     }
 
-    /// The means over places and stores. Stores that have no figure are left aside.
+    /// The means over places and stores; of how many stores, too, for one that has no figure at all can't be averaged over.
     fn over_stores(&self, places: &[&Place], stores: &'p [String]) -> Means<K> {
         let found = self.average(places, stores);
         let side = |which: Which| -> Series<K> {
@@ -229,12 +242,15 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         if self.claim.average == Average::None {
             let at =
                 |place: &Place| self.unchanged_at(place.spot, &self.columns(place, self.stores), &[place]);
-            return self.places.iter().map(at).collect();
+            let covers = |place: &Place| place.a.into_iter().collect();
+            return self.places.iter().map(|place| Evidence { covers: covers(place), ..at(place) }).collect();
         }
         let of = |(spot, places): (&Spot, &Vec<&Place>)| {
             let found = self.average(places, self.stores);
             let columns = found.series.iter().map(|(column, series)| (*column, series)).collect();
-            Evidence { averaged: Some(found.places), ..self.unchanged_at(*spot, &columns, places) }
+            let averaged = Some(found.places.len());
+            let evidence = self.unchanged_at(*spot, &columns, places);
+            Evidence { averaged, covers: found.places, ..evidence }
         };
         self.by_data().iter().map(of).collect()
     }
@@ -265,14 +281,19 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
     /// The best stores of a side, if all stores have figures.
     fn best(&self, columns: &BTreeMap<(&'p str, Which), &Series<K>>, which: Which) -> Option<Vec<&'p str>> {
         let series = self.stores.iter().map(|store| Some((*columns.get(&(store, which))?).clone()));
-        let standings = decide(&series.collect::<Option<Vec<_>>>()?, self.figure.column.better);
+        let pools = match which {
+            Which::A => &self.a.pools,
+            Which::B => &self.b.pools,
+        };
+        let terms = Terms { resolution: coarsest(pools), ..Terms::default() };
+        let standings = decide_on(&series.collect::<Option<Vec<_>>>()?, self.figure.column.better, terms);
         let winners = standings.iter().filter(|standing| standing.wins);
         Some(winners.map(|standing| self.stores[standing.index].as_str()).collect())
     }
 
     /// How often the store wins for certain, and how often at most, on both sides.
     fn more_wins(&self, more: &MoreWins) -> Evidence {
-        let (mut undecided, mut missing) = (0, Vec::new());
+        let (mut undecided, mut missing, mut covers) = (0, Vec::new(), Vec::new());
         // For each side: won alone, and alone or with others.
         let mut wins = [(0_u32, 0_u32); 2];
         for place in &self.places {
@@ -282,6 +303,7 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
                 missing.extend(self.lacking(place, self.stores));
                 continue;
             };
+            covers.extend(place.a);
             for (side, winners) in wins.iter_mut().zip([a, b]) {
                 let won = winners.contains(&more.store.as_str());
                 side.0 += u32::from(won && winners.len() == 1);
@@ -302,7 +324,7 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
             interval: None,
         };
         let shown = vec![count(&self.a.value, most_a), count(&self.b.value, most_b)];
-        Evidence { unit: Unit::Count, missing, ..self.evidence(Spot::default(), outcome, shown) }
+        Evidence { unit: Unit::Count, missing, covers, ..self.evidence(Spot::default(), outcome, shown) }
     }
 
     fn greatest(&self, greatest: &Greatest) -> Evidence {
@@ -316,13 +338,16 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
             along.entry(only).or_default().push(place);
         }
         let values: Vec<String> = along.keys().map(|spot| value_of(*spot)).collect();
-        let ratios: Vec<Series<K>> = along.values().map(|places| self.ratio_by_block(places)).collect();
+        let means: Vec<Means<K>> =
+            along.values().map(|places| self.over_stores(places, self.stores)).collect();
+        let ratios: Vec<Series<K>> = means.iter().map(Means::ratios).collect();
+        let whole = means.iter().all(|means| means.stores == self.stores.len() || means.a.is_empty());
         let wanted = canonical(greatest.along, &greatest.value).unwrap_or_default();
         let there =
             values.iter().zip(&ratios).find(|(value, ratios)| **value == wanted && !ratios.is_empty());
         let others = values.iter().zip(&ratios).any(|(value, ratios)| *value != wanted && !ratios.is_empty());
         let outcome = match there {
-            Some((_, ratios_there)) if others => {
+            Some((_, ratios_there)) if others && whole => {
                 together(&[is_greatest(&values, &ratios, &wanted), in_range(ratios_there, greatest)])
             }
             _ => Outcome::Missing,
@@ -337,14 +362,19 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
             evidence.missing.push(format!("{} {wanted}", greatest.along));
         } else if !others {
             evidence.missing.push(format!("another {} than {wanted}", greatest.along));
+        } else if !whole {
+            evidence.missing.extend(self.places.iter().flat_map(|place| self.lacking(place, self.stores)));
         }
+        evidence.covers = means.into_iter().flat_map(|means| means.places).collect();
         evidence
     }
+}
 
-    fn ratio_by_block(&self, places: &[&Place]) -> Series<K> {
-        let Means { a, b, .. } = self.over_stores(places, self.stores);
-        let ratio = |(block, a): (&K, &f64)| Some((*block, a / b.get(block).filter(|b| **b > 0.0)?));
-        a.iter().filter_map(ratio).collect()
+impl<K: Ord + Copy> Means<K> {
+    /// The ratio of the sides in each block.
+    fn ratios(&self) -> Series<K> {
+        let ratio = |(block, a): (&K, &f64)| Some((*block, a / self.b.get(block).filter(|b| **b > 0.0)?));
+        self.a.iter().filter_map(ratio).collect()
     }
 }
 

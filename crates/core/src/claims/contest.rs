@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 
 use super::bounds::Bounds;
-use super::expect::{Expect, Order, Ratio, Values, Winner};
+use super::expect::{Alike, Expect, Order, Ratio, Values, Winner};
 use super::figure::Figure;
 use super::pool::Spot;
 use super::verdict::{Evidence, Outcome, Shown};
-use crate::stats::{self, Better, Estimate, Interval, MIN_BLOCKS, Series, Standing, Summary, decide};
+use crate::stats::{
+    self, Better, Estimate, Interval, MIN_BLOCKS, Resolution, Series, Standing, Terms, decide_on,
+};
 
 /// The stores that a claim compares, and one figure of each.
 #[derive(Debug)]
@@ -22,6 +24,8 @@ pub struct Contest<'a, K> {
     pub stores: &'a [String],
     /// By the stores' positions; empty where a store has no figure.
     pub series: Vec<Series<K>>,
+    /// What the clock can tell of them.
+    pub resolution: Resolution,
     /// What the average had to do without.
     pub missing: Vec<String>,
 }
@@ -45,7 +49,7 @@ pub(super) fn times<K: Ord>(a: &Series<K>, b: &Series<K>) -> Option<Times> {
 /// A figure's mean over trials.
 pub(super) fn mean<K>(series: &Series<K>) -> Option<Estimate> {
     let values: Vec<f64> = series.values().copied().collect();
-    Summary::of(&values).map(|summary| summary.mean)
+    stats::mean(&values).map(|(_, mean)| mean)
 }
 
 /// A figure as it is shown.
@@ -75,6 +79,11 @@ impl<K: Ord + Copy> Contest<'_, K> {
     pub(super) fn check(&self, expect: &Expect) -> Vec<Evidence> {
         match expect {
             Expect::Winner(winner) => vec![self.winner(winner)],
+            // Who wins each place; the wins are counted when all are there.
+            Expect::MoreAt(more) => {
+                vec![self.winner(&Winner { stores: more.stores.clone(), within: None })]
+            }
+            Expect::Alike(alike) => vec![self.alike(alike)],
             Expect::Order(order) => vec![self.order(order)],
             Expect::Ratio(ratio) => vec![self.ratio(ratio)],
             Expect::Value(values) => values.stores.iter().map(|store| self.value(store, values)).collect(),
@@ -93,6 +102,7 @@ impl<K: Ord + Copy> Contest<'_, K> {
             shown,
             times,
             missing: self.missing.clone(),
+            covers: Vec::new(),
         }
     }
 
@@ -113,7 +123,8 @@ impl<K: Ord + Copy> Contest<'_, K> {
 
     /// Whether the best is one of the stores named: what ties with it must be too.
     pub fn winner(&self, winner: &Winner) -> Evidence {
-        let standings = decide(&self.series, self.figure.column.better);
+        let terms = Terms { resolution: self.resolution, ..Terms::default() };
+        let standings = decide_on(&self.series, self.figure.column.better, terms);
         let named = |standing: &Standing| winner.stores.contains(&self.stores[standing.index]);
         let present = match winner.within {
             None => by_ties(standings.iter().filter(|standing| standing.wins).map(named)),
@@ -194,13 +205,44 @@ impl<K: Ord + Copy> Contest<'_, K> {
         let position = |store: &str| self.stores.iter().position(|name| name == store);
         let (Some(a), Some(b)) = (position(a), position(b)) else { return Outcome::Missing };
         let (worse, good) = self.worse_and_good(b, a);
+        let can_tell =
+            mean(worse).zip(mean(good)).is_none_or(|(a, b)| self.resolution.can_tell(a.value, b.value));
         match times(worse, good) {
             None => Outcome::Missing,
+            Some(_) if !can_tell => Outcome::Close,
             Some(Times { decides: Some(interval), .. }) if interval.low <= 1.0 && interval.high >= 1.0 => {
                 Outcome::Close
             }
             Some(times) => Bounds::above_one().judge(times.ratio.value, times.decides),
         }
+    }
+
+    /// Whether none of the stores is so many times worse than another.
+    fn alike(&self, alike: &Alike) -> Evidence {
+        let there: Vec<usize> = alike
+            .stores
+            .iter()
+            .filter_map(|store| self.series(store).and(self.stores.iter().position(|known| known == store)))
+            .collect();
+        let pairs = there.iter().flat_map(|a| there.iter().filter(move |b| *b != a).map(move |b| (*a, *b)));
+        let apart: Vec<Times> = pairs
+            .filter_map(|(worse, good)| {
+                let (worse, good) = self.worse_and_good(worse, good);
+                times(worse, good)
+            })
+            .collect();
+        let limit = Bounds::up_to(alike.within);
+        let outcomes: Vec<Outcome> =
+            apart.iter().map(|times| limit.judge(times.ratio.value, times.decides)).collect();
+        let outcome = match together(&outcomes) {
+            Outcome::Agrees | Outcome::Close if there.len() < alike.stores.len() => Outcome::Missing,
+            outcome => outcome,
+        };
+        let furthest = apart.iter().max_by(|a, b| a.ratio.value.total_cmp(&b.ratio.value));
+        let who = alike.stores.iter().filter_map(|store| self.shown(store)).collect();
+        let mut evidence = self.evidence(outcome, who, furthest.map(|times| times.ratio));
+        evidence.missing.extend(self.lacking(&alike.stores));
+        evidence
     }
 
     fn ratio(&self, ratio: &Ratio) -> Evidence {

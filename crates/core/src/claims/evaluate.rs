@@ -4,20 +4,24 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::change::{Change, Place, Side};
 use super::contest::{Contest, in_order, lacking_at};
-use super::pool::{Pool, Position, Scope, Spot, average};
-use super::region::canonical;
-use super::verdict::{Evidence, Finding, Tally};
-use super::{Average, Claim, Figure};
+use super::design::Design;
+use super::more_at::more_at;
+use super::pool::{Pool, Position, Scope, Spot, average, coarsest};
+use super::region::{canonical, value_on};
+use super::verdict::{Evidence, Finding, Tally, Verdict};
+use super::{Average, Claim, Expect, Figure};
 use crate::cell::Axis;
 use crate::stats::Series;
 
 /// Checks a claim. `pools` gives the figures that belong together, one figure at a time and in the same order for each;
-/// `of_study` names the stores that the study's claims compare. There is a finding for each pool that the claim speaks of, or
+/// `of_study` names the stores that the study's claims compare, and `design` is what it covers in full: of a claim of which too
+/// little was measured there is no verdict. There is a finding for each pool that the claim speaks of, or
 /// for each set of pools that differ only in the axis between whose values it compares. There is none if it speaks of no
 /// pool at all.
 pub fn evaluate<'p, K: Ord + Copy + 'p>(
     claim: &Claim,
     of_study: &[String],
+    design: Option<&Design>,
     pools: &dyn Fn(&Figure) -> &'p [Pool<K>],
 ) -> Vec<Finding> {
     let mut scopes: Vec<(Scope, Vec<Evidence>)> = Vec::new();
@@ -43,11 +47,30 @@ pub fn evaluate<'p, K: Ord + Copy + 'p>(
             }
         }
     }
-    let finding = |((scope, evidence), (_, missing)): ((Scope, Vec<Evidence>), (Scope, Vec<String>))| {
-        let tally = Tally::of(&evidence);
-        Finding { scope, verdict: tally.verdict(claim.share.0), tally, evidence, missing }
+    let all = scopes.into_iter().zip(missing);
+    all.map(|((scope, evidence), (_, missing))| finding(claim, design, scope, evidence, missing)).collect()
+}
+
+/// What the checks of one scope come to.
+fn finding(
+    claim: &Claim,
+    design: Option<&Design>,
+    scope: Scope,
+    evidence: Vec<Evidence>,
+    missing: Vec<String>,
+) -> Finding {
+    let coverage = design.and_then(|design| design.coverage(claim, &evidence));
+    let evidence = match &claim.expect {
+        Expect::MoreAt(more) => more_at(more, evidence),
+        _ => evidence,
     };
-    scopes.into_iter().zip(missing).map(finding).collect()
+    let tally = Tally::of(&evidence);
+    let looks = tally.verdict(claim.share.0);
+    let verdict = match coverage {
+        Some(coverage) if looks != Verdict::NotMeasured && !claim.is_covered(coverage) => Verdict::SoFar,
+        _ => looks,
+    };
+    Finding { scope, verdict, looks, coverage, tally, evidence, missing }
 }
 
 /// The pools that one finding is about: each alone, or those that differ only in the axis that the claim compares along.
@@ -96,13 +119,15 @@ fn contests<K: Ord + Copy>(
     if all.is_empty() {
         return (Vec::new(), vec![format!("a place: {}", claim.at.places_in_words())]);
     }
+    let resolution = coarsest(pools);
     let mut evidence = Vec::new();
     if claim.average == Average::None {
         for (position, series) in &all {
             let spot = Spot::from(*position);
             let series = in_order(stores, series);
-            let contest = Contest { figure, spot, averaged: None, stores, series, missing: Vec::new() };
-            evidence.extend(contest.check(&claim.expect));
+            let contest =
+                Contest { figure, spot, averaged: None, stores, series, resolution, missing: Vec::new() };
+            evidence.extend(behind(vec![*position], contest.check(&claim.expect)));
         }
         return (evidence, Vec::new());
     }
@@ -114,14 +139,20 @@ fn contests<K: Ord + Copy>(
         let contest = Contest {
             figure,
             spot: Spot { data: Some(data), ..Spot::default() },
-            averaged: Some(found.places),
+            averaged: Some(found.places.len()),
             stores,
             series: in_order(stores, &series),
+            resolution,
             missing: found.missing.iter().map(|(at, store)| lacking_at(store, Spot::from(*at))).collect(),
         };
-        evidence.extend(contest.check(&claim.expect));
+        evidence.extend(behind(found.places, contest.check(&claim.expect)));
     }
     (evidence, Vec::new())
+}
+
+/// Notes the combinations that stand behind checks.
+fn behind(places: Vec<Position>, evidence: Vec<Evidence>) -> impl Iterator<Item = Evidence> {
+    evidence.into_iter().map(move |evidence| Evidence { covers: places.clone(), ..evidence })
 }
 
 /// What is checked between two values of an axis.
@@ -147,7 +178,7 @@ fn changes<K: Ord + Copy>(
     for (side, value, is_a) in [(&side_a, &a, true), (&side_b, &b, false)] {
         let positions = side.pools.iter().flat_map(|pool| pool.cells.keys());
         for position in positions.filter(|position| claim.at.holds(**position)) {
-            if within && value_on(axis, *position) != *value {
+            if value_on(axis, *position).is_some_and(|own| own != *value) {
                 continue;
             }
             let spot = Spot::from(*position).without(axis);
@@ -169,13 +200,4 @@ fn changes<K: Ord + Copy>(
     }
     let places = places.into_values().collect();
     (Change { claim, figure, stores, a: side_a, b: side_b, places }.check(), Vec::new())
-}
-
-/// A position's value on an axis that is within a matrix, as plans write it.
-fn value_on(axis: Axis, position: Position) -> String {
-    match axis {
-        Axis::RecordSize => position.record_size.to_string(),
-        Axis::Records => position.records.to_string(),
-        _ => position.data.name().into(),
-    }
 }

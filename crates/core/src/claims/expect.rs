@@ -25,6 +25,10 @@ pub enum Expect {
     MoreWins(MoreWins),
     /// A ratio is the greatest at one value of a further axis.
     Greatest(Greatest),
+    /// Stores are the best more often by one figure than by the others.
+    MoreAt(MoreAt),
+    /// Stores don't differ much.
+    Alike(Alike),
 }
 
 /// The best is one of these stores.
@@ -120,6 +124,26 @@ pub struct Greatest {
     pub range: Option<Bounds>,
 }
 
+/// One of these stores is the best in a larger share of the places by one of the claim's figures than by its others together.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MoreAt {
+    /// The stores.
+    pub stores: Vec<String>,
+    /// The figure.
+    pub figure: Figure,
+}
+
+/// None of these stores is more than so many times worse than another.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Alike {
+    /// The stores, two or more.
+    pub stores: Vec<String>,
+    /// How many times worse, 1 or more.
+    pub within: f64,
+}
+
 impl Expect {
     /// Its key in a plan.
     pub fn name(&self) -> &'static str {
@@ -131,13 +155,20 @@ impl Expect {
             Expect::Unchanged(_) => "unchanged",
             Expect::MoreWins(_) => "more_wins",
             Expect::Greatest(_) => "greatest",
+            Expect::MoreAt(_) => "more_at",
+            Expect::Alike(_) => "alike",
         }
     }
 
     /// Whether it needs to know which direction of a figure is good.
     pub fn ranks(&self) -> bool {
         match self {
-            Expect::Winner(_) | Expect::Order(_) | Expect::Unchanged(_) | Expect::MoreWins(_) => true,
+            Expect::Winner(_)
+            | Expect::Order(_)
+            | Expect::Unchanged(_)
+            | Expect::MoreWins(_)
+            | Expect::MoreAt(_)
+            | Expect::Alike(_) => true,
             Expect::Ratio(_) | Expect::Value(_) | Expect::Greatest(_) => false,
         }
     }
@@ -149,7 +180,11 @@ impl Expect {
             Expect::Unchanged(unchanged) => Some(unchanged.axis),
             Expect::MoreWins(more) => Some(more.axis),
             Expect::Greatest(greatest) => Some(greatest.axis),
-            Expect::Winner(_) | Expect::Order(_) | Expect::Value(_) => None,
+            Expect::Winner(_)
+            | Expect::Order(_)
+            | Expect::Value(_)
+            | Expect::MoreAt(_)
+            | Expect::Alike(_) => None,
         }
     }
 
@@ -160,7 +195,12 @@ impl Expect {
             | Expect::Greatest(Greatest { of, to, .. }) => Some((of, to)),
             Expect::Unchanged(Unchanged { between: [a, b], .. }) => Some((a, b)),
             Expect::MoreWins(MoreWins { at, than, .. }) => Some((at, than)),
-            Expect::Ratio(_) | Expect::Winner(_) | Expect::Order(_) | Expect::Value(_) => None,
+            Expect::Ratio(_)
+            | Expect::Winner(_)
+            | Expect::Order(_)
+            | Expect::Value(_)
+            | Expect::MoreAt(_)
+            | Expect::Alike(_) => None,
         }
     }
 
@@ -181,6 +221,8 @@ impl Expect {
             Expect::Winner(Winner { stores, .. })
             | Expect::Order(Order { stores, .. })
             | Expect::Value(Values { stores, .. })
+            | Expect::MoreAt(MoreAt { stores, .. })
+            | Expect::Alike(Alike { stores, .. })
             | Expect::Ratio(Ratio { axis: Some(_), stores, .. }) => stores.clone(),
             Expect::Ratio(Ratio { of, to, .. }) => vec![of.clone(), to.clone()],
             Expect::MoreWins(more) => vec![more.store.clone()],
@@ -193,16 +235,23 @@ impl Expect {
         let name = self.name();
         self.check_sides()?;
         match self {
-            Expect::Winner(Winner { stores, .. }) | Expect::Value(Values { stores, .. })
+            Expect::Winner(Winner { stores, .. })
+            | Expect::Value(Values { stores, .. })
+            | Expect::MoreAt(MoreAt { stores, .. })
                 if stores.is_empty() =>
             {
                 Err(format!("expect.{name} names no store"))
             }
-            Expect::Winner(Winner { within: Some(within), .. }) if !(1.0..1e9).contains(within) => {
-                Err(format!("within = {within}: it is how many times worse than the best, 1 or more"))
+            Expect::Winner(Winner { within: Some(within), .. }) | Expect::Alike(Alike { within, .. })
+                if !(1.0..1e9).contains(within) =>
+            {
+                Err(format!("within = {within}: it is how many times worse, 1 or more"))
             }
-            Expect::Order(Order { stores, .. }) if stores.len() < 2 => {
-                Err("expect.order takes two stores or more".into())
+            Expect::Order(Order { stores, .. }) | Expect::Alike(Alike { stores, .. }) if stores.len() < 2 => {
+                Err(format!("expect.{name} takes two stores or more"))
+            }
+            Expect::MoreAt(MoreAt { figure, .. }) if figures.len() < 2 || !figures.contains(figure) => {
+                Err(format!("expect.more_at compares {figure} with others: name it and them in figure"))
             }
             Expect::Ratio(Ratio { axis: None, stores, .. }) if !stores.is_empty() => {
                 Err("expect.ratio has stores, but no axis: the ratio is that of the stores of and to".into())

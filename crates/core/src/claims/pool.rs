@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use crate::cell::{Axis, Data, GuaranteeChoice};
-use crate::stats::Series;
+use crate::stats::{Resolution, Series};
 use crate::store::Guarantee;
 use crate::units::{CountRange, SizeRange, grouped};
 
@@ -29,6 +29,8 @@ pub struct Scope {
     pub guarantee: Option<(GuaranteeChoice, Option<Guarantee>)>,
     /// The axes that are not within a matrix, but for one between whose values a claim compares.
     pub facets: Vec<(Axis, String)>,
+    /// In what the method of its runs differs from that of other runs given; empty where it differs in nothing.
+    pub method: String,
 }
 
 impl Scope {
@@ -46,6 +48,7 @@ impl Scope {
             hardware: self.hardware.clone(),
             guarantee: self.guarantee.filter(|_| axis != Axis::Guarantee),
             facets: self.facets.iter().filter(|(facet, _)| *facet != axis).cloned().collect(),
+            method: self.method.clone(),
         }
     }
 }
@@ -60,8 +63,16 @@ pub struct Pool<K> {
     pub scope: Scope,
     /// The stores that compete.
     pub stores: Vec<String>,
+    /// What the clock can tell of its figures.
+    pub resolution: Resolution,
     /// The figures.
     pub cells: Cells<K>,
+}
+
+/// What the clock can tell of the figures of several pools: what it can tell of all.
+pub(super) fn coarsest<K>(pools: &[&Pool<K>]) -> Resolution {
+    let all = pools.iter().map(|pool| pool.resolution);
+    all.max_by(|a, b| a.fixed_ns.total_cmp(&b.fixed_ns)).unwrap_or_default()
 }
 
 /// Where something was checked: a position, some of whose axes may be averaged over, or compared between.
@@ -109,8 +120,8 @@ impl fmt::Display for Spot {
 pub(super) struct Averaged<C, K> {
     /// The mean of each column by block.
     pub series: BTreeMap<C, Series<K>>,
-    /// Over how many places.
-    pub places: usize,
+    /// Over which places.
+    pub places: Vec<Position>,
     /// What lacks in the other places, which were left aside for all columns.
     pub missing: Vec<(Position, C)>,
 }
@@ -139,7 +150,7 @@ pub(super) fn average<C: Ord + Clone, K: Ord + Copy>(
     let filled = columns.iter().filter(|_| !blocks.is_empty());
     Averaged {
         series: filled.map(|column| ((*column).clone(), series(column))).collect(),
-        places: whole.len(),
+        places: whole.into_iter().map(|(position, _)| *position).collect(),
         missing: ragged.iter().flat_map(lacking).collect(),
     }
 }
@@ -164,7 +175,8 @@ mod tests {
             (position(10_000), [("x", &a)].into()),
         ];
         let found = average(&places.into());
-        assert_eq!((found.places, found.missing), (2, vec![(position(10_000), "y")]));
+        assert_eq!(found.places, [position(100), position(1000)]);
+        assert_eq!(found.missing, vec![(position(10_000), "y")]);
         assert_eq!(found.series["x"], series(&[(0, 2.0), (1, 3.0)]));
         assert_eq!(found.series["y"], series(&[(0, 20.0), (1, 30.0)]));
         assert!(average::<&str, u32>(&BTreeMap::new()).series.is_empty());

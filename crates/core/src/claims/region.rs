@@ -109,6 +109,16 @@ impl Region {
     }
 }
 
+/// A combination's value on an axis that lies within a matrix, as plans write it; `None` on any other axis.
+pub(super) fn value_on(axis: Axis, position: Position) -> Option<String> {
+    match axis {
+        Axis::RecordSize => Some(position.record_size.to_string()),
+        Axis::Records => Some(position.records.to_string()),
+        Axis::Data => Some(position.data.name().into()),
+        _ => None,
+    }
+}
+
 /// A value of an axis as plans write it, or what is wrong with it.
 pub(super) fn canonical(axis: Axis, text: &str) -> Result<String, String> {
     match axis {

@@ -1,8 +1,10 @@
 //! Claims as plans write them, and the verdicts on figures made up for each kind.
 
+mod coverage;
+
 use super::*;
 use crate::cell::{Axis, Data, GuaranteeChoice};
-use crate::stats::Series;
+use crate::stats::{Resolution, Series};
 use crate::store::Guarantee;
 use crate::units::{CountRange, SizeRange};
 
@@ -57,14 +59,15 @@ fn pool(background: &str, figures: Figures<'_>) -> Pool<u32> {
         hardware: "box".into(),
         guarantee: Some((GuaranteeChoice::Tier(tier), Some(tier))),
         facets: vec![(Axis::Background, background.into())],
+        method: String::new(),
     };
-    Pool { scope, stores, cells }
+    Pool { scope, stores, resolution: Resolution::default(), cells }
 }
 
 /// What comes of a claim; there is one finding.
 fn found(claim: &Claim, pools: &[Pool<u32>]) -> Finding {
     assert_eq!(claim.check(&["insert"], &[]), Ok(()));
-    let mut all = evaluate(claim, &[], &|_| pools);
+    let mut all = evaluate(claim, &[], None, &|_| pools);
     assert_eq!(all.len(), 1, "{all:#?}");
     all.remove(0)
 }
@@ -289,7 +292,7 @@ fn groups_are_judged_by_themselves_and_may_be_left_aside() {
     let second = pool("video", &[(here(), &[("a", steady(2.0)), ("b", steady(1.0))])]);
     let pools = [first, second];
     let verdicts = |rest: &str| -> Vec<Verdict> {
-        evaluate(&claim(rest), &[], &|_| &pools).into_iter().map(|finding| finding.verdict).collect()
+        evaluate(&claim(rest), &[], None, &|_| &pools).into_iter().map(|finding| finding.verdict).collect()
     };
     assert_eq!(verdicts(A_WINS), [Verdict::Reproduced, Verdict::NotReproduced]);
     assert_eq!(verdicts(&format!("at.background = [\"video\"]\n{A_WINS}")), [Verdict::NotReproduced]);

@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use super::pool::{Scope, Spot};
+use super::design::Coverage;
+use super::pool::{Position, Scope, Spot};
 use crate::column::Unit;
 use crate::stats::{Estimate, Interval};
 
@@ -30,14 +31,21 @@ pub enum Verdict {
     NotReproduced,
     /// It depends on checks that the trials can't decide.
     TooCloseToCall,
+    /// Too little of what the claim is about was measured for a verdict, whatever that little says.
+    SoFar,
     /// It depends on figures that are not there.
     NotMeasured,
 }
 
 impl Verdict {
     /// Every verdict.
-    pub const ALL: [Verdict; 4] =
-        [Verdict::Reproduced, Verdict::NotReproduced, Verdict::TooCloseToCall, Verdict::NotMeasured];
+    pub const ALL: [Verdict; 5] = [
+        Verdict::Reproduced,
+        Verdict::NotReproduced,
+        Verdict::TooCloseToCall,
+        Verdict::SoFar,
+        Verdict::NotMeasured,
+    ];
 
     /// The words in reports.
     pub fn name(self) -> &'static str {
@@ -45,6 +53,7 @@ impl Verdict {
             Verdict::Reproduced => "reproduced",
             Verdict::NotReproduced => "not reproduced",
             Verdict::TooCloseToCall => "too close to call",
+            Verdict::SoFar => "so far",
             Verdict::NotMeasured => "not measured",
         }
     }
@@ -88,6 +97,16 @@ pub struct Evidence {
     /// What it would have taken besides, or what an average had to do without.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
+    /// The combinations that stand behind it.
+    #[serde(skip)]
+    pub covers: Vec<Position>,
+}
+
+impl Evidence {
+    /// Whether its figures are there.
+    pub(super) fn is_decided(&self) -> bool {
+        self.outcome != Outcome::Missing
+    }
 }
 
 /// How many checks showed what.
@@ -138,6 +157,10 @@ pub struct Finding {
     pub scope: Scope,
     /// What came of it.
     pub verdict: Verdict,
+    /// What the checks alone say; another than the verdict only where that is [`Verdict::SoFar`].
+    pub looks: Verdict,
+    /// How much of what the claim is about was measured; `None` where that is not known.
+    pub coverage: Option<Coverage>,
     /// The checks by outcome.
     pub tally: Tally,
     /// The checks.

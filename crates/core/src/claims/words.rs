@@ -49,6 +49,16 @@ impl Expect {
                 let [a, b] = &unchanged.between;
                 format!("the best by {figures} is the same with {} {a} and {b}", unchanged.axis)
             }
+            Expect::MoreAt(more) => format!(
+                "{} the best more often by {} than by the others of {figures}",
+                more.stores.join(" or "),
+                more.figure
+            ),
+            Expect::Alike(alike) => format!(
+                "none of {} more than {} times worse than another by {figures}",
+                alike.stores.join(", "),
+                alike.within
+            ),
             Expect::MoreWins(more) => format!(
                 "{} is the best by {figures} in more places with {} {} than {}",
                 more.store, more.axis, more.at, more.than

@@ -2,25 +2,34 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{print, runs};
+use super::{print, runs, tell};
 use crate::error::{Exit, Result};
 use crate::measure::cgroup;
-use crate::place::directory;
+use crate::place::abandoned::{self, Found};
 
 /// Where runs are put unless told otherwise.
 const RUNS: &str = "storebench-runs";
 
 /// Deletes abandoned work folders in `directories`.
 pub fn clean(directories: &[PathBuf]) -> Result<Exit> {
-    let mut cleaned = Vec::new();
+    let mut found = Found::default();
+    let mut look = |directory: &Path| -> Result<()> {
+        let Found { deleted, kept } = abandoned::clean(directory)?;
+        found.deleted.extend(deleted);
+        found.kept.extend(kept);
+        Ok(())
+    };
     if directories.is_empty() && Path::new(RUNS).is_dir() {
-        cleaned.extend(directory::clean(Path::new(RUNS))?);
+        look(Path::new(RUNS))?;
     }
     for directory in directories {
-        cleaned.extend(directory::clean(&runs::directory("looking in", directory)?)?);
+        look(&runs::directory("looking in", directory)?)?;
     }
-    cleaned.extend(cgroup::clean());
-    let text = match cleaned.as_slice() {
+    for (path, why) in &found.kept {
+        tell(&format!("left {}: {why}", path.display()));
+    }
+    found.deleted.extend(cgroup::clean());
+    let text = match found.deleted.as_slice() {
         [] => "nothing was left behind\n".to_owned(),
         some => some.iter().map(|path| format!("deleted {}\n", path.display())).collect(),
     };

@@ -3,9 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::args::CompareArgs;
-use super::{complain, files, print, report, runs, tell};
+use super::{complain, files, print, print_data, report, runs, tell};
 use crate::error::{Error, Exit, Result, meant};
-use crate::folder;
 use crate::plan::Percent;
 use crate::report::column::Column;
 use crate::report::compare::unlike::Difference;
@@ -22,7 +21,8 @@ pub fn compare(stores: &[StoreDef], args: &CompareArgs) -> Result<Exit> {
     let sides = [&args.base, &args.new].map(|given| folders(given, &args.out));
     let [base, new] = sides.map(|folders| folders.and_then(Loaded::read));
     let (base, new) = (base?, new?);
-    none_twice(&base, &new)?;
+    runs::none_twice(base.folders.iter().chain(&new.folders))?;
+    runs::no_copies(base.loaded().chain(new.loaded()))?;
     let harness = report::harness(stores);
     let comparison = Comparison::new(base.side(), new.side(), &columns, &harness);
     if !args.unlike {
@@ -45,10 +45,15 @@ struct Loaded {
 
 impl Loaded {
     fn read(folders: Vec<PathBuf>) -> Result<Loaded> {
-        let runs = folders.iter().map(|path| folder::read(path)).collect::<Result<Vec<_>>>()?;
+        let runs = folders.iter().map(|path| runs::read(path)).collect::<Result<Vec<_>>>()?;
         let name =
             |path: &PathBuf| path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
         Ok(Loaded { names: folders.iter().map(name).collect(), folders, runs })
+    }
+
+    /// The runs, with their folders.
+    fn loaded(&self) -> impl Iterator<Item = (&PathBuf, &Run)> {
+        self.folders.iter().zip(&self.runs)
     }
 
     fn side(&self) -> Side<'_> {
@@ -82,20 +87,6 @@ fn no_answer(folder: PathBuf) -> Result<PathBuf> {
         names.join(", ")
     );
     Err(Error::new(Exit::NotStorebench, message))
-}
-
-/// A run that is compared with itself, or counted twice, would only seem to tell something.
-fn none_twice(base: &Loaded, new: &Loaded) -> Result<()> {
-    let mut seen = Vec::new();
-    for path in base.folders.iter().chain(&new.folders) {
-        let full = std::fs::canonicalize(path).map_err(Error::io("looking at", path))?;
-        if seen.contains(&full) {
-            let message = format!("{} is named twice: name two different runs", path.display());
-            return Err(Error::new(Exit::BadValue, message));
-        }
-        seen.push(full);
-    }
-    Ok(())
 }
 
 fn columns(names: &[String]) -> Result<Vec<&'static Column>> {
@@ -175,7 +166,7 @@ fn show(comparison: &Comparison<'_>, args: &CompareArgs) -> Result<()> {
         let mut bytes = Vec::new();
         json::write(comparison, &mut bytes)
             .map_err(|error| Error::new(Exit::Failure, format!("writing the comparison: {error}")))?;
-        return print(&String::from_utf8_lossy(&bytes));
+        return print_data(&bytes);
     }
     if args.markdown {
         return print(&markdown::text(comparison));
@@ -186,8 +177,7 @@ fn show(comparison: &Comparison<'_>, args: &CompareArgs) -> Result<()> {
 
 /// Whether it passes what CI asks.
 fn gate(comparison: &Comparison<'_>, limit: Percent) -> Exit {
-    let gone = comparison.only.iter().filter(|only| only.side == "BASE").count();
-    let gone = gone.saturating_sub(comparison.broken.iter().filter(|b| b.failed == b.trials).count());
+    let gone = comparison.told_as_only().filter(|only| only.side == "BASE").count();
     if gone > 0 {
         let cells = if gone == 1 { "1 cell".to_owned() } else { format!("{gone} cells") };
         complain(&format!(

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 
 use super::args::ExportArgs;
-use super::{Extras, files, launch, print, tell};
+use super::{Extras, files, launch, print_data, runs, tell};
 use crate::error::{Error, Exit, Result};
 use crate::report::merge::Merged;
 use crate::report::{continuous, hgrm, sql};
@@ -22,7 +22,7 @@ pub fn export(merged: &Merged<'_>, extras: Extras, args: &ExportArgs) -> Result<
         let mut bytes = Vec::new();
         write(merged, &mut bytes)
             .map_err(|error| Error::new(Exit::Failure, format!("writing the figures: {error}")))?;
-        print(&String::from_utf8_lossy(&bytes))?;
+        print_data(&bytes)?;
     } else {
         return Ok(false);
     }
@@ -62,7 +62,7 @@ fn sqlite_error(path: &Path, why: &str) -> Error {
 /// Files of percentiles, in a directory that was not there or is empty: among others one could not tell what is of which
 /// run.
 fn percentiles(merged: &Merged<'_>, directory: &Path) -> Result<()> {
-    fs::create_dir_all(directory).map_err(Error::io("making", directory))?;
+    runs::make_directory("making", directory)?;
     let mut entries = fs::read_dir(directory).map_err(Error::io("looking into", directory))?;
     if entries.next().is_some() {
         let message = format!("{} holds files already: name a new directory", directory.display());

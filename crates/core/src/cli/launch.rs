@@ -13,14 +13,16 @@ use crate::cell::{Cell, DEFAULT_PLACE};
 use crate::error::{Error, Exit, Result};
 use crate::folder::RunFolder;
 use crate::measure::environment;
-use crate::place::directory::{self, WorkFolder};
+use crate::place::abandoned;
+use crate::place::directory::WorkFolder;
 use crate::plan::Plan;
-use crate::report::precision;
+use crate::report::{looks, precision};
 use crate::result::{FORMAT_VERSION, LeftOut, Run, RunHeader, StoreInfo, TrialResult};
 use crate::runner::parent::{self, Ended, Enough, Job};
 use crate::runner::progress;
 use crate::schedule::{self, Room};
 use crate::store::StoreDef;
+use crate::units::Percent;
 
 /// A flag that Ctrl-C sets, and whatever else asks the program to end.
 pub fn listen() -> Result<Arc<AtomicBool>> {
@@ -54,7 +56,7 @@ pub fn places(at: &[PlaceArg], out: &Path) -> Result<Places> {
 
 /// Deletes what killed runs left in a place.
 pub fn clean(place: &Path) -> Result<()> {
-    for path in directory::clean(place)? {
+    for path in abandoned::clean(place)?.deleted {
         tell(&format!("deleted {}, which a killed run had left behind", path.display()));
     }
     Ok(())
@@ -78,7 +80,8 @@ impl<'a> Launch<'a> {
         hardware: Option<&str>,
     ) -> Result<Launch<'a>> {
         let mut header = header(stores, plan, places, hardware)?;
-        let (cells, left_out) = schedule::cells(plan, stores, &rooms(&header), &background::lacking);
+        let (cells, left_out) = schedule::cells(plan, stores, &rooms(&header), &background::lacking)
+            .map_err(|message| Error::new(Exit::BadValue, message))?;
         header.left_out = left_out;
         Ok(Launch { plan, stores, places, header, cells })
     }
@@ -95,7 +98,8 @@ impl<'a> Launch<'a> {
         RunFolder::create(out, name, &self.header)
     }
 
-    /// Runs what is not among `done`, and blocks beyond the plan's trials until the plan's precision is reached; says where
+    /// Runs what is not among `done`, and blocks beyond the plan's trials until a planned look says that the plan's precision is
+    /// reached; says where
     /// its folder is and how it ended.
     pub fn carry_out_precisely(
         &self,
@@ -106,7 +110,9 @@ impl<'a> Launch<'a> {
         let harness = report::harness(self.stores);
         let enough = |trials: &[TrialResult]| {
             let run = Run { header: self.header.clone(), trials: trials.to_vec() };
-            self.plan.precision.is_none_or(|share| precision::is_reached(&run, &harness, share.0 / 100.0))
+            let is_over =
+                |share: Percent| precision::is_over(&run, self.cells.len(), &harness, share.0 / 100.0);
+            self.plan.precision.is_none_or(is_over)
         };
         let enough: Option<Enough<'_>> = self.plan.precision.is_some().then_some(&enough);
         self.carry_out(done, folder, enough, None, interrupted)
@@ -122,12 +128,14 @@ impl<'a> Launch<'a> {
         until: Option<Instant>,
         interrupted: &AtomicBool,
     ) -> Result<(PathBuf, Ended)> {
-        let Launch { plan, places, cells, .. } = self;
-        let job = Job { plan, cells, places, done, interrupted, until, enough };
+        let Launch { plan, places, cells, header, .. } = self;
+        let blocks_before = header.blocks_before;
+        let job = Job { plan, cells, places, done, interrupted, until, enough, blocks_before };
         let path = folder.path().to_path_buf();
         let ended = parent::run(&job, &mut folder, progress::listener().as_mut()).map_err(|error| {
             let kept = format!("what had ended is kept, go on with: {}", go_on(&path));
-            Error::new(error.exit, format!("{error}; {kept}"))
+            // Where the folder has gone, that is what went wrong, and nothing is kept there.
+            folder.check().err().unwrap_or_else(|| Error::new(error.exit, format!("{error}; {kept}")))
         })?;
         Ok((path, ended))
     }
@@ -150,7 +158,8 @@ fn header(stores: &[StoreDef], plan: &Plan, places: &Places, hardware: Option<&s
         places: places.iter().map(info).collect::<Result<_>>()?,
         stores: store_infos(stores, plan),
         left_out: Vec::new(),
-        looks: Vec::new(),
+        looks: plan.precision.map_or_else(Vec::new, |_| looks::from(plan.trials)),
+        blocks_before: 0,
     })
 }
 

@@ -26,6 +26,7 @@ use crate::error::{Error, Exit, Result};
 use crate::like::ReadSqlite;
 use crate::report::sql::OpenSqlite;
 use crate::runner::child;
+use crate::shown;
 use crate::store::StoreDef;
 use args::{Args, Command, Hidden};
 
@@ -74,8 +75,14 @@ fn not_a_command(error: &clap::Error) -> ExitCode {
         }
     };
     // Printed to where each belongs. A reader that has gone is no error.
-    let _ = error.print();
-    ExitCode::from(exit.code())
+    match error.print() {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            let error = Error::io("writing to", Path::new("standard output"))(error);
+            complain(&error.message);
+            ExitCode::from(error.exit.code())
+        }
+        _ => ExitCode::from(exit.code()),
+    }
 }
 
 fn dispatch(stores: &[StoreDef], extras: Extras, command: Command) -> Result<Exit> {
@@ -109,8 +116,18 @@ fn dispatch(stores: &[StoreDef], extras: Extras, command: Command) -> Result<Exi
     }
 }
 
-/// Writes to standard output. A reader that has gone (a closed pipe) ends the program quietly.
+/// Writes text for people to standard output, without escape codes but for colours, and those only on a terminal. A reader that
+/// has gone (a closed pipe) ends the program quietly.
 fn print(text: &str) -> Result<()> {
+    if report::style().colour { write(&shown::coloured(text)) } else { write(&shown::plain(text)) }
+}
+
+/// Writes what other programs read to standard output, without escape codes.
+fn print_data(bytes: &[u8]) -> Result<()> {
+    write(&shown::plain(&String::from_utf8_lossy(bytes)))
+}
+
+fn write(text: &str) -> Result<()> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
@@ -123,9 +140,10 @@ fn print(text: &str) -> Result<()> {
 /// Tells the user something that is not the answer itself.
 fn tell(text: &str) {
     // Standard error may be closed; nothing depends on it.
-    let _ = writeln!(std::io::stderr(), "{text}");
+    let _ = writeln!(std::io::stderr(), "{}", shown::plain(text));
 }
 
+/// Says in one line what is wrong.
 fn complain(message: &str) {
-    tell(&format!("storebench: {message}"));
+    tell(&format!("storebench: {}", shown::message(message)));
 }

@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 
 use super::args::ReportArgs;
 use super::findings::with_published;
-use super::{Extras, export, files, print, runs, tell};
+use super::{Extras, export, files, print, print_data, runs, tell};
 use crate::error::{Error, Exit, Result};
 use crate::report::merge::Merged;
 use crate::report::terminal::{self, Style};
 use crate::report::{csv, csv_long, html, json, published};
 use crate::result::Run;
+use crate::shown::quoted;
 use crate::store::{Kind, StoreDef};
 
 /// Shows runs.
@@ -34,25 +35,30 @@ pub fn report(stores: &[StoreDef], extras: Extras, args: &ReportArgs) -> Result<
     if export::export(&merged, extras, &args.export)? {
         return Ok(Exit::Success);
     }
+    let text = match &args.published {
+        _ if args.csv || args.csv_long || args.json => {
+            return print_data(&data(&merged, args)?).map(|()| Exit::Success);
+        }
+        Some(name) => published::text(&merged, named(&merged, name)?, style()),
+        None if args.table => terminal::full(&merged, style()),
+        None => terminal::overview(&merged, style()),
+    };
+    print(&text)?;
+    Ok(Exit::Success)
+}
+
+/// The runs for other programs.
+fn data(merged: &Merged<'_>, args: &ReportArgs) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let written = if args.csv {
-        csv::write(&merged, &mut bytes)
+        csv::write(merged, &mut bytes)
     } else if args.csv_long {
-        csv_long::write(&runs, &mut bytes)
-    } else if args.json {
-        json::write(&merged, &mut bytes)
+        csv_long::write(merged.runs, &mut bytes)
     } else {
-        let text = match &args.published {
-            Some(name) => published::text(&merged, named(&merged, name)?, style()),
-            None if args.table => terminal::full(&merged, style()),
-            None => terminal::overview(&merged, style()),
-        };
-        bytes = text.into_bytes();
-        Ok(())
+        json::write(merged, &mut bytes)
     };
     written.map_err(|error| Error::new(Exit::Failure, format!("writing the report: {error}")))?;
-    print(&String::from_utf8_lossy(&bytes))?;
-    Ok(Exit::Success)
+    Ok(bytes)
 }
 
 /// The published table that was asked for; `None` where no name was given.
@@ -63,7 +69,7 @@ fn named<'n>(merged: &Merged<'_>, name: &'n str) -> Result<Option<&'n str>> {
         _ if known.is_empty() => wrong("no published table comes with the study of this run".into()),
         "" => Ok(None),
         name if known.contains(&name) => Ok(Some(name)),
-        _ => wrong(format!("there is no published table {name:?}: there are {}", known.join(", "))),
+        _ => wrong(format!("there is no published table {}: there are {}", quoted(name), known.join(", "))),
     }
 }
 

@@ -10,13 +10,14 @@ use super::{print, report, runs, tell};
 use crate::cell::Cell;
 use crate::error::{Error, Exit, Result, meant};
 use crate::estimate;
-use crate::folder::RunFolder;
+use crate::folder::{Resumed, RunFolder};
 use crate::place::directory::WorkFolder;
 use crate::plan::{self, Plan};
 use crate::record::pool::Pool;
 use crate::result::LeftOut;
 use crate::runner::parent::Ended;
 use crate::schedule::{self, Room};
+use crate::shown::quoted;
 use crate::store::StoreDef;
 use crate::units::{grouped, rough_bytes, rough_duration};
 
@@ -32,7 +33,7 @@ pub fn run(stores: &[StoreDef], args: &RunArgs) -> Result<Exit> {
 fn start(stores: &[StoreDef], args: &RunArgs, interrupted: &AtomicBool) -> Result<Exit> {
     let plan = plan(stores, args)?;
     let new_directory = !args.out.exists();
-    std::fs::create_dir_all(&args.out).map_err(Error::io("making the runs' directory", &args.out))?;
+    runs::make_directory("making the runs' directory", &args.out)?;
     let places = launch::places(&args.at, &args.out)?;
     let launch = Launch::new(stores, &plan, &places, args.hardware.as_deref())?;
     if args.dry_run {
@@ -92,7 +93,7 @@ pub(super) fn check_store(stores: &[StoreDef], name: &str, named: bool) -> Resul
                 .map(|meant| format!(" (did you mean {meant}?)"))
                 .unwrap_or_default();
             let known: Vec<_> = known.collect();
-            let message = format!("there is no store {name:?}{hint}; there are {}", known.join(", "));
+            let message = format!("there is no store {}{hint}; there are {}", quoted(name), known.join(", "));
             Err(Error::new(Exit::UnknownStore, message))
         }
     }
@@ -111,8 +112,11 @@ fn check_settings(stores: &[StoreDef], plan: &Plan) -> Result<()> {
         if let Some(unknown) = settings.keys().find(|setting| !known.contains(&setting.as_str())) {
             let hint = meant(unknown, known.iter().copied()).map(|meant| format!(" (did you mean {meant}?)"));
             let list = if known.is_empty() { "none".into() } else { known.join(", ") };
-            let message =
-                format!("{name} has no setting {unknown:?}{}; it takes {list}", hint.unwrap_or_default());
+            let message = format!(
+                "{name} has no setting {}{}; it takes {list}",
+                quoted(unknown),
+                hint.unwrap_or_default()
+            );
             return Err(Error::new(Exit::BadValue, message));
         }
     }
@@ -120,7 +124,8 @@ fn check_settings(stores: &[StoreDef], plan: &Plan) -> Result<()> {
 }
 
 fn resume(stores: &[StoreDef], path: &Path, interrupted: &AtomicBool) -> Result<Exit> {
-    let (folder, run) = RunFolder::resume(path)?;
+    let Resumed { folder, run, notes } = RunFolder::resume(path)?;
+    runs::tell_notes(&notes);
     let plan = Plan::parse(&run.header.plan, &path.join("run.json").display().to_string())?;
     if launch::store_infos(stores, &plan) != run.header.stores {
         let message =
@@ -134,7 +139,8 @@ fn resume(stores: &[StoreDef], path: &Path, interrupted: &AtomicBool) -> Result<
     }
     // What it left out is decided already, whatever is free now.
     let everywhere: Vec<Room> = run.header.places.iter().map(|place| Room::unbounded(&place.name)).collect();
-    let (all, _) = schedule::cells(&plan, stores, &everywhere, &|_| None);
+    let (all, _) = schedule::cells(&plan, stores, &everywhere, &|_| None)
+        .map_err(|message| Error::new(Exit::BadPlan, message))?;
     let left_out: std::collections::HashSet<_> = run.header.left_out.iter().map(|left| &left.cell).collect();
     let cells: Vec<Cell> = all.into_iter().filter(|cell| !left_out.contains(cell)).collect();
     let launch = Launch { plan: &plan, stores, places: &places, header: run.header.clone(), cells };

@@ -1,8 +1,10 @@
 //! The folders that a user means.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use super::tell;
 use crate::error::{Error, Exit, Result};
 use crate::folder;
 use crate::result::Run;
@@ -42,28 +44,76 @@ fn find_latest_by(name: &Path, runs: &Path, when: impl Fn(&Path) -> Option<Syste
 /// # Errors
 /// When one can't be read, or is named twice.
 pub fn read_all(names: &[PathBuf], runs: &Path) -> Result<Vec<Run>> {
-    let mut all = Vec::new();
-    let mut seen = Vec::new();
-    for name in names {
-        let path = find_any(name, runs)?;
-        let full = std::fs::canonicalize(&path).unwrap_or_else(|_| path.clone());
-        if seen.contains(&full) {
+    let paths = names.iter().map(|name| find_any(name, runs)).collect::<Result<Vec<_>>>()?;
+    none_twice(&paths)?;
+    let mut folders = Vec::new();
+    for path in paths {
+        let within = if path.join("run.json").exists() { Vec::new() } else { within(&path) };
+        if within.is_empty() {
+            folders.push(path);
+        }
+        folders.extend(within);
+    }
+    let all = folders.iter().map(|path| read(path)).collect::<Result<Vec<_>>>()?;
+    no_copies(folders.iter().zip(&all))?;
+    Ok(all)
+}
+
+/// Reads a run, and tells what is odd about its files.
+///
+/// # Errors
+/// When it can't be read.
+pub fn read(path: &Path) -> Result<Run> {
+    let (run, notes) = folder::read_with_notes(path)?;
+    tell_notes(&notes);
+    Ok(run)
+}
+
+/// Tells what is odd about a run's files.
+pub fn tell_notes(notes: &[String]) {
+    for note in notes {
+        tell(&format!("note: {note}"));
+    }
+}
+
+/// The trials of a run that was copied would count twice.
+///
+/// # Errors
+/// [`Exit::BadValue`] when two of the runs are one: made by the same command at the same moment.
+pub fn no_copies<'r>(runs: impl IntoIterator<Item = (&'r PathBuf, &'r Run)>) -> Result<()> {
+    let mut seen: HashMap<(&str, &[String]), &PathBuf> = HashMap::new();
+    for (path, run) in runs {
+        // To the nanosecond.
+        let identity = (run.header.started.as_str(), run.header.command.as_slice());
+        if let Some(before) = seen.insert(identity, path) {
             let message = format!(
-                "{} is named twice, and its trials would count twice: name different runs",
-                path.display()
+                "{} and {} are copies of one run, begun {}: name one of them",
+                before.display(),
+                path.display(),
+                run.header.started
             );
             return Err(Error::new(Exit::BadValue, message));
         }
-        seen.push(full);
-        let within = if path.join("run.json").exists() { Vec::new() } else { within(&path) };
-        if within.is_empty() {
-            all.push(folder::read(&path)?);
-        }
-        for path in within {
-            all.push(folder::read(&path)?);
-        }
     }
-    Ok(all)
+    Ok(())
+}
+
+/// A run that counted twice, or were compared with itself, would only seem to tell something.
+///
+/// # Errors
+/// [`Exit::BadValue`] when a folder is named twice.
+pub fn none_twice<'p>(folders: impl IntoIterator<Item = &'p PathBuf>) -> Result<()> {
+    let mut seen = Vec::new();
+    for path in folders {
+        // What is not there is told by who reads it.
+        let full = std::fs::canonicalize(path).unwrap_or_else(|_| path.clone());
+        if seen.contains(&full) {
+            let message = format!("{} is named twice: name different runs", path.display());
+            return Err(Error::new(Exit::BadValue, message));
+        }
+        seen.push(full);
+    }
+    Ok(())
 }
 
 /// What the folders begin with in which the runs behind an answer lie.
@@ -94,6 +144,27 @@ fn latest(runs: &Path, when: impl Fn(&Path) -> Option<SystemTime>) -> Result<Pat
         .max()
         .map(|(_, path)| path)
         .ok_or_else(|| Error::new(Exit::NotStorebench, format!("there is no run in {}", runs.display())))
+}
+
+/// Makes a directory that a user named, unless it is there.
+///
+/// # Errors
+/// When it can't be made; [`Exit::BadValue`] when a file is in the way.
+pub fn make_directory(doing: &str, path: &Path) -> Result<()> {
+    let in_the_way = |error: &std::io::Error| {
+        matches!(error.kind(), std::io::ErrorKind::AlreadyExists | std::io::ErrorKind::NotADirectory)
+    };
+    std::fs::create_dir_all(path).map_err(|error| match path.ancestors().find(|part| part.exists()) {
+        Some(part) if in_the_way(&error) => {
+            let message = format!(
+                "{doing} {}: {} is a file, not a directory: name another",
+                path.display(),
+                part.display()
+            );
+            Error::new(Exit::BadValue, message)
+        }
+        _ => Error::io(doing, path)(error),
+    })
 }
 
 /// A directory that a user named, in full; `what` says what it was named for.

@@ -3,6 +3,7 @@
 use clap::error::ErrorKind;
 
 use crate::error::{Error, Exit};
+use crate::shown::shortened;
 
 /// What is wrong with a command line, in one line.
 pub fn explain(error: &clap::Error) -> Error {
@@ -13,7 +14,7 @@ pub fn explain(error: &clap::Error) -> Error {
         .take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more information"))
         .filter(|line| !line.is_empty())
         .collect();
-    let wrong = wrong.join(" ");
+    let wrong = shortened(&wrong.join(" "));
     let wrong = wrong.strip_prefix("error: ").unwrap_or(&wrong);
     match error.kind() {
         ErrorKind::InvalidValue | ErrorKind::ValueValidation | ErrorKind::InvalidUtf8 => {
@@ -56,6 +57,15 @@ mod tests {
             message.contains("not provided: <RUN>... ; see") || message.contains("<RUN>...;"),
             "{message}"
         );
+    }
+
+    #[test]
+    fn long_input_is_not_repeated_in_full() {
+        let long = "x".repeat(100_000);
+        for arguments in [["run", "crud", "--records", &long], ["run", "crud", &format!("--{long}"), "1"]] {
+            let (_, message) = explained(&arguments);
+            assert!(message.contains("xxx...") && message.len() < 700, "{message}");
+        }
     }
 
     #[test]

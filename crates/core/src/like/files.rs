@@ -1,10 +1,9 @@
 //! A folder: every regular file in it and below is a value. Links are not followed.
 
-use std::fs::{self, DirEntry, File};
-use std::io::Read;
+use std::fs::{self, DirEntry};
 use std::path::{Path, PathBuf};
 
-use super::Sample;
+use super::{Sample, start};
 
 pub fn look(folder: &Path, sample: &mut Sample) -> Result<(), String> {
     look_with(folder, sample, start)
@@ -46,12 +45,6 @@ fn look_at(
         sample.add(size, read).map_err(std::io::Error::other)?;
     }
     Ok(())
-}
-
-fn start(path: &Path, most: usize) -> std::io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    File::open(path)?.take(most as u64).read_to_end(&mut bytes)?;
-    Ok(bytes)
 }
 
 #[cfg(test)]

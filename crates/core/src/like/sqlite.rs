@@ -1,18 +1,15 @@
 //! A table of a SQLite file: every row is a value, or what one of its columns holds.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
-use super::{ReadSqlite, Sample};
+use super::{ReadSqlite, Sample, start};
 
 /// What every SQLite file begins with.
 const MAGIC: [u8; 16] = *b"SQLite format 3\0";
 
 /// Whether a file is one of SQLite's.
 pub fn is_one(file: &Path) -> bool {
-    let mut start = [0; MAGIC.len()];
-    File::open(file).and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == MAGIC
+    start(file, MAGIC.len()).is_ok_and(|start| start == MAGIC)
 }
 
 pub fn look(file: &Path, part: &str, read: Option<ReadSqlite>, sample: &mut Sample) -> Result<(), String> {

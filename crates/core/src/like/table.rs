@@ -1,22 +1,20 @@
 //! A column of a CSV file with a header: every row has one value in it.
 
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 
-use super::Sample;
+use super::{Sample, start};
 use crate::error::meant;
+use crate::shown::quoted;
 
 /// Columns that are named where none is the one asked for.
 const LISTED: usize = 20;
 /// Bytes in which a file that is no text shows itself.
-const START: u64 = 8192;
+const START: usize = 8192;
 
 /// Whether a file is no text: texts have no NUL.
 fn is_binary(file: &Path) -> io::Result<bool> {
-    let mut start = Vec::new();
-    File::open(file)?.take(START).read_to_end(&mut start)?;
-    Ok(start.contains(&0))
+    Ok(start(file, START)?.contains(&0))
 }
 
 pub fn look(file: &Path, column: &str, sample: &mut Sample) -> Result<(), String> {
@@ -35,8 +33,9 @@ pub fn look(file: &Path, column: &str, sample: &mut Sample) -> Result<(), String
         let more = names.len().saturating_sub(LISTED);
         let more = if more == 0 { String::new() } else { format!(" and {more} more") };
         return Err(format!(
-            "{} has no column {column:?}{hint}; it has {}{more}",
+            "{} has no column {}{hint}; it has {}{more}",
             file.display(),
+            quoted(column),
             listed.join(", ")
         ));
     };

@@ -8,6 +8,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::guard::{Lock, try_lock};
+
 /// How the names of storebench's cgroups begin; the process that made one follows.
 const PREFIX: &str = "storebench-";
 
@@ -47,9 +49,13 @@ pub struct Group {
     version: Version,
 }
 
-/// A trial's cgroup, for the one who made it: dropping it removes it, once the trial's process has ended.
+/// A trial's cgroup, for the one who made it: dropping it removes it, once the trial's process has ended. Its folder is locked
+/// until then, so that nobody removes it before the trial has joined it.
 #[derive(Debug)]
-pub struct OwnGroup(Group);
+pub struct OwnGroup {
+    group: Group,
+    _lock: fs::File,
+}
 
 impl Home {
     /// Finds where this process may make cgroups that count memory, and tries it. What a run that was killed left there is
@@ -83,14 +89,16 @@ impl Home {
         let failed =
             |what: &str, path: &Path, error: io::Error| format!("{what} {}: {error}", path.display());
         fs::create_dir(&folder).map_err(|error| failed("making the cgroup", &folder, error))?;
-        let group = OwnGroup(Group { folder, version: self.version });
-        let peak = group.0.folder.join(self.version.peak());
+        let lock = fs::File::open(&folder).and_then(|lock| try_lock(&lock).map(|_| lock));
+        let lock = lock.map_err(|error| failed("locking the cgroup", &folder, error))?;
+        let group = OwnGroup { group: Group { folder, version: self.version }, _lock: lock };
+        let peak = group.group.folder.join(self.version.peak());
         if !peak.exists() {
             let lacks = io::Error::from(io::ErrorKind::NotFound);
             return Err(failed("the cgroup does not tell its peak,", &peak, lacks));
         }
         // Joining takes the right to write here and, in version 2, in the cgroup that both lie in.
-        let joined = [Some(&group.0.folder), (self.version == Version::V2).then_some(&self.folder)];
+        let joined = [Some(&group.group.folder), (self.version == Version::V2).then_some(&self.folder)];
         for procs in joined.into_iter().flatten().map(|folder| folder.join("cgroup.procs")) {
             let opened = fs::OpenOptions::new().write(true).open(&procs);
             opened.map_err(|error| failed("joining a cgroup needs", &procs, error))?;
@@ -121,7 +129,10 @@ impl Home {
         let abandoned = entries.filter(|entry| {
             let name = entry.file_name();
             let pid = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.parse::<u32>().ok());
-            pid.is_some_and(|pid| !Path::new("/proc").join(pid.to_string()).exists())
+            let is_gone = pid.is_some_and(|pid| !Path::new("/proc").join(pid.to_string()).exists());
+            // In another container processes have other numbers.
+            let lock = || fs::File::open(entry.path()).and_then(try_lock);
+            is_gone && lock().is_ok_and(|lock| lock != Lock::Held)
         });
         // Only an empty cgroup can be removed, so nothing is lost by a mistake.
         abandoned.map(|entry| entry.path()).filter(|path| fs::remove_dir(path).is_ok()).collect()
@@ -140,7 +151,7 @@ pub fn clean() -> Vec<PathBuf> {
 impl OwnGroup {
     /// What the trial is to be told.
     pub fn group(&self) -> &Group {
-        &self.0
+        &self.group
     }
 }
 
@@ -148,7 +159,7 @@ impl Drop for OwnGroup {
     fn drop(&mut self) {
         // A process that has just ended may count for a moment longer.
         for _ in 0..50 {
-            match fs::remove_dir(&self.0.folder) {
+            match fs::remove_dir(&self.group.folder) {
                 Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {
                     std::thread::sleep(Duration::from_millis(10));
                 }
@@ -327,7 +338,13 @@ mod tests {
             fs::create_dir(folder(name)).unwrap();
         }
         let home = Home { folder: top.path().into(), version: Version::V2, own: folder("own") };
+        // Of a run in another container.
+        fs::create_dir(folder("storebench-4194306")).unwrap();
+        let held = fs::File::open(folder("storebench-4194306")).unwrap();
+        assert_eq!(try_lock(&held).unwrap(), Lock::Taken);
         assert_eq!(home.sweep(), [folder("storebench-4194305")]);
+        drop(held);
+        assert_eq!(home.sweep(), [folder("storebench-4194306")]);
         assert!(folder(&living).exists() && folder("storebench-notes").exists() && folder("other").exists());
     }
 }

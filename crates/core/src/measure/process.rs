@@ -11,6 +11,20 @@ pub struct Resident {
     pub now_bytes: u64,
     /// The most since the process was started, or since [`reset_peak`].
     pub peak_bytes: u64,
+    /// Pages of mapped files, now, the program's own code included; `None` where the kernel does not count them.
+    pub mapped_files_bytes: Option<u64>,
+}
+
+impl Resident {
+    /// The peak above what was resident at `base`, without pages of mapped files: as they were at the peak is not known, so those
+    /// of now are taken off; it is no less than all else that is resident now.
+    pub fn without_mapped_files_above(&self, base: &Resident) -> Option<u64> {
+        let (files, base_files) = (self.mapped_files_bytes?, base.mapped_files_bytes?);
+        let all_else = self.now_bytes.saturating_sub(files);
+        let base_else = base.now_bytes.saturating_sub(base_files);
+        let at_peak = self.peak_bytes.saturating_sub(files);
+        Some(at_peak.max(all_else).saturating_sub(base_else))
+    }
 }
 
 /// Resident memory of this process.
@@ -22,7 +36,11 @@ pub fn resident() -> io::Result<Resident> {
         procfs::process::Process::myself().and_then(|process| process.status()).map_err(io::Error::other)?;
     let bytes =
         |kib: Option<u64>| kib.map(|kib| kib * 1024).ok_or_else(|| io::Error::other("/proc tells no memory"));
-    Ok(Resident { now_bytes: bytes(status.vmrss)?, peak_bytes: bytes(status.vmhwm)? })
+    Ok(Resident {
+        now_bytes: bytes(status.vmrss)?,
+        peak_bytes: bytes(status.vmhwm)?,
+        mapped_files_bytes: status.rssfile.map(|kib| kib * 1024),
+    })
 }
 
 /// Makes the peak start anew from what is resident now.
@@ -72,6 +90,50 @@ mod tests {
         drop(hoard);
         let after = resident().unwrap();
         assert!(after.peak_bytes >= before.now_bytes + (60 << 20), "{before:?} {after:?}");
+    }
+
+    #[test]
+    fn pages_of_a_mapped_file_are_told_from_the_rest() {
+        let bytes = 32 << 20;
+        let mut file = tempfile::tempfile().unwrap();
+        std::io::Write::write_all(&mut file, &vec![1_u8; bytes]).unwrap();
+        reset_peak().unwrap();
+        let base = resident().unwrap();
+        // SAFETY: a new mapping of a file that stays open and is not shortened, unmapped below before its length is used again.
+        let mapped = unsafe {
+            let fd = std::os::fd::AsRawFd::as_raw_fd(&file);
+            libc::mmap(std::ptr::null_mut(), bytes, libc::PROT_READ, libc::MAP_SHARED, fd, 0)
+        };
+        assert_ne!(mapped, libc::MAP_FAILED);
+        // SAFETY: all of the mapping is readable, and nobody writes to the file.
+        let pages = unsafe { std::slice::from_raw_parts(mapped.cast::<u8>(), bytes) };
+        let sum: usize = pages.iter().step_by(4096).map(|byte| usize::from(*byte)).sum();
+        assert_eq!(sum, bytes / 4096);
+        let after = resident().unwrap();
+        // SAFETY: the mapping made above, whose slice is no longer used.
+        assert_eq!(unsafe { libc::munmap(mapped, bytes) }, 0);
+        // Other tests of this process take memory, too, but map no files.
+        let grown = after.mapped_files_bytes.unwrap() - base.mapped_files_bytes.unwrap();
+        assert!((30 << 20..64 << 20).contains(&grown), "{base:?} {after:?}");
+        let resident = after.peak_bytes.saturating_sub(base.now_bytes);
+        let without = after.without_mapped_files_above(&base).unwrap();
+        assert!(without <= resident.saturating_sub(30 << 20), "{without}: {base:?} {after:?}");
+    }
+
+    #[test]
+    fn what_was_taken_besides_mapped_files_is_never_less_than_what_is_left_of_it() {
+        let resident = |now: u64, peak: u64, files: Option<u64>| Resident {
+            now_bytes: now,
+            peak_bytes: peak,
+            mapped_files_bytes: files,
+        };
+        let base = resident(10, 10, Some(4));
+        // 6 of all else at the base. At the end 30 of all else and 60 of files; at the peak 10 more.
+        assert_eq!(resident(90, 100, Some(60)).without_mapped_files_above(&base), Some(34));
+        // The files came after the peak.
+        assert_eq!(resident(90, 50, Some(60)).without_mapped_files_above(&base), Some(24));
+        assert_eq!(resident(90, 100, None).without_mapped_files_above(&base), None);
+        assert_eq!(resident(5, 5, Some(4)).without_mapped_files_above(&base), Some(0));
     }
 
     #[test]

@@ -14,7 +14,6 @@ use crate::result::Second;
 /// The series of one phase after the other, gathered from their threads.
 #[derive(Debug)]
 pub struct Series {
-    start: Instant,
     /// What each thread had measured when it last handed over.
     told: Vec<Mutex<Histogram<u64>>>,
     gathered: Mutex<Gathered>,
@@ -49,27 +48,26 @@ impl Series {
             done: Vec::new(),
         };
         let told = told.collect::<Result<_, _>>()?;
-        Ok(Series { start: Instant::now(), told, gathered: Mutex::new(gathered) })
+        Ok(Series { told, gathered: Mutex::new(gathered) })
     }
 
-    /// A phase begins now.
-    pub fn begin(&mut self) {
+    /// A phase begins.
+    pub fn begin(&self) {
         self.gathered().reached.fill(0);
-        self.start = Instant::now();
     }
 
-    /// One thread's part in the phase; `before` is what the thread had measured before it.
+    /// One thread's part in the phase, whose first second begins now; `before` is what the thread had measured before it.
     ///
     /// # Errors
     /// Never, between histograms of the same bounds.
     pub fn thread(&self, thread: usize, before: &Latencies) -> Result<Seconds<'_>, String> {
-        let seconds = Seconds { series: self, thread, second: 0 };
+        let seconds = Seconds { series: self, thread, start: Instant::now(), second: 0 };
         seconds.set_told(&mut seconds.told(), before)?;
         Ok(seconds)
     }
 
     /// The phase has ended: all its seconds, where it took longer than one.
-    pub fn finish(&mut self) -> Vec<Second> {
+    pub fn finish(&self) -> Vec<Second> {
         let mut gathered = self.gathered();
         gathered.sum_up(u32::MAX);
         let done = std::mem::take(&mut gathered.done);
@@ -118,17 +116,23 @@ impl Gathered {
 pub struct Seconds<'a> {
     series: &'a Series,
     thread: usize,
+    start: Instant,
     second: u32,
 }
 
 impl Seconds<'_> {
+    /// The first second begins now, after all: what came before was not measured.
+    pub fn restart(&mut self) {
+        self.start = Instant::now();
+    }
+
     /// Hands over what was measured since the last time, when a second has ended. Operations count in the second in which the
     /// quantum that held them ended.
     ///
     /// # Errors
     /// Never, between histograms of the same bounds.
     pub fn tell(&mut self, latencies: &Latencies) -> Result<(), String> {
-        let now = self.series.start.elapsed().as_secs() as u32;
+        let now = self.start.elapsed().as_secs() as u32;
         if now > self.second { self.hand_over(latencies, now) } else { Ok(()) }
     }
 
@@ -172,14 +176,9 @@ pub const QUANTUM_TIME: Duration = Duration::from_millis(50);
 mod tests {
     use super::*;
 
-    /// A series that began so long ago.
-    fn begun(ago: Duration, threads: usize) -> Series {
-        Series { start: Instant::now() - ago, ..Series::new(threads).unwrap() }
-    }
-
     #[test]
     fn seconds_hold_what_was_measured_in_them_by_all_threads() {
-        let mut series = begun(Duration::from_millis(3_500), 2);
+        let series = Series::new(2).unwrap();
         let mut latencies = Latencies::new().unwrap();
         latencies.record(999);
         let (mut first, mut second) =
@@ -191,6 +190,7 @@ mod tests {
         second.hand_over(&others, 2).unwrap();
         assert_eq!(series.gathered.lock().unwrap().done.len(), 1, "the first second has been left by both");
         latencies.record(70);
+        first.start -= Duration::from_millis(3_500);
         first.tell(&latencies).unwrap();
         latencies.record(80);
         first.finish(&latencies).unwrap();
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn a_phase_within_a_second_has_no_series() {
-        let mut series = Series::new(1).unwrap();
+        let series = Series::new(1).unwrap();
         series.begin();
         let mut latencies = Latencies::new().unwrap();
         let mut seconds = series.thread(0, &latencies).unwrap();

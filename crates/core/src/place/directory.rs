@@ -1,54 +1,80 @@
 //! A work folder in a directory of the user's: made with a marker, deleted only by its marker, on every way out; what a
-//! kill left behind is found and deleted at the next start.
+//! kill left behind is found and deleted at the next start ([`super::abandoned`]).
 
-use std::fs;
-use std::io;
-use std::os::unix::fs::MetadataExt;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
-
+use super::marker;
 use super::probe::{self, Probe};
-use crate::error::{Error, Result};
+use crate::error::{Error, Exit, Result};
+use crate::guard::Folder;
 
-/// How the names of work folders begin.
-const PREFIX: &str = "storebench-work-";
-/// The marker that says a folder is storebench's.
-const MARKER: &str = ".storebench-work";
+/// How the names of work folders begin; the number of the process that made it follows.
+pub(super) const PREFIX: &str = "storebench-work-";
+/// Work folders of one process number in a directory, at most: containers can count their processes alike.
+const MOST: u32 = 1000;
 
-/// Who made a work folder.
-#[derive(Debug, Serialize, Deserialize, PartialEq, Eq)]
-struct Owner {
-    pid: u32,
-    /// The process's start in clock ticks since boot, so that a number used again is not taken for it.
-    started: Option<u64>,
-}
-
-/// A work folder. Dropping it deletes it.
+/// A work folder, which nobody else may look into. Dropping it deletes it.
 #[derive(Debug)]
 pub struct WorkFolder {
     path: PathBuf,
+    name: OsString,
+    place: Folder,
+    folder: Folder,
+    /// The marker, locked as long as the run is at work.
+    _marker: File,
 }
 
 impl WorkFolder {
     /// Makes a work folder in `directory`, which exists.
     ///
     /// # Errors
-    /// When it can't be made there.
+    /// When it can't be made or marked there; then nothing of it is left.
     pub fn create(directory: &Path) -> Result<WorkFolder> {
         let name = format!("{PREFIX}{}", std::process::id());
-        let path = (0..)
-            .map(|number| directory.join(if number == 0 { name.clone() } else { format!("{name}-{number}") }))
-            .find(|path| !path.exists())
-            .unwrap_or_else(|| directory.join(&name));
-        fs::create_dir(&path).map_err(Error::io("making the work folder", &path))?;
-        let folder = WorkFolder { path };
-        let owner = Owner { pid: std::process::id(), started: started(std::process::id()) };
-        let text = serde_json::to_string(&owner).unwrap_or_default();
-        let marker = folder.path.join(MARKER);
-        fs::write(&marker, text).map_err(Error::io("writing", &marker))?;
-        spread(&folder.path);
-        Ok(folder)
+        for number in 0..MOST {
+            let name = OsString::from(if number == 0 { name.clone() } else { format!("{name}-{number}") });
+            let place = Folder::open(directory).map_err(Error::io("opening", directory))?;
+            match WorkFolder::make(place, name) {
+                Ok(Some(made)) => return Ok(made),
+                Ok(None) => {}
+                Err((what, path, error)) => return Err(Error::io(what, &path)(error)),
+            }
+        }
+        let message = format!(
+            "{} holds {MOST} folders whose names begin with {name}: delete those that no run is at work in",
+            directory.display()
+        );
+        Err(Error::new(Exit::Failure, message))
+    }
+
+    /// `None` when there is something of this name, or the folder was taken for one that a kill had left.
+    fn make(
+        place: Folder,
+        name: OsString,
+    ) -> std::result::Result<Option<WorkFolder>, (&'static str, PathBuf, io::Error)> {
+        let path = place.path().join(&name);
+        let folder = match place.make(&name, 0o700) {
+            Err(error) if matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotFound) => {
+                return Ok(None);
+            }
+            Err(error) => return Err(("making the work folder", path, error)),
+            Ok(folder) => folder,
+        };
+        match marker::write(&folder) {
+            Ok(None) => Ok(None),
+            Ok(Some(marker)) => {
+                spread(folder.handle());
+                Ok(Some(WorkFolder { path, name, place, folder, _marker: marker }))
+            }
+            Err(error) => {
+                // It holds nothing else. What can't be deleted is found by its name at the next start.
+                let _ = remove(&place, &name, &folder);
+                Err(("writing", path.join(marker::NAME), error))
+            }
+        }
     }
 
     /// An empty folder within it for a trial; what was there under this name is deleted.
@@ -57,8 +83,8 @@ impl WorkFolder {
     /// When it can't be made.
     pub fn trial(&self, name: &str) -> Result<PathBuf> {
         let path = self.path.join(name);
-        remove(&path).map_err(Error::io("deleting", &path))?;
-        fs::create_dir(&path).map_err(Error::io("making", &path))?;
+        self.folder.remove(OsStr::new(name)).map_err(Error::io("deleting", &path))?;
+        self.folder.make(OsStr::new(name), 0o777).map_err(Error::io("making", &path))?;
         Ok(path)
     }
 
@@ -68,8 +94,7 @@ impl WorkFolder {
     /// When it can't be probed.
     pub fn probe(&self) -> Result<Probe> {
         let folder = self.trial("probe")?;
-        let place = self.path.parent().unwrap_or(&self.path);
-        let probe = probe::probe(&folder).map_err(Error::io("probing", place))?;
+        let probe = probe::probe(&folder).map_err(Error::io("probing", self.place.path()))?;
         self.clear(&folder)?;
         Ok(probe)
     }
@@ -79,97 +104,53 @@ impl WorkFolder {
     /// # Errors
     /// When it can't be deleted.
     pub fn clear(&self, trial: &Path) -> Result<()> {
-        debug_assert!(trial.starts_with(&self.path));
-        remove(trial).map_err(Error::io("deleting", trial))
+        debug_assert!(trial.parent() == Some(&self.path));
+        let name = trial.file_name().unwrap_or_default();
+        self.folder.remove(name).map_err(Error::io("deleting", trial))
     }
 }
 
 impl Drop for WorkFolder {
     fn drop(&mut self) {
         // What can't be deleted now is found by its marker at the next start.
-        let _ = remove_work(&self.path);
+        let _ = remove(&self.place, &self.name, &self.folder);
     }
 }
 
-/// Asks the file system to put the folders made in `path` far from one another. ext4 does not use a deleted file's place
-/// again for minutes, and looks at each such place when it makes a file nearby: a trial must not pay for the deletions of
-/// the one before it. Other file systems don't know the attribute, and need none.
-fn spread(path: &Path) {
-    #[cfg(target_os = "linux")]
-    if let Ok(folder) = fs::File::open(path)
-        && let Ok(flags) = rustix::fs::ioctl_getflags(&folder)
-    {
-        let _ = rustix::fs::ioctl_setflags(&folder, flags | rustix::fs::IFlags::TOPDIR);
-    }
-}
-
-fn remove(path: &Path) -> io::Result<()> {
-    match fs::remove_dir_all(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+/// Deletes a work folder that has this name in its place: its marker last, so that a deletion that was cut off can be finished
+/// later.
+pub(super) fn remove(place: &Folder, name: &OsStr, folder: &Folder) -> io::Result<()> {
+    let marker = OsStr::new(marker::NAME);
+    folder.empty(Some(marker))?;
+    folder.remove(marker)?;
+    let removed = match place.within(name) {
+        Ok(there) if there.is(folder)? => place.remove_empty(name),
+        Ok(_) => Err(io::Error::other("something else has taken its name")),
+        Err(error) => Err(error),
+    };
+    match removed {
+        // Another process cleans up, too, and took the empty folder.
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         other => other,
     }
 }
 
-/// Deletes a work folder, its marker last, so that a deletion that was cut off can be finished later.
-fn remove_work(path: &Path) -> io::Result<()> {
-    for entry in fs::read_dir(path)? {
-        let entry = entry?;
-        if entry.file_name() == MARKER {
-            continue;
-        }
-        if entry.file_type()?.is_dir() {
-            fs::remove_dir_all(entry.path())?
-        } else {
-            fs::remove_file(entry.path())?
-        }
+/// Asks the file system to put the folders made in this one far from one another. ext4 does not use a deleted file's place
+/// again for minutes, and looks at each such place when it makes a file nearby: a trial must not pay for the deletions of
+/// the one before it. Other file systems don't know the attribute, and need none.
+fn spread(folder: &File) {
+    #[cfg(target_os = "linux")]
+    if let Ok(flags) = rustix::fs::ioctl_getflags(folder) {
+        let _ = rustix::fs::ioctl_setflags(folder, flags | rustix::fs::IFlags::TOPDIR);
     }
-    fs::remove_file(path.join(MARKER))?;
-    fs::remove_dir(path)
-}
-
-/// Deletes work folders in `directory` whose process is gone; returns those deleted.
-///
-/// # Errors
-/// When the directory can't be read, or a folder can't be deleted.
-pub fn clean(directory: &Path) -> Result<Vec<PathBuf>> {
-    let mut cleaned = Vec::new();
-    for entry in fs::read_dir(directory).map_err(Error::io("reading", directory))? {
-        let entry = entry.map_err(Error::io("reading", directory))?;
-        let named = entry.file_name().to_str().is_some_and(|name| name.starts_with(PREFIX));
-        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-        if named && is_folder && is_abandoned(&entry.path()) {
-            remove_work(&entry.path()).map_err(Error::io("deleting", &entry.path()))?;
-            cleaned.push(entry.path());
-        }
-    }
-    Ok(cleaned)
-}
-
-/// Whether a folder is a work folder (its marker can be read) whose process is gone, and ours to delete: what another
-/// user's run left is theirs to clean, and must not keep us from working.
-fn is_abandoned(path: &Path) -> bool {
-    let user = rustix::process::geteuid();
-    if !user.is_root() && fs::metadata(path).map_or(true, |folder| folder.uid() != user.as_raw()) {
-        return false;
-    }
-    let Ok(text) = fs::read_to_string(path.join(MARKER)) else { return false };
-    let Ok(owner) = serde_json::from_str::<Owner>(&text) else { return false };
-    match started(owner.pid) {
-        None => !Path::new("/proc").join(owner.pid.to_string()).exists(),
-        now => now != owner.started,
-    }
-}
-
-fn started(pid: u32) -> Option<u64> {
-    procfs::process::Process::new(pid as i32)
-        .and_then(|process| process.stat())
-        .ok()
-        .map(|stat| stat.starttime)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
+    use crate::place::abandoned::{Found, clean};
 
     #[test]
     fn a_work_folder_goes_when_dropped() {
@@ -179,37 +160,29 @@ mod tests {
         let trial = work.trial("t1").unwrap();
         fs::write(trial.join("x"), "y").unwrap();
         assert!(fs::read_dir(work.trial("t1").unwrap()).unwrap().next().is_none());
-        assert_eq!(clean(place.path()).unwrap(), Vec::<PathBuf>::new(), "its process is alive");
+        assert_eq!(clean(place.path()).unwrap(), Found::default(), "its process is alive");
         drop((work, second));
         assert!(fs::read_dir(place.path()).unwrap().next().is_none());
     }
 
     #[test]
-    fn only_abandoned_folders_with_a_marker_are_cleaned() {
+    fn nobody_else_may_look_into_a_work_folder() {
         let place = tempfile::tempdir().unwrap();
-        let make = |name: &str, marker: Option<&str>| {
-            let path = place.path().join(name);
-            fs::create_dir_all(path.join("inner")).unwrap();
-            fs::write(path.join("inner/file"), "x").unwrap();
-            if let Some(text) = marker {
-                fs::write(path.join(MARKER), text).unwrap();
-            }
-            path
-        };
-        let gone = make("storebench-work-1", Some(r#"{"pid":4000000000,"started":1}"#));
-        let reused =
-            make("storebench-work-2", Some(&format!(r#"{{"pid":{},"started":1}}"#, std::process::id())));
-        let unmarked = make("storebench-work-3", None);
-        let garbled = make("storebench-work-4", Some("hello"));
-        let users = make("photos", Some(r#"{"pid":4000000000,"started":1}"#));
-        let mut cleaned = clean(place.path()).unwrap();
-        cleaned.sort();
-        assert_eq!(cleaned, [gone.clone(), reused.clone()]);
-        assert!(!gone.exists() && !reused.exists());
-        assert!(
-            unmarked.join("inner/file").exists()
-                && garbled.join("inner/file").exists()
-                && users.join("inner/file").exists()
-        );
+        let work = WorkFolder::create(place.path()).unwrap();
+        let mode = std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&work.path).unwrap().permissions());
+        assert_eq!(mode & 0o777, 0o700);
+    }
+
+    #[test]
+    fn what_takes_the_name_of_a_work_folder_stays() {
+        let place = tempfile::tempdir().unwrap();
+        let work = WorkFolder::create(place.path()).unwrap();
+        fs::rename(&work.path, place.path().join("moved")).unwrap();
+        fs::create_dir_all(work.path.join("theirs")).unwrap();
+        fs::write(work.path.join(marker::NAME), "theirs").unwrap();
+        let path = work.path.clone();
+        drop(work);
+        assert!(path.join("theirs").exists());
+        assert_eq!(fs::read_to_string(path.join(marker::NAME)).unwrap(), "theirs");
     }
 }

@@ -1,4 +1,6 @@
 //! Where stores' files live.
 
+pub mod abandoned;
 pub mod directory;
+mod marker;
 pub mod probe;

@@ -1,4 +1,5 @@
 use super::*;
+use crate::claims::Expect;
 
 #[test]
 fn the_built_in_studies_are_good_and_so_are_their_presets() {
@@ -131,6 +132,63 @@ fn claims_speak_of_sizes_and_counts_that_there_are() {
     ] {
         let wrong = checked(from, to).unwrap_err();
         assert!(wrong.contains("line ") && wrong.contains(" of the plan lies within "), "{wrong}");
+    }
+}
+
+#[test]
+fn a_narrowed_run_knows_what_its_claims_are_about() {
+    let positions = |text: &str, study: &str| {
+        let design = claims_of(study, text, "x").unwrap().unwrap().design;
+        design.map(|design| design.positions.len())
+    };
+    // 4 sizes and 5 counts without the three that are too large, 2 kinds of data.
+    let whole = Some(34);
+    let mut plan = find("crud").unwrap();
+    assert_eq!(positions(&plan.to_toml().unwrap(), "crud"), whole);
+    plan.apply_preset("quick").unwrap();
+    let narrow = Changes { data: Some(vec![Data::Compressible]), ..Changes::default() };
+    plan.apply(narrow).unwrap();
+    assert_eq!(positions(&plan.to_toml().unwrap(), "crud"), whole);
+    // Of a plan of one's own, too; of an older run of such a plan only what was run is known.
+    assert_eq!(positions(&plan.to_toml().unwrap(), "mine"), whole);
+    plan.claims_over = None;
+    assert_eq!(positions(&plan.to_toml().unwrap(), "mine"), Some(4));
+    assert_eq!(positions(&plan.to_toml().unwrap(), "crud"), whole);
+    let over = ClaimsOver { data: Vec::new(), ..ClaimsOver::of(&plan) };
+    plan.claims_over = Some(over);
+    let error = Plan::parse(&plan.to_toml().unwrap(), "x").unwrap_err();
+    assert!(error.message.contains("claims_over holds no combination"), "{error}");
+    plan.claims.clear();
+    assert_eq!(positions(&plan.to_toml().unwrap(), "crud"), whole);
+}
+
+/// What the plan's own comment says of the words of its paper.
+#[test]
+fn equal_words_of_the_paper_have_equal_thresholds() {
+    let plan = find("crud").unwrap();
+    for claim in &plan.claims {
+        let says = claim.says.as_str();
+        assert!(!says.contains("mostly"), "{says}");
+        let hedged = ["generally", "in most ", "favour", "suit"].iter().any(|word| says.contains(word));
+        let expected = match &claim.expect {
+            _ if claim.is_of_average() => 100.0,
+            Expect::MoreWins(_) | Expect::MoreAt(_) => 100.0,
+            _ if says.contains("many of") => 33.0,
+            _ if hedged => 50.0,
+            _ => 75.0,
+        };
+        assert_eq!(claim.share.0, expected, "{says}");
+        let within = match &claim.expect {
+            Expect::Winner(winner) => winner.within,
+            Expect::Alike(alike) => Some(alike.within),
+            _ => None,
+        };
+        let near = match says {
+            _ if says.contains("among the fastest") => Some(2.0),
+            _ if says.contains("very close") || says.contains("about the same") => Some(1.25),
+            _ => None,
+        };
+        assert_eq!(within, near, "{says}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! Records: seeded keys and values, the same for every store and every trial, and their check.
+//! Records: seeded keys and values, the same for every store of a block, and their check.
 //!
 //! A key is 32 hexadecimal characters from a hash of the record's index. A value is a slice of a pool of
 //! random bytes or of text, chosen by a hash of index and version, with a fingerprint of both at its start, so
@@ -57,6 +57,23 @@ impl Records {
     /// The largest value's length in bytes.
     pub fn largest_value(&self) -> usize {
         self.size.to as usize - 1
+    }
+
+    /// The mean length of a value in bytes.
+    pub fn mean_value(&self) -> f64 {
+        self.size.mean()
+    }
+
+    /// Whether two versions of the value at `index` are the same bytes, as happens by chance to values of a few bytes.
+    pub fn is_same_value(&self, index: u64, version: u8, other: u8) -> bool {
+        if self.size.from >= FINGERPRINT_BYTES as u64 {
+            return false;
+        }
+        let (one, other) = (self.recipe(index, version), self.recipe(index, other));
+        let stamped = one.length.min(FINGERPRINT_BYTES);
+        one.length == other.length
+            && one.length <= FINGERPRINT_BYTES
+            && one.fingerprint[..stamped] == other.fingerprint[..stamped]
     }
 
     /// Appends the value at `index` in its `version` to `out`.
@@ -217,6 +234,20 @@ mod tests {
         assert_eq!(lengths.iter().min(), Some(&1));
         assert_eq!(lengths.iter().max(), Some(&1024));
         assert_eq!(records.largest_value(), 1024);
+    }
+
+    #[test]
+    fn short_values_are_alike_by_chance_and_that_is_known() {
+        for data in [Data::Incompressible, Data::Compressible] {
+            let records = records(data, 1, 3);
+            let mut alike = 0;
+            for index in 0..20_000 {
+                let same = value(&records, index, 1) == value(&records, index, 2);
+                assert_eq!(records.is_same_value(index, 1, 2), same, "{index}");
+                alike += u64::from(same);
+            }
+            assert!(alike > 0);
+        }
     }
 
     proptest! {

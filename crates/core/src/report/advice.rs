@@ -9,12 +9,14 @@ mod figures;
 mod find;
 mod html;
 pub mod judge;
-pub mod looks;
 pub mod question;
 mod sentences;
 pub mod snippet;
 mod terminal;
+mod tiers;
 pub mod turn;
+
+use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
 
@@ -22,8 +24,11 @@ use self::judge::{Verdict, judge};
 use self::question::Question;
 use self::turn::{Turns, turns};
 use super::grid::Style;
-use super::matrix::Position;
+use super::looks;
+use super::matrix::{Position, position};
+use super::memory::Basis;
 use super::merge::Merged;
+use super::method;
 use crate::result::PlaceInfo;
 use crate::store::StoreDef;
 use crate::units::{CountRange, SizeRange};
@@ -48,7 +53,14 @@ pub struct Advice {
     pub verdict: Verdict,
     /// What would change the answer.
     pub turns: Turns,
+    /// What memory was compared by.
+    pub memory: Basis,
+    /// In what the runs were made otherwise than runs that are made for an answer.
+    pub otherwise: BTreeSet<String>,
 }
+
+/// The study whose trials are made for an answer.
+const MADE_BY: &str = "crud";
 
 impl Advice {
     /// Answers a question from runs that cover it, or that were made for it with the records `here`. Of the `table` of stores
@@ -62,18 +74,23 @@ impl Advice {
         here: Option<Here>,
         table: &[StoreDef],
     ) -> Result<Advice, Uncovered> {
-        let (group, at) = find::find(question, merged, here)?;
-        let verdict = judge(merged, group, at, question, table);
+        let (group, at) = find::find(question, merged, here, table)?;
+        let verdict = judge(merged, &group, at, question, table);
         let Some(best) = verdict.ranking.first() else {
             return Err(Uncovered::NoStore(verdict.out));
         };
-        let turns = turns(merged, group, at, question, &best.store);
+        let turns = turns(merged, &group, at, question, &best.store);
         let place = merged.runs.iter().flat_map(|run| &run.header.places);
         let mut trials = group.trials.iter().filter(|entry| entry.trial.ok().is_some());
         let name = trials.next().map(|entry| entry.trial.cell.place.as_str());
+        let here = group.trials.iter().filter(|entry| position(&entry.trial.cell) == at);
+        let runs: BTreeSet<usize> = here.map(|entry| entry.run).collect();
+        let otherwise = runs.into_iter().flat_map(|run| method::unlike(&merged.runs[run], MADE_BY));
         Ok(Advice {
             question: question.clone(),
             at,
+            memory: merged.memory,
+            otherwise: otherwise.collect(),
             hardware: group.key.hardware.clone(),
             place: place.into_iter().find(|place| Some(place.name.as_str()) == name).cloned(),
             verdict,

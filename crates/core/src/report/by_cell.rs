@@ -10,7 +10,7 @@ use crate::result::Measured;
 use crate::stats::Summary;
 use crate::store::Guarantee;
 
-/// A cell on one machine, at the guarantee that it gave.
+/// A cell on one machine, at the guarantee that it gave, by one method.
 pub struct OfCell<'a> {
     /// The hardware's name.
     pub hardware: &'a str,
@@ -18,6 +18,8 @@ pub struct OfCell<'a> {
     pub cell: &'a Cell,
     /// The tier given; `None` if no trial got far enough to tell.
     pub tier: Option<Guarantee>,
+    /// In what its runs' method differs from that of other runs given; empty where it differs in nothing.
+    pub method: &'a str,
     /// Its trials, failed ones included.
     pub entries: Vec<Entry<'a>>,
 }
@@ -32,8 +34,8 @@ fn of_group<'m>(group: &'m Group<'m>) -> Vec<OfCell<'m>> {
     for entry in &group.trials {
         cells.entry(&entry.trial.cell).or_default().push(*entry);
     }
-    let (hardware, tier) = (group.key.hardware.as_str(), group.key.tier);
-    cells.into_iter().map(|(cell, entries)| OfCell { hardware, cell, tier, entries }).collect()
+    let (hardware, tier, method) = (group.key.hardware.as_str(), group.key.tier, group.key.method.as_str());
+    cells.into_iter().map(|(cell, entries)| OfCell { hardware, cell, tier, method, entries }).collect()
 }
 
 impl<'a> OfCell<'a> {

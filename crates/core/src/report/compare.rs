@@ -86,8 +86,11 @@ pub struct FigureChange {
     pub new: Summary,
     /// NEW over BASE; `None` where a value is zero.
     pub change: Option<Change>,
-    /// The chance of as large a change where there is none, adjusted for the number of figures.
+    /// The chance of as large a change where there is none, adjusted for the number of figures: all that are told at once.
     pub p_adjusted: Option<f64>,
+    /// Whether both sides together have two values at most, so that it may not vary within a side by chance.
+    #[serde(skip)]
+    pub is_coarse: bool,
     /// What may be claimed.
     pub verdict: Verdict,
     /// The least change, as a logarithm, that lies within the interval: 0 where it includes none, or there is none.
@@ -196,12 +199,18 @@ impl<'a> Comparison<'a> {
 
     /// Figures that were tested for a significant change.
     pub fn tested(&self) -> usize {
-        self.figures.iter().filter(|figure| figure.p_adjusted.is_some()).count()
+        self.figures.iter().filter(|figure| figure.change.is_some_and(|change| change.p.is_some())).count()
     }
 
     /// Figures that vary on neither side, of observations enough to call a difference a change.
     pub fn exact(&self) -> usize {
         self.figures.iter().filter(|figure| figure.change.is_some_and(|change| change.is_exact())).count()
+    }
+
+    /// The cells that only one side measured, without those that are told as broken.
+    pub fn told_as_only(&self) -> impl Iterator<Item = &Only> {
+        let broken = |only: &Only| self.broken.iter().any(|broken| broken.cell == only.cell);
+        self.only.iter().filter(move |only| only.side != "BASE" || !broken(only))
     }
 
     /// Figures with a verdict.
@@ -240,17 +249,37 @@ fn figure(
         new: Summary::of(&new)?,
         change,
         p_adjusted: None,
+        is_coarse: is_coarse(base.iter().chain(&new)),
         verdict: Verdict::Unclear,
         weight,
     })
 }
 
+/// Whether there are two values at most.
+fn is_coarse<'v>(values: impl Iterator<Item = &'v f64> + Clone) -> bool {
+    let Some(first) = values.clone().next() else { return true };
+    let mut others = values.filter(|value| *value != first);
+    others.next().is_none_or(|second| others.all(|value| value == second))
+}
+
+/// The share of the level that coarse figures have, where there are any; the t-tests have the rest.
+const COARSE_SHARE: f64 = 0.4;
+
 /// Says what may be claimed of each, given how many there are, and puts what matters most first.
+///
+/// A figure that varies on neither side has no t-test, and yet is one of those that may be marked by chance: any that takes
+/// two values may show the one in all of BASE and the other in all of NEW. So coarse figures are corrected for their number
+/// too, among themselves, and share the level with the tests (Bonferroni): taken together, both promise it.
 fn judge(figures: &mut [FigureChange]) {
-    let chances: Vec<f64> = figures.iter().filter_map(|figure| figure.change?.p).collect();
-    let mut adjusted = holm(&chances).into_iter();
+    let any_coarse = figures.iter().any(|figure| figure.is_coarse);
+    let share = if any_coarse { COARSE_SHARE } else { 0.0 };
+    adjust(figures, 1.0 - share, |figure| figure.change?.p);
+    adjust(figures, share, |figure| {
+        let constant =
+            figure.change.filter(|change| change.ratio.value != 1.0).and_then(|change| change.constant);
+        figure.is_coarse.then_some(constant.unwrap_or(1.0))
+    });
     for figure in figures.iter_mut() {
-        figure.p_adjusted = figure.change.and_then(|change| change.p).and_then(|_| adjusted.next());
         figure.verdict = verdict(figure);
     }
     figures.sort_by(|a, b| {
@@ -260,13 +289,23 @@ fn judge(figures: &mut [FigureChange]) {
     });
 }
 
+/// Adjusts the chances of some of the figures for their number, at a share of the level.
+fn adjust(figures: &mut [FigureChange], share: f64, chance: impl Fn(&FigureChange) -> Option<f64>) {
+    let chances: Vec<Option<f64>> = figures.iter().map(chance).collect();
+    let mut adjusted = holm(&chances.iter().copied().flatten().collect::<Vec<_>>()).into_iter();
+    for (figure, _) in figures.iter_mut().zip(&chances).filter(|(_, chance)| chance.is_some()) {
+        let adjusted = adjusted.next().map(|p| (p / share).min(1.0));
+        // Of a coarse figure that varies the test's counts, and of one that varies on neither side the exact one's, where there
+        // are observations enough.
+        let change = figure.change.filter(|change| change.p.is_some() || change.is_exact());
+        figure.p_adjusted = figure.p_adjusted.or(change.and(adjusted));
+    }
+}
+
 fn verdict(figure: &FigureChange) -> Verdict {
     let Some(change) = figure.change else { return Verdict::NoRatio };
     let ratio = change.ratio.value;
-    let changed = match figure.p_adjusted {
-        Some(p) => p <= LEVEL,
-        None => change.is_exact() && ratio != 1.0,
-    };
+    let changed = figure.p_adjusted.is_some_and(|p| p <= LEVEL);
     match changed {
         true if (ratio > 1.0) == (figure.better == Better::Lower) => Verdict::Worse,
         true => Verdict::Better,

@@ -48,13 +48,17 @@ fn figures<'a>(merged: &Merged<'_>, all: &'a [OfCell<'a>], more: &[&str]) -> Vec
     figures
 }
 
-/// The name of what is measured: the cell's id, where it matters the machine and the tier that was given, and the operation.
+/// The name of what is measured: the cell's id, where it matters the machine, the tier that was given and in what the method
+/// differs, and the operation.
 fn benchmark(figure: &Figure<'_>, several: bool) -> String {
     let of_cell = figure.of_cell;
     let mut name = if several { format!("{}: ", of_cell.hardware) } else { String::new() };
     name.push_str(&of_cell.cell.id());
     if let Some(tier) = of_cell.tier.filter(|tier| of_cell.cell.guarantee.tier() != Some(*tier)) {
         name.push_str(&format!(" ({tier})"));
+    }
+    if !of_cell.method.is_empty() {
+        name.push_str(&format!(" [{}]", of_cell.method));
     }
     if let Some(operation) = figure.operation {
         name.push_str(&format!(" {operation}"));
@@ -147,7 +151,7 @@ mod tests {
 
     use super::*;
     use crate::report::samples::{Sample, blocks, run};
-    use crate::result::Run;
+    use crate::result::{Run, TrialResult};
     use crate::store::Guarantee;
 
     type Form = fn(&Merged<'_>, &mut dyn Write) -> io::Result<()>;
@@ -165,8 +169,21 @@ mod tests {
     const CELL: &str = "lmdb/1B..1KiB/100..500/incompressible/process";
 
     #[test]
+    fn two_trials_have_their_range() {
+        let latency = |ns: f64| Sample::new("lmdb").ns(ns);
+        let run = blocks("box", &[vec![latency(1000.0)], vec![latency(1e9)]]);
+        let metric = &written(bencher, &[run])[&format!("{CELL} insert")]["latency"];
+        let end = |name: &str| metric[name].as_f64().unwrap();
+        assert_eq!((end("lower_value"), end("upper_value")), (1000.0, 1e9));
+    }
+
+    #[test]
     fn bencher_gets_values_with_their_intervals() {
-        let document = written(bencher, &[two_trials()]);
+        let mut twice = two_trials();
+        twice.trials.extend(
+            two_trials().trials.into_iter().map(|trial| TrialResult { block: trial.block + 2, ..trial }),
+        );
+        let document = written(bencher, &[twice]);
         let benchmarks: Vec<&String> = document.as_object().unwrap().keys().collect();
         let expected =
             ["", " get", " insert", " remove", " update"].map(|operation| format!("{CELL}{operation}"));

@@ -2,7 +2,7 @@
 //!
 //! The format knows the operations insert, update, get and remove, memory (KiB) and space (percent); anything else that was
 //! measured is in the long form alone ([`super::csv_long`]). The harness's own stores are left out, as every store in the
-//! file competes. Sizes are half-open: `1B to 1KiB` is from 1 to 1,023 bytes.
+//! file competes, and so are builds that are not ranked. Sizes are half-open: `1B to 1KiB` is from 1 to 1,023 bytes.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -74,7 +74,8 @@ fn write_group<W: Write>(
     let mut rows: BTreeMap<RowKey, (&str, Pool)> = BTreeMap::new();
     for entry in &group.trials {
         let cell = &entry.trial.cell;
-        let Some(measured) = entry.trial.ok().filter(|_| !merged.is_harness(&cell.store)) else { continue };
+        let competes = !merged.is_harness(&cell.store) && entry.not_ranked().is_none();
+        let Some(measured) = entry.trial.ok().filter(|_| competes) else { continue };
         let store = stores.insert_full(&cell.store).0;
         for (order, (name, pool)) in pools(measured).into_iter().enumerate() {
             let Some(pool) = pool else { continue };
@@ -222,6 +223,13 @@ box,SQLite3,space,1B to 1KiB,100,incompressible,1,84,84,84,84
         assert_eq!(best("memory"), ["LevelDB", "BerkeleyDB"]);
         assert!(best("space").contains(&"LevelDB"));
         assert!(!best("space").contains(&"NestedFolder"));
+    }
+
+    #[test]
+    fn what_does_not_compete_is_left_out() {
+        let samples = [Sample::new("lmdb"), Sample::new("rocksdb").distributed(true)];
+        assert!(!text(&[run("box", &samples)]).contains("RocksDB"));
+        assert!(text(&[run("box", &[Sample::new("rocksdb").distributed(false)])]).contains("RocksDB"));
     }
 
     #[test]

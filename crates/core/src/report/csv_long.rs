@@ -4,6 +4,7 @@
 use std::io::{self, Write};
 
 use super::column::COLUMNS;
+use super::method::Methods;
 use crate::cell::{Axis, Cell};
 use crate::result::{Measured, OperationResult, Outcome, Run, TrialResult};
 use crate::store::Setting;
@@ -12,11 +13,12 @@ use crate::store::Setting;
 const RUN: [&str; 5] = ["run", "study", "hardware", "storebench", "run_started"];
 
 /// What it says between the axes and the figures.
-const TRIAL: [&str; 17] = [
+const TRIAL: [&str; 18] = [
     "record_size_from_bytes",
     "record_size_to_bytes",
     "records_from",
     "records_to",
+    "method",
     "cell",
     "block",
     "position",
@@ -57,19 +59,21 @@ const MACHINE: [&str; 11] = [
 pub fn write(runs: &[Run], out: &mut dyn Write) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(out);
     writer.write_record(header())?;
+    let methods = Methods::new(runs);
     for (index, run) in runs.iter().enumerate() {
         for trial in &run.trials {
             let operations = trial.ok().map_or(&[] as &[OperationResult], |m| m.operations.as_slice());
             for operation in operations {
-                writer.write_record(row(index, run, trial, Some(operation)))?;
+                writer.write_record(row(index, run, trial, Some(operation), &methods))?;
             }
             if operations.is_empty() {
-                writer.write_record(row(index, run, trial, None))?;
+                writer.write_record(row(index, run, trial, None, &methods))?;
             }
         }
         for left_out in &run.header.left_out {
             let mut row = of_run(index, run);
             row.extend(of_cell(&left_out.cell));
+            row.push(methods.of(index, &left_out.cell));
             row.push(left_out.cell.id());
             row.extend(std::iter::repeat_n(String::new(), 8));
             row.extend(["left-out".into(), String::new(), left_out.reason.clone(), String::new()]);
@@ -89,9 +93,16 @@ fn header() -> Vec<String> {
     names.chain(figures).chain(MACHINE.map(str::to_owned)).collect()
 }
 
-fn row(index: usize, run: &Run, trial: &TrialResult, operation: Option<&OperationResult>) -> Vec<String> {
+fn row(
+    index: usize,
+    run: &Run,
+    trial: &TrialResult,
+    operation: Option<&OperationResult>,
+    methods: &Methods,
+) -> Vec<String> {
     let mut row = of_run(index, run);
     row.extend(of_cell(&trial.cell));
+    row.push(methods.of(index, &trial.cell));
     row.push(trial.cell.id());
     row.extend([trial.block.to_string(), trial.position.to_string(), trial.started.clone()]);
     row.extend([trial.wall_s.to_string(), optional(trial.load_1min)]);

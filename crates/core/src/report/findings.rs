@@ -4,11 +4,11 @@ mod text;
 
 use serde::Serialize;
 
-use super::matrix::{Sorted, series};
+use super::matrix::{Sorted, ranked, series};
 use super::merge::{BlockKey, Group, GroupKey, GuaranteeLabel, Merged};
 use crate::cell::{Axis, GuaranteeChoice};
-use crate::claims::{Claim, Evidence, Figure, Finding, Pool, Position, Scope, StudyClaims, Tally, Verdict};
-use crate::claims::{Outcome, evaluate};
+use crate::claims::{Claim, Coverage, Evidence, Figure, Finding, Outcome, Pool, Position, Scope};
+use crate::claims::{StudyClaims, Tally, Verdict, evaluate};
 use crate::stats::Series;
 use crate::units::three_digits;
 
@@ -46,7 +46,10 @@ pub fn check<'a>(merged: &'a Merged<'_>) -> Vec<Study<'a>> {
         position.and_then(|position| known.get(position)).map_or(&[], Vec::as_slice)
     };
     let study = |study: &'a StudyClaims| {
-        let checked = |claim: &'a Claim| Checked { claim, findings: evaluate(claim, &study.among, &pools) };
+        let checked = |claim: &'a Claim| Checked {
+            claim,
+            findings: evaluate(claim, &study.among, study.design.as_ref(), &pools),
+        };
         Study { study, checked: study.claims.iter().map(checked).collect() }
     };
     merged.claims.iter().map(study).collect()
@@ -96,12 +99,13 @@ fn pool(group: &Group<'_>, sorted: &Sorted<'_, '_>, figure: &Figure) -> Pool<Blo
     let mut pool = Pool {
         scope: scope(&group.key),
         stores: sorted.stores.iter().map(|store| (*store).to_owned()).collect(),
+        resolution: sorted.resolution(&figure.operation, figure.column),
         cells: Default::default(),
     };
     for ((data, record_size, records), stores) in &sorted.entries {
         let competing = stores.iter().filter(|(store, _)| sorted.stores.contains(*store));
         let figures = competing.map(|(store, entries)| {
-            let series: Series<BlockKey> = series(entries, &figure.operation, figure.column);
+            let series: Series<BlockKey> = series(&ranked(entries), &figure.operation, figure.column);
             ((*store).to_owned(), series)
         });
         let position = Position { data: *data, record_size: *record_size, records: *records };
@@ -115,6 +119,7 @@ fn scope(key: &GroupKey) -> Scope {
         hardware: key.hardware.clone(),
         guarantee: Some((key.asked, key.tier)),
         facets: key.facets.clone(),
+        method: key.method.clone(),
     }
 }
 
@@ -134,13 +139,14 @@ pub fn label(merged: &Merged<'_>, scope: &Scope) -> String {
             None => format!("{} compared", axis.name()),
         })
         .collect();
-    let said = !is_one_guarantee(merged) || (hardware.is_none() && facets.is_empty());
+    let method = (!scope.method.is_empty()).then(|| scope.method.clone());
+    let said = !is_one_guarantee(merged) || (hardware.is_none() && facets.is_empty() && method.is_none());
     let guarantee = said.then(|| match scope.guarantee {
         Some((GuaranteeChoice::Default, None)) => "default (as shipped)".to_owned(),
         Some((asked, tier)) => GuaranteeLabel(asked, tier).to_string(),
         None => "guarantee compared".to_owned(),
     });
-    hardware.into_iter().chain(guarantee).chain(facets).collect::<Vec<_>>().join(", ")
+    hardware.into_iter().chain(guarantee).chain(facets).chain(method).collect::<Vec<_>>().join(", ")
 }
 
 /// A group's value on an axis that tells groups apart.
@@ -174,11 +180,11 @@ pub(super) fn unheard(claim: &Claim) -> String {
 
 /// The check that shows best why the verdict is what it is.
 pub(super) fn telling(finding: &Finding) -> Option<&Evidence> {
-    let wanted = match finding.verdict {
+    let wanted = match finding.looks {
         Verdict::Reproduced => Outcome::Agrees,
         Verdict::NotReproduced => Outcome::Disagrees,
         Verdict::TooCloseToCall => Outcome::Close,
-        Verdict::NotMeasured => Outcome::Missing,
+        Verdict::SoFar | Verdict::NotMeasured => Outcome::Missing,
     };
     finding.evidence.iter().find(|evidence| evidence.outcome == wanted)
 }
@@ -201,6 +207,23 @@ pub(super) fn lacks(finding: &Finding) -> String {
         [first, second, rest @ ..] if !rest.is_empty() => format!("{first}, {second}, {} more", rest.len()),
         few => few.join(", "),
     }
+}
+
+/// What is said of a claim of which too little was measured for a verdict.
+pub(super) fn leaning(looks: Verdict) -> &'static str {
+    match looks {
+        Verdict::Reproduced => "looks right",
+        Verdict::NotReproduced => "looks wrong",
+        Verdict::TooCloseToCall => "can't be told",
+        Verdict::SoFar | Verdict::NotMeasured => "",
+    }
+}
+
+/// How much of what a claim is about was measured, where that is not all: `12 of 68 combinations measured`.
+pub(super) fn covered(claim: &Claim, coverage: Option<Coverage>) -> Option<String> {
+    let Coverage { measured, whole } = coverage.filter(|coverage| !coverage.is_whole())?;
+    let all = if claim.is_of_average() { ", an average takes all" } else { "" };
+    Some(format!("{measured} of {whole} combinations measured{all}"))
 }
 
 /// How many checks agree: `3/4`.
@@ -237,7 +260,7 @@ pub(super) fn evidence_line(evidence: &Evidence, with_figure: bool) -> String {
 }
 
 /// How many claims got which verdict in one scope.
-pub(super) type Counts = [usize; 4];
+pub(super) type Counts = [usize; Verdict::ALL.len()];
 
 /// The verdicts counted, for each scope that any claim was checked in, and last of those that were checked in none. A claim
 /// that spans groups is counted under what they have in common.
@@ -257,7 +280,9 @@ pub(super) fn counts(merged: &Merged<'_>, study: &Study<'_>) -> Vec<(String, Cou
     }
     let unheard = study.checked.iter().filter(|checked| checked.findings.is_empty()).count();
     if unheard > 0 {
-        rows.push(("no group here".into(), [0, 0, 0, unheard]));
+        let mut counts = Counts::default();
+        counts[Verdict::ALL.len() - 1] = unheard;
+        rows.push(("no group".into(), counts));
     }
     rows
 }
@@ -285,6 +310,10 @@ struct FindingDocument<'a> {
     hardware: &'a str,
     title: String,
     verdict: Verdict,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    looks: Option<Verdict>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    coverage: Option<Coverage>,
     checks: Tally,
     evidence: &'a [Evidence],
     missing: &'a [String],
@@ -296,6 +325,8 @@ pub fn documents<'a>(merged: &'a Merged<'_>, studies: &'a [Study<'a>]) -> Vec<St
         hardware: &finding.scope.hardware,
         title: label(merged, &finding.scope),
         verdict: finding.verdict,
+        looks: (finding.verdict == Verdict::SoFar).then_some(finding.looks),
+        coverage: finding.coverage,
         checks: finding.tally,
         evidence: &finding.evidence,
         missing: &finding.missing,

@@ -37,7 +37,11 @@ pub fn write<E>(
             let histogram = histogram(&of_cell, operation)
                 .map_err(|why| broken(format!("{}, {operation}: {why}", of_cell.cell.id())))?;
             let hardware = if several { format!("{}/", of_cell.hardware) } else { String::new() };
-            let name = file_name(&format!("{hardware}{}/{operation}", of_cell.cell.id()), &mut names);
+            let method = of_cell.method;
+            let method =
+                if method.is_empty() { String::new() } else { format!("/{}", method.replace(", ", "/")) };
+            let name = format!("{hardware}{}{method}/{operation}", of_cell.cell.id());
+            let name = file_name(&name, &mut names);
             write(&name, &text(&histogram))?;
         }
     }

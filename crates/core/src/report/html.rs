@@ -15,6 +15,7 @@ pub(super) mod markup;
 mod missing;
 mod model;
 mod numbers;
+mod prices;
 mod published;
 mod settings;
 mod timeline;
@@ -32,6 +33,7 @@ use rayon::prelude::*;
 use self::markup::{escape, fill};
 use self::missing::Doubts;
 use self::model::Model;
+use super::clock;
 use super::matrix::{Matrix, matrix};
 use super::merge::Merged;
 use super::terminal::rule_text;
@@ -40,16 +42,15 @@ use crate::stats::Rule;
 const PAGE: &str = include_str!("html/page.html");
 pub(super) const STYLE: &str = include_str!("html/style.css");
 
-/// Chart.js, as build.rs found it.
-const CHART_LIBRARY: &str = include_str!(concat!(env!("OUT_DIR"), "/chart.js"));
-
 /// The page's scripts. They share one scope and run in this order.
-const SCRIPTS: [&str; 8] = [
+const SCRIPTS: [&str; 10] = [
     include_str!("html/js/data.js"),
     include_str!("html/js/state.js"),
     include_str!("html/js/filters.js"),
     include_str!("html/js/matrix.js"),
+    include_str!("html/js/scale.js"),
     include_str!("html/js/chart.js"),
+    include_str!("html/js/saving.js"),
     include_str!("html/js/charts.js"),
     include_str!("html/js/table.js"),
     include_str!("html/js/page.js"),
@@ -73,7 +74,6 @@ pub fn write(merged: &Merged<'_>, advice: Option<&str>, out: &mut dyn Write) -> 
         ("version", env!("CARGO_PKG_VERSION")),
         ("style", STYLE),
         ("data", &data),
-        ("library", CHART_LIBRARY),
         ("scripts", &scripts),
     ];
     places.extend(texts.iter().map(|(name, text)| (*name, text.as_str())));
@@ -89,7 +89,7 @@ fn texts(merged: &Merged<'_>, matrices: &[Option<Matrix>]) -> Vec<(&'static str,
         ("subtitle", &|| machine::subtitle(merged)),
         ("first", &|| missing::first(merged, &doubts)),
         ("answer", &|| answer::html(merged, matrices)),
-        ("rules", &|| rules(matrices)),
+        ("rules", &|| rules(merged, matrices)),
         ("load", &|| load::html(merged)),
         ("findings", &|| findings::html(merged)),
         ("published", &|| published::html(merged)),
@@ -103,10 +103,11 @@ fn texts(merged: &Merged<'_>, matrices: &[Option<Matrix>]) -> Vec<(&'static str,
 }
 
 /// What decided who won.
-fn rules(matrices: &[Option<Matrix>]) -> String {
+fn rules(merged: &Merged<'_>, matrices: &[Option<Matrix>]) -> String {
     let rules: BTreeSet<Rule> = matrices.iter().flatten().flat_map(Matrix::rules).collect();
-    let texts: Vec<String> = rules.into_iter().map(|rule| escape(&rule_text(rule))).collect();
-    texts.join(" ")
+    let clock = clock::notes(merged, matrices.iter().flatten());
+    let texts = rules.into_iter().map(rule_text).chain(clock).map(|text| escape(&text));
+    texts.collect::<Vec<_>>().join(" ")
 }
 
 fn title(merged: &Merged<'_>) -> String {
@@ -266,10 +267,6 @@ mod tests {
         ] {
             assert!(!page.contains(tag), "{tag}");
         }
-        // The library is the release that its authors published, to the byte.
-        assert!(CHART_LIBRARY.starts_with("/*!\n * Chart.js v4.5.1\n"));
-        assert_eq!((CHART_LIBRARY.len(), CHART_LIBRARY.contains("</script")), (208_518, false));
-        assert_eq!(xxhash_rust::xxh3::xxh3_64(CHART_LIBRARY.as_bytes()), 9_476_435_657_860_443_512);
     }
 
     #[test]

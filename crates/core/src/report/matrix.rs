@@ -6,11 +6,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
 
-use super::column::{Column, MEAN_LATENCY, PEAK_MEMORY, SPACE_EFFICIENCY, Unit};
+use super::clock;
+use super::column::{Column, MEAN_LATENCY, SPACE_EFFICIENCY, Unit};
+use super::looks;
 use super::merge::{BlockKey, Entry, Group, Merged, measured};
 use crate::cell::{Axis, Cell, Data, GuaranteeChoice};
-use crate::result::{Measured, Outcome};
-use crate::stats::{Better, Ratio, Rule, Series, Standing, Summary, decide};
+use crate::result::{Measured, Outcome, RunHeader, SPACE};
+use crate::stats::{Better, Ratio, Resolution, Rule, Series, Standing, Summary, Terms, decide_on};
 use crate::store::Guarantee;
 use crate::units::{CountRange, SizeRange};
 
@@ -30,6 +32,9 @@ pub struct Matrix {
     pub guarantee: Option<Guarantee>,
     /// Values of the axes that the group has in common, by the axes' names.
     pub facets: BTreeMap<&'static str, String>,
+    /// In what the method of its runs differs from that of other runs given; absent where it differs in nothing.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub method: String,
     /// The columns, left to right.
     pub columns: Vec<Place>,
     /// The rows, from top to bottom.
@@ -88,7 +93,8 @@ pub struct Contender {
     pub store: String,
     /// Its figure over trials.
     pub figure: Summary,
-    /// How many times worse than the best, paired by block; over 1 is worse. Absent for the best.
+    /// How many times worse than the best, paired by block; over 1 is worse. Its interval allows for all stores of the place,
+    /// and for looks that might have ended the run. Absent for the best.
     pub times_worse: Option<Ratio>,
     /// Whether it is the best or too close to call with it.
     pub wins: bool,
@@ -96,7 +102,7 @@ pub struct Contender {
     pub rule: Option<Rule>,
 }
 
-/// A store without a figure.
+/// A store without a figure that is ranked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Absent {
     /// The store's name.
@@ -113,8 +119,12 @@ pub enum Why {
     Failed,
     /// It can't do this here.
     Unsupported,
+    /// It has figures, but its engine was compiled as its authors would not ship it ([`crate::store::StoreBuild`]).
+    NotRanked,
     /// The combination was left out.
     LeftOut,
+    /// The figure can't be as it seems.
+    Doubted,
     /// It was not run, or this figure was not measured.
     NotMeasured,
 }
@@ -125,7 +135,9 @@ impl Why {
         match self {
             Why::Failed => "failed",
             Why::Unsupported => "unsupported",
+            Why::NotRanked => "not ranked",
             Why::LeftOut => "left out",
+            Why::Doubted => "doubted",
             Why::NotMeasured => "not run",
         }
     }
@@ -165,7 +177,8 @@ pub(super) type Position = (Data, SizeRange, CountRange);
 /// A group's trials by position and store.
 pub(super) type ByPosition<'a> = BTreeMap<Position, IndexMap<&'a str, Vec<Entry<'a>>>>;
 
-fn position(cell: &Cell) -> Position {
+/// Where a cell's trials meet those of other stores.
+pub(super) fn position(cell: &Cell) -> Position {
     (cell.data, cell.record_size, cell.records)
 }
 
@@ -175,6 +188,12 @@ fn by_position<'a>(group: &Group<'a>) -> ByPosition<'a> {
     for entry in &group.trials {
         let stores = sorted.entry(position(&entry.trial.cell)).or_default();
         stores.entry(entry.trial.cell.store.as_str()).or_default().push(*entry);
+    }
+    // Two builds of an engine are never one figure: where one of them is ranked, the other is left aside.
+    for entries in sorted.values_mut().flat_map(IndexMap::values_mut) {
+        if entries.iter().any(|entry| entry.trial.ok().is_some() && entry.not_ranked().is_none()) {
+            entries.retain(|entry| entry.not_ranked().is_none());
+        }
     }
     sorted
 }
@@ -194,13 +213,16 @@ pub(super) struct Sorted<'g, 'a> {
     /// Trials by position and store, the harness's own included.
     pub(super) entries: ByPosition<'a>,
     left_out: BTreeSet<(Position, &'g str)>,
+    /// Those of the runs given.
+    headers: Vec<&'g RunHeader>,
     /// Those that compete.
     pub(super) stores: IndexSet<&'g str>,
 }
 
 impl<'g, 'a> Sorted<'g, 'a> {
-    pub(super) fn new(merged: &Merged<'_>, group: &'g Group<'a>) -> Sorted<'g, 'a> {
+    pub(super) fn new(merged: &'g Merged<'_>, group: &'g Group<'a>) -> Sorted<'g, 'a> {
         Sorted {
+            headers: merged.runs.iter().map(|run| &run.header).collect(),
             entries: by_position(group),
             left_out: group.left_out.iter().map(|o| (position(&o.cell), o.cell.store.as_str())).collect(),
             stores: competing(merged, group).map(|cell| cell.store.as_str()).collect(),
@@ -213,8 +235,9 @@ impl<'g, 'a> Sorted<'g, 'a> {
         let here = self.entries.get(&position).unwrap_or(&none);
         let entries = |store: &str| here.get(store).map_or(&[] as &[Entry<'_>], Vec::as_slice);
         let series: Vec<Series<BlockKey>> =
-            self.stores.iter().map(|store| series(entries(store), name, column)).collect();
-        let contenders = decide(&series, column.better).into_iter();
+            self.stores.iter().map(|store| series(&ranked(entries(store)), name, column)).collect();
+        let terms = self.terms(position, name, column);
+        let contenders = decide_on(&series, column.better, terms).into_iter();
         let absent = self.stores.iter().zip(&series).filter(|(_, series)| series.is_empty());
         let all = self.stores.iter().flat_map(|store| entries(store));
         Contest {
@@ -222,12 +245,47 @@ impl<'g, 'a> Sorted<'g, 'a> {
             absent: absent
                 .map(|(store, _)| Absent {
                     store: (*store).to_owned(),
-                    why: why(entries(store), self.left_out.contains(&(position, *store))),
+                    why: why(entries(store), name, self.left_out.contains(&(position, *store))),
                 })
                 .collect(),
             failed_trials: all.filter(|e| matches!(e.trial.outcome, Outcome::Failed { .. })).count(),
         }
     }
+
+    /// What the clock can tell of a figure, by all runs here.
+    pub fn resolution(&self, operation: &str, column: &Column) -> Resolution {
+        let threads =
+            self.entries.values().flat_map(IndexMap::values).flatten().map(|e| e.trial.cell.threads);
+        let environments = self.headers.iter().map(|header| &header.environment);
+        clock::resolution(environments, column, operation, threads.max().unwrap_or(1))
+    }
+
+    /// On which terms a figure's stores are told apart at a position.
+    fn terms(&self, position: Position, name: &str, column: &Column) -> Terms {
+        let entries = || self.entries.get(&position).into_iter().flat_map(IndexMap::values).flatten();
+        let runs: BTreeSet<usize> = entries().map(|entry| entry.run).collect();
+        let headers = || runs.iter().filter_map(|run| self.headers.get(*run));
+        let looks = looks::together(headers().map(|header| header.looks.len()));
+        let threads = entries().next().map_or(1, |entry| entry.trial.cell.threads);
+        let environments = headers().map(|header| &header.environment);
+        Terms {
+            confidence: looks::confidence(looks),
+            resolution: clock::resolution(environments.clone(), column, name, threads),
+        }
+    }
+}
+
+/// The entries whose figures take their place in a ranking.
+pub(super) fn ranked<'a>(entries: &[Entry<'a>]) -> Vec<Entry<'a>> {
+    entries.iter().filter(|entry| entry.not_ranked().is_none()).copied().collect()
+}
+
+/// The stores at a position, each with the entries that take their place in a ranking; those without any are left out.
+pub(super) fn ranked_stores<'a>(
+    here: &IndexMap<&'a str, Vec<Entry<'a>>>,
+) -> IndexMap<&'a str, Vec<Entry<'a>>> {
+    let all = here.iter().map(|(store, entries)| (*store, ranked(entries)));
+    all.filter(|(_, entries)| !entries.is_empty()).collect()
 }
 
 /// A figure of one store by block.
@@ -253,7 +311,7 @@ pub(super) fn matrix(merged: &Merged<'_>, group: &Group<'_>) -> Option<Matrix> {
     let columns: BTreeSet<Place> = cells().map(|c| Place { data: c.data, records: c.records }).collect();
     let sizes: BTreeSet<SizeRange> = cells().map(|cell| cell.record_size).collect();
     let mut rows = Vec::new();
-    for (name, column) in figures(group) {
+    for (name, column) in figures(merged, group) {
         for size in &sizes {
             let at = |place: &Place| sorted.contest((place.data, *size, place.records), &name, column);
             rows.push(Row {
@@ -279,13 +337,14 @@ pub(super) fn matrix(merged: &Merged<'_>, group: &Group<'_>) -> Option<Matrix> {
             .iter()
             .map(|(axis, value): &(Axis, String)| (axis.name(), value.clone()))
             .collect(),
+        method: group.key.method.clone(),
         columns: columns.into_iter().collect(),
         rows,
     })
 }
 
 /// What the rows are about: the operations' mean latency, space and memory.
-fn figures(group: &Group<'_>) -> Vec<(String, &'static Column)> {
+fn figures(merged: &Merged<'_>, group: &Group<'_>) -> Vec<(String, &'static Column)> {
     let mut operations = operations(group);
     if operations.is_empty() {
         // Nothing succeeded: rows are needed all the same, to say so.
@@ -293,8 +352,8 @@ fn figures(group: &Group<'_>) -> Vec<(String, &'static Column)> {
     }
     let mut figures: Vec<(String, &Column)> =
         operations.into_iter().map(|name| (name, &MEAN_LATENCY)).collect();
-    figures.push(("space".into(), &SPACE_EFFICIENCY));
-    figures.push(("memory".into(), &PEAK_MEMORY));
+    figures.push((SPACE.into(), &SPACE_EFFICIENCY));
+    figures.push(("memory".into(), merged.memory.column()));
     figures
 }
 
@@ -308,10 +367,14 @@ fn contender(stores: &IndexSet<&str>, standing: Standing) -> Contender {
     }
 }
 
-fn why(entries: &[Entry<'_>], left_out: bool) -> Why {
+fn why(entries: &[Entry<'_>], name: &str, left_out: bool) -> Why {
     let outcomes = entries.iter().map(|entry| match entry.trial.outcome {
         Outcome::Failed { .. } => Why::Failed,
         Outcome::Unsupported { .. } => Why::Unsupported,
+        Outcome::Ok if entry.not_ranked().is_some() => Why::NotRanked,
+        Outcome::Ok if entry.trial.ok().is_some_and(|measured| measured.doubt(name).is_some()) => {
+            Why::Doubted
+        }
         Outcome::Ok => Why::NotMeasured,
     });
     outcomes.chain(left_out.then_some(Why::LeftOut)).min().unwrap_or(Why::NotMeasured)
@@ -347,6 +410,23 @@ mod tests {
     }
 
     #[test]
+    fn a_build_with_assertions_has_no_place_among_the_winners() {
+        let quickest = Sample::new("rocksdb").ns(1.0);
+        let samples = [quickest.clone().distributed(true), Sample::new("lmdb").ns(900.0)];
+        let asserting = run("box", &samples);
+        let contest = &only(std::slice::from_ref(&asserting)).rows[0].contests[0];
+        assert_eq!(winners(contest), ["lmdb"]);
+        assert_eq!(contest.absent, [Absent { store: "rocksdb".into(), why: Why::NotRanked }]);
+        // Another run's release build takes its place, and by its own figures alone.
+        let other = [quickest.ns(1800.0).distributed(false), Sample::new("lmdb").ns(900.0)];
+        let contest = &only(&[asserting, run("box", &other)]).rows[0].contests[0];
+        assert_eq!((winners(contest), contest.contenders.len()), (vec!["lmdb"], 2));
+        assert!((contest.contenders[1].figure.mean.value - 1800.0).abs() < 1.0);
+        let alone = only(&[run("box", &[Sample::new("rocksdb").distributed(true)])]);
+        assert_eq!(alone.rows[0].contests[0].why_empty(), Some(Why::NotRanked));
+    }
+
+    #[test]
     fn rows_are_operations_then_space_and_memory_by_size() {
         let large = SizeRange { from: 1024, to: 10240 };
         let runs = [run("box", &[Sample::new("lmdb").size(large), Sample::new("lmdb")])];
@@ -379,6 +459,30 @@ mod tests {
         let contest = &only(&runs).rows[0].contests[0];
         assert_eq!(winners(contest), ["lmdb"]);
         assert_eq!(contest.contenders[1].times_worse.map(|ratio| ratio.blocks), Some(3));
+    }
+
+    #[test]
+    fn space_that_is_doubted_wins_nothing_and_is_told() {
+        let mut runs = [run("box", &[Sample::new("lmdb"), Sample::new("redb")])];
+        let measured = runs[0].trials[1].measured.as_mut().unwrap();
+        measured.disk.allocated_bytes = 4096;
+        measured.doubts = vec![crate::result::Doubt { figure: SPACE.into(), reason: "too little".into() }];
+        let matrix = only(&runs);
+        for row in &matrix.rows {
+            let contest = &row.contests[0];
+            if row.figure.name == "space" {
+                assert_eq!(winners(contest), ["lmdb"]);
+                assert_eq!(contest.absent, [Absent { store: "redb".into(), why: Why::Doubted }]);
+            } else {
+                assert_eq!(contest.contenders.len(), 2, "{}: the rest counts", row.figure.name);
+            }
+        }
+        let merged = Merged::new(&runs, &[]);
+        let text = super::super::summary::doubt_lines(&merged).join("\n");
+        assert!(
+            text.contains("space of redb/1B..1KiB/100..500/incompressible/process: too little"),
+            "{text}"
+        );
     }
 
     #[test]

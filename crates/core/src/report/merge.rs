@@ -1,5 +1,5 @@
 //! Sorts the trials of any number of runs into groups whose figures may be compared with each other: one machine, one
-//! guarantee, one place. Runs of the same hardware name add trials; their blocks stay apart.
+//! guarantee, one place, one method. Runs of the same hardware name add trials; their blocks stay apart.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
@@ -7,6 +7,8 @@ use std::fmt;
 use crate::cell::{Axis, Cell, GuaranteeChoice};
 use crate::claims::StudyClaims;
 use crate::published::Table;
+use crate::report::memory::Basis;
+use crate::report::method::Methods;
 use crate::result::{Measured, Run, TrialResult};
 use crate::store::Guarantee;
 
@@ -28,7 +30,13 @@ pub struct Entry<'a> {
     pub trial: &'a TrialResult,
 }
 
-impl Entry<'_> {
+impl<'a> Entry<'a> {
+    /// Why its figures take no place in a ranking: its engine was compiled as its authors would not ship it. `None` where
+    /// they do.
+    pub fn not_ranked(&self) -> Option<&'a str> {
+        self.trial.ok()?.store_build.as_ref()?.not_ranked.as_deref()
+    }
+
     /// What pairs it with others.
     pub fn block(&self) -> BlockKey {
         BlockKey { run: self.run, block: self.trial.block }
@@ -46,16 +54,19 @@ pub struct GroupKey {
     pub tier: Option<Guarantee>,
     /// Values of the axes that are neither the guarantee nor within a matrix, such as the place.
     pub facets: Vec<(Axis, String)>,
+    /// In what the method of its runs differs from that of other runs given, in words; empty where it differs in nothing.
+    pub method: String,
 }
 
 impl GroupKey {
-    fn new(hardware: &str, cell: &Cell, tier: Option<Guarantee>) -> GroupKey {
+    fn new(hardware: &str, cell: &Cell, tier: Option<Guarantee>, method: String) -> GroupKey {
         let facets = Axis::ALL.into_iter().filter(|axis| is_facet(*axis));
         GroupKey {
             hardware: hardware.to_owned(),
             asked: cell.guarantee,
             tier,
             facets: facets.map(|axis| (axis, axis.value(cell))).collect(),
+            method,
         }
     }
 }
@@ -110,6 +121,8 @@ pub struct Merged<'a> {
     harness: HashSet<&'a str>,
     /// The groups, in the order of their keys.
     pub groups: Vec<Group<'a>>,
+    /// What memory is compared by.
+    pub memory: Basis,
     /// Published findings that the runs are checked against.
     pub claims: Vec<StudyClaims>,
     /// Published tables that the runs are laid beside.
@@ -124,32 +137,37 @@ impl<'a> Merged<'a> {
     pub fn new(runs: &'a [Run], harness: &[&'a str]) -> Merged<'a> {
         let mut groups: BTreeMap<GroupKey, Group<'a>> = BTreeMap::new();
         let mut tiers: BTreeMap<Asked<'a>, BTreeSet<Guarantee>> = BTreeMap::new();
+        let methods = Methods::new(runs);
+        let new = |run: usize, cell: &Cell, tier: Option<Guarantee>| {
+            GroupKey::new(&runs[run].header.hardware, cell, tier, methods.of(run, cell))
+        };
         for (run, trial) in all_trials(runs) {
             let Some(measured) = trial.ok() else { continue };
-            let hardware = &runs[run].header.hardware;
-            let key = GroupKey::new(hardware, &trial.cell, Some(measured.guarantee));
+            let key = new(run, &trial.cell, Some(measured.guarantee));
             group(&mut groups, key).trials.push(Entry { run, trial });
-            let asked = (GroupKey::new(hardware, &trial.cell, None), trial.cell.store.as_str());
+            let asked = (new(run, &trial.cell, None), trial.cell.store.as_str());
             tiers.entry(asked).or_default().insert(measured.guarantee);
         }
         let measured: Vec<GroupKey> = groups.keys().cloned().collect();
         for (run, trial) in all_trials(runs).filter(|(_, trial)| trial.ok().is_none()) {
-            for key in homes(&runs[run].header.hardware, &trial.cell, &tiers, &measured) {
+            for key in homes(new(run, &trial.cell, None), &trial.cell, &tiers, &measured) {
                 group(&mut groups, key).trials.push(Entry { run, trial });
             }
         }
-        for run in runs {
+        for (index, run) in runs.iter().enumerate() {
             for left_out in &run.header.left_out {
-                for key in homes(&run.header.hardware, &left_out.cell, &tiers, &measured) {
+                for key in homes(new(index, &left_out.cell, None), &left_out.cell, &tiers, &measured) {
                     let omitted = Omitted { cell: left_out.cell.clone(), reason: &left_out.reason };
                     group(&mut groups, key).left_out.push(omitted);
                 }
             }
         }
+        let competing = all_trials(runs).filter(|(_, trial)| !harness.contains(&trial.cell.store.as_str()));
         Merged {
             runs,
             harness: harness.iter().copied().collect(),
             groups: groups.into_values().collect(),
+            memory: Basis::of(competing.filter_map(|(_, trial)| Some(&trial.ok()?.memory))),
             claims: Vec::new(),
             tables: Vec::new(),
         }
@@ -165,7 +183,8 @@ impl<'a> Merged<'a> {
         self.harness.contains(store)
     }
 
-    /// What a group is, for people: its guarantee, and each facet in which groups differ or that is not at its default.
+    /// What a group is, for people: its guarantee, each facet in which groups differ or that is not at its default, and in
+    /// what its method differs.
     pub fn label(&self, key: &GroupKey) -> String {
         let mut label = GuaranteeLabel(key.asked, key.tier).to_string();
         let varying: Vec<_> = self.varying(key).collect();
@@ -174,6 +193,9 @@ impl<'a> Merged<'a> {
         };
         for (axis, value) in key.facets.iter().filter(named) {
             label.push_str(&format!(", {} {value}", axis.name()));
+        }
+        if !key.method.is_empty() {
+            label.push_str(&format!(", {}", key.method));
         }
         label
     }
@@ -193,6 +215,7 @@ impl<'a> Merged<'a> {
             Axis::Place => format!("at {value}"),
             axis => format!("{}={value}", axis.name()),
         }));
+        parts.extend((!key.method.is_empty()).then(|| key.method.replace(',', "")));
         match parts.is_empty() {
             true => key.hardware.clone(),
             false => format!("{} ({})", key.hardware, parts.join(" ")),
@@ -209,7 +232,7 @@ impl<'a> Merged<'a> {
     }
 }
 
-fn all_trials(runs: &[Run]) -> impl Iterator<Item = (usize, &TrialResult)> {
+fn all_trials(runs: &[Run]) -> impl Iterator<Item = (usize, &TrialResult)> + Clone {
     runs.iter().enumerate().flat_map(|(index, run)| run.trials.iter().map(move |trial| (index, trial)))
 }
 
@@ -222,14 +245,14 @@ fn group<'g, 'a>(groups: &'g mut BTreeMap<GroupKey, Group<'a>>, key: GroupKey) -
 }
 
 /// The groups in which a trial without a figure is missing. Which tier `default` would have been is known from the store's
-/// other trials; where it has none, the trial is missing from every group that asked for the same.
+/// other trials; where it has none, the trial is missing from every group that asked for the same. `unknown` is its key
+/// without a tier.
 fn homes(
-    hardware: &str,
+    unknown: GroupKey,
     cell: &Cell,
     tiers: &BTreeMap<Asked<'_>, BTreeSet<Guarantee>>,
     measured: &[GroupKey],
 ) -> Vec<GroupKey> {
-    let unknown = GroupKey::new(hardware, cell, None);
     if let Some(tier) = cell.guarantee.tier() {
         return vec![GroupKey { tier: Some(tier), ..unknown }];
     }

@@ -4,7 +4,9 @@
 //! compared; the rest only reads it. Nothing here prints: callers get strings, or hand over a writer.
 
 pub mod advice;
+mod builds;
 mod by_cell;
+mod clock;
 pub use crate::column;
 pub mod compare;
 pub mod continuous;
@@ -15,8 +17,11 @@ mod grid;
 pub mod hgrm;
 pub mod html;
 pub mod json;
+pub mod looks;
 pub mod matrix;
+pub mod memory;
 pub mod merge;
+mod method;
 mod names;
 pub mod noise;
 mod planned;
@@ -26,7 +31,11 @@ pub mod published;
 pub(crate) mod samples;
 mod scope;
 pub mod slowdown;
+mod spread;
 pub mod sql;
 mod summary;
 mod table;
 pub mod terminal;
+
+#[cfg(test)]
+mod tests;

@@ -118,7 +118,8 @@ pub fn drift(run: &Run) -> Option<Drift> {
     let ratios: Vec<f64> =
         by_cell.values().filter_map(|ratios| Some(geometric_mean(ratios)?.value)).collect();
     let times = geometric_mean(&ratios)?;
-    let excludes_none = times.interval.is_some_and(|interval| !interval.contains(1.0));
+    let excludes_none =
+        times.interval.is_some_and(|interval| !interval.is_range() && !interval.contains(1.0));
     (excludes_none && (times.value - 1.0).abs() > DRIFT).then_some(Drift { times })
 }
 

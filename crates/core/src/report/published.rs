@@ -61,9 +61,16 @@ impl Agreement {
         self.same + self.close + self.other
     }
 
-    /// The share of those whose published winner is the best in the run, or too close to call with it.
+    /// All places of the table.
+    pub fn total(self) -> usize {
+        self.compared() + self.lacking + self.absent
+    }
+
+    /// The share of those whose published winner is the best in the run, or too close to call with it. Of less than half of
+    /// the table there is none: it says too little of the rest.
     pub fn share(self) -> Option<f64> {
-        (self.compared() > 0).then(|| (self.same + self.close) as f64 / self.compared() as f64)
+        (self.compared() > 0 && 2 * self.compared() >= self.total())
+            .then(|| (self.same + self.close) as f64 / self.compared() as f64)
     }
 }
 
@@ -147,8 +154,8 @@ fn compare(
 ) -> Option<Evidence> {
     let here = pool.cells.get(&position)?;
     let series = stores.iter().map(|store| here.get(store).cloned().unwrap_or_else(Series::new)).collect();
-    let contest =
-        Contest { figure, spot: position.into(), averaged: None, stores, series, missing: Vec::new() };
+    let (spot, resolution) = (position.into(), pool.resolution);
+    let contest = Contest { figure, spot, averaged: None, stores, series, resolution, missing: Vec::new() };
     Some(contest.winner(&Winner { stores: vec![published.store.clone()], within: None }))
 }
 

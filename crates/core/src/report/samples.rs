@@ -7,7 +7,7 @@ use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 
 use crate::cell::{Background, Cell, DEFAULT_PLACE, Data, GuaranteeChoice};
 use crate::result::*;
-use crate::store::{Guarantee, Setting};
+use crate::store::{Guarantee, Setting, StoreBuild};
 use crate::units::{CountRange, SizeRange};
 
 /// One trial to be made up.
@@ -17,6 +17,7 @@ pub struct Sample {
     tier: Guarantee,
     ns: f64,
     outcome: Outcome,
+    build: Option<StoreBuild>,
 }
 
 impl Sample {
@@ -30,7 +31,7 @@ impl Sample {
             guarantee: GuaranteeChoice::Tier(Guarantee::Process),
             ..Cell::default()
         };
-        Sample { cell, tier: Guarantee::Process, ns: 1000.0, outcome: Outcome::Ok }
+        Sample { cell, tier: Guarantee::Process, ns: 1000.0, outcome: Outcome::Ok, build: None }
     }
 
     pub fn guarantee(mut self, choice: &str) -> Sample {
@@ -87,9 +88,18 @@ impl Sample {
         self
     }
 
+    /// By a library that its distributor compiled, with assertions or without.
+    pub fn distributed(mut self, assertions: bool) -> Sample {
+        self.build = Some(StoreBuild::new("the distribution's library", None, Some(assertions)));
+        self
+    }
+
     fn trial(&self, block: u32, position: u64) -> TrialResult {
-        let measured =
-            (self.outcome == Outcome::Ok).then(|| Measured { guarantee: self.tier, ..measured(self.ns) });
+        let measured = (self.outcome == Outcome::Ok).then(|| Measured {
+            guarantee: self.tier,
+            store_build: self.build.clone(),
+            ..measured(self.ns)
+        });
         TrialResult {
             format: FORMAT_VERSION,
             cell: self.cell.clone(),
@@ -122,6 +132,7 @@ pub fn measured(ns: f64) -> Measured {
     Measured {
         guarantee: Guarantee::Process,
         store_version: "1.2.3".into(),
+        store_build: None,
         settings: vec![Setting::read_back("page_size", 4096)],
         statistics: vec![],
         load: Load {
@@ -136,6 +147,7 @@ pub fn measured(ns: f64) -> Measured {
         memory: Memory {
             base_bytes: 4 << 20,
             peak_above_base_bytes: (ns * 1024.0) as u64,
+            peak_without_mapped_files_bytes: None,
             peak_with_page_cache_bytes: None,
         },
         cpu: Cpu { user_ns: 5_000_000, system_ns: 1_000_000 },
@@ -151,6 +163,16 @@ pub fn measured(ns: f64) -> Measured {
         }),
         processors: Some(Processors { idle_share: 0.5, io_wait_share: 0.125 }),
         cache_emptied_by: None,
+        cache_left_warm: None,
+        audit: Some(Audit {
+            records: 100,
+            read_back: 100,
+            seen_gone: 1000,
+            removed: 16,
+            reopened: 2,
+            took_ns: 4_000_000,
+        }),
+        doubts: vec![],
         unknown: vec![],
     }
 }
@@ -164,6 +186,7 @@ fn operation(name: &str, ns: f64) -> OperationResult {
         wall_ns: times(1200.0),
         sum_ns: times(1000.0),
         rate_over_ns: None,
+        harness_share: Some(0.125),
         value_bytes: 512_000,
         warm_up: 0,
         put_back: if name == "remove" { 1000 } else { 0 },
@@ -274,6 +297,7 @@ fn header(hardware: &str, stores: Vec<StoreInfo>) -> RunHeader {
         stores,
         left_out: vec![],
         looks: vec![],
+        blocks_before: 0,
     }
 }
 

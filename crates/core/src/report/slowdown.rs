@@ -10,8 +10,9 @@ use super::grid::{Grid, Item, Style, wrap};
 use super::matrix::{Position, Sorted, operations, series};
 use super::merge::{BlockKey, Group, GroupKey, Merged};
 use super::names::{HEADING, store_style};
+use super::spread;
 use crate::cell::{Axis, Background};
-use crate::stats::{Ratio, Series, compare, geometric_mean};
+use crate::stats::{MIN_BLOCKS, Ratio, Series, compare, geometric_mean};
 use crate::units::{rough_ns, three_digits};
 
 /// How stores fare beside one background load, against the same cells without it.
@@ -183,16 +184,20 @@ pub(super) fn text(merged: &Merged<'_>, style: Style) -> String {
         grid.titled_group(format!("{}, {}", one.hardware, one.title), rows.collect());
     }
     let title = style.paint(HEADING, "What a load in the background costs: mean latency without and with it");
-    let note = "Geometric means over the cells that were measured both ways; × says how many times longer operations take, \
-                paired by block, with its 95 % interval where there are two blocks or more.";
-    format!("\n{title}\n{}\n{}", grid.render(style), wrap(note, style.width, "  "))
+    let ranges =
+        all.iter().flat_map(|one| &one.slowdowns).filter_map(|slowdown| slowdown.found.ratio.ratio.interval);
+    let ranges = if ranges.clone().any(|interval| interval.is_range()) { spread::LEGEND } else { "" };
+    let note = format!(
+        "Geometric means over the cells that were measured both ways; × says how many times longer operations take, paired by \
+         block, with its 95 % interval where there are {MIN_BLOCKS} blocks or more. {ranges}"
+    );
+    format!("\n{title}\n{}\n{}", grid.render(style), wrap(note.trim_end(), style.width, "  "))
 }
 
 fn item(found: &Found) -> Item {
     let mut times = format!("×{}", three_digits(found.ratio.ratio.value));
-    if let Some(interval) = found.ratio.ratio.interval {
-        times.push_str(&format!(" [{}, {}]", three_digits(interval.low), three_digits(interval.high)));
-    }
+    let reach = spread::text(found.ratio.ratio.interval, three_digits);
+    times.extend(reach.map(|reach| format!(" {reach}")));
     let latencies = format!("{} → {}", rough_ns(found.undisturbed_ns), rough_ns(found.disturbed_ns));
     Item::lines(vec![latencies, times])
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use indexmap::{IndexMap, IndexSet};
 
+use super::builds;
 use super::grid::{Grid, Item, Style, wrap};
 use super::matrix::{Matrix, Why};
 use super::merge::Merged;
@@ -32,7 +33,8 @@ pub(super) fn text(merged: &Merged<'_>, matrices: &[Matrix], style: Style) -> St
     for line in [counts(merged)].into_iter().chain(unfinished(merged)) {
         out.push_str(&wrap(&line, style.width, "  "));
     }
-    for line in noise_lines(merged) {
+    let doubts = doubt_lines(merged).into_iter().chain(builds::not_ranked(merged));
+    for line in doubts.chain(noise_lines(merged)) {
         out.push_str(&wrap(&line, style.width, "  "));
     }
     out.push_str(&wins(matrices, style));
@@ -95,6 +97,25 @@ fn place(place: &PlaceInfo, environment: &Environment) -> String {
         line.push_str(&format!(" ({})", known.join(", ")));
     }
     line
+}
+
+/// Figures that can't be as they seem, cell by cell: once each, with the first trial's reason.
+pub(super) fn doubt_lines(merged: &Merged<'_>) -> Vec<String> {
+    let mut doubted: IndexMap<(String, &str), &str> = IndexMap::new();
+    for trial in merged.runs.iter().flat_map(|run| &run.trials) {
+        let doubts = trial.ok().into_iter().flat_map(|measured| &measured.doubts);
+        for doubt in doubts.filter(|_| !merged.is_harness(&trial.cell.store)) {
+            doubted.entry((trial.cell.id(), doubt.figure.as_str())).or_insert(&doubt.reason);
+        }
+    }
+    let line = |((cell, figure), reason): (&(String, &str), &&str)| {
+        format!("Doubted, and not ranked: {figure} of {cell}: {reason}.")
+    };
+    let mut lines: Vec<String> = doubted.iter().take(LISTED).map(line).collect();
+    if doubted.len() > LISTED {
+        lines.push(format!("And {} more figures that are doubted.", doubted.len() - LISTED));
+    }
+    lines
 }
 
 /// Outliers and drift, run by run.
@@ -286,6 +307,7 @@ fn kind(failure: Failure) -> &'static str {
     match failure {
         Failure::Store => "error",
         Failure::WrongData => "wrong data",
+        Failure::Unsynced => "not synced",
         Failure::DiskFull => "disk full",
         Failure::OutOfMemory => "out of memory",
         Failure::Crashed => "crashed",

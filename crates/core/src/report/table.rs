@@ -2,22 +2,23 @@
 
 use std::collections::BTreeSet;
 
-use super::column::{COLUMNS, Column, Unit};
+use super::builds::is_unranked;
+use super::column::{COLUMNS, Column, PEAK_MEMORY, Unit};
 use super::grid::{Grid, Item, Style, wrap};
-use super::matrix::{Contest, Position, Sorted, operations, series};
+use super::matrix::{Contest, Matrix, Position, Sorted, operations, series};
 use super::merge::{Group, Merged};
 use super::names::{HEADING, store_style};
-use super::scope;
 use super::terminal::rule_text;
-use crate::stats::{Estimate, MeanKind, Rule, Summary};
+use super::{clock, scope, spread};
+use crate::stats::{Estimate, Interval, MeanKind, Rule, Summary};
 use crate::units::grouped;
 
 /// All figures of all groups. Each line is ended.
-pub(super) fn text(merged: &Merged<'_>, style: Style) -> String {
+pub(super) fn text(merged: &Merged<'_>, matrices: &[Matrix], style: Style) -> String {
     let mut out = String::new();
-    let mut rules = BTreeSet::new();
+    let mut seen = Seen::default();
     for group in &merged.groups {
-        out.push_str(&of_group(merged, group, style, &mut rules));
+        out.push_str(&of_group(merged, group, style, &mut seen));
     }
     if out.is_empty() {
         return out;
@@ -28,14 +29,26 @@ pub(super) fn text(merged: &Merged<'_>, style: Style) -> String {
          95 % interval, absent with a single trial. *: the best, or too close to call with it."
             .to_owned(),
     ];
-    lines.extend(rules.into_iter().map(rule_text));
+    lines.push(merged.memory.note().to_owned());
+    if seen.ranges {
+        lines.push(spread::LEGEND.to_owned());
+    }
+    lines.extend(seen.rules.into_iter().map(rule_text));
+    lines.extend(clock::notes(merged, matrices));
     lines.extend(scope::notes(merged));
     lines.push("More figures, such as page faults, context switches and bytes read: --csv-long.".to_owned());
     out.extend(lines.iter().map(|line| wrap(line, style.width, "  ")));
     out
 }
 
-fn of_group(merged: &Merged<'_>, group: &Group<'_>, style: Style, rules: &mut BTreeSet<Rule>) -> String {
+/// What the tables hold that needs a word.
+#[derive(Default)]
+struct Seen {
+    rules: BTreeSet<Rule>,
+    ranges: bool,
+}
+
+fn of_group(merged: &Merged<'_>, group: &Group<'_>, style: Style, seen: &mut Seen) -> String {
     let sorted = Sorted::new(merged, group);
     let operations = operations(group);
     let mut out = String::new();
@@ -51,11 +64,11 @@ fn of_group(merged: &Merged<'_>, group: &Group<'_>, style: Style, rules: &mut BT
         );
         let mut grids = Vec::new();
         for operation in &operations {
-            let columns: Vec<&Column> = shown().filter(|column| column.is_of_operation()).collect();
-            grids.push(grid(&sorted, *position, operation, &columns, rules));
+            let columns: Vec<&Column> = shown(merged).filter(|column| column.is_of_operation()).collect();
+            grids.push(grid(&sorted, *position, operation, &columns, seen));
         }
-        let columns: Vec<&Column> = shown().filter(|column| !column.is_of_operation()).collect();
-        grids.push(grid(&sorted, *position, "trial", &columns, rules));
+        let columns: Vec<&Column> = shown(merged).filter(|column| !column.is_of_operation()).collect();
+        grids.push(grid(&sorted, *position, "trial", &columns, seen));
         out.push_str(&format!("\n{}\n", style.paint(HEADING, wrap(&title, style.width, "  ").trim_end())));
         let texts: Vec<String> = grids.iter().map(|grid| grid.render(style)).collect();
         out.push_str(&texts.join("\n"));
@@ -63,9 +76,11 @@ fn of_group(merged: &Merged<'_>, group: &Group<'_>, style: Style, rules: &mut BT
     out
 }
 
-/// The columns of tables for people.
-fn shown() -> impl Iterator<Item = &'static Column> {
-    COLUMNS.iter().filter(|column| column.in_tables)
+/// The columns of tables for people; of memory the one that is compared.
+fn shown(merged: &Merged<'_>) -> impl Iterator<Item = &'static Column> {
+    let memory = merged.memory.column();
+    let shown = COLUMNS.iter().filter(|column| column.in_tables);
+    shown.map(move |column| if column.id == PEAK_MEMORY.id { memory } else { column })
 }
 
 fn grid(
@@ -73,7 +88,7 @@ fn grid(
     position: Position,
     name: &str,
     columns: &[&Column],
-    rules: &mut BTreeSet<Rule>,
+    seen: &mut Seen,
 ) -> Grid {
     let contests: Vec<_> = columns.iter().map(|column| sorted.contest(position, name, column)).collect();
     // Where all figures are equal, as errors mostly are, nobody won anything.
@@ -83,7 +98,7 @@ fn grid(
         values.len() == 0 || values.any(|value| Some(value) != first)
     };
     let contenders = contests.iter().filter(|c| decided(c)).flat_map(|contest| &contest.contenders);
-    rules.extend(contenders.filter_map(|contender| contender.rule));
+    seen.rules.extend(contenders.filter_map(|contender| contender.rule));
     let mut grid = Grid::new(2);
     let heads = columns.iter().map(|column| Item::new(column.title).right());
     let labels = [Item::new(name).painted(HEADING), Item::new("trials").right()];
@@ -98,10 +113,13 @@ fn grid(
         let figures = columns.iter().zip(&contests).map(|(column, contest)| {
             let values: Vec<f64> = series(entries, name, column).into_values().collect();
             let wins = decided(contest) && contest.winners().any(|winner| winner.store == **store);
-            Item::new(Summary::of(&values).map_or_else(|| "-".into(), |s| figure(column.unit, &s, wins)))
-                .right()
+            let summary = Summary::of(&values);
+            seen.ranges |=
+                summary.and_then(|s| s.mean.interval).is_some_and(|i| i.is_range() && i.low < i.high);
+            Item::new(summary.map_or_else(|| "-".into(), |s| figure(column.unit, &s, wins))).right()
         });
-        let labels = [Item::new(*store).painted(store_style(store)), Item::new(trials).right()];
+        let name = if is_unranked(entries) { format!("{store} (not ranked)") } else { (*store).to_owned() };
+        let labels = [Item::new(name).painted(store_style(store)), Item::new(trials).right()];
         rows.push(labels.into_iter().chain(figures).collect());
     }
     grid.group(rows);
@@ -111,8 +129,11 @@ fn grid(
 /// A figure with its uncertainty, and whether it wins.
 fn figure(unit: Unit, summary: &Summary, wins: bool) -> String {
     let mut text = unit.show(summary.mean.value);
-    if let Some(half) = half_width(unit, summary) {
-        text.push_str(&format!(" ±{half}"));
+    match summary.mean.interval.filter(Interval::is_range) {
+        Some(range) => {
+            text.extend(spread::text(Some(range), |end| unit.show(end)).map(|range| format!(" {range}")));
+        }
+        None => text.extend(half_width(unit, summary).map(|half| format!(" ±{half}"))),
     }
     // A place is kept for the mark, so that figures stay aligned.
     text.push_str(if wins { "*" } else { " " });
@@ -130,10 +151,11 @@ fn half_width(unit: Unit, summary: &Summary) -> Option<String> {
     })
 }
 
-/// Two digits are enough for an uncertainty.
+/// Two digits are enough for an uncertainty; beyond tenfold it is only that.
 fn percent(value: f64) -> String {
     match value {
         v if v < 0.1 => "<0.1%".into(),
+        v if v >= 1000.0 => ">999%".into(),
         v if v < 10.0 => format!("{v:.1}%"),
         v => format!("{}%", grouped(v.round() as u64)),
     }

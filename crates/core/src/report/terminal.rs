@@ -9,10 +9,11 @@ use super::grid::{Grid, Item, wrap};
 use super::matrix::{Contest, Matrix, Place, Row, matrices};
 use super::merge::Merged;
 use super::names::{FAILURE, HEADING, store_style};
-use super::{findings, slowdown, summary, table};
+use super::{clock, findings, slowdown, summary, table};
 use crate::cell::Data;
+use crate::measure::clock::HIDDEN_NS;
 use crate::stats::{MIN_BLOCKS, Rule, THRESHOLD};
-use crate::units::grouped;
+use crate::units::{grouped, rough_ns};
 
 /// The summary, then one matrix of winners per machine, guarantee, place and so on, then what loads in the background cost; last
 /// the verdicts on published findings.
@@ -35,15 +36,16 @@ fn winners(merged: &Merged<'_>, style: Style) -> String {
     out.push_str(&slowdown::text(merged, style));
     if !matrices.is_empty() {
         out.push('\n');
-        out.push_str(&legend(&matrices, style));
+        out.push_str(&legend(merged, &matrices, style));
     }
     out
 }
 
 /// The summary, then the figures of all stores, with intervals.
 pub fn full(merged: &Merged<'_>, style: Style) -> String {
-    let mut out = summary::text(merged, &matrices(merged), style);
-    out.push_str(&table::text(merged, style));
+    let matrices = matrices(merged);
+    let mut out = summary::text(merged, &matrices, style);
+    out.push_str(&table::text(merged, &matrices, style));
     out
 }
 
@@ -145,11 +147,12 @@ fn place_item(row: &Row, contest: &Contest, layout: Layout) -> Item {
 }
 
 /// How to read the matrices, and by what rule their winners were decided.
-fn legend(matrices: &[Matrix], style: Style) -> String {
+fn legend(merged: &Merged<'_>, matrices: &[Matrix], style: Style) -> String {
     let mut lines = vec![
         "Each cell names the best store and its figure, the geometric mean over trials: for operations the mean \
-         latency, for space the bytes of values over the bytes on disk, for memory the peak above the process's base."
+         latency, for space the bytes of values over the bytes on disk, for memory the peak."
             .to_owned(),
+        merged.memory.note().to_owned(),
     ];
     let contests = || matrices.iter().flat_map(|matrix| &matrix.rows).flat_map(|row| &row.contests);
     if contests().any(|contest| contest.winners().count() > 1) {
@@ -161,6 +164,7 @@ fn legend(matrices: &[Matrix], style: Style) -> String {
     for rule in matrices.iter().flat_map(Matrix::rules).collect::<BTreeSet<Rule>>() {
         lines.push(rule_text(rule));
     }
+    lines.extend(clock::notes(merged, matrices));
     lines.iter().map(|line| wrap(line, style.width, "  ")).collect()
 }
 
@@ -168,13 +172,19 @@ fn legend(matrices: &[Matrix], style: Style) -> String {
 pub(super) fn rule_text(rule: Rule) -> String {
     match rule {
         Rule::Interval => format!(
-            "Too close to call, where stores share {MIN_BLOCKS} blocks or more: the 95 % interval of the ratio to the best, \
-             paired by block, includes 1."
+            "Too close to call, where stores share {MIN_BLOCKS} blocks or more: the interval of the ratio to the best, paired \
+             by block, includes 1. It allows for all stores of a place at once: where all are equal, any is called worse in at \
+             most 5 % of places."
         ),
         Rule::Threshold => format!(
             "Too close to call, where stores share fewer than {MIN_BLOCKS} blocks, or a figure is zero, so that no interval can \
              tell: within {:.0} % of the best.",
             THRESHOLD * 100.0
+        ),
+        Rule::Clock => format!(
+            "Too close to call, whatever intervals say: latencies that differ by less than the clock can tell, which is what a \
+             reading of it costs, and for gets a tenth more, up to {}: docs/fairness.md.",
+            rough_ns(HIDDEN_NS)
         ),
     }
 }

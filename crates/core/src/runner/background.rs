@@ -73,13 +73,13 @@ pub struct Finished {
 }
 
 impl Load {
-    /// Starts a load and waits until it is at work.
+    /// Starts a load with its errors in `output`, the open log, and waits until it is at work.
     ///
     /// # Errors
     /// When its process can't be started.
-    pub fn start(launch: Launch<'_>, interrupted: &AtomicBool) -> io::Result<Started> {
+    pub fn start(launch: Launch<'_>, output: File, interrupted: &AtomicBool) -> io::Result<Started> {
         let Launch { load: name, log, .. } = launch;
-        let process = Process::start(launch)?;
+        let process = Process::start(launch, output)?;
         let mut timeline = Timeline::default();
         let mut at_work = None;
         let mut last_progress = Instant::now();
@@ -171,7 +171,7 @@ struct Process {
 }
 
 impl Process {
-    fn start(launch: Launch<'_>) -> io::Result<Process> {
+    fn start(launch: Launch<'_>, output: File) -> io::Result<Process> {
         let mut child = Command::new(launch.program)
             .arg0(lifeline::NAME)
             .arg("__background")
@@ -180,7 +180,7 @@ impl Process {
             .arg(std::process::id().to_string())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
-            .stderr(File::create(launch.log)?)
+            .stderr(output)
             .process_group(0)
             .spawn()?;
         let output = child.stdout.take();

@@ -7,19 +7,24 @@ use std::time::{Duration, Instant};
 
 use crate::cell::Cache;
 use crate::error::{self, Error, Exit};
+use crate::folder::with_room;
+use crate::guard;
 use crate::lifeline;
 use crate::measure::clock::Clock;
 use crate::measure::counters::Snapshot;
+use crate::measure::page_cache::Emptied;
 use crate::measure::{disk, process, syncs};
 use crate::record::Records;
 use crate::record::pool::Pool;
 use crate::result::{Counters, Failure, Measured, Memory};
 use crate::runner::spec::{Report, Spec};
 use crate::runner::watch::{Seen, Watch};
-use crate::store::{Guarantee, OpenFn, OpenOptions, Setting, StoreDef, StoreError};
+use crate::store::{Capabilities, Guarantee, Kind, OpenFn, OpenOptions, Setting, StoreDef, StoreError};
+use crate::workload::audit::{self, Reading};
 use crate::workload::bench::Bench;
 use crate::workload::crud::{Crud, Done, Prepared};
 use crate::workload::driver::Stop;
+use crate::workload::promise::Acknowledged;
 
 /// Runs the trial that the file `spec` describes and writes its [`Report`] to the file `out`.
 ///
@@ -42,7 +47,13 @@ pub fn main(stores: &[StoreDef], spec: &Path, out: &Path) -> error::Result<()> {
         let _ = writeln!(std::io::stderr(), "{message}");
     }
     let text = serde_json::to_string(&report).map_err(|error| failed(error.to_string()))?;
-    fs::write(out, text).map_err(Error::io("writing", out))
+    let (Some(folder), Some(name)) = (out.parent(), out.file_name().and_then(|name| name.to_str())) else {
+        return Err(failed(format!("{} is no name of a file", out.display())));
+    };
+    with_room(folder, || {
+        let mut file = guard::rewrite(folder, name)?;
+        file.write_all(text.as_bytes()).map_err(Error::io("writing", out))
+    })
 }
 
 enum Ended {
@@ -81,7 +92,7 @@ fn trial(stores: &[StoreDef], spec: &Spec) -> Result<Measured, Ended> {
         settings: &spec.settings,
         sessions: crud.threads as usize,
     };
-    measure(store, open, options, prepared, promised, spec)
+    measure(store, open, options, prepared, &records, promised, spec)
 }
 
 fn find<'a>(stores: &'a [StoreDef], name: &str) -> Result<(&'a StoreDef, OpenFn), Ended> {
@@ -124,6 +135,7 @@ fn measure(
     open: OpenFn,
     options: OpenOptions<'_>,
     mut prepared: Prepared<'_>,
+    records: &Records,
     promised: Guarantee,
     spec: &Spec,
 ) -> Result<Measured, Ended> {
@@ -134,30 +146,38 @@ fn measure(
     let base = process::resident().map_err(harness)?;
     watch.charge_to(&spec.group);
     let mut bench = Bench::open(open, options).map_err(unsupported_or_failed)?;
-    let guarantee = bench.store()?.guarantee();
-    if guarantee != promised {
-        return Err(harness(format!(
-            "the store gives the guarantee {guarantee} where {promised} was promised"
-        )));
-    }
+    let guarantee = given(&bench, promised)?;
     let settings = read_settings(&bench)?;
     let ran = prepared.run(&mut bench)?;
     watch.burst();
     let peak = process::resident().map_err(harness)?;
-    let Done { load, operations, stored, written, cache_emptied_by } = prepared.done(ran)?;
+    let Done { load, operations, stored, written, cache_emptied_by, acknowledged, expected } =
+        prepared.done(ran)?;
+    if guarantee == Guarantee::Power && store.kind != Kind::Server {
+        acknowledged.iter().try_for_each(Acknowledged::check)?;
+    }
     let (settle_ns, settle_counters) = settle(&bench)?;
     let Seen { cpu, processors, device, charged_bytes, unknown } = watch.settled();
-    if store.capabilities.keeps {
+    let Capabilities { keeps, persists, .. } = store.capabilities;
+    if keeps {
         check_count(&bench, stored.records)?;
     }
     let statistics =
         bench.store()?.statistics().map_err(|error| Stop::store("reading statistics", &error))?;
+    let store_build = bench.store()?.build();
     // Some settings, such as the compression of files on disk, can be read back only now.
     let settings = merge(settings, read_settings(&bench)?);
+    // What does not persist is read back before it is closed; what does, when nothing is left to measure.
+    let open =
+        (keeps && !persists).then(|| expected.audit(&mut bench, records, Reading::Open)).transpose()?;
     bench.close()?;
+    let disk = disk::usage(bench.folder()).map_err(harness)?;
+    let doubts = if keeps { audit::doubts(spec.cell.data, &stored, &disk) } else { Vec::new() };
+    let anew = (keeps && persists).then(|| expected.audit(&mut bench, records, Reading::Anew)).transpose()?;
     Ok(Measured {
         guarantee,
         store_version: (store.version)(),
+        store_build,
         settings,
         statistics,
         load,
@@ -167,17 +187,30 @@ fn measure(
         memory: Memory {
             base_bytes: base.now_bytes,
             peak_above_base_bytes: peak.peak_bytes.saturating_sub(base.now_bytes),
+            peak_without_mapped_files_bytes: peak.without_mapped_files_above(&base),
             peak_with_page_cache_bytes: charged_bytes,
         },
         cpu,
-        disk: disk::usage(bench.folder()).map_err(harness)?,
+        disk,
         stored,
         written: Some(written),
         device,
         processors,
         cache_emptied_by: cache_emptied_by.map(|emptied| emptied.name().into()),
+        cache_left_warm: cache_emptied_by.and_then(Emptied::left_warm).map(str::to_owned),
+        audit: open.or(anew),
+        doubts,
         unknown,
     })
+}
+
+/// The guarantee that the open store gives, which must be the one promised.
+fn given(bench: &Bench<'_>, promised: Guarantee) -> Result<Guarantee, Ended> {
+    let guarantee = bench.store()?.guarantee();
+    if guarantee == promised {
+        return Ok(guarantee);
+    }
+    Err(harness(format!("the store gives the guarantee {guarantee} where {promised} was promised")))
 }
 
 /// Lets the store settle; how long that took in nanoseconds, and what the process did.

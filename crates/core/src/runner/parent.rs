@@ -2,12 +2,12 @@
 //! before the next begins.
 
 use std::collections::{BTreeMap, HashSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use crate::cell::Cell;
-use crate::error::{Error, Result};
+use crate::error::{Error, Exit, Result};
 use crate::folder::RunFolder;
 use crate::measure::cgroup;
 use crate::place::directory::WorkFolder;
@@ -37,6 +37,8 @@ pub struct Job<'a> {
     pub until: Option<Instant>,
     /// Whether the results so far are precise enough, where a precision is asked for: blocks are added until they are.
     pub enough: Option<Enough<'a>>,
+    /// Blocks of the same cells in earlier runs, whose seeds are taken.
+    pub blocks_before: u32,
 }
 
 /// Says whether results are precise enough.
@@ -141,6 +143,15 @@ impl Running<'_> {
             };
             let start = Instant::now();
             let result = trial.run()?;
+            if let Some(TrialResult {
+                outcome: Outcome::Failed { .. } | Outcome::Unsupported { .. }, ..
+            }) = result
+            {
+                // What happens to our own folders is no failure of the store's.
+                folder.check()?;
+                still_there(&directory)?;
+            }
+            // First, so that what a store took of the disk is free for its result.
             work.folder.clear(&directory)?;
             let Some(result) = result else { break };
             folder.append(&result)?;
@@ -150,6 +161,18 @@ impl Running<'_> {
         }
         Ok(())
     }
+}
+
+/// A trial's folder must be there when the trial has ended.
+fn still_there(directory: &Path) -> Result<()> {
+    if directory.is_dir() {
+        return Ok(());
+    }
+    let message = format!(
+        "{} was moved or deleted while a trial was at work in it: leave storebench's folders alone while it runs",
+        directory.display()
+    );
+    Err(Error::new(Exit::NotStorebench, message))
 }
 
 /// The work folders, one in each place.
@@ -184,9 +207,9 @@ impl Works {
     }
 
     fn of(&self, cell: &Cell) -> Result<&Work> {
-        self.by_place.get(&cell.place).ok_or_else(|| {
-            Error::new(crate::error::Exit::BadValue, format!("there is no place {:?}", cell.place))
-        })
+        self.by_place
+            .get(&cell.place)
+            .ok_or_else(|| Error::new(Exit::BadValue, format!("there is no place {:?}", cell.place)))
     }
 }
 

@@ -7,6 +7,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::result::Outcome;
 use crate::runner::event::{Event, Listener};
+use crate::shown;
 use crate::units::rough_duration;
 
 /// The listener that suits standard error.
@@ -40,14 +41,17 @@ impl Listener for Bar {
             Event::Started { total, done } => {
                 self.bar.set_length(*total);
                 self.bar.set_position(*done);
-                self.bar.enable_steady_tick(Duration::from_secs(1));
+                // Indicatif would panic where no thread can be made; then the bar moves at the ends of trials alone.
+                if std::thread::Builder::new().spawn(|| ()).is_ok() {
+                    self.bar.enable_steady_tick(Duration::from_secs(1));
+                }
             }
             Event::Extended { by } => self.bar.inc_length(*by),
             Event::TrialStarted { cell, left, .. } => {
                 self.bar.set_prefix(
                     left.map_or(String::new(), |left| format!("about {} left", rough_duration(whole(left)))),
                 );
-                self.bar.set_message(cell.id());
+                self.bar.set_message(shown::message(&cell.id()));
             }
             Event::TrialEnded { result } => {
                 if let Some(line) = complaint(&result.cell.id(), &result.outcome) {
@@ -109,7 +113,7 @@ impl<W: Write> Listener for Lines<W> {
 
 /// Progress that can't be shown is no reason to stop a run.
 fn say(out: &mut dyn Write, line: &str) {
-    let _ = writeln!(out, "{line}");
+    let _ = writeln!(out, "{}", shown::message(line));
 }
 
 fn whole(duration: Duration) -> Duration {

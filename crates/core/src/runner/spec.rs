@@ -37,7 +37,7 @@ pub struct Spec {
     pub settings: BTreeMap<String, String>,
     /// Whether values are to be compressed.
     pub compression: bool,
-    /// As in the plan.
+    /// The block's: [`crate::schedule::seed`].
     pub seed: u64,
     /// As in the plan.
     pub text: Option<PathBuf>,

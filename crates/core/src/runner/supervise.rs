@@ -33,18 +33,19 @@ pub enum End {
     Interrupted,
 }
 
-/// Runs `__trial SPEC OUT` with its output in `log`, until it ends, `timeout` passes, or `interrupted` is set.
+/// Runs `__trial SPEC OUT` with its output in `output`, the open file `log`, until it ends, `timeout` passes and `room` after
+/// it, or `interrupted` is set. In `room` what was measured in time may be read back.
 ///
 /// # Errors
 /// When it can't be started or waited for.
 pub fn run(
     spec: &Path,
     out: &Path,
-    log: &Path,
+    (log, output): (&Path, File),
     timeout: Duration,
+    room: Duration,
     interrupted: &AtomicBool,
 ) -> io::Result<End> {
-    let output = File::create(log)?;
     let kills_before = oom_kills();
     let mut child = Command::new(lifeline::this_program()?)
         .arg0(lifeline::NAME)
@@ -55,7 +56,7 @@ pub fn run(
         .stderr(output)
         .process_group(0)
         .spawn()?;
-    let stopped = watch(&child, timeout, interrupted)?;
+    let stopped = watch(&child, timeout.saturating_add(room), interrupted)?;
     if stopped.is_some() {
         lifeline::end_group(&child)?;
     }
@@ -116,7 +117,7 @@ fn judge(status: ExitStatus, memory_ran_out: bool, log: &Path) -> End {
     let text = fs::read(log).unwrap_or_default();
     let last = last_words(&String::from_utf8_lossy(&text));
     let said = last.as_ref().map_or(String::new(), |line| format!("; its last words: {line}"));
-    let refused = last.is_some_and(|line| REFUSED_MEMORY.iter().any(|words| line.contains(words)));
+    let refused = last.as_deref().is_some_and(|line| REFUSED_MEMORY.iter().any(|words| line.contains(words)));
     match status.signal() {
         Some(9) if memory_ran_out => {
             End::Badly { reason: Failure::OutOfMemory, message: "was killed because memory ran out".into() }
@@ -130,9 +131,15 @@ fn judge(status: ExitStatus, memory_ran_out: bool, log: &Path) -> End {
             if let Some((_, kind)) = UNSAVED.iter().find(|(exit, _)| i32::from(exit.code()) == code) {
                 return End::Unsaved((*kind).into());
             }
-            End::Badly { reason: Failure::Crashed, message: format!("ended with exit code {code}{said}") }
+            let reason = if is_our_own(last.as_deref()) { Failure::Harness } else { Failure::Crashed };
+            End::Badly { reason, message: format!("ended with exit code {code}{said}") }
         }
     }
+}
+
+/// Whether a process said at last that it is storebench which can't go on: no engine's words begin like that.
+fn is_our_own(last: Option<&str>) -> bool {
+    last.is_some_and(|line| line.starts_with(&format!("{}: ", lifeline::NAME)))
 }
 
 /// How a trial ends that could not write its report.
@@ -185,6 +192,8 @@ mod tests {
         let panic = "thread 'x' (1) panicked at a.rs:1:1:\npage 7 is gone\nstack backtrace:\n 0: main\n";
         let (_, message) = judged(101 << 8, panic);
         assert_eq!(message, "ended with exit code 101; its last words: page 7 is gone");
+        let (reason, _) = judged(1 << 8, "storebench: reading trial.json: Input/output error (os error 5)\n");
+        assert_eq!(reason, Failure::Harness, "no store is blamed for it");
         assert_eq!(judged(6, ""), (Failure::Crashed, "was ended by signal 6".into()));
     }
 

@@ -1,12 +1,17 @@
 //! One trial, seen from the parent: its process, the load beside it, its logs, and what comes of it.
 
 use std::fs;
+use std::io::Write;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::background;
 use crate::cell::{Background, Cell, Tuning};
 use crate::error::{Error, Result};
+use crate::estimate;
+use crate::folder::{is_full, with_room};
+use crate::guard;
 use crate::measure::cgroup::{self, Group, OwnGroup};
 use crate::measure::environment;
 use crate::result::{BackgroundReport, FORMAT_VERSION, Failure, Outcome, TrialResult};
@@ -14,6 +19,8 @@ use crate::runner::background::{Finished, Launch, Load, Started};
 use crate::runner::parent::Job;
 use crate::runner::spec::{DeviceSpec, Report, Spec};
 use crate::runner::supervise::{self, End};
+use crate::schedule;
+use crate::workload::audit;
 
 /// The files in the run folder through which parent and trial talk.
 const SPEC: &str = "trial.json";
@@ -24,7 +31,7 @@ const REPORT: &str = "trial-out.json";
 /// # Errors
 /// When it can't be removed.
 pub fn remove_leftovers(folder: &Path) -> Result<()> {
-    [SPEC, REPORT].into_iter().try_for_each(|name| remove_file(&folder.join(name)))
+    [SPEC, REPORT].into_iter().try_for_each(|name| guard::remove(folder, name))
 }
 
 /// A trial that is about to run.
@@ -71,14 +78,15 @@ impl Trial<'_> {
         let (spec, out) = (self.folder.join(SPEC), self.folder.join(REPORT));
         // Removed when the trial has ended, at the end of this function.
         let cgroup = self.cgroups.as_ref().map_err(String::clone).and_then(cgroup::Home::make);
-        self.write_spec(&spec, cgroup.as_ref().map(OwnGroup::group).map_err(String::as_str))?;
-        remove_file(&out)?;
+        self.write_spec(cgroup.as_ref().map(OwnGroup::group).map_err(String::as_str))?;
+        // Made beforehand, so that it is there where the disk has no room for another file.
+        with_room(self.folder, || guard::rewrite(self.folder, REPORT))?;
         let ran = self.beside_background(&spec, &out)?;
-        remove_file(&spec)?;
-        remove_file(&out)?;
+        self.remove(SPEC)?;
+        self.remove(REPORT)?;
         let Some(Ran { report, wall_s, background, log }) = ran else {
-            remove_file(&self.folder.join(self.log()))?;
-            remove_file(&self.folder.join(self.background_log()))?;
+            self.remove(&self.log())?;
+            self.remove(&self.background_log())?;
             return Ok(None);
         };
         let (outcome, measured) = match report {
@@ -108,11 +116,13 @@ impl Trial<'_> {
         if self.cell.background == Background::None {
             return self.alone(spec, out);
         }
-        let log = self.folder.join(self.background_log());
+        let log = self.background_log();
+        let output = guard::rewrite(self.folder, &log)?;
+        let log = self.folder.join(log);
         let program =
             crate::lifeline::this_program().map_err(Error::io("finding this program from", self.folder))?;
         let launch = Launch { program: &program, load: self.cell.background, folder: self.beside, log: &log };
-        let started = Load::start(launch, self.job.interrupted)
+        let started = Load::start(launch, output, self.job.interrupted)
             .map_err(Error::io("starting a load in", self.beside))?;
         let not_run = |report| Ran { report, wall_s: 0.0, background: None, log: self.background_log() };
         let load = match started {
@@ -139,20 +149,39 @@ impl Trial<'_> {
     /// Runs its process; `None` when it was interrupted.
     fn alone(&self, spec: &Path, out: &Path) -> Result<Option<Ran>> {
         let log = self.folder.join(self.log());
+        let output = guard::rewrite(self.folder, &self.log())?;
         let start = Instant::now();
-        let end = supervise::run(spec, out, &log, self.job.plan.timeout.0, self.job.interrupted)
+        let (timeout, room) = (self.job.plan.timeout.0, self.room_for_audit());
+        let end = supervise::run(spec, out, (&log, output), timeout, room, self.job.interrupted)
             .map_err(Error::io("running a trial in", self.folder))?;
         let wall_s = start.elapsed().as_secs_f64();
         let report = match end {
             End::Interrupted => return Ok(None),
+            End::Unsaved(error) if is_full(&error) && self.shares_a_disk() => Report::Failed {
+                reason: Failure::DiskFull,
+                message: "the disk was full, so that not even the trial's report could be written".into(),
+            },
             End::Unsaved(error) => {
-                remove_file(out)?;
+                self.remove(REPORT)?;
                 return Err(Error::io("saving a trial's result in", self.folder)(error));
             }
             End::Badly { reason, message } => Report::Failed { reason, message },
             End::Well => read_report(out),
         };
         Ok(Some(Ran { report, wall_s, background: None, log: self.log() }))
+    }
+
+    /// Whether the store's files are on the disk of the results, so that it can be the store that filled it.
+    fn shares_a_disk(&self) -> bool {
+        let device = |path: &Path| fs::metadata(path).map(|folder| folder.dev()).ok();
+        device(self.folder).is_some() && device(self.folder) == device(self.directory)
+    }
+
+    /// How much longer than its limit it may take to be read back.
+    fn room_for_audit(&self) -> Duration {
+        /// A slow disk's.
+        const SYNC_S: f64 = 0.02;
+        audit::room(estimate::audit_seconds(self.cell, self.job.plan.operations, SYNC_S))
     }
 
     fn log(&self) -> String {
@@ -166,16 +195,20 @@ impl Trial<'_> {
     /// Removes logs that say nothing, but for the one that a failure names.
     fn remove_empty_logs(&self, outcome: &Outcome) -> Result<()> {
         for name in [self.log(), self.background_log()] {
-            let path = self.folder.join(&name);
             let named = matches!(outcome, Outcome::Failed { log, .. } if *log == name);
-            if !named && fs::metadata(&path).is_ok_and(|log| log.len() == 0) {
-                remove_file(&path)?;
+            if !named && fs::symlink_metadata(self.folder.join(&name)).is_ok_and(|log| log.len() == 0) {
+                self.remove(&name)?;
             }
         }
         Ok(())
     }
 
-    fn write_spec(&self, path: &Path, group: std::result::Result<&Group, &str>) -> Result<()> {
+    /// Removes a file from the run's folder, if it is there.
+    fn remove(&self, name: &str) -> Result<()> {
+        guard::remove(self.folder, name)
+    }
+
+    fn write_spec(&self, group: std::result::Result<&Group, &str>) -> Result<()> {
         let plan = self.job.plan;
         let spec = Spec {
             parent: std::process::id(),
@@ -190,13 +223,16 @@ impl Trial<'_> {
             cache_bytes: (self.cell.tuning == Tuning::Equal).then_some(plan.equal_cache.0),
             settings: plan.settings.get(&self.cell.store).cloned().unwrap_or_default(),
             compression: plan.compression.is_on(self.cell.data),
-            seed: plan.seed,
+            seed: schedule::seed(self.job.blocks_before + self.block, plan.seed),
             text: plan.text.clone(),
             device: self.device.clone(),
             group: group.cloned().map_err(str::to_owned),
         };
         let text = serde_json::to_string(&spec).unwrap_or_default();
-        fs::write(path, text).map_err(Error::io("writing", path))
+        with_room(self.folder, || {
+            let mut file = guard::rewrite(self.folder, SPEC)?;
+            file.write_all(text.as_bytes()).map_err(Error::io("writing", &self.folder.join(SPEC)))
+        })
     }
 }
 
@@ -208,11 +244,4 @@ fn read_report(out: &Path) -> Report {
             message: format!("the trial left no readable result: {error}"),
         },
     )
-}
-
-fn remove_file(path: &Path) -> Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io("deleting", path)(error)),
-        _ => Ok(()),
-    }
 }

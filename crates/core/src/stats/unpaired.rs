@@ -4,7 +4,7 @@
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use super::{CONFIDENCE, Estimate, Interval, MIN_BLOCKS};
+use super::{CONFIDENCE, Estimate, Interval, MIN_BLOCKS, RANGE_CONFIDENCE};
 
 /// The error rate that marks of significance promise: the chance that, where nothing has changed, anything is marked.
 pub const LEVEL: f64 = 0.05;
@@ -19,7 +19,8 @@ pub const RARE: f64 = 0.002;
 /// How a figure changed from one set of observations to another.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Change {
-    /// The second set's geometric mean over the first's, with an interval from two observations on each side on.
+    /// The second set's geometric mean over the first's, with an interval from [`MIN_OBSERVATIONS`] on each side on. With two
+    /// on a side: the least and the greatest ratio of any two.
     pub ratio: Estimate,
     /// How likely a change at least as large is where there is none, this figure taken alone; absent with fewer than
     /// [`MIN_OBSERVATIONS`] on either side, and where neither side varies.
@@ -58,8 +59,15 @@ pub fn change(base: &[f64], new: &[f64]) -> Option<Change> {
     let error = (a + b).sqrt();
     let distribution = StudentsT::new(0.0, 1.0, degrees).ok()?;
     let half = distribution.inverse_cdf(0.5 + CONFIDENCE / 2.0) * error;
-    let interval =
-        Interval { low: (difference - half).exp(), high: (difference + half).exp(), confidence: CONFIDENCE };
+    let (low, high) = ((difference - half).exp(), (difference + half).exp());
+    let interval = match enough {
+        true => Interval { low, high, confidence: CONFIDENCE },
+        false => Interval {
+            low: (new.least - base.greatest).exp(),
+            high: (new.greatest - base.least).exp(),
+            confidence: RANGE_CONFIDENCE,
+        },
+    };
     let p = (2.0 * distribution.sf((difference / error).abs())).min(1.0);
     let ratio = Estimate { value: difference.exp(), interval: Some(interval) };
     Some(Change { ratio, p: enough.then_some(p), constant: None })
@@ -69,6 +77,8 @@ pub fn change(base: &[f64], new: &[f64]) -> Option<Change> {
 struct Logs {
     count: usize,
     first: f64,
+    least: f64,
+    greatest: f64,
     mean: f64,
     /// Exactly zero where all observations are equal.
     variance: f64,
@@ -82,12 +92,14 @@ impl Logs {
         }
         let count = values.len();
         let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
+        let least = logs.iter().copied().fold(f64::INFINITY, f64::min);
+        let greatest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         if values.iter().all(|value| *value == first) {
-            return Some(Logs { count, first, mean: first.ln(), variance: 0.0 });
+            return Some(Logs { count, first, least, greatest, mean: first.ln(), variance: 0.0 });
         }
         let mean = logs.iter().sum::<f64>() / count as f64;
         let squares: f64 = logs.iter().map(|log| (log - mean).powi(2)).sum();
-        Some(Logs { count, first, mean, variance: squares / (count - 1) as f64 })
+        Some(Logs { count, first, least, greatest, mean, variance: squares / (count - 1) as f64 })
     }
 }
 
@@ -191,6 +203,8 @@ mod tests {
         assert_eq!(change(&[1.0], &[2.0]).unwrap().ratio, Estimate { value: 2.0, interval: None });
         let two = change(&[1.0, 1.1], &[2.0, 2.1, 2.2]).unwrap();
         assert!(two.ratio.interval.is_some() && two.p.is_none());
+        let range = two.ratio.interval.unwrap();
+        assert!(range.is_range() && (range.low - 2.0 / 1.1).abs() < 1e-9 && (range.high - 2.2).abs() < 1e-9);
         assert!(change(&[1.0, 1.1, 1.0], &[2.0; 3]).unwrap().p.is_some());
         for (a, b) in [(vec![], vec![1.0]), (vec![0.0, 1.0], vec![1.0]), (vec![1.0], vec![f64::NAN])] {
             assert_eq!(change(&a, &b), None);

@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 
-use self::durable::GroupSync;
+use self::durable::{GroupSync, Left};
 use self::path::{LEVEL_BYTES, Layout, MAX_NAME_BYTES, TEMPORARY_PREFIX, join};
 use super::refuse_settings;
 use crate::store::{
@@ -86,11 +86,13 @@ fn open(options: &OpenOptions<'_>, layout: Layout) -> Result<Box<dyn Store>> {
     let root = rustix::fs::open(options.directory, flags, Mode::empty())
         .map_err(StoreError::io("open the store's directory"))?;
     let root = File::from(root);
-    durable::remove_temporaries(&root, layout.levels())?;
+    let left = Left::take(&root)?;
+    if left == Left::Open {
+        durable::remove_temporaries(&root, layout.levels())?;
+    }
     let group = GroupSync::of(&root);
     if power {
-        // What an earlier process wrote, and perhaps did not live to sync, counts as durable from here on.
-        durable::sync_all(&root, layout.levels(), group)?;
+        make_durable(&root, layout, group, left)?;
     }
     Ok(Box::new(Folder {
         root,
@@ -100,6 +102,15 @@ fn open(options: &OpenOptions<'_>, layout: Layout) -> Result<Box<dyn Store>> {
         sessions: AtomicU64::new(0),
         fresh_directories: AtomicUsize::new(0),
     }))
+}
+
+/// Makes durable what an earlier process wrote, and perhaps did not live to sync: it counts as such from here on.
+fn make_durable(root: &File, layout: Layout, group: GroupSync, left: Left) -> Result<()> {
+    match left {
+        // That it is open now must not be forgotten, or the next opening would trust what was noted before.
+        Left::Durable => root.sync_all().map_err(StoreError::io("sync the root directory")),
+        Left::Open | Left::Closed => durable::sync_all(root, layout.levels(), group),
+    }
 }
 
 struct Folder {
@@ -156,7 +167,12 @@ impl Store for Folder {
         ])
     }
 
+    /// Looks through all of it, so that opening needs not: what is opened to be read cold must not be warm by then.
     fn close(self: Box<Self>) -> Result<()> {
+        if self.power {
+            durable::remove_temporaries(&self.root, self.layout.levels())?;
+        }
+        Left::note(&self.root, self.power);
         Ok(())
     }
 }

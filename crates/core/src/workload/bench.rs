@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::guard;
 use crate::measure::page_cache::{self, Emptied};
 use crate::store::{OpenFn, OpenOptions, Store, StoreError};
 use crate::workload::driver::Stop;
@@ -45,7 +46,7 @@ impl<'a> Bench<'a> {
         self.close()?;
         let failed =
             |error: std::io::Error| Stop::harness(format!("emptying {}: {error}", self.folder.display()));
-        std::fs::remove_dir_all(&self.folder).map_err(failed)?;
+        guard::remove_made(&self.folder).map_err(failed)?;
         std::fs::create_dir(&self.folder).map_err(failed)?;
         self.store =
             Some((self.open)(&self.options).map_err(|error| Stop::store("opening the store", &error))?);
@@ -66,7 +67,18 @@ impl<'a> Bench<'a> {
         Ok(emptied)
     }
 
-    /// Closes the store.
+    /// Closes the store and opens it again.
+    ///
+    /// # Errors
+    /// The store's own.
+    pub fn reopen(&mut self) -> Result<(), Stop> {
+        self.close()?;
+        let opened = (self.open)(&self.options);
+        self.store = Some(opened.map_err(|error| Stop::store("opening the store anew", &error))?);
+        Ok(())
+    }
+
+    /// Closes the store, if it is open.
     ///
     /// # Errors
     /// The store's own.

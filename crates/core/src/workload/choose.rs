@@ -12,6 +12,10 @@ pub struct Chooser {
     law: Law,
 }
 
+/// A place in the sequence of a [`Chooser`].
+#[derive(Debug, Clone)]
+pub struct Position(Xoshiro256PlusPlus);
+
 #[derive(Debug, Clone)]
 enum Law {
     Uniform,
@@ -42,6 +46,16 @@ impl Chooser {
             Law::Zipfian(law) => law.rank(&mut self.random).wrapping_mul(0x9e37_79b9_7f4a_7c15),
         };
         ((u128::from(number) * u128::from(count)) >> 64) as u64
+    }
+
+    /// Where its sequence is.
+    pub fn position(&self) -> Position {
+        Position(self.random.clone())
+    }
+
+    /// Goes on from where it was: what came after that comes again.
+    pub fn go_back(&mut self, position: Position) {
+        self.random = position.0;
     }
 
     /// Chooses one of the records for every place in `chosen`. What is known of them is read at once, so that memory is

@@ -1,6 +1,8 @@
 //! The workload `crud` of paper 000: load, then insert, get, update and remove single records with random keys.
 
-use std::sync::Barrier;
+mod crew;
+
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use crate::cell::Rate;
@@ -12,13 +14,13 @@ use crate::record::{KEY_BYTES, Records};
 use crate::result::{Load, OperationResult, Stored, Written};
 use crate::store::{Session, Store};
 use crate::units::CountRange;
+use crate::workload::audit::Expected;
 use crate::workload::bench::Bench;
 use crate::workload::choose::Chooser;
-use crate::workload::driver::{
-    Driver, Operation, QUANTUM_OPERATIONS, Quantum, Recorder, Stop, Untimed, Visit,
-};
-use crate::workload::pacer::Pacer;
+use crate::workload::driver::{Driver, Operation, QUANTUM_OPERATIONS, Quantum, Stop, Visit};
 use crate::workload::phase::{Goal, Phase};
+use crate::workload::promise::Acknowledged;
+use crew::{Crew, Hall};
 
 /// What the workload is asked to do.
 #[derive(Debug, Clone)]
@@ -60,6 +62,10 @@ pub struct Done {
     pub written: Written,
     /// How the page cache was emptied before the reads, if it was.
     pub cache_emptied_by: Option<Emptied>,
+    /// What was acknowledged, and the syncs meanwhile: what a promise of `power` is held to.
+    pub acknowledged: Vec<Acknowledged>,
+    /// What the store is to hold, to be read back.
+    pub expected: Expected,
 }
 
 /// Value bytes in a batch of the loader, at most: so that 500 records of 1 MiB do not take half a gigabyte of the harness.
@@ -75,6 +81,8 @@ struct Share<'a> {
     quantum: Quantum,
     chooser: Chooser,
     written: Written,
+    /// Writes that changed what the store holds, since the round began: an engine may see that a value stays as it was.
+    writes: u64,
 }
 
 impl Share<'_> {
@@ -87,6 +95,7 @@ impl Share<'_> {
         if operation == Operation::Insert {
             let index = self.index(self.versions.len() as u64);
             self.versions.push(0);
+            self.writes += 1;
             return self.quantum.plan(records, operation, index, 0, timed);
         }
         let index = self.index(chosen);
@@ -94,30 +103,37 @@ impl Share<'_> {
         if operation == Operation::Get {
             return self.quantum.plan(records, operation, index, *version, timed);
         }
+        let before = *version;
         *version = version.wrapping_add(1);
         let version = *version;
         self.quantum.plan(records, operation, index, version, timed);
         if operation == Operation::Remove {
-            self.quantum.plan(records, Operation::Insert, index, version, false);
+            self.quantum.plan_put_back(records, index, version);
+            self.writes += 2;
+        } else {
+            self.writes += u64::from(!records.is_same_value(index, before, version));
         }
     }
 
-    /// Does its part of a round.
-    fn work(
+    /// Does `operations` of them at most, in quanta. Timed ones, which `seconds` hears of, end when `over` says so.
+    fn stretch(
         &mut self,
         session: &mut dyn Session,
         records: &Records,
         goal: &Goal,
-        seconds: &mut Seconds<'_>,
+        operations: u64,
+        mut timed: Option<Timed<'_, '_>>,
     ) -> Result<(), Stop> {
-        let start = Instant::now();
         let (mut done, mut limit) = (0, goal.first_quantum);
-        while done < goal.operations && goal.until.is_none_or(|duration| start.elapsed() < duration) {
+        while done < operations && !timed.as_ref().is_some_and(|timed| (timed.over)()) {
             let quantum_start = Instant::now();
-            done += self.quantum(records, goal, done, limit);
+            let most = (operations - done).min(limit);
+            done += self.fill_quantum(records, goal.operation, most, timed.is_some());
             self.driver.run(session, &mut self.quantum)?;
             self.written = self.written.plus(self.quantum.written());
-            self.driver.tell(goal.operation, seconds)?;
+            if let Some(Timed { seconds, .. }) = &mut timed {
+                self.driver.tell(goal.operation, seconds)?;
+            }
             // Quanta of slow operations are short, so that seconds and the end are met in time.
             limit = match quantum_start.elapsed() {
                 took if took > QUANTUM_TIME => limit / 2,
@@ -129,33 +145,34 @@ impl Share<'_> {
         Ok(())
     }
 
-    /// Plans the next quantum: at most `limit` operations; returns how many.
-    fn quantum(&mut self, records: &Records, goal: &Goal, done: u64, limit: u64) -> u64 {
+    /// Plans the next quantum: at most `most` operations; returns how many.
+    fn fill_quantum(&mut self, records: &Records, operation: Operation, most: u64, timed: bool) -> u64 {
         self.quantum.clear();
-        let most = (goal.operations - done).min(limit);
         let mut chosen = [0; QUANTUM_OPERATIONS];
-        if goal.operation != Operation::Insert {
+        let before = self.chooser.position();
+        if operation != Operation::Insert {
             self.chooser.fill(&mut chosen[..most as usize], &self.versions);
         }
         let mut planned = 0;
         while planned < most && self.quantum.has_room_for(2) {
-            self.plan(records, goal.operation, chosen[planned as usize], done + planned >= goal.warm_up);
+            self.plan(records, operation, chosen[planned as usize], timed);
             planned += 1;
+        }
+        if planned < most && operation != Operation::Insert {
+            // Those that found no room come next: which records are chosen must not depend on how many were to fit, as that
+            // follows from how quick the store is.
+            self.chooser.go_back(before);
+            self.chooser.fill(&mut chosen[..planned as usize], &self.versions);
         }
         planned
     }
 }
 
-/// A run of the workload.
-struct Running<'a> {
-    plan: &'a Crud,
-    records: &'a Records,
-    clock: &'a Clock,
-    shares: Vec<Share<'a>>,
-    batch: Batch,
-    series: Series,
-    /// All that was loaded.
-    loaded: Written,
+/// What makes a stretch of operations a timed one.
+struct Timed<'t, 's> {
+    seconds: &'t mut Seconds<'s>,
+    /// Whether the time for it has passed.
+    over: &'t dyn Fn() -> bool,
 }
 
 /// What was done, before it is summed up.
@@ -165,9 +182,32 @@ pub struct Ran {
     cache_emptied_by: Option<Emptied>,
 }
 
+/// How far a run is.
+struct Progress {
+    /// The last loading; none since the store was made anew.
+    load: Option<Load>,
+    /// What the phases have measured, the last one perhaps not to its end.
+    phases: Vec<Phase>,
+    cache_emptied_by: Option<Emptied>,
+}
+
+/// Why the sessions end.
+enum Next {
+    /// The store is full: it must be made anew.
+    MakeAnew,
+    /// The values are to be read from a store that was just opened.
+    OpenCold,
+    /// All is done.
+    Finish,
+}
+
 /// What is ready before the store is opened: all of the harness's memory.
 pub struct Prepared<'a> {
-    running: Running<'a>,
+    hall: Hall<'a>,
+    batch: Batch,
+    /// All that was loaded.
+    loaded: Written,
+    acknowledged: Vec<Acknowledged>,
 }
 
 impl Crud {
@@ -181,17 +221,7 @@ impl Crud {
         clock: &'a Clock,
         check: bool,
     ) -> Result<Prepared<'a>, String> {
-        let share = |thread| {
-            Ok(Share {
-                thread,
-                threads: self.threads,
-                driver: Driver::new(clock, records, self.visit, check)?,
-                versions: touched(self.most_records() / self.threads + 1),
-                quantum: Quantum::new(records.largest_value()),
-                chooser: Chooser::uniform(self.seed ^ thread),
-                written: Written::default(),
-            })
-        };
+        let share = |thread| self.share(thread, records, clock, check).map(Mutex::new);
         let shares = (0..self.threads).map(share).collect::<Result<_, String>>()?;
         let bytes = (records.largest_value() * self.batch).min(BATCH_BYTES + records.largest_value());
         let batch = Batch {
@@ -199,12 +229,37 @@ impl Crud {
             keys: Vec::with_capacity(self.batch),
             ends: Vec::with_capacity(self.batch),
         };
-        let (series, loaded) = (Series::new(self.threads as usize)?, Written::default());
-        Ok(Prepared { running: Running { plan: self, records, clock, shares, batch, series, loaded } })
+        let series = Series::new(self.threads as usize)?;
+        Ok(Prepared {
+            hall: Hall::new(self, records, clock, shares, series),
+            batch,
+            loaded: Written::default(),
+            acknowledged: Vec::with_capacity(1 + Operation::ALL.len()),
+        })
     }
 }
 
 impl Crud {
+    /// The share of one thread, with its memory.
+    fn share<'a>(
+        &self,
+        thread: u64,
+        records: &'a Records,
+        clock: &'a Clock,
+        check: bool,
+    ) -> Result<Share<'a>, String> {
+        Ok(Share {
+            thread,
+            threads: self.threads,
+            driver: Driver::new(clock, records, self.visit, check)?,
+            versions: touched(self.most_records() / self.threads + 1),
+            quantum: Quantum::new(records.largest_value()),
+            chooser: Chooser::uniform(self.seed ^ thread),
+            written: Written::default(),
+            writes: 0,
+        })
+    }
+
     /// The most records that there can be.
     fn most_records(&self) -> u64 {
         if self.duration.is_some() {
@@ -228,26 +283,49 @@ impl Prepared<'_> {
     /// # Errors
     /// At the first thing that goes wrong.
     pub fn run(&mut self, bench: &mut Bench<'_>) -> Result<Ran, Stop> {
-        let running = &mut self.running;
-        let mut load = running.load(bench.store()?)?;
-        let mut cache_emptied_by = None;
-        let mut phases = Vec::new();
-        for operation in running.plan.order.clone() {
-            if operation == Operation::Get && running.plan.cold {
-                cache_emptied_by = Some(bench.reopen_cold()?);
-            }
-            let mut phase = Phase::new(operation, running.plan);
-            while let Some(goal) = phase.goal(running.live()) {
-                if goal.operations == 0 {
+        let mut progress = Progress { load: None, phases: Vec::new(), cache_emptied_by: None };
+        loop {
+            match self.while_open(bench.store()?, &mut progress)? {
+                Next::MakeAnew => {
                     bench.fresh()?;
-                    load = running.load(bench.store()?)?;
-                } else {
-                    running.round(bench.store()?, &mut phase, goal)?;
+                    progress.load = None;
+                }
+                Next::OpenCold => progress.cache_emptied_by = Some(bench.reopen_cold()?),
+                Next::Finish => break,
+            }
+        }
+        let Progress { load, phases, cache_emptied_by } = progress;
+        let load = load.ok_or_else(|| Stop::harness("nothing was loaded"))?;
+        Ok(Ran { load, phases, cache_emptied_by })
+    }
+
+    /// Does what can be done while the store is open, with the same sessions all along.
+    fn while_open(&mut self, store: &dyn Store, progress: &mut Progress) -> Result<Next, Stop> {
+        let Prepared { hall, batch, loaded, acknowledged } = self;
+        let (hall, plan) = (&*hall, hall.plan);
+        crew::with(hall, store, |crew| {
+            if progress.load.is_none() {
+                let (load, written) = load(hall, batch, crew.session(), acknowledged)?;
+                (progress.load, *loaded) = (Some(load), loaded.plus(written));
+            }
+            loop {
+                if progress.phases.last().is_none_or(Phase::is_over) {
+                    let Some(operation) = plan.order.get(progress.phases.len()) else {
+                        return Ok(Next::Finish);
+                    };
+                    if *operation == Operation::Get && plan.cold && progress.cache_emptied_by.is_none() {
+                        return Ok(Next::OpenCold);
+                    }
+                    progress.phases.push(Phase::new(*operation, plan));
+                }
+                let Some(phase) = progress.phases.last_mut() else { continue };
+                match phase.goal(hall.live()) {
+                    Some(goal) if goal.operations == 0 => return Ok(Next::MakeAnew),
+                    Some(goal) => round(hall, crew, phase, goal, acknowledged)?,
+                    None => continue,
                 }
             }
-            phases.push(phase);
-        }
-        Ok(Ran { load, phases, cache_emptied_by })
+        })
     }
 
     /// What was measured.
@@ -256,117 +334,69 @@ impl Prepared<'_> {
     /// When a histogram can't be written.
     pub fn done(self, ran: Ran) -> Result<Done, Stop> {
         let Ran { load, phases, cache_emptied_by } = ran;
-        let (stored, written) = (self.running.stored(), self.running.written());
-        let recorder = self.recorder()?;
+        let (stored, written) = (self.hall.stored(), self.loaded.plus(self.hall.written()));
+        let expected = self.hall.expected();
+        let acknowledged = self.acknowledged;
+        let recorder = self.hall.recorder()?;
         let operations = phases.into_iter().map(|phase| phase.result(&recorder)).collect::<Result<_, _>>()?;
-        Ok(Done { load, operations, stored, written, cache_emptied_by })
-    }
-
-    /// What all threads measured together.
-    fn recorder(self) -> Result<Recorder, Stop> {
-        let mut recorders = self.running.shares.into_iter().map(|share| share.driver.finish());
-        let mut all = recorders.next().ok_or_else(|| Stop::harness("no thread was at work"))?;
-        recorders.try_for_each(|recorder| all.merge(&recorder)).map_err(Stop::harness)?;
-        Ok(all)
+        Ok(Done { load, operations, stored, written, cache_emptied_by, acknowledged, expected })
     }
 }
 
-impl Running<'_> {
-    /// How many records the store holds.
-    fn live(&self) -> u64 {
-        self.shares.iter().map(|share| share.versions.len() as u64).sum()
+/// Loads the first records in batches, in the order of their indexes; says also what was handed to the store.
+fn load(
+    hall: &Hall<'_>,
+    batch: &mut Batch,
+    session: &mut dyn Session,
+    acknowledged: &mut Vec<Acknowledged>,
+) -> Result<(Load, Written), Stop> {
+    let count = hall.plan.records.from;
+    hall.all_loaded(count);
+    let mut load = Load { records: count, value_bytes: 0, store_ns: 0, counters: None };
+    let (mut next, mut batches) = (0, 0);
+    let before = Snapshot::now();
+    while next < count {
+        next = batch.fill(hall.records, next..count, hall.plan.batch);
+        let batch = batch.records();
+        let start = Instant::now();
+        session.insert_batch(&batch).map_err(|error| Stop::store("loading a batch", &error))?;
+        load.store_ns += start.elapsed().as_nanos() as u64;
+        batches += 1;
+        load.value_bytes += batch.iter().map(|(_, value)| value.len() as u64).sum::<u64>();
     }
+    let counters = Snapshot::now().since(&before);
+    Acknowledged::new("batches", batches, 1, &counters).note(acknowledged);
+    load.counters = Some(counters);
+    let (key_bytes, value_bytes) = (count * KEY_BYTES as u64, load.value_bytes);
+    Ok((load, Written { records: count, key_bytes, value_bytes }))
+}
 
-    /// Loads the first records in batches, in the order of their indexes.
-    fn load(&mut self, store: &dyn Store) -> Result<Load, Stop> {
-        let count = self.plan.records.from;
-        let threads = self.shares.len() as u64;
-        for share in &mut self.shares {
-            share.versions.clear();
-            share.versions.resize(((count + threads - 1 - share.thread) / threads) as usize, 0);
-        }
-        let mut session = store.session().map_err(|error| Stop::store("opening a session", &error))?;
-        let mut load = Load { records: count, value_bytes: 0, store_ns: 0, counters: None };
-        let mut next = 0;
-        let before = Snapshot::now();
-        while next < count {
-            next = self.batch.fill(self.records, next..count, self.plan.batch);
-            let batch = self.batch.records();
-            let start = Instant::now();
-            session.insert_batch(&batch).map_err(|error| Stop::store("loading a batch", &error))?;
-            load.store_ns += start.elapsed().as_nanos() as u64;
-            load.value_bytes += batch.iter().map(|(_, value)| value.len() as u64).sum::<u64>();
-        }
-        load.counters = Some(Snapshot::now().since(&before));
-        let (key_bytes, value_bytes) = (count * KEY_BYTES as u64, load.value_bytes);
-        self.loaded = self.loaded.plus(Written { records: count, key_bytes, value_bytes });
-        Ok(load)
-    }
+/// One round of a phase, on all threads together.
+fn round(
+    hall: &Hall<'_>,
+    crew: &mut Crew<'_, '_>,
+    phase: &mut Phase,
+    goal: Goal,
+    acknowledged: &mut Vec<Acknowledged>,
+) -> Result<(), Stop> {
+    hall.series.begin();
+    let before = Snapshot::now();
+    let took = crew.work(goal)?;
+    let counters = Snapshot::now().since(&before);
+    let (what, threads) = (written_by(goal.operation), hall.plan.threads);
+    Acknowledged::new(what, hall.take_writes(), threads, &counters).note(acknowledged);
+    phase.count(counters, &hall.take_untimed());
+    phase.add(goal, took, hall.series.finish());
+    Ok(())
+}
 
-    /// One round of a phase, on all threads together.
-    fn round(&mut self, store: &dyn Store, phase: &mut Phase, goal: Goal) -> Result<(), Stop> {
-        let (records, clock, live) = (self.records, self.clock, self.live());
-        let (threads, rate) = (self.shares.len() as u64, self.plan.rate);
-        let barrier = Barrier::new(self.shares.len());
-        self.series.begin();
-        let series = &self.series;
-        let before = Snapshot::now();
-        let work = |share: &mut Share<'_>| -> Result<(Instant, Instant), Stop> {
-            let session = store.session().map_err(|error| Stop::store("opening a session", &error));
-            barrier.wait();
-            let mut session = session?;
-            let before = share.driver.latencies(goal.operation);
-            let mut seconds = series.thread(share.thread as usize, before).map_err(Stop::harness)?;
-            let goal = goal.for_thread(share.thread, threads, live);
-            share.driver.set_pacer(match rate {
-                Rate::Closed => None,
-                Rate::PerSecond(rate) => Some(Pacer::new(clock, rate, share.thread, threads)),
-            });
-            let start = Instant::now();
-            share.work(session.as_mut(), records, &goal, &mut seconds)?;
-            let end = Instant::now();
-            seconds.finish(share.driver.latencies(goal.operation)).map_err(Stop::harness)?;
-            Ok((start, end))
-        };
-        let spans: Vec<_> = if let [share] = self.shares.as_mut_slice() {
-            vec![work(share)]
-        } else {
-            std::thread::scope(|scope| {
-                let workers: Vec<_> =
-                    self.shares.iter_mut().map(|share| scope.spawn(|| work(share))).collect();
-                let join = |worker: std::thread::ScopedJoinHandle<'_, _>| {
-                    worker.join().unwrap_or_else(|_| Err(Stop::harness("a thread panicked")))
-                };
-                workers.into_iter().map(join).collect()
-            })
-        };
-        let counters = Snapshot::now().since(&before);
-        let spans = spans.into_iter().collect::<Result<Vec<_>, _>>()?;
-        let first = spans.iter().map(|(start, _)| *start).min();
-        let last = spans.iter().map(|(_, end)| *end).max();
-        let wall = first.zip(last).map_or(Duration::ZERO, |(first, last)| last - first);
-        let mut untimed = Untimed::default();
-        self.shares.iter_mut().for_each(|share| untimed.add(&share.driver.take_untimed()));
-        phase.count(counters, &untimed);
-        phase.add(goal, wall, self.series.finish());
-        Ok(())
-    }
-
-    /// What the store holds, from what was written to it.
-    fn stored(&self) -> Stored {
-        let records = self.live();
-        let value_bytes =
-            self.shares.iter().flat_map(|share| {
-                share.versions.iter().zip(0..).map(|(version, position)| {
-                    self.records.value_length(share.index(position), *version) as u64
-                })
-            });
-        Stored { records, key_bytes: records * KEY_BYTES as u64, value_bytes: value_bytes.sum() }
-    }
-
-    /// What was handed to the store.
-    fn written(&self) -> Written {
-        self.shares.iter().fold(self.loaded, |sum, share| sum.plus(share.written))
+/// The writes of a phase, in a word.
+fn written_by(operation: Operation) -> &'static str {
+    match operation {
+        Operation::Insert => "inserts",
+        Operation::Get => "writes beside gets",
+        Operation::Update => "updates",
+        Operation::Remove => "removals and records put back",
     }
 }
 

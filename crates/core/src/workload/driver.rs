@@ -94,6 +94,8 @@ fn is_disk_full(error: &StoreError) -> bool {
 struct Planned {
     operation: Operation,
     timed: bool,
+    /// Whether it puts a record back that was just removed.
+    puts_back: bool,
     version: u8,
     index: u64,
     value: Range<usize>,
@@ -106,6 +108,8 @@ pub struct Quantum {
     keys: Vec<Key>,
     arena: Vec<u8>,
     ticks: Vec<u64>,
+    /// Whether values are read.
+    reads: bool,
 }
 
 /// Operations in a quantum at most.
@@ -123,6 +127,7 @@ impl Quantum {
             keys: Vec::with_capacity(QUANTUM_OPERATIONS),
             arena,
             ticks: vec![0; QUANTUM_OPERATIONS],
+            reads: false,
         }
     }
 
@@ -131,6 +136,7 @@ impl Quantum {
         self.planned.clear();
         self.keys.clear();
         self.arena.clear();
+        self.reads = false;
     }
 
     /// Whether there is room for `more` operations.
@@ -154,11 +160,24 @@ impl Quantum {
     #[inline]
     pub fn plan(&mut self, records: &Records, operation: Operation, index: u64, version: u8, timed: bool) {
         let start = self.arena.len();
-        if matches!(operation, Operation::Insert | Operation::Update) {
-            records.append_value(index, version, &mut self.arena);
+        match operation {
+            Operation::Insert | Operation::Update => {
+                records.append_value(index, version, &mut self.arena);
+            }
+            Operation::Get => self.reads = true,
+            Operation::Remove => {}
         }
         self.keys.push(records.key(index));
-        self.planned.push(Planned { operation, timed, version, index, value: start..self.arena.len() });
+        let value = start..self.arena.len();
+        self.planned.push(Planned { operation, timed, puts_back: false, version, index, value });
+    }
+
+    /// Plans to put a record back that was just removed, after it was seen to be gone; neither is timed.
+    pub fn plan_put_back(&mut self, records: &Records, index: u64, version: u8) {
+        self.plan(records, Operation::Insert, index, version, false);
+        if let Some(planned) = self.planned.last_mut() {
+            planned.puts_back = true;
+        }
     }
 }
 
@@ -222,6 +241,8 @@ impl Recorder {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Untimed {
     counts: [u64; Operation::ALL.len()],
+    /// The clock's ticks that they took.
+    pub ticks: u64,
     /// The syncs that the threads at work made in them.
     pub syncs: Syncs,
 }
@@ -240,6 +261,7 @@ impl Untimed {
     /// Adds what was done on another thread, or later.
     pub fn add(&mut self, other: &Untimed) {
         self.counts.iter_mut().zip(other.counts).for_each(|(mine, theirs)| *mine += theirs);
+        self.ticks += other.ticks;
         self.syncs = self.syncs.plus(&other.syncs);
     }
 }
@@ -253,6 +275,8 @@ pub struct Driver<'a> {
     check: bool,
     /// Whether the session itself copies what is read ([`Session::copied`]).
     copied: bool,
+    /// Removed keys that were looked for and were gone.
+    seen_gone: u64,
     seen: Seen,
     recorder: Recorder,
     untimed: Untimed,
@@ -261,11 +285,30 @@ pub struct Driver<'a> {
 
 /// Where the visitor puts what it sees.
 struct Seen {
+    /// With [`Visit::Copy`] it is the application's, and so part of what reading from the store takes: it is made when it is
+    /// first needed, which is never where the session has such a buffer of its own. With [`Visit::Touch`] it serves the check
+    /// alone, and is the harness's from the start.
     buffer: Vec<u8>,
     length: usize,
 }
 
 impl Seen {
+    fn new(visit: Visit, largest_value: usize) -> Seen {
+        let mut seen = Seen { buffer: Vec::new(), length: 0 };
+        if visit == Visit::Touch {
+            seen.make_room_for(largest_value);
+        }
+        seen
+    }
+
+    /// Takes the buffer's memory, and touches it, unless that was done before.
+    #[inline(always)]
+    fn make_room_for(&mut self, largest_value: usize) {
+        if self.buffer.is_empty() {
+            self.buffer = vec![1; largest_value + 1];
+        }
+    }
+
     #[inline(always)]
     fn copy(&mut self, value: &[u8]) {
         self.length = value.len();
@@ -285,7 +328,9 @@ impl Seen {
 }
 
 impl<'a> Driver<'a> {
-    /// A driver for the records of a cell. All memory that it will ever use is taken and touched here.
+    /// A driver for the records of a cell. All memory that it will ever use is taken and touched here, but for the buffer
+    /// that values are copied into: it counts as the application's, so that stores which bring theirs along and stores which
+    /// don't are charged alike.
     ///
     /// # Errors
     /// As [`Recorder::new`].
@@ -295,9 +340,25 @@ impl<'a> Driver<'a> {
         visit: Visit,
         check: bool,
     ) -> Result<Driver<'a>, String> {
-        let seen = Seen { buffer: vec![1; records.largest_value() + 1], length: 0 };
+        let seen = Seen::new(visit, records.largest_value());
         let (recorder, untimed) = (Recorder::new()?, Untimed::default());
-        Ok(Driver { clock, records, visit, check, copied: false, seen, recorder, untimed, pacer: None })
+        Ok(Driver {
+            clock,
+            records,
+            visit,
+            check,
+            copied: false,
+            seen_gone: 0,
+            seen,
+            recorder,
+            untimed,
+            pacer: None,
+        })
+    }
+
+    /// How many removed keys were looked for before they were put back, and were gone.
+    pub fn seen_gone(&self) -> u64 {
+        self.seen_gone
     }
 
     /// What was measured.
@@ -315,9 +376,15 @@ impl<'a> Driver<'a> {
         &self.recorder.of(operation).latencies
     }
 
-    /// From now on operations begin when the pacer says (open loop), or each after the one before it (closed loop).
-    pub fn set_pacer(&mut self, pacer: Option<Pacer>) {
-        self.pacer = pacer;
+    /// The clock's ticks that went into what is not timed, since [`Driver::take_untimed`].
+    pub fn untimed_ticks(&self) -> u64 {
+        self.untimed.ticks
+    }
+
+    /// From now on operations begin when the pacer says (open loop), or each after the one before it (closed loop). Gives
+    /// back the pacer that was there.
+    pub fn set_pacer(&mut self, pacer: Option<Pacer>) -> Option<Pacer> {
+        std::mem::replace(&mut self.pacer, pacer)
     }
 
     /// Tells the time series what was measured of `operation` so far.
@@ -333,8 +400,11 @@ impl<'a> Driver<'a> {
     /// # Errors
     /// At the first operation that fails or reads what is wrong.
     pub fn run(&mut self, session: &mut dyn Session, quantum: &mut Quantum) -> Result<(), Stop> {
-        let Quantum { planned, keys, arena, ticks } = quantum;
+        let Quantum { planned, keys, arena, ticks, reads } = quantum;
         self.copied = session.copied().is_some();
+        if *reads && !self.copied {
+            self.seen.make_room_for(self.records.largest_value());
+        }
         let mut done = 0;
         let mut stopped = Ok(());
         for ((planned, key), ticks) in planned.iter().zip(keys.iter()).zip(ticks.iter_mut()) {
@@ -404,7 +474,7 @@ impl<'a> Driver<'a> {
         Ok(end.saturating_sub(start))
     }
 
-    /// One operation that is not measured: its syncs are set apart.
+    /// One operation that is not measured: its time and its syncs are set apart, and it makes no other late.
     #[inline(never)]
     fn one_untimed(
         &mut self,
@@ -414,10 +484,32 @@ impl<'a> Driver<'a> {
         value: &[u8],
     ) -> Result<u64, Stop> {
         let before = syncs::of_this_thread();
+        // Looking whether a removed key is gone is no more the schedule's than putting it back.
+        let from = self.clock.now();
+        if planned.puts_back && self.check {
+            self.check_gone(session, planned, key)?;
+        }
         let done = self.one(session, planned, key, value);
+        let to = self.clock.now();
         self.untimed.note(planned.operation);
+        self.untimed.ticks += to.saturating_sub(from);
+        if let Some(pacer) = &mut self.pacer {
+            pacer.make_room_for(from, to);
+        }
         self.untimed.syncs = self.untimed.syncs.plus(&syncs::of_this_thread().since(&before));
         done
+    }
+
+    /// Sees that a record is gone that was just removed.
+    fn check_gone(&mut self, session: &mut dyn Session, planned: &Planned, key: &Key) -> Result<(), Stop> {
+        match session.get(key, &mut |_| ()) {
+            Ok(false) => {
+                self.seen_gone += 1;
+                Ok(())
+            }
+            Ok(true) => Err(wrong(planned, key, "is still there, though it was just removed")),
+            Err(error) => Err(failed(planned, key, &error)),
+        }
     }
 
     #[inline(always)]
@@ -475,3 +567,6 @@ fn wrong(planned: &Planned, key: &Key, what: &str) -> Stop {
         format!("the value of record {} (key {}) {what}", planned.index, String::from_utf8_lossy(key));
     Stop { failure: Failure::WrongData, message, operation: Some(planned.operation) }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,9 @@
 //! The pacer of an open loop: operations begin at fixed intervals, whether or not those before have ended, and latency counts
 //! from the moment at which one was to begin. So a stall shows in the latency of all that had to wait for it.
+//!
+//! What is not timed (a record that is put back) has no moment of its own. It is done while the schedule would wait; where it
+//! takes longer than that, the schedule stands still for the rest of it. So it makes no timed operation late, and takes
+//! nothing from the lateness that timed operations have built up.
 
 use std::time::Duration;
 
@@ -11,23 +15,42 @@ pub struct Pacer {
     start: u64,
     interval_ticks: f64,
     next: u64,
+    stood_still: u64,
 }
 
 /// The last part of a wait, which is spent spinning: a sleeping thread wakes up late.
 const SPIN_NS: f64 = 60_000.0;
 
 impl Pacer {
-    /// A pacer for one of `threads` threads that together begin `per_second` operations each second, the first of this one
-    /// in its turn.
-    pub fn new(clock: &Clock, per_second: u32, thread: u64, threads: u64) -> Pacer {
+    /// A pacer for one of `threads` threads that together begin `per_second` operations each second, the first of them all
+    /// at `begin` by the clock, the first of this one in its turn.
+    pub fn new(clock: &Clock, begin: u64, per_second: u32, thread: u64, threads: u64) -> Pacer {
         let between_ns = 1e9 / f64::from(per_second);
-        let start = clock.now() + clock.ticks(between_ns * thread as f64) as u64;
-        Pacer { start, interval_ticks: clock.ticks(between_ns * threads as f64), next: 0 }
+        let start = begin + clock.ticks(between_ns * thread as f64) as u64;
+        let interval_ticks = clock.ticks(between_ns * threads as f64);
+        Pacer { start, interval_ticks, next: 0, stood_still: 0 }
+    }
+
+    /// The next operation's moment.
+    fn moment(&self) -> u64 {
+        self.start + (self.next as f64 * self.interval_ticks) as u64
+    }
+
+    /// From `from` to `to` something was done that is not timed: what of it the schedule had no time for is added to it.
+    pub fn make_room_for(&mut self, from: u64, to: u64) {
+        let over = to.saturating_sub(from.max(self.moment()));
+        self.start += over;
+        self.stood_still += over;
+    }
+
+    /// For how many of the clock's ticks the schedule has stood still.
+    pub fn stood_still(&self) -> u64 {
+        self.stood_still
     }
 
     /// Waits for the next operation's moment, unless it has passed; returns that moment.
     pub fn wait(&mut self, clock: &Clock) -> u64 {
-        let moment = self.start + (self.next as f64 * self.interval_ticks) as u64;
+        let moment = self.moment();
         self.next += 1;
         loop {
             let now = clock.now();
@@ -51,7 +74,9 @@ mod tests {
     #[test]
     fn moments_lie_at_even_distances_and_never_wait_for_what_is_late() {
         let clock = Clock::new();
-        let (mut first, mut second) = (Pacer::new(&clock, 1000, 0, 2), Pacer::new(&clock, 1000, 1, 2));
+        let begin = clock.now();
+        let (mut first, mut second) =
+            (Pacer::new(&clock, begin, 1000, 0, 2), Pacer::new(&clock, begin, 1000, 1, 2));
         let moments: Vec<u64> = (0..5).map(|_| first.wait(&clock)).collect();
         for pair in moments.windows(2) {
             assert!(clock.nanoseconds(pair[0], pair[1]).abs_diff(2_000_000) <= 2);
@@ -60,5 +85,19 @@ mod tests {
         std::thread::sleep(Duration::from_millis(50));
         let late: Vec<u64> = (0..10).map(|_| second.wait(&clock)).collect();
         assert!(late[9] < clock.now(), "what is late keeps its moment");
+    }
+    #[test]
+    fn what_is_not_timed_makes_nothing_late_and_takes_no_lateness_away() {
+        let clock = Clock::new();
+        // Moments at 1000, 1100, 1200, ...
+        let mut pacer = Pacer { start: 1000, interval_ticks: 100.0, next: 1, stood_still: 0 };
+        pacer.make_room_for(1010, 1090);
+        assert_eq!((pacer.moment(), pacer.stood_still()), (1100, 0), "there was time for it");
+        pacer.make_room_for(1010, 1150);
+        assert_eq!((pacer.moment(), pacer.stood_still()), (1150, 50), "no longer than it took");
+        assert_eq!(pacer.wait(&clock), 1150);
+        // The operation ends at 1400: the next, whose moment was 1250, is 150 late, and stays so.
+        pacer.make_room_for(1400, 1460);
+        assert_eq!((1460 - pacer.moment(), pacer.stood_still()), (150, 110));
     }
 }

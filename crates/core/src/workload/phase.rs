@@ -18,10 +18,35 @@ pub struct Phase {
     operations_left: u64,
     warm_up_left: u64,
     time_left: Option<Duration>,
-    wall: Duration,
+    took: Took,
     series: Vec<Second>,
     counters: Option<Counters>,
     untimed: Untimed,
+}
+
+/// How long the timed part of a round took, and what of it was not spent in timed calls.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Took {
+    /// From the first thread's begin to the last one's end.
+    pub wall: Duration,
+    /// What the harness did between the calls, added over the threads; in an open loop, waiting too.
+    pub between_calls: Duration,
+    /// Putting records back, added over the threads.
+    pub put_back: Duration,
+    /// What of that an open loop's schedule had no time for, added over the threads.
+    pub stood_still: Duration,
+}
+
+impl Took {
+    /// Both, one after the other.
+    fn plus(self, other: Took) -> Took {
+        Took {
+            wall: self.wall + other.wall,
+            between_calls: self.between_calls + other.between_calls,
+            put_back: self.put_back + other.put_back,
+            stood_still: self.stood_still + other.stood_still,
+        }
+    }
 }
 
 /// What is to be done in one round.
@@ -33,7 +58,7 @@ pub struct Goal {
     pub operations: u64,
     /// How many of them are not measured.
     pub warm_up: u64,
-    /// For how long at most.
+    /// How long the timed part may go on at most.
     pub until: Option<Duration>,
     /// Operations in the first quantum.
     pub first_quantum: u64,
@@ -52,16 +77,21 @@ impl Phase {
             operations_left: if plan.duration.is_some() { u64::MAX } else { plan.operations + plan.warm_up },
             warm_up_left: plan.warm_up,
             time_left: plan.duration,
-            wall: Duration::ZERO,
+            took: Took::default(),
             series: Vec::new(),
             counters: None,
             untimed: Untimed::default(),
         }
     }
 
+    /// Whether nothing is left to do.
+    pub fn is_over(&self) -> bool {
+        self.operations_left == 0 || self.time_left == Some(Duration::ZERO)
+    }
+
     /// What to do next with a store that holds `live` records; `None` when the phase has ended.
     pub fn goal(&self, live: u64) -> Option<Goal> {
-        if self.operations_left == 0 || self.time_left == Some(Duration::ZERO) {
+        if self.is_over() {
             return None;
         }
         let room =
@@ -82,16 +112,16 @@ impl Phase {
     }
 
     /// Adds what a round did.
-    pub fn add(&mut self, goal: Goal, wall: Duration, series: Vec<Second>) {
+    pub fn add(&mut self, goal: Goal, took: Took, series: Vec<Second>) {
         if self.time_left.is_none() {
             self.operations_left -= goal.operations;
         }
         self.warm_up_left = self.warm_up_left.saturating_sub(goal.operations);
-        self.time_left = self.time_left.map(|left| left.saturating_sub(wall));
-        let offset_s = self.wall.as_secs() as u32;
+        self.time_left = self.time_left.map(|left| left.saturating_sub(took.wall));
+        let offset_s = self.took.wall.as_secs() as u32;
         self.series
             .extend(series.into_iter().map(|second| Second { at_s: second.at_s + offset_s, ..second }));
-        self.wall += wall;
+        self.took = self.took.plus(took);
     }
 
     /// Adds what the process did in a round, and what of that is not measured.
@@ -104,18 +134,24 @@ impl Phase {
         self.untimed.add(untimed);
     }
 
-    /// The time that the number of timed operations is a rate over, where it is not the sum of their latencies. Threads in
-    /// a closed loop take their latencies side by side. In an open loop it is wall time, less the warm-up's share.
-    fn rate_over_ns(&self, count: u64, sum_ns: u64) -> Option<u64> {
-        match self.rate {
-            Rate::Closed if self.threads == 1 => None,
-            Rate::Closed => Some(sum_ns / self.threads),
-            Rate::PerSecond(_) => {
-                let all = count + self.untimed.of(self.operation);
-                let wall_ns = self.wall.as_nanos();
-                (all > 0).then(|| (wall_ns * u128::from(count) / u128::from(all)) as u64)
-            }
-        }
+    /// The time that the number of timed operations is a rate over, where it is not the sum of their latencies. One thread in a
+    /// closed loop is alone with the store, and what the harness does between the calls can be left out. Several threads are
+    /// at work side by side: while one is between its calls, another has the store, or its lock, to itself. So theirs is a
+    /// rate over wall time, less what each spent on putting records back. In an open loop it is the time of the schedule.
+    fn rate_over_ns(&self) -> Option<u64> {
+        let threads = self.threads.max(1) as u32;
+        let over = match self.rate {
+            Rate::Closed if threads == 1 => return None,
+            Rate::Closed => self.took.wall.saturating_sub(self.took.put_back / threads),
+            Rate::PerSecond(_) => self.took.wall.saturating_sub(self.took.stood_still / threads),
+        };
+        Some(over.as_nanos() as u64)
+    }
+
+    /// The share of the threads' time in which they were between their calls. Only in a closed loop is that the harness's work.
+    fn harness_share(&self) -> Option<f64> {
+        let all = self.took.wall.as_secs_f64() * self.threads as f64;
+        (self.rate == Rate::Closed && all > 0.0).then(|| self.took.between_calls.as_secs_f64() / all)
     }
 
     /// What was measured.
@@ -124,14 +160,15 @@ impl Phase {
     /// When the histogram can't be written.
     pub fn result(self, recorder: &Recorder) -> Result<OperationResult, Stop> {
         let record = recorder.of(self.operation);
-        let rate_over_ns = self.rate_over_ns(record.latencies.count(), record.latencies.sum_ns());
+        let count = record.latencies.count();
         Ok(OperationResult {
             operation: self.operation.name().into(),
-            count: record.latencies.count(),
+            count,
             errors: record.errors,
-            wall_ns: self.wall.as_nanos() as u64,
+            wall_ns: self.took.wall.as_nanos() as u64,
             sum_ns: record.latencies.sum_ns(),
-            rate_over_ns,
+            rate_over_ns: self.rate_over_ns().filter(|_| count > 0),
+            harness_share: self.harness_share().filter(|_| count > 0),
             value_bytes: record.value_bytes,
             warm_up: self.untimed.of(self.operation),
             put_back: match self.operation {
@@ -180,6 +217,10 @@ mod tests {
         }
     }
 
+    fn wall(wall: Duration) -> Took {
+        Took { wall, ..Took::default() }
+    }
+
     #[test]
     fn inserts_come_in_rounds_that_never_pass_the_upper_bound() {
         let mut phase = Phase::new(Operation::Insert, &crud("100..500", 1000));
@@ -193,27 +234,24 @@ mod tests {
             rounds.push(goal.operations);
             live += goal.operations;
             assert!(live <= 500);
-            phase.add(goal, Duration::from_secs(1), Vec::new());
+            phase.add(goal, wall(Duration::from_secs(1)), Vec::new());
         }
         assert_eq!(rounds, [400, 400, 200]);
-        assert_eq!(phase.wall, Duration::from_secs(3));
+        assert_eq!(phase.took.wall, Duration::from_secs(3));
     }
 
     #[test]
-    fn operations_per_second_count_threads_and_in_an_open_loop_time_passed() {
-        let over = |threads, rate, warm_up| {
-            let mut phase = Phase::new(Operation::Get, &Crud { threads, rate, ..crud("100..500", 10) });
-            phase.wall = Duration::from_nanos(3_000);
-            phase.untimed = Untimed::default();
-            for _ in 0..warm_up {
-                phase.untimed.note(Operation::Get);
-            }
-            phase.rate_over_ns(10, 8_000)
+    fn operations_per_second_of_several_threads_or_of_an_open_loop_are_over_time_passed() {
+        let us = Duration::from_micros;
+        let of = |threads, rate| {
+            let mut phase = Phase::new(Operation::Remove, &Crud { threads, rate, ..crud("100..500", 10) });
+            phase.took = Took { wall: us(60), between_calls: us(30), put_back: us(40), stood_still: us(8) };
+            (phase.rate_over_ns(), phase.harness_share())
         };
-        assert_eq!(over(1, Rate::Closed, 0), None);
-        assert_eq!(over(4, Rate::Closed, 5), Some(2_000));
-        assert_eq!(over(1, Rate::PerSecond(9), 0), Some(3_000));
-        assert_eq!(over(4, Rate::PerSecond(9), 5), Some(2_000));
+        assert_eq!(of(1, Rate::Closed), (None, Some(0.5)));
+        assert_eq!(of(4, Rate::Closed), (Some(50_000), Some(0.125)));
+        assert_eq!(of(1, Rate::PerSecond(9)), (Some(52_000), None));
+        assert_eq!(of(4, Rate::PerSecond(9)), (Some(58_000), None));
     }
 
     #[test]
@@ -221,7 +259,7 @@ mod tests {
         let mut phase = Phase::new(Operation::Get, &Crud { warm_up: 50, ..crud("100..500", 200) });
         let goal = phase.goal(100).unwrap();
         assert_eq!((goal.operations, goal.warm_up), (250, 50));
-        phase.add(goal, Duration::from_secs(1), Vec::new());
+        phase.add(goal, wall(Duration::from_secs(1)), Vec::new());
         assert_eq!(phase.goal(100), None);
     }
 
@@ -233,7 +271,7 @@ mod tests {
         );
         let goal = phase.goal(100).unwrap();
         assert_eq!((goal.operations, goal.until), (u64::MAX, Some(Duration::from_secs(2))));
-        phase.add(goal, Duration::from_millis(2_001), Vec::new());
+        phase.add(goal, wall(Duration::from_millis(2_001)), Vec::new());
         assert_eq!(phase.goal(100), None);
     }
 

@@ -20,11 +20,12 @@ use std::ptr::{self, NonNull};
 
 use storebench_core::store::{
     Batch, Capabilities, Guarantee, Kind, Offer, OpenFn, OpenOptions, Result, Session, Setting, Store,
-    StoreDef, StoreError,
+    StoreBuild, StoreDef, StoreError,
 };
 
 use self::config::{Config, SETTINGS};
 use self::session::BerkeleySession;
+use super::linked::linked;
 use super::one_session::{OneSession, Turn};
 use super::support::{Given, sync_path};
 
@@ -180,6 +181,11 @@ impl Store for BerkeleyDb {
 
     fn settings(&self) -> Result<Vec<Setting>> {
         Ok(config::settings(&self.facts()?, self.checkpoint_kbyte))
+    }
+
+    fn build(&self) -> Option<StoreBuild> {
+        // SAFETY: it takes nothing, and gives an address.
+        Some(linked!("BERKELEYDB").build(unsafe { ffi::sb_bdb_code() }))
     }
 
     fn statistics(&self) -> Result<Vec<Setting>> {

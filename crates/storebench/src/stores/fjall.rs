@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use fjall::{AbstractTree, Database, Keyspace, PersistMode};
 use storebench_core::store::{
-    Batch, Capabilities, Guarantee, Kind, Offer, OpenOptions, Result, Session, Setting, Store, StoreDef,
-    StoreError, Threads,
+    Batch, Capabilities, Guarantee, Kind, Offer, OpenOptions, Result, Session, Setting, Store, StoreBuild,
+    StoreDef, StoreError, Threads,
 };
 
 use self::plan::{Fixed, Plan};
+use super::compiled;
 use super::support::hold_to_tier;
 
 /// fjall.
@@ -134,6 +135,10 @@ impl Store for Fjall {
 
     fn settings(&self) -> Result<Vec<Setting>> {
         Ok(self.plan.settings(&self.database, &self.keyspace, self.fixed))
+    }
+
+    fn build(&self) -> Option<StoreBuild> {
+        Some(compiled::rust())
     }
 
     fn statistics(&self) -> Result<Vec<Setting>> {

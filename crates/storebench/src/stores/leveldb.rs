@@ -7,16 +7,17 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-use std::ffi::{CStr, CString, c_char};
+use std::ffi::{CStr, CString, c_char, c_void};
 use std::path::PathBuf;
 use std::ptr;
 
 use storebench_core::store::{
-    Capabilities, Guarantee, Kind, Offer, OpenFn, OpenOptions, Result, Session, Setting, Store, StoreDef,
-    StoreError,
+    Capabilities, Guarantee, Kind, Offer, OpenFn, OpenOptions, Result, Session, Setting, Store, StoreBuild,
+    StoreDef, StoreError,
 };
 
 use self::config::{Config, Helpers, SETTINGS};
+use super::linked::linked;
 use super::owned::Owned;
 
 /// LevelDB's entry in the table.
@@ -186,6 +187,10 @@ impl Store for LevelDb {
             settings.push(Setting::read_back("codec of table blocks", codec));
         }
         Ok(settings)
+    }
+
+    fn build(&self) -> Option<StoreBuild> {
+        Some(linked!("LEVELDB").build(ffi::leveldb_open as *const c_void))
     }
 
     fn statistics(&self) -> Result<Vec<Setting>> {

@@ -7,10 +7,11 @@ use std::ffi::c_uint;
 use lmdb_master_sys as ffi;
 use storebench_core::store::{
     Batch, Capabilities, Guarantee, Kind, Offer, OpenOptions, Result, Session, Setting, SettingDef, Store,
-    StoreDef, StoreError, Threads,
+    StoreBuild, StoreDef, StoreError, Threads,
 };
 
 use self::environment::{Environment, Reader};
+use super::compiled;
 use super::support::{Given, expect_taken, hold_to_tier, sync_path};
 
 /// LMDB, bundled.
@@ -149,6 +150,10 @@ impl Store for Lmdb {
         ];
         settings.extend(FLAGS.iter().map(|(name, flag)| Setting::read_back(*name, flags & flag != 0)));
         Ok(settings)
+    }
+
+    fn build(&self) -> Option<StoreBuild> {
+        Some(compiled::lmdb())
     }
 
     fn statistics(&self) -> Result<Vec<Setting>> {

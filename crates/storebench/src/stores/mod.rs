@@ -22,10 +22,23 @@ macro_rules! store {
 
 #[cfg(feature = "berkeleydb")]
 mod berkeleydb;
+#[cfg_attr(
+    not(all(
+        feature = "fjall",
+        feature = "lmdb",
+        feature = "redb",
+        feature = "sqlite",
+        feature = "unqlite"
+    )),
+    allow(dead_code, reason = "a build with few stores needs few of them")
+)]
+mod compiled;
 #[cfg(feature = "fjall")]
 mod fjall;
 #[cfg(feature = "leveldb")]
 mod leveldb;
+#[cfg(any(feature = "berkeleydb", feature = "leveldb", feature = "rocksdb"))]
+mod linked;
 #[cfg(feature = "lmdb")]
 mod lmdb;
 #[cfg(any(feature = "berkeleydb", feature = "unqlite"))]

@@ -6,9 +6,10 @@ use redb::{
 };
 use storebench_core::store::{
     Batch, Capabilities, Guarantee, Kind, Offer, OpenOptions, Result, Session, Setting, SettingDef, Store,
-    StoreDef, StoreError, Threads,
+    StoreBuild, StoreDef, StoreError, Threads,
 };
 
+use super::compiled;
 use super::support::{Given, hold_to_tier, sync_path};
 
 /// redb.
@@ -139,6 +140,10 @@ impl Store for Redb {
     fn settle(&self) -> Result<()> {
         // A durable commit takes all the commits before it that were not.
         self.write(Commit { durable: true, ..self.commit }, |_| Ok(()))
+    }
+
+    fn build(&self) -> Option<StoreBuild> {
+        Some(compiled::rust())
     }
 
     fn settings(&self) -> Result<Vec<Setting>> {

@@ -1,22 +1,23 @@
 //! `rocksdb`: Meta's RocksDB, a log-structured merge tree, through its C interface (what versions 7.8 and 11.8 share).
 
 mod config;
+mod ffi;
 #[cfg(test)]
 mod tests;
 
-use std::ffi::{CStr, CString, c_char};
+use std::ffi::{CStr, CString, c_char, c_void};
 use std::path::PathBuf;
 use std::ptr;
 use std::thread;
 use std::time::Duration;
 
-use librocksdb_sys as ffi;
 use storebench_core::store::{
-    Capabilities, Guarantee, Kind, Offer, OpenFn, OpenOptions, Result, Session, Setting, Store, StoreDef,
-    StoreError,
+    Capabilities, Guarantee, Kind, Offer, OpenFn, OpenOptions, Result, Session, Setting, Store, StoreBuild,
+    StoreDef, StoreError,
 };
 
 use self::config::{Config, SETTINGS};
+use super::linked::linked;
 use super::owned::Owned;
 use super::support::Given;
 
@@ -208,6 +209,10 @@ impl Store for RocksDb {
         settings.push(Setting::given("sync", self.guarantee == Guarantee::Power));
         settings.push(Setting::given("disableWAL", self.guarantee == Guarantee::None));
         Ok(settings)
+    }
+
+    fn build(&self) -> Option<StoreBuild> {
+        Some(linked!("ROCKSDB").build(ffi::rocksdb_open as *const c_void))
     }
 
     fn statistics(&self) -> Result<Vec<Setting>> {

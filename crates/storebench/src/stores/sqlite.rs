@@ -9,12 +9,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rusqlite::{Connection, OpenFlags};
 use storebench_core::store::{
-    Batch, Capabilities, Guarantee, Kind, Offer, OpenOptions, Result, Session, Setting, Store, StoreDef,
-    StoreError, Threads,
+    Batch, Capabilities, Guarantee, Kind, Offer, OpenOptions, Result, Session, Setting, Store, StoreBuild,
+    StoreDef, StoreError, Threads,
 };
 
 use self::pragma::Plan;
 use self::statement::{Statement, Value};
+use super::compiled;
 use super::support::{hold_to_tier, sync_path};
 
 /// SQLite, bundled.
@@ -165,6 +166,13 @@ impl Store for Sqlite {
 
     fn settings(&self) -> Result<Vec<Setting>> {
         pragma::read_all(&self.own())
+    }
+
+    fn build(&self) -> Option<StoreBuild> {
+        let options = pragma::compile_options(&self.own()).ok()?;
+        // Without it, SQLite defines NDEBUG by itself.
+        let assertions = options.iter().any(|option| option == "DEBUG");
+        Some(compiled::c(&options.join(" "), Some(assertions)))
     }
 
     fn statistics(&self) -> Result<Vec<Setting>> {

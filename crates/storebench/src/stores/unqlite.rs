@@ -15,11 +15,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use storebench_core::store::{
-    Capabilities, Guarantee, Kind, Offer, OpenFn, OpenOptions, Result, Session, Setting, Store, StoreDef,
-    StoreError, Threads,
+    Capabilities, Guarantee, Kind, Offer, OpenFn, OpenOptions, Result, Session, Setting, Store, StoreBuild,
+    StoreDef, StoreError, Threads,
 };
 use unqlite::ffi;
 
+use super::compiled;
 use super::one_session::{OneSession, Pass};
 use super::support::Given;
 
@@ -268,6 +269,11 @@ impl Store for UnQLite {
         let _turn = self.alone.turn()?;
         let _library = library();
         self.commit()
+    }
+
+    fn build(&self) -> Option<StoreBuild> {
+        // The engine has no assertions.
+        Some(compiled::c("", Some(false)))
     }
 
     fn settings(&self) -> Result<Vec<Setting>> {

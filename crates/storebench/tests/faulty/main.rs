@@ -4,9 +4,11 @@
 use std::process::ExitCode;
 
 mod fault;
+mod liar;
 mod store;
 
 use fault::Fault;
+use liar::{Lie, liar};
 use store::faulty;
 use storebench_core::store::{Kind, StoreDef};
 use storebench_core::stores::{FLAT_FOLDER, MEMORY, NULL};
@@ -27,6 +29,14 @@ const STORES: &[StoreDef] = &[
     faulty("chatters", "prints all the time, and works", |options| store::open(options, Fault::Chatters)),
     faulty("dawdles", "takes some milliseconds, and works", |options| store::open(options, Fault::Dawdles)),
     faulty("notes", "writes down every call, and works", |options| store::open(options, Fault::Notes)),
+    liar("honest", "does what it says", |options| liar::open(options, Lie::None)),
+    liar("drops-updates", "drops every update", |options| liar::open(options, Lie::DropsUpdates)),
+    liar("keeps-removed", "removes nothing", |options| liar::open(options, Lie::KeepsRemoved)),
+    liar("revives-removed", "removes until it is closed", |options| liar::open(options, Lie::RevivesRemoved)),
+    liar("loses", "loses one write in 10,000", |options| liar::open(options, Lie::Loses)),
+    liar("never-syncs", "says power and never syncs", |options| liar::open(options, Lie::NeverSyncs)),
+    liar("forgets", "keeps all in memory until it is closed", |options| liar::open(options, Lie::Forgets)),
+    liar("hides", "keeps all out of its folder", |options| liar::open(options, Lie::Hides)),
     StoreDef::not_built("tape", Kind::Engine, "what this build lacks", "build with --features tape"),
     FLAT_FOLDER,
     NULL,

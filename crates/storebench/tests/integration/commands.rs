@@ -8,10 +8,11 @@ use std::sync::OnceLock;
 
 use storebench_core::error::Exit;
 
-use crate::cli::support::{STOREBENCH, Said, Scratch, TINY};
+use crate::cli::support::{STOREBENCH, Said, Scratch, TINY, another_run};
 
 /// Commands that pages may show and that are not tried: they build, download, or change the reader's shell or system.
-const NOT_TRIED: [&str; 8] = [".", "apt-get", "cd", "export", "git", "rustup", "source", "sudo"];
+const NOT_TRIED: [&str; 10] =
+    [".", "apt-get", "cat", "cd", "export", "git", "nm", "rustup", "source", "sudo"];
 
 /// Languages of blocks that hold commands.
 const SHELLS: [&str; 4] = ["sh", "bash", "shell", "console"];
@@ -185,6 +186,7 @@ fn with_all_that_is_named() -> Scratch {
         let to = scratch.join(copy);
         fs::create_dir_all(to.parent().unwrap()).unwrap();
         assert!(Command::new("cp").arg("-r").args([&run, &to]).status().unwrap().success());
+        another_run(&to, copy);
     }
     for directory in ["mnt/ssd", "mnt/hdd", "mnt/a", "mnt/b"] {
         fs::create_dir_all(scratch.join(directory)).unwrap();

@@ -9,3 +9,4 @@ mod html;
 mod pages;
 mod snippets;
 mod structure;
+mod torture;

@@ -7,17 +7,17 @@ use std::time::{Duration, Instant};
 
 use super::super::args::{AdviseArgs, PlaceArg};
 use super::super::launch::{self, Launch, Places};
-use super::super::runs::ANSWER;
+use super::super::runs::{self, ANSWER};
 use super::super::{report, tell};
 use crate::cell::{DEFAULT_PLACE, GuaranteeChoice};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::estimate;
 use crate::place::directory::WorkFolder;
 use crate::place::probe::Probe;
 use crate::plan::{self, Bytes, Changes, Period, Plan};
-use crate::report::advice::looks;
 use crate::report::advice::question::Question;
 use crate::report::advice::{Advice, Here};
+use crate::report::looks;
 use crate::report::merge::Merged;
 use crate::result::{Run, RunHeader, TrialResult};
 use crate::runner::parent::Enough;
@@ -69,7 +69,7 @@ impl<'a> Measuring<'a> {
         question: &'a Question,
     ) -> Result<Measuring<'a>> {
         let interrupted = launch::listen()?;
-        std::fs::create_dir_all(&args.out).map_err(Error::io("making the runs' directory", &args.out))?;
+        runs::make_directory("making the runs' directory", &args.out)?;
         let at = args.at.iter().map(|path| PlaceArg { name: DEFAULT_PLACE.into(), path: path.clone() });
         let places = launch::places(&at.collect::<Vec<_>>(), &args.out)?;
         let plan = first_plan(stores, args, question, &places[DEFAULT_PLACE])?;
@@ -111,7 +111,8 @@ impl<'a> Measuring<'a> {
                 return Ok(true);
             }
         }
-        let others: Vec<String> = ranking.into_iter().map(|(store, _)| store).take(ELSEWHERE).collect();
+        let others: Vec<String> =
+            self.ranking().into_iter().map(|(store, _)| store).take(ELSEWHERE).collect();
         if others.len() > 1 {
             tell("3 of 3: other records, for what would change the answer");
             return self.elsewhere(&others);
@@ -151,6 +152,7 @@ impl<'a> Measuring<'a> {
             return Ok(None);
         }
         launch.header.looks = looks.to_vec();
+        launch.header.blocks_before = if looks.is_empty() { 0 } else { 1 };
         let folder = launch.folder(&self.folder, name)?;
         let (path, ended) =
             launch.carry_out(&[], folder, enough, self.start.checked_add(self.budget), &self.interrupted)?;
@@ -161,7 +163,7 @@ impl<'a> Measuring<'a> {
     fn ranking(&self) -> Vec<(String, f64)> {
         let harness = report::harness(self.stores);
         let merged = Merged::new(&self.runs, &harness);
-        let Ok(advice) = Advice::from_runs(self.question, &merged, Some(self.here()), &[]) else {
+        let Ok(advice) = Advice::from_runs(self.question, &merged, Some(self.here()), self.stores) else {
             return Vec::new();
         };
         let ranking = advice.verdict.ranking.into_iter();
@@ -227,7 +229,7 @@ impl<'a> Measuring<'a> {
         runs.extend(self.runs.first().map(again));
         let harness = report::harness(self.stores);
         let merged = Merged::new(&runs, &harness);
-        let advice = Advice::from_runs(self.question, &merged, Some(self.here()), &[]);
+        let advice = Advice::from_runs(self.question, &merged, Some(self.here()), self.stores);
         advice.is_ok_and(|advice| advice.is_clear(PRECISION))
     }
 
@@ -279,16 +281,17 @@ fn counts(from: u64, operations: u64) -> CountRange {
     CountRange { from, to: from.saturating_add(more).min(MOST_RECORDS.max(from.saturating_add(1))) }
 }
 
-/// Every store that offers the guarantee, once, with as many records and operations as there is time for.
+/// Every store that offers the guarantee or a stronger one, once, with as many records and operations as there is time for.
 fn first_plan(stores: &[StoreDef], args: &AdviseArgs, question: &Question, place: &Path) -> Result<Plan> {
     let mut plan = plan::find("crud")?;
     plan.presets.clear();
     plan.claims.clear();
+    plan.at_least = true;
     plan.name = "advise".into();
     plan.title = format!("Advice: {question}");
     plan.source = String::new();
     let able = stores.iter().filter(|store| store.runs_by_default());
-    let able = able.filter(|store| store.offer(question.guarantee).is_some());
+    let able = able.filter(|store| store.offers.iter().any(|offer| offer.guarantee >= question.guarantee));
     let named = args.store.clone().unwrap_or_else(|| able.map(|store| store.name.to_owned()).collect());
     let changes = |records: u64, operations: u64| Changes {
         trials: Some(1),
@@ -323,6 +326,8 @@ fn first_plan(stores: &[StoreDef], args: &AdviseArgs, question: &Question, place
 
 /// How long a block of a plan may take, in seconds.
 fn estimate_s(plan: &Plan, stores: &[StoreDef], probe: &Probe) -> f64 {
-    let (cells, _) = schedule::cells(plan, stores, &[Room::unbounded(DEFAULT_PLACE)], &|_| None);
+    let cells = schedule::cells(plan, stores, &[Room::unbounded(DEFAULT_PLACE)], &|_| None);
+    // One question has few cells, if the stores are not named a thousand times; then the run says so.
+    let cells = cells.map_or_else(|_| Vec::new(), |(cells, _)| cells);
     cells.iter().map(|cell| estimate::seconds(cell, plan.operations, probe)).sum()
 }

@@ -37,7 +37,7 @@ pub struct AdviseArgs {
     /// What is done to them, by weight: get=80,update=15,insert=5
     #[arg(long, value_name = "NAME=WEIGHT,...", default_value = "get=80,update=15,insert=5")]
     pub mix: Mix,
-    /// What an acknowledged write must survive: none, process (a killed process), power (a power cut)
+    /// What an acknowledged write must survive at least: none, process (a killed process), power (a power cut)
     #[arg(long, value_name = "TIER", default_value = "process", value_parser = parse_guarantee)]
     pub guarantee: Guarantee,
     /// Threads at work at once
@@ -46,13 +46,13 @@ pub struct AdviseArgs {
     /// The values are text, or compress like it
     #[arg(long)]
     pub compressible: bool,
-    /// Stores that take more memory than this are out of the question
+    /// Stores that take more memory than this are out of the question: with the page cache, where it is known
     #[arg(long, value_name = "SIZE")]
     pub max_memory: Option<Bytes>,
     /// What the best store is best at
     #[arg(long, value_name = "GOAL", default_value = "speed")]
     pub optimize: Goal,
-    /// The stores to choose from [default: all]
+    /// The stores to choose from [default: all that offer the guarantee or a stronger one]
     #[arg(long, value_delimiter = ',', value_name = "NAME,...")]
     pub store: Option<Vec<String>>,
     /// How long to measure, about

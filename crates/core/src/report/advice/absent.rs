@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use super::judge::Out;
 use super::question::Question;
-use crate::report::matrix::Position;
+use super::tiers;
+use crate::report::matrix::{Position, position};
 use crate::report::merge::{Group, Merged};
 use crate::store::{Guarantee, Kind, StoreDef};
 use crate::units::grouped;
@@ -25,19 +26,26 @@ pub fn absent(
     table: &[StoreDef],
     known: &BTreeSet<&str>,
 ) -> Vec<Out> {
-    let here = |cell: &crate::cell::Cell| (cell.data, cell.record_size, cell.records) == at;
-    let runs_here: BTreeSet<usize> =
-        group.trials.iter().filter(|entry| here(&entry.trial.cell)).map(|entry| entry.run).collect();
+    let here = group.trials.iter().filter(|entry| position(&entry.trial.cell) == at);
+    let runs_here: BTreeSet<usize> = here.map(|entry| entry.run).collect();
     let planned = |store: &str| {
         let mut headers = runs_here.iter().map(|run| &merged.runs[*run].header);
         headers.any(|header| header.stores.iter().any(|info| info.name == store))
     };
-    let why = |store: &str| {
+    // At another guarantee: then it is this one that was not planned.
+    let ran = |store: &str| {
+        let mut trials = runs_here.iter().flat_map(|run| &merged.runs[*run].trials);
+        trials.any(|trial| trial.cell.store == store && position(&trial.cell) == at)
+    };
+    let can = |store: &str| {
         let def = table.iter().find(|def| def.name == store);
-        let unable = || def.and_then(|def| unable(def, question.guarantee));
+        def.is_none_or(|def| def.open.is_ok() && tiers::answering(def, question.guarantee).is_some())
+    };
+    let why = |store: &str| {
+        let unable = || unable(table, store, question.guarantee);
         match () {
             () if !question.allows(store) => NOT_CHOSEN.to_owned(),
-            () if planned(store) => unable().unwrap_or_else(|| NO_TURN.to_owned()),
+            () if planned(store) && can(store) && !ran(store) => NO_TURN.to_owned(),
             () => unable().unwrap_or_else(|| {
                 format!(
                     "not measured with {} records of {} at guarantee {}",
@@ -58,19 +66,17 @@ pub fn absent(
         .collect()
 }
 
-/// Why a store can't answer a question at a tier, if it can't.
-pub fn unable(def: &StoreDef, tier: Guarantee) -> Option<String> {
+/// Why a store of the table can't answer a question at a tier, if it can't.
+pub fn unable(table: &[StoreDef], store: &str, tier: Guarantee) -> Option<String> {
+    let def = table.iter().find(|def| def.name == store)?;
     if let Err(why) = def.open {
         return Some(why.into());
     }
-    if def.offer(tier).is_some() {
-        return None;
-    }
-    let stronger = def.offers.iter().map(|offer| offer.guarantee).find(|offered| *offered > tier);
-    Some(match stronger {
-        Some(other) => format!(
-            "does not offer {tier}; it offers {other}, which is stronger and takes longer: ask with --guarantee {other}"
-        ),
+    Some(match tiers::answering(def, tier) {
+        Some(offered) if offered == tier => return None,
+        Some(other) => {
+            format!("does not offer {tier}; it offers {other}, which would do, but was not measured at it")
+        }
         None => format!("does not offer {tier}"),
     })
 }

@@ -1,14 +1,16 @@
 //! Where, among what runs have measured, a question is answered.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use super::Here;
 use super::judge::{Out, reasons};
 use super::question::Question;
+use super::{Here, tiers};
 use crate::cell::{Axis, Cell};
 use crate::report::grid::one_line;
-use crate::report::matrix::Position;
+use crate::report::matrix::{Position, position};
 use crate::report::merge::{Group, GroupKey, Merged};
+use crate::store::StoreDef;
 use crate::units::{CountRange, SizeRange, grouped};
 
 /// How many times more or fewer records than asked for may have been measured.
@@ -22,7 +24,7 @@ const NAMED: usize = 5;
 pub enum Uncovered {
     /// No trial was made at its guarantee, with its threads, as shipped, undisturbed.
     Group(String),
-    /// The trials were made on several machines or in several places, which can't be compared.
+    /// Trials of several machines, places or methods answer it, which can't be compared.
     Several(Vec<String>),
     /// No trial had records of its kind, size and number; what there is, the nearest first.
     Place(Vec<String>),
@@ -41,7 +43,10 @@ impl Uncovered {
         match self {
             Uncovered::Group(what) => format!("no trial was made {what}"),
             Uncovered::Several(places) => {
-                format!("the trials were made in several places, name runs of one: {}", places.join("; "))
+                format!(
+                    "the runs differ in machine, place or method, and each would have an answer of its own; name runs of one: {}",
+                    places.join("; ")
+                )
             }
             Uncovered::Place(there) => {
                 let nearest = there.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join("; ");
@@ -60,54 +65,76 @@ impl Uncovered {
     }
 }
 
-/// The group and the position that cover a question, the nearest to it; or the one that was made for it.
-pub fn find<'m, 'a>(
+/// What covers a question: trials that may be compared, and the position nearest to it; or the one that was made for it.
+pub fn find<'a>(
     question: &Question,
-    merged: &'m Merged<'a>,
+    merged: &Merged<'a>,
     here: Option<Here>,
-) -> Result<(&'m Group<'a>, Position), Uncovered> {
-    let groups: Vec<&Group<'a>> =
-        merged.groups.iter().filter(|group| is_plain(&group.key, question)).collect();
-    let group = match groups.as_slice() {
-        [] => {
-            return Err(Uncovered::Group(format!(
-                "at guarantee {} with {} thread(s), caches as shipped and nothing beside it",
-                question.guarantee, question.threads
-            )));
-        }
-        [group] => *group,
-        several => {
-            let name = |group: &&Group<'_>| format!("{}, {}", group.key.hardware, merged.label(&group.key));
-            return Err(Uncovered::Several(several.iter().map(name).collect()));
-        }
-    };
-    let mut positions: Vec<Position> = group
-        .trials
-        .iter()
-        .map(|entry| &entry.trial.cell)
-        .filter(|cell| cell.data == question.data)
-        .map(|cell| (cell.data, cell.record_size, cell.records))
-        .collect();
-    positions.sort();
-    positions.dedup();
-    let near = positions.iter().filter(|at| match here {
-        Some(here) => (at.1, at.2) == here,
-        None => covers(at.1, at.2, question),
-    });
-    let nearest = near.min_by(|a, b| distance(a, question).total_cmp(&distance(b, question)));
-    let there = |at: &Position| format!("{} records of {}", grouped(at.2.from), at.1);
-    if let Some(at) = nearest {
-        return Ok((group, *at));
+    table: &[StoreDef],
+) -> Result<(Group<'a>, Position), Uncovered> {
+    let groups = comparable(question, merged, table);
+    if groups.is_empty() {
+        return Err(Uncovered::Group(format!(
+            "at guarantee {} with {} thread(s), caches as shipped and nothing beside it",
+            question.guarantee, question.threads
+        )));
     }
-    positions.sort_by(|a, b| distance(a, question).total_cmp(&distance(b, question)));
-    Err(Uncovered::Place(positions.iter().map(there).collect()))
+    let near = |group: &Group<'_>| {
+        let near = positions(group, question).into_iter().filter(|at| match here {
+            Some(here) => (at.1, at.2) == here,
+            None => covers(at.1, at.2, question),
+        });
+        near.min_by(|a, b| distance(a, question).total_cmp(&distance(b, question)))
+    };
+    let found: Vec<(&Group<'a>, Position)> =
+        groups.iter().filter_map(|group| Some((group, near(group)?))).collect();
+    match found.as_slice() {
+        [(group, at)] => Ok(((*group).clone(), *at)),
+        [_, _, ..] => {
+            let name = |group: &Group<'_>| format!("{}, {}", group.key.hardware, merged.label(&group.key));
+            Err(Uncovered::Several(found.iter().map(|(group, _)| name(group)).collect()))
+        }
+        [] => {
+            let mut positions: Vec<Position> =
+                groups.iter().flat_map(|group| positions(group, question)).collect();
+            positions.sort_by(|a, b| distance(a, question).total_cmp(&distance(b, question)).then(a.cmp(b)));
+            positions.dedup();
+            let there = |at: &Position| format!("{} records of {}", grouped(at.2.from), at.1);
+            Err(Uncovered::Place(positions.iter().map(there).collect()))
+        }
+    }
 }
 
-/// Whether all trials of a group were made as the question wants: every axis but the place as a cell has it by default.
+/// All that groups have in common that may differ in their tier: machine, facets, method.
+type Circumstances<'m> = (&'m str, &'m [(Axis, String)], &'m str);
+
+/// Trials made as the question wants, those that may be compared together: one machine, one place, one method.
+fn comparable<'a>(question: &Question, merged: &Merged<'a>, table: &[StoreDef]) -> Vec<Group<'a>> {
+    let plain = merged.groups.iter().filter(|group| is_plain(&group.key, question));
+    let mut alike: BTreeMap<Circumstances<'_>, Vec<&Group<'a>>> = BTreeMap::new();
+    for group in plain {
+        let key = &group.key;
+        alike.entry((&key.hardware, &key.facets, &key.method)).or_default().push(group);
+    }
+    let joined = alike.into_values().filter_map(|groups| {
+        let asked = groups.iter().any(|group| group.key.tier == Some(question.guarantee));
+        tiers::joined(&groups, question, table).filter(|group| asked || !group.trials.is_empty())
+    });
+    joined.collect()
+}
+
+/// Where a group has trials with data of the question's kind.
+fn positions(group: &Group<'_>, question: &Question) -> BTreeSet<Position> {
+    let cells = group.trials.iter().map(|entry| &entry.trial.cell);
+    cells.filter(|cell| cell.data == question.data).map(position).collect()
+}
+
+/// Whether all trials of a group were made as the question wants: at a guarantee that is no weaker, and on every axis but the
+/// place as a cell is by default.
 fn is_plain(key: &GroupKey, question: &Question) -> bool {
     let plain = Cell { threads: question.threads, ..Cell::default() };
     let alike = |(axis, value): &(Axis, String)| *axis == Axis::Place || *value == axis.value(&plain);
-    key.tier == Some(question.guarantee) && key.asked.tier().is_some() && key.facets.iter().all(alike)
+    key.tier >= Some(question.guarantee) && key.asked.tier().is_some() && key.facets.iter().all(alike)
 }
 
 fn covers(size: SizeRange, records: CountRange, question: &Question) -> bool {

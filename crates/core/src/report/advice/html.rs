@@ -2,7 +2,7 @@
 
 use super::Advice;
 use super::judge::{Candidate, reasons};
-use super::sentences::{changes, costs, little_memory, measured, settings, sure, times_worse, trade};
+use super::sentences::{changes, costs, measured, name, notes, settings, sure, times_worse, trade};
 use crate::report::column::Unit;
 use crate::report::html::markup::{element, escape, list};
 use crate::units::three_digits;
@@ -17,7 +17,7 @@ pub fn section(advice: &Advice, snippet: Option<&str>) -> String {
         escape(&best.store),
         escape(&best.version)
     );
-    out.push_str(&paragraphs(&costs(best)));
+    out.push_str(&paragraphs(&costs(advice, best)));
     out.push_str(&element("p", &format!("How sure is that? {}", sure(advice))));
     out.push_str(&format!(
         "<p class=\"note\">Asked: {}.</p><p class=\"note\">Measured: {}</p>",
@@ -27,7 +27,7 @@ pub fn section(advice: &Advice, snippet: Option<&str>) -> String {
     if !others.is_empty() {
         out.push_str("<h3>The stores, the best first</h3>");
         out.push_str(&table(advice));
-        out.extend(little_memory(advice).map(|line| format!("<p class=\"note\">{}</p>", escape(&line))));
+        out.extend(notes(advice).iter().map(|line| format!("<p class=\"note\">{}</p>", escape(line))));
         out.push_str(&format!("<h3>What they give up against {}, and gain</h3>", escape(&best.store)));
         out.push_str(&items(&others.iter().map(trade).collect::<Vec<_>>()));
     }
@@ -53,13 +53,14 @@ fn table(advice: &Advice) -> String {
     head.extend(advice.question.mix.shares().iter().map(|(operation, _)| operation.name().to_owned()));
     head.extend(["disk/values", "memory", "times worse", "Pareto front"].map(str::to_owned));
     let head: String = head.iter().map(|title| format!("<th scope=\"col\">{}</th>", escape(title))).collect();
-    let rows: String = advice.verdict.ranking.iter().enumerate().map(row).collect();
+    let rows = advice.verdict.ranking.iter().enumerate();
+    let rows: String = rows.map(|(rank, store)| row(advice, rank, store)).collect();
     format!(
         "<div class=\"scroll\"><table class=\"figures\"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
     )
 }
 
-fn row((rank, store): (usize, &Candidate)) -> String {
+fn row(advice: &Advice, rank: usize, store: &Candidate) -> String {
     let mut cells = vec![Unit::Nanoseconds.show(store.speed.mean.value)];
     cells.extend(store.operations.iter().map(|(_, latency)| Unit::Nanoseconds.show(latency.mean.value)));
     cells.push(three_digits(store.space.mean.value));
@@ -67,5 +68,5 @@ fn row((rank, store): (usize, &Candidate)) -> String {
     cells.push(times_worse(rank, store, "too close to call"));
     cells.push(store.beaten_by.as_ref().map_or_else(|| "on it".into(), |other| format!("behind {other}")));
     let cells: String = cells.iter().map(|cell| element("td", cell)).collect();
-    format!("<tr><th scope=\"row\">{}</th>{cells}</tr>", escape(&store.store))
+    format!("<tr><th scope=\"row\">{}</th>{cells}</tr>", escape(&name(advice, store)))
 }

@@ -5,15 +5,17 @@ use std::collections::BTreeSet;
 use indexmap::IndexMap;
 
 use super::absent::{NOT_CHOSEN, absent, unable};
-use super::figures::{Figures, Here, fits, weighed};
-use super::looks;
+use super::figures::{Figures, Here, fits, most_memory, terms, weighed, within};
 use super::question::{Goal, Question};
 use crate::report::column::MEAN_LATENCY;
-use crate::report::matrix::{Position, Sorted, series};
+use crate::report::looks;
+use crate::report::matrix::{Position, Sorted, position, ranked, ranked_stores, series};
+use crate::report::memory::Basis;
 use crate::report::merge::{BlockKey, Entry, Group, Merged, measured};
-use crate::result::Outcome;
-use crate::stats::{Better, Ratio, Rule, Series, Summary, compare_at, decide_at};
-use crate::store::{Setting, StoreDef};
+use crate::result::{Outcome, SPACE};
+use crate::stats::{Better, Ratio, Rule, Series, Summary, Terms, compare_at, decide_on, order};
+use crate::store::{Guarantee, Setting, StoreDef};
+use crate::units::rough_bytes;
 use crate::workload::driver::Operation;
 
 /// A store that was measured for a question.
@@ -23,13 +25,17 @@ pub struct Candidate {
     pub store: String,
     /// Its engine's version.
     pub version: String,
+    /// The guarantee that it gave: the one asked for, or the next stronger where it does not offer that one.
+    pub guarantee: Guarantee,
+    /// Whether it was measured often enough to be the best; one that was given up after the first look was not.
+    pub finalist: bool,
     /// Mean latency of each operation of the mix, in nanoseconds.
     pub operations: Vec<(Operation, Summary)>,
     /// The mean time of an operation of the mix, in nanoseconds.
     pub speed: Summary,
     /// Bytes on disk over bytes of values.
     pub space: Summary,
-    /// Peak memory above the process's base, in bytes.
+    /// Peak memory, in bytes, by [`Merged::memory`].
     pub memory: Summary,
     /// How many times worse by the goal than the recommended store; absent for that one, and where the two share no block.
     pub times_worse: Option<Ratio>,
@@ -84,36 +90,43 @@ pub fn judge(
     table: &[StoreDef],
 ) -> Verdict {
     let sorted = Sorted::new(merged, group);
+    let basis = merged.memory;
     let none = IndexMap::new();
     let all = sorted.entries.get(&at).unwrap_or(&none);
-    let mut here = all.clone();
+    let mut here = ranked_stores(all);
     here.retain(|store, entries| {
         !merged.is_harness(store)
             && question.allows(store)
-            && fits(entries, question)
-            && measured(entries).iter().any(|(_, m)| Figures::of(m, &question.mix).is_some())
+            && fits(entries, question, basis)
+            && measured(entries).iter().any(|(_, m)| Figures::of(m, &question.mix, basis).is_some())
     });
     let by_goal: IndexMap<Goal, Here<'_>> =
-        Goal::ALL.into_iter().map(|goal| (goal, weighed(&here, &question.mix, goal))).collect();
-    let mut weights = by_goal[&question.goal].clone();
+        Goal::ALL.into_iter().map(|goal| (goal, weighed(&here, &question.mix, goal, basis))).collect();
     // Of stores that are exactly alike by the goal, as those with next to no memory are, the quickest comes first.
-    let mean = |series: &Series<BlockKey>| series.values().sum::<f64>() / series.len() as f64;
-    let speed = |store: &str| by_goal[&Goal::Speed].get(store).map_or(f64::INFINITY, mean);
-    weights.sort_by(|a, _, b, _| speed(a).total_cmp(&speed(b)));
+    let speed = &by_goal[&Goal::Speed];
+    let quickest_first = order::ordered(&speed.values().cloned().collect::<Vec<_>>(), Better::Lower);
+    let names = quickest_first.into_iter().filter_map(|index| Some(*speed.get_index(index)?.0));
+    let weights: Here<'_> =
+        names.filter_map(|store| Some((store, by_goal[&question.goal].get(store)?.clone()))).collect();
     let looks = looks::behind(merged, all);
     let confidence = looks::confidence(looks);
-    let standings = decide_at(&weights.values().cloned().collect::<Vec<_>>(), Better::Lower, confidence);
+    let series: Vec<Series<BlockKey>> = weights.values().cloned().collect();
+    let finalists = order::may_win(&series);
+    let terms_of = |goal| terms(merged, &question.mix, goal, confidence);
+    let standings = decide_on(&series, Better::Lower, terms_of(question.goal));
     let best = standings.first().and_then(|first| weights.get_index(first.index)).map(|(store, _)| *store);
     let mut ranking: Vec<Candidate> = Vec::new();
     for standing in standings {
         let Some((store, _)) = weights.get_index(standing.index) else { continue };
-        let Some(mut candidate) = candidate(store, &here[*store], question, confidence) else { continue };
+        let made = candidate(store, &here[*store], question, (basis, confidence));
+        let Some(mut candidate) = made else { continue };
         candidate.times_worse = standing.times_worse;
-        (candidate.wins, candidate.rule) = (standing.wins, standing.rule);
+        candidate.finalist = finalists[standing.index];
+        (candidate.wins, candidate.rule) = (standing.wins && candidate.finalist, standing.rule);
         candidate.against_best = against(best, store, &by_goal, confidence);
         ranking.push(candidate);
     }
-    mark_front(&mut ranking, &by_goal, confidence);
+    mark_front(&mut ranking, &by_goal, &terms_of);
     let answered = ranking.iter().map(|candidate| candidate.store.as_str()).collect();
     let out = left(merged, group, at, question, table, answered);
     Verdict { ranking, out, looks }
@@ -134,17 +147,22 @@ fn left(
     let mut out: Vec<Out> = tried
         .map(|(store, entries)| Out {
             store: (*store).to_owned(),
-            why: if question.allows(store) { why_out(entries, question) } else { NOT_CHOSEN.to_owned() },
+            why: if question.allows(store) {
+                why_out(entries, question, merged.memory)
+            } else {
+                NOT_CHOSEN.to_owned()
+            },
         })
         .collect();
     for omitted in &group.left_out {
         let cell = &omitted.cell;
-        let here = (cell.data, cell.record_size, cell.records) == at && question.allows(&cell.store);
+        let here = position(cell) == at && question.allows(&cell.store);
         if here && !answered.contains(cell.store.as_str()) && out.iter().all(|out| out.store != cell.store) {
-            let def = table.iter().find(|def| def.name == cell.store);
-            let why = def.and_then(|def| unable(def, question.guarantee));
-            let why = why.unwrap_or_else(|| omitted.reason.to_owned());
-            out.push(Out { store: cell.store.clone(), why });
+            let why = cell.guarantee.tier().and_then(|tier| unable(table, &cell.store, tier));
+            out.push(Out {
+                store: cell.store.clone(),
+                why: why.unwrap_or_else(|| omitted.reason.to_owned()),
+            });
         }
     }
     let known: BTreeSet<&str> =
@@ -154,9 +172,15 @@ fn left(
     out
 }
 
-fn candidate(store: &str, entries: &[Entry<'_>], question: &Question, confidence: f64) -> Option<Candidate> {
+fn candidate(
+    store: &str,
+    entries: &[Entry<'_>],
+    question: &Question,
+    (basis, confidence): (Basis, f64),
+) -> Option<Candidate> {
     let trials = measured(entries);
-    let figures: Vec<Figures> = trials.iter().filter_map(|(_, m)| Figures::of(m, &question.mix)).collect();
+    let figures: Vec<Figures> =
+        trials.iter().filter_map(|(_, m)| Figures::of(m, &question.mix, basis)).collect();
     let summary =
         |value: fn(&Figures) -> f64| Summary::at(&figures.iter().map(value).collect::<Vec<_>>(), confidence);
     let latency = |operation: Operation| {
@@ -167,6 +191,8 @@ fn candidate(store: &str, entries: &[Entry<'_>], question: &Question, confidence
     Some(Candidate {
         store: store.to_owned(),
         version: last.store_version.clone(),
+        guarantee: last.guarantee,
+        finalist: false,
         operations: question.mix.shares().iter().filter_map(|(operation, _)| latency(*operation)).collect(),
         speed: summary(|figures| figures.speed_ns)?,
         space: summary(|figures| figures.space)?,
@@ -193,12 +219,16 @@ fn against(
 
 /// Says of each store whether another is no worse at anything and better at something, by the rule that decides winners:
 /// what is too close to call counts as alike.
-fn mark_front(ranking: &mut [Candidate], by_goal: &IndexMap<Goal, Here<'_>>, confidence: f64) {
+fn mark_front(
+    ranking: &mut [Candidate],
+    by_goal: &IndexMap<Goal, Here<'_>>,
+    terms_of: &dyn Fn(Goal) -> Terms,
+) {
     let names: Vec<String> = ranking.iter().map(|candidate| candidate.store.clone()).collect();
     let better = |a: &str, b: &str| {
         let one = |goal: Goal| {
-            let pair = [by_goal[&goal].get(a)?.clone(), by_goal[&goal].get(b)?.clone()];
-            let standings = decide_at(&pair, Better::Lower, confidence);
+            let (a, b) = (by_goal[&goal].get(a)?, by_goal[&goal].get(b)?);
+            let standings = decide_on(&[within(a, b), within(b, a)], Better::Lower, terms_of(goal));
             Some(standings.first()?.index == 0 && !standings.get(1)?.wins)
         };
         [Goal::Speed, Goal::Space, Goal::Memory].into_iter().any(|goal| one(goal) == Some(true))
@@ -210,15 +240,25 @@ fn mark_front(ranking: &mut [Candidate], by_goal: &IndexMap<Goal, Here<'_>>, con
 }
 
 /// Why a store with these trials does not answer a question.
-pub(super) fn why_out(entries: &[Entry<'_>], question: &Question) -> String {
-    if !fits(entries, question) {
-        let peak = measured(entries).into_iter().map(|(_, m)| m.memory.peak_above_base_bytes).max();
-        return format!("took {} of memory", crate::units::rough_bytes(peak.unwrap_or(0) as f64));
+pub(super) fn why_out(entries: &[Entry<'_>], question: &Question, basis: Basis) -> String {
+    if !fits(entries, question, basis) {
+        let peak = most_memory(entries, basis).unwrap_or(0);
+        let by = if basis == Basis::Resident { String::new() } else { format!(" {}", basis.words()) };
+        return format!("took {} of memory{by}", rough_bytes(peak as f64));
+    }
+    if ranked(entries).is_empty()
+        && let Some(why) = entries.iter().find_map(Entry::not_ranked)
+    {
+        return format!("{why}, not ranked (docs/building.md)");
     }
     let said = entries.iter().find_map(|entry| match &entry.trial.outcome {
         Outcome::Failed { message, .. } => Some(format!("failed: {message}")),
         Outcome::Unsupported { message } => Some(message.clone()),
         Outcome::Ok => None,
     });
-    said.unwrap_or_else(|| "not every operation of the mix was measured".into())
+    let doubted = || measured(entries).into_iter().find_map(|(_, m)| m.doubt(SPACE).map(str::to_owned));
+    said.or_else(doubted).unwrap_or_else(|| "not every operation of the mix was measured".into())
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::cell::Data;
+use crate::shown::quoted;
 use crate::store::Guarantee;
 use crate::units::{SizeRange, grouped, rough_bytes, three_digits};
 use crate::workload::driver::Operation;
@@ -107,6 +108,9 @@ impl fmt::Display for Mix {
     }
 }
 
+/// The largest weight: the sum of larger ones would be no number.
+const MOST_WEIGHT: f64 = 1e12;
+
 impl FromStr for Mix {
     type Err = String;
 
@@ -115,18 +119,18 @@ impl FromStr for Mix {
         let mut weights = [None; Operation::ALL.len()];
         for part in text.split(',') {
             let (name, weight) =
-                part.split_once('=').ok_or_else(|| format!("{part:?} has no weight: {example}"))?;
-            let operation = Operation::ALL
-                .into_iter()
-                .find(|operation| operation.name() == name.trim())
-                .ok_or_else(|| format!("{name:?} is no operation: say insert, get, update or remove"))?;
+                part.split_once('=').ok_or_else(|| format!("{} has no weight: {example}", quoted(part)))?;
+            let operation =
+                Operation::ALL.into_iter().find(|operation| operation.name() == name.trim()).ok_or_else(
+                    || format!("{} is no operation: say insert, get, update or remove", quoted(name)),
+                )?;
             let weight: f64 = weight
                 .trim()
                 .trim_end_matches('%')
                 .parse()
                 .ok()
-                .filter(|weight: &f64| weight.is_finite() && *weight >= 0.0)
-                .ok_or_else(|| format!("{weight:?} is not a weight: {example}"))?;
+                .filter(|weight: &f64| (0.0..=MOST_WEIGHT).contains(weight))
+                .ok_or_else(|| format!("{} is not a weight: {example}", quoted(weight)))?;
             if weights[operation as usize].replace(weight).is_some() {
                 return Err(format!("{name} is there twice"));
             }

@@ -8,6 +8,7 @@ use super::judge::Candidate;
 use super::question::Goal;
 use super::turn::Turn;
 use crate::report::column::Unit;
+use crate::report::spread;
 use crate::stats::{CONFIDENCE, Estimate, MIN_BLOCKS, Ratio, Rule};
 use crate::store::{Setting, SettingSource};
 use crate::units::{grouped, rough_bytes, three_digits};
@@ -59,6 +60,10 @@ pub fn measured(advice: &Advice) -> Vec<String> {
     if size != advice.question.size {
         lines.push(format!("Asked for were records of {}.", advice.question.size));
     }
+    if !advice.otherwise.is_empty() {
+        let otherwise: Vec<&str> = advice.otherwise.iter().map(String::as_str).collect();
+        lines.push(format!("Measured otherwise than for an answer: {}.", otherwise.join(", ")));
+    }
     if advice.verdict.out.iter().any(|out| out.why == NO_TURN) {
         lines.push("It is unfinished: not every store had its turn (see below).".into());
     }
@@ -66,7 +71,7 @@ pub fn measured(advice: &Advice) -> Vec<String> {
 }
 
 /// Time, room and memory of a store.
-pub fn costs(store: &Candidate) -> Vec<String> {
+pub fn costs(advice: &Advice, store: &Candidate) -> Vec<String> {
     let each: Vec<String> = store
         .operations
         .iter()
@@ -74,23 +79,31 @@ pub fn costs(store: &Candidate) -> Vec<String> {
             format!("{} {}", operation.name(), Unit::Nanoseconds.show(latency.mean.value))
         })
         .collect();
-    vec![
+    let mut lines = vec![
         format!(
             "{} an operation ({}).",
             with_interval(&store.speed.mean, Unit::Nanoseconds),
             each.join(", ")
         ),
         format!(
-            "{} times the values' bytes on disk; {} of memory at its peak.",
+            "{} times the values' bytes on disk; {} of memory at its peak, {}.",
             three_digits(store.space.mean.value),
-            rough_bytes(store.memory.mean.value)
+            rough_bytes(store.memory.mean.value),
+            advice.memory.words(),
         ),
-    ]
+    ];
+    if promises_more(advice, store) {
+        lines.push(format!(
+            "Its guarantee is {}, which is more than {}: it offers nothing weaker that would do.",
+            store.guarantee, advice.question.guarantee
+        ));
+    }
+    lines
 }
 
 fn with_interval(estimate: &Estimate, unit: Unit) -> String {
     let value = unit.show(estimate.value);
-    match estimate.interval {
+    match estimate.interval.filter(|interval| !spread::tells_nothing(interval)) {
         Some(interval) => format!("{value} ({} to {})", unit.show(interval.low), unit.show(interval.high)),
         None => value,
     }
@@ -140,6 +153,50 @@ pub fn sure(advice: &Advice) -> String {
     }
 }
 
+fn promises_more(advice: &Advice, store: &Candidate) -> bool {
+    store.guarantee > advice.question.guarantee
+}
+
+/// A store's name, with its guarantee where that is more than was asked for.
+pub fn name(advice: &Advice, store: &Candidate) -> String {
+    if promises_more(advice, store) {
+        format!("{} ({})", store.store, store.guarantee)
+    } else {
+        store.store.clone()
+    }
+}
+
+/// What is to be known of the table of stores.
+pub fn notes(advice: &Advice) -> Vec<String> {
+    let ranking = &advice.verdict.ranking;
+    let mut lines = Vec::new();
+    let stronger: Vec<String> = ranking
+        .iter()
+        .filter(|store| promises_more(advice, store))
+        .map(|store| name(advice, store))
+        .collect();
+    if !stronger.is_empty() {
+        lines.push(format!(
+            "{}: at a stronger guarantee than {}, which is not among those offered.",
+            stronger.join(", "),
+            advice.question.guarantee
+        ));
+    }
+    let most = ranking.iter().map(|store| store.speed.trials).max().unwrap_or(0);
+    let seldom: Vec<&str> =
+        ranking.iter().filter(|store| !store.finalist).map(|store| store.store.as_str()).collect();
+    if !seldom.is_empty() {
+        lines.push(format!(
+            "{}: measured fewer than {} times, too seldom to be the best, and compared by those trials alone.",
+            seldom.join(", "),
+            most.min(MIN_BLOCKS)
+        ));
+    }
+    lines.push(advice.memory.note().to_owned());
+    lines.extend(little_memory(advice));
+    lines
+}
+
 /// A store's place by the goal; `rank` is its place in the ranking, from 0, and `tie` the words for too close to call.
 pub fn times_worse(rank: usize, store: &Candidate, tie: &str) -> String {
     match store.times_worse {
@@ -151,7 +208,7 @@ pub fn times_worse(rank: usize, store: &Candidate, tie: &str) -> String {
 }
 
 /// What there is to say of stores that took next to no memory, if any did.
-pub fn little_memory(advice: &Advice) -> Option<String> {
+fn little_memory(advice: &Advice) -> Option<String> {
     let little = |store: &Candidate| store.memory.mean.value < LITTLE_MEMORY;
     let any = advice.verdict.ranking.iter().any(little);
     any.then(|| format!("Memory below {} counts as {0} wherever it is compared.", rough_bytes(LITTLE_MEMORY)))
@@ -241,8 +298,7 @@ fn elsewhere(there: &Elsewhere, best: &str, alike: fn(f64) -> String) -> String 
     };
     match (&there.why, there.store.as_deref()) {
         (Why::Beaten(times, even), Some(store)) => {
-            let times = times
-                .map_or_else(String::new, |r| format!(", {} times as good", three_digits(r.ratio.value)));
+            let times = times_as_good(times.as_ref());
             let even = even.map_or_else(String::new, |even| format!("; alike at about {}", alike(even)));
             format!("{store}{times} ({trials}){even}.")
         }
@@ -254,10 +310,12 @@ fn elsewhere(there: &Elsewhere, best: &str, alike: fn(f64) -> String) -> String 
     }
 }
 
+/// How much better another store is, where there is a ratio.
+fn times_as_good(ratio: Option<&Ratio>) -> String {
+    ratio.map_or_else(String::new, |r| format!(", {} times as good", three_digits(r.ratio.value)))
+}
+
 fn turn(turn: &Turn, best: &str) -> String {
-    let by = |ratio: &Option<Ratio>| {
-        ratio.map_or_else(String::new, |r| format!(", {} times as good", three_digits(r.ratio.value)))
-    };
     let percent = |share: &f64| format!("{:.0} %", share * 100.0);
     match turn {
         Turn::Goal(goal, store, ratio) => {
@@ -267,7 +325,7 @@ fn turn(turn: &Turn, best: &str) -> String {
                 Goal::Memory => "For the least memory",
                 Goal::Balance => "For a balance of the three",
             };
-            format!("{what}: {store}{}.", by(ratio))
+            format!("{what}: {store}{}.", times_as_good(ratio.as_ref()))
         }
         Turn::FewerGets(share, store) => {
             format!("With gets below {} of the operations: {store}.", percent(share))

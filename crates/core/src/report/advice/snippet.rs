@@ -1,5 +1,6 @@
 //! How to open a store as it was open: a store's own lines of code, with the settings that were read back put in.
 
+use crate::report::grid::one_line;
 use crate::store::Setting;
 
 /// Fills a template. `{{name}}` stands for a setting's value, `{{version}}` for that of the store; a line that names a setting
@@ -47,7 +48,7 @@ impl Known<'_> {
         {
             out.push_str(before);
             // Results come from files of others: a line end in a value would begin a line of code.
-            out.extend(self.value(name)?.chars().map(|c| if c.is_control() { ' ' } else { c }));
+            out.push_str(&one_line(self.value(name)?));
             rest = after;
         }
         Some(out + rest)

@@ -2,7 +2,7 @@
 
 use super::Advice;
 use super::judge::{Candidate, reasons};
-use super::sentences::{changes, costs, little_memory, measured, settings, sure, times_worse, trade};
+use super::sentences::{changes, costs, measured, name, notes, settings, sure, times_worse, trade};
 use crate::report::column::Unit;
 use crate::report::grid::{Grid, Item, Style, one_line, wrap};
 use crate::report::names::{HEADING, store_style};
@@ -16,10 +16,10 @@ pub fn text(advice: &Advice, snippet: Option<&str>, style: Style) -> String {
     let mut out = titled("Asked", &[advice.question.to_string()], style);
     out.push_str(&titled("Measured", &measured(advice), style));
     let [best, others @ ..] = advice.verdict.ranking.as_slice() else { return out };
-    let name = style.paint(store_style(&best.store), &format!(" {} ", one_line(&best.store)));
+    let painted = style.paint(store_style(&best.store), &format!(" {} ", one_line(&best.store)));
     let version = one_line(&best.version);
-    out.push_str(&format!("\n{} {name} {version}\n", style.paint(HEADING, "Recommended:")));
-    out.push_str(&indented(&costs(best), style));
+    out.push_str(&format!("\n{} {painted} {version}\n", style.paint(HEADING, "Recommended:")));
+    out.push_str(&indented(&costs(advice, best), style));
     out.push_str(&titled("How sure is that?", &[sure(advice)], style));
     if !others.is_empty() {
         out.push_str(&format!("\n{}\n", style.paint(HEADING, "The stores, the best first")));
@@ -29,7 +29,7 @@ pub fn text(advice: &Advice, snippet: Option<&str>, style: Style) -> String {
             style.width,
             "   ",
         ));
-        out.extend(little_memory(advice).map(|line| wrap(&line, style.width, "   ")));
+        out.extend(notes(advice).iter().map(|line| wrap(&one_line(line), style.width, "   ")));
         let trades: Vec<String> = others.iter().take(DISCUSSED).map(trade).collect();
         out.push_str(&titled(&format!("What they give up against {}, and gain", best.store), &trades, style));
     }
@@ -66,7 +66,8 @@ fn table(advice: &Advice) -> Grid {
         let front = if store.beaten_by.is_none() { " *" } else { "" };
         let ns = |value: f64| Item::new(Unit::Nanoseconds.show(value)).right();
         let mut items = vec![
-            Item::new(format!("{}{front}", one_line(&store.store))).painted(store_style(&store.store)),
+            Item::new(format!("{}{front}", one_line(&name(advice, store))))
+                .painted(store_style(&store.store)),
             ns(store.speed.mean.value),
         ];
         items.extend(store.operations.iter().map(|(_, latency)| ns(latency.mean.value)));

@@ -10,7 +10,7 @@ use crate::store::{Guarantee, Kind, Offer};
 use crate::stores::NULL;
 use crate::units::{CountRange, SizeRange};
 
-fn question() -> Question {
+pub(super) fn question() -> Question {
     Question {
         records: 100,
         size: SizeRange { from: 1, to: 1024 },
@@ -24,7 +24,7 @@ fn question() -> Question {
     }
 }
 
-fn advice(question: &Question, runs: &[Run]) -> Result<Advice, Uncovered> {
+pub(super) fn advice(question: &Question, runs: &[Run]) -> Result<Advice, Uncovered> {
     Advice::from_runs(question, &Merged::new(runs, &["null"]), None, &[])
 }
 
@@ -174,10 +174,7 @@ fn stores_without_an_answer_are_named_with_the_reason() {
         out(&advice),
         [
             ("rocksdb", "failed: out of luck"),
-            (
-                "strong",
-                "does not offer process; it offers power, which is stronger and takes longer: ask with --guarantee power"
-            ),
+            ("strong", "does not offer process; it offers power, which would do, but was not measured at it"),
             ("unqlite", NO_TURN),
             ("weak", "does not offer process"),
             ("other", "not measured with 100 records of 1B..1KiB at guarantee process"),
@@ -330,6 +327,19 @@ fn answers_read_well_at_every_width() {
 }
 
 #[test]
+fn a_build_with_assertions_answers_nothing_and_says_why() {
+    let block = vec![
+        Sample::new("rocksdb").ns(1.0).distributed(true),
+        Sample::new("lmdb"),
+        Sample::new("redb").ns(9e3),
+    ];
+    let advice = advice(&question(), &[blocks("box", &[block.clone(), block.clone(), block])]).unwrap();
+    let names: Vec<&str> = advice.verdict.ranking.iter().map(|store| store.store.as_str()).collect();
+    assert_eq!(names, ["lmdb", "redb"]);
+    assert_eq!(out(&advice), [("rocksdb", "built with assertions, not ranked (docs/building.md)")]);
+}
+
+#[test]
 fn nothing_of_an_answer_moves_the_cursor() {
     let evil = "x\u{1b}[2J\u{9b}1m\r\ny";
     let mut runs = [run(evil, &[Sample::new(evil).ns(1.0), Sample::new("z"), Sample::new("y").failed(evil)])];
@@ -356,4 +366,135 @@ fn nothing_of_an_answer_is_markup() {
     let runs = [run(evil, &[Sample::new(evil).ns(1.0), Sample::new("y").failed(evil)])];
     let html = advice(&question(), &runs).unwrap().html(Some(evil));
     assert!(!html.contains("<b>") && html.matches("&lt;b&gt;x&lt;/b&gt;").count() >= 4);
+}
+
+/// A run in which lmdb maps 40 MiB of files, and a folder has as much in the page cache.
+fn mapped(tell: impl Fn(&mut crate::result::Memory, bool)) -> Run {
+    let block = vec![Sample::new("lmdb").ns(1000.0), Sample::new("flat-folder").ns(2000.0)];
+    let mut run = blocks("box", &[block.clone(), block.clone(), block]);
+    for trial in &mut run.trials {
+        let lmdb = trial.cell.store == "lmdb";
+        let memory = &mut trial.measured.as_mut().unwrap().memory;
+        memory.peak_above_base_bytes = if lmdb { 42 << 20 } else { 3 << 20 };
+        tell(memory, lmdb);
+    }
+    run
+}
+
+#[test]
+fn mapped_file_pages_decide_nothing_where_better_is_known() {
+    let without = |memory: &mut crate::result::Memory, lmdb: bool| {
+        memory.peak_without_mapped_files_bytes = Some(if lmdb { 2 << 20 } else { 3 << 20 })
+    };
+    let cached = |memory: &mut crate::result::Memory, lmdb: bool| {
+        without(memory, lmdb);
+        memory.peak_with_page_cache_bytes = Some(if lmdb { 43 << 20 } else { 60 << 20 });
+    };
+    let by_memory = Question { goal: Goal::Memory, ..question() };
+    for (run, words, most) in
+        [(mapped(cached), "with the page cache", 50), (mapped(without), "without mapped file pages", 2)]
+    {
+        let runs = [run];
+        let found = advice(&by_memory, &runs).unwrap();
+        assert_eq!(found.verdict.ranking[0].store, "lmdb", "{words}");
+        let text = found.text(None, Style { width: 200, colour: false });
+        assert!(text.contains(words) && text.contains(found.memory.note()), "{text}");
+        assert!(found.html(None).contains(words));
+        let limited = Question { max_memory_bytes: Some(most << 20), ..question() };
+        let limited = advice(&limited, &runs).unwrap();
+        assert_eq!(limited.trials().keys().copied().collect::<Vec<_>>(), ["lmdb"], "{words}");
+        assert!(limited.verdict.out[0].why.ends_with(words), "{:?}", limited.verdict.out);
+        let merged = Merged::new(&runs, &[]);
+        let matrix = crate::report::matrix::matrices(&merged).remove(0);
+        let row = matrix.rows.iter().find(|row| row.figure.name == "memory").unwrap();
+        assert_eq!(row.contests[0].contenders[0].store, "lmdb", "{words}");
+        assert_eq!(row.figure.column, found.memory.column().id);
+        let style = Style { width: 200, colour: false };
+        assert!(crate::report::terminal::overview(&merged, style).contains(found.memory.note()));
+        assert!(crate::report::terminal::full(&merged, style).contains(found.memory.column().title));
+    }
+    // Older results tell neither; then the answer says what it had.
+    let old = advice(&by_memory, &[mapped(|_, _| {})]).unwrap();
+    assert_eq!(old.verdict.ranking[0].store, "flat-folder");
+    assert!(old.html(None).contains("looks larger than it is"));
+    // What only one of two runs knows is compared by what both know.
+    let both = [mapped(cached), mapped(without)];
+    assert_eq!(advice(&by_memory, &both).unwrap().memory, Basis::WithoutMappedFiles);
+}
+
+#[test]
+fn a_store_that_promises_more_answers_at_its_own_tier() {
+    let offer = |guarantee| Offer { guarantee, ..NULL.offers[0] };
+    let power: &'static [Offer] = Box::leak(Box::new([offer(Guarantee::None), offer(Guarantee::Power)]));
+    let both: &'static [Offer] = Box::leak(Box::new([offer(Guarantee::Process), offer(Guarantee::Power)]));
+    let engine = |name, offers| StoreDef { name, offers, kind: Kind::Engine, ..NULL };
+    let table = [engine("redb", power), engine("lmdb", both), engine("sqlite", both)];
+    let block = |noise: f64| {
+        vec![
+            Sample::new("lmdb").ns(1000.0 * noise),
+            Sample::new("redb").guarantee("power").ns(1500.0 * noise),
+            // Offers what was asked: at the stronger tier it is no answer.
+            Sample::new("sqlite").guarantee("power").ns(100.0),
+            // A weaker tier never is.
+            Sample::new("redb").guarantee("none").ns(1.0),
+        ]
+    };
+    let runs = [blocks("box", &[block(1.0), block(1.01), block(0.99)])];
+    let ask = |question: &Question| Advice::from_runs(question, &Merged::new(&runs, &["null"]), None, &table);
+    let advice = ask(&question()).unwrap();
+    let ranking = &advice.verdict.ranking;
+    let told: Vec<_> = ranking.iter().map(|store| (store.store.as_str(), store.guarantee)).collect();
+    assert_eq!(told, [("lmdb", Guarantee::Process), ("redb", Guarantee::Power)]);
+    assert!((ranking[1].times_worse.unwrap().ratio.value - 1.5).abs() < 0.01, "paired by block");
+    assert_eq!(out(&advice), [("sqlite", "not measured with 100 records of 1B..1KiB at guarantee process")]);
+    let text = advice.text(None, Style { width: 160, colour: false });
+    assert!(text.contains("redb (power)") && text.contains("at a stronger guarantee than process"), "{text}");
+    assert!(advice.html(None).contains("redb (power)"));
+    let chosen = Question { stores: Some(vec!["redb".into()]), ..question() };
+    let chosen = ask(&chosen).unwrap();
+    let text = chosen.text(None, Style { width: 160, colour: false });
+    assert!(text.contains("Its guarantee is power, which is more than process"), "{text}");
+    // Who asks for the stronger gets all at it; reports keep tiers apart.
+    let stronger = ask(&Question { guarantee: Guarantee::Power, ..question() }).unwrap();
+    assert_eq!(stronger.trials().keys().copied().collect::<Vec<_>>(), ["sqlite", "redb"]);
+    assert_eq!(Merged::new(&runs, &["null"]).groups.len(), 3);
+}
+
+#[test]
+fn a_trial_at_the_stronger_tier_that_failed_says_why_the_store_is_missing() {
+    let offer = |guarantee| Offer { guarantee, ..NULL.offers[0] };
+    let power: &'static [Offer] = Box::leak(Box::new([offer(Guarantee::Power)]));
+    let engine = |name| StoreDef { name, offers: power, kind: Kind::Engine, ..NULL };
+    let mut run = run("box", &[Sample::new("lmdb"), Sample::new("redb").guarantee("power").failed("broken")]);
+    let cell = Sample::new("fjall").guarantee("power").cell();
+    run.header.left_out.push(LeftOut { cell, reason: "too large".into() });
+    let runs = [run];
+    let merged = Merged::new(&runs, &[]);
+    let advice = Advice::from_runs(&question(), &merged, None, &[engine("redb"), engine("fjall")]).unwrap();
+    assert_eq!(out(&advice), [("redb", "failed: broken"), ("fjall", "too large")]);
+}
+
+#[test]
+fn runs_that_differ_in_method_have_no_answer_together() {
+    let planned = |plan: &str| Run {
+        header: crate::result::RunHeader { plan: plan.into(), ..three_blocks().header },
+        ..three_blocks()
+    };
+    let plain = "operations = 1000\n";
+    let tuned = "operations = 1000\n[settings.lmdb]\nmap_size = \"1GiB\"\n";
+    let said = advice(&question(), &[planned(plain), planned(tuned)]).unwrap_err().to_string();
+    assert!(said.contains("lmdb.map_size not set") && said.contains("lmdb.map_size=1GiB"), "{said}");
+    let said = advice(&question(), &[planned(plain), planned("operations = 50\n")]).unwrap_err().to_string();
+    assert!(said.contains("operations=1000") && said.contains("operations=50"), "{said}");
+    // Alone, each has one, which says what was done otherwise.
+    let alone = advice(&question(), &[planned(tuned)]).unwrap();
+    assert_eq!(alone.trials()["lmdb"], 3);
+    let measured = sentences::measured(&alone).concat();
+    assert!(measured.contains("Measured otherwise than for an answer: lmdb.map_size=1GiB."), "{measured}");
+    // Runs that are alike add trials, also with other seeds; of those that are not, one may cover the question alone.
+    let seeded = [planned("operations = 1000\nseed = 1\n"), planned("operations = 1000\nseed = 2\n")];
+    assert_eq!(advice(&question(), &seeded).unwrap().trials()["lmdb"], 6);
+    let mut elsewhere = planned(tuned);
+    elsewhere.trials.iter_mut().for_each(|trial| trial.cell.records = CountRange::starting_at(100_000));
+    assert_eq!(advice(&question(), &[planned(plain), elsewhere]).unwrap().trials()["lmdb"], 3);
 }

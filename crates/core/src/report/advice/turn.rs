@@ -1,13 +1,13 @@
 //! What would change an answer: another goal, another share of gets, other records.
 
 use super::elsewhere::{Elsewhere, outward};
-use super::figures::{Here, fits, weighed};
+use super::figures::{Here, fits, terms, weighed, within};
 use super::judge::why_out;
-use super::looks;
 use super::question::{Goal, Mix, Question};
-use crate::report::matrix::{Position, Sorted};
+use crate::report::looks;
+use crate::report::matrix::{Position, Sorted, position, ranked_stores};
 use crate::report::merge::{BlockKey, Group, Merged};
-use crate::stats::{Better, Ratio, Series, decide_at};
+use crate::stats::{Better, Ratio, Series, Terms, decide_on, order};
 use crate::units::{CountRange, SizeRange};
 use crate::workload::driver::Operation;
 
@@ -48,7 +48,7 @@ pub fn turns(merged: &Merged<'_>, group: &Group<'_>, at: Position, question: &Qu
         .filter(|goal| *goal != question.goal)
         .filter_map(|goal| {
             let here = look.here(at, &question.mix, goal);
-            other_winner(&here, best, look.confidence(at))
+            other_winner(&here, best, look.terms(at, &question.mix, goal))
                 .map(|(store, times)| Turn::Goal(goal, store, times))
         })
         .collect();
@@ -94,11 +94,13 @@ pub(super) enum Stands {
 impl<'a> Look<'_, '_, 'a> {
     fn here(&self, at: Position, mix: &Mix, goal: Goal) -> Here<'a> {
         let Some(entries) = self.sorted.entries.get(&at) else { return Here::new() };
-        let mut entries = entries.clone();
+        let mut entries = ranked_stores(entries);
         entries.retain(|store, entries| {
-            !self.merged.is_harness(store) && self.question.allows(store) && fits(entries, self.question)
+            !self.merged.is_harness(store)
+                && self.question.allows(store)
+                && fits(entries, self.question, self.merged.memory)
         });
-        weighed(&entries, mix, goal)
+        weighed(&entries, mix, goal, self.merged.memory)
     }
 
     /// The question's figures at a position.
@@ -106,9 +108,15 @@ impl<'a> Look<'_, '_, 'a> {
         self.here(at, &self.question.mix, self.question.goal)
     }
 
-    /// The confidence of intervals at a position.
-    pub(super) fn confidence(&self, at: Position) -> f64 {
-        looks::confidence(self.sorted.entries.get(&at).map_or(1, |here| looks::behind(self.merged, here)))
+    /// On which terms stores are told apart at a position.
+    fn terms(&self, at: Position, mix: &Mix, goal: Goal) -> Terms {
+        let looks = self.sorted.entries.get(&at).map_or(1, |here| looks::behind(self.merged, here));
+        terms(self.merged, mix, goal, looks::confidence(looks))
+    }
+
+    /// The question's own terms at a position.
+    pub(super) fn own_terms(&self, at: Position) -> Terms {
+        self.terms(at, &self.question.mix, self.question.goal)
     }
 
     /// How the recommended store stands at another position.
@@ -120,7 +128,7 @@ impl<'a> Look<'_, '_, 'a> {
                 store != self.best && !self.merged.is_harness(store) && self.question.allows(store)
             };
             let others = all.keys().any(|store| other(store));
-            return match other_winner(&here, self.best, self.confidence(at)) {
+            return match other_winner(&here, self.best, self.own_terms(at)) {
                 Some((store, times)) => Stands::Beaten(store, times),
                 None if others => Stands::Best,
                 None => Stands::Unknown,
@@ -130,12 +138,15 @@ impl<'a> Look<'_, '_, 'a> {
             let mut omitted = self.group.left_out.iter();
             let found = omitted.find(|omitted| {
                 let cell = &omitted.cell;
-                cell.store == self.best && (cell.data, cell.record_size, cell.records) == at
+                cell.store == self.best && position(cell) == at
             });
             found.map(|omitted| omitted.reason.to_owned())
         };
-        let why = all.get(self.best).map(|entries| why_out(entries, self.question)).or_else(omitted);
-        let standings = decide_at(&series(&here), Better::Lower, self.confidence(at));
+        let why = all
+            .get(self.best)
+            .map(|entries| why_out(entries, self.question, self.merged.memory))
+            .or_else(omitted);
+        let standings = decide_on(&series(&here), Better::Lower, self.own_terms(at));
         let first = standings.first().and_then(|first| here.get_index(first.index));
         why.map_or(Stands::Unknown, |why| Stands::Out(why, first.map(|(store, _)| (*store).to_owned())))
     }
@@ -143,11 +154,10 @@ impl<'a> Look<'_, '_, 'a> {
     /// The shares of gets, to a hundredth, beyond which another store is best.
     fn gets(&self, at: Position) -> Vec<Turn> {
         let now = (self.question.mix.share(Operation::Get) * 100.0).round() as u32;
-        let confidence = self.confidence(at);
         let winner = |percent: u32| {
             let mix = self.question.mix.with_gets(f64::from(percent) / 100.0)?;
             let here = self.here(at, &mix, self.question.goal);
-            other_winner(&here, self.best, confidence).map(|(store, _)| store)
+            other_winner(&here, self.best, self.terms(at, &mix, self.question.goal)).map(|(store, _)| store)
         };
         let fewer = (0..now).rev().find_map(|percent| Some((percent, winner(percent)?)));
         let more = (now + 1..=100).find_map(|percent| Some((percent, winner(percent)?)));
@@ -162,10 +172,17 @@ fn series(here: &Here<'_>) -> Vec<Series<BlockKey>> {
 }
 
 /// The best store here, where `best` is neither it nor too close to call with it; and how many times better it is. `None`
-/// also where `best` has no figure here.
-fn other_winner(here: &Here<'_>, best: &str, confidence: f64) -> Option<(String, Option<Ratio>)> {
-    let standings = decide_at(&series(here), Better::Lower, confidence);
-    let name = |index: usize| here.get_index(index).map(|(store, _)| *store);
+/// also where `best` has no figure here. A store that was given up by the question's own goal may be the best by another:
+/// all are compared in the blocks in which it ran.
+fn other_winner(here: &Here<'_>, best: &str, terms: Terms) -> Option<(String, Option<Ratio>)> {
+    let levels = order::levels(&series(here)).into_iter().enumerate();
+    let levels = levels.filter_map(|(index, level)| Some((index, level?)));
+    let (first, _) = levels.min_by(|a, b| a.1.total_cmp(&b.1))?;
+    let (_, blocks) = here.get_index(first)?;
+    let there = here.iter().map(|(store, series)| (*store, within(series, blocks)));
+    let there: Here<'_> = there.filter(|(_, series)| !series.is_empty()).collect();
+    let standings = decide_on(&series(&there), Better::Lower, terms);
+    let name = |index: usize| there.get_index(index).map(|(store, _)| *store);
     let first = name(standings.first()?.index)?;
     let own = standings.iter().find(|standing| name(standing.index) == Some(best))?;
     (!own.wins).then(|| (first.to_owned(), own.times_worse))

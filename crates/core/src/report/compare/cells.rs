@@ -8,8 +8,7 @@ use serde::Serialize;
 use crate::cell::Cell;
 use crate::report::column::Column;
 use crate::result::{Measured, Outcome, Run, TrialResult};
-use crate::stats::unpaired::MIN_OBSERVATIONS;
-use crate::stats::{arithmetic_mean, geometric_mean};
+use crate::stats::{self, unpaired::MIN_OBSERVATIONS};
 use crate::store::Guarantee;
 
 /// Runs that stand together on one side.
@@ -266,7 +265,9 @@ impl<'a> Observed<'a> {
             }
             match each {
                 Observations::Trials => runs.into_values().flatten().collect(),
-                Observations::Runs => runs.values().filter_map(|values| mean(values)).collect(),
+                Observations::Runs => {
+                    runs.values().filter_map(|values| Some(stats::mean(values)?.1.value)).collect()
+                }
             }
         })
     }
@@ -274,9 +275,4 @@ impl<'a> Observed<'a> {
 
 fn value(measured: &Measured, operation: Option<&str>, column: &Column) -> Option<f64> {
     column.of(measured, operation.and_then(|name| measured.operation(name)))
-}
-
-/// The geometric mean, or where a value is zero the arithmetic one.
-fn mean(values: &[f64]) -> Option<f64> {
-    geometric_mean(values).or_else(|| arithmetic_mean(values)).map(|mean| mean.value)
 }

@@ -2,6 +2,7 @@
 
 use super::words::{self, Axes};
 use super::{Comparison, FigureChange};
+use crate::report::grid::one_line;
 
 /// Rows without a significant change: comments on pull requests have a limit.
 const OTHERS: usize = 100;
@@ -66,7 +67,7 @@ fn table(figures: &[FigureChange], axes: &Axes) -> String {
 
 /// Text as code; empty text stays empty.
 fn code(text: &str) -> String {
-    let clean: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let clean = one_line(text);
     if clean.trim().is_empty() {
         return String::new();
     }

@@ -4,12 +4,12 @@
 //! work. Versions of the stores are not among it, being what one wants to compare; nor are axes, as cells are compared
 //! with themselves; nor the number of trials.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
 use serde::Serialize;
-use toml::{Table, Value};
 
+use crate::report::method::{self, Method};
 use crate::result::{PlaceInfo, Run};
 use crate::units::rough_bytes;
 
@@ -38,24 +38,6 @@ pub struct Versions {
     /// In NEW.
     pub new: BTreeSet<String>,
 }
-
-/// Keys of a plan that may differ: names, what chooses cells or ends a run, and what readers find in it.
-const MAY_DIFFER: [&str; 14] = [
-    "format",
-    "name",
-    "title",
-    "source",
-    "trials",
-    "timeout",
-    "size_limit",
-    "precision",
-    "budget",
-    "axes",
-    "presets",
-    "claim",
-    "claims",
-    "published",
-];
 
 /// Memory that differs by less than this share is the same: kernels keep more or less of it for themselves.
 const SAME_MEMORY: f64 = 0.02;
@@ -154,21 +136,15 @@ impl Compared {
     }
 
     fn plans(&mut self, first: &Run, run: &Run) {
-        let (Ok(a), Ok(b)) = (first.header.plan.parse::<Table>(), run.header.plan.parse::<Table>()) else {
+        let (Some(a), Some(b)) = (Method::of(first), Method::of(run)) else {
             // One that can't be read can't be compared, but with itself.
             return self.differ(true, "plan", &first.header.plan, &run.header.plan);
         };
         self.differ(false, "study", &first.header.study, &run.header.study);
-        let stores = |run: &Run| -> BTreeSet<String> {
-            run.header.stores.iter().map(|store| store.name.clone()).collect()
-        };
-        let shared: BTreeSet<String> = stores(first).intersection(&stores(run)).cloned().collect();
-        let (a, b) = (method(&a, &shared), method(&b, &shared));
-        let keys: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
-        for key in keys {
-            let value =
-                |keys: &'_ BTreeMap<String, String>| keys.get(key).cloned().unwrap_or("not set".into());
-            self.differ(true, &format!("plan, {key}"), &value(&a), &value(&b));
+        for key in method::differing(&[&a, &b]) {
+            let refuses = !method::is_drawn(key);
+            let value = |method: &Method| method.value(key).unwrap_or("not set").to_owned();
+            self.differ(refuses, &format!("plan, {key}"), &value(&a), &value(&b));
         }
     }
 }
@@ -181,29 +157,6 @@ fn about_the_same(a: Option<u64>, b: Option<u64>) -> bool {
     match (a, b) {
         (Some(a), Some(b)) => a.abs_diff(b) as f64 <= SAME_MEMORY * a.max(b) as f64,
         (a, b) => a == b,
-    }
-}
-
-/// What a plan says of the work itself, by key; of the stores' settings only those of `stores`.
-fn method(plan: &Table, stores: &BTreeSet<String>) -> BTreeMap<String, String> {
-    let mut keys = BTreeMap::new();
-    for (key, value) in plan.iter().filter(|(key, _)| !MAY_DIFFER.contains(&key.as_str())) {
-        flatten(key, value, &mut keys);
-    }
-    keys.retain(|key, _| {
-        let of_store = key.strip_prefix("settings.").and_then(|rest| rest.split_once('.'));
-        of_store.is_none_or(|(store, _)| stores.contains(store))
-    });
-    keys
-}
-
-fn flatten(key: &str, value: &Value, into: &mut BTreeMap<String, String>) {
-    match value {
-        Value::Table(table) => {
-            table.iter().for_each(|(name, value)| flatten(&format!("{key}.{name}"), value, into));
-        }
-        Value::String(text) => drop(into.insert(key.to_owned(), text.clone())),
-        other => drop(into.insert(key.to_owned(), other.to_string())),
     }
 }
 
@@ -266,8 +219,10 @@ mod tests {
         let plan = "seed = 1\nnew_thing = 3\n[settings.sqlite]\npage_size = \"8192\"\n[settings.lmdb]\nmap = \"1GiB\"\n";
         let found = two(|run| run.header.plan = plan.into());
         // Only lmdb takes part.
-        assert_eq!(names(&found, true), ["plan, new_thing", "plan, seed", "plan, settings.lmdb.map"]);
-        assert_eq!((found[1].base.as_str(), found[1].other.as_str()), ("not set", "1"));
+        assert_eq!(names(&found, true), ["plan, new_thing", "plan, settings.lmdb.map"]);
+        // Another seed is the same work with other random numbers.
+        assert_eq!(names(&found, false), ["plan, seed"]);
+        assert_eq!((found[2].base.as_str(), found[2].other.as_str()), ("not set", "1"));
         assert_eq!(names(&two(|run| run.header.plan = "= no plan".into()), true), ["plan"]);
     }
 

@@ -6,8 +6,9 @@ use super::{Broken, Comparison, FigureChange, Observations, Side, StoreChange, V
 use crate::cell::{Axis, Cell};
 use crate::report::grid::one_line;
 use crate::report::noise::{self, Drift};
+use crate::report::spread;
+use crate::stats::median;
 use crate::stats::unpaired::{LEVEL, MIN_OBSERVATIONS};
-use crate::stats::{Interval, median};
 use crate::store::Guarantee;
 use crate::units::{grouped, three_digits};
 
@@ -43,8 +44,7 @@ pub fn interval(figure: &FigureChange) -> Option<String> {
     if change.constant.is_some() {
         return Some("exact".into());
     }
-    let Interval { low, high, .. } = change.ratio.interval?;
-    Some(format!("[{}, {}]", relative(low), relative(high)))
+    spread::text(change.ratio.interval, relative)
 }
 
 /// What the figure is: `get p99`, `on disk`.
@@ -214,10 +214,18 @@ fn by_what_rule(comparison: &Comparison<'_>) -> Vec<String> {
     }
     if exact > 0 {
         rules.push(format!(
-            "{} the same in all {unit} of a side. Where the sides differ the change is exact, and called worse or better \
-             without a test.",
+            "{} the same in all {unit} of a side. Where the sides differ the change is exact; it is called worse or better \
+             where chance alone would bring that about rarely enough, corrected for the number of such figures, which share \
+             the {percent} % with the tests.",
             have(exact)
         ));
+    }
+    let of_figures = comparison.figures.iter().filter_map(|figure| figure.change?.ratio.interval);
+    if of_figures.into_iter().any(|interval| interval.is_range()) {
+        rules.push(
+            "(a..b) are the least and the greatest ratio of any two observations: two on a side are too few for an interval."
+                .into(),
+        );
     }
     if tested + exact == 0 {
         rules.push(format!(
@@ -348,11 +356,18 @@ fn noises(comparison: &Comparison<'_>) -> Vec<String> {
     all
 }
 
+/// No machine has a load average like that: the kernel counts its threads.
+const MOST_LOAD: f64 = 1e9;
+
 /// How busy the machine was, where that was too much, or differed: in the median over trials.
 fn loads(comparison: &Comparison<'_>) -> Option<String> {
     let load = |side: &Side<'_>| {
         let trials = side.runs.iter().flat_map(|run| &run.trials);
-        let loads: Vec<f64> = trials.filter_map(|trial| trial.load_1min).collect();
+        // What no machine can have was written by something else, and would make any mean of it.
+        let loads: Vec<f64> = trials
+            .filter_map(|trial| trial.load_1min)
+            .filter(|load| (0.0..MOST_LOAD).contains(load))
+            .collect();
         median(&loads).map(|median| median.value)
     };
     let (base, new) = (load(&comparison.base)?, load(&comparison.new)?);
@@ -377,9 +392,7 @@ pub fn cells(comparison: &Comparison<'_>) -> Vec<String> {
         };
         format!("measured in BASE, failed in NEW: {} ({how}{reason})", cell.id())
     });
-    let failed = |cell: &Cell| comparison.broken.iter().any(|broken| broken.cell == *cell);
-    let only: Vec<_> =
-        comparison.only.iter().filter(|only| !(only.side == "BASE" && failed(&only.cell))).collect();
+    let only: Vec<_> = comparison.told_as_only().collect();
     all.extend(capped(&only, "cells on one side only", |only| {
         let other = if only.side == "BASE" { "NEW" } else { "BASE" };
         let tier = if only.cell.guarantee.tier() == Some(only.guarantee) {

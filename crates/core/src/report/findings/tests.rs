@@ -202,6 +202,68 @@ expect.winner = { stores = ["sqlite"] }
     assert_eq!(lacks(finding), "leveldb at 1B..1KiB, 100 records, incompressible");
 }
 
+/// A run of all that the quick preset of `crud` measures: every size, 100 records, at one guarantee.
+fn quick() -> Run {
+    let plan = plan::find("crud").unwrap();
+    let mut quick = plan.clone();
+    quick.apply_preset("quick").unwrap();
+    let mut samples = Vec::new();
+    for data in &quick.axes.data {
+        for size in &quick.axes.record_size {
+            for (index, store) in plan.claims_among.iter().enumerate() {
+                let ns = if store == "berkeleydb" { 1e6 } else { 1000.0 + 500.0 * index as f64 };
+                samples
+                    .push(Sample::new(store).data(*data).size(*size).records(quick.axes.records[0]).ns(ns));
+            }
+        }
+    }
+    run("box", &samples)
+}
+
+#[test]
+fn a_quick_run_gives_no_verdict_on_what_it_hardly_measured() {
+    let runs = [quick()];
+    let claims = plan::claims_of("crud", "", "test").unwrap().unwrap();
+    let merged = Merged::new(&runs, &["null"]).with_published(vec![claims], Vec::new());
+    let studies = check(&merged);
+    let finding = |says: &str| {
+        let mut checked = studies[0].checked.iter();
+        let checked = checked.find(|checked| checked.claim.says == says).unwrap_or_else(|| panic!("{says}"));
+        &checked.findings[0]
+    };
+    let fastest = finding("Berkeley DB is the fastest at inserting and updating");
+    assert_eq!((fastest.verdict, fastest.looks), (Verdict::SoFar, Verdict::NotReproduced));
+    assert_eq!(fastest.coverage, Some(Coverage { measured: 16, whole: 68 }));
+    assert_eq!((fastest.tally.disagree, fastest.tally.total()), (16, 16));
+    // Half of what is said of few records was measured.
+    let few = finding("Few records favour the flat folder over the nested");
+    assert_eq!(
+        (few.verdict, few.coverage),
+        (Verdict::Reproduced, Some(Coverage { measured: 32, whole: 64 }))
+    );
+    for width in [80, 100] {
+        let text = text(&merged, Style { width, colour: false });
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(
+            words.contains("so far: process 0/16 looks wrong (16 of 68 combinations measured)"),
+            "{text}"
+        );
+        assert!(words.contains("reproduced: process 32/32 (32 of 64 combinations measured)"), "{text}");
+    }
+    let mut bytes = Vec::new();
+    html::write(&merged, None, &mut bytes).unwrap();
+    let page = String::from_utf8(bytes).unwrap();
+    assert!(page.contains(
+        "so far</span> process; looks wrong; 0 of 16 checks agree; 16 of 68 combinations measured"
+    ));
+    let mut bytes = Vec::new();
+    json::write(&merged, &mut bytes).unwrap();
+    let document: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
+    let first = &document["findings"][0]["claims"][0]["findings"][0];
+    assert_eq!((&first["verdict"], &first["looks"]), (&"so-far".into(), &"not-reproduced".into()));
+    assert_eq!(first["coverage"], serde_json::json!({ "measured": 16, "whole": 68 }));
+}
+
 /// A run that has the places of the published tables that 100 small records have.
 fn like_the_paper(berkeleydb: f64, background: Background) -> Run {
     let stores = ["sqlite", "leveldb", "rocksdb", "berkeleydb", "flat-folder", "nested-folder"];
@@ -237,7 +299,10 @@ fn places_that_agree_are_counted() {
     // Figure 4.2 at 100 records below 10 KiB: Berkeley DB at insert, update and remove, and at half the gets.
     let alone = count(100.0);
     assert_eq!((alone.same, alone.close, alone.compared() + alone.absent), (14, 0, 170));
-    assert_eq!(alone.share(), Some(0.7));
+    // 20 of 170: too little of the table for a share.
+    assert_eq!(alone.share(), None);
+    let half = Agreement { same: 60, close: 10, other: 30, lacking: 0, absent: 100 };
+    assert_eq!((half.share(), Agreement { absent: 101, ..half }.share()), (Some(0.7), None));
     // As quick as SQLite, it is too close to call.
     let tied = count(1000.0);
     assert!(tied.close >= 14 && tied.same == 0, "{tied:?}");
@@ -280,4 +345,14 @@ fn a_run_without_the_tables_places_is_told_which_to_run() {
     let none =
         super::super::published::text(&beside_tables(&loaded), None, Style { width: 100, colour: false });
     assert!(none.contains("No published table was measured like this run"), "{none}");
+}
+
+#[test]
+fn a_build_with_assertions_is_no_evidence() {
+    let samples = [Sample::new("rocksdb").ns(1.0).distributed(true), Sample::new("lmdb")];
+    let runs = [run("box", &samples)];
+    let merged = Merged::new(&runs, &[]);
+    let pools = pools(&merged, &[Figure::of_row("get")]);
+    let cells: Vec<_> = pools[0][0].cells.values().collect();
+    assert!(cells[0]["rocksdb"].is_empty() && cells[0]["lmdb"].len() == 1, "{cells:?}");
 }

@@ -3,7 +3,8 @@
 use anstyle::{AnsiColor, Style as Paint};
 
 use super::{
-    Checked, Study, check, counts, evidence_line, label, lacks, mixed_tiers, score, telling, unheard,
+    Checked, Study, check, counts, covered, evidence_line, label, lacks, leaning, mixed_tiers, score,
+    telling, unheard,
 };
 use crate::claims::{Finding, Verdict};
 use crate::report::grid::{Grid, Item, Style, wrap};
@@ -94,7 +95,7 @@ fn paint(verdict: Verdict) -> Paint {
         Verdict::Reproduced => Paint::new().fg_color(Some(AnsiColor::Green.into())),
         Verdict::NotReproduced => Paint::new().bold().fg_color(Some(AnsiColor::Red.into())),
         Verdict::TooCloseToCall => Paint::new().fg_color(Some(AnsiColor::Yellow.into())),
-        Verdict::NotMeasured => Paint::new().dimmed(),
+        Verdict::SoFar | Verdict::NotMeasured => Paint::new().dimmed(),
     }
 }
 
@@ -104,7 +105,7 @@ fn of_claim(merged: &Merged<'_>, number: usize, checked: &Checked<'_>, style: St
         let alike: Vec<&Finding> =
             checked.findings.iter().filter(|finding| finding.verdict == verdict).collect();
         let [first, others @ ..] = alike.as_slice() else { continue };
-        let line = wrap(&groups(merged, verdict, &alike), style.width - 4, "  ");
+        let line = wrap(&groups(merged, checked, verdict, &alike), style.width - 4, "  ");
         // Painted after it was broken into lines, which count what shows.
         let line = line.replacen(verdict.name(), &style.paint(paint(verdict), verdict.name()), 1);
         out.extend(line.lines().map(|line| format!("    {line}\n")));
@@ -120,16 +121,27 @@ fn of_claim(merged: &Merged<'_>, number: usize, checked: &Checked<'_>, style: St
 }
 
 /// The groups that agree on a verdict.
-fn groups(merged: &Merged<'_>, verdict: Verdict, alike: &[&Finding]) -> String {
+fn groups(merged: &Merged<'_>, checked: &Checked<'_>, verdict: Verdict, alike: &[&Finding]) -> String {
     let scored = |finding: &&Finding| {
         let label = label(merged, &finding.scope);
+        let scored = format!("{label} {}", score(finding.tally));
         match verdict {
             Verdict::NotMeasured => label,
-            _ => format!("{label} {}", score(finding.tally)).trim_start().to_owned(),
+            Verdict::SoFar => format!("{scored} {}", leaning(finding.looks)).trim_start().to_owned(),
+            _ => scored.trim_start().to_owned(),
         }
     };
     let scores: Vec<String> = alike.iter().map(scored).collect();
-    format!("{}: {}", verdict.name(), scores.join("; "))
+    let mut words = format!("{}: {}", verdict.name(), scores.join("; "));
+    if verdict != Verdict::NotMeasured {
+        let mut parts: Vec<String> =
+            alike.iter().filter_map(|finding| covered(checked.claim, finding.coverage)).collect();
+        parts.dedup();
+        if !parts.is_empty() {
+            words.push_str(&format!(" ({})", parts.join("; ")));
+        }
+    }
+    words
 }
 
 /// The figures that tell, or what it would take to have them.

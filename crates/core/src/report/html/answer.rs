@@ -33,6 +33,9 @@ pub fn html(merged: &Merged<'_>, matrices: &[Option<Matrix>]) -> String {
         return "<p>No store competed in this run, so that there is no answer: see below what ran.</p>"
             .into();
     }
+    if !compared.is_empty() {
+        compared.push_str(&format!("<p class=\"note\">{}</p>", merged.memory.note()));
+    }
     compared + &list(&alone)
 }
 
@@ -163,6 +166,7 @@ fn address(key: &GroupKey) -> String {
     let mut parts = vec![format!("hardware={}", in_address(&key.hardware))];
     parts.push(format!("guarantee={}", in_address(&guarantee)));
     parts.extend(key.facets.iter().map(|(axis, value)| format!("{}={}", axis.name(), in_address(value))));
+    parts.extend((!key.method.is_empty()).then(|| format!("method={}", in_address(&key.method))));
     parts.join("&")
 }
 

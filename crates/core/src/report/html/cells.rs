@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use indexmap::IndexSet;
 use serde::Serialize;
 
-use crate::cell::{Cell, Data};
-use crate::report::matrix::{Matrix, Sorted, Why};
+use crate::cell::Data;
+use crate::report::matrix::{Matrix, Sorted, Why, position};
 use crate::report::merge::{Entry, Group, Merged};
 use crate::result::Outcome;
 use crate::units::{CountRange, SizeRange};
@@ -81,22 +81,19 @@ pub fn rows<'a>(merged: &'a Merged<'a>, matrices: &[Option<Matrix>]) -> Vec<Row<
 /// Adds why cells were left out, or what they say that can't do it.
 fn add_reasons<'a>(group: &'a Group<'a>, rows: &mut BTreeMap<Key<'a>, Row<'a>>) {
     let left_out: BTreeMap<_, &str> =
-        group.left_out.iter().map(|omitted| (position(&omitted.cell), omitted.reason)).collect();
+        group.left_out.iter().map(|o| ((position(&o.cell), o.cell.store.as_str()), o.reason)).collect();
     for row in rows.values_mut() {
         let Key { data, size, records, store, .. } = row.key;
         row.reason = match row.why {
-            Some(Why::LeftOut) => left_out.get(&(data, size, records, store)).copied(),
+            Some(Why::LeftOut) => left_out.get(&((data, size, records), store)).copied(),
             Some(Why::Unsupported) => row.entries.iter().find_map(|entry| match &entry.trial.outcome {
                 Outcome::Unsupported { message } => Some(message.as_str()),
                 _ => None,
             }),
+            Some(Why::NotRanked) => row.entries.iter().find_map(Entry::not_ranked),
             _ => None,
         };
     }
-}
-
-fn position(cell: &Cell) -> (Data, SizeRange, CountRange, &str) {
-    (cell.data, cell.record_size, cell.records, cell.store.as_str())
 }
 
 /// The stores of a group, by names that live as long as the runs.
@@ -139,7 +136,7 @@ pub struct Cells {
     succeeded: Vec<usize>,
     /// All trials.
     trials: Vec<usize>,
-    /// Why there is no figure; empty where there is one.
+    /// Why there is no figure, or why it is not ranked; empty where it is.
     why: Vec<&'static str>,
     /// The position of the reason among the page's reasons, where one is known.
     reason: Vec<Option<usize>>,
@@ -191,5 +188,16 @@ mod tests {
             reasons,
             [("lmdb", None), ("redb", Some("does not offer it")), ("unqlite", Some("not built"))]
         );
+    }
+
+    #[test]
+    fn a_build_that_is_not_ranked_has_its_reason_and_its_trials() {
+        let runs = [run("box", &[Sample::new("lmdb"), Sample::new("rocksdb").distributed(true)])];
+        let merged = Merged::new(&runs, &[]);
+        let matrices: Vec<_> = merged.groups.iter().map(|group| matrix(&merged, group)).collect();
+        let rows = rows(&merged, &matrices);
+        let of = |row: &Row<'_>| (row.why, row.reason.map(str::to_owned), row.succeeded());
+        assert_eq!(of(&rows[0]), (None, None, 1));
+        assert_eq!(of(&rows[1]), (Some(Why::NotRanked), Some("built with assertions".into()), 1));
     }
 }

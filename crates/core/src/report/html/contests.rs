@@ -17,7 +17,7 @@ pub struct Contests {
     spread: Vec<Option<f64>>,
     /// Blocks that were compared.
     blocks: Vec<Option<usize>>,
-    /// 0: the interval decided; 1: the threshold.
+    /// 0: the interval decided; 1: the threshold; 2: the clock, which can't tell the two apart.
     rule: Vec<Option<u8>>,
 }
 
@@ -40,7 +40,11 @@ impl Contests {
             (true, Some(_)) => 1,
             (false, _) => 2,
         });
-        self.rule[cell] = contender.rule.map(|rule| u8::from(rule == Rule::Threshold));
+        self.rule[cell] = contender.rule.map(|rule| match rule {
+            Rule::Interval => 0,
+            Rule::Threshold => 1,
+            Rule::Clock => 2,
+        });
         let Some(ratio) = contender.times_worse else { return };
         self.times[cell] = Some(rounded(ratio.ratio.value, 4));
         self.blocks[cell] = Some(ratio.blocks);

@@ -4,7 +4,8 @@ use super::markup::{element, escape, list};
 use crate::claims::{Evidence, Finding, Outcome, Verdict};
 use crate::column::Unit;
 use crate::report::findings::{
-    Checked, Study, check, counts, evidence_line, label, lacks, mixed_tiers, telling, unheard,
+    Checked, Counts, Study, check, counts, covered, evidence_line, label, lacks, leaning, mixed_tiers,
+    telling, unheard,
 };
 use crate::report::merge::Merged;
 
@@ -54,7 +55,7 @@ fn paragraph(class: &str, text: &str) -> String {
 fn table(merged: &Merged<'_>, study: &Study<'_>) -> String {
     let heads: String =
         Verdict::ALL.iter().map(|v| format!("<th scope=\"col\" class=\"n\">{}</th>", v.name())).collect();
-    let row = |(label, counts): (String, [usize; 4])| {
+    let row = |(label, counts): (String, Counts)| {
         let numbers: String = counts.iter().map(|count| format!("<td class=\"n\">{count}</td>")).collect();
         format!("<tr><th scope=\"row\">{}</th>{numbers}</tr>", escape(&label))
     };
@@ -71,7 +72,7 @@ fn class(verdict: Verdict) -> &'static str {
         Verdict::Reproduced => "yes",
         Verdict::NotReproduced => "no",
         Verdict::TooCloseToCall => "close",
-        Verdict::NotMeasured => "none",
+        Verdict::SoFar | Verdict::NotMeasured => "none",
     }
 }
 
@@ -113,7 +114,9 @@ fn of_finding(merged: &Merged<'_>, checked: &Checked<'_>, finding: &Finding) -> 
     } else {
         format!("{} of {} checks agree", finding.tally.agree, finding.tally.total())
     };
-    let parts = [escape(&label), score, escape(&why)];
+    let measured = covered(checked.claim, finding.coverage).filter(|_| finding.tally.total() > 0);
+    let looks = if finding.verdict == Verdict::SoFar { leaning(finding.looks) } else { "" };
+    let parts = [escape(&label), looks.into(), score, measured.unwrap_or_default(), escape(&why)];
     let parts: Vec<&str> = parts.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
     format!("{} {}", badge(finding.verdict), parts.join("; "))
 }

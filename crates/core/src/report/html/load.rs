@@ -3,6 +3,7 @@
 use super::markup::{element, escape};
 use crate::report::merge::Merged;
 use crate::report::slowdown::{Slowdown, slowdowns};
+use crate::report::spread;
 use crate::stats::Estimate;
 use crate::units::{grouped, rough_ns, three_digits};
 
@@ -38,10 +39,9 @@ fn row(slowdown: &Slowdown) -> String {
 }
 
 fn times(ratio: Estimate) -> String {
-    let interval = ratio.interval.map_or_else(String::new, |interval| {
-        format!(" [{}, {}]", three_digits(interval.low), three_digits(interval.high))
-    });
-    format!("{} times{interval}", three_digits(ratio.value))
+    let reach =
+        spread::text(ratio.interval, three_digits).map_or_else(String::new, |reach| format!(" {reach}"));
+    format!("{} times{reach}", three_digits(ratio.value))
 }
 
 #[cfg(test)]
@@ -59,5 +59,15 @@ mod tests {
         let runs = [blocks("box", &[block(1.0), block(1.5), block(1.2)])];
         let html = html(&Merged::new(&runs, &[]));
         assert!(html.contains("2.00 times [2.00, 2.00]"), "{html}");
+    }
+
+    #[test]
+    fn two_blocks_show_their_range() {
+        let block = |times: f64| {
+            let disturbed = Sample::new("lmdb").background(Background::Cpu(1)).ns(1000.0 * times);
+            vec![Sample::new("lmdb").ns(1000.0), disturbed]
+        };
+        let html = html(&Merged::new(&[blocks("box", &[block(2.0), block(2e3)])], &[]));
+        assert!(html.contains("63.2 times (2.00..2,000)"), "{html}");
     }
 }

@@ -6,8 +6,9 @@ use indexmap::IndexMap;
 
 use super::markup::{escape, list};
 use crate::cell::{Background, Cache, Cell, Data, Rate, Tuning};
+use crate::report::builds;
 use crate::report::column::COLUMNS;
-use crate::report::matrix::Matrix;
+use crate::report::matrix::{Matrix, position};
 use crate::report::merge::Merged;
 use crate::report::scope;
 use crate::report::summary::{self, Lists};
@@ -113,8 +114,10 @@ pub struct Doubts {
 impl Doubts {
     /// Those of all runs.
     pub fn new(merged: &Merged<'_>) -> Doubts {
-        let noise: Vec<String> = summary::noise_lines(merged).iter().map(|line| escape(line)).collect();
-        let rest = of_the_machine(merged);
+        let lines = |lines: Vec<String>| lines.iter().map(|line| escape(line)).collect::<Vec<_>>();
+        let (impossible, noise) = (lines(summary::doubt_lines(merged)), lines(summary::noise_lines(merged)));
+        let builds = lines(builds::not_ranked(merged));
+        let rest = [impossible, builds, of_the_machine(merged)].concat();
         // The last line about noise says what was done about it.
         let others = noise.len().saturating_sub(1) + rest.len();
         let few = few_trials(merged);
@@ -135,8 +138,7 @@ fn few_trials(merged: &Merged<'_>) -> Option<Few> {
     for group in &merged.groups {
         let mut cells: BTreeMap<_, usize> = BTreeMap::new();
         for cell in group.trials.iter().filter(|e| e.trial.ok().is_some()).map(|e| &e.trial.cell) {
-            let key = (cell.data, cell.record_size, cell.records, cell.store.as_str());
-            *cells.entry(key).or_default() += 1;
+            *cells.entry((position(cell), cell.store.as_str())).or_default() += 1;
         }
         cells.into_values().for_each(|trials| *counts.entry(trials).or_default() += 1);
     }

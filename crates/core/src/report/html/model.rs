@@ -11,13 +11,14 @@ use super::cells::{Cells, Key, Row};
 use super::contests::Contests;
 use super::latencies::Percentiles;
 use super::numbers::Figures;
+use super::prices::Prices;
 use super::timeline::Timelines;
 use crate::report::column::{COLUMNS, Column, Unit};
 use crate::report::matrix::{Matrix, operations};
 use crate::report::merge::{GuaranteeLabel, Merged};
 use crate::report::names;
-use crate::result::{Measured, OperationResult};
-use crate::stats::Better;
+use crate::result::{Measured, OperationResult, Run};
+use crate::stats::{Better, MIN_BLOCKS};
 use crate::units::{CountRange, SizeRange};
 
 /// The version of this layout, for those who read the page's data.
@@ -28,6 +29,8 @@ const LAYOUT: u32 = 1;
 pub struct Model<'a> {
     layout: u32,
     storebench: &'static str,
+    /// The days on which the runs were started.
+    measured: String,
     stores: Vec<Store<'a>>,
     /// The axes that tell groups apart.
     group_axes: Vec<GroupAxis>,
@@ -48,13 +51,19 @@ pub struct Model<'a> {
     operation: IndexMap<String, IndexMap<&'static str, Figures>>,
     /// Who won, by the rows' names.
     contests: IndexMap<String, Contests>,
+    /// What guarantees and loads cost.
+    prices: Prices,
     percentiles: Percentiles,
     timelines: Timelines,
+    /// From so many trials on figures have intervals; fewer have their range.
+    fewest_trials: usize,
 }
 
 #[derive(Debug, Serialize)]
 struct Store<'a> {
     name: &'a str,
+    /// The engine's versions in the runs.
+    version: String,
     /// Whether it is a part of the harness, which is shown and never wins.
     harness: bool,
     /// The position in the page's palette.
@@ -111,6 +120,7 @@ impl<'a> Model<'a> {
         Model {
             layout: LAYOUT,
             storebench: env!("CARGO_PKG_VERSION"),
+            measured: days(merged),
             group_axes,
             groups,
             data: super::cells::KINDS.map(crate::cell::Data::name).into(),
@@ -121,6 +131,8 @@ impl<'a> Model<'a> {
             trial: trial_figures(&rows, &columns),
             operation: operation_figures(&rows, &columns, &all_operations),
             contests: contests(&rows, matrices),
+            prices: Prices::new(merged, &rows, &all_operations),
+            fewest_trials: MIN_BLOCKS,
             percentiles: Percentiles::new(&rows, &all_operations),
             timelines: Timelines::new(&rows, &all_operations),
             cells: Cells::new(&rows, &names, &sizes, &counts, &reasons),
@@ -132,18 +144,36 @@ impl<'a> Model<'a> {
 }
 
 fn stores<'a>(merged: &Merged<'_>, names: &IndexSet<&'a str>) -> Vec<Store<'a>> {
+    let infos = || merged.runs.iter().flat_map(|run| &run.header.stores);
+    let versions = |name: &str| {
+        let all: IndexSet<&str> =
+            infos().filter(|info| info.name == name).map(|info| info.version.as_str()).collect();
+        all.into_iter().collect::<Vec<_>>().join(" and ")
+    };
     let store = |name: &&'a str| Store {
         name,
+        version: versions(name),
         harness: merged.is_harness(name),
         colour: names::palette_position(name),
     };
     names.iter().map(store).collect()
 }
 
+/// The days of the runs, from the first to the last.
+fn days(merged: &Merged<'_>) -> String {
+    let day = |run: &Run| run.header.started.chars().take_while(|c| *c != 'T').collect::<String>();
+    let days: BTreeSet<String> = merged.runs.iter().map(day).collect();
+    match (days.first(), days.last()) {
+        (Some(first), Some(last)) if first != last => format!("{first} to {last}"),
+        (first, _) => first.cloned().unwrap_or_default(),
+    }
+}
+
 /// The axes in which groups differ, or that name them, and each group's values.
 fn groups(merged: &Merged<'_>) -> (Vec<GroupAxis>, Vec<Group>) {
     let mut axes: IndexMap<&'static str, IndexSet<String>> = IndexMap::new();
     let mut groups = Vec::new();
+    let methods = merged.groups.iter().any(|group| !group.key.method.is_empty());
     for group in &merged.groups {
         let guarantee = GuaranteeLabel(group.key.asked, group.key.tier).to_string();
         let fixed = [("hardware", group.key.hardware.clone()), ("guarantee", guarantee)];
@@ -151,6 +181,7 @@ fn groups(merged: &Merged<'_>) -> (Vec<GroupAxis>, Vec<Group>) {
         let at = fixed
             .into_iter()
             .chain(facets)
+            .chain(methods.then(|| ("method", group.key.method.clone())))
             .map(|(id, value)| axes.entry(id).or_default().insert_full(value).0);
         groups.push(Group { at: at.collect(), title: merged.label(&group.key) });
     }
@@ -221,7 +252,7 @@ fn figures_of(trials: &[Vec<Trial<'_>>], column: &Column) -> Figures {
     for trials in trials {
         values.clear();
         values.extend(trials.iter().filter_map(|trial| column.of(trial.measured, trial.operation)));
-        figures.push(&values);
+        figures.push(&values, trials.len());
     }
     figures
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::stats::{self, Estimate, MeanKind};
+use crate::stats::{self, Estimate, MIN_BLOCKS, MeanKind};
 
 /// Significant digits of a figure; reports show three, and a fourth and fifth keep a second rounding from being seen.
 const DIGITS: i32 = 5;
@@ -17,14 +17,20 @@ pub struct Figures {
     mean: Vec<Option<f64>>,
     /// How far its interval reaches; `null` where there is none. Positive, `s`: a geometric mean `m`, whose interval is
     /// from `m / (1 + s)` to `m * (1 + s)`. Negative, `-h`: an arithmetic mean, whose interval is from `m - h` to `m + h`.
-    /// Zero: no spread.
+    /// Zero: no spread. Of two trials it is their range.
     spread: Vec<Option<f64>>,
+    /// Cells of which this figure is of two trials, though more succeeded.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    fewer: Vec<usize>,
 }
 
 impl Figures {
-    /// Adds the next cell's, from those of its trials.
-    pub fn push(&mut self, values: &[f64]) {
+    /// Adds the next cell's, from those of its trials, of which so many succeeded.
+    pub fn push(&mut self, values: &[f64], succeeded: usize) {
         let mean = stats::mean(values);
+        if values.len() < MIN_BLOCKS && succeeded >= MIN_BLOCKS {
+            self.fewer.push(self.mean.len());
+        }
         self.mean.push(mean.map(|(_, mean)| rounded(mean.value, DIGITS)));
         self.spread.push(mean.and_then(|(kind, mean)| spread(kind, &mean)));
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use indexmap::{IndexMap, IndexSet};
 
 use super::markup::escape;
+use crate::report::builds;
 use crate::report::merge::Merged;
 use crate::result::{RunHeader, TrialResult};
 use crate::store::{Setting, SettingSource};
@@ -42,15 +43,23 @@ fn of_store(merged: &Merged<'_>, store: &str, trials: &[&TrialResult]) -> String
             }
         }
     }
+    let builds: IndexSet<String> = trials
+        .iter()
+        .filter_map(|trial| Some(builds::words(trial.ok()?.store_build.as_ref()?)))
+        .map(|words| format!("<p>Build: {}</p>", escape(&words)))
+        .collect();
+    let builds: String = builds.into_iter().collect();
     let title = format!("{} <small>{}</small>", escape(store), escape(&versions.join(", ")));
     if table.is_empty() {
-        return format!("<details><summary>{title}</summary><p>No settings were recorded.</p></details>");
+        return format!(
+            "<details><summary>{title}</summary>{builds}<p>No settings were recorded.</p></details>"
+        );
     }
     let heads: String = tiers.keys().map(|tier| format!("<th scope=\"col\">{tier}</th>")).collect();
     let rows: String =
         table.iter().map(|(name, values)| row(name, values, &tiers, given.contains(name))).collect();
     format!(
-        "<details><summary>{title}</summary><div class=\"scroll\"><table><thead><tr><th scope=\"col\">setting</th>{heads}\
+        "<details><summary>{title}</summary>{builds}<div class=\"scroll\"><table><thead><tr><th scope=\"col\">setting</th>{heads}\
          </tr></thead><tbody>{rows}</tbody></table></div></details>"
     )
 }

@@ -71,12 +71,15 @@ fn of_table(merged: &Merged<'_>, table: &Table, here: &[&Beside<'_>], style: Sty
 pub fn in_words(agreement: Agreement) -> String {
     let Agreement { same, close, other, lacking, absent } = agreement;
     let compared = agreement.compared();
+    let agree = same + close;
+    let how = format!("{same} with the same winner, {close} too close to call with it; {other} have another");
     let mut words = match agreement.share() {
-        Some(share) => format!(
-            "{} of {compared} combinations agree ({}): {same} with the same winner, {close} too close to call with it; {other} have \
-             another.",
-            same + close,
-            Unit::Share.show(share)
+        Some(share) => {
+            format!("{agree} of {compared} combinations agree ({}): {how}.", Unit::Share.show(share))
+        }
+        None if compared > 0 => format!(
+            "So far, {agree} of {compared} combinations agree (too few of the table's {} for a share): {how}.",
+            agreement.total()
         ),
         None => "No combination can be compared.".into(),
     };

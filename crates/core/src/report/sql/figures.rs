@@ -59,6 +59,7 @@ fn figure(of_cell: &OfCell<'_>, operation: Option<&str>, column: &Column, tables
         ("hardware", text(of_cell.hardware)),
         ("cell", tables.cell(of_cell.cell)?),
         ("guarantee_given", optional(of_cell.tier.map(|tier| tier.name()), text)),
+        ("method", text(of_cell.method)),
         ("operation", optional(operation, text)),
         ("figure", text(column.id)),
         ("trials", integer(trials as u64)),
@@ -106,11 +107,13 @@ fn one(
         let rule = contender.rule.map(|rule| match rule {
             Rule::Interval => "interval",
             Rule::Threshold => "threshold",
+            Rule::Clock => "clock",
         });
         let fields: Vec<Field<'_>> = vec![
             ("hardware", text(&group.key.hardware)),
             ("cell", tables.cell(&entry.trial.cell)?),
             ("guarantee_given", optional(group.key.tier.map(|tier| tier.name()), text)),
+            ("method", text(&group.key.method)),
             ("contest", text(&row.figure.name)),
             ("figure", text(row.figure.column)),
             ("rank", integer(rank as u64 + 1)),

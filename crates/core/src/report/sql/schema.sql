@@ -68,6 +68,7 @@ CREATE TABLE trials (
     trial INTEGER PRIMARY KEY,
     run INTEGER NOT NULL REFERENCES runs,
     cell TEXT NOT NULL REFERENCES cells,
+    method TEXT NOT NULL,
     block INTEGER NOT NULL,
     position INTEGER NOT NULL,
     started TEXT NOT NULL,
@@ -84,6 +85,10 @@ CREATE TABLE trials (
     background_at_work_share REAL,
     guarantee_given TEXT,
     store_version TEXT,
+    store_build TEXT,
+    store_build_flags TEXT,
+    store_build_assertions INTEGER,
+    store_build_not_ranked TEXT,
     load_records INTEGER,
     load_value_bytes INTEGER,
     load_store_ns INTEGER,
@@ -112,7 +117,14 @@ CREATE TABLE trials (
     device_idle_written_bytes_per_s REAL,
     idle_share REAL,
     io_wait_share REAL,
-    cache_emptied_by TEXT
+    cache_emptied_by TEXT,
+    cache_left_warm TEXT,
+    audit_records INTEGER,
+    audit_read_back INTEGER,
+    audit_seen_gone INTEGER,
+    audit_removed INTEGER,
+    audit_reopened INTEGER,
+    audit_took_ns INTEGER
 );
 
 CREATE TABLE operations (
@@ -125,6 +137,8 @@ CREATE TABLE operations (
     put_back INTEGER NOT NULL,
     wall_ns INTEGER NOT NULL,
     sum_ns INTEGER NOT NULL,
+    rate_over_ns INTEGER NOT NULL,
+    harness_share REAL,
     value_bytes INTEGER NOT NULL,
     mean_ns REAL NOT NULL,
     stdev_ns REAL NOT NULL,
@@ -188,6 +202,12 @@ CREATE TABLE unknown (
     reason TEXT NOT NULL
 );
 
+CREATE TABLE doubts (
+    trial INTEGER NOT NULL REFERENCES trials,
+    figure TEXT NOT NULL,
+    reason TEXT NOT NULL
+);
+
 CREATE TABLE columns (
     figure TEXT PRIMARY KEY,
     title TEXT NOT NULL,
@@ -200,6 +220,7 @@ CREATE TABLE figures (
     hardware TEXT NOT NULL,
     cell TEXT NOT NULL REFERENCES cells,
     guarantee_given TEXT,
+    method TEXT NOT NULL,
     operation TEXT,
     figure TEXT NOT NULL REFERENCES columns,
     trials INTEGER NOT NULL,
@@ -216,6 +237,7 @@ CREATE TABLE contests (
     hardware TEXT NOT NULL,
     cell TEXT NOT NULL REFERENCES cells,
     guarantee_given TEXT,
+    method TEXT NOT NULL,
     contest TEXT NOT NULL,
     figure TEXT NOT NULL REFERENCES columns,
     rank INTEGER NOT NULL,

@@ -1,15 +1,17 @@
 //! Runs, trials and what they measured, as they were written down.
 
 use super::{Field, SqlValue, Tables, integer, optional, real, text, truth};
-use crate::result::{Counters, Device, Measured, OperationResult, Outcome, Run, TrialResult};
+use crate::report::method::Methods;
+use crate::result::{Audit, Counters, Device, Measured, OperationResult, Outcome, Run, TrialResult};
 use crate::store::{Setting, SettingSource};
 
 type Result = std::result::Result<(), String>;
 
 pub fn write(runs: &[Run], tables: &mut Tables<'_>) -> Result {
+    let methods = Methods::new(runs);
     let mut next_trial = 0;
-    for (index, run) in runs.iter().enumerate() {
-        let index = integer(index as u64);
+    for (number, run) in runs.iter().enumerate() {
+        let index = integer(number as u64);
         header(run, &index, tables)?;
         for left_out in &run.header.left_out {
             let cell = tables.cell(&left_out.cell)?;
@@ -17,7 +19,8 @@ pub fn write(runs: &[Run], tables: &mut Tables<'_>) -> Result {
             tables.insert("left_out", fields)?;
         }
         for result in &run.trials {
-            trial(result, &index, &integer(next_trial), tables)?;
+            let of_run = (&index, methods.of(number, &result.cell));
+            trial(result, of_run, &integer(next_trial), tables)?;
             next_trial += 1;
         }
     }
@@ -75,11 +78,18 @@ fn header(run: &Run, index: &SqlValue, tables: &mut Tables<'_>) -> Result {
     Ok(())
 }
 
-fn trial(result: &TrialResult, run: &SqlValue, id: &SqlValue, tables: &mut Tables<'_>) -> Result {
+/// One trial of a run, by that run's method.
+fn trial(
+    result: &TrialResult,
+    (run, method): (&SqlValue, String),
+    id: &SqlValue,
+    tables: &mut Tables<'_>,
+) -> Result {
     let mut fields: Vec<Field<'_>> = vec![
         ("trial", id.clone()),
         ("run", run.clone()),
         ("cell", tables.cell(&result.cell)?),
+        ("method", SqlValue::Text(method)),
         ("block", integer(u64::from(result.block))),
         ("position", integer(result.position)),
         ("started", text(&result.started)),
@@ -99,6 +109,7 @@ fn trial(result: &TrialResult, run: &SqlValue, id: &SqlValue, tables: &mut Table
     let Some(measured) = result.ok() else { return tables.insert("trials", fields) };
     fields.extend(of_trial(measured));
     fields.extend(measured.device.iter().flat_map(device));
+    fields.extend(measured.audit.iter().flat_map(audit));
     tables.insert("trials", fields)?;
     for (position, operation) in measured.operations.iter().enumerate() {
         of_operation(operation, position, id, tables)?;
@@ -107,10 +118,11 @@ fn trial(result: &TrialResult, run: &SqlValue, id: &SqlValue, tables: &mut Table
     counters("settle", measured.settle_counters.as_ref(), id, tables)?;
     settings("settings", &measured.settings, id, tables)?;
     settings("statistics", &measured.statistics, id, tables)?;
-    for unknown in &measured.unknown {
-        let fields =
-            vec![("trial", id.clone()), ("figure", text(&unknown.figure)), ("reason", text(&unknown.reason))];
-        tables.insert("unknown", fields)?;
+    let unknown = measured.unknown.iter().map(|unknown| ("unknown", &unknown.figure, &unknown.reason));
+    let doubts = measured.doubts.iter().map(|doubt| ("doubts", &doubt.figure, &doubt.reason));
+    for (table, figure, reason) in unknown.chain(doubts) {
+        let fields = vec![("trial", id.clone()), ("figure", text(figure)), ("reason", text(reason))];
+        tables.insert(table, fields)?;
     }
     Ok(())
 }
@@ -130,9 +142,14 @@ fn outcome(outcome: &Outcome) -> Vec<Field<'static>> {
 
 fn of_trial(measured: &Measured) -> Vec<Field<'static>> {
     let Measured { load, memory, cpu, disk, stored, written, processors, .. } = measured;
+    let build = measured.store_build.as_ref();
     vec![
         ("guarantee_given", text(measured.guarantee.name())),
         ("store_version", text(&measured.store_version)),
+        ("store_build", optional(build.map(|build| build.source.as_str()), text)),
+        ("store_build_flags", optional(build.and_then(|build| build.flags.as_deref()), text)),
+        ("store_build_assertions", optional(build.and_then(|build| build.assertions), truth)),
+        ("store_build_not_ranked", optional(build.and_then(|build| build.not_ranked.as_deref()), text)),
         ("load_records", integer(load.records)),
         ("load_value_bytes", integer(load.value_bytes)),
         ("load_store_ns", integer(load.store_ns)),
@@ -153,6 +170,18 @@ fn of_trial(measured: &Measured) -> Vec<Field<'static>> {
         ("idle_share", optional(processors.as_ref().map(|p| p.idle_share), real)),
         ("io_wait_share", optional(processors.as_ref().map(|p| p.io_wait_share), real)),
         ("cache_emptied_by", optional(measured.cache_emptied_by.as_deref(), text)),
+        ("cache_left_warm", optional(measured.cache_left_warm.as_deref(), text)),
+    ]
+}
+
+fn audit(audit: &Audit) -> Vec<Field<'static>> {
+    vec![
+        ("audit_records", integer(audit.records)),
+        ("audit_read_back", integer(audit.read_back)),
+        ("audit_seen_gone", integer(audit.seen_gone)),
+        ("audit_removed", integer(audit.removed)),
+        ("audit_reopened", integer(u64::from(audit.reopened))),
+        ("audit_took_ns", integer(audit.took_ns)),
     ]
 }
 
@@ -189,6 +218,8 @@ fn of_operation(
             ("put_back", integer(operation.put_back)),
             ("wall_ns", integer(operation.wall_ns)),
             ("sum_ns", integer(operation.sum_ns)),
+            ("rate_over_ns", integer(operation.rate_over_ns.unwrap_or(operation.sum_ns))),
+            ("harness_share", optional(operation.harness_share, real)),
             ("value_bytes", integer(operation.value_bytes)),
             ("mean_ns", real(latency.mean_ns)),
             ("stdev_ns", real(latency.stdev_ns)),

@@ -3,9 +3,10 @@
 use std::ffi::CStr;
 use std::fs::File;
 
-use rustix::fs::{Dir, FileType, Mode, OFlags};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
+use rustix::io::Errno;
 
-use super::path::{LEVEL_BYTES, is_temporary};
+use super::path::{CLOSED, CLOSED_DURABLE, LEVEL_BYTES, is_temporary};
 use crate::store::{Result, StoreError};
 
 /// How many files are made durable together.
@@ -84,6 +85,47 @@ fn syncfs_is_whole(_: &File) -> bool {
     false
 }
 
+/// How a store was left by whoever had it open last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Left {
+    /// It was not closed, or is new: temporary files may lie anywhere, and what is there may not be durable.
+    Open,
+    /// It was closed: there are no temporary files.
+    Closed,
+    /// It was closed, and all of it is durable.
+    Durable,
+}
+
+impl Left {
+    /// How the store below `root` was left. From now on it counts as open. No directory is listed for that, so that what
+    /// was cold stays so.
+    ///
+    /// # Errors
+    /// The system's own.
+    pub(super) fn take(root: &File) -> Result<Left> {
+        let removed = |name: &CStr| match rustix::fs::unlinkat(root, name, AtFlags::empty()) {
+            Ok(()) => Ok(true),
+            Err(Errno::NOENT) => Ok(false),
+            Err(error) => Err(StoreError::io("open a closed folder")(error)),
+        };
+        let (durable, closed) = (removed(CLOSED_DURABLE)?, removed(CLOSED)?);
+        Ok(if durable {
+            Left::Durable
+        } else if closed {
+            Left::Closed
+        } else {
+            Left::Open
+        })
+    }
+
+    /// Notes how a store is left. Where that fails nothing is lost but time: the next opening looks through all of it.
+    pub(super) fn note(root: &File, durable: bool) {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::CLOEXEC;
+        let name = if durable { CLOSED_DURABLE } else { CLOSED };
+        drop(rustix::fs::openat(root, name, flags, super::FILE_MODE));
+    }
+}
+
 /// What [`walk`] comes by.
 pub(super) enum Visit<'a> {
     /// A file, in its directory.
@@ -101,6 +143,8 @@ pub(super) fn walk(
     levels: usize,
     visit: &mut dyn FnMut(Visit<'_>) -> Result<()>,
 ) -> Result<()> {
+    #[cfg(test)]
+    LISTED.set(LISTED.get() + 1);
     for entry in Dir::read_from(directory).map_err(StoreError::io("list a directory"))? {
         let entry = entry.map_err(StoreError::io("list a directory"))?;
         let name = entry.file_name();
@@ -120,6 +164,12 @@ pub(super) fn walk(
         }
     }
     visit(Visit::Directory(directory))
+}
+
+#[cfg(test)]
+thread_local! {
+    /// Directories that this thread has listed.
+    pub(super) static LISTED: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
 }
 
 fn is_dots(name: &CStr) -> bool {
@@ -166,7 +216,7 @@ pub(super) fn count(root: &File, levels: usize) -> Result<u64> {
 pub(super) fn remove_temporaries(root: &File, levels: usize) -> Result<()> {
     walk(root, levels, &mut |visit| match visit {
         Visit::File(directory, name) if is_temporary(name) => {
-            rustix::fs::unlinkat(directory, name, rustix::fs::AtFlags::empty())
+            rustix::fs::unlinkat(directory, name, AtFlags::empty())
                 .map_err(StoreError::io("remove a temporary file"))
         }
         _ => Ok(()),

@@ -7,6 +7,13 @@ use crate::store::{Result, StoreError};
 /// What the names of files begin with that are being written and do not count yet.
 pub(super) const TEMPORARY_PREFIX: &str = ".storebench-tmp-";
 
+/// The file that stands at the root of a store that was closed, until it is opened again: what is being written has been
+/// put in place or removed. Its name is none that a key can have.
+pub(super) const CLOSED: &CStr = c".storebench-tmp-closed";
+
+/// The same, and all was durable when it was closed.
+pub(super) const CLOSED_DURABLE: &CStr = c".storebench-tmp-closed-durable";
+
 /// The longest name that the usual file systems take, in bytes; also the longest key of both layouts.
 pub(super) const MAX_NAME_BYTES: usize = 255;
 

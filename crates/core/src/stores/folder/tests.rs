@@ -5,7 +5,7 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use super::durable::GroupSync;
+use super::durable::{GroupSync, LISTED, Left};
 use super::{FLAT_FOLDER, Folder, Layout, NESTED_FOLDER};
 use crate::store::{Guarantee, OpenOptions, Store, StoreDef, StoreError};
 
@@ -183,4 +183,50 @@ fn directories_that_were_never_synced_stay_fresh() {
         1,
         "its own were synced, the other's were not"
     );
+}
+
+/// Directories that opening a store lists.
+fn listed_at_opening(def: &StoreDef, directory: &Path, guarantee: Guarantee) -> (Box<dyn Store>, u64) {
+    let before = LISTED.get();
+    let store = open(def, directory, guarantee);
+    (store, LISTED.get() - before)
+}
+
+#[test]
+fn a_store_that_was_closed_is_opened_without_listing_a_directory() {
+    use Guarantee::{Power, Process};
+    for def in [FLAT_FOLDER, NESTED_FOLDER] {
+        for (first, then) in [(Process, Process), (Power, Power), (Power, Process), (Process, Power)] {
+            let shown = format!("{}, {first} then {then}", def.name);
+            let directory = tempfile::tempdir().unwrap();
+            let store = open(&def, directory.path(), first);
+            store.session().unwrap().insert(KEY, b"one").unwrap();
+            store.close().unwrap();
+            let (store, listed) = listed_at_opening(&def, directory.path(), then);
+            assert_eq!(listed, 0, "{shown}");
+            assert_eq!(files(directory.path()).len(), 1, "{shown}: nothing but the record while it is open");
+            // As after a crash: it was never closed.
+            drop(store);
+            let (store, listed) = listed_at_opening(&def, directory.path(), then);
+            assert!(listed > 0, "{shown}");
+            assert_eq!(store.count().unwrap(), 1, "{shown}");
+            store.close().unwrap();
+            assert_eq!(open(&def, directory.path(), first).count().unwrap(), 1, "{shown}");
+        }
+    }
+}
+
+#[test]
+fn where_files_are_synced_one_by_one_only_what_may_not_be_durable_is_listed() {
+    for (closed_at, listed) in [(Guarantee::Power, false), (Guarantee::Process, true)] {
+        let directory = tempfile::tempdir().unwrap();
+        let store = open(&NESTED_FOLDER, directory.path(), closed_at);
+        store.session().unwrap().insert(KEY, b"one").unwrap();
+        store.close().unwrap();
+        let root = File::open(directory.path()).unwrap();
+        let left = Left::take(&root).unwrap();
+        let before = LISTED.get();
+        super::make_durable(&root, Layout::Nested, GroupSync::EachFile, left).unwrap();
+        assert_eq!(LISTED.get() > before, listed, "closed at {closed_at}");
+    }
 }

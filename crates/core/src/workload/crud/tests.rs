@@ -10,7 +10,7 @@ use crate::store::{OpenFn, OpenOptions, Result as StoreResult, Setting, StoreDef
 use crate::stores::MEMORY;
 use crate::units::SizeRange;
 
-fn crud(threads: u64) -> Crud {
+pub(super) fn crud(threads: u64) -> Crud {
     Crud {
         records: CountRange { from: 100, to: 500 },
         operations: 1000,
@@ -26,7 +26,7 @@ fn crud(threads: u64) -> Crud {
     }
 }
 
-fn run(plan: &Crud, open: OpenFn) -> Result<Done, Stop> {
+pub(super) fn run(plan: &Crud, open: OpenFn) -> Result<Done, Stop> {
     let size = SizeRange { from: 1, to: 300 };
     let records = Records::new(5, size, Pool::generate(Data::Incompressible, 5, size));
     let clock = Clock::new();
@@ -153,4 +153,23 @@ fn a_stall_lands_in_the_tail_of_an_open_loop_and_hides_in_a_closed_one() {
     );
     assert!(closed.series.len() >= 2 && closed.series.iter().any(|second| second.max_ns > 20_000_000));
     assert_eq!(closed.series.iter().map(|second| second.count).sum::<u64>(), closed.count);
+}
+
+#[test]
+fn which_records_are_chosen_does_not_depend_on_how_quick_the_store_is() {
+    let size = SizeRange { from: 200_000, to: 200_001 };
+    let records = Records::new(5, size, Pool::generate(Data::Incompressible, 5, size));
+    let (clock, plan) = (Clock::new(), crud(1));
+    let updated = |most| {
+        let mut share = plan.share(0, &records, &clock, true).unwrap();
+        share.versions.resize(100, 0);
+        let mut done = 0;
+        while done < 20 {
+            // Two such values fill a quantum.
+            done += share.fill_quantum(&records, Operation::Update, most, true);
+        }
+        share.versions
+    };
+    assert_eq!(updated(1), updated(2));
+    assert_eq!(updated(1), updated(8));
 }

@@ -4,11 +4,16 @@ use std::ffi::c_char;
 use std::path::Path;
 use std::ptr;
 
-use librocksdb_sys as ffi;
 use storebench_core::record::Key;
 
 use super::{Engine, c_path};
 use crate::CACHE_BYTES;
+
+/// RocksDB's C interface, as its header declares it.
+#[allow(non_camel_case_types, non_upper_case_globals, non_snake_case, dead_code, missing_docs, clippy::all)]
+mod ffi {
+    include!(concat!(env!("OUT_DIR"), "/rocksdb.rs"));
+}
 
 pub struct RocksDb {
     db: *mut ffi::rocksdb_t,

@@ -76,6 +76,7 @@ pub struct Statistics {
 unsafe extern "C" {
     pub fn sb_bdb_message() -> *const c_char;
     pub fn sb_bdb_version() -> *const c_char;
+    pub fn sb_bdb_code() -> *const c_void;
     pub fn sb_bdb_open(config: *const Config, out: *mut *mut Db) -> c_int;
     pub fn sb_bdb_close(db: *mut Db) -> c_int;
 

@@ -96,3 +96,13 @@ fn a_kill_takes_nothing() {
         assert_eq!(after_kill(&LEVELDB, tier), 3, "{tier}");
     }
 }
+
+#[test]
+fn it_is_told_whether_the_library_has_assertions() {
+    let folder = new_folder();
+    let build = opened(&LEVELDB, &folder, None, &[]).build().unwrap();
+    assert_eq!(build.not_ranked.is_some(), build.assertions.unwrap(), "{build:?}");
+    if build.source.contains("built by storebench") {
+        assert!(build.not_ranked.is_none() && build.flags.unwrap().contains("-DNDEBUG"));
+    }
+}

@@ -6,9 +6,9 @@ use std::ffi::c_int;
 use std::fs;
 use std::path::Path;
 
-use librocksdb_sys as ffi;
 use storebench_core::store::{OpenOptions, Result, Setting, SettingDef, StoreError};
 
+use super::ffi;
 use crate::stores::owned::Owned;
 use crate::stores::support::Given;
 

@@ -76,3 +76,18 @@ fn a_kill_takes_what_has_no_log() {
         assert_eq!(after_kill(&ROCKSDB, tier), left, "{tier}");
     }
 }
+
+/// Told by the mark in its file or archive; asked here of the system's linker, which knows shared libraries alone.
+#[test]
+fn it_is_told_whether_the_library_has_assertions() {
+    let folder = new_folder();
+    let build = opened(&ROCKSDB, &folder, None, &[]).build().unwrap();
+    let name = c"_ZN7rocksdb9SyncPoint11GetInstanceEv";
+    // SAFETY: the name is a string; the address is not used.
+    let sync_points = unsafe { !libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()).is_null() };
+    assert_eq!(build.assertions, Some(sync_points), "{build:?}");
+    assert_eq!(build.not_ranked.is_some(), sync_points, "{build:?}");
+    if build.source.contains("built by storebench") {
+        assert!(!sync_points && build.flags.unwrap().contains("-DNDEBUG"));
+    }
+}

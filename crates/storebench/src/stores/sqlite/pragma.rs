@@ -144,6 +144,14 @@ pub fn read(connection: &Connection, name: &str) -> Result<String> {
     }
 }
 
+/// The options that SQLite was compiled with and that change what it does: not its limits.
+pub fn compile_options(connection: &Connection) -> Result<Vec<String>> {
+    let mut statement = connection.prepare("PRAGMA compile_options").map_err(StoreError::engine)?;
+    let options = statement.query_map([], |row| row.get::<_, String>(0)).map_err(StoreError::engine)?;
+    let options: Vec<String> = options.collect::<rusqlite::Result<_>>().map_err(StoreError::engine)?;
+    Ok(options.into_iter().filter(|option| !option.starts_with("MAX_")).collect())
+}
+
 /// Every setting as this connection has it.
 pub fn read_all(connection: &Connection) -> Result<Vec<Setting>> {
     SETTINGS.iter().map(|def| Ok(Setting::read_back(def.name, read(connection, def.name)?))).collect()

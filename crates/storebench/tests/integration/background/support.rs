@@ -18,13 +18,15 @@ pub const SMALL: &str =
 
 /// Starts a load, which has its files in the directory.
 pub fn try_start(scratch: &Scratch, load: &str) -> Started {
+    let log = scratch.join("log");
+    let output = std::fs::File::create(&log).unwrap();
     let launch = Launch {
         program: Path::new(STOREBENCH),
         load: load.parse().unwrap(),
         folder: scratch.path(),
-        log: &scratch.join("log"),
+        log: &log,
     };
-    Load::start(launch, &AtomicBool::new(false)).unwrap()
+    Load::start(launch, output, &AtomicBool::new(false)).unwrap()
 }
 
 /// Starts a load that must be at work.

@@ -129,7 +129,7 @@ fn what_can_not_be_asked_is_told() {
         ("--records 5 --size 1KiB --mix get=80,put=20", Exit::BadValue, "put"),
         ("--records 5 --size 1KiB --guarantee default", Exit::BadValue, "process"),
         ("--records 5 --size 1KiB --store sqlit", Exit::UnknownStore, "did you mean sqlite"),
-        ("--records 5 --size 1KiB --guarantee process --store redb", Exit::Nothing, "does not offer"),
+        ("--records 5 --size 1KiB --guarantee process --store memory", Exit::Nothing, "does not offer"),
         ("--like nothing.csv:x", Exit::BadValue, "no folder and no part of a file"),
         ("--records 5 --size 1KiB --from nowhere", Exit::NotStorebench, "nowhere"),
     ] {
@@ -140,6 +140,32 @@ fn what_can_not_be_asked_is_told() {
     }
     let left = fs::read_dir(scratch.join("storebench-runs")).unwrap().count();
     assert_eq!(left, 0, "no folder without results");
+}
+
+#[cfg(feature = "redb")]
+#[test]
+fn a_store_that_promises_more_takes_part_and_the_answer_names_its_guarantee() {
+    let scratch = Scratch::new();
+    let ask = "advise --records 100 --size 100B --guarantee process";
+    let said = scratch.storebench(&format!("{ask} --store lmdb,redb --budget 3s")).ends(Exit::Success);
+    assert!(
+        said.out.contains("redb (power)") && said.out.contains("at a stronger guarantee than process"),
+        "{said}"
+    );
+    assert!(!said.out.contains("Out of the question"), "{said}");
+    let from = scratch.storebench("report latest --csv-long").ends(Exit::Success);
+    let of = |store: &str| -> std::collections::BTreeSet<String> {
+        let rows = from.out.lines().filter(|line| line.contains(&format!("{store}/")));
+        rows.map(|row| {
+            row.split(&format!("{store}/")).nth(1).unwrap().split([',', '/']).nth(3).unwrap().to_owned()
+        })
+        .collect()
+    };
+    assert_eq!(of("redb").into_iter().collect::<Vec<_>>(), ["power"]);
+    assert_eq!(of("lmdb").into_iter().collect::<Vec<_>>(), ["process"]);
+    // Alone, it is the answer, and says what it gives.
+    let alone = scratch.storebench(&format!("{ask} --store redb --from latest"));
+    assert!(alone.ends(Exit::Success).out.contains("Its guarantee is power, which is more than process"));
 }
 
 #[test]

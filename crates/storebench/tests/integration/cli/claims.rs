@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 use storebench_core::error::Exit;
-use storebench_core::plan;
+use storebench_core::plan::{self, Compression};
 
 use super::plans::OWN;
 use super::support::{Scratch, TINY};
@@ -42,6 +42,20 @@ fn claims_of_ones_own_go_with_the_run() {
     scratch
         .storebench("report latest --published")
         .complains(Exit::BadValue, &["no published table comes with the study"]);
+}
+
+#[test]
+fn a_narrowed_run_has_no_verdict_on_the_whole() {
+    let scratch = Scratch::new();
+    let sizes = OWN.replace("[\"1KiB..2KiB\"]", "[\"1KiB..2KiB\", \"2KiB..3KiB\", \"3KiB..4KiB\"]");
+    scratch.write("mine.toml", format!("{sizes}{CLAIM}"));
+    scratch.storebench("run mine.toml --preset one --record-size 1KiB..2KiB").ends(Exit::Success);
+    fs::remove_file(scratch.join("mine.toml")).unwrap();
+    let said = scratch.storebench("report latest").ends(Exit::Success);
+    assert!(said.out.contains("so far: process 1/1 looks right (1 of 3 combinations measured)"), "{said}");
+    let finding = &json(&scratch)["findings"][0]["claims"][0]["findings"][0];
+    assert_eq!((&finding["verdict"], &finding["looks"]), (&"so-far".into(), &"reproduced".into()));
+    assert_eq!(finding["coverage"], serde_json::json!({ "measured": 1, "whole": 3 }));
 }
 
 #[test]
@@ -101,6 +115,21 @@ fn every_claim_of_crud_is_checked_on_a_real_run() {
 }
 
 #[test]
+fn the_preset_of_the_paper_compresses_both_kinds_of_data_as_its_stores_did() {
+    let scratch = Scratch::new();
+    let mut plan = plan::find("crud").unwrap();
+    plan.apply_preset("paper").unwrap();
+    assert_eq!(plan.compression, Compression::On);
+    let small = "--background none --store leveldb,rocksdb --records 20 --record-size 1KiB..2KiB --trials 1 --operations 5";
+    scratch.storebench(&format!("run crud --preset paper {small}")).ends(Exit::Success);
+    for trial in scratch.results().trials {
+        let settings = &trial.ok().unwrap().settings;
+        let codec = settings.iter().find(|setting| setting.name == "compression").unwrap();
+        assert!(codec.value.to_lowercase().contains("snappy"), "{}: {codec:?}", trial.cell.id());
+    }
+}
+
+#[test]
 fn published_tables_stand_beside_a_run() {
     let scratch = Scratch::new();
     let study = TINY.replace("--records 20", "--records 100").replace("process", "default");
@@ -111,8 +140,9 @@ fn published_tables_stand_beside_a_run() {
         .ends(Exit::Success);
     let said = scratch.storebench("report latest --published hdd").ends(Exit::Success);
     assert!(said.out.contains("Published table hdd: hard disk, undisturbed"), "{said}");
+    let words = said.out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
-        said.out.contains("of 5 combinations agree") && said.out.contains("165 that this run does not have"),
+        words.contains("of 5 combinations agree") && words.contains("165 that this run does not have"),
         "{said}"
     );
     scratch

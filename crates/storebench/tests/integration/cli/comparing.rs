@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use serde_json::Value;
 use storebench_core::error::Exit;
 
-use super::support::{Scratch, TINY, fields};
+use super::support::{Scratch, TINY, another_run, fields};
 
 /// Copies of one run of five trials: `before` as it was, `after` with other noise, `slow` thrice as slow, `one` with one
 /// trial only, `other` of another machine, `broken` with failures in place of sqlite's results.
@@ -57,6 +57,7 @@ fn change(run: &Path, name: &str) {
         out.push_str(&format!("{trial}\n"));
     }
     fs::write(results, out).unwrap();
+    another_run(run, name);
     if name == "other" {
         let header = run.join("run.json");
         let text = fs::read_to_string(&header).unwrap();

@@ -80,6 +80,27 @@ fn a_full_disk_is_told_and_nothing_is_left_on_it() {
 }
 
 #[test]
+fn a_disk_without_room_for_the_marker_of_a_work_folder_is_left_as_it_was() {
+    let scratch = Scratch::new();
+    // Room for one more file or folder: for the work folder, and for nothing in it.
+    let script = format!("{FLAT} --at disk || code=$?; ls -A disk >listing; exit $code");
+    let Some(said) = on_a_disk(&scratch, "4m,nr_inodes=2", &script) else { return };
+    said.complains(Exit::DiskFull, &[".storebench-work", "make room"]);
+    assert_eq!(fs::read_to_string(scratch.join("listing")).unwrap(), "");
+}
+
+#[test]
+fn what_is_mounted_in_a_work_folder_stays() {
+    let scratch = Scratch::new();
+    let script = "work=disk/storebench-work-1; mkdir -p disk/theirs $work/inner; echo mine >disk/theirs/photo; \
+        echo '{\"pid\":4000000000,\"started\":1}' >$work/.storebench-work; mount --bind disk/theirs $work/inner; \
+        \"$sb\" clean disk || code=$?; cp disk/theirs/photo photo; exit $code";
+    let Some(said) = on_a_disk(&scratch, "4m", script) else { return };
+    said.complains(Exit::Failure, &["another file system is mounted on", "inner", "unmount it first"]);
+    assert_eq!(fs::read_to_string(scratch.join("photo")).unwrap(), "mine\n");
+}
+
+#[test]
 fn a_small_disk_is_no_full_disk() {
     let scratch = Scratch::new();
     let Some(said) = on_a_disk(&scratch, "4m", &format!("{FLAT} --at disk")) else { return };
@@ -120,10 +141,48 @@ fn a_disk_that_fills_up_in_a_trial_is_one_failed_result() {
 }
 
 #[test]
+fn a_store_that_fills_the_disk_of_the_results_is_one_failed_result() {
+    let scratch = Scratch::new();
+    let script = "\"$sb\" run crud --store fills,flat-folder,lies $tiny --out disk || code=$?; ls -A disk/crud-* >listing; \
+        \"$sb\" run --resume disk/crud-* >out 2>again || resumed=$?; echo $resumed >resumed; cp -r disk/crud-* run; exit $code";
+    let Some(said) = on_a_disk(&scratch, "4m", script) else { return };
+    let said = said.ends(Exit::TrialsFailed);
+    assert!(said.err.contains("failed: fills/") && said.err.contains("No space left on device"), "{said}");
+    let run = folder::read(&scratch.join("run")).unwrap();
+    let mut found = outcomes(&run);
+    found.sort_unstable();
+    assert_eq!(found, [("fills", "disk-full"), ("flat-folder", "ok"), ("lies", "wrong-data")]);
+    let left = fs::read_to_string(scratch.join("listing")).unwrap();
+    assert_eq!(
+        left, ".lock\nlogs\nreport.html\nresults.jsonl\nrun.json\n",
+        "the room that was kept is free again"
+    );
+    assert_eq!(fs::read_to_string(scratch.join("resumed")).unwrap(), "20\n", "nothing is left to run");
+}
+
+#[test]
+fn a_store_that_uses_up_the_inodes_of_the_results_is_one_failed_result() {
+    let scratch = Scratch::new();
+    let study = TINY.replace("--records 20", "--records 400");
+    let script = format!(
+        "mount -o remount,nr_inodes=150 disk; \
+         \"$sb\" run crud --store flat-folder,memory {study} --guarantee default --out disk >out || code=$?; \
+         cp -r disk/crud-* run; exit $code"
+    );
+    let script = script.replace("--guarantee process ", "");
+    let Some(said) = on_a_disk(&scratch, "64m", &script) else { return };
+    said.ends(Exit::TrialsFailed);
+    let run = folder::read(&scratch.join("run")).unwrap();
+    let mut found = outcomes(&run);
+    found.sort_unstable();
+    assert_eq!(found, [("flat-folder", "disk-full"), ("memory", "ok")]);
+}
+
+#[test]
 fn results_that_cannot_be_saved_end_the_run_which_goes_on_when_there_is_room() {
     let scratch = Scratch::new();
     // Room for some results and not for all.
-    let script = "head -c 992k /dev/zero >disk/filler; \
+    let script = "head -c 960k /dev/zero >disk/filler; \
         run=\"run crud --store flat-folder,null,memory --guarantee default --records 20 --record-size 1B..1KiB \
             --data incompressible --operations 5\"; \
         \"$sb\" $run --trials 8 --at . --out disk >out 2>err || code=$?; echo $code >code; \

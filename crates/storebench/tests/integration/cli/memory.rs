@@ -70,6 +70,30 @@ fn the_page_cache_counts_where_a_cgroup_tells_it() {
             Some(bytes) => assert!((at_least..at_most).contains(&bytes), "{store}: {bytes}"),
             None => assert!(why.is_some_and(|unknown| !unknown.reason.is_empty()), "{measured:?}"),
         }
+        let without = measured.memory.peak_without_mapped_files_bytes.unwrap();
+        assert!(without <= measured.memory.peak_above_base_bytes + (1 << 20), "{measured:?}");
+    }
+}
+
+/// `memory` shows a value where it lies, and the application copies it; `flat-folder` reads it into a buffer of its own.
+#[test]
+fn the_buffer_that_a_value_is_copied_into_counts_for_every_store() {
+    let peaks = |order: &str| {
+        let scratch = Scratch::new();
+        let narrow =
+            "--records 4 --record-size 1MiB --data incompressible --guarantee default --operations 5";
+        let arguments = format!("run crud --store memory,flat-folder {narrow} --trials 1 --order {order}");
+        said(&mut scratch.command(faulty(), &arguments)).ends(Exit::Success);
+        let run = scratch.results();
+        ["memory", "flat-folder"].map(|store| {
+            let trial = run.trials.iter().find(|trial| trial.cell.store == store).unwrap();
+            trial.ok().unwrap().memory.peak_above_base_bytes
+        })
+    };
+    let (reading, writing) = (peaks("get"), peaks("update"));
+    for (reading, writing) in reading.iter().zip(writing) {
+        let buffer = reading.saturating_sub(writing);
+        assert!((800 << 10..3 << 20).contains(&buffer), "{buffer} bytes more for values of 1 MiB");
     }
 }
 

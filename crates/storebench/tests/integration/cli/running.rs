@@ -7,7 +7,7 @@ use storebench::STORES;
 use storebench_core::cell::{Data, GuaranteeChoice};
 use storebench_core::error::Exit;
 use storebench_core::plan::Plan;
-use storebench_core::store::Guarantee;
+use storebench_core::store::{Guarantee, Kind};
 
 use super::support::{STOREBENCH, Scratch, TINY, assert_complete, faulty, outcomes, said};
 
@@ -27,6 +27,10 @@ fn every_store_runs_at_every_guarantee_that_it_offers() {
         let measured = trial.ok().unwrap();
         assert_eq!(Some(measured.guarantee), store.resolve(trial.cell.guarantee.tier()), "{}", store.name);
         assert_eq!(measured.store_version, (store.version)());
+        // How an engine was compiled is known of each.
+        let build = measured.store_build.as_ref();
+        let assertions = build.and_then(|build| build.assertions);
+        assert_eq!(assertions.is_some(), store.kind == Kind::Engine, "{}: {build:?}", store.name);
         assert_eq!(measured.operations.iter().map(|done| done.count).collect::<Vec<_>>(), [5; 4]);
         assert!(measured.disk.allocated_bytes > 0 && measured.stored.records == 25, "{}", store.name);
         assert!(measured.operations.iter().all(|done| done.latency.min_ns > 0 && done.sum_ns > 0));
@@ -42,6 +46,20 @@ fn every_store_runs_at_every_guarantee_that_it_offers() {
     for store in built() {
         assert!(table.contains(store.name), "{} is in no table\n{table}", store.name);
     }
+}
+
+#[test]
+fn a_precision_is_looked_for_after_planned_numbers_of_blocks() {
+    let scratch = Scratch::new();
+    // A store alone has nothing to be compared with: the first look ends it, and none comes before three blocks.
+    scratch.storebench(&format!("run crud {TINY} --store flat-folder --precision 5%")).ends(Exit::Success);
+    let run = scratch.results();
+    assert_eq!(run.header.looks, [3, 5, 8, 12, 20, 32]);
+    assert_complete(&run, 1, 3);
+    // Without a precision nothing is looked at.
+    let scratch = Scratch::new();
+    scratch.storebench(&format!("run crud {TINY} --store flat-folder")).ends(Exit::Success);
+    assert_eq!(scratch.results().header.looks, [0_u32; 0]);
 }
 
 #[test]
@@ -170,8 +188,9 @@ fn the_same_seed_gives_the_same_work_and_another_seed_other_work() {
         fs::read_to_string(scratch.join("notes")).unwrap()
     };
     let first = notes(1, "--data incompressible");
-    // Loaded, inserted, read, updated, removed and put back.
-    assert_eq!(first.lines().count(), 20 + 5 + 5 + 5 + 2 * 5, "{first}");
+    // Loaded, inserted, read, updated, removed, looked for and put back; then all 25 are read back, and 12 removed for good and
+    // looked for.
+    assert_eq!(first.lines().count(), 20 + 5 + 5 + 5 + 3 * 5 + 25 + 2 * 12, "{first}");
     assert_eq!(first, notes(1, "--data incompressible"));
     let keys = |notes: &str| {
         notes.lines().map(|line| line.split(' ').nth(1).unwrap().to_owned()).collect::<Vec<_>>()
@@ -181,6 +200,26 @@ fn the_same_seed_gives_the_same_work_and_another_seed_other_work() {
     assert_eq!(keys(&first), keys(&books), "the records are the same, their values are of another make");
     assert_ne!(first, books);
     assert_ne!(books, notes(1, "--data compressible"));
+}
+
+#[test]
+fn each_block_has_data_of_its_own_the_same_in_all_its_cells() {
+    let scratch = Scratch::new();
+    let how = TINY.replace("--trials 1", "--trials 2").replace("--records 20", "--records 20,30");
+    let mut command = scratch.command(faulty(), &format!("run crud --store notes {how}"));
+    said(command.env("STOREBENCH_TEST_NOTES", scratch.join("notes"))).ends(Exit::Success);
+    let notes = fs::read_to_string(scratch.join("notes")).unwrap();
+    // What each trial loaded: keys and values.
+    let lines: Vec<&str> = notes.lines().collect();
+    let is_load = |line: &&&str| line.starts_with("load ");
+    let trials = lines.chunk_by(|a, b| a.starts_with("load ") || !b.starts_with("load "));
+    let loaded: Vec<Vec<&str>> =
+        trials.map(|trial| trial.iter().filter(is_load).copied().collect()).collect();
+    let [a, b, c, d] = loaded.as_slice() else { panic!("{} trials", loaded.len()) };
+    assert_eq!((a.len() + b.len(), c.len() + d.len()), (50, 50), "20 and 30 records, in either order");
+    assert_eq!(a[..20], b[..20]);
+    assert_eq!(c[..20], d[..20]);
+    assert!(a.iter().all(|line| !c.contains(line) && !d.contains(line)), "{notes}");
 }
 
 #[test]

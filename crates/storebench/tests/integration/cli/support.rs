@@ -260,6 +260,14 @@ pub fn assert_complete(run: &Run, cells: usize, blocks: u32) {
     assert!(times.iter().all(|((_, block), times)| *times == 1 && *block < blocks), "{times:#?}");
 }
 
+/// Makes of a copy, which is refused beside its original, another run.
+pub fn another_run(run: &Path, name: &str) {
+    let header = run.join("run.json");
+    let mut value: Value = serde_json::from_str(&fs::read_to_string(&header).unwrap()).unwrap();
+    value["command"].as_array_mut().unwrap().push(name.into());
+    fs::write(&header, serde_json::to_string_pretty(&value).unwrap()).unwrap();
+}
+
 /// Says that a test, or a part of it, could not be done here. Past the test harness, which would swallow it.
 pub fn skipped(what: &str, why: &str) {
     let _ = writeln!(io::stderr(), "skipped: {what}: {why}");

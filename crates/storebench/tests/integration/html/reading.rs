@@ -4,9 +4,9 @@ use serde_json::json;
 
 use super::{hash, open};
 
-/// Whether all canvases are within their boxes, and the boxes within the page.
-const WITHIN: &str = "[...document.querySelectorAll('#drawn canvas')].every((canvas) => { \
-                      const [inner, outer] = [canvas, canvas.parentElement].map((e) => e.getBoundingClientRect()); \
+/// Whether all pictures are within their boxes, and the boxes within the page.
+const WITHIN: &str = "[...document.querySelectorAll('#drawn .chart svg')].every((svg) => { \
+                      const [inner, outer] = [svg, svg.parentElement].map((e) => e.getBoundingClientRect()); \
                       return inner.height > 0 && inner.bottom <= outer.bottom + 1 && inner.right <= outer.right + 1 \
                       && outer.right <= document.documentElement.clientWidth; })";
 
@@ -32,10 +32,10 @@ fn on_paper_charts_stay_within_their_boxes() {
 fn a_chart_without_points_is_words() {
     let Some(mut browser) = open("") else { return };
     browser.value("model.trial.memory_peak_above_base.mean.fill(0); drawAll()");
-    assert_eq!(browser.count("#memory canvas"), 0);
+    assert_eq!(browser.count("#memory .chart"), 0);
     assert!(browser.text("#memory .content").starts_with("Zero, and so not drawn on a log axis: "));
     browser.value("change({ off: new Set(model.stores.map((store) => store.name)) })");
-    assert_eq!(browser.count("#drawn canvas"), 0);
+    assert_eq!(browser.count("#drawn .chart"), 0);
     assert_eq!(browser.text("#memory .content"), "All stores are switched off.");
     browser.value(
         "change({ off: new Set() }); model.trial.memory_peak_above_base.mean.fill(null); drawMemory()",
@@ -50,10 +50,40 @@ fn curves_go_across_an_axis_that_has_values() {
     assert_eq!(browser.value("document.getElementById('choose-x').value"), json!("records"));
     browser.value("change({ records: 0 })");
     assert_eq!(browser.value("document.getElementById('choose-x').value"), json!("record_size"));
-    assert!(browser.count("#curves canvas") > 0);
+    assert!(browser.count("#curves .chart") > 0);
     browser.value("change({ record_size: 0 })");
-    assert_eq!((browser.count("#curves canvas"), browser.count("#curves select")), (0, 0));
+    assert_eq!((browser.count("#curves .chart"), browser.count("#curves select")), (0, 0));
     assert!(browser.text("#curves .content").contains("nothing to draw curves across"));
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+#[test]
+fn a_saved_chart_says_what_it_shows() {
+    let Some(mut browser) = open("#go=latency") else { return };
+    browser.value("window.saved = []; save = (name, type, text) => window.saved.push([name, type, text])");
+    browser.until("document.querySelector('#latency .chart svg') !== null");
+    browser.click("#latency .save button");
+    let saved = browser.value("saved[0]");
+    assert_eq!((&saved[0], &saved[1]), (&json!("get-latency-by-percentile.svg"), &json!("image/svg+xml")));
+    let svg = saved[2].as_str().unwrap();
+    for part in [
+        "xmlns=\"http://www.w3.org/2000/svg\"",
+        "get: latency by percentile",
+        "guarantee: ",
+        "trial",
+        "storebench ",
+    ] {
+        assert!(svg.contains(part), "{part}: {svg}");
+    }
+    // It stands alone: every colour is in it, and it is well-formed.
+    assert!(svg.contains("--c0:#"), "{svg}");
+    let parsed =
+        "new DOMParser().parseFromString(saved[0][2], 'image/svg+xml').querySelector('parsererror') === null";
+    assert_eq!(browser.value(parsed), json!(true));
+    browser.value("document.querySelectorAll('#latency .save button')[1].click()");
+    browser.until("saved.length === 2");
+    let png = browser.value("[saved[1][1], saved[1][2].size > 10000]");
+    assert_eq!(png, json!(["image/png", true]));
     assert_eq!(browser.complaints(), Vec::<String>::new());
 }
 
@@ -66,13 +96,13 @@ fn labels_have_room_and_axes_have_ticks() {
         assert!(ticks.len() >= 3, "{low} to {high}: {ticks:?}");
         assert!(ticks.iter().all(|tick| (f64::from(low)..=f64::from(high)).contains(tick)), "{ticks:?}");
     }
-    let kept = "(() => { const ctx = document.createElement('canvas').getContext('2d'); \
+    let kept = "(() => { const at = logScale(80, 8000, 60, 390); \
                 const counts = Array.from({ length: 63 }, (_, i) => 100 * (i + 1)); \
-                return withRoom({ min: 80, max: 8000, chart: { ctx, width: 390 } }, counts, grouped); })()";
+                return withRoom(counts.map((count) => ({ at: at(count), text: grouped(count) }))).map((tick) => tick.text); })()";
     let kept = browser.value(kept);
     let kept = kept.as_array().unwrap();
     assert!((3..12).contains(&kept.len()), "{kept:?}");
-    assert_eq!((&kept[0], &kept[kept.len() - 1]), (&json!(100), &json!(6300)));
+    assert_eq!((&kept[0], &kept[kept.len() - 1]), (&json!("100"), &json!("6,300")));
     assert_eq!(browser.value("show('bytes', 0)"), json!("0 B"));
     let low = "(() => { const { mean, spread } = model.trial.files; mean[0] = 1; spread[0] = -5; return figureOf(0, 'files').low; })()";
     assert_eq!(browser.value(low), json!(0));

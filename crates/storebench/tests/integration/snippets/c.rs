@@ -13,28 +13,28 @@ use crate::cli::support::Scratch;
 
 /// Where an engine is.
 enum Engine {
-    /// A library of the system; the variable that names the folder with its `include` and `lib`, where that is another.
-    System { link: &'static str, variable: &'static str },
+    /// The library that storebench is linked with; the folder with its `include` and `lib`, empty where it is the system's.
+    Library { link: &'static str, prefix: &'static str },
     /// In a crate that Cargo unpacked: how its folder's name begins, the header, and what is compiled.
     Crate { folder: &'static str, header: &'static str, sources: &'static [&'static str] },
-    /// In such a crate, and too large to be compiled again: its header alone.
-    Header { folder: &'static str, header: &'static str },
 }
 
 fn engine(store: &str) -> Engine {
     match store {
-        "berkeleydb" => Engine::System { link: "db", variable: "BERKELEYDB_DIR" },
-        "leveldb" => Engine::System { link: "leveldb", variable: "LEVELDB_DIR" },
-        "rocksdb" if cfg!(feature = "rocksdb-bundled") => {
-            Engine::Header { folder: "librocksdb-sys-", header: "rocksdb/c.h" }
-        }
-        "rocksdb" => Engine::System { link: "rocksdb", variable: "ROCKSDB_DIR" },
+        "berkeleydb" => library("db", option_env!("STOREBENCH_BERKELEYDB_PREFIX")),
+        "leveldb" => library("leveldb", option_env!("STOREBENCH_LEVELDB_PREFIX")),
+        "rocksdb" => library("rocksdb", option_env!("STOREBENCH_ROCKSDB_PREFIX")),
         "lmdb" => {
             Engine::Crate { folder: "lmdb-master-sys-", header: "lmdb.h", sources: &["mdb.c", "midl.c"] }
         }
         "unqlite" => Engine::Crate { folder: "unqlite-1", header: "unqlite.h", sources: &["unqlite.c"] },
         other => panic!("{other} has no code in C"),
     }
+}
+
+/// What the build script found of a library, where its store is built in.
+fn library(link: &'static str, prefix: Option<&'static str>) -> Engine {
+    Engine::Library { link, prefix: prefix.expect("the store is built in") }
 }
 
 /// The cache that Berkeley DB reads back is what it was asked for, rounded.
@@ -71,7 +71,7 @@ fn run(command: &mut Command, context: &dyn std::fmt::Display) -> Output {
     output
 }
 
-/// What the compiler needs so that a snippet finds its engine; nothing can be linked with a header alone.
+/// What the compiler needs so that a snippet finds its engine.
 fn engine_arguments(engine: &Engine, scratch: &Scratch) -> Vec<PathBuf> {
     let flag = |flag: &str, path: &Path| {
         let mut flag = OsString::from(flag);
@@ -80,12 +80,13 @@ fn engine_arguments(engine: &Engine, scratch: &Scratch) -> Vec<PathBuf> {
     };
     let in_crate = |folder, header| header_folder(folder, header).expect("cargo unpacked it");
     match engine {
-        Engine::Header { folder, header } => vec!["-isystem".into(), in_crate(folder, header)],
-        Engine::System { link, variable } => {
-            let prefix = std::env::var_os(variable).map(PathBuf::from).into_iter();
+        Engine::Library { link, prefix } => {
+            let prefix = Some(Path::new(prefix)).filter(|prefix| !prefix.as_os_str().is_empty()).into_iter();
             let folders = prefix
                 .flat_map(|prefix| [flag("-I", &prefix.join("include")), flag("-L", &prefix.join("lib"))]);
-            folders.chain([format!("-l{link}").into()]).collect()
+            // Those in C++ need its library behind them, where they are archives.
+            let cxx = if cfg!(target_vendor = "apple") { "-lc++" } else { "-lstdc++" };
+            folders.chain([format!("-l{link}").into(), cxx.into(), "-lm".into()]).collect()
         }
         Engine::Crate { folder, header, sources } => {
             let folder = in_crate(folder, header);
@@ -104,7 +105,7 @@ fn engine_arguments(engine: &Engine, scratch: &Scratch) -> Vec<PathBuf> {
 }
 
 /// Compiles a snippet with its driver.
-fn compile(shown: &Shown, engine: &Engine, arguments: &[PathBuf], scratch: &Scratch) -> PathBuf {
+fn compile(shown: &Shown, arguments: &[PathBuf], scratch: &Scratch) -> PathBuf {
     scratch.write("snippet.h", &shown.text);
     let program = scratch.join("driver");
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -115,9 +116,6 @@ fn compile(shown: &Shown, engine: &Engine, arguments: &[PathBuf], scratch: &Scra
     }
     if shown.setting("checkpoint_kbyte").is_some() {
         compiler.arg("-DWITH_LOG");
-    }
-    if matches!(engine, Engine::Header { .. }) {
-        compiler.arg("-fsyntax-only");
     }
     let driver = format!("tests/integration/snippets/drivers/{}.c", shown.store);
     run(compiler.arg("-o").arg(&program).arg(package.join(driver)).args(arguments), shown);
@@ -151,16 +149,13 @@ fn told(shown: &Shown, program: &Path, folder: &Path, writes: u32) -> BTreeMap<S
     told
 }
 
-/// Compiles and, where the engine can be linked, runs all code for a store.
+/// Compiles and runs all code for a store.
 fn check(store: &str) {
     let engine = &engine(store);
     let scratch = Scratch::new();
     let arguments = engine_arguments(engine, &scratch);
     for (number, shown) in snippets(def(store)).iter().enumerate() {
-        let program = compile(shown, engine, &arguments, &scratch);
-        if matches!(engine, Engine::Header { .. }) {
-            continue;
-        }
+        let program = compile(shown, &arguments, &scratch);
         let writes = if shown.tier == Guarantee::Power { 10 } else { 200 };
         let told = told(shown, &program, &scratch.join(&format!("store-{number}")), writes);
         for setting in shown.settings.iter().filter(|setting| setting.source == SettingSource::ReadBack) {
@@ -214,14 +209,14 @@ fn berkeleydb_keeps_its_log_short_and_nothing_outside_its_folder() {
     let arguments = engine_arguments(&engine, &scratch);
     for threads in [1, 2] {
         let shown = Shown::of(def("berkeleydb"), Guarantee::Process, threads, true);
-        let program = compile(&shown, &engine, &arguments, &scratch);
+        let program = compile(&shown, &arguments, &scratch);
         let folder = scratch.join(&format!("threads-{threads}"));
         told(&shown, &program, &folder, 20_000 / threads as u32);
         let log: u64 = files(&folder, "log.").iter().map(|file| file.metadata().unwrap().len()).sum();
         assert!((1..6 << 20).contains(&log), "{log} bytes of log with {shown}");
     }
     let shown = Shown::of(def("berkeleydb"), Guarantee::None, 1, false);
-    let program = compile(&shown, &engine, &arguments, &scratch);
+    let program = compile(&shown, &arguments, &scratch);
     let folder = scratch.join("none");
     told(&shown, &program, &folder, 10);
     assert_eq!(files(&folder, ""), [folder.join("records.db")]);

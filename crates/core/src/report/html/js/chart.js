@@ -1,201 +1,230 @@
-// One chart: Chart.js with log axes, intervals as whiskers, and the same figures as a table for those who can't see it.
+// One chart, drawn as SVG: axes, lines or points with intervals as whiskers, names beside the lines, and the same figures as
+// a table for those who can't see it.
 
+/** The charts that are in the page, by their elements. */
 const charts = new Map();
-/** While printing, charts have sizes of their own, which paper scales: its boxes are not known before. */
+/** While printing, charts have a width of their own, which paper scales: its boxes are not known before. */
 let printing = false;
-const PAPER = { wide: [760, 270], narrow: [400, 250] };
-const SHAPES = ["circle", "rect", "triangle", "rectRot", "star", "crossRot"];
-const DASHES = [[], [6, 3], [2, 3], [8, 3, 2, 3]];
+const PAPER = { wide: 760, narrow: 400 };
+const SHAPES = ["M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0Z", "M-4 -4H4V4H-4Z", "M0 -5L5 4H-5Z", "M0 -5.5L5.5 0L0 5.5L-5.5 0Z", "M-4 -4L4 4M-4 4L4 -4", "M-5 0H5M0 -5V5"];
+const DASHES = ["", "6 3", "2 3", "8 3 2 3"];
+/** Pixels around the plot: room for the ticks and titles of the axes. */
+const BELOW = 44;
+const ABOVE = 10;
+/** Between two names beside each other, from line to line. */
+const LEADING = 15;
+/** How near to a point the pointer must be, in pixels. */
+const NEAR = 40;
 
 const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-const colourOf = (store) => css(`--c${store.colour}`);
 
-/** Draws a whisker from the low to the high end of each point's interval. */
-const whiskers = {
-  id: "whiskers",
-  afterDatasetsDraw(chart) {
-    const { ctx } = chart;
-    chart.data.datasets.forEach((dataset, number) => {
-      const meta = chart.getDatasetMeta(number);
-      if (meta.hidden) return;
-      const { left, top, width, height } = chart.chartArea;
-      ctx.save();
-      ctx.beginPath();
-      ctx.rect(left, top, width, height);
-      ctx.clip();
-      ctx.strokeStyle = dataset.borderColor;
-      ctx.lineWidth = 1.5;
-      dataset.data.forEach((point, i) => {
-        if (point.low === null || point.low === undefined || !meta.data[i]) return;
-        const { x } = meta.data[i];
-        // On a log axis nothing is at or below zero.
-        const low = chart.scales.y.getPixelForValue(Math.max(point.low, chart.scales.y.min));
-        const high = chart.scales.y.getPixelForValue(point.high);
-        ctx.beginPath();
-        ctx.moveTo(x, low);
-        ctx.lineTo(x, high);
-        for (const y of [low, high]) {
-          ctx.moveTo(x - 4, y);
-          ctx.lineTo(x + 4, y);
-        }
-        ctx.stroke();
-      });
-      ctx.restore();
-    });
-  },
-};
-
-/** Ticks that an axis has at least. */
-const FEWEST = 3;
-
-/** Round values between two others, for a log axis; evenly spaced where decades have too few of them. */
-function roundValues(min, max, unit) {
-  const values = ofDecades(min, max, unit);
-  if (values.length >= FEWEST || !(max > min)) return values;
-  // In the unit that the values are shown in: 5 MiB is round, 5,000,000 bytes are not.
-  const scale = unit === "bytes" ? 1024 ** Math.max(0, Math.floor(Math.log2(min) / 10)) : 1;
-  const rough = (max - min) / scale / (FEWEST + 1);
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const step = power * scale * ([5, 2, 1].find((digit) => digit * power <= rough) || 1);
-  const even = [];
-  for (let number = Math.ceil(min / step); number * step <= max; number++) even.push(Number((number * step).toPrecision(9)));
-  return even;
-}
-
-/** In each decade as many values as there is room for; powers of 2 for bytes. */
-function ofDecades(min, max, unit) {
-  const values = [];
-  if (unit === "bytes") {
-    const step = Math.max(1, Math.round(Math.log2(max / min) / 7));
-    for (let power = Math.ceil(Math.log2(min)); 2 ** power <= max; power++) if (power % step === 0) values.push(2 ** power);
-    return values;
-  }
-  const decades = Math.log10(max / min);
-  const digits = decades < 0.7 ? [1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9] : decades < 1.5 ? [1, 2, 3, 5, 7] : decades < 3.5 ? [1, 2, 5] : [1];
-  for (let power = Math.floor(Math.log10(min)); 10 ** power <= max; power++)
-    for (const digit of digits) values.push(Number((digit * 10 ** power).toPrecision(2)));
-  return values.filter((value) => value >= min && value <= max);
-}
-
-/** A round value without the zeros that a measured one has. */
-const showRound = (unit, value) => show(unit, value).replace(/(\.\d*?)0+(?=\D|$)/, "$1").replace(/\.(?=\D|$)/, "");
-
-/** Of values on a log axis those whose labels have room beside each other, the last among them. */
-function withRoom(scale, values, label) {
-  const { ctx, width } = scale.chart;
-  const room = Math.max(1, width - 90) / Math.log(scale.max / scale.min);
-  const at = (value) => Math.log(value / scale.min) * room;
-  // A few may be turned, for which the height of a line is room enough.
-  if (values.length <= 6 && values.every((value, i) => i === 0 || at(value) - at(values[i - 1]) > 18)) return values;
-  ctx.save();
-  ctx.font = `12px ${Chart.defaults.font.family}`;
-  const half = (value) => ctx.measureText(label(value)).width / 2 + 4;
-  const apart = (a, b) => at(b) - at(a) > half(a) + half(b);
-  const kept = [];
-  for (const value of values) if (!kept.length || apart(kept.at(-1), value)) kept.push(value);
-  const last = values.at(-1);
-  if (kept.at(-1) !== last) {
-    while (kept.length && !apart(kept.at(-1), last)) kept.pop();
-    kept.push(last);
-  }
-  ctx.restore();
-  return kept;
-}
-
-function axis(options) {
-  const { title, unit, type, values, label, labels } = options;
-  const common = {
-    title: { display: true, text: title, color: css("--dim") },
-    grid: { color: css("--line"), tickLength: 4 },
-    border: { color: css("--line") },
-  };
-  const ticks = { color: css("--dim"), maxRotation: 50, autoSkipPadding: 8 };
-  if (type === "category") return { ...common, type, labels, offset: true, ticks: { ...ticks, autoSkip: false, maxRotation: 90 } };
-  if (values) {
-    const set = (scale) => (scale.ticks = withRoom(scale, values, label).map((value) => ({ value })));
-    return { ...common, type: "logarithmic", min: values[0] * 0.8, max: values.at(-1) * 1.25, afterBuildTicks: set, ticks: { ...ticks, autoSkip: false, callback: label } };
-  }
-  if (type === "linear") return { ...common, type, ticks: { ...ticks, callback: (value) => (label ? label(value) : show(unit, value)) } };
-  const set = (scale) => (scale.ticks = roundValues(scale.min, scale.max, unit).map((value) => ({ value })));
-  return { ...common, type: "logarithmic", afterBuildTicks: set, ticks: { ...ticks, callback: (value) => showRound(unit, value) } };
-}
-
-/** How far an axis reaches beyond the points, so that their intervals can be seen; a very wide one is cut off. */
-function reach(lines, axis) {
-  const points = lines.flatMap((line) => line.points);
-  const means = points.map((point) => point[axis]);
-  if (axis === "x") return { suggestedMin: Math.min(...means) / 1.2, suggestedMax: Math.max(...means) * 1.2 };
-  const [low, high] = [Math.min(...means), Math.max(...means)];
-  return {
-    suggestedMin: Math.max(low / 3, Math.min(low * 0.9, ...points.map((point) => point.low ?? point.y))),
-    suggestedMax: Math.min(high * 3, Math.max(high * 1.1, ...points.map((point) => point.high ?? point.y))),
-  };
-}
-
-function options(spec) {
-  return {
-    responsive: !printing,
-    devicePixelRatio: printing ? 2 : undefined,
-    maintainAspectRatio: false,
-    animation: false,
-    parsing: false,
-    normalized: true,
-    color: css("--text"),
-    layout: { padding: { right: 10 } },
-    interaction: { mode: "nearest", intersect: false },
-    scales: {
-      x: { ...axis(spec.x), ...(spec.x.type || spec.x.values ? {} : reach(spec.lines, "x")) },
-      y: { ...axis(spec.y), ...(spec.y.type === "linear" ? { beginAtZero: true } : reach(spec.lines, "y")) },
-    },
-    plugins: {
-      legend: { display: spec.lines.length > 1, labels: { color: css("--text"), usePointStyle: true, boxHeight: 6, padding: 8 } },
-      tooltip: { callbacks: { title: () => "", label: (item) => spec.tip(item.dataset.label, item.raw) } },
-    },
-  };
-}
-
-function dataset(line, number) {
-  const colour = line.colour ?? colourOf(line.store);
-  return {
-    label: line.name || line.store.name,
-    data: line.points,
-    borderColor: colour,
-    backgroundColor: colour,
-    borderWidth: 1.8,
-    borderDash: line.dash || DASHES[Math.floor(number / 5) % DASHES.length],
-    showLine: line.joined !== false,
-    pointStyle: SHAPES[number % SHAPES.length],
-    pointRadius: line.radius ?? 4,
-    pointHoverRadius: 6,
-    stepped: line.stepped || false,
-  };
+/** Makes an element of a picture; text is always put in as text. */
+function draw(tag, properties, ...children) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(properties || {})) if (value !== undefined && value !== null) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
 }
 
 /** Puts a chart into an element. It is drawn when it comes into view. */
 function chartIn(parent, spec) {
-  const canvas = make("canvas", { role: "img", "aria-label": `${spec.title}. The same figures follow as a table.` });
-  const figure = make("figure", {}, make("figcaption", {}, spec.title), make("div", { class: "canvas" }, canvas), asTable(spec));
+  const box = make("div", { class: "chart" });
+  const tip = make("div", { class: "tip", hidden: true });
+  const figure = make("figure", {}, make("figcaption", {}, spec.title), make("div", { class: "frame" }, box, tip), make("div", { class: "under" }, asTable(spec), saveButtons(spec)));
   parent.append(figure);
-  const draw = () => {
-    if (charts.has(canvas)) return;
-    if (printing) [canvas.width, canvas.height] = PAPER[canvas.closest(".multiples") ? "narrow" : "wide"];
-    charts.set(canvas, new Chart(canvas, { type: "line", data: { datasets: spec.lines.map(dataset) }, options: options(spec), plugins: [whiskers] }));
+  box.draw = () => {
+    if (charts.has(box)) return;
+    charts.set(box, spec);
+    drawIn(box, spec);
+    followPointer(box, spec, tip);
   };
-  canvas.draw = draw;
-  watcher.observe(canvas);
+  watcher.observe(box);
 }
 
 const watcher = new IntersectionObserver((entries) => {
   for (const { isIntersecting, target } of entries) if (isIntersecting) target.draw();
 }, { rootMargin: "300px" });
 
-const drawEveryChart = () => document.querySelectorAll("#drawn canvas").forEach((canvas) => canvas.draw());
+const drawEveryChart = () => document.querySelectorAll("#drawn .chart").forEach((box) => box.draw());
 
 /** Forgets all charts. */
 function clearCharts() {
   watcher.disconnect();
-  for (const chart of charts.values()) chart.destroy();
   charts.clear();
+}
+
+/** A chart has as many pixels as its box, so that its text is as large as the page's: another width is another picture. */
+let widthBefore = innerWidth;
+addEventListener("resize", () => {
+  if (printing || Math.abs(innerWidth - widthBefore) < 24) return;
+  widthBefore = innerWidth;
+  for (const [box, spec] of charts) drawIn(box, spec);
+});
+
+function drawIn(box, spec) {
+  const narrow = Boolean(box.closest(".multiples"));
+  const width = Math.max(280, printing ? PAPER[narrow ? "narrow" : "wide"] : box.clientWidth);
+  box.replaceChildren(picture(spec, width));
+}
+
+const nameOf = (line) => line.name || line.store.name;
+const colourOf = (line) => line.colour ?? `var(--c${line.store.colour})`;
+
+/** The picture of a chart that is so many pixels wide. */
+function picture(spec, width) {
+  const height = Math.round(Math.min(460, Math.max(260, width * 0.52)));
+  const above = ABOVE + legendHeight(spec, width);
+  const range = reach(spec.lines, "y");
+  const bottom = height - BELOW - turnedHeight(spec.x, width);
+  const y = scaleOf(spec.y, range, bottom, above);
+  const left = Math.max(...y.ticks.map((tick) => textWidth(tick.text)), 20) + 32;
+  const beside = namesBeside(spec, width);
+  const right = width - (beside ? Math.max(...spec.lines.map((line) => textWidth(nameOf(line)))) + 22 : 12);
+  const x = scaleOf(spec.x, spec.x.type || spec.x.values ? linearReach(spec.lines) : reach(spec.lines, "x"), left, right);
+  const plot = { left, right, above, bottom, width, height, x, y };
+  const svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${spec.title}. The same figures follow as a table.` });
+  svg.append(axes(spec, plot), ...spec.lines.map((line, number) => series(line, number, plot)));
+  if (beside) svg.append(...names(spec, plot));
+  else if (hasLegend(spec)) svg.append(legend(spec, width));
+  return svg;
+}
+
+const linearReach = (lines) => [0, Math.max(...lines.flatMap((line) => line.points.map((point) => point.x)))];
+
+/** Whether the lines' names stand at their ends: where they are joined, and there is room. */
+const namesBeside = (spec, width) => width >= 480 && spec.lines.every((line) => line.joined !== false);
+
+/** Names along an axis are turned where they are many or long. */
+const turned = (axis, width) => axis.labels?.length > 1 && Math.max(...axis.labels.map((text) => textWidth(text) + 12)) * axis.labels.length > width - 100;
+const turnedHeight = (axis, width) => (turned(axis, width) ? Math.min(90, Math.max(...axis.labels.map((text) => textWidth(text))) * 0.72) : 0);
+
+function axes(spec, { left, right, above, bottom, width, height, x, y }) {
+  const group = draw("g", { class: "axes" });
+  const across = spec.x.labels ? x.ticks : withRoom(x.ticks.filter((tick) => tick.text));
+  for (const { at, text } of across) {
+    const place = turned(spec.x, width) ? { transform: `translate(${at} ${bottom + 14}) rotate(-45)`, "text-anchor": "end" } : { x: at, y: bottom + 17, "text-anchor": "middle" };
+    group.append(draw("line", { x1: at, x2: at, y1: above, y2: bottom + 4 }), draw("text", place, text));
+  }
+  for (const { at, text } of spread(y.ticks)) group.append(draw("line", { x1: left - 4, x2: right, y1: at, y2: at }), draw("text", { x: left - 8, y: at + 4, "text-anchor": "end" }, text));
+  const middle = (above + bottom) / 2;
+  group.append(
+    draw("text", { class: "title", x: (left + right) / 2, y: height - 6, "text-anchor": "middle" }, spec.x.title),
+    draw("text", { class: "title", transform: `translate(13 ${middle}) rotate(-90)`, "text-anchor": "middle" }, spec.y.title));
+  return group;
+}
+
+/** Of ticks one above the other those that have room. */
+function spread(ticks) {
+  const kept = [];
+  for (const tick of ticks) if (!kept.length || Math.abs(kept.at(-1).at - tick.at) >= LEADING) kept.push(tick);
+  return kept;
+}
+
+/** A line, or points, with whiskers from the low to the high end of each interval. */
+function series(line, number, { above, bottom, x, y }) {
+  const colour = colourOf(line);
+  const group = draw("g", { class: "series", style: `--c:${colour}` });
+  const within = (value) => Math.min(bottom, Math.max(above, y.at(value)));
+  const at = line.points.map((point) => [x.at(point.x), y.at(point.y)]);
+  if (line.joined !== false && at.length > 1)
+    group.append(draw("path", { class: "line", d: `M${at.map((pair) => pair.map((px) => px.toFixed(1)).join(" ")).join("L")}`, "stroke-dasharray": DASHES[Math.floor(number / 5) % DASHES.length] }));
+  line.points.forEach((point, i) => {
+    const [px, py] = at[i];
+    if (point.low !== null && point.low !== undefined) {
+      const [low, high] = [within(point.low), within(point.high)];
+      group.append(draw("path", { class: "whisker", d: `M${px} ${low}V${high}M${px - 4} ${low}h8M${px - 4} ${high}h8` }));
+    }
+    group.append(draw("path", { class: "mark", d: SHAPES[number % SHAPES.length], transform: `translate(${px.toFixed(1)} ${py.toFixed(1)}) scale(${(line.radius ?? 4) / 4.5})` }));
+  });
+  return group;
+}
+
+/** Names at the ends of their lines, moved apart where they would stand on each other. */
+function names(spec, { right, above, bottom, x, y }) {
+  const ends = spec.lines.map((line, number) => {
+    const last = line.points.at(-1);
+    return { line, number, from: [x.at(last.x), y.at(last.y)], at: y.at(last.y) };
+  }).sort((a, b) => a.at - b.at);
+  apart(ends, above + 4, bottom - 2);
+  return ends.map(({ line, number, from, at }) => {
+    const group = draw("g", { class: "name", "data-line": number, style: `--c:${colourOf(line)}` });
+    group.append(draw("path", { class: "leader", d: `M${from[0] + 5} ${from[1]}L${right + 12} ${at}` }), draw("text", { x: right + 16, y: at + 4 }, nameOf(line)));
+    return group;
+  });
+}
+
+/** Moves what is sorted by `at` apart, within bounds. */
+function apart(ends, above, bottom) {
+  ends.forEach((end, i) => (end.at = Math.max(end.at, above, i ? ends[i - 1].at + LEADING : above)));
+  for (let i = ends.length - 1; i >= 0; i--) ends[i].at = Math.min(ends[i].at, i < ends.length - 1 ? ends[i + 1].at - LEADING : bottom);
+}
+
+/** Where the names of a legend stand, from line to line. */
+function legendPlaces(spec, width) {
+  let [left, row] = [0, 0];
+  return spec.lines.map((line) => {
+    const wide = textWidth(nameOf(line)) + 34;
+    if (left && left + wide > width - 40) [left, row] = [0, row + 1];
+    const place = { left: left + 36, row };
+    left += wide;
+    return place;
+  });
+}
+
+/** A single set of points needs no name; a single line has one. */
+const hasLegend = (spec) => spec.lines.length > 1 || spec.lines.every((line) => line.joined !== false);
+
+function legendHeight(spec, width) {
+  if (!hasLegend(spec) || namesBeside(spec, width)) return 0;
+  return (legendPlaces(spec, width).at(-1).row + 1) * 18 + 4;
+}
+
+function legend(spec, width) {
+  const group = draw("g", { class: "legend" });
+  legendPlaces(spec, width).forEach(({ left, row }, number) => {
+    const line = spec.lines[number];
+    const entry = draw("g", { class: "name", "data-line": number, style: `--c:${colourOf(line)}`, transform: `translate(${left} ${ABOVE + 6 + row * 18})` });
+    entry.append(draw("path", { class: "mark", d: SHAPES[number % SHAPES.length] }), draw("text", { x: 10, y: 4 }, nameOf(line)));
+    group.append(entry);
+  });
+  return group;
+}
+
+/** Shows the figures of the point that the pointer is nearest to, and dims the other lines; a name does so too. */
+function followPointer(box, spec, tip) {
+  const show = (number, text, [left, top] = []) => {
+    const svg = $("svg", box);
+    svg.classList.toggle("dimming", number !== null);
+    [...svg.querySelectorAll(".series")].forEach((series, i) => series.classList.toggle("on", i === number));
+    svg.querySelectorAll(".name").forEach((name) => name.classList.toggle("on", Number(name.dataset.line) === number));
+    tip.hidden = !text;
+    tip.textContent = text || "";
+    if (text) tip.style.left = `${Math.max(0, Math.min(left + 12, box.clientWidth - tip.offsetWidth))}px`;
+    if (text) tip.style.top = `${top < 44 ? top + 18 : top - 34}px`;
+  };
+  box.addEventListener("pointermove", (event) => {
+    const name = event.target.closest?.(".name");
+    if (name) return show(Number(name.dataset.line), "");
+    const near = nearest(box, spec, event);
+    return near ? show(near.number, spec.tip(nameOf(near.line), near.point), near.at) : show(null, "");
+  });
+  box.addEventListener("pointerleave", () => show(null, ""));
+}
+
+/** The point nearest to the pointer, if one is near. */
+function nearest(box, spec, event) {
+  const bounds = box.getBoundingClientRect();
+  const at = [event.clientX - bounds.left, event.clientY - bounds.top];
+  let best = null;
+  [...box.querySelectorAll(".series")].forEach((series, number) => {
+    [...series.querySelectorAll(".mark")].forEach((mark, i) => {
+      const place = mark.getBoundingClientRect();
+      const [px, py] = [place.x + place.width / 2 - bounds.left, place.y + place.height / 2 - bounds.top];
+      const distance = Math.hypot(px - at[0], py - at[1]);
+      if (distance < (best?.distance ?? NEAR)) best = { distance, number, line: spec.lines[number], point: spec.lines[number].points[i], at: [px, py] };
+    });
+  });
+  return best;
 }
 
 function asTable(spec) {
@@ -204,7 +233,7 @@ function asTable(spec) {
     if (!details.open || $("table", details)) return;
     const body = make("tbody");
     for (const line of spec.lines)
-      for (const point of line.points) body.append(make("tr", {}, ...spec.row(line.name || line.store.name, point).map((text) => make("td", {}, text))));
+      for (const point of line.points) body.append(make("tr", {}, ...spec.row(nameOf(line), point).map((text) => make("td", {}, text))));
     const head = make("thead", {}, make("tr", {}, ...spec.head.map((text) => make("th", { scope: "col" }, text))));
     details.append(make("div", { class: "scroll" }, make("table", {}, head, body)));
   });

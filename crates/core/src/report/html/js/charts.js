@@ -11,7 +11,8 @@ function emptied(id) {
 /** Zero has no place on a log axis. */
 const positive = (points) => points.filter((point) => point.x > 0 && point.y > 0);
 
-const figuresText = (column, point) => showFigure(column.unit, { mean: point.y, low: point.low, high: point.high });
+const pointText = (unit, point) => showFigure(unit, { mean: point.y, low: point.low ?? null, high: point.high ?? null, range: point.range });
+const figuresText = (column, point) => pointText(column.unit, point);
 
 /** Says which of some stores are zero, which a log axis has no room for. */
 function noteZeros(content, names) {
@@ -65,7 +66,7 @@ function curveLines(column, x, data, fixed) {
       const store = storeOf(cell);
       if (!lines.has(store)) lines.set(store, []);
       const at = x === "records" ? model.records[number].at : model.sizes[number].at;
-      lines.get(store).push({ x: at, y: figure.mean, low: figure.low, high: figure.high, at: number });
+      lines.get(store).push({ x: at, y: figure.mean, low: figure.low, high: figure.high, range: figure.range, at: number });
     }
   }
   return [...lines].map(([store, points]) => ({ store, points }));
@@ -88,7 +89,7 @@ function curve(column, x, data, fixed, lines) {
     y: { title: what, unit: column.unit },
     lines,
     tip: (store, point) => `${store}, ${name(point.at)}: ${figuresText(column, point)}`,
-    head: ["store", ofRecords ? "records" : "record size", `${what} [95 % interval]`],
+    head: ["store", ofRecords ? "records" : "record size", `${what} ${reachTitle()}`],
     row: (store, point) => [store, name(point.at), figuresText(column, point)],
   };
 }
@@ -168,7 +169,7 @@ function drawSpace() {
     const efficiency = figureOf(cell, "space_efficiency");
     const latency = figureOf(cell, "latency_mean", state.op);
     if (!efficiency?.mean || !latency) continue;
-    lines.push({ store: storeOf(cell), joined: false, radius: 6, points: [{ x: 1 / efficiency.mean, y: latency.mean, low: latency.low, high: latency.high }] });
+    lines.push({ store: storeOf(cell), joined: false, radius: 6, points: [{ x: 1 / efficiency.mean, y: latency.mean, low: latency.low, high: latency.high, range: latency.range }] });
   }
   if (!lines.length) return say("space", "No store that is switched on has both figures here.");
   chartIn(emptied("space"), {
@@ -177,8 +178,8 @@ function drawSpace() {
     y: { title: `${state.op}, mean latency`, unit: "ns" },
     lines,
     tip: (store, point) => `${store}: ${show("ns", point.y)}, ${threeDigits(point.x)} bytes on disk per byte`,
-    head: ["store", "bytes on disk per byte of values", "mean latency [95 % interval]"],
-    row: (store, point) => [store, threeDigits(point.x), showFigure("ns", { mean: point.y, low: point.low, high: point.high })],
+    head: ["store", "bytes on disk per byte of values", `mean latency ${reachTitle()}`],
+    row: (store, point) => [store, threeDigits(point.x), pointText("ns", point)],
   });
 }
 
@@ -201,24 +202,26 @@ function sideBySide(id, operation, sets, title, columns) {
   const tones = ["--c0", "--c2", "--c1", "--c6", "--c3", "--c8"];
   const lines = sets.map((set, number) => ({
     name: set.value,
-    colour: css(tones[number % tones.length]),
+    colour: `var(${tones[number % tones.length]})`,
     joined: false,
     radius: 5,
     points: set.cells.map((cell) => {
       const figure = figureOf(cell, "latency_mean", operation);
-      return figure && { x: names.indexOf(storeOf(cell).name), y: figure.mean, low: figure.low, high: figure.high, store: storeOf(cell).name };
+      return figure && { x: names.indexOf(storeOf(cell).name), y: figure.mean, low: figure.low, high: figure.high, range: figure.range, store: storeOf(cell).name };
     }).filter(Boolean),
   })).filter((line) => line.points.length);
   if (!lines.length) return say(id, "No store that is switched on has a figure here.");
   const content = emptied(id);
   chartIn(content, {
     title,
+    // Its points are of several groups, which the names of the sets tell apart.
+    ofGroups: true,
     x: { title: "", type: "category", labels: names },
     y: { title: `${operation}, mean latency`, unit: "ns" },
     lines,
-    tip: (value, point) => `${point.store}, ${value}: ${showFigure("ns", { mean: point.y, low: point.low, high: point.high })}`,
-    head: ["", "store", "mean latency [95 % interval]"],
-    row: (value, point) => [value, point.store, showFigure("ns", { mean: point.y, low: point.low, high: point.high })],
+    tip: (value, point) => `${point.store}, ${value}: ${pointText("ns", point)}`,
+    head: ["", "store", `mean latency ${reachTitle()}`],
+    row: (value, point) => [value, point.store, pointText("ns", point)],
   });
   content.append(pricesTable(sets, names, columns));
 }
@@ -234,19 +237,10 @@ function pricesTable(sets, names, columns) {
   return make("div", { class: "scroll" }, make("table", {}, make("thead", {}, head), body));
 }
 
-/**
- * What one set costs in times of the first. Its interval comes from those of both means, whose distances on a log axis add up
- * like the sides of a right angle, as they were measured independently of each other.
- */
+/** What one set costs in times of the first: paired by block, as the data say. */
 function ratioText(cells, number, operation) {
-  const [first, other] = [cells[0], cells[number]].map((cell) => (cell === undefined ? null : figureOf(cell, "latency_mean", operation)));
-  if (!first || !other) return "–";
-  const times = `${threeDigits(other.mean / first.mean)} ×`;
-  if (![first.low, other.low].every((low) => low > 0)) return times;
-  const side = (a, b) => Math.exp(Math.hypot(Math.log(a), Math.log(b)));
-  const low = other.mean / first.mean / side(other.mean / other.low, first.high / first.mean);
-  const high = (other.mean / first.mean) * side(other.high / other.mean, first.mean / first.low);
-  return `${times} [${threeDigits(low)}, ${threeDigits(high)}]`;
+  const price = cells[0] === undefined || cells[number] === undefined ? null : priceOf(cells[number], cells[0], operation);
+  return price ? `${threeDigits(price.times)} ×${extentText(price, threeDigits)}` : "–";
 }
 
 const textOf = (cell, id, operation) => (cell === undefined ? "–" : show(columnOf(id).unit, figureOf(cell, id, operation)?.mean));
@@ -265,7 +259,7 @@ function drawSafety() {
   const operation = safetyOperation();
   const counted = Boolean(model.operation[operation]?.syncs_per_operation);
   const columns = sets.map((set, i) => ({ title: set.value, text: (cells) => textOf(cells[i], "latency_mean", operation) }));
-  sets.slice(1).forEach((set, i) => columns.push({ title: `${set.value} / ${sets[0].value} [95 % interval]`, text: (cells) => ratioText(cells, i + 1, operation) }));
+  sets.slice(1).forEach((set, i) => columns.push({ title: `${set.value} / ${sets[0].value} ${reachTitle()}`, text: (cells) => ratioText(cells, i + 1, operation) }));
   if (counted) sets.forEach((set, i) => columns.push({ title: `syncs/op, ${set.value}`, text: (cells) => textOf(cells[i], "syncs_per_operation", operation) }));
   sideBySide("safety", operation, sets, `${operation}: mean latency under each guarantee`, columns);
   const notes = [];
@@ -294,7 +288,7 @@ function drawLoad() {
   sets.sort((a, b) => (b.value === "none") - (a.value === "none"));
   const columns = sets.map((set, i) => ({ title: set.value === "none" ? "undisturbed" : set.value, text: (cells) => textOf(cells[i], "latency_mean", state.op) }));
   if (sets[0].value === "none")
-    sets.slice(1).forEach((set, i) => columns.push({ title: `slow-down by ${set.value} [95 % interval]`, text: (cells) => ratioText(cells, i + 1, state.op) }));
+    sets.slice(1).forEach((set, i) => columns.push({ title: `slow-down by ${set.value} ${reachTitle()}`, text: (cells) => ratioText(cells, i + 1, state.op) }));
   sideBySide("load", state.op, sets, `${state.op}: mean latency beside each background load`, columns);
 }
 
@@ -307,18 +301,18 @@ function drawTrialFigures(id, title, columns, otherwise) {
   const all = columns.filter((column) => model.trial[column]).map(columnOf).map((column, number) => ({
     name: column.title,
     unit: column.unit,
-    colour: css(tones[number]),
+    colour: `var(${tones[number]})`,
     joined: false,
     radius: 5,
     points: cells.map((cell, i) => ({ x: i, figure: figureOf(cell, column.id) })).filter((point) => point.figure)
-      .map(({ x, figure }) => ({ x, y: figure.mean, low: figure.low, high: figure.high })),
+      .map(({ x, figure }) => ({ x, y: figure.mean, low: figure.low, high: figure.high, range: figure.range })),
   }));
   const zeros = all.map((line) => [line.name, line.points.filter((point) => point.y <= 0).map((point) => names[point.x])]).filter(([, of]) => of.length);
   const lines = all.map((line) => ({ ...line, points: line.points.filter((point) => point.y > 0) })).filter((line) => line.points.length);
   if (!lines.length && !zeros.length)
     return say(id, place?.cells.length && !cells.length ? "All stores are switched off." : otherwise);
   const content = emptied(id);
-  const text = (point) => showFigure(all[0].unit, { mean: point.y, low: point.low ?? null, high: point.high ?? null });
+  const text = (point) => pointText(all[0].unit, point);
   if (lines.length)
     chartIn(content, {
       title,
@@ -326,7 +320,7 @@ function drawTrialFigures(id, title, columns, otherwise) {
       y: { title, unit: all[0].unit },
       lines,
       tip: (name, point) => `${names[point.x]}, ${name}: ${text(point)}`,
-      head: ["figure", "store", "mean [95 % interval]"],
+      head: ["figure", "store", `mean ${reachTitle()}`],
       row: (name, point) => [name, names[point.x], text(point)],
     });
   noteZeros(content, zeros.map(([name, of]) => `${name} of ${of.join(", ")}`));

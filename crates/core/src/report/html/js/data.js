@@ -47,10 +47,28 @@ function figureOf(cell, id, operation) {
   if (mean === null || mean === undefined) return null;
   const spread = all.spread[cell];
   if (spread === null) return { mean, low: null, high: null };
+  // Of two trials it is their range.
+  const range = model.cells.succeeded[cell] < model.fewest_trials || (all.fewer || []).includes(cell);
   // Nothing that is counted can be below zero, whatever an interval's arithmetic says.
-  if (spread < 0) return { mean, low: mean >= 0 ? Math.max(0, mean + spread) : mean + spread, high: mean - spread };
-  return { mean, low: mean / (1 + spread), high: mean * (1 + spread) };
+  if (spread < 0) return { mean, low: mean >= 0 ? Math.max(0, mean + spread) : mean + spread, high: mean - spread, range };
+  return { mean, ...around(mean, spread), range };
 }
+
+/** The ends of an interval that the data carry as a factor to either side. */
+const around = (value, spread) => ({ low: value / (1 + spread), high: value * (1 + spread) });
+
+/** How many times longer operations take in one cell than in another, with its interval; null where that is not known. */
+function priceOf(cell, beside, operation) {
+  const { prices } = model;
+  pairs ||= new Map(prices.cell.map((one, number) => [`${one} ${prices.beside[number]}`, number]));
+  const all = prices.of[operation];
+  const number = pairs.get(`${cell} ${beside}`);
+  const times = number === undefined ? null : all?.times[number] ?? null;
+  if (times === null) return null;
+  const spread = all.spread[number];
+  return { times, range: all.blocks[number] < model.fewest_trials, ...(spread === null ? { low: null, high: null } : around(times, spread)) };
+}
+let pairs;
 
 /** How a cell's store stands in a row of the matrix; null where it has no figure. */
 function standingOf(cell, row) {
@@ -62,8 +80,8 @@ function standingOf(cell, row) {
   return {
     standing,
     times,
-    low: times === null || spread === null ? null : times / (1 + spread),
-    high: times === null || spread === null ? null : times * (1 + spread),
+    ...(times === null || spread === null ? { low: null, high: null } : around(times, spread)),
+    range: all.blocks[cell] < model.fewest_trials,
     blocks: all.blocks[cell],
     rule: all.rule[cell],
   };
@@ -104,9 +122,22 @@ function show(unit, value) {
   }
 }
 
+/** An interval that reaches further than this many times tells nothing. */
+const WIDEST = 1e6;
+
+/** How far a figure reaches, to be put after it: its interval, or the range of too few for one. */
+function extentText({ low, high, range }, write) {
+  if (low === null || low === undefined) return "";
+  if (range) return low === high ? "" : ` (${write(low)}..${write(high)})`;
+  return low >= 0 && high > WIDEST * low ? " [too wide to tell]" : ` [${write(low)}, ${write(high)}]`;
+}
+
+/** What the heads of columns say of it. */
+const reachTitle = () => (model.cells.succeeded.some((trials) => trials > 1 && trials < model.fewest_trials) ? "[95 % interval] or (range of two)" : "[95 % interval]");
+
 /** A figure with its interval. */
 function showFigure(unit, figure) {
   if (!figure) return "–";
-  if (figure.low === null || figure.low === figure.high) return show(unit, figure.mean);
-  return `${show(unit, figure.mean)} [${show(unit, figure.low)}, ${show(unit, figure.high)}]`;
+  const write = (value) => show(unit, value);
+  return write(figure.mean) + (figure.low === figure.high ? "" : extentText(figure, write));
 }

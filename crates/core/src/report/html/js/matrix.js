@@ -77,7 +77,7 @@ function matrixPlace(row, place) {
     make("b", {}, store.name), figure, ties.length ? make("span", { class: "tie" }, `≈ ${ties.join(", ")}`) : null);
 }
 
-/** Why a cell has no figure, with the reason where one is known; empty where it has one. */
+/** Why a cell has no figure, or has no place in the ranking, with the reason where one is known; else empty. */
 function whyNot(cell) {
   const why = model.cells.why[cell];
   const reason = model.reasons[model.cells.reason[cell]];
@@ -106,7 +106,7 @@ function drawDetail() {
 
 function detail(row, place) {
   const column = columnOf(row.column);
-  const head = ["store", `${column.title} [95 % interval]`, "times worse than the best", "verdict", "trials"];
+  const head = ["store", `${column.title} ${reachTitle()}`, "times worse than the best", "verdict", "trials"];
   const body = make("tbody");
   const all = ranked(row, place);
   const alone = all.filter((one) => one.standing).length === 1;
@@ -123,16 +123,16 @@ function detail(row, place) {
   }
   const heads = head.map((text, number) => make("th", { scope: "col", class: [1, 2, 4].includes(number) ? "n" : null }, text));
   const table = make("table", {}, make("thead", {}, make("tr", {}, ...heads)), body);
-  const note = `Guarantee: ${groupValues(state.group).guarantee}. Ratios are paired by block: what a block did to both cancels out.`;
+  const note = `Guarantee: ${groupValues(state.group).guarantee}. Ratios are paired by block: what a block did to both cancels out. Their intervals allow for all stores of the place at once.`;
   return make("div", {}, make("div", { class: "scroll" }, table), make("p", { class: "note" }, note));
 }
 
-function timesText({ times, low, high, blocks }) {
-  const interval = low === null ? "" : ` [${threeDigits(low)}, ${threeDigits(high)}]`;
-  return `${threeDigits(times)}${interval}, ${blocks} block${blocks === 1 ? "" : "s"}`;
+function timesText(standing) {
+  const { times, blocks } = standing;
+  return `${threeDigits(times)}${extentText(standing, threeDigits)}, ${blocks} block${blocks === 1 ? "" : "s"}`;
 }
 
 function verdict({ standing, rule }) {
-  const by = rule === 0 ? "by the interval" : "by the 5 % threshold";
+  const by = ["by the interval", "by the 5 % threshold", "by what the clock can tell"][rule];
   return standing === 0 ? "the best" : standing === 1 ? `too close to call, ${by}` : `worse, ${by}`;
 }

@@ -108,7 +108,6 @@ async function start() {
   model = await readData();
   index();
   state.group = fullestGroup();
-  Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
   $("#filters").hidden = false;
   $("#drawn").hidden = false;
   startTools();

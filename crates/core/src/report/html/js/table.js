@@ -55,7 +55,7 @@ function drawTable() {
   const shownCells = everyRow ? cells : cells.slice(0, ROWS);
   const body = make("tbody");
   for (const cell of shownCells) body.append(tableRow(columns, cell));
-  const caption = `${grouped(cells.length)} cells; means over trials [95 % interval]`;
+  const caption = `${grouped(cells.length)} cells; means over trials ${reachTitle()}`;
   const table = make("table", {}, make("caption", {}, caption), make("thead", {}, make("tr", {}, ...columns.map(headOf))), body);
   const content = emptied("table");
   content.append(make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "All figures" }, table));

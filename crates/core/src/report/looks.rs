@@ -1,4 +1,4 @@
-//! When to look whether it is clear which store is best, and how sure intervals must be for that.
+//! When to look whether a run knows enough, and how sure intervals must be for that.
 //!
 //! Who looks after every block, and stops as soon as an interval happens to exclude 1, stops too early far more often than
 //! the interval's confidence says. So it is planned beforehand after how many blocks to look, and each look takes an
@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
 
-use crate::report::merge::{Entry, Merged};
+use super::merge::{Entry, Merged};
 use crate::stats::{CONFIDENCE, MIN_BLOCKS, Ratio, Rule};
 
 /// Numbers of blocks after which to look; more blocks than the last are never run. Each look costs width, so there are few.
@@ -19,6 +19,12 @@ const LOOKS: [u32; 6] = [MIN_BLOCKS as u32, 5, 8, 12, 20, 32];
 pub fn planned(blocks: u32) -> &'static [u32] {
     let before = LOOKS.iter().take_while(|look| **look < blocks).count();
     &LOOKS[..(before + 1).min(LOOKS.len())]
+}
+
+/// The looks to plan where a run is to have so many blocks at least, and time is not known: the first comes after those.
+pub fn from(blocks: u32) -> Vec<u32> {
+    let first = blocks.max(LOOKS[0]);
+    std::iter::once(first).chain(LOOKS.into_iter().filter(|look| *look > first)).collect()
 }
 
 /// The confidence of an interval that holds with [`CONFIDENCE`] whichever of so many looks it is from.
@@ -31,10 +37,12 @@ pub fn is_over(planned: &[u32], blocks: u32, clear: impl FnOnce() -> bool) -> bo
     planned.last().is_none_or(|last| blocks >= *last) || (planned.contains(&blocks) && clear())
 }
 
-/// Whether the second is told from the best, or both are known to be alike to within `precision`, a share of 1.
+/// Whether the second is told from the best, or both are known to be alike to within `precision`, a share of 1, or to within
+/// what the clock can tell.
 pub fn is_clear(rule: Option<Rule>, times_worse: Option<Ratio>, precision: f64) -> bool {
-    let interval = times_worse.and_then(|ratio| ratio.ratio.interval);
-    rule == Some(Rule::Interval)
+    let interval =
+        times_worse.filter(|ratio| ratio.blocks >= MIN_BLOCKS).and_then(|ratio| ratio.ratio.interval);
+    matches!(rule, Some(Rule::Interval | Rule::Clock))
         && interval.is_some_and(|i| i.low > 1.0 || i.high / i.low <= 1.0 + 2.0 * precision)
 }
 
@@ -42,7 +50,12 @@ pub fn is_clear(rule: Option<Rule>, times_worse: Option<Ratio>, precision: f64) 
 /// come together with any of another.
 pub fn behind(merged: &Merged<'_>, here: &IndexMap<&str, Vec<Entry<'_>>>) -> usize {
     let runs: BTreeSet<usize> = here.values().flatten().map(|entry| entry.run).collect();
-    runs.into_iter().map(|run| merged.runs[run].header.looks.len().max(1)).product()
+    together(runs.into_iter().map(|run| merged.runs[run].header.looks.len()))
+}
+
+/// How many looks figures allow for that come from several runs, each with so many.
+pub fn together(looks: impl Iterator<Item = usize>) -> usize {
+    looks.map(|looks| looks.max(1)).product()
 }
 
 #[cfg(test)]
@@ -57,6 +70,8 @@ mod tests {
         assert_eq!(planned(3), [3]);
         assert_eq!(planned(10), [3, 5, 8, 12]);
         assert_eq!(planned(1_000), LOOKS);
+        assert_eq!((from(1), from(4)), (LOOKS.to_vec(), vec![4, 5, 8, 12, 20, 32]));
+        assert_eq!(from(40), [40]);
         assert!((confidence(1) - 0.95).abs() < 1e-12 && (confidence(5) - 0.99).abs() < 1e-12);
     }
 

@@ -1,0 +1,53 @@
+//! Whether stores win more by one of a claim's figures than by the others.
+
+use super::expect::MoreAt;
+use super::pool::Spot;
+use super::verdict::{Evidence, Outcome, Shown, Tally};
+use crate::column::Unit;
+
+/// Whether the stores win a larger share of the combinations by one figure than by the others together, from the checks of who
+/// wins each combination.
+pub(super) fn more_at(expected: &MoreAt, checks: Vec<Evidence>) -> Vec<Evidence> {
+    if checks.is_empty() {
+        return checks;
+    }
+    let wanted = expected.figure.to_string();
+    let missing = checks.iter().flat_map(|check| check.missing.iter().cloned()).collect();
+    let (here, others): (Vec<Evidence>, Vec<Evidence>) =
+        checks.into_iter().partition(|check| check.figure == wanted);
+    let (here, others) = (Tally::of(&here), Tally::of(&others));
+    let outcome = match () {
+        () if here.total() == 0 || others.total() == 0 => Outcome::Missing,
+        () if least(here) > most(others) => Outcome::Agrees,
+        () if most(here) <= least(others) => Outcome::Disagrees,
+        () if here.missing + others.missing > 0 => Outcome::Missing,
+        () => Outcome::Close,
+    };
+    let shown = |who: String, tally: Tally| Shown { who, value: least(tally), interval: None };
+    vec![Evidence {
+        shown: vec![shown(format!("best at {wanted}"), here), shown("at the others".into(), others)],
+        figure: wanted,
+        unit: Unit::Share,
+        spot: Spot::default(),
+        averaged: None,
+        averaged_stores: None,
+        outcome,
+        times: None,
+        missing,
+        covers: Vec::new(),
+    }]
+}
+
+/// The share that is won for certain.
+fn least(tally: Tally) -> f64 {
+    share(tally.agree, tally)
+}
+
+/// The share that may be won, if all counts that is open.
+fn most(tally: Tally) -> f64 {
+    share(tally.total() - tally.disagree, tally)
+}
+
+fn share(number: usize, tally: Tally) -> f64 {
+    if tally.total() == 0 { 0.0 } else { number as f64 / tally.total() as f64 }
+}

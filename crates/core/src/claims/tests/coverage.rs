@@ -1,0 +1,140 @@
+//! How much of a claim's region was measured, and the expectations that look at several figures or stores at once.
+
+use super::*;
+
+/// A design of two sizes and two counts, for both kinds of data.
+fn design() -> Design {
+    let mut positions = Vec::new();
+    for size in [SMALL, LARGE] {
+        for records in [100, 1000] {
+            for data in [Data::Incompressible, Data::Compressible] {
+                positions.push(position(size, records, data));
+            }
+        }
+    }
+    Design { positions }
+}
+
+fn one(claim: &Claim, pools: &[Pool<u32>]) -> Finding {
+    assert_eq!(claim.check(&["insert", "remove"], &[]), Ok(()));
+    let mut all = evaluate(claim, &[], Some(&design()), &|_| pools);
+    assert_eq!(all.len(), 1, "{all:#?}");
+    all.remove(0)
+}
+
+/// Figures in which `a` wins, at these sizes and counts of incompressible data.
+fn wins(at: &[(SizeRange, u64)]) -> Pool<u32> {
+    let figures: Vec<(&str, Series<u32>)> = vec![("a", steady(1.0)), ("b", steady(2.0))];
+    let places: Vec<At<'_>> = at
+        .iter()
+        .map(|(size, records)| (position(*size, *records, Data::Incompressible), figures.as_slice()))
+        .collect();
+    pool("none", &places)
+}
+
+fn covered(measured: usize, whole: usize) -> Option<Coverage> {
+    Some(Coverage { measured, whole })
+}
+
+#[test]
+fn less_than_half_of_what_a_claim_is_about_gives_no_verdict() {
+    let three = [(SMALL, 100), (SMALL, 1000), (LARGE, 100)];
+    let few = one(&claim(A_WINS), &[wins(&three)]);
+    assert_eq!((few.verdict, few.looks, few.coverage), (Verdict::SoFar, Verdict::Reproduced, covered(3, 8)));
+    let half = one(&claim(A_WINS), &[wins(&[three.as_slice(), &[(LARGE, 1000)]].concat())]);
+    assert_eq!((half.verdict, half.coverage), (Verdict::Reproduced, covered(4, 8)));
+    // What the claim narrows is no part of it.
+    let plain = format!("at.data = [\"incompressible\"]\n{A_WINS}");
+    let narrowed = one(&claim(&plain), &[wins(&three)]);
+    assert_eq!((narrowed.verdict, narrowed.coverage), (Verdict::Reproduced, covered(3, 4)));
+    // What is measured twice counts once, and what the design has not, not at all.
+    let twice = one(&claim(&plain), &[wins(&[(SMALL, 100), (SMALL, 200), (SMALL, 10)])]);
+    assert_eq!((twice.verdict, twice.tally.total(), twice.coverage), (Verdict::SoFar, 3, covered(1, 4)));
+}
+
+#[test]
+fn a_store_without_a_figure_leaves_its_combination_unmeasured() {
+    let both: &[(&str, Series<u32>)] = &[("a", steady(1.0)), ("b", steady(2.0))];
+    let alone: &[(&str, Series<u32>)] = &[("a", steady(1.0))];
+    let at = |records| position(SMALL, records, Data::Incompressible);
+    let pools = [pool("none", &[(at(100), both), (at(1000), alone)])];
+    let rest =
+        format!("at.data = [\"incompressible\"]\nat.record_size = [\"1B..1KiB\"]\nshare = \"50%\"\n{A_WINS}");
+    let finding = one(&claim(&rest), &pools);
+    assert_eq!((finding.verdict, finding.coverage), (Verdict::Reproduced, covered(1, 2)));
+}
+
+#[test]
+fn an_average_is_over_all_of_it_or_none() {
+    let average = format!("average = \"places\"\nat.data = [\"incompressible\"]\n{A_WINS}");
+    let three = [(SMALL, 100), (SMALL, 1000), (LARGE, 100)];
+    let part = one(&claim(&average), &[wins(&three)]);
+    assert_eq!(
+        (part.verdict, part.looks, part.coverage),
+        (Verdict::SoFar, Verdict::Reproduced, covered(3, 4))
+    );
+    let whole = one(&claim(&average), &[wins(&[three.as_slice(), &[(LARGE, 1000)]].concat())]);
+    assert_eq!((whole.verdict, whole.coverage), (Verdict::Reproduced, covered(4, 4)));
+    let greatest = "expect.greatest = { axis = \"data\", of = \"compressible\", to = \"incompressible\", \
+                    along = \"record_size\", value = \"1B..1KiB\" }";
+    let pools = [of_places(&[kinds(SMALL, 1.0, 3.0), kinds(LARGE, 10.0, 20.0)].concat())];
+    let finding = one(&claim(greatest), &pools);
+    assert_eq!((finding.verdict, finding.looks), (Verdict::SoFar, Verdict::Reproduced));
+    assert_eq!(finding.coverage, covered(2, 4), "both kinds of data together are one");
+}
+
+#[test]
+fn an_average_over_stores_takes_all_of_them() {
+    let ratio = "among = [\"a\", \"b\", \"c\"]\naverage = \"stores\"\nexpect.ratio = { axis = \"data\", of = \"compressible\", to = \"incompressible\", range = \"1..\" }";
+    let pools = [of_places(&kinds(SMALL, 1.0, 2.0))];
+    let lacking = one(&claim(ratio), &pools);
+    assert_eq!(lacking.verdict, Verdict::NotMeasured);
+    assert!(lacking.evidence[0].missing[0].starts_with("c at "), "{:?}", lacking.evidence[0].missing);
+    let two = found(&claim(&ratio.replace(", \"c\"", "")), &pools);
+    assert_eq!(two.verdict, Verdict::Reproduced);
+}
+
+#[test]
+fn stores_win_more_by_one_figure_than_by_the_others() {
+    let mut more = claim("expect.more_at = { stores = [\"a\"], figure = \"remove\" }");
+    more.figure = ["insert", "remove"].map(|name| name.parse().unwrap()).to_vec();
+    assert_eq!(more.check(&["insert", "remove"], &[]), Ok(()));
+    let places = |values: [f64; 2]| {
+        let [first, second] = values.map(|b| [("a", steady(1.0)), ("b", steady(b))]);
+        pool("none", &[(here(), &first), (position(LARGE, 100, Data::Incompressible), &second)])
+    };
+    let verdict = |insert: [f64; 2], remove: [f64; 2]| {
+        let (insert, remove) = ([places(insert)], [places(remove)]);
+        let pools = |figure: &Figure| if figure.operation == "insert" { &insert[..] } else { &remove[..] };
+        let mut all = evaluate(&more, &[], None, &pools);
+        assert_eq!((all.len(), all[0].tally.total()), (1, 1));
+        all.remove(0).verdict
+    };
+    assert_eq!(verdict([2.0, 0.5], [2.0, 2.0]), Verdict::Reproduced);
+    assert_eq!(verdict([2.0, 2.0], [2.0, 2.0]), Verdict::NotReproduced);
+    assert_eq!(verdict([2.0, 0.5], [0.5, 0.5]), Verdict::NotReproduced);
+    assert_eq!(verdict([2.0, 1.0], [2.0, 2.0]), Verdict::TooCloseToCall);
+    more.figure.truncate(1);
+    assert!(more.check(&["insert", "remove"], &[]).unwrap_err().contains("name it and them in figure"));
+}
+
+#[test]
+fn stores_that_differ_little_are_alike() {
+    let alike = |values: [f64; 3]| {
+        let [a, b, c] = values.map(steady);
+        let rest = "expect.alike = { stores = [\"a\", \"b\"], within = 1.25 }";
+        verdict(rest, &[(here(), &[("a", a), ("b", b), ("c", c)])])
+    };
+    assert_eq!(alike([1.0, 1.2, 9.0]), Verdict::Reproduced);
+    assert_eq!(alike([1.3, 1.0, 1.0]), Verdict::NotReproduced);
+    let rest = "among = [\"a\", \"b\"]\nexpect.alike = { stores = [\"a\", \"b\"], within = 1.25 }";
+    assert_eq!(verdict(rest, &[(here(), &[("a", steady(1.0)), ("b", shaky(1.2))])]), Verdict::TooCloseToCall);
+    assert_eq!(verdict(rest, &[(here(), &[("a", steady(1.0))])]), Verdict::NotMeasured);
+    for (wrong, words) in [
+        ("{ stores = [\"a\"], within = 1.2 }", "two stores or more"),
+        ("{ stores = [\"a\", \"b\"], within = 0.5 }", "1 or more"),
+    ] {
+        let error = claim(&format!("expect.alike = {wrong}")).check(&["insert"], &[]).unwrap_err();
+        assert!(error.contains(words), "{error}");
+    }
+}

@@ -1,0 +1,227 @@
+//! The lines of `results.jsonl`: those that are results, those that repeat one, and what a crash left after the last.
+
+use std::collections::HashMap;
+
+use rayon::prelude::*;
+use serde_json::error::Category;
+
+use crate::cell::Cell;
+use crate::result::TrialResult;
+use crate::shown::plain_json;
+
+/// What a file of results holds.
+#[derive(Debug)]
+pub(super) struct Lines {
+    /// The results, in their order. A trial that is there twice is there once.
+    pub(super) trials: Vec<TrialResult>,
+    /// What is odd about it, in words that go after the file's name.
+    pub(super) notes: Vec<String>,
+    /// The length of the file up to the end of its last result, in bytes.
+    pub(super) whole: usize,
+    /// Whether the last result lacks the end of its line.
+    pub(super) unended: bool,
+    /// What stands after the last result.
+    pub(super) tail: Tail,
+}
+
+/// What stands after the last result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tail {
+    /// Nothing.
+    Nothing,
+    /// The beginning of a line, or zeros: what a crash leaves, and nobody misses.
+    CutOff,
+    /// Something else.
+    Damaged,
+}
+
+/// A line, with where it begins.
+struct Line<'a> {
+    bytes: &'a [u8],
+    start: usize,
+    /// From 1.
+    number: usize,
+}
+
+impl Line<'_> {
+    fn end(&self) -> usize {
+        self.start + self.bytes.len()
+    }
+
+    fn is_ended(&self) -> bool {
+        self.bytes.ends_with(b"\n")
+    }
+
+    /// Whether a machine may have written it that failed, rather than somebody who meant to.
+    fn is_damage(&self) -> bool {
+        !self.is_ended() || self.bytes.contains(&0) || std::str::from_utf8(self.bytes).is_err()
+    }
+}
+
+/// Reads the lines of a file of results.
+///
+/// # Errors
+/// The number of a line that is no result, and why, where it is not the last or somebody wrote it.
+pub(super) fn read(bytes: &[u8]) -> Result<Lines, (usize, serde_json::Error)> {
+    let lines = lines(bytes);
+    let parsed: Vec<serde_json::Result<TrialResult>> =
+        lines.par_iter().map(|line| serde_json::from_slice(&plain_json(line.bytes))).collect();
+    let good = parsed.iter().rposition(Result::is_ok).map_or(0, |last| last + 1);
+    let mut after = lines[good..].iter();
+    let mut trials = Vec::new();
+    let mut cut_off = true;
+    for (line, result) in lines.iter().zip(parsed) {
+        match result {
+            Ok(trial) => trials.push((line.number, trial)),
+            Err(error) if trials.len() < good || !after.clone().all(Line::is_damage) => {
+                return Err((line.number, error));
+            }
+            Err(error) => {
+                cut_off &= error.classify() == Category::Eof || line.bytes.iter().all(|byte| *byte == 0);
+            }
+        }
+    }
+    let whole = good.checked_sub(1).map_or(0, |last| lines[last].end());
+    let tail = match after.next() {
+        None => Tail::Nothing,
+        Some(_) if cut_off => Tail::CutOff,
+        Some(_) => Tail::Damaged,
+    };
+    let mut notes = Vec::new();
+    let trials = once(trials, &mut notes);
+    if tail != Tail::Nothing {
+        let count = bytes.len() - whole;
+        notes.push(format!(
+            "ends in {count} bytes that are no result: a trial was cut off, and does not count"
+        ));
+    }
+    let unended = good > 0 && !lines[good - 1].is_ended();
+    Ok(Lines { trials, notes, whole, unended, tail })
+}
+
+/// The lines that hold anything.
+fn lines(bytes: &[u8]) -> Vec<Line<'_>> {
+    let mut start = 0;
+    let pieces = bytes.split_inclusive(|byte| *byte == b'\n').enumerate().map(|(index, bytes)| {
+        let line = Line { bytes, start, number: index + 1 };
+        start += bytes.len();
+        line
+    });
+    pieces.filter(|line| !line.bytes.trim_ascii().is_empty()).collect()
+}
+
+/// Leaves of each trial the first result: one line that is there twice must not count as two measurements.
+fn once(trials: Vec<(usize, TrialResult)>, notes: &mut Vec<String>) -> Vec<TrialResult> {
+    let mut first: HashMap<(Cell, u32), usize> = HashMap::with_capacity(trials.len());
+    let mut repeated: Vec<(usize, usize)> = Vec::new();
+    let mut kept = Vec::with_capacity(trials.len());
+    for (number, trial) in trials {
+        match first.get(&(trial.cell.clone(), trial.block)) {
+            Some(before) => repeated.push((number, *before)),
+            None => {
+                first.insert((trial.cell.clone(), trial.block), number);
+                kept.push(trial);
+            }
+        }
+    }
+    if let Some((number, before)) = repeated.first() {
+        let more = match repeated.len() {
+            1 => String::new(),
+            2 => "; so does 1 more line".into(),
+            count => format!("; so do {} more lines", count - 1),
+        };
+        notes.push(format!("line {number} repeats the trial of line {before}, and does not count{more}"));
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::samples::{Sample, blocks};
+
+    /// So many lines, each the result of another trial.
+    fn text(count: usize) -> Vec<u8> {
+        let run = blocks("laptop", &vec![vec![Sample::new("lmdb")]; count]);
+        let line = |trial: &TrialResult| [serde_json::to_vec(trial).unwrap(), b"\n".to_vec()].concat();
+        run.trials.iter().flat_map(line).collect()
+    }
+
+    fn blocks_of(lines: &Lines) -> Vec<u32> {
+        lines.trials.iter().map(|trial| trial.block).collect()
+    }
+
+    #[test]
+    fn a_last_line_that_only_lacks_its_end_is_whole() {
+        let mut text = text(2);
+        text.pop();
+        let lines = read(&text).unwrap();
+        assert_eq!((blocks_of(&lines), lines.whole, lines.unended), (vec![0, 1], text.len(), true));
+        assert_eq!((lines.tail, lines.notes.len()), (Tail::Nothing, 0));
+    }
+
+    #[test]
+    fn what_a_crash_left_at_the_end_does_not_count() {
+        let good = text(2);
+        let half = &good[..good.len() / 3];
+        let with_newline = [half, b"\xff\xfe\n\x00\n{"].concat();
+        let cases: [(&[u8], Tail); 7] = [
+            (b"", Tail::Nothing),
+            (b"\n \n\r\n", Tail::Nothing),
+            (half, Tail::CutOff),
+            (&[0; 4096], Tail::CutOff),
+            (b"\xff\xfe\xfd", Tail::Damaged),
+            (&with_newline, Tail::Damaged),
+            (b"hello", Tail::Damaged),
+        ];
+        for (tail, kind) in cases {
+            let lines = read(&[&good, tail].concat()).unwrap();
+            assert_eq!(
+                (blocks_of(&lines), lines.whole, lines.tail),
+                (vec![0, 1], good.len(), kind),
+                "{tail:?}"
+            );
+            assert_eq!(
+                (lines.notes.len(), lines.unended),
+                (usize::from(kind != Tail::Nothing), false),
+                "{tail:?}"
+            );
+        }
+        assert_eq!(read(b"").unwrap().whole, 0);
+        assert_eq!(read(half).unwrap().trials.len(), 0);
+    }
+
+    #[test]
+    fn what_somebody_wrote_is_an_error_with_its_line() {
+        let good = text(1);
+        for (text, line) in [
+            ([b"\n", &good[..], b"nonsense\n"].concat(), 3),
+            ([&good[..], b"\xff\n", &good].concat(), 2),
+            (b"nonsense\n".to_vec(), 1),
+            ([&good[..], b"\xff\nnonsense\n"].concat(), 2),
+        ] {
+            assert_eq!(read(&text).unwrap_err().0, line);
+        }
+    }
+
+    #[test]
+    fn empty_lines_are_none_and_a_trial_that_is_there_twice_counts_once() {
+        let all = text(3);
+        let first = all.split_inclusive(|byte| *byte == b'\n').next().unwrap();
+        let lines = read(&[b"\n", &all[..], b"\n", first, first].concat()).unwrap();
+        assert_eq!(blocks_of(&lines), [0, 1, 2]);
+        let note = "line 6 repeats the trial of line 2, and does not count; so does 1 more line";
+        assert_eq!(lines.notes, [note]);
+        let different =
+            String::from_utf8(first.to_vec()).unwrap().replace("\"wall_s\":1.5", "\"wall_s\":9.5");
+        let lines = read(&[&all[..], different.as_bytes()].concat()).unwrap();
+        assert_eq!((lines.trials.len(), lines.trials[0].wall_s, lines.notes.len()), (3, 1.5, 1));
+    }
+
+    #[test]
+    fn escape_codes_are_gone_from_what_is_read() {
+        let text = String::from_utf8(text(1)).unwrap().replace("1.2.3", "\\u001b]0;x\\u0007");
+        let lines = read(text.as_bytes()).unwrap();
+        assert_eq!(lines.trials[0].ok().unwrap().store_version, " ]0;x ");
+    }
+}

@@ -1,0 +1,131 @@
+//! The files of a run's own folder, under names that others may have given to something else.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+
+use super::Folder;
+use crate::error::{Error, Exit, Result};
+
+/// Opens a file for reading and writing, which is made if it is missing. `name` is relative to `folder`, and no link in it
+/// is followed; a pipe is not waited for.
+///
+/// # Errors
+/// [`Exit::NotStorebench`] when something is there that is no file, has another name besides, or belongs to another user
+/// than its folder; when the system refuses.
+pub fn open(folder: &Path, name: &str) -> Result<File> {
+    let path = folder.join(name);
+    let foreign = |what: &str| {
+        let message =
+            format!("{} is {what}, where storebench keeps a file of its own: delete it", path.display());
+        Error::new(Exit::NotStorebench, message)
+    };
+    let failed = |error: io::Error| match Errno::from_io_error(&error) {
+        // What systems say of a link to a file, a link to a folder, a folder, and a socket.
+        Some(Errno::LOOP | Errno::NOTDIR) => foreign("a link, or lies behind one"),
+        Some(Errno::ISDIR | Errno::NXIO) => foreign("no file"),
+        _ => Error::io("opening", &path)(error),
+    };
+    let (within, last) = reach(folder, name).map_err(failed)?;
+    let file = within.open_file(last, OFlags::CREATE, 0o666).map_err(failed)?;
+    let there = file.metadata().map_err(failed)?;
+    let owners = [rustix::process::geteuid().as_raw(), within.handle().metadata().map_err(failed)?.uid()];
+    if !there.is_file() {
+        return Err(foreign("no file"));
+    }
+    if there.nlink() > 1 {
+        return Err(foreign("a file that has another name, too"));
+    }
+    if !owners.contains(&there.uid()) {
+        return Err(foreign("another user's file"));
+    }
+    Ok(file)
+}
+
+/// The same, and empties it.
+///
+/// # Errors
+/// As [`open`]; then what is there is as it was.
+pub fn rewrite(folder: &Path, name: &str) -> Result<File> {
+    let file = open(folder, name)?;
+    file.set_len(0).map_err(Error::io("emptying", &folder.join(name)))?;
+    Ok(file)
+}
+
+/// Deletes a file, or a link in its place, if it is there. `name` is relative to `folder`, and no link in it is followed.
+///
+/// # Errors
+/// When it can't be deleted, or is a folder.
+pub fn remove(folder: &Path, name: &str) -> Result<()> {
+    match reach(folder, name).and_then(|(within, last)| within.remove_file(last)) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(Error::io("deleting", &folder.join(name))(error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The folder in which a name lies, and the last part of the name.
+fn reach<'a>(folder: &Path, name: &'a str) -> io::Result<(Folder, &'a OsStr)> {
+    let mut parts = name.split('/').map(OsStr::new);
+    let last = parts.next_back().unwrap_or_default();
+    let within = parts.try_fold(Folder::open(folder)?, |folder, part| folder.within(part))?;
+    Ok((within, last))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn a_file_is_made_and_rewritten_and_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("logs")).unwrap();
+        let path = folder.path().join("logs/1.log");
+        rewrite(folder.path(), "logs/1.log").unwrap();
+        fs::write(&path, "text").unwrap();
+        open(folder.path(), "logs/1.log").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "text");
+        rewrite(folder.path(), "logs/1.log").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "");
+        for _ in 0..2 {
+            remove(folder.path(), "logs/1.log").unwrap();
+            assert!(!path.exists());
+        }
+    }
+
+    #[test]
+    fn what_is_no_file_of_the_run_is_refused_and_stays_as_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::write(at("theirs"), "text").unwrap();
+        symlink("theirs", at("link")).unwrap();
+        symlink("nowhere", at("dangling")).unwrap();
+        fs::hard_link(at("theirs"), at("second")).unwrap();
+        fs::create_dir(at("folder")).unwrap();
+        fs::write(at("folder/inner"), "text").unwrap();
+        symlink("folder", at("linked")).unwrap();
+        rustix::fs::mkfifoat(rustix::fs::CWD, at("pipe"), rustix::fs::Mode::RWXU).unwrap();
+        let _socket = std::os::unix::net::UnixListener::bind(at("socket")).unwrap();
+        for name in ["link", "dangling", "second", "folder", "linked/inner", "pipe", "socket"] {
+            let error = rewrite(folder.path(), name).unwrap_err();
+            assert_eq!(error.exit, Exit::NotStorebench, "{name}: {error}");
+            assert!(error.message.contains("keeps a file of its own"), "{name}: {error}");
+        }
+        remove(folder.path(), "link").unwrap();
+        assert!(!at("link").is_symlink(), "a link goes, not what it leads to");
+        assert!(remove(folder.path(), "linked/inner").is_err() && remove(folder.path(), "folder").is_err());
+        for name in ["theirs", "folder/inner"] {
+            assert_eq!(fs::read_to_string(at(name)).unwrap(), "text", "{name}");
+        }
+        assert!(!at("nowhere").exists());
+    }
+}

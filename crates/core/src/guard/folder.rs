@@ -1,0 +1,270 @@
+//! A folder that is held open, and what is made and deleted through it.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, ErrorKind};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, mkdirat, openat, unlinkat};
+use rustix::io::Errno;
+
+/// How often a folder is emptied in which something appears meanwhile: a process that was just killed may end its last call.
+const ROUNDS: u32 = 16;
+/// How long to wait between these.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// A folder that is held open: what is done in it is done there, whatever its name leads to meanwhile.
+#[derive(Debug)]
+pub struct Folder {
+    handle: File,
+    path: PathBuf,
+    /// Whose folders may be deleted in it.
+    owner: u32,
+}
+
+impl Folder {
+    /// A directory that a user named, links included.
+    ///
+    /// # Errors
+    /// When it can't be opened.
+    pub fn open(path: &Path) -> io::Result<Folder> {
+        // What a relative name of one word lies in.
+        let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+        let handle = openat(CWD, path, FOLDER.difference(OFlags::NOFOLLOW), Mode::empty())?;
+        let owner = rustix::process::geteuid().as_raw();
+        Ok(Folder { handle: handle.into(), path: path.into(), owner })
+    }
+
+    /// A folder in it. No link is followed, and none on which another file system is mounted is opened.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn within(&self, name: &OsStr) -> io::Result<Folder> {
+        let path = self.path.join(name);
+        let mounted = || {
+            let message = format!("another file system is mounted on {}: unmount it first", path.display());
+            io::Error::new(ErrorKind::CrossesDevices, message)
+        };
+        let handle = open_folder(&self.handle, name)
+            .map_err(|error| if error.kind() == ErrorKind::CrossesDevices { mounted() } else { error })?;
+        if handle.metadata()?.dev() != self.handle.metadata()?.dev() {
+            return Err(mounted());
+        }
+        Ok(Folder { handle, path, owner: self.owner })
+    }
+
+    /// Makes a folder in it, with these permissions less those that the process never gives.
+    ///
+    /// # Errors
+    /// When it can't be made, there is something of this name, or another user's has taken its place.
+    pub fn make(&self, name: &OsStr, permissions: u32) -> io::Result<Folder> {
+        mkdirat(&self.handle, name, Mode::from_raw_mode(permissions as _))?;
+        self.within(name).and_then(Folder::made_here).inspect_err(|_| {
+            // Nothing has been put into it.
+            let _ = unlinkat(&self.handle, name, AtFlags::REMOVEDIR);
+        })
+    }
+
+    /// Makes a file in it that only this user may read and write.
+    ///
+    /// # Errors
+    /// When it can't be made, or there is something of this name.
+    pub fn make_file(&self, name: &OsStr) -> io::Result<File> {
+        self.open_file(name, OFlags::CREATE | OFlags::EXCL, 0o600)
+    }
+
+    /// A file in it, for reading and writing, or whatever else has this name but links and folders: it is never waited for.
+    ///
+    /// # Errors
+    /// When it can't be opened.
+    pub fn file(&self, name: &OsStr) -> io::Result<File> {
+        self.open_file(name, OFlags::empty(), 0)
+    }
+
+    pub(super) fn open_file(&self, name: &OsStr, how: OFlags, permissions: u32) -> io::Result<File> {
+        let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        Ok(openat(&self.handle, name, flags | how, Mode::from_raw_mode(permissions as _))?.into())
+    }
+
+    /// Deletes what has this name in it, if anything has: a folder with all that it holds.
+    ///
+    /// # Errors
+    /// When something can't be deleted, or a folder belongs to another user; what could be deleted before it has gone.
+    pub fn remove(&self, name: &OsStr) -> io::Result<()> {
+        match unlinkat(&self.handle, name, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => Ok(()),
+            // What some systems say of a folder, and all of what may not be deleted.
+            Err(Errno::PERM) => self.remove_folder(name).map_err(|error| match error.kind() {
+                ErrorKind::NotADirectory => Errno::PERM.into(),
+                _ => error,
+            }),
+            Err(Errno::ISDIR) => self.remove_folder(name),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Deletes a file in it, or a link, a pipe, whatever is no folder.
+    ///
+    /// # Errors
+    /// When it can't be deleted, or there is none.
+    pub fn remove_file(&self, name: &OsStr) -> io::Result<()> {
+        Ok(unlinkat(&self.handle, name, AtFlags::empty())?)
+    }
+
+    /// Deletes a folder in it that holds nothing.
+    ///
+    /// # Errors
+    /// When there is none of this name, or it holds something.
+    pub fn remove_empty(&self, name: &OsStr) -> io::Result<()> {
+        Ok(unlinkat(&self.handle, name, AtFlags::REMOVEDIR)?)
+    }
+
+    /// Deletes all that is in it but `kept`, again and again until nothing is there: a process that was just killed may still
+    /// end its last call.
+    ///
+    /// # Errors
+    /// When something can't be deleted, or a folder belongs to another user.
+    pub fn empty(&self, kept: Option<&OsStr>) -> io::Result<()> {
+        for round in 0..ROUNDS {
+            if round > 1 {
+                std::thread::sleep(PAUSE);
+            }
+            if !self.delete_entries(kept)? {
+                return Ok(());
+            }
+        }
+        // Whoever adds to it goes on.
+        Err(ErrorKind::DirectoryNotEmpty.into())
+    }
+
+    /// Whether it holds nothing but what has this name.
+    ///
+    /// # Errors
+    /// When it can't be read.
+    pub fn holds_only(&self, name: &OsStr) -> io::Result<bool> {
+        let mut entries = Dir::read_from(&self.handle)?;
+        while let Some(entry) = entries.read() {
+            let entry = entry?;
+            let found = entry.file_name().to_bytes();
+            if ![b".".as_slice(), b"..", name.as_bytes()].contains(&found) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether it and `other` are one, under whatever names.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn is(&self, other: &Folder) -> io::Result<bool> {
+        let (ours, other) = (self.handle.metadata()?, other.handle.metadata()?);
+        Ok((ours.dev(), ours.ino()) == (other.dev(), other.ino()))
+    }
+
+    /// The number of the user to whom it belongs, if that is another than whose folders may be deleted in it.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn of_another(&self) -> io::Result<Option<u32>> {
+        Ok(Some(self.handle.metadata()?.uid()).filter(|user| *user != self.owner))
+    }
+
+    /// The open folder itself.
+    pub fn handle(&self) -> &File {
+        &self.handle
+    }
+
+    /// Its name when it was opened.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn remove_folder(&self, name: &OsStr) -> io::Result<()> {
+        let folder = match self.within(name) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+            other => other?,
+        };
+        match folder.of_another()? {
+            Some(user) => return Err(folder.belongs_to(user)),
+            None => folder.empty(None)?,
+        }
+        self.remove_empty(name)
+    }
+
+    /// Deletes entries but `kept`; whether there were any.
+    fn delete_entries(&self, kept: Option<&OsStr>) -> io::Result<bool> {
+        let mut found = false;
+        let mut entries = Dir::read_from(&self.handle)?;
+        while let Some(entry) = entries.read() {
+            let entry = entry?;
+            let name = OsStr::from_bytes(entry.file_name().to_bytes());
+            if name == "." || name == ".." || Some(name) == kept {
+                continue;
+            }
+            found = true;
+            match entry.file_type() {
+                FileType::Directory => self.remove_folder(name)?,
+                _ => self.remove(name)?,
+            }
+        }
+        Ok(found)
+    }
+
+    /// Takes note of whose a folder is that this process has just made: its own, or on a file system that knows no owners
+    /// the one whom that names instead.
+    fn made_here(mut self) -> io::Result<Folder> {
+        if let Some(user) = self.of_another()? {
+            if self.owner_of_files()? != user {
+                return Err(self.belongs_to(user));
+            }
+            self.owner = user;
+        }
+        Ok(self)
+    }
+
+    /// To whom a file belongs that this process makes in it.
+    fn owner_of_files(&self) -> io::Result<u32> {
+        let name = format!(".storebench-owner-{}", std::process::id());
+        let owner = self.make_file(OsStr::new(&name))?.metadata()?.uid();
+        self.remove(OsStr::new(&name))?;
+        Ok(owner)
+    }
+
+    fn belongs_to(&self, user: u32) -> io::Error {
+        let message = format!("{} belongs to another user, number {user}", self.path.display());
+        io::Error::new(ErrorKind::PermissionDenied, message)
+    }
+}
+
+/// Deletes a folder that this process made, with all that it holds.
+///
+/// # Errors
+/// As [`Folder::remove`]; when there is none.
+pub fn remove_made(path: &Path) -> io::Result<()> {
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(ErrorKind::InvalidInput.into());
+    };
+    let mut parent = Folder::open(parent)?;
+    parent.owner = parent.within(name)?.made_here()?.owner;
+    parent.remove_folder(name)
+}
+
+/// How folders are opened.
+const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+fn open_folder(at: &File, name: &OsStr) -> io::Result<File> {
+    #[cfg(target_os = "linux")]
+    match rustix::fs::openat2(at, name, FOLDER, Mode::empty(), rustix::fs::ResolveFlags::NO_XDEV) {
+        // A kernel that does not have the call, or a sandbox that does not let it through.
+        Err(Errno::NOSYS | Errno::PERM) => {}
+        other => return Ok(other?.into()),
+    }
+    Ok(openat(at, name, FOLDER, Mode::empty())?.into())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,111 @@
+//! Work folders whose run was killed: found by their markers and deleted.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use super::directory::{self, PREFIX};
+use super::marker::{self, Told};
+use crate::error::{Error, Result};
+use crate::guard::Folder;
+
+/// What was found in a directory.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// Folders that are deleted now.
+    pub deleted: Vec<PathBuf>,
+    /// Folders that are left as they were though their run may have ended, each with the reason.
+    pub kept: Vec<(PathBuf, String)>,
+}
+
+/// Deletes the work folders in `directory` whose run has ended, if they are this user's: root deletes none but its own.
+///
+/// # Errors
+/// When the directory can't be read, or a folder can't be deleted.
+pub fn clean(directory: &Path) -> Result<Found> {
+    let reading = || Error::io("reading", directory);
+    let place = Folder::open(directory).map_err(reading())?;
+    let mut found = Found::default();
+    for entry in fs::read_dir(directory).map_err(reading())? {
+        let entry = entry.map_err(reading())?;
+        let (name, path) = (entry.file_name(), entry.path());
+        if !is_ours(&name) || !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            continue;
+        }
+        match clean_one(&place, &name).map_err(Error::io("deleting", &path))? {
+            Outcome::Deleted => found.deleted.push(path),
+            Outcome::Kept(why) => found.kept.push((path, why)),
+            Outcome::NotOurs => {}
+        }
+    }
+    Ok(found)
+}
+
+/// Whether a folder could be a work folder by its name: the prefix, a process's number, and perhaps another number.
+fn is_ours(name: &OsStr) -> bool {
+    let rest = name.to_str().and_then(|name| name.strip_prefix(PREFIX));
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    rest.is_some_and(|rest| rest.splitn(2, '-').all(is_number))
+}
+
+enum Outcome {
+    Deleted,
+    /// With the reason.
+    Kept(String),
+    /// A run is at work in it, or it is no work folder.
+    NotOurs,
+}
+
+fn clean_one(place: &Folder, name: &OsStr) -> io::Result<Outcome> {
+    let folder = match place.within(name) {
+        // It has gone, or something else has its name now.
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return Ok(Outcome::NotOurs);
+        }
+        Err(error) if error.kind() == ErrorKind::CrossesDevices => {
+            return Ok(Outcome::Kept(error.to_string()));
+        }
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+            let user = fs::symlink_metadata(place.path().join(name))?.uid();
+            let is_ours = user == rustix::process::geteuid().as_raw();
+            return if is_ours { Err(error) } else { Ok(of_another(user)) };
+        }
+        other => other?,
+    };
+    if let Some(user) = folder.of_another()? {
+        return Ok(of_another(user));
+    }
+    match marker::read(&folder) {
+        // A kill left it before it was marked, if it is empty; the system looks.
+        Err(error) if error.kind() == ErrorKind::NotFound => match place.remove_empty(name) {
+            Ok(()) => Ok(Outcome::Deleted),
+            Err(error) if matches!(error.kind(), ErrorKind::DirectoryNotEmpty | ErrorKind::NotFound) => {
+                Ok(Outcome::NotOurs)
+            }
+            Err(error) => Err(error),
+        },
+        Err(error) => Err(error),
+        Ok(Told::Ended(_held)) => {
+            directory::remove(place, name, &folder)?;
+            Ok(Outcome::Deleted)
+        }
+        Ok(Told::Unfinished(_held)) if folder.holds_only(OsStr::new(marker::NAME))? => {
+            directory::remove(place, name, &folder)?;
+            Ok(Outcome::Deleted)
+        }
+        Ok(Told::Unknown) => Ok(Outcome::Kept(
+            "its file system has no locks, so that nobody can tell whether its run is at work: delete it when that has ended"
+                .into(),
+        )),
+        Ok(Told::AtWork | Told::NoMarker | Told::Unfinished(_)) => Ok(Outcome::NotOurs),
+    }
+}
+
+fn of_another(user: u32) -> Outcome {
+    Outcome::Kept(format!("it belongs to another user, number {user}, who can delete it"))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,80 @@
+//! Plans as text: read within bounds, and what is wrong with one in a line that names the place.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use serde::de::DeserializeOwned;
+
+use crate::error::meant;
+use crate::shown::{in_plain_words, is_code, piece};
+
+/// The longest plan, in bytes: a file that is longer was named by mistake, or has no end.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// The text of a plan's file.
+///
+/// # Errors
+/// When it can't be read, or is too long to be a plan.
+pub(super) fn text(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    File::open(path)?.take(MOST_BYTES + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > MOST_BYTES {
+        return Err(io::Error::other("it is longer than 1 MiB, which no plan is"));
+    }
+    Ok(text)
+}
+
+/// Reads TOML, in which no text may hold escape codes: it would reach the terminal.
+///
+/// # Errors
+/// What is wrong, with the line.
+pub(super) fn read<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    let value = toml::from_str(text).map_err(|error| explain(text, &error))?;
+    let table: toml::Table = toml::from_str(text).map_err(|error| explain(text, &error))?;
+    match code_in(&table) {
+        Some((key, code)) => Err(format!(
+            "{} holds the control character U+{:04X}: leave it out",
+            piece(&key),
+            u32::from(code)
+        )),
+        None => Ok(value),
+    }
+}
+
+/// The first key whose text, or whose name, holds an escape code.
+fn code_in(table: &toml::Table) -> Option<(String, char)> {
+    table.iter().find_map(|(key, value)| {
+        let found = key.chars().find(|letter| letter.is_control());
+        // The name of the key is not shown as it is.
+        let key: String = key.chars().filter(|letter| !letter.is_control()).collect();
+        found.or_else(|| code_in_value(value)).map(|code| (key, code))
+    })
+}
+
+fn code_in_value(value: &toml::Value) -> Option<char> {
+    match value {
+        toml::Value::String(text) => text.chars().find(|letter| is_code(*letter)),
+        toml::Value::Array(values) => values.iter().find_map(code_in_value),
+        toml::Value::Table(table) => code_in(table).map(|(_, code)| code),
+        _ => None,
+    }
+}
+
+/// What is wrong with a text: the line, the mistake, and what was probably meant, in one line.
+fn explain(text: &str, error: &toml::de::Error) -> String {
+    let line = error.span().map_or(String::new(), |span| {
+        let before = text.get(..span.start).unwrap_or_default();
+        format!("line {}: ", ends_of_lines(before) + 1)
+    });
+    // Serde quotes what it found and then what it expected.
+    let mut quoted = error.message().split('`').skip(1).step_by(2);
+    let hint = quoted.next().and_then(|found| meant(&piece(found), quoted));
+    let hint = hint.map_or(String::new(), |meant| format!(" (did you mean {}?)", piece(meant)));
+    format!("{line}{}{hint}", in_plain_words(error.message()))
+}
+
+/// How many lines end in a text.
+pub(super) fn ends_of_lines(text: &str) -> usize {
+    text.bytes().filter(|byte| *byte == b'\n').count()
+}

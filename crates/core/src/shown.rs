@@ -1,0 +1,184 @@
+//! Text of others (a run's folder, a plan, an engine, the command line), as it may be shown: no escape code of theirs
+//! reaches the terminal, and none of it is so long that the rest can't be found.
+
+mod serde;
+
+use std::borrow::Cow;
+
+pub use self::serde::in_plain_words;
+
+/// The longest piece of wrong input that a message repeats, in characters.
+const PIECE: usize = 60;
+/// The longest message, in characters: a little more than two paths of the system's longest kind.
+const MESSAGE: usize = 9_000;
+/// What stands where something was left out.
+const GAP: &str = "...";
+/// The same between words.
+const SPACED_GAP: &str = " ... ";
+
+/// Text without control characters: each is a space; ends of lines and tabs stay.
+pub fn plain(text: &str) -> Cow<'_, str> {
+    if text.contains(is_code) { Cow::Owned(text.replace(is_code, " ")) } else { Cow::Borrowed(text) }
+}
+
+/// Whether a terminal may take a character for a command.
+pub fn is_code(letter: char) -> bool {
+    letter.is_control() && letter != '\n' && letter != '\t'
+}
+
+/// Text with colours (`ESC [ digits m`) and without any other control character.
+pub fn coloured(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find(is_code) {
+        out.push_str(&rest[..start]);
+        rest = &rest[start..];
+        let length = colour(rest).unwrap_or(0);
+        if length > 0 {
+            out.push_str(&rest[..length]);
+            rest = &rest[length..];
+        } else {
+            out.push(' ');
+            rest = rest.get(rest.chars().next().map_or(1, char::len_utf8)..).unwrap_or_default();
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+/// How long the colour is that a text begins with, in bytes.
+fn colour(text: &str) -> Option<usize> {
+    let numbers = text.strip_prefix("\u{1b}[")?;
+    let end = numbers.find(|letter: char| !letter.is_ascii_digit() && letter != ';')?;
+    numbers[end..].starts_with('m').then_some("\u{1b}[".len() + end + 1)
+}
+
+/// A piece of wrong input in quotes, for a message: cut where it is long.
+pub fn quoted(text: &str) -> String {
+    if text.chars().nth(PIECE).is_none() {
+        return format!("{text:?}");
+    }
+    let start: String = text.chars().take(PIECE).collect();
+    format!("{start:?}{GAP}")
+}
+
+/// A piece of wrong input as it is: cut where it is long.
+pub fn piece(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(PIECE) {
+        None => Cow::Borrowed(text),
+        Some((end, _)) => Cow::Owned(format!("{}{GAP}", &text[..end])),
+    }
+}
+
+/// A message in which every word, whatever surrounds it, is at most this many characters long; the ends of longer ones stay.
+fn with_short_words(message: &str, most: usize) -> String {
+    message.split(' ').map(|word| cut(word, most, GAP)).collect::<Vec<_>>().join(" ")
+}
+
+/// A message of a library, which repeats wrong input: no word is longer than such a piece may be, and none is very long.
+pub fn shortened(message: &str) -> String {
+    cut(&with_short_words(message, PIECE), PIECE * 20, SPACED_GAP)
+}
+
+/// Text that is cut in its middle where it has more than `most` characters; `gap` stands for what is left out.
+fn cut(text: &str, most: usize, gap: &str) -> String {
+    let length = text.chars().count();
+    if length <= most {
+        return text.to_owned();
+    }
+    let (start, end) = (most * 3 / 4, most / 4);
+    let first: String = text.chars().take(start).collect();
+    let last: String = text.chars().skip(length - end).collect();
+    format!("{first}{gap}{last}")
+}
+
+/// A message in one line, without control characters, of bounded length.
+pub fn message(text: &str) -> String {
+    let line: String = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+    cut(&line, MESSAGE, SPACED_GAP)
+}
+
+/// JSON whose strings hold no control character but ends of lines and tabs; the rest is as it was. Works on the text, so that
+/// the thousands of lines that hold none cost a look at each byte.
+pub fn plain_json(json: &[u8]) -> Cow<'_, [u8]> {
+    let suspect = |at: usize| code_at(&json[at..]);
+    let mut out = Vec::new();
+    let (mut at, mut copied) = (0, 0);
+    while at < json.len() {
+        let escaped = json[at] == b'\\';
+        match suspect(at) {
+            Some(length) => {
+                out.extend_from_slice(&json[copied..at]);
+                out.push(b' ');
+                at += length;
+                copied = at;
+            }
+            // What follows a backslash belongs to it, another backslash above all.
+            None => at += if escaped { 2 } else { 1 },
+        }
+    }
+    if copied == 0 {
+        return Cow::Borrowed(json);
+    }
+    out.extend_from_slice(&json[copied..]);
+    Cow::Owned(out)
+}
+
+/// How many bytes of JSON stand for a control character that is to go, at the beginning of these.
+fn code_at(json: &[u8]) -> Option<usize> {
+    match json {
+        [b'\\', b'b' | b'f' | b'r', ..] => Some(2),
+        [b'\\', b'u', digits @ ..] => {
+            let digits = std::str::from_utf8(digits.get(..4)?).ok()?;
+            let letter = char::from_u32(u32::from_str_radix(digits, 16).ok()?)?;
+            is_code(letter).then_some(6)
+        }
+        [0x7f, ..] => Some(1),
+        [0xc2, 0x80..=0x9f, ..] => Some(2),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_escape_code_is_left() {
+        assert_eq!(plain("a\u{1b}[31mb\u{9b}2J\rc\td\n"), "a [31mb 2J c\td\n");
+        assert!(matches!(plain("données\n"), Cow::Borrowed(_)));
+        assert_eq!(
+            coloured("\u{1b}[1;31mred\u{1b}[0m \u{1b}]0;title\u{7} \u{1b}[2J \u{1b}[1"),
+            "\u{1b}[1;31mred\u{1b}[0m  ]0;title   [2J  [1"
+        );
+        assert_eq!(message("a\nb\u{1b}c"), "a b c");
+    }
+
+    #[test]
+    fn json_keeps_its_shape_without_codes() {
+        for (json, expected) in [
+            (r#"{"a":"x\u001b[31m\u009By\r\b\n\t"}"#, "x [31m y  \n\t"),
+            ("{\"a\":\"x\u{7f}\u{85}y\"}", "x  y"),
+            (r#"{"a":"\\u001b \\\u001b \"é\u00e9\ud83d\ude00"}"#, "\\u001b \\  \"éé😀"),
+        ] {
+            let value: serde_json::Value = serde_json::from_slice(&plain_json(json.as_bytes())).unwrap();
+            assert_eq!(value["a"], expected, "{json}");
+        }
+        assert!(matches!(plain_json(br#"{"a":"\n\\"}"#), Cow::Borrowed(_)));
+        for broken in [&b"\\"[..], b"\\u", b"\\u00", b"\\uzzzz", b"\xc2", b"\xff\\"] {
+            assert_eq!(&*plain_json(broken), broken);
+        }
+    }
+
+    #[test]
+    fn long_input_is_cut() {
+        assert_eq!(quoted("a\"b"), r#""a\"b""#);
+        let long = "x".repeat(100_000);
+        assert_eq!(quoted(&long), format!("\"{}\"...", "x".repeat(60)));
+        assert!(shortened(&format!("invalid `{long}`, expected a number")).len() < 120);
+        assert!(shortened(&"a ".repeat(100_000)).chars().count() <= 1210);
+        assert!(message(&long).chars().count() < 9_010);
+        let path = format!("/{}", "y".repeat(4000));
+        assert!(message(&format!("writing {path}: no")).contains(&path));
+    }
+}

@@ -1,0 +1,132 @@
+//! What the libraries that read TOML and JSON say of wrong input, in the words of docs/plans.md: keys, tables, lists, text,
+//! numbers. They speak of fields, maps, sequences and the names of our own types.
+
+use super::shortened;
+
+/// A message in plain words, of bounded length.
+pub fn in_plain_words(message: &str) -> String {
+    let message = message.lines().collect::<Vec<_>>().join(", ");
+    let words = rewritten(&message).unwrap_or_else(|| message.clone());
+    shortened(&without_types(&words))
+}
+
+fn rewritten(message: &str) -> Option<String> {
+    if message == "wanted string or table" {
+        return Some("a table with one key is wanted".into());
+    }
+    if let Some(rest) = message.strip_prefix("missing field ") {
+        return Some(format!("the key {rest} is missing"));
+    }
+    if let Some(rest) = message.strip_prefix("duplicate field ") {
+        return Some(format!("the key {rest} is there twice"));
+    }
+    if let Some(rest) = message.strip_prefix("unknown field ") {
+        return Some(match rest.split_once(", expected ") {
+            Some((key, known)) => format!("there is no key {key}: expected {known}"),
+            None => format!("there is no key {}", rest.replace(", there are no fields", " here")),
+        });
+    }
+    if let Some(rest) = message.strip_prefix("unknown variant ") {
+        let (word, known) = rest.split_once(", expected ")?;
+        return Some(format!("{word} can't be used here: expected {known}"));
+    }
+    let rest = ["invalid type: ", "invalid value: "].iter().find_map(|start| message.strip_prefix(start))?;
+    let rest = rest.replace("` as i128", "`").replace("` as u128", "`");
+    // What was found may hold these words itself; what is wanted does not.
+    let (found, wanted) = rest.rsplit_once(", expected ")?;
+    Some(format!("{} stands where {} is wanted", found_in_words(found), wanted_in_words(wanted)))
+}
+
+fn found_in_words(found: &str) -> String {
+    let kinds = [
+        ("string ", "the text "),
+        ("integer ", "the number "),
+        ("floating point ", "the number "),
+        ("boolean ", ""),
+        ("sequence", "a list"),
+        ("map", "a table"),
+        ("unit value", "nothing"),
+        ("null", "nothing"),
+    ];
+    let known = kinds.iter().find_map(|(kind, words)| Some(format!("{words}{}", found.strip_prefix(kind)?)));
+    known.unwrap_or_else(|| found.to_owned())
+}
+
+/// What is wanted, and what a reader of JSON adds about its place.
+fn wanted_in_words(wanted: &str) -> String {
+    let (wanted, place) = match wanted.split_once(" at line ") {
+        Some((wanted, place)) => (wanted, format!(" (line {place})")),
+        None => (wanted, String::new()),
+    };
+    let words = match wanted {
+        "a string" | "path string" | "string" => "text in quotes",
+        "a sequence" => "a list",
+        "a map" | "map" => "a table",
+        "a boolean" | "bool" => "true or false",
+        "u8" | "u16" | "u64" | "usize" => "a whole number, 0 or more,",
+        "u32" => "a whole number from 0 to 4294967295",
+        "f32" | "f64" => "a number",
+        other => other,
+    };
+    format!("{words}{place}")
+}
+
+/// Puts "a table" in place of the names of our own types, such as `struct Region`.
+fn without_types(message: &str) -> String {
+    let kinds = ["struct", "enum", "tuple", "newtype", "variant"];
+    let mut out: Vec<&str> = Vec::new();
+    let mut words = message.split(' ').peekable();
+    while let Some(word) = words.next() {
+        let names_a_type = |next: &&str| {
+            kinds.contains(next) || next.starts_with(|letter: char| letter.is_ascii_uppercase())
+        };
+        if !kinds.contains(&word) || !words.peek().is_some_and(names_a_type) {
+            out.push(word);
+            continue;
+        }
+        while words.next_if(|next| kinds.contains(next)).is_some() {}
+        words.next();
+        out.push("a table");
+    }
+    out.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_speak_of_keys_tables_and_lists() {
+        for (message, expected) in [
+            ("missing field `operations`", "the key `operations` is missing"),
+            (
+                "unknown field `trails`, expected one of `trials`, `seed`",
+                "there is no key `trails`: expected one of `trials`, `seed`",
+            ),
+            ("unknown field `a`, expected `b`", "there is no key `a`: expected `b`"),
+            ("unknown variant `cruel`, expected `crud`", "`cruel` can't be used here: expected `crud`"),
+            (
+                "invalid type: integer `5`, expected struct Region",
+                "the number `5` stands where a table is wanted",
+            ),
+            (
+                "invalid type: string \"a, expected b\", expected u32",
+                "the text \"a, expected b\" stands where a whole number from 0 to 4294967295 is wanted",
+            ),
+            ("invalid type: map, expected a sequence", "a table stands where a list is wanted"),
+            (
+                "invalid type: sequence, expected struct variant Expect::Winner at line 3 column 7",
+                "a list stands where a table (line 3 column 7) is wanted",
+            ),
+            (
+                "invalid type: boolean `true`, expected a string",
+                "`true` stands where text in quotes is wanted",
+            ),
+            ("\"many\" is not a count: write it like 1000", "\"many\" is not a count: write it like 1000"),
+        ] {
+            assert_eq!(in_plain_words(message), expected);
+        }
+        let long = "x".repeat(100_000);
+        assert!(in_plain_words(&format!("invalid type: string \"{long}\", expected u32")).len() < 200);
+    }
+}

@@ -1,0 +1,403 @@
+//! Which store is the best, and which are too close to call with it.
+//!
+//! The best is chosen from the data, and all others are compared with it: of ten equal stores one always looks the best by
+//! chance, and the more stores, the better it looks. So the comparisons of a place are judged together. A store is called
+//! worse by a one-sided t-test of the logarithms of its ratios to the best, paired by block, at a level that allows for
+//! every store that may be the best in truth and for every other that may look better than it: of `k` stores, `m` of which
+//! are not yet called worse, the level is `(1 - confidence) / (m (k - 1))`. That is Bonferroni's bound for each store's
+//! comparison with all others, as in multiple comparisons with the best (J. Hsu, Multiple Comparisons, 1996, chapter 4), and
+//! Holm's step-down procedure (S. Holm, 1979) over the stores.
+//!
+//! Why it holds: say that `t` stores are the best in truth. For one of them to be called worse, the first so called must
+//! look worse than some other store while all `t` are still there, by a test at a level of at most
+//! `(1 - confidence) / (t (k - 1))`; there are `t (k - 1)` such pairs, so that the chance of any is at most
+//! `1 - confidence`. It takes no account of how the best was chosen, of how much stores vary, or of how their figures depend
+//! on each other. The interval that is told is the one that decides: two-sided, at twice that level. Its confidence is given as
+//! that of all comparisons together.
+
+use serde::Serialize;
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+use super::{
+    Better, CONFIDENCE, Estimate, Interval, MIN_BLOCKS, Ratio, Resolution, Series, Summary, THRESHOLD, order,
+    ratio_at, ratios, standard_error,
+};
+
+/// By what rule it was said whether a store is too close to call with the best.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Rule {
+    /// There are at least [`MIN_BLOCKS`] shared blocks: whether the interval of the ratio to the best includes 1.
+    Interval,
+    /// There are fewer, or no ratio: whether the ratio, or where there is none the figure, is within [`THRESHOLD`] of the
+    /// best's.
+    Threshold,
+    /// It would be worse by one of the others, but by no more than the clock can tell ([`Resolution`]): always too close.
+    Clock,
+}
+
+/// How one store stands to the best.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Standing {
+    /// The store's position in the list given to [`decide`].
+    pub index: usize,
+    /// Its figure over trials.
+    pub figure: Summary,
+    /// How many times worse than the best it is: over 1 is worse, whichever direction is better. Its interval is the one that
+    /// decides; its confidence is that of all comparisons of the place together. Absent for the best itself and where there is
+    /// no ratio.
+    pub times_worse: Option<Ratio>,
+    /// Whether it is the best, or too close to call with it.
+    pub wins: bool,
+    /// What decided that; absent for the best itself.
+    pub rule: Option<Rule>,
+}
+
+/// On which terms stores are told apart.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Terms {
+    /// The chance that no store is called worse that is as good as the best.
+    pub confidence: f64,
+    /// What the clock can tell.
+    pub resolution: Resolution,
+}
+
+impl Default for Terms {
+    fn default() -> Terms {
+        Terms { confidence: CONFIDENCE, resolution: Resolution::default() }
+    }
+}
+
+/// Ranks stores by a figure and says which are too close to call with the best. The best comes first, then the others, as
+/// their figures compare within blocks ([`order::ordered`]); stores without a figure are left out. Empty for
+/// [`Better::Neither`].
+pub fn decide<K: Ord>(stores: &[Series<K>], better: Better) -> Vec<Standing> {
+    decide_on(stores, better, Terms::default())
+}
+
+/// The same at another confidence.
+pub fn decide_at<K: Ord>(stores: &[Series<K>], better: Better, confidence: f64) -> Vec<Standing> {
+    decide_on(stores, better, Terms { confidence, ..Terms::default() })
+}
+
+/// The same on other terms.
+pub fn decide_on<K: Ord>(stores: &[Series<K>], better: Better, terms: Terms) -> Vec<Standing> {
+    if better == Better::Neither {
+        return Vec::new();
+    }
+    let ordered = order::ordered(stores, better).into_iter();
+    let mut standings: Vec<Standing> = ordered.filter_map(|index| unranked(index, &stores[index])).collect();
+    let Some((best, others)) = standings.split_first_mut() else { return standings };
+    best.wins = true;
+    let tests = others.iter().map(|other| Test::of(&stores[best.index], &stores[other.index], better));
+    let verdicts = judge(tests.collect(), terms.confidence);
+    for (other, verdict) in others.iter_mut().zip(verdicts) {
+        other.times_worse = verdict.times_worse;
+        let (is_worse, rule) = match verdict.is_worse {
+            Some(is_worse) => (is_worse, Rule::Interval),
+            None => (is_beyond_threshold(best, other, better), Rule::Threshold),
+        };
+        let by_clock = is_worse && !is_told_by_the_clock(best, other, rule, better, terms.resolution);
+        other.wins = !is_worse || by_clock;
+        other.rule = Some(if by_clock { Rule::Clock } else { rule });
+    }
+    standings
+}
+
+fn unranked<K>(index: usize, series: &Series<K>) -> Option<Standing> {
+    let values: Vec<f64> = series.values().copied().collect();
+    let figure = Summary::of(&values)?;
+    Some(Standing { index, figure, times_worse: None, wins: false, rule: None })
+}
+
+/// A store's ratios to the best by block, over 1 where it is worse.
+struct Test {
+    ratios: Option<Vec<f64>>,
+    /// How likely it is to look as bad where it is as good; absent where there are too few blocks to tell.
+    p: Option<f64>,
+}
+
+impl Test {
+    fn of<K: Ord>(best: &Series<K>, other: &Series<K>, better: Better) -> Test {
+        let ratios = match better {
+            Better::Higher => ratios(best, other),
+            Better::Lower | Better::Neither => ratios(other, best),
+        };
+        let p = ratios.as_ref().filter(|ratios| ratios.len() >= MIN_BLOCKS).map(|ratios| one_sided(ratios));
+        Test { ratios, p }
+    }
+}
+
+/// How likely ratios are to lie as far above 1 where they lie about it.
+fn one_sided(ratios: &[f64]) -> f64 {
+    let logs: Vec<f64> = ratios.iter().map(|ratio| ratio.ln()).collect();
+    let mean = logs.iter().sum::<f64>() / logs.len() as f64;
+    let error = standard_error(&logs, mean);
+    if error == 0.0 {
+        return if mean > 0.0 { 0.0 } else { 1.0 };
+    }
+    StudentsT::new(0.0, 1.0, (logs.len() - 1) as f64).map_or(1.0, |t| t.sf(mean / error))
+}
+
+/// How a store compares with the best.
+#[derive(Clone, Copy, Default)]
+struct Verdict {
+    times_worse: Option<Ratio>,
+    /// Absent where there are too few blocks to tell.
+    is_worse: Option<bool>,
+}
+
+/// Judges all comparisons of a place, the surest first.
+fn judge(tests: Vec<Test>, confidence: f64) -> Vec<Verdict> {
+    let stores = tests.len() + 1;
+    let mut verdicts = vec![Verdict::default(); tests.len()];
+    let mut order: Vec<(f64, usize)> =
+        tests.iter().enumerate().filter_map(|(index, test)| Some((test.p?, index))).collect();
+    order.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let (mut left, mut stopped) = (stores, false);
+    for (_, index) in order {
+        let at = 1.0 - 2.0 * (1.0 - confidence) / (left * (stores - 1)) as f64;
+        let ratio = tests[index].ratios.as_ref().and_then(|ratios| ratio_at(ratios, at));
+        // What it is worth is what all are worth together.
+        let together = |i: Interval| Interval { confidence, ..i };
+        let ratio = ratio.map(|Ratio { blocks, ratio }| {
+            let interval = ratio.interval.map(together);
+            Ratio { blocks, ratio: Estimate { interval, ..ratio } }
+        });
+        let excludes = ratio.and_then(|ratio| ratio.ratio.interval).is_some_and(|i| i.low > 1.0);
+        stopped |= !excludes;
+        left -= usize::from(!stopped);
+        verdicts[index] = Verdict { times_worse: ratio, is_worse: Some(!stopped) };
+    }
+    for (verdict, test) in verdicts.iter_mut().zip(&tests).filter(|(_, test)| test.p.is_none()) {
+        verdict.times_worse = test.ratios.as_ref().and_then(|ratios| ratio_at(ratios, confidence));
+    }
+    verdicts
+}
+
+fn is_beyond_threshold(best: &Standing, other: &Standing, better: Better) -> bool {
+    // Where a trial is missing, means are of other blocks than those that both ran in.
+    if let Some(times) = other.times_worse {
+        return times.ratio.value > 1.0 + THRESHOLD;
+    }
+    let (best, other) = (best.figure.mean.value, other.figure.mean.value);
+    match better {
+        Better::Higher => best > other * (1.0 + THRESHOLD),
+        Better::Lower | Better::Neither => other > best * (1.0 + THRESHOLD),
+    }
+}
+
+/// Whether the clock can tell a store that is worse from the best: at the end of its interval that is nearer to no
+/// difference, where that decided.
+fn is_told_by_the_clock(
+    best: &Standing,
+    other: &Standing,
+    rule: Rule,
+    better: Better,
+    resolution: Resolution,
+) -> bool {
+    let good = best.figure.mean.value;
+    let times = other.times_worse.map(|times| match (rule, times.ratio.interval) {
+        (Rule::Interval, Some(interval)) => interval.low,
+        _ => times.ratio.value,
+    });
+    let worse = match (times, better) {
+        (None, _) => other.figure.mean.value,
+        (Some(times), Better::Higher) => good / times,
+        (Some(times), Better::Lower | Better::Neither) => good * times,
+    };
+    resolution.can_tell(worse, good)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::normal;
+    use super::super::{compare, t_quantile};
+    use super::*;
+
+    fn series(values: &[f64]) -> Series<usize> {
+        values.iter().copied().enumerate().collect()
+    }
+
+    fn winners(standings: &[Standing]) -> Vec<usize> {
+        standings.iter().filter(|standing| standing.wins).map(|standing| standing.index).collect()
+    }
+
+    #[test]
+    fn a_store_that_is_better_where_both_ran_is_not_called_worse() {
+        // The second lacks the block in which both would have been quick.
+        let first = Series::from([(0, 10.0), (1, 50.0), (2, 50.0)]);
+        let second = Series::from([(1, 45.0), (2, 45.0)]);
+        let standings = decide(&[first, second], Better::Lower);
+        assert_eq!((standings[0].index, standings[1].rule), (0, Some(Rule::Threshold)));
+        assert!(standings[1].times_worse.unwrap().ratio.value < 1.0 && standings[1].wins);
+    }
+
+    #[test]
+    fn three_blocks_decide_by_interval_where_pairs_agree() {
+        // The second is always 3 % slower, though blocks differ a hundredfold; the third varies too much to tell.
+        let stores = [series(&[1.0, 10.0, 100.0]), series(&[1.03, 10.31, 102.9]), series(&[0.5, 30.0, 80.0])];
+        let standings = decide(&stores, Better::Lower);
+        assert_eq!(winners(&standings), [0, 2]);
+        assert!(standings[1..].iter().all(|standing| standing.rule == Some(Rule::Interval)));
+    }
+
+    #[test]
+    fn fewer_blocks_decide_by_threshold() {
+        let stores = [series(&[1.06]), series(&[1.0]), series(&[1.05]), series(&[])];
+        let standings = decide(&stores, Better::Lower);
+        assert_eq!(winners(&standings), [1, 2]);
+        assert_eq!(standings.len(), 3);
+        assert!(standings[1..].iter().all(|standing| standing.rule == Some(Rule::Threshold)));
+        assert_eq!(standings[0].rule, None);
+        let higher = decide(&stores, Better::Higher);
+        assert_eq!(winners(&higher), [0, 2]);
+        assert!(higher[2].times_worse.unwrap().ratio.value > 1.0);
+    }
+
+    #[test]
+    fn nothing_wins_by_a_figure_without_a_direction() {
+        assert!(decide(&[series(&[1.0])], Better::Neither).is_empty());
+        assert!(decide::<u32>(&[], Better::Lower).is_empty());
+    }
+
+    #[test]
+    fn a_figure_of_zero_is_decided_by_threshold() {
+        let standings = decide(&[series(&[0.0; 4]), series(&[1.0; 4])], Better::Lower);
+        assert_eq!(winners(&standings), [0]);
+        assert_eq!(standings[1].rule, Some(Rule::Threshold));
+    }
+
+    #[test]
+    fn a_higher_confidence_takes_a_wider_interval() {
+        // The 99.5 % quantile with two degrees of freedom is 9.9248, from tables.
+        assert!((t_quantile(2, 0.99) - 9.924_843).abs() < 1e-5);
+        let stores = [series(&[1.0, 1.0, 1.0]), series(&[1.1, 1.2, 1.15])];
+        assert_eq!(winners(&decide(&stores, Better::Lower)), [0]);
+        let standings = decide_at(&stores, Better::Lower, 0.999);
+        assert_eq!(winners(&standings), [0, 1]);
+        assert_eq!(standings[1].times_worse.unwrap().ratio.interval.unwrap().confidence, 0.999);
+        let summary = Summary::at(&[1.0, 2.0, 3.0], 0.999).unwrap().mean.interval.unwrap();
+        assert_eq!(summary.confidence, 0.999);
+        assert!(summary.high > Summary::of(&[1.0, 2.0, 3.0]).unwrap().mean.interval.unwrap().high);
+    }
+
+    /// In which share of simulated places a store among the first `equal`, which are the best in truth, is called worse.
+    /// Blocks move all stores alike, and far more than stores vary within them.
+    fn wronged(stores: usize, equal: usize, blocks: usize, spread: fn(usize) -> f64) -> f64 {
+        let mut random = fastrand::Rng::with_seed((stores * 1000 + equal * 100 + blocks) as u64);
+        let rounds = 4_000;
+        let wrong = (0..rounds).filter(|_| {
+            let weather: Vec<f64> = (0..blocks).map(|_| normal(&mut random)).collect();
+            let store = |index: usize, random: &mut fastrand::Rng| -> Series<usize> {
+                let own = if index < equal { 0.0 } else { 1.0 };
+                let draw = |w: &f64, random: &mut _| (own + w + spread(index) * normal(random)).exp();
+                weather.iter().map(|w| draw(w, random)).enumerate().collect()
+            };
+            let all: Vec<Series<usize>> = (0..stores).map(|index| store(index, &mut random)).collect();
+            decide(&all, Better::Lower).iter().any(|standing| standing.index < equal && !standing.wins)
+        });
+        wrong.count() as f64 / f64::from(rounds)
+    }
+
+    #[test]
+    fn of_equal_stores_none_is_called_worse_but_in_a_twentieth_of_places() {
+        let alike: fn(usize) -> f64 = |_| 0.05;
+        let unlike: fn(usize) -> f64 = |index| 0.01 * 1.5f64.powi(index as i32);
+        for blocks in [3, 5, 10, 20] {
+            for (stores, equal, spread) in
+                [(10, 10, alike), (10, 10, unlike), (3, 3, alike), (10, 2, alike), (10, 5, unlike)]
+            {
+                let share = wronged(stores, equal, blocks, spread);
+                assert!(share <= 0.055, "{stores} stores, {equal} of them best, {blocks} blocks: {share}");
+            }
+        }
+        // Two stores are one comparison, which loses nothing.
+        assert!((wronged(2, 2, 5, alike) - 0.05).abs() < 0.01);
+    }
+
+    #[test]
+    fn a_store_that_is_clearly_worse_is_told() {
+        // Of ten stores one is 1.5 times as slow as the others, which are equal; figures vary by 3 % within a block.
+        let told = |blocks: usize, times: f64| {
+            let mut random = fastrand::Rng::with_seed(blocks as u64);
+            let rounds = 500;
+            let told = (0..rounds).filter(|_| {
+                let mut all = vec![Series::new(); 10];
+                for block in 0..blocks {
+                    let weather = normal(&mut random);
+                    for (index, store) in all.iter_mut().enumerate() {
+                        let own = if index == 7 { times } else { 1.0 };
+                        store.insert(block, own * (weather + 0.03 * normal(&mut random)).exp());
+                    }
+                }
+                decide(&all, Better::Lower).iter().any(|standing| standing.index == 7 && !standing.wins)
+            });
+            told.count() as f64 / f64::from(rounds)
+        };
+        for (blocks, times, least) in [(3, 3.0, 0.8), (5, 1.5, 0.95), (10, 1.15, 0.95), (20, 1.1, 0.95)] {
+            let share = told(blocks, times);
+            assert!(share >= least, "{blocks} blocks, {times} times: {share}");
+        }
+    }
+
+    #[test]
+    fn the_interval_that_is_told_is_the_one_that_decides() {
+        let mut random = fastrand::Rng::with_seed(4);
+        let (mut ties, mut told) = (0, 0);
+        for _ in 0..300 {
+            let draw = |index: usize, random: &mut fastrand::Rng| -> Series<usize> {
+                let own = 1.02f64.powi(index as i32);
+                (0..5).map(|block| (block, own * (0.02 * normal(random)).exp())).collect()
+            };
+            let all: Vec<Series<usize>> = (0..6).map(|index| draw(index, &mut random)).collect();
+            let standings = decide(&all, Better::Lower);
+            let mut levels: Vec<f64> = Vec::new();
+            for standing in &standings[1..] {
+                let times = standing.times_worse.unwrap().ratio;
+                let interval = times.interval.unwrap();
+                assert_eq!(standing.wins, interval.low <= 1.0, "{standing:?}");
+                assert_eq!((standing.rule, interval.confidence), (Some(Rule::Interval), CONFIDENCE));
+                // By how much it is wider than one by itself says for how many it allows.
+                let alone = compare(&all[standing.index], &all[standings[0].index]).unwrap().ratio;
+                let width = |i: Interval| (i.high / i.low).ln();
+                levels.push(width(interval) / width(alone.interval.unwrap()));
+                if standing.wins { ties += 1 } else { told += 1 }
+            }
+            levels.sort_by(f64::total_cmp);
+            let factor =
+                |comparisons: f64| t_quantile(4, 1.0 - 0.1 / comparisons) / t_quantile(4, CONFIDENCE);
+            assert!(
+                (levels[4] - factor(30.0)).abs() < 1e-9,
+                "six stores, and five that each may look better: {levels:?}"
+            );
+            assert!(levels[0] >= factor(10.0) - 1e-9, "two stores are left at the end: {levels:?}");
+        }
+        assert!(ties > 100 && told > 100, "{ties} and {told}");
+    }
+
+    #[test]
+    fn what_the_clock_cannot_tell_is_a_tie() {
+        let resolution = Resolution { fixed_ns: 10.0, ..Resolution::default() };
+        let on = |stores: &[Series<usize>], better| {
+            decide_on(stores, better, Terms { resolution, ..Terms::default() }).swap_remove(1)
+        };
+        let wobble = [1.0, 1.01, 0.99];
+        let of = |ns: f64| series(&wobble.map(|wobble| ns * wobble));
+        // 2 % at 250 ns: told by the interval, not by the clock; 2 % at 25 µs by both.
+        let close = [of(250.0), of(255.0)];
+        assert_eq!(decide(&close, Better::Lower)[1].rule, Some(Rule::Interval));
+        assert!(!decide(&close, Better::Lower)[1].wins);
+        let second = on(&close, Better::Lower);
+        assert_eq!((second.wins, second.rule), (true, Some(Rule::Clock)));
+        let second = on(&[of(25_000.0), of(25_500.0)], Better::Lower);
+        assert_eq!((second.wins, second.rule), (false, Some(Rule::Interval)));
+        // With one block: 10 % of 100 ns is beyond the threshold, and no more than the clock tells.
+        let second = on(&[series(&[100.0]), series(&[109.9])], Better::Lower);
+        assert_eq!((second.wins, second.rule), (true, Some(Rule::Clock)));
+        let second = on(&[series(&[100.0]), series(&[111.0])], Better::Lower);
+        assert_eq!((second.wins, second.rule), (false, Some(Rule::Threshold)));
+        // What ties already, ties by its own rule.
+        assert_eq!(on(&[series(&[100.0]), series(&[104.0])], Better::Lower).rule, Some(Rule::Threshold));
+    }
+}

@@ -1,0 +1,27 @@
+//! How a store's engine was compiled, as far as that can be told.
+
+use serde::{Deserialize, Serialize};
+
+/// How a store's engine was compiled. A build that its authors would not ship is measured and shown, but never ranked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoreBuild {
+    /// Where the library comes from, such as `the distribution's library`.
+    pub source: String,
+    /// What the compiler was told: optimisation, definitions. Absent where that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flags: Option<String>,
+    /// Whether the engine checks its own assertions as it runs. Absent where that can't be told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub assertions: Option<bool>,
+    /// Why such a build takes no place in a ranking, in a few words; absent where it takes its place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_ranked: Option<String>,
+}
+
+impl StoreBuild {
+    /// A build of an engine whose authors ship it without assertions: one that has them is not ranked.
+    pub fn new(source: impl Into<String>, flags: Option<String>, assertions: Option<bool>) -> StoreBuild {
+        let not_ranked = (assertions == Some(true)).then(|| "built with assertions".to_owned());
+        StoreBuild { source: source.into(), flags, assertions, not_ranked }
+    }
+}

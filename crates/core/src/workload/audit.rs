@@ -1,0 +1,282 @@
+//! The audit at a trial's end, after every figure was taken: what the store holds is read back against what was written.
+//!
+//! A store is first closed and opened anew, then read; then some records are removed for good, the store is closed and
+//! opened once more, and read again. Reading before the files were measured would change some of them (LevelDB compacts
+//! what is read often), so the audit never sees the store as the workload left it open: what was wrong there and nowhere
+//! else is for the workload's own reads to find, which are all checked.
+
+use std::time::{Duration, Instant};
+
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use crate::cell::Data;
+use crate::record::{Key, Records};
+use crate::result::{Audit, Disk, Doubt, Failure, SPACE, Stored};
+use crate::store::{Session, Store, StoreError};
+use crate::workload::bench::Bench;
+use crate::workload::driver::Stop;
+
+/// Records read back at most; of more, a sample.
+const MOST_RECORDS: u64 = 100_000;
+/// Value bytes read back at most, as far as the mean size tells; of more, a sample.
+const MOST_BYTES: f64 = (256_u64 << 20) as f64;
+/// Records that are read back whatever their size.
+const FEWEST_RECORDS: u64 = 100;
+/// The share of a sample that is kept for records which nobody touched after they were loaded.
+const UNTOUCHED_SHARE: u64 = 10;
+/// Records removed for good, where removing is part of the workload.
+const REMOVED: usize = 16;
+
+/// Records of a mean size in bytes that are read back at most, each time.
+pub fn most_records(mean_bytes: f64) -> u64 {
+    ((MOST_BYTES / mean_bytes.max(1.0)) as u64).clamp(FEWEST_RECORDS, MOST_RECORDS)
+}
+
+/// A record's index, and the version that its value must have.
+type Record = (u64, u8);
+
+/// What the store must hold.
+#[derive(Debug)]
+pub struct Expected {
+    /// Chooses a sample.
+    pub seed: u64,
+    /// How many records were loaded: those of higher indexes were inserted.
+    pub loaded: u64,
+    /// The versions of the records by thread and position: that at `position` of `thread` has the index
+    /// `position * threads + thread`.
+    pub versions: Vec<Vec<u8>>,
+    /// Whether the workload removes records.
+    pub removes: bool,
+    /// Removed keys that were looked for at once, and were gone.
+    pub seen_gone: u64,
+}
+
+/// How a store is read back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reading {
+    /// As it is: it does not persist.
+    Open,
+    /// After it was closed and opened anew, twice.
+    Anew,
+}
+
+impl Expected {
+    /// Holds the store to all this: `bench` has it open, and nothing is to be measured any more. Closes it.
+    ///
+    /// # Errors
+    /// [`Failure::WrongData`] at the first record that is missing, wrong, or there after it was removed; the store's own.
+    pub fn audit(&self, bench: &mut Bench<'_>, records: &Records, reading: Reading) -> Result<Audit, Stop> {
+        let start = Instant::now();
+        let chosen = self.choose(most_records(records.mean_value()));
+        let mut audit = Audit {
+            records: self.live(),
+            read_back: chosen.len() as u64,
+            seen_gone: self.seen_gone,
+            removed: 0,
+            reopened: 0,
+            took_ns: 0,
+        };
+        if reading == Reading::Anew {
+            bench.reopen()?;
+            audit.reopened += 1;
+        }
+        let now = Moment { reopened: audit.reopened };
+        read_back(bench.store()?, records, &chosen, now)?;
+        let (removed, kept) = if self.removes { self.to_remove(chosen) } else { (Vec::new(), chosen) };
+        remove(bench.store()?, records, &removed)?;
+        audit.removed = removed.len() as u64;
+        if reading == Reading::Anew {
+            bench.reopen()?;
+            audit.reopened += 1;
+            let now = Moment { reopened: audit.reopened };
+            read_back(bench.store()?, records, &kept, now)?;
+            look_for(bench.store()?, records, &removed, now)?;
+        }
+        let now = Moment { reopened: audit.reopened };
+        count(bench.store()?, audit.records - audit.removed, now)?;
+        bench.close()?;
+        audit.took_ns = start.elapsed().as_nanos() as u64;
+        Ok(audit)
+    }
+
+    fn live(&self) -> u64 {
+        self.versions.iter().map(|share| share.len() as u64).sum()
+    }
+
+    /// The records to be read back, by index and version, in the order of their indexes, in which they were loaded: all,
+    /// or a seeded sample of about `most`, in which what was inserted or updated goes before what was only loaded.
+    fn choose(&self, most: u64) -> Vec<Record> {
+        let live = self.live();
+        let touched = self.all().filter(|record| self.is_touched(*record)).count() as u64;
+        let untouched = live - touched;
+        let for_untouched = most.saturating_sub(touched).max(most / UNTOUCHED_SHARE).min(untouched);
+        let for_touched = (most - for_untouched.min(most)).min(touched);
+        let is_chosen = |record: Record| {
+            let (of, wanted) =
+                if self.is_touched(record) { (touched, for_touched) } else { (untouched, for_untouched) };
+            wanted >= of || hash(self.seed, record.0) % of < wanted
+        };
+        self.all().filter(|record| live <= most || is_chosen(*record)).collect()
+    }
+
+    /// All records in the order of their indexes.
+    fn all(&self) -> impl Iterator<Item = Record> {
+        let threads = self.versions.len();
+        let longest = self.versions.iter().map(Vec::len).max().unwrap_or(0);
+        let at = move |position: usize, thread: usize| {
+            let version = self.versions[thread].get(position)?;
+            Some(((position * threads + thread) as u64, *version))
+        };
+        (0..longest).flat_map(move |position| (0..threads).filter_map(move |thread| at(position, thread)))
+    }
+
+    /// Versions are counted modulo 256: a record that was updated 256 times looks as if it had only been loaded.
+    fn is_touched(&self, (index, version): Record) -> bool {
+        version != 0 || index >= self.loaded
+    }
+
+    /// Cuts off the records that are removed for good, some of each part of the set, but never more than half.
+    fn to_remove(&self, mut chosen: Vec<Record>) -> (Vec<Record>, Vec<Record>) {
+        let number = REMOVED.min(chosen.len() / 2);
+        let Some(step) = chosen.len().checked_div(number) else { return (Vec::new(), chosen) };
+        let offset = (hash(self.seed, 0) % step as u64) as usize;
+        let mut position = 0;
+        let removed = chosen
+            .extract_if(.., |_| {
+                position += 1;
+                (position - 1) % step == offset && (position - 1) / step < number
+            })
+            .collect();
+        (removed, chosen)
+    }
+}
+
+/// When something was noticed.
+#[derive(Debug, Clone, Copy)]
+struct Moment {
+    reopened: u32,
+}
+
+impl std::fmt::Display for Moment {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self.reopened {
+            0 => "at the trial's end",
+            1 => "after the trial, when the store had been closed and opened anew",
+            _ => "after the trial, when the store had been closed and opened anew once more",
+        })
+    }
+}
+
+/// A number that the seed and a record's index make.
+fn hash(seed: u64, index: u64) -> u64 {
+    xxh3_64_with_seed(&index.to_le_bytes(), seed)
+}
+
+fn session(store: &dyn Store) -> Result<Box<dyn Session + '_>, Stop> {
+    store.session().map_err(|error| Stop::store("opening a session to read the store back", &error))
+}
+
+/// Reads records and holds them to their versions.
+fn read_back(store: &dyn Store, records: &Records, chosen: &[Record], moment: Moment) -> Result<(), Stop> {
+    let mut session = session(store)?;
+    for (index, version) in chosen {
+        let key = records.key(*index);
+        let (mut found, mut right) = (0, false);
+        let get = session.get(&key, &mut |value| {
+            (found, right) = (value.len(), records.is_value(*index, *version, value));
+        });
+        match get {
+            Ok(true) if right => {}
+            Ok(true) => {
+                let written = records.value_length(*index, *version);
+                let what = format!(
+                    "is not what was written last: {found} bytes where {written} were written, or other bytes"
+                );
+                return Err(wrong(*index, &key, &what, moment));
+            }
+            Ok(false) => return Err(wrong(*index, &key, "is missing", moment)),
+            Err(error) => return Err(failed("reading back", *index, &key, &error)),
+        }
+    }
+    Ok(())
+}
+
+/// Removes records for good and sees that they are gone.
+fn remove(store: &dyn Store, records: &Records, removed: &[Record]) -> Result<(), Stop> {
+    if removed.is_empty() {
+        return Ok(());
+    }
+    let mut session = session(store)?;
+    for (index, _) in removed {
+        let key = records.key(*index);
+        session.remove(&key).map_err(|error| failed("removing", *index, &key, &error))?;
+    }
+    drop(session);
+    look_for(store, records, removed, Moment { reopened: 0 })
+}
+
+/// Sees that removed records are gone.
+fn look_for(store: &dyn Store, records: &Records, removed: &[Record], moment: Moment) -> Result<(), Stop> {
+    let mut session = session(store)?;
+    for (index, _) in removed {
+        let key = records.key(*index);
+        match session.get(&key, &mut |_| ()) {
+            Ok(false) => {}
+            Ok(true) => return Err(wrong(*index, &key, "is still there, though it was removed", moment)),
+            Err(error) => return Err(failed("looking for", *index, &key, &error)),
+        }
+    }
+    Ok(())
+}
+
+fn count(store: &dyn Store, expected: u64, moment: Moment) -> Result<(), Stop> {
+    let count = store.count().map_err(|error| Stop::store("counting", &error))?;
+    if count == expected {
+        return Ok(());
+    }
+    let message = format!("the store counts {count} records where it was to hold {expected}, {moment}");
+    Err(Stop { failure: Failure::WrongData, message, operation: None })
+}
+
+fn wrong(index: u64, key: &Key, what: &str, moment: Moment) -> Stop {
+    let key = String::from_utf8_lossy(key);
+    let message = format!("the value of record {index} (key {key}) {what}, {moment}");
+    Stop { failure: Failure::WrongData, message, operation: None }
+}
+
+fn failed(doing: &str, index: u64, key: &Key, error: &StoreError) -> Stop {
+    let key = String::from_utf8_lossy(key);
+    Stop::store(&format!("{doing} record {index} (key {key}) after the trial"), error)
+}
+
+/// Roughly how long an audit of `records` records takes, in seconds: of a store in the page cache, whose every call takes
+/// `call_s`, and each of whose removals waits `sync_s` for the disk.
+pub fn seconds(records: u64, mean_bytes: f64, call_s: f64, sync_s: f64) -> f64 {
+    const OPEN_S: f64 = 0.02;
+    const BYTES_PER_S: f64 = 1e9;
+    let read = records.min(most_records(mean_bytes)) as f64;
+    2.0 * (OPEN_S + read * (call_s + mean_bytes / BYTES_PER_S)) + REMOVED as f64 * (call_s + sync_s)
+}
+
+/// How much longer than its time limit a trial may take to be audited.
+pub fn room(estimate_s: f64) -> Duration {
+    const TIMES: f64 = 10.0;
+    Duration::try_from_secs_f64(estimate_s * TIMES).unwrap_or(Duration::MAX)
+}
+
+/// What casts doubt on a trial's figures, though nothing that was read back was wrong.
+pub fn doubts(data: Data, stored: &Stored, disk: &Disk) -> Vec<Doubt> {
+    let mut doubts = Vec::new();
+    // Keys don't count: those could be told from a number.
+    if data == Data::Incompressible && disk.allocated_bytes < stored.value_bytes {
+        let reason = format!(
+            "{} bytes of incompressible values can't lie in the {} bytes that the store's folder takes",
+            stored.value_bytes, disk.allocated_bytes
+        );
+        doubts.push(Doubt { figure: SPACE.into(), reason });
+    }
+    doubts
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,140 @@
+//! What the audit chooses, and what it notices.
+
+use std::collections::BTreeMap;
+
+use super::*;
+use crate::record::pool::Pool;
+use crate::store::OpenOptions;
+use crate::stores::{FLAT_FOLDER, MEMORY};
+use crate::units::SizeRange;
+
+fn expected(shares: &[&[u8]], loaded: u64) -> Expected {
+    let versions = shares.iter().map(|share| share.to_vec()).collect();
+    Expected { seed: 3, loaded, versions, removes: true, seen_gone: 0 }
+}
+
+#[test]
+fn few_records_are_all_read_in_the_order_of_their_indexes() {
+    // Two threads; the second inserted one more than the first.
+    let expected = expected(&[&[0, 7, 0], &[1, 0, 0, 9]], 4);
+    let all: Vec<_> = (0..6).zip([0, 1, 7, 0, 0, 0]).chain([(7, 9)]).collect();
+    assert_eq!(expected.choose(7), all);
+    assert_eq!(expected.live(), 7);
+}
+
+#[test]
+fn of_many_records_a_sample_is_read_and_those_touched_come_first() {
+    let mut versions = vec![0; 50_000];
+    versions[..2_000].fill(1);
+    let expected = expected(&[&versions], 40_000);
+    let count = |most: u64| {
+        let chosen = expected.choose(most);
+        assert_eq!(chosen, expected.choose(most), "the same each time");
+        let touched = chosen.iter().filter(|record| expected.is_touched(**record)).count();
+        (touched, chosen.len() - touched)
+    };
+    // 12,000 were touched: 2,000 updated, 10,000 inserted.
+    let (touched, rest) = count(20_000);
+    assert!(touched == 12_000 && (7_500..8_500).contains(&rest), "{touched} {rest}");
+    let (touched, rest) = count(5_000);
+    assert!((4_200..4_800).contains(&touched) && (350..650).contains(&rest), "{touched} {rest}");
+    assert_eq!(count(50_000), (12_000, 38_000));
+}
+
+#[test]
+fn how_many_are_read_depends_on_their_size() {
+    assert_eq!(most_records(100.0), MOST_RECORDS);
+    assert_eq!(most_records(f64::from(1 << 20)), 256);
+    assert_eq!(most_records(1e12), FEWEST_RECORDS);
+}
+
+#[test]
+fn some_records_from_all_over_are_removed_for_good() {
+    for live in [0, 1, 2, 3, 31, 32, 33, 1000] {
+        let all: Vec<(u64, u8)> = (0..live).map(|index| (index, 0)).collect();
+        let (removed, kept) = expected(&[], 0).to_remove(all.clone());
+        assert_eq!(removed.len(), REMOVED.min(all.len() / 2), "{live}");
+        let mut both = [removed.clone(), kept].concat();
+        both.sort_unstable();
+        assert_eq!(both, all, "{live}");
+        assert!(live < 1000 || removed.last().unwrap().0 > 900, "{removed:?}");
+    }
+}
+
+#[test]
+fn less_disk_than_incompressible_values_is_doubted() {
+    let stored = Stored { records: 10, key_bytes: 320, value_bytes: 10_000 };
+    let disk = |allocated_bytes| Disk { allocated_bytes, apparent_bytes: 50_000, files: 1 };
+    assert_eq!(doubts(Data::Incompressible, &stored, &disk(10_000)), []);
+    assert_eq!(doubts(Data::Compressible, &stored, &disk(4_096)), []);
+    let doubted = doubts(Data::Incompressible, &stored, &disk(4_096));
+    assert_eq!(doubted.len(), 1);
+    assert!(doubted[0].reason.contains("10000") && doubted[0].reason.contains("4096"), "{doubted:?}");
+}
+
+/// Writes 40 records, changes them by `spoil`, and audits.
+fn audited(
+    def: &crate::store::StoreDef,
+    reading: Reading,
+    spoil: impl FnOnce(&dyn Store, &Records),
+) -> Result<Audit, Stop> {
+    let size = SizeRange { from: 20, to: 300 };
+    let records = Records::new(5, size, Pool::generate(Data::Incompressible, 5, size));
+    let folder = tempfile::tempdir().unwrap();
+    let settings = BTreeMap::new();
+    let options = OpenOptions {
+        directory: folder.path(),
+        guarantee: None,
+        compression: false,
+        cache_bytes: None,
+        settings: &settings,
+        sessions: 1,
+    };
+    let mut bench = Bench::open(def.open.unwrap(), options).unwrap();
+    let mut versions = vec![0; 40];
+    versions[7] = 3;
+    for (index, version) in (0..).zip(&versions) {
+        let mut value = Vec::new();
+        records.append_value(index, *version, &mut value);
+        bench.store().unwrap().session().unwrap().insert(&records.key(index), &value).unwrap();
+    }
+    spoil(bench.store().unwrap(), &records);
+    expected(&[&versions], 40).audit(&mut bench, &records, reading)
+}
+
+#[test]
+fn a_store_that_holds_what_was_written_passes() {
+    let open = audited(&MEMORY, Reading::Open, |_, _| ()).unwrap();
+    assert_eq!((open.records, open.read_back, open.removed, open.reopened), (40, 40, 16, 0));
+    let anew = audited(&FLAT_FOLDER, Reading::Anew, |_, _| ()).unwrap();
+    assert_eq!((anew.records, anew.read_back, anew.removed, anew.reopened), (40, 40, 16, 2));
+    assert!(anew.took_ns > 0);
+}
+
+#[test]
+fn what_is_wrong_missing_or_too_much_is_noticed() {
+    let stopped = |def, reading, spoil: &dyn Fn(&dyn Store, &Records)| {
+        let stop = audited(def, reading, spoil).unwrap_err();
+        assert_eq!(stop.failure, Failure::WrongData, "{}", stop.message);
+        stop.message
+    };
+    let old = |store: &dyn Store, records: &Records| {
+        let mut value = Vec::new();
+        records.append_value(7, 2, &mut value);
+        store.session().unwrap().update(&records.key(7), &value).unwrap();
+    };
+    let lost = |store: &dyn Store, records: &Records| {
+        store.session().unwrap().remove(&records.key(39)).unwrap();
+    };
+    let more = |store: &dyn Store, records: &Records| {
+        store.session().unwrap().insert(&records.key(40), b"one too many").unwrap();
+    };
+    for (def, reading) in [(&MEMORY, Reading::Open), (&FLAT_FOLDER, Reading::Anew)] {
+        let said = stopped(def, reading, &old);
+        assert!(said.contains("record 7 ") && said.contains("is not what was written last"), "{said}");
+        assert!(stopped(def, reading, &lost).contains("record 39 "));
+        assert!(stopped(def, reading, &more).contains("counts 25 records where it was to hold 24"));
+    }
+    let said = stopped(&MEMORY, Reading::Anew, &|_, _| ());
+    assert!(said.contains("is missing") && said.contains("closed and opened anew"), "{said}");
+}

@@ -1,0 +1,226 @@
+//! What threads, sessions and schedules must not add to what is measured: seen with stores made for it, which are the
+//! memory store with something done before each call.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use super::super::tests::{crud, run};
+use crate::cell::Rate;
+use crate::store::{OpenOptions, Result, Session, Setting, Store, StoreDef};
+use crate::stores::MEMORY;
+use crate::workload::crud::Crud;
+use crate::workload::driver::Operation;
+
+/// A call on a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Call {
+    Insert,
+    Update,
+    Get,
+    /// Where the value lies that was got: asked outside the timed region.
+    Copied,
+    Remove,
+}
+
+/// What a made store does, and how often it was opened, and sessions of it.
+struct Made {
+    before: fn(Call),
+    /// Whether sessions copy what they show.
+    copies: bool,
+    opened: AtomicU64,
+    sessions: AtomicU64,
+}
+
+impl Made {
+    const fn new(before: fn(Call)) -> Made {
+        Made { before, copies: false, opened: AtomicU64::new(0), sessions: AtomicU64::new(0) }
+    }
+}
+
+/// Opens it.
+fn open(options: &OpenOptions<'_>, made: &'static Made) -> Result<Box<dyn Store>> {
+    made.opened.fetch_add(1, Ordering::Relaxed);
+    let StoreDef { open, .. } = MEMORY;
+    Ok(Box::new(MadeStore { inner: open.unwrap()(options)?, made }))
+}
+
+struct MadeStore {
+    inner: Box<dyn Store>,
+    made: &'static Made,
+}
+
+struct MadeSession<'a> {
+    inner: Box<dyn Session + 'a>,
+    made: &'static Made,
+    value: Vec<u8>,
+}
+
+impl Store for MadeStore {
+    fn session(&self) -> Result<Box<dyn Session + '_>> {
+        self.made.sessions.fetch_add(1, Ordering::Relaxed);
+        let (inner, made) = (self.inner.session()?, self.made);
+        Ok(Box::new(MadeSession { inner, made, value: Vec::new() }))
+    }
+    fn guarantee(&self) -> crate::store::Guarantee {
+        self.inner.guarantee()
+    }
+    fn count(&self) -> Result<u64> {
+        self.inner.count()
+    }
+    fn settle(&self) -> Result<()> {
+        self.inner.settle()
+    }
+    fn settings(&self) -> Result<Vec<Setting>> {
+        self.inner.settings()
+    }
+    fn close(self: Box<Self>) -> Result<()> {
+        self.inner.close()
+    }
+}
+
+impl Session for MadeSession<'_> {
+    fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        (self.made.before)(Call::Insert);
+        self.inner.insert(key, value)
+    }
+    fn update(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        (self.made.before)(Call::Update);
+        self.inner.update(key, value)
+    }
+    fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
+        (self.made.before)(Call::Get);
+        let kept = &mut self.value;
+        self.inner.get(key, &mut |value| {
+            kept.clear();
+            kept.extend_from_slice(value);
+            visit(value);
+        })
+    }
+    fn copied(&self) -> Option<&[u8]> {
+        (self.made.before)(Call::Copied);
+        self.made.copies.then_some(&self.value)
+    }
+    fn remove(&mut self, key: &[u8]) -> Result<()> {
+        (self.made.before)(Call::Remove);
+        self.inner.remove(key)
+    }
+    fn scan(&mut self, from: &[u8], limit: usize, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize> {
+        self.inner.scan(from, limit, visit)
+    }
+    fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
+        self.inner.insert_batch(records)
+    }
+}
+
+const fn ms(ms: u64) -> Duration {
+    Duration::from_millis(ms)
+}
+
+/// One operation at a fixed rate.
+fn paced(operation: Operation, operations: u64, per_second: u32) -> Crud {
+    Crud { order: vec![operation], operations, rate: Rate::PerSecond(per_second), ..crud(1) }
+}
+
+#[test]
+fn each_thread_has_one_session_for_as_long_as_the_store_is_open() {
+    static COUNTED: Made = Made::new(|_| {});
+    let mut opened = 0;
+    for threads in [1, 3] {
+        let before = COUNTED.sessions.load(Ordering::Relaxed);
+        run(&crud(threads), |options| open(options, &COUNTED)).unwrap();
+        // 1,000 inserts are 400, 400 and 200: the store is made anew twice.
+        opened += 3;
+        assert_eq!(COUNTED.opened.load(Ordering::Relaxed), opened);
+        assert_eq!(COUNTED.sessions.load(Ordering::Relaxed) - before, 3 * threads);
+    }
+}
+
+#[test]
+fn a_warm_up_leaves_an_open_loop_no_backlog() {
+    static SLOW: Made = Made::new(|call| {
+        if call == Call::Update {
+            sleep(ms(10));
+        }
+    });
+    for threads in [1, 2] {
+        let plan = Crud { warm_up: 40, threads, ..paced(Operation::Update, 10, 50) };
+        let done = run(&plan, |options| open(options, &SLOW)).unwrap();
+        let updated = &done.operations[0];
+        assert_eq!((updated.count, updated.warm_up), (10, 40));
+        // The warm-up takes 200 ms and more; an update has 20 ms, and takes 10.
+        assert!(updated.latency.p50_ns < 60_000_000, "{threads} threads: {:?}", updated.latency);
+        assert!(updated.wall_ns >= 9 * 20_000_000, "the tenth begins 180 ms after the first");
+    }
+}
+
+#[test]
+fn removing_at_a_rate_is_not_charged_for_putting_back() {
+    static SLOW: Made = Made::new(|call| {
+        if call == Call::Insert {
+            sleep(ms(30));
+        }
+    });
+    let done = run(&paced(Operation::Remove, 20, 100), |options| open(options, &SLOW)).unwrap();
+    let removed = &done.operations[0];
+    assert_eq!((removed.count, removed.put_back), (20, 20));
+    // A removal has 10 ms, and is put back in 30: charged for that, the tenth would be late by 180 ms.
+    assert!(removed.latency.p50_ns < 30_000_000, "{:?}", removed.latency);
+    assert!(removed.per_second().unwrap() > 50.0, "with the records put back it would be 33: {removed:?}");
+}
+
+#[test]
+fn a_stall_in_a_removal_shows_in_all_that_had_to_wait() {
+    static REMOVED: AtomicU64 = AtomicU64::new(0);
+    static STALLING: Made = Made::new(|call| match call {
+        Call::Remove if REMOVED.fetch_add(1, Ordering::Relaxed) == 4 => sleep(ms(300)),
+        Call::Insert => sleep(ms(15)),
+        _ => {}
+    });
+    let done = run(&paced(Operation::Remove, 40, 100), |options| open(options, &STALLING)).unwrap();
+    // The next is 290 ms late, the one after it 280, ...: 24 of the 40 are late by 60 ms or more.
+    assert!(done.operations[0].latency.p50_ns >= 50_000_000, "{:?}", done.operations[0].latency);
+}
+
+#[test]
+fn threads_together_do_no_more_than_a_lock_allows() {
+    static LOCK: Mutex<Duration> = Mutex::new(Duration::ZERO);
+    static LOCKED: Made = Made {
+        copies: true,
+        ..Made::new(|call| match call {
+            Call::Get => {
+                let mut held = LOCK.lock().unwrap();
+                let start = Instant::now();
+                sleep(ms(1));
+                *held += start.elapsed();
+            }
+            // The harness's own time, as it is not within a timed call.
+            Call::Copied => sleep(ms(1)),
+            _ => {}
+        })
+    };
+    let plan = Crud { order: vec![Operation::Get], operations: 100, ..crud(2) };
+    let done = run(&plan, |options| open(options, &LOCKED)).unwrap();
+    let got = &done.operations[0];
+    let allowed = 100.0 / LOCK.lock().unwrap().as_secs_f64();
+    let told = got.per_second().unwrap();
+    assert!(told <= allowed, "{told} a second, where the lock lets {allowed} through");
+    let share = got.harness_share.unwrap();
+    assert!(share > 0.0 && share < 1.0, "{share}");
+}
+
+#[test]
+fn putting_back_is_no_part_of_a_rate_of_several_threads() {
+    static SLOW: Made = Made::new(|call| match call {
+        Call::Insert => sleep(ms(4)),
+        Call::Remove => sleep(ms(1)),
+        _ => {}
+    });
+    let plan = Crud { order: vec![Operation::Remove], operations: 100, ..crud(2) };
+    let done = run(&plan, |options| open(options, &SLOW)).unwrap();
+    let removed = &done.operations[0];
+    let put_back_ns = removed.wall_ns - removed.rate_over_ns.unwrap();
+    assert!(put_back_ns >= 50 * 4_000_000, "each thread put 50 back: {removed:?}");
+    assert!(removed.rate_over_ns.unwrap() >= 50 * 1_000_000, "and removed 50: {removed:?}");
+}

@@ -1,0 +1,45 @@
+//! What the driver keeps for itself.
+
+use std::collections::BTreeMap;
+
+use super::*;
+use crate::cell::Data;
+use crate::record::pool::Pool;
+use crate::store::{OpenOptions, StoreDef};
+use crate::stores::{FLAT_FOLDER, MEMORY};
+use crate::units::SizeRange;
+
+/// How large the harness's buffer is before a value of 1 MiB is read, and after.
+fn buffer(store: &StoreDef, visit: Visit) -> (usize, usize) {
+    let size = SizeRange { from: 1 << 20, to: (1 << 20) + 1 };
+    let records = Records::new(5, size, Pool::generate(Data::Incompressible, 5, size));
+    let (clock, folder, settings) = (Clock::new(), tempfile::tempdir().unwrap(), BTreeMap::new());
+    let options = OpenOptions {
+        directory: folder.path(),
+        guarantee: None,
+        compression: false,
+        cache_bytes: None,
+        settings: &settings,
+        sessions: 1,
+    };
+    let store = store.open.unwrap()(&options).unwrap();
+    let mut session = store.session().unwrap();
+    let mut driver = Driver::new(&clock, &records, visit, true).unwrap();
+    let mut done = |operation| {
+        let mut quantum = Quantum::new(records.largest_value());
+        quantum.plan(&records, operation, 0, 0, true);
+        driver.run(session.as_mut(), &mut quantum).unwrap();
+        driver.seen.buffer.len()
+    };
+    (done(Operation::Insert), done(Operation::Get))
+}
+
+#[test]
+fn the_application_s_buffer_is_made_for_the_first_value_unless_the_session_has_one() {
+    let all = (1 << 20) + 1;
+    assert_eq!(buffer(&MEMORY, Visit::Copy), (0, all));
+    assert_eq!(buffer(&FLAT_FOLDER, Visit::Copy), (0, 0));
+    // Where nothing is to be copied it serves the check alone, and is there from the start.
+    assert_eq!(buffer(&MEMORY, Visit::Touch), (all, all));
+    assert_eq!(buffer(&FLAT_FOLDER, Visit::Touch), (all, all));
+}

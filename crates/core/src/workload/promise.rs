@@ -1,0 +1,97 @@
+//! The promise of `power`, held to the syncs that were counted.
+//!
+//! A write has its promise when its call returns, so a sync must have begun after the call and ended before the return. On
+//! one thread that is a sync for each write or batch. Sessions that write at the same moment may share one: each has one
+//! write under way at most, so that one sync acknowledges as many writes as there are threads, and never more.
+
+use crate::result::{Counters, Failure};
+use crate::workload::driver::Stop;
+
+/// What leaves the device's cache alone, and so makes nothing durable by itself.
+const NOT_DURABLE: &str = "sync_file_range";
+
+/// Writes that were acknowledged in one part of a trial, and the syncs of the whole process meanwhile.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Acknowledged {
+    /// Which, in a word, such as `updates`.
+    what: &'static str,
+    writes: u64,
+    /// How many threads wrote at once.
+    threads: u64,
+    /// `None` where they can't be counted.
+    syncs: Option<u64>,
+}
+
+impl Acknowledged {
+    /// `writes` of `threads` threads at once, during which `counters` were counted: all syncs, those of writes that were
+    /// not timed included.
+    pub fn new(what: &'static str, writes: u64, threads: u64, counters: &Counters) -> Acknowledged {
+        let idle = counters.syncs_by_call.get(NOT_DURABLE).copied().unwrap_or_default();
+        Acknowledged { what, writes, threads, syncs: counters.syncs.map(|syncs| syncs.saturating_sub(idle)) }
+    }
+
+    /// Adds it to the others, where it belongs.
+    pub fn note(self, all: &mut Vec<Acknowledged>) {
+        match all.iter_mut().find(|one| one.what == self.what) {
+            Some(one) => {
+                one.writes += self.writes;
+                one.syncs = one.syncs.zip(self.syncs).map(|(a, b)| a + b);
+            }
+            None => all.push(self),
+        }
+    }
+
+    /// Whether there were enough syncs for `power`. What can't be counted is believed.
+    ///
+    /// # Errors
+    /// [`Failure::Unsynced`] when there were not.
+    pub fn check(&self) -> Result<(), Stop> {
+        let Acknowledged { what, writes, threads, syncs } = self;
+        let least = writes.div_ceil(*threads);
+        let Some(syncs) = syncs.filter(|syncs| *syncs < least) else { return Ok(()) };
+        let shared =
+            if *threads > 1 { format!(", of which {threads} threads can share one,") } else { String::new() };
+        let message = format!(
+            "the store promises power, and made {syncs} syncs for {writes} acknowledged {what}{shared} where at least {least} \
+             are needed"
+        );
+        Err(Stop { failure: Failure::Unsynced, message, operation: None })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counters(syncs: Option<u64>, idle: u64) -> Counters {
+        let syncs_by_call = [(NOT_DURABLE.to_owned(), idle)].into();
+        Counters { syncs, syncs_by_call, ..Counters::default() }
+    }
+
+    fn holds(writes: u64, threads: u64, syncs: Option<u64>, idle: u64) -> bool {
+        Acknowledged::new("updates", writes, threads, &counters(syncs, idle)).check().is_ok()
+    }
+
+    #[test]
+    fn each_write_takes_a_sync_and_threads_may_share_one() {
+        assert!(holds(100, 1, Some(100), 0) && !holds(100, 1, Some(99), 0));
+        assert!(holds(101, 4, Some(26), 0) && !holds(101, 4, Some(25), 0));
+        assert!(!holds(100, 1, Some(100), 1), "what leaves the device's cache alone is no sync");
+        assert!(holds(100, 1, None, 0), "what can't be counted is believed");
+        assert!(holds(0, 1, Some(0), 0));
+    }
+
+    #[test]
+    fn rounds_of_one_operation_count_together() {
+        let mut all = Vec::new();
+        for (what, syncs) in [("inserts", Some(3)), ("updates", Some(10)), ("inserts", Some(17))] {
+            Acknowledged::new(what, 10, 1, &counters(syncs, 0)).note(&mut all);
+        }
+        assert_eq!(all.len(), 2);
+        assert!(all.iter().all(|one| one.check().is_ok()), "{all:?}");
+        Acknowledged::new("updates", 1, 1, &counters(Some(0), 0)).note(&mut all);
+        let stop = all[1].check().unwrap_err();
+        assert_eq!(stop.failure, Failure::Unsynced);
+        assert!(stop.message.contains("made 10 syncs for 11 acknowledged updates"), "{}", stop.message);
+    }
+}

@@ -1,0 +1,200 @@
+//! Stores that look right while they are measured, and are not: each of them once passed, and some of them won.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use storebench_core::store::{
+    Batch, Capabilities, Guarantee, Kind, Offer, OpenFn, OpenOptions, Result, Session, Setting, Store,
+    StoreDef, StoreError,
+};
+use storebench_core::stores::{FLAT_FOLDER, MEMORY};
+
+/// What a store does otherwise than it says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lie {
+    /// Nothing: it does what it says.
+    None,
+    /// Leaves every value as it was inserted.
+    DropsUpdates,
+    /// Removes nothing.
+    KeepsRemoved,
+    /// Removes until it is closed.
+    RevivesRemoved,
+    /// Loses one write in ten thousand, and counts it all the same.
+    Loses,
+    /// Says `power` and never syncs.
+    NeverSyncs,
+    /// Keeps everything in memory until it is closed.
+    Forgets,
+    /// Keeps everything out of its folder, and finds it again.
+    Hides,
+}
+
+/// The entry of a store that lies. It is an engine to all appearances, so that it competes.
+pub const fn liar(name: &'static str, summary: &'static str, open: OpenFn) -> StoreDef {
+    StoreDef {
+        name,
+        kind: Kind::Engine,
+        summary,
+        version: || env!("CARGO_PKG_VERSION").into(),
+        capabilities: Capabilities {
+            order: false,
+            batch: Batch::Grouped,
+            any_byte_in_keys: false,
+            max_key_bytes: 255,
+            ..Capabilities::DEFAULT
+        },
+        offers: &[
+            Offer { guarantee: Guarantee::Process, settings: "none", atomic_replace: false },
+            Offer { guarantee: Guarantee::Power, settings: "none", atomic_replace: false },
+        ],
+        shipped: Guarantee::Process,
+        settings: &[],
+        snippet: None,
+        open: Ok(open),
+    }
+}
+
+/// Opens it, over files or over memory.
+pub fn open(options: &OpenOptions<'_>, lie: Lie) -> Result<Box<dyn Store>> {
+    let guarantee = options.guarantee.unwrap_or(Guarantee::Process);
+    let inner = match lie {
+        Lie::Forgets => Arc::from(memory(options)?),
+        Lie::Hides => hidden(options)?,
+        // One that never syncs is the folder at `process`.
+        Lie::NeverSyncs => Arc::from(folder(options, Guarantee::Process)?),
+        _ => Arc::from(folder(options, guarantee)?),
+    };
+    Ok(Box::new(Liar {
+        inner,
+        lie,
+        guarantee,
+        writes: AtomicU64::new(0),
+        lost: AtomicU64::new(0),
+        removed: Mutex::default(),
+    }))
+}
+
+fn folder(options: &OpenOptions<'_>, guarantee: Guarantee) -> Result<Box<dyn Store>> {
+    let open = FLAT_FOLDER.open.map_err(|why| StoreError::Unsupported(why.into()))?;
+    open(&OpenOptions { guarantee: Some(guarantee), ..options.clone() })
+}
+
+fn memory(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
+    let open = MEMORY.open.map_err(|why| StoreError::Unsupported(why.into()))?;
+    open(&OpenOptions { guarantee: None, ..options.clone() })
+}
+
+/// The store that is kept for a folder, as a file elsewhere would be.
+fn hidden(options: &OpenOptions<'_>) -> Result<Arc<dyn Store>> {
+    static KEPT: Mutex<Vec<(PathBuf, Arc<dyn Store>)>> = Mutex::new(Vec::new());
+    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, store)) = kept.iter().find(|(path, _)| path == options.directory) {
+        return Ok(Arc::clone(store));
+    }
+    let store: Arc<dyn Store> = Arc::from(memory(options)?);
+    kept.push((options.directory.into(), Arc::clone(&store)));
+    Ok(store)
+}
+
+struct Liar {
+    inner: Arc<dyn Store>,
+    lie: Lie,
+    guarantee: Guarantee,
+    writes: AtomicU64,
+    lost: AtomicU64,
+    /// What was removed, to be revived.
+    removed: Mutex<Vec<(Vec<u8>, Vec<u8>)>>,
+}
+
+impl Store for Liar {
+    fn session(&self) -> Result<Box<dyn Session + '_>> {
+        Ok(Box::new(LiarSession { inner: self.inner.session()?, store: self }))
+    }
+    fn guarantee(&self) -> Guarantee {
+        self.guarantee
+    }
+    fn count(&self) -> Result<u64> {
+        Ok(self.inner.count()? + self.lost.load(Ordering::Relaxed))
+    }
+    fn settle(&self) -> Result<()> {
+        self.inner.settle()
+    }
+    fn settings(&self) -> Result<Vec<Setting>> {
+        self.inner.settings()
+    }
+    fn close(self: Box<Self>) -> Result<()> {
+        let revived = self.removed.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut session = self.inner.session()?;
+        for (key, value) in revived.iter().filter(|_| self.lie == Lie::RevivesRemoved) {
+            session.insert(key, value)?;
+        }
+        drop(session);
+        Ok(())
+    }
+}
+
+struct LiarSession<'a> {
+    inner: Box<dyn Session + 'a>,
+    store: &'a Liar,
+}
+
+impl LiarSession<'_> {
+    /// Whether this write is one that gets lost.
+    fn is_lost(&self) -> bool {
+        let number = self.store.writes.fetch_add(1, Ordering::Relaxed) + 1;
+        self.store.lie == Lie::Loses && number.is_multiple_of(10_000)
+    }
+
+    fn remember(&mut self, key: &[u8]) -> Result<()> {
+        let mut removed = self.store.removed.lock().unwrap_or_else(PoisonError::into_inner);
+        self.inner.get(key, &mut |value| removed.push((key.to_vec(), value.to_vec())))?;
+        Ok(())
+    }
+}
+
+impl Session for LiarSession<'_> {
+    fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        if self.is_lost() {
+            self.store.lost.fetch_add(1, Ordering::Relaxed);
+            return Ok(());
+        }
+        if self.store.lie == Lie::RevivesRemoved {
+            let mut removed = self.store.removed.lock().unwrap_or_else(PoisonError::into_inner);
+            removed.retain(|(gone, _)| gone != key);
+        }
+        self.inner.insert(key, value)
+    }
+    fn update(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        if self.store.lie == Lie::DropsUpdates || self.is_lost() {
+            return Ok(());
+        }
+        self.inner.update(key, value)
+    }
+    fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
+        self.inner.get(key, visit)
+    }
+    fn remove(&mut self, key: &[u8]) -> Result<()> {
+        match self.store.lie {
+            Lie::KeepsRemoved => return Ok(()),
+            Lie::RevivesRemoved => self.remember(key)?,
+            _ => {}
+        }
+        self.inner.remove(key)
+    }
+    fn scan(&mut self, from: &[u8], limit: usize, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize> {
+        self.inner.scan(from, limit, visit)
+    }
+    fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
+        let mut kept = Vec::with_capacity(records.len());
+        for record in records {
+            if self.is_lost() {
+                self.store.lost.fetch_add(1, Ordering::Relaxed);
+            } else {
+                kept.push(*record);
+            }
+        }
+        self.inner.insert_batch(&kept)
+    }
+}

@@ -1,0 +1,51 @@
+//! What a hostile user and a faulty machine do: kills, races, injected errors, mutated input. A few tries of each in every
+//! test run, about a minute altogether; many more by `make torture`.
+
+mod disk;
+mod kills;
+mod mutations;
+mod races;
+
+use std::env;
+use std::io::Write;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// How many times as many tries are made: 1 unless told otherwise.
+const TORTURE: &str = "STOREBENCH_TORTURE";
+/// The seed of the one try that is to be made again.
+const SEED: &str = "STOREBENCH_TORTURE_SEED";
+
+/// Tries something `few` times, or many times that on request. Each try has random numbers of its own: the same ones in
+/// every test run, others on request. One that fails says how to make it again.
+pub fn tries(few: u32, mut attempt: impl FnMut(&mut fastrand::Rng)) {
+    if let Some(seed) = number(SEED) {
+        return attempt(&mut fastrand::Rng::with_seed(seed));
+    }
+    let (times, first) = match number(TORTURE) {
+        None => (1, 1),
+        // No two calls of `make torture` are alike.
+        Some(times) => (times, SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_micros() as u64),
+    };
+    for seed in first..first + u64::from(few) * times {
+        let _told = ToldIfItFails(seed);
+        attempt(&mut fastrand::Rng::with_seed(seed));
+    }
+}
+
+/// A variable that holds a number.
+#[track_caller]
+fn number(name: &str) -> Option<u64> {
+    let text = env::var(name).ok()?;
+    Some(text.parse().unwrap_or_else(|_| panic!("{name} is {text:?}: a whole number was expected")))
+}
+
+struct ToldIfItFails(u64);
+
+impl Drop for ToldIfItFails {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let told = format!("to make this try again: {SEED}={} cargo test ... NAME OF THE TEST", self.0);
+            let _ = writeln!(std::io::stderr(), "{told}");
+        }
+    }
+}
