@@ -14,12 +14,12 @@ const BATCH: f64 = 500.0;
 
 /// Seconds that a trial of `cell` with `operations` of each kind may take.
 pub fn seconds(cell: &Cell, operations: u64, probe: &Probe) -> f64 {
-    let folder = cell.store.ends_with("-folder");
-    let syncs = cell.guarantee.tier() == Some(Guarantee::Power);
+    let folder = cell.store().ends_with("-folder");
+    let syncs = cell.guarantee().tier() == Some(Guarantee::Power);
     let sync_s = probe.sync_ns as f64 / 1e9;
     let per_file_s = if folder { probe.file_creation_ns as f64 / 1e9 } else { 0.0 };
-    let value_s = cell.record_size.mean() / probe.write_bytes_per_s;
-    let records = cell.records.from as f64;
+    let value_s = cell.record_size().mean() / probe.write_bytes_per_s;
+    let records = cell.records().from as f64;
     let operations = operations as f64;
     let load = records * (CALL_S + per_file_s + value_s)
         + if syncs { (records / BATCH).ceil() * sync_s * 2.0 } else { 0.0 };
@@ -32,33 +32,31 @@ pub fn seconds(cell: &Cell, operations: u64, probe: &Probe) -> f64 {
 
 /// Seconds that reading back what a trial of `cell` left may take, where a sync takes `sync_s`.
 pub fn audit_seconds(cell: &Cell, operations: u64, sync_s: f64) -> f64 {
-    let records = cell.records.from.saturating_add(operations).min(cell.records.to);
-    let sync_s = if cell.guarantee.tier() == Some(Guarantee::Power) { sync_s } else { 0.0 };
-    audit::seconds(records, cell.record_size.mean(), CALL_S, sync_s)
+    let records = cell.records().from.saturating_add(operations).min(cell.records().to);
+    let sync_s = if cell.guarantee().tier() == Some(Guarantee::Power) { sync_s } else { 0.0 };
+    audit::seconds(records, cell.record_size().mean(), CALL_S, sync_s)
 }
 
 /// Bytes of disk that a trial of `cell` may take at its peak.
 pub fn disk_bytes(cell: &Cell, operations: u64) -> f64 {
-    let records = (cell.records.from + operations).min(cell.records.to) as f64;
-    let blocks = if cell.store.ends_with("-folder") { records * 4096.0 } else { 0.0 };
+    let records = (cell.records().from + operations).min(cell.records().to) as f64;
+    let blocks = if cell.store().ends_with("-folder") { records * 4096.0 } else { 0.0 };
     (cell.expected_bytes(operations) * 1.5).max(blocks) + f64::from(1 << 20)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cell::{Data, GuaranteeChoice};
+    use crate::cell::{Axis, GuaranteeChoice};
 
     #[test]
     fn more_work_takes_longer() {
         let probe = Probe { file_creation_ns: 30_000, sync_ns: 1_000_000, write_bytes_per_s: 1e9 };
-        let cell = |store: &str, records: &str, tier| Cell {
-            store: store.into(),
-            record_size: "1B..1KiB".parse().unwrap(),
-            records: records.parse().unwrap(),
-            data: Data::Compressible,
-            guarantee: GuaranteeChoice::Tier(tier),
-            ..Cell::default()
+        let cell = |store: &str, records: &str, tier| {
+            Cell::of(store)
+                .with(Axis::RECORD_SIZE, Axis::RECORD_SIZE.read("1B..1KiB").unwrap())
+                .with(Axis::RECORDS, Axis::RECORDS.read(records).unwrap())
+                .with(Axis::GUARANTEE, GuaranteeChoice::Tier(tier).into())
         };
         let small = seconds(&cell("sqlite", "100", Guarantee::Process), 1000, &probe);
         assert!(seconds(&cell("sqlite", "100000", Guarantee::Process), 1000, &probe) > small);

@@ -3,6 +3,7 @@
 //! It holds no native code. The crate `storebench` adds one file per engine and hands its table of
 //! [`store::StoreDef`]s to [`cli::main`]; another binary crate can hand over a table of its own.
 
+pub mod axis;
 pub mod background;
 pub mod cell;
 pub mod claims;

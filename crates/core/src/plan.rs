@@ -1,9 +1,11 @@
 //! Plans: a study as TOML, its presets, and how the command line narrows it. An unknown key is an error that names it.
 
+mod axes;
+mod changes;
 mod explain;
 mod findings;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -11,23 +13,19 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::axes::Axes;
+pub use self::changes::Changes;
 pub use self::findings::{ClaimsOver, claims_of};
-use crate::cell::{Background, Cache, Data, GuaranteeChoice, Rate, Tuning};
+use crate::cell::Data;
 use crate::claims::Claim;
 use crate::error::{Error, Exit, Result, meant};
 use crate::shown::{piece, quoted};
 pub use crate::units::Percent;
-use crate::units::{CountRange, SizeRange, as_text, exact_bytes, parse_bytes, parse_duration};
+use crate::units::{as_text, exact_bytes, parse_bytes, parse_duration};
 use crate::workload::driver::{Operation, Visit};
 
 /// The version of the plan format.
 pub const PLAN_FORMAT: u32 = 1;
-
-/// The most threads that a cell can have: beyond it, it is the machine that is tried, not a store.
-pub const MOST_THREADS: u32 = 1024;
-
-/// The largest record size, in bytes.
-pub const MOST_BYTES: u64 = 1 << 30;
 
 /// A size in bytes, written as people do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
@@ -189,108 +187,11 @@ pub struct Plan {
     /// The axes.
     pub axes: Axes,
     /// Named sets of changes, such as `quick`.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing)]
     pub presets: BTreeMap<String, Changes>,
     /// Published findings that its runs are checked against.
     #[serde(default, rename = "claim", skip_serializing_if = "Vec::is_empty")]
     pub claims: Vec<Claim>,
-}
-
-/// The values on each axis.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(missing_docs)]
-pub struct Axes {
-    pub store: Vec<String>,
-    pub record_size: Vec<SizeRange>,
-    pub records: Vec<CountRange>,
-    pub data: Vec<Data>,
-    pub guarantee: Vec<GuaranteeChoice>,
-    #[serde(default = "one_thread", skip_serializing_if = "is_one_thread")]
-    pub threads: Vec<u32>,
-    #[serde(default = "only_default", skip_serializing_if = "is_only_default")]
-    pub rate: Vec<Rate>,
-    #[serde(default = "only_default", skip_serializing_if = "is_only_default")]
-    pub tuning: Vec<Tuning>,
-    #[serde(default = "only_default", skip_serializing_if = "is_only_default")]
-    pub cache: Vec<Cache>,
-    #[serde(default = "only_default", skip_serializing_if = "is_only_default")]
-    pub background: Vec<Background>,
-}
-
-fn one_thread() -> Vec<u32> {
-    vec![1]
-}
-
-fn is_one_thread(threads: &[u32]) -> bool {
-    threads == [1]
-}
-
-fn only_default<T: Default>() -> Vec<T> {
-    vec![T::default()]
-}
-
-fn is_only_default<T: Default + PartialEq>(values: &[T]) -> bool {
-    values == [T::default()]
-}
-
-/// Changes to a plan: a preset, or what the command line says.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-#[allow(missing_docs)]
-pub struct Changes {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub trials: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub operations: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub order: Option<Vec<Operation>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub visit: Option<Visit>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub compression: Option<Compression>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub seed: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub size_limit: Option<Bytes>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub timeout: Option<Period>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub text: Option<PathBuf>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub duration: Option<Period>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub warm_up: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub equal_cache: Option<Bytes>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub precision: Option<Percent>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub budget: Option<Period>,
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub settings: Settings,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub store: Option<Vec<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub record_size: Option<Vec<SizeRange>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub records: Option<Vec<CountRange>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub data: Option<Vec<Data>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub guarantee: Option<Vec<GuaranteeChoice>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub threads: Option<Vec<u32>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rate: Option<Vec<Rate>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tuning: Option<Vec<Tuning>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cache: Option<Vec<Cache>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub background: Option<Vec<Background>>,
 }
 
 impl Plan {
@@ -350,23 +251,9 @@ impl Plan {
             ("equal_cache", self.equal_cache.0),
             ("duration in ms", self.duration.map_or(1, |duration| duration.0.as_millis() as u64)),
             ("timeout in ms", self.timeout.0.as_millis() as u64),
-            ("the number of stores", self.axes.store.len() as u64),
-            ("the number of record sizes", self.axes.record_size.len() as u64),
-            ("the number of record counts", self.axes.records.len() as u64),
-            ("the number of kinds of data", self.axes.data.len() as u64),
-            ("the number of guarantees", self.axes.guarantee.len() as u64),
-            ("the number of thread counts", self.axes.threads.len() as u64),
-            ("a number of threads", self.axes.threads.iter().copied().min().unwrap_or(0).into()),
-            ("the number of rates", self.axes.rate.len() as u64),
-            ("the number of tunings", self.axes.tuning.len() as u64),
-            ("the number of cache states", self.axes.cache.len() as u64),
-            ("the number of backgrounds", self.axes.background.len() as u64),
         ];
         if let Some((name, _)) = at_least_one.iter().find(|(_, value)| *value == 0) {
             return Err(format!("{name} is 0: it must be at least 1"));
-        }
-        if let Some(threads) = self.axes.threads.iter().find(|threads| **threads > MOST_THREADS) {
-            return Err(format!("{threads} threads are too many: at most {MOST_THREADS}"));
         }
         if self.budget.is_some() && self.precision.is_none() {
             return Err("budget bounds the search for a precision: give precision too".into());
@@ -377,15 +264,7 @@ impl Plan {
         if self.operations > u64::from(u32::MAX) {
             return Err(format!("operations is too large: at most {}", u32::MAX));
         }
-        // A range does not include its upper bound.
-        let too_large = |size: &&SizeRange| size.to - 1 > MOST_BYTES;
-        if let Some(size) = self.axes.record_size.iter().find(too_large) {
-            return Err(format!(
-                "record sizes go up to {} ({size}): at most {}",
-                exact_bytes(size.to - 1),
-                exact_bytes(MOST_BYTES)
-            ));
-        }
+        self.axes.check()?;
         self.check_repeated()?;
         self.claims_over.as_ref().map_or(Ok(()), ClaimsOver::check)?;
         findings::check(&self.claims, &self.claims_among)
@@ -393,21 +272,7 @@ impl Plan {
 
     /// A value that is there twice would run its cells twice, and neither block nor id could tell them apart.
     fn check_repeated(&self) -> std::result::Result<(), String> {
-        let axes = &self.axes;
-        let lists = [
-            ("order", texts(&self.order)),
-            ("store", texts(&axes.store)),
-            ("record_size", texts(&axes.record_size)),
-            ("records", texts(&axes.records)),
-            ("data", axes.data.iter().map(|data| data.name().into()).collect()),
-            ("guarantee", texts(&axes.guarantee)),
-            ("threads", texts(&axes.threads)),
-            ("rate", texts(&axes.rate)),
-            ("tuning", axes.tuning.iter().map(|tuning| tuning.name().into()).collect()),
-            ("cache", axes.cache.iter().map(|cache| cache.name().into()).collect()),
-            ("background", texts(&axes.background)),
-            ("claims_among", self.claims_among.clone()),
-        ];
+        let lists = [("order", texts(&self.order)), ("claims_among", self.claims_among.clone())];
         for (name, values) in lists {
             let mut seen = HashSet::with_capacity(values.len());
             if let Some(twice) = values.iter().find(|value| !seen.insert(*value)) {
@@ -439,49 +304,10 @@ impl Plan {
     /// # Errors
     /// [`Exit::BadValue`] when it does not.
     pub fn apply(&mut self, changes: Changes) -> Result<()> {
-        fn set<T>(value: &mut T, change: Option<T>) {
-            if let Some(change) = change {
-                *value = change;
-            }
-        }
         if !self.claims.is_empty() && self.claims_over.is_none() {
             self.claims_over = Some(ClaimsOver::of(self));
         }
-        let known_counts: HashMap<u64, CountRange> =
-            self.axes.records.iter().rev().map(|known| (known.from, *known)).collect();
-        set(&mut self.trials, changes.trials);
-        set(&mut self.operations, changes.operations);
-        set(&mut self.order, changes.order);
-        set(&mut self.visit, changes.visit);
-        set(&mut self.compression, changes.compression);
-        set(&mut self.seed, changes.seed);
-        set(&mut self.size_limit, changes.size_limit);
-        set(&mut self.timeout, changes.timeout);
-        set(&mut self.text, changes.text.map(Some));
-        set(&mut self.duration, changes.duration.map(Some));
-        set(&mut self.warm_up, changes.warm_up);
-        set(&mut self.equal_cache, changes.equal_cache);
-        set(&mut self.precision, changes.precision.map(Some));
-        set(&mut self.budget, changes.budget.map(Some));
-        for (store, settings) in changes.settings {
-            self.settings.entry(store).or_default().extend(settings);
-        }
-        set(&mut self.axes.store, changes.store);
-        set(&mut self.axes.record_size, changes.record_size);
-        set(&mut self.axes.records, changes.records);
-        set(&mut self.axes.data, changes.data);
-        set(&mut self.axes.guarantee, changes.guarantee);
-        set(&mut self.axes.threads, changes.threads);
-        set(&mut self.axes.rate, changes.rate);
-        set(&mut self.axes.tuning, changes.tuning);
-        set(&mut self.axes.cache, changes.cache);
-        set(&mut self.axes.background, changes.background);
-        for count in &mut self.axes.records {
-            // A count given without an upper bound takes the plan's, where the plan has that count.
-            if *count == CountRange::starting_at(count.from) {
-                *count = known_counts.get(&count.from).copied().unwrap_or(*count);
-            }
-        }
+        changes.make(self);
         self.check().map_err(|message| Error::new(Exit::BadValue, message))
     }
 
@@ -490,9 +316,7 @@ impl Plan {
     /// # Errors
     /// [`Exit::Failure`] when it can't be written, which would be a mistake of ours.
     pub fn to_toml(&self) -> Result<String> {
-        let plain = Plan { presets: BTreeMap::new(), ..self.clone() };
-        toml::to_string(&plain)
-            .map_err(|error| Error::new(Exit::Failure, format!("writing the plan: {error}")))
+        toml::to_string(self).map_err(|error| Error::new(Exit::Failure, format!("writing the plan: {error}")))
     }
 }
 

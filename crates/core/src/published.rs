@@ -193,6 +193,7 @@ fn cell(text: &str, factor: f64, unit: &str, stores: &[String]) -> std::result::
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cell::Axis;
     use crate::claims::Figure;
     use crate::plan;
     use crate::workload::driver::Operation;
@@ -204,11 +205,18 @@ mod tests {
         assert_eq!(tables.len(), FILES.len());
         for (table, (name, _)) in tables.iter().zip(FILES) {
             assert_eq!(table.name, name);
-            assert!(table.stores.iter().all(|store| plan.axes.store.contains(store)), "{name}");
-            assert!(table.records.iter().all(|records| plan.axes.records.contains(records)), "{name}");
+            assert!(table.stores.iter().all(|store| plan.axes.texts(Axis::STORE).contains(store)), "{name}");
+            assert!(
+                table.records.iter().all(|records| plan.axes.list(Axis::RECORDS).contains(records)),
+                "{name}"
+            );
             assert_eq!(table.rows.len(), 20, "{name}");
             for row in &table.rows {
-                assert!(plan.axes.record_size.contains(&row.record_size), "{name}: {}", row.record_size);
+                assert!(
+                    plan.axes.list(Axis::RECORD_SIZE).contains(&row.record_size),
+                    "{name}: {}",
+                    row.record_size
+                );
                 let operations = Operation::ALL.map(Operation::name);
                 assert!(row.figure == "space" || operations.contains(&row.figure.as_str()), "{}", row.figure);
                 assert!(row.figure.parse::<Figure>().is_ok());

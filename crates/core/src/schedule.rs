@@ -3,6 +3,7 @@
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
+use crate::axis::{Axis, Value};
 use crate::background::disk_file_bytes;
 use crate::cell::{Background, Cache, Cell, GuaranteeChoice};
 use crate::estimate;
@@ -51,15 +52,15 @@ pub fn cells(
     let mut cells = Vec::new();
     let mut left_out = Vec::new();
     for mut cell in combinations(plan, rooms) {
-        let store = stores.iter().find(|store| store.name == cell.store);
+        let store = stores.iter().find(|store| store.name == cell.store());
         if plan.at_least
             && let Some(stronger) = stronger(&cell, store).map(GuaranteeChoice::Tier)
-            && !plan.axes.guarantee.contains(&stronger)
+            && !plan.axes.values(Axis::GUARANTEE).contains(&stronger.into())
         {
-            cell.guarantee = stronger;
+            cell.set(Axis::GUARANTEE, stronger.into());
         }
-        let free = rooms.iter().find(|room| room.name == cell.place).map_or(0, |room| room.free_bytes);
-        match reason_to_leave_out(plan, &cell, store, free).or_else(|| lacking(cell.background)) {
+        let free = rooms.iter().find(|room| room.name == cell.place()).map_or(0, |room| room.free_bytes);
+        match reason_to_leave_out(plan, &cell, store, free).or_else(|| lacking(cell.background())) {
             Some(reason) => left_out.push(LeftOut { cell, reason }),
             None => cells.push(cell),
         }
@@ -69,20 +70,8 @@ pub fn cells(
 
 /// Counts the combinations before any is made.
 fn check_count(plan: &Plan, places: usize) -> Result<(), String> {
-    let axes = &plan.axes;
-    let lengths = [
-        ("stores", axes.store.len()),
-        ("record sizes", axes.record_size.len()),
-        ("record counts", axes.records.len()),
-        ("kinds of data", axes.data.len()),
-        ("guarantees", axes.guarantee.len()),
-        ("places", places),
-        ("thread counts", axes.threads.len()),
-        ("rates", axes.rate.len()),
-        ("tunings", axes.tuning.len()),
-        ("cache states", axes.cache.len()),
-        ("backgrounds", axes.background.len()),
-    ];
+    let lengths: Vec<(&str, usize)> =
+        axes(plan, places).into_iter().map(|(axis, length)| (axis.def().many, length)).collect();
     let count: u128 = lengths.iter().map(|(_, length)| *length as u128).fold(1, u128::saturating_mul);
     if count <= u128::from(MOST_COMBINATIONS) {
         return Ok(());
@@ -98,40 +87,43 @@ fn check_count(plan: &Plan, places: usize) -> Result<(), String> {
     ))
 }
 
+/// The axes in the order in which sentences count them, each with how many values it has.
+fn axes(plan: &Plan, places: usize) -> Vec<(Axis, usize)> {
+    let mut axes = Axis::all();
+    axes.sort_by_key(|axis| axis.place_in_id());
+    let length = |axis| if axis == Axis::PLACE { places } else { plan.axes.values(axis).len() };
+    axes.into_iter().map(|axis| (axis, length(axis))).collect()
+}
+
+/// How many combinations a plan has in so many places, those that are left out included.
+pub fn combinations_of(plan: &Plan, places: usize) -> u64 {
+    axes(plan, places).into_iter().map(|(_, length)| length as u64).fold(1, u64::saturating_mul)
+}
+
 /// The tier at which a cell runs whose store does not offer the one it asks for: the next stronger, if it offers one.
 fn stronger(cell: &Cell, store: Option<&StoreDef>) -> Option<Guarantee> {
-    let asked = cell.guarantee.tier()?;
+    let asked = cell.guarantee().tier()?;
     let offers = store?.offers.iter().map(|offer| offer.guarantee);
     offers.filter(|offered| *offered >= asked).min().filter(|offered| *offered != asked)
 }
 
 fn combinations(plan: &Plan, rooms: &[Room]) -> Vec<Cell> {
-    let axes = &plan.axes;
     let mut cells = vec![Cell::default()];
-    let places: Vec<String> = rooms.iter().map(|room| room.name.clone()).collect();
-    spread(&mut cells, &places, |cell, place| cell.place = place);
-    spread(&mut cells, &axes.background, |cell, background| cell.background = background);
-    spread(&mut cells, &axes.threads, |cell, threads| cell.threads = threads);
-    spread(&mut cells, &axes.rate, |cell, rate| cell.rate = rate);
-    spread(&mut cells, &axes.tuning, |cell, tuning| cell.tuning = tuning);
-    spread(&mut cells, &axes.cache, |cell, cache| cell.cache = cache);
-    spread(&mut cells, &axes.guarantee, |cell, guarantee| cell.guarantee = guarantee);
-    spread(&mut cells, &axes.data, |cell, data| cell.data = data);
-    spread(&mut cells, &axes.record_size, |cell, record_size| cell.record_size = record_size);
-    spread(&mut cells, &axes.records, |cell, records| cell.records = records);
-    spread(&mut cells, &axes.store, |cell, store| cell.store = store);
+    for axis in Axis::all() {
+        let values = match axis {
+            place if place == Axis::PLACE => rooms.iter().map(|room| Value::word(&room.name)).collect(),
+            axis => plan.axes.values(axis),
+        };
+        spread(&mut cells, axis, &values);
+    }
     cells
 }
 
 /// Makes of each cell as many as an axis has values.
-fn spread<T: Clone>(cells: &mut Vec<Cell>, values: &[T], set: impl Fn(&mut Cell, T)) {
+fn spread(cells: &mut Vec<Cell>, axis: Axis, values: &[Value]) {
     *cells = cells
         .drain(..)
-        .flat_map(|cell| values.iter().map(move |value| (cell.clone(), value.clone())))
-        .map(|(mut cell, value)| {
-            set(&mut cell, value);
-            cell
-        })
+        .flat_map(|cell| values.iter().map(move |value| cell.clone().with(axis, value.clone())))
         .collect();
 }
 
@@ -145,15 +137,15 @@ fn reason_to_leave_out(
     if let Err(why) = store.open {
         return Some(why.into());
     }
-    if let GuaranteeChoice::Tier(tier) = cell.guarantee
+    if let Some(tier) = cell.guarantee().tier()
         && store.offer(tier).is_none()
     {
         return Some(format!("{} does not offer the guarantee {tier}", store.name));
     }
-    if cell.threads > 1 && store.capabilities.threads == Threads::One {
-        return Some(format!("{} takes one session at a time, not {}", store.name, cell.threads));
+    if cell.threads() > 1 && store.capabilities.threads == Threads::One {
+        return Some(format!("{} takes one session at a time, not {}", store.name, cell.threads()));
     }
-    if cell.cache == Cache::Cold && store.capabilities.keeps && !store.capabilities.persists {
+    if cell.cache() == Cache::Cold && store.capabilities.keeps && !store.capabilities.persists {
         return Some(format!("{} keeps nothing when it is closed, as it must be for cold reads", store.name));
     }
     let bytes = cell.expected_bytes(plan.most_inserts());
@@ -161,7 +153,7 @@ fn reason_to_leave_out(
         let limit = rough_bytes(plan.size_limit.0 as f64);
         return Some(format!("{} of values: over the size limit of {limit}", rough_bytes(bytes)));
     }
-    let beside = match cell.background {
+    let beside = match cell.background() {
         Background::Disk(_) => disk_file_bytes(free_bytes),
         _ => 0,
     };
@@ -209,8 +201,8 @@ mod tests {
 
     fn plan() -> Plan {
         let mut plan = plan::find("crud").unwrap();
-        plan.axes.store = vec!["memory".into(), "null".into()];
-        plan.axes.guarantee = vec![GuaranteeChoice::Default];
+        plan.axes.set(Axis::STORE, ["memory", "null"].map(Value::word));
+        plan.axes.set(Axis::GUARANTEE, [GuaranteeChoice::Default]);
         plan
     }
 
@@ -233,8 +225,8 @@ mod tests {
         let mut plan = plan();
         let (cells, left_out) = super::cells(&plan, &[NULL, MEMORY], &rooms(1000), &|_| None).unwrap();
         assert!(cells.is_empty() && left_out[0].reason.contains("are free"), "{left_out:?}");
-        plan.axes.guarantee = vec![GuaranteeChoice::Tier(crate::store::Guarantee::Power)];
-        plan.axes.store = vec!["null".into(), "nosuch".into()];
+        plan.axes.set(Axis::GUARANTEE, [GuaranteeChoice::Tier(crate::store::Guarantee::Power)]);
+        plan.axes.set(Axis::STORE, ["null", "nosuch"].map(Value::word));
         let (cells, left_out) = super::cells(&plan, &[NULL, MEMORY], &rooms(u64::MAX), &|_| None).unwrap();
         assert!(cells.is_empty());
         assert!(left_out[0].reason.contains("does not offer the guarantee power"), "{left_out:?}");
@@ -248,33 +240,33 @@ mod tests {
         let process: &'static [_] = Box::leak(Box::new([offer(Guarantee::None), offer(Guarantee::Process)]));
         let stores = [StoreDef { offers: power, ..MEMORY }, StoreDef { offers: process, ..NULL }];
         let mut plan = plan();
-        plan.axes.record_size.truncate(1);
-        plan.axes.records.truncate(1);
-        plan.axes.data.truncate(1);
+        plan.axes.cut(Axis::RECORD_SIZE, 1);
+        plan.axes.cut(Axis::RECORDS, 1);
+        plan.axes.cut(Axis::DATA, 1);
         let run = |plan: &Plan| -> (Vec<String>, usize) {
             let (cells, left_out) = super::cells(plan, &stores, &rooms(u64::MAX), &|_| None).unwrap();
-            let cells = cells.iter().map(|cell| format!("{} {}", cell.store, cell.guarantee));
+            let cells = cells.iter().map(|cell| format!("{} {}", cell.store(), cell.guarantee()));
             (cells.collect(), left_out.len())
         };
         let tier = GuaranteeChoice::Tier;
-        plan.axes.guarantee = vec![tier(Guarantee::Process)];
+        plan.axes.set(Axis::GUARANTEE, [tier(Guarantee::Process)]);
         assert_eq!(run(&plan), (vec!["null process".into()], 1));
         plan.at_least = true;
         assert_eq!(run(&plan), (vec!["memory power".into(), "null process".into()], 0));
         // Never a weaker one, and none twice.
-        plan.axes.guarantee = vec![tier(Guarantee::Process), tier(Guarantee::Power)];
+        plan.axes.set(Axis::GUARANTEE, [tier(Guarantee::Process), tier(Guarantee::Power)]);
         assert_eq!(run(&plan), (vec!["null process".into(), "memory power".into()], 2));
-        plan.axes.guarantee = vec![GuaranteeChoice::Default];
+        plan.axes.set(Axis::GUARANTEE, [GuaranteeChoice::Default]);
         assert_eq!(run(&plan).0, ["memory default", "null default"]);
     }
 
     #[test]
     fn a_store_that_forgets_when_it_is_closed_has_no_cold_reads() {
         let mut plan = plan();
-        plan.axes.cache = vec![Cache::Warm, Cache::Cold];
+        plan.axes.set(Axis::CACHE, [Cache::Warm, Cache::Cold]);
         let (cells, left_out) = super::cells(&plan, &[NULL, MEMORY], &rooms(u64::MAX), &|_| None).unwrap();
-        let cold = |cell: &&Cell| cell.cache == Cache::Cold;
-        assert!(cells.iter().filter(cold).all(|cell| cell.store == "null"));
+        let cold = |cell: &&Cell| cell.cache() == Cache::Cold;
+        assert!(cells.iter().filter(cold).all(|cell| cell.store() == "null"));
         assert_eq!(cells.iter().filter(cold).count(), 17 * 2);
         assert_eq!(left_out.iter().filter(|left| left.reason.contains("when it is closed")).count(), 20 * 2);
     }
@@ -282,26 +274,30 @@ mod tests {
     #[test]
     fn loads_that_the_machine_can_t_run_are_left_out() {
         let mut plan = plan();
-        plan.axes.background = vec![Background::None, Background::Video];
+        plan.axes.set(Axis::BACKGROUND, [Background::None, Background::Video]);
         let lacking = |load| (load == Background::Video).then(|| "apt-get install ffmpeg".to_owned());
         let (cells, left_out) = super::cells(&plan, &[NULL, MEMORY], &rooms(u64::MAX), &lacking).unwrap();
         assert_eq!(cells.len(), 17 * 4);
-        assert!(cells.iter().all(|cell| cell.background == Background::None));
+        assert!(cells.iter().all(|cell| cell.background() == Background::None));
         let lacks = left_out.iter().filter(|left| left.reason == "apt-get install ffmpeg");
         assert_eq!(lacks.count(), 17 * 4);
+    }
+
+    fn threads(count: u32) -> Value {
+        Axis::THREADS.read(&count.to_string()).unwrap()
     }
 
     #[test]
     fn too_many_combinations_are_counted_and_not_made() {
         let mut plan = plan();
-        plan.axes.threads = (1..=1024).collect();
-        plan.axes.rate = (1..=3000).map(Rate::PerSecond).collect();
+        plan.axes.set(Axis::THREADS, (1..=1024).map(threads));
+        plan.axes.set(Axis::RATE, (1..=3000).map(Rate::PerSecond));
         let error = super::cells(&plan, &[NULL, MEMORY], &rooms(u64::MAX), &|_| None).unwrap_err();
         let arithmetic = "2 stores x 4 record sizes x 5 record counts x 2 kinds of data x 1,024 thread counts x 3,000 rates \
             = 245,760,000 combinations are too many: at most 100,000";
         assert!(error.starts_with(arithmetic), "{error}");
         let mut plan = self::plan();
-        plan.axes.threads = (1..=1024).collect();
+        plan.axes.set(Axis::THREADS, (1..=1024).map(threads));
         assert_eq!(super::cells(&plan, &[NULL], &rooms(u64::MAX), &|_| None).unwrap().1.len() % 1024, 0);
     }
 

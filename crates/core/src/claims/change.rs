@@ -9,7 +9,6 @@ use super::pool::{Averaged, Pool, Position, Spot, average, coarsest};
 use super::region::canonical;
 use super::verdict::{Evidence, Outcome, Shown};
 use super::{Average, Claim};
-use crate::cell::Axis;
 use crate::column::Unit;
 use crate::stats::{Better, MIN_BLOCKS, Series, Terms, decide, decide_on};
 
@@ -330,12 +329,7 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
     fn greatest(&self, greatest: &Greatest) -> Evidence {
         let mut along: BTreeMap<Spot, Vec<&Place>> = BTreeMap::new();
         for place in &self.places {
-            let only = match greatest.along {
-                Axis::RecordSize => Spot { record_size: place.spot.record_size, ..Spot::default() },
-                Axis::Records => Spot { records: place.spot.records, ..Spot::default() },
-                _ => Spot { data: place.spot.data, ..Spot::default() },
-            };
-            along.entry(only).or_default().push(place);
+            along.entry(place.spot.only(greatest.along)).or_default().push(place);
         }
         let values: Vec<String> = along.keys().map(|spot| value_of(*spot)).collect();
         let means: Vec<Means<K>> =

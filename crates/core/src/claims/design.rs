@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use super::pool::{Position, Spot};
-use super::region::{canonical, value_on};
+use super::region::value_on;
 use super::verdict::Evidence;
 use super::{Average, Claim, Expect, Figure};
 use crate::units::{CountRange, SizeRange};
@@ -73,7 +73,7 @@ impl Design {
         let is_side = |position: &Position| {
             sides.is_none_or(|(axis, (a, b))| {
                 value_on(axis, *position)
-                    .is_none_or(|own| [a, b].iter().any(|side| canonical(axis, side).as_ref() == Ok(&own)))
+                    .is_none_or(|own| [a, b].iter().any(|side| axis.read(side).as_ref() == Ok(&own)))
             })
         };
         let here = self.positions.iter().filter(|position| claim.at.holds(**position) && is_side(position));

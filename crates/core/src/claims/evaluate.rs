@@ -167,7 +167,7 @@ fn changes<K: Ord + Copy>(
     // Both were checked when the plan was read.
     let side = |text: &str| canonical(axis, text).unwrap_or_else(|_| text.to_owned());
     let (a, b) = (side(a), side(b));
-    let within = matches!(axis, Axis::RecordSize | Axis::Records | Axis::Data);
+    let within = axis.role().is_within();
     let of = |value: &str| -> Vec<&Pool<K>> {
         let fits = |pool: &&&Pool<K>| within || pool.scope.value(axis).as_deref() == Some(value);
         pools.iter().filter(fits).copied().collect()
@@ -178,7 +178,7 @@ fn changes<K: Ord + Copy>(
     for (side, value, is_a) in [(&side_a, &a, true), (&side_b, &b, false)] {
         let positions = side.pools.iter().flat_map(|pool| pool.cells.keys());
         for position in positions.filter(|position| claim.at.holds(**position)) {
-            if value_on(axis, *position).is_some_and(|own| own != *value) {
+            if value_on(axis, *position).is_some_and(|own| own.text() != value) {
                 continue;
             }
             let spot = Spot::from(*position).without(axis);

@@ -274,7 +274,7 @@ impl Expect {
                 _ => Ok(()),
             };
         };
-        let Some(axis) = self.axis().filter(|axis| *axis != Axis::Store) else {
+        let Some(axis) = self.axis().filter(|axis| *axis != Axis::STORE) else {
             return Err("the axis store has a form of its own: leave axis out, and name the stores".into());
         };
         if canonical(axis, a)? == canonical(axis, b)? {
@@ -290,7 +290,7 @@ fn not_of_ratios(range: &Bounds) -> String {
 
 impl Greatest {
     fn check(&self) -> Result<(), String> {
-        if !matches!(self.along, Axis::RecordSize | Axis::Records | Axis::Data) || self.along == self.axis {
+        if !self.along.role().is_within() || self.along == self.axis {
             return Err(format!(
                 "along = \"{}\": say record_size, records or data, and another axis than {}",
                 self.along.name(),

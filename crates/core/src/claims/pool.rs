@@ -37,7 +37,7 @@ impl Scope {
     /// Its value on an axis that is not within a matrix.
     pub fn value(&self, axis: Axis) -> Option<String> {
         match axis {
-            Axis::Guarantee => self.guarantee.map(|(asked, _)| asked.to_string()),
+            guarantee if guarantee == Axis::GUARANTEE => self.guarantee.map(|(asked, _)| asked.to_string()),
             _ => self.facets.iter().find(|(facet, _)| *facet == axis).map(|(_, value)| value.clone()),
         }
     }
@@ -46,7 +46,7 @@ impl Scope {
     pub fn without(&self, axis: Axis) -> Scope {
         Scope {
             hardware: self.hardware.clone(),
-            guarantee: self.guarantee.filter(|_| axis != Axis::Guarantee),
+            guarantee: self.guarantee.filter(|_| axis != Axis::GUARANTEE),
             facets: self.facets.iter().filter(|(facet, _)| *facet != axis).cloned().collect(),
             method: self.method.clone(),
         }
@@ -95,13 +95,21 @@ impl From<Position> for Spot {
 }
 
 impl Spot {
+    /// Its value on one axis alone.
+    pub fn only(self, axis: Axis) -> Spot {
+        Spot {
+            record_size: self.record_size.filter(|_| axis == Axis::RECORD_SIZE),
+            records: self.records.filter(|_| axis == Axis::RECORDS),
+            data: self.data.filter(|_| axis == Axis::DATA),
+        }
+    }
+
     /// The same without an axis.
     pub fn without(self, axis: Axis) -> Spot {
-        match axis {
-            Axis::RecordSize => Spot { record_size: None, ..self },
-            Axis::Records => Spot { records: None, ..self },
-            Axis::Data => Spot { data: None, ..self },
-            _ => self,
+        Spot {
+            record_size: self.record_size.filter(|_| axis != Axis::RECORD_SIZE),
+            records: self.records.filter(|_| axis != Axis::RECORDS),
+            data: self.data.filter(|_| axis != Axis::DATA),
         }
     }
 }
@@ -160,8 +168,8 @@ mod tests {
     use super::*;
 
     fn position(records: u64) -> Position {
-        let cell = crate::cell::Cell::default();
-        Position { data: cell.data, record_size: cell.record_size, records: CountRange::starting_at(records) }
+        let record_size = SizeRange { from: 1, to: 2 };
+        Position { data: Data::Incompressible, record_size, records: CountRange::starting_at(records) }
     }
 
     #[test]

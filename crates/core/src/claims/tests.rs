@@ -58,7 +58,7 @@ fn pool(background: &str, figures: Figures<'_>) -> Pool<u32> {
     let scope = Scope {
         hardware: "box".into(),
         guarantee: Some((GuaranteeChoice::Tier(tier), Some(tier))),
-        facets: vec![(Axis::Background, background.into())],
+        facets: vec![(Axis::BACKGROUND, background.into())],
         method: String::new(),
     };
     Pool { scope, stores, resolution: Resolution::default(), cells }

@@ -1,6 +1,7 @@
 //! The arguments, and the help that teaches them.
 
 mod advise;
+mod axes;
 mod compare;
 
 use std::path::PathBuf;
@@ -9,13 +10,13 @@ use std::str::FromStr;
 use clap::{Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 
-use crate::cell::{Background, Cache, DEFAULT_PLACE, Data, GuaranteeChoice, Rate, Tuning};
+use crate::cell::{Background, DEFAULT_PLACE};
 use crate::error::Exit;
 use crate::plan::{Bytes, Changes, Compression, Percent, Period, Settings};
-use crate::units::{CountRange, SizeRange};
 use crate::workload::driver::{Operation, Visit};
 
 pub use self::advise::AdviseArgs;
+pub use self::axes::AxisArgs;
 pub use self::compare::CompareArgs;
 
 const ABOUT: &str = "Measures where an application should keep its records";
@@ -146,41 +147,6 @@ pub struct RunArgs {
     /// Name of the machine or disk, under which results are shown and merged [default: the host's name]
     #[arg(long, value_name = "NAME", help_heading = "Where", conflicts_with = "resume")]
     pub hardware: Option<String>,
-}
-
-/// Axis values, each of which replaces the plan's.
-#[derive(Debug, clap::Args)]
-pub struct AxisArgs {
-    /// Stores, by name
-    #[arg(long, value_delimiter = ',', value_name = "NAME,...")]
-    pub store: Option<Vec<String>>,
-    /// Sizes of values, each a size or a range
-    #[arg(long, value_delimiter = ',', value_name = "RANGE,...")]
-    pub record_size: Option<Vec<SizeRange>>,
-    /// Numbers of records; an upper bound may follow: 1000..5000
-    #[arg(long, value_delimiter = ',', value_name = "COUNT,...")]
-    pub records: Option<Vec<CountRange>>,
-    /// incompressible, compressible
-    #[arg(long, value_delimiter = ',', value_name = "KIND,...")]
-    pub data: Option<Vec<Data>>,
-    /// What an acknowledged write survives: default (as shipped), none, process, power
-    #[arg(long, value_delimiter = ',', value_name = "TIER,...")]
-    pub guarantee: Option<Vec<GuaranteeChoice>>,
-    /// Sessions at work at once
-    #[arg(long, value_delimiter = ',', value_name = "N,...")]
-    pub threads: Option<Vec<u32>>,
-    /// closed (each operation after the one before it), or an open loop's rate: 5000/s
-    #[arg(long, value_delimiter = ',', value_name = "RATE,...")]
-    pub rate: Option<Vec<Rate>>,
-    /// Caches of the engines: default (as shipped), equal (the same total for each)
-    #[arg(long, value_delimiter = ',', value_name = "HOW,...")]
-    pub tuning: Option<Vec<Tuning>>,
-    /// What reads find in memory: warm, cold (store reopened, page cache emptied)
-    #[arg(long, value_delimiter = ',', value_name = "STATE,...")]
-    pub cache: Option<Vec<Cache>>,
-    /// What runs beside: none, cpu, cpu:2, disk, disk:50MiB/s, memory, memory:25%, video
-    #[arg(long, value_delimiter = ',', value_name = "LOAD,...")]
-    pub background: Option<Vec<Background>>,
 }
 
 /// The rest of a plan that the command line can change.
@@ -317,17 +283,8 @@ impl RunArgs {
             precision: self.how.precision,
             budget: self.how.budget,
             settings: self.settings(),
-            store: self.axes.store.clone(),
-            record_size: self.axes.record_size.clone(),
-            records: self.axes.records.clone(),
-            data: self.axes.data.clone(),
-            guarantee: self.axes.guarantee.clone(),
-            threads: self.axes.threads.clone(),
-            rate: self.axes.rate.clone(),
-            tuning: self.axes.tuning.clone(),
-            cache: self.axes.cache.clone(),
-            background: self.axes.background.clone(),
-            ..Changes::default()
+            axes: self.axes.axes.clone(),
+            description: None,
         }
     }
 }

@@ -165,7 +165,8 @@ fn header(stores: &[StoreDef], plan: &Plan, places: &Places, hardware: Option<&s
 
 /// The stores of a plan, with their versions.
 pub fn store_infos(stores: &[StoreDef], plan: &Plan) -> Vec<StoreInfo> {
-    let taking_part = stores.iter().filter(|store| plan.axes.store.iter().any(|name| name == store.name));
+    let named = plan.axes.values(crate::cell::Axis::STORE);
+    let taking_part = stores.iter().filter(|store| named.iter().any(|name| name.text() == store.name));
     taking_part.map(|store| StoreInfo { name: store.name.into(), version: (store.version)() }).collect()
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::args::RunArgs;
 use super::launch::{self, Launch, Places, go_on};
 use super::{print, report, runs, tell};
-use crate::cell::Cell;
+use crate::cell::{Axis, Cell};
 use crate::error::{Error, Exit, Result, meant};
 use crate::estimate;
 use crate::folder::{Resumed, RunFolder};
@@ -59,16 +59,16 @@ fn plan(stores: &[StoreDef], args: &RunArgs) -> Result<Plan> {
         plan.apply_preset(preset)?;
     }
     let changes = args.changes();
-    let named = changes.store.is_some();
+    let named = changes.axes.names(Axis::STORE);
     plan.apply(changes)?;
-    for store in &plan.axes.store {
+    for store in &plan.axes.texts(Axis::STORE) {
         check_store(stores, store, named)?;
     }
     check_settings(stores, &plan)?;
     if let Some(text) = &mut plan.text {
         *text = runs::directory("using the text in", text)?;
-        for size in &plan.axes.record_size {
-            Pool::from_directory(text, *size).map_err(|message| Error::new(Exit::BadValue, message))?;
+        for size in plan.axes.list(Axis::RECORD_SIZE) {
+            Pool::from_directory(text, size).map_err(|message| Error::new(Exit::BadValue, message))?;
         }
     }
     Ok(plan)
@@ -191,7 +191,7 @@ fn dry_run(
         if interrupted.load(Ordering::Relaxed) {
             return Ok(Exit::Interrupted);
         }
-        for cell in cells.iter().filter(|cell| &cell.place == name) {
+        for cell in cells.iter().filter(|cell| cell.place() == name) {
             let seconds = estimate::seconds(cell, plan.operations, &probe);
             let bytes = estimate::disk_bytes(cell, plan.operations);
             total_s += seconds * f64::from(plan.trials);

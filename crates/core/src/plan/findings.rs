@@ -1,10 +1,13 @@
 //! A plan's claims: where they stand in its text, whether they make sense, and those of a run.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use super::{Bytes, Plan, STUDIES, explain};
-use crate::cell::{Axis, Cell, Data};
+use crate::axis::{Axis, Form, Value};
+use crate::cell::{Cell, Data};
 use crate::claims::{Claim, Design, Position, StudyClaims};
 use crate::error::{Error, Exit, Result, meant};
 use crate::shown::{quoted, shortened};
@@ -42,9 +45,9 @@ impl ClaimsOver {
     pub fn of(plan: &Plan) -> ClaimsOver {
         let axes = &plan.axes;
         ClaimsOver {
-            record_size: axes.record_size.clone(),
-            records: axes.records.clone(),
-            data: axes.data.clone(),
+            record_size: axes.list(Axis::RECORD_SIZE),
+            records: axes.list(Axis::RECORDS),
+            data: axes.list(Axis::DATA),
             operations: plan.most_inserts(),
             size_limit: plan.size_limit,
         }
@@ -65,7 +68,9 @@ impl ClaimsOver {
         let mut positions = Vec::new();
         for record_size in &self.record_size {
             for records in &self.records {
-                let cell = Cell { record_size: *record_size, records: *records, ..Cell::default() };
+                let cell = Cell::default()
+                    .with(Axis::RECORD_SIZE, (*record_size).into())
+                    .with(Axis::RECORDS, (*records).into());
                 if cell.expected_bytes(self.operations) < self.size_limit.0 as f64 {
                     let at =
                         |data: &Data| Position { data: *data, record_size: *record_size, records: *records };
@@ -118,10 +123,12 @@ impl Plan {
     /// [`Exit::BadPlan`], with the claim's line; `origin` is where the plan comes from.
     pub fn check_claims(&self, known: &[&str], origin: &str) -> Result<()> {
         let there = |name: &String| {
-            known.contains(&name.as_str()) || self.axes.store.iter().any(|store| store == name)
+            known.contains(&name.as_str())
+                || self.axes.values(Axis::STORE).iter().any(|store| store.text() == name)
         };
         let unknown = |name: &String| {
-            let all = known.iter().copied().chain(self.axes.store.iter().map(String::as_str));
+            let own = self.axes.texts(Axis::STORE);
+            let all = known.iter().copied().chain(own.iter().map(String::as_str));
             let hint = meant(name, all).map_or(String::new(), |meant| format!(" (did you mean {meant}?)"));
             format!("there is no store {}{hint}", quoted(name))
         };
@@ -143,56 +150,37 @@ impl Plan {
     }
 }
 
-/// The sizes and counts on a plan's axes or in a preset.
-struct Ranges {
-    sizes: Vec<SizeRange>,
-    counts: Vec<CountRange>,
-}
+/// The values of axes that hold ranges, on a plan's axes or in a preset.
+struct Ranges(BTreeMap<Axis, Vec<Value>>);
 
 impl Plan {
     fn ranges(&self) -> Ranges {
-        let changes = || self.presets.values();
-        let sizes = changes().flat_map(|preset| preset.record_size.iter().flatten());
-        let counts = changes().flat_map(|preset| preset.records.iter().flatten());
-        Ranges {
-            sizes: self.axes.record_size.iter().chain(sizes).copied().collect(),
-            counts: self.axes.records.iter().chain(counts).copied().collect(),
-        }
+        let of_form = |axis: &Axis| axis.def().form == Form::Range;
+        let all = Axis::in_plans().into_iter().filter(of_form).map(|axis| {
+            let presets = self.presets.values().filter(|preset| preset.axes.names(axis));
+            let of_presets = presets.flat_map(|preset| preset.axes.values(axis).into_owned());
+            (axis, self.axes.values(axis).iter().cloned().chain(of_presets).collect())
+        });
+        Ranges(all.collect())
     }
 }
 
 impl Ranges {
-    /// Whether cells can lie within the sizes and counts that a claim speaks of.
+    /// Whether cells can lie within the ranges that a claim speaks of.
     fn check(&self, claim: &Claim) -> std::result::Result<(), String> {
-        let Ranges { sizes, counts } = self;
-        let holds_none = |axis: Axis, range: String| {
-            format!(
-                "no {} of the plan lies within {range}: its axis is {}",
-                axis.name(),
-                match axis {
-                    Axis::RecordSize => listed(sizes),
-                    _ => listed(counts),
-                }
-            )
-        };
-        for wide in &claim.at.record_size {
-            if !sizes.iter().any(|size| wide.from <= size.from && size.to <= wide.to) {
-                return Err(holds_none(Axis::RecordSize, wide.to_string()));
-            }
-        }
-        for wide in &claim.at.records {
-            if !counts.iter().any(|count| wide.from <= count.from && count.to <= wide.to) {
-                return Err(holds_none(Axis::Records, wide.to_string()));
-            }
-        }
-        for (axis, value) in claim.expect.values() {
-            let there = match axis {
-                Axis::RecordSize => value.parse().is_ok_and(|size| sizes.contains(&size)),
-                Axis::Records => value.parse().is_ok_and(|count| counts.contains(&count)),
-                _ => true,
+        for (axis, own) in &self.0 {
+            let holds_none = |range: &str| {
+                format!("no {axis} of the plan lies within {range}: its axis is {}", listed(own))
             };
-            if !there {
-                return Err(holds_none(axis, value.to_owned()));
+            for wide in claim.at.values(*axis) {
+                if !own.iter().any(|value| wide.holds(value)) {
+                    return Err(holds_none(wide.text()));
+                }
+            }
+            for (_, value) in claim.expect.values().into_iter().filter(|(of, _)| of == axis) {
+                if !axis.read(value).is_ok_and(|value| own.contains(&value)) {
+                    return Err(holds_none(value));
+                }
             }
         }
         Ok(())

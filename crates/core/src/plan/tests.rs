@@ -1,4 +1,5 @@
 use super::*;
+use crate::axis::{Axis, Value};
 use crate::claims::Expect;
 
 #[test]
@@ -30,9 +31,9 @@ fn a_wrong_key_or_value_is_named_with_its_line() {
 #[test]
 fn a_count_takes_the_upper_bound_of_the_plan() {
     let mut plan = find("crud").unwrap();
-    let counts = vec!["1_000_000".parse().unwrap(), "2000".parse().unwrap(), "100..101".parse().unwrap()];
-    plan.apply(Changes { records: Some(counts), ..Changes::default() }).unwrap();
-    let shown: Vec<_> = plan.axes.records.iter().map(ToString::to_string).collect();
+    let counts = ["1_000_000", "2000", "100..101"].map(|count| Axis::RECORDS.read(count).unwrap());
+    plan.apply(Changes::on(Axis::RECORDS, counts)).unwrap();
+    let shown = plan.axes.texts(Axis::RECORDS);
     assert_eq!(shown, ["1000000..1050000", "2000..10000", "100..101"]);
 }
 
@@ -42,7 +43,7 @@ fn nonsense_is_refused() {
     let error = plan.apply(Changes { trials: Some(0), ..Changes::default() }).unwrap_err();
     assert_eq!((error.exit, error.message.as_str()), (Exit::BadValue, "trials is 0: it must be at least 1"));
     let mut plan = find("crud").unwrap();
-    let error = plan.apply(Changes { threads: Some(vec![1, 100_000]), ..Changes::default() }).unwrap_err();
+    let error = plan.apply(Changes::on(Axis::THREADS, [1, 100_000])).unwrap_err();
     assert_eq!(error.message, "100000 threads are too many: at most 1024");
     assert!(find("crudd").unwrap_err().message.contains("did you mean crud?"));
 }
@@ -118,7 +119,8 @@ fn claims_speak_of_sizes_and_counts_that_there_are() {
         let text = STUDIES.iter().find(|study| study.name == "crud").unwrap().text;
         assert!(text.contains(from));
         let plan = Plan::parse(&text.replacen(from, to, 1), "x.toml").unwrap();
-        let stores: Vec<&str> = plan.axes.store.iter().map(String::as_str).collect();
+        let own = plan.axes.texts(Axis::STORE);
+        let stores: Vec<&str> = own.iter().map(String::as_str).collect();
         plan.check_claims(&stores, "x.toml").map_err(|error| error.message)
     };
     assert_eq!(checked("[[claim]]", "[[claim]]"), Ok(()));
@@ -146,7 +148,7 @@ fn a_narrowed_run_knows_what_its_claims_are_about() {
     let mut plan = find("crud").unwrap();
     assert_eq!(positions(&plan.to_toml().unwrap(), "crud"), whole);
     plan.apply_preset("quick").unwrap();
-    let narrow = Changes { data: Some(vec![Data::Compressible]), ..Changes::default() };
+    let narrow = Changes::on(Axis::DATA, [Data::Compressible]);
     plan.apply(narrow).unwrap();
     assert_eq!(positions(&plan.to_toml().unwrap(), "crud"), whole);
     // Of a plan of one's own, too; of an older run of such a plan only what was run is known.
@@ -195,7 +197,7 @@ fn equal_words_of_the_paper_have_equal_thresholds() {
 #[test]
 fn claims_go_with_the_plan_and_come_back_the_same() {
     let mut plan = find("crud").unwrap();
-    let narrow = Changes { store: Some(vec!["lmdb".into()]), ..Changes::default() };
+    let narrow = Changes::on(Axis::STORE, [Value::word("lmdb")]);
     plan.apply(narrow).unwrap();
     let again = Plan::parse(&plan.to_toml().unwrap(), "again").unwrap();
     assert!(plan.claims.len() > 40);

@@ -82,7 +82,7 @@ impl Advice {
         let turns = turns(merged, &group, at, question, &best.store);
         let place = merged.runs.iter().flat_map(|run| &run.header.places);
         let mut trials = group.trials.iter().filter(|entry| entry.trial.ok().is_some());
-        let name = trials.next().map(|entry| entry.trial.cell.place.as_str());
+        let name = trials.next().map(|entry| entry.trial.cell.place());
         let here = group.trials.iter().filter(|entry| position(&entry.trial.cell) == at);
         let runs: BTreeSet<usize> = here.map(|entry| entry.run).collect();
         let otherwise = runs.into_iter().flat_map(|run| method::unlike(&merged.runs[run], MADE_BY));

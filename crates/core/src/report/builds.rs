@@ -13,7 +13,7 @@ pub(super) fn not_ranked(merged: &Merged<'_>) -> Vec<String> {
             let measured = trial.ok()?;
             let build = measured.store_build.as_ref()?;
             let why = build.not_ranked.as_deref()?;
-            Some((trial.cell.store.as_str(), build.source.as_str(), why))
+            Some((trial.cell.store(), build.source.as_str(), why))
         })
         .collect();
     let line = |(store, source, why): (&str, &str, &str)| {

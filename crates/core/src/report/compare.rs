@@ -177,7 +177,7 @@ impl<'a> Comparison<'a> {
             }
         }
         let (mut controls, mut figures): (Vec<_>, Vec<_>) =
-            figures.into_iter().partition(|figure| harness.contains(&figure.cell.store.as_str()));
+            figures.into_iter().partition(|figure| harness.contains(&figure.cell.store()));
         let stores = by_store(&figures);
         judge(&mut controls);
         judge(&mut figures);
@@ -318,7 +318,7 @@ fn by_store(figures: &[FigureChange]) -> Vec<StoreChange> {
     let mut ratios: IndexMap<&str, Vec<f64>> = IndexMap::new();
     for figure in figures.iter().filter(|figure| figure.figure == super::column::MEAN_LATENCY.id) {
         let Some(change) = figure.change else { continue };
-        ratios.entry(&figure.cell.store).or_default().push(change.ratio.value);
+        ratios.entry(&figure.cell.store()).or_default().push(change.ratio.value);
     }
     let of = |(store, ratios): (&str, Vec<f64>)| {
         let ratio = geometric_mean(&ratios)?.value;

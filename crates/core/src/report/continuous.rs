@@ -28,7 +28,7 @@ fn figures<'a>(merged: &Merged<'_>, all: &'a [OfCell<'a>], more: &[&str]) -> Vec
     let columns: Vec<&'static Column> =
         COLUMNS.iter().filter(|column| FIGURES.contains(&column.id) || more.contains(&column.id)).collect();
     let mut figures = Vec::new();
-    for of_cell in all.iter().filter(|of_cell| !merged.is_harness(&of_cell.cell.store)) {
+    for of_cell in all.iter().filter(|of_cell| !merged.is_harness(&of_cell.cell.store())) {
         let mut add = |operation: Option<&'a str>, column: &'static Column| {
             if let Some(summary) = of_cell.summary(operation.unwrap_or_default(), column) {
                 figures.push(Figure {
@@ -54,7 +54,7 @@ fn benchmark(figure: &Figure<'_>, several: bool) -> String {
     let of_cell = figure.of_cell;
     let mut name = if several { format!("{}: ", of_cell.hardware) } else { String::new() };
     name.push_str(&of_cell.cell.id());
-    if let Some(tier) = of_cell.tier.filter(|tier| of_cell.cell.guarantee.tier() != Some(*tier)) {
+    if let Some(tier) = of_cell.tier.filter(|tier| of_cell.cell.guarantee().tier() != Some(*tier)) {
         name.push_str(&format!(" ({tier})"));
     }
     if !of_cell.method.is_empty() {

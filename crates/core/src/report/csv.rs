@@ -74,12 +74,12 @@ fn write_group<W: Write>(
     let mut rows: BTreeMap<RowKey, (&str, Pool)> = BTreeMap::new();
     for entry in &group.trials {
         let cell = &entry.trial.cell;
-        let competes = !merged.is_harness(&cell.store) && entry.not_ranked().is_none();
+        let competes = !merged.is_harness(cell.store()) && entry.not_ranked().is_none();
         let Some(measured) = entry.trial.ok().filter(|_| competes) else { continue };
-        let store = stores.insert_full(&cell.store).0;
+        let store = stores.insert_full(cell.store()).0;
         for (order, (name, pool)) in pools(measured).into_iter().enumerate() {
             let Some(pool) = pool else { continue };
-            let key = (cell.data, cell.record_size, cell.records.from, store, order);
+            let key = (cell.data(), cell.record_size(), cell.records().from, store, order);
             rows.entry(key).and_modify(|row| row.1 = row.1.add(pool)).or_insert((name, pool));
         }
     }

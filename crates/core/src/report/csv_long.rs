@@ -87,7 +87,7 @@ pub fn write(runs: &[Run], out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn header() -> Vec<String> {
-    let axes = Axis::ALL.map(Axis::name);
+    let axes: Vec<&str> = Axis::all().into_iter().map(Axis::name).collect();
     let names = RUN.iter().chain(&axes).chain(&TRIAL).chain(&STORE).map(|name| (*name).to_owned());
     let figures = COLUMNS.iter().map(|column| column.csv_name());
     names.chain(figures).chain(MACHINE.map(str::to_owned)).collect()
@@ -125,8 +125,13 @@ fn of_run(index: usize, run: &Run) -> Vec<String> {
 
 /// The axes, and the bounds of its ranges.
 fn of_cell(cell: &Cell) -> Vec<String> {
-    let bounds = [cell.record_size.from, cell.record_size.to, cell.records.from, cell.records.to];
-    Axis::ALL.iter().map(|axis| axis.value(cell)).chain(bounds.map(|bound| bound.to_string())).collect()
+    let (size, records) = (cell.record_size(), cell.records());
+    let bounds = [size.from, size.to, records.from, records.to];
+    Axis::all()
+        .into_iter()
+        .map(|axis| cell.text(axis).to_owned())
+        .chain(bounds.map(|bound| bound.to_string()))
+        .collect()
 }
 
 fn outcome(outcome: &Outcome) -> [String; 4] {
@@ -165,7 +170,7 @@ fn figures(measured: Option<&Measured>, operation: Option<&OperationResult>) -> 
 
 fn of_machine(run: &Run, cell: Option<&Cell>) -> [String; 11] {
     let machine = &run.header.environment;
-    let place = run.header.places.iter().find(|place| cell.is_some_and(|cell| cell.place == place.name));
+    let place = run.header.places.iter().find(|place| cell.is_some_and(|cell| cell.place() == place.name));
     [
         optional(machine.cpu.as_ref()),
         machine.cores.to_string(),

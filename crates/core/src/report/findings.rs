@@ -78,7 +78,7 @@ pub(super) fn pools(merged: &Merged<'_>, figures: &[Figure]) -> Vec<Vec<Pool<Blo
 /// Whether two groups differ in nothing but the tier that `default` turned out to be.
 fn are_as_shipped(a: &Scope, b: &Scope) -> bool {
     let shipped = |scope: &Scope| scope.guarantee.is_some_and(|(asked, _)| asked == GuaranteeChoice::Default);
-    shipped(a) && shipped(b) && a.without(Axis::Guarantee) == b.without(Axis::Guarantee)
+    shipped(a) && shipped(b) && a.without(Axis::GUARANTEE) == b.without(Axis::GUARANTEE)
 }
 
 fn join(known: &mut Pool<BlockKey>, pool: Pool<BlockKey>) {
@@ -131,7 +131,7 @@ pub fn label(merged: &Merged<'_>, scope: &Scope) -> String {
     let hardware = hardware.then(|| scope.hardware.clone());
     let varies = |axis: &Axis| groups.windows(2).any(|pair| facet(&pair[0], *axis) != facet(&pair[1], *axis));
     let value = |axis: Axis| scope.facets.iter().find(|(own, _)| *own == axis).map(|(_, value)| value);
-    let facets: Vec<String> = Axis::ALL
+    let facets: Vec<String> = Axis::all()
         .into_iter()
         .filter(varies)
         .map(|axis| match value(axis) {

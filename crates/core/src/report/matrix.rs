@@ -179,7 +179,7 @@ pub(super) type ByPosition<'a> = BTreeMap<Position, IndexMap<&'a str, Vec<Entry<
 
 /// Where a cell's trials meet those of other stores.
 pub(super) fn position(cell: &Cell) -> Position {
-    (cell.data, cell.record_size, cell.records)
+    (cell.data(), cell.record_size(), cell.records())
 }
 
 /// Sorts a group's trials by position and store, stores in the order in which they first appear.
@@ -187,7 +187,7 @@ fn by_position<'a>(group: &Group<'a>) -> ByPosition<'a> {
     let mut sorted = ByPosition::new();
     for entry in &group.trials {
         let stores = sorted.entry(position(&entry.trial.cell)).or_default();
-        stores.entry(entry.trial.cell.store.as_str()).or_default().push(*entry);
+        stores.entry(entry.trial.cell.store()).or_default().push(*entry);
     }
     // Two builds of an engine are never one figure: where one of them is ranked, the other is left aside.
     for entries in sorted.values_mut().flat_map(IndexMap::values_mut) {
@@ -224,8 +224,8 @@ impl<'g, 'a> Sorted<'g, 'a> {
         Sorted {
             headers: merged.runs.iter().map(|run| &run.header).collect(),
             entries: by_position(group),
-            left_out: group.left_out.iter().map(|o| (position(&o.cell), o.cell.store.as_str())).collect(),
-            stores: competing(merged, group).map(|cell| cell.store.as_str()).collect(),
+            left_out: group.left_out.iter().map(|o| (position(&o.cell), o.cell.store())).collect(),
+            stores: competing(merged, group).map(|cell| cell.store()).collect(),
         }
     }
 
@@ -255,7 +255,7 @@ impl<'g, 'a> Sorted<'g, 'a> {
     /// What the clock can tell of a figure, by all runs here.
     pub fn resolution(&self, operation: &str, column: &Column) -> Resolution {
         let threads =
-            self.entries.values().flat_map(IndexMap::values).flatten().map(|e| e.trial.cell.threads);
+            self.entries.values().flat_map(IndexMap::values).flatten().map(|e| e.trial.cell.threads());
         let environments = self.headers.iter().map(|header| &header.environment);
         clock::resolution(environments, column, operation, threads.max().unwrap_or(1))
     }
@@ -266,7 +266,7 @@ impl<'g, 'a> Sorted<'g, 'a> {
         let runs: BTreeSet<usize> = entries().map(|entry| entry.run).collect();
         let headers = || runs.iter().filter_map(|run| self.headers.get(*run));
         let looks = looks::together(headers().map(|header| header.looks.len()));
-        let threads = entries().next().map_or(1, |entry| entry.trial.cell.threads);
+        let threads = entries().next().map_or(1, |entry| entry.trial.cell.threads());
         let environments = headers().map(|header| &header.environment);
         Terms {
             confidence: looks::confidence(looks),
@@ -299,7 +299,7 @@ pub(super) fn series(entries: &[Entry<'_>], name: &str, column: &Column) -> Seri
 fn competing<'g>(merged: &Merged<'_>, group: &'g Group<'_>) -> impl Iterator<Item = &'g Cell> {
     let ran = group.trials.iter().map(|entry| &entry.trial.cell);
     let cells = ran.chain(group.left_out.iter().map(|omitted| &omitted.cell));
-    cells.filter(|cell| !merged.is_harness(&cell.store))
+    cells.filter(|cell| !merged.is_harness(cell.store()))
 }
 
 pub(super) fn matrix(merged: &Merged<'_>, group: &Group<'_>) -> Option<Matrix> {
@@ -308,8 +308,8 @@ pub(super) fn matrix(merged: &Merged<'_>, group: &Group<'_>) -> Option<Matrix> {
     if sorted.stores.is_empty() {
         return None;
     }
-    let columns: BTreeSet<Place> = cells().map(|c| Place { data: c.data, records: c.records }).collect();
-    let sizes: BTreeSet<SizeRange> = cells().map(|cell| cell.record_size).collect();
+    let columns: BTreeSet<Place> = cells().map(|c| Place { data: c.data(), records: c.records() }).collect();
+    let sizes: BTreeSet<SizeRange> = cells().map(|cell| cell.record_size()).collect();
     let mut rows = Vec::new();
     for (name, column) in figures(merged, group) {
         for size in &sizes {

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 
+use crate::axis::Role;
 use crate::cell::{Axis, Cell, GuaranteeChoice};
 use crate::claims::StudyClaims;
 use crate::published::Table;
@@ -60,12 +61,12 @@ pub struct GroupKey {
 
 impl GroupKey {
     fn new(hardware: &str, cell: &Cell, tier: Option<Guarantee>, method: String) -> GroupKey {
-        let facets = Axis::ALL.into_iter().filter(|axis| is_facet(*axis));
+        let facets = Axis::all().into_iter().filter(|axis| is_facet(*axis));
         GroupKey {
             hardware: hardware.to_owned(),
-            asked: cell.guarantee,
+            asked: cell.guarantee(),
             tier,
-            facets: facets.map(|axis| (axis, axis.value(cell))).collect(),
+            facets: facets.map(|axis| (axis, cell.text(axis).to_owned())).collect(),
             method,
         }
     }
@@ -73,7 +74,7 @@ impl GroupKey {
 
 /// Whether an axis tells groups apart, besides the guarantee. The others span the matrix.
 fn is_facet(axis: Axis) -> bool {
-    !matches!(axis, Axis::Guarantee | Axis::Data | Axis::RecordSize | Axis::Records | Axis::Store)
+    axis.role() == Role::Group && axis != Axis::GUARANTEE
 }
 
 /// What was asked for and what was given, in few words: `process`, or `default (as shipped), tier power`.
@@ -145,7 +146,7 @@ impl<'a> Merged<'a> {
             let Some(measured) = trial.ok() else { continue };
             let key = new(run, &trial.cell, Some(measured.guarantee));
             group(&mut groups, key).trials.push(Entry { run, trial });
-            let asked = (new(run, &trial.cell, None), trial.cell.store.as_str());
+            let asked = (new(run, &trial.cell, None), trial.cell.store());
             tiers.entry(asked).or_default().insert(measured.guarantee);
         }
         let measured: Vec<GroupKey> = groups.keys().cloned().collect();
@@ -162,7 +163,7 @@ impl<'a> Merged<'a> {
                 }
             }
         }
-        let competing = all_trials(runs).filter(|(_, trial)| !harness.contains(&trial.cell.store.as_str()));
+        let competing = all_trials(runs).filter(|(_, trial)| !harness.contains(&trial.cell.store()));
         Merged {
             runs,
             harness: harness.iter().copied().collect(),
@@ -211,9 +212,9 @@ impl<'a> Merged<'a> {
                 (asked, None) => asked.to_string(),
             });
         }
-        parts.extend(self.varying(key).map(|(axis, value)| match axis {
-            Axis::Place => format!("at {value}"),
-            axis => format!("{}={value}", axis.name()),
+        parts.extend(self.varying(key).map(|(axis, value)| match *axis {
+            place if place == Axis::PLACE => format!("at {value}"),
+            axis => format!("{axis}={value}"),
         }));
         parts.extend((!key.method.is_empty()).then(|| key.method.replace(',', "")));
         match parts.is_empty() {
@@ -253,10 +254,10 @@ fn homes(
     tiers: &BTreeMap<Asked<'_>, BTreeSet<Guarantee>>,
     measured: &[GroupKey],
 ) -> Vec<GroupKey> {
-    if let Some(tier) = cell.guarantee.tier() {
+    if let Some(tier) = cell.guarantee().tier() {
         return vec![GroupKey { tier: Some(tier), ..unknown }];
     }
-    if let Some(tiers) = tiers.get(&(unknown.clone(), cell.store.as_str())) {
+    if let Some(tiers) = tiers.get(&(unknown.clone(), cell.store())) {
         return tiers.iter().map(|tier| GroupKey { tier: Some(*tier), ..unknown.clone() }).collect();
     }
     let alike: Vec<GroupKey> =
@@ -306,7 +307,7 @@ mod tests {
         let runs = [run("box", &samples)];
         let merged = Merged::new(&runs, &[]);
         let stores = |group: &Group<'_>| -> Vec<String> {
-            group.trials.iter().map(|entry| entry.trial.cell.store.clone()).collect()
+            group.trials.iter().map(|entry| entry.trial.cell.store().to_owned()).collect()
         };
         assert_eq!(stores(&merged.groups[0]), ["leveldb", "leveldb", "lmdb"]);
         assert_eq!(stores(&merged.groups[1]), ["sqlite", "lmdb"]);

@@ -163,7 +163,7 @@ impl Methods {
     /// In what the method of a run's cell differs from that of the other runs: `operations=100, sqlite.page_size=8192`. Empty
     /// where it differs in nothing.
     pub fn of(&self, run: usize, cell: &Cell) -> String {
-        let bears = |key: &str| key != EQUAL_CACHE || cell.tuning == Tuning::Equal;
+        let bears = |key: &str| key != EQUAL_CACHE || cell.tuning() == Tuning::Equal;
         let words = self.words.get(run).into_iter().flatten().filter(|(key, _)| bears(key));
         words.map(|(_, words)| words.as_str()).collect::<Vec<_>>().join(", ")
     }
@@ -172,6 +172,7 @@ impl Methods {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cell::Axis;
     use crate::report::samples::{Sample, run};
 
     fn planned(store: &str, plan: &str) -> Run {
@@ -238,7 +239,7 @@ mod tests {
         assert_eq!(said(&shipped), ["", ""]);
         let runs = [planned("lmdb", &cached(64, "equal")), planned("lmdb", &cached(128, "equal"))];
         assert_eq!(said(&runs), ["", ""], "a cell as shipped");
-        let equal = Cell { tuning: Tuning::Equal, ..runs[0].trials[0].cell.clone() };
+        let equal = runs[0].trials[0].cell.clone().with(Axis::TUNING, Tuning::Equal.into());
         assert_eq!(Methods::new(&runs).of(1, &equal), "equal_cache=128MiB");
     }
 

@@ -2,6 +2,7 @@
 
 use crate::plan::Plan;
 use crate::result::Run;
+use crate::schedule;
 
 /// A run that has fewer trials than its plan asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,47 +18,30 @@ pub(super) struct Unfinished {
 /// What a run still lacks; `None` where it has all, or where its plan can't be read, so that nobody knows.
 pub(super) fn unfinished(run: &Run) -> Option<Unfinished> {
     let plan = Plan::parse(&run.header.plan, "of the run").ok()?;
-    let cells = combinations(&plan, run.header.places.len()).checked_sub(run.header.left_out.len() as u64)?;
+    let cells = schedule::combinations_of(&plan, run.header.places.len())
+        .checked_sub(run.header.left_out.len() as u64)?;
     let planned = cells.saturating_mul(plan.trials.into());
     // What a precision asks for beyond the plan's trials is not planned.
     let done = run.trials.iter().filter(|trial| trial.block < plan.trials).count() as u64;
     (done < planned).then_some(Unfinished { done, planned, at_least: plan.precision.is_some() })
 }
 
-/// How many cells a plan has in so many places, those left out included.
-fn combinations(plan: &Plan, places: usize) -> u64 {
-    let axes = &plan.axes;
-    let lengths = [
-        places,
-        axes.store.len(),
-        axes.record_size.len(),
-        axes.records.len(),
-        axes.data.len(),
-        axes.guarantee.len(),
-        axes.threads.len(),
-        axes.rate.len(),
-        axes.tuning.len(),
-        axes.cache.len(),
-        axes.background.len(),
-    ];
-    lengths.into_iter().map(|length| length as u64).fold(1, u64::saturating_mul)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::axis::{Axis, Value};
     use crate::report::samples::{Sample, blocks};
     use crate::result::LeftOut;
-    use crate::schedule::{self, Room};
+    use crate::schedule::Room;
 
     /// A run of so many trials of a plan of two stores, two trials each.
     fn run(trials: usize, change: impl Fn(&mut Plan)) -> Run {
         let mut plan = crate::plan::find("crud").unwrap();
-        plan.axes.store = vec!["lmdb".into(), "redb".into()];
-        plan.axes.record_size.truncate(1);
-        plan.axes.records.truncate(1);
-        plan.axes.data.truncate(1);
-        plan.axes.guarantee.truncate(1);
+        plan.axes.set(Axis::STORE, ["lmdb", "redb"].map(Value::word));
+        plan.axes.cut(Axis::RECORD_SIZE, 1);
+        plan.axes.cut(Axis::RECORDS, 1);
+        plan.axes.cut(Axis::DATA, 1);
+        plan.axes.cut(Axis::GUARANTEE, 1);
         plan.trials = 2;
         change(&mut plan);
         let block = [Sample::new("lmdb"), Sample::new("redb")];
@@ -88,6 +72,6 @@ mod tests {
         let plan = crate::plan::find("crud").unwrap();
         let rooms = [Room::unbounded("here"), Room::unbounded("ssd")];
         let (cells, left_out) = schedule::cells(&plan, &[], &rooms, &|_| None).unwrap();
-        assert_eq!(combinations(&plan, 2), (cells.len() + left_out.len()) as u64);
+        assert_eq!(schedule::combinations_of(&plan, 2), (cells.len() + left_out.len()) as u64);
     }
 }

@@ -114,7 +114,7 @@ pub fn beside<'a>(merged: &'a Merged<'_>, name: Option<&str>) -> Vec<Beside<'a>>
     let mut all = Vec::new();
     for (group, pool) in groups.iter().enumerate() {
         for table in &tables {
-            let alike = pool.scope.value(Axis::Background) == Some(table.background.to_string());
+            let alike = pool.scope.value(Axis::BACKGROUND) == Some(table.background.to_string());
             if alike || name.is_some() {
                 all.push(Beside { table, scope: pool.scope.clone(), places: places(table, &figures, group) });
             }

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 
-use crate::cell::{Background, Cell, DEFAULT_PLACE, Data, GuaranteeChoice};
+use crate::cell::{Axis, Background, Cell, DEFAULT_PLACE, Data, GuaranteeChoice};
 use crate::result::*;
 use crate::store::{Guarantee, Setting, StoreBuild};
 use crate::units::{CountRange, SizeRange};
@@ -23,20 +23,17 @@ pub struct Sample {
 impl Sample {
     /// A trial that succeeded: 1 B..1 KiB, 100 records, incompressible, `process`, one microsecond an operation.
     pub fn new(store: &str) -> Sample {
-        let cell = Cell {
-            store: store.into(),
-            record_size: SizeRange { from: 1, to: 1024 },
-            records: CountRange::starting_at(100),
-            data: Data::Incompressible,
-            guarantee: GuaranteeChoice::Tier(Guarantee::Process),
-            ..Cell::default()
-        };
+        let cell = Cell::of(store)
+            .with(Axis::RECORD_SIZE, SizeRange { from: 1, to: 1024 }.into())
+            .with(Axis::RECORDS, CountRange::starting_at(100).into())
+            .with(Axis::DATA, Data::Incompressible.into())
+            .with(Axis::GUARANTEE, GuaranteeChoice::Tier(Guarantee::Process).into());
         Sample { cell, tier: Guarantee::Process, ns: 1000.0, outcome: Outcome::Ok, build: None }
     }
 
     pub fn guarantee(mut self, choice: &str) -> Sample {
-        self.cell.guarantee = choice.parse().unwrap();
-        self.tier = self.cell.guarantee.tier().unwrap_or(self.tier);
+        self.cell.set(Axis::GUARANTEE, Axis::GUARANTEE.read(choice).unwrap());
+        self.tier = self.cell.guarantee().tier().unwrap_or(self.tier);
         self
     }
 
@@ -45,27 +42,27 @@ impl Sample {
     }
 
     pub fn data(mut self, data: Data) -> Sample {
-        self.cell.data = data;
+        self.cell.set(Axis::DATA, data.into());
         self
     }
 
     pub fn size(mut self, size: SizeRange) -> Sample {
-        self.cell.record_size = size;
+        self.cell.set(Axis::RECORD_SIZE, size.into());
         self
     }
 
     pub fn records(mut self, records: CountRange) -> Sample {
-        self.cell.records = records;
+        self.cell.set(Axis::RECORDS, records.into());
         self
     }
 
     pub fn place(mut self, place: &str) -> Sample {
-        self.cell.place = place.into();
+        self.cell.set(Axis::PLACE, Axis::PLACE.read(place).unwrap());
         self
     }
 
     pub fn background(mut self, background: Background) -> Sample {
-        self.cell.background = background;
+        self.cell.set(Axis::BACKGROUND, background.into());
         self
     }
 
@@ -78,7 +75,7 @@ impl Sample {
     }
 
     pub fn failed(mut self, message: &str) -> Sample {
-        let log = format!("logs/{}.log", self.cell.store);
+        let log = format!("logs/{}.log", self.cell.store());
         self.outcome = Outcome::Failed { reason: Failure::Store, message: message.into(), log };
         self
     }
@@ -108,7 +105,7 @@ impl Sample {
             started: "2025-01-02T03:04:05Z".into(),
             wall_s: 1.5,
             load_1min: Some(0.25),
-            background: (self.cell.background != Background::None).then(background),
+            background: (self.cell.background() != Background::None).then(background),
             file_creation_ns: Some(25_000),
             outcome: self.outcome.clone(),
             measured,
@@ -255,8 +252,8 @@ pub fn blocks(hardware: &str, blocks: &[Vec<Sample>]) -> Run {
     }
     let mut stores: Vec<StoreInfo> = Vec::new();
     for trial in &trials {
-        if !stores.iter().any(|store| store.name == trial.cell.store) {
-            stores.push(StoreInfo { name: trial.cell.store.clone(), version: "1.2.3".into() });
+        if !stores.iter().any(|store| store.name == trial.cell.store()) {
+            stores.push(StoreInfo { name: trial.cell.store().to_owned(), version: "1.2.3".into() });
         }
     }
     Run { header: header(hardware, stores), trials }
@@ -349,21 +346,23 @@ pub fn study() -> Run {
 /// What really happens to some.
 fn odd(sample: Sample, block: usize) -> Option<Sample> {
     let cell = &sample.cell;
-    let large = cell.record_size.from == 102_400;
-    let many = cell.records.from == 1_000_000;
-    let power = cell.guarantee == GuaranteeChoice::Tier(Guarantee::Power);
-    match cell.store.as_str() {
+    let large = cell.record_size().from == 102_400;
+    let many = cell.records().from == 1_000_000;
+    let power = cell.guarantee() == GuaranteeChoice::Tier(Guarantee::Power);
+    match cell.store() {
         _ if large && many => None,
         "unqlite" if power => {
             Some(sample.unsupported("unqlite can't give power in this build: see docs/guarantees.md"))
         }
-        "leveldb" if block == 2 && many && cell.record_size.from == 1 => {
+        "leveldb" if block == 2 && many && cell.record_size().from == 1 => {
             Some(sample.failed("IO error: LOCK: Resource temporarily unavailable"))
         }
-        "rocksdb" if cell.record_size.from == 1024 && many && cell.data == Data::Compressible && power => {
+        "rocksdb"
+            if cell.record_size().from == 1024 && many && cell.data() == Data::Compressible && power =>
+        {
             None
         }
-        _ if cell.record_size.from == 10_240 && cell.records.from == 1_000 && power => {
+        _ if cell.record_size().from == 10_240 && cell.records().from == 1_000 && power => {
             Some(sample.failed("disk I/O error"))
         }
         _ => Some(sample),

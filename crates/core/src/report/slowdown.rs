@@ -62,7 +62,7 @@ pub fn slowdowns(merged: &Merged<'_>) -> Vec<Slowdowns> {
 const NONE: &str = "none";
 
 fn load(key: &GroupKey) -> &str {
-    let facet = key.facets.iter().find(|(axis, _)| *axis == Axis::Background);
+    let facet = key.facets.iter().find(|(axis, _)| *axis == Axis::BACKGROUND);
     facet.map_or(NONE, |(_, value)| value)
 }
 
@@ -70,7 +70,7 @@ fn load(key: &GroupKey) -> &str {
 fn undisturbed(key: &GroupKey) -> GroupKey {
     let mut key = key.clone();
     for (axis, value) in &mut key.facets {
-        if *axis == Axis::Background {
+        if *axis == Axis::BACKGROUND {
             *value = Background::None.to_string();
         }
     }

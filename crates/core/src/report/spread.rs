@@ -75,7 +75,7 @@ mod tests {
         };
         // What is worse for one store is better for the next, so that ratios are unlike, too.
         let mut run = blocks("box", &[block(1.0), block(1e4)]);
-        for trial in run.trials.iter_mut().filter(|trial| trial.cell.store == "redb") {
+        for trial in run.trials.iter_mut().filter(|trial| trial.cell.store() == "redb") {
             trial.block = 1 - trial.block;
         }
         run

@@ -12,6 +12,7 @@ use std::io::Read;
 use std::path::Path;
 
 use super::merge::Merged;
+use crate::axis::Form;
 use crate::cell::{Axis, Cell};
 
 /// A value of a row.
@@ -100,18 +101,24 @@ impl Tables<'_> {
         if self.cells.insert(id.clone()) {
             let mut fields: Vec<Field<'_>> = vec![
                 ("cell", text(&id)),
-                ("record_size_from_bytes", integer(cell.record_size.from)),
-                ("record_size_to_bytes", integer(cell.record_size.to)),
-                ("records_from", integer(cell.records.from)),
-                ("records_to", integer(cell.records.to)),
+                ("record_size_from_bytes", integer(cell.record_size().from)),
+                ("record_size_to_bytes", integer(cell.record_size().to)),
+                ("records_from", integer(cell.records().from)),
+                ("records_to", integer(cell.records().to)),
             ];
-            fields.extend(Axis::ALL.map(|axis| match axis {
-                Axis::Threads => (axis.name(), integer(u64::from(cell.threads))),
-                axis => (axis.name(), SqlValue::Text(axis.value(cell))),
-            }));
+            fields.extend(Axis::all().into_iter().map(|axis| (axis.name(), self::value(cell, axis))));
             self.insert("cells", fields)?;
         }
         Ok(SqlValue::Text(id))
+    }
+}
+
+/// A cell's value on an axis.
+fn value(cell: &Cell, axis: Axis) -> SqlValue {
+    let shown = cell.text(axis);
+    match shown.parse().ok().filter(|_| axis.def().form == Form::Number) {
+        Some(number) => integer(number),
+        None => text(shown),
     }
 }
 

@@ -104,7 +104,7 @@ pub(super) fn doubt_lines(merged: &Merged<'_>) -> Vec<String> {
     let mut doubted: IndexMap<(String, &str), &str> = IndexMap::new();
     for trial in merged.runs.iter().flat_map(|run| &run.trials) {
         let doubts = trial.ok().into_iter().flat_map(|measured| &measured.doubts);
-        for doubt in doubts.filter(|_| !merged.is_harness(&trial.cell.store)) {
+        for doubt in doubts.filter(|_| !merged.is_harness(trial.cell.store())) {
             doubted.entry((trial.cell.id(), doubt.figure.as_str())).or_insert(&doubt.reason);
         }
     }
@@ -275,7 +275,7 @@ pub(super) fn missing<'m>(merged: &Merged<'_>, matrices: impl IntoIterator<Item 
     for (index, run) in merged.runs.iter().enumerate() {
         let of_run = if merged.runs.len() > 1 { format!(" of run {index}") } else { String::new() };
         for trial in &run.trials {
-            let (id, store) = (trial.cell.id(), &trial.cell.store);
+            let (id, store) = (trial.cell.id(), trial.cell.store());
             match &trial.outcome {
                 Outcome::Ok => {}
                 Outcome::Failed { reason, message, log } => {
@@ -347,8 +347,8 @@ fn not_measured<'m>(merged: &Merged<'_>, matrices: impl IntoIterator<Item = &'m 
     let mut lists = Lists::new();
     for run in merged.runs {
         for store in &run.header.stores {
-            let known = run.trials.iter().any(|trial| trial.cell.store == store.name)
-                || run.header.left_out.iter().any(|l| l.cell.store == store.name);
+            let known = run.trials.iter().any(|trial| trial.cell.store() == store.name)
+                || run.header.left_out.iter().any(|l| l.cell.store() == store.name);
             if !known {
                 count_in(&mut lists, format!("{}: no trial ran", store.name), String::new);
             }
@@ -385,7 +385,7 @@ mod tests {
     fn a_run_that_was_cut_off_says_so() {
         let mut run = run("box", &[Sample::new("lmdb")]);
         let mut plan = crate::plan::find("crud").unwrap();
-        plan.axes.store.truncate(2);
+        plan.axes.cut(crate::cell::Axis::STORE, 2);
         run.header.plan = plan.to_toml().unwrap();
         let runs = [run];
         let text = text(&Merged::new(&runs, &[]), &[], Style { width: 160, colour: false });

@@ -220,7 +220,7 @@ mod tests {
     #[test]
     fn kinds_of_data_stand_side_by_side_where_they_fit() {
         let mut run = samples::study();
-        run.trials.retain(|trial| trial.cell.records.from != 1_000);
+        run.trials.retain(|trial| trial.cell.records().from != 1_000);
         let runs = [run];
         let text = overview(&Merged::new(&runs, &["null"]), Style { width: 160, colour: false });
         insta::assert_snapshot!("overview_160_side_by_side", text);

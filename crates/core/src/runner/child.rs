@@ -72,12 +72,13 @@ fn harness(message: impl std::fmt::Display) -> Ended {
 }
 
 fn trial(stores: &[StoreDef], spec: &Spec) -> Result<Measured, Ended> {
-    let (store, open) = find(stores, &spec.cell.store)?;
-    let asked = spec.cell.guarantee.tier();
+    let (store, open) = find(stores, &spec.cell.store())?;
+    let asked = spec.cell.guarantee().tier();
     let Some(promised) = store.resolve(asked) else {
         return Err(Ended::Unsupported(format!(
             "{} does not offer the guarantee {}",
-            store.name, spec.cell.guarantee
+            store.name,
+            spec.cell.guarantee()
         )));
     };
     let clock = Clock::new();
@@ -103,29 +104,29 @@ fn find<'a>(stores: &'a [StoreDef], name: &str) -> Result<(&'a StoreDef, OpenFn)
 }
 
 fn records(spec: &Spec) -> Result<Records, Ended> {
-    let size = spec.cell.record_size;
+    let size = spec.cell.record_size();
     let pool = match &spec.text {
-        Some(folder) if spec.cell.data == crate::cell::Data::Compressible => {
+        Some(folder) if spec.cell.data() == crate::cell::Data::Compressible => {
             Pool::from_directory(folder, size).map_err(harness)?
         }
-        _ => Pool::generate(spec.cell.data, spec.seed, size),
+        _ => Pool::generate(spec.cell.data(), spec.seed, size),
     };
     Ok(Records::new(spec.seed, size, pool))
 }
 
 fn crud(spec: &Spec) -> Crud {
     Crud {
-        records: spec.cell.records,
+        records: spec.cell.records(),
         operations: spec.operations,
         order: spec.order.clone(),
         batch: spec.batch as usize,
         visit: spec.visit,
         seed: spec.seed,
-        threads: u64::from(spec.cell.threads),
-        rate: spec.cell.rate,
+        threads: u64::from(spec.cell.threads()),
+        rate: spec.cell.rate(),
         duration: spec.duration_ms.map(Duration::from_millis),
         warm_up: spec.warm_up,
-        cold: spec.cell.cache == Cache::Cold,
+        cold: spec.cell.cache() == Cache::Cold,
     }
 }
 
@@ -172,7 +173,7 @@ fn measure(
         (keeps && !persists).then(|| expected.audit(&mut bench, records, Reading::Open)).transpose()?;
     bench.close()?;
     let disk = disk::usage(bench.folder()).map_err(harness)?;
-    let doubts = if keeps { audit::doubts(spec.cell.data, &stored, &disk) } else { Vec::new() };
+    let doubts = if keeps { audit::doubts(spec.cell.data(), &stored, &disk) } else { Vec::new() };
     let anew = (keeps && persists).then(|| expected.audit(&mut bench, records, Reading::Anew)).transpose()?;
     Ok(Measured {
         guarantee,

@@ -34,7 +34,7 @@ impl Pace {
     }
 
     fn estimate(&self, cell: &Cell) -> f64 {
-        self.probes.get(&cell.place).map_or(1.0, |probe| estimate::seconds(cell, self.operations, probe))
+        self.probes.get(cell.place()).map_or(1.0, |probe| estimate::seconds(cell, self.operations, probe))
     }
 
     /// Takes into account how long a trial of `cell` took, in seconds.

@@ -208,8 +208,8 @@ impl Works {
 
     fn of(&self, cell: &Cell) -> Result<&Work> {
         self.by_place
-            .get(&cell.place)
-            .ok_or_else(|| Error::new(Exit::BadValue, format!("there is no place {:?}", cell.place)))
+            .get(cell.place())
+            .ok_or_else(|| Error::new(Exit::BadValue, format!("there is no place {:?}", cell.place())))
     }
 }
 

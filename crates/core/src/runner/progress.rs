@@ -135,14 +135,8 @@ mod tests {
     #[test]
     fn lines_tell_of_the_start_of_failures_and_of_the_end() {
         let mut lines = Lines::new(Vec::new());
-        let cell = crate::cell::Cell {
-            store: "sqlite".into(),
-            record_size: "1B..1KiB".parse().unwrap(),
-            records: "100".parse().unwrap(),
-            data: crate::cell::Data::Compressible,
-            guarantee: "power".parse().unwrap(),
-            ..crate::cell::Cell::default()
-        };
+        let text = r#"{"store":"sqlite","record_size":"1B..1KiB","records":"100","data":"compressible","guarantee":"power"}"#;
+        let cell: crate::cell::Cell = serde_json::from_str(text).unwrap();
         let message = String::from("the disk is full");
         let outcome =
             Outcome::Failed { reason: crate::result::Failure::DiskFull, message, log: "logs/1.log".into() };

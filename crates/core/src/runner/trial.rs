@@ -113,7 +113,7 @@ impl Trial<'_> {
     /// Runs it beside its background load, if it has one; `None` when it was interrupted. Without the load there is no
     /// trial, and a trial during which the load was not at work is no measurement.
     fn beside_background(&self, spec: &Path, out: &Path) -> Result<Option<Ran>> {
-        if self.cell.background == Background::None {
+        if self.cell.background() == Background::None {
             return self.alone(spec, out);
         }
         let log = self.background_log();
@@ -121,7 +121,8 @@ impl Trial<'_> {
         let log = self.folder.join(log);
         let program =
             crate::lifeline::this_program().map_err(Error::io("finding this program from", self.folder))?;
-        let launch = Launch { program: &program, load: self.cell.background, folder: self.beside, log: &log };
+        let launch =
+            Launch { program: &program, load: self.cell.background(), folder: self.beside, log: &log };
         let started = Load::start(launch, output, self.job.interrupted)
             .map_err(Error::io("starting a load in", self.beside))?;
         let not_run = |report| Ran { report, wall_s: 0.0, background: None, log: self.background_log() };
@@ -220,9 +221,9 @@ impl Trial<'_> {
             visit: plan.visit,
             duration_ms: plan.duration.map(|duration| duration.0.as_millis() as u64),
             warm_up: plan.warm_up,
-            cache_bytes: (self.cell.tuning == Tuning::Equal).then_some(plan.equal_cache.0),
-            settings: plan.settings.get(&self.cell.store).cloned().unwrap_or_default(),
-            compression: plan.compression.is_on(self.cell.data),
+            cache_bytes: (self.cell.tuning() == Tuning::Equal).then_some(plan.equal_cache.0),
+            settings: plan.settings.get(self.cell.store()).cloned().unwrap_or_default(),
+            compression: plan.compression.is_on(self.cell.data()),
             seed: schedule::seed(self.job.blocks_before + self.block, plan.seed),
             text: plan.text.clone(),
             device: self.device.clone(),

@@ -9,12 +9,13 @@ use super::super::args::{AdviseArgs, PlaceArg};
 use super::super::launch::{self, Launch, Places};
 use super::super::runs::{self, ANSWER};
 use super::super::{report, tell};
+use crate::axis::{Axis, Value};
 use crate::cell::{DEFAULT_PLACE, GuaranteeChoice};
 use crate::error::Result;
 use crate::estimate;
 use crate::place::directory::WorkFolder;
 use crate::place::probe::Probe;
-use crate::plan::{self, Bytes, Changes, Period, Plan};
+use crate::plan::{self, Axes, Bytes, Changes, Period, Plan};
 use crate::report::advice::question::Question;
 use crate::report::advice::{Advice, Here};
 use crate::report::looks;
@@ -122,7 +123,13 @@ impl<'a> Measuring<'a> {
 
     /// Where the question itself is measured.
     pub fn here(&self) -> Here {
-        (self.plan.axes.record_size[0], self.plan.axes.records[0])
+        let axes = &self.plan.axes;
+        let (sizes, counts) = (axes.list(Axis::RECORD_SIZE), axes.list(Axis::RECORDS));
+        let (size, records) = (sizes.first().copied(), counts.first().copied());
+        (
+            size.unwrap_or(self.question.size),
+            records.unwrap_or(CountRange::starting_at(self.question.records)),
+        )
     }
 
     /// Runs a plan; says whether it was interrupted.
@@ -174,11 +181,11 @@ impl<'a> Measuring<'a> {
     fn tell_who_is_missing(&self) {
         let Some(run) = self.runs.first() else { return };
         let had_turn = |store: &str| {
-            run.trials.iter().any(|trial| trial.cell.store == store)
-                || run.header.left_out.iter().any(|left| left.cell.store == store)
+            run.trials.iter().any(|trial| trial.cell.store() == store)
+                || run.header.left_out.iter().any(|left| left.cell.store() == store)
         };
-        let stores = self.plan.axes.store.iter().map(String::as_str);
-        let missing: Vec<&str> = stores.filter(|store| !had_turn(store)).collect();
+        let stores = self.plan.axes.texts(Axis::STORE);
+        let missing: Vec<&str> = stores.iter().map(String::as_str).filter(|store| !had_turn(store)).collect();
         if !missing.is_empty() {
             let names = missing.join(", ");
             tell(&format!("the budget is spent, and no turn was left for {names}: --budget gives more time"));
@@ -193,7 +200,8 @@ impl<'a> Measuring<'a> {
     /// How long these stores took in the first block, in seconds.
     fn took_s(&self, stores: &[String]) -> f64 {
         self.runs.first().map_or(0.0, |run| {
-            let trials = run.trials.iter().filter(|trial| stores.contains(&trial.cell.store));
+            let trials =
+                run.trials.iter().filter(|trial| stores.iter().any(|store| store == trial.cell.store()));
             trials.map(|trial| trial.wall_s).sum()
         })
     }
@@ -206,7 +214,7 @@ impl<'a> Measuring<'a> {
     /// Adds blocks of the best stores until it is clear which is best at one of the planned looks, or time is up.
     fn again(&mut self, finalists: &[String]) -> Result<bool> {
         let mut plan = self.plan.clone();
-        plan.apply(Changes { store: Some(finalists.to_vec()), ..Changes::default() })?;
+        plan.apply(Changes::on(Axis::STORE, names(finalists)))?;
         let blocks = self.left_s(BEST_SHARE) / self.took_s(finalists).max(f64::MIN_POSITIVE);
         // The first block is there already.
         let planned = looks::planned((blocks as u32).saturating_add(1));
@@ -257,13 +265,10 @@ impl<'a> Measuring<'a> {
                 continue;
             }
             let mut plan = self.plan.clone();
-            let elsewhere = Changes {
-                store: Some(stores.to_vec()),
-                record_size: Some(vec![other_size]),
-                records: Some(vec![other_records]),
-                ..Changes::default()
-            };
-            if plan.apply(elsewhere).is_err() {
+            let axes = Axes::of(Axis::STORE, names(&stores))
+                .with(Axis::RECORD_SIZE, [other_size])
+                .with(Axis::RECORDS, [other_records]);
+            if plan.apply(Changes { axes, ..Changes::default() }).is_err() {
                 // Larger records than a plan can have.
                 continue;
             }
@@ -301,12 +306,12 @@ fn first_plan(stores: &[StoreDef], args: &AdviseArgs, question: &Question, place
         // What does not fit onto the disk is left out; what takes too long has been cut down.
         size_limit: Some(Bytes(u64::MAX)),
         timeout: Some(Period((args.budget.0 / 2).max(SHORTEST_LIMIT))),
-        store: Some(named.clone()),
-        record_size: Some(vec![question.size]),
-        records: Some(vec![counts(records, operations)]),
-        data: Some(vec![question.data]),
-        guarantee: Some(vec![GuaranteeChoice::Tier(question.guarantee)]),
-        threads: Some(vec![question.threads]),
+        axes: Axes::of(Axis::STORE, names(&named))
+            .with(Axis::RECORD_SIZE, [question.size])
+            .with(Axis::RECORDS, [counts(records, operations)])
+            .with(Axis::DATA, [question.data])
+            .with(Axis::GUARANTEE, [GuaranteeChoice::Tier(question.guarantee)])
+            .with(Axis::THREADS, [Value::from(u64::from(question.threads))]),
         ..Changes::default()
     };
     let limit = args.budget.0.as_secs_f64() * FIRST_SHARE;
@@ -322,6 +327,10 @@ fn first_plan(stores: &[StoreDef], args: &AdviseArgs, question: &Question, place
         plan.apply(changes(records, operations))?;
     }
     Ok(plan)
+}
+
+fn names(stores: &[String]) -> impl Iterator<Item = Value> {
+    stores.iter().map(|store| Value::word(store))
 }
 
 /// How long a block of a plan may take, in seconds.

@@ -35,7 +35,7 @@ pub fn absent(
     // At another guarantee: then it is this one that was not planned.
     let ran = |store: &str| {
         let mut trials = runs_here.iter().flat_map(|run| &merged.runs[*run].trials);
-        trials.any(|trial| trial.cell.store == store && position(&trial.cell) == at)
+        trials.any(|trial| trial.cell.store() == store && position(&trial.cell) == at)
     };
     let can = |store: &str| {
         let def = table.iter().find(|def| def.name == store);

@@ -126,14 +126,14 @@ fn comparable<'a>(question: &Question, merged: &Merged<'a>, table: &[StoreDef]) 
 /// Where a group has trials with data of the question's kind.
 fn positions(group: &Group<'_>, question: &Question) -> BTreeSet<Position> {
     let cells = group.trials.iter().map(|entry| &entry.trial.cell);
-    cells.filter(|cell| cell.data == question.data).map(position).collect()
+    cells.filter(|cell| cell.data() == question.data).map(position).collect()
 }
 
 /// Whether all trials of a group were made as the question wants: at a guarantee that is no weaker, and on every axis but the
 /// place as a cell is by default.
 fn is_plain(key: &GroupKey, question: &Question) -> bool {
-    let plain = Cell { threads: question.threads, ..Cell::default() };
-    let alike = |(axis, value): &(Axis, String)| *axis == Axis::Place || *value == axis.value(&plain);
+    let plain = Cell::default().with(Axis::THREADS, u64::from(question.threads).into());
+    let alike = |(axis, value): &(Axis, String)| *axis == Axis::PLACE || *value == plain.text(*axis);
     key.tier >= Some(question.guarantee) && key.asked.tier().is_some() && key.facets.iter().all(alike)
 }
 

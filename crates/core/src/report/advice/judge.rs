@@ -156,11 +156,11 @@ fn left(
         .collect();
     for omitted in &group.left_out {
         let cell = &omitted.cell;
-        let here = position(cell) == at && question.allows(&cell.store);
-        if here && !answered.contains(cell.store.as_str()) && out.iter().all(|out| out.store != cell.store) {
-            let why = cell.guarantee.tier().and_then(|tier| unable(table, &cell.store, tier));
+        let here = position(cell) == at && question.allows(cell.store());
+        if here && !answered.contains(cell.store()) && out.iter().all(|out| out.store != cell.store()) {
+            let why = cell.guarantee().tier().and_then(|tier| unable(table, cell.store(), tier));
             out.push(Out {
-                store: cell.store.clone(),
+                store: cell.store().to_owned(),
                 why: why.unwrap_or_else(|| omitted.reason.to_owned()),
             });
         }

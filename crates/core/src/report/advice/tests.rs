@@ -213,7 +213,7 @@ fn ties_are_no_reason_to_be_on_the_pareto_front_nor_off_it() {
     let quick = Sample::new("lmdb").ns(100.0);
     let mut run = run("box", &[quick.clone(), quick]);
     // The second is half as quick, and a thousandth smaller on disk.
-    run.trials[1].cell.store = "redb".into();
+    run.trials[1].cell.set(crate::cell::Axis::STORE, crate::axis::Value::word("redb"));
     let measured = run.trials[1].measured.as_mut().unwrap();
     measured.operations.iter_mut().for_each(|operation| operation.sum_ns *= 2);
     measured.disk.allocated_bytes = measured.disk.allocated_bytes * 999 / 1000;
@@ -373,7 +373,7 @@ fn mapped(tell: impl Fn(&mut crate::result::Memory, bool)) -> Run {
     let block = vec![Sample::new("lmdb").ns(1000.0), Sample::new("flat-folder").ns(2000.0)];
     let mut run = blocks("box", &[block.clone(), block.clone(), block]);
     for trial in &mut run.trials {
-        let lmdb = trial.cell.store == "lmdb";
+        let lmdb = trial.cell.store() == "lmdb";
         let memory = &mut trial.measured.as_mut().unwrap().memory;
         memory.peak_above_base_bytes = if lmdb { 42 << 20 } else { 3 << 20 };
         tell(memory, lmdb);
@@ -495,6 +495,8 @@ fn runs_that_differ_in_method_have_no_answer_together() {
     let seeded = [planned("operations = 1000\nseed = 1\n"), planned("operations = 1000\nseed = 2\n")];
     assert_eq!(advice(&question(), &seeded).unwrap().trials()["lmdb"], 6);
     let mut elsewhere = planned(tuned);
-    elsewhere.trials.iter_mut().for_each(|trial| trial.cell.records = CountRange::starting_at(100_000));
+    elsewhere.trials.iter_mut().for_each(|trial| {
+        trial.cell.set(crate::cell::Axis::RECORDS, CountRange::starting_at(100_000).into())
+    });
     assert_eq!(advice(&question(), &[planned(plain), elsewhere]).unwrap().trials()["lmdb"], 3);
 }

@@ -138,7 +138,7 @@ impl<'a> Look<'_, '_, 'a> {
             let mut omitted = self.group.left_out.iter();
             let found = omitted.find(|omitted| {
                 let cell = &omitted.cell;
-                cell.store == self.best && position(cell) == at
+                cell.store() == self.best && position(cell) == at
             });
             found.map(|omitted| omitted.reason.to_owned())
         };

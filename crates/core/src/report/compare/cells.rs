@@ -197,7 +197,7 @@ impl<'a> Cells<'a> {
             let names: IndexSet<&str> = base.keys().chain(new.keys()).copied().collect();
             for name in names.into_iter().filter(|name| base.get(name) != new.get(name)) {
                 let values = [base.get(name).copied(), new.get(name).copied()];
-                *changes.entry((observed.cell.store.as_str(), name, values)).or_default() += 1;
+                *changes.entry((observed.cell.store(), name, values)).or_default() += 1;
             }
         }
         let owned = |text: Option<&str>| text.map(str::to_owned);

@@ -51,7 +51,7 @@ fn draw(run: &mut Run, random: &mut fastrand::Rng, noise: Noise, slower: f64) {
     for trial in &mut run.trials {
         let disturbed = if random.f64() < noise.disturbed { 1.5 + 2.5 * random.f64() } else { 1.0 };
         let own = weather + blocks[trial.block as usize] + 0.05 * normal(random);
-        let cell = trial.cell.records.from / 100;
+        let cell = trial.cell.records().from / 100;
         let times = if cell == 1 { slower } else { 1.0 };
         let measured = trial.measured.as_mut().unwrap();
         let mut around =
@@ -112,9 +112,10 @@ fn a_real_change_is_found_and_nothing_else() {
         with(std::slice::from_ref(&base), std::slice::from_ref(&new), |comparison| {
             let marked =
                 |figure: &&FigureChange| figure.verdict == Verdict::Worse && figure.figure == "latency_mean";
-            found += comparison.figures.iter().filter(marked).filter(|f| f.cell.records.from == 100).count();
+            found +=
+                comparison.figures.iter().filter(marked).filter(|f| f.cell.records().from == 100).count();
             others += usize::from(
-                comparison.figures.iter().any(|f| f.is_significant() && f.cell.records.from != 100),
+                comparison.figures.iter().any(|f| f.is_significant() && f.cell.records().from != 100),
             );
         });
     }
@@ -161,7 +162,7 @@ fn changed() -> [Run; 2] {
         })
         .collect();
     new.header.environment.kernel = "Linux 6.2.0".into();
-    for trial in new.trials.iter_mut().filter(|trial| trial.cell.store == "redb") {
+    for trial in new.trials.iter_mut().filter(|trial| trial.cell.store() == "redb") {
         trial.measured.as_mut().unwrap().settings = vec![Setting::read_back("page_size", 8192)];
     }
     [base, new]
@@ -176,19 +177,15 @@ fn both<T>(look: impl FnOnce(&Comparison<'_>) -> T) -> T {
 fn what_matters_most_comes_first() {
     both(|found| {
         let first = &found.figures[0];
-        assert_eq!((first.cell.store.as_str(), first.verdict), ("redb", Verdict::Better));
+        assert_eq!((first.cell.store(), first.verdict), ("redb", Verdict::Better));
         assert!((first.change.unwrap().ratio.value - 0.3).abs() < 0.02);
         let split = found.figures.iter().position(|figure| !figure.is_significant()).unwrap();
         assert!(found.figures[split..].iter().all(|figure| !figure.is_significant()));
         for part in [&found.figures[..split], &found.figures[split..]] {
             assert!(part.windows(2).all(|pair| pair[0].weight >= pair[1].weight));
         }
-        let worse: Vec<&str> = found
-            .figures
-            .iter()
-            .filter(|f| f.verdict == Verdict::Worse)
-            .map(|f| f.cell.store.as_str())
-            .collect();
+        let worse: Vec<&str> =
+            found.figures.iter().filter(|f| f.verdict == Verdict::Worse).map(|f| f.cell.store()).collect();
         assert!(!worse.is_empty() && worse.iter().all(|store| *store == "sqlite"), "{worse:?}");
     });
 }
@@ -196,15 +193,15 @@ fn what_matters_most_comes_first() {
 #[test]
 fn cells_of_one_side_and_broken_ones_are_told() {
     both(|found| {
-        let broken: Vec<&str> = found.broken.iter().map(|broken| broken.cell.store.as_str()).collect();
+        let broken: Vec<&str> = found.broken.iter().map(|broken| broken.cell.store()).collect();
         assert_eq!(broken, ["fjall"]);
         assert_eq!(found.broken[0].reason, "failed (store): No space left on device");
-        let only: Vec<(&str, &str)> = found.only.iter().map(|o| (o.cell.store.as_str(), o.side)).collect();
+        let only: Vec<(&str, &str)> = found.only.iter().map(|o| (o.cell.store(), o.side)).collect();
         assert_eq!(only, [("fjall", "BASE"), ("lmdb", "NEW")]);
         assert!(
-            found.controls.iter().all(|control| control.cell.store == "null") && !found.controls.is_empty()
+            found.controls.iter().all(|control| control.cell.store() == "null") && !found.controls.is_empty()
         );
-        assert!(found.figures.iter().all(|figure| figure.cell.store != "null"));
+        assert!(found.figures.iter().all(|figure| figure.cell.store() != "null"));
         let setting = &found.settings[0];
         assert_eq!(
             (setting.store.as_str(), setting.base.as_deref(), setting.new.as_deref()),
@@ -286,11 +283,8 @@ fn more_failures_and_what_is_no_longer_supported_are_told() {
         vec![lmdb, Sample::new("redb").unsupported("no more"), Sample::new("fjall").failed("still")]
     });
     with(&[base], &[new], |found| {
-        let broken: Vec<_> = found
-            .broken
-            .iter()
-            .map(|b| (b.cell.store.as_str(), b.failed, b.trials, b.failed_in_base))
-            .collect();
+        let broken: Vec<_> =
+            found.broken.iter().map(|b| (b.cell.store(), b.failed, b.trials, b.failed_in_base)).collect();
         assert_eq!(broken, [("lmdb", 2, 5, 0), ("redb", 0, 0, 0)]);
         let text = terminal::text(found, 6, Style { width: 160, colour: false });
         assert!(text.contains("2 of 5 trials, none in BASE; failed (store): crashed"), "{text}");
@@ -348,7 +342,7 @@ fn more_is_better_where_it_is() {
     let sides = [Side { names: &a, runs: &base }, Side { names: &b, runs: &new }];
     let found = Comparison::new(sides[0], sides[1], &columns(&["throughput", "space_efficiency"]), &[]);
     let of = |store: &str| {
-        found.figures.iter().find(|f| f.cell.store == store && f.figure == "throughput").unwrap().verdict
+        found.figures.iter().find(|f| f.cell.store() == store && f.figure == "throughput").unwrap().verdict
     };
     assert_eq!((of("sqlite"), of("redb")), (Verdict::Worse, Verdict::Better));
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use super::{Broken, Comparison, FigureChange, Observations, Side, StoreChange, Verdict};
+use crate::axis::Role;
 use crate::cell::{Axis, Cell};
 use crate::report::grid::one_line;
 use crate::report::noise::{self, Drift};
@@ -67,23 +68,15 @@ impl Axes {
     pub fn of(comparison: &Comparison<'_>) -> Axes {
         let figures = || comparison.figures.iter().chain(&comparison.controls);
         let mut axes = Axes { varying: Vec::new(), common: Vec::new() };
-        for axis in [
-            Axis::RecordSize,
-            Axis::Records,
-            Axis::Data,
-            Axis::Guarantee,
-            Axis::Place,
-            Axis::Background,
-            Axis::Threads,
-            Axis::Rate,
-            Axis::Tuning,
-            Axis::Cache,
-        ] {
+        let mut all = Axis::all();
+        all.retain(|axis| axis.role() != Role::Contestant);
+        all.sort_by_key(|axis| axis.place_in_id());
+        for axis in all {
             let values: BTreeSet<String> = figures().map(|f| value(axis, &f.cell, f.guarantee)).collect();
             if values.len() > 1 {
                 axes.varying.push(axis);
             } else if let Some(figure) = figures().next()
-                && axis.default_value() != Some(axis.value(&figure.cell).as_str())
+                && axis.default_value() != Some(figure.cell.text(axis))
             {
                 axes.common.push(value(axis, &figure.cell, figure.guarantee));
             }
@@ -101,15 +94,12 @@ impl Axes {
 
 /// A value with as much of the axis' name as it takes to be understood.
 fn value(axis: Axis, cell: &Cell, tier: Guarantee) -> String {
-    let value = axis.value(cell);
+    let value = axis.words(cell.text(axis));
     match axis {
-        Axis::RecordSize | Axis::Data | Axis::Store => value,
-        Axis::Records => format!("{} records", grouped(cell.records.from)),
-        Axis::Guarantee if cell.guarantee.tier() == Some(tier) => value,
-        Axis::Guarantee => format!("{value}: {tier}"),
-        Axis::Place | Axis::Background | Axis::Threads | Axis::Rate | Axis::Tuning | Axis::Cache => {
-            format!("{} {value}", axis.name())
+        guarantee if guarantee == Axis::GUARANTEE && cell.guarantee().tier() != Some(tier) => {
+            format!("{value}: {tier}")
         }
+        _ => value,
     }
 }
 
@@ -271,7 +261,7 @@ pub fn stores(comparison: &Comparison<'_>) -> Option<String> {
 /// The harness's own stores, where both sides ran them.
 pub fn controls(comparison: &Comparison<'_>) -> Option<String> {
     let of = |store: &StoreChange| {
-        let figures = comparison.controls.iter().filter(|figure| figure.cell.store == store.store);
+        let figures = comparison.controls.iter().filter(|figure| figure.cell.store() == store.store);
         let marked = figures.filter(|figure| figure.is_significant()).count();
         let marked = if marked == 0 { "nothing".into() } else { counted(marked, "figure") };
         format!("{} {} ({marked} significantly)", store.store, unbroken(relative(store.ratio)))
@@ -395,7 +385,7 @@ pub fn cells(comparison: &Comparison<'_>) -> Vec<String> {
     let only: Vec<_> = comparison.told_as_only().collect();
     all.extend(capped(&only, "cells on one side only", |only| {
         let other = if only.side == "BASE" { "NEW" } else { "BASE" };
-        let tier = if only.cell.guarantee.tier() == Some(only.guarantee) {
+        let tier = if only.cell.guarantee().tier() == Some(only.guarantee) {
             String::new()
         } else {
             format!(" ({})", only.guarantee)

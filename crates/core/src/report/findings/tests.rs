@@ -208,12 +208,17 @@ fn quick() -> Run {
     let mut quick = plan.clone();
     quick.apply_preset("quick").unwrap();
     let mut samples = Vec::new();
-    for data in &quick.axes.data {
-        for size in &quick.axes.record_size {
+    for data in quick.axes.list::<Data>(Axis::DATA) {
+        for size in quick.axes.list(Axis::RECORD_SIZE) {
             for (index, store) in plan.claims_among.iter().enumerate() {
                 let ns = if store == "berkeleydb" { 1e6 } else { 1000.0 + 500.0 * index as f64 };
-                samples
-                    .push(Sample::new(store).data(*data).size(*size).records(quick.axes.records[0]).ns(ns));
+                samples.push(
+                    Sample::new(store)
+                        .data(data)
+                        .size(size)
+                        .records(quick.axes.list(Axis::RECORDS)[0])
+                        .ns(ns),
+                );
             }
         }
     }

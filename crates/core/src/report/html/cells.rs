@@ -81,7 +81,7 @@ pub fn rows<'a>(merged: &'a Merged<'a>, matrices: &[Option<Matrix>]) -> Vec<Row<
 /// Adds why cells were left out, or what they say that can't do it.
 fn add_reasons<'a>(group: &'a Group<'a>, rows: &mut BTreeMap<Key<'a>, Row<'a>>) {
     let left_out: BTreeMap<_, &str> =
-        group.left_out.iter().map(|o| ((position(&o.cell), o.cell.store.as_str()), o.reason)).collect();
+        group.left_out.iter().map(|o| ((position(&o.cell), o.cell.store()), o.reason)).collect();
     for row in rows.values_mut() {
         let Key { data, size, records, store, .. } = row.key;
         row.reason = match row.why {
@@ -99,8 +99,8 @@ fn add_reasons<'a>(group: &'a Group<'a>, rows: &mut BTreeMap<Key<'a>, Row<'a>>) 
 /// The stores of a group, by names that live as long as the runs.
 fn names<'a>(merged: &'a Merged<'a>, group: usize) -> BTreeMap<&'a str, &'a str> {
     let group = &merged.groups[group];
-    let ran = group.trials.iter().map(|entry| entry.trial.cell.store.as_str());
-    let left_out = group.left_out.iter().map(|omitted| omitted.cell.store.as_str());
+    let ran = group.trials.iter().map(|entry| entry.trial.cell.store());
+    let left_out = group.left_out.iter().map(|omitted| omitted.cell.store());
     ran.chain(left_out).map(|name| (name, name)).collect()
 }
 

@@ -138,7 +138,7 @@ fn few_trials(merged: &Merged<'_>) -> Option<Few> {
     for group in &merged.groups {
         let mut cells: BTreeMap<_, usize> = BTreeMap::new();
         for cell in group.trials.iter().filter(|e| e.trial.ok().is_some()).map(|e| &e.trial.cell) {
-            *cells.entry((position(cell), cell.store.as_str())).or_default() += 1;
+            *cells.entry((position(cell), cell.store())).or_default() += 1;
         }
         cells.into_values().for_each(|trials| *counts.entry(trials).or_default() += 1);
     }
@@ -214,13 +214,17 @@ fn of_the_machine(merged: &Merged<'_>) -> Vec<String> {
 fn untried(merged: &Merged<'_>) -> Vec<(&'static str, &'static str)> {
     let any = |tried: &dyn Fn(&Cell) -> bool| trials(merged).any(|trial| tried(&trial.cell));
     let all = [
-        (any(&|c| c.background != Background::None), "figures beside a background load", "background"),
-        (any(&|c| c.threads > 1), "several threads", "threads"),
-        (any(&|c| c.cache == Cache::Cold), "reads that find nothing in memory", "cache: cold"),
-        (any(&|c| c.rate != Rate::Closed), "latency at a fixed rate, where stalls land in the tail", "rate"),
-        (any(&|c| c.tuning == Tuning::Equal), "caches of one size for all engines", "tuning: equal"),
-        (any(&|c| c.data == Data::Incompressible), "incompressible data", "data"),
-        (any(&|c| c.data == Data::Compressible), "compressible data", "data"),
+        (any(&|c| c.background() != Background::None), "figures beside a background load", "background"),
+        (any(&|c| c.threads() > 1), "several threads", "threads"),
+        (any(&|c| c.cache() == Cache::Cold), "reads that find nothing in memory", "cache: cold"),
+        (
+            any(&|c| c.rate() != Rate::Closed),
+            "latency at a fixed rate, where stalls land in the tail",
+            "rate",
+        ),
+        (any(&|c| c.tuning() == Tuning::Equal), "caches of one size for all engines", "tuning: equal"),
+        (any(&|c| c.data() == Data::Incompressible), "incompressible data", "data"),
+        (any(&|c| c.data() == Data::Compressible), "compressible data", "data"),
     ];
     all.into_iter().filter(|(tried, ..)| !tried).map(|(_, what, axis)| (what, axis)).collect()
 }
@@ -281,11 +285,11 @@ fn unknown<'a>(merged: &'a Merged<'_>) -> Vec<Unknown<'a>> {
     for trial in trials(merged) {
         let Some(measured) = trial.ok() else { continue };
         all += 1;
-        places.insert(&trial.cell.place);
+        places.insert(trial.cell.place());
         for unknown in &measured.unknown {
             let (times, at) = found.entry((&unknown.figure, &unknown.reason)).or_default();
             *times += 1;
-            at.insert(&trial.cell.place);
+            at.insert(trial.cell.place());
         }
     }
     let unknown = |((figure, reason), (times, at)): ((&'a str, &'a str), (usize, BTreeSet<&'a str>))| {
@@ -336,7 +340,7 @@ mod tests {
         for trial in &mut run.trials {
             let measured = trial.measured.as_mut().unwrap();
             measured.unknown.push(unknown("syncs"));
-            if trial.cell.place == "ssd" {
+            if trial.cell.place() == "ssd" {
                 measured.unknown.push(unknown("device"));
             }
         }

@@ -85,9 +85,9 @@ fn are_shown((group, other): (usize, usize), groups: &[&GroupKey]) -> bool {
     let one_guarantee = (own.asked, own.tier) == (base.asked, base.tier);
     match differ.as_slice() {
         [] => alike && !one_guarantee && other < group,
-        [Axis::Background] => {
+        [axis] if *axis == Axis::BACKGROUND => {
             let none = Background::None.to_string();
-            alike && one_guarantee && base.facets.contains(&(Axis::Background, none))
+            alike && one_guarantee && base.facets.contains(&(Axis::BACKGROUND, none))
         }
         _ => false,
     }

@@ -17,7 +17,7 @@ type Table<'a> = IndexMap<&'a str, BTreeMap<&'static str, IndexSet<&'a str>>>;
 pub fn html(merged: &Merged<'_>) -> String {
     let mut stores: IndexMap<&str, Vec<&TrialResult>> = IndexMap::new();
     for trial in merged.runs.iter().flat_map(|run| &run.trials) {
-        stores.entry(&trial.cell.store).or_default().push(trial);
+        stores.entry(trial.cell.store()).or_default().push(trial);
     }
     stores.sort_keys();
     stores.iter().map(|(store, trials)| of_store(merged, store, trials)).collect()

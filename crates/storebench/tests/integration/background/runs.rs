@@ -19,8 +19,8 @@ fn a_run_with_and_without_loads_shows_what_they_cost() {
         check(trial);
     }
     let files = |load: Background| {
-        let trials = run.trials.iter().filter(|trial| trial.cell.store == "flat-folder");
-        let of_load = trials.filter(|trial| trial.cell.background == load);
+        let trials = run.trials.iter().filter(|trial| trial.cell.store() == "flat-folder");
+        let of_load = trials.filter(|trial| trial.cell.background() == load);
         of_load.map(|trial| trial.measured.as_ref().unwrap().disk.files).collect::<Vec<_>>()
     };
     assert_eq!(
@@ -34,7 +34,7 @@ fn a_run_with_and_without_loads_shows_what_they_cost() {
 }
 
 fn check(trial: &TrialResult) {
-    match (trial.cell.background, &trial.background) {
+    match (trial.cell.background(), &trial.background) {
         (Background::None, report) => assert_eq!(*report, None),
         (load, Some(report)) => {
             let unit = if load == Background::Cpu(1) { "CPU seconds" } else { "bytes" };

@@ -38,7 +38,7 @@ fn each_fault_is_one_result_and_the_run_goes_on() {
     assert!(said.err.contains(&format!("{failed} trials failed; the logs are in ")), "{said}");
     let table = said.out.split_whitespace().collect::<Vec<_>>().join(" ");
     for trial in &run.trials {
-        let store = trial.cell.store.as_str();
+        let store = trial.cell.store();
         let (_, _, says) = FAULTS.iter().find(|fault| fault.0 == store).unwrap();
         let log = match &trial.outcome {
             Outcome::Ok => continue,
@@ -90,7 +90,7 @@ fn a_trial_that_hangs_is_stopped_with_all_that_it_started() {
     assert_eq!(found, [("flat-folder", "ok"), ("hangs", "timed-out")]);
     assert!(said.err.contains("took longer than the limit of 2s (--timeout)"), "{said}");
     assert!(said.err.contains("1 trial failed; the logs are in "), "{said}");
-    let trial = run.trials.iter().find(|trial| trial.cell.store == "hangs").unwrap();
+    let trial = run.trials.iter().find(|trial| trial.cell.store() == "hangs").unwrap();
     let Outcome::Failed { log, .. } = &trial.outcome else { panic!("{trial:?}") };
     let text = fs::read_to_string(scratch.only_run().join(log)).unwrap();
     let helper = text.strip_prefix("helper ").unwrap().trim().to_owned();

@@ -64,7 +64,7 @@ fn what_takes_less_disk_than_its_values_does_not_win_space() {
         .faulty(&format!("run crud --store hides,flat-folder {}", tiny("--record-size 10KiB")))
         .ends(Exit::Success);
     let run = scratch.results();
-    let of = |store: &str| run.trials.iter().find(|trial| trial.cell.store == store).unwrap().ok().unwrap();
+    let of = |store: &str| run.trials.iter().find(|trial| trial.cell.store() == store).unwrap().ok().unwrap();
     let [doubt] = of("hides").doubts.as_slice() else { panic!("{:?}", of("hides").doubts) };
     assert_eq!(doubt.figure, "space");
     assert_eq!((of("hides").space_efficiency(), of("flat-folder").doubts.len()), (None, 0));

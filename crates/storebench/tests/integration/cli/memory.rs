@@ -63,7 +63,7 @@ fn the_page_cache_counts_where_a_cgroup_tells_it() {
     scratch.storebench(&format!("run crud --store flat-folder,null {narrow} --trials 1")).ends(Exit::Success);
     let results = scratch.results();
     for (store, at_least, at_most) in [("flat-folder", 8_000_000, 60_000_000), ("null", 0, 4_000_000)] {
-        let trial = results.trials.iter().find(|trial| trial.cell.store == store).unwrap();
+        let trial = results.trials.iter().find(|trial| trial.cell.store() == store).unwrap();
         let measured = trial.measured.as_ref().unwrap();
         let why = measured.unknown.iter().find(|unknown| unknown.figure == "peak_with_page_cache_bytes");
         match measured.memory.peak_with_page_cache_bytes {
@@ -86,7 +86,7 @@ fn the_buffer_that_a_value_is_copied_into_counts_for_every_store() {
         said(&mut scratch.command(faulty(), &arguments)).ends(Exit::Success);
         let run = scratch.results();
         ["memory", "flat-folder"].map(|store| {
-            let trial = run.trials.iter().find(|trial| trial.cell.store == store).unwrap();
+            let trial = run.trials.iter().find(|trial| trial.cell.store() == store).unwrap();
             trial.ok().unwrap().memory.peak_above_base_bytes
         })
     };

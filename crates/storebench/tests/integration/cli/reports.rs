@@ -136,7 +136,7 @@ fn the_csv_is_the_papers() {
 fn winners(run: &Run) -> BTreeSet<String> {
     let mut pools: BTreeMap<String, BTreeMap<&str, (u64, u64)>> = BTreeMap::new();
     for trial in &run.trials {
-        let store = match trial.cell.store.as_str() {
+        let store = match trial.cell.store() {
             "sqlite" => "SQLite3",
             "flat-folder" => "FlatFolder",
             "null" => continue,
@@ -145,9 +145,9 @@ fn winners(run: &Run) -> BTreeSet<String> {
         let measured = trial.ok().unwrap();
         let mut add = |figure: &str, count: u64, sum: u64| {
             let cell = &trial.cell;
-            let (size, records) = (cell.record_size.to_string().replace("..", " to "), cell.records.from);
+            let (size, records) = (cell.record_size().to_string().replace("..", " to "), cell.records().from);
             let group =
-                format!("laptop ({})|{}|{figure}|{size}|{records}", measured.guarantee, cell.data.name());
+                format!("laptop ({})|{}|{figure}|{size}|{records}", measured.guarantee, cell.data().name());
             let pool = pools.entry(group).or_default().entry(store).or_default();
             *pool = (pool.0 + count, pool.1 + sum);
         };

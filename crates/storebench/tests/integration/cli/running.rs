@@ -23,9 +23,9 @@ fn every_store_runs_at_every_guarantee_that_it_offers() {
     assert_complete(&run, cells, 1);
     assert!(outcomes(&run).iter().all(|(_, outcome)| *outcome == "ok"), "{:?}", outcomes(&run));
     for trial in &run.trials {
-        let store = STORES.iter().find(|store| store.name == trial.cell.store).unwrap();
+        let store = STORES.iter().find(|store| store.name == trial.cell.store()).unwrap();
         let measured = trial.ok().unwrap();
-        assert_eq!(Some(measured.guarantee), store.resolve(trial.cell.guarantee.tier()), "{}", store.name);
+        assert_eq!(Some(measured.guarantee), store.resolve(trial.cell.guarantee().tier()), "{}", store.name);
         assert_eq!(measured.store_version, (store.version)());
         // How an engine was compiled is known of each.
         let build = measured.store_build.as_ref();

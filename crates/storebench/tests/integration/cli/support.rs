@@ -246,7 +246,7 @@ pub fn outcomes(run: &Run) -> Vec<(&str, &str)> {
         Outcome::Failed { reason, .. } => reason.name(),
         Outcome::Unsupported { .. } => "unsupported",
     };
-    run.trials.iter().map(|trial| (trial.cell.store.as_str(), outcome(&trial.outcome))).collect()
+    run.trials.iter().map(|trial| (trial.cell.store(), outcome(&trial.outcome))).collect()
 }
 
 /// Fails unless every cell ran exactly once in every block.

@@ -1,0 +1,241 @@
+//! Axes: the lists of values that a study combines. One table ([`table`]) holds all that is said of each; plans, options,
+//! cells, schedules, claims and reports read it.
+
+pub mod own;
+pub mod read;
+pub mod table;
+mod value;
+pub mod values;
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::str::FromStr;
+
+use crate::shown::quoted;
+use crate::units::as_text;
+pub use value::Value;
+
+/// All that is said of an axis.
+#[derive(Debug)]
+pub struct AxisDef {
+    /// The word used in plans, options and results.
+    pub name: &'static str,
+    /// Where it stands among axes: smaller is further out in a schedule's loops and earlier in titles.
+    pub order: u16,
+    /// What its values look like on the command line: `RANGE,...`.
+    pub value_name: &'static str,
+    /// A line of help.
+    pub help: &'static str,
+    /// Its values, in words: `record sizes`.
+    pub many: &'static str,
+    /// How it is named in a cell's id and written where it has no value.
+    pub presence: Presence,
+    /// What its values do in a report's matrix.
+    pub role: Role,
+    /// How its values are written in TOML and SQL.
+    pub form: Form,
+    /// Values that a shell completes; none where they are too many to name.
+    pub known: &'static [&'static str],
+    /// Reads a value.
+    pub read: fn(&str) -> Result<Value, String>,
+    /// What is wrong with a value that can be read, where it is out of bounds.
+    pub check: fn(&Value) -> Result<(), String>,
+    /// A value with as much of the axis' name as it takes to be understood: `1,000 records`.
+    pub words: fn(&Value) -> String,
+    /// What a value given without an upper bound becomes where the plan has such a value.
+    pub completed: fn(Value, &[Value]) -> Value,
+    /// Where plans name its values: a place comes from the command line alone.
+    pub in_plans: bool,
+}
+
+/// How an axis is named in a cell's id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Presence {
+    /// By its value alone, at this position; each cell of a workload that has the axis has a value.
+    Always(u8),
+    /// By `name=value`, and only off this value: so new axes leave old ids as they are.
+    Off(&'static str),
+}
+
+/// What the values of an axis do in a report's matrix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// They are ranked against each other.
+    Contestant,
+    /// They make rows.
+    Row,
+    /// They make columns.
+    Column,
+    /// They make matrices side by side.
+    Half,
+    /// They make groups, which are never compared.
+    Group,
+}
+
+impl Role {
+    /// Whether its values lie within a matrix.
+    pub fn is_within(self) -> bool {
+        matches!(self, Role::Row | Role::Column | Role::Half)
+    }
+}
+
+/// How values are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// Words.
+    Text,
+    /// Whole numbers.
+    Number,
+    /// Ranges, of which a wide one holds those within it.
+    Range,
+}
+
+/// An axis: one list of values in a study.
+#[derive(Clone, Copy)]
+pub struct Axis(pub(crate) &'static AxisDef);
+
+impl Axis {
+    /// All that is said of it.
+    pub fn def(self) -> &'static AxisDef {
+        self.0
+    }
+
+    /// Every axis of the table, and those that the program adds, in their order.
+    pub fn all() -> Vec<Axis> {
+        let mut all: Vec<Axis> = table::ALL.iter().chain(own::axes()).map(|def| Axis(def)).collect();
+        all.sort();
+        all
+    }
+
+    /// The axis of a name.
+    pub fn named(name: &str) -> Option<Axis> {
+        table::ALL.iter().chain(own::axes()).find(|def| def.name == name).map(|def| Axis(def))
+    }
+
+    /// Those that every cell has.
+    pub(crate) fn always() -> impl Iterator<Item = Axis> {
+        table::ALL.iter().map(|def| Axis(def)).filter(|axis| axis.default_value().is_none())
+    }
+
+    /// Those that plans name, in the order in which these write them.
+    pub fn in_plans() -> Vec<Axis> {
+        let mut axes: Vec<Axis> = Axis::all().into_iter().filter(|axis| axis.0.in_plans).collect();
+        axes.sort_by_key(|axis| axis.place_in_id());
+        axes
+    }
+
+    /// The word used in plans and results.
+    pub fn name(self) -> &'static str {
+        self.0.name
+    }
+
+    /// What its values do in a report's matrix.
+    pub fn role(self) -> Role {
+        self.0.role
+    }
+
+    /// The value of an axis that most studies leave alone, and ids leave out; `None` for the axes that every id names.
+    pub fn default_value(self) -> Option<&'static str> {
+        match self.0.presence {
+            Presence::Always(_) => None,
+            Presence::Off(default) => Some(default),
+        }
+    }
+
+    /// Reads a value of it, within its bounds.
+    ///
+    /// # Errors
+    /// A sentence that says what a value looks like.
+    pub fn read(self, text: &str) -> Result<Value, String> {
+        let value = (self.0.read)(text)?;
+        (self.0.check)(&value)?;
+        Ok(value)
+    }
+
+    /// A value of it, which plans write as `text`, with as much of its name as it takes to be understood.
+    pub fn words(self, text: &str) -> String {
+        self.read(text).map_or_else(|_| text.to_owned(), |value| (self.0.words)(&value))
+    }
+
+    /// What sorts axes as ids and plans name them.
+    pub(crate) fn place_in_id(self) -> (u16, u16) {
+        match self.0.presence {
+            Presence::Always(position) => (u16::from(position), 0),
+            Presence::Off(_) => (u16::MAX, self.0.order),
+        }
+    }
+}
+
+impl PartialEq for Axis {
+    fn eq(&self, other: &Axis) -> bool {
+        self.0.name == other.0.name
+    }
+}
+
+impl Eq for Axis {}
+
+impl PartialOrd for Axis {
+    fn partial_cmp(&self, other: &Axis) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Axis {
+    fn cmp(&self, other: &Axis) -> Ordering {
+        (self.0.order, self.0.name).cmp(&(other.0.order, other.0.name))
+    }
+}
+
+impl Hash for Axis {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.name.hash(state);
+    }
+}
+
+impl fmt::Debug for Axis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.name)
+    }
+}
+
+impl fmt::Display for Axis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.0.name)
+    }
+}
+
+impl FromStr for Axis {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Axis::named(text).ok_or_else(|| {
+            let known: Vec<_> = Axis::all().into_iter().map(Axis::name).collect();
+            format!("{} is not an axis: there are {}", quoted(text), known.join(", "))
+        })
+    }
+}
+
+as_text!(Axis);
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn names_and_orders_are_unique_and_defaults_can_be_read() {
+        let all = Axis::all();
+        let names: BTreeSet<&str> = all.iter().map(|axis| axis.name()).collect();
+        let orders: BTreeSet<u16> = all.iter().map(|axis| axis.def().order).collect();
+        assert_eq!((names.len(), orders.len()), (all.len(), all.len()));
+        for axis in all {
+            assert_eq!(axis.name().parse::<Axis>().unwrap(), axis);
+            if let Some(default) = axis.default_value() {
+                assert_eq!(axis.read(default).unwrap().text(), default);
+            }
+        }
+        assert!("size".parse::<Axis>().unwrap_err().contains("place, background"));
+    }
+}

@@ -1,0 +1,65 @@
+//! Values of an axis in files: words as texts, numbers as numbers.
+
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, Error, SeqAccess, Visitor};
+
+use super::{Axis, Value};
+
+/// Reads one value of an axis.
+pub(crate) struct Read(pub(crate) Axis);
+
+impl<'de> DeserializeSeed<'de> for Read {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl Visitor<'_> for Read {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a value of the axis {}", self.0)
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Value, E> {
+        self.0.read(text).map_err(E::custom)
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> Result<Value, E> {
+        self.visit_str(&number.to_string())
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<Value, E> {
+        self.visit_str(&number.to_string())
+    }
+}
+
+/// Reads a list of values of an axis.
+pub(crate) struct ReadList(pub(crate) Axis);
+
+impl<'de> DeserializeSeed<'de> for ReadList {
+    type Value = Vec<Value>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Vec<Value>, D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for ReadList {
+    type Value = Vec<Value>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a list of values of the axis {}", self.0)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<Value>, A::Error> {
+        let mut values = Vec::new();
+        while let Some(value) = list.next_element_seed(Read(self.0))? {
+            values.push(value);
+        }
+        Ok(values)
+    }
+}

@@ -1,0 +1,240 @@
+//! The table of axes.
+
+use std::str::FromStr;
+
+use super::values::{Background, Cache, Data, GuaranteeChoice, Rate, Tuning};
+use super::{Axis, AxisDef, Form, Presence, Role, Value};
+use crate::shown::quoted;
+use crate::units::{CountRange, SizeRange, exact_bytes, grouped, parse_count};
+
+/// The most threads that a cell can have: beyond it, it is the machine that is tried, not a store.
+pub const MOST_THREADS: u64 = 1024;
+
+/// The largest record size, in bytes.
+pub const MOST_BYTES: u64 = 1 << 30;
+
+/// The name of the place where nothing else is said.
+pub const DEFAULT_PLACE: &str = "here";
+
+/// What most axes have in common: words, which make groups and are left out of ids where they are `default`.
+pub const WORDS: AxisDef = AxisDef {
+    name: "",
+    order: 0,
+    value_name: "NAME,...",
+    help: "",
+    many: "",
+    presence: Presence::Off("default"),
+    role: Role::Group,
+    form: Form::Text,
+    known: &[],
+    read: read_name,
+    check: |_| Ok(()),
+    words: |value| value.text().to_owned(),
+    completed: |value, _| value,
+    in_plans: true,
+};
+
+static PLACE: AxisDef = AxisDef {
+    name: "place",
+    order: 10,
+    many: "places",
+    help: "The directories in which stores' files are put, by name",
+    presence: Presence::Off(DEFAULT_PLACE),
+    words: |value| format!("place {value}"),
+    in_plans: false,
+    ..WORDS
+};
+
+static BACKGROUND: AxisDef = AxisDef {
+    name: "background",
+    order: 20,
+    value_name: "LOAD,...",
+    help: "What runs beside: none, cpu, cpu:2, disk, disk:50MiB/s, memory, memory:25%, video",
+    many: "backgrounds",
+    presence: Presence::Off("none"),
+    known: &["none", "cpu", "disk", "memory", "video"],
+    read: read::<Background>,
+    words: |value| format!("background {value}"),
+    ..WORDS
+};
+
+static THREADS: AxisDef = AxisDef {
+    name: "threads",
+    order: 30,
+    value_name: "N,...",
+    help: "Sessions at work at once",
+    many: "thread counts",
+    presence: Presence::Off("1"),
+    form: Form::Number,
+    read: read_threads,
+    check: |threads| match threads.lower() {
+        0 => Err("a number of threads is 0: it must be at least 1".into()),
+        1..=MOST_THREADS => Ok(()),
+        _ => Err(format!("{threads} threads are too many: at most {MOST_THREADS}")),
+    },
+    words: |value| format!("threads {value}"),
+    ..WORDS
+};
+
+static RATE: AxisDef = AxisDef {
+    name: "rate",
+    order: 40,
+    value_name: "RATE,...",
+    help: "closed (each operation after the one before it), or an open loop's rate: 5000/s",
+    many: "rates",
+    presence: Presence::Off("closed"),
+    known: &["closed"],
+    read: read::<Rate>,
+    words: |value| format!("rate {value}"),
+    ..WORDS
+};
+
+static TUNING: AxisDef = AxisDef {
+    name: "tuning",
+    order: 50,
+    value_name: "HOW,...",
+    help: "Caches of the engines: default (as shipped), equal (the same total for each)",
+    many: "tunings",
+    known: &["default", "equal"],
+    read: read::<Tuning>,
+    words: |value| format!("tuning {value}"),
+    ..WORDS
+};
+
+static CACHE: AxisDef = AxisDef {
+    name: "cache",
+    order: 60,
+    value_name: "STATE,...",
+    help: "What reads find in memory: warm, cold (store reopened, page cache emptied)",
+    many: "cache states",
+    presence: Presence::Off("warm"),
+    known: &["warm", "cold"],
+    read: read::<Cache>,
+    words: |value| format!("cache {value}"),
+    ..WORDS
+};
+
+static GUARANTEE: AxisDef = AxisDef {
+    name: "guarantee",
+    order: 1010,
+    value_name: "TIER,...",
+    help: "What an acknowledged write survives: default (as shipped), none, process, power",
+    many: "guarantees",
+    presence: Presence::Always(5),
+    known: &["default", "none", "process", "power"],
+    read: read::<GuaranteeChoice>,
+    ..WORDS
+};
+
+static DATA: AxisDef = AxisDef {
+    name: "data",
+    order: 1020,
+    value_name: "KIND,...",
+    help: "incompressible, compressible",
+    many: "kinds of data",
+    presence: Presence::Always(4),
+    role: Role::Half,
+    known: &["incompressible", "compressible"],
+    read: read::<Data>,
+    ..WORDS
+};
+
+static RECORD_SIZE: AxisDef = AxisDef {
+    name: "record_size",
+    order: 1030,
+    value_name: "RANGE,...",
+    help: "Sizes of values, each a size or a range",
+    many: "record sizes",
+    presence: Presence::Always(2),
+    role: Role::Row,
+    form: Form::Range,
+    read: read::<SizeRange>,
+    // A range does not include its upper bound.
+    check: |size| match size.upper().saturating_sub(1) {
+        0..=MOST_BYTES => Ok(()),
+        most => Err(format!(
+            "record sizes go up to {} ({size}): at most {}",
+            exact_bytes(most),
+            exact_bytes(MOST_BYTES)
+        )),
+    },
+    ..WORDS
+};
+
+static RECORDS: AxisDef = AxisDef {
+    name: "records",
+    order: 1040,
+    value_name: "COUNT,...",
+    help: "Numbers of records; an upper bound may follow: 1000..5000",
+    many: "record counts",
+    presence: Presence::Always(3),
+    role: Role::Column,
+    form: Form::Range,
+    read: read::<CountRange>,
+    words: |value| format!("{} records", grouped(value.lower())),
+    completed: |value, known| {
+        let open = CountRange::starting_at(value.lower()).to == value.upper();
+        let same = known.iter().find(|known| open && known.lower() == value.lower());
+        same.cloned().unwrap_or(value)
+    },
+    ..WORDS
+};
+
+static STORE: AxisDef = AxisDef {
+    name: "store",
+    order: 1050,
+    help: "Stores, by name",
+    many: "stores",
+    presence: Presence::Always(1),
+    role: Role::Contestant,
+    ..WORDS
+};
+
+/// The axes that come with storebench.
+pub static ALL: [&AxisDef; 11] = [
+    &PLACE,
+    &BACKGROUND,
+    &THREADS,
+    &RATE,
+    &TUNING,
+    &CACHE,
+    &GUARANTEE,
+    &DATA,
+    &RECORD_SIZE,
+    &RECORDS,
+    &STORE,
+];
+
+/// Names of those that code obeys.
+#[allow(missing_docs, reason = "the table says what each is")]
+impl Axis {
+    pub const PLACE: Axis = Axis(&PLACE);
+    pub const BACKGROUND: Axis = Axis(&BACKGROUND);
+    pub const THREADS: Axis = Axis(&THREADS);
+    pub const RATE: Axis = Axis(&RATE);
+    pub const TUNING: Axis = Axis(&TUNING);
+    pub const CACHE: Axis = Axis(&CACHE);
+    pub const GUARANTEE: Axis = Axis(&GUARANTEE);
+    pub const DATA: Axis = Axis(&DATA);
+    pub const RECORD_SIZE: Axis = Axis(&RECORD_SIZE);
+    pub const RECORDS: Axis = Axis(&RECORDS);
+    pub const STORE: Axis = Axis(&STORE);
+}
+
+/// Reads a value of a type.
+pub fn read<T: FromStr<Err = String> + Into<Value>>(text: &str) -> Result<Value, String> {
+    text.parse::<T>().map(Into::into)
+}
+
+fn read_name(text: &str) -> Result<Value, String> {
+    match text.trim() {
+        "" => Err("a value is empty".into()),
+        text => Ok(Value::word(text)),
+    }
+}
+
+fn read_threads(text: &str) -> Result<Value, String> {
+    let threads = parse_count(text)
+        .map_err(|_| format!("{} is not a number of threads: write it like 4", quoted(text)))?;
+    Ok(threads.into())
+}

@@ -1,0 +1,330 @@
+//! The types of the values on axes that code obeys: what is done differs by them.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::Value;
+use crate::shown::quoted;
+use crate::store::Guarantee;
+use crate::units::{CountRange, SizeRange, as_text, exact_bytes, parse_bytes, parse_count};
+
+/// What the values are made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Data {
+    /// Random bytes.
+    Incompressible,
+    /// English-like text.
+    Compressible,
+}
+
+impl Data {
+    /// The word used in plans and results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Data::Incompressible => "incompressible",
+            Data::Compressible => "compressible",
+        }
+    }
+}
+
+impl fmt::Display for Data {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Data {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        [Data::Incompressible, Data::Compressible].into_iter().find(|data| data.name() == text).ok_or_else(
+            || format!("{} is not a kind of data: say incompressible or compressible", quoted(text)),
+        )
+    }
+}
+
+/// The guarantee that a cell asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum GuaranteeChoice {
+    /// As shipped, whichever tier that is.
+    Default,
+    /// One tier.
+    Tier(Guarantee),
+}
+
+impl GuaranteeChoice {
+    /// The tier asked for, if any.
+    pub fn tier(self) -> Option<Guarantee> {
+        match self {
+            GuaranteeChoice::Default => None,
+            GuaranteeChoice::Tier(tier) => Some(tier),
+        }
+    }
+}
+
+impl fmt::Display for GuaranteeChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.tier().map_or("default", Guarantee::name))
+    }
+}
+
+impl FromStr for GuaranteeChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "default" => Ok(GuaranteeChoice::Default),
+            _ => text.parse().map(GuaranteeChoice::Tier).map_err(|()| {
+                format!("{} is not a guarantee: say default, none, process or power", quoted(text))
+            }),
+        }
+    }
+}
+
+as_text!(GuaranteeChoice);
+
+/// How operations follow one another.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Rate {
+    /// Closed loop: each begins when the one before it has ended.
+    #[default]
+    Closed,
+    /// Open loop: so many begin in each second, over all threads, whether or not those before have ended; latency counts from
+    /// the moment at which an operation was to begin.
+    PerSecond(u32),
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Rate::Closed => f.pad("closed"),
+            Rate::PerSecond(rate) => f.pad(&format!("{rate}/s")),
+        }
+    }
+}
+
+impl FromStr for Rate {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong =
+            || format!("{} is not a rate: say closed, or operations per second like 5000/s", quoted(text));
+        match text.strip_suffix("/s") {
+            _ if text == "closed" => Ok(Rate::Closed),
+            Some(number) => match parse_count(number).ok().and_then(|rate| u32::try_from(rate).ok()) {
+                Some(rate) if rate > 0 => Ok(Rate::PerSecond(rate)),
+                _ => Err(wrong()),
+            },
+            None => Err(wrong()),
+        }
+    }
+}
+
+as_text!(Rate);
+
+/// The engines' caches.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Tuning {
+    /// As shipped.
+    #[default]
+    Default,
+    /// The same total for every engine.
+    Equal,
+}
+
+impl Tuning {
+    /// The word used in plans and results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Tuning::Default => "default",
+            Tuning::Equal => "equal",
+        }
+    }
+}
+
+impl fmt::Display for Tuning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Tuning {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = [Tuning::Default, Tuning::Equal].into_iter().find(|tuning| tuning.name() == text);
+        found.ok_or_else(|| format!("{} is not a tuning: say default or equal", quoted(text)))
+    }
+}
+
+/// What the reads find in memory.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Cache {
+    /// What the operations before have left there.
+    #[default]
+    Warm,
+    /// Nothing: the store is opened anew and its files are dropped from the page cache before they are read.
+    Cold,
+}
+
+impl Cache {
+    /// The word used in plans and results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Cache::Warm => "warm",
+            Cache::Cold => "cold",
+        }
+    }
+}
+
+impl fmt::Display for Cache {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Cache {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = [Cache::Warm, Cache::Cold].into_iter().find(|cache| cache.name() == text);
+        found.ok_or_else(|| format!("{} is not a state of the cache: say warm or cold", quoted(text)))
+    }
+}
+
+/// The load that runs beside a cell.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Background {
+    /// Nothing.
+    #[default]
+    None,
+    /// Spins with this many threads, as many processors' worth.
+    Cpu(u32),
+    /// Reads and writes beside the store's place, this many bytes per second of each.
+    Disk(u64),
+    /// Holds and touches this share of free memory, in percent.
+    Memory(u32),
+    /// Decodes a video in real time.
+    Video,
+}
+
+impl Background {
+    /// The lowest rate of a load on the disk, in bytes per second: with less, it would often be idle.
+    const LEAST_DISK_RATE: u64 = 128 << 10;
+
+    /// What a kind does where no amount is given: one processor, 20 MiB/s, half of free memory.
+    const KINDS: [(&'static str, Background); 5] = [
+        ("none", Background::None),
+        ("cpu", Background::Cpu(1)),
+        ("disk", Background::Disk(20 << 20)),
+        ("memory", Background::Memory(50)),
+        ("video", Background::Video),
+    ];
+}
+
+impl fmt::Display for Background {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some((name, _)) = Background::KINDS.iter().find(|(_, kind)| kind == self) {
+            return f.pad(name);
+        }
+        match self {
+            Background::None => f.pad("none"),
+            Background::Cpu(cores) => f.pad(&format!("cpu:{cores}")),
+            Background::Disk(rate) => f.pad(&format!("disk:{}/s", exact_bytes(*rate))),
+            Background::Memory(share) => f.pad(&format!("memory:{share}%")),
+            Background::Video => f.pad("video"),
+        }
+    }
+}
+
+impl FromStr for Background {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || {
+            format!(
+                "{} is not a background: say none, cpu, cpu:2 (up to 1024), disk, disk:50MiB/s (at least 128KiB/s), \
+                 memory, memory:25% (up to 90%) or video",
+                quoted(text)
+            )
+        };
+        if let Some((_, kind)) = Background::KINDS.iter().find(|(name, _)| *name == text) {
+            return Ok(*kind);
+        }
+        let (kind, amount) = text.split_once(':').ok_or_else(wrong)?;
+        let parsed = match kind {
+            "cpu" => amount.parse().ok().filter(|cores| (1..=1024).contains(cores)).map(Background::Cpu),
+            "disk" => {
+                let rate = amount.strip_suffix("/s").and_then(|rate| parse_bytes(rate).ok());
+                rate.filter(|rate| *rate >= Background::LEAST_DISK_RATE).map(Background::Disk)
+            }
+            "memory" => {
+                let share = amount.strip_suffix('%').and_then(|share| share.parse().ok());
+                share.filter(|share| (1..=90).contains(share)).map(Background::Memory)
+            }
+            _ => None,
+        };
+        parsed.ok_or_else(wrong)
+    }
+}
+
+as_text!(Background);
+
+/// Values as the table of axes holds them: as plans write them, with what sorts them.
+macro_rules! to_value {
+    ($type:ty, $value:ident => $bounds:expr) => {
+        impl From<$type> for Value {
+            fn from($value: $type) -> Value {
+                let (from, to) = $bounds;
+                Value::new(&$value.to_string(), from, to)
+            }
+        }
+    };
+}
+
+to_value!(SizeRange, size => (size.from, size.to));
+to_value!(CountRange, count => (count.from, count.to));
+to_value!(Data, data => (data as u64, 0));
+to_value!(Tuning, tuning => (tuning as u64, 0));
+to_value!(Cache, cache => (cache as u64, 0));
+to_value!(GuaranteeChoice, asked => match asked.tier() {
+    None => (0, 0),
+    Some(Guarantee::None) => (1, 0),
+    Some(Guarantee::Process) => (2, 0),
+    Some(Guarantee::Power) => (3, 0),
+});
+to_value!(Rate, rate => match rate {
+    Rate::Closed => (0, 0),
+    Rate::PerSecond(rate) => (u64::from(rate), u64::from(rate)),
+});
+to_value!(Background, load => match load {
+    Background::None => (0, 0),
+    Background::Cpu(cores) => (1, u64::from(cores)),
+    Background::Disk(rate) => (2, rate),
+    Background::Memory(share) => (3, u64::from(share)),
+    Background::Video => (4, 0),
+});
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn axis_values_are_read_as_they_are_written() {
+        for text in ["none", "cpu", "cpu:2", "disk", "disk:50MiB/s", "memory", "memory:25%", "video"] {
+            assert_eq!(text.parse::<Background>().unwrap().to_string(), text);
+        }
+        for text in ["", "gpu", "cpu:0", "cpu:1025", "disk:fast", "disk:127KiB/s", "memory:91%", "memory:x"] {
+            assert!(text.parse::<Background>().is_err(), "{text}");
+        }
+        for text in ["closed", "5000/s"] {
+            assert_eq!(text.parse::<Rate>().unwrap().to_string(), text);
+        }
+        assert!("5000".parse::<Rate>().is_err() && "0/s".parse::<Rate>().is_err());
+    }
+}

@@ -1,0 +1,154 @@
+//! The values on a plan's axes, and the part of a file that names them.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashSet};
+use std::fmt;
+use std::str::FromStr;
+
+use serde::de::{Error as _, MapAccess, Visitor};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::axis::read::ReadList;
+use crate::axis::{Axis, Form, Value};
+use crate::shown::piece;
+
+/// The values on each axis. An axis that it does not name has its default alone.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Axes(BTreeMap<Axis, Vec<Value>>);
+
+impl Axes {
+    /// These values on one axis.
+    pub fn of(axis: Axis, values: impl IntoIterator<Item = impl Into<Value>>) -> Axes {
+        Axes::default().with(axis, values)
+    }
+
+    /// The same with other values on an axis.
+    pub fn with(mut self, axis: Axis, values: impl IntoIterator<Item = impl Into<Value>>) -> Axes {
+        self.set(axis, values);
+        self
+    }
+
+    /// Puts other values on an axis.
+    pub fn set(&mut self, axis: Axis, values: impl IntoIterator<Item = impl Into<Value>>) {
+        self.0.insert(axis, values.into_iter().map(Into::into).collect());
+    }
+
+    /// The values on an axis.
+    pub fn values(&self, axis: Axis) -> Cow<'_, [Value]> {
+        match (self.0.get(&axis), axis.default_value()) {
+            (Some(values), _) => Cow::Borrowed(values),
+            (None, Some(default)) => Cow::Owned(axis.read(default).into_iter().collect()),
+            (None, None) => Cow::Borrowed(&[]),
+        }
+    }
+
+    /// The values on an axis as code obeys them.
+    pub fn list<T: FromStr>(&self, axis: Axis) -> Vec<T> {
+        self.values(axis).iter().filter_map(|value| value.text().parse().ok()).collect()
+    }
+
+    /// The values on an axis as plans write them.
+    pub fn texts(&self, axis: Axis) -> Vec<String> {
+        self.values(axis).iter().map(Value::to_string).collect()
+    }
+
+    /// Whether it names an axis.
+    pub fn names(&self, axis: Axis) -> bool {
+        self.0.contains_key(&axis)
+    }
+
+    /// Keeps the first values of an axis alone.
+    pub fn cut(&mut self, axis: Axis, values: usize) {
+        if let Some(own) = self.0.get_mut(&axis) {
+            own.truncate(values);
+        }
+    }
+
+    /// Puts the values of others in place of its own. A count given without an upper bound takes the one that is there.
+    pub(super) fn change(&mut self, others: Axes) {
+        for (axis, values) in others.0 {
+            let known = self.values(axis);
+            let completed: Vec<Value> =
+                values.into_iter().map(|value| (axis.def().completed)(value, &known)).collect();
+            self.0.insert(axis, completed);
+        }
+    }
+
+    /// What is wrong with the values: none, or one twice, which would run its cells twice, and neither block nor id could tell
+    /// them apart.
+    pub(super) fn check(&self) -> Result<(), String> {
+        for (axis, values) in &self.0 {
+            if values.is_empty() {
+                return Err(format!("the number of {} is 0: it must be at least 1", axis.def().many));
+            }
+            for value in values {
+                (axis.def().check)(value)?;
+            }
+            let mut seen = HashSet::with_capacity(values.len());
+            if let Some(twice) = values.iter().find(|value| !seen.insert(*value)) {
+                return Err(format!("{axis} names {} twice", piece(twice.text())));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a file says where it names no axis that there is.
+pub(super) fn unknown_field(name: &str, others: &[&str]) -> String {
+    let axes: Vec<&str> = Axis::in_plans().into_iter().map(Axis::name).collect();
+    let known: Vec<String> = others.iter().chain(&axes).map(|name| format!("`{name}`")).collect();
+    format!("unknown field `{name}`, expected one of {}", known.join(", "))
+}
+
+impl Serialize for Axes {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let plain = |axis: &Axis| match (self.values(*axis).as_ref(), axis.default_value()) {
+            ([only], Some(default)) => only.text() == default,
+            _ => false,
+        };
+        let mut axes: Vec<Axis> = self.0.keys().copied().filter(|axis| !plain(axis)).collect();
+        axes.sort_by_key(|axis| (axis.place_in_id(), *axis));
+        let mut map = serializer.serialize_map(Some(axes.len()))?;
+        for axis in axes {
+            match axis.def().form {
+                Form::Number => {
+                    let numbers: Vec<u64> = self.values(axis).iter().map(Value::lower).collect();
+                    map.serialize_entry(axis.name(), &numbers)?;
+                }
+                _ => map.serialize_entry(axis.name(), &self.texts(axis))?,
+            }
+        }
+        map.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for Axes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Axes, D::Error> {
+        deserializer.deserialize_map(Fields)
+    }
+}
+
+/// Reads lists of values, each by its axis.
+struct Fields;
+
+impl<'de> Visitor<'de> for Fields {
+    type Value = Axes;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("axes: lists of values by axis")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Axes, A::Error> {
+        let mut axes = Axes::default();
+        while let Some(name) = map.next_key::<String>()? {
+            let axis = Axis::named(&name).filter(|axis| axis.def().in_plans);
+            let axis = axis.ok_or_else(|| A::Error::custom(unknown_field(&name, &[])))?;
+            axes.0.insert(axis, map.next_value_seed(ReadList(axis))?);
+        }
+        match Axis::always().find(|axis| !axes.names(*axis)) {
+            Some(missing) => Err(A::Error::missing_field(missing.name())),
+            None => Ok(axes),
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Changes to a plan: a preset, or what the command line says.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use serde::de::{Error as _, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+
+use super::axes::unknown_field;
+use super::{Axes, Bytes, Compression, Percent, Period, Plan, Settings};
+use crate::axis::Axis;
+use crate::axis::read::ReadList;
+use crate::workload::driver::{Operation, Visit};
+
+/// Changes to a plan: what they name takes the place of what is there.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[allow(missing_docs)]
+pub struct Changes {
+    pub description: Option<String>,
+    pub trials: Option<u32>,
+    pub operations: Option<u64>,
+    pub order: Option<Vec<Operation>>,
+    pub visit: Option<Visit>,
+    pub compression: Option<Compression>,
+    pub seed: Option<u64>,
+    pub size_limit: Option<Bytes>,
+    pub timeout: Option<Period>,
+    pub text: Option<PathBuf>,
+    pub duration: Option<Period>,
+    pub warm_up: Option<u64>,
+    pub equal_cache: Option<Bytes>,
+    pub precision: Option<Percent>,
+    pub budget: Option<Period>,
+    pub settings: Settings,
+    pub axes: Axes,
+}
+
+impl Changes {
+    /// No change but these values on an axis.
+    pub fn on(axis: Axis, values: impl IntoIterator<Item = impl Into<crate::axis::Value>>) -> Changes {
+        Changes { axes: Axes::of(axis, values), ..Changes::default() }
+    }
+
+    /// Makes them in a plan. Every field is named here, so that none is forgotten.
+    pub(super) fn make(self, plan: &mut Plan) {
+        fn set<T>(value: &mut T, change: Option<T>) {
+            if let Some(change) = change {
+                *value = change;
+            }
+        }
+        let Changes {
+            description: _,
+            trials,
+            operations,
+            order,
+            visit,
+            compression,
+            seed,
+            size_limit,
+            timeout,
+            text,
+            duration,
+            warm_up,
+            equal_cache,
+            precision,
+            budget,
+            settings,
+            axes,
+        } = self;
+        set(&mut plan.trials, trials);
+        set(&mut plan.operations, operations);
+        set(&mut plan.order, order);
+        set(&mut plan.visit, visit);
+        set(&mut plan.compression, compression);
+        set(&mut plan.seed, seed);
+        set(&mut plan.size_limit, size_limit);
+        set(&mut plan.timeout, timeout);
+        set(&mut plan.text, text.map(Some));
+        set(&mut plan.duration, duration.map(Some));
+        set(&mut plan.warm_up, warm_up);
+        set(&mut plan.equal_cache, equal_cache);
+        set(&mut plan.precision, precision.map(Some));
+        set(&mut plan.budget, budget.map(Some));
+        for (store, settings) in settings {
+            plan.settings.entry(store).or_default().extend(settings);
+        }
+        plan.axes.change(axes);
+    }
+}
+
+impl<'de> Deserialize<'de> for Changes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Changes, D::Error> {
+        deserializer.deserialize_map(Fields)
+    }
+}
+
+/// Reads changes: what is no field is an axis.
+struct Fields;
+
+impl<'de> Visitor<'de> for Fields {
+    type Value = Changes;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a table of changes to a plan")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Changes, A::Error> {
+        let mut changes = Changes::default();
+        macro_rules! read {
+            ($name:ident; $($field:ident)*) => {
+                match $name.as_str() {
+                    $(stringify!($field) => changes.$field = Some(map.next_value()?),)*
+                    "settings" => changes.settings = map.next_value()?,
+                    name => match Axis::named(name).filter(|axis| axis.def().in_plans) {
+                        Some(axis) => changes.axes.set(axis, map.next_value_seed(ReadList(axis))?),
+                        None => return Err(A::Error::custom(unknown_field(name, &[$(stringify!($field)),*]))),
+                    },
+                }
+            };
+        }
+        while let Some(name) = map.next_key::<String>()? {
+            read!(name; description trials operations order visit compression seed size_limit timeout text duration warm_up
+                equal_cache precision budget);
+        }
+        Ok(changes)
+    }
+}
