@@ -318,7 +318,7 @@ fn by_store(figures: &[FigureChange]) -> Vec<StoreChange> {
     let mut ratios: IndexMap<&str, Vec<f64>> = IndexMap::new();
     for figure in figures.iter().filter(|figure| figure.figure == super::column::MEAN_LATENCY.id) {
         let Some(change) = figure.change else { continue };
-        ratios.entry(&figure.cell.store()).or_default().push(change.ratio.value);
+        ratios.entry(figure.cell.store()).or_default().push(change.ratio.value);
     }
     let of = |(store, ratios): (&str, Vec<f64>)| {
         let ratio = geometric_mean(&ratios)?.value;

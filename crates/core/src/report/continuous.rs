@@ -28,7 +28,7 @@ fn figures<'a>(merged: &Merged<'_>, all: &'a [OfCell<'a>], more: &[&str]) -> Vec
     let columns: Vec<&'static Column> =
         COLUMNS.iter().filter(|column| FIGURES.contains(&column.id) || more.contains(&column.id)).collect();
     let mut figures = Vec::new();
-    for of_cell in all.iter().filter(|of_cell| !merged.is_harness(&of_cell.cell.store())) {
+    for of_cell in all.iter().filter(|of_cell| !merged.is_harness(of_cell.cell.store())) {
         let mut add = |operation: Option<&'a str>, column: &'static Column| {
             if let Some(summary) = of_cell.summary(operation.unwrap_or_default(), column) {
                 figures.push(Figure {

@@ -72,7 +72,7 @@ fn harness(message: impl std::fmt::Display) -> Ended {
 }
 
 fn trial(stores: &[StoreDef], spec: &Spec) -> Result<Measured, Ended> {
-    let (store, open) = find(stores, &spec.cell.store())?;
+    let (store, open) = find(stores, spec.cell.store())?;
     let asked = spec.cell.guarantee().tier();
     let Some(promised) = store.resolve(asked) else {
         return Err(Ended::Unsupported(format!(

@@ -265,7 +265,7 @@ impl<'a> Measuring<'a> {
                 continue;
             }
             let mut plan = self.plan.clone();
-            let axes = Axes::of(Axis::STORE, names(&stores))
+            let axes = Axes::of(Axis::STORE, names(stores))
                 .with(Axis::RECORD_SIZE, [other_size])
                 .with(Axis::RECORDS, [other_records]);
             if plan.apply(Changes { axes, ..Changes::default() }).is_err() {

@@ -28,11 +28,11 @@ pub fn joined<'a>(groups: &[&Group<'a>], question: &Question, table: &[StoreDef]
     groups.sort_by_key(|group| std::cmp::Reverse(group.key.tier));
     for group in groups {
         let Some(tier) = group.key.tier else { continue };
-        let trials = group.trials.iter().filter(|entry| answers_at(&entry.trial.cell.store(), tier));
+        let trials = group.trials.iter().filter(|entry| answers_at(entry.trial.cell.store(), tier));
         all.trials.extend(trials.copied());
         let left_out = group.left_out.iter();
         all.left_out
-            .extend(left_out.filter(|left| tier == asked || answers_at(&left.cell.store(), tier)).cloned());
+            .extend(left_out.filter(|left| tier == asked || answers_at(left.cell.store(), tier)).cloned());
     }
     Some(all)
 }

@@ -153,7 +153,7 @@ fn how_cells_are_run_can_be_changed_and_is_written_down() {
     assert_eq!((plan.trials, plan.operations, plan.seed, plan.size_limit.0), (2, 7, 11, 1 << 20));
     assert_eq!(plan.timeout.0.as_secs(), 40);
     assert_eq!(plan.text.as_deref(), text.parent());
-    assert_eq!(plan.axes.guarantee, [GuaranteeChoice::Tier(Guarantee::Process)]);
+    assert_eq!(plan.axes.texts(Axis::GUARANTEE), ["process"]);
     assert!(plan.compression.is_on(Data::Incompressible));
     assert_complete(&run, 1, 2);
     let done = &run.trials[0].ok().unwrap().operations;
