@@ -4,82 +4,25 @@ mod axes;
 mod changes;
 mod explain;
 mod findings;
+mod text;
 
-use std::collections::{BTreeMap, HashSet};
-use std::fmt;
-use std::path::{Path, PathBuf};
-use std::str::FromStr;
-use std::time::Duration;
+use std::collections::BTreeMap;
+use std::path::Path;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 pub use self::axes::Axes;
 pub use self::changes::Changes;
 pub use self::findings::{ClaimsOver, claims_of};
-use crate::cell::Data;
 use crate::claims::Claim;
 use crate::error::{Error, Exit, Result, meant};
 use crate::shown::{piece, quoted};
-pub use crate::units::Percent;
-use crate::units::{as_text, exact_bytes, parse_bytes, parse_duration};
-use crate::workload::driver::{Operation, Visit};
+pub use crate::units::{Bytes, Percent, Period};
+use crate::workload::parameter::Parameters;
+use crate::workload::table::Workload;
 
 /// The version of the plan format.
 pub const PLAN_FORMAT: u32 = 1;
-
-/// A size in bytes, written as people do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
-pub struct Bytes(pub u64);
-
-impl fmt::Display for Bytes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&exact_bytes(self.0))
-    }
-}
-
-impl FromStr for Bytes {
-    type Err = String;
-    fn from_str(text: &str) -> std::result::Result<Self, String> {
-        parse_bytes(text).map(Bytes)
-    }
-}
-
-/// A duration, written as people do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
-pub struct Period(pub Duration);
-
-impl fmt::Display for Period {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}ms", self.0.as_millis())
-    }
-}
-
-impl FromStr for Period {
-    type Err = String;
-    fn from_str(text: &str) -> std::result::Result<Self, String> {
-        parse_duration(text).map(Period)
-    }
-}
-
-impl fmt::Display for Operation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for Operation {
-    type Err = String;
-    fn from_str(text: &str) -> std::result::Result<Self, String> {
-        Operation::ALL
-            .into_iter()
-            .find(|operation| operation.name() == text)
-            .ok_or_else(|| format!("{} is not an operation: say insert, get, update or remove", quoted(text)))
-    }
-}
-
-as_text!(Bytes);
-as_text!(Period);
-as_text!(Operation);
 
 /// Settings of stores: by store, then by the engine's name for the setting.
 pub type Settings = BTreeMap<String, BTreeMap<String, String>>;
@@ -88,40 +31,8 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// What a study does to its stores.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Workload {
-    /// Insert, get, update and remove single records ([`crate::workload::crud`]).
-    Crud,
-}
-
-/// When stores that can compress values do so.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Compression {
-    /// For compressible data.
-    Auto,
-    /// Always.
-    On,
-    /// Never.
-    Off,
-}
-
-impl Compression {
-    /// Whether it is on for `data`.
-    pub fn is_on(self, data: Data) -> bool {
-        match self {
-            Compression::Auto => data == Data::Compressible,
-            Compression::On => true,
-            Compression::Off => false,
-        }
-    }
-}
-
 /// A study.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Plan {
     /// [`PLAN_FORMAT`].
     pub format: u32,
@@ -130,79 +41,51 @@ pub struct Plan {
     /// What it asks, in a line.
     pub title: String,
     /// Where the method comes from.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub source: String,
     /// What is done to the stores.
     pub workload: Workload,
+    /// What it says of the work itself.
+    #[serde(flatten)]
+    pub parameters: Parameters,
     /// How often each cell runs.
-    #[serde(default = "Plan::default_trials")]
     pub trials: u32,
-    /// How many of each operation are timed.
-    pub operations: u64,
-    /// Which operations, in this order.
-    pub order: Vec<Operation>,
-    /// Records in a batch of the loader, at most.
-    pub batch: u32,
-    /// What is done with a value that is read.
-    pub visit: Visit,
-    /// When values are compressed.
-    pub compression: Compression,
     /// Everything random comes from it.
     pub seed: u64,
     /// Combinations with more value bytes than this are left out.
     pub size_limit: Bytes,
     /// A trial that takes longer has failed.
     pub timeout: Period,
-    /// A folder of files that compressible values are made from; the built-in generator otherwise.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub text: Option<PathBuf>,
-    /// How long each operation goes on; then `operations` does not count.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub duration: Option<Period>,
-    /// Operations of each kind that are done first and not measured.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub warm_up: u64,
-    /// The total cache of every engine where tuning is `equal`.
-    #[serde(default = "Plan::default_equal_cache")]
-    pub equal_cache: Bytes,
     /// Blocks are added until the interval of every ratio that decides a winner is no wider than this to either side, at one of
     /// the planned looks.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub precision: Option<Percent>,
     /// No block is begun after this time.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<Period>,
     /// A store that does not offer a guarantee runs at the next stronger one that it offers.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(skip_serializing_if = "is_default")]
     pub at_least: bool,
     /// The stores that claims compare which name none; all where it is empty.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub claims_among: Vec<String>,
     /// What claims are about where they don't narrow it; the plan as it is before a preset and options where it is absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub claims_over: Option<ClaimsOver>,
     /// Settings of stores, by store and name.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub settings: Settings,
     /// The axes.
     pub axes: Axes,
     /// Named sets of changes, such as `quick`.
-    #[serde(default, skip_serializing)]
+    #[serde(skip_serializing)]
     pub presets: BTreeMap<String, Changes>,
     /// Published findings that its runs are checked against.
-    #[serde(default, rename = "claim", skip_serializing_if = "Vec::is_empty")]
+    #[serde(rename = "claim", skip_serializing_if = "Vec::is_empty")]
     pub claims: Vec<Claim>,
 }
 
 impl Plan {
-    fn default_trials() -> u32 {
-        5
-    }
-
-    fn default_equal_cache() -> Bytes {
-        Bytes(64 << 20)
-    }
-
     /// Reads a plan; `origin` is where the text comes from, for messages.
     ///
     /// # Errors
@@ -244,12 +127,7 @@ impl Plan {
         }
         let at_least_one = [
             ("trials", u64::from(self.trials)),
-            ("operations", self.operations),
-            ("batch", u64::from(self.batch)),
-            ("order's length", self.order.len() as u64),
             ("size_limit", self.size_limit.0),
-            ("equal_cache", self.equal_cache.0),
-            ("duration in ms", self.duration.map_or(1, |duration| duration.0.as_millis() as u64)),
             ("timeout in ms", self.timeout.0.as_millis() as u64),
         ];
         if let Some((name, _)) = at_least_one.iter().find(|(_, value)| *value == 0) {
@@ -258,28 +136,17 @@ impl Plan {
         if self.budget.is_some() && self.precision.is_none() {
             return Err("budget bounds the search for a precision: give precision too".into());
         }
-        if self.warm_up > u64::from(u32::MAX) {
-            return Err(format!("warm_up is too large: at most {}", u32::MAX));
-        }
-        if self.operations > u64::from(u32::MAX) {
-            return Err(format!("operations is too large: at most {}", u32::MAX));
+        if let Some(other) = self.parameters.names().find(|name| !self.workload.has(name)) {
+            return Err(format!("{other} is no parameter of the workload {}", self.workload));
         }
         self.axes.check()?;
-        self.check_repeated()?;
+        if let Some(twice) =
+            self.claims_among.iter().enumerate().find(|(at, name)| self.claims_among[..*at].contains(name))
+        {
+            return Err(format!("claims_among names {} twice", piece(twice.1)));
+        }
         self.claims_over.as_ref().map_or(Ok(()), ClaimsOver::check)?;
         findings::check(&self.claims, &self.claims_among)
-    }
-
-    /// A value that is there twice would run its cells twice, and neither block nor id could tell them apart.
-    fn check_repeated(&self) -> std::result::Result<(), String> {
-        let lists = [("order", texts(&self.order)), ("claims_among", self.claims_among.clone())];
-        for (name, values) in lists {
-            let mut seen = HashSet::with_capacity(values.len());
-            if let Some(twice) = values.iter().find(|value| !seen.insert(*value)) {
-                return Err(format!("{name} names {} twice", piece(twice)));
-            }
-        }
-        Ok(())
     }
 
     /// Applies the preset `name`.
@@ -318,10 +185,6 @@ impl Plan {
     pub fn to_toml(&self) -> Result<String> {
         toml::to_string(self).map_err(|error| Error::new(Exit::Failure, format!("writing the plan: {error}")))
     }
-}
-
-fn texts<T: fmt::Display>(values: &[T]) -> Vec<String> {
-    values.iter().map(T::to_string).collect()
 }
 
 /// A study that comes with storebench.

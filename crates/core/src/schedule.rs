@@ -11,6 +11,7 @@ use crate::plan::Plan;
 use crate::result::LeftOut;
 use crate::store::{Guarantee, StoreDef, Threads};
 use crate::units::{grouped, rough_bytes};
+use crate::workload::crud::work::Work;
 
 /// Room that a cell needs on its disk, as a multiple of its values' bytes: log, tables and compaction side by side.
 const ROOM_FACTOR: f64 = 3.0;
@@ -148,7 +149,8 @@ fn reason_to_leave_out(
     if cell.cache() == Cache::Cold && store.capabilities.keeps && !store.capabilities.persists {
         return Some(format!("{} keeps nothing when it is closed, as it must be for cold reads", store.name));
     }
-    let bytes = cell.expected_bytes(plan.most_inserts());
+    let work = Work::of(&plan.parameters);
+    let bytes = cell.expected_bytes(work.most_inserts());
     if bytes >= plan.size_limit.0 as f64 {
         let limit = rough_bytes(plan.size_limit.0 as f64);
         return Some(format!("{} of values: over the size limit of {limit}", rough_bytes(bytes)));
@@ -157,7 +159,7 @@ fn reason_to_leave_out(
         Background::Disk(_) => disk_file_bytes(free_bytes),
         _ => 0,
     };
-    let needed = (bytes * ROOM_FACTOR).max(estimate::disk_bytes(cell, plan.operations)) + beside as f64;
+    let needed = (bytes * ROOM_FACTOR).max(estimate::disk_bytes(cell, work.operations)) + beside as f64;
     (needed > free_bytes as f64).then(|| {
         format!(
             "needs about {} of disk, and {} are free",

@@ -274,6 +274,40 @@ impl FromStr for Percent {
     }
 }
 
+/// A size in bytes, written as people do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
+pub struct Bytes(pub u64);
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&exact_bytes(self.0))
+    }
+}
+
+impl FromStr for Bytes {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        parse_bytes(text).map(Bytes)
+    }
+}
+
+/// A duration, written as people do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
+pub struct Period(pub Duration);
+
+impl fmt::Display for Period {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}ms", self.0.as_millis())
+    }
+}
+
+impl FromStr for Period {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        parse_duration(text).map(Period)
+    }
+}
+
 /// Serialises a type as the text that people write.
 macro_rules! as_text {
     ($type:ty) => {
@@ -294,6 +328,8 @@ macro_rules! as_text {
 }
 pub(crate) use as_text;
 
+as_text!(Bytes);
+as_text!(Period);
 as_text!(SizeRange);
 as_text!(CountRange);
 as_text!(Percent);

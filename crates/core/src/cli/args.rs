@@ -3,6 +3,7 @@
 mod advise;
 mod axes;
 mod compare;
+mod work;
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -12,12 +13,12 @@ use clap_complete::Shell;
 
 use crate::cell::{Background, DEFAULT_PLACE};
 use crate::error::Exit;
-use crate::plan::{Bytes, Changes, Compression, Percent, Period, Settings};
-use crate::workload::driver::{Operation, Visit};
+use crate::plan::{Bytes, Changes, Percent, Period, Settings};
 
 pub use self::advise::AdviseArgs;
 pub use self::axes::AxisArgs;
 pub use self::compare::CompareArgs;
+pub use self::work::WorkArgs;
 
 const ABOUT: &str = "Measures where an application should keep its records";
 
@@ -130,7 +131,7 @@ pub struct RunArgs {
     #[arg(long, conflicts_with = "resume")]
     pub dry_run: bool,
     /// Go on with a run where it stopped, with the plan that it was begun with
-    #[arg(long, value_name = "RUN", value_hint = ValueHint::DirPath, conflicts_with_all = ["AxisArgs", "HowArgs"])]
+    #[arg(long, value_name = "RUN", value_hint = ValueHint::DirPath, conflicts_with_all = ["AxisArgs", "HowArgs", "WorkArgs"])]
     pub resume: Option<PathBuf>,
 
     #[command(flatten, next_help_heading = "Narrowing the axes")]
@@ -155,18 +156,8 @@ pub struct HowArgs {
     /// How often each cell is run
     #[arg(long, value_name = "N")]
     pub trials: Option<u32>,
-    /// How many of each operation are timed
-    #[arg(long, value_name = "N", value_parser = crate::units::parse_count)]
-    pub operations: Option<u64>,
-    /// Which operations, in this order: insert, get, update, remove
-    #[arg(long, value_delimiter = ',', value_name = "NAME,...")]
-    pub order: Option<Vec<Operation>>,
-    /// Do each operation for so long, in place of a number of times
-    #[arg(long, value_name = "TIME", conflicts_with = "operations")]
-    pub duration: Option<Period>,
-    /// Operations of each kind that are done first and not measured
-    #[arg(long, value_name = "N", value_parser = crate::units::parse_count)]
-    pub warm_up: Option<u64>,
+    #[command(flatten)]
+    pub work: WorkArgs,
     /// Add blocks of trials until every ratio that decides a winner is known this well
     #[arg(long, value_name = "SHARE")]
     pub precision: Option<Percent>,
@@ -176,9 +167,6 @@ pub struct HowArgs {
     /// A setting of a store: sqlite.page_size=8192
     #[arg(long = "set", value_name = "STORE.NAME=VALUE")]
     pub settings: Vec<SettingArg>,
-    /// The total cache of every engine where tuning is equal
-    #[arg(long, value_name = "SIZE")]
-    pub equal_cache: Option<Bytes>,
     /// Everything random comes from it
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
@@ -188,15 +176,6 @@ pub struct HowArgs {
     /// A trial that takes longer has failed
     #[arg(long, value_name = "TIME")]
     pub timeout: Option<Period>,
-    /// What is done with a value that is read: copy, touch
-    #[arg(long, value_name = "HOW", value_parser = parse_visit)]
-    pub visit: Option<Visit>,
-    /// Compression of values: auto (for compressible data), on, off
-    #[arg(long, value_name = "WHEN", value_parser = parse_compression)]
-    pub compression: Option<Compression>,
-    /// A folder of files that compressible values are made from
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
-    pub text: Option<PathBuf>,
 }
 
 /// `STORE.NAME=VALUE`.
@@ -239,23 +218,6 @@ impl FromStr for PlaceArg {
     }
 }
 
-fn parse_visit(text: &str) -> Result<Visit, String> {
-    match text {
-        "copy" => Ok(Visit::Copy),
-        "touch" => Ok(Visit::Touch),
-        _ => Err("say copy or touch".into()),
-    }
-}
-
-fn parse_compression(text: &str) -> Result<Compression, String> {
-    match text {
-        "auto" => Ok(Compression::Auto),
-        "on" => Ok(Compression::On),
-        "off" => Ok(Compression::Off),
-        _ => Err("say auto, on or off".into()),
-    }
-}
-
 impl RunArgs {
     fn settings(&self) -> Settings {
         let mut settings = Settings::new();
@@ -269,19 +231,12 @@ impl RunArgs {
     pub fn changes(&self) -> Changes {
         Changes {
             trials: self.how.trials,
-            operations: self.how.operations,
-            order: self.how.order.clone(),
-            visit: self.how.visit,
-            compression: self.how.compression,
             seed: self.how.seed,
             size_limit: self.how.size_limit,
             timeout: self.how.timeout,
-            text: self.how.text.clone(),
-            duration: self.how.duration,
-            warm_up: self.how.warm_up,
-            equal_cache: self.how.equal_cache,
             precision: self.how.precision,
             budget: self.how.budget,
+            parameters: self.how.work.parameters.clone(),
             settings: self.settings(),
             axes: self.axes.axes.clone(),
             description: None,

@@ -20,6 +20,7 @@ use crate::schedule::{self, Room};
 use crate::shown::quoted;
 use crate::store::StoreDef;
 use crate::units::{grouped, rough_bytes, rough_duration};
+use crate::workload::crud::work::{self, Work};
 
 /// Runs a study, or goes on with one.
 pub fn run(stores: &[StoreDef], args: &RunArgs) -> Result<Exit> {
@@ -65,13 +66,19 @@ fn plan(stores: &[StoreDef], args: &RunArgs) -> Result<Plan> {
         check_store(stores, store, named)?;
     }
     check_settings(stores, &plan)?;
-    if let Some(text) = &mut plan.text {
-        *text = runs::directory("using the text in", text)?;
+    if let Some(text) = Work::of(&plan.parameters).text {
+        let text = runs::directory("using the text in", &text)?;
+        let shown = text.to_str().ok_or_else(|| bad(format!("{}: its name is no UTF-8", text.display())))?;
+        plan.parameters.set(&work::TEXT, shown).map_err(bad)?;
         for size in plan.axes.list(Axis::RECORD_SIZE) {
-            Pool::from_directory(text, size).map_err(|message| Error::new(Exit::BadValue, message))?;
+            Pool::from_directory(&text, size).map_err(bad)?;
         }
     }
     Ok(plan)
+}
+
+fn bad(message: String) -> Error {
+    Error::new(Exit::BadValue, message)
 }
 
 /// The stores that its claims name must be known, or be among its own.
@@ -184,6 +191,7 @@ fn dry_run(
     places: &Places,
     interrupted: &AtomicBool,
 ) -> Result<Exit> {
+    let operations = Work::of(&plan.parameters).operations;
     let mut text = String::new();
     let (mut total_s, mut most_bytes) = (0.0, 0.0_f64);
     for (name, path) in places {
@@ -192,8 +200,8 @@ fn dry_run(
             return Ok(Exit::Interrupted);
         }
         for cell in cells.iter().filter(|cell| cell.place() == name) {
-            let seconds = estimate::seconds(cell, plan.operations, &probe);
-            let bytes = estimate::disk_bytes(cell, plan.operations);
+            let seconds = estimate::seconds(cell, operations, &probe);
+            let bytes = estimate::disk_bytes(cell, operations);
             total_s += seconds * f64::from(plan.trials);
             most_bytes = most_bytes.max(bytes);
             let time = rough_duration(Duration::from_secs_f64(seconds));

@@ -1,16 +1,16 @@
 //! Changes to a plan: a preset, or what the command line says.
 
 use std::fmt;
-use std::path::PathBuf;
 
 use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use super::axes::unknown_field;
-use super::{Axes, Bytes, Compression, Percent, Period, Plan, Settings};
+use super::{Axes, Bytes, Percent, Period, Plan, Settings};
 use crate::axis::Axis;
 use crate::axis::read::ReadList;
-use crate::workload::driver::{Operation, Visit};
+use crate::workload::parameter::{Parameters, Read};
+use crate::workload::table::parameter;
 
 /// Changes to a plan: what they name takes the place of what is there.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -18,19 +18,12 @@ use crate::workload::driver::{Operation, Visit};
 pub struct Changes {
     pub description: Option<String>,
     pub trials: Option<u32>,
-    pub operations: Option<u64>,
-    pub order: Option<Vec<Operation>>,
-    pub visit: Option<Visit>,
-    pub compression: Option<Compression>,
     pub seed: Option<u64>,
     pub size_limit: Option<Bytes>,
     pub timeout: Option<Period>,
-    pub text: Option<PathBuf>,
-    pub duration: Option<Period>,
-    pub warm_up: Option<u64>,
-    pub equal_cache: Option<Bytes>,
     pub precision: Option<Percent>,
     pub budget: Option<Period>,
+    pub parameters: Parameters,
     pub settings: Settings,
     pub axes: Axes,
 }
@@ -51,36 +44,22 @@ impl Changes {
         let Changes {
             description: _,
             trials,
-            operations,
-            order,
-            visit,
-            compression,
             seed,
             size_limit,
             timeout,
-            text,
-            duration,
-            warm_up,
-            equal_cache,
             precision,
             budget,
+            parameters,
             settings,
             axes,
         } = self;
         set(&mut plan.trials, trials);
-        set(&mut plan.operations, operations);
-        set(&mut plan.order, order);
-        set(&mut plan.visit, visit);
-        set(&mut plan.compression, compression);
         set(&mut plan.seed, seed);
         set(&mut plan.size_limit, size_limit);
         set(&mut plan.timeout, timeout);
-        set(&mut plan.text, text.map(Some));
-        set(&mut plan.duration, duration.map(Some));
-        set(&mut plan.warm_up, warm_up);
-        set(&mut plan.equal_cache, equal_cache);
         set(&mut plan.precision, precision.map(Some));
         set(&mut plan.budget, budget.map(Some));
+        plan.parameters.change(parameters);
         for (store, settings) in settings {
             plan.settings.entry(store).or_default().extend(settings);
         }
@@ -111,16 +90,21 @@ impl<'de> Visitor<'de> for Fields {
                 match $name.as_str() {
                     $(stringify!($field) => changes.$field = Some(map.next_value()?),)*
                     "settings" => changes.settings = map.next_value()?,
-                    name => match Axis::named(name).filter(|axis| axis.def().in_plans) {
-                        Some(axis) => changes.axes.set(axis, map.next_value_seed(ReadList(axis))?),
-                        None => return Err(A::Error::custom(unknown_field(name, &[$(stringify!($field)),*]))),
+                    name => match (Axis::named(name).filter(|axis| axis.def().in_plans), parameter(name)) {
+                        (Some(axis), _) => changes.axes.set(axis, map.next_value_seed(ReadList(axis))?),
+                        (None, Some(parameter)) => {
+                            let text = map.next_value_seed(Read(parameter))?;
+                            changes.parameters.set(parameter, &text).map_err(A::Error::custom)?;
+                        }
+                        (None, None) => {
+                            return Err(A::Error::custom(unknown_field(name, &[$(stringify!($field)),*])));
+                        }
                     },
                 }
             };
         }
         while let Some(name) = map.next_key::<String>()? {
-            read!(name; description trials operations order visit compression seed size_limit timeout text duration warm_up
-                equal_cache precision budget);
+            read!(name; description trials seed size_limit timeout precision budget);
         }
         Ok(changes)
     }

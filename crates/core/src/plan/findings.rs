@@ -12,6 +12,7 @@ use crate::claims::{Claim, Design, Position, StudyClaims};
 use crate::error::{Error, Exit, Result, meant};
 use crate::shown::{quoted, shortened};
 use crate::units::{CountRange, SizeRange};
+use crate::workload::crud::work::Work;
 use crate::workload::driver::Operation;
 
 /// The claims of a plan's text, whatever else it holds.
@@ -48,7 +49,7 @@ impl ClaimsOver {
             record_size: axes.list(Axis::RECORD_SIZE),
             records: axes.list(Axis::RECORDS),
             data: axes.list(Axis::DATA),
-            operations: plan.most_inserts(),
+            operations: Work::of(&plan.parameters).most_inserts(),
             size_limit: plan.size_limit,
         }
     }
@@ -79,13 +80,6 @@ impl ClaimsOver {
             }
         }
         Design { positions }
-    }
-}
-
-impl Plan {
-    /// The most records that a trial inserts, warm-up included; without bound for a duration.
-    pub fn most_inserts(&self) -> u64 {
-        if self.duration.is_some() { u64::MAX / 2 } else { self.operations + self.warm_up }
     }
 }
 

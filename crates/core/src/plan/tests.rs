@@ -1,5 +1,6 @@
 use super::*;
 use crate::axis::{Axis, Value};
+use crate::cell::Data;
 use crate::claims::Expect;
 
 #[test]

@@ -3,9 +3,9 @@
 use std::fs;
 use std::io::Write;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use crate::cell::Cache;
+use crate::cell::{Cache, Tuning};
 use crate::error::{self, Error, Exit};
 use crate::folder::with_room;
 use crate::guard;
@@ -22,6 +22,7 @@ use crate::runner::watch::{Seen, Watch};
 use crate::store::{Capabilities, Guarantee, Kind, OpenFn, OpenOptions, Setting, StoreDef, StoreError};
 use crate::workload::audit::{self, Reading};
 use crate::workload::bench::Bench;
+use crate::workload::crud::work::Work;
 use crate::workload::crud::{Crud, Done, Prepared};
 use crate::workload::driver::Stop;
 use crate::workload::promise::Acknowledged;
@@ -82,14 +83,15 @@ fn trial(stores: &[StoreDef], spec: &Spec) -> Result<Measured, Ended> {
         )));
     };
     let clock = Clock::new();
-    let records = records(spec)?;
-    let crud = crud(spec);
+    let work = Work::of(&spec.parameters);
+    let records = records(spec, work.text.as_deref())?;
+    let crud = crud(spec, &work);
     let prepared = crud.prepare(&records, &clock, store.capabilities.keeps).map_err(harness)?;
     let options = OpenOptions {
         directory: &spec.directory,
         guarantee: asked,
-        compression: spec.compression,
-        cache_bytes: spec.cache_bytes,
+        compression: work.compression.is_on(spec.cell.data()),
+        cache_bytes: (spec.cell.tuning() == Tuning::Equal).then_some(work.equal_cache),
         settings: &spec.settings,
         sessions: crud.threads as usize,
     };
@@ -103,9 +105,9 @@ fn find<'a>(stores: &'a [StoreDef], name: &str) -> Result<(&'a StoreDef, OpenFn)
     store.open.map(|open| (store, open)).map_err(|why| Ended::Unsupported(why.into()))
 }
 
-fn records(spec: &Spec) -> Result<Records, Ended> {
+fn records(spec: &Spec, text: Option<&Path>) -> Result<Records, Ended> {
     let size = spec.cell.record_size();
-    let pool = match &spec.text {
+    let pool = match text {
         Some(folder) if spec.cell.data() == crate::cell::Data::Compressible => {
             Pool::from_directory(folder, size).map_err(harness)?
         }
@@ -114,18 +116,18 @@ fn records(spec: &Spec) -> Result<Records, Ended> {
     Ok(Records::new(spec.seed, size, pool))
 }
 
-fn crud(spec: &Spec) -> Crud {
+fn crud(spec: &Spec, work: &Work) -> Crud {
     Crud {
         records: spec.cell.records(),
-        operations: spec.operations,
-        order: spec.order.clone(),
-        batch: spec.batch as usize,
-        visit: spec.visit,
+        operations: work.operations,
+        order: work.order.clone(),
+        batch: work.batch as usize,
+        visit: work.visit,
         seed: spec.seed,
         threads: u64::from(spec.cell.threads()),
         rate: spec.cell.rate(),
-        duration: spec.duration_ms.map(Duration::from_millis),
-        warm_up: spec.warm_up,
+        duration: work.duration,
+        warm_up: work.warm_up,
         cold: spec.cell.cache() == Cache::Cold,
     }
 }

@@ -7,6 +7,7 @@ use crate::cell::Cell;
 use crate::estimate;
 use crate::place::probe::Probe;
 use crate::runner::parent::Job;
+use crate::workload::crud::work::Work;
 
 /// How long the rest will take: estimates of the cells, scaled by how the estimates did so far.
 pub struct Pace {
@@ -22,7 +23,7 @@ impl Pace {
     pub fn new(job: &Job<'_>, probes: BTreeMap<String, Probe>) -> Pace {
         let mut pace = Pace {
             probes,
-            operations: job.plan.operations,
+            operations: Work::of(&job.plan.parameters).operations,
             estimated_left_s: 0.0,
             estimated_done_s: 0.0,
             took_s: 0.0,

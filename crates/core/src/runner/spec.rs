@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use crate::cell::Cell;
 use crate::measure::cgroup::Group;
 use crate::result::{Failure, Measured};
-use crate::workload::driver::{Operation, Visit};
+use crate::workload::parameter::Parameters;
+use crate::workload::table::Workload;
 
 /// What a trial is to do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -19,28 +20,14 @@ pub struct Spec {
     pub cell: Cell,
     /// The empty folder for the store's files.
     pub directory: PathBuf,
-    /// As in the plan.
-    pub operations: u64,
-    /// As in the plan.
-    pub order: Vec<Operation>,
-    /// As in the plan.
-    pub batch: u32,
-    /// As in the plan.
-    pub visit: Visit,
-    /// As in the plan, in milliseconds.
-    pub duration_ms: Option<u64>,
-    /// As in the plan.
-    pub warm_up: u64,
-    /// The total cache, where the cell's tuning is equal.
-    pub cache_bytes: Option<u64>,
+    /// What is done, and to what.
+    pub workload: Workload,
+    /// Its parameters.
+    pub parameters: Parameters,
     /// The store's settings.
     pub settings: BTreeMap<String, String>,
-    /// Whether values are to be compressed.
-    pub compression: bool,
     /// The block's: [`crate::schedule::seed`].
     pub seed: u64,
-    /// As in the plan.
-    pub text: Option<PathBuf>,
     /// The block device under the folder, or why there is none whose counters can be read.
     pub device: Result<DeviceSpec, String>,
     /// The cgroup that it is to join, or why there is none.

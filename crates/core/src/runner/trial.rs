@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::background;
-use crate::cell::{Background, Cell, Tuning};
+use crate::cell::{Background, Cell};
 use crate::error::{Error, Result};
 use crate::estimate;
 use crate::folder::{is_full, with_room};
@@ -21,6 +21,7 @@ use crate::runner::spec::{DeviceSpec, Report, Spec};
 use crate::runner::supervise::{self, End};
 use crate::schedule;
 use crate::workload::audit;
+use crate::workload::crud::work::Work;
 
 /// The files in the run folder through which parent and trial talk.
 const SPEC: &str = "trial.json";
@@ -182,7 +183,11 @@ impl Trial<'_> {
     fn room_for_audit(&self) -> Duration {
         /// A slow disk's.
         const SYNC_S: f64 = 0.02;
-        audit::room(estimate::audit_seconds(self.cell, self.job.plan.operations, SYNC_S))
+        audit::room(estimate::audit_seconds(
+            self.cell,
+            Work::of(&self.job.plan.parameters).operations,
+            SYNC_S,
+        ))
     }
 
     fn log(&self) -> String {
@@ -215,17 +220,10 @@ impl Trial<'_> {
             parent: std::process::id(),
             cell: self.cell.clone(),
             directory: self.directory.to_path_buf(),
-            operations: plan.operations,
-            order: plan.order.clone(),
-            batch: plan.batch,
-            visit: plan.visit,
-            duration_ms: plan.duration.map(|duration| duration.0.as_millis() as u64),
-            warm_up: plan.warm_up,
-            cache_bytes: (self.cell.tuning() == Tuning::Equal).then_some(plan.equal_cache.0),
+            workload: plan.workload,
+            parameters: plan.parameters.clone(),
             settings: plan.settings.get(self.cell.store()).cloned().unwrap_or_default(),
-            compression: plan.compression.is_on(self.cell.data()),
             seed: schedule::seed(self.job.blocks_before + self.block, plan.seed),
-            text: plan.text.clone(),
             device: self.device.clone(),
             group: group.cloned().map_err(str::to_owned),
         };

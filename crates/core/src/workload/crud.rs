@@ -1,9 +1,12 @@
 //! The workload `crud` of paper 000: load, then insert, get, update and remove single records with random keys.
 
 mod crew;
+pub mod work;
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
+
+use crate::axis::Axis;
 
 use crate::cell::Rate;
 use crate::measure::clock::Clock;
@@ -20,7 +23,29 @@ use crate::workload::choose::Chooser;
 use crate::workload::driver::{Driver, Operation, QUANTUM_OPERATIONS, Quantum, Stop, Visit};
 use crate::workload::phase::{Goal, Phase};
 use crate::workload::promise::Acknowledged;
+use crate::workload::table::WorkloadDef;
 use crew::{Crew, Hall};
+
+/// Inserts, gets, updates and removes single records.
+pub static WORKLOAD: WorkloadDef = WorkloadDef {
+    name: "crud",
+    help: "insert, get, update and remove single records of a store",
+    axes: &[
+        Axis::STORE,
+        Axis::RECORD_SIZE,
+        Axis::RECORDS,
+        Axis::DATA,
+        Axis::GUARANTEE,
+        Axis::PLACE,
+        Axis::BACKGROUND,
+        Axis::THREADS,
+        Axis::RATE,
+        Axis::TUNING,
+        Axis::CACHE,
+    ],
+    parameters: &work::ALL,
+    operations: &["insert", "get", "update", "remove"],
+};
 
 /// What the workload is asked to do.
 #[derive(Debug, Clone)]

@@ -1,9 +1,9 @@
 //! The timed loop. Operations are planned in quanta, with their keys and values made before the clock starts; then each
 //! is timed from just before the store's call to just after it; latencies are recorded when the quantum has ended.
 
+use std::fmt;
 use std::ops::Range;
-
-use serde::{Deserialize, Serialize};
+use std::str::FromStr;
 
 use crate::measure::clock::Clock;
 use crate::measure::latency::Latencies;
@@ -11,6 +11,7 @@ use crate::measure::series::Seconds;
 use crate::measure::syncs::{self, Syncs};
 use crate::record::{KEY_BYTES, Key, Records};
 use crate::result::{Failure, Written};
+use crate::shown::quoted;
 use crate::store::{Session, StoreError};
 use crate::workload::pacer::Pacer;
 
@@ -39,14 +40,47 @@ impl Operation {
     }
 }
 
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Operation {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        Operation::ALL
+            .into_iter()
+            .find(|operation| operation.name() == text)
+            .ok_or_else(|| format!("{} is not an operation: say insert, get, update or remove", quoted(text)))
+    }
+}
+
 /// What the application does with a value that it gets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Visit {
     /// Copies it into a buffer of its own, as most do, unless it is in one already ([`Session::copied`]).
     Copy,
     /// Reads a byte of every cache line where it lies.
     Touch,
+}
+
+impl Visit {
+    /// The word used in plans.
+    pub fn name(self) -> &'static str {
+        match self {
+            Visit::Copy => "copy",
+            Visit::Touch => "touch",
+        }
+    }
+}
+
+impl FromStr for Visit {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = [Visit::Copy, Visit::Touch].into_iter().find(|visit| visit.name() == text);
+        found.ok_or_else(|| format!("{} is nothing to do with a value: say copy or touch", quoted(text)))
+    }
 }
 
 /// Why a workload stopped before its end.

@@ -6,6 +6,8 @@ pub mod choose;
 pub mod crud;
 pub mod driver;
 mod pacer;
+pub mod parameter;
 pub mod phase;
 pub mod promise;
+pub mod table;
 mod zipf;

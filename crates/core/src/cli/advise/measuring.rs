@@ -11,7 +11,7 @@ use super::super::runs::{self, ANSWER};
 use super::super::{report, tell};
 use crate::axis::{Axis, Value};
 use crate::cell::{DEFAULT_PLACE, GuaranteeChoice};
-use crate::error::Result;
+use crate::error::{Error, Exit, Result};
 use crate::estimate;
 use crate::place::directory::WorkFolder;
 use crate::place::probe::Probe;
@@ -25,6 +25,8 @@ use crate::runner::parent::Enough;
 use crate::schedule::{self, Room};
 use crate::store::StoreDef;
 use crate::units::{CountRange, MOST_RECORDS, SizeRange, grouped, rough_duration};
+use crate::workload::crud::work::{self, Work};
+use crate::workload::parameter::Parameters;
 
 /// Operations of each kind in a trial, unless that takes too long.
 const OPERATIONS: u64 = 1000;
@@ -250,7 +252,7 @@ impl<'a> Measuring<'a> {
         };
         let (smaller, larger) =
             (sizes(|bytes| bytes / SIZE_STEP), sizes(|bytes| bytes.saturating_mul(SIZE_STEP)));
-        let counts = |from: u64| counts(from.max(1), self.plan.operations);
+        let counts = |from: u64| counts(from.max(1), Work::of(&self.plan.parameters).operations);
         let (fewer, more) =
             (counts(records.from / COUNT_STEP), counts(records.from.saturating_mul(COUNT_STEP)));
         let all = [
@@ -298,10 +300,11 @@ fn first_plan(stores: &[StoreDef], args: &AdviseArgs, question: &Question, place
     let able = stores.iter().filter(|store| store.runs_by_default());
     let able = able.filter(|store| store.offers.iter().any(|offer| offer.guarantee >= question.guarantee));
     let named = args.store.clone().unwrap_or_else(|| able.map(|store| store.name.to_owned()).collect());
+    let order: Vec<&str> = question.mix.shares().iter().map(|(operation, _)| operation.name()).collect();
+    let work = Parameters::default().with(&work::ORDER, &order.join(",")).map_err(bad)?;
     let changes = |records: u64, operations: u64| Changes {
         trials: Some(1),
-        operations: Some(operations),
-        order: Some(question.mix.shares().iter().map(|(operation, _)| *operation).collect()),
+        parameters: work.clone().with(&work::OPERATIONS, &operations.to_string()).unwrap_or_default(),
         seed: Some(args.seed),
         // What does not fit onto the disk is left out; what takes too long has been cut down.
         size_limit: Some(Bytes(u64::MAX)),
@@ -329,6 +332,10 @@ fn first_plan(stores: &[StoreDef], args: &AdviseArgs, question: &Question, place
     Ok(plan)
 }
 
+fn bad(message: String) -> Error {
+    Error::new(Exit::BadValue, message)
+}
+
 fn names(stores: &[String]) -> impl Iterator<Item = Value> {
     stores.iter().map(|store| Value::word(store))
 }
@@ -338,5 +345,5 @@ fn estimate_s(plan: &Plan, stores: &[StoreDef], probe: &Probe) -> f64 {
     let cells = schedule::cells(plan, stores, &[Room::unbounded(DEFAULT_PLACE)], &|_| None);
     // One question has few cells, if the stores are not named a thousand times; then the run says so.
     let cells = cells.map_or_else(|_| Vec::new(), |(cells, _)| cells);
-    cells.iter().map(|cell| estimate::seconds(cell, plan.operations, probe)).sum()
+    cells.iter().map(|cell| estimate::seconds(cell, Work::of(&plan.parameters).operations, probe)).sum()
 }

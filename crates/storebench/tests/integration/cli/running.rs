@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use storebench::STORES;
-use storebench_core::cell::{Data, GuaranteeChoice};
+use storebench_core::cell::{Axis, Data};
 use storebench_core::error::Exit;
 use storebench_core::plan::Plan;
 use storebench_core::store::{Guarantee, Kind};
+use storebench_core::workload::crud::work::Work;
 
 use super::support::{STOREBENCH, Scratch, TINY, assert_complete, faulty, outcomes, said};
 
@@ -150,11 +151,12 @@ fn how_cells_are_run_can_be_changed_and_is_written_down() {
     let run = scratch.results();
     assert_eq!(run.header.hardware, "my-laptop");
     let plan = Plan::parse(&run.header.plan, "run.json").unwrap();
-    assert_eq!((plan.trials, plan.operations, plan.seed, plan.size_limit.0), (2, 7, 11, 1 << 20));
+    let work = Work::of(&plan.parameters);
+    assert_eq!((plan.trials, work.operations, plan.seed, plan.size_limit.0), (2, 7, 11, 1 << 20));
     assert_eq!(plan.timeout.0.as_secs(), 40);
-    assert_eq!(plan.text.as_deref(), text.parent());
+    assert_eq!(work.text.as_deref(), text.parent());
     assert_eq!(plan.axes.texts(Axis::GUARANTEE), ["process"]);
-    assert!(plan.compression.is_on(Data::Incompressible));
+    assert!(work.compression.is_on(Data::Incompressible));
     assert_complete(&run, 1, 2);
     let done = &run.trials[0].ok().unwrap().operations;
     let shown: Vec<_> = done.iter().map(|done| (done.operation.as_str(), done.count)).collect();

@@ -1,0 +1,87 @@
+//! A plan as TOML says it: its own keys, and those of its workload's parameters.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::de::{Error as _, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+
+use super::{Bytes, Period, Plan};
+use crate::workload::parameter::{Parameters, Read};
+use crate::workload::table::{parameter, parameters};
+
+/// How often each cell runs where a plan does not say.
+const TRIALS: u32 = 5;
+
+impl<'de> Deserialize<'de> for Plan {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Plan, D::Error> {
+        deserializer.deserialize_map(Fields)
+    }
+}
+
+/// Reads a plan: what is no key of its own is a parameter.
+struct Fields;
+
+impl<'de> Visitor<'de> for Fields {
+    type Value = Plan;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a plan")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Plan, A::Error> {
+        let mut parameters = Parameters::default();
+        /// Reads each key into a variable of its name; then takes them, or what holds where there is none.
+        macro_rules! read {
+            ($($field:ident)*; $claims:ident) => {
+                $(let mut $field = None;)*
+                let mut $claims = None;
+                while let Some(name) = map.next_key::<String>()? {
+                    match name.as_str() {
+                        $(stringify!($field) => $field = Some(map.next_value()?),)*
+                        "claim" => $claims = Some(map.next_value()?),
+                        name => {
+                            let known = parameter(name)
+                                .ok_or_else(|| A::Error::custom(unknown(name, &[$(stringify!($field)),*])))?;
+                            let text = map.next_value_seed(Read(known))?;
+                            parameters.set(known, &text).map_err(A::Error::custom)?;
+                        }
+                    }
+                }
+            };
+        }
+        read!(format name title source workload trials seed size_limit timeout precision budget at_least claims_among
+            claims_over settings axes presets; claims);
+        fn needed<T, E: serde::de::Error>(value: Option<T>, name: &'static str) -> Result<T, E> {
+            value.ok_or_else(|| E::missing_field(name))
+        }
+        Ok(Plan {
+            format: needed(format, "format")?,
+            name: needed(name, "name")?,
+            title: needed(title, "title")?,
+            source: source.unwrap_or_default(),
+            workload: needed(workload, "workload")?,
+            parameters,
+            trials: trials.unwrap_or(TRIALS),
+            seed: needed(seed, "seed")?,
+            size_limit: needed::<Bytes, _>(size_limit, "size_limit")?,
+            timeout: needed::<Period, _>(timeout, "timeout")?,
+            precision,
+            budget,
+            at_least: at_least.unwrap_or_default(),
+            claims_among: claims_among.unwrap_or_default(),
+            claims_over,
+            settings: settings.unwrap_or_default(),
+            axes: needed(axes, "axes")?,
+            presets: presets.unwrap_or_else(BTreeMap::new),
+            claims: claims.unwrap_or_default(),
+        })
+    }
+}
+
+fn unknown(name: &str, own: &[&str]) -> String {
+    let parameters = parameters();
+    let known = own.iter().copied().chain(["claim"]).chain(parameters.iter().map(|known| known.name));
+    let known: Vec<String> = known.map(|name| format!("`{name}`")).collect();
+    format!("unknown field `{name}`, expected one of {}", known.join(", "))
+}

@@ -1,0 +1,251 @@
+//! The parameters of crud: what is done to the records, and how often.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use crate::cell::Data;
+use crate::shown::quoted;
+use crate::units::{Bytes, Period, parse_count};
+use crate::workload::driver::{Operation, Visit};
+use crate::workload::parameter::{ParameterDef, ParameterForm, Parameters, read_list};
+
+/// How many of each operation are timed.
+pub static OPERATIONS: ParameterDef = ParameterDef {
+    name: "operations",
+    value_name: "N",
+    help: "How many of each operation are timed",
+    form: ParameterForm::Number,
+    default: Some("1000"),
+    instead_of: None,
+    read: |text| count("operations", text, 1),
+};
+
+/// Which operations, in this order.
+pub static ORDER: ParameterDef = ParameterDef {
+    name: "order",
+    value_name: "NAME,...",
+    help: "Which operations, in this order: insert, get, update, remove",
+    form: ParameterForm::List,
+    default: Some("insert,get,update,remove"),
+    instead_of: None,
+    read: |text| read_list::<Operation>("order", text),
+};
+
+/// How long each operation goes on.
+pub static DURATION: ParameterDef = ParameterDef {
+    name: "duration",
+    value_name: "TIME",
+    help: "Do each operation for so long, in place of a number of times",
+    form: ParameterForm::Text,
+    default: None,
+    instead_of: Some("operations"),
+    read: |text| match text.parse::<Period>()? {
+        Period(time) if time < Duration::from_millis(1) => {
+            Err("duration in ms is 0: it must be at least 1".into())
+        }
+        time => Ok(time.to_string()),
+    },
+};
+
+/// What is done first and not measured.
+pub static WARM_UP: ParameterDef = ParameterDef {
+    name: "warm_up",
+    value_name: "N",
+    help: "Operations of each kind that are done first and not measured",
+    form: ParameterForm::Number,
+    default: Some("0"),
+    instead_of: None,
+    read: |text| count("warm_up", text, 0),
+};
+
+/// The total cache of every engine where tuning is equal.
+pub static EQUAL_CACHE: ParameterDef = ParameterDef {
+    name: "equal_cache",
+    value_name: "SIZE",
+    help: "The total cache of every engine where tuning is equal",
+    form: ParameterForm::Text,
+    default: Some("64MiB"),
+    instead_of: None,
+    read: |text| match text.parse::<Bytes>()? {
+        Bytes(0) => Err("equal_cache is 0: it must be at least 1".into()),
+        size => Ok(size.to_string()),
+    },
+};
+
+/// What is done with a value that is read.
+pub static VISIT: ParameterDef = ParameterDef {
+    name: "visit",
+    value_name: "HOW",
+    help: "What is done with a value that is read: copy, touch",
+    form: ParameterForm::Text,
+    default: Some("copy"),
+    instead_of: None,
+    read: |text| text.parse::<Visit>().map(|visit| visit.name().into()),
+};
+
+/// When stores compress values.
+pub static COMPRESSION: ParameterDef = ParameterDef {
+    name: "compression",
+    value_name: "WHEN",
+    help: "Compression of values: auto (for compressible data), on, off",
+    form: ParameterForm::Text,
+    default: Some("auto"),
+    instead_of: None,
+    read: |text| text.parse::<Compression>().map(|compression| compression.name().into()),
+};
+
+/// A folder of files that compressible values are made from.
+pub static TEXT: ParameterDef = ParameterDef {
+    name: "text",
+    value_name: "DIR",
+    help: "A folder of files that compressible values are made from",
+    form: ParameterForm::Directory,
+    default: None,
+    instead_of: None,
+    read: |text| Ok(text.to_owned()),
+};
+
+/// Records in a batch of the loader.
+pub static BATCH: ParameterDef = ParameterDef {
+    name: "batch",
+    value_name: "N",
+    help: "Records in a batch of the loader, at most",
+    form: ParameterForm::Number,
+    default: Some("500"),
+    instead_of: None,
+    read: |text| count("batch", text, 1),
+};
+
+/// Those of crud.
+pub static ALL: [&ParameterDef; 9] =
+    [&OPERATIONS, &ORDER, &DURATION, &WARM_UP, &EQUAL_CACHE, &VISIT, &COMPRESSION, &TEXT, &BATCH];
+
+fn count(name: &str, text: &str, least: u64) -> Result<String, String> {
+    match parse_count(text)? {
+        count if count < least => Err(format!("{name} is {count}: it must be at least {least}")),
+        count if count > u64::from(u32::MAX) => Err(format!("{name} is too large: at most {}", u32::MAX)),
+        count => Ok(count.to_string()),
+    }
+}
+
+/// When stores that can compress values do so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Compression {
+    /// For compressible data.
+    Auto,
+    /// Always.
+    On,
+    /// Never.
+    Off,
+}
+
+impl Compression {
+    /// The word used in plans and results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Compression::Auto => "auto",
+            Compression::On => "on",
+            Compression::Off => "off",
+        }
+    }
+
+    /// Whether it is on for `data`.
+    pub fn is_on(self, data: Data) -> bool {
+        match self {
+            Compression::Auto => data == Data::Compressible,
+            Compression::On => true,
+            Compression::Off => false,
+        }
+    }
+}
+
+impl FromStr for Compression {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let all = [Compression::Auto, Compression::On, Compression::Off];
+        let found = all.into_iter().find(|compression| compression.name() == text);
+        found.ok_or_else(|| format!("{} is no way to compress: say auto, on or off", quoted(text)))
+    }
+}
+
+/// What a plan says of the work.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Work {
+    /// How many of each operation are timed.
+    pub operations: u64,
+    /// Which operations, in this order.
+    pub order: Vec<Operation>,
+    /// Records in a batch of the loader, at most.
+    pub batch: u64,
+    /// What is done with a value that is read.
+    pub visit: Visit,
+    /// When values are compressed.
+    pub compression: Compression,
+    /// A folder of files that compressible values are made from; the built-in generator otherwise.
+    pub text: Option<PathBuf>,
+    /// How long each operation goes on; then `operations` does not count.
+    pub duration: Option<Duration>,
+    /// Operations of each kind that are done first and not measured.
+    pub warm_up: u64,
+    /// The total cache of every engine where tuning is `equal`, in bytes.
+    pub equal_cache: u64,
+}
+
+impl Work {
+    /// What parameters say.
+    pub fn of(parameters: &Parameters) -> Work {
+        Work {
+            operations: parameters.get(&OPERATIONS).unwrap_or(1),
+            order: parameters.list(&ORDER),
+            batch: parameters.get(&BATCH).unwrap_or(1),
+            visit: parameters.get(&VISIT).unwrap_or(Visit::Copy),
+            compression: parameters.get(&COMPRESSION).unwrap_or(Compression::Auto),
+            text: parameters.get(&TEXT),
+            duration: parameters.get::<Period>(&DURATION).map(|duration| duration.0),
+            warm_up: parameters.get(&WARM_UP).unwrap_or_default(),
+            equal_cache: parameters.get::<Bytes>(&EQUAL_CACHE).map_or(0, |cache| cache.0),
+        }
+    }
+
+    /// The most records that a trial inserts, warm-up included; without bound for a duration.
+    pub fn most_inserts(&self) -> u64 {
+        if self.duration.is_some() { u64::MAX / 2 } else { self.operations + self.warm_up }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn defaults_can_be_read_and_say_what_holds_where_nothing_is_said() {
+        for parameter in ALL {
+            if let Some(default) = parameter.default {
+                assert_eq!((parameter.read)(default).as_deref(), Ok(default), "{}", parameter.name);
+            }
+        }
+        let work = Work::of(&Parameters::default());
+        assert_eq!((work.operations, work.batch, work.order.as_slice()), (1000, 500, &Operation::ALL[..]));
+        assert_eq!((work.equal_cache, work.duration, work.text), (64 << 20, None, None));
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        for (parameter, text, wrong) in [
+            (&OPERATIONS, "0", "at least 1"),
+            (&OPERATIONS, "5000000000", "too large"),
+            (&ORDER, "get,get", "names get twice"),
+            (&ORDER, "", "length is 0"),
+            (&ORDER, "fetch", "not an operation"),
+            (&DURATION, "0s", "at least 1"),
+            (&VISIT, "hash", "copy or touch"),
+            (&COMPRESSION, "always", "auto, on or off"),
+        ] {
+            let error = (parameter.read)(text).unwrap_err();
+            assert!(error.contains(wrong), "{}: {error}", parameter.name);
+        }
+        let parameters = Parameters::default().with(&ORDER, "get, update").unwrap();
+        assert_eq!(Work::of(&parameters).order, [Operation::Get, Operation::Update]);
+    }
+}

@@ -1,0 +1,219 @@
+//! Parameters of workloads: what a plan or the command line says of the work itself, beside the axes.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+use serde::de::{DeserializeSeed, Deserializer, Error as _, SeqAccess, Visitor};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Serialize, Serializer};
+
+/// All that is said of a parameter.
+#[derive(Debug)]
+pub struct ParameterDef {
+    /// The word used in plans, options and results.
+    pub name: &'static str,
+    /// What its value looks like on the command line.
+    pub value_name: &'static str,
+    /// A line of help.
+    pub help: &'static str,
+    /// How it is written in TOML.
+    pub form: ParameterForm,
+    /// What holds where nothing is said; `None` where nothing does.
+    pub default: Option<&'static str>,
+    /// Another parameter that makes no sense beside it.
+    pub instead_of: Option<&'static str>,
+    /// Reads a value within its bounds; gives it as plans write it.
+    pub read: fn(&str) -> Result<String, String>,
+}
+
+/// How a parameter is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ParameterForm {
+    /// A word or a quantity.
+    Text,
+    /// A whole number.
+    Number,
+    /// Words in an order.
+    List,
+    /// The path of a directory.
+    Directory,
+}
+
+/// The values of a workload's parameters, as plans write them.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Parameters(BTreeMap<String, String>);
+
+/// What separates the words of a list.
+const BETWEEN: char = ',';
+
+impl Parameters {
+    /// The value of a parameter as code obeys it; `None` where there is none. Values were read when they were put in.
+    pub fn get<T: FromStr>(&self, parameter: &ParameterDef) -> Option<T> {
+        self.text(parameter)?.parse().ok()
+    }
+
+    /// The words of a list.
+    pub fn list<T: FromStr>(&self, parameter: &ParameterDef) -> Vec<T> {
+        let text = self.text(parameter).unwrap_or_default();
+        text.split(BETWEEN).filter_map(|word| word.parse().ok()).collect()
+    }
+
+    /// The value of a parameter as plans write it.
+    pub fn text(&self, parameter: &ParameterDef) -> Option<&str> {
+        self.0.get(parameter.name).map(String::as_str).or(parameter.default)
+    }
+
+    /// Those that have a value of their own.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
+    /// Whether nothing is said of any.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The same with another value.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn with(mut self, parameter: &ParameterDef, text: &str) -> Result<Parameters, String> {
+        self.set(parameter, text)?;
+        Ok(self)
+    }
+
+    /// Puts a value in.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn set(&mut self, parameter: &ParameterDef, text: &str) -> Result<(), String> {
+        let value = (parameter.read)(text)?;
+        self.0.insert(parameter.name.to_owned(), value);
+        Ok(())
+    }
+
+    /// Puts the values of others in place of its own.
+    pub fn change(&mut self, others: Parameters) {
+        self.0.extend(others.0);
+    }
+}
+
+/// Reads a list of words that differ.
+///
+/// # Errors
+/// When there is none, one is there twice, or one can't be read.
+pub fn read_list<T: FromStr<Err = String> + fmt::Display>(name: &str, text: &str) -> Result<String, String> {
+    let mut words: Vec<String> = Vec::new();
+    for word in text.split(BETWEEN).map(str::trim).filter(|word| !word.is_empty()) {
+        let word = word.parse::<T>()?.to_string();
+        if words.contains(&word) {
+            return Err(format!("{name} names {word} twice"));
+        }
+        words.push(word);
+    }
+    match words.as_slice() {
+        [] => Err(format!("{name}'s length is 0: it must be at least 1")),
+        _ => Ok(words.join(",")),
+    }
+}
+
+impl Serialize for Parameters {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (name, text) in &self.0 {
+            match super::table::parameter(name).map(|parameter| parameter.form) {
+                Some(ParameterForm::Number) => match text.parse::<u64>() {
+                    Ok(number) => map.serialize_entry(name, &number)?,
+                    Err(_) => map.serialize_entry(name, text)?,
+                },
+                Some(ParameterForm::List) => {
+                    map.serialize_entry(name, &text.split(BETWEEN).collect::<Vec<_>>())?;
+                }
+                _ => map.serialize_entry(name, text)?,
+            }
+        }
+        map.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for Parameters {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Parameters, D::Error> {
+        struct Fields;
+        impl<'de> Visitor<'de> for Fields {
+            type Value = Parameters;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("values by parameter")
+            }
+
+            fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Parameters, A::Error> {
+                let mut parameters = Parameters::default();
+                while let Some(name) = map.next_key::<String>()? {
+                    let known = super::table::parameter(&name);
+                    let known = known
+                        .ok_or_else(|| A::Error::custom(format!("no workload has a parameter {name}")))?;
+                    let text = map.next_value_seed(Read(known))?;
+                    parameters.0.insert(name, text);
+                }
+                Ok(parameters)
+            }
+        }
+        deserializer.deserialize_map(Fields)
+    }
+}
+
+/// Reads a value of a parameter from a file.
+pub(crate) struct Read(pub(crate) &'static ParameterDef);
+
+impl<'de> DeserializeSeed<'de> for Read {
+    type Value = String;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<String, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Read {
+    type Value = String;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.form {
+            ParameterForm::Number => write!(f, "a whole number for {}", self.0.name),
+            ParameterForm::List => write!(f, "a list of words for {}", self.0.name),
+            ParameterForm::Text | ParameterForm::Directory => write!(f, "a text for {}", self.0.name),
+        }
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<String, E> {
+        match self.0.form {
+            ParameterForm::List => Err(E::invalid_type(serde::de::Unexpected::Str(text), &self)),
+            _ => (self.0.read)(text).map_err(E::custom),
+        }
+    }
+
+    fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<String, E> {
+        match u64::try_from(number) {
+            Ok(number) => self.visit_u64(number),
+            Err(_) => Err(E::invalid_value(serde::de::Unexpected::Signed(number), &self)),
+        }
+    }
+
+    fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<String, E> {
+        match self.0.form {
+            ParameterForm::Number => (self.0.read)(&number.to_string()).map_err(E::custom),
+            _ => Err(E::invalid_type(serde::de::Unexpected::Unsigned(number), &self)),
+        }
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut words: A) -> Result<String, A::Error> {
+        if self.0.form != ParameterForm::List {
+            return Err(A::Error::invalid_type(serde::de::Unexpected::Seq, &self));
+        }
+        let mut all: Vec<String> = Vec::new();
+        while let Some(word) = words.next_element::<String>()? {
+            all.push(word);
+        }
+        (self.0.read)(&all.join(&BETWEEN.to_string())).map_err(A::Error::custom)
+    }
+}

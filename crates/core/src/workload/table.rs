@@ -1,0 +1,112 @@
+//! The table of workloads.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::OnceLock;
+
+use super::crud;
+use super::parameter::ParameterDef;
+use crate::axis::Axis;
+use crate::error::meant;
+use crate::shown::quoted;
+use crate::units::as_text;
+
+/// All that is said of a workload.
+#[derive(Debug)]
+pub struct WorkloadDef {
+    /// The word used in plans and results.
+    pub name: &'static str,
+    /// A line of help: what is done, to what.
+    pub help: &'static str,
+    /// The axes that its cells have.
+    pub axes: &'static [Axis],
+    /// Its parameters.
+    pub parameters: &'static [&'static ParameterDef],
+    /// Its operations, by name, in the order in which reports show them.
+    pub operations: &'static [&'static str],
+}
+
+/// The workloads that come with storebench.
+static ALL: [&WorkloadDef; 1] = [&crud::WORKLOAD];
+
+static OWN: OnceLock<&'static [&'static WorkloadDef]> = OnceLock::new();
+
+/// Adds workloads to the table, for the whole process. Only the first call counts.
+pub fn add(workloads: &'static [&'static WorkloadDef]) {
+    let _ = OWN.set(workloads);
+}
+
+/// Every workload.
+pub fn all() -> impl Iterator<Item = &'static WorkloadDef> {
+    ALL.iter().chain(OWN.get().copied().unwrap_or_default()).copied()
+}
+
+/// The parameter of a name, of whichever workload: those of one name are the same in all.
+pub fn parameter(name: &str) -> Option<&'static ParameterDef> {
+    parameters().into_iter().find(|parameter| parameter.name == name)
+}
+
+/// Every parameter of any workload, once.
+pub fn parameters() -> Vec<&'static ParameterDef> {
+    let mut parameters: Vec<&ParameterDef> = Vec::new();
+    for parameter in all().flat_map(|workload| workload.parameters) {
+        if !parameters.iter().any(|known| known.name == parameter.name) {
+            parameters.push(parameter);
+        }
+    }
+    parameters
+}
+
+/// A workload: what is done, and to what.
+#[derive(Clone, Copy)]
+pub struct Workload(&'static WorkloadDef);
+
+impl Workload {
+    /// The first, which stores are measured by.
+    pub const CRUD: Workload = Workload(&crud::WORKLOAD);
+
+    /// All that is said of it.
+    pub fn def(self) -> &'static WorkloadDef {
+        self.0
+    }
+
+    /// Whether it has a parameter.
+    pub fn has(self, parameter: &str) -> bool {
+        self.0.parameters.iter().any(|own| own.name == parameter)
+    }
+}
+
+impl PartialEq for Workload {
+    fn eq(&self, other: &Workload) -> bool {
+        self.0.name == other.0.name
+    }
+}
+
+impl Eq for Workload {}
+
+impl fmt::Debug for Workload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.name)
+    }
+}
+
+impl fmt::Display for Workload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.0.name)
+    }
+}
+
+impl FromStr for Workload {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Workload, String> {
+        all().find(|workload| workload.name == text).map(Workload).ok_or_else(|| {
+            let known: Vec<&str> = all().map(|workload| workload.name).collect();
+            let hint = meant(text, known.iter().copied());
+            let hint = hint.map_or(String::new(), |meant| format!(" (did you mean {meant}?)"));
+            format!("there is no workload {}{hint}: there is {}", quoted(text), known.join(", "))
+        })
+    }
+}
+
+as_text!(Workload);
