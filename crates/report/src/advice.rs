@@ -19,19 +19,19 @@ pub mod turn;
 use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
+use storebench_core::result::PlaceInfo;
+use storebench_core::store::StoreDef;
+use storebench_core::units::{CountRange, SizeRange};
 
 use self::judge::{Verdict, judge};
 use self::question::Question;
 use self::turn::{Turns, turns};
-use super::grid::Style;
-use super::looks;
-use super::matrix::{Position, position};
-use super::memory::Basis;
-use super::merge::Merged;
-use super::method;
-use crate::result::PlaceInfo;
-use crate::store::StoreDef;
-use crate::units::{CountRange, SizeRange};
+use crate::data::looks;
+use crate::data::matrix::{Position, position};
+use crate::data::memory::Basis;
+use crate::data::merge::Merged;
+use crate::data::method;
+use crate::terminal::grid::Style;
 
 pub use self::find::Uncovered;
 

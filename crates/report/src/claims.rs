@@ -10,6 +10,7 @@ mod expect;
 mod figure;
 mod more_at;
 mod pool;
+mod read;
 mod region;
 mod verdict;
 mod words;
@@ -17,6 +18,7 @@ mod words;
 use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
+use storebench_core::units::Percent;
 
 pub use self::bounds::Bounds;
 pub use self::contest::Contest;
@@ -25,10 +27,10 @@ pub use self::evaluate::evaluate;
 pub use self::expect::{Alike, Expect, Greatest, MoreAt, MoreWins, Order, Ratio, Unchanged, Values, Winner};
 pub use self::figure::Figure;
 pub use self::pool::{Cells, Pool, Position, Scope, Spot};
+pub use self::read::{check, of_plan, of_run};
 pub use self::region::Region;
 pub use self::verdict::{Evidence, Finding, Outcome, Shown, Tally, Verdict};
 use crate::stats::Better;
-use crate::units::Percent;
 
 /// A published finding.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -1,10 +1,10 @@
 //! The table of figures. Every report reads it: a figure added here appears in all of them.
 
 use serde::{Serialize, Serializer};
+use storebench_core::result::{Counters, Device, Measured, OperationResult, SPACE, Traffic};
+use storebench_core::units::{rough_bytes, rough_ns, three_digits};
 
-use crate::result::{Counters, Device, Measured, OperationResult, SPACE, Traffic};
 pub use crate::stats::Better;
-use crate::units::{rough_bytes, rough_ns, three_digits};
 
 /// The unit of a column's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -351,7 +351,7 @@ fn measured(operation: &OperationResult, ns: u64) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::samples;
+    use crate::data::samples;
 
     #[test]
     fn names_are_unique() {

@@ -15,14 +15,14 @@ mod words;
 
 use indexmap::IndexMap;
 use serde::Serialize;
+use storebench_core::cell::Cell;
+use storebench_core::store::Guarantee;
 
 pub use self::cells::{Broken, Observations, Only, SettingChange, Side};
 use self::cells::{Cells, Observed};
-use super::column::{Better, COLUMNS, Column, Unit};
-use crate::cell::Cell;
+use crate::column::{Better, COLUMNS, Column, Unit};
 use crate::stats::unpaired::{Change, LEVEL, change, holm};
 use crate::stats::{Summary, geometric_mean};
-use crate::store::Guarantee;
 
 /// The figures that are compared unless others are named: what an application feels of each operation, usually and at
 /// worst; and of the whole, loading, space and memory. Throughput is left out, being the mean latency's inverse: a second
@@ -316,7 +316,7 @@ fn verdict(figure: &FigureChange) -> Verdict {
 
 fn by_store(figures: &[FigureChange]) -> Vec<StoreChange> {
     let mut ratios: IndexMap<&str, Vec<f64>> = IndexMap::new();
-    for figure in figures.iter().filter(|figure| figure.figure == super::column::MEAN_LATENCY.id) {
+    for figure in figures.iter().filter(|figure| figure.figure == crate::column::MEAN_LATENCY.id) {
         let Some(change) = figure.change else { continue };
         ratios.entry(&figure.cell.store).or_default().push(change.ratio.value);
     }

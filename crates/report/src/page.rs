@@ -33,27 +33,27 @@ use rayon::prelude::*;
 use self::markup::{escape, fill};
 use self::missing::Doubts;
 use self::model::Model;
-use super::clock;
-use super::matrix::{Matrix, matrix};
-use super::merge::Merged;
-use super::terminal::rule_text;
+use crate::data::clock;
+use crate::data::matrix::{Matrix, matrix};
+use crate::data::merge::Merged;
+use crate::data::rule::rule_text;
 use crate::stats::Rule;
 
-const PAGE: &str = include_str!("html/page.html");
-pub(super) const STYLE: &str = include_str!("html/style.css");
+const PAGE: &str = include_str!("page/page.html");
+pub(super) const STYLE: &str = include_str!("page/style.css");
 
 /// The page's scripts. They share one scope and run in this order.
 const SCRIPTS: [&str; 10] = [
-    include_str!("html/js/data.js"),
-    include_str!("html/js/state.js"),
-    include_str!("html/js/filters.js"),
-    include_str!("html/js/matrix.js"),
-    include_str!("html/js/scale.js"),
-    include_str!("html/js/chart.js"),
-    include_str!("html/js/saving.js"),
-    include_str!("html/js/charts.js"),
-    include_str!("html/js/table.js"),
-    include_str!("html/js/page.js"),
+    include_str!("page/js/data.js"),
+    include_str!("page/js/state.js"),
+    include_str!("page/js/filters.js"),
+    include_str!("page/js/matrix.js"),
+    include_str!("page/js/scale.js"),
+    include_str!("page/js/chart.js"),
+    include_str!("page/js/saving.js"),
+    include_str!("page/js/charts.js"),
+    include_str!("page/js/table.js"),
+    include_str!("page/js/page.js"),
 ];
 
 /// How hard data is compressed, from 1 to 9: beyond this, pages of large runs take twice the time to be a tenth smaller.
@@ -130,10 +130,10 @@ mod tests {
     use std::io::Read;
 
     use serde_json::Value;
+    use storebench_core::result::Run;
 
     use super::*;
-    use crate::report::samples::{self, Sample, run};
-    use crate::result::Run;
+    use crate::data::samples::{self, Sample, run};
 
     fn page(runs: &[Run]) -> String {
         let mut bytes = Vec::new();
@@ -164,7 +164,7 @@ mod tests {
         let merged = Merged::new(&runs, &["null"]);
         let data = data(&page(&runs));
         let mut compared = 0;
-        for (group, matrix) in crate::report::matrix::matrices(&merged).iter().enumerate() {
+        for (group, matrix) in crate::data::matrix::matrices(&merged).iter().enumerate() {
             for row in &matrix.rows {
                 for (place, contest) in matrix.columns.iter().zip(&row.contests) {
                     let mut winners: Vec<String> = winners(&data, group, &row.figure.name, |list, number| {
@@ -219,7 +219,12 @@ mod tests {
         run.header.command.push(evil.into());
         run.header.environment.cpu = Some(evil.into());
         run.header.places[0].path = evil.into();
-        run.trials[0].measured.as_mut().unwrap().settings.push(crate::store::Setting::read_back(evil, evil));
+        run.trials[0]
+            .measured
+            .as_mut()
+            .unwrap()
+            .settings
+            .push(storebench_core::store::Setting::read_back(evil, evil));
         let page = page(&[run]);
         assert!(!page.contains("<script>alert") && !page.contains("<!--"));
         assert!(page.matches("&lt;script&gt;alert(1)&lt;/script&gt;&lt;!--").count() > 8);

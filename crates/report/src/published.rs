@@ -1,10 +1,9 @@
 //! Published tables of winners that come with the program, to be laid beside a run's. They are data: studies/published/.
 
 use serde::Deserialize;
-
-use crate::cell::{Background, Data};
-use crate::error::{Error, Exit, Result};
-use crate::units::{CountRange, SizeRange};
+use storebench_core::cell::{Background, Data};
+use storebench_core::error::{Error, Exit, Result};
+use storebench_core::units::{CountRange, SizeRange};
 
 /// The files.
 const FILES: [(&str, &str); 4] = [
@@ -192,10 +191,11 @@ fn cell(text: &str, factor: f64, unit: &str, stores: &[String]) -> std::result::
 
 #[cfg(test)]
 mod tests {
+    use storebench_core::plan;
+    use storebench_core::workload::driver::Operation;
+
     use super::*;
     use crate::claims::Figure;
-    use crate::plan;
-    use crate::workload::driver::Operation;
 
     #[test]
     fn every_cell_is_one_of_the_study() {

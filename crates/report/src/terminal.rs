@@ -1,19 +1,25 @@
 //! Reports for the terminal: a summary and the matrix of winners, or all figures.
 
+pub(crate) mod findings;
+pub mod grid;
+pub mod published;
+pub(crate) mod slowdown;
+mod summary;
+mod table;
+
 use std::collections::BTreeSet;
 
 use anstyle::Style as Paint;
+use storebench_core::cell::Data;
+use storebench_core::units::grouped;
 
-pub use super::grid::Style;
-use super::grid::{Grid, Item, wrap};
-use super::matrix::{Contest, Matrix, Place, Row, matrices};
-use super::merge::Merged;
-use super::names::{FAILURE, HEADING, store_style};
-use super::{clock, findings, slowdown, summary, table};
-use crate::cell::Data;
-use crate::measure::clock::HIDDEN_NS;
-use crate::stats::{MIN_BLOCKS, Rule, THRESHOLD};
-use crate::units::{grouped, rough_ns};
+pub use self::grid::Style;
+use self::grid::{Grid, Item, wrap};
+use crate::data::matrix::{Contest, Matrix, Place, Row, matrices};
+use crate::data::merge::Merged;
+use crate::data::names::{FAILURE, HEADING, store_style};
+use crate::data::{clock, rule::rule_text};
+use crate::stats::Rule;
 
 /// The summary, then one matrix of winners per machine, guarantee, place and so on, then what loads in the background cost; last
 /// the verdicts on published findings.
@@ -168,33 +174,12 @@ fn legend(merged: &Merged<'_>, matrices: &[Matrix], style: Style) -> String {
     lines.iter().map(|line| wrap(line, style.width, "  ")).collect()
 }
 
-/// What a rule means by "too close to call".
-pub(super) fn rule_text(rule: Rule) -> String {
-    match rule {
-        Rule::Interval => format!(
-            "Too close to call, where stores share {MIN_BLOCKS} blocks or more: the interval of the ratio to the best, paired \
-             by block, includes 1. It allows for all stores of a place at once: where all are equal, any is called worse in at \
-             most 5 % of places."
-        ),
-        Rule::Threshold => format!(
-            "Too close to call, where stores share fewer than {MIN_BLOCKS} blocks, or a figure is zero, so that no interval can \
-             tell: within {:.0} % of the best.",
-            THRESHOLD * 100.0
-        ),
-        Rule::Clock => format!(
-            "Too close to call, whatever intervals say: latencies that differ by less than the clock can tell, which is what a \
-             reading of it costs, and for gets a tenth more, up to {}: docs/fairness.md.",
-            rough_ns(HIDDEN_NS)
-        ),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use unicode_width::UnicodeWidthStr;
 
     use super::*;
-    use crate::report::samples::{self, Sample, run};
+    use crate::data::samples::{self, Sample, run};
 
     fn show(what: fn(&Merged<'_>, Style) -> String, width: usize, colour: bool) -> String {
         let runs = [samples::study()];

@@ -1,9 +1,13 @@
 use std::collections::BTreeSet;
 
-use super::merge::Merged;
-use super::samples::{Sample, blocks};
-use super::terminal::Style;
-use crate::result::Run;
+use storebench_core::result::Run;
+
+use crate::data::merge::Merged;
+use crate::data::samples::{Sample, blocks};
+use crate::files;
+use crate::page;
+use crate::terminal;
+use crate::terminal::Style;
 
 const TUNED: &str = "sqlite.page_size=65536";
 const PLAIN: &str = "sqlite.page_size not set";
@@ -35,14 +39,14 @@ fn every_output_keeps_runs_of_another_method_apart_and_says_in_what_they_differ(
     assert_eq!(merged.groups.len(), 2);
     assert!(merged.groups.iter().all(|group| group.trials.len() == 6));
     let outputs = [
-        ("terminal", super::terminal::overview(&merged, style)),
-        ("table", super::terminal::full(&merged, style)),
-        ("page", text(|merged, out| super::html::write(merged, None, out))),
-        ("csv", text(super::csv::write)),
-        ("csv-long", text(|merged, out| super::csv_long::write(merged.runs, out))),
-        ("json", text(super::json::write)),
-        ("bencher", text(super::continuous::bencher)),
-        ("smaller-is-better", text(super::continuous::smaller_is_better)),
+        ("terminal", terminal::overview(&merged, style)),
+        ("table", terminal::full(&merged, style)),
+        ("page", text(|merged, out| page::write(merged, None, out))),
+        ("csv", text(files::csv::write)),
+        ("csv-long", text(|merged, out| files::csv_long::write(merged.runs, out))),
+        ("json", text(files::json::write)),
+        ("bencher", text(files::continuous::bencher)),
+        ("smaller-is-better", text(files::continuous::smaller_is_better)),
     ];
     for (name, output) in outputs {
         assert!(output.contains(TUNED) && output.contains(PLAIN), "{name}: {output}");
@@ -51,11 +55,11 @@ fn every_output_keeps_runs_of_another_method_apart_and_says_in_what_they_differ(
 
 #[test]
 fn no_output_averages_runs_of_another_method() {
-    let csv = text(super::csv::write);
+    let csv = text(files::csv::write);
     let inserts: Vec<&str> = csv.lines().filter(|line| line.contains(",SQLite3,insert,")).collect();
     assert_eq!(inserts.len(), 2, "{csv}");
     assert!(inserts.iter().all(|line| line.split(',').count() == 11), "{inserts:?}");
-    let bencher: serde_json::Value = serde_json::from_str(&text(super::continuous::bencher)).unwrap();
+    let bencher: serde_json::Value = serde_json::from_str(&text(files::continuous::bencher)).unwrap();
     let latency = |method: &str| {
         let mut found = bencher.as_object().unwrap().iter();
         let is_it =
@@ -67,7 +71,7 @@ fn no_output_averages_runs_of_another_method() {
     let runs = unlike();
     let merged = Merged::new(&runs, &[]);
     let mut names = BTreeSet::new();
-    let counted = super::hgrm::write(
+    let counted = files::hgrm::write(
         &merged,
         |why| why,
         |name, text| {
@@ -79,7 +83,7 @@ fn no_output_averages_runs_of_another_method() {
     // Four operations of two stores by two methods.
     assert_eq!((counted, names.len()), (Ok(16), 16));
     assert!(names.iter().any(|name| name.contains("sqlite.page_size=65536")), "{names:?}");
-    let best: Vec<String> = super::matrix::matrices(&merged)
+    let best: Vec<String> = crate::data::matrix::matrices(&merged)
         .iter()
         .map(|matrix| matrix.rows[0].contests[0].contenders[0].store.clone())
         .collect();
@@ -96,7 +100,7 @@ fn runs_of_one_method_are_put_together_as_before() {
     assert_eq!((merged.groups.len(), merged.groups[0].key.method.as_str()), (1, ""));
     let csv = {
         let mut out = Vec::new();
-        super::csv::write(&merged, &mut out).unwrap();
+        files::csv::write(&merged, &mut out).unwrap();
         String::from_utf8(out).unwrap()
     };
     assert!(csv.contains("box,SQLite3,insert,"), "{csv}");

@@ -1,6 +1,6 @@
 //! A store of one's own beside those of storebench: every write is appended to one file, and a map in memory, rebuilt
 //! when the file is opened, holds the values.
-//! `cargo run --release -p storebench-core --example own_store -- run crud --store append-log,flat-folder --quick`
+//! `cargo run --release -p storebench --no-default-features --example own_store -- run crud --store append-log,flat-folder --quick`
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions as FileOptions};
@@ -16,7 +16,7 @@ use storebench_core::stores::{FLAT_FOLDER, MEMORY, NESTED_FOLDER, NULL};
 use xxhash_rust::xxh3::xxh3_64;
 
 fn main() -> ExitCode {
-    storebench_core::cli::main(&[APPEND_LOG, FLAT_FOLDER, NESTED_FOLDER, NULL, MEMORY])
+    storebench::cli::main(&[APPEND_LOG, FLAT_FOLDER, NESTED_FOLDER, NULL, MEMORY])
 }
 
 /// The entry in the table of stores: what it is, what it can do, what it promises.

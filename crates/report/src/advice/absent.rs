@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use storebench_core::store::{Guarantee, Kind, StoreDef};
+use storebench_core::units::grouped;
+
 use super::judge::Out;
 use super::question::Question;
 use super::tiers;
-use crate::report::matrix::{Position, position};
-use crate::report::merge::{Group, Merged};
-use crate::store::{Guarantee, Kind, StoreDef};
-use crate::units::grouped;
+use crate::data::matrix::{Position, position};
+use crate::data::merge::{Group, Merged};
 
 /// Why a store is missing whose trial was planned and not made.
 pub const NO_TURN: &str = "its turn had not come when the run ended";

@@ -2,7 +2,7 @@
 
 use super::figures::Here;
 use super::turn::{Look, Stands};
-use crate::report::matrix::Position;
+use crate::data::matrix::Position;
 use crate::stats::{Ratio, compare};
 
 /// What is to be taken with other records, and why.

@@ -1,15 +1,15 @@
 //! What a question weighs of a trial: the time of an operation of its mix, the room on disk, the memory.
 
 use indexmap::IndexMap;
+use storebench_core::result::Measured;
+use storebench_core::workload::driver::Operation;
 
 use super::question::{Goal, Mix, Question};
-use crate::report::clock;
-use crate::report::column::MEAN_LATENCY;
-use crate::report::memory::Basis;
-use crate::report::merge::{BlockKey, Entry, Merged, measured};
-use crate::result::Measured;
+use crate::column::MEAN_LATENCY;
+use crate::data::clock;
+use crate::data::memory::Basis;
+use crate::data::merge::{BlockKey, Entry, Merged, measured};
 use crate::stats::{Series, Terms};
-use crate::workload::driver::Operation;
 
 /// Memory below which stores are alike, in bytes: an application has more than that anyway, and a ratio to nothing does not
 /// exist.

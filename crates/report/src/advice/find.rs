@@ -3,15 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use storebench_core::cell::{Axis, Cell};
+use storebench_core::store::StoreDef;
+use storebench_core::units::{CountRange, SizeRange, grouped};
+
 use super::judge::{Out, reasons};
 use super::question::Question;
 use super::{Here, tiers};
-use crate::cell::{Axis, Cell};
-use crate::report::grid::one_line;
-use crate::report::matrix::{Position, position};
-use crate::report::merge::{Group, GroupKey, Merged};
-use crate::store::StoreDef;
-use crate::units::{CountRange, SizeRange, grouped};
+use crate::data::matrix::{Position, position};
+use crate::data::merge::{Group, GroupKey, Merged};
+use crate::terminal::grid::one_line;
 
 /// How many times more or fewer records than asked for may have been measured.
 const NEAR: f64 = 4.0;

@@ -1,11 +1,12 @@
 //! An answer as a section of the page.
 
+use storebench_core::units::three_digits;
+
 use super::Advice;
 use super::judge::{Candidate, reasons};
 use super::sentences::{changes, costs, measured, name, notes, settings, sure, times_worse, trade};
-use crate::report::column::Unit;
-use crate::report::html::markup::{element, escape, list};
-use crate::units::three_digits;
+use crate::column::Unit;
+use crate::page::markup::{element, escape, list};
 
 /// The section's content.
 pub fn section(advice: &Advice, snippet: Option<&str>) -> String {

@@ -3,20 +3,20 @@
 use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
+use storebench_core::result::{Outcome, SPACE};
+use storebench_core::store::{Guarantee, Setting, StoreDef};
+use storebench_core::units::rough_bytes;
+use storebench_core::workload::driver::Operation;
 
 use super::absent::{NOT_CHOSEN, absent, unable};
 use super::figures::{Figures, Here, fits, most_memory, terms, weighed, within};
 use super::question::{Goal, Question};
-use crate::report::column::MEAN_LATENCY;
-use crate::report::looks;
-use crate::report::matrix::{Position, Sorted, position, ranked, ranked_stores, series};
-use crate::report::memory::Basis;
-use crate::report::merge::{BlockKey, Entry, Group, Merged, measured};
-use crate::result::{Outcome, SPACE};
+use crate::column::MEAN_LATENCY;
+use crate::data::looks;
+use crate::data::matrix::{Position, Sorted, position, ranked, ranked_stores, series};
+use crate::data::memory::Basis;
+use crate::data::merge::{BlockKey, Entry, Group, Merged, measured};
 use crate::stats::{Better, Ratio, Rule, Series, Summary, Terms, compare_at, decide_on, order};
-use crate::store::{Guarantee, Setting, StoreDef};
-use crate::units::rough_bytes;
-use crate::workload::driver::Operation;
 
 /// A store that was measured for a question.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,11 +3,11 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::cell::Data;
-use crate::shown::quoted;
-use crate::store::Guarantee;
-use crate::units::{SizeRange, grouped, rough_bytes, three_digits};
-use crate::workload::driver::Operation;
+use storebench_core::cell::Data;
+use storebench_core::shown::quoted;
+use storebench_core::store::Guarantee;
+use storebench_core::units::{SizeRange, grouped, rough_bytes, three_digits};
+use storebench_core::workload::driver::Operation;
 
 /// The question that advice answers.
 #[derive(Debug, Clone, PartialEq)]
@@ -146,7 +146,7 @@ impl FromStr for Mix {
 }
 
 /// What the best store is best at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Goal {
     /// The mean time of an operation.
     Speed,
@@ -162,6 +162,26 @@ impl Goal {
     /// Every goal.
     pub const ALL: [Goal; 4] = [Goal::Speed, Goal::Space, Goal::Memory, Goal::Balance];
 
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Goal::Speed => "speed",
+            Goal::Space => "space",
+            Goal::Memory => "memory",
+            Goal::Balance => "balance",
+        }
+    }
+
+    /// What it looks at, for the help.
+    pub fn what(self) -> &'static str {
+        match self {
+            Goal::Speed => "The mean time of an operation",
+            Goal::Space => "Bytes on disk",
+            Goal::Memory => "Peak memory",
+            Goal::Balance => "The three alike: the geometric mean of their ratios",
+        }
+    }
+
     /// In a sentence.
     pub fn meaning(self) -> &'static str {
         match self {
@@ -170,6 +190,15 @@ impl Goal {
             Goal::Memory => "the one with the least memory is wanted",
             Goal::Balance => "a balance of speed, space and memory is wanted",
         }
+    }
+}
+
+impl FromStr for Goal {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let named = Goal::ALL.into_iter().find(|goal| goal.name() == text);
+        named.ok_or_else(|| format!("{} is no goal: say speed, space, memory or balance", quoted(text)))
     }
 }
 

@@ -1,5 +1,8 @@
 //! The sentences of an answer, for terminal and page alike.
 
+use storebench_core::store::{Setting, SettingSource};
+use storebench_core::units::{grouped, rough_bytes, three_digits};
+
 use super::Advice;
 use super::absent::NO_TURN;
 use super::elsewhere::{Elsewhere, Why};
@@ -7,11 +10,9 @@ use super::figures::LITTLE_MEMORY;
 use super::judge::Candidate;
 use super::question::Goal;
 use super::turn::Turn;
-use crate::report::column::Unit;
-use crate::report::spread;
+use crate::column::Unit;
+use crate::data::spread;
 use crate::stats::{CONFIDENCE, Estimate, MIN_BLOCKS, Ratio, Rule};
-use crate::store::{Setting, SettingSource};
-use crate::units::{grouped, rough_bytes, three_digits};
 
 /// Other sizes or counts that are named one by one, at most.
 const NAMED: usize = 4;

@@ -1,7 +1,8 @@
 //! How to open a store as it was open: a store's own lines of code, with the settings that were read back put in.
 
-use crate::report::grid::one_line;
-use crate::store::Setting;
+use storebench_core::store::Setting;
+
+use crate::terminal::grid::one_line;
 
 /// Fills a template. `{{name}}` stands for a setting's value, `{{version}}` for that of the store; a line that names a setting
 /// which was not read back, or was left as shipped, is left out. A line may begin with conditions, each with a space behind it,

@@ -1,12 +1,13 @@
 //! An answer for the terminal.
 
+use storebench_core::units::three_digits;
+
 use super::Advice;
 use super::judge::{Candidate, reasons};
 use super::sentences::{changes, costs, measured, name, notes, settings, sure, times_worse, trade};
-use crate::report::column::Unit;
-use crate::report::grid::{Grid, Item, Style, one_line, wrap};
-use crate::report::names::{HEADING, store_style};
-use crate::units::three_digits;
+use crate::column::Unit;
+use crate::data::names::{HEADING, store_style};
+use crate::terminal::grid::{Grid, Item, Style, one_line, wrap};
 
 /// Runners-up that get a sentence.
 const DISCUSSED: usize = 3;

@@ -1,21 +1,22 @@
+use storebench_core::result::{LeftOut, Run, StoreInfo};
+use storebench_core::store::{Guarantee, Kind, Offer};
+use storebench_core::stores::NULL;
+use storebench_core::units::{CountRange, SizeRange};
+
 use super::absent::{NO_TURN, NOT_CHOSEN};
 use super::elsewhere::Why;
 use super::judge::reasons;
 use super::question::{Goal, Question};
 use super::turn::Turn;
 use super::*;
-use crate::report::samples::{Sample, blocks, run};
-use crate::result::{LeftOut, Run, StoreInfo};
-use crate::store::{Guarantee, Kind, Offer};
-use crate::stores::NULL;
-use crate::units::{CountRange, SizeRange};
+use crate::data::samples::{Sample, blocks, run};
 
 pub(super) fn question() -> Question {
     Question {
         records: 100,
         size: SizeRange { from: 1, to: 1024 },
-        data: crate::cell::Data::Incompressible,
-        guarantee: crate::store::Guarantee::Process,
+        data: storebench_core::cell::Data::Incompressible,
+        guarantee: storebench_core::store::Guarantee::Process,
         threads: 1,
         mix: "get=80,update=15,insert=5".parse().unwrap(),
         goal: Goal::Speed,
@@ -293,9 +294,11 @@ fn what_runs_do_not_cover_is_said() {
         advice(&question, &runs).unwrap_err().to_string()
     };
     assert!(uncovered(|q| q.threads = 4).contains("with 4 thread"));
-    assert!(uncovered(|q| q.guarantee = crate::store::Guarantee::Power).contains("guarantee power"));
+    assert!(
+        uncovered(|q| q.guarantee = storebench_core::store::Guarantee::Power).contains("guarantee power")
+    );
     assert!(uncovered(|q| q.records = 100_000).contains("100 records of 1B..1KiB"));
-    assert!(uncovered(|q| q.data = crate::cell::Data::Compressible).contains("none of that kind"));
+    assert!(uncovered(|q| q.data = storebench_core::cell::Data::Compressible).contains("none of that kind"));
     assert!(uncovered(|q| q.max_memory_bytes = Some(1)).contains("no store answers"));
     let elsewhere = [run("box", &[Sample::new("lmdb"), Sample::new("lmdb").place("ssd")])];
     assert!(advice(&question(), &elsewhere).unwrap_err().to_string().contains("place ssd"));
@@ -344,7 +347,7 @@ fn nothing_of_an_answer_moves_the_cursor() {
     let evil = "x\u{1b}[2J\u{9b}1m\r\ny";
     let mut runs = [run(evil, &[Sample::new(evil).ns(1.0), Sample::new("z"), Sample::new("y").failed(evil)])];
     runs[0].header.places[0].path = evil.into();
-    let settings = |value: &str| vec![crate::store::Setting::given(evil, value)];
+    let settings = |value: &str| vec![storebench_core::store::Setting::given(evil, value)];
     runs[0].trials.iter_mut().filter_map(|trial| trial.measured.as_mut()).for_each(|measured| {
         measured.store_version = evil.into();
         measured.settings = settings(evil);
@@ -369,7 +372,7 @@ fn nothing_of_an_answer_is_markup() {
 }
 
 /// A run in which lmdb maps 40 MiB of files, and a folder has as much in the page cache.
-fn mapped(tell: impl Fn(&mut crate::result::Memory, bool)) -> Run {
+fn mapped(tell: impl Fn(&mut storebench_core::result::Memory, bool)) -> Run {
     let block = vec![Sample::new("lmdb").ns(1000.0), Sample::new("flat-folder").ns(2000.0)];
     let mut run = blocks("box", &[block.clone(), block.clone(), block]);
     for trial in &mut run.trials {
@@ -383,10 +386,10 @@ fn mapped(tell: impl Fn(&mut crate::result::Memory, bool)) -> Run {
 
 #[test]
 fn mapped_file_pages_decide_nothing_where_better_is_known() {
-    let without = |memory: &mut crate::result::Memory, lmdb: bool| {
+    let without = |memory: &mut storebench_core::result::Memory, lmdb: bool| {
         memory.peak_without_mapped_files_bytes = Some(if lmdb { 2 << 20 } else { 3 << 20 })
     };
-    let cached = |memory: &mut crate::result::Memory, lmdb: bool| {
+    let cached = |memory: &mut storebench_core::result::Memory, lmdb: bool| {
         without(memory, lmdb);
         memory.peak_with_page_cache_bytes = Some(if lmdb { 43 << 20 } else { 60 << 20 });
     };
@@ -405,13 +408,13 @@ fn mapped_file_pages_decide_nothing_where_better_is_known() {
         assert_eq!(limited.trials().keys().copied().collect::<Vec<_>>(), ["lmdb"], "{words}");
         assert!(limited.verdict.out[0].why.ends_with(words), "{:?}", limited.verdict.out);
         let merged = Merged::new(&runs, &[]);
-        let matrix = crate::report::matrix::matrices(&merged).remove(0);
+        let matrix = crate::data::matrix::matrices(&merged).remove(0);
         let row = matrix.rows.iter().find(|row| row.figure.name == "memory").unwrap();
         assert_eq!(row.contests[0].contenders[0].store, "lmdb", "{words}");
         assert_eq!(row.figure.column, found.memory.column().id);
         let style = Style { width: 200, colour: false };
-        assert!(crate::report::terminal::overview(&merged, style).contains(found.memory.note()));
-        assert!(crate::report::terminal::full(&merged, style).contains(found.memory.column().title));
+        assert!(crate::terminal::overview(&merged, style).contains(found.memory.note()));
+        assert!(crate::terminal::full(&merged, style).contains(found.memory.column().title));
     }
     // Older results tell neither; then the answer says what it had.
     let old = advice(&by_memory, &[mapped(|_, _| {})]).unwrap();
@@ -477,7 +480,7 @@ fn a_trial_at_the_stronger_tier_that_failed_says_why_the_store_is_missing() {
 #[test]
 fn runs_that_differ_in_method_have_no_answer_together() {
     let planned = |plan: &str| Run {
-        header: crate::result::RunHeader { plan: plan.into(), ..three_blocks().header },
+        header: storebench_core::result::RunHeader { plan: plan.into(), ..three_blocks().header },
         ..three_blocks()
     };
     let plain = "operations = 1000\n";

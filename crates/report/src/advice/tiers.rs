@@ -2,9 +2,10 @@
 //! one answers it at the next stronger one that it offers. Never the other way round, and nowhere but in answers: matrices
 //! of winners hold one tier each.
 
+use storebench_core::store::{Guarantee, StoreDef};
+
 use super::question::Question;
-use crate::report::merge::{Group, GroupKey};
-use crate::store::{Guarantee, StoreDef};
+use crate::data::merge::{Group, GroupKey};
 
 /// The tier at which a store answers a question that asks for `asked`; `None` where all that it offers is weaker.
 pub fn answering(def: &StoreDef, asked: Guarantee) -> Option<Guarantee> {
@@ -20,8 +21,11 @@ pub fn joined<'a>(groups: &[&Group<'a>], question: &Question, table: &[StoreDef]
         def.map_or(Some(asked), |def| answering(def, asked)) == Some(tier)
     };
     let first = groups.first()?;
-    let key =
-        GroupKey { tier: Some(asked), asked: crate::cell::GuaranteeChoice::Tier(asked), ..first.key.clone() };
+    let key = GroupKey {
+        tier: Some(asked),
+        asked: storebench_core::cell::GuaranteeChoice::Tier(asked),
+        ..first.key.clone()
+    };
     let mut all = Group { key, trials: Vec::new(), left_out: Vec::new() };
     // The stronger first, as why such a cell was left out says more than that the weaker tier is not offered.
     let mut groups = groups.to_vec();

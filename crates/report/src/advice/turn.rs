@@ -1,15 +1,16 @@
 //! What would change an answer: another goal, another share of gets, other records.
 
+use storebench_core::units::{CountRange, SizeRange};
+use storebench_core::workload::driver::Operation;
+
 use super::elsewhere::{Elsewhere, outward};
 use super::figures::{Here, fits, terms, weighed, within};
 use super::judge::why_out;
 use super::question::{Goal, Mix, Question};
-use crate::report::looks;
-use crate::report::matrix::{Position, Sorted, position, ranked_stores};
-use crate::report::merge::{BlockKey, Group, Merged};
+use crate::data::looks;
+use crate::data::matrix::{Position, Sorted, position, ranked_stores};
+use crate::data::merge::{BlockKey, Group, Merged};
 use crate::stats::{Better, Ratio, Series, Terms, decide_on, order};
-use crate::units::{CountRange, SizeRange};
-use crate::workload::driver::Operation;
 
 /// A change of the question that changes the answer.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,9 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
+use storebench_core::units::as_text;
+
 use crate::column::Unit;
 use crate::stats::{Interval, THRESHOLD};
-use crate::units::as_text;
 
 use super::Outcome;
 

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use storebench_core::cell::Axis;
+
 use super::contest::{lacking_at, mean, shown, times, together};
 use super::expect::{Expect, Greatest, MoreWins, Ratio};
 use super::figure::Figure;
@@ -9,7 +11,6 @@ use super::pool::{Averaged, Pool, Position, Spot, average, coarsest};
 use super::region::canonical;
 use super::verdict::{Evidence, Outcome, Shown};
 use super::{Average, Claim};
-use crate::cell::Axis;
 use crate::column::Unit;
 use crate::stats::{Better, MIN_BLOCKS, Series, Terms, decide, decide_on};
 

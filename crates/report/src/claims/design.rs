@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 
 use serde::Serialize;
+use storebench_core::plan::ClaimsOver;
+use storebench_core::units::{CountRange, SizeRange};
 
 use super::pool::{Position, Spot};
 use super::region::{canonical, value_on};
 use super::verdict::Evidence;
 use super::{Average, Claim, Expect, Figure};
-use crate::units::{CountRange, SizeRange};
 
 /// The combinations of record size, records and data that a study covers in full, however little of it was run.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -51,6 +52,12 @@ impl Claim {
 }
 
 impl Design {
+    /// The combinations that a plan's claims are about where they don't narrow it.
+    pub fn of(over: &ClaimsOver) -> Design {
+        let position = |(record_size, records, data)| Position { data, record_size, records };
+        Design { positions: over.combinations().map(position).collect() }
+    }
+
     /// How much of what a claim is about stands behind its checks; `None` where the design has nothing of it.
     pub(super) fn coverage(&self, claim: &Claim, evidence: &[Evidence]) -> Option<Coverage> {
         let here = self.spots(claim);
@@ -114,8 +121,9 @@ fn spot(claim: &Claim, position: Position) -> Spot {
 
 #[cfg(test)]
 mod tests {
+    use storebench_core::cell::Data;
+
     use super::*;
-    use crate::cell::Data;
 
     fn position(size: &str, records: &str) -> Position {
         Position {

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use storebench_core::cell::Axis;
+
 use super::change::{Change, Place, Side};
 use super::contest::{Contest, in_order, lacking_at};
 use super::design::Design;
@@ -10,7 +12,6 @@ use super::pool::{Pool, Position, Scope, Spot, average, coarsest};
 use super::region::{canonical, value_on};
 use super::verdict::{Evidence, Finding, Tally, Verdict};
 use super::{Average, Claim, Expect, Figure};
-use crate::cell::Axis;
 use crate::stats::Series;
 
 /// Checks a claim. `pools` gives the figures that belong together, one figure at a time and in the same order for each;

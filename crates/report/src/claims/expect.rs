@@ -1,11 +1,11 @@
 //! What a claim expects of its figures.
 
 use serde::{Deserialize, Serialize};
+use storebench_core::cell::Axis;
 
 use super::bounds::Bounds;
 use super::figure::Figure;
 use super::region::canonical;
-use crate::cell::Axis;
 
 /// What must hold, in each place or of the mean.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

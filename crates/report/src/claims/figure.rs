@@ -3,9 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
+use storebench_core::error::meant;
+use storebench_core::units::as_text;
+
 use crate::column::{COLUMNS, Column, MEAN_LATENCY, PEAK_MEMORY, SPACE_EFFICIENCY};
-use crate::error::meant;
-use crate::units::as_text;
 
 /// The short names that the matrix has for figures of trials.
 const SHORT: [(&str, &Column); 2] = [("space", &SPACE_EFFICIENCY), ("memory", &PEAK_MEMORY)];

@@ -5,11 +5,11 @@ use std::fmt;
 
 use indexmap::IndexMap;
 use serde::Serialize;
+use storebench_core::cell::{Axis, Data, GuaranteeChoice};
+use storebench_core::store::Guarantee;
+use storebench_core::units::{CountRange, SizeRange, grouped};
 
-use crate::cell::{Axis, Data, GuaranteeChoice};
 use crate::stats::{Resolution, Series};
-use crate::store::Guarantee;
-use crate::units::{CountRange, SizeRange, grouped};
 
 /// Where stores meet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     fn position(records: u64) -> Position {
-        let cell = crate::cell::Cell::default();
+        let cell = storebench_core::cell::Cell::default();
         Position { data: cell.data, record_size: cell.record_size, records: CountRange::starting_at(records) }
     }
 

@@ -1,10 +1,10 @@
 //! The part of the axes that a claim speaks of.
 
 use serde::{Deserialize, Serialize};
+use storebench_core::cell::{Axis, Background, Cache, Data, GuaranteeChoice, Rate, Tuning};
+use storebench_core::units::{CountRange, SizeRange};
 
 use super::pool::{Position, Scope};
-use crate::cell::{Axis, Background, Cache, Data, GuaranteeChoice, Rate, Tuning};
-use crate::units::{CountRange, SizeRange};
 
 /// Values on each axis, as in a plan's axes; an axis that has none is not narrowed. Ranges take in what lies within them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

@@ -2,11 +2,12 @@
 
 mod coverage;
 
+use storebench_core::cell::{Axis, Data, GuaranteeChoice};
+use storebench_core::store::Guarantee;
+use storebench_core::units::{CountRange, SizeRange};
+
 use super::*;
-use crate::cell::{Axis, Data, GuaranteeChoice};
 use crate::stats::{Resolution, Series};
-use crate::store::Guarantee;
-use crate::units::{CountRange, SizeRange};
 
 /// A claim about inserts that reads like one of a plan.
 fn claim(rest: &str) -> Claim {

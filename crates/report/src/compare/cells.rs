@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
+use storebench_core::cell::Cell;
+use storebench_core::result::{Measured, Outcome, Run, TrialResult};
+use storebench_core::store::Guarantee;
 
-use crate::cell::Cell;
-use crate::report::column::Column;
-use crate::result::{Measured, Outcome, Run, TrialResult};
+use crate::column::Column;
 use crate::stats::{self, unpaired::MIN_OBSERVATIONS};
-use crate::store::Guarantee;
 
 /// Runs that stand together on one side.
 #[derive(Debug, Clone, Copy)]

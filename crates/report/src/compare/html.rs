@@ -2,8 +2,8 @@
 
 use super::words::{self, Axes};
 use super::{Comparison, FigureChange, Verdict};
-use crate::report::html::STYLE;
-use crate::report::html::markup::{element, escape, fill, list};
+use crate::page::STYLE;
+use crate::page::markup::{element, escape, fill, list};
 
 const PAGE: &str = include_str!("page.html");
 

@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 
 use serde::Serialize;
+use storebench_core::result::FORMAT_VERSION;
 
 use super::{Comparison, Side};
-use crate::result::FORMAT_VERSION;
 use crate::stats::unpaired::LEVEL;
 
 #[derive(Serialize)]
@@ -31,7 +31,7 @@ struct RunName<'a> {
 }
 
 fn names<'a>(side: &Side<'a>) -> Vec<RunName<'a>> {
-    let name = |(name, run): (&'a String, &'a crate::result::Run)| RunName {
+    let name = |(name, run): (&'a String, &'a storebench_core::result::Run)| RunName {
         name,
         hardware: &run.header.hardware,
         study: &run.header.study,

@@ -2,7 +2,7 @@
 
 use super::words::{self, Axes};
 use super::{Comparison, FigureChange};
-use crate::report::grid::one_line;
+use crate::terminal::grid::one_line;
 
 /// Rows without a significant change: comments on pull requests have a limit.
 const OTHERS: usize = 100;

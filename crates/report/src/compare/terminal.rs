@@ -2,8 +2,8 @@
 
 use super::words::{self, Axes};
 use super::{Comparison, FigureChange, Verdict};
-use crate::report::grid::{Grid, Item, Style, wrap};
-use crate::report::names::{FAILURE, HEADING, store_style};
+use crate::data::names::{FAILURE, HEADING, store_style};
+use crate::terminal::grid::{Grid, Item, Style, wrap};
 
 /// What is better.
 const GOOD: anstyle::Style =

@@ -1,13 +1,13 @@
+use storebench_core::cell::Data;
+use storebench_core::result::{LeftOut, Run, StoreInfo};
+use storebench_core::store::Setting;
+use storebench_core::units::{CountRange, SizeRange};
 use unicode_width::UnicodeWidthStr;
 
 use super::*;
-use crate::cell::Data;
-use crate::report::grid::Style;
-use crate::report::samples::{Sample, blocks, run};
-use crate::result::{LeftOut, Run, StoreInfo};
+use crate::data::samples::{Sample, blocks, run};
 use crate::stats::tests::normal;
-use crate::store::Setting;
-use crate::units::{CountRange, SizeRange};
+use crate::terminal::grid::Style;
 
 fn columns(names: &[&str]) -> Vec<&'static Column> {
     let find = |name: &&str| comparable().find(|column| column.id == *name).unwrap();

@@ -8,10 +8,10 @@ use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
 use serde::Serialize;
+use storebench_core::result::{PlaceInfo, Run};
+use storebench_core::units::rough_bytes;
 
-use crate::report::method::{self, Method};
-use crate::result::{PlaceInfo, Run};
-use crate::units::rough_bytes;
+use crate::data::method::{self, Method};
 
 /// Something in which a run is unlike the first of BASE.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -163,7 +163,7 @@ fn about_the_same(a: Option<u64>, b: Option<u64>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::samples::{Sample, run};
+    use crate::data::samples::{Sample, run};
 
     fn two(change: impl Fn(&mut Run)) -> Vec<Difference> {
         let base = run("box", &[Sample::new("lmdb")]);

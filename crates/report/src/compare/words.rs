@@ -2,15 +2,16 @@
 
 use std::collections::{BTreeSet, HashSet};
 
+use storebench_core::cell::{Axis, Cell};
+use storebench_core::store::Guarantee;
+use storebench_core::units::{grouped, three_digits};
+
 use super::{Broken, Comparison, FigureChange, Observations, Side, StoreChange, Verdict};
-use crate::cell::{Axis, Cell};
-use crate::report::grid::one_line;
-use crate::report::noise::{self, Drift};
-use crate::report::spread;
+use crate::data::noise::{self, Drift};
+use crate::data::spread;
 use crate::stats::median;
 use crate::stats::unpaired::{LEVEL, MIN_OBSERVATIONS};
-use crate::store::Guarantee;
-use crate::units::{grouped, three_digits};
+use crate::terminal::grid::one_line;
 
 /// How many things of a kind a text lists before it only counts them.
 pub const LISTED: usize = 10;

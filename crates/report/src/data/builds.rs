@@ -1,12 +1,12 @@
 //! Stores whose engine was compiled as its authors would not ship it: they have their figures, and no place in a ranking.
 
 use indexmap::IndexSet;
+use storebench_core::store::StoreBuild;
 
 use super::merge::{Entry, Merged};
-use crate::store::StoreBuild;
 
 /// One sentence or two for each such store of the runs.
-pub(super) fn not_ranked(merged: &Merged<'_>) -> Vec<String> {
+pub(crate) fn not_ranked(merged: &Merged<'_>) -> Vec<String> {
     let trials = merged.runs.iter().flat_map(|run| &run.trials);
     let found: IndexSet<(&str, &str, &str)> = trials
         .filter_map(|trial| {
@@ -26,13 +26,13 @@ pub(super) fn not_ranked(merged: &Merged<'_>) -> Vec<String> {
 }
 
 /// Whether a store's succeeded trials are all of such builds.
-pub(super) fn is_unranked(entries: &[Entry<'_>]) -> bool {
+pub(crate) fn is_unranked(entries: &[Entry<'_>]) -> bool {
     let mut succeeded = entries.iter().filter(|entry| entry.trial.ok().is_some()).peekable();
     succeeded.peek().is_some() && succeeded.all(|entry| entry.not_ranked().is_some())
 }
 
 /// How an engine was compiled, in words.
-pub(super) fn words(build: &StoreBuild) -> String {
+pub(crate) fn words(build: &StoreBuild) -> String {
     let assertions = match build.assertions {
         Some(true) => "with assertions",
         Some(false) => "without assertions",
@@ -46,9 +46,9 @@ pub(super) fn words(build: &StoreBuild) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::grid::Style;
-    use crate::report::samples::{Sample, run};
-    use crate::report::terminal;
+    use crate::data::samples::{Sample, run};
+    use crate::terminal;
+    use crate::terminal::grid::Style;
 
     #[test]
     fn a_store_that_is_not_ranked_is_shown_with_its_reason_and_its_figures() {

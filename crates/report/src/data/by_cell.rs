@@ -1,14 +1,14 @@
 //! The trials of a run by cell, for formats that know no matrix.
 
 use indexmap::{IndexMap, IndexSet};
+use storebench_core::cell::Cell;
+use storebench_core::result::Measured;
+use storebench_core::store::Guarantee;
 
-use super::column::Column;
 use super::matrix::series;
 use super::merge::{BlockKey, Entry, Group, Merged, measured};
-use crate::cell::Cell;
-use crate::result::Measured;
+use crate::column::Column;
 use crate::stats::Summary;
-use crate::store::Guarantee;
 
 /// A cell on one machine, at the guarantee that it gave, by one method.
 pub struct OfCell<'a> {

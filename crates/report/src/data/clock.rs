@@ -3,14 +3,15 @@
 
 use std::collections::BTreeMap;
 
-use super::column::{Clocked, Column, MEAN_LATENCY};
+use storebench_core::measure::clock::{HIDDEN_NS, HIDDEN_SHARE, TSC};
+use storebench_core::result::Environment;
+use storebench_core::units::rough_ns;
+use storebench_core::workload::driver::Operation;
+
 use super::matrix::Matrix;
 use super::merge::Merged;
-use crate::measure::clock::{HIDDEN_NS, HIDDEN_SHARE, TSC};
-use crate::result::Environment;
+use crate::column::{Clocked, Column, MEAN_LATENCY};
 use crate::stats::{Resolution, Scale};
-use crate::units::rough_ns;
-use crate::workload::driver::Operation;
 
 /// A latency is short where the clock's cost is more than one part in so many of it.
 const SHORT: f64 = 20.0;
@@ -20,7 +21,7 @@ const SHORT: f64 = 20.0;
 /// A latency lies between two readings, of which about a half each is in it. The processor may do both while the operation
 /// still begins or ends, or neither: one reading's cost more or less is what two stores may differ by for that alone. The
 /// counter besides does not wait for what a read fetches last.
-pub(super) fn resolution<'e>(
+pub(crate) fn resolution<'e>(
     environments: impl Iterator<Item = &'e Environment> + Clone,
     column: &Column,
     operation: &str,
@@ -42,7 +43,7 @@ pub(super) fn resolution<'e>(
 
 /// What the clocks of some runs can tell of the mean time of a mix of operations in which gets have such a share. What is hidden
 /// of a get counts by that share.
-pub(super) fn resolution_of_mix<'e>(
+pub(crate) fn resolution_of_mix<'e>(
     environments: impl Iterator<Item = &'e Environment> + Clone,
     gets: f64,
 ) -> Resolution {
@@ -51,7 +52,7 @@ pub(super) fn resolution_of_mix<'e>(
 }
 
 /// What the clock costs, for each machine that has latencies short enough for it to matter.
-pub(super) fn notes<'m>(merged: &Merged<'_>, matrices: impl IntoIterator<Item = &'m Matrix>) -> Vec<String> {
+pub(crate) fn notes<'m>(merged: &Merged<'_>, matrices: impl IntoIterator<Item = &'m Matrix>) -> Vec<String> {
     let mut shortest: BTreeMap<&str, f64> = BTreeMap::new();
     for matrix in matrices {
         let rows = matrix.rows.iter().filter(|row| row.figure.column == MEAN_LATENCY.id);
@@ -78,11 +79,12 @@ pub(super) fn notes<'m>(merged: &Merged<'_>, matrices: impl IntoIterator<Item = 
 
 #[cfg(test)]
 mod tests {
+    use storebench_core::result::Run;
+
     use super::*;
-    use crate::report::column::{COLUMNS, PEAK_MEMORY};
-    use crate::report::matrix::matrices;
-    use crate::report::samples::{Sample, blocks};
-    use crate::result::Run;
+    use crate::column::{COLUMNS, PEAK_MEMORY};
+    use crate::data::matrix::matrices;
+    use crate::data::samples::{Sample, blocks};
     use crate::stats::Rule;
 
     /// Three blocks of two stores whose gets take so long; the clock costs 10 ns.

@@ -1,18 +1,14 @@
 //! Published findings against the runs at hand: the verdicts on each claim, and their figures in a line.
 
-mod text;
-
 use serde::Serialize;
+use storebench_core::cell::{Axis, GuaranteeChoice};
+use storebench_core::units::three_digits;
 
 use super::matrix::{Sorted, ranked, series};
 use super::merge::{BlockKey, Group, GroupKey, GuaranteeLabel, Merged};
-use crate::cell::{Axis, GuaranteeChoice};
 use crate::claims::{Claim, Coverage, Evidence, Figure, Finding, Outcome, Pool, Position, Scope};
 use crate::claims::{StudyClaims, Tally, Verdict, evaluate};
 use crate::stats::Series;
-use crate::units::three_digits;
-
-pub use self::text::{counts_text, text};
 
 /// The claims of a study, each with what came of it.
 #[derive(Debug)]
@@ -57,7 +53,7 @@ pub fn check<'a>(merged: &'a Merged<'_>) -> Vec<Study<'a>> {
 
 /// Each figure of every group in which stores compete. What was published compares stores as shipped, whatever they promise:
 /// so do these where `default` was asked for, and only here. Tables of winners never mix tiers.
-pub(super) fn pools(merged: &Merged<'_>, figures: &[Figure]) -> Vec<Vec<Pool<BlockKey>>> {
+pub(crate) fn pools(merged: &Merged<'_>, figures: &[Figure]) -> Vec<Vec<Pool<BlockKey>>> {
     let mut all: Vec<Vec<Pool<BlockKey>>> = figures.iter().map(|_| Vec::new()).collect();
     for group in &merged.groups {
         let sorted = Sorted::new(merged, group);
@@ -164,7 +160,7 @@ fn is_one_guarantee(merged: &Merged<'_>) -> bool {
 }
 
 /// What stands below verdicts of stores as shipped, whose tiers differ; nothing where there are none.
-pub(super) fn mixed_tiers(scopes: &[&Scope]) -> Option<&'static str> {
+pub(crate) fn mixed_tiers(scopes: &[&Scope]) -> Option<&'static str> {
     let mixed = scopes.iter().any(|scope| scope.guarantee == Some((GuaranteeChoice::Default, None)));
     mixed.then_some(
         "At default the stores are compared as shipped, as was published, though some promise more than others: see the \
@@ -173,13 +169,13 @@ pub(super) fn mixed_tiers(scopes: &[&Scope]) -> Option<&'static str> {
 }
 
 /// The verdict on a claim where no group says anything of it: why.
-pub(super) fn unheard(claim: &Claim) -> String {
+pub(crate) fn unheard(claim: &Claim) -> String {
     let groups = claim.at.groups_in_words();
     if groups.is_empty() { "a trial".into() } else { groups }
 }
 
 /// The check that shows best why the verdict is what it is.
-pub(super) fn telling(finding: &Finding) -> Option<&Evidence> {
+pub(crate) fn telling(finding: &Finding) -> Option<&Evidence> {
     let wanted = match finding.looks {
         Verdict::Reproduced => Outcome::Agrees,
         Verdict::NotReproduced => Outcome::Disagrees,
@@ -190,7 +186,7 @@ pub(super) fn telling(finding: &Finding) -> Option<&Evidence> {
 }
 
 /// What a finding lacks: a few of the missing cells, and how many more.
-pub(super) fn lacks(finding: &Finding) -> String {
+pub(crate) fn lacks(finding: &Finding) -> String {
     let cells = finding
         .evidence
         .iter()
@@ -210,7 +206,7 @@ pub(super) fn lacks(finding: &Finding) -> String {
 }
 
 /// What is said of a claim of which too little was measured for a verdict.
-pub(super) fn leaning(looks: Verdict) -> &'static str {
+pub(crate) fn leaning(looks: Verdict) -> &'static str {
     match looks {
         Verdict::Reproduced => "looks right",
         Verdict::NotReproduced => "looks wrong",
@@ -220,19 +216,19 @@ pub(super) fn leaning(looks: Verdict) -> &'static str {
 }
 
 /// How much of what a claim is about was measured, where that is not all: `12 of 68 combinations measured`.
-pub(super) fn covered(claim: &Claim, coverage: Option<Coverage>) -> Option<String> {
+pub(crate) fn covered(claim: &Claim, coverage: Option<Coverage>) -> Option<String> {
     let Coverage { measured, whole } = coverage.filter(|coverage| !coverage.is_whole())?;
     let all = if claim.is_of_average() { ", an average takes all" } else { "" };
     Some(format!("{measured} of {whole} combinations measured{all}"))
 }
 
 /// How many checks agree: `3/4`.
-pub(super) fn score(tally: Tally) -> String {
+pub(crate) fn score(tally: Tally) -> String {
     format!("{}/{}", tally.agree, tally.total())
 }
 
 /// One check in a line: where, the figures, and the ratio.
-pub(super) fn evidence_line(evidence: &Evidence, with_figure: bool) -> String {
+pub(crate) fn evidence_line(evidence: &Evidence, with_figure: bool) -> String {
     let mut at = Vec::new();
     if with_figure {
         at.push(evidence.figure.clone());
@@ -260,11 +256,11 @@ pub(super) fn evidence_line(evidence: &Evidence, with_figure: bool) -> String {
 }
 
 /// How many claims got which verdict in one scope.
-pub(super) type Counts = [usize; Verdict::ALL.len()];
+pub(crate) type Counts = [usize; Verdict::ALL.len()];
 
 /// The verdicts counted, for each scope that any claim was checked in, and last of those that were checked in none. A claim
 /// that spans groups is counted under what they have in common.
-pub(super) fn counts(merged: &Merged<'_>, study: &Study<'_>) -> Vec<(String, Counts)> {
+pub(crate) fn counts(merged: &Merged<'_>, study: &Study<'_>) -> Vec<(String, Counts)> {
     let mut rows: Vec<(String, Counts)> = Vec::new();
     for finding in study.checked.iter().flat_map(|checked| &checked.findings) {
         let label = label(merged, &finding.scope);

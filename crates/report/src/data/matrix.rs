@@ -5,16 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
+use storebench_core::cell::{Axis, Cell, Data, GuaranteeChoice};
+use storebench_core::result::{Measured, Outcome, RunHeader, SPACE};
+use storebench_core::store::Guarantee;
+use storebench_core::units::{CountRange, SizeRange};
 
 use super::clock;
-use super::column::{Column, MEAN_LATENCY, SPACE_EFFICIENCY, Unit};
 use super::looks;
 use super::merge::{BlockKey, Entry, Group, Merged, measured};
-use crate::cell::{Axis, Cell, Data, GuaranteeChoice};
-use crate::result::{Measured, Outcome, RunHeader, SPACE};
+use crate::column::{Column, MEAN_LATENCY, SPACE_EFFICIENCY, Unit};
 use crate::stats::{Better, Ratio, Resolution, Rule, Series, Standing, Summary, Terms, decide_on};
-use crate::store::Guarantee;
-use crate::units::{CountRange, SizeRange};
 
 /// The operations of paper 000, in the order in which reports show them; any others follow.
 pub const OPERATIONS: [&str; 4] = ["insert", "update", "get", "remove"];
@@ -119,7 +119,7 @@ pub enum Why {
     Failed,
     /// It can't do this here.
     Unsupported,
-    /// It has figures, but its engine was compiled as its authors would not ship it ([`crate::store::StoreBuild`]).
+    /// It has figures, but its engine was compiled as its authors would not ship it ([`storebench_core::store::StoreBuild`]).
     NotRanked,
     /// The combination was left out.
     LeftOut,
@@ -172,13 +172,13 @@ pub fn matrices(merged: &Merged<'_>) -> Vec<Matrix> {
 }
 
 /// Where trials meet: everything but the store.
-pub(super) type Position = (Data, SizeRange, CountRange);
+pub(crate) type Position = (Data, SizeRange, CountRange);
 
 /// A group's trials by position and store.
-pub(super) type ByPosition<'a> = BTreeMap<Position, IndexMap<&'a str, Vec<Entry<'a>>>>;
+pub(crate) type ByPosition<'a> = BTreeMap<Position, IndexMap<&'a str, Vec<Entry<'a>>>>;
 
 /// Where a cell's trials meet those of other stores.
-pub(super) fn position(cell: &Cell) -> Position {
+pub(crate) fn position(cell: &Cell) -> Position {
     (cell.data, cell.record_size, cell.records)
 }
 
@@ -199,7 +199,7 @@ fn by_position<'a>(group: &Group<'a>) -> ByPosition<'a> {
 }
 
 /// The operations that a group measured, those of the paper first.
-pub(super) fn operations(group: &Group<'_>) -> Vec<String> {
+pub(crate) fn operations(group: &Group<'_>) -> Vec<String> {
     let measured = group.trials.iter().filter_map(|entry| entry.trial.ok());
     let names: IndexSet<&str> =
         measured.flat_map(|m| &m.operations).map(|operation| operation.operation.as_str()).collect();
@@ -209,18 +209,18 @@ pub(super) fn operations(group: &Group<'_>) -> Vec<String> {
 }
 
 /// A group's trials, sorted so that stores can be compared.
-pub(super) struct Sorted<'g, 'a> {
+pub(crate) struct Sorted<'g, 'a> {
     /// Trials by position and store, the harness's own included.
-    pub(super) entries: ByPosition<'a>,
+    pub(crate) entries: ByPosition<'a>,
     left_out: BTreeSet<(Position, &'g str)>,
     /// Those of the runs given.
     headers: Vec<&'g RunHeader>,
     /// Those that compete.
-    pub(super) stores: IndexSet<&'g str>,
+    pub(crate) stores: IndexSet<&'g str>,
 }
 
 impl<'g, 'a> Sorted<'g, 'a> {
-    pub(super) fn new(merged: &'g Merged<'_>, group: &'g Group<'a>) -> Sorted<'g, 'a> {
+    pub(crate) fn new(merged: &'g Merged<'_>, group: &'g Group<'a>) -> Sorted<'g, 'a> {
         Sorted {
             headers: merged.runs.iter().map(|run| &run.header).collect(),
             entries: by_position(group),
@@ -230,7 +230,7 @@ impl<'g, 'a> Sorted<'g, 'a> {
     }
 
     /// Ranks the stores at a position by a figure.
-    pub(super) fn contest(&self, position: Position, name: &str, column: &Column) -> Contest {
+    pub(crate) fn contest(&self, position: Position, name: &str, column: &Column) -> Contest {
         let none = IndexMap::new();
         let here = self.entries.get(&position).unwrap_or(&none);
         let entries = |store: &str| here.get(store).map_or(&[] as &[Entry<'_>], Vec::as_slice);
@@ -276,12 +276,12 @@ impl<'g, 'a> Sorted<'g, 'a> {
 }
 
 /// The entries whose figures take their place in a ranking.
-pub(super) fn ranked<'a>(entries: &[Entry<'a>]) -> Vec<Entry<'a>> {
+pub(crate) fn ranked<'a>(entries: &[Entry<'a>]) -> Vec<Entry<'a>> {
     entries.iter().filter(|entry| entry.not_ranked().is_none()).copied().collect()
 }
 
 /// The stores at a position, each with the entries that take their place in a ranking; those without any are left out.
-pub(super) fn ranked_stores<'a>(
+pub(crate) fn ranked_stores<'a>(
     here: &IndexMap<&'a str, Vec<Entry<'a>>>,
 ) -> IndexMap<&'a str, Vec<Entry<'a>>> {
     let all = here.iter().map(|(store, entries)| (*store, ranked(entries)));
@@ -289,7 +289,7 @@ pub(super) fn ranked_stores<'a>(
 }
 
 /// A figure of one store by block.
-pub(super) fn series(entries: &[Entry<'_>], name: &str, column: &Column) -> Series<BlockKey> {
+pub(crate) fn series(entries: &[Entry<'_>], name: &str, column: &Column) -> Series<BlockKey> {
     let trials = measured(entries).into_iter();
     let value = |m: &Measured| column.of(m, m.operation(name));
     trials.filter_map(|(block, m)| value(m).map(|value| (block, value))).collect()
@@ -302,7 +302,7 @@ fn competing<'g>(merged: &Merged<'_>, group: &'g Group<'_>) -> impl Iterator<Ite
     cells.filter(|cell| !merged.is_harness(&cell.store))
 }
 
-pub(super) fn matrix(merged: &Merged<'_>, group: &Group<'_>) -> Option<Matrix> {
+pub(crate) fn matrix(merged: &Merged<'_>, group: &Group<'_>) -> Option<Matrix> {
     let sorted = Sorted::new(merged, group);
     let cells = || competing(merged, group);
     if sorted.stores.is_empty() {
@@ -382,9 +382,10 @@ fn why(entries: &[Entry<'_>], name: &str, left_out: bool) -> Why {
 
 #[cfg(test)]
 mod tests {
+    use storebench_core::result::Run;
+
     use super::*;
-    use crate::report::samples::{Sample, run};
-    use crate::result::Run;
+    use crate::data::samples::{Sample, run};
 
     fn only(runs: &[Run]) -> Matrix {
         let merged = Merged::new(runs, &["null"]);
@@ -466,7 +467,8 @@ mod tests {
         let mut runs = [run("box", &[Sample::new("lmdb"), Sample::new("redb")])];
         let measured = runs[0].trials[1].measured.as_mut().unwrap();
         measured.disk.allocated_bytes = 4096;
-        measured.doubts = vec![crate::result::Doubt { figure: SPACE.into(), reason: "too little".into() }];
+        measured.doubts =
+            vec![storebench_core::result::Doubt { figure: SPACE.into(), reason: "too little".into() }];
         let matrix = only(&runs);
         for row in &matrix.rows {
             let contest = &row.contests[0];
@@ -478,7 +480,7 @@ mod tests {
             }
         }
         let merged = Merged::new(&runs, &[]);
-        let text = super::super::summary::doubt_lines(&merged).join("\n");
+        let text = crate::data::summary::doubt_lines(&merged).join("\n");
         assert!(
             text.contains("space of redb/1B..1KiB/100..500/incompressible/process: too little"),
             "{text}"
@@ -496,7 +498,7 @@ mod tests {
                 Sample::new("lmdb").records(other),
             ],
         )];
-        runs[0].header.left_out.push(crate::result::LeftOut {
+        runs[0].header.left_out.push(storebench_core::result::LeftOut {
             cell: Sample::new("redb").records(other).cell(),
             reason: "too large".into(),
         });

@@ -3,8 +3,9 @@
 //! Resident memory alone would charge a store that maps its files for pages that the kernel can drop at any time, and others not
 //! for the page cache that serves them just so.
 
+use storebench_core::result::Memory;
+
 use crate::column::{Column, PEAK_MEMORY, PEAK_WITH_PAGE_CACHE, PEAK_WITHOUT_MAPPED_FILES};
-use crate::result::Memory;
 
 /// What memory is compared by: the same for all that are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,13 +4,14 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 
-use crate::cell::{Axis, Cell, GuaranteeChoice};
+use storebench_core::cell::{Axis, Cell, GuaranteeChoice};
+use storebench_core::result::{Measured, Run, TrialResult};
+use storebench_core::store::Guarantee;
+
 use crate::claims::StudyClaims;
+use crate::data::memory::Basis;
+use crate::data::method::Methods;
 use crate::published::Table;
-use crate::report::memory::Basis;
-use crate::report::method::Methods;
-use crate::result::{Measured, Run, TrialResult};
-use crate::store::Guarantee;
 
 /// What pairs figures: the same block of the same run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -272,7 +273,7 @@ pub fn measured<'a>(entries: &[Entry<'a>]) -> Vec<(BlockKey, &'a Measured)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::samples::{Sample, run};
+    use crate::data::samples::{Sample, run};
 
     fn titles(runs: &[Run]) -> Vec<String> {
         let merged = Merged::new(runs, &[]);
@@ -299,7 +300,7 @@ mod tests {
             Sample::new("leveldb").guarantee("default").tier(Guarantee::Process),
             Sample::new("leveldb")
                 .guarantee("default")
-                .data(crate::cell::Data::Compressible)
+                .data(storebench_core::cell::Data::Compressible)
                 .failed("broken"),
             Sample::new("lmdb").guarantee("default").failed("broken"),
         ];
@@ -329,7 +330,7 @@ mod tests {
 
     #[test]
     fn what_is_off_its_default_is_named_though_it_does_not_differ() {
-        let disturbed = Sample::new("sqlite").background(crate::cell::Background::Video);
+        let disturbed = Sample::new("sqlite").background(storebench_core::cell::Background::Video);
         assert_eq!(titles(&[run("box", &[disturbed])]), ["process, background video"]);
     }
 

@@ -3,10 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use storebench_core::cell::{Cell, Tuning};
+use storebench_core::result::Run;
 use toml::{Table, Value};
-
-use crate::cell::{Cell, Tuning};
-use crate::result::Run;
 
 /// Keys of a plan that are no part of the method: names, what chooses cells or ends a run, and what readers find in it.
 const NO_PART: [&str; 17] = [
@@ -113,7 +112,7 @@ pub fn differing<'m>(methods: &[&'m Method]) -> Vec<&'m str> {
 /// were done.
 pub fn unlike(run: &Run, study: &str) -> Vec<String> {
     let Some(method) = Method::of(run) else { return vec!["by a plan that can't be read".to_owned()] };
-    let standard = crate::plan::find(study).and_then(|plan| plan.to_toml()).ok();
+    let standard = storebench_core::plan::find(study).and_then(|plan| plan.to_toml()).ok();
     let standard = standard.and_then(|plan| Method::read(&plan, method.stores.clone()));
     let differing = differing(&standard.iter().chain([&method]).collect::<Vec<_>>());
     let counts = |key: &&str| !["operations", "order", EQUAL_CACHE].contains(key) && !is_drawn(key);
@@ -172,7 +171,7 @@ impl Methods {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::samples::{Sample, run};
+    use crate::data::samples::{Sample, run};
 
     fn planned(store: &str, plan: &str) -> Run {
         let mut run = run("box", &[Sample::new(store)]);

@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
+use storebench_core::cell::Cell;
+use storebench_core::result::{Run, TrialResult};
 
-use crate::cell::Cell;
-use crate::result::{Run, TrialResult};
 use crate::stats::{Estimate, geometric_mean};
 
 /// A trial that is far off the others of its cell.
@@ -125,9 +125,10 @@ pub fn drift(run: &Run) -> Option<Drift> {
 
 #[cfg(test)]
 mod tests {
+    use storebench_core::units::CountRange;
+
     use super::*;
-    use crate::report::samples::{Sample, blocks};
-    use crate::units::CountRange;
+    use crate::data::samples::{Sample, blocks};
 
     /// Blocks of some cells whose latency is `ns` times the block's factor, with a little noise of its own.
     fn run(factors: &[f64]) -> Run {

@@ -1,21 +1,21 @@
 //! How many trials a run was to have, by its plan and what it left out.
 
-use crate::plan::Plan;
-use crate::result::Run;
+use storebench_core::plan::Plan;
+use storebench_core::result::Run;
 
 /// A run that has fewer trials than its plan asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Unfinished {
+pub(crate) struct Unfinished {
     /// Trials that it has, of those that are planned.
-    pub(super) done: u64,
+    pub(crate) done: u64,
     /// Trials that are planned.
-    pub(super) planned: u64,
+    pub(crate) planned: u64,
     /// Whether a precision is asked for, so that there may have to be more.
-    pub(super) at_least: bool,
+    pub(crate) at_least: bool,
 }
 
 /// What a run still lacks; `None` where it has all, or where its plan can't be read, so that nobody knows.
-pub(super) fn unfinished(run: &Run) -> Option<Unfinished> {
+pub(crate) fn unfinished(run: &Run) -> Option<Unfinished> {
     let plan = Plan::parse(&run.header.plan, "of the run").ok()?;
     let cells = combinations(&plan, run.header.places.len()).checked_sub(run.header.left_out.len() as u64)?;
     let planned = cells.saturating_mul(plan.trials.into());
@@ -45,14 +45,15 @@ fn combinations(plan: &Plan, places: usize) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use storebench_core::result::LeftOut;
+    use storebench_core::schedule::{self, Room};
+
     use super::*;
-    use crate::report::samples::{Sample, blocks};
-    use crate::result::LeftOut;
-    use crate::schedule::{self, Room};
+    use crate::data::samples::{Sample, blocks};
 
     /// A run of so many trials of a plan of two stores, two trials each.
     fn run(trials: usize, change: impl Fn(&mut Plan)) -> Run {
-        let mut plan = crate::plan::find("crud").unwrap();
+        let mut plan = storebench_core::plan::find("crud").unwrap();
         plan.axes.store = vec!["lmdb".into(), "redb".into()];
         plan.axes.record_size.truncate(1);
         plan.axes.records.truncate(1);
@@ -76,7 +77,7 @@ mod tests {
         let cell = Sample::new("redb").cell();
         left_out.header.left_out.push(LeftOut { cell, reason: "too large".into() });
         assert_eq!(unfinished(&left_out), None);
-        let precise = run(3, |plan| plan.precision = Some(crate::units::Percent(5.0)));
+        let precise = run(3, |plan| plan.precision = Some(storebench_core::units::Percent(5.0)));
         assert_eq!(unfinished(&precise), Some(Unfinished { at_least: true, ..some }));
         let mut unreadable = run(3, |_| {});
         unreadable.header.plan = "of another version".into();
@@ -85,7 +86,7 @@ mod tests {
 
     #[test]
     fn combinations_are_those_of_the_schedule() {
-        let plan = crate::plan::find("crud").unwrap();
+        let plan = storebench_core::plan::find("crud").unwrap();
         let rooms = [Room::unbounded("here"), Room::unbounded("ssd")];
         let (cells, left_out) = schedule::cells(&plan, &[], &rooms, &|_| None).unwrap();
         assert_eq!(combinations(&plan, 2), (cells.len() + left_out.len()) as u64);

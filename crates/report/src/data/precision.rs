@@ -1,10 +1,11 @@
 //! Whether a run knows its winners well enough. It is looked at after planned numbers of blocks alone ([`looks`]), each time by
 //! intervals that allow for all of these looks: a run that ends as soon as it happens to look clear would be wrong too often.
 
+use storebench_core::result::{Run, TrialResult};
+
 use super::looks;
 use super::matrix::{Contest, matrices};
 use super::merge::Merged;
-use crate::result::{Run, TrialResult};
 use crate::stats::{MIN_BLOCKS, Rule};
 
 /// Whether blocks are to end: no look is planned after those that are there, or one is due and the precision is reached.
@@ -49,7 +50,7 @@ fn is_decided(contest: &Contest, share: f64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::samples::{Sample, blocks};
+    use crate::data::samples::{Sample, blocks};
 
     #[test]
     fn more_and_steadier_blocks_reach_a_precision() {

@@ -1,18 +1,15 @@
 //! Published tables of winners beside the matrices of the runs at hand: place by place, and the share of places that agree.
 
-mod text;
-
 use serde::Serialize;
+use storebench_core::cell::{Axis, Data};
+use storebench_core::units::{CountRange, SizeRange};
 
 use super::findings::{label, pools};
 use super::merge::{BlockKey, Merged};
-use crate::cell::{Axis, Data};
 use crate::claims::{Contest, Evidence, Figure, Outcome, Pool, Position, Scope, Winner};
+use crate::column::Unit;
 use crate::published::{Cell, Row, Table};
 use crate::stats::Series;
-use crate::units::{CountRange, SizeRange};
-
-pub use self::text::{in_words, text};
 
 /// A published table beside one group of a run.
 #[derive(Debug)]
@@ -72,6 +69,34 @@ impl Agreement {
         (self.compared() > 0 && 2 * self.compared() >= self.total())
             .then(|| (self.same + self.close) as f64 / self.compared() as f64)
     }
+}
+
+/// The share that agrees, and what can't be compared.
+pub fn in_words(agreement: Agreement) -> String {
+    let Agreement { same, close, other, lacking, absent } = agreement;
+    let compared = agreement.compared();
+    let agree = same + close;
+    let how = format!("{same} with the same winner, {close} too close to call with it; {other} have another");
+    let mut words = match agreement.share() {
+        Some(share) => {
+            format!("{agree} of {compared} combinations agree ({}): {how}.", Unit::Share.show(share))
+        }
+        None if compared > 0 => format!(
+            "So far, {agree} of {compared} combinations agree (too few of the table's {} for a share): {how}.",
+            agreement.total()
+        ),
+        None => "No combination can be compared.".into(),
+    };
+    let not = [(absent, "that this run does not have"), (lacking, "in which a store lacks a figure")];
+    let not: Vec<String> = not
+        .iter()
+        .filter(|(number, _)| *number > 0)
+        .map(|(number, what)| format!("{number} {what}"))
+        .collect();
+    if !not.is_empty() {
+        words.push_str(&format!(" Not compared: {}.", not.join(", ")));
+    }
+    words
 }
 
 impl Beside<'_> {

@@ -4,11 +4,10 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
-
-use crate::cell::{Background, Cell, DEFAULT_PLACE, Data, GuaranteeChoice};
-use crate::result::*;
-use crate::store::{Guarantee, Setting, StoreBuild};
-use crate::units::{CountRange, SizeRange};
+use storebench_core::cell::{Background, Cell, DEFAULT_PLACE, Data, GuaranteeChoice};
+use storebench_core::result::*;
+use storebench_core::store::{Guarantee, Setting, StoreBuild};
+use storebench_core::units::{CountRange, SizeRange};
 
 /// One trial to be made up.
 #[derive(Clone)]

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
+use storebench_core::result::{Device, Measured};
+use storebench_core::units::{grouped, rough_bytes};
 
 use super::merge::Merged;
-use crate::result::{Device, Measured};
-use crate::units::{grouped, rough_bytes};
 
 /// The notes for the runs at hand, each a sentence or two.
-pub(super) fn notes(merged: &Merged<'_>) -> Vec<String> {
+pub(crate) fn notes(merged: &Merged<'_>) -> Vec<String> {
     let trials: Vec<(&str, &Measured)> = merged
         .runs
         .iter()
@@ -76,9 +76,10 @@ fn unknown(trials: &[(&str, &Measured)]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use storebench_core::result::{Run, Unknown};
+
     use super::*;
-    use crate::report::samples::{Sample, run};
-    use crate::result::{Run, Unknown};
+    use crate::data::samples::{Sample, run};
 
     fn noted(run: Run) -> Vec<String> {
         notes(&Merged::new(&[run], &[]))

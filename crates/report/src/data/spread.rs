@@ -28,20 +28,22 @@ pub const LEGEND: &str = "(a..b) is the range of two: that is too few for an int
 
 #[cfg(test)]
 mod tests {
+    use storebench_core::cell::{Background, Data};
+    use storebench_core::result::Run;
+    use storebench_core::store::Guarantee;
+    use storebench_core::units::{SizeRange, rough_ns, three_digits};
+
     use super::*;
-    use crate::cell::{Background, Data};
-    use crate::report::advice::Advice;
-    use crate::report::advice::question::{Goal, Question};
-    use crate::report::column::Column;
-    use crate::report::compare::{self, Comparison, Side};
-    use crate::report::grid::Style;
-    use crate::report::merge::Merged;
-    use crate::report::samples::{Sample, blocks};
-    use crate::report::{json, terminal};
-    use crate::result::Run;
+    use crate::advice::Advice;
+    use crate::advice::question::{Goal, Question};
+    use crate::column::Column;
+    use crate::compare::{self, Comparison, Side};
+    use crate::data::merge::Merged;
+    use crate::data::samples::{Sample, blocks};
+    use crate::files::json;
     use crate::stats::{Summary, geometric_mean};
-    use crate::store::Guarantee;
-    use crate::units::{SizeRange, rough_ns, three_digits};
+    use crate::terminal;
+    use crate::terminal::grid::Style;
 
     #[test]
     fn two_are_a_range_and_three_an_interval() {

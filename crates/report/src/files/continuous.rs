@@ -5,10 +5,10 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::by_cell::{OfCell, cells};
-use super::column::{COLUMNS, Column, MEAN_LATENCY};
-use super::compare::FIGURES;
-use super::merge::Merged;
+use crate::column::{COLUMNS, Column, MEAN_LATENCY};
+use crate::compare::FIGURES;
+use crate::data::by_cell::{OfCell, cells};
+use crate::data::merge::Merged;
 use crate::stats::{Better, Estimate};
 
 /// Bencher takes names of benchmarks up to this many characters.
@@ -148,11 +148,11 @@ pub fn smaller_is_better(merged: &Merged<'_>, out: &mut dyn Write) -> io::Result
 #[cfg(test)]
 mod tests {
     use serde_json::Value;
+    use storebench_core::result::{Run, TrialResult};
+    use storebench_core::store::Guarantee;
 
     use super::*;
-    use crate::report::samples::{Sample, blocks, run};
-    use crate::result::{Run, TrialResult};
-    use crate::store::Guarantee;
+    use crate::data::samples::{Sample, blocks, run};
 
     type Form = fn(&Merged<'_>, &mut dyn Write) -> io::Result<()>;
 

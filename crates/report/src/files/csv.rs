@@ -8,13 +8,13 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use indexmap::IndexSet;
+use storebench_core::cell::Data;
+use storebench_core::result::Measured;
+use storebench_core::units::{SizeRange, exact_bytes};
 
-use super::matrix::OPERATIONS;
-use super::merge::{Group, Merged};
-use super::names::paper_name;
-use crate::cell::Data;
-use crate::result::Measured;
-use crate::units::{SizeRange, exact_bytes};
+use crate::data::matrix::OPERATIONS;
+use crate::data::merge::{Group, Merged};
+use crate::data::names::paper_name;
 
 const HEADER: [&str; 11] =
     ["hardware", "store", "op", "size", "records", "data type", "measurements", "sum", "min", "max", "avg"];
@@ -116,11 +116,12 @@ fn pools(measured: &Measured) -> [(&'static str, Option<Pool>); 6] {
 mod tests {
     use std::collections::HashMap;
 
+    use storebench_core::result::Run;
+    use storebench_core::store::Guarantee;
+    use storebench_core::units::CountRange;
+
     use super::*;
-    use crate::report::samples::{self, Sample, run};
-    use crate::result::Run;
-    use crate::store::Guarantee;
-    use crate::units::CountRange;
+    use crate::data::samples::{self, Sample, run};
 
     fn text(runs: &[Run]) -> String {
         let mut out = Vec::new();

@@ -3,11 +3,12 @@
 
 use std::io::{self, Write};
 
-use super::column::COLUMNS;
-use super::method::Methods;
-use crate::cell::{Axis, Cell};
-use crate::result::{Measured, OperationResult, Outcome, Run, TrialResult};
-use crate::store::Setting;
+use storebench_core::cell::{Axis, Cell};
+use storebench_core::result::{Measured, OperationResult, Outcome, Run, TrialResult};
+use storebench_core::store::Setting;
+
+use crate::column::COLUMNS;
+use crate::data::method::Methods;
 
 /// What a row says before the axes.
 const RUN: [&str; 5] = ["run", "study", "hardware", "storebench", "run_started"];
@@ -158,8 +159,8 @@ fn settings(settings: &[Setting]) -> String {
 }
 
 fn figures(measured: Option<&Measured>, operation: Option<&OperationResult>) -> Vec<String> {
-    let of_operation = |column: &super::column::Column| operation.and_then(|o| column.of_operation(o));
-    let of_trial = |column: &super::column::Column| measured.and_then(|m| column.of_trial(m));
+    let of_operation = |column: &crate::column::Column| operation.and_then(|o| column.of_operation(o));
+    let of_trial = |column: &crate::column::Column| measured.and_then(|m| column.of_trial(m));
     COLUMNS.iter().map(|column| optional(of_operation(column).or_else(|| of_trial(column)))).collect()
 }
 
@@ -191,7 +192,7 @@ mod tests {
     use std::collections::HashMap;
 
     use super::*;
-    use crate::report::samples::{self, Sample, run};
+    use crate::data::samples::{self, Sample, run};
 
     fn rows(runs: &[Run]) -> Vec<HashMap<String, String>> {
         let mut out = Vec::new();
@@ -201,7 +202,7 @@ mod tests {
 
     #[test]
     fn a_background_load_says_what_it_did() {
-        let disturbed = Sample::new("lmdb").background(crate::cell::Background::Video);
+        let disturbed = Sample::new("lmdb").background(storebench_core::cell::Background::Video);
         let rows = rows(&[run("box", &[Sample::new("lmdb"), disturbed])]);
         let of_row = |row: &HashMap<String, String>| {
             ["background", "background_at_work_share", "background_progress", "background_unit"]

@@ -6,11 +6,11 @@
 use std::collections::BTreeSet;
 
 use hdrhistogram::Histogram;
+use storebench_core::measure::latency::decode;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::by_cell::{OfCell, cells};
-use super::merge::Merged;
-use crate::measure::latency::decode;
+use crate::data::by_cell::{OfCell, cells};
+use crate::data::merge::Merged;
 
 /// Lines for each half of the distance to 100 %.
 const TICKS: u32 = 5;
@@ -107,7 +107,7 @@ fn text(histogram: &Histogram<u64>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::samples::{Sample, blocks, run};
+    use crate::data::samples::{Sample, blocks, run};
 
     #[test]
     fn a_known_distribution_is_written_as_the_library_writes_it() {
@@ -163,7 +163,7 @@ mod tests {
         assert_eq!(lines.last().map(|line| (line.1, line.2)), Some((1.0, 50_000)));
     }
 
-    fn files(runs: &[crate::result::Run]) -> Vec<(String, String)> {
+    fn files(runs: &[storebench_core::result::Run]) -> Vec<(String, String)> {
         let mut files = Vec::new();
         let count = write(
             &Merged::new(runs, &[]),

@@ -4,13 +4,13 @@
 use std::io::{self, Write};
 
 use serde::Serialize;
+use storebench_core::result::{FORMAT_VERSION, RunHeader, TrialResult};
 
-use super::findings::{self, StudyDocument};
-use super::matrix::{Matrix, matrices};
-use super::merge::Merged;
-use super::published::{self, BesideDocument};
-use super::slowdown::{Slowdowns, slowdowns};
-use crate::result::{FORMAT_VERSION, RunHeader, TrialResult};
+use crate::data::findings::{self, StudyDocument};
+use crate::data::matrix::{Matrix, matrices};
+use crate::data::merge::Merged;
+use crate::data::published::{self, BesideDocument};
+use crate::data::slowdown::{Slowdowns, slowdowns};
 
 #[derive(Serialize)]
 struct Document<'a> {
@@ -51,7 +51,7 @@ pub fn write(merged: &Merged<'_>, out: &mut dyn Write) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::samples;
+    use crate::data::samples;
 
     #[test]
     fn runs_come_back_and_matrices_carry_intervals() {

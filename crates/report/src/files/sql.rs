@@ -11,8 +11,9 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use super::merge::Merged;
-use crate::cell::{Axis, Cell};
+use storebench_core::cell::{Axis, Cell};
+
+use crate::data::merge::Merged;
 
 /// A value of a row.
 #[derive(Debug, Clone, PartialEq)]
@@ -141,7 +142,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::report::samples;
+    use crate::data::samples;
 
     /// Writes down what it is told.
     #[derive(Default)]

@@ -7,12 +7,12 @@ mod short;
 use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
+use storebench_core::units::grouped;
 
 use self::preferred::Verdict;
 use super::markup::{element, escape, in_address, list};
-use crate::report::matrix::{Figure, Matrix, Place, Row};
-use crate::report::merge::{GroupKey, GuaranteeLabel, Merged};
-use crate::units::grouped;
+use crate::data::matrix::{Figure, Matrix, Place, Row};
+use crate::data::merge::{GroupKey, GuaranteeLabel, Merged};
 
 /// Combinations that are too close to call and listed before the rest is only counted.
 const LISTED: usize = 6;
@@ -102,7 +102,7 @@ fn of_group(merged: &Merged<'_>, key: &GroupKey, matrix: &Matrix) -> String {
 
 /// What the tier means, for those who meet the word for the first time.
 fn meaning(key: &GroupKey) -> Option<&'static str> {
-    use crate::store::Guarantee;
+    use storebench_core::store::Guarantee;
     Some(match key.tier? {
         Guarantee::None => "An acknowledged write may be lost even when the process alone crashes.",
         Guarantee::Process => "An acknowledged write survives a killed process, but not a power cut.",

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexSet;
 use serde::Serialize;
+use storebench_core::cell::Data;
+use storebench_core::result::Outcome;
+use storebench_core::units::{CountRange, SizeRange};
 
-use crate::cell::Data;
-use crate::report::matrix::{Matrix, Sorted, Why, position};
-use crate::report::merge::{Entry, Group, Merged};
-use crate::result::Outcome;
-use crate::units::{CountRange, SizeRange};
+use crate::data::matrix::{Matrix, Sorted, Why, position};
+use crate::data::merge::{Entry, Group, Merged};
 
 /// The kinds of data, in the order of the page's numbers for them.
 pub const KINDS: [Data; 2] = [Data::Incompressible, Data::Compressible];
@@ -169,10 +169,11 @@ impl Cells {
 
 #[cfg(test)]
 mod tests {
+    use storebench_core::result::LeftOut;
+
     use super::*;
-    use crate::report::matrix::matrix;
-    use crate::report::samples::{Sample, run};
-    use crate::result::LeftOut;
+    use crate::data::matrix::matrix;
+    use crate::data::samples::{Sample, run};
 
     #[test]
     fn what_was_left_out_or_unsupported_has_its_reason() {

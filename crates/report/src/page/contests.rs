@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::numbers::rounded;
-use crate::report::matrix::Contender;
+use crate::data::matrix::Contender;
 use crate::stats::Rule;
 
 /// Standings by the cells' numbers; `null` where a store has no figure.

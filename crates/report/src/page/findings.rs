@@ -3,11 +3,11 @@
 use super::markup::{element, escape, list};
 use crate::claims::{Evidence, Finding, Outcome, Verdict};
 use crate::column::Unit;
-use crate::report::findings::{
+use crate::data::findings::{
     Checked, Counts, Study, check, counts, covered, evidence_line, label, lacks, leaning, mixed_tiers,
     telling, unheard,
 };
-use crate::report::merge::Merged;
+use crate::data::merge::Merged;
 
 /// Checks of one verdict that are listed before the rest is only counted; all are in the JSON.
 const LISTED: usize = 24;

@@ -5,9 +5,9 @@ use std::sync::LazyLock;
 use indexmap::{IndexMap, IndexSet};
 use rayon::prelude::*;
 use serde::Serialize;
+use storebench_core::measure::latency::{BUCKETS, longest_of, occurrences};
 
 use super::cells::Row;
-use crate::measure::latency::{BUCKETS, longest_of, occurrences};
 
 /// The quantiles of a curve. Those that an operation was not timed often enough for are left out.
 const QUANTILES: [f64; 13] =

@@ -1,11 +1,12 @@
 //! What background loads cost, over all cells that ran both with and without: the same slow-downs as in the terminal.
 
+use storebench_core::units::{grouped, rough_ns, three_digits};
+
 use super::markup::{element, escape};
-use crate::report::merge::Merged;
-use crate::report::slowdown::{Slowdown, slowdowns};
-use crate::report::spread;
+use crate::data::merge::Merged;
+use crate::data::slowdown::{Slowdown, slowdowns};
+use crate::data::spread;
 use crate::stats::Estimate;
-use crate::units::{grouped, rough_ns, three_digits};
 
 /// A table for each load; nothing where there was none.
 pub fn html(merged: &Merged<'_>) -> String {
@@ -46,9 +47,10 @@ fn times(ratio: Estimate) -> String {
 
 #[cfg(test)]
 mod tests {
+    use storebench_core::cell::Background;
+
     use super::*;
-    use crate::cell::Background;
-    use crate::report::samples::{Sample, blocks};
+    use crate::data::samples::{Sample, blocks};
 
     #[test]
     fn a_slow_down_has_its_interval() {

@@ -1,10 +1,11 @@
 //! The machine, the places, and how to do it again.
 
+use storebench_core::result::{PlaceInfo, Run};
+use storebench_core::units::{rough_bytes, three_digits};
+
 use super::markup::{element, escape, pairs};
-use crate::report::merge::Merged;
-use crate::report::summary::{rotation, to_the_second};
-use crate::result::{PlaceInfo, Run};
-use crate::units::{rough_bytes, three_digits};
+use crate::data::merge::Merged;
+use crate::data::summary::{rotation, to_the_second};
 
 /// What was run, where and when, in one line for each run.
 pub fn subtitle(merged: &Merged<'_>) -> String {

@@ -3,18 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
+use storebench_core::cell::{Background, Cache, Cell, Data, Rate, Tuning};
+use storebench_core::result::{Measured, TrialResult};
+use storebench_core::units::{grouped, rough_ns, three_digits};
 
 use super::markup::{escape, list};
-use crate::cell::{Background, Cache, Cell, Data, Rate, Tuning};
-use crate::report::builds;
-use crate::report::column::COLUMNS;
-use crate::report::matrix::{Matrix, position};
-use crate::report::merge::Merged;
-use crate::report::scope;
-use crate::report::summary::{self, Lists};
-use crate::result::{Measured, TrialResult};
+use crate::column::COLUMNS;
+use crate::data::builds;
+use crate::data::matrix::{Matrix, position};
+use crate::data::merge::Merged;
+use crate::data::scope;
+use crate::data::summary::{self, Lists};
 use crate::stats::{MIN_BLOCKS, THRESHOLD};
-use crate::units::{grouped, rough_ns, three_digits};
 
 /// Kinds that are listed before the rest is only counted.
 const LISTED: usize = 40;
@@ -297,9 +297,10 @@ fn unknown<'a>(merged: &'a Merged<'_>) -> Vec<Unknown<'a>> {
 
 #[cfg(test)]
 mod tests {
+    use storebench_core::result::Run;
+
     use super::*;
-    use crate::report::samples::{Sample, blocks, run};
-    use crate::result::Run;
+    use crate::data::samples::{Sample, blocks, run};
 
     fn page(run: Run) -> (String, String) {
         let runs = [run];
@@ -332,7 +333,8 @@ mod tests {
     #[test]
     fn what_some_trials_know_is_not_called_unmeasured() {
         let mut run = run("box", &[Sample::new("lmdb"), Sample::new("lmdb").place("ssd")]);
-        let unknown = |figure: &str| crate::result::Unknown { figure: figure.into(), reason: "none".into() };
+        let unknown =
+            |figure: &str| storebench_core::result::Unknown { figure: figure.into(), reason: "none".into() };
         for trial in &mut run.trials {
             let measured = trial.measured.as_mut().unwrap();
             measured.unknown.push(unknown("syncs"));

@@ -6,6 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use indexmap::{IndexMap, IndexSet};
 use rayon::prelude::*;
 use serde::Serialize;
+use storebench_core::result::{Measured, OperationResult, Run};
+use storebench_core::units::{CountRange, SizeRange};
 
 use super::cells::{Cells, Key, Row};
 use super::contests::Contests;
@@ -13,13 +15,11 @@ use super::latencies::Percentiles;
 use super::numbers::Figures;
 use super::prices::Prices;
 use super::timeline::Timelines;
-use crate::report::column::{COLUMNS, Column, Unit};
-use crate::report::matrix::{Matrix, operations};
-use crate::report::merge::{GuaranteeLabel, Merged};
-use crate::report::names;
-use crate::result::{Measured, OperationResult, Run};
+use crate::column::{COLUMNS, Column, Unit};
+use crate::data::matrix::{Matrix, operations};
+use crate::data::merge::{GuaranteeLabel, Merged};
+use crate::data::names;
 use crate::stats::{Better, MIN_BLOCKS};
-use crate::units::{CountRange, SizeRange};
 
 /// The version of this layout, for those who read the page's data.
 const LAYOUT: u32 = 1;
@@ -123,7 +123,7 @@ impl<'a> Model<'a> {
             measured: days(merged),
             group_axes,
             groups,
-            data: super::cells::KINDS.map(crate::cell::Data::name).into(),
+            data: super::cells::KINDS.map(storebench_core::cell::Data::name).into(),
             sizes: sizes.iter().map(|size| Range { text: size.to_string(), at: size.mean() }).collect(),
             records: counts.iter().map(|c| Range { text: c.to_string(), at: c.from as f64 }).collect(),
             columns: columns.iter().map(|column| info(column)).collect(),

@@ -6,13 +6,13 @@ use std::collections::BTreeMap;
 use indexmap::{IndexMap, IndexSet};
 use rayon::prelude::*;
 use serde::Serialize;
+use storebench_core::cell::{Axis, Background};
 
 use super::cells::{Key, Row};
 use super::numbers::rounded;
-use crate::cell::{Axis, Background};
-use crate::report::column::MEAN_LATENCY;
-use crate::report::matrix::series;
-use crate::report::merge::{GroupKey, Merged};
+use crate::column::MEAN_LATENCY;
+use crate::data::matrix::series;
+use crate::data::merge::{GroupKey, Merged};
 use crate::stats::{Ratio, compare};
 
 /// Pairs of cells, and how many times longer operations take in the first than in the second.
@@ -98,8 +98,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::report::matrix::matrix;
-    use crate::report::samples::{Sample, blocks};
+    use crate::data::matrix::matrix;
+    use crate::data::samples::{Sample, blocks};
 
     /// Mean latencies of the groups by block, and what the page knows of them.
     fn prices(of: impl Fn(f64) -> Vec<Sample>, weather: &[f64]) -> serde_json::Value {

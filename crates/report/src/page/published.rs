@@ -1,14 +1,15 @@
 //! Published tables in the page, beside what the run has in the same places.
 
+use storebench_core::cell::Data;
+use storebench_core::units::{CountRange, grouped};
+
 use super::markup::{element, escape, list};
-use crate::cell::Data;
 use crate::claims::Outcome;
 use crate::column::Unit;
+use crate::data::findings::label;
+use crate::data::merge::Merged;
+use crate::data::published::{Beside, Place, beside, in_words};
 use crate::published::Table;
-use crate::report::findings::label;
-use crate::report::merge::Merged;
-use crate::report::published::{Beside, Place, beside, in_words};
-use crate::units::{CountRange, grouped};
 
 /// The section's content; nothing where no table comes with the study.
 pub fn html(merged: &Merged<'_>) -> String {

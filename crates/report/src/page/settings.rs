@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use indexmap::{IndexMap, IndexSet};
+use storebench_core::result::{RunHeader, TrialResult};
+use storebench_core::store::{Setting, SettingSource};
 
 use super::markup::escape;
-use crate::report::builds;
-use crate::report::merge::Merged;
-use crate::result::{RunHeader, TrialResult};
-use crate::store::{Setting, SettingSource};
+use crate::data::builds;
+use crate::data::merge::Merged;
 
 /// One store's settings: by name, then by the guarantee given, the values and where each was seen.
 type Table<'a> = IndexMap<&'a str, BTreeMap<&'static str, IndexSet<&'a str>>>;

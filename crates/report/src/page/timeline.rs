@@ -3,9 +3,9 @@
 
 use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
+use storebench_core::result::Second;
 
 use super::cells::Row;
-use crate::result::Second;
 
 /// Points of all timelines together, about; each is some ten bytes of the page.
 const POINTS: usize = 100_000;

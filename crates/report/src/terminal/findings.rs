@@ -2,14 +2,14 @@
 
 use anstyle::{AnsiColor, Style as Paint};
 
-use super::{
-    Checked, Study, check, counts, covered, evidence_line, label, lacks, leaning, mixed_tiers, score,
+use crate::claims::{Finding, Verdict};
+use crate::data::findings::{
+    Checked, Counts, Study, check, counts, covered, evidence_line, label, lacks, leaning, mixed_tiers, score,
     telling, unheard,
 };
-use crate::claims::{Finding, Verdict};
-use crate::report::grid::{Grid, Item, Style, wrap};
-use crate::report::merge::Merged;
-use crate::report::names::HEADING;
+use crate::data::merge::Merged;
+use crate::data::names::HEADING;
+use crate::terminal::grid::{Grid, Item, Style, wrap};
 
 /// Below a claim.
 const INDENT: &str = "      ";
@@ -82,7 +82,7 @@ fn table(merged: &Merged<'_>, study: &Study<'_>, style: Style) -> String {
     let mut grid = Grid::new(1);
     let heads = Verdict::ALL.iter().map(|verdict| Item::new(verdict.name()).right());
     grid.head([Item::new(format!("of {}", study.checked.len()))].into_iter().chain(heads).collect());
-    let row = |(label, counts): (String, super::Counts)| {
+    let row = |(label, counts): (String, Counts)| {
         let numbers = counts.iter().map(|count| Item::new(count.to_string()).right());
         [Item::new(label)].into_iter().chain(numbers).collect()
     };

@@ -4,7 +4,7 @@
 use anstyle::Style as Paint;
 use unicode_width::UnicodeWidthStr;
 
-use super::names::HEADING;
+use crate::data::names::HEADING;
 
 /// How text is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

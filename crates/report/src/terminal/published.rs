@@ -1,17 +1,17 @@
 //! Published tables beside the run's matrices in the terminal.
 
 use anstyle::{AnsiColor, Style as Paint};
+use storebench_core::cell::Data;
+use storebench_core::units::{CountRange, SizeRange, grouped};
 
-use super::{Agreement, Beside, Place, beside};
-use crate::cell::Data;
 use crate::claims::{Outcome, Scope};
 use crate::column::Unit;
+use crate::data::findings::{label, mixed_tiers};
+use crate::data::merge::Merged;
+use crate::data::names::HEADING;
+use crate::data::published::{Beside, Place, beside, in_words};
 use crate::published::{Row, Table};
-use crate::report::findings::{label, mixed_tiers};
-use crate::report::grid::{Grid, Item, Style, wrap};
-use crate::report::merge::Merged;
-use crate::report::names::HEADING;
-use crate::units::{CountRange, SizeRange, grouped};
+use crate::terminal::grid::{Grid, Item, Style, wrap};
 
 /// How to read it.
 const LEGEND: &str = "Each cell names this run's best of the table's stores and its figure, below it the published one: = the \
@@ -65,34 +65,6 @@ fn of_table(merged: &Merged<'_>, table: &Table, here: &[&Beside<'_>], style: Sty
         out.push_str(&wrap(&ask(table), style.width, "  "));
     }
     out
-}
-
-/// The share that agrees, and what can't be compared.
-pub fn in_words(agreement: Agreement) -> String {
-    let Agreement { same, close, other, lacking, absent } = agreement;
-    let compared = agreement.compared();
-    let agree = same + close;
-    let how = format!("{same} with the same winner, {close} too close to call with it; {other} have another");
-    let mut words = match agreement.share() {
-        Some(share) => {
-            format!("{agree} of {compared} combinations agree ({}): {how}.", Unit::Share.show(share))
-        }
-        None if compared > 0 => format!(
-            "So far, {agree} of {compared} combinations agree (too few of the table's {} for a share): {how}.",
-            agreement.total()
-        ),
-        None => "No combination can be compared.".into(),
-    };
-    let not = [(absent, "that this run does not have"), (lacking, "in which a store lacks a figure")];
-    let not: Vec<String> = not
-        .iter()
-        .filter(|(number, _)| *number > 0)
-        .map(|(number, what)| format!("{number} {what}"))
-        .collect();
-    if !not.is_empty() {
-        words.push_str(&format!(" Not compared: {}.", not.join(", ")));
-    }
-    words
 }
 
 /// How to get places that can be compared.

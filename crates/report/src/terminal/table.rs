@@ -2,16 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use super::builds::is_unranked;
-use super::column::{COLUMNS, Column, PEAK_MEMORY, Unit};
+use storebench_core::units::grouped;
+
 use super::grid::{Grid, Item, Style, wrap};
-use super::matrix::{Contest, Matrix, Position, Sorted, operations, series};
-use super::merge::{Group, Merged};
-use super::names::{HEADING, store_style};
-use super::terminal::rule_text;
-use super::{clock, scope, spread};
+use crate::column::{COLUMNS, Column, PEAK_MEMORY, Unit};
+use crate::data::builds::is_unranked;
+use crate::data::matrix::{Contest, Matrix, Position, Sorted, operations, series};
+use crate::data::merge::{Group, Merged};
+use crate::data::names::{HEADING, store_style};
+use crate::data::rule::rule_text;
+use crate::data::{clock, scope, spread};
 use crate::stats::{Estimate, Interval, MeanKind, Rule, Summary};
-use crate::units::grouped;
 
 /// All figures of all groups. Each line is ended.
 pub(super) fn text(merged: &Merged<'_>, matrices: &[Matrix], style: Style) -> String {

@@ -2,18 +2,19 @@
 
 mod measuring;
 
+use storebench_core::cell::Data;
+use storebench_core::error::{Error, Exit, Result};
+use storebench_core::like::Likeness;
+use storebench_core::store::StoreDef;
+use storebench_core::units::{MOST_RECORDS, grouped};
+use storebench_report::advice::question::Question;
+use storebench_report::advice::{Advice, Uncovered, snippet};
+use storebench_report::data::merge::Merged;
+
 use self::measuring::Measuring;
 use super::args::AdviseArgs;
 use super::run::check_store;
 use super::{Extras, files, print, report, runs, tell};
-use crate::cell::Data;
-use crate::error::{Error, Exit, Result};
-use crate::like::Likeness;
-use crate::report::advice::question::Question;
-use crate::report::advice::{Advice, Uncovered, snippet};
-use crate::report::merge::Merged;
-use crate::store::StoreDef;
-use crate::units::{MOST_RECORDS, grouped};
 
 /// Answers a question.
 pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<Exit> {

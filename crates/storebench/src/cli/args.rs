@@ -8,12 +8,11 @@ use std::str::FromStr;
 
 use clap::{Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
-
-use crate::cell::{Background, Cache, DEFAULT_PLACE, Data, GuaranteeChoice, Rate, Tuning};
-use crate::error::Exit;
-use crate::plan::{Bytes, Changes, Compression, Percent, Period, Settings};
-use crate::units::{CountRange, SizeRange};
-use crate::workload::driver::{Operation, Visit};
+use storebench_core::cell::{Background, Cache, DEFAULT_PLACE, Data, GuaranteeChoice, Rate, Tuning};
+use storebench_core::error::Exit;
+use storebench_core::plan::{Bytes, Changes, Compression, Percent, Period, Settings};
+use storebench_core::units::{CountRange, SizeRange};
+use storebench_core::workload::driver::{Operation, Visit};
 
 pub use self::advise::AdviseArgs;
 pub use self::compare::CompareArgs;
@@ -190,7 +189,7 @@ pub struct HowArgs {
     #[arg(long, value_name = "N")]
     pub trials: Option<u32>,
     /// How many of each operation are timed
-    #[arg(long, value_name = "N", value_parser = crate::units::parse_count)]
+    #[arg(long, value_name = "N", value_parser = storebench_core::units::parse_count)]
     pub operations: Option<u64>,
     /// Which operations, in this order: insert, get, update, remove
     #[arg(long, value_delimiter = ',', value_name = "NAME,...")]
@@ -199,7 +198,7 @@ pub struct HowArgs {
     #[arg(long, value_name = "TIME", conflicts_with = "operations")]
     pub duration: Option<Period>,
     /// Operations of each kind that are done first and not measured
-    #[arg(long, value_name = "N", value_parser = crate::units::parse_count)]
+    #[arg(long, value_name = "N", value_parser = storebench_core::units::parse_count)]
     pub warm_up: Option<u64>,
     /// Add blocks of trials until every ratio that decides a winner is known this well
     #[arg(long, value_name = "SHARE")]

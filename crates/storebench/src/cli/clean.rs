@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use storebench_core::error::{Exit, Result};
+use storebench_core::measure::cgroup;
+use storebench_core::place::abandoned::{self, Found};
+
 use super::{print, runs, tell};
-use crate::error::{Exit, Result};
-use crate::measure::cgroup;
-use crate::place::abandoned::{self, Found};
 
 /// Where runs are put unless told otherwise.
 const RUNS: &str = "storebench-runs";

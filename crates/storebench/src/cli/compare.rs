@@ -2,15 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
+use storebench_core::error::{Error, Exit, Result, meant};
+use storebench_core::plan::Percent;
+use storebench_core::result::Run;
+use storebench_core::store::StoreDef;
+use storebench_report::column::Column;
+use storebench_report::compare::unlike::Difference;
+use storebench_report::compare::{Comparison, FIGURES, Side, comparable, html, json, markdown, terminal};
+
 use super::args::CompareArgs;
 use super::{complain, files, print, print_data, report, runs, tell};
-use crate::error::{Error, Exit, Result, meant};
-use crate::plan::Percent;
-use crate::report::column::Column;
-use crate::report::compare::unlike::Difference;
-use crate::report::compare::{Comparison, FIGURES, Side, comparable, html, json, markdown, terminal};
-use crate::result::Run;
-use crate::store::StoreDef;
 
 /// Figures without a significant change that are listed unless all are wanted.
 const OTHERS: usize = 10;

@@ -4,12 +4,13 @@ use std::fs;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
+use storebench_core::error::{Error, Exit, Result};
+use storebench_core::units::grouped;
+use storebench_report::data::merge::Merged;
+use storebench_report::files::{continuous, hgrm, sql};
+
 use super::args::ExportArgs;
 use super::{Extras, files, launch, print_data, runs, tell};
-use crate::error::{Error, Exit, Result};
-use crate::report::merge::Merged;
-use crate::report::{continuous, hgrm, sql};
-use crate::units::grouped;
 
 /// Writes what was asked for; whether anything was.
 pub fn export(merged: &Merged<'_>, extras: Extras, args: &ExportArgs) -> Result<bool> {

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-use crate::error::{Error, Exit, Result};
+use storebench_core::error::{Error, Exit, Result};
 
 /// What every page of storebench has in its head.
 const PAGE_MARK: &[u8] = b"<meta name=\"generator\" content=\"storebench ";

@@ -6,23 +6,24 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
+use storebench_core::background;
+use storebench_core::cell::{Cell, DEFAULT_PLACE};
+use storebench_core::error::{Error, Exit, Result};
+use storebench_core::folder::RunFolder;
+use storebench_core::measure::environment;
+use storebench_core::place::abandoned;
+use storebench_core::place::directory::WorkFolder;
+use storebench_core::plan::Plan;
+use storebench_core::result::{FORMAT_VERSION, LeftOut, Run, RunHeader, StoreInfo, TrialResult};
+use storebench_core::runner::parent::{self, Ended, Enough, Job};
+use storebench_core::runner::progress;
+use storebench_core::schedule::{self, Room};
+use storebench_core::store::StoreDef;
+use storebench_core::units::Percent;
+use storebench_report::data::{looks, precision};
+
 use super::args::PlaceArg;
 use super::{report, runs, tell};
-use crate::background;
-use crate::cell::{Cell, DEFAULT_PLACE};
-use crate::error::{Error, Exit, Result};
-use crate::folder::RunFolder;
-use crate::measure::environment;
-use crate::place::abandoned;
-use crate::place::directory::WorkFolder;
-use crate::plan::Plan;
-use crate::report::{looks, precision};
-use crate::result::{FORMAT_VERSION, LeftOut, Run, RunHeader, StoreInfo, TrialResult};
-use crate::runner::parent::{self, Ended, Enough, Job};
-use crate::runner::progress;
-use crate::schedule::{self, Room};
-use crate::store::StoreDef;
-use crate::units::Percent;
 
 /// A flag that Ctrl-C sets, and whatever else asks the program to end.
 pub fn listen() -> Result<Arc<AtomicBool>> {

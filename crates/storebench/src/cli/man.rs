@@ -7,13 +7,13 @@ use std::path::Path;
 use clap::builder::PossibleValuesParser;
 use clap::{Command, CommandFactory};
 use clap_complete::Shell;
+use storebench_core::cell::{Cache, Data, Tuning};
+use storebench_core::error::{Error, Exit, Result};
+use storebench_core::store::{Guarantee, StoreDef};
+use storebench_core::workload::driver::Operation;
 
 use super::args::Args;
 use super::{files, print};
-use crate::cell::{Cache, Data, Tuning};
-use crate::error::{Error, Exit, Result};
-use crate::store::{Guarantee, StoreDef};
-use crate::workload::driver::Operation;
 
 /// How far into a man page its title stands at most, in bytes.
 const HEAD: u64 = 256;

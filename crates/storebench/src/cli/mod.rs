@@ -22,15 +22,15 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches};
 
-use crate::error::{Error, Exit, Result};
-use crate::like::ReadSqlite;
-use crate::report::sql::OpenSqlite;
-use crate::runner::child;
-use crate::shown;
-use crate::store::StoreDef;
 use args::{Args, Command, Hidden};
+use storebench_core::error::{Error, Exit, Result};
+use storebench_core::like::ReadSqlite;
+use storebench_core::runner::child;
+use storebench_core::shown;
+use storebench_core::store::StoreDef;
+use storebench_report::files::sql::OpenSqlite;
 
-/// What a program can do beside measuring, by code that this crate does not hold.
+/// What a program can do beside measuring, where its build has the code for it ([`crate::EXTRAS`]).
 #[derive(Clone, Copy, Default)]
 pub struct Extras {
     /// What writes SQLite files; without it, `report --sqlite` says that this build can't.
@@ -44,7 +44,7 @@ pub fn main(stores: &[StoreDef]) -> ExitCode {
     main_with(stores, Extras::default())
 }
 
-/// The same with what this crate does not hold.
+/// The same with more than measuring.
 pub fn main_with(stores: &[StoreDef], extras: Extras) -> ExitCode {
     let matches = match Args::command().try_get_matches() {
         Ok(matches) => matches,
@@ -87,7 +87,7 @@ fn not_a_command(error: &clap::Error) -> ExitCode {
 
 fn dispatch(stores: &[StoreDef], extras: Extras, command: Command) -> Result<Exit> {
     if matches!(command, Command::Hidden(_)) {
-        crate::lifeline::take_name();
+        storebench_core::lifeline::take_name();
     }
     match command {
         Command::Run(args) => run::run(stores, &args),
@@ -104,12 +104,12 @@ fn dispatch(stores: &[StoreDef], extras: Extras, command: Command) -> Result<Exi
             Ok(Exit::Success)
         }
         Command::Hidden(Hidden::Background { load, folder, parent }) => {
-            crate::background::main(load, &folder, parent)
+            storebench_core::background::main(load, &folder, parent)
                 .map_err(|message| Error::new(Exit::Failure, message))?;
             Ok(Exit::Success)
         }
         Command::Hidden(Hidden::Write { arguments }) => {
-            crate::crash_writer::run(stores, &arguments)
+            storebench_core::crash_writer::run(stores, &arguments)
                 .map_err(|message| Error::new(Exit::Failure, message))?;
             Ok(Exit::Success)
         }

@@ -4,16 +4,17 @@ use std::io::IsTerminal;
 use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 
+use storebench_core::error::{Error, Exit, Result};
+use storebench_core::result::Run;
+use storebench_core::shown::quoted;
+use storebench_core::store::{Kind, StoreDef};
+use storebench_report::data::merge::Merged;
+use storebench_report::files::{csv, csv_long, json};
+use storebench_report::terminal::{self, Style, published};
+
 use super::args::ReportArgs;
 use super::findings::with_published;
 use super::{Extras, export, files, print, print_data, runs, tell};
-use crate::error::{Error, Exit, Result};
-use crate::report::merge::Merged;
-use crate::report::terminal::{self, Style};
-use crate::report::{csv, csv_long, html, json, published};
-use crate::result::Run;
-use crate::shown::quoted;
-use crate::store::{Kind, StoreDef};
 
 /// Shows runs.
 pub fn report(stores: &[StoreDef], extras: Extras, args: &ReportArgs) -> Result<Exit> {
@@ -91,7 +92,7 @@ pub fn run_page(stores: &[StoreDef], run: &Run, folder: &Path) -> Result<PathBuf
 /// Writes a page, an answer at its top if there is one.
 pub fn page(merged: &Merged<'_>, advice: Option<&str>, path: &Path) -> Result<()> {
     let mut bytes = Vec::new();
-    html::write(merged, advice, &mut bytes)
+    storebench_report::page::write(merged, advice, &mut bytes)
         .map_err(|error| Error::new(Exit::Failure, format!("writing the page: {error}")))?;
     files::page(path, &bytes)
 }

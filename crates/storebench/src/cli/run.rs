@@ -4,22 +4,24 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use storebench_core::cell::Cell;
+use storebench_core::error::{Error, Exit, Result, meant};
+use storebench_core::estimate;
+use storebench_core::folder::{Resumed, RunFolder};
+use storebench_core::place::directory::WorkFolder;
+use storebench_core::plan::{self, Plan, Source};
+use storebench_core::record::pool::Pool;
+use storebench_core::result::LeftOut;
+use storebench_core::runner::parent::Ended;
+use storebench_core::schedule::{self, Room};
+use storebench_core::shown::quoted;
+use storebench_core::store::StoreDef;
+use storebench_core::units::{grouped, rough_bytes, rough_duration};
+use storebench_report::claims;
+
 use super::args::RunArgs;
 use super::launch::{self, Launch, Places, go_on};
 use super::{print, report, runs, tell};
-use crate::cell::Cell;
-use crate::error::{Error, Exit, Result, meant};
-use crate::estimate;
-use crate::folder::{Resumed, RunFolder};
-use crate::place::directory::WorkFolder;
-use crate::plan::{self, Plan};
-use crate::record::pool::Pool;
-use crate::result::LeftOut;
-use crate::runner::parent::Ended;
-use crate::schedule::{self, Room};
-use crate::shown::quoted;
-use crate::store::StoreDef;
-use crate::units::{grouped, rough_bytes, rough_duration};
 
 /// Runs a study, or goes on with one.
 pub fn run(stores: &[StoreDef], args: &RunArgs) -> Result<Exit> {
@@ -52,8 +54,9 @@ fn start(stores: &[StoreDef], args: &RunArgs, interrupted: &AtomicBool) -> Resul
 /// The plan that the command line asks for.
 fn plan(stores: &[StoreDef], args: &RunArgs) -> Result<Plan> {
     let name = args.study.as_deref().unwrap_or_default();
-    let mut plan = plan::find(name)?;
-    check_claims(stores, &plan, name)?;
+    let source = plan::source(name)?;
+    let mut plan = source.plan()?;
+    check_claims(stores, &plan, &source)?;
     let preset = args.preset.as_deref().or(args.quick.then_some("quick"));
     if let Some(preset) = preset {
         plan.apply_preset(preset)?;
@@ -74,10 +77,10 @@ fn plan(stores: &[StoreDef], args: &RunArgs) -> Result<Plan> {
     Ok(plan)
 }
 
-/// The stores that its claims name must be known, or be among its own.
-pub fn check_claims(stores: &[StoreDef], plan: &Plan, origin: &str) -> Result<()> {
+/// A plan's claims must make sense, and the stores that they name must be known, or be among its own.
+fn check_claims(stores: &[StoreDef], plan: &Plan, Source { text, origin }: &Source) -> Result<()> {
     let known: Vec<&str> = stores.iter().map(|store| store.name).collect();
-    plan.check_claims(&known, origin)
+    claims::check(&claims::of_plan(text, origin)?, plan, &known, origin)
 }
 
 /// A store that nobody knows is an error; one that this build lacks is an error when it was asked for by name.
@@ -126,7 +129,9 @@ fn check_settings(stores: &[StoreDef], plan: &Plan) -> Result<()> {
 fn resume(stores: &[StoreDef], path: &Path, interrupted: &AtomicBool) -> Result<Exit> {
     let Resumed { folder, run, notes } = RunFolder::resume(path)?;
     runs::tell_notes(&notes);
-    let plan = Plan::parse(&run.header.plan, &path.join("run.json").display().to_string())?;
+    let origin = path.join("run.json").display().to_string();
+    let plan = Plan::parse(&run.header.plan, &origin)?;
+    claims::of_plan(&run.header.plan, &origin)?;
     if launch::store_infos(stores, &plan) != run.header.stores {
         let message =
             format!("{} was begun with other versions of the stores: start a new run", path.display());
@@ -151,7 +156,7 @@ fn resume(stores: &[StoreDef], path: &Path, interrupted: &AtomicBool) -> Result<
 /// Prints the table of winners and says what was written.
 fn finish(stores: &[StoreDef], path: &Path, ended: Ended) -> Result<Exit> {
     let shown = path.display();
-    let run = crate::folder::read(path)?;
+    let run = storebench_core::folder::read(path)?;
     if !ended.interrupted {
         print(&report::winners(stores, std::slice::from_ref(&run))?)?;
     }

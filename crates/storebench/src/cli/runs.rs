@@ -4,10 +4,11 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use storebench_core::error::{Error, Exit, Result};
+use storebench_core::folder;
+use storebench_core::result::Run;
+
 use super::tell;
-use crate::error::{Error, Exit, Result};
-use crate::folder;
-use crate::result::Run;
 
 /// The folder of a run: a path, `latest`, or a name in the runs' directory.
 pub fn find(name: &Path, runs: &Path) -> Result<PathBuf> {

@@ -1,8 +1,9 @@
 //! `storebench stores`: the table of stores.
 
+use storebench_core::error::{Exit, Result};
+use storebench_core::store::{Guarantee, StoreDef};
+
 use super::print;
-use crate::error::{Exit, Result};
-use crate::store::{Guarantee, StoreDef};
 
 /// Prints the table.
 pub fn list(stores: &[StoreDef]) -> Result<Exit> {
@@ -56,9 +57,10 @@ fn row(store: &StoreDef) -> [String; 8] {
 
 #[cfg(test)]
 mod tests {
+    use storebench_core::store::Kind;
+    use storebench_core::stores::{MEMORY, NULL};
+
     use super::*;
-    use crate::store::Kind;
-    use crate::stores::{MEMORY, NULL};
 
     #[test]
     fn every_store_has_a_line_and_what_is_not_built_says_why() {

@@ -1,8 +1,9 @@
 //! `storebench studies`: the plans that come with it.
 
+use storebench_core::error::{Exit, Result};
+use storebench_core::plan::{self, STUDIES};
+
 use super::print;
-use crate::error::{Exit, Result};
-use crate::plan::{self, STUDIES};
 
 /// Prints the list.
 pub fn list() -> Result<Exit> {

@@ -1,9 +1,8 @@
 //! Command lines that can't be understood: one line that says what is wrong and where help is.
 
 use clap::error::ErrorKind;
-
-use crate::error::{Error, Exit};
-use crate::shown::shortened;
+use storebench_core::error::{Error, Exit};
+use storebench_core::shown::shortened;
 
 /// What is wrong with a command line, in one line.
 pub fn explain(error: &clap::Error) -> Error {

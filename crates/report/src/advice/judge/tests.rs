@@ -3,9 +3,9 @@
 use super::super::sentences;
 use super::super::tests::{advice, question};
 use super::*;
-use crate::report::advice::turn::Turn;
-use crate::report::grid::Style;
-use crate::report::samples::{Sample, blocks, run};
+use crate::advice::turn::Turn;
+use crate::data::samples::{Sample, blocks, run};
+use crate::terminal::grid::Style;
 
 /// So many blocks of one store each, by the nanoseconds of an operation.
 fn timed(store: &str, ns: &[f64]) -> Vec<Vec<Sample>> {
@@ -71,7 +71,7 @@ fn blocks_that_one_store_lacks_do_not_make_it_the_best() {
     let runs = [blocks("box", &samples)];
     assert_eq!(advice(&question(), &runs).unwrap().verdict.ranking[0].store, "lmdb");
     let merged = Merged::new(&runs, &[]);
-    for row in crate::report::matrix::matrices(&merged).iter().flat_map(|matrix| &matrix.rows) {
+    for row in crate::data::matrix::matrices(&merged).iter().flat_map(|matrix| &matrix.rows) {
         assert_eq!(row.contests[0].contenders[0].store, "lmdb", "{}", row.figure.name);
     }
     // Nor those of another run, in which only one of them took part.
@@ -81,7 +81,7 @@ fn blocks_that_one_store_lacks_do_not_make_it_the_best() {
 }
 
 /// Sets the time of every operation of a trial.
-fn set_ns(trial: &mut crate::result::TrialResult, ns: f64) {
+fn set_ns(trial: &mut storebench_core::result::TrialResult, ns: f64) {
     for operation in &mut trial.measured.as_mut().unwrap().operations {
         operation.sum_ns = (ns * operation.count as f64) as u64;
     }

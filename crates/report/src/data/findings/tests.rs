@@ -1,17 +1,21 @@
 //! Verdicts on made-up runs, in all reports.
 
+use storebench_core::cell::{Background, Data};
+use storebench_core::plan;
+use storebench_core::result::Run;
+use storebench_core::store::Guarantee;
+use storebench_core::units::SizeRange;
 use unicode_width::UnicodeWidthStr;
 
 use super::*;
-use crate::cell::{Background, Data};
-use crate::plan;
+use crate::claims;
+use crate::data::samples::{self, Sample, run};
+use crate::files::json;
+use crate::page;
 use crate::published;
-use crate::report::grid::Style;
-use crate::report::samples::{self, Sample, run};
-use crate::report::{html, json, terminal};
-use crate::result::Run;
-use crate::store::Guarantee;
-use crate::units::SizeRange;
+use crate::terminal;
+use crate::terminal::findings::text;
+use crate::terminal::grid::Style;
 
 /// A few claims, of which some can't be checked.
 const CLAIMS: &str = r#"
@@ -63,7 +67,7 @@ expect.winner = { stores = ["sqlite"] }
 "#;
 
 fn with_claims<'a>(runs: &'a [Run], claims: &str) -> Merged<'a> {
-    let claims = plan::claims_of("another", claims, "test").unwrap();
+    let claims = claims::of_run("another", claims, "test").unwrap();
     Merged::new(runs, &["null"]).with_published(claims.into_iter().collect(), Vec::new())
 }
 
@@ -94,7 +98,7 @@ fn verdicts_in_the_terminal() {
 #[test]
 fn every_claim_of_crud_can_be_checked_at_any_width() {
     let runs = [samples::study()];
-    let claims = plan::claims_of("crud", "", "test").unwrap().unwrap();
+    let claims = claims::of_run("crud", "", "test").unwrap().unwrap();
     let number = claims.claims.len();
     let merged = Merged::new(&runs, &["null"]).with_published(vec![claims], Vec::new());
     assert_eq!(verdicts(&merged).len(), number);
@@ -109,7 +113,7 @@ fn every_claim_of_crud_can_be_checked_at_any_width() {
 #[test]
 fn older_runs_have_the_claims_of_the_built_in_study() {
     let number = |study: &str, plan: &str| {
-        plan::claims_of(study, plan, "test").unwrap().map_or(0, |claims| claims.claims.len())
+        claims::of_run(study, plan, "test").unwrap().map_or(0, |claims| claims.claims.len())
     };
     assert!(number("crud", "name = \"crud\"\n") > 40);
     assert_eq!((number("crud", CLAIMS), number("mine", "name = \"mine\"\n")), (6, 0));
@@ -167,7 +171,7 @@ fn the_page_and_the_json_have_them() {
     let runs = [samples::study()];
     let merged = with_claims(&runs, CLAIMS);
     let mut bytes = Vec::new();
-    html::write(&merged, None, &mut bytes).unwrap();
+    page::write(&merged, None, &mut bytes).unwrap();
     let page = String::from_utf8(bytes).unwrap();
     assert_eq!(page.matches("class=\"verdict no\"").count(), 2, "in both guarantees");
     assert!(page.contains("Not &lt;b&gt;seen&lt;/b&gt; elsewhere.") && !page.contains("Not <b>seen"));
@@ -223,7 +227,7 @@ fn quick() -> Run {
 #[test]
 fn a_quick_run_gives_no_verdict_on_what_it_hardly_measured() {
     let runs = [quick()];
-    let claims = plan::claims_of("crud", "", "test").unwrap().unwrap();
+    let claims = claims::of_run("crud", "", "test").unwrap().unwrap();
     let merged = Merged::new(&runs, &["null"]).with_published(vec![claims], Vec::new());
     let studies = check(&merged);
     let finding = |says: &str| {
@@ -251,7 +255,7 @@ fn a_quick_run_gives_no_verdict_on_what_it_hardly_measured() {
         assert!(words.contains("reproduced: process 32/32 (32 of 64 combinations measured)"), "{text}");
     }
     let mut bytes = Vec::new();
-    html::write(&merged, None, &mut bytes).unwrap();
+    page::write(&merged, None, &mut bytes).unwrap();
     let page = String::from_utf8(bytes).unwrap();
     assert!(page.contains(
         "so far</span> process; looks wrong; 0 of 16 checks agree; 16 of 68 combinations measured"
@@ -287,7 +291,7 @@ fn beside_tables<'a>(runs: &'a [Run]) -> Merged<'a> {
 
 #[test]
 fn places_that_agree_are_counted() {
-    use crate::report::published::{Agreement, beside};
+    use crate::data::published::{Agreement, beside};
     let count = |berkeleydb: f64| {
         let runs = [like_the_paper(berkeleydb, Background::None)];
         let merged = beside_tables(&runs);
@@ -312,7 +316,7 @@ fn places_that_agree_are_counted() {
 
 #[test]
 fn published_tables_in_all_reports() {
-    use crate::report::published::text;
+    use crate::terminal::published::text;
     let runs = [like_the_paper(100.0, Background::Video)];
     let merged = beside_tables(&runs);
     for width in [80, 100, 160] {
@@ -323,7 +327,7 @@ fn published_tables_in_all_reports() {
     let named = text(&merged, Some("ext4"), Style { width: 100, colour: false });
     assert!(named.contains("Published table ext4") && !named.contains("table hdd"), "{named}");
     let mut bytes = Vec::new();
-    html::write(&merged, None, &mut bytes).unwrap();
+    page::write(&merged, None, &mut bytes).unwrap();
     let page = String::from_utf8(bytes).unwrap();
     assert!(page.contains("hdd-video: hard disk, a video playing in the browser"));
     assert!(page.contains("berkeleydb 100 ns<br><small>= berkeleydb 2 µs</small>"), "{page}");
@@ -337,13 +341,13 @@ fn published_tables_in_all_reports() {
 
 #[test]
 fn a_run_without_the_tables_places_is_told_which_to_run() {
-    use crate::report::published::text;
+    use crate::terminal::published::text;
     let runs = [run("box", &[Sample::new("sqlite").records("200..1000".parse().unwrap())])];
     let text = text(&beside_tables(&runs), None, Style { width: 100, colour: false });
     assert!(text.contains("No combination can be compared") && text.contains("--records"), "{text}");
     let loaded = [run("box", &[Sample::new("sqlite").background(Background::Cpu(1))])];
     let none =
-        super::super::published::text(&beside_tables(&loaded), None, Style { width: 100, colour: false });
+        crate::terminal::published::text(&beside_tables(&loaded), None, Style { width: 100, colour: false });
     assert!(none.contains("No published table was measured like this run"), "{none}");
 }
 

@@ -2,10 +2,10 @@
 //! reports, by the same code.
 
 use super::{Field, SqlValue, Tables, integer, optional, real, text, truth};
-use crate::report::by_cell::{OfCell, cells};
-use crate::report::column::{COLUMNS, Column};
-use crate::report::matrix::{Contest, Place, Row, Sorted, matrix};
-use crate::report::merge::{Group, Merged};
+use crate::column::{COLUMNS, Column};
+use crate::data::by_cell::{OfCell, cells};
+use crate::data::matrix::{Contest, Place, Row, Sorted, matrix};
+use crate::data::merge::{Group, Merged};
 use crate::stats::{Better, Interval, MeanKind, Rule, Summary};
 
 type Result = std::result::Result<(), String>;

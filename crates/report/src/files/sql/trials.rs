@@ -1,9 +1,12 @@
 //! Runs, trials and what they measured, as they were written down.
 
+use storebench_core::result::{
+    Audit, Counters, Device, Measured, OperationResult, Outcome, Run, TrialResult,
+};
+use storebench_core::store::{Setting, SettingSource};
+
 use super::{Field, SqlValue, Tables, integer, optional, real, text, truth};
-use crate::report::method::Methods;
-use crate::result::{Audit, Counters, Device, Measured, OperationResult, Outcome, Run, TrialResult};
-use crate::store::{Setting, SettingSource};
+use crate::data::method::Methods;
 
 type Result = std::result::Result<(), String>;
 

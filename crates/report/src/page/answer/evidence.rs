@@ -1,12 +1,13 @@
 //! The sentences behind an answer: how often a store was the best, by how much, where it was not, and where that can be seen.
 
+use storebench_core::units::three_digits;
+
 use super::link;
 use super::preferred::{By, Part, Spot, Verdict};
-use crate::report::column::Unit;
-use crate::report::html::markup::{element, escape};
-use crate::report::matrix::{Contender, Figure, Matrix, Row};
+use crate::column::Unit;
+use crate::data::matrix::{Contender, Figure, Matrix, Row};
+use crate::page::markup::{element, escape};
 use crate::stats::Better;
-use crate::units::three_digits;
 
 /// One figure: its parts with their evidence.
 pub fn of_figure(verdict: &Verdict<'_>, matrix: &Matrix, address: &str) -> String {

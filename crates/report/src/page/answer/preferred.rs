@@ -1,9 +1,9 @@
 //! Which store to prefer for what, and for which part of the combinations. Pure.
 
 use indexmap::IndexMap;
+use storebench_core::units::{SizeRange, grouped};
 
-use crate::report::matrix::{Contender, Contest, Figure, Matrix, Place, Row};
-use crate::units::{SizeRange, grouped};
+use crate::data::matrix::{Contender, Contest, Figure, Matrix, Place, Row};
 
 /// A store that is at most so many times worse than the best is near it.
 const NEAR: f64 = 1.2;
@@ -183,7 +183,7 @@ fn key(by: By, spot: &Spot<'_>) -> (u64, u64) {
         By::Whole => (0, 0),
         By::Size => (spot.row.record_size.from, spot.row.record_size.to),
         By::Records => (spot.place.records.from, spot.place.records.to),
-        By::Data => (u64::from(spot.place.data == crate::cell::Data::Compressible), 0),
+        By::Data => (u64::from(spot.place.data == storebench_core::cell::Data::Compressible), 0),
     }
 }
 

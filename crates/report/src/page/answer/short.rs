@@ -1,14 +1,14 @@
 //! An answer in short: a sentence or two for each group, and a small table of which store to prefer for what.
 
 use indexmap::IndexMap;
+use storebench_core::units::{SizeRange, grouped, three_digits};
 
 use super::evidence::{name, range};
 use super::preferred::{By, Part, Spot, Verdict, held, nearest_of_all};
 use super::{and, link, nothing_to_compare};
-use crate::report::column::Unit;
-use crate::report::html::markup::{element, escape};
-use crate::report::matrix::{Figure, Matrix, Row};
-use crate::units::{SizeRange, grouped, three_digits};
+use crate::column::Unit;
+use crate::data::matrix::{Figure, Matrix, Row};
+use crate::page::markup::{element, escape};
 
 /// Stores too close to call that are named before the rest is only counted.
 const NAMED: usize = 3;

@@ -1,9 +1,10 @@
+use storebench_core::cell::Data;
+use storebench_core::result::Run;
+use storebench_core::units::{CountRange, SizeRange};
+
 use super::*;
-use crate::cell::Data;
-use crate::report::matrix::matrices;
-use crate::report::samples::{self, Sample, blocks, run};
-use crate::result::Run;
-use crate::units::{CountRange, SizeRange};
+use crate::data::matrix::matrices;
+use crate::data::samples::{self, Sample, blocks, run};
 
 fn answer(run: Run) -> String {
     let runs = [run];

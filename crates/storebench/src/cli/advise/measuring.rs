@@ -5,25 +5,26 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use storebench_core::cell::{DEFAULT_PLACE, GuaranteeChoice};
+use storebench_core::error::Result;
+use storebench_core::estimate;
+use storebench_core::place::directory::WorkFolder;
+use storebench_core::place::probe::Probe;
+use storebench_core::plan::{self, Bytes, Changes, Period, Plan};
+use storebench_core::result::{Run, RunHeader, TrialResult};
+use storebench_core::runner::parent::Enough;
+use storebench_core::schedule::{self, Room};
+use storebench_core::store::StoreDef;
+use storebench_core::units::{CountRange, MOST_RECORDS, SizeRange, grouped, rough_duration};
+use storebench_report::advice::question::Question;
+use storebench_report::advice::{Advice, Here};
+use storebench_report::data::looks;
+use storebench_report::data::merge::Merged;
+
 use super::super::args::{AdviseArgs, PlaceArg};
 use super::super::launch::{self, Launch, Places};
 use super::super::runs::{self, ANSWER};
 use super::super::{report, tell};
-use crate::cell::{DEFAULT_PLACE, GuaranteeChoice};
-use crate::error::Result;
-use crate::estimate;
-use crate::place::directory::WorkFolder;
-use crate::place::probe::Probe;
-use crate::plan::{self, Bytes, Changes, Period, Plan};
-use crate::report::advice::question::Question;
-use crate::report::advice::{Advice, Here};
-use crate::report::looks;
-use crate::report::merge::Merged;
-use crate::result::{Run, RunHeader, TrialResult};
-use crate::runner::parent::Enough;
-use crate::schedule::{self, Room};
-use crate::store::StoreDef;
-use crate::units::{CountRange, MOST_RECORDS, SizeRange, grouped, rough_duration};
 
 /// Operations of each kind in a trial, unless that takes too long.
 const OPERATIONS: u64 = 1000;
@@ -78,7 +79,7 @@ impl<'a> Measuring<'a> {
             question,
             interrupted,
             places,
-            folder: crate::folder::make_unused(&args.out, &launch::dated(ANSWER))?,
+            folder: storebench_core::folder::make_unused(&args.out, &launch::dated(ANSWER))?,
             start: Instant::now(),
             budget: args.budget.0,
             plan,
@@ -156,7 +157,7 @@ impl<'a> Measuring<'a> {
         let folder = launch.folder(&self.folder, name)?;
         let (path, ended) =
             launch.carry_out(&[], folder, enough, self.start.checked_add(self.budget), &self.interrupted)?;
-        Ok(Some((crate::folder::read(&path)?, ended.interrupted)))
+        Ok(Some((storebench_core::folder::read(&path)?, ended.interrupted)))
     }
 
     /// The stores so far, the best first, each with how many times worse it is.

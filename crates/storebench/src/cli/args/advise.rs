@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Parser, ValueHint};
-
-use crate::plan::{Bytes, Period};
-use crate::report::advice::question::{Goal, Mix};
-use crate::store::Guarantee;
-use crate::units::SizeRange;
+use storebench_core::plan::{Bytes, Period};
+use storebench_core::store::Guarantee;
+use storebench_core::units::SizeRange;
+use storebench_report::advice::question::{Goal, Mix};
 
 const ADVISE_EXAMPLES: &str = "\
 Examples:
@@ -25,7 +25,7 @@ thread; incompressible values; the quickest store is wanted.";
 #[command(after_help = ADVISE_EXAMPLES)]
 pub struct AdviseArgs {
     /// How many records there are
-    #[arg(long, value_name = "COUNT", value_parser = crate::units::parse_count, required_unless_present = "like")]
+    #[arg(long, value_name = "COUNT", value_parser = storebench_core::units::parse_count, required_unless_present = "like")]
     pub records: Option<u64>,
     /// How large their values are: a size or a range
     #[arg(long, value_name = "RANGE", required_unless_present = "like")]
@@ -50,7 +50,7 @@ pub struct AdviseArgs {
     #[arg(long, value_name = "SIZE")]
     pub max_memory: Option<Bytes>,
     /// What the best store is best at
-    #[arg(long, value_name = "GOAL", default_value = "speed")]
+    #[arg(long, value_name = "GOAL", default_value = "speed", value_parser = goals())]
     pub optimize: Goal,
     /// The stores to choose from [default: all that offer the guarantee or a stronger one]
     #[arg(long, value_delimiter = ',', value_name = "NAME,...")]
@@ -77,4 +77,10 @@ pub struct AdviseArgs {
 
 fn parse_guarantee(text: &str) -> Result<Guarantee, String> {
     text.parse().map_err(|()| "say none, process or power".into())
+}
+
+/// The goals, each with what it means, for the help.
+fn goals() -> impl TypedValueParser<Value = Goal> {
+    let values = Goal::ALL.map(|goal| PossibleValue::new(goal.name()).help(goal.what()));
+    PossibleValuesParser::new(values).try_map(|name| name.parse())
 }

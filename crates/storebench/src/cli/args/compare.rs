@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Parser, ValueHint};
-
-use crate::plan::Percent;
+use storebench_core::plan::Percent;
 
 const COMPARE_EXAMPLES: &str = "\
 Examples:

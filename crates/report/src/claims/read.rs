@@ -1,15 +1,15 @@
 //! A plan's claims: where they stand in its text, whether they make sense, and those of a run.
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+use storebench_core::cell::Axis;
+use storebench_core::error::{Error, Exit, Result, meant};
+use storebench_core::plan::{ClaimsOver, Plan, STUDIES, explain};
+use storebench_core::shown::{quoted, shortened};
+use storebench_core::units::{CountRange, SizeRange};
+use storebench_core::workload::driver::Operation;
 use toml::Spanned;
 
-use super::{Bytes, Plan, STUDIES, explain};
-use crate::cell::{Axis, Cell, Data};
-use crate::claims::{Claim, Design, Position, StudyClaims};
-use crate::error::{Error, Exit, Result, meant};
-use crate::shown::{quoted, shortened};
-use crate::units::{CountRange, SizeRange};
-use crate::workload::driver::Operation;
+use super::{Claim, Design, StudyClaims};
 
 /// The claims of a plan's text, whatever else it holds.
 #[derive(Deserialize)]
@@ -23,69 +23,8 @@ struct Text<C> {
     claim: Vec<C>,
 }
 
-/// What a plan's claims are about where they don't narrow it: the study in full, which runs keep however they were narrowed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(missing_docs)]
-pub struct ClaimsOver {
-    pub record_size: Vec<SizeRange>,
-    pub records: Vec<CountRange>,
-    pub data: Vec<Data>,
-    /// Records that are inserted at most, which decides how large a combination is.
-    pub operations: u64,
-    /// Combinations with as many value bytes are no part of it.
-    pub size_limit: Bytes,
-}
-
-impl ClaimsOver {
-    /// What a plan covers.
-    pub fn of(plan: &Plan) -> ClaimsOver {
-        let axes = &plan.axes;
-        ClaimsOver {
-            record_size: axes.record_size.clone(),
-            records: axes.records.clone(),
-            data: axes.data.clone(),
-            operations: plan.most_inserts(),
-            size_limit: plan.size_limit,
-        }
-    }
-
-    /// Whether there is anything in it.
-    pub(super) fn check(&self) -> std::result::Result<(), String> {
-        match self.design().positions.is_empty() {
-            true => Err(
-                "claims_over holds no combination: name record_size, records and data below its size_limit"
-                    .into(),
-            ),
-            false => Ok(()),
-        }
-    }
-
-    fn design(&self) -> Design {
-        let mut positions = Vec::new();
-        for record_size in &self.record_size {
-            for records in &self.records {
-                let cell = Cell { record_size: *record_size, records: *records, ..Cell::default() };
-                if cell.expected_bytes(self.operations) < self.size_limit.0 as f64 {
-                    let at =
-                        |data: &Data| Position { data: *data, record_size: *record_size, records: *records };
-                    positions.extend(self.data.iter().map(at));
-                }
-            }
-        }
-        Design { positions }
-    }
-}
-
-impl Plan {
-    /// The most records that a trial inserts, warm-up included; without bound for a duration.
-    pub fn most_inserts(&self) -> u64 {
-        if self.duration.is_some() { u64::MAX / 2 } else { self.operations + self.warm_up }
-    }
-}
-
 /// Notes in which lines of the plan's text the claims begin.
-pub(super) fn note_lines(claims: &mut [Claim], text: &str) {
+fn note_lines(claims: &mut [Claim], text: &str) {
     let spans = toml::from_str::<Text<Spanned<toml::Table>>>(text).map(|text| text.claim).unwrap_or_default();
     // Counted on from claim to claim, as there may be thousands.
     let (mut line, mut counted) = (1, 0);
@@ -98,7 +37,7 @@ pub(super) fn note_lines(claims: &mut [Claim], text: &str) {
 }
 
 /// What is wrong with the first claim that makes no sense.
-pub(super) fn check(claims: &[Claim], of_study: &[String]) -> std::result::Result<(), String> {
+fn first_wrong(claims: &[Claim], of_study: &[String]) -> std::result::Result<(), String> {
     let operations = Operation::ALL.map(Operation::name);
     claims.iter().try_for_each(|claim| claim.check(&operations, of_study).map_err(|wrong| at(claim, &wrong)))
 }
@@ -110,37 +49,49 @@ fn at(claim: &Claim, wrong: &str) -> String {
     }
 }
 
-impl Plan {
-    /// Whether there are the stores that its claims name: those that are `known`, and those on the plan's axis; and the
-    /// record sizes and counts, on its axes or in a preset.
-    ///
-    /// # Errors
-    /// [`Exit::BadPlan`], with the claim's line; `origin` is where the plan comes from.
-    pub fn check_claims(&self, known: &[&str], origin: &str) -> Result<()> {
-        let there = |name: &String| {
-            known.contains(&name.as_str()) || self.axes.store.iter().any(|store| store == name)
-        };
-        let unknown = |name: &String| {
-            let all = known.iter().copied().chain(self.axes.store.iter().map(String::as_str));
-            let hint = meant(name, all).map_or(String::new(), |meant| format!(" (did you mean {meant}?)"));
-            format!("there is no store {}{hint}", quoted(name))
-        };
-        let wrong = |message: String| {
-            Error::new(Exit::BadPlan, format!("the plan {origin} can't be used: {message}"))
-        };
-        if let Some(name) = self.claims_among.iter().find(|name| !there(name)) {
-            return Err(wrong(format!("claims_among: {}", unknown(name))));
-        }
-        let ranges = self.ranges();
-        for claim in &self.claims {
-            let named = claim.expect.stores();
-            if let Some(name) = claim.among.iter().chain(&named).find(|name| !there(name)) {
-                return Err(wrong(at(claim, &unknown(name))));
-            }
-            ranges.check(claim).map_err(|message| wrong(at(claim, &message)))?;
-        }
-        Ok(())
+/// Reads the claims of a plan's text; `origin` is where it comes from, for messages.
+///
+/// # Errors
+/// [`Exit::BadPlan`] when one of them makes no sense, with its line.
+pub fn of_plan(text: &str, origin: &str) -> Result<Vec<Claim>> {
+    let wrong = |message: String| wrong(origin, &message);
+    let Text { claims_among: among, claim: mut claims, .. }: Text<Claim> =
+        explain::read(text).map_err(wrong)?;
+    note_lines(&mut claims, text);
+    first_wrong(&claims, &among).map_err(wrong)?;
+    Ok(claims)
+}
+
+/// Whether there are the stores that a plan's claims name: those that are `known`, and those on the plan's axis; and the
+/// record sizes and counts, on its axes or in a preset.
+///
+/// # Errors
+/// [`Exit::BadPlan`], with the claim's line; `origin` is where the plan comes from.
+pub fn check(claims: &[Claim], plan: &Plan, known: &[&str], origin: &str) -> Result<()> {
+    let there =
+        |name: &String| known.contains(&name.as_str()) || plan.axes.store.iter().any(|store| store == name);
+    let unknown = |name: &String| {
+        let all = known.iter().copied().chain(plan.axes.store.iter().map(String::as_str));
+        let hint = meant(name, all).map_or(String::new(), |meant| format!(" (did you mean {meant}?)"));
+        format!("there is no store {}{hint}", quoted(name))
+    };
+    let wrong = |message: String| wrong(origin, &message);
+    if let Some(name) = plan.claims_among.iter().find(|name| !there(name)) {
+        return Err(wrong(format!("claims_among: {}", unknown(name))));
     }
+    let ranges = Ranges::of(plan);
+    for claim in claims {
+        let named = claim.expect.stores();
+        if let Some(name) = claim.among.iter().chain(&named).find(|name| !there(name)) {
+            return Err(wrong(at(claim, &unknown(name))));
+        }
+        ranges.check(claim).map_err(|message| wrong(at(claim, &message)))?;
+    }
+    Ok(())
+}
+
+fn wrong(origin: &str, message: &str) -> Error {
+    Error::new(Exit::BadPlan, format!("the plan {origin} can't be used: {message}"))
 }
 
 /// The sizes and counts on a plan's axes or in a preset.
@@ -149,19 +100,17 @@ struct Ranges {
     counts: Vec<CountRange>,
 }
 
-impl Plan {
-    fn ranges(&self) -> Ranges {
-        let changes = || self.presets.values();
+impl Ranges {
+    fn of(plan: &Plan) -> Ranges {
+        let changes = || plan.presets.values();
         let sizes = changes().flat_map(|preset| preset.record_size.iter().flatten());
         let counts = changes().flat_map(|preset| preset.records.iter().flatten());
         Ranges {
-            sizes: self.axes.record_size.iter().chain(sizes).copied().collect(),
-            counts: self.axes.records.iter().chain(counts).copied().collect(),
+            sizes: plan.axes.record_size.iter().chain(sizes).copied().collect(),
+            counts: plan.axes.records.iter().chain(counts).copied().collect(),
         }
     }
-}
 
-impl Ranges {
     /// Whether cells can lie within the sizes and counts that a claim speaks of.
     fn check(&self, claim: &Claim) -> std::result::Result<(), String> {
         let Ranges { sizes, counts } = self;
@@ -212,7 +161,7 @@ const LISTED: usize = 20;
 ///
 /// # Errors
 /// [`Exit::BadPlan`] when one of them makes no sense, with its line; `origin` is where the plan's text comes from.
-pub fn claims_of(study: &str, plan: &str, origin: &str) -> Result<Option<StudyClaims>> {
+pub fn of_run(study: &str, plan: &str, origin: &str) -> Result<Option<StudyClaims>> {
     let own = read(study, plan, origin)?;
     if own.is_some() {
         return Ok(own);
@@ -224,12 +173,11 @@ pub fn claims_of(study: &str, plan: &str, origin: &str) -> Result<Option<StudyCl
 }
 
 fn read(study: &str, plan: &str, origin: &str) -> Result<Option<StudyClaims>> {
-    let wrong =
-        |message: String| Error::new(Exit::BadPlan, format!("the plan in {origin} can't be used: {message}"));
+    let wrong = |message: String| wrong(&format!("in {origin}"), &message);
     let text: Text<Claim> = explain::read(plan).map_err(wrong)?;
     let Text { source, claims_among: among, claims_over, claim: mut claims } = text;
     note_lines(&mut claims, plan);
-    check(&claims, &among).map_err(wrong)?;
+    first_wrong(&claims, &among).map_err(wrong)?;
     if claims.is_empty() {
         return Ok(None);
     }
@@ -241,6 +189,9 @@ fn read(study: &str, plan: &str, origin: &str) -> Result<Option<StudyClaims>> {
             .ok()
             .map(|plan| plan.claims_over.clone().unwrap_or_else(|| ClaimsOver::of(&plan)))
     });
-    let design = over.map(|over| over.design());
+    let design = over.map(|over| Design::of(&over));
     Ok(Some(StudyClaims { study: study.to_owned(), source, among, design, claims }))
 }
+
+#[cfg(test)]
+mod tests;
