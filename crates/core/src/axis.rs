@@ -93,7 +93,7 @@ pub enum Form {
 
 /// An axis: one list of values in a study.
 #[derive(Clone, Copy)]
-pub struct Axis(pub(crate) &'static AxisDef);
+pub struct Axis(pub &'static AxisDef);
 
 impl Axis {
     /// All that is said of it.
@@ -114,7 +114,7 @@ impl Axis {
     }
 
     /// Those that every cell has.
-    pub(crate) fn always() -> impl Iterator<Item = Axis> {
+    pub fn always() -> impl Iterator<Item = Axis> {
         table::ALL.iter().map(|def| Axis(def)).filter(|axis| axis.default_value().is_none())
     }
 
@@ -159,7 +159,7 @@ impl Axis {
     }
 
     /// What sorts axes as ids and plans name them.
-    pub(crate) fn place_in_id(self) -> (u16, u16) {
+    pub fn place_in_id(self) -> (u16, u16) {
         match self.0.presence {
             Presence::Always(position) => (u16::from(position), 0),
             Presence::Off(_) => (u16::MAX, self.0.order),

@@ -1,32 +1,27 @@
-//! The harness of storebench: what a store is, what is done to it, how that is measured and shown.
+//! What measures: what a store is, what is done to it, how that is timed and written down.
 //!
-//! It holds no native code. The crate `storebench` adds one file per engine and hands its table of
-//! [`store::StoreDef`]s to [`cli::main`]; another binary crate can hand over a table of its own.
+//! It holds no native code and shows nothing. The crate `storebench-report` makes something of the results; the crate
+//! `storebench` adds one file per engine and the command line, to which it hands its table of [`store::StoreDef`]s;
+//! another binary crate can hand over a table of its own.
 
 pub mod axis;
 pub mod background;
 pub mod cell;
-pub mod claims;
-pub mod cli;
-pub mod column;
 pub mod crash_writer;
 pub mod error;
 pub mod estimate;
 pub mod folder;
 mod guard;
-mod lifeline;
+pub mod lifeline;
 pub mod like;
 pub mod measure;
 pub mod place;
 pub mod plan;
-pub mod published;
 pub mod record;
-pub mod report;
 pub mod result;
 pub mod runner;
 pub mod schedule;
-mod shown;
-pub mod stats;
+pub mod shown;
 pub mod store;
 pub mod stores;
 mod threads;

@@ -2,10 +2,11 @@
 
 mod axes;
 mod changes;
-mod explain;
-mod findings;
+mod claims;
+pub mod explain;
 mod text;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -13,8 +14,7 @@ use serde::Serialize;
 
 pub use self::axes::Axes;
 pub use self::changes::Changes;
-pub use self::findings::{ClaimsOver, claims_of};
-use crate::claims::Claim;
+pub use self::claims::ClaimsOver;
 use crate::error::{Error, Exit, Result, meant};
 use crate::shown::{piece, quoted};
 pub use crate::units::{Bytes, Percent, Period};
@@ -80,13 +80,13 @@ pub struct Plan {
     /// Named sets of changes, such as `quick`.
     #[serde(skip_serializing)]
     pub presets: BTreeMap<String, Changes>,
-    /// Published findings that its runs are checked against.
+    /// Published findings that its runs are checked against, as they are written: what reads results knows what they mean.
     #[serde(rename = "claim", skip_serializing_if = "Vec::is_empty")]
-    pub claims: Vec<Claim>,
+    pub claims: Vec<toml::Table>,
 }
 
 impl Plan {
-    /// Reads a plan; `origin` is where the text comes from, for messages.
+    /// Reads a plan, all but its claims; `origin` is where the text comes from, for messages.
     ///
     /// # Errors
     /// [`Exit::BadPlan`], with the place in the text.
@@ -94,21 +94,9 @@ impl Plan {
         let wrong = |message: String| {
             Error::new(Exit::BadPlan, format!("the plan {origin} can't be used: {message}"))
         };
-        let mut plan: Plan = explain::read(text).map_err(wrong)?;
-        findings::note_lines(&mut plan.claims, text);
+        let plan: Plan = explain::read(text).map_err(wrong)?;
         plan.check().map_err(wrong)?;
         Ok(plan)
-    }
-
-    /// Reads a plan from a file.
-    ///
-    /// # Errors
-    /// [`Exit::BadPlan`], also when the file can't be read.
-    pub fn read(path: &Path) -> Result<Plan> {
-        let text = explain::text(path).map_err(|error| {
-            Error::new(Exit::BadPlan, format!("the plan {} can't be read: {error}", path.display()))
-        })?;
-        Plan::parse(&text, &path.display().to_string())
     }
 
     fn check(&self) -> std::result::Result<(), String> {
@@ -145,8 +133,7 @@ impl Plan {
         {
             return Err(format!("claims_among names {} twice", piece(twice.1)));
         }
-        self.claims_over.as_ref().map_or(Ok(()), ClaimsOver::check)?;
-        findings::check(&self.claims, &self.claims_among)
+        self.claims_over.as_ref().map_or(Ok(()), ClaimsOver::check)
     }
 
     /// Applies the preset `name`.
@@ -199,16 +186,54 @@ pub struct BuiltIn {
 /// The studies that come with storebench.
 pub const STUDIES: &[BuiltIn] = &[BuiltIn { name: "crud", text: include_str!("../../../studies/crud.toml") }];
 
+/// A plan as text.
+#[derive(Debug, Clone)]
+pub struct Source {
+    /// The TOML.
+    pub text: Cow<'static, str>,
+    /// Where it comes from, for messages.
+    pub origin: String,
+}
+
+impl Source {
+    /// A plan's file.
+    ///
+    /// # Errors
+    /// [`Exit::BadPlan`] when it can't be read.
+    pub fn read(path: &Path) -> Result<Source> {
+        let text = explain::text(path).map_err(|error| {
+            Error::new(Exit::BadPlan, format!("the plan {} can't be read: {error}", path.display()))
+        })?;
+        Ok(Source { text: text.into(), origin: path.display().to_string() })
+    }
+
+    /// The plan, all but its claims.
+    ///
+    /// # Errors
+    /// [`Exit::BadPlan`], with the place in the text.
+    pub fn plan(&self) -> Result<Plan> {
+        Plan::parse(&self.text, &self.origin)
+    }
+}
+
 /// Finds a plan: a built-in study by its name, or a file.
 ///
 /// # Errors
-/// [`Exit::BadPlan`] when there is neither.
+/// [`Exit::BadPlan`] when there is neither, or it makes no sense.
 pub fn find(name: &str) -> Result<Plan> {
+    source(name)?.plan()
+}
+
+/// Finds a plan's text: that of a built-in study by its name, or a file.
+///
+/// # Errors
+/// [`Exit::BadPlan`] when there is neither.
+pub fn source(name: &str) -> Result<Source> {
     if let Some(study) = STUDIES.iter().find(|study| study.name == name) {
-        return Plan::parse(study.text, &format!("studies/{name}.toml"));
+        return Ok(Source { text: study.text.into(), origin: format!("studies/{name}.toml") });
     }
     if name.ends_with(".toml") || Path::new(name).exists() {
-        return Plan::read(Path::new(name));
+        return Source::read(Path::new(name));
     }
     let names: Vec<_> = STUDIES.iter().map(|study| study.name).collect();
     let hint = meant(name, names.iter().copied())

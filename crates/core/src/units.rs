@@ -308,7 +308,9 @@ impl FromStr for Period {
     }
 }
 
-/// Serialises a type as the text that people write.
+/// Serialises a type as the text that people write: by its `Display`, and back by its `FromStr`.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! as_text {
     ($type:ty) => {
         impl serde::Serialize for $type {
@@ -326,7 +328,8 @@ macro_rules! as_text {
         }
     };
 }
-pub(crate) use as_text;
+#[doc(inline)]
+pub use as_text;
 
 as_text!(Bytes);
 as_text!(Period);

@@ -1,9 +1,11 @@
-//! The table of stores that storebench measures, for its own binary and for those that add stores to it.
+//! The stores that storebench measures, and its command line, for its own binary and for those that add stores to it.
 
-use storebench_core::cli::Extras;
 use storebench_core::store::StoreDef;
 use storebench_core::stores::{FLAT_FOLDER, MEMORY, NESTED_FOLDER, NULL};
 
+use self::cli::Extras;
+
+pub mod cli;
 #[cfg(feature = "sqlite")]
 mod sqlite_file;
 #[cfg(feature = "sqlite")]

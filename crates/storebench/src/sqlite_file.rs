@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rusqlite::types::{ToSqlOutput, Value};
 use rusqlite::{Connection, ToSql, params_from_iter};
-use storebench_core::report::sql::{SqlValue, SqlWriter};
+use storebench_report::files::sql::{SqlValue, SqlWriter};
 
 /// Opens a file that is to be written.
 ///

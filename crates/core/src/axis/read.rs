@@ -7,7 +7,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, SeqAccess, Visitor};
 use super::{Axis, Value};
 
 /// Reads one value of an axis.
-pub(crate) struct Read(pub(crate) Axis);
+pub struct Read(pub Axis);
 
 impl<'de> DeserializeSeed<'de> for Read {
     type Value = Value;
@@ -38,7 +38,7 @@ impl Visitor<'_> for Read {
 }
 
 /// Reads a list of values of an axis.
-pub(crate) struct ReadList(pub(crate) Axis);
+pub struct ReadList(pub Axis);
 
 impl<'de> DeserializeSeed<'de> for ReadList {
     type Value = Vec<Value>;

@@ -138,13 +138,26 @@ fn once(trials: Vec<(usize, TrialResult)>, notes: &mut Vec<String>) -> Vec<Trial
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::samples::{Sample, blocks};
+    use crate::result::FORMAT_VERSION;
+
+    const CELL: &str = r#"{"store":"lmdb","record_size":"1B..1KiB","records":"100..500","data":"incompressible","guarantee":"process"}"#;
+
+    /// What a trial without operations measured.
+    const MEASURED: &str = r#"{"guarantee":"process","store_version":"1.2.3","settings":[],"statistics":[],
+        "load":{"records":100,"value_bytes":51200,"store_ns":2000000},"operations":[],"settle_ns":3000000,
+        "memory":{"base_bytes":4194304,"peak_above_base_bytes":1024000},"cpu":{"user_ns":5000000,"system_ns":1000000},
+        "disk":{"allocated_bytes":50960,"apparent_bytes":60000,"files":3},
+        "stored":{"records":100,"key_bytes":3200,"value_bytes":51200}}"#;
 
     /// So many lines, each the result of another trial.
     fn text(count: usize) -> Vec<u8> {
-        let run = blocks("laptop", &vec![vec![Sample::new("lmdb")]; count]);
-        let line = |trial: &TrialResult| [serde_json::to_vec(trial).unwrap(), b"\n".to_vec()].concat();
-        run.trials.iter().flat_map(line).collect()
+        let measured = MEASURED.replace('\n', "");
+        let line = |block| {
+            format!(
+                r#"{{"format":{FORMAT_VERSION},"cell":{CELL},"block":{block},"position":{block},"started":"2025-01-02T03:04:05Z","wall_s":1.5,"load_1min":0.25,"file_creation_ns":25000,"outcome":{{"status":"ok"}},"measured":{measured}}}"#
+            )
+        };
+        (0..count).flat_map(|block| [line(block).as_bytes(), b"\n"].concat()).collect()
     }
 
     fn blocks_of(lines: &Lines) -> Vec<u32> {

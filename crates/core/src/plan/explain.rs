@@ -29,7 +29,7 @@ pub(super) fn text(path: &Path) -> io::Result<String> {
 ///
 /// # Errors
 /// What is wrong, with the line.
-pub(super) fn read<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     let value = toml::from_str(text).map_err(|error| explain(text, &error))?;
     let table: toml::Table = toml::from_str(text).map_err(|error| explain(text, &error))?;
     match code_in(&table) {
@@ -75,6 +75,6 @@ fn explain(text: &str, error: &toml::de::Error) -> String {
 }
 
 /// How many lines end in a text.
-pub(super) fn ends_of_lines(text: &str) -> usize {
+pub fn ends_of_lines(text: &str) -> usize {
     text.bytes().filter(|byte| *byte == b'\n').count()
 }

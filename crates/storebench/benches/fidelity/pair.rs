@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 use storebench_core::cell::Data;
 use storebench_core::record::Records;
 use storebench_core::record::pool::Pool;
-use storebench_core::stats::median;
 use storebench_core::store::{OpenOptions, Store, StoreDef};
 use storebench_core::units::SizeRange;
 use storebench_core::workload::driver::Operation;
+use storebench_report::stats::median;
 
 use crate::direct::Engine;
 use crate::ours::Ours;

@@ -1,6 +1,6 @@
 //! What is printed.
 
-use storebench_core::stats::{Estimate, geometric_mean};
+use storebench_report::stats::{Estimate, geometric_mean};
 
 use crate::pair::{COMPARED, Measured, Took};
 use crate::{Bench, CACHE_BYTES, RECORDS};

@@ -44,5 +44,5 @@ const STORES: &[StoreDef] = &[
 ];
 
 fn main() -> ExitCode {
-    storebench_core::cli::main(STORES)
+    storebench::cli::main(STORES)
 }

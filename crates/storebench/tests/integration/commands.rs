@@ -158,7 +158,7 @@ fn check_cargo(words: &[&str], place: &str) {
             ["-p" | "--package", package] => {
                 exists(&format!("crates/{}", package.trim_start_matches("storebench-")))
             }
-            ["--example", name] => ["core", "storebench"].iter().any(|package| {
+            ["--example", name] => ["core", "report", "storebench"].iter().any(|package| {
                 exists(&format!("crates/{package}/examples/{name}.rs"))
                     || exists(&format!("crates/{package}/examples/{name}/main.rs"))
             }),

@@ -8,6 +8,7 @@ use serde_json::Value;
 use storebench::STORES;
 use storebench_core::plan::Plan;
 use storebench_core::store::{Guarantee, Kind, StoreDef};
+use storebench_report::claims;
 
 use crate::cli::support::fields;
 
@@ -100,7 +101,9 @@ fn the_example_plans_are_good() {
         plan.clone().apply_preset(preset).unwrap();
     }
     for part in blocks(&text, "toml").into_iter().filter(|block| !block.starts_with("format")) {
-        Plan::parse(&format!("{}\n{part}", whole[0]), "docs/plans.md").unwrap();
+        let text = format!("{}\n{part}", whole[0]);
+        Plan::parse(&text, "docs/plans.md").unwrap();
+        claims::of_plan(&text, "docs/plans.md").unwrap();
     }
 }
 
@@ -115,7 +118,10 @@ fn every_key_of_a_plan_is_described() {
             "[[claim]]\n" => format!("{plan}\n[[claim]]\nnosuchkey = 1\n"),
             _ => plan.replace(place, &format!("{place}nosuchkey = 1\n")),
         };
-        let error = Plan::parse(&wrong, "x").unwrap_err().message;
+        let error = match place {
+            "[[claim]]\n" => claims::of_plan(&wrong, "x").unwrap_err().message,
+            _ => Plan::parse(&wrong, "x").unwrap_err().message,
+        };
         let (_, known) = error.split_once("expected one of ").unwrap_or_else(|| panic!("{error}"));
         let keys: Vec<&str> = known.split('`').skip(1).step_by(2).collect();
         assert!(keys.len() > 5, "{error}");
@@ -132,7 +138,7 @@ fn every_form_of_a_claim_is_described() {
     let plan = blocks(&read("docs/plans.md"), "toml")[0].to_owned();
     let known = |expect: &str| -> Vec<String> {
         let claim = format!("[[claim]]\nsays = \"a\"\nsource = \"b\"\nfigure = [\"get\"]\nexpect.{expect}\n");
-        let error = Plan::parse(&format!("{plan}\n{claim}"), "x").unwrap_err().message;
+        let error = claims::of_plan(&format!("{plan}\n{claim}"), "x").unwrap_err().message;
         let (_, known) =
             error.split_once("expected one of ").or_else(|| error.split_once("expected ")).unwrap();
         known.split('`').skip(1).step_by(2).map(str::to_owned).collect()
@@ -153,7 +159,7 @@ fn every_form_of_a_claim_is_described() {
 #[test]
 fn the_example_store_is_the_one_that_compiles() {
     let text = read("docs/adding-a-store.md");
-    let example = read("crates/core/examples/own_store.rs");
+    let example = read("crates/storebench/examples/own_store.rs");
     assert!(
         example.contains(blocks(&text, "rust")[0]),
         "docs/adding-a-store.md shows what is not in own_store.rs"

@@ -18,8 +18,8 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use storebench::STORES;
-use storebench_core::report::advice::snippet;
 use storebench_core::store::{Guarantee, Kind, Setting, StoreDef, Threads};
+use storebench_report::advice::snippet;
 
 use crate::conformance::subject::Subject;
 

@@ -7,13 +7,15 @@ use std::path::{Path, PathBuf};
 use storebench::STORES;
 use storebench_core::error::Exit;
 
-/// The modules of core and what each may use, from the bottom up: a module uses only those above it in this list, so
-/// there are no circles. `report` never uses `runner`, and nothing uses `report` but `cli`.
-const MODULES: &[(&str, &[&str])] = &[
+/// The modules of a crate and what each may use of them, from the bottom up: a module uses only those above it in its list,
+/// so there are no circles. Which crate may use which is cargo's to hold.
+type Modules = &'static [(&'static str, &'static [&'static str])];
+
+/// What measures.
+const CORE: Modules = &[
     ("shown", &[]),
     ("threads", &[]),
     ("units", &["shown"]),
-    ("stats", &[]),
     ("error", &[]),
     ("guard", &["error"]),
     ("lifeline", &[]),
@@ -26,34 +28,12 @@ const MODULES: &[(&str, &[&str])] = &[
     ("place", &["error", "guard"]),
     ("background", &["cell", "lifeline", "units"]),
     ("workload", &["cell", "guard", "measure", "record", "result", "store", "units"]),
-    ("column", &["result", "stats", "units"]),
-    ("claims", &["cell", "column", "error", "stats", "store", "units"]),
-    ("plan", &["cell", "claims", "error", "shown", "store", "units", "workload"]),
-    ("published", &["cell", "error", "units"]),
+    ("plan", &["cell", "error", "shown", "units", "workload"]),
     // `workload` for what it reads back.
     ("estimate", &["cell", "place", "store", "workload"]),
     ("schedule", &["background", "cell", "estimate", "plan", "result", "store", "units"]),
     ("folder", &["cell", "error", "guard", "result", "shown", "threads"]),
-    // `measure` for the histograms that results hold.
     ("like", &["cell", "error", "shown", "units"]),
-    (
-        "report",
-        &[
-            "cell",
-            "claims",
-            "column",
-            "measure",
-            // For how many trials a run was to have.
-            "plan",
-            "published",
-            "result",
-            "shown",
-            "stats",
-            "store",
-            "units",
-            "workload",
-        ],
-    ),
     (
         "runner",
         &[
@@ -77,34 +57,26 @@ const MODULES: &[(&str, &[&str])] = &[
         ],
     ),
     ("crash_writer", &["store"]),
-    (
-        "cli",
-        &[
-            "background",
-            "cell",
-            "claims",
-            "crash_writer",
-            "error",
-            "like",
-            "estimate",
-            "folder",
-            "lifeline",
-            "measure",
-            "place",
-            "plan",
-            "published",
-            "record",
-            "report",
-            "result",
-            "runner",
-            "schedule",
-            "shown",
-            "store",
-            "units",
-            "workload",
-        ],
-    ),
 ];
+
+/// What reads results.
+const REPORT: Modules = &[
+    ("stats", &[]),
+    ("column", &["stats"]),
+    ("claims", &["column", "stats"]),
+    ("published", &[]),
+    ("data", &["claims", "column", "published", "stats"]),
+    ("terminal", &["claims", "column", "data", "published", "stats"]),
+    ("page", &["claims", "column", "data", "published", "stats"]),
+    ("advice", &["column", "data", "page", "stats", "terminal"]),
+    ("compare", &["column", "data", "page", "stats", "terminal"]),
+    // `compare` for the figures that are watched.
+    ("files", &["column", "compare", "data", "stats"]),
+];
+
+/// What of `storebench_core` reads results: nothing of it can run a trial.
+const READS: [&str; 9] =
+    ["cell", "error", "measure", "plan", "result", "shown", "store", "units", "workload"];
 
 const MOST_LINES: usize = 600;
 
@@ -134,13 +106,13 @@ fn without_tests(path: &Path) -> String {
     if is_test { String::new() } else { text.split("#[cfg(test)]\nmod tests").next().unwrap().to_owned() }
 }
 
-/// The modules of the same crate that a text names.
-fn used(text: &str) -> BTreeSet<String> {
+/// The modules that a text names after the name of their crate.
+fn used(text: &str, crate_name: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
-    for piece in text.split("crate::").skip(1) {
+    for piece in text.split(&format!("{crate_name}::")).skip(1) {
         assert!(
             !piece.starts_with('{'),
-            "write one `use crate::...` for each module: {}",
+            "write one `use {crate_name}::...` for each module: {}",
             piece.lines().next().unwrap()
         );
         let is_name = |letter: &char| letter.is_ascii_lowercase() || *letter == '_';
@@ -149,39 +121,70 @@ fn used(text: &str) -> BTreeSet<String> {
     found
 }
 
+/// The files of a crate, each with its module's name and its name below `src`.
+fn sources(name: &str) -> impl Iterator<Item = (PathBuf, String, String)> {
+    let source = root().join("crates").join(name).join("src");
+    files(&source, ".rs").into_iter().filter_map(move |path| {
+        let name = path.strip_prefix(&source).unwrap().display().to_string();
+        let module = name.split('/').next().unwrap().trim_end_matches(".rs").to_owned();
+        (module != "lib").then_some((path, module, name))
+    })
+}
+
 #[test]
 fn modules_use_only_what_lies_below_them() {
-    for (position, (module, may_use)) in MODULES.iter().enumerate() {
-        let above: Vec<_> = MODULES[..position].iter().map(|(name, _)| *name).collect();
-        assert!(
-            may_use.iter().all(|name| above.contains(name)),
-            "{module} stands before something that it may use"
-        );
-    }
-    let source = root().join("crates/core/src");
     let mut wrong = Vec::new();
-    for path in files(&source, ".rs") {
-        let name = path.strip_prefix(&source).unwrap().display().to_string();
-        let module = name.split('/').next().unwrap().trim_end_matches(".rs");
-        if module == "lib" {
-            continue;
+    for (crate_name, modules) in [("core", CORE), ("report", REPORT)] {
+        for (position, (module, may_use)) in modules.iter().enumerate() {
+            let above: Vec<_> = modules[..position].iter().map(|(name, _)| *name).collect();
+            assert!(
+                may_use.iter().all(|name| above.contains(name)),
+                "{module} stands before something that it may use"
+            );
         }
-        let Some((_, may_use)) = MODULES.iter().find(|(known, _)| *known == module) else {
-            wrong.push(format!("{name}: tests/integration/structure.rs does not say what {module} may use"));
-            continue;
-        };
-        let text = without_tests(&path);
-        let bad = used(&text).into_iter().filter(|used| used != module && !may_use.contains(&used.as_str()));
-        wrong.extend(bad.map(|used| format!("{name}: {module} must not use {used}")));
+        for (path, module, name) in sources(crate_name) {
+            let Some((_, may_use)) = modules.iter().find(|(known, _)| *known == module) else {
+                wrong.push(format!(
+                    "{name}: tests/integration/structure.rs does not say what {module} may use"
+                ));
+                continue;
+            };
+            let text = without_tests(&path);
+            let bad = used(&text, "crate")
+                .into_iter()
+                .filter(|used| *used != module && !may_use.contains(&used.as_str()));
+            wrong.extend(bad.map(|used| format!("{name}: {module} must not use {used}")));
+        }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 #[test]
-fn core_knows_nothing_of_the_stores_crate() {
-    let manifest = fs::read_to_string(root().join("crates/core/Cargo.toml")).unwrap();
-    let dependencies = manifest.split("dependencies]").skip(1).collect::<String>();
-    assert!(!dependencies.contains("storebench"), "{dependencies}");
+fn what_reads_results_can_run_no_trial() {
+    let mut wrong = Vec::new();
+    for (path, _, name) in sources("report") {
+        let used = used(&without_tests(&path), "storebench_core");
+        wrong.extend(
+            used.into_iter()
+                .filter(|used| !READS.contains(&used.as_str()))
+                .map(|used| format!("{name}: {used}")),
+        );
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn crates_depend_on_those_below_them() {
+    for (name, below) in [("core", &[][..]), ("report", &["storebench-core"])] {
+        let manifest = fs::read_to_string(root().join("crates").join(name).join("Cargo.toml")).unwrap();
+        let (_, dependencies) = manifest.split_once("\n[dependencies]").unwrap();
+        let ours: Vec<&str> = dependencies
+            .lines()
+            .filter_map(|line| line.split(['.', ' ', '=']).next())
+            .filter(|name| name.starts_with("storebench"))
+            .collect();
+        assert_eq!(ours, below, "{name}");
+    }
 }
 
 #[test]

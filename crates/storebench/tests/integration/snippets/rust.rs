@@ -1,8 +1,8 @@
 //! The code of the engines in Rust is that of the files in `shown`, which are compiled and run. A file names no version, so
 //! that it stays as it is with the next one.
 
-use storebench_core::report::advice::snippet;
 use storebench_core::store::Guarantee;
+use storebench_report::advice::snippet;
 
 use super::{def, snippets};
 use crate::cli::support::Scratch;

@@ -1,0 +1,83 @@
+//! Stores that one might have expected in an answer, and why they are not in it.
+
+use std::collections::BTreeSet;
+
+use storebench_core::store::{Guarantee, Kind, StoreDef};
+use storebench_core::units::grouped;
+
+use super::judge::Out;
+use super::question::Question;
+use super::tiers;
+use crate::data::matrix::{Position, position};
+use crate::data::merge::{Group, Merged};
+
+/// Why a store is missing whose trial was planned and not made.
+pub const NO_TURN: &str = "its turn had not come when the run ended";
+
+/// Why a store is not considered that the user did not name.
+pub const NOT_CHOSEN: &str = "not among those to choose from (--store)";
+
+/// What is known of stores that have neither an answer nor a failed trial at a position: those of the runs, and those of the
+/// table that the question does not forbid. `known` names the others.
+pub fn absent(
+    merged: &Merged<'_>,
+    group: &Group<'_>,
+    at: Position,
+    question: &Question,
+    table: &[StoreDef],
+    known: &BTreeSet<&str>,
+) -> Vec<Out> {
+    let here = group.trials.iter().filter(|entry| position(&entry.trial.cell) == at);
+    let runs_here: BTreeSet<usize> = here.map(|entry| entry.run).collect();
+    let planned = |store: &str| {
+        let mut headers = runs_here.iter().map(|run| &merged.runs[*run].header);
+        headers.any(|header| header.stores.iter().any(|info| info.name == store))
+    };
+    // At another guarantee: then it is this one that was not planned.
+    let ran = |store: &str| {
+        let mut trials = runs_here.iter().flat_map(|run| &merged.runs[*run].trials);
+        trials.any(|trial| trial.cell.store() == store && position(&trial.cell) == at)
+    };
+    let can = |store: &str| {
+        let def = table.iter().find(|def| def.name == store);
+        def.is_none_or(|def| def.open.is_ok() && tiers::answering(def, question.guarantee).is_some())
+    };
+    let why = |store: &str| {
+        let unable = || unable(table, store, question.guarantee);
+        match () {
+            () if !question.allows(store) => NOT_CHOSEN.to_owned(),
+            () if planned(store) && can(store) && !ran(store) => NO_TURN.to_owned(),
+            () => unable().unwrap_or_else(|| {
+                format!(
+                    "not measured with {} records of {} at guarantee {}",
+                    grouped(at.2.from),
+                    at.1,
+                    question.guarantee
+                )
+            }),
+        }
+    };
+    let of_runs = merged.runs.iter().flat_map(|run| &run.header.stores).map(|info| info.name.as_str());
+    let of_table = table.iter().filter(|def| def.kind != Kind::Harness && question.allows(def.name));
+    let mut seen = known.clone();
+    let missing = of_runs.chain(of_table.map(|def| def.name)).filter(|store| !merged.is_harness(store));
+    missing
+        .filter(|store| seen.insert(store))
+        .map(|store| Out { store: store.to_owned(), why: why(store) })
+        .collect()
+}
+
+/// Why a store of the table can't answer a question at a tier, if it can't.
+pub fn unable(table: &[StoreDef], store: &str, tier: Guarantee) -> Option<String> {
+    let def = table.iter().find(|def| def.name == store)?;
+    if let Err(why) = def.open {
+        return Some(why.into());
+    }
+    Some(match tiers::answering(def, tier) {
+        Some(offered) if offered == tier => return None,
+        Some(other) => {
+            format!("does not offer {tier}; it offers {other}, which would do, but was not measured at it")
+        }
+        None => format!("does not offer {tier}"),
+    })
+}

@@ -1,0 +1,100 @@
+//! Other sizes and counts of records: the nearest to either side at which another store is to be taken.
+
+use super::figures::Here;
+use super::turn::{Look, Stands};
+use crate::data::matrix::Position;
+use crate::stats::{Ratio, compare};
+
+/// What is to be taken with other records, and why.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Elsewhere {
+    /// The store that is best there; `None` where no store that was measured answers the question.
+    pub store: Option<String>,
+    /// Why it is not the recommended one.
+    pub why: Why,
+    /// Trials there of the recommended store or of the other, whichever are fewer.
+    pub trials: usize,
+}
+
+/// Why the recommended store is not to be taken.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Why {
+    /// The other is better: how many times; and where on the way both are alike, if between there and the nearest place
+    /// at which the recommended store is still best.
+    Beaten(Option<Ratio>, Option<f64>),
+    /// It is out of the question there: it failed, or takes too much memory.
+    Out(String),
+}
+
+/// Walks from a place on an axis to either side, up to the first place at which another store is to be taken. Gives the
+/// places at which the recommended store is best, in the axis's order, and those where the walk ended. Places that say
+/// nothing of the recommended store are passed by.
+pub(super) fn outward(
+    look: &Look<'_, '_, '_>,
+    from: (f64, Position),
+    mut axis: Vec<(f64, Position)>,
+) -> (Vec<Position>, Vec<(Position, Elsewhere)>) {
+    axis.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let below: Vec<_> = axis.iter().rev().filter(|place| place.0 < from.0).copied().collect();
+    let above: Vec<_> = axis.iter().filter(|place| place.0 > from.0).copied().collect();
+    let (mut still, mut turned) = (Vec::new(), Vec::new());
+    for side in [below, above] {
+        let mut before = from;
+        for place in side {
+            match look.stands(place.1) {
+                Stands::Unknown => {}
+                Stands::Best => {
+                    still.push(place);
+                    before = place;
+                }
+                Stands::Beaten(store, times) => {
+                    turned.push((place.1, beaten(look, before, place, store, times)));
+                    break;
+                }
+                Stands::Out(why, store) => {
+                    let here = look.asked(place.1);
+                    let trials = store.as_deref().and_then(|store| here.get(store)).map_or(0, |s| s.len());
+                    turned.push((place.1, Elsewhere { store, why: Why::Out(why), trials }));
+                    break;
+                }
+            }
+        }
+    }
+    still.sort_by(|a, b| a.0.total_cmp(&b.0));
+    (still.into_iter().map(|(_, position)| position).collect(), turned)
+}
+
+fn beaten(
+    look: &Look<'_, '_, '_>,
+    before: (f64, Position),
+    there: (f64, Position),
+    store: String,
+    times: Option<Ratio>,
+) -> Elsewhere {
+    let (near, far) = (look.asked(before.1), look.asked(there.1));
+    let ratio = |here: &Here<'_>| {
+        compare(here.get(store.as_str())?, here.get(look.best)?).map(|ratio| ratio.ratio.value)
+    };
+    let alike = ratio(&near).zip(ratio(&far)).and_then(|(a, b)| even(before.0, there.0, a, b));
+    let trials = [store.as_str(), look.best].into_iter().filter_map(|store| far.get(store)).map(|s| s.len());
+    let trials = trials.min().unwrap_or(0);
+    Elsewhere { store: Some(store), why: Why::Beaten(times, alike), trials }
+}
+
+/// Where a ratio that is `a` at `from` and `b` at `to` is 1, if between them: both axes logarithmic.
+fn even(from: f64, to: f64, a: f64, b: f64) -> Option<f64> {
+    (a > 1.0 && b < 1.0).then(|| (from.ln() + (to / from).ln() * a.ln() / (a / b).ln()).exp())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_lines_cross_where_their_ratio_is_one() {
+        assert!((even(1.0, 100.0, 2.0, 0.5).unwrap() - 10.0).abs() < 1e-9);
+        assert!((even(1000.0, 10.0, 10.0, 0.1).unwrap() - 100.0).abs() < 1e-9);
+        assert_eq!(even(1.0, 2.0, 0.9, 0.5), None);
+        assert_eq!(even(1.0, 2.0, 1.5, 1.2), None);
+    }
+}

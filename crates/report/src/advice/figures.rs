@@ -1,0 +1,100 @@
+//! What a question weighs of a trial: the time of an operation of its mix, the room on disk, the memory.
+
+use indexmap::IndexMap;
+use storebench_core::result::Measured;
+use storebench_core::workload::driver::Operation;
+
+use super::question::{Goal, Mix, Question};
+use crate::column::MEAN_LATENCY;
+use crate::data::clock;
+use crate::data::memory::Basis;
+use crate::data::merge::{BlockKey, Entry, Merged, measured};
+use crate::stats::{Series, Terms};
+
+/// Memory below which stores are alike, in bytes: an application has more than that anyway, and a ratio to nothing does not
+/// exist.
+pub const LITTLE_MEMORY: f64 = (1 << 20) as f64;
+
+/// The figures of one trial that advice weighs. Less is better in all.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Figures {
+    /// The mean time of an operation of the mix, in nanoseconds.
+    pub speed_ns: f64,
+    /// Bytes on disk over bytes of values.
+    pub space: f64,
+    /// Peak memory, in bytes.
+    pub memory_bytes: f64,
+}
+
+impl Figures {
+    /// Those of a trial, its memory by the `basis`; `None` where it lacks an operation of the mix, or holds nothing on disk.
+    pub fn of(measured: &Measured, mix: &Mix, basis: Basis) -> Option<Figures> {
+        let of = |name: &str| measured.operation(name).and_then(|found| MEAN_LATENCY.of_operation(found));
+        let mut speed_ns = 0.0;
+        for (operation, share) in mix.shares() {
+            speed_ns += share * of(operation.name())?;
+        }
+        let space = 1.0 / measured.space_efficiency().filter(|efficiency| *efficiency > 0.0)?;
+        Some(Figures { speed_ns, space, memory_bytes: basis.bytes(&measured.memory)? as f64 })
+    }
+
+    /// What a goal weighs.
+    pub fn weighed(&self, goal: Goal) -> f64 {
+        match goal {
+            Goal::Speed => self.speed_ns,
+            Goal::Space => self.space,
+            Goal::Memory => self.memory_bytes.max(LITTLE_MEMORY),
+            Goal::Balance => (self.speed_ns * self.space * self.weighed(Goal::Memory)).cbrt(),
+        }
+    }
+}
+
+/// The stores at one place, each with its figures by block.
+pub type Here<'a> = IndexMap<&'a str, Series<BlockKey>>;
+
+/// What a goal weighs of each store, by block; stores without a figure are left out.
+pub fn weighed<'a>(
+    here: &IndexMap<&'a str, Vec<Entry<'a>>>,
+    mix: &Mix,
+    goal: Goal,
+    basis: Basis,
+) -> Here<'a> {
+    let series = |entries: &[Entry<'_>]| -> Series<BlockKey> {
+        let trials = measured(entries).into_iter();
+        trials.filter_map(|(block, m)| Some((block, Figures::of(m, mix, basis)?.weighed(goal)))).collect()
+    };
+    let all = here.iter().map(|(store, entries)| (*store, series(entries)));
+    all.filter(|(_, series)| !series.is_empty()).collect()
+}
+
+/// On which terms stores are told apart by a goal: what the clock can't tell of their speed decides nothing.
+pub fn terms(merged: &Merged<'_>, mix: &Mix, goal: Goal, confidence: f64) -> Terms {
+    let environments = merged.runs.iter().map(|run| &run.header.environment);
+    match goal {
+        Goal::Speed => {
+            let resolution = clock::resolution_of_mix(environments, mix.share(Operation::Get));
+            Terms { confidence, resolution }
+        }
+        Goal::Space | Goal::Memory | Goal::Balance => Terms { confidence, ..Terms::default() },
+    }
+}
+
+/// A store's figures in the blocks in which another ran.
+pub fn within(series: &Series<BlockKey>, other: &Series<BlockKey>) -> Series<BlockKey> {
+    series
+        .iter()
+        .filter(|(block, _)| other.contains_key(block))
+        .map(|(block, value)| (*block, *value))
+        .collect()
+}
+
+/// The most memory that a store took in any of its trials, in bytes.
+pub fn most_memory(entries: &[Entry<'_>], basis: Basis) -> Option<u64> {
+    measured(entries).into_iter().filter_map(|(_, m)| basis.bytes(&m.memory)).max()
+}
+
+/// Whether a store stays within the memory that the question allows: by the largest of its trials.
+pub fn fits(entries: &[Entry<'_>], question: &Question, basis: Basis) -> bool {
+    let peak = most_memory(entries, basis);
+    question.max_memory_bytes.is_none_or(|most| peak.is_none_or(|peak| peak <= most))
+}

@@ -1,0 +1,152 @@
+//! Where, among what runs have measured, a question is answered.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use storebench_core::cell::{Axis, Cell};
+use storebench_core::store::StoreDef;
+use storebench_core::units::{CountRange, SizeRange, grouped};
+
+use super::judge::{Out, reasons};
+use super::question::Question;
+use super::{Here, tiers};
+use crate::data::matrix::{Position, position};
+use crate::data::merge::{Group, GroupKey, Merged};
+use crate::terminal::grid::one_line;
+
+/// How many times more or fewer records than asked for may have been measured.
+const NEAR: f64 = 4.0;
+
+/// Combinations that are named where none covers a question.
+const NAMED: usize = 5;
+
+/// What of a question runs do not cover.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Uncovered {
+    /// No trial was made at its guarantee, with its threads, as shipped, undisturbed.
+    Group(String),
+    /// Trials of several machines, places or methods answer it, which can't be compared.
+    Several(Vec<String>),
+    /// No trial had records of its kind, size and number; what there is, the nearest first.
+    Place(Vec<String>),
+    /// No store is left, and why.
+    NoStore(Vec<Out>),
+}
+
+impl fmt::Display for Uncovered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&one_line(&self.in_words()))
+    }
+}
+
+impl Uncovered {
+    fn in_words(&self) -> String {
+        match self {
+            Uncovered::Group(what) => format!("no trial was made {what}"),
+            Uncovered::Several(places) => {
+                format!(
+                    "the runs differ in machine, place or method, and each would have an answer of its own; name runs of one: {}",
+                    places.join("; ")
+                )
+            }
+            Uncovered::Place(there) => {
+                let nearest = there.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join("; ");
+                match there.len() {
+                    0 => "no trial had such records; measured were none of that kind".to_owned(),
+                    1..=NAMED => format!("no trial had such records; measured were {nearest}"),
+                    all => format!(
+                        "no trial had such records; measured were {all} combinations, the nearest {nearest}"
+                    ),
+                }
+            }
+            Uncovered::NoStore(out) => {
+                format!("no store answers the question: {}", reasons(out).join("; "))
+            }
+        }
+    }
+}
+
+/// What covers a question: trials that may be compared, and the position nearest to it; or the one that was made for it.
+pub fn find<'a>(
+    question: &Question,
+    merged: &Merged<'a>,
+    here: Option<Here>,
+    table: &[StoreDef],
+) -> Result<(Group<'a>, Position), Uncovered> {
+    let groups = comparable(question, merged, table);
+    if groups.is_empty() {
+        return Err(Uncovered::Group(format!(
+            "at guarantee {} with {} thread(s), caches as shipped and nothing beside it",
+            question.guarantee, question.threads
+        )));
+    }
+    let near = |group: &Group<'_>| {
+        let near = positions(group, question).into_iter().filter(|at| match here {
+            Some(here) => (at.1, at.2) == here,
+            None => covers(at.1, at.2, question),
+        });
+        near.min_by(|a, b| distance(a, question).total_cmp(&distance(b, question)))
+    };
+    let found: Vec<(&Group<'a>, Position)> =
+        groups.iter().filter_map(|group| Some((group, near(group)?))).collect();
+    match found.as_slice() {
+        [(group, at)] => Ok(((*group).clone(), *at)),
+        [_, _, ..] => {
+            let name = |group: &Group<'_>| format!("{}, {}", group.key.hardware, merged.label(&group.key));
+            Err(Uncovered::Several(found.iter().map(|(group, _)| name(group)).collect()))
+        }
+        [] => {
+            let mut positions: Vec<Position> =
+                groups.iter().flat_map(|group| positions(group, question)).collect();
+            positions.sort_by(|a, b| distance(a, question).total_cmp(&distance(b, question)).then(a.cmp(b)));
+            positions.dedup();
+            let there = |at: &Position| format!("{} records of {}", grouped(at.2.from), at.1);
+            Err(Uncovered::Place(positions.iter().map(there).collect()))
+        }
+    }
+}
+
+/// All that groups have in common that may differ in their tier: machine, facets, method.
+type Circumstances<'m> = (&'m str, &'m [(Axis, String)], &'m str);
+
+/// Trials made as the question wants, those that may be compared together: one machine, one place, one method.
+fn comparable<'a>(question: &Question, merged: &Merged<'a>, table: &[StoreDef]) -> Vec<Group<'a>> {
+    let plain = merged.groups.iter().filter(|group| is_plain(&group.key, question));
+    let mut alike: BTreeMap<Circumstances<'_>, Vec<&Group<'a>>> = BTreeMap::new();
+    for group in plain {
+        let key = &group.key;
+        alike.entry((&key.hardware, &key.facets, &key.method)).or_default().push(group);
+    }
+    let joined = alike.into_values().filter_map(|groups| {
+        let asked = groups.iter().any(|group| group.key.tier == Some(question.guarantee));
+        tiers::joined(&groups, question, table).filter(|group| asked || !group.trials.is_empty())
+    });
+    joined.collect()
+}
+
+/// Where a group has trials with data of the question's kind.
+fn positions(group: &Group<'_>, question: &Question) -> BTreeSet<Position> {
+    let cells = group.trials.iter().map(|entry| &entry.trial.cell);
+    cells.filter(|cell| cell.data() == question.data).map(position).collect()
+}
+
+/// Whether all trials of a group were made as the question wants: at a guarantee that is no weaker, and on every axis but the
+/// place as a cell is by default.
+fn is_plain(key: &GroupKey, question: &Question) -> bool {
+    let plain = Cell::default().with(Axis::THREADS, u64::from(question.threads).into());
+    let alike = |(axis, value): &(Axis, String)| *axis == Axis::PLACE || *value == plain.text(*axis);
+    key.tier >= Some(question.guarantee) && key.asked.tier().is_some() && key.facets.iter().all(alike)
+}
+
+fn covers(size: SizeRange, records: CountRange, question: &Question) -> bool {
+    let typical = (question.size.from.max(1) as f64 * (question.size.to - 1).max(1) as f64).sqrt() as u64;
+    let factor = records.from as f64 / question.records as f64;
+    (size == question.size || (size.from..size.to).contains(&typical))
+        && (1.0 / NEAR..=NEAR).contains(&factor)
+}
+
+/// How far what was measured is from what was asked: sizes and counts as logarithms.
+fn distance(at: &Position, question: &Question) -> f64 {
+    let far = |a: f64, b: f64| (a / b).ln().abs();
+    far(at.1.mean(), question.size.mean()) + far(at.2.from as f64, question.records as f64)
+}

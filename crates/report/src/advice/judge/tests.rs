@@ -1,0 +1,122 @@
+//! Which store is recommended where stores did not all run in the same blocks, and what the clock can't tell.
+
+use super::super::sentences;
+use super::super::tests::{advice, question};
+use super::*;
+use crate::advice::turn::Turn;
+use crate::data::samples::{Sample, blocks, run};
+use crate::terminal::grid::Style;
+
+/// So many blocks of one store each, by the nanoseconds of an operation.
+fn timed(store: &str, ns: &[f64]) -> Vec<Vec<Sample>> {
+    ns.iter().map(|ns| vec![Sample::new(store).ns(*ns)]).collect()
+}
+
+#[test]
+fn what_the_clock_cannot_tell_is_too_close_to_call() {
+    let told = |ns: f64| {
+        let block = || vec![Sample::new("lmdb").ns(ns), Sample::new("redb").ns(ns * 1.02)];
+        let runs = [blocks("box", &[block(), block(), block()])];
+        advice(&question(), &runs).unwrap().verdict.ranking[1].rule
+    };
+    assert_eq!((told(300.0), told(300_000.0)), (Some(Rule::Clock), Some(Rule::Interval)));
+}
+
+#[test]
+fn a_store_that_was_given_up_after_a_quick_first_block_is_not_recommended() {
+    let first = run(
+        "box",
+        &[
+            Sample::new("lmdb").ns(50_000.0),
+            Sample::new("redb").ns(55_000.0),
+            Sample::new("sqlite").ns(60_000.0),
+        ],
+    );
+    let block =
+        |noise: f64| vec![Sample::new("lmdb").ns(100_000.0 * noise), Sample::new("redb").ns(110_000.0)];
+    let again = blocks("box", &[block(1.0), block(1.01), block(0.99), block(1.0)]);
+    let advice = advice(&question(), &[first, again]).unwrap();
+    let ranking = &advice.verdict.ranking;
+    let told: Vec<(&str, bool, bool)> =
+        ranking.iter().map(|store| (store.store.as_str(), store.wins, store.finalist)).collect();
+    assert_eq!(told, [("lmdb", true, true), ("redb", false, true), ("sqlite", false, false)]);
+    // What is said of it is what the first look said.
+    let ratio = ranking[2].times_worse.unwrap();
+    assert!((ratio.ratio.value - 1.2).abs() < 0.01 && ratio.blocks == 1, "{ratio:?}");
+    let text = advice.text(None, Style { width: 160, colour: false });
+    assert!(text.contains("sqlite: measured fewer than 3 times, too seldom to be the best"), "{text}");
+    assert!(!sentences::sure(&advice).contains("sqlite"));
+}
+
+#[test]
+fn a_store_that_was_given_up_may_be_the_best_by_another_goal() {
+    let mut first = run("box", &[Sample::new("lmdb").ns(500.0), Sample::new("flat-folder").ns(900.0)]);
+    first.trials[1].measured.as_mut().unwrap().disk.allocated_bytes /= 8;
+    let again = blocks("box", &timed("lmdb", &[1000.0, 1000.0, 1000.0, 1000.0]));
+    let advice = advice(&question(), &[first, again]).unwrap();
+    let space = advice.turns.turns.iter().find(|turn| matches!(turn, Turn::Goal(Goal::Space, ..)));
+    assert!(matches!(space, Some(Turn::Goal(_, store, _)) if store == "flat-folder"), "{:?}", advice.turns);
+    let flat = &advice.verdict.ranking[1];
+    assert_eq!((flat.store.as_str(), flat.beaten_by.as_deref()), ("flat-folder", None));
+}
+
+#[test]
+fn blocks_that_one_store_lacks_do_not_make_it_the_best() {
+    // The third block was slow for all; redb failed in it, and is worse in every other.
+    let mut samples: Vec<Vec<Sample>> = [1000.0, 1010.0, 3000.0, 990.0]
+        .iter()
+        .map(|ns| vec![Sample::new("lmdb").ns(*ns), Sample::new("redb").ns(ns * 1.1)])
+        .collect();
+    samples[2][1] = Sample::new("redb").failed("out of luck");
+    let runs = [blocks("box", &samples)];
+    assert_eq!(advice(&question(), &runs).unwrap().verdict.ranking[0].store, "lmdb");
+    let merged = Merged::new(&runs, &[]);
+    for row in crate::data::matrix::matrices(&merged).iter().flat_map(|matrix| &matrix.rows) {
+        assert_eq!(row.contests[0].contenders[0].store, "lmdb", "{}", row.figure.name);
+    }
+    // Nor those of another run, in which only one of them took part.
+    let slow = blocks("box", &timed("lmdb", &[9000.0, 9000.0, 9000.0]));
+    let [first] = runs;
+    assert_eq!(advice(&question(), &[first, slow]).unwrap().verdict.ranking[0].store, "lmdb");
+}
+
+/// Sets the time of every operation of a trial.
+fn set_ns(trial: &mut storebench_core::result::TrialResult, ns: f64) {
+    for operation in &mut trial.measured.as_mut().unwrap().operations {
+        operation.sum_ns = (ns * operation.count as f64) as u64;
+    }
+}
+
+#[test]
+fn simulated_searches_find_the_best_and_never_recommend_what_they_gave_up() {
+    const TRUTH: [f64; 8] = [1000.0, 1040.0, 1080.0, 1120.0, 1160.0, 1200.0, 1300.0, 1500.0];
+    let names: Vec<String> = (0..TRUTH.len()).map(|index| format!("store{index}")).collect();
+    let block: Vec<Sample> = names.iter().map(|name| Sample::new(name)).collect();
+    let first = run("box", &block);
+    let again = blocks("box", &vec![block; 7]);
+    let mut random = fastrand::Rng::with_seed(4);
+    let (rounds, mut right, mut given_up) = (200, 0, 0);
+    for round in 0..rounds {
+        let quick = if round % 2 == 0 { 0.5 } else { 1.0 };
+        let mut runs = [first.clone(), again.clone()];
+        let mut weather = [0.0; 8].map(|_| (0.3 * crate::stats::tests::normal(&mut random)).exp());
+        weather[0] = quick;
+        for (index, run) in runs.iter_mut().enumerate() {
+            for trial in &mut run.trials {
+                let store: usize = trial.cell.store()[5..].parse().unwrap();
+                let noise = (0.03 * crate::stats::tests::normal(&mut random)).exp();
+                set_ns(trial, TRUTH[store] * weather[index + trial.block as usize] * noise);
+            }
+        }
+        let looked = advice(&question(), &runs[..1]).unwrap();
+        let finalists: Vec<String> =
+            looked.verdict.ranking.iter().take(4).map(|store| store.store.clone()).collect();
+        runs[1].trials.retain(|trial| finalists.iter().any(|store| store == trial.cell.store()));
+        let best = advice(&question(), &runs).unwrap().verdict.ranking.swap_remove(0);
+        given_up += usize::from(!finalists.contains(&best.store));
+        right += usize::from(best.store == names[0]);
+    }
+    assert_eq!(given_up, 0);
+    // Eight pairs of 4 % apart, each known to 4.2 %: the best is found in 99 of 100.
+    assert!(f64::from(right as u32) / f64::from(rounds) >= 0.97, "{right} of {rounds}");
+}

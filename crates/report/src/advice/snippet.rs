@@ -1,0 +1,144 @@
+//! How to open a store as it was open: a store's own lines of code, with the settings that were read back put in.
+
+use storebench_core::store::Setting;
+
+use crate::terminal::grid::one_line;
+
+/// Fills a template. `{{name}}` stands for a setting's value, `{{version}}` for that of the store; a line that names a setting
+/// which was not read back, or was left as shipped, is left out. A line may begin with conditions, each with a space behind it,
+/// and is left out unless all of them hold:
+///
+/// | condition | holds if the setting |
+/// | --- | --- |
+/// | `[name=value]` | has that value |
+/// | `[name!=value]` | has another (with no value written: was read back at all) |
+/// | `[name~word]` | has the word among those of its value, which spaces part |
+/// | `[name!~word]` | has other words alone |
+pub fn fill(template: &str, version: &str, settings: &[Setting]) -> String {
+    let known = Known { version, settings };
+    template.lines().filter_map(|line| known.filled(line)).map(|line| line + "\n").collect()
+}
+
+/// What a template can name.
+struct Known<'a> {
+    version: &'a str,
+    settings: &'a [Setting],
+}
+
+impl Known<'_> {
+    fn value(&self, name: &str) -> Option<&str> {
+        if name == "version" {
+            return Some(self.version);
+        }
+        let setting = self.settings.iter().find(|setting| setting.name == name)?;
+        let value = setting.value.as_str();
+        (!value.is_empty() && !value.starts_with("as shipped")).then_some(value)
+    }
+
+    fn filled(&self, line: &str) -> Option<String> {
+        let mut rest = line;
+        while let Some((condition, after)) = Condition::before(rest) {
+            if !condition.holds(self.value(condition.name)?) {
+                return None;
+            }
+            rest = after;
+        }
+        let mut out = String::new();
+        while let Some((before, (name, after))) =
+            rest.split_once("{{").and_then(|(before, after)| Some((before, after.split_once("}}")?)))
+        {
+            out.push_str(before);
+            // Results come from files of others: a line end in a value would begin a line of code.
+            out.push_str(&one_line(self.value(name)?));
+            rest = after;
+        }
+        Some(out + rest)
+    }
+}
+
+/// What a line depends on.
+struct Condition<'l> {
+    name: &'l str,
+    wanted: &'l str,
+    /// Whether one of the value's words is enough.
+    word: bool,
+    /// Whether it is to be so, or not so.
+    so: bool,
+}
+
+impl<'l> Condition<'l> {
+    /// The condition that a line begins with, and what follows it.
+    fn before(line: &'l str) -> Option<(Condition<'l>, &'l str)> {
+        let (condition, rest) = line.strip_prefix('[')?.split_once("] ")?;
+        let at = condition.find(['=', '~'])?;
+        let (name, wanted) = (&condition[..at], &condition[at + 1..]);
+        let word = condition[at..].starts_with('~');
+        let (name, so) = name.strip_suffix('!').map_or((name, true), |name| (name, false));
+        Some((Condition { name, wanted, word, so }, rest))
+    }
+
+    fn holds(&self, value: &str) -> bool {
+        let found = if self.word {
+            value.split_whitespace().any(|word| word == self.wanted)
+        } else {
+            value == self.wanted
+        };
+        found == self.so
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn filled(template: &str) -> String {
+        let settings = [
+            Setting::read_back("page_size", 4096),
+            Setting::given("block_size", "as shipped"),
+            Setting::given("sync", true),
+            Setting::read_back("flags", "DB_LOG DB_TXN"),
+            Setting::read_back("mmap_size", ""),
+            Setting::read_back("evil", "1;\nsystem(\"\u{1b}\")"),
+        ];
+        fill(template, "5.3", &settings)
+    }
+
+    #[test]
+    fn settings_fill_their_places_and_lines_without_them_are_left_out() {
+        let template = "a({{page_size}}, {{sync}}) {{version}};\nb({{block_size}});\nc({{unknown}});\nd({{mmap_size}});\n\n[x] f {{ g";
+        assert_eq!(filled(template), "a(4096, true) 5.3;\n\n[x] f {{ g\n");
+    }
+
+    #[test]
+    fn conditions_choose_lines() {
+        let cases = [
+            ("[sync=true] ", true),
+            ("[sync=false] ", false),
+            ("[sync!=true] ", false),
+            ("[sync!=false] ", true),
+            ("[none!=x] ", false),
+            ("[sync!=] ", true),
+            ("[block_size!=] ", false),
+            ("[flags~DB_TXN] ", true),
+            ("[flags~DB] ", false),
+            ("[flags!~DB_TXN] ", false),
+            ("[flags!~DB_LOCK] ", true),
+            ("[none!~DB_LOCK] ", false),
+            ("[sync=true] [flags~DB_LOG] ", true),
+            ("[sync=true] [flags~DB_LOCK] ", false),
+            ("[sync=false] [flags~DB_LOG] ", false),
+        ];
+        for (condition, shown) in cases {
+            assert_eq!(
+                filled(&format!("{condition}  line")),
+                if shown { "  line\n" } else { "" },
+                "{condition}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_value_stays_on_its_line() {
+        assert_eq!(filled("a({{evil}})"), "a(1; system(\" \"))\n");
+    }
+}

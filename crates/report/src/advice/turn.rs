@@ -1,0 +1,190 @@
+//! What would change an answer: another goal, another share of gets, other records.
+
+use storebench_core::units::{CountRange, SizeRange};
+use storebench_core::workload::driver::Operation;
+
+use super::elsewhere::{Elsewhere, outward};
+use super::figures::{Here, fits, terms, weighed, within};
+use super::judge::why_out;
+use super::question::{Goal, Mix, Question};
+use crate::data::looks;
+use crate::data::matrix::{Position, Sorted, position, ranked_stores};
+use crate::data::merge::{BlockKey, Group, Merged};
+use crate::stats::{Better, Ratio, Series, Terms, decide_on, order};
+
+/// A change of the question that changes the answer.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Turn {
+    /// With another goal another store is best; how many times better by that goal it is than the recommended one.
+    Goal(Goal, String, Option<Ratio>),
+    /// With fewer gets than this share of all operations another store is best.
+    FewerGets(f64, String),
+    /// With more gets than this share of all operations another store is best.
+    MoreGets(f64, String),
+    /// With records of another size another store is to be taken: the nearest such size to either side. Where both stores
+    /// are alike is told in bytes.
+    Size(SizeRange, Elsewhere),
+    /// With another number of records, likewise.
+    Records(CountRange, Elsewhere),
+}
+
+/// What was measured besides the question's own place, and whether it changes the answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Turns {
+    /// What changes it.
+    pub turns: Vec<Turn>,
+    /// Other record sizes at which the recommended store was measured beside others, and is best, the smallest first; none
+    /// lies beyond one that changes the answer.
+    pub sizes: Vec<SizeRange>,
+    /// Other record counts, likewise.
+    pub counts: Vec<CountRange>,
+}
+
+/// Looks for what would make another store the best than `best`.
+pub fn turns(merged: &Merged<'_>, group: &Group<'_>, at: Position, question: &Question, best: &str) -> Turns {
+    let sorted = Sorted::new(merged, group);
+    let look = Look { merged, group, sorted: &sorted, question, best };
+    let mut turns: Vec<Turn> = Goal::ALL
+        .into_iter()
+        .filter(|goal| *goal != question.goal)
+        .filter_map(|goal| {
+            let here = look.here(at, &question.mix, goal);
+            other_winner(&here, best, look.terms(at, &question.mix, goal))
+                .map(|(store, times)| Turn::Goal(goal, store, times))
+        })
+        .collect();
+    if question.goal != Goal::Space && question.goal != Goal::Memory {
+        turns.extend(look.gets(at));
+    }
+    let positions = || sorted.entries.keys().copied().filter(|position| position.0 == at.0);
+    let of_sizes = positions().filter(|p| p.2 == at.2).map(|p| (p.1.mean(), p));
+    let of_counts = positions().filter(|p| p.1 == at.1).map(|p| (p.2.from as f64, p));
+    let (sizes, other_sizes) = outward(&look, (at.1.mean(), at), of_sizes.collect());
+    let (counts, other_counts) = outward(&look, (at.2.from as f64, at), of_counts.collect());
+    turns.extend(other_sizes.into_iter().map(|(p, elsewhere)| Turn::Size(p.1, elsewhere)));
+    turns.extend(other_counts.into_iter().map(|(p, elsewhere)| Turn::Records(p.2, elsewhere)));
+    Turns {
+        turns,
+        sizes: sizes.into_iter().map(|position| position.1).collect(),
+        counts: counts.into_iter().map(|position| position.2).collect(),
+    }
+}
+
+/// What is needed to look for another winner.
+pub(super) struct Look<'l, 'g, 'a> {
+    merged: &'l Merged<'a>,
+    group: &'l Group<'a>,
+    sorted: &'l Sorted<'g, 'a>,
+    question: &'l Question,
+    /// The recommended store.
+    pub(super) best: &'l str,
+}
+
+/// How the recommended store stands at a position.
+pub(super) enum Stands {
+    /// It is the best, or too close to call with it.
+    Best,
+    /// Another is better, and how many times.
+    Beaten(String, Option<Ratio>),
+    /// It is out of the question there, and why; and which store is best, if any.
+    Out(String, Option<String>),
+    /// It was not measured there, or nothing else was.
+    Unknown,
+}
+
+impl<'a> Look<'_, '_, 'a> {
+    fn here(&self, at: Position, mix: &Mix, goal: Goal) -> Here<'a> {
+        let Some(entries) = self.sorted.entries.get(&at) else { return Here::new() };
+        let mut entries = ranked_stores(entries);
+        entries.retain(|store, entries| {
+            !self.merged.is_harness(store)
+                && self.question.allows(store)
+                && fits(entries, self.question, self.merged.memory)
+        });
+        weighed(&entries, mix, goal, self.merged.memory)
+    }
+
+    /// The question's figures at a position.
+    pub(super) fn asked(&self, at: Position) -> Here<'a> {
+        self.here(at, &self.question.mix, self.question.goal)
+    }
+
+    /// On which terms stores are told apart at a position.
+    fn terms(&self, at: Position, mix: &Mix, goal: Goal) -> Terms {
+        let looks = self.sorted.entries.get(&at).map_or(1, |here| looks::behind(self.merged, here));
+        terms(self.merged, mix, goal, looks::confidence(looks))
+    }
+
+    /// The question's own terms at a position.
+    pub(super) fn own_terms(&self, at: Position) -> Terms {
+        self.terms(at, &self.question.mix, self.question.goal)
+    }
+
+    /// How the recommended store stands at another position.
+    pub(super) fn stands(&self, at: Position) -> Stands {
+        let Some(all) = self.sorted.entries.get(&at) else { return Stands::Unknown };
+        let here = self.asked(at);
+        if here.contains_key(self.best) {
+            let other = |store: &str| {
+                store != self.best && !self.merged.is_harness(store) && self.question.allows(store)
+            };
+            let others = all.keys().any(|store| other(store));
+            return match other_winner(&here, self.best, self.own_terms(at)) {
+                Some((store, times)) => Stands::Beaten(store, times),
+                None if others => Stands::Best,
+                None => Stands::Unknown,
+            };
+        }
+        let omitted = || {
+            let mut omitted = self.group.left_out.iter();
+            let found = omitted.find(|omitted| {
+                let cell = &omitted.cell;
+                cell.store() == self.best && position(cell) == at
+            });
+            found.map(|omitted| omitted.reason.to_owned())
+        };
+        let why = all
+            .get(self.best)
+            .map(|entries| why_out(entries, self.question, self.merged.memory))
+            .or_else(omitted);
+        let standings = decide_on(&series(&here), Better::Lower, self.own_terms(at));
+        let first = standings.first().and_then(|first| here.get_index(first.index));
+        why.map_or(Stands::Unknown, |why| Stands::Out(why, first.map(|(store, _)| (*store).to_owned())))
+    }
+
+    /// The shares of gets, to a hundredth, beyond which another store is best.
+    fn gets(&self, at: Position) -> Vec<Turn> {
+        let now = (self.question.mix.share(Operation::Get) * 100.0).round() as u32;
+        let winner = |percent: u32| {
+            let mix = self.question.mix.with_gets(f64::from(percent) / 100.0)?;
+            let here = self.here(at, &mix, self.question.goal);
+            other_winner(&here, self.best, self.terms(at, &mix, self.question.goal)).map(|(store, _)| store)
+        };
+        let fewer = (0..now).rev().find_map(|percent| Some((percent, winner(percent)?)));
+        let more = (now + 1..=100).find_map(|percent| Some((percent, winner(percent)?)));
+        let fewer = fewer.map(|(percent, store)| Turn::FewerGets(f64::from(percent + 1) / 100.0, store));
+        let more = more.map(|(percent, store)| Turn::MoreGets(f64::from(percent - 1) / 100.0, store));
+        fewer.into_iter().chain(more).collect()
+    }
+}
+
+fn series(here: &Here<'_>) -> Vec<Series<BlockKey>> {
+    here.values().cloned().collect()
+}
+
+/// The best store here, where `best` is neither it nor too close to call with it; and how many times better it is. `None`
+/// also where `best` has no figure here. A store that was given up by the question's own goal may be the best by another:
+/// all are compared in the blocks in which it ran.
+fn other_winner(here: &Here<'_>, best: &str, terms: Terms) -> Option<(String, Option<Ratio>)> {
+    let levels = order::levels(&series(here)).into_iter().enumerate();
+    let levels = levels.filter_map(|(index, level)| Some((index, level?)));
+    let (first, _) = levels.min_by(|a, b| a.1.total_cmp(&b.1))?;
+    let (_, blocks) = here.get_index(first)?;
+    let there = here.iter().map(|(store, series)| (*store, within(series, blocks)));
+    let there: Here<'_> = there.filter(|(_, series)| !series.is_empty()).collect();
+    let standings = decide_on(&series(&there), Better::Lower, terms);
+    let name = |index: usize| there.get_index(index).map(|(store, _)| *store);
+    let first = name(standings.first()?.index)?;
+    let own = standings.iter().find(|standing| name(standing.index) == Some(best))?;
+    (!own.wins).then(|| (first.to_owned(), own.times_worse))
+}

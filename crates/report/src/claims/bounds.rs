@@ -1,0 +1,187 @@
+//! Between which values a figure or a ratio must lie: `1.5..`, `..10µs`, `80%..100%`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use storebench_core::units::as_text;
+
+use crate::column::Unit;
+use crate::stats::{Interval, THRESHOLD};
+
+use super::Outcome;
+
+/// A range with at least one end, both included.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bounds {
+    /// The least value.
+    pub low: Option<f64>,
+    /// The greatest value.
+    pub high: Option<f64>,
+    /// What kind of quantity the ends are written as.
+    kind: Kind,
+    /// As it was written.
+    text: String,
+}
+
+/// A kind of quantity, by how it is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Number,
+    Share,
+    Time,
+    Size,
+}
+
+/// What may follow a number: its kind, and how many of the columns' units it is.
+const UNITS: [(&str, Kind, f64); 11] = [
+    ("", Kind::Number, 1.0),
+    ("%", Kind::Share, 0.01),
+    ("ns", Kind::Time, 1.0),
+    ("us", Kind::Time, 1e3),
+    ("µs", Kind::Time, 1e3),
+    ("ms", Kind::Time, 1e6),
+    ("s", Kind::Time, 1e9),
+    ("B", Kind::Size, 1.0),
+    ("KiB", Kind::Size, 1024.0),
+    ("MiB", Kind::Size, 1048576.0),
+    ("GiB", Kind::Size, 1073741824.0),
+];
+
+fn quantity(text: &str) -> Option<(f64, Kind)> {
+    let text = text.trim();
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_').unwrap_or(text.len());
+    let number: f64 = text[..end].replace('_', "").parse().ok()?;
+    let unit = text[end..].trim();
+    let (_, kind, factor) = UNITS.into_iter().find(|(name, ..)| *name == unit)?;
+    Some((number * factor, kind))
+}
+
+impl FromStr for Bounds {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("{text:?} is not a range: write it like 1.5.., ..10µs, 0.9..1.1 or 80%..100%");
+        let (low, high) = text.split_once("..").ok_or_else(wrong)?;
+        let end = |text: &str| match text.trim() {
+            "" => Ok(None),
+            text => quantity(text).map(Some).ok_or_else(wrong),
+        };
+        let (low, high) = (end(low)?, end(high)?);
+        let kind = match (low, high) {
+            (Some((_, low)), Some((_, high))) if low == high => low,
+            (Some((_, kind)), None) | (None, Some((_, kind))) => kind,
+            _ => return Err(wrong()),
+        };
+        let (low, high) = (low.map(|(value, _)| value), high.map(|(value, _)| value));
+        if low.zip(high).is_some_and(|(low, high)| high < low) {
+            return Err(format!("the range {text:?} is empty: its first end is above its second"));
+        }
+        Ok(Bounds { low, high, kind, text: text.to_owned() })
+    }
+}
+
+impl fmt::Display for Bounds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.text)
+    }
+}
+
+as_text!(Bounds);
+
+impl Bounds {
+    /// From one to some number of times.
+    pub fn up_to(factor: f64) -> Bounds {
+        Bounds { low: None, high: Some(factor), kind: Kind::Number, text: format!("..{factor}") }
+    }
+
+    /// More than once.
+    pub fn above_one() -> Bounds {
+        Bounds { low: Some(1.0), high: None, kind: Kind::Number, text: "1..".into() }
+    }
+
+    /// Whether values of a column can be compared with it.
+    pub fn fits(&self, unit: Unit) -> bool {
+        match self.kind {
+            Kind::Number => matches!(unit, Unit::Count | Unit::Share | Unit::PerSecond),
+            Kind::Share => unit == Unit::Share,
+            Kind::Time => unit == Unit::Nanoseconds,
+            Kind::Size => matches!(unit, Unit::Bytes | Unit::BytesPerSecond),
+        }
+    }
+
+    /// Whether ratios can be compared with it.
+    pub fn fits_ratios(&self) -> bool {
+        matches!(self.kind, Kind::Number | Kind::Share)
+    }
+
+    /// Whether a value lies within: by its interval where there is one that may decide; otherwise it must be [`THRESHOLD`]
+    /// away from the ends.
+    pub fn judge(&self, value: f64, interval: Option<Interval>) -> Outcome {
+        let (least, most) = match interval {
+            Some(interval) => (interval.low, interval.high),
+            None => (value / (1.0 + THRESHOLD), value * (1.0 + THRESHOLD)),
+        };
+        let above = |end: f64| self.low.is_none_or(|low| end >= low);
+        let below = |end: f64| self.high.is_none_or(|high| end <= high);
+        match (above(least) && below(most), above(most) && below(least)) {
+            (true, _) => Outcome::Agrees,
+            (false, true) => Outcome::Close,
+            (false, false) => Outcome::Disagrees,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bounds(text: &str) -> Bounds {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn ranges_are_read_and_written() {
+        for (text, low, high) in [
+            ("1.5..", Some(1.5), None),
+            ("..10µs", None, Some(10_000.0)),
+            ("80%..100%", Some(0.8), Some(1.0)),
+            ("1KiB..2 KiB", Some(1024.0), Some(2048.0)),
+            ("0..1_000", Some(0.0), Some(1000.0)),
+        ] {
+            let read = bounds(text);
+            assert_eq!((read.low, read.high, read.to_string()), (low, high, text.into()));
+        }
+        for text in ["", "..", "1", "1..x", "1%..2", "2..1", "-1..", "1.. ..2", "1e3.."] {
+            assert!(text.parse::<Bounds>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn units_must_fit() {
+        assert!(bounds("1ms..").fits(Unit::Nanoseconds) && !bounds("1ms..").fits(Unit::Share));
+        assert!(bounds("100%..").fits(Unit::Share) && bounds("1..").fits(Unit::Share));
+        assert!(!bounds("1..").fits(Unit::Nanoseconds) && !bounds("1B..").fits_ratios());
+    }
+
+    #[test]
+    fn an_interval_decides_where_there_is_one() {
+        let interval = |low, high| Some(Interval { low, high, confidence: 0.95 });
+        let least = bounds("1..");
+        assert_eq!(least.judge(1.03, interval(1.0, 1.06)), Outcome::Agrees);
+        assert_eq!(least.judge(1.03, interval(0.99, 1.07)), Outcome::Close);
+        assert_eq!(least.judge(0.9, interval(0.85, 0.99)), Outcome::Disagrees);
+        let between = bounds("0.9..1.1");
+        assert_eq!(between.judge(1.0, interval(0.8, 1.3)), Outcome::Close);
+        assert_eq!(between.judge(1.3, interval(1.2, 1.4)), Outcome::Disagrees);
+    }
+
+    #[test]
+    fn otherwise_a_twentieth_of_the_value_does() {
+        let least = bounds("1..");
+        assert_eq!(least.judge(1.06, None), Outcome::Agrees);
+        assert_eq!(least.judge(1.03, None), Outcome::Close);
+        assert_eq!(least.judge(0.96, None), Outcome::Close);
+        assert_eq!(least.judge(0.94, None), Outcome::Disagrees);
+        assert_eq!(bounds("..2").judge(1.9, None), Outcome::Agrees);
+    }
+}

@@ -1,0 +1,162 @@
+//! What a study covers in full, and how much of a claim's part of it was measured.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+use storebench_core::plan::ClaimsOver;
+use storebench_core::units::{CountRange, SizeRange};
+
+use super::pool::{Position, Spot};
+use super::region::value_on;
+use super::verdict::Evidence;
+use super::{Average, Claim, Expect, Figure};
+
+/// The combinations of record size, records and data that a study covers in full, however little of it was run.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Design {
+    /// Each once.
+    pub positions: Vec<Position>,
+}
+
+/// How many combinations of operation (or other figure), record size, records and data a claim is about, and how many of
+/// them were measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[allow(missing_docs)]
+pub struct Coverage {
+    pub measured: usize,
+    pub whole: usize,
+}
+
+impl Coverage {
+    /// Whether it is all that the claim is about.
+    pub fn is_whole(self) -> bool {
+        self.measured >= self.whole
+    }
+
+    /// Whether it is enough for a verdict on what is checked combination by combination: half.
+    pub fn is_half(self) -> bool {
+        2 * self.measured >= self.whole
+    }
+}
+
+impl Claim {
+    /// Whether it is about an average, which over a part of the combinations would be another one.
+    pub fn is_of_average(&self) -> bool {
+        self.average != Average::None || matches!(self.expect, Expect::Greatest(_))
+    }
+
+    /// Whether so much measured is enough for a verdict.
+    pub fn is_covered(&self, coverage: Coverage) -> bool {
+        if self.is_of_average() { coverage.is_whole() } else { coverage.is_half() }
+    }
+}
+
+impl Design {
+    /// The combinations that a plan's claims are about where they don't narrow it.
+    pub fn of(over: &ClaimsOver) -> Design {
+        let position = |(record_size, records, data)| Position { data, record_size, records };
+        Design { positions: over.combinations().map(position).collect() }
+    }
+
+    /// How much of what a claim is about stands behind its checks; `None` where the design has nothing of it.
+    pub(super) fn coverage(&self, claim: &Claim, evidence: &[Evidence]) -> Option<Coverage> {
+        let here = self.spots(claim);
+        let figures: BTreeSet<String> = claim.figure.iter().map(Figure::to_string).collect();
+        let decided = evidence.iter().filter(|evidence| evidence.is_decided());
+        let measured: BTreeSet<(&str, Spot)> = decided
+            .flat_map(|evidence| {
+                let held = evidence.covers.iter().filter_map(|position| self.stands_for(*position));
+                held.map(|position| (evidence.figure.as_str(), spot(claim, position)))
+            })
+            .filter(|(_, spot)| here.contains(spot))
+            .collect();
+        let whole = here.len() * figures.len();
+        (whole > 0).then_some(Coverage { measured: measured.len(), whole })
+    }
+
+    /// The combinations that a claim is about; where it compares two values of an axis, both together are one.
+    fn spots(&self, claim: &Claim) -> BTreeSet<Spot> {
+        let sides = claim.expect.axis().zip(claim.expect.sides());
+        let is_side = |position: &Position| {
+            sides.is_none_or(|(axis, (a, b))| {
+                value_on(axis, *position)
+                    .is_none_or(|own| [a, b].iter().any(|side| axis.read(side).as_ref() == Ok(&own)))
+            })
+        };
+        let here = self.positions.iter().filter(|position| claim.at.holds(**position) && is_side(position));
+        here.map(|position| spot(claim, *position)).collect()
+    }
+
+    /// The combination of the design that a measured one stands for: that whose sizes hold its mean size, and whose record
+    /// counts hold the number that it loads. A number between two ranges of counts stands for the nearer one, by ratio.
+    fn stands_for(&self, measured: Position) -> Option<Position> {
+        let sizes = self.positions.iter().map(|position| position.record_size);
+        let mean = measured.record_size.mean();
+        let holds = |size: &SizeRange| size.from as f64 <= mean && mean < size.to as f64;
+        let record_size = sizes.clone().find(|size| *size == measured.record_size);
+        let record_size = record_size.or_else(|| sizes.clone().find(holds))?;
+        let records = self.nearest(measured.records)?;
+        let position = Position { record_size, records, ..measured };
+        self.positions.contains(&position).then_some(position)
+    }
+
+    fn nearest(&self, measured: CountRange) -> Option<CountRange> {
+        let number = measured.from;
+        let counts = || self.positions.iter().map(|position| position.records);
+        if let Some(held) = counts().find(|count| count.from <= number && number < count.to) {
+            return Some(held);
+        }
+        let below = counts().filter(|count| count.to <= number).max_by_key(|count| count.to)?;
+        let above = counts().filter(|count| count.from > number).min_by_key(|count| count.from)?;
+        let (down, up) = (number as f64 / below.to as f64, above.from as f64 / number as f64);
+        Some(if down <= up { below } else { above })
+    }
+}
+
+/// A combination as a claim counts it: without the axis between whose values it compares.
+fn spot(claim: &Claim, position: Position) -> Spot {
+    let spot = Spot::from(position);
+    claim.expect.axis().map_or(spot, |axis| spot.without(axis))
+}
+
+#[cfg(test)]
+mod tests {
+    use storebench_core::cell::Data;
+
+    use super::*;
+
+    fn position(size: &str, records: &str) -> Position {
+        Position {
+            data: Data::Incompressible,
+            record_size: size.parse().unwrap(),
+            records: records.parse().unwrap(),
+        }
+    }
+
+    fn design() -> Design {
+        let sizes = ["1B..1KiB", "10KiB..100KiB"];
+        let counts = ["100..500", "1000..5000"];
+        let all = sizes.iter().flat_map(|size| counts.iter().map(|count| position(size, count)));
+        Design { positions: all.filter(|p| *p != position("10KiB..100KiB", "1000..5000")).collect() }
+    }
+
+    #[test]
+    fn a_combination_stands_for_the_one_that_holds_it_or_is_nearest() {
+        for (size, records, stands_for) in [
+            ("1B..1KiB", "100..500", Some(("1B..1KiB", "100..500"))),
+            ("1B..1KiB", "200..1000", Some(("1B..1KiB", "100..500"))),
+            ("100B..1800B", "4999..6000", Some(("1B..1KiB", "1000..5000"))),
+            ("100B..3KiB", "100..500", None),
+            ("10KiB..12KiB", "499..500", Some(("10KiB..100KiB", "100..500"))),
+            ("1B..1KiB", "700..800", Some(("1B..1KiB", "100..500"))),
+            ("1B..1KiB", "710..800", Some(("1B..1KiB", "1000..5000"))),
+            ("1B..1KiB", "99..500", None),
+            ("1B..1KiB", "5000..6000", None),
+            // Left out of the design, as too large.
+            ("10KiB..100KiB", "1000..5000", None),
+        ] {
+            let found = design().stands_for(position(size, records));
+            assert_eq!(found, stands_for.map(|(size, records)| position(size, records)), "{size} {records}");
+        }
+    }
+}

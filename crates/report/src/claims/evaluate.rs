@@ -1,0 +1,204 @@
+//! A claim against the figures of runs.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use storebench_core::cell::Axis;
+
+use super::change::{Change, Place, Side};
+use super::contest::{Contest, in_order, lacking_at};
+use super::design::Design;
+use super::more_at::more_at;
+use super::pool::{Pool, Position, Scope, Spot, average, coarsest};
+use super::region::{canonical, value_on};
+use super::verdict::{Evidence, Finding, Tally, Verdict};
+use super::{Average, Claim, Expect, Figure};
+use crate::stats::Series;
+
+/// Checks a claim. `pools` gives the figures that belong together, one figure at a time and in the same order for each;
+/// `of_study` names the stores that the study's claims compare, and `design` is what it covers in full: of a claim of which too
+/// little was measured there is no verdict. There is a finding for each pool that the claim speaks of, or
+/// for each set of pools that differ only in the axis between whose values it compares. There is none if it speaks of no
+/// pool at all.
+pub fn evaluate<'p, K: Ord + Copy + 'p>(
+    claim: &Claim,
+    of_study: &[String],
+    design: Option<&Design>,
+    pools: &dyn Fn(&Figure) -> &'p [Pool<K>],
+) -> Vec<Finding> {
+    let mut scopes: Vec<(Scope, Vec<Evidence>)> = Vec::new();
+    let mut missing: Vec<(Scope, Vec<String>)> = Vec::new();
+    for figure in &claim.figure {
+        let pools = pools(figure);
+        let admitted: Vec<&Pool<K>> = pools.iter().filter(|pool| claim.at.admits(&pool.scope)).collect();
+        for (scope, group) in groups(claim, &admitted) {
+            let stores = compared(claim, of_study, &group);
+            let (evidence, lacking) = match claim.expect.axis() {
+                None => contests(claim, figure, &stores, &group),
+                Some(axis) => changes(claim, figure, &stores, &group, axis),
+            };
+            match scopes.iter_mut().find(|(known, _)| *known == scope) {
+                Some((_, all)) => all.extend(evidence),
+                None => scopes.push((scope.clone(), evidence)),
+            }
+            match missing.iter_mut().find(|(known, _)| *known == scope) {
+                Some((_, all)) => {
+                    all.extend(lacking.into_iter().filter(|one| !all.contains(one)).collect::<Vec<_>>())
+                }
+                None => missing.push((scope, lacking)),
+            }
+        }
+    }
+    let all = scopes.into_iter().zip(missing);
+    all.map(|((scope, evidence), (_, missing))| finding(claim, design, scope, evidence, missing)).collect()
+}
+
+/// What the checks of one scope come to.
+fn finding(
+    claim: &Claim,
+    design: Option<&Design>,
+    scope: Scope,
+    evidence: Vec<Evidence>,
+    missing: Vec<String>,
+) -> Finding {
+    let coverage = design.and_then(|design| design.coverage(claim, &evidence));
+    let evidence = match &claim.expect {
+        Expect::MoreAt(more) => more_at(more, evidence),
+        _ => evidence,
+    };
+    let tally = Tally::of(&evidence);
+    let looks = tally.verdict(claim.share.0);
+    let verdict = match coverage {
+        Some(coverage) if looks != Verdict::NotMeasured && !claim.is_covered(coverage) => Verdict::SoFar,
+        _ => looks,
+    };
+    Finding { scope, verdict, looks, coverage, tally, evidence, missing }
+}
+
+/// The pools that one finding is about: each alone, or those that differ only in the axis that the claim compares along.
+fn groups<'p, K>(claim: &Claim, pools: &[&'p Pool<K>]) -> Vec<(Scope, Vec<&'p Pool<K>>)> {
+    let mut groups: Vec<(Scope, Vec<&Pool<K>>)> = Vec::new();
+    for pool in pools {
+        let scope = claim.expect.axis().map_or_else(|| pool.scope.clone(), |axis| pool.scope.without(axis));
+        match groups.iter_mut().find(|(known, _)| *known == scope) {
+            Some((_, all)) => all.push(pool),
+            None => groups.push((scope, vec![pool])),
+        }
+    }
+    groups
+}
+
+/// The stores that it compares: those named, or all that ran.
+fn compared<K>(claim: &Claim, of_study: &[String], pools: &[&Pool<K>]) -> Vec<String> {
+    let named = claim.compared(of_study);
+    if !named.is_empty() {
+        return named.to_vec();
+    }
+    let mut all: Vec<String> = Vec::new();
+    for store in pools.iter().flat_map(|pool| &pool.stores).chain(&claim.expect.stores()) {
+        if !all.contains(store) {
+            all.push(store.clone());
+        }
+    }
+    all
+}
+
+/// What is checked of places one by one, or of their means; and what the region names that is not there at all.
+fn contests<K: Ord + Copy>(
+    claim: &Claim,
+    figure: &Figure,
+    stores: &[String],
+    pools: &[&Pool<K>],
+) -> (Vec<Evidence>, Vec<String>) {
+    let mut all: BTreeMap<Position, BTreeMap<&str, &Series<K>>> = BTreeMap::new();
+    for (position, cells) in pools.iter().flat_map(|pool| &pool.cells) {
+        if claim.at.holds(*position) {
+            let here = all.entry(*position).or_default();
+            let known = cells.iter().filter(|(store, s)| stores.contains(store) && !s.is_empty());
+            here.extend(known.map(|(store, series)| (store.as_str(), series)));
+        }
+    }
+    if all.is_empty() {
+        return (Vec::new(), vec![format!("a place: {}", claim.at.places_in_words())]);
+    }
+    let resolution = coarsest(pools);
+    let mut evidence = Vec::new();
+    if claim.average == Average::None {
+        for (position, series) in &all {
+            let spot = Spot::from(*position);
+            let series = in_order(stores, series);
+            let contest =
+                Contest { figure, spot, averaged: None, stores, series, resolution, missing: Vec::new() };
+            evidence.extend(behind(vec![*position], contest.check(&claim.expect)));
+        }
+        return (evidence, Vec::new());
+    }
+    let kinds: BTreeSet<_> = all.keys().map(|position| position.data).collect();
+    for data in kinds {
+        let of_kind = all.iter().filter(|(position, _)| position.data == data);
+        let found = average(&of_kind.map(|(position, series)| (*position, series.clone())).collect());
+        let series: BTreeMap<&str, &Series<K>> = found.series.iter().map(|(store, s)| (*store, s)).collect();
+        let contest = Contest {
+            figure,
+            spot: Spot { data: Some(data), ..Spot::default() },
+            averaged: Some(found.places.len()),
+            stores,
+            series: in_order(stores, &series),
+            resolution,
+            missing: found.missing.iter().map(|(at, store)| lacking_at(store, Spot::from(*at))).collect(),
+        };
+        evidence.extend(behind(found.places, contest.check(&claim.expect)));
+    }
+    (evidence, Vec::new())
+}
+
+/// Notes the combinations that stand behind checks.
+fn behind(places: Vec<Position>, evidence: Vec<Evidence>) -> impl Iterator<Item = Evidence> {
+    evidence.into_iter().map(move |evidence| Evidence { covers: places.clone(), ..evidence })
+}
+
+/// What is checked between two values of an axis.
+fn changes<K: Ord + Copy>(
+    claim: &Claim,
+    figure: &Figure,
+    stores: &[String],
+    pools: &[&Pool<K>],
+    axis: Axis,
+) -> (Vec<Evidence>, Vec<String>) {
+    let Some((a, b)) = claim.expect.sides() else { return Default::default() };
+    // Both were checked when the plan was read.
+    let side = |text: &str| canonical(axis, text).unwrap_or_else(|_| text.to_owned());
+    let (a, b) = (side(a), side(b));
+    let within = axis.role().is_within();
+    let of = |value: &str| -> Vec<&Pool<K>> {
+        let fits = |pool: &&&Pool<K>| within || pool.scope.value(axis).as_deref() == Some(value);
+        pools.iter().filter(fits).copied().collect()
+    };
+    let (side_a, side_b) =
+        (Side { pools: of(&a), value: a.clone() }, Side { pools: of(&b), value: b.clone() });
+    let mut places: BTreeMap<Spot, Place> = BTreeMap::new();
+    for (side, value, is_a) in [(&side_a, &a, true), (&side_b, &b, false)] {
+        let positions = side.pools.iter().flat_map(|pool| pool.cells.keys());
+        for position in positions.filter(|position| claim.at.holds(**position)) {
+            if value_on(axis, *position).is_some_and(|own| own.text() != value) {
+                continue;
+            }
+            let spot = Spot::from(*position).without(axis);
+            let place = places.entry(spot).or_insert(Place { spot, a: None, b: None });
+            *(if is_a { &mut place.a } else { &mut place.b }) = Some(*position);
+        }
+    }
+    let any = |there: fn(&Place) -> bool| places.values().any(there);
+    let mut lacking = Vec::new();
+    for (value, there) in [(&a, any(|place| place.a.is_some())), (&b, any(|place| place.b.is_some()))] {
+        if !there {
+            let region = claim.at.places_in_words();
+            let region = if region.is_empty() { region } else { format!(" ({region})") };
+            lacking.push(format!("{axis} {value}{region}"));
+        }
+    }
+    if !lacking.is_empty() {
+        return (Vec::new(), lacking);
+    }
+    let places = places.into_values().collect();
+    (Change { claim, figure, stores, a: side_a, b: side_b, places }.check(), Vec::new())
+}

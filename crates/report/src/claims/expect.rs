@@ -1,0 +1,305 @@
+//! What a claim expects of its figures.
+
+use serde::{Deserialize, Serialize};
+use storebench_core::cell::Axis;
+
+use super::bounds::Bounds;
+use super::figure::Figure;
+use super::region::canonical;
+
+/// What must hold, in each place or of the mean.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Expect {
+    /// A store is the best.
+    Winner(Winner),
+    /// Stores follow one another.
+    Order(Order),
+    /// One figure is so many times another.
+    Ratio(Ratio),
+    /// A figure lies within a range.
+    Value(Values),
+    /// The best store stays the best.
+    Unchanged(Unchanged),
+    /// A store is the best in more places.
+    MoreWins(MoreWins),
+    /// A ratio is the greatest at one value of a further axis.
+    Greatest(Greatest),
+    /// Stores are the best more often by one figure than by the others.
+    MoreAt(MoreAt),
+    /// Stores don't differ much.
+    Alike(Alike),
+}
+
+/// The best is one of these stores.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Winner {
+    /// The stores.
+    pub stores: Vec<String>,
+    /// It is enough that one of them is at most so many times worse than the best.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within: Option<f64>,
+}
+
+/// The stores follow one another, the best first.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Order {
+    /// The stores, two or more.
+    pub stores: Vec<String>,
+    /// Whether all others that are compared are behind them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub rest_behind: bool,
+}
+
+/// `of` is so many times `to`: two stores, or one store at two values of an axis.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ratio {
+    /// The axis; of stores where it is absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub axis: Option<Axis>,
+    /// What is above the line.
+    pub of: String,
+    /// What is below it.
+    pub to: String,
+    /// With an axis: the stores that it must hold of; all that are compared where there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stores: Vec<String>,
+    /// How many times.
+    pub range: Bounds,
+}
+
+/// The figure of each of these stores lies within a range.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Values {
+    /// The stores.
+    pub stores: Vec<String>,
+    /// The range.
+    pub range: Bounds,
+}
+
+/// The best store is the same at two values of an axis.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Unchanged {
+    /// The axis.
+    pub axis: Axis,
+    /// Its values.
+    pub between: [String; 2],
+}
+
+/// A store is the best in more places at one value of an axis than at another.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MoreWins {
+    /// The store.
+    pub store: String,
+    /// The axis.
+    pub axis: Axis,
+    /// Where it wins more often.
+    pub at: String,
+    /// Where it wins less often.
+    pub than: String,
+}
+
+/// The ratio between two values of an axis, over places and stores, is greatest at one value of a second axis.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Greatest {
+    /// The axis.
+    pub axis: Axis,
+    /// What is above the line.
+    pub of: String,
+    /// What is below it.
+    pub to: String,
+    /// The second axis: `record_size`, `records` or `data`.
+    pub along: Axis,
+    /// Where along it the ratio is greatest.
+    pub value: String,
+    /// How many times it is there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub range: Option<Bounds>,
+}
+
+/// One of these stores is the best in a larger share of the places by one of the claim's figures than by its others together.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MoreAt {
+    /// The stores.
+    pub stores: Vec<String>,
+    /// The figure.
+    pub figure: Figure,
+}
+
+/// None of these stores is more than so many times worse than another.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Alike {
+    /// The stores, two or more.
+    pub stores: Vec<String>,
+    /// How many times worse, 1 or more.
+    pub within: f64,
+}
+
+impl Expect {
+    /// Its key in a plan.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Expect::Winner(_) => "winner",
+            Expect::Order(_) => "order",
+            Expect::Ratio(_) => "ratio",
+            Expect::Value(_) => "value",
+            Expect::Unchanged(_) => "unchanged",
+            Expect::MoreWins(_) => "more_wins",
+            Expect::Greatest(_) => "greatest",
+            Expect::MoreAt(_) => "more_at",
+            Expect::Alike(_) => "alike",
+        }
+    }
+
+    /// Whether it needs to know which direction of a figure is good.
+    pub fn ranks(&self) -> bool {
+        match self {
+            Expect::Winner(_)
+            | Expect::Order(_)
+            | Expect::Unchanged(_)
+            | Expect::MoreWins(_)
+            | Expect::MoreAt(_)
+            | Expect::Alike(_) => true,
+            Expect::Ratio(_) | Expect::Value(_) | Expect::Greatest(_) => false,
+        }
+    }
+
+    /// The axis between whose values it compares; `None` where it compares stores.
+    pub fn axis(&self) -> Option<Axis> {
+        match self {
+            Expect::Ratio(ratio) => ratio.axis,
+            Expect::Unchanged(unchanged) => Some(unchanged.axis),
+            Expect::MoreWins(more) => Some(more.axis),
+            Expect::Greatest(greatest) => Some(greatest.axis),
+            Expect::Winner(_)
+            | Expect::Order(_)
+            | Expect::Value(_)
+            | Expect::MoreAt(_)
+            | Expect::Alike(_) => None,
+        }
+    }
+
+    /// The two values of that axis.
+    pub fn sides(&self) -> Option<(&str, &str)> {
+        match self {
+            Expect::Ratio(Ratio { axis: Some(_), of, to, .. })
+            | Expect::Greatest(Greatest { of, to, .. }) => Some((of, to)),
+            Expect::Unchanged(Unchanged { between: [a, b], .. }) => Some((a, b)),
+            Expect::MoreWins(MoreWins { at, than, .. }) => Some((at, than)),
+            Expect::Ratio(_)
+            | Expect::Winner(_)
+            | Expect::Order(_)
+            | Expect::Value(_)
+            | Expect::MoreAt(_)
+            | Expect::Alike(_) => None,
+        }
+    }
+
+    /// The values of axes that it names.
+    pub fn values(&self) -> Vec<(Axis, &str)> {
+        let sides = self.axis().zip(self.sides());
+        let sides = sides.into_iter().flat_map(|(axis, (a, b))| [(axis, a), (axis, b)]);
+        let along = match self {
+            Expect::Greatest(greatest) => Some((greatest.along, greatest.value.as_str())),
+            _ => None,
+        };
+        sides.chain(along).collect()
+    }
+
+    /// The stores that it names.
+    pub fn stores(&self) -> Vec<String> {
+        match self {
+            Expect::Winner(Winner { stores, .. })
+            | Expect::Order(Order { stores, .. })
+            | Expect::Value(Values { stores, .. })
+            | Expect::MoreAt(MoreAt { stores, .. })
+            | Expect::Alike(Alike { stores, .. })
+            | Expect::Ratio(Ratio { axis: Some(_), stores, .. }) => stores.clone(),
+            Expect::Ratio(Ratio { of, to, .. }) => vec![of.clone(), to.clone()],
+            Expect::MoreWins(more) => vec![more.store.clone()],
+            Expect::Unchanged(_) | Expect::Greatest(_) => Vec::new(),
+        }
+    }
+
+    /// Whether it makes sense of these figures.
+    pub(super) fn check(&self, figures: &[Figure]) -> Result<(), String> {
+        let name = self.name();
+        self.check_sides()?;
+        match self {
+            Expect::Winner(Winner { stores, .. })
+            | Expect::Value(Values { stores, .. })
+            | Expect::MoreAt(MoreAt { stores, .. })
+                if stores.is_empty() =>
+            {
+                Err(format!("expect.{name} names no store"))
+            }
+            Expect::Winner(Winner { within: Some(within), .. }) | Expect::Alike(Alike { within, .. })
+                if !(1.0..1e9).contains(within) =>
+            {
+                Err(format!("within = {within}: it is how many times worse, 1 or more"))
+            }
+            Expect::Order(Order { stores, .. }) | Expect::Alike(Alike { stores, .. }) if stores.len() < 2 => {
+                Err(format!("expect.{name} takes two stores or more"))
+            }
+            Expect::MoreAt(MoreAt { figure, .. }) if figures.len() < 2 || !figures.contains(figure) => {
+                Err(format!("expect.more_at compares {figure} with others: name it and them in figure"))
+            }
+            Expect::Ratio(Ratio { axis: None, stores, .. }) if !stores.is_empty() => {
+                Err("expect.ratio has stores, but no axis: the ratio is that of the stores of and to".into())
+            }
+            Expect::Ratio(Ratio { range, .. }) if !range.fits_ratios() => Err(not_of_ratios(range)),
+            Expect::Value(Values { range, .. }) => {
+                let strange = figures.iter().find(|figure| !range.fits(figure.column.unit));
+                strange
+                    .map_or(Ok(()), |figure| Err(format!("the range {range} has not the unit of {figure}")))
+            }
+            Expect::Greatest(greatest) => greatest.check(),
+            _ => Ok(()),
+        }
+    }
+
+    fn check_sides(&self) -> Result<(), String> {
+        let Some((a, b)) = self.sides() else {
+            return match self {
+                Expect::Ratio(Ratio { of, to, .. }) if of == to => Err(format!("of and to are both {of:?}")),
+                _ => Ok(()),
+            };
+        };
+        let Some(axis) = self.axis().filter(|axis| *axis != Axis::STORE) else {
+            return Err("the axis store has a form of its own: leave axis out, and name the stores".into());
+        };
+        if canonical(axis, a)? == canonical(axis, b)? {
+            return Err(format!("both values on the axis {} are {a:?}", axis.name()));
+        }
+        Ok(())
+    }
+}
+
+fn not_of_ratios(range: &Bounds) -> String {
+    format!("the range {range} is none of ratios: write it like 1.5.. or 90%..110%")
+}
+
+impl Greatest {
+    fn check(&self) -> Result<(), String> {
+        if !self.along.role().is_within() || self.along == self.axis {
+            return Err(format!(
+                "along = \"{}\": say record_size, records or data, and another axis than {}",
+                self.along.name(),
+                self.axis.name()
+            ));
+        }
+        if let Some(range) = self.range.as_ref().filter(|range| !range.fits_ratios()) {
+            return Err(not_of_ratios(range));
+        }
+        canonical(self.along, &self.value).map(drop)
+    }
+}

@@ -1,0 +1,192 @@
+//! The figures that claims are checked against, and how they are averaged.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use indexmap::IndexMap;
+use serde::Serialize;
+use storebench_core::cell::{Axis, Data, GuaranteeChoice};
+use storebench_core::store::Guarantee;
+use storebench_core::units::{CountRange, SizeRange, grouped};
+
+use crate::stats::{Resolution, Series};
+
+/// Where stores meet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[allow(missing_docs)]
+pub struct Position {
+    pub data: Data,
+    pub record_size: SizeRange,
+    pub records: CountRange,
+}
+
+/// What figures that may be compared have in common.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Scope {
+    /// The hardware's name.
+    pub hardware: String,
+    /// The guarantee asked for, and the tier given; `None` where a claim compares guarantees.
+    pub guarantee: Option<(GuaranteeChoice, Option<Guarantee>)>,
+    /// The axes that are not within a matrix, but for one between whose values a claim compares.
+    pub facets: Vec<(Axis, String)>,
+    /// In what the method of its runs differs from that of other runs given; empty where it differs in nothing.
+    pub method: String,
+}
+
+impl Scope {
+    /// Its value on an axis that is not within a matrix.
+    pub fn value(&self, axis: Axis) -> Option<String> {
+        match axis {
+            guarantee if guarantee == Axis::GUARANTEE => self.guarantee.map(|(asked, _)| asked.to_string()),
+            _ => self.facets.iter().find(|(facet, _)| *facet == axis).map(|(_, value)| value.clone()),
+        }
+    }
+
+    /// The same without an axis.
+    pub fn without(&self, axis: Axis) -> Scope {
+        Scope {
+            hardware: self.hardware.clone(),
+            guarantee: self.guarantee.filter(|_| axis != Axis::GUARANTEE),
+            facets: self.facets.iter().filter(|(facet, _)| *facet != axis).cloned().collect(),
+            method: self.method.clone(),
+        }
+    }
+}
+
+/// A figure by place and store. A place that has no figure is there all the same.
+pub type Cells<K> = BTreeMap<Position, IndexMap<String, Series<K>>>;
+
+/// One figure of everything that may be compared: one machine, one guarantee, one place for files, one load and so on.
+#[derive(Debug, Clone)]
+pub struct Pool<K> {
+    /// What it has in common.
+    pub scope: Scope,
+    /// The stores that compete.
+    pub stores: Vec<String>,
+    /// What the clock can tell of its figures.
+    pub resolution: Resolution,
+    /// The figures.
+    pub cells: Cells<K>,
+}
+
+/// What the clock can tell of the figures of several pools: what it can tell of all.
+pub(super) fn coarsest<K>(pools: &[&Pool<K>]) -> Resolution {
+    let all = pools.iter().map(|pool| pool.resolution);
+    all.max_by(|a, b| a.fixed_ns.total_cmp(&b.fixed_ns)).unwrap_or_default()
+}
+
+/// Where something was checked: a position, some of whose axes may be averaged over, or compared between.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[allow(missing_docs)]
+pub struct Spot {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub record_size: Option<SizeRange>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub records: Option<CountRange>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<Data>,
+}
+
+impl From<Position> for Spot {
+    fn from(position: Position) -> Spot {
+        let Position { data, record_size, records } = position;
+        Spot { record_size: Some(record_size), records: Some(records), data: Some(data) }
+    }
+}
+
+impl Spot {
+    /// Its value on one axis alone.
+    pub fn only(self, axis: Axis) -> Spot {
+        Spot {
+            record_size: self.record_size.filter(|_| axis == Axis::RECORD_SIZE),
+            records: self.records.filter(|_| axis == Axis::RECORDS),
+            data: self.data.filter(|_| axis == Axis::DATA),
+        }
+    }
+
+    /// The same without an axis.
+    pub fn without(self, axis: Axis) -> Spot {
+        Spot {
+            record_size: self.record_size.filter(|_| axis != Axis::RECORD_SIZE),
+            records: self.records.filter(|_| axis != Axis::RECORDS),
+            data: self.data.filter(|_| axis != Axis::DATA),
+        }
+    }
+}
+
+impl fmt::Display for Spot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let size = self.record_size.map(|size| size.to_string());
+        let records = self.records.map(|records| format!("{} records", grouped(records.from)));
+        let data = self.data.map(|data| data.name().to_owned());
+        let parts: Vec<String> = [size, records, data].into_iter().flatten().collect();
+        f.write_str(&parts.join(", "))
+    }
+}
+
+/// What is averaged over places: columns of figures, such as one for each store.
+pub(super) struct Averaged<C, K> {
+    /// The mean of each column by block.
+    pub series: BTreeMap<C, Series<K>>,
+    /// Over which places.
+    pub places: Vec<Position>,
+    /// What lacks in the other places, which were left aside for all columns.
+    pub missing: Vec<(Position, C)>,
+}
+
+/// The arithmetic mean over places, block by block. Columns without any figure are left out; of the others only those
+/// places count that have them all, and only those blocks.
+pub(super) fn average<C: Ord + Clone, K: Ord + Copy>(
+    places: &BTreeMap<Position, BTreeMap<C, &Series<K>>>,
+) -> Averaged<C, K> {
+    let columns: BTreeSet<&C> = places.values().flat_map(|place| place.keys()).collect();
+    let (whole, ragged): (Vec<_>, Vec<_>) =
+        places.iter().partition(|(_, place)| columns.iter().all(|column| place.contains_key(*column)));
+    let lacking = |(position, place): &(&Position, &BTreeMap<C, &Series<K>>)| {
+        let lacking = columns.iter().filter(|column| !place.contains_key(**column));
+        lacking.map(|column| (**position, (*column).clone())).collect::<Vec<_>>()
+    };
+    let all = || whole.iter().flat_map(|(_, place)| place.values());
+    let shared = |block: &&K| all().all(|series| series.contains_key(*block));
+    let blocks: Vec<K> =
+        all().next().into_iter().flat_map(|series| series.keys()).filter(shared).copied().collect();
+    let mean = |column: &C, block: &K| {
+        let values = whole.iter().filter_map(|(_, place)| place.get(column)?.get(block));
+        values.sum::<f64>() / whole.len() as f64
+    };
+    let series = |column: &C| blocks.iter().map(|block| (*block, mean(column, block))).collect();
+    let filled = columns.iter().filter(|_| !blocks.is_empty());
+    Averaged {
+        series: filled.map(|column| ((*column).clone(), series(column))).collect(),
+        places: whole.into_iter().map(|(position, _)| *position).collect(),
+        missing: ragged.iter().flat_map(lacking).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn position(records: u64) -> Position {
+        let record_size = SizeRange { from: 1, to: 2 };
+        Position { data: Data::Incompressible, record_size, records: CountRange::starting_at(records) }
+    }
+
+    #[test]
+    fn only_whole_places_and_blocks_are_averaged() {
+        let series = |values: &[(u32, f64)]| values.iter().copied().collect::<Series<u32>>();
+        let (a, b) = (series(&[(0, 1.0), (1, 2.0), (2, 3.0)]), series(&[(0, 10.0), (1, 20.0)]));
+        let (c, d) = (series(&[(0, 3.0), (1, 4.0), (2, 5.0)]), series(&[(0, 30.0), (1, 40.0), (2, 50.0)]));
+        let places = [
+            (position(100), [("x", &a), ("y", &b)].into()),
+            (position(1000), [("x", &c), ("y", &d)].into()),
+            (position(10_000), [("x", &a)].into()),
+        ];
+        let found = average(&places.into());
+        assert_eq!(found.places, [position(100), position(1000)]);
+        assert_eq!(found.missing, vec![(position(10_000), "y")]);
+        assert_eq!(found.series["x"], series(&[(0, 2.0), (1, 3.0)]));
+        assert_eq!(found.series["y"], series(&[(0, 20.0), (1, 30.0)]));
+        assert!(average::<&str, u32>(&BTreeMap::new()).series.is_empty());
+    }
+}

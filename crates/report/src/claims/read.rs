@@ -1,0 +1,179 @@
+//! A plan's claims: where they stand in its text, whether they make sense, and those of a run.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use storebench_core::axis::{Axis, Form, Value};
+use storebench_core::error::{Error, Exit, Result, meant};
+use storebench_core::plan::{ClaimsOver, Plan, STUDIES, explain};
+use storebench_core::shown::{quoted, shortened};
+use storebench_core::workload::driver::Operation;
+use toml::Spanned;
+
+use super::{Claim, Design, StudyClaims};
+
+/// The claims of a plan's text, whatever else it holds.
+#[derive(Deserialize)]
+struct Text<C> {
+    #[serde(default)]
+    source: String,
+    #[serde(default)]
+    claims_among: Vec<String>,
+    claims_over: Option<ClaimsOver>,
+    #[serde(default = "Vec::new")]
+    claim: Vec<C>,
+}
+
+/// Notes in which lines of the plan's text the claims begin.
+fn note_lines(claims: &mut [Claim], text: &str) {
+    let spans = toml::from_str::<Text<Spanned<toml::Table>>>(text).map(|text| text.claim).unwrap_or_default();
+    // Counted on from claim to claim, as there may be thousands.
+    let (mut line, mut counted) = (1, 0);
+    for (claim, span) in claims.iter_mut().zip(spans) {
+        let start = span.span().start;
+        line += explain::ends_of_lines(text.get(counted..start).unwrap_or_default());
+        counted = counted.max(start);
+        claim.line = line;
+    }
+}
+
+/// What is wrong with the first claim that makes no sense.
+fn first_wrong(claims: &[Claim], of_study: &[String]) -> std::result::Result<(), String> {
+    let operations = Operation::ALL.map(Operation::name);
+    claims.iter().try_for_each(|claim| claim.check(&operations, of_study).map_err(|wrong| at(claim, &wrong)))
+}
+
+fn at(claim: &Claim, wrong: &str) -> String {
+    match claim.line {
+        0 => format!("the claim {}: {}", quoted(&claim.says), shortened(wrong)),
+        line => format!("line {line}: this claim: {}", shortened(wrong)),
+    }
+}
+
+/// Reads the claims of a plan's text; `origin` is where it comes from, for messages.
+///
+/// # Errors
+/// [`Exit::BadPlan`] when one of them makes no sense, with its line.
+pub fn of_plan(text: &str, origin: &str) -> Result<Vec<Claim>> {
+    let wrong = |message: String| wrong(origin, &message);
+    let Text { claims_among: among, claim: mut claims, .. }: Text<Claim> =
+        explain::read(text).map_err(wrong)?;
+    note_lines(&mut claims, text);
+    first_wrong(&claims, &among).map_err(wrong)?;
+    Ok(claims)
+}
+
+/// Whether there are the stores that a plan's claims name: those that are `known`, and those on the plan's axis; and the
+/// record sizes and counts, on its axes or in a preset.
+///
+/// # Errors
+/// [`Exit::BadPlan`], with the claim's line; `origin` is where the plan comes from.
+pub fn check(claims: &[Claim], plan: &Plan, known: &[&str], origin: &str) -> Result<()> {
+    let own = plan.axes.texts(Axis::STORE);
+    let there = |name: &String| known.contains(&name.as_str()) || own.contains(name);
+    let unknown = |name: &String| {
+        let all = known.iter().copied().chain(own.iter().map(String::as_str));
+        let hint = meant(name, all).map_or(String::new(), |meant| format!(" (did you mean {meant}?)"));
+        format!("there is no store {}{hint}", quoted(name))
+    };
+    let wrong = |message: String| wrong(origin, &message);
+    if let Some(name) = plan.claims_among.iter().find(|name| !there(name)) {
+        return Err(wrong(format!("claims_among: {}", unknown(name))));
+    }
+    let ranges = Ranges::of(plan);
+    for claim in claims {
+        let named = claim.expect.stores();
+        if let Some(name) = claim.among.iter().chain(&named).find(|name| !there(name)) {
+            return Err(wrong(at(claim, &unknown(name))));
+        }
+        ranges.check(claim).map_err(|message| wrong(at(claim, &message)))?;
+    }
+    Ok(())
+}
+
+fn wrong(origin: &str, message: &str) -> Error {
+    Error::new(Exit::BadPlan, format!("the plan {origin} can't be used: {message}"))
+}
+
+/// The values of axes that hold ranges, on a plan's axes or in a preset.
+struct Ranges(BTreeMap<Axis, Vec<Value>>);
+
+impl Ranges {
+    fn of(plan: &Plan) -> Ranges {
+        let of_form = |axis: &Axis| axis.def().form == Form::Range;
+        let all = Axis::in_plans().into_iter().filter(of_form).map(|axis| {
+            let presets = plan.presets.values().filter(|preset| preset.axes.names(axis));
+            let of_presets = presets.flat_map(|preset| preset.axes.values(axis).into_owned());
+            (axis, plan.axes.values(axis).iter().cloned().chain(of_presets).collect())
+        });
+        Ranges(all.collect())
+    }
+
+    /// Whether cells can lie within the ranges that a claim speaks of.
+    fn check(&self, claim: &Claim) -> std::result::Result<(), String> {
+        for (axis, own) in &self.0 {
+            let holds_none = |range: &str| {
+                format!("no {axis} of the plan lies within {range}: its axis is {}", listed(own))
+            };
+            for wide in claim.at.values(*axis) {
+                if !own.iter().any(|value| wide.holds(value)) {
+                    return Err(holds_none(wide.text()));
+                }
+            }
+            for (_, value) in claim.expect.values().into_iter().filter(|(of, _)| of == axis) {
+                if !axis.read(value).is_ok_and(|value| own.contains(&value)) {
+                    return Err(holds_none(value));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn listed<T: ToString>(values: &[T]) -> String {
+    let more = if values.len() > LISTED { ", ..." } else { "" };
+    values.iter().take(LISTED).map(T::to_string).collect::<Vec<_>>().join(", ") + more
+}
+
+/// So many values of an axis are named in a message.
+const LISTED: usize = 20;
+
+/// The claims that a run is checked against: those of the plan that it was made with; if that has none, those of the
+/// built-in study of its name, so that older runs are checked too. `None` where there are none.
+///
+/// # Errors
+/// [`Exit::BadPlan`] when one of them makes no sense, with its line; `origin` is where the plan's text comes from.
+pub fn of_run(study: &str, plan: &str, origin: &str) -> Result<Option<StudyClaims>> {
+    let own = read(study, plan, origin)?;
+    if own.is_some() {
+        return Ok(own);
+    }
+    match STUDIES.iter().find(|built_in| built_in.name == study) {
+        Some(built_in) => read(study, built_in.text, &format!("studies/{study}.toml")),
+        None => Ok(None),
+    }
+}
+
+fn read(study: &str, plan: &str, origin: &str) -> Result<Option<StudyClaims>> {
+    let wrong = |message: String| wrong(&format!("in {origin}"), &message);
+    let text: Text<Claim> = explain::read(plan).map_err(wrong)?;
+    let Text { source, claims_among: among, claims_over, claim: mut claims } = text;
+    note_lines(&mut claims, plan);
+    first_wrong(&claims, &among).map_err(wrong)?;
+    if claims.is_empty() {
+        return Ok(None);
+    }
+    // A run of before `claims_over` was may be of a narrowed plan: only of a study that comes with us the whole is known.
+    let built_in = STUDIES.iter().find(|built_in| built_in.name == study);
+    let over = claims_over.or_else(|| {
+        let whole = built_in.map_or(plan, |built_in| built_in.text);
+        Plan::parse(whole, origin)
+            .ok()
+            .map(|plan| plan.claims_over.clone().unwrap_or_else(|| ClaimsOver::of(&plan)))
+    });
+    let design = over.map(|over| Design::of(&over));
+    Ok(Some(StudyClaims { study: study.to_owned(), source, among, design, claims }))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,160 @@
+use storebench_core::axis::Axis;
+use storebench_core::cell::Data;
+use storebench_core::plan::{Changes, find};
+
+use super::*;
+use crate::claims::Expect;
+
+/// A good plan's text with these claims at its end.
+fn with_claims(claims: &str) -> String {
+    let text = STUDIES[0].text;
+    let (before, _) = text.split_once("[[claim]]").unwrap();
+    format!("{before}{claims}")
+}
+
+const CLAIM: &str = "[[claim]]\nsays = \"a\"\nsource = \"b\"\nfigure = [\"get\"]\nat.data = [\"compressible\"]\nexpect.winner = { stores = [\"lmdb\"] }\n";
+
+#[test]
+fn a_wrong_claim_is_told_by_line() {
+    let good = with_claims(CLAIM).replace("claims_among", "# claims_among");
+    assert_eq!(of_plan(&good, "x.toml").unwrap().len(), 1);
+    let first = good.lines().position(|line| line == "[[claim]]").unwrap() + 1;
+    for (from, to, after, words) in [
+        ("\"get\"", "\"gets\"", 0, "\"gets\" is no figure (did you mean get?)"),
+        ("\"get\"", "\"latency_p99\"", 3, "say of which"),
+        ("at.data = [\"compressible\"]", "at.data = [\"squishy\"]", 4, "squishy"),
+        ("at.data = [\"compressible\"]", "at.date = [\"compressible\"]", 4, "did you mean data?"),
+        ("at.data = [\"compressible\"]", "at.record_size = [\"2KiB..1KiB\"]", 4, "2KiB..1KiB"),
+        ("winner = { stores = [\"lmdb\"] }", "winer = { stores = [\"lmdb\"] }", 5, "did you mean winner?"),
+        ("winner = { stores = [\"lmdb\"] }", "winner = { store = [\"lmdb\"] }", 5, "did you mean stores?"),
+        ("winner = { stores = [\"lmdb\"] }", "value = { stores = [\"lmdb\"], range = \"1..x\" }", 5, "1..x"),
+        (
+            "winner = { stores = [\"lmdb\"] }",
+            "value = { stores = [\"lmdb\"], range = \"1KiB..\" }",
+            0,
+            "unit of get",
+        ),
+        ("source = \"b\"\n", "", 0, "`source`"),
+    ] {
+        assert!(CLAIM.contains(from), "{from}");
+        let wrong = good.replace(CLAIM, &CLAIM.replacen(from, to, 1));
+        let error = of_plan(&wrong, "x.toml").unwrap_err();
+        let line = format!("line {}: ", first + after);
+        assert_eq!(error.exit, Exit::BadPlan);
+        assert!(
+            error.message.contains(&line) && error.message.contains(words),
+            "{to}: {line}{}",
+            error.message
+        );
+    }
+    let among = with_claims(CLAIM);
+    let error = of_plan(&among, "x.toml").unwrap_err();
+    assert!(error.message.contains("\"lmdb\", which is not among those compared"), "{error}");
+}
+
+/// Whether a plan's claims are good in a program with these stores beside those on its axis.
+fn checked(text: &str, stores: &[&str]) -> std::result::Result<(), String> {
+    let plan = Plan::parse(text, "x.toml").unwrap();
+    let claims = of_plan(text, "x.toml").unwrap();
+    check(&claims, &plan, stores, "x.toml").map_err(|error| error.message)
+}
+
+#[test]
+fn claims_name_stores_that_there_are() {
+    let text = with_claims(CLAIM).replace("claims_among", "# claims_among");
+    assert!(checked(&text, &[]).is_ok(), "lmdb is on the plan's own axis");
+    let typo = text.replacen("{ stores = [\"lmdb\"] }", "{ stores = [\"lmbd\"] }", 1);
+    let error = checked(&typo, &["lmdb"]).unwrap_err();
+    let line = typo.lines().position(|line| line == "[[claim]]").unwrap() + 1;
+    assert!(
+        error.contains(&format!("line {line}: this claim: there is no store \"lmbd\" (did you mean lmdb?)")),
+        "{error}"
+    );
+    assert!(checked(&typo, &["lmbd"]).is_ok());
+}
+
+#[test]
+fn claims_speak_of_sizes_and_counts_that_there_are() {
+    let with = |from: &str, to: &str| {
+        let text = STUDIES.iter().find(|study| study.name == "crud").unwrap().text;
+        assert!(text.contains(from));
+        checked(&text.replacen(from, to, 1), &[])
+    };
+    assert_eq!(with("[[claim]]", "[[claim]]"), Ok(()));
+    for (from, to) in [
+        (
+            "at = { record_size = [\"1B..10KiB\"] }",
+            "at = { record_size = [\"2B..10KiB\"], records = [\"7..9\"] }",
+        ),
+        ("records = [\"10000..50000\"]", "records = [\"10000..40000\"]"),
+        ("value = \"1B..1KiB\"", "value = \"1B..2KiB\""),
+    ] {
+        let wrong = with(from, to).unwrap_err();
+        assert!(wrong.contains("line ") && wrong.contains(" of the plan lies within "), "{wrong}");
+    }
+}
+
+#[test]
+fn a_narrowed_run_knows_what_its_claims_are_about() {
+    let positions = |text: &str, study: &str| {
+        let design = of_run(study, text, "x").unwrap().unwrap().design;
+        design.map(|design| design.positions.len())
+    };
+    // 4 sizes and 5 counts without the three that are too large, 2 kinds of data.
+    let whole = Some(34);
+    let mut plan = find("crud").unwrap();
+    assert_eq!(positions(&plan.to_toml().unwrap(), "crud"), whole);
+    plan.apply_preset("quick").unwrap();
+    let narrow = Changes::on(Axis::DATA, [Data::Compressible]);
+    plan.apply(narrow).unwrap();
+    assert_eq!(positions(&plan.to_toml().unwrap(), "crud"), whole);
+    // Of a plan of one's own, too; of an older run of such a plan only what was run is known.
+    assert_eq!(positions(&plan.to_toml().unwrap(), "mine"), whole);
+    plan.claims_over = None;
+    assert_eq!(positions(&plan.to_toml().unwrap(), "mine"), Some(4));
+    assert_eq!(positions(&plan.to_toml().unwrap(), "crud"), whole);
+    plan.claims.clear();
+    assert_eq!(positions(&plan.to_toml().unwrap(), "crud"), whole);
+}
+
+/// What the plan's own comment says of the words of its paper.
+#[test]
+fn equal_words_of_the_paper_have_equal_thresholds() {
+    let claims = of_run("crud", "", "x").unwrap().unwrap().claims;
+    for claim in &claims {
+        let says = claim.says.as_str();
+        assert!(!says.contains("mostly"), "{says}");
+        let hedged = ["generally", "in most ", "favour", "suit"].iter().any(|word| says.contains(word));
+        let expected = match &claim.expect {
+            _ if claim.is_of_average() => 100.0,
+            Expect::MoreWins(_) | Expect::MoreAt(_) => 100.0,
+            _ if says.contains("many of") => 33.0,
+            _ if hedged => 50.0,
+            _ => 75.0,
+        };
+        assert_eq!(claim.share.0, expected, "{says}");
+        let within = match &claim.expect {
+            Expect::Winner(winner) => winner.within,
+            Expect::Alike(alike) => Some(alike.within),
+            _ => None,
+        };
+        let near = match says {
+            _ if says.contains("among the fastest") => Some(2.0),
+            _ if says.contains("very close") || says.contains("about the same") => Some(1.25),
+            _ => None,
+        };
+        assert_eq!(within, near, "{says}");
+    }
+}
+
+#[test]
+fn claims_come_back_the_same_from_the_plan_of_a_run() {
+    let study = STUDIES[0];
+    let plan = Plan::parse(study.text, "x").unwrap().to_toml().unwrap();
+    let without_lines = |text: &str| -> Vec<Claim> {
+        of_plan(text, "x").unwrap().into_iter().map(|claim| Claim { line: 0, ..claim }).collect()
+    };
+    let claims = without_lines(study.text);
+    assert!(claims.len() > 40);
+    assert_eq!(without_lines(&plan), claims);
+}

@@ -1,0 +1,149 @@
+//! The part of the axes that a claim speaks of.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::de::{Error as _, MapAccess, Visitor};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use storebench_core::axis::read::ReadList;
+use storebench_core::axis::{Axis, Form, Value};
+
+use super::pool::{Position, Scope};
+
+/// Values on each axis, as in a plan's axes; an axis that has none is not narrowed. Ranges take in what lies within them.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Region(BTreeMap<Axis, Vec<Value>>);
+
+impl Region {
+    /// The values on an axis; none where it is not narrowed.
+    pub fn values(&self, axis: Axis) -> &[Value] {
+        self.0.get(&axis).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether it narrows an axis.
+    pub fn names(&self, axis: Axis) -> bool {
+        !self.values(axis).is_empty()
+    }
+
+    /// Whether a place lies within.
+    pub fn holds(&self, position: Position) -> bool {
+        self.0.iter().all(|(axis, values)| match value_on(*axis, position) {
+            Some(value) => values.is_empty() || values.iter().any(|wide| takes_in(*axis, wide, &value)),
+            None => true,
+        })
+    }
+
+    /// Whether the axes that a pool's cells share lie within. An axis that the scope does not have counts as within.
+    pub fn admits(&self, scope: &Scope) -> bool {
+        self.0.iter().filter(|(axis, _)| !axis.role().is_within()).all(|(axis, values)| {
+            let own = scope.value(*axis);
+            values.is_empty() || own.is_none_or(|own| values.iter().any(|value| value.text() == own))
+        })
+    }
+
+    pub(super) fn check(&self) -> Result<(), String> {
+        self.0.iter().try_for_each(|(axis, values)| {
+            let texts: Vec<String> = values.iter().map(Value::to_string).collect();
+            super::no_repeats(axis.name(), &texts)
+        })
+    }
+
+    /// The narrowed axes that lie within a matrix, in words: `record_size 1KiB..10KiB, data compressible`.
+    pub fn places_in_words(&self) -> String {
+        let mut axes: Vec<Axis> = Axis::all().into_iter().filter(|axis| axis.role().is_within()).collect();
+        axes.sort_by_key(|axis| axis.place_in_id());
+        self.in_words(axes)
+    }
+
+    /// The narrowed axes that tell groups apart, in words.
+    pub fn groups_in_words(&self) -> String {
+        self.in_words(Axis::all().into_iter().filter(|axis| !axis.role().is_within()))
+    }
+
+    fn in_words(&self, axes: impl IntoIterator<Item = Axis>) -> String {
+        let named = axes.into_iter().filter(|axis| self.names(*axis));
+        let words = named.map(|axis| {
+            let values: Vec<&str> = self.values(axis).iter().map(Value::text).collect();
+            format!("{axis} {}", values.join(" or "))
+        });
+        words.collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// Whether a value that a claim names takes in a cell's.
+fn takes_in(axis: Axis, wide: &Value, value: &Value) -> bool {
+    match axis.def().form {
+        Form::Range => wide.holds(value),
+        Form::Text | Form::Number => wide == value,
+    }
+}
+
+/// A combination's value on an axis that lies within a matrix; `None` on any other axis.
+pub(super) fn value_on(axis: Axis, position: Position) -> Option<Value> {
+    match axis {
+        size if size == Axis::RECORD_SIZE => Some(position.record_size.into()),
+        records if records == Axis::RECORDS => Some(position.records.into()),
+        data if data == Axis::DATA => Some(position.data.into()),
+        _ => None,
+    }
+}
+
+/// A value of an axis as plans write it, or what is wrong with it.
+pub(super) fn canonical(axis: Axis, text: &str) -> Result<String, String> {
+    axis.read(text).map(|value| value.to_string())
+}
+
+impl Serialize for Region {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for (axis, values) in self.0.iter().filter(|(_, values)| !values.is_empty()) {
+            match axis.def().form {
+                Form::Number => {
+                    let numbers: Vec<u64> = values.iter().map(Value::lower).collect();
+                    map.serialize_entry(axis.name(), &numbers)?;
+                }
+                _ => {
+                    let texts: Vec<&str> = values.iter().map(Value::text).collect();
+                    map.serialize_entry(axis.name(), &texts)?;
+                }
+            }
+        }
+        map.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for Region {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Region, D::Error> {
+        deserializer.deserialize_map(Fields)
+    }
+}
+
+/// Reads lists of values, each by its axis.
+struct Fields;
+
+impl<'de> Visitor<'de> for Fields {
+    type Value = Region;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("values by axis")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Region, A::Error> {
+        let mut region = Region::default();
+        while let Some(name) = map.next_key::<String>()? {
+            let axis = Axis::named(&name).filter(|axis| *axis != Axis::STORE);
+            let axis = axis.ok_or_else(|| A::Error::custom(unknown(&name)))?;
+            region.0.insert(axis, map.next_value_seed(ReadList(axis))?);
+        }
+        Ok(region)
+    }
+}
+
+fn unknown(name: &str) -> String {
+    let mut axes = Axis::all();
+    axes.retain(|axis| *axis != Axis::STORE);
+    axes.sort_by_key(|axis| axis.place_in_id());
+    let known: Vec<String> = axes.into_iter().map(|axis| format!("`{axis}`")).collect();
+    format!("unknown field `{name}`, expected one of {}", known.join(", "))
+}

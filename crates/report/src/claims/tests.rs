@@ -1,0 +1,360 @@
+//! Claims as plans write them, and the verdicts on figures made up for each kind.
+
+mod coverage;
+
+use storebench_core::cell::{Axis, Data, GuaranteeChoice};
+use storebench_core::store::Guarantee;
+use storebench_core::units::{CountRange, SizeRange};
+
+use super::*;
+use crate::stats::{Resolution, Series};
+
+/// A claim about inserts that reads like one of a plan.
+fn claim(rest: &str) -> Claim {
+    let text = format!("says = \"x\"\nsource = \"1\"\nfigure = [\"insert\"]\n{rest}\n");
+    toml::from_str(&text).unwrap_or_else(|error| panic!("{text}\n{error}"))
+}
+
+/// A figure over three blocks, the same in each but for a little.
+fn steady(value: f64) -> Series<u32> {
+    [(0, value), (1, value * 1.002), (2, value * 0.998)].into()
+}
+
+/// A figure of which nothing is certain.
+fn shaky(value: f64) -> Series<u32> {
+    [(0, value * 3.0), (1, value), (2, value / 3.0)].into()
+}
+
+const SMALL: SizeRange = SizeRange { from: 1, to: 1024 };
+const LARGE: SizeRange = SizeRange { from: 1024, to: 10240 };
+
+fn position(record_size: SizeRange, records: u64, data: Data) -> Position {
+    Position { data, record_size, records: CountRange::starting_at(records) }
+}
+
+fn here() -> Position {
+    position(SMALL, 100, Data::Incompressible)
+}
+
+/// The stores' figures in one place.
+type At<'a> = (Position, &'a [(&'a str, Series<u32>)]);
+
+/// The same, kept.
+type Kept = (Position, Vec<(&'static str, Series<u32>)>);
+
+type Figures<'a> = &'a [At<'a>];
+
+fn pool(background: &str, figures: Figures<'_>) -> Pool<u32> {
+    let mut cells: Cells<u32> = Cells::new();
+    let mut stores: Vec<String> = Vec::new();
+    for (position, figures) in figures {
+        for (store, series) in *figures {
+            if !stores.iter().any(|known| known == store) {
+                stores.push((*store).to_owned());
+            }
+            cells.entry(*position).or_default().insert((*store).to_owned(), series.clone());
+        }
+    }
+    let tier = Guarantee::Process;
+    let scope = Scope {
+        hardware: "box".into(),
+        guarantee: Some((GuaranteeChoice::Tier(tier), Some(tier))),
+        facets: vec![(Axis::BACKGROUND, background.into())],
+        method: String::new(),
+    };
+    Pool { scope, stores, resolution: Resolution::default(), cells }
+}
+
+/// What comes of a claim; there is one finding.
+fn found(claim: &Claim, pools: &[Pool<u32>]) -> Finding {
+    assert_eq!(claim.check(&["insert"], &[]), Ok(()));
+    let mut all = evaluate(claim, &[], None, &|_| pools);
+    assert_eq!(all.len(), 1, "{all:#?}");
+    all.remove(0)
+}
+
+fn verdict(rest: &str, figures: Figures<'_>) -> Verdict {
+    found(&claim(rest), &[pool("none", figures)]).verdict
+}
+
+const A_WINS: &str = "expect.winner = { stores = [\"a\"] }";
+
+#[test]
+fn a_winner_is_the_best_alone() {
+    let two = |a, b| verdict(A_WINS, &[(here(), &[("a", a), ("b", b)])]);
+    assert_eq!(two(steady(1.0), steady(2.0)), Verdict::Reproduced);
+    assert_eq!(two(steady(2.0), steady(1.0)), Verdict::NotReproduced);
+    assert_eq!(two(steady(1.0), shaky(1.1)), Verdict::TooCloseToCall);
+    let alone = verdict(
+        "among = [\"a\", \"b\"]\nexpect.winner = { stores = [\"a\"] }",
+        &[(here(), &[("a", steady(1.0))])],
+    );
+    assert_eq!(alone, Verdict::NotMeasured);
+}
+
+#[test]
+fn more_is_better_where_the_column_says_so() {
+    let text = "says = \"x\"\nsource = \"1\"\nfigure = [\"space\"]\nexpect.winner = { stores = [\"a\"] }\n";
+    let claim: Claim = toml::from_str(text).unwrap();
+    let pools = [pool("none", &[(here(), &[("a", steady(2.0)), ("b", steady(1.0))])])];
+    assert_eq!(found(&claim, &pools).verdict, Verdict::Reproduced);
+}
+
+#[test]
+fn an_absent_store_leaves_open_only_what_it_could_change() {
+    let among = "among = [\"a\", \"b\", \"c\"]\nexpect.winner = { stores = [\"a\", \"c\"] }";
+    // `c` could only confirm that `a` or `c` wins, and is the only hope where `b` is ahead of `a`.
+    assert_eq!(verdict(among, &[(here(), &[("a", steady(1.0)), ("b", steady(2.0))])]), Verdict::Reproduced);
+    assert_eq!(verdict(among, &[(here(), &[("a", steady(2.0)), ("b", steady(1.0))])]), Verdict::NotMeasured);
+    let finding =
+        found(&claim(among), &[pool("none", &[(here(), &[("a", steady(2.0)), ("b", steady(1.0))])])]);
+    assert_eq!(finding.evidence[0].missing, ["c at 1B..1KiB, 100 records, incompressible"]);
+    // A store without figures is as absent as one that is not there.
+    let empty = verdict(A_WINS, &[(here(), &[("a", steady(1.0)), ("b", Series::new())])]);
+    assert_eq!(empty, Verdict::NotMeasured);
+}
+
+#[test]
+fn nearly_the_best_is_enough_where_it_is_allowed() {
+    let near = |a| {
+        let figures = [("a", a), ("b", steady(1.0))];
+        verdict("expect.winner = { stores = [\"a\"], within = 2.0 }", &[(here(), &figures)])
+    };
+    assert_eq!(near(steady(1.9)), Verdict::Reproduced);
+    assert_eq!(near(steady(2.1)), Verdict::NotReproduced);
+    assert_eq!(near(shaky(2.0)), Verdict::TooCloseToCall);
+}
+
+#[test]
+fn a_share_of_the_places_is_enough_where_it_is_said() {
+    let places: [At<'_>; 3] = [
+        (here(), &[("a", steady(1.0)), ("b", steady(2.0))]),
+        (position(LARGE, 100, Data::Incompressible), &[("a", steady(1.0)), ("b", steady(2.0))]),
+        (position(LARGE, 1000, Data::Incompressible), &[("a", steady(2.0)), ("b", steady(1.0))]),
+    ];
+    assert_eq!(verdict(A_WINS, &places), Verdict::NotReproduced);
+    assert_eq!(verdict(&format!("share = \"60%\"\n{A_WINS}"), &places), Verdict::Reproduced);
+    assert_eq!(verdict(&format!("at.records = [\"1000..5000\"]\n{A_WINS}"), &places), Verdict::NotReproduced);
+    assert_eq!(verdict(&format!("at.record_size = [\"1B..1KiB\"]\n{A_WINS}"), &places), Verdict::Reproduced);
+    let nowhere =
+        found(&claim(&format!("at.record_size = [\"1MiB..2MiB\"]\n{A_WINS}")), &[pool("none", &places)]);
+    assert_eq!((nowhere.verdict, nowhere.tally.total()), (Verdict::NotMeasured, 0));
+    assert_eq!(nowhere.missing, ["a place: record_size 1MiB..2MiB"]);
+}
+
+#[test]
+fn an_average_is_of_places_and_largest_figures_weigh_most() {
+    let places: [At<'_>; 3] = [
+        (here(), &[("a", steady(1.0)), ("b", steady(2.0))]),
+        (position(SMALL, 1000, Data::Incompressible), &[("a", steady(1.0)), ("b", steady(2.0))]),
+        (position(LARGE, 100, Data::Incompressible), &[("a", steady(100.0)), ("b", steady(50.0))]),
+    ];
+    let averaged = claim(&format!("average = \"places\"\n{A_WINS}"));
+    let finding = found(&averaged, &[pool("none", &places)]);
+    assert_eq!((finding.verdict, finding.tally.total()), (Verdict::NotReproduced, 1));
+    assert_eq!(finding.evidence[0].averaged, Some(3));
+    let shown: Vec<f64> = finding.evidence[0].shown.iter().map(|shown| shown.value).collect();
+    assert!((shown[0] - 18.0).abs() < 0.01 && (shown[1] - 34.0).abs() < 0.01, "{shown:?}");
+}
+
+#[test]
+fn stores_follow_one_another() {
+    let order = |rest_behind: bool, values: [f64; 3]| {
+        let [a, b, c] = values.map(steady);
+        let rest = format!("expect.order = {{ stores = [\"a\", \"b\"], rest_behind = {rest_behind} }}");
+        verdict(&rest, &[(here(), &[("a", a), ("b", b), ("c", c)])])
+    };
+    assert_eq!(order(false, [1.0, 2.0, 0.5]), Verdict::Reproduced);
+    assert_eq!(order(true, [1.0, 2.0, 0.5]), Verdict::NotReproduced);
+    assert_eq!(order(true, [1.0, 2.0, 3.0]), Verdict::Reproduced);
+    assert_eq!(order(false, [2.0, 1.0, 3.0]), Verdict::NotReproduced);
+    assert_eq!(order(true, [1.0, 1.0, 3.0]), Verdict::TooCloseToCall);
+    let lacking = verdict("expect.order = { stores = [\"a\", \"b\"] }", &[(here(), &[("a", steady(1.0))])]);
+    assert_eq!(lacking, Verdict::NotMeasured);
+}
+
+#[test]
+fn ratios_and_values_lie_within_a_range() {
+    let figures: Figures<'_> = &[(here(), &[("a", steady(1000.0)), ("b", steady(2500.0))])];
+    let ratio = |range: &str| {
+        verdict(&format!("expect.ratio = {{ of = \"b\", to = \"a\", range = \"{range}\" }}"), figures)
+    };
+    assert_eq!(ratio("2..3"), Verdict::Reproduced);
+    assert_eq!(ratio("..2"), Verdict::NotReproduced);
+    let unsure: Figures<'_> = &[(here(), &[("a", steady(1000.0)), ("b", shaky(2500.0))])];
+    let least = "expect.ratio = { of = \"b\", to = \"a\", range = \"2..\" }";
+    assert_eq!(verdict(least, unsure), Verdict::TooCloseToCall);
+    let value = |range: &str| {
+        verdict(&format!("expect.value = {{ stores = [\"a\", \"b\"], range = \"{range}\" }}"), figures)
+    };
+    assert_eq!(value("..3µs"), Verdict::Reproduced);
+    assert_eq!(value("2µs.."), Verdict::NotReproduced);
+    let none = verdict("expect.value = { stores = [\"x\"], range = \"1ns..\" }", figures);
+    assert_eq!(none, Verdict::NotMeasured);
+}
+
+/// Both kinds of data in one place.
+fn kinds(size: SizeRange, plain: f64, text: f64) -> [Kept; 2] {
+    [(Data::Incompressible, plain), (Data::Compressible, text)].map(|(data, value)| {
+        (position(size, 100, data), vec![("a", steady(value)), ("b", steady(value * 10.0))])
+    })
+}
+
+fn of_places(places: &[Kept]) -> Pool<u32> {
+    let places: Vec<At<'_>> =
+        places.iter().map(|(position, figures)| (*position, figures.as_slice())).collect();
+    pool("none", &places)
+}
+
+#[test]
+fn a_store_is_compared_with_itself_at_another_value_of_an_axis() {
+    let ratio = "expect.ratio = { axis = \"data\", of = \"compressible\", to = \"incompressible\", range = \"1.5..\" }";
+    let pools = [of_places(&[kinds(SMALL, 1.0, 2.0), kinds(LARGE, 10.0, 11.0)].concat())];
+    let each = found(&claim(ratio), &pools);
+    assert_eq!((each.verdict, each.tally.agree, each.tally.disagree), (Verdict::NotReproduced, 2, 2));
+    let stores = found(&claim(&format!("average = \"stores\"\n{ratio}")), &pools);
+    assert_eq!((stores.tally.total(), stores.evidence[0].averaged_stores), (1, Some(2)));
+    // (2 + 20 + 11 + 110) / (1 + 10 + 10 + 100)
+    let times = stores.evidence[0].times.unwrap().value;
+    assert!((times - 143.0 / 121.0).abs() < 1e-3, "{times}");
+    let lacking = found(&claim(ratio), &[of_places(&kinds(SMALL, 1.0, 2.0)[..1])]);
+    assert_eq!((lacking.verdict, lacking.missing), (Verdict::NotMeasured, vec!["data compressible".into()]));
+}
+
+#[test]
+fn a_ratio_is_greatest_somewhere() {
+    let at = |value: &str, range: &str, pools: &[Pool<u32>]| {
+        let rest = format!(
+            "expect.greatest = {{ axis = \"data\", of = \"compressible\", to = \"incompressible\", \
+             along = \"record_size\", value = \"{value}\"{range} }}"
+        );
+        found(&claim(&rest), pools)
+    };
+    let pools = [of_places(&[kinds(SMALL, 1.0, 3.0), kinds(LARGE, 10.0, 20.0)].concat())];
+    assert_eq!(at("1B..1KiB", "", &pools).verdict, Verdict::Reproduced);
+    assert_eq!(at("1KiB..10KiB", "", &pools).verdict, Verdict::NotReproduced);
+    assert_eq!(at("1B..1KiB", ", range = \"4..\"", &pools).verdict, Verdict::NotReproduced);
+    let alike = [of_places(&[kinds(SMALL, 1.0, 2.0), kinds(LARGE, 10.0, 20.0)].concat())];
+    assert_eq!(at("1B..1KiB", "", &alike).verdict, Verdict::TooCloseToCall);
+    let only = at("1B..1KiB", "", &[of_places(&kinds(SMALL, 1.0, 2.0))]);
+    assert_eq!(only.verdict, Verdict::NotMeasured);
+    assert_eq!(only.evidence[0].missing, ["another record_size than 1B..1KiB"]);
+    let absent = at("1MiB..2MiB", "", &pools);
+    assert_eq!(absent.evidence[0].missing, ["record_size 1MiB..2MiB"]);
+}
+
+const SAME: &str = "expect.unchanged = { axis = \"background\", between = [\"none\", \"video\"] }";
+
+#[test]
+fn winners_stay_beside_a_load_or_do_not() {
+    let beside = |video: &[(&str, Series<u32>)]| {
+        let none = pool("none", &[(here(), &[("a", steady(1.0)), ("b", steady(2.0))])]);
+        found(&claim(SAME), &[none, pool("video", &[(here(), video)])])
+    };
+    let stays = beside(&[("a", steady(10.0)), ("b", steady(20.0))]);
+    assert_eq!((stays.verdict, stays.scope.facets.len()), (Verdict::Reproduced, 0));
+    assert_eq!(stays.evidence[0].shown[1].who, "a, video");
+    assert_eq!(beside(&[("a", steady(20.0)), ("b", steady(10.0))]).verdict, Verdict::NotReproduced);
+    assert_eq!(beside(&[("a", steady(1.0)), ("b", shaky(1.0))]).verdict, Verdict::TooCloseToCall);
+    let lacks = beside(&[("a", steady(1.0))]);
+    assert_eq!(lacks.verdict, Verdict::NotMeasured);
+    assert_eq!(lacks.evidence[0].missing, ["b at 1B..1KiB, 100 records, incompressible, video"]);
+    let never = found(&claim(SAME), &[pool("none", &[(here(), &[("a", steady(1.0))])])]);
+    assert_eq!((never.verdict, never.missing), (Verdict::NotMeasured, vec!["background video".into()]));
+}
+
+#[test]
+fn wins_are_counted_on_both_sides() {
+    let claim =
+        claim("expect.more_wins = { store = \"a\", axis = \"background\", at = \"video\", than = \"none\" }");
+    let other = position(LARGE, 100, Data::Incompressible);
+    let count = |none: [f64; 2], video: [f64; 2]| {
+        let side = |background: &str, [first, second]: [f64; 2]| {
+            pool(
+                background,
+                &[
+                    (here(), &[("a", steady(first)), ("b", steady(2.0))]),
+                    (other, &[("a", steady(second)), ("b", steady(2.0))]),
+                ],
+            )
+        };
+        found(&claim, &[side("none", none), side("video", video)])
+    };
+    let more = count([3.0, 1.0], [1.0, 1.0]);
+    assert_eq!(more.verdict, Verdict::Reproduced);
+    assert_eq!(more.evidence[0].shown.iter().map(|s| s.value).collect::<Vec<_>>(), [2.0, 1.0]);
+    assert_eq!(count([1.0, 3.0], [3.0, 1.0]).verdict, Verdict::NotReproduced);
+    assert_eq!(count([3.0, 3.0], [2.0, 3.0]).verdict, Verdict::TooCloseToCall);
+}
+
+#[test]
+fn groups_are_judged_by_themselves_and_may_be_left_aside() {
+    let first = pool("none", &[(here(), &[("a", steady(1.0)), ("b", steady(2.0))])]);
+    let second = pool("video", &[(here(), &[("a", steady(2.0)), ("b", steady(1.0))])]);
+    let pools = [first, second];
+    let verdicts = |rest: &str| -> Vec<Verdict> {
+        evaluate(&claim(rest), &[], None, &|_| &pools).into_iter().map(|finding| finding.verdict).collect()
+    };
+    assert_eq!(verdicts(A_WINS), [Verdict::Reproduced, Verdict::NotReproduced]);
+    assert_eq!(verdicts(&format!("at.background = [\"video\"]\n{A_WINS}")), [Verdict::NotReproduced]);
+    assert_eq!(
+        verdicts(&format!("at.place = [\"hdd\"]\n{A_WINS}")),
+        [Verdict::Reproduced, Verdict::NotReproduced]
+    );
+    assert!(verdicts(&format!("at.guarantee = [\"power\"]\n{A_WINS}")).is_empty());
+}
+
+#[test]
+fn what_makes_no_sense_is_told() {
+    for (rest, words) in [
+        ("expect.winner = { stores = [] }", "names no store"),
+        ("expect.winner = { stores = [\"a\", \"a\"] }", "names a twice"),
+        ("expect.winner = { stores = [\"a\"], within = 0.5 }", "1 or more"),
+        ("among = [\"b\"]\nexpect.winner = { stores = [\"a\"] }", "not among those compared: b"),
+        ("expect.order = { stores = [\"a\"] }", "two stores or more"),
+        ("expect.ratio = { of = \"a\", to = \"a\", range = \"1..\" }", "both \"a\""),
+        ("expect.ratio = { of = \"a\", to = \"b\", range = \"1ms..\" }", "none of ratios"),
+        ("expect.ratio = { of = \"a\", to = \"b\", stores = [\"a\"], range = \"1..\" }", "no axis"),
+        ("expect.value = { stores = [\"a\"], range = \"50%..\" }", "not the unit of insert"),
+        ("expect.unchanged = { axis = \"background\", between = [\"none\", \"vidio\"] }", "\"vidio\""),
+        (
+            "expect.unchanged = { axis = \"data\", between = [\"compressible\", \"compressible\"] }",
+            "both values",
+        ),
+        ("expect.unchanged = { axis = \"store\", between = [\"a\", \"b\"] }", "leave axis out"),
+        (&format!("at.background = [\"none\"]\n{SAME}"), "leave it out of at"),
+        ("at.data = [\"compressible\", \"compressible\"]\nexpect.winner = { stores = [\"a\"] }", "twice"),
+        ("average = \"stores\"\nexpect.winner = { stores = [\"a\"] }", "leaves no store"),
+        (
+            "expect.greatest = { axis = \"data\", of = \"compressible\", to = \"incompressible\", along = \"data\", value = \"compressible\" }",
+            "along = \"data\"",
+        ),
+    ] {
+        let wrong = claim(rest).check(&["insert"], &[]).unwrap_err();
+        assert!(wrong.contains(words), "{rest}: {wrong}");
+    }
+    let mut inserts = claim(A_WINS);
+    inserts.figure = vec!["inserts".parse().unwrap()];
+    assert!(inserts.check(&["insert"], &[]).unwrap_err().contains("did you mean insert?"));
+    inserts.figure = vec!["insert syncs_per_operation".parse().unwrap()];
+    assert!(inserts.check(&["insert"], &[]).unwrap_err().contains("no store is the best by"));
+    inserts.figure.clear();
+    assert!(inserts.check(&["insert"], &[]).unwrap_err().contains("figure is empty"));
+    let strange = Claim { says: " ".into(), ..claim(A_WINS) };
+    assert!(strange.check(&["insert"], &[]).unwrap_err().contains("says is empty"));
+}
+
+#[test]
+fn expectations_can_be_read() {
+    let words = |rest: &str| claim(rest).in_words();
+    assert_eq!(
+        words(
+            "share = \"75%\"\nat = { record_size = [\"1B..1KiB\"], place = [\"hdd\"] }\nexpect.winner = { stores = [\"a\", \"b\"] }"
+        ),
+        "a or b the best by insert, at record_size 1B..1KiB, place hdd, in 75% of the checks"
+    );
+    assert_eq!(
+        words("average = \"places\"\nexpect.order = { stores = [\"a\", \"b\"], rest_behind = true }"),
+        "by insert, the best first: a, b, all others behind, by the mean over places"
+    );
+}

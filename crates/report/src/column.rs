@@ -1,0 +1,404 @@
+//! The table of figures. Every report reads it: a figure added here appears in all of them.
+
+use serde::{Serialize, Serializer};
+use storebench_core::result::{Counters, Device, Measured, OperationResult, SPACE, Traffic};
+use storebench_core::units::{rough_bytes, rough_ns, three_digits};
+
+pub use crate::stats::Better;
+
+/// The unit of a column's values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// Nanoseconds.
+    Nanoseconds,
+    /// Bytes.
+    Bytes,
+    /// Operations per second.
+    PerSecond,
+    /// Bytes per second.
+    BytesPerSecond,
+    /// A number of things, or how many times one figure is another.
+    Count,
+    /// A share of 1.
+    Share,
+}
+
+impl Unit {
+    /// The unit's sign, as it ends the names of columns in CSV; empty for [`Unit::Count`].
+    pub fn name(self) -> &'static str {
+        match self {
+            Unit::Nanoseconds => "ns",
+            Unit::Bytes => "bytes",
+            Unit::PerSecond => "per_s",
+            Unit::BytesPerSecond => "bytes_per_s",
+            Unit::Count => "",
+            Unit::Share => "share",
+        }
+    }
+
+    /// Writes a value for people, to three digits.
+    pub fn show(self, value: f64) -> String {
+        match self {
+            Unit::Nanoseconds => rough_ns(value),
+            Unit::Bytes => rough_bytes(value),
+            Unit::PerSecond => format!("{}/s", three_digits(value)),
+            Unit::BytesPerSecond => format!("{}/s", rough_bytes(value)),
+            Unit::Count if value.fract() == 0.0 && value.abs() < 1000.0 => format!("{value}"),
+            Unit::Count => three_digits(value),
+            Unit::Share => format!("{} %", three_digits(value * 100.0)),
+        }
+    }
+}
+
+impl Serialize for Unit {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+/// Where a column's value comes from; `None` where a trial has none.
+#[derive(Debug, Clone, Copy)]
+pub enum Value {
+    /// One operation of a trial.
+    Operation(fn(&OperationResult) -> Option<f64>),
+    /// A trial as a whole.
+    Trial(fn(&Measured) -> Option<f64>),
+}
+
+/// What the clock of the timed loop has to do with a column's values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Clocked {
+    /// Nothing: they are counted, or too long for the clock to matter.
+    No,
+    /// They are times of single operations.
+    Latency,
+    /// They are operations per second.
+    Rate,
+}
+
+/// One figure.
+#[derive(Debug, Clone, Copy)]
+pub struct Column {
+    /// Its name in CSV and JSON, without the unit.
+    pub id: &'static str,
+    /// Its name for people.
+    pub title: &'static str,
+    /// The unit of its values.
+    pub unit: Unit,
+    /// Which direction is good.
+    pub better: Better,
+    /// How to take it from a trial.
+    pub value: Value,
+    /// Whether the clock limits what it can tell.
+    pub clocked: Clocked,
+    /// Whether tables for people have it; the rest is for those who look closer, in CSV and JSON.
+    pub in_tables: bool,
+}
+
+impl Column {
+    /// The value of one operation; `None` for columns of trials.
+    pub fn of_operation(&self, operation: &OperationResult) -> Option<f64> {
+        match self.value {
+            Value::Operation(value) => value(operation),
+            Value::Trial(_) => None,
+        }
+    }
+
+    /// The value of a trial; `None` for columns of operations.
+    pub fn of_trial(&self, measured: &Measured) -> Option<f64> {
+        match self.value {
+            Value::Operation(_) => None,
+            Value::Trial(value) => value(measured),
+        }
+    }
+
+    /// The value in a trial of which `operation` is the operation looked at; `None` where a column of operations has none.
+    pub fn of(&self, measured: &Measured, operation: Option<&OperationResult>) -> Option<f64> {
+        match self.value {
+            Value::Operation(value) => value(operation?),
+            Value::Trial(value) => value(measured),
+        }
+    }
+
+    /// The same column, left out of tables for people.
+    const fn closer(self) -> Column {
+        Column { in_tables: false, ..self }
+    }
+
+    /// The same column, limited by the clock.
+    const fn clocked(self, clocked: Clocked) -> Column {
+        Column { clocked, ..self }
+    }
+
+    /// Whether it is a figure of single operations.
+    pub fn is_of_operation(&self) -> bool {
+        matches!(self.value, Value::Operation(_))
+    }
+
+    /// Its name in CSV: the id, and the unit last.
+    pub fn csv_name(&self) -> String {
+        match self.unit.name() {
+            "" => self.id.to_owned(),
+            unit => format!("{}_{unit}", self.id),
+        }
+    }
+}
+
+const fn operation(
+    id: &'static str,
+    title: &'static str,
+    unit: Unit,
+    better: Better,
+    value: fn(&OperationResult) -> Option<f64>,
+) -> Column {
+    Column { id, title, unit, better, value: Value::Operation(value), clocked: Clocked::No, in_tables: true }
+}
+
+const fn latency(
+    id: &'static str,
+    title: &'static str,
+    value: fn(&OperationResult) -> Option<f64>,
+) -> Column {
+    operation(id, title, Unit::Nanoseconds, Better::Lower, value).clocked(Clocked::Latency)
+}
+
+const fn trial(
+    id: &'static str,
+    title: &'static str,
+    unit: Unit,
+    better: Better,
+    value: fn(&Measured) -> Option<f64>,
+) -> Column {
+    Column { id, title, unit, better, value: Value::Trial(value), clocked: Clocked::No, in_tables: true }
+}
+
+/// What the process did per operation.
+const fn counted(
+    id: &'static str,
+    title: &'static str,
+    unit: Unit,
+    value: fn(&OperationResult) -> Option<f64>,
+) -> Column {
+    operation(id, title, unit, Better::Neither, value)
+}
+
+/// Mean latency: the sum of the latencies over their number. What the matrix shows of operations.
+pub const MEAN_LATENCY: Column =
+    latency("latency_mean", "mean", |o| (o.count > 0).then(|| o.sum_ns as f64 / o.count as f64));
+
+/// Peak memory above the base, pages of mapped files included.
+pub const PEAK_MEMORY: Column =
+    trial("memory_peak_above_base", "peak memory", Unit::Bytes, Better::Lower, |m| {
+        Some(m.memory.peak_above_base_bytes as f64)
+    });
+
+/// Peak memory above the base without pages of mapped files.
+pub const PEAK_WITHOUT_MAPPED_FILES: Column =
+    trial("memory_peak_without_mapped_files", "peak without mapped files", Unit::Bytes, Better::Lower, |m| {
+        Some(m.memory.peak_without_mapped_files_bytes? as f64)
+    })
+    .closer();
+
+/// Peak memory with the page cache.
+pub const PEAK_WITH_PAGE_CACHE: Column =
+    trial("memory_peak_with_page_cache", "peak with page cache", Unit::Bytes, Better::Lower, |m| {
+        Some(m.memory.peak_with_page_cache_bytes? as f64)
+    })
+    .closer();
+
+/// Value bytes over bytes on disk. What the matrix shows of space.
+pub const SPACE_EFFICIENCY: Column =
+    trial("space_efficiency", "space efficiency", Unit::Share, Better::Higher, Measured::space_efficiency);
+
+/// Syncs of all threads during the operation, over the operations. What the guarantees are held to.
+pub const SYNCS_PER_OPERATION: Column =
+    operation("syncs_per_operation", "syncs/op", Unit::Count, Better::Neither, |o| {
+        (o.count > 0).then_some(o.counters.as_ref()?.syncs? as f64 / o.count as f64)
+    });
+
+/// Every column, in the order in which reports show them.
+pub const COLUMNS: &[Column] = &[
+    operation("throughput", "ops/s", Unit::PerSecond, Better::Higher, OperationResult::per_second)
+        .clocked(Clocked::Rate),
+    MEAN_LATENCY,
+    latency("latency_min", "min", |o| measured(o, o.latency.min_ns)),
+    latency("latency_p50", "p50", |o| measured(o, o.latency.p50_ns)),
+    latency("latency_p90", "p90", |o| measured(o, o.latency.p90_ns)),
+    latency("latency_p99", "p99", |o| measured(o, o.latency.p99_ns)),
+    latency("latency_p999", "p99.9", |o| measured(o, o.latency.p999_ns)),
+    latency("latency_max", "max", |o| measured(o, o.latency.max_ns)),
+    operation("latency_stdev", "st. dev.", Unit::Nanoseconds, Better::Lower, |o| {
+        (o.count > 0).then_some(o.latency.stdev_ns)
+    }),
+    operation("errors", "errors", Unit::Count, Better::Lower, |o| Some(o.errors as f64)),
+    operation("wall_per_operation", "wall/op", Unit::Nanoseconds, Better::Neither, |o| {
+        (o.count > 0).then(|| o.wall_ns as f64 / o.count as f64)
+    }),
+    operation("harness_time", "harness", Unit::Share, Better::Neither, |o| {
+        o.harness_share.filter(|_| o.count > 0)
+    })
+    .closer(),
+    SYNCS_PER_OPERATION,
+    operation("sync_time", "time in syncs", Unit::Share, Better::Neither, |o| {
+        (o.sum_ns > 0).then_some(o.counters.as_ref()?.sync_ns? as f64 / o.sum_ns as f64)
+    }),
+    counted("written_per_operation", "written/op", Unit::Bytes, |o| per_operation(o, |c| c.written_bytes)),
+    operation("written_per_sync", "written/sync", Unit::Bytes, Better::Neither, |o| {
+        let counters = alone(o).filter(|_| o.count > 0 && o.warm_up == 0)?;
+        over(counters.written_bytes?, counters.syncs?)
+    }),
+    counted("read_per_operation", "read/op", Unit::Bytes, |o| per_operation(o, |c| c.read_bytes)).closer(),
+    counted("minor_faults_per_operation", "minor faults/op", Unit::Count, |o| {
+        per_operation(o, |c| Some(c.minor_faults))
+    })
+    .closer(),
+    counted("major_faults_per_operation", "major faults/op", Unit::Count, |o| {
+        per_operation(o, |c| Some(c.major_faults))
+    })
+    .closer(),
+    counted("voluntary_switches_per_operation", "waits/op", Unit::Count, |o| {
+        per_operation(o, |c| Some(c.voluntary_switches))
+    })
+    .closer(),
+    counted("involuntary_switches_per_operation", "preemptions/op", Unit::Count, |o| {
+        per_operation(o, |c| Some(c.involuntary_switches))
+    })
+    .closer(),
+    PEAK_MEMORY,
+    PEAK_WITHOUT_MAPPED_FILES,
+    PEAK_WITH_PAGE_CACHE,
+    trial("cpu_user", "user CPU", Unit::Nanoseconds, Better::Lower, |m| Some(m.cpu.user_ns as f64)),
+    trial("cpu_system", "system CPU", Unit::Nanoseconds, Better::Lower, |m| Some(m.cpu.system_ns as f64)),
+    trial("disk_allocated", "on disk", Unit::Bytes, Better::Lower, |m| Some(m.disk.allocated_bytes as f64)),
+    trial("disk_apparent", "apparent", Unit::Bytes, Better::Lower, |m| Some(m.disk.apparent_bytes as f64)),
+    trial("files", "files", Unit::Count, Better::Neither, |m| Some(m.disk.files as f64)),
+    trial("values_stored", "values", Unit::Bytes, Better::Neither, |m| Some(m.stored.value_bytes as f64)),
+    SPACE_EFFICIENCY,
+    trial("space_amplification_allocated", "space amp.", Unit::Count, Better::Lower, |m| {
+        over(m.disk.allocated_bytes, m.stored.value_bytes).filter(|_| m.doubt(SPACE).is_none())
+    })
+    .closer(),
+    trial("space_amplification_apparent", "apparent space amp.", Unit::Count, Better::Lower, |m| {
+        over(m.disk.apparent_bytes, m.stored.value_bytes)
+    })
+    .closer(),
+    trial("write_amplification_burst", "write amp. burst", Unit::Count, Better::Neither, |m| {
+        write_amplification(m, |device| &device.burst)
+    }),
+    trial("write_amplification_settled", "write amp. settled", Unit::Count, Better::Lower, |m| {
+        write_amplification(m, |device| &device.settled)
+    }),
+    trial("device_written", "device writes", Unit::Bytes, Better::Neither, |m| {
+        Some(m.device.as_ref()?.settled.written_bytes as f64)
+    })
+    .closer(),
+    trial("device_read", "device reads", Unit::Bytes, Better::Neither, |m| {
+        Some(m.device.as_ref()?.settled.read_bytes as f64)
+    })
+    .closer(),
+    trial("device_flushes", "device flushes", Unit::Count, Better::Neither, |m| {
+        Some(m.device.as_ref()?.settled.flushes? as f64)
+    })
+    .closer(),
+    trial("device_idle_written", "device writes while idle", Unit::BytesPerSecond, Better::Neither, |m| {
+        m.device.as_ref()?.idle_written_bytes_per_s
+    })
+    .closer(),
+    trial("idle", "CPUs idle", Unit::Share, Better::Neither, |m| Some(m.processors.as_ref()?.idle_share)),
+    trial("io_wait", "I/O wait", Unit::Share, Better::Neither, |m| {
+        Some(m.processors.as_ref()?.io_wait_share)
+    }),
+    trial("load_syncs", "syncs in load", Unit::Count, Better::Neither, |m| {
+        Some(m.load.counters.as_ref()?.syncs? as f64)
+    }),
+    trial("settle_syncs", "syncs in settling", Unit::Count, Better::Neither, |m| {
+        Some(m.settle_counters.as_ref()?.syncs? as f64)
+    })
+    .closer(),
+    trial("audit_time", "read back", Unit::Nanoseconds, Better::Neither, |m| {
+        Some(m.audit.as_ref()?.took_ns as f64)
+    })
+    .closer(),
+    trial("load_time", "load", Unit::Nanoseconds, Better::Lower, |m| Some(m.load.store_ns as f64)),
+    trial("settle_time", "settle", Unit::Nanoseconds, Better::Lower, |m| Some(m.settle_ns as f64)),
+];
+
+/// The counters of an operation, where nothing else was done between that they hold too.
+fn alone(operation: &OperationResult) -> Option<&Counters> {
+    operation.counters.as_ref().filter(|_| operation.put_back + operation.warm_up == 0)
+}
+
+fn per_operation(operation: &OperationResult, number: fn(&Counters) -> Option<u64>) -> Option<f64> {
+    // A warm-up is of the same operations.
+    let operations = operation.count + operation.warm_up;
+    (operation.count > 0).then_some(number(alone(operation)?)? as f64 / operations as f64)
+}
+
+fn over(numerator: u64, denominator: u64) -> Option<f64> {
+    (denominator > 0).then(|| numerator as f64 / denominator as f64)
+}
+
+/// Bytes written to the device over bytes of the records handed to the store, keys included.
+fn write_amplification(measured: &Measured, traffic: fn(&Device) -> &Traffic) -> Option<f64> {
+    over(traffic(measured.device.as_ref()?).written_bytes, measured.written?.bytes())
+}
+
+/// An operation that was never timed has no latency, rather than one of zero.
+fn measured(operation: &OperationResult, ns: u64) -> Option<f64> {
+    (operation.count > 0).then_some(ns as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::samples;
+
+    #[test]
+    fn names_are_unique() {
+        let mut names: Vec<String> = COLUMNS.iter().map(Column::csv_name).collect();
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), COLUMNS.len());
+    }
+
+    #[test]
+    fn what_is_put_back_is_not_taken_for_removing() {
+        let measured = samples::measured(1000.0);
+        let of = |id: &str, name: &str| {
+            let column = COLUMNS.iter().find(|column| column.id == id).unwrap();
+            column.of_operation(measured.operation(name).unwrap())
+        };
+        assert_eq!(of("written_per_operation", "update"), Some(640.0));
+        assert_eq!(of("written_per_sync", "update"), Some(640.0));
+        assert_eq!(of("written_per_sync", "get"), None, "there were no syncs");
+        for id in ["written_per_operation", "written_per_sync", "minor_faults_per_operation"] {
+            assert_eq!(of(id, "remove"), None, "{id}");
+        }
+        assert_eq!(of("syncs_per_operation", "remove"), Some(1.0), "syncs are told apart");
+    }
+
+    #[test]
+    fn write_amplification_counts_all_that_was_handed_over() {
+        let mut measured = samples::measured(1000.0);
+        let of = |measured: &Measured, id: &str| {
+            COLUMNS.iter().find(|column| column.id == id).unwrap().of_trial(measured)
+        };
+        let handed = (67_200 + 1_075_200) as f64;
+        assert_eq!(of(&measured, "write_amplification_burst"), Some(f64::from(1 << 20) / handed));
+        assert_eq!(of(&measured, "write_amplification_settled"), Some(f64::from(3 << 20) / handed));
+        measured.device = None;
+        assert_eq!(of(&measured, "write_amplification_settled"), None);
+    }
+
+    #[test]
+    fn an_operation_that_never_ran_has_no_latency() {
+        let measured = samples::measured(1000.0);
+        let mut operation = measured.operations[0].clone();
+        assert_eq!(MEAN_LATENCY.of_operation(&operation), Some(1000.0));
+        operation.count = 0;
+        operation.sum_ns = 0;
+        for column in COLUMNS.iter().filter(|column| column.is_of_operation() && column.id != "errors") {
+            assert_eq!(column.of_operation(&operation), None, "{}", column.id);
+        }
+    }
+}

@@ -1,0 +1,328 @@
+//! Two runs, or two sets of runs: what changed from the one to the other, by how much, and what of it can be believed.
+//!
+//! Runs of different times share no blocks, so that nothing is paired here: each figure of a cell is a set of observations
+//! on either side, and [`crate::stats::unpaired`] compares them. docs/compare.md says what that can and can't know.
+
+mod cells;
+pub mod html;
+pub mod json;
+pub mod markdown;
+pub mod terminal;
+#[cfg(test)]
+mod tests;
+pub mod unlike;
+mod words;
+
+use indexmap::IndexMap;
+use serde::Serialize;
+use storebench_core::cell::Cell;
+use storebench_core::store::Guarantee;
+
+pub use self::cells::{Broken, Observations, Only, SettingChange, Side};
+use self::cells::{Cells, Observed};
+use crate::column::{Better, COLUMNS, Column, Unit};
+use crate::stats::unpaired::{Change, LEVEL, change, holm};
+use crate::stats::{Summary, geometric_mean};
+
+/// The figures that are compared unless others are named: what an application feels of each operation, usually and at
+/// worst; and of the whole, loading, space and memory. Throughput is left out, being the mean latency's inverse: a second
+/// test of the same would only make the first less sure.
+pub const FIGURES: [&str; 5] =
+    ["latency_mean", "latency_p99", "load_time", "disk_allocated", "memory_peak_above_base"];
+
+/// The columns that can be compared: those of which one direction is good.
+pub fn comparable() -> impl Iterator<Item = &'static Column> {
+    COLUMNS.iter().filter(|column| column.better != Better::Neither)
+}
+
+/// What a comparison says of one figure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Significantly worse, or exactly where neither side varies.
+    Worse,
+    /// Significantly better, or exactly where neither side varies.
+    Better,
+    /// No significant change, which is not the same as none.
+    Unclear,
+    /// Too few observations on a side to claim anything.
+    TooFew,
+    /// A value is zero on one side, so that there is no ratio.
+    NoRatio,
+}
+
+impl Verdict {
+    /// The word in reports; empty where nothing is claimed.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Worse => "worse",
+            Verdict::Better => "better",
+            Verdict::Unclear | Verdict::TooFew | Verdict::NoRatio => "",
+        }
+    }
+}
+
+/// One figure of one cell, before and after.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FigureChange {
+    /// The cell.
+    pub cell: Cell,
+    /// The tier that it gave, on both sides.
+    pub guarantee: Guarantee,
+    /// The operation; `None` for figures of whole trials.
+    pub operation: Option<String>,
+    /// The column's id.
+    pub figure: &'static str,
+    /// The column's name for people.
+    #[serde(skip)]
+    pub title: &'static str,
+    /// The unit of its values.
+    pub unit: Unit,
+    /// Which direction is good.
+    pub better: Better,
+    /// The figure in BASE.
+    pub base: Summary,
+    /// The figure in NEW.
+    pub new: Summary,
+    /// NEW over BASE; `None` where a value is zero.
+    pub change: Option<Change>,
+    /// The chance of as large a change where there is none, adjusted for the number of figures: all that are told at once.
+    pub p_adjusted: Option<f64>,
+    /// Whether both sides together have two values at most, so that it may not vary within a side by chance.
+    #[serde(skip)]
+    pub is_coarse: bool,
+    /// What may be claimed.
+    pub verdict: Verdict,
+    /// The least change, as a logarithm, that lies within the interval: 0 where it includes none, or there is none.
+    pub weight: f64,
+}
+
+impl FigureChange {
+    /// Whether it is marked.
+    pub fn is_significant(&self) -> bool {
+        matches!(self.verdict, Verdict::Worse | Verdict::Better)
+    }
+
+    /// Whether it is significantly worse, and by more than a share even at the end of its interval that is nearer to no
+    /// change.
+    pub fn is_worse_by_more_than(&self, share: f64) -> bool {
+        self.verdict == Verdict::Worse && self.weight > share.ln_1p()
+    }
+
+    fn distance(&self) -> f64 {
+        self.change.map_or(0.0, |change| change.ratio.value.ln().abs())
+    }
+}
+
+/// All mean latencies of a store together, which shows what the store's figures have in common; or of all stores.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct StoreChange {
+    /// The store's name.
+    pub store: String,
+    /// Mean latencies that were measured on both sides: one for each cell and operation.
+    pub figures: usize,
+    /// The geometric mean of NEW over BASE.
+    pub ratio: f64,
+}
+
+/// What changed.
+#[derive(Debug, Serialize)]
+pub struct Comparison<'a> {
+    /// The first side.
+    #[serde(skip)]
+    pub base: Side<'a>,
+    /// The second side.
+    #[serde(skip)]
+    pub new: Side<'a>,
+    /// What counts as one observation.
+    pub observations: Observations,
+    /// The figures: significant changes first, then by weight, then by size.
+    pub figures: Vec<FigureChange>,
+    /// The same of the harness's own stores, where both sides ran them: what changes there is the machine, or storebench.
+    pub controls: Vec<FigureChange>,
+    /// Mean latencies by store.
+    pub stores: Vec<StoreChange>,
+    /// Cells that BASE measured and that NEW can't do, or failed more often.
+    pub broken: Vec<Broken>,
+    /// Cells that only one side measured.
+    pub only: Vec<Only>,
+    /// Figures that only one side has, of cells that both measured.
+    pub one_sided: usize,
+    /// How the runs are unlike.
+    pub differences: Vec<unlike::Difference>,
+    /// Versions of the stores that both sides have.
+    pub versions: Vec<unlike::Versions>,
+    /// Settings that the engines gave back differently.
+    pub settings: Vec<SettingChange>,
+}
+
+impl<'a> Comparison<'a> {
+    /// Compares the figures of `columns` in all cells that both sides measured. `harness` names the harness's own stores.
+    pub fn new(
+        base: Side<'a>,
+        new: Side<'a>,
+        columns: &[&'static Column],
+        harness: &[&str],
+    ) -> Comparison<'a> {
+        let cells = Cells::new(base.runs, new.runs);
+        let observations = Observations::of(base.runs, new.runs);
+        let mut one_sided = 0;
+        let mut figures = Vec::new();
+        for observed in cells.both() {
+            for (operation, column) in observed.figures(columns) {
+                match figure(observed, operation, column, observations) {
+                    Some(figure) => figures.push(figure),
+                    None => one_sided += 1,
+                }
+            }
+        }
+        let (mut controls, mut figures): (Vec<_>, Vec<_>) =
+            figures.into_iter().partition(|figure| harness.contains(&figure.cell.store()));
+        let stores = by_store(&figures);
+        judge(&mut controls);
+        judge(&mut figures);
+        Comparison {
+            observations,
+            stores,
+            broken: cells.broken(),
+            only: cells.only(),
+            one_sided,
+            differences: unlike::differences(base.runs, new.runs),
+            versions: unlike::versions(base.runs, new.runs),
+            settings: cells.settings(),
+            figures,
+            controls,
+            base,
+            new,
+        }
+    }
+
+    /// Figures that were tested for a significant change.
+    pub fn tested(&self) -> usize {
+        self.figures.iter().filter(|figure| figure.change.is_some_and(|change| change.p.is_some())).count()
+    }
+
+    /// Figures that vary on neither side, of observations enough to call a difference a change.
+    pub fn exact(&self) -> usize {
+        self.figures.iter().filter(|figure| figure.change.is_some_and(|change| change.is_exact())).count()
+    }
+
+    /// The cells that only one side measured, without those that are told as broken.
+    pub fn told_as_only(&self) -> impl Iterator<Item = &Only> {
+        let broken = |only: &Only| self.broken.iter().any(|broken| broken.cell == only.cell);
+        self.only.iter().filter(move |only| only.side != "BASE" || !broken(only))
+    }
+
+    /// Figures with a verdict.
+    pub fn count(&self, verdict: Verdict) -> usize {
+        self.figures.iter().filter(|figure| figure.verdict == verdict).count()
+    }
+
+    /// Figures that are worse by more than a share: see [`FigureChange::is_worse_by_more_than`].
+    pub fn worse_by_more_than(&self, share: f64) -> Vec<&FigureChange> {
+        self.figures.iter().filter(|figure| figure.is_worse_by_more_than(share)).collect()
+    }
+}
+
+/// One figure of a cell, not yet judged; `None` if only one side has it.
+fn figure(
+    observed: &Observed<'_>,
+    operation: Option<&str>,
+    column: &'static Column,
+    observations: Observations,
+) -> Option<FigureChange> {
+    let [base, new] = observed.values(operation, column, observations);
+    let change = change(&base, &new);
+    let weight = change.and_then(|change| change.ratio.interval).map_or(0.0, |interval| {
+        // Positive where the interval lies above 1, or below it; the nearer end says by how much at least.
+        interval.low.ln().max(-interval.high.ln()).max(0.0)
+    });
+    Some(FigureChange {
+        cell: observed.cell.clone(),
+        guarantee: observed.tier,
+        operation: operation.map(str::to_owned),
+        figure: column.id,
+        title: column.title,
+        unit: column.unit,
+        better: column.better,
+        base: Summary::of(&base)?,
+        new: Summary::of(&new)?,
+        change,
+        p_adjusted: None,
+        is_coarse: is_coarse(base.iter().chain(&new)),
+        verdict: Verdict::Unclear,
+        weight,
+    })
+}
+
+/// Whether there are two values at most.
+fn is_coarse<'v>(values: impl Iterator<Item = &'v f64> + Clone) -> bool {
+    let Some(first) = values.clone().next() else { return true };
+    let mut others = values.filter(|value| *value != first);
+    others.next().is_none_or(|second| others.all(|value| value == second))
+}
+
+/// The share of the level that coarse figures have, where there are any; the t-tests have the rest.
+const COARSE_SHARE: f64 = 0.4;
+
+/// Says what may be claimed of each, given how many there are, and puts what matters most first.
+///
+/// A figure that varies on neither side has no t-test, and yet is one of those that may be marked by chance: any that takes
+/// two values may show the one in all of BASE and the other in all of NEW. So coarse figures are corrected for their number
+/// too, among themselves, and share the level with the tests (Bonferroni): taken together, both promise it.
+fn judge(figures: &mut [FigureChange]) {
+    let any_coarse = figures.iter().any(|figure| figure.is_coarse);
+    let share = if any_coarse { COARSE_SHARE } else { 0.0 };
+    adjust(figures, 1.0 - share, |figure| figure.change?.p);
+    adjust(figures, share, |figure| {
+        let constant =
+            figure.change.filter(|change| change.ratio.value != 1.0).and_then(|change| change.constant);
+        figure.is_coarse.then_some(constant.unwrap_or(1.0))
+    });
+    for figure in figures.iter_mut() {
+        figure.verdict = verdict(figure);
+    }
+    figures.sort_by(|a, b| {
+        let significant = b.is_significant().cmp(&a.is_significant());
+        let weight = b.weight.total_cmp(&a.weight);
+        significant.then(weight).then(b.distance().total_cmp(&a.distance()))
+    });
+}
+
+/// Adjusts the chances of some of the figures for their number, at a share of the level.
+fn adjust(figures: &mut [FigureChange], share: f64, chance: impl Fn(&FigureChange) -> Option<f64>) {
+    let chances: Vec<Option<f64>> = figures.iter().map(chance).collect();
+    let mut adjusted = holm(&chances.iter().copied().flatten().collect::<Vec<_>>()).into_iter();
+    for (figure, _) in figures.iter_mut().zip(&chances).filter(|(_, chance)| chance.is_some()) {
+        let adjusted = adjusted.next().map(|p| (p / share).min(1.0));
+        // Of a coarse figure that varies the test's counts, and of one that varies on neither side the exact one's, where there
+        // are observations enough.
+        let change = figure.change.filter(|change| change.p.is_some() || change.is_exact());
+        figure.p_adjusted = figure.p_adjusted.or(change.and(adjusted));
+    }
+}
+
+fn verdict(figure: &FigureChange) -> Verdict {
+    let Some(change) = figure.change else { return Verdict::NoRatio };
+    let ratio = change.ratio.value;
+    let changed = figure.p_adjusted.is_some_and(|p| p <= LEVEL);
+    match changed {
+        true if (ratio > 1.0) == (figure.better == Better::Lower) => Verdict::Worse,
+        true => Verdict::Better,
+        false if figure.p_adjusted.is_some() || change.constant.is_some() => Verdict::Unclear,
+        false => Verdict::TooFew,
+    }
+}
+
+fn by_store(figures: &[FigureChange]) -> Vec<StoreChange> {
+    let mut ratios: IndexMap<&str, Vec<f64>> = IndexMap::new();
+    for figure in figures.iter().filter(|figure| figure.figure == crate::column::MEAN_LATENCY.id) {
+        let Some(change) = figure.change else { continue };
+        ratios.entry(figure.cell.store()).or_default().push(change.ratio.value);
+    }
+    let of = |(store, ratios): (&str, Vec<f64>)| {
+        let ratio = geometric_mean(&ratios)?.value;
+        Some(StoreChange { store: store.to_owned(), figures: ratios.len(), ratio })
+    };
+    ratios.into_iter().filter_map(of).collect()
+}

@@ -1,0 +1,278 @@
+//! The cells of both sides: their observations, and what only one side has.
+
+use std::collections::BTreeMap;
+
+use indexmap::{IndexMap, IndexSet};
+use serde::Serialize;
+use storebench_core::cell::Cell;
+use storebench_core::result::{Measured, Outcome, Run, TrialResult};
+use storebench_core::store::Guarantee;
+
+use crate::column::Column;
+use crate::stats::{self, unpaired::MIN_OBSERVATIONS};
+
+/// Runs that stand together on one side.
+#[derive(Debug, Clone, Copy)]
+pub struct Side<'a> {
+    /// What the user called them, run by run.
+    pub names: &'a [String],
+    /// The runs.
+    pub runs: &'a [Run],
+}
+
+/// What counts as one observation of a figure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Observations {
+    /// A trial: intervals know how trials of a run differ, not how one run differs from the next.
+    Trials,
+    /// A run, by the mean over its trials: there are enough runs on both sides to see how runs differ.
+    Runs,
+}
+
+impl Observations {
+    /// Runs, where both sides have enough of them; else trials.
+    pub fn of(base: &[Run], new: &[Run]) -> Observations {
+        if base.len().min(new.len()) >= MIN_OBSERVATIONS { Observations::Runs } else { Observations::Trials }
+    }
+
+    /// The word in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Observations::Trials => "trials",
+            Observations::Runs => "runs",
+        }
+    }
+}
+
+/// A cell that BASE measured, and that NEW can't do, or of whose trials more failed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Broken {
+    /// The cell.
+    pub cell: Cell,
+    /// Trials of NEW that failed; 0 where the cell is unsupported there.
+    pub failed: usize,
+    /// All trials of NEW.
+    pub trials: usize,
+    /// Trials of BASE that failed.
+    pub failed_in_base: usize,
+    /// The first failure's kind and message, or why the cell is unsupported.
+    pub reason: String,
+}
+
+/// A cell that only one side measured.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Only {
+    /// The cell.
+    pub cell: Cell,
+    /// The tier that it gave.
+    pub guarantee: Guarantee,
+    /// The side that measured it: `BASE` or `NEW`.
+    pub side: &'static str,
+    /// What became of it on the other side.
+    pub other: String,
+}
+
+/// A setting that an engine gave back differently.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SettingChange {
+    /// The store's name.
+    pub store: String,
+    /// The setting's name.
+    pub name: String,
+    /// Its value in BASE; `None` where the engine did not tell.
+    pub base: Option<String>,
+    /// Its value in NEW.
+    pub new: Option<String>,
+    /// Cells in which it is so.
+    pub cells: usize,
+}
+
+/// A cell at the guarantee that it gave, with what was measured, by the position of the run.
+pub struct Observed<'a> {
+    pub cell: &'a Cell,
+    pub tier: Guarantee,
+    /// BASE, then NEW.
+    sides: [Vec<(usize, &'a Measured)>; 2],
+}
+
+/// What became of a cell on one side, where it was not measured.
+#[derive(Default)]
+struct Fate<'a> {
+    measured: usize,
+    failures: Vec<&'a Outcome>,
+    unsupported: Option<&'a str>,
+    left_out: Option<&'a str>,
+}
+
+/// All cells.
+pub struct Cells<'a> {
+    observed: IndexMap<(&'a Cell, Guarantee), Observed<'a>>,
+    fates: IndexMap<&'a Cell, [Fate<'a>; 2]>,
+}
+
+const SIDES: [&str; 2] = ["BASE", "NEW"];
+
+impl<'a> Cells<'a> {
+    /// Sorts the trials of both sides by cell and by the guarantee that they gave: a store whose default has become another
+    /// tier is not compared with what it was.
+    pub fn new(base: &'a [Run], new: &'a [Run]) -> Cells<'a> {
+        let mut cells = Cells { observed: IndexMap::new(), fates: IndexMap::new() };
+        for (side, runs) in [base, new].into_iter().enumerate() {
+            for (index, run) in runs.iter().enumerate() {
+                run.trials.iter().for_each(|trial| cells.add(side, index, trial));
+                for left_out in &run.header.left_out {
+                    cells.fate(side, &left_out.cell).left_out = Some(&left_out.reason);
+                }
+            }
+        }
+        cells
+    }
+
+    fn fate(&mut self, side: usize, cell: &'a Cell) -> &mut Fate<'a> {
+        &mut self.fates.entry(cell).or_default()[side]
+    }
+
+    fn add(&mut self, side: usize, run: usize, trial: &'a TrialResult) {
+        let fate = self.fate(side, &trial.cell);
+        match &trial.outcome {
+            Outcome::Ok => fate.measured += 1,
+            failure @ Outcome::Failed { .. } => fate.failures.push(failure),
+            Outcome::Unsupported { message } => fate.unsupported = Some(message),
+        }
+        if let Some(measured) = trial.ok() {
+            let tier = measured.guarantee;
+            let observed = self.observed.entry((&trial.cell, tier)).or_insert_with(|| Observed {
+                cell: &trial.cell,
+                tier,
+                sides: [Vec::new(), Vec::new()],
+            });
+            observed.sides[side].push((run, measured));
+        }
+    }
+
+    /// The cells that both sides measured.
+    pub fn both(&self) -> impl Iterator<Item = &Observed<'a>> {
+        self.observed.values().filter(|observed| observed.sides.iter().all(|side| !side.is_empty()))
+    }
+
+    /// The cells that one side measured.
+    pub fn only(&self) -> Vec<Only> {
+        let of = |observed: &Observed<'a>| {
+            let side = observed.sides.iter().position(Vec::is_empty).map(|other| 1 - other)?;
+            let fate = self.fates.get(observed.cell).map(|fates| &fates[1 - side]);
+            let other = fate.map_or_else(|| "not run".into(), Fate::told);
+            Some(Only { cell: observed.cell.clone(), guarantee: observed.tier, side: SIDES[side], other })
+        };
+        self.observed.values().filter_map(of).collect()
+    }
+
+    /// The cells that BASE measured and that NEW can't do, or failed more often.
+    pub fn broken(&self) -> Vec<Broken> {
+        let of = |(cell, [base, new]): (&&Cell, &[Fate<'_>; 2])| {
+            let unsupported = new.measured == 0 && new.failures.is_empty() && new.unsupported.is_some();
+            let broken = base.measured > 0 && (new.failed_share() > base.failed_share() || unsupported);
+            broken.then(|| Broken {
+                cell: (*cell).clone(),
+                failed: new.failures.len(),
+                trials: new.measured + new.failures.len(),
+                failed_in_base: base.failures.len(),
+                reason: new.trouble(),
+            })
+        };
+        self.fates.iter().filter_map(of).collect()
+    }
+
+    /// Settings that differ between the first trial of a cell in BASE and the first in NEW.
+    pub fn settings(&self) -> Vec<SettingChange> {
+        // By store, name and the two values.
+        type Changes<'s> = IndexMap<(&'s str, &'s str, [Option<&'s str>; 2]), usize>;
+        let mut changes = Changes::new();
+        for observed in self.both() {
+            let read = |side: usize| -> BTreeMap<&str, &str> {
+                let settings = observed.sides[side].first().map_or(&[][..], |(_, m)| m.settings.as_slice());
+                settings.iter().map(|setting| (setting.name.as_str(), setting.value.as_str())).collect()
+            };
+            let (base, new) = (read(0), read(1));
+            let names: IndexSet<&str> = base.keys().chain(new.keys()).copied().collect();
+            for name in names.into_iter().filter(|name| base.get(name) != new.get(name)) {
+                let values = [base.get(name).copied(), new.get(name).copied()];
+                *changes.entry((observed.cell.store(), name, values)).or_default() += 1;
+            }
+        }
+        let owned = |text: Option<&str>| text.map(str::to_owned);
+        changes
+            .into_iter()
+            .map(|((store, name, [base, new]), cells)| SettingChange {
+                store: store.into(),
+                name: name.into(),
+                base: owned(base),
+                new: owned(new),
+                cells,
+            })
+            .collect()
+    }
+}
+
+impl Fate<'_> {
+    /// The share of trials that failed.
+    fn failed_share(&self) -> f64 {
+        self.failures.len() as f64 / (self.measured + self.failures.len()).max(1) as f64
+    }
+
+    /// What became of it, in words.
+    fn told(&self) -> String {
+        if self.measured > 0 { "gave another guarantee".into() } else { self.trouble() }
+    }
+
+    /// Why it was not measured, or not always.
+    fn trouble(&self) -> String {
+        if let Some(Outcome::Failed { reason, message, .. }) = self.failures.first() {
+            return format!("failed ({}): {message}", reason.name());
+        }
+        match (self.unsupported, self.left_out) {
+            (Some(message), _) => format!("unsupported: {message}"),
+            (None, Some(reason)) => format!("left out: {reason}"),
+            (None, None) => "not run".into(),
+        }
+    }
+}
+
+impl<'a> Observed<'a> {
+    /// The figures that either side has: operations in the order in which they ran, then those of whole trials.
+    pub fn figures(&self, columns: &[&'static Column]) -> Vec<(Option<&'a str>, &'static Column)> {
+        let trials = self.sides.iter().flatten();
+        let operations: IndexSet<&str> =
+            trials.flat_map(|(_, m)| &m.operations).map(|operation| operation.operation.as_str()).collect();
+        let of_operations = operations.into_iter().flat_map(|operation| {
+            columns.iter().filter(|c| c.is_of_operation()).map(move |column| (Some(operation), *column))
+        });
+        let of_trials = columns.iter().filter(|c| !c.is_of_operation()).map(|column| (None, *column));
+        let has = |(operation, column): &(Option<&str>, &'static Column)| {
+            self.sides.iter().flatten().any(|(_, measured)| value(measured, *operation, column).is_some())
+        };
+        of_operations.chain(of_trials).filter(has).collect()
+    }
+
+    /// The observations of a figure in BASE and in NEW.
+    pub fn values(&self, operation: Option<&str>, column: &Column, each: Observations) -> [Vec<f64>; 2] {
+        [0, 1].map(|side| {
+            let mut runs: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
+            for (run, measured) in &self.sides[side] {
+                if let Some(value) = value(measured, operation, column) {
+                    runs.entry(*run).or_default().push(value);
+                }
+            }
+            match each {
+                Observations::Trials => runs.into_values().flatten().collect(),
+                Observations::Runs => {
+                    runs.values().filter_map(|values| Some(stats::mean(values)?.1.value)).collect()
+                }
+            }
+        })
+    }
+}
+
+fn value(measured: &Measured, operation: Option<&str>, column: &Column) -> Option<f64> {
+    column.of(measured, operation.and_then(|name| measured.operation(name)))
+}

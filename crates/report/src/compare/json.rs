@@ -1,0 +1,60 @@
+//! A comparison as JSON, with everything in it.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+use storebench_core::result::FORMAT_VERSION;
+
+use super::{Comparison, Side};
+use crate::stats::unpaired::LEVEL;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    format: u32,
+    storebench: &'static str,
+    base: Vec<RunName<'a>>,
+    new: Vec<RunName<'a>>,
+    level: f64,
+    correction: &'static str,
+    #[serde(flatten)]
+    comparison: &'a Comparison<'a>,
+}
+
+/// Enough to find a run again.
+#[derive(Serialize)]
+struct RunName<'a> {
+    name: &'a str,
+    hardware: &'a str,
+    study: &'a str,
+    started: &'a str,
+    storebench: &'a str,
+}
+
+fn names<'a>(side: &Side<'a>) -> Vec<RunName<'a>> {
+    let name = |(name, run): (&'a String, &'a storebench_core::result::Run)| RunName {
+        name,
+        hardware: &run.header.hardware,
+        study: &run.header.study,
+        started: &run.header.started,
+        storebench: &run.header.storebench,
+    };
+    side.names.iter().zip(side.runs).map(name).collect()
+}
+
+/// Writes one JSON document; docs/compare.md describes its fields.
+///
+/// # Errors
+/// What the writer gives.
+pub fn write(comparison: &Comparison<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let document = Document {
+        format: FORMAT_VERSION,
+        storebench: env!("CARGO_PKG_VERSION"),
+        base: names(&comparison.base),
+        new: names(&comparison.new),
+        level: LEVEL,
+        correction: "holm",
+        comparison,
+    };
+    serde_json::to_writer_pretty(&mut *out, &document)?;
+    out.write_all(b"\n")
+}

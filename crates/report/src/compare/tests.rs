@@ -1,0 +1,407 @@
+use storebench_core::cell::Data;
+use storebench_core::result::{LeftOut, Run, StoreInfo};
+use storebench_core::store::Setting;
+use storebench_core::units::{CountRange, SizeRange};
+use unicode_width::UnicodeWidthStr;
+
+use super::*;
+use crate::data::samples::{Sample, blocks, run};
+use crate::stats::tests::normal;
+use crate::terminal::grid::Style;
+
+fn columns(names: &[&str]) -> Vec<&'static Column> {
+    let find = |name: &&str| comparable().find(|column| column.id == *name).unwrap();
+    names.iter().map(find).collect()
+}
+
+/// Names for runs, by side.
+fn names(side: &str, runs: &[Run]) -> Vec<String> {
+    (1..=runs.len()).map(|number| format!("{side}-{number}")).collect()
+}
+
+fn with<T>(base: &[Run], new: &[Run], look: impl FnOnce(&Comparison<'_>) -> T) -> T {
+    let (a, b) = (names("before", base), names("after", new));
+    let sides = [Side { names: &a, runs: base }, Side { names: &b, runs: new }];
+    let [base, new] = sides;
+    look(&Comparison::new(base, new, &columns(&FIGURES), &["null"]))
+}
+
+/// A run of some cells whose figures are to be drawn.
+fn blank(trials: usize) -> Run {
+    let sample = |number: u64| Sample::new("lmdb").records(CountRange::starting_at(100 * (number + 1)));
+    blocks("box", &vec![(0..8).map(sample).collect(); trials])
+}
+
+/// What makes trials of the same build differ.
+#[derive(Clone, Copy)]
+struct Noise {
+    /// How much one run is slower than another: the spread of the logarithm.
+    run: f64,
+    /// The share of trials that something disturbed, by a half to fourfold.
+    disturbed: f64,
+}
+
+/// Draws a run's figures anew: its weather, that of each block, each trial's own, and each figure's own; the tail varies
+/// more than the mean. Files are of one size, but for two cells, whose stores tidied up in half of the trials. `slower`:
+/// how many times longer the first cell's operations take than they did.
+fn draw(run: &mut Run, random: &mut fastrand::Rng, noise: Noise, slower: f64) {
+    let weather = noise.run * normal(random);
+    let last = run.trials.iter().map(|trial| trial.block).max().unwrap() as usize;
+    let blocks: Vec<f64> = (0..=last).map(|_| 0.03 * normal(random)).collect();
+    for trial in &mut run.trials {
+        let disturbed = if random.f64() < noise.disturbed { 1.5 + 2.5 * random.f64() } else { 1.0 };
+        let own = weather + blocks[trial.block as usize] + 0.05 * normal(random);
+        let cell = trial.cell.records().from / 100;
+        let times = if cell == 1 { slower } else { 1.0 };
+        let measured = trial.measured.as_mut().unwrap();
+        let mut around =
+            |value: f64, spread: f64| (value * (own + spread * normal(random)).exp() * disturbed) as u64;
+        for operation in &mut measured.operations {
+            operation.sum_ns = around(1e7 * times, 0.03);
+            operation.latency.p99_ns = around(5e4 * times, 0.25);
+        }
+        measured.load.store_ns = around(2e8, 0.05);
+        measured.memory.peak_above_base_bytes = around(4e6, 0.01);
+        let tidied = cell <= 2 && random.bool();
+        measured.disk.allocated_bytes = if tidied { 40_960 } else { 81_920 };
+    }
+}
+
+/// The share of pairs of sides in which anything is marked though nothing has changed.
+fn false_marks(runs: usize, trials: usize, noise: Noise, rounds: u32) -> f64 {
+    let mut random = fastrand::Rng::with_seed(11);
+    let mut sides = [vec![blank(trials); runs], vec![blank(trials); runs]];
+    let marked = (0..rounds).filter(|_| {
+        sides.iter_mut().flatten().for_each(|run| draw(run, &mut random, noise, 1.0));
+        with(&sides[0], &sides[1], |found| found.figures.iter().any(FigureChange::is_significant))
+    });
+    marked.count() as f64 / f64::from(rounds)
+}
+
+/// Two standard deviations of a share of 5 % among 800.
+const ROUNDS: u32 = 800;
+const AT_MOST: f64 = 0.05 + 0.0154;
+
+#[test]
+fn the_same_build_twice_is_marked_no_more_often_than_promised() {
+    for trials in [3, 5, 10] {
+        for disturbed in [0.0, 0.05] {
+            let share = false_marks(1, trials, Noise { run: 0.0, disturbed }, ROUNDS);
+            assert!(share <= AT_MOST, "{trials} trials, {disturbed} disturbed: {share}");
+        }
+    }
+}
+
+#[test]
+fn runs_that_differ_as_a_whole_look_like_changes_until_there_are_several_of_each() {
+    let noise = Noise { run: 0.1, disturbed: 0.02 };
+    let one = false_marks(1, 5, noise, 200);
+    assert!(one > 0.3, "docs/compare.md says what trials of one run can't know: {one}");
+    let several = false_marks(5, 2, noise, ROUNDS);
+    assert!(several <= AT_MOST, "{several}");
+}
+
+#[test]
+fn a_real_change_is_found_and_nothing_else() {
+    let mut random = fastrand::Rng::with_seed(5);
+    let (mut base, mut new) = (blank(10), blank(10));
+    let (mut found, mut others) = (0, 0);
+    for _ in 0..200 {
+        draw(&mut base, &mut random, Noise { run: 0.0, disturbed: 0.0 }, 1.0);
+        draw(&mut new, &mut random, Noise { run: 0.0, disturbed: 0.0 }, 1.3);
+        with(std::slice::from_ref(&base), std::slice::from_ref(&new), |comparison| {
+            let marked =
+                |figure: &&FigureChange| figure.verdict == Verdict::Worse && figure.figure == "latency_mean";
+            found +=
+                comparison.figures.iter().filter(marked).filter(|f| f.cell.records().from == 100).count();
+            others += usize::from(
+                comparison.figures.iter().any(|f| f.is_significant() && f.cell.records().from != 100),
+            );
+        });
+    }
+    assert!(found > 4 * 200 * 9 / 10, "of four operations 200 times: {found}");
+    assert!(f64::from(others as u32) / 200.0 <= 0.08, "{others}");
+}
+
+/// Cells of three stores before and after: one much slower, one quicker in one size, one as it was; one failed, one new.
+fn changed() -> [Run; 2] {
+    let side = |new: bool| {
+        let of_block = |block: usize| {
+            let wobble = |index: usize| 1.0 + ((block * 7 + index * 3) % 5) as f64 / 200.0;
+            let mut samples = Vec::new();
+            for (index, (store, ns, now)) in
+                [("sqlite", 9e3, 1.4), ("nested-folder", 4e4, 1.0), ("redb", 2e3, 0.3)]
+                    .into_iter()
+                    .enumerate()
+            {
+                for (from, to) in [(1, 1024), (1024, 10_240)] {
+                    let now = if new && (from == 1 || store == "sqlite") { now } else { 1.0 };
+                    let sample = Sample::new(store).size(SizeRange { from, to });
+                    let sample = sample.records(CountRange::starting_at(1000));
+                    samples.push(sample.ns(ns * now * wobble(index + from as usize + usize::from(new) * 2)));
+                }
+            }
+            let fjall = Sample::new("fjall");
+            samples.push(if new { fjall.failed("No space left on device") } else { fjall });
+            samples.push(Sample::new("null").ns(20.0));
+            if new {
+                samples.push(Sample::new("lmdb").data(Data::Compressible));
+            }
+            samples
+        };
+        blocks("mybox", &(0..6).map(of_block).collect::<Vec<_>>())
+    };
+    let [base, mut new] = [side(false), side(true)];
+    new.header.stores = new
+        .header
+        .stores
+        .into_iter()
+        .map(|store| StoreInfo {
+            version: if store.name == "redb" { "2.0.0".into() } else { store.version },
+            ..store
+        })
+        .collect();
+    new.header.environment.kernel = "Linux 6.2.0".into();
+    for trial in new.trials.iter_mut().filter(|trial| trial.cell.store() == "redb") {
+        trial.measured.as_mut().unwrap().settings = vec![Setting::read_back("page_size", 8192)];
+    }
+    [base, new]
+}
+
+fn both<T>(look: impl FnOnce(&Comparison<'_>) -> T) -> T {
+    let [base, new] = changed();
+    with(&[base], &[new], look)
+}
+
+#[test]
+fn what_matters_most_comes_first() {
+    both(|found| {
+        let first = &found.figures[0];
+        assert_eq!((first.cell.store(), first.verdict), ("redb", Verdict::Better));
+        assert!((first.change.unwrap().ratio.value - 0.3).abs() < 0.02);
+        let split = found.figures.iter().position(|figure| !figure.is_significant()).unwrap();
+        assert!(found.figures[split..].iter().all(|figure| !figure.is_significant()));
+        for part in [&found.figures[..split], &found.figures[split..]] {
+            assert!(part.windows(2).all(|pair| pair[0].weight >= pair[1].weight));
+        }
+        let worse: Vec<&str> =
+            found.figures.iter().filter(|f| f.verdict == Verdict::Worse).map(|f| f.cell.store()).collect();
+        assert!(!worse.is_empty() && worse.iter().all(|store| *store == "sqlite"), "{worse:?}");
+    });
+}
+
+#[test]
+fn cells_of_one_side_and_broken_ones_are_told() {
+    both(|found| {
+        let broken: Vec<&str> = found.broken.iter().map(|broken| broken.cell.store()).collect();
+        assert_eq!(broken, ["fjall"]);
+        assert_eq!(found.broken[0].reason, "failed (store): No space left on device");
+        let only: Vec<(&str, &str)> = found.only.iter().map(|o| (o.cell.store(), o.side)).collect();
+        assert_eq!(only, [("fjall", "BASE"), ("lmdb", "NEW")]);
+        assert!(
+            found.controls.iter().all(|control| control.cell.store() == "null") && !found.controls.is_empty()
+        );
+        assert!(found.figures.iter().all(|figure| figure.cell.store() != "null"));
+        let setting = &found.settings[0];
+        assert_eq!(
+            (setting.store.as_str(), setting.base.as_deref(), setting.new.as_deref()),
+            ("redb", Some("4096"), Some("8192"))
+        );
+        assert_eq!((found.settings.len(), setting.cells), (1, 2));
+    });
+    let mut new = run("box", &[Sample::new("redb")]);
+    new.header.left_out.push(LeftOut { cell: Sample::new("lmdb").cell(), reason: "too large".into() });
+    let other =
+        with(&[run("box", &[Sample::new("lmdb"), Sample::new("redb")])], &[new], |found| found.only.clone());
+    assert_eq!(other[0].other, "left out: too large");
+}
+
+#[test]
+fn what_never_varies_and_is_another_now_is_told_and_fails() {
+    let side = |bytes: u64, trials: usize| {
+        let mut run = blank(trials);
+        let noise = Noise { run: 0.0, disturbed: 0.0 };
+        draw(&mut run, &mut fastrand::Rng::with_seed(bytes), noise, 1.0);
+        for trial in &mut run.trials {
+            trial.measured.as_mut().unwrap().disk.allocated_bytes = bytes;
+        }
+        run
+    };
+    with(&[side(4096, 5)], &[side(40_960, 5)], |found| {
+        let disk: Vec<_> = found.figures.iter().filter(|f| f.figure == "disk_allocated").collect();
+        assert!(disk.len() == 8 && disk.iter().all(|figure| figure.verdict == Verdict::Worse));
+        assert_eq!((found.exact(), found.worse_by_more_than(8.9).len()), (8, 8));
+        let text = terminal::text(found, 6, Style { width: 160, colour: false });
+        assert!(text.contains("8 worse") && text.contains("×10.0"), "{text}");
+        assert!(text.contains("8 figures are the same in all trials of a side"), "{text}");
+    });
+    with(&[side(4096, 5)], &[side(4096, 5)], |found| {
+        assert!(found.figures.iter().all(|figure| !figure.is_significant()));
+    });
+    // With three on each side, two sizes that are drawn by chance fall apart like that once in 32 times.
+    with(&[side(4096, 3)], &[side(40_960, 3)], |found| {
+        assert!(found.figures.iter().all(|figure| !figure.is_significant()));
+    });
+}
+
+/// The share of comparisons of a build with itself in which anything is marked, where each of a hundred cells has a size that
+/// is one of two, drawn by chance.
+fn marked_by_chance(trials: usize) -> f64 {
+    let mut random = fastrand::Rng::with_seed(trials as u64);
+    let cells: Vec<Sample> = (0..100).map(|index| Sample::new(&format!("store-{index}"))).collect();
+    let run = blocks("box", &vec![cells; trials]);
+    let mut sides = [[run.clone()], [run]];
+    let rounds = 200;
+    let marked = (0..rounds).filter(|_| {
+        for trial in sides.iter_mut().flatten().flat_map(|run| &mut run.trials) {
+            trial.measured.as_mut().unwrap().disk.allocated_bytes = if random.bool() { 4096 } else { 8192 };
+        }
+        let [base, new] = &sides;
+        let (a, b) = (names("a", base), names("b", new));
+        let sides = [Side { names: &a, runs: base }, Side { names: &b, runs: new }];
+        let found = Comparison::new(sides[0], sides[1], &columns(&["disk_allocated"]), &[]);
+        found.figures.iter().any(FigureChange::is_significant)
+    });
+    marked.count() as f64 / f64::from(rounds)
+}
+
+#[test]
+fn exact_changes_are_corrected_for_their_number_too() {
+    // A hundred sizes that flip: each falls apart by chance once in 512 times.
+    let share = marked_by_chance(5);
+    assert!(share <= 0.08, "{share}");
+}
+
+#[test]
+fn more_failures_and_what_is_no_longer_supported_are_told() {
+    let side =
+        |of_block: &dyn Fn(usize) -> Vec<Sample>| blocks("box", &(0..5).map(of_block).collect::<Vec<_>>());
+    let base =
+        side(&|_| vec![Sample::new("lmdb"), Sample::new("redb"), Sample::new("fjall").failed("before")]);
+    let new = side(&|block| {
+        let lmdb = if block < 2 { Sample::new("lmdb").failed("crashed") } else { Sample::new("lmdb") };
+        vec![lmdb, Sample::new("redb").unsupported("no more"), Sample::new("fjall").failed("still")]
+    });
+    with(&[base], &[new], |found| {
+        let broken: Vec<_> =
+            found.broken.iter().map(|b| (b.cell.store(), b.failed, b.trials, b.failed_in_base)).collect();
+        assert_eq!(broken, [("lmdb", 2, 5, 0), ("redb", 0, 0, 0)]);
+        let text = terminal::text(found, 6, Style { width: 160, colour: false });
+        assert!(text.contains("2 of 5 trials, none in BASE; failed (store): crashed"), "{text}");
+        assert!(text.contains("Failures: 2 cells"), "{text}");
+    });
+}
+
+#[test]
+fn a_default_that_became_another_tier_is_not_compared() {
+    let base = run("box", &[Sample::new("sqlite").guarantee("default").tier(Guarantee::Power)]);
+    let new = run("box", &[Sample::new("sqlite").guarantee("default").tier(Guarantee::Process)]);
+    with(&[base], &[new], |found| {
+        assert!(found.figures.is_empty());
+        let told: Vec<(&str, Guarantee)> =
+            found.only.iter().map(|only| (only.other.as_str(), only.guarantee)).collect();
+        let other = "gave another guarantee";
+        assert_eq!(told, [(other, Guarantee::Power), (other, Guarantee::Process)]);
+    });
+}
+
+#[test]
+fn one_trial_each_claims_nothing_and_says_so() {
+    let [base, new] = [1000.0, 9000.0].map(|ns| run("box", &[Sample::new("lmdb").ns(ns)]));
+    with(&[base], &[new], |found| {
+        assert_eq!((found.tested(), found.count(Verdict::TooFew)), (0, found.figures.len()));
+        assert!(found.worse_by_more_than(0.01).is_empty());
+        let text = terminal::text(found, usize::MAX, Style { width: 100, colour: false });
+        assert!(text.contains("Nothing can be called significant here") && text.contains("×9.00"), "{text}");
+    });
+}
+
+#[test]
+fn a_limit_is_passed_by_the_whole_interval() {
+    let side = |times: f64| {
+        let of_block =
+            |block: u32| vec![Sample::new("lmdb").ns(1e4 * times * (1.0 + f64::from(block % 3) / 100.0))];
+        blocks("box", &(0..8).map(of_block).collect::<Vec<_>>())
+    };
+    with(&[side(1.0)], &[side(1.2)], |found| {
+        let worst = found.figures.iter().find(|figure| figure.figure == "latency_mean").unwrap();
+        let interval = worst.change.unwrap().ratio.interval.unwrap();
+        assert!(interval.low < 1.195 && interval.low > 1.1, "{interval:?}");
+        assert!(worst.is_worse_by_more_than(interval.low - 1.0 - 1e-6));
+        assert!(!worst.is_worse_by_more_than(interval.low - 1.0 + 1e-6));
+        assert!(!worst.is_worse_by_more_than(0.2), "beyond the estimate");
+    });
+    with(&[side(1.2)], &[side(1.0)], |found| assert!(found.worse_by_more_than(0.01).is_empty()));
+}
+
+#[test]
+fn more_is_better_where_it_is() {
+    let [base, new] = changed();
+    let (base, new) = ([base], [new]);
+    let (a, b) = (names("a", &base), names("b", &new));
+    let sides = [Side { names: &a, runs: &base }, Side { names: &b, runs: &new }];
+    let found = Comparison::new(sides[0], sides[1], &columns(&["throughput", "space_efficiency"]), &[]);
+    let of = |store: &str| {
+        found.figures.iter().find(|f| f.cell.store() == store && f.figure == "throughput").unwrap().verdict
+    };
+    assert_eq!((of("sqlite"), of("redb")), (Verdict::Worse, Verdict::Better));
+}
+
+#[test]
+fn terminal_snapshots() {
+    both(|found| {
+        for width in [80, 100, 160] {
+            let text = terminal::text(found, 6, Style { width, colour: false });
+            assert!(text.lines().all(|line| line.width() <= width), "{text}");
+            insta::assert_snapshot!(format!("compare_{width}"), text);
+        }
+        let text = terminal::text(found, 6, Style { width: 100, colour: true });
+        insta::assert_snapshot!("compare_100_colour", text.replace("\u{1b}[", "‹"));
+    });
+}
+
+#[test]
+fn markdown_snapshot() {
+    both(|found| insta::assert_snapshot!("compare_markdown", markdown::text(found)));
+}
+
+#[test]
+fn json_has_everything() {
+    let document = both(|found| {
+        let mut out = Vec::new();
+        json::write(found, &mut out).unwrap();
+        let document: serde_json::Value = serde_json::from_slice(&out).unwrap();
+        assert_eq!(document["figures"].as_array().unwrap().len(), found.figures.len());
+        document
+    });
+    let first = &document["figures"][0];
+    assert_eq!((&first["verdict"], &first["cell"]["store"]), (&"better".into(), &"redb".into()));
+    assert!(
+        first["change"]["ratio"]["interval"]["low"].as_f64() < first["change"]["ratio"]["value"].as_f64()
+    );
+    assert_eq!(document["base"][0]["name"], "before-1");
+    assert_eq!(document["versions"].as_array().unwrap().len(), 5);
+}
+
+#[test]
+fn the_page_stands_alone_and_takes_no_name_for_markup() {
+    let evil = "<script>alert(1)</script>{{others}}|`@you`";
+    let side = |ns: f64| {
+        let of_block =
+            |block: u32| vec![Sample::new(evil).ns(ns + f64::from(block)), Sample::new("x").ns(10.0)];
+        let mut run = blocks(evil, &(0..5).map(of_block).collect::<Vec<_>>());
+        run.header.study = evil.into();
+        run.trials[0].measured.as_mut().unwrap().settings.push(Setting::read_back(evil, ns));
+        run
+    };
+    with(&[side(1e3)], &[side(2e3)], |found| {
+        let page = html::text(found);
+        for tag in ["<script", "<link rel=\"stylesheet", "<img", "@import", "url(", "{{"] {
+            assert!(!page.replace("{{others}}", "").contains(tag), "{tag}");
+        }
+        assert!(page.matches("&lt;script&gt;alert(1)").count() > 4 && page.contains("class=\"worse\""));
+        assert_eq!(page.matches("<svg").count(), found.figures.len());
+        let text = markdown::text(found);
+        assert!(text.contains("`` <script>alert(1)</script>{{others}}\\|`@you` ``"), "{text}");
+    });
+}

@@ -1,0 +1,238 @@
+//! How runs are unlike: what makes their figures incomparable, and what is only worth knowing.
+//!
+//! What decides is whether a figure could differ though the stores did not change: another machine, another disk, other
+//! work. Versions of the stores are not among it, being what one wants to compare; nor are axes, as cells are compared
+//! with themselves; nor the number of trials.
+
+use std::collections::BTreeSet;
+
+use indexmap::IndexMap;
+use serde::Serialize;
+use storebench_core::result::{PlaceInfo, Run};
+use storebench_core::units::rough_bytes;
+
+use crate::data::method::{self, Method};
+
+/// Something in which a run is unlike the first of BASE.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Difference {
+    /// What, such as `kernel`, or `place here: file system`.
+    pub what: String,
+    /// As it is in the first run of BASE.
+    pub base: String,
+    /// As it is in the other.
+    pub other: String,
+    /// Which side the other is on: `BASE` or `NEW`.
+    pub side: &'static str,
+    /// Whether figures can't be compared because of it, unless told otherwise.
+    pub refuses: bool,
+}
+
+/// The versions of a store on both sides.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Versions {
+    /// The store's name.
+    pub store: String,
+    /// In BASE: one, or several if its runs differ.
+    pub base: BTreeSet<String>,
+    /// In NEW.
+    pub new: BTreeSet<String>,
+}
+
+/// Memory that differs by less than this share is the same: kernels keep more or less of it for themselves.
+const SAME_MEMORY: f64 = 0.02;
+
+/// How the runs are unlike the first of BASE, each thing once, what refuses first.
+pub fn differences(base: &[Run], new: &[Run]) -> Vec<Difference> {
+    let Some(first) = base.first() else { return Vec::new() };
+    let mut found: Vec<Difference> = Vec::new();
+    for (side, runs) in [("BASE", &base[1..]), ("NEW", new)] {
+        for run in runs {
+            let mut compared = Compared { side, found: Vec::new() };
+            compared.machines(first, run);
+            compared.places(first, run);
+            compared.plans(first, run);
+            for difference in compared.found {
+                if !found.contains(&difference) {
+                    found.push(difference);
+                }
+            }
+        }
+    }
+    found.sort_by_key(|difference| !difference.refuses);
+    found
+}
+
+/// Versions of the stores that take part on both sides, in the order of BASE.
+pub fn versions(base: &[Run], new: &[Run]) -> Vec<Versions> {
+    let of = |runs: &[Run]| {
+        let mut stores: IndexMap<String, BTreeSet<String>> = IndexMap::new();
+        for store in runs.iter().flat_map(|run| &run.header.stores) {
+            stores.entry(store.name.clone()).or_default().insert(store.version.clone());
+        }
+        stores
+    };
+    let mut new = of(new);
+    let both = of(base).into_iter();
+    both.filter_map(|(store, base)| new.swap_remove(&store).map(|new| Versions { store, base, new }))
+        .collect()
+}
+
+/// What was found between two runs.
+struct Compared {
+    side: &'static str,
+    found: Vec<Difference>,
+}
+
+impl Compared {
+    fn differ(&mut self, refuses: bool, what: &str, base: &str, other: &str) {
+        if base != other {
+            let (what, base, other) = (what.into(), base.into(), other.into());
+            self.found.push(Difference { what, base, other, side: self.side, refuses });
+        }
+    }
+
+    fn machines(&mut self, first: &Run, run: &Run) {
+        let (a, b) = (&first.header.environment, &run.header.environment);
+        self.differ(true, "hardware", &first.header.hardware, &run.header.hardware);
+        self.differ(true, "processor", known(a.cpu.as_deref()), known(b.cpu.as_deref()));
+        self.differ(true, "processors", &a.cores.to_string(), &b.cores.to_string());
+        if !about_the_same(a.memory_bytes, b.memory_bytes) {
+            let memory =
+                |bytes: Option<u64>| bytes.map_or("unknown".into(), |bytes| rough_bytes(bytes as f64));
+            self.differ(true, "memory", &memory(a.memory_bytes), &memory(b.memory_bytes));
+        }
+        self.differ(
+            true,
+            "virtualisation",
+            known(a.virtualisation.as_deref()),
+            known(b.virtualisation.as_deref()),
+        );
+        self.differ(true, "frequency governor", known(a.governor.as_deref()), known(b.governor.as_deref()));
+        self.differ(false, "kernel", &a.kernel, &b.kernel);
+        self.differ(
+            false,
+            "distribution",
+            known(a.distribution.as_deref()),
+            known(b.distribution.as_deref()),
+        );
+        self.differ(false, "clock", &a.clock, &b.clock);
+        self.differ(false, "storebench", &first.header.storebench, &run.header.storebench);
+    }
+
+    /// The places of one name.
+    fn places(&mut self, first: &Run, run: &Run) {
+        for a in &first.header.places {
+            let Some(b) = run.header.places.iter().find(|place| place.name == a.name) else { continue };
+            let mut differ = |refuses: bool, what: &str, of: fn(&PlaceInfo) -> Option<&str>| {
+                self.differ(refuses, &format!("place {}: {what}", a.name), known(of(a)), known(of(b)));
+            };
+            differ(true, "file system", |place| place.file_system.as_deref());
+            differ(true, "model of the device", |place| place.device_model.as_deref());
+            differ(true, "rotates", |place| place.rotates.map(|rotates| if rotates { "yes" } else { "no" }));
+            differ(false, "mount options", |place| place.mount_options.as_deref());
+            differ(false, "device", |place| place.device.as_deref());
+        }
+    }
+
+    fn plans(&mut self, first: &Run, run: &Run) {
+        let (Some(a), Some(b)) = (Method::of(first), Method::of(run)) else {
+            // One that can't be read can't be compared, but with itself.
+            return self.differ(true, "plan", &first.header.plan, &run.header.plan);
+        };
+        self.differ(false, "study", &first.header.study, &run.header.study);
+        for key in method::differing(&[&a, &b]) {
+            let refuses = !method::is_drawn(key);
+            let value = |method: &Method| method.value(key).unwrap_or("not set").to_owned();
+            self.differ(refuses, &format!("plan, {key}"), &value(&a), &value(&b));
+        }
+    }
+}
+
+fn known(text: Option<&str>) -> &str {
+    text.unwrap_or("unknown")
+}
+
+fn about_the_same(a: Option<u64>, b: Option<u64>) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => a.abs_diff(b) as f64 <= SAME_MEMORY * a.max(b) as f64,
+        (a, b) => a == b,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::samples::{Sample, run};
+
+    fn two(change: impl Fn(&mut Run)) -> Vec<Difference> {
+        let base = run("box", &[Sample::new("lmdb")]);
+        let mut new = base.clone();
+        change(&mut new);
+        differences(&[base], &[new])
+    }
+
+    fn names(found: &[Difference], refuses: bool) -> Vec<&str> {
+        let found = found.iter().filter(|difference| difference.refuses == refuses);
+        found.map(|difference| difference.what.as_str()).collect()
+    }
+
+    #[test]
+    fn a_run_is_like_itself_and_a_new_build_is_no_difference() {
+        let found = two(|run| {
+            run.header.stores[0].version = "9.9".into();
+            run.header.started = "2026-01-01T00:00:00Z".into();
+            run.header.environment.memory_bytes = Some((8 << 30) - (64 << 20));
+            run.header.places[0].path = "/elsewhere".into();
+            run.header.plan = "name = \"crud\"\ntrials = 9\n[axes]\nstore = [\"lmdb\"]\n".into();
+        });
+        assert_eq!(found, []);
+    }
+
+    #[test]
+    fn another_machine_refuses_and_another_kernel_is_told() {
+        let found = two(|run| {
+            run.header.hardware = "other".into();
+            run.header.environment.cpu = None;
+            run.header.environment.cores = 4;
+            run.header.environment.memory_bytes = Some(4 << 30);
+            run.header.environment.governor = Some("powersave".into());
+            run.header.environment.kernel = "Linux 7".into();
+            run.header.places[0].file_system = Some("xfs".into());
+            run.header.places[0].device = Some("vdb".into());
+        });
+        let refusing = [
+            "hardware",
+            "processor",
+            "processors",
+            "memory",
+            "frequency governor",
+            "place here: file system",
+        ];
+        assert_eq!(names(&found, true), refusing);
+        assert_eq!(names(&found, false), ["kernel", "place here: device"]);
+        assert_eq!((found[1].base.as_str(), found[1].other.as_str()), ("Example CPU 9000", "unknown"));
+    }
+
+    #[test]
+    fn other_work_refuses_also_a_kind_that_is_not_known_yet() {
+        let plan = "seed = 1\nnew_thing = 3\n[settings.sqlite]\npage_size = \"8192\"\n[settings.lmdb]\nmap = \"1GiB\"\n";
+        let found = two(|run| run.header.plan = plan.into());
+        // Only lmdb takes part.
+        assert_eq!(names(&found, true), ["plan, new_thing", "plan, settings.lmdb.map"]);
+        // Another seed is the same work with other random numbers.
+        assert_eq!(names(&found, false), ["plan, seed"]);
+        assert_eq!((found[2].base.as_str(), found[2].other.as_str()), ("not set", "1"));
+        assert_eq!(names(&two(|run| run.header.plan = "= no plan".into()), true), ["plan"]);
+    }
+
+    #[test]
+    fn runs_of_one_side_must_be_alike_too() {
+        let base = run("box", &[Sample::new("lmdb")]);
+        let mut odd = base.clone();
+        odd.header.environment.cores = 64;
+        let found = differences(&[base.clone(), odd.clone()], &[base, odd]);
+        let sides: Vec<&str> = found.iter().map(|difference| difference.side).collect();
+        assert_eq!(sides, ["BASE", "NEW"]);
+    }
+}

@@ -1,0 +1,405 @@
+//! The words that all forms of a comparison share.
+
+use std::collections::{BTreeSet, HashSet};
+
+use storebench_core::axis::Role;
+use storebench_core::cell::{Axis, Cell};
+use storebench_core::store::Guarantee;
+use storebench_core::units::{grouped, three_digits};
+
+use super::{Broken, Comparison, FigureChange, Observations, Side, StoreChange, Verdict};
+use crate::data::noise::{self, Drift};
+use crate::data::spread;
+use crate::stats::median;
+use crate::stats::unpaired::{LEVEL, MIN_OBSERVATIONS};
+use crate::terminal::grid::one_line;
+
+/// How many things of a kind a text lists before it only counts them.
+pub const LISTED: usize = 10;
+
+/// A ratio as a change: `+12.3 %`; as a factor where percents read badly: `×3.20`.
+pub fn relative(ratio: f64) -> String {
+    match ratio {
+        // A change that rounds to none has no direction.
+        _ if (ratio - 1.0).abs() < 0.000_5 => "0.0 %".into(),
+        0.1..2.0 => format!("{:+.1} %", (ratio - 1.0) * 100.0),
+        _ => format!("×{}", three_digits(ratio)),
+    }
+}
+
+/// A change with its interval: `+12.3 % [+8.1 %, +16.7 %]`.
+pub fn change(figure: &FigureChange) -> String {
+    match interval(figure) {
+        Some(interval) => format!("{} {interval}", estimate(figure)),
+        None => estimate(figure),
+    }
+}
+
+/// A change without its interval.
+pub fn estimate(figure: &FigureChange) -> String {
+    figure.change.map_or_else(|| "no ratio".into(), |change| relative(change.ratio.value))
+}
+
+/// The interval of a change, or that none is needed.
+pub fn interval(figure: &FigureChange) -> Option<String> {
+    let change = figure.change?;
+    if change.constant.is_some() {
+        return Some("exact".into());
+    }
+    spread::text(change.ratio.interval, relative)
+}
+
+/// What the figure is: `get p99`, `on disk`.
+pub fn name(figure: &FigureChange) -> String {
+    match &figure.operation {
+        Some(operation) => format!("{operation} {}", figure.title),
+        None => figure.title.to_owned(),
+    }
+}
+
+/// The axes that cells are told apart by, the store aside; and what the cells have in common.
+pub struct Axes {
+    varying: Vec<Axis>,
+    /// The common values, in words; empty where there are none worth a word.
+    pub common: Vec<String>,
+}
+
+impl Axes {
+    /// Of all cells of a comparison.
+    pub fn of(comparison: &Comparison<'_>) -> Axes {
+        let figures = || comparison.figures.iter().chain(&comparison.controls);
+        let mut axes = Axes { varying: Vec::new(), common: Vec::new() };
+        let mut all = Axis::all();
+        all.retain(|axis| axis.role() != Role::Contestant);
+        all.sort_by_key(|axis| axis.place_in_id());
+        for axis in all {
+            let values: BTreeSet<String> = figures().map(|f| value(axis, &f.cell, f.guarantee)).collect();
+            if values.len() > 1 {
+                axes.varying.push(axis);
+            } else if let Some(figure) = figures().next()
+                && axis.default_value() != Some(figure.cell.text(axis))
+            {
+                axes.common.push(value(axis, &figure.cell, figure.guarantee));
+            }
+        }
+        axes
+    }
+
+    /// Where a figure was measured: the values of the axes in which cells differ.
+    pub fn place(&self, figure: &FigureChange) -> String {
+        let values: Vec<String> =
+            self.varying.iter().map(|axis| value(*axis, &figure.cell, figure.guarantee)).collect();
+        values.join(", ")
+    }
+}
+
+/// A value with as much of the axis' name as it takes to be understood.
+fn value(axis: Axis, cell: &Cell, tier: Guarantee) -> String {
+    let value = axis.words(cell.text(axis));
+    match axis {
+        guarantee if guarantee == Axis::GUARANTEE && cell.guarantee().tier() != Some(tier) => {
+            format!("{value}: {tier}")
+        }
+        _ => value,
+    }
+}
+
+/// A side in a line: what the user called it, and what ran, when.
+pub fn side(side: &Side<'_>) -> String {
+    let mut ran: Vec<String> = Vec::new();
+    for run in side.runs {
+        let part = format!("{}, study {}", run.header.hardware, run.header.study);
+        if !ran.contains(&part) {
+            ran.push(part);
+        }
+    }
+    let mut started: Vec<&str> = side.runs.iter().map(|run| run.header.started.as_str()).collect();
+    started.sort_unstable();
+    let when = match started.as_slice() {
+        [] => String::new(),
+        [only] => format!("; {only}"),
+        [first, .., last] => format!("; from {first} to {last}"),
+    };
+    one_line(&format!("{} ({}{when})", side.names.join(", "), ran.join("; ")))
+}
+
+/// How many, and of what: `1 figure`, `12 cells`.
+pub fn counted(count: usize, what: &str) -> String {
+    format!("{} {what}{}", grouped(count as u64), if count == 1 { "" } else { "s" })
+}
+
+/// What was found, in a sentence.
+pub fn headline(comparison: &Comparison<'_>) -> String {
+    let cells: HashSet<&Cell> = comparison.figures.iter().map(|figure| &figure.cell).collect();
+    let (worse, better) = (comparison.count(Verdict::Worse), comparison.count(Verdict::Better));
+    let all = comparison.figures.len();
+    let of = format!("{} of {}", counted(all, "figure"), counted(cells.len(), "cell"));
+    let mut headline = match all - worse - better {
+        rest if rest == all && comparison.tested() + comparison.exact() == 0 => format!(
+            "{of} compared: it can't be told whether any changed, which takes {MIN_OBSERVATIONS} {} on each side.",
+            comparison.observations.name()
+        ),
+        rest if rest == all => format!("{of} compared: none changed significantly."),
+        0 => format!("{of} compared: {worse} worse, {better} better."),
+        rest => {
+            format!("{of} compared: {worse} worse, {better} better, {rest} without a significant change.")
+        }
+    };
+    if !comparison.broken.is_empty() {
+        let broken = counted(comparison.broken.len(), "cell");
+        headline.push_str(&format!(" Failures: {broken} that BASE measured."));
+    }
+    headline
+}
+
+/// By what rule, and how far the figures can be trusted: what a reader must know, each a sentence or two.
+pub fn rules(comparison: &Comparison<'_>) -> Vec<String> {
+    let mut rules = by_what_rule(comparison);
+    let few = comparison.count(Verdict::TooFew);
+    if comparison.tested() + comparison.exact() > 0 && few > 0 {
+        rules.push(format!(
+            "{} fewer than {MIN_OBSERVATIONS} {} on a side: of those nothing can be claimed.",
+            if few == 1 { "1 figure has".into() } else { format!("{} figures have", grouped(few as u64)) },
+            comparison.observations.name()
+        ));
+    }
+    let no_ratio = comparison.count(Verdict::NoRatio);
+    if no_ratio > 0 {
+        rules.push(format!("{} zero in a trial, and so no ratio.", have(no_ratio)));
+    }
+    if comparison.one_sided > 0 {
+        rules.push(format!(
+            "{} on one side only, though both ran the cell.",
+            if comparison.one_sided == 1 {
+                "1 figure is known".into()
+            } else {
+                format!("{} figures are known", grouped(comparison.one_sided as u64))
+            }
+        ));
+    }
+    rules.extend(reach(comparison));
+    rules.push(match comparison.observations {
+        Observations::Trials => {
+            "Intervals know how trials of one run differ, not how one run differs from the next: a machine that was slower \
+             during one of them looks like a change. Several runs of each, alternately, tell (docs/compare.md)."
+                .into()
+        }
+        Observations::Runs => "One observation is a run, by its mean: intervals know how runs differ.".into(),
+    });
+    rules
+}
+
+/// What it takes to be called worse or better.
+fn by_what_rule(comparison: &Comparison<'_>) -> Vec<String> {
+    let (tested, exact) = (comparison.tested(), comparison.exact());
+    let percent = LEVEL * 100.0;
+    let unit = comparison.observations.name();
+    let mut rules = Vec::new();
+    if tested > 0 {
+        rules.push(format!(
+            "A figure is called worse or better where its change is significant at {percent} % after Holm's correction for \
+             {}: were nothing changed, the chance that any is marked would be at most {percent} %. Intervals are 95 %, each \
+             for itself: one may exclude no change, and its figure not be marked for the sake of all the others.",
+            counted(tested, "figure")
+        ));
+    }
+    if exact > 0 {
+        rules.push(format!(
+            "{} the same in all {unit} of a side. Where the sides differ the change is exact; it is called worse or better \
+             where chance alone would bring that about rarely enough, corrected for the number of such figures, which share \
+             the {percent} % with the tests.",
+            have(exact)
+        ));
+    }
+    let of_figures = comparison.figures.iter().filter_map(|figure| figure.change?.ratio.interval);
+    if of_figures.into_iter().any(|interval| interval.is_range()) {
+        rules.push(
+            "(a..b) are the least and the greatest ratio of any two observations: two on a side are too few for an interval."
+                .into(),
+        );
+    }
+    if tested + exact == 0 {
+        rules.push(format!(
+            "Nothing can be called significant here: that takes at least {MIN_OBSERVATIONS} {unit} of a cell on each side. \
+             Run both again with --trials 5 or more."
+        ));
+    }
+    rules
+}
+
+fn have(count: usize) -> String {
+    if count == 1 { "1 figure is".into() } else { format!("{} figures are", grouped(count as u64)) }
+}
+
+/// How small a change could have been seen.
+fn reach(comparison: &Comparison<'_>) -> Option<String> {
+    let mut reaches: Vec<f64> = comparison
+        .figures
+        .iter()
+        .filter_map(|figure| figure.change.filter(|change| change.constant.is_none())?.ratio.interval)
+        .map(|interval| (interval.high / interval.low).sqrt())
+        .collect();
+    reaches.sort_by(f64::total_cmp);
+    let middle = reaches.get(reaches.len() / 2)?;
+    let middle = relative(*middle);
+    let middle = middle.trim_start_matches('+');
+    Some(format!("Half of the intervals reach no further than {middle} to either side."))
+}
+
+/// Mean latencies by store, and all together.
+pub fn stores(comparison: &Comparison<'_>) -> Option<String> {
+    let of = |store: &StoreChange| format!("{} {}", store.store, unbroken(relative(store.ratio)));
+    let stores: Vec<String> = comparison.stores.iter().map(of).collect();
+    (!stores.is_empty()).then(|| {
+        format!(
+            "Mean latencies of each store, over all its cells and operations: {}. Where all stores changed alike, it may be \
+             the machine.",
+            stores.join(", ")
+        )
+    })
+}
+
+/// The harness's own stores, where both sides ran them.
+pub fn controls(comparison: &Comparison<'_>) -> Option<String> {
+    let of = |store: &StoreChange| {
+        let figures = comparison.controls.iter().filter(|figure| figure.cell.store() == store.store);
+        let marked = figures.filter(|figure| figure.is_significant()).count();
+        let marked = if marked == 0 { "nothing".into() } else { counted(marked, "figure") };
+        format!("{} {} ({marked} significantly)", store.store, unbroken(relative(store.ratio)))
+    };
+    let stores: Vec<String> = super::by_store(&comparison.controls).iter().map(of).collect();
+    (!stores.is_empty()).then(|| {
+        format!(
+            "Mean latencies of the harness's own stores: {}. What changes there is the machine, or storebench.",
+            stores.join(", ")
+        )
+    })
+}
+
+/// Text that no line ends within.
+fn unbroken(text: String) -> String {
+    text.replace(' ', "\u{a0}")
+}
+
+/// Differences between the runs, versions and settings that changed, signs of noise: what lies behind the changes.
+pub fn circumstances(comparison: &Comparison<'_>) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for difference in &comparison.differences {
+        let kind = if difference.refuses { "unlike" } else { "noted" };
+        all.push(format!(
+            "{kind}: {}: {} in BASE, {} in {}",
+            difference.what,
+            difference.base,
+            difference.other,
+            if difference.side == "BASE" { "another run of it" } else { "NEW" }
+        ));
+    }
+    let joined = |versions: &BTreeSet<String>| versions.iter().cloned().collect::<Vec<_>>().join(" and ");
+    let (same, changed): (Vec<_>, Vec<_>) = comparison.versions.iter().partition(|v| v.base == v.new);
+    all.extend(changed.iter().map(|v| format!("{} {} → {}", v.store, joined(&v.base), joined(&v.new))));
+    if !same.is_empty() {
+        let same: Vec<String> = same.iter().map(|v| format!("{} {}", v.store, joined(&v.base))).collect();
+        all.push(format!("the same version on both sides: {}", same.join(", ")));
+    }
+    all.extend(capped(&comparison.settings, "settings", |setting| {
+        let value = |value: &Option<String>| value.clone().unwrap_or("not told".into());
+        let cells = counted(setting.cells, "cell");
+        format!(
+            "setting {}.{}: {} → {} ({cells})",
+            setting.store,
+            setting.name,
+            value(&setting.base),
+            value(&setting.new)
+        )
+    }));
+    all.extend(noises(comparison));
+    all.iter().map(|line| one_line(line)).collect()
+}
+
+fn noises(comparison: &Comparison<'_>) -> Vec<String> {
+    let mut all = Vec::new();
+    for (word, side) in [("BASE", &comparison.base), ("NEW", &comparison.new)] {
+        let drifts: Vec<Drift> = side.runs.iter().filter_map(noise::drift).collect();
+        match drifts.as_slice() {
+            [] => {}
+            [drift] if side.runs.len() == 1 => {
+                let how = if drift.times.value > 1.0 { "slower" } else { "faster" };
+                let percent = (drift.times.value - 1.0).abs() * 100.0;
+                all.push(format!(
+                    "drift within {word}: the second half of its blocks was {percent:.0} % {how} than the first"
+                ));
+            }
+            some => all.push(format!(
+                "drift within {} of the {} of {word}",
+                some.len(),
+                counted(side.runs.len(), "run")
+            )),
+        }
+        let outliers: usize = side.runs.iter().map(|run| noise::outliers(run).len()).sum();
+        if outliers > 0 {
+            all.push(format!(
+                "{} of {word} far off the others of their cells; nothing was dropped",
+                counted(outliers, "trial")
+            ));
+        }
+    }
+    all.extend(loads(comparison));
+    all
+}
+
+/// No machine has a load average like that: the kernel counts its threads.
+const MOST_LOAD: f64 = 1e9;
+
+/// How busy the machine was, where that was too much, or differed: in the median over trials.
+fn loads(comparison: &Comparison<'_>) -> Option<String> {
+    let load = |side: &Side<'_>| {
+        let trials = side.runs.iter().flat_map(|run| &run.trials);
+        // What no machine can have was written by something else, and would make any mean of it.
+        let loads: Vec<f64> = trials
+            .filter_map(|trial| trial.load_1min)
+            .filter(|load| (0.0..MOST_LOAD).contains(load))
+            .collect();
+        median(&loads).map(|median| median.value)
+    };
+    let (base, new) = (load(&comparison.base)?, load(&comparison.new)?);
+    let processors = comparison.base.runs.first()?.header.environment.cores;
+    let worth_a_word = base.max(new) > f64::from(processors) || (base - new).abs() > 0.5;
+    worth_a_word.then(|| {
+        format!(
+            "trials began under a load of {base:.1} in BASE and {new:.1} in NEW, on {}: what changed may be that",
+            counted(processors as usize, "processor")
+        )
+    })
+}
+
+/// Cells that failed in NEW, and cells of one side only.
+pub fn cells(comparison: &Comparison<'_>) -> Vec<String> {
+    let mut all = capped(&comparison.broken, "cells that failed in NEW", |broken| {
+        let Broken { cell, failed, trials, failed_in_base, reason } = broken;
+        let how = match (*failed, *failed_in_base) {
+            (0, _) => String::new(),
+            (_, 0) => format!("{failed} of {trials} trials, none in BASE; "),
+            (_, before) => format!("{failed} of {trials} trials, {before} in BASE; "),
+        };
+        format!("measured in BASE, failed in NEW: {} ({how}{reason})", cell.id())
+    });
+    let only: Vec<_> = comparison.told_as_only().collect();
+    all.extend(capped(&only, "cells on one side only", |only| {
+        let other = if only.side == "BASE" { "NEW" } else { "BASE" };
+        let tier = if only.cell.guarantee().tier() == Some(only.guarantee) {
+            String::new()
+        } else {
+            format!(" ({})", only.guarantee)
+        };
+        format!("only in {}: {}{tier}; in {other}: {}", only.side, only.cell.id(), only.other)
+    }));
+    all.iter().map(|line| one_line(line)).collect()
+}
+
+fn capped<T>(all: &[T], what: &str, word: impl Fn(&T) -> String) -> Vec<String> {
+    let mut lines: Vec<String> = all.iter().take(LISTED).map(word).collect();
+    if all.len() > LISTED {
+        lines.push(format!("and {} more {what}: --json has them all", all.len() - LISTED));
+    }
+    lines
+}

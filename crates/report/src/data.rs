@@ -1,0 +1,23 @@
+//! What all reports share: the trials of runs sorted and put together, who is the best at what, and how sure that is.
+
+pub(crate) mod builds;
+pub(crate) mod by_cell;
+pub(crate) mod clock;
+pub mod findings;
+pub mod looks;
+pub mod matrix;
+pub mod memory;
+pub mod merge;
+pub(crate) mod method;
+pub(crate) mod names;
+pub mod noise;
+mod planned;
+pub mod precision;
+pub mod published;
+pub(crate) mod rule;
+#[cfg(test)]
+pub(crate) mod samples;
+pub(crate) mod scope;
+pub mod slowdown;
+pub(crate) mod spread;
+pub(crate) mod summary;

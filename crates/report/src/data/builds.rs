@@ -1,0 +1,70 @@
+//! Stores whose engine was compiled as its authors would not ship it: they have their figures, and no place in a ranking.
+
+use indexmap::IndexSet;
+use storebench_core::store::StoreBuild;
+
+use super::merge::{Entry, Merged};
+
+/// One sentence or two for each such store of the runs.
+pub(crate) fn not_ranked(merged: &Merged<'_>) -> Vec<String> {
+    let trials = merged.runs.iter().flat_map(|run| &run.trials);
+    let found: IndexSet<(&str, &str, &str)> = trials
+        .filter_map(|trial| {
+            let measured = trial.ok()?;
+            let build = measured.store_build.as_ref()?;
+            let why = build.not_ranked.as_deref()?;
+            Some((trial.cell.store(), build.source.as_str(), why))
+        })
+        .collect();
+    let line = |(store, source, why): (&str, &str, &str)| {
+        format!(
+            "Not ranked: {store} ({source}, {why}). Its figures are shown, but such a build can't win; docs/building.md \
+             says how to get one that can."
+        )
+    };
+    found.into_iter().map(line).collect()
+}
+
+/// Whether a store's succeeded trials are all of such builds.
+pub(crate) fn is_unranked(entries: &[Entry<'_>]) -> bool {
+    let mut succeeded = entries.iter().filter(|entry| entry.trial.ok().is_some()).peekable();
+    succeeded.peek().is_some() && succeeded.all(|entry| entry.not_ranked().is_some())
+}
+
+/// How an engine was compiled, in words.
+pub(crate) fn words(build: &StoreBuild) -> String {
+    let assertions = match build.assertions {
+        Some(true) => "with assertions",
+        Some(false) => "without assertions",
+        None => "whether with assertions is not known",
+    };
+    let flags = build.flags.as_deref().map_or_else(String::new, |flags| format!(", {flags}"));
+    let ranked = build.not_ranked.as_deref().map_or_else(String::new, |why| format!("; not ranked: {why}"));
+    format!("{}, {assertions}{flags}{ranked}", build.source)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::samples::{Sample, run};
+    use crate::terminal;
+    use crate::terminal::grid::Style;
+
+    #[test]
+    fn a_store_that_is_not_ranked_is_shown_with_its_reason_and_its_figures() {
+        let samples = [Sample::new("rocksdb").ns(1.0).distributed(true), Sample::new("lmdb")];
+        let runs = [run("box", &samples)];
+        let merged = Merged::new(&runs, &[]);
+        let style = Style { width: 200, colour: false };
+        let said = "Not ranked: rocksdb (the distribution's library, built with assertions).";
+        for text in [terminal::overview(&merged, style), terminal::full(&merged, style)] {
+            assert!(text.contains(said), "{text}");
+        }
+        assert!(!terminal::overview(&merged, style).contains("rocksdb 1"));
+        let full = terminal::full(&merged, style);
+        let line = full.lines().find(|line| line.contains("rocksdb (not ranked)")).unwrap();
+        assert!(line.contains("1.00 ns") && !line.contains('*'), "{line}");
+        let clean = [run("box", &[Sample::new("rocksdb").distributed(false), Sample::new("lmdb")])];
+        assert!(!terminal::full(&Merged::new(&clean, &[]), style).to_lowercase().contains("not ranked"));
+    }
+}

@@ -1,0 +1,62 @@
+//! The trials of a run by cell, for formats that know no matrix.
+
+use indexmap::{IndexMap, IndexSet};
+use storebench_core::cell::Cell;
+use storebench_core::result::Measured;
+use storebench_core::store::Guarantee;
+
+use super::matrix::series;
+use super::merge::{BlockKey, Entry, Group, Merged, measured};
+use crate::column::Column;
+use crate::stats::Summary;
+
+/// A cell on one machine, at the guarantee that it gave, by one method.
+pub struct OfCell<'a> {
+    /// The hardware's name.
+    pub hardware: &'a str,
+    /// The cell.
+    pub cell: &'a Cell,
+    /// The tier given; `None` if no trial got far enough to tell.
+    pub tier: Option<Guarantee>,
+    /// In what its runs' method differs from that of other runs given; empty where it differs in nothing.
+    pub method: &'a str,
+    /// Its trials, failed ones included.
+    pub entries: Vec<Entry<'a>>,
+}
+
+/// Every cell that was run, in the order of the groups, and within these in which they first ran.
+pub fn cells<'m>(merged: &'m Merged<'m>) -> Vec<OfCell<'m>> {
+    merged.groups.iter().flat_map(of_group).collect()
+}
+
+fn of_group<'m>(group: &'m Group<'m>) -> Vec<OfCell<'m>> {
+    let mut cells: IndexMap<&Cell, Vec<Entry<'m>>> = IndexMap::new();
+    for entry in &group.trials {
+        cells.entry(&entry.trial.cell).or_default().push(*entry);
+    }
+    let (hardware, tier, method) = (group.key.hardware.as_str(), group.key.tier, group.key.method.as_str());
+    cells.into_iter().map(|(cell, entries)| OfCell { hardware, cell, tier, method, entries }).collect()
+}
+
+impl<'a> OfCell<'a> {
+    /// What the succeeded trials measured.
+    pub fn measured(&self) -> impl Iterator<Item = (BlockKey, &'a Measured)> {
+        measured(&self.entries).into_iter()
+    }
+
+    /// The operations, in the order in which they ran.
+    pub fn operations(&self) -> IndexSet<&'a str> {
+        self.measured().flat_map(|(_, m)| &m.operations).map(|done| done.operation.as_str()).collect()
+    }
+
+    /// A figure over the trials; `operation` is empty for figures of whole trials.
+    pub fn summary(&self, operation: &str, column: &Column) -> Option<Summary> {
+        let values: Vec<f64> = series(&self.entries, operation, column).into_values().collect();
+        Summary::of(&values)
+    }
+
+    /// The engine's version, in the last trial that succeeded.
+    pub fn version(&self) -> Option<&'a str> {
+        self.measured().last().map(|(_, measured)| measured.store_version.as_str())
+    }
+}

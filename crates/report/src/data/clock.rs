@@ -1,0 +1,144 @@
+//! What the clock of the timed loop can tell, and what it costs: a difference between two latencies that may be the clock's own
+//! doing decides nothing.
+
+use std::collections::BTreeMap;
+
+use storebench_core::measure::clock::{HIDDEN_NS, HIDDEN_SHARE, TSC};
+use storebench_core::result::Environment;
+use storebench_core::units::rough_ns;
+use storebench_core::workload::driver::Operation;
+
+use super::matrix::Matrix;
+use super::merge::Merged;
+use crate::column::{Clocked, Column, MEAN_LATENCY};
+use crate::stats::{Resolution, Scale};
+
+/// A latency is short where the clock's cost is more than one part in so many of it.
+const SHORT: f64 = 20.0;
+
+/// What the clocks of some runs can tell of a column's figures of one operation, done by so many threads.
+///
+/// A latency lies between two readings, of which about a half each is in it. The processor may do both while the operation
+/// still begins or ends, or neither: one reading's cost more or less is what two stores may differ by for that alone. The
+/// counter besides does not wait for what a read fetches last.
+pub(crate) fn resolution<'e>(
+    environments: impl Iterator<Item = &'e Environment> + Clone,
+    column: &Column,
+    operation: &str,
+    threads: u32,
+) -> Resolution {
+    let scale = match column.clocked {
+        Clocked::No => return Resolution::default(),
+        Clocked::Latency => Scale::Nanoseconds,
+        Clocked::Rate => Scale::PerSecond { threads: f64::from(threads) },
+    };
+    let reads_ahead = operation == Operation::Get.name() && environments.clone().any(|e| e.clock == TSC);
+    Resolution {
+        fixed_ns: environments.map(|environment| environment.clock_ns).fold(0.0, f64::max),
+        share: if reads_ahead { HIDDEN_SHARE } else { 0.0 },
+        share_at_most_ns: if reads_ahead { HIDDEN_NS } else { 0.0 },
+        scale,
+    }
+}
+
+/// What the clocks of some runs can tell of the mean time of a mix of operations in which gets have such a share. What is hidden
+/// of a get counts by that share.
+pub(crate) fn resolution_of_mix<'e>(
+    environments: impl Iterator<Item = &'e Environment> + Clone,
+    gets: f64,
+) -> Resolution {
+    let get = resolution(environments, &MEAN_LATENCY, Operation::Get.name(), 1);
+    Resolution { share_at_most_ns: get.share_at_most_ns * gets, ..get }
+}
+
+/// What the clock costs, for each machine that has latencies short enough for it to matter.
+pub(crate) fn notes<'m>(merged: &Merged<'_>, matrices: impl IntoIterator<Item = &'m Matrix>) -> Vec<String> {
+    let mut shortest: BTreeMap<&str, f64> = BTreeMap::new();
+    for matrix in matrices {
+        let rows = matrix.rows.iter().filter(|row| row.figure.column == MEAN_LATENCY.id);
+        let contenders = rows.flat_map(|row| &row.contests).flat_map(|contest| &contest.contenders);
+        for contender in contenders {
+            let so_far = shortest.entry(&matrix.hardware).or_insert(f64::INFINITY);
+            *so_far = so_far.min(contender.figure.mean.value);
+        }
+    }
+    let note = |(hardware, shortest): (&str, f64)| {
+        let here = merged.runs.iter().filter(|run| run.header.hardware == hardware);
+        let cost = here.map(|run| run.header.environment.clock_ns).fold(0.0, f64::max);
+        (shortest < SHORT * cost).then(|| {
+            format!(
+                "A reading of the clock costs {} on {hardware}, and every latency holds about one: of those below {} it is \
+                 more than a twentieth.",
+                rough_ns(cost),
+                rough_ns(SHORT * cost)
+            )
+        })
+    };
+    shortest.into_iter().filter_map(note).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use storebench_core::result::Run;
+
+    use super::*;
+    use crate::column::{COLUMNS, PEAK_MEMORY};
+    use crate::data::matrix::matrices;
+    use crate::data::samples::{Sample, blocks};
+    use crate::stats::Rule;
+
+    /// Three blocks of two stores whose gets take so long; the clock costs 10 ns.
+    fn run(gets: [f64; 2]) -> Run {
+        let block = |wobble: f64| {
+            let [a, b] = gets.map(|ns| ns * 2.0 * wobble);
+            vec![Sample::new("lmdb").ns(a), Sample::new("redb").ns(b)]
+        };
+        blocks("box", &[1.0, 1.1, 0.9].map(block))
+    }
+
+    fn get(runs: &[Run]) -> (bool, Option<Rule>) {
+        let matrix = matrices(&Merged::new(runs, &[])).remove(0);
+        let row = matrix.rows.iter().find(|row| row.figure.name == "get").unwrap();
+        let second = &row.contests[0].contenders[1];
+        (second.wins, second.rule)
+    }
+
+    #[test]
+    fn a_get_that_is_two_percent_quicker_at_250_ns_wins_nothing() {
+        assert_eq!(get(&[run([250.0, 255.0])]), (true, Some(Rule::Clock)));
+        // 10 ns, and a tenth of 320 ns.
+        assert_eq!(get(&[run([250.0, 320.0])]), (false, Some(Rule::Interval)));
+        assert_eq!(get(&[run([250_000.0, 255_000.0])]), (false, Some(Rule::Interval)));
+        // A clock that waits costs more, and hides nothing.
+        let mut waits = run([500.0, 530.0]);
+        assert_eq!(get(std::slice::from_ref(&waits)), (true, Some(Rule::Clock)));
+        waits.header.environment.clock = "monotonic".into();
+        assert_eq!(get(std::slice::from_ref(&waits)), (false, Some(Rule::Interval)));
+        waits.header.environment.clock_ns = 40.0;
+        assert_eq!(get(&[waits]), (true, Some(Rule::Clock)));
+    }
+
+    #[test]
+    fn only_what_is_timed_by_it_is_limited_by_it() {
+        let run = run([250.0, 255.0]);
+        let of = |column: &Column, operation: &str| {
+            resolution(std::iter::once(&run.header.environment), column, operation, 2)
+        };
+        assert_eq!(of(&PEAK_MEMORY, "trial"), Resolution::default());
+        assert_eq!((of(&MEAN_LATENCY, "insert").fixed_ns, of(&MEAN_LATENCY, "insert").share), (10.0, 0.0));
+        assert_eq!(of(&COLUMNS[0], "get").scale, Scale::PerSecond { threads: 2.0 });
+    }
+
+    #[test]
+    fn its_cost_stands_beside_short_latencies() {
+        let note = |ns| {
+            let runs = [run([ns, ns])];
+            let merged = Merged::new(&runs, &[]);
+            notes(&merged, &matrices(&merged))
+        };
+        let short = note(150.0);
+        assert_eq!(short.len(), 1);
+        assert!(short[0].starts_with("A reading of the clock costs 10.0 ns on box"), "{short:?}");
+        assert!(note(1000.0).is_empty());
+    }
+}

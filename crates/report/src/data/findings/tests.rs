@@ -1,0 +1,367 @@
+//! Verdicts on made-up runs, in all reports.
+
+use storebench_core::cell::{Background, Data};
+use storebench_core::plan;
+use storebench_core::result::Run;
+use storebench_core::store::Guarantee;
+use storebench_core::units::SizeRange;
+use unicode_width::UnicodeWidthStr;
+
+use super::*;
+use crate::claims;
+use crate::data::samples::{self, Sample, run};
+use crate::files::json;
+use crate::page;
+use crate::published;
+use crate::terminal;
+use crate::terminal::findings::text;
+use crate::terminal::grid::Style;
+
+/// A few claims, of which some can't be checked.
+const CLAIMS: &str = r#"
+source = "A. Author, A Study, 2024"
+claims_among = ["sqlite", "leveldb", "rocksdb", "berkeleydb"]
+
+[[claim]]
+says = "LevelDB is among the fastest at small records"
+source = "section 1"
+figure = ["insert", "get"]
+at = { record_size = ["1B..1KiB"], records = ["100..5000"] }
+expect.winner = { stores = ["leveldb"], within = 1.5 }
+
+[[claim]]
+says = "SQLite is the fastest at updating"
+source = "section 2"
+note = "Not <b>seen</b> elsewhere."
+figure = ["update"]
+share = "75%"
+expect.winner = { stores = ["sqlite"] }
+
+[[claim]]
+says = "RocksDB inserts compressible data faster"
+source = "section 3"
+figure = ["insert"]
+average = "places"
+at = { record_size = ["1B..10KiB"] }
+expect.ratio = { axis = "data", of = "compressible", to = "incompressible", stores = ["rocksdb"], range = "..0.9" }
+
+[[claim]]
+says = "LevelDB and Berkeley DB take equally long to get"
+source = "section 4"
+figure = ["get"]
+at = { record_size = ["1KiB..10KiB"] }
+expect.ratio = { of = "leveldb", to = "berkeleydb", range = "99%..101%" }
+
+[[claim]]
+says = "A video changes nothing"
+source = "section 5"
+figure = ["get"]
+expect.unchanged = { axis = "background", between = ["none", "video"] }
+
+[[claim]]
+says = "On hard disks all is different"
+source = "section 6"
+figure = ["get"]
+at.place = ["hdd"]
+expect.winner = { stores = ["sqlite"] }
+"#;
+
+fn with_claims<'a>(runs: &'a [Run], claims: &str) -> Merged<'a> {
+    let claims = claims::of_run("another", claims, "test").unwrap();
+    Merged::new(runs, &["null"]).with_published(claims.into_iter().collect(), Vec::new())
+}
+
+fn verdicts(merged: &Merged<'_>) -> Vec<Vec<Verdict>> {
+    let studies = check(merged);
+    let all = studies.iter().flat_map(|study| &study.checked);
+    all.map(|checked| checked.findings.iter().map(|finding| finding.verdict).collect()).collect()
+}
+
+#[test]
+fn verdicts_in_the_terminal() {
+    let runs = [samples::study()];
+    let merged = with_claims(&runs, CLAIMS);
+    for width in [80, 100, 160] {
+        let text = text(&merged, Style { width, colour: false });
+        assert!(text.lines().all(|line| line.width() <= width), "{text}");
+        insta::assert_snapshot!(format!("findings_{width}"), text);
+    }
+    let coloured = text(&merged, Style { width: 100, colour: true });
+    insta::assert_snapshot!("findings_100_colour", coloured.replace('\u{1b}', "‹"));
+    let brief = terminal::brief(&merged, Style { width: 100, colour: false });
+    assert!(brief.contains("of 6") && !brief.contains("SQLite is the fastest"), "{brief}");
+    assert!(
+        terminal::overview(&merged, Style { width: 100, colour: false }).contains("SQLite is the fastest")
+    );
+}
+
+#[test]
+fn every_claim_of_crud_can_be_checked_at_any_width() {
+    let runs = [samples::study()];
+    let claims = claims::of_run("crud", "", "test").unwrap().unwrap();
+    let number = claims.claims.len();
+    let merged = Merged::new(&runs, &["null"]).with_published(vec![claims], Vec::new());
+    assert_eq!(verdicts(&merged).len(), number);
+    for width in [80, 100, 160] {
+        let text = text(&merged, Style { width, colour: false });
+        assert!(text.lines().all(|line| line.width() <= width), "{text}");
+        // Each is there with its number.
+        assert!((1..=number).all(|n| text.lines().any(|l| l.starts_with(&format!("{n:>3} ")))), "{text}");
+    }
+}
+
+#[test]
+fn older_runs_have_the_claims_of_the_built_in_study() {
+    let number = |study: &str, plan: &str| {
+        claims::of_run(study, plan, "test").unwrap().map_or(0, |claims| claims.claims.len())
+    };
+    assert!(number("crud", "name = \"crud\"\n") > 40);
+    assert_eq!((number("crud", CLAIMS), number("mine", "name = \"mine\"\n")), (6, 0));
+    assert!(text(&with_claims(&[samples::study()], ""), Style { width: 80, colour: false }).is_empty());
+}
+
+#[test]
+fn stores_as_shipped_are_compared_though_their_tiers_differ() {
+    let samples = [
+        Sample::new("sqlite").guarantee("default").tier(Guarantee::Power).ns(9000.0),
+        Sample::new("leveldb").guarantee("default").tier(Guarantee::Process).ns(1000.0),
+        Sample::new("sqlite").guarantee("power").ns(9000.0),
+        Sample::new("leveldb").guarantee("process").ns(1000.0),
+    ];
+    let claims = r#"
+claims_among = ["sqlite", "leveldb"]
+[[claim]]
+says = "LevelDB is the fastest"
+source = "1"
+figure = ["get"]
+expect.winner = { stores = ["leveldb"] }
+"#;
+    let runs = [run("box", &samples)];
+    let merged = with_claims(&runs, claims);
+    // Of what was asked for, tiers stay apart.
+    assert_eq!(verdicts(&merged), [[Verdict::Reproduced, Verdict::NotMeasured, Verdict::NotMeasured]]);
+    let text = text(&merged, Style { width: 100, colour: false });
+    assert!(text.contains("reproduced: default (as shipped) 1/1"), "{text}");
+    assert!(text.contains("never mix guarantees"), "{text}");
+}
+
+#[test]
+fn a_load_is_compared_with_none() {
+    let sample = |store: &str, ns: f64, background| Sample::new(store).background(background).ns(ns);
+    let samples = [
+        sample("sqlite", 1000.0, Background::None),
+        sample("leveldb", 2000.0, Background::None),
+        sample("sqlite", 9000.0, Background::Video),
+        sample("leveldb", 8000.0, Background::Video),
+    ];
+    let claims = CLAIMS.replace(", \"rocksdb\", \"berkeleydb\"", "");
+    let claims =
+        claims.split("[[claim]]").filter(|part| part.contains("video") || part.contains("claims_among"));
+    let runs = [run("box", &samples)];
+    let merged = with_claims(&runs, &claims.collect::<Vec<_>>().join("[[claim]]"));
+    let text = text(&merged, Style { width: 160, colour: false });
+    assert!(
+        text.contains("not reproduced: background compared 0/1\n      1B..1KiB, 100 records, incompressible: sqlite, none 500 ns, leveldb, video 4.00 µs"),
+        "{text}"
+    );
+}
+
+#[test]
+fn the_page_and_the_json_have_them() {
+    let runs = [samples::study()];
+    let merged = with_claims(&runs, CLAIMS);
+    let mut bytes = Vec::new();
+    page::write(&merged, None, &mut bytes).unwrap();
+    let page = String::from_utf8(bytes).unwrap();
+    assert_eq!(page.matches("class=\"verdict no\"").count(), 2, "in both guarantees");
+    assert!(page.contains("Not &lt;b&gt;seen&lt;/b&gt; elsewhere.") && !page.contains("Not <b>seen"));
+    assert!(page.contains("Checked: sqlite the best by update, in 75% of the checks."));
+    let mut bytes = Vec::new();
+    json::write(&merged, &mut bytes).unwrap();
+    let document: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
+    let claim = &document["findings"][0]["claims"][1];
+    assert_eq!(claim["findings"][0]["verdict"], "not-reproduced");
+    let evidence = claim["findings"][0]["evidence"].as_array().unwrap();
+    let checks = &claim["findings"][0]["checks"];
+    let total: u64 =
+        ["agree", "disagree", "close", "missing"].iter().map(|n| checks[n].as_u64().unwrap()).sum();
+    assert_eq!(evidence.len() as u64, total);
+}
+
+#[test]
+fn what_was_failed_or_left_out_is_what_is_missing() {
+    let samples = [Sample::new("sqlite"), Sample::new("leveldb").failed("broken")];
+    let runs = [run("box", &samples)];
+    let claims = r#"
+[[claim]]
+says = "SQLite is the fastest"
+source = "1"
+figure = ["get"]
+expect.winner = { stores = ["sqlite"] }
+"#;
+    let merged = with_claims(&runs, claims);
+    let studies = check(&merged);
+    let finding = &studies[0].checked[0].findings[0];
+    assert_eq!(finding.verdict, Verdict::NotMeasured);
+    assert_eq!(lacks(finding), "leveldb at 1B..1KiB, 100 records, incompressible");
+}
+
+/// A run of all that the quick preset of `crud` measures: every size, 100 records, at one guarantee.
+fn quick() -> Run {
+    let plan = plan::find("crud").unwrap();
+    let mut quick = plan.clone();
+    quick.apply_preset("quick").unwrap();
+    let mut samples = Vec::new();
+    for data in quick.axes.list::<Data>(Axis::DATA) {
+        for size in quick.axes.list(Axis::RECORD_SIZE) {
+            for (index, store) in plan.claims_among.iter().enumerate() {
+                let ns = if store == "berkeleydb" { 1e6 } else { 1000.0 + 500.0 * index as f64 };
+                samples.push(
+                    Sample::new(store)
+                        .data(data)
+                        .size(size)
+                        .records(quick.axes.list(Axis::RECORDS)[0])
+                        .ns(ns),
+                );
+            }
+        }
+    }
+    run("box", &samples)
+}
+
+#[test]
+fn a_quick_run_gives_no_verdict_on_what_it_hardly_measured() {
+    let runs = [quick()];
+    let claims = claims::of_run("crud", "", "test").unwrap().unwrap();
+    let merged = Merged::new(&runs, &["null"]).with_published(vec![claims], Vec::new());
+    let studies = check(&merged);
+    let finding = |says: &str| {
+        let mut checked = studies[0].checked.iter();
+        let checked = checked.find(|checked| checked.claim.says == says).unwrap_or_else(|| panic!("{says}"));
+        &checked.findings[0]
+    };
+    let fastest = finding("Berkeley DB is the fastest at inserting and updating");
+    assert_eq!((fastest.verdict, fastest.looks), (Verdict::SoFar, Verdict::NotReproduced));
+    assert_eq!(fastest.coverage, Some(Coverage { measured: 16, whole: 68 }));
+    assert_eq!((fastest.tally.disagree, fastest.tally.total()), (16, 16));
+    // Half of what is said of few records was measured.
+    let few = finding("Few records favour the flat folder over the nested");
+    assert_eq!(
+        (few.verdict, few.coverage),
+        (Verdict::Reproduced, Some(Coverage { measured: 32, whole: 64 }))
+    );
+    for width in [80, 100] {
+        let text = text(&merged, Style { width, colour: false });
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(
+            words.contains("so far: process 0/16 looks wrong (16 of 68 combinations measured)"),
+            "{text}"
+        );
+        assert!(words.contains("reproduced: process 32/32 (32 of 64 combinations measured)"), "{text}");
+    }
+    let mut bytes = Vec::new();
+    page::write(&merged, None, &mut bytes).unwrap();
+    let page = String::from_utf8(bytes).unwrap();
+    assert!(page.contains(
+        "so far</span> process; looks wrong; 0 of 16 checks agree; 16 of 68 combinations measured"
+    ));
+    let mut bytes = Vec::new();
+    json::write(&merged, &mut bytes).unwrap();
+    let document: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
+    let first = &document["findings"][0]["claims"][0]["findings"][0];
+    assert_eq!((&first["verdict"], &first["looks"]), (&"so-far".into(), &"not-reproduced".into()));
+    assert_eq!(first["coverage"], serde_json::json!({ "measured": 16, "whole": 68 }));
+}
+
+/// A run that has the places of the published tables that 100 small records have.
+fn like_the_paper(berkeleydb: f64, background: Background) -> Run {
+    let stores = ["sqlite", "leveldb", "rocksdb", "berkeleydb", "flat-folder", "nested-folder"];
+    let mut samples = Vec::new();
+    for data in [Data::Incompressible, Data::Compressible] {
+        for (from, to) in [(1, 1024), (1024, 10_240)] {
+            for (index, store) in stores.into_iter().enumerate() {
+                let ns = if store == "berkeleydb" { berkeleydb } else { 1000.0 + 500.0 * index as f64 };
+                let sample =
+                    Sample::new(store).data(data).size(SizeRange { from, to }).background(background);
+                samples.push(sample.ns(ns));
+            }
+        }
+    }
+    run("box", &samples)
+}
+
+fn beside_tables<'a>(runs: &'a [Run]) -> Merged<'a> {
+    Merged::new(runs, &[]).with_published(Vec::new(), published::tables("crud").unwrap())
+}
+
+#[test]
+fn places_that_agree_are_counted() {
+    use crate::data::published::{Agreement, beside};
+    let count = |berkeleydb: f64| {
+        let runs = [like_the_paper(berkeleydb, Background::None)];
+        let merged = beside_tables(&runs);
+        let all = beside(&merged, None);
+        let names: Vec<&str> = all.iter().map(|beside| beside.table.name.as_str()).collect();
+        assert_eq!(names, ["ext4", "hdd"], "those without a video");
+        all[1].agreement()
+    };
+    // Figure 4.2 at 100 records below 10 KiB: Berkeley DB at insert, update and remove, and at half the gets.
+    let alone = count(100.0);
+    assert_eq!((alone.same, alone.close, alone.compared() + alone.absent), (14, 0, 170));
+    // 20 of 170: too little of the table for a share.
+    assert_eq!(alone.share(), None);
+    let half = Agreement { same: 60, close: 10, other: 30, lacking: 0, absent: 100 };
+    assert_eq!((half.share(), Agreement { absent: 101, ..half }.share()), (Some(0.7), None));
+    // As quick as SQLite, it is too close to call.
+    let tied = count(1000.0);
+    assert!(tied.close >= 14 && tied.same == 0, "{tied:?}");
+    assert_eq!(count(1e6).same, 3, "SQLite for space, but for one");
+    assert_eq!(Agreement::default().share(), None);
+}
+
+#[test]
+fn published_tables_in_all_reports() {
+    use crate::terminal::published::text;
+    let runs = [like_the_paper(100.0, Background::Video)];
+    let merged = beside_tables(&runs);
+    for width in [80, 100, 160] {
+        let text = text(&merged, None, Style { width, colour: false });
+        assert!(text.lines().all(|line| line.width() <= width), "{text}");
+        insta::assert_snapshot!(format!("published_{width}"), text);
+    }
+    let named = text(&merged, Some("ext4"), Style { width: 100, colour: false });
+    assert!(named.contains("Published table ext4") && !named.contains("table hdd"), "{named}");
+    let mut bytes = Vec::new();
+    page::write(&merged, None, &mut bytes).unwrap();
+    let page = String::from_utf8(bytes).unwrap();
+    assert!(page.contains("hdd-video: hard disk, a video playing in the browser"));
+    assert!(page.contains("berkeleydb 100 ns<br><small>= berkeleydb 2 µs</small>"), "{page}");
+    let mut bytes = Vec::new();
+    json::write(&merged, &mut bytes).unwrap();
+    let document: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
+    let tables: Vec<&str> =
+        document["published"].as_array().unwrap().iter().map(|t| t["table"].as_str().unwrap()).collect();
+    assert_eq!(tables, ["ssd-video", "hdd-video"]);
+}
+
+#[test]
+fn a_run_without_the_tables_places_is_told_which_to_run() {
+    use crate::terminal::published::text;
+    let runs = [run("box", &[Sample::new("sqlite").records("200..1000".parse().unwrap())])];
+    let text = text(&beside_tables(&runs), None, Style { width: 100, colour: false });
+    assert!(text.contains("No combination can be compared") && text.contains("--records"), "{text}");
+    let loaded = [run("box", &[Sample::new("sqlite").background(Background::Cpu(1))])];
+    let none =
+        crate::terminal::published::text(&beside_tables(&loaded), None, Style { width: 100, colour: false });
+    assert!(none.contains("No published table was measured like this run"), "{none}");
+}
+
+#[test]
+fn a_build_with_assertions_is_no_evidence() {
+    let samples = [Sample::new("rocksdb").ns(1.0).distributed(true), Sample::new("lmdb")];
+    let runs = [run("box", &samples)];
+    let merged = Merged::new(&runs, &[]);
+    let pools = pools(&merged, &[Figure::of_row("get")]);
+    let cells: Vec<_> = pools[0][0].cells.values().collect();
+    assert!(cells[0]["rocksdb"].is_empty() && cells[0]["lmdb"].len() == 1, "{cells:?}");
+}

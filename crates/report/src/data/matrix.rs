@@ -1,0 +1,512 @@
+//! The matrix of winners as data: for each group, which store is best at what, where, by how much, and why a place is
+//! empty. The figure of a store is its geometric mean over trials, as ratios are what decides ([`crate::stats`]).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use indexmap::{IndexMap, IndexSet};
+use serde::Serialize;
+use storebench_core::cell::{Axis, Cell, Data, GuaranteeChoice};
+use storebench_core::result::{Measured, Outcome, RunHeader, SPACE};
+use storebench_core::store::Guarantee;
+use storebench_core::units::{CountRange, SizeRange};
+
+use super::clock;
+use super::looks;
+use super::merge::{BlockKey, Entry, Group, Merged, measured};
+use crate::column::{Column, MEAN_LATENCY, SPACE_EFFICIENCY, Unit};
+use crate::stats::{Better, Ratio, Resolution, Rule, Series, Standing, Summary, Terms, decide_on};
+
+/// The operations of paper 000, in the order in which reports show them; any others follow.
+pub const OPERATIONS: [&str; 4] = ["insert", "update", "get", "remove"];
+
+/// The matrix of one group.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Matrix {
+    /// The hardware's name.
+    pub hardware: String,
+    /// What distinguishes it from the other matrices.
+    pub title: String,
+    /// The guarantee asked for.
+    pub guarantee_asked: GuaranteeChoice,
+    /// The tier given, if any trial got far enough to tell.
+    pub guarantee: Option<Guarantee>,
+    /// Values of the axes that the group has in common, by the axes' names.
+    pub facets: BTreeMap<&'static str, String>,
+    /// In what the method of its runs differs from that of other runs given; absent where it differs in nothing.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub method: String,
+    /// The columns, left to right.
+    pub columns: Vec<Place>,
+    /// The rows, from top to bottom.
+    pub rows: Vec<Row>,
+}
+
+/// A column of a matrix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct Place {
+    /// What the values are made of.
+    pub data: Data,
+    /// How many records there are.
+    pub records: CountRange,
+}
+
+/// A row of a matrix: one figure at one record size.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Row {
+    /// The figure.
+    #[serde(flatten)]
+    pub figure: Figure,
+    /// The sizes of the values.
+    pub record_size: SizeRange,
+    /// One for each column.
+    pub contests: Vec<Contest>,
+}
+
+/// What a row is about.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Figure {
+    /// The operation's name, or `space` or `memory`.
+    pub name: String,
+    /// The column's id.
+    pub column: &'static str,
+    /// The unit of its values.
+    pub unit: Unit,
+    /// Which direction is good.
+    pub better: Better,
+}
+
+/// One place in the matrix: the stores ranked, and those without a figure.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Contest {
+    /// The best first, then by the figure. Empty if no store has a figure.
+    pub contenders: Vec<Contender>,
+    /// Stores of this matrix that have no figure here, and why.
+    pub absent: Vec<Absent>,
+    /// Failed trials, also of stores that succeeded in others.
+    pub failed_trials: usize,
+}
+
+/// A store with a figure.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Contender {
+    /// The store's name.
+    pub store: String,
+    /// Its figure over trials.
+    pub figure: Summary,
+    /// How many times worse than the best, paired by block; over 1 is worse. Its interval allows for all stores of the place,
+    /// and for looks that might have ended the run. Absent for the best.
+    pub times_worse: Option<Ratio>,
+    /// Whether it is the best or too close to call with it.
+    pub wins: bool,
+    /// What decided that; absent for the best.
+    pub rule: Option<Rule>,
+}
+
+/// A store without a figure that is ranked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Absent {
+    /// The store's name.
+    pub store: String,
+    /// Why.
+    pub why: Why,
+}
+
+/// Why a store has no figure. The order is the order in which they explain an empty place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Why {
+    /// Its trials failed.
+    Failed,
+    /// It can't do this here.
+    Unsupported,
+    /// It has figures, but its engine was compiled as its authors would not ship it ([`storebench_core::store::StoreBuild`]).
+    NotRanked,
+    /// The combination was left out.
+    LeftOut,
+    /// The figure can't be as it seems.
+    Doubted,
+    /// It was not run, or this figure was not measured.
+    NotMeasured,
+}
+
+impl Why {
+    /// The words in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Why::Failed => "failed",
+            Why::Unsupported => "unsupported",
+            Why::NotRanked => "not ranked",
+            Why::LeftOut => "left out",
+            Why::Doubted => "doubted",
+            Why::NotMeasured => "not run",
+        }
+    }
+}
+
+impl Contest {
+    /// The best store and those too close to call with it.
+    pub fn winners(&self) -> impl Iterator<Item = &Contender> {
+        self.contenders.iter().filter(|contender| contender.wins)
+    }
+
+    /// Why no store has a figure; `None` if one has.
+    pub fn why_empty(&self) -> Option<Why> {
+        if !self.contenders.is_empty() {
+            return None;
+        }
+        Some(self.absent.iter().map(|absent| absent.why).min().unwrap_or(Why::NotMeasured))
+    }
+}
+
+impl Matrix {
+    /// The rules that decided anywhere in it.
+    pub fn rules(&self) -> BTreeSet<Rule> {
+        let contests = self.rows.iter().flat_map(|row| &row.contests);
+        contests.flat_map(|contest| &contest.contenders).filter_map(|contender| contender.rule).collect()
+    }
+}
+
+/// The matrices of all groups. Groups in which only the harness's own stores ran have none.
+pub fn matrices(merged: &Merged<'_>) -> Vec<Matrix> {
+    merged.groups.iter().filter_map(|group| matrix(merged, group)).collect()
+}
+
+/// Where trials meet: everything but the store.
+pub(crate) type Position = (Data, SizeRange, CountRange);
+
+/// A group's trials by position and store.
+pub(crate) type ByPosition<'a> = BTreeMap<Position, IndexMap<&'a str, Vec<Entry<'a>>>>;
+
+/// Where a cell's trials meet those of other stores.
+pub(crate) fn position(cell: &Cell) -> Position {
+    (cell.data(), cell.record_size(), cell.records())
+}
+
+/// Sorts a group's trials by position and store, stores in the order in which they first appear.
+fn by_position<'a>(group: &Group<'a>) -> ByPosition<'a> {
+    let mut sorted = ByPosition::new();
+    for entry in &group.trials {
+        let stores = sorted.entry(position(&entry.trial.cell)).or_default();
+        stores.entry(entry.trial.cell.store()).or_default().push(*entry);
+    }
+    // Two builds of an engine are never one figure: where one of them is ranked, the other is left aside.
+    for entries in sorted.values_mut().flat_map(IndexMap::values_mut) {
+        if entries.iter().any(|entry| entry.trial.ok().is_some() && entry.not_ranked().is_none()) {
+            entries.retain(|entry| entry.not_ranked().is_none());
+        }
+    }
+    sorted
+}
+
+/// The operations that a group measured, those of the paper first.
+pub(crate) fn operations(group: &Group<'_>) -> Vec<String> {
+    let measured = group.trials.iter().filter_map(|entry| entry.trial.ok());
+    let names: IndexSet<&str> =
+        measured.flat_map(|m| &m.operations).map(|operation| operation.operation.as_str()).collect();
+    let known = OPERATIONS.into_iter().filter(|name| names.contains(name));
+    let others = names.iter().copied().filter(|name| !OPERATIONS.contains(name));
+    known.chain(others).map(str::to_owned).collect()
+}
+
+/// A group's trials, sorted so that stores can be compared.
+pub(crate) struct Sorted<'g, 'a> {
+    /// Trials by position and store, the harness's own included.
+    pub(crate) entries: ByPosition<'a>,
+    left_out: BTreeSet<(Position, &'g str)>,
+    /// Those of the runs given.
+    headers: Vec<&'g RunHeader>,
+    /// Those that compete.
+    pub(crate) stores: IndexSet<&'g str>,
+}
+
+impl<'g, 'a> Sorted<'g, 'a> {
+    pub(crate) fn new(merged: &'g Merged<'_>, group: &'g Group<'a>) -> Sorted<'g, 'a> {
+        Sorted {
+            headers: merged.runs.iter().map(|run| &run.header).collect(),
+            entries: by_position(group),
+            left_out: group.left_out.iter().map(|o| (position(&o.cell), o.cell.store())).collect(),
+            stores: competing(merged, group).map(|cell| cell.store()).collect(),
+        }
+    }
+
+    /// Ranks the stores at a position by a figure.
+    pub(crate) fn contest(&self, position: Position, name: &str, column: &Column) -> Contest {
+        let none = IndexMap::new();
+        let here = self.entries.get(&position).unwrap_or(&none);
+        let entries = |store: &str| here.get(store).map_or(&[] as &[Entry<'_>], Vec::as_slice);
+        let series: Vec<Series<BlockKey>> =
+            self.stores.iter().map(|store| series(&ranked(entries(store)), name, column)).collect();
+        let terms = self.terms(position, name, column);
+        let contenders = decide_on(&series, column.better, terms).into_iter();
+        let absent = self.stores.iter().zip(&series).filter(|(_, series)| series.is_empty());
+        let all = self.stores.iter().flat_map(|store| entries(store));
+        Contest {
+            contenders: contenders.map(|standing| contender(&self.stores, standing)).collect(),
+            absent: absent
+                .map(|(store, _)| Absent {
+                    store: (*store).to_owned(),
+                    why: why(entries(store), name, self.left_out.contains(&(position, *store))),
+                })
+                .collect(),
+            failed_trials: all.filter(|e| matches!(e.trial.outcome, Outcome::Failed { .. })).count(),
+        }
+    }
+
+    /// What the clock can tell of a figure, by all runs here.
+    pub fn resolution(&self, operation: &str, column: &Column) -> Resolution {
+        let threads =
+            self.entries.values().flat_map(IndexMap::values).flatten().map(|e| e.trial.cell.threads());
+        let environments = self.headers.iter().map(|header| &header.environment);
+        clock::resolution(environments, column, operation, threads.max().unwrap_or(1))
+    }
+
+    /// On which terms a figure's stores are told apart at a position.
+    fn terms(&self, position: Position, name: &str, column: &Column) -> Terms {
+        let entries = || self.entries.get(&position).into_iter().flat_map(IndexMap::values).flatten();
+        let runs: BTreeSet<usize> = entries().map(|entry| entry.run).collect();
+        let headers = || runs.iter().filter_map(|run| self.headers.get(*run));
+        let looks = looks::together(headers().map(|header| header.looks.len()));
+        let threads = entries().next().map_or(1, |entry| entry.trial.cell.threads());
+        let environments = headers().map(|header| &header.environment);
+        Terms {
+            confidence: looks::confidence(looks),
+            resolution: clock::resolution(environments.clone(), column, name, threads),
+        }
+    }
+}
+
+/// The entries whose figures take their place in a ranking.
+pub(crate) fn ranked<'a>(entries: &[Entry<'a>]) -> Vec<Entry<'a>> {
+    entries.iter().filter(|entry| entry.not_ranked().is_none()).copied().collect()
+}
+
+/// The stores at a position, each with the entries that take their place in a ranking; those without any are left out.
+pub(crate) fn ranked_stores<'a>(
+    here: &IndexMap<&'a str, Vec<Entry<'a>>>,
+) -> IndexMap<&'a str, Vec<Entry<'a>>> {
+    let all = here.iter().map(|(store, entries)| (*store, ranked(entries)));
+    all.filter(|(_, entries)| !entries.is_empty()).collect()
+}
+
+/// A figure of one store by block.
+pub(crate) fn series(entries: &[Entry<'_>], name: &str, column: &Column) -> Series<BlockKey> {
+    let trials = measured(entries).into_iter();
+    let value = |m: &Measured| column.of(m, m.operation(name));
+    trials.filter_map(|(block, m)| value(m).map(|value| (block, value))).collect()
+}
+
+/// The cells of a group, run or left out, whose stores compete.
+fn competing<'g>(merged: &Merged<'_>, group: &'g Group<'_>) -> impl Iterator<Item = &'g Cell> {
+    let ran = group.trials.iter().map(|entry| &entry.trial.cell);
+    let cells = ran.chain(group.left_out.iter().map(|omitted| &omitted.cell));
+    cells.filter(|cell| !merged.is_harness(cell.store()))
+}
+
+pub(crate) fn matrix(merged: &Merged<'_>, group: &Group<'_>) -> Option<Matrix> {
+    let sorted = Sorted::new(merged, group);
+    let cells = || competing(merged, group);
+    if sorted.stores.is_empty() {
+        return None;
+    }
+    let columns: BTreeSet<Place> = cells().map(|c| Place { data: c.data(), records: c.records() }).collect();
+    let sizes: BTreeSet<SizeRange> = cells().map(|cell| cell.record_size()).collect();
+    let mut rows = Vec::new();
+    for (name, column) in figures(merged, group) {
+        for size in &sizes {
+            let at = |place: &Place| sorted.contest((place.data, *size, place.records), &name, column);
+            rows.push(Row {
+                figure: Figure {
+                    name: name.clone(),
+                    column: column.id,
+                    unit: column.unit,
+                    better: column.better,
+                },
+                record_size: *size,
+                contests: columns.iter().map(at).collect(),
+            });
+        }
+    }
+    Some(Matrix {
+        hardware: group.key.hardware.clone(),
+        title: merged.label(&group.key),
+        guarantee_asked: group.key.asked,
+        guarantee: group.key.tier,
+        facets: group
+            .key
+            .facets
+            .iter()
+            .map(|(axis, value): &(Axis, String)| (axis.name(), value.clone()))
+            .collect(),
+        method: group.key.method.clone(),
+        columns: columns.into_iter().collect(),
+        rows,
+    })
+}
+
+/// What the rows are about: the operations' mean latency, space and memory.
+fn figures(merged: &Merged<'_>, group: &Group<'_>) -> Vec<(String, &'static Column)> {
+    let mut operations = operations(group);
+    if operations.is_empty() {
+        // Nothing succeeded: rows are needed all the same, to say so.
+        operations = OPERATIONS.map(str::to_owned).to_vec();
+    }
+    let mut figures: Vec<(String, &Column)> =
+        operations.into_iter().map(|name| (name, &MEAN_LATENCY)).collect();
+    figures.push((SPACE.into(), &SPACE_EFFICIENCY));
+    figures.push(("memory".into(), merged.memory.column()));
+    figures
+}
+
+fn contender(stores: &IndexSet<&str>, standing: Standing) -> Contender {
+    Contender {
+        store: stores.get_index(standing.index).map_or_else(String::new, |store| (*store).to_owned()),
+        figure: standing.figure,
+        times_worse: standing.times_worse,
+        wins: standing.wins,
+        rule: standing.rule,
+    }
+}
+
+fn why(entries: &[Entry<'_>], name: &str, left_out: bool) -> Why {
+    let outcomes = entries.iter().map(|entry| match entry.trial.outcome {
+        Outcome::Failed { .. } => Why::Failed,
+        Outcome::Unsupported { .. } => Why::Unsupported,
+        Outcome::Ok if entry.not_ranked().is_some() => Why::NotRanked,
+        Outcome::Ok if entry.trial.ok().is_some_and(|measured| measured.doubt(name).is_some()) => {
+            Why::Doubted
+        }
+        Outcome::Ok => Why::NotMeasured,
+    });
+    outcomes.chain(left_out.then_some(Why::LeftOut)).min().unwrap_or(Why::NotMeasured)
+}
+
+#[cfg(test)]
+mod tests {
+    use storebench_core::result::Run;
+
+    use super::*;
+    use crate::data::samples::{Sample, run};
+
+    fn only(runs: &[Run]) -> Matrix {
+        let merged = Merged::new(runs, &["null"]);
+        let mut all = matrices(&merged);
+        assert_eq!(all.len(), 1);
+        all.remove(0)
+    }
+
+    fn winners(contest: &Contest) -> Vec<&str> {
+        contest.winners().map(|winner| winner.store.as_str()).collect()
+    }
+
+    #[test]
+    fn the_harness_never_wins() {
+        let runs = [run("box", &[Sample::new("null").ns(1.0), Sample::new("lmdb").ns(900.0)])];
+        let matrix = only(&runs);
+        for row in &matrix.rows {
+            assert_eq!(winners(&row.contests[0]), ["lmdb"]);
+            assert_eq!(row.contests[0].contenders.len(), 1);
+        }
+        let runs = [run("box", &[Sample::new("null")])];
+        assert!(matrices(&Merged::new(&runs, &["null"])).is_empty());
+    }
+
+    #[test]
+    fn a_build_with_assertions_has_no_place_among_the_winners() {
+        let quickest = Sample::new("rocksdb").ns(1.0);
+        let samples = [quickest.clone().distributed(true), Sample::new("lmdb").ns(900.0)];
+        let asserting = run("box", &samples);
+        let contest = &only(std::slice::from_ref(&asserting)).rows[0].contests[0];
+        assert_eq!(winners(contest), ["lmdb"]);
+        assert_eq!(contest.absent, [Absent { store: "rocksdb".into(), why: Why::NotRanked }]);
+        // Another run's release build takes its place, and by its own figures alone.
+        let other = [quickest.ns(1800.0).distributed(false), Sample::new("lmdb").ns(900.0)];
+        let contest = &only(&[asserting, run("box", &other)]).rows[0].contests[0];
+        assert_eq!((winners(contest), contest.contenders.len()), (vec!["lmdb"], 2));
+        assert!((contest.contenders[1].figure.mean.value - 1800.0).abs() < 1.0);
+        let alone = only(&[run("box", &[Sample::new("rocksdb").distributed(true)])]);
+        assert_eq!(alone.rows[0].contests[0].why_empty(), Some(Why::NotRanked));
+    }
+
+    #[test]
+    fn rows_are_operations_then_space_and_memory_by_size() {
+        let large = SizeRange { from: 1024, to: 10240 };
+        let runs = [run("box", &[Sample::new("lmdb").size(large), Sample::new("lmdb")])];
+        let rows: Vec<String> =
+            only(&runs).rows.iter().map(|row| format!("{} {}", row.figure.name, row.record_size)).collect();
+        assert_eq!(rows[..3], ["insert 1B..1KiB", "insert 1KiB..10KiB", "update 1B..1KiB"]);
+        assert_eq!(
+            rows[8..],
+            ["space 1B..1KiB", "space 1KiB..10KiB", "memory 1B..1KiB", "memory 1KiB..10KiB"]
+        );
+    }
+
+    #[test]
+    fn tiers_meet_in_no_matrix() {
+        let samples =
+            [Sample::new("lmdb").guarantee("power").ns(9000.0), Sample::new("leveldb").guarantee("process")];
+        let runs = [run("box", &samples)];
+        for matrix in matrices(&Merged::new(&runs, &[])) {
+            assert!(matrix.rows.iter().all(|row| row.contests[0].contenders.len() == 1), "{}", matrix.title);
+        }
+    }
+
+    #[test]
+    fn two_runs_of_a_machine_decide_together() {
+        let block = |ns| [Sample::new("lmdb").ns(1000.0), Sample::new("redb").ns(ns)];
+        let runs: Vec<Run> = [1030.0, 1031.0, 1029.0].map(|ns| run("box", &block(ns))).into();
+        let contest = &only(&runs[..2]).rows[0].contests[0];
+        assert_eq!(winners(contest), ["lmdb", "redb"]);
+        assert_eq!(contest.contenders[1].rule, Some(Rule::Threshold));
+        let contest = &only(&runs).rows[0].contests[0];
+        assert_eq!(winners(contest), ["lmdb"]);
+        assert_eq!(contest.contenders[1].times_worse.map(|ratio| ratio.blocks), Some(3));
+    }
+
+    #[test]
+    fn space_that_is_doubted_wins_nothing_and_is_told() {
+        let mut runs = [run("box", &[Sample::new("lmdb"), Sample::new("redb")])];
+        let measured = runs[0].trials[1].measured.as_mut().unwrap();
+        measured.disk.allocated_bytes = 4096;
+        measured.doubts =
+            vec![storebench_core::result::Doubt { figure: SPACE.into(), reason: "too little".into() }];
+        let matrix = only(&runs);
+        for row in &matrix.rows {
+            let contest = &row.contests[0];
+            if row.figure.name == "space" {
+                assert_eq!(winners(contest), ["lmdb"]);
+                assert_eq!(contest.absent, [Absent { store: "redb".into(), why: Why::Doubted }]);
+            } else {
+                assert_eq!(contest.contenders.len(), 2, "{}: the rest counts", row.figure.name);
+            }
+        }
+        let merged = Merged::new(&runs, &[]);
+        let text = crate::data::summary::doubt_lines(&merged).join("\n");
+        assert!(
+            text.contains("space of redb/1B..1KiB/100..500/incompressible/process: too little"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn an_empty_place_says_why() {
+        let other = CountRange::starting_at(1000);
+        let mut runs = [run(
+            "box",
+            &[
+                Sample::new("lmdb").failed("broken"),
+                Sample::new("redb").unsupported("no"),
+                Sample::new("lmdb").records(other),
+            ],
+        )];
+        runs[0].header.left_out.push(storebench_core::result::LeftOut {
+            cell: Sample::new("redb").records(other).cell(),
+            reason: "too large".into(),
+        });
+        let contests = &only(&runs).rows[0].contests;
+        assert_eq!(contests[0].why_empty(), Some(Why::Failed));
+        assert_eq!(contests[0].failed_trials, 1);
+        let absent: Vec<Why> = contests[0].absent.iter().map(|absent| absent.why).collect();
+        assert_eq!(absent, [Why::Failed, Why::Unsupported]);
+        assert_eq!((winners(&contests[1]), contests[1].absent[0].why), (vec!["lmdb"], Why::LeftOut));
+    }
+}

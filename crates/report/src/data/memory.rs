@@ -1,0 +1,103 @@
+//! Which memory decides wherever stores are ranked by memory.
+//!
+//! Resident memory alone would charge a store that maps its files for pages that the kernel can drop at any time, and others not
+//! for the page cache that serves them just so.
+
+use storebench_core::result::Memory;
+
+use crate::column::{Column, PEAK_MEMORY, PEAK_WITH_PAGE_CACHE, PEAK_WITHOUT_MAPPED_FILES};
+
+/// What memory is compared by: the same for all that are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Basis {
+    /// All that the trial's cgroup was charged for, the page cache included.
+    WithPageCache,
+    /// Resident memory without pages of mapped files.
+    WithoutMappedFiles,
+    /// Resident memory with pages of mapped files: all that results of older versions tell.
+    Resident,
+}
+
+impl Basis {
+    /// The fairest that all of these trials know.
+    pub fn of<'a>(trials: impl Iterator<Item = &'a Memory> + Clone) -> Basis {
+        let all_know = |basis: &Basis| trials.clone().all(|memory| basis.bytes(memory).is_some());
+        let fairer = [Basis::WithPageCache, Basis::WithoutMappedFiles];
+        fairer
+            .into_iter()
+            .find(all_know)
+            .filter(|_| trials.clone().next().is_some())
+            .unwrap_or(Basis::Resident)
+    }
+
+    /// What a trial took at its peak, in bytes, where it is known.
+    pub fn bytes(self, memory: &Memory) -> Option<u64> {
+        match self {
+            Basis::WithPageCache => memory.peak_with_page_cache_bytes,
+            Basis::WithoutMappedFiles => memory.peak_without_mapped_files_bytes,
+            Basis::Resident => Some(memory.peak_above_base_bytes),
+        }
+    }
+
+    /// The column that shows it.
+    pub fn column(self) -> &'static Column {
+        match self {
+            Basis::WithPageCache => &PEAK_WITH_PAGE_CACHE,
+            Basis::WithoutMappedFiles => &PEAK_WITHOUT_MAPPED_FILES,
+            Basis::Resident => &PEAK_MEMORY,
+        }
+    }
+
+    /// Behind a figure: `12 MiB of memory with the page cache`.
+    pub fn words(self) -> &'static str {
+        match self {
+            Basis::WithPageCache => "with the page cache",
+            Basis::WithoutMappedFiles => "without mapped file pages",
+            Basis::Resident => "with mapped file pages",
+        }
+    }
+
+    /// What it is and why, below a table.
+    pub fn note(self) -> &'static str {
+        match self {
+            Basis::WithPageCache => {
+                "Memory is the most that the trial's cgroup was charged for: the process's, and the page cache that serves it."
+            }
+            Basis::WithoutMappedFiles => {
+                "Memory is the peak above the process's base, less the pages of mapped files at the end: not every trial knows \
+                 its page cache, and pages of files are counted for all stores or for none."
+            }
+            Basis::Resident => {
+                "Memory is the peak above the process's base with pages of mapped files, though not with the page cache: not \
+                 every trial here tells the two apart, and a store that maps its files looks larger than it is."
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn memory(cached: Option<u64>, without: Option<u64>) -> Memory {
+        Memory {
+            base_bytes: 1,
+            peak_above_base_bytes: 100,
+            peak_without_mapped_files_bytes: without,
+            peak_with_page_cache_bytes: cached,
+        }
+    }
+
+    #[test]
+    fn the_fairest_that_all_know_decides() {
+        let (both, one, none) = (memory(Some(30), Some(20)), memory(None, Some(2)), memory(None, None));
+        let of = |trials: &[&Memory]| Basis::of(trials.iter().copied());
+        assert_eq!(of(&[&both, &both]), Basis::WithPageCache);
+        assert_eq!(of(&[&both, &one]), Basis::WithoutMappedFiles);
+        assert_eq!(of(&[&both, &none]), Basis::Resident);
+        assert_eq!(of(&[]), Basis::Resident);
+        let bytes =
+            [Basis::WithPageCache, Basis::WithoutMappedFiles, Basis::Resident].map(|b| b.bytes(&both));
+        assert_eq!(bytes, [Some(30), Some(20), Some(100)]);
+    }
+}

@@ -1,0 +1,343 @@
+//! Sorts the trials of any number of runs into groups whose figures may be compared with each other: one machine, one
+//! guarantee, one place, one method. Runs of the same hardware name add trials; their blocks stay apart.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::fmt;
+
+use storebench_core::axis::Role;
+use storebench_core::cell::{Axis, Cell, GuaranteeChoice};
+use storebench_core::result::{Measured, Run, TrialResult};
+use storebench_core::store::Guarantee;
+
+use crate::claims::StudyClaims;
+use crate::data::memory::Basis;
+use crate::data::method::Methods;
+use crate::published::Table;
+
+/// What pairs figures: the same block of the same run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BlockKey {
+    /// The position of the run among those given.
+    pub run: usize,
+    /// The block within the run.
+    pub block: u32,
+}
+
+/// A trial and the run it comes from.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry<'a> {
+    /// The position of the run among those given.
+    pub run: usize,
+    /// The trial.
+    pub trial: &'a TrialResult,
+}
+
+impl<'a> Entry<'a> {
+    /// Why its figures take no place in a ranking: its engine was compiled as its authors would not ship it. `None` where
+    /// they do.
+    pub fn not_ranked(&self) -> Option<&'a str> {
+        self.trial.ok()?.store_build.as_ref()?.not_ranked.as_deref()
+    }
+
+    /// What pairs it with others.
+    pub fn block(&self) -> BlockKey {
+        BlockKey { run: self.run, block: self.trial.block }
+    }
+}
+
+/// What all trials of a group have in common.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct GroupKey {
+    /// The hardware's name.
+    pub hardware: String,
+    /// The guarantee asked for.
+    pub asked: GuaranteeChoice,
+    /// The tier given; `None` if no trial got far enough to tell.
+    pub tier: Option<Guarantee>,
+    /// Values of the axes that are neither the guarantee nor within a matrix, such as the place.
+    pub facets: Vec<(Axis, String)>,
+    /// In what the method of its runs differs from that of other runs given, in words; empty where it differs in nothing.
+    pub method: String,
+}
+
+impl GroupKey {
+    fn new(hardware: &str, cell: &Cell, tier: Option<Guarantee>, method: String) -> GroupKey {
+        let facets = Axis::all().into_iter().filter(|axis| is_facet(*axis));
+        GroupKey {
+            hardware: hardware.to_owned(),
+            asked: cell.guarantee(),
+            tier,
+            facets: facets.map(|axis| (axis, cell.text(axis).to_owned())).collect(),
+            method,
+        }
+    }
+}
+
+/// Whether an axis tells groups apart, besides the guarantee. The others span the matrix.
+fn is_facet(axis: Axis) -> bool {
+    axis.role() == Role::Group && axis != Axis::GUARANTEE
+}
+
+/// What was asked for and what was given, in few words: `process`, or `default (as shipped), tier power`.
+pub struct GuaranteeLabel(pub GuaranteeChoice, pub Option<Guarantee>);
+
+impl fmt::Display for GuaranteeLabel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.0, self.1) {
+            (GuaranteeChoice::Default, Some(tier)) => write!(f, "default (as shipped), tier {tier}"),
+            (GuaranteeChoice::Default, None) => write!(f, "default (as shipped), tier unknown"),
+            (GuaranteeChoice::Tier(asked), Some(tier)) if asked != tier => {
+                write!(f, "{asked} asked for, {tier} given")
+            }
+            (GuaranteeChoice::Tier(asked), _) => write!(f, "{asked}"),
+        }
+    }
+}
+
+/// A cell that was left out, and why.
+#[derive(Debug, Clone)]
+pub struct Omitted<'a> {
+    /// The cell.
+    pub cell: Cell,
+    /// Why.
+    pub reason: &'a str,
+}
+
+/// Trials whose figures may be compared.
+#[derive(Debug, Clone)]
+pub struct Group<'a> {
+    /// What they have in common.
+    pub key: GroupKey,
+    /// The trials, failed ones included, in the order of the runs given.
+    pub trials: Vec<Entry<'a>>,
+    /// Combinations that were left out.
+    pub left_out: Vec<Omitted<'a>>,
+}
+
+/// The trials of several runs, sorted into groups.
+#[derive(Debug)]
+pub struct Merged<'a> {
+    /// The runs.
+    pub runs: &'a [Run],
+    /// Stores of the harness: shown in tables, but they never win.
+    harness: HashSet<&'a str>,
+    /// The groups, in the order of their keys.
+    pub groups: Vec<Group<'a>>,
+    /// What memory is compared by.
+    pub memory: Basis,
+    /// Published findings that the runs are checked against.
+    pub claims: Vec<StudyClaims>,
+    /// Published tables that the runs are laid beside.
+    pub tables: Vec<Table>,
+}
+
+/// One store as asked for on one machine in one place; says which tiers `default` turned out to be.
+type Asked<'a> = (GroupKey, &'a str);
+
+impl<'a> Merged<'a> {
+    /// Sorts trials into groups. `harness` names the stores that are part of the harness.
+    pub fn new(runs: &'a [Run], harness: &[&'a str]) -> Merged<'a> {
+        let mut groups: BTreeMap<GroupKey, Group<'a>> = BTreeMap::new();
+        let mut tiers: BTreeMap<Asked<'a>, BTreeSet<Guarantee>> = BTreeMap::new();
+        let methods = Methods::new(runs);
+        let new = |run: usize, cell: &Cell, tier: Option<Guarantee>| {
+            GroupKey::new(&runs[run].header.hardware, cell, tier, methods.of(run, cell))
+        };
+        for (run, trial) in all_trials(runs) {
+            let Some(measured) = trial.ok() else { continue };
+            let key = new(run, &trial.cell, Some(measured.guarantee));
+            group(&mut groups, key).trials.push(Entry { run, trial });
+            let asked = (new(run, &trial.cell, None), trial.cell.store());
+            tiers.entry(asked).or_default().insert(measured.guarantee);
+        }
+        let measured: Vec<GroupKey> = groups.keys().cloned().collect();
+        for (run, trial) in all_trials(runs).filter(|(_, trial)| trial.ok().is_none()) {
+            for key in homes(new(run, &trial.cell, None), &trial.cell, &tiers, &measured) {
+                group(&mut groups, key).trials.push(Entry { run, trial });
+            }
+        }
+        for (index, run) in runs.iter().enumerate() {
+            for left_out in &run.header.left_out {
+                for key in homes(new(index, &left_out.cell, None), &left_out.cell, &tiers, &measured) {
+                    let omitted = Omitted { cell: left_out.cell.clone(), reason: &left_out.reason };
+                    group(&mut groups, key).left_out.push(omitted);
+                }
+            }
+        }
+        let competing = all_trials(runs).filter(|(_, trial)| !harness.contains(&trial.cell.store()));
+        Merged {
+            runs,
+            harness: harness.iter().copied().collect(),
+            groups: groups.into_values().collect(),
+            memory: Basis::of(competing.filter_map(|(_, trial)| Some(&trial.ok()?.memory))),
+            claims: Vec::new(),
+            tables: Vec::new(),
+        }
+    }
+
+    /// The same, to be compared with what was published.
+    pub fn with_published(self, claims: Vec<StudyClaims>, tables: Vec<Table>) -> Merged<'a> {
+        Merged { claims, tables, ..self }
+    }
+
+    /// Whether a store is part of the harness.
+    pub fn is_harness(&self, store: &str) -> bool {
+        self.harness.contains(store)
+    }
+
+    /// What a group is, for people: its guarantee, each facet in which groups differ or that is not at its default, and in
+    /// what its method differs.
+    pub fn label(&self, key: &GroupKey) -> String {
+        let mut label = GuaranteeLabel(key.asked, key.tier).to_string();
+        let varying: Vec<_> = self.varying(key).collect();
+        let named = |facet: &&(Axis, String)| {
+            varying.contains(facet) || facet.0.default_value() != Some(facet.1.as_str())
+        };
+        for (axis, value) in key.facets.iter().filter(named) {
+            label.push_str(&format!(", {} {value}", axis.name()));
+        }
+        if !key.method.is_empty() {
+            label.push_str(&format!(", {}", key.method));
+        }
+        label
+    }
+
+    /// The hardware's name for formats that have no column for the guarantee: with what distinguishes the group, if there
+    /// is more than one, and without a comma, for readers that split at commas.
+    pub fn hardware_label(&self, key: &GroupKey) -> String {
+        let mut parts = Vec::new();
+        if self.groups.iter().any(|other| (other.key.asked, other.key.tier) != (key.asked, key.tier)) {
+            parts.push(match (key.asked, key.tier) {
+                (GuaranteeChoice::Tier(asked), Some(tier)) if asked == tier => asked.to_string(),
+                (asked, Some(tier)) => format!("{asked}: {tier}"),
+                (asked, None) => asked.to_string(),
+            });
+        }
+        parts.extend(self.varying(key).map(|(axis, value)| match *axis {
+            place if place == Axis::PLACE => format!("at {value}"),
+            axis => format!("{axis}={value}"),
+        }));
+        parts.extend((!key.method.is_empty()).then(|| key.method.replace(',', "")));
+        match parts.is_empty() {
+            true => key.hardware.clone(),
+            false => format!("{} ({})", key.hardware, parts.join(" ")),
+        }
+    }
+
+    /// The facets of a group in which the groups differ.
+    pub fn varying<'k>(&self, key: &'k GroupKey) -> impl Iterator<Item = &'k (Axis, String)> {
+        let facets = key.facets.iter().enumerate();
+        let varies: Vec<bool> = facets
+            .map(|(i, facet)| self.groups.iter().any(|other| other.key.facets.get(i) != Some(facet)))
+            .collect();
+        key.facets.iter().zip(varies).filter(|(_, varies)| *varies).map(|(facet, _)| facet)
+    }
+}
+
+fn all_trials(runs: &[Run]) -> impl Iterator<Item = (usize, &TrialResult)> + Clone {
+    runs.iter().enumerate().flat_map(|(index, run)| run.trials.iter().map(move |trial| (index, trial)))
+}
+
+fn group<'g, 'a>(groups: &'g mut BTreeMap<GroupKey, Group<'a>>, key: GroupKey) -> &'g mut Group<'a> {
+    groups.entry(key).or_insert_with_key(|key| Group {
+        key: key.clone(),
+        trials: Vec::new(),
+        left_out: Vec::new(),
+    })
+}
+
+/// The groups in which a trial without a figure is missing. Which tier `default` would have been is known from the store's
+/// other trials; where it has none, the trial is missing from every group that asked for the same. `unknown` is its key
+/// without a tier.
+fn homes(
+    unknown: GroupKey,
+    cell: &Cell,
+    tiers: &BTreeMap<Asked<'_>, BTreeSet<Guarantee>>,
+    measured: &[GroupKey],
+) -> Vec<GroupKey> {
+    if let Some(tier) = cell.guarantee().tier() {
+        return vec![GroupKey { tier: Some(tier), ..unknown }];
+    }
+    if let Some(tiers) = tiers.get(&(unknown.clone(), cell.store())) {
+        return tiers.iter().map(|tier| GroupKey { tier: Some(*tier), ..unknown.clone() }).collect();
+    }
+    let alike: Vec<GroupKey> =
+        measured.iter().filter(|key| GroupKey { tier: None, ..(*key).clone() } == unknown).cloned().collect();
+    if alike.is_empty() { vec![unknown] } else { alike }
+}
+
+/// What the succeeded trials among some measured.
+pub fn measured<'a>(entries: &[Entry<'a>]) -> Vec<(BlockKey, &'a Measured)> {
+    entries.iter().filter_map(|entry| entry.trial.ok().map(|measured| (entry.block(), measured))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::samples::{Sample, run};
+
+    fn titles(runs: &[Run]) -> Vec<String> {
+        let merged = Merged::new(runs, &[]);
+        merged.groups.iter().map(|group| merged.label(&group.key)).collect()
+    }
+
+    #[test]
+    fn default_is_sorted_by_what_it_was_and_kept_apart_from_what_was_asked_for() {
+        let samples = vec![
+            Sample::new("sqlite").guarantee("default").tier(Guarantee::Power),
+            Sample::new("leveldb").guarantee("default").tier(Guarantee::Process),
+            Sample::new("leveldb").guarantee("process"),
+        ];
+        assert_eq!(
+            titles(&[run("box", &samples)]),
+            ["default (as shipped), tier process", "default (as shipped), tier power", "process"]
+        );
+    }
+
+    #[test]
+    fn failures_go_where_the_store_belongs_or_everywhere_if_that_is_unknown() {
+        let samples = vec![
+            Sample::new("sqlite").guarantee("default").tier(Guarantee::Power),
+            Sample::new("leveldb").guarantee("default").tier(Guarantee::Process),
+            Sample::new("leveldb")
+                .guarantee("default")
+                .data(storebench_core::cell::Data::Compressible)
+                .failed("broken"),
+            Sample::new("lmdb").guarantee("default").failed("broken"),
+        ];
+        let runs = [run("box", &samples)];
+        let merged = Merged::new(&runs, &[]);
+        let stores = |group: &Group<'_>| -> Vec<String> {
+            group.trials.iter().map(|entry| entry.trial.cell.store().to_owned()).collect()
+        };
+        assert_eq!(stores(&merged.groups[0]), ["leveldb", "leveldb", "lmdb"]);
+        assert_eq!(stores(&merged.groups[1]), ["sqlite", "lmdb"]);
+        assert_eq!(
+            titles(&[run("box", &[Sample::new("lmdb").guarantee("default").failed("x")])]),
+            ["default (as shipped), tier unknown"]
+        );
+    }
+
+    #[test]
+    fn runs_of_one_machine_add_trials_and_other_machines_stay_apart() {
+        let samples = [Sample::new("sqlite"), Sample::new("lmdb")];
+        let runs = [run("box", &samples), run("box", &samples), run("other", &samples)];
+        let merged = Merged::new(&runs, &[]);
+        assert_eq!(merged.groups.len(), 2);
+        let blocks: BTreeSet<BlockKey> = merged.groups[0].trials.iter().map(Entry::block).collect();
+        assert_eq!(blocks.len(), 2);
+        assert_eq!(merged.groups[0].trials.len(), 4);
+    }
+
+    #[test]
+    fn what_is_off_its_default_is_named_though_it_does_not_differ() {
+        let disturbed = Sample::new("sqlite").background(storebench_core::cell::Background::Video);
+        assert_eq!(titles(&[run("box", &[disturbed])]), ["process, background video"]);
+    }
+
+    #[test]
+    fn places_are_named_where_they_differ() {
+        let runs = [run("box", &[Sample::new("sqlite"), Sample::new("sqlite").place("ssd")])];
+        assert_eq!(titles(&runs), ["process, place here", "process, place ssd"]);
+    }
+}

@@ -1,0 +1,253 @@
+//! The method of a run: all that its plan says of the work itself, and so all that makes figures of two runs incomparable
+//! though their cells are the same. One list for everything that puts runs side by side.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use storebench_core::cell::{Cell, Tuning};
+use storebench_core::result::Run;
+use toml::{Table, Value};
+
+/// Keys of a plan that are no part of the method: names, what chooses cells or ends a run, and what readers find in it.
+const NO_PART: [&str; 17] = [
+    "format",
+    "name",
+    "title",
+    "source",
+    "trials",
+    "timeout",
+    "size_limit",
+    "precision",
+    "budget",
+    "axes",
+    "at_least",
+    "presets",
+    "claim",
+    "claims",
+    "claims_among",
+    "claims_over",
+    "published",
+];
+
+/// Keys that draw the data and the order of the work. Runs that differ in them did the same with other random numbers.
+const DRAWN: [&str; 1] = ["seed"];
+
+/// The cache of cells with equal caches, which bears on no others.
+const EQUAL_CACHE: &str = "equal_cache";
+
+/// What a run's plan says of the work.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Method {
+    /// Values by key; a key within a table has the tables' names before it: `settings.sqlite.page_size`.
+    keys: BTreeMap<String, String>,
+    /// The stores that take part.
+    stores: BTreeSet<String>,
+    /// Whether any cell has equal caches.
+    equal: bool,
+}
+
+impl Method {
+    /// The method of a run; `None` where its plan can't be read.
+    pub fn of(run: &Run) -> Option<Method> {
+        let stores = run.header.stores.iter().map(|store| store.name.clone()).collect();
+        Method::read(&run.header.plan, stores)
+    }
+
+    /// The method of a plan with these stores.
+    pub fn read(plan: &str, stores: BTreeSet<String>) -> Option<Method> {
+        let plan: Table = plan.parse().ok()?;
+        let mut keys = BTreeMap::new();
+        for (key, value) in plan.iter().filter(|(key, _)| !NO_PART.contains(&key.as_str())) {
+            flatten(key, value, &mut keys);
+        }
+        let tuning = plan.get("axes").and_then(|axes| axes.get("tuning")).and_then(Value::as_array);
+        let equal =
+            tuning.is_some_and(|all| all.iter().any(|one| one.as_str() == Some(Tuning::Equal.name())));
+        Some(Method { keys, stores, equal })
+    }
+
+    /// The value of a key, if the plan sets it.
+    pub fn value(&self, key: &str) -> Option<&str> {
+        self.keys.get(key).map(String::as_str)
+    }
+
+    /// Whether a key bears on this run: not the settings of a store that has no part in it, nor a count of operations where
+    /// time ends them.
+    fn has_part(&self, key: &str) -> bool {
+        match key.strip_prefix("settings.").and_then(|rest| rest.split_once('.')) {
+            Some((store, _)) => self.stores.contains(store),
+            None if key == "operations" => !self.keys.contains_key("duration"),
+            None if key == EQUAL_CACHE => self.equal,
+            None => true,
+        }
+    }
+
+    /// What is said of a key: `page_size=8192`, or that it is not set.
+    pub fn words(&self, key: &str) -> String {
+        let name = key.strip_prefix("settings.").unwrap_or(key);
+        match self.value(key).filter(|_| self.has_part(key)) {
+            Some(value) => format!("{name}={}", value.replace(['[', ']', '"'], "")),
+            None => format!("{name} not set"),
+        }
+    }
+}
+
+/// Whether a key only draws random numbers, so that runs that differ in it are alike.
+pub fn is_drawn(key: &str) -> bool {
+    DRAWN.contains(&key)
+}
+
+/// The keys in which any of these methods differ, in alphabetical order: each among those on which it bears.
+pub fn differing<'m>(methods: &[&'m Method]) -> Vec<&'m str> {
+    let keys: BTreeSet<&str> =
+        methods.iter().flat_map(|method| method.keys.keys().map(String::as_str)).collect();
+    let differs = |key: &&str| {
+        let mut values = methods.iter().filter(|method| method.has_part(key)).map(|method| method.value(key));
+        let first = values.next();
+        values.any(|value| Some(value) != first)
+    };
+    keys.into_iter().filter(differs).collect()
+}
+
+/// In what a run was made otherwise than the built-in study of this name: not how many operations of which kinds, but how they
+/// were done.
+pub fn unlike(run: &Run, study: &str) -> Vec<String> {
+    let Some(method) = Method::of(run) else { return vec!["by a plan that can't be read".to_owned()] };
+    let standard = storebench_core::plan::find(study).and_then(|plan| plan.to_toml()).ok();
+    let standard = standard.and_then(|plan| Method::read(&plan, method.stores.clone()));
+    let differing = differing(&standard.iter().chain([&method]).collect::<Vec<_>>());
+    let counts = |key: &&str| !["operations", "order", EQUAL_CACHE].contains(key) && !is_drawn(key);
+    let set = differing.into_iter().filter(counts).filter(|key| method.value(key).is_some());
+    set.map(|key| method.words(key)).collect()
+}
+
+fn flatten(key: &str, value: &Value, into: &mut BTreeMap<String, String>) {
+    match value {
+        Value::Table(table) => {
+            table.iter().for_each(|(name, value)| flatten(&format!("{key}.{name}"), value, into));
+        }
+        Value::String(text) => drop(into.insert(key.to_owned(), text.clone())),
+        other => drop(into.insert(key.to_owned(), other.to_string())),
+    }
+}
+
+/// In what the methods of several runs differ.
+#[derive(Debug)]
+pub struct Methods {
+    /// For each run what is said of it, by key. Empty where all are alike.
+    words: Vec<Vec<(String, String)>>,
+}
+
+impl Methods {
+    /// Compares the methods of runs.
+    pub fn new(runs: &[Run]) -> Methods {
+        if runs.iter().all(|run| run.header.plan == runs[0].header.plan) {
+            return Methods { words: Vec::new() };
+        }
+        let read: Vec<Option<Method>> = runs.iter().map(Method::of).collect();
+        let known: Vec<&Method> = read.iter().flatten().collect();
+        let mut keys = differing(&known);
+        keys.retain(|key| !is_drawn(key));
+        let words = |(index, method): (usize, &Option<Method>)| match method {
+            Some(method) => keys.iter().map(|key| ((*key).to_owned(), method.words(key))).collect(),
+            None => {
+                // One that can't be read is like itself alone.
+                let plan = &runs[index].header.plan;
+                let first = runs.iter().position(|run| run.header.plan == *plan).unwrap_or(index);
+                vec![(String::new(), format!("with the plan of run {first}, which can't be read"))]
+            }
+        };
+        Methods { words: read.iter().enumerate().map(words).collect() }
+    }
+
+    /// In what the method of a run's cell differs from that of the other runs: `operations=100, sqlite.page_size=8192`. Empty
+    /// where it differs in nothing.
+    pub fn of(&self, run: usize, cell: &Cell) -> String {
+        let bears = |key: &str| key != EQUAL_CACHE || cell.tuning() == Tuning::Equal;
+        let words = self.words.get(run).into_iter().flatten().filter(|(key, _)| bears(key));
+        words.map(|(_, words)| words.as_str()).collect::<Vec<_>>().join(", ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use storebench_core::cell::Axis;
+
+    use crate::data::samples::{Sample, run};
+
+    fn planned(store: &str, plan: &str) -> Run {
+        let mut run = run("box", &[Sample::new(store)]);
+        run.header.plan = plan.into();
+        run
+    }
+
+    fn said(runs: &[Run]) -> Vec<String> {
+        let methods = Methods::new(runs);
+        runs.iter().enumerate().map(|(index, run)| methods.of(index, &run.trials[0].cell)).collect()
+    }
+
+    #[test]
+    fn only_what_differs_is_named_and_only_where_it_bears() {
+        let first = "operations = 1000\norder = [\"insert\", \"get\"]\nvisit = \"hash\"\nseed = 1\n";
+        let second = "operations = 1000\norder = [\"get\"]\nvisit = \"hash\"\nseed = 2\ntrials = 9\n[settings.sqlite]\npage_size = \"8192\"\n";
+        assert_eq!(
+            said(&[planned("sqlite", first), planned("sqlite", second)]),
+            ["order=insert, get, sqlite.page_size not set", "order=get, sqlite.page_size=8192"]
+        );
+        // Of a store that did not run, settings say nothing.
+        assert_eq!(said(&[planned("sqlite", first), planned("lmdb", second)])[1], "order=get");
+        assert_eq!(said(&[planned("sqlite", first), planned("sqlite", first)]), ["", ""]);
+        assert_eq!(said(&[planned("sqlite", first)]), [""]);
+    }
+
+    #[test]
+    fn all_that_says_what_is_done_tells_runs_apart() {
+        let base =
+            "operations = 1000\norder = [\"get\"]\nbatch = 100\nvisit = \"hash\"\ncompression = \"auto\"\n";
+        for (key, value) in [
+            ("operations", "500"),
+            ("order", "[\"insert\"]"),
+            ("batch", "1"),
+            ("visit", "\"copy\""),
+            ("compression", "\"off\""),
+            ("text", "\"/usr/share/doc\""),
+            ("warm_up", "10"),
+            ("workload", "\"other\""),
+            ("not_known_yet", "3"),
+        ] {
+            let lines = base.lines().filter(|line| !line.starts_with(key));
+            let other = lines.chain([format!("{key} = {value}").as_str()]).collect::<Vec<_>>().join("\n");
+            let said = said(&[planned("lmdb", base), planned("lmdb", &other)]);
+            assert!(said.iter().all(|said| said.starts_with(key)) && said[0] != said[1], "{key}: {said:?}");
+        }
+        for same in
+            ["seed = 9", "trials = 7", "timeout = \"1h\"", "title = \"x\"", "claims_among = [\"lmdb\"]"]
+        {
+            let said = said(&[planned("lmdb", base), planned("lmdb", &format!("{base}{same}\n"))]);
+            assert_eq!(said, ["", ""], "{same}");
+        }
+    }
+
+    #[test]
+    fn what_has_no_effect_tells_nothing_apart() {
+        let timed = |operations: u32| format!("operations = {operations}\nduration = \"10s\"\n");
+        assert_eq!(said(&[planned("lmdb", &timed(1)), planned("lmdb", &timed(2))]), ["", ""]);
+        let cached = |mib: u32, tuning: &str| {
+            format!("equal_cache = \"{mib}MiB\"\n[axes]\ntuning = [\"default\", \"{tuning}\"]\n")
+        };
+        let shipped = [planned("lmdb", &cached(64, "default")), planned("lmdb", &cached(128, "default"))];
+        assert_eq!(said(&shipped), ["", ""]);
+        let runs = [planned("lmdb", &cached(64, "equal")), planned("lmdb", &cached(128, "equal"))];
+        assert_eq!(said(&runs), ["", ""], "a cell as shipped");
+        let equal = runs[0].trials[0].cell.clone().with(Axis::TUNING, Tuning::Equal.into());
+        assert_eq!(Methods::new(&runs).of(1, &equal), "equal_cache=128MiB");
+    }
+
+    #[test]
+    fn a_plan_that_can_t_be_read_is_like_itself_alone() {
+        let runs = [planned("lmdb", "= no"), planned("lmdb", "a = 1"), planned("lmdb", "= no")];
+        let said = said(&runs);
+        assert_eq!((&said[0], said[1].as_str()), (&said[2], ""));
+        assert!(said[0].contains("the plan of run 0"), "{said:?}");
+    }
+}

@@ -1,0 +1,172 @@
+//! Signs of a noisy machine: single trials far off their cell's others, and blocks that drift. They are named in the
+//! report; nothing is ever dropped because of them.
+
+use std::collections::BTreeMap;
+
+use indexmap::IndexMap;
+use storebench_core::cell::Cell;
+use storebench_core::result::{Run, TrialResult};
+
+use crate::stats::{Estimate, geometric_mean};
+
+/// A trial that is far off the others of its cell.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outlier {
+    /// The cell's id.
+    pub cell: String,
+    /// The block.
+    pub block: u32,
+    /// The operation that is farthest off.
+    pub operation: String,
+    /// Its mean latency over the median of the cell's trials.
+    pub times: f64,
+}
+
+/// A tendency over the blocks of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Drift {
+    /// How much slower the second half of the blocks was than the first: the geometric mean over cells and operations.
+    pub times: Estimate,
+}
+
+/// Trials of a cell from which an outlier can be told.
+const MIN_TRIALS: usize = 4;
+/// An outlier is this many times slower or faster than the median, at least, ...
+const FAR: f64 = 1.5;
+/// ... and lies this many deviations from it, the deviation being that of a normal distribution of the same median
+/// absolute deviation.
+const DEVIATIONS: f64 = 5.0;
+/// From the median absolute deviation of a normal distribution to its standard deviation.
+const NORMAL: f64 = 1.4826;
+/// A drift smaller than this is not worth a word.
+const DRIFT: f64 = 0.05;
+
+/// Mean latencies of a cell's operation, by block.
+type Latencies = BTreeMap<u32, f64>;
+
+fn by_cell_and_operation(run: &Run) -> IndexMap<(&Cell, &str), Latencies> {
+    let mut all: IndexMap<_, Latencies> = IndexMap::new();
+    for (trial, measured) in run.trials.iter().filter_map(|trial: &TrialResult| Some((trial, trial.ok()?))) {
+        for operation in measured.operations.iter().filter(|operation| operation.latency.mean_ns > 0.0) {
+            let key = (&trial.cell, operation.operation.as_str());
+            all.entry(key).or_default().insert(trial.block, operation.latency.mean_ns);
+        }
+    }
+    all
+}
+
+/// Trials far off, the farthest operation of each, the farthest first.
+pub fn outliers(run: &Run) -> Vec<Outlier> {
+    let mut found: BTreeMap<(String, u32), Outlier> = BTreeMap::new();
+    for ((cell, operation), latencies) in by_cell_and_operation(run) {
+        for (block, times) in far_off(&latencies) {
+            let outlier = Outlier { cell: cell.id(), block, operation: operation.to_owned(), times };
+            let known = found.entry((cell.id(), block)).or_insert_with(|| outlier.clone());
+            if distance(outlier.times) > distance(known.times) {
+                *known = outlier;
+            }
+        }
+    }
+    let mut found: Vec<Outlier> = found.into_values().collect();
+    found.sort_by(|a, b| distance(b.times).total_cmp(&distance(a.times)));
+    found
+}
+
+fn distance(times: f64) -> f64 {
+    times.ln().abs()
+}
+
+fn far_off(latencies: &Latencies) -> Vec<(u32, f64)> {
+    if latencies.len() < MIN_TRIALS {
+        return Vec::new();
+    }
+    let logs: Vec<f64> = latencies.values().map(|latency| latency.ln()).collect();
+    let middle = median(&logs);
+    let deviation = NORMAL * median(&logs.iter().map(|log| (log - middle).abs()).collect::<Vec<_>>());
+    latencies
+        .iter()
+        .map(|(block, latency)| (*block, latency.ln() - middle))
+        .filter(|(_, off)| off.abs() >= FAR.ln() && off.abs() > DEVIATIONS * deviation)
+        .map(|(block, off)| (block, off.exp()))
+        .collect()
+}
+
+fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    match sorted.len() {
+        0 => 0.0,
+        n => (sorted[(n - 1) / 2] + sorted[n / 2]) / 2.0,
+    }
+}
+
+/// The drift of a run, where its interval excludes none and it is worth a word.
+pub fn drift(run: &Run) -> Option<Drift> {
+    let last = run.trials.iter().map(|trial| trial.block).max().filter(|last| *last >= 3)?;
+    let half = last.div_ceil(2);
+    // One ratio for each cell: its operations are of one trial, and not independent.
+    let mut by_cell: IndexMap<&Cell, Vec<f64>> = IndexMap::new();
+    for ((cell, _), latencies) in by_cell_and_operation(run) {
+        let part = |late: bool| {
+            let values = latencies.iter().filter(|(block, _)| (**block >= half) == late);
+            geometric_mean(&values.map(|(_, value)| *value).collect::<Vec<_>>())
+        };
+        if let (Some(early), Some(late)) = (part(false), part(true)) {
+            by_cell.entry(cell).or_default().push(late.value / early.value);
+        }
+    }
+    let ratios: Vec<f64> =
+        by_cell.values().filter_map(|ratios| Some(geometric_mean(ratios)?.value)).collect();
+    let times = geometric_mean(&ratios)?;
+    let excludes_none =
+        times.interval.is_some_and(|interval| !interval.is_range() && !interval.contains(1.0));
+    (excludes_none && (times.value - 1.0).abs() > DRIFT).then_some(Drift { times })
+}
+
+#[cfg(test)]
+mod tests {
+    use storebench_core::units::CountRange;
+
+    use super::*;
+    use crate::data::samples::{Sample, blocks};
+
+    /// Blocks of some cells whose latency is `ns` times the block's factor, with a little noise of its own.
+    fn run(factors: &[f64]) -> Run {
+        let sample = |block: usize, cell: u64| {
+            let noise = 1.0 + 0.01 * ((block as u64 * 7 + cell * 3) % 5) as f64;
+            Sample::new("lmdb")
+                .records(CountRange::starting_at(100 * (cell + 1)))
+                .ns(1000.0 * factors[block] * noise)
+        };
+        let all: Vec<Vec<Sample>> =
+            (0..factors.len()).map(|block| (0..8).map(|cell| sample(block, cell)).collect()).collect();
+        blocks("box", &all)
+    }
+
+    #[test]
+    fn steady_runs_have_neither_outliers_nor_drift() {
+        let run = run(&[1.0; 6]);
+        assert_eq!((outliers(&run), drift(&run)), (vec![], None));
+    }
+
+    #[test]
+    fn a_disturbed_trial_is_named() {
+        let mut run = run(&[1.0; 6]);
+        let disturbed = run.trials.iter_mut().find(|trial| trial.block == 3).unwrap();
+        let cell = disturbed.cell.id();
+        for operation in &mut disturbed.measured.as_mut().unwrap().operations {
+            operation.latency.mean_ns *= if operation.operation == "get" { 4.0 } else { 2.0 };
+        }
+        let found = outliers(&run);
+        assert_eq!(found.len(), 1);
+        assert_eq!((&found[0].cell, found[0].block, found[0].operation.as_str()), (&cell, 3, "get"));
+        assert!((3.8..4.2).contains(&found[0].times));
+    }
+
+    #[test]
+    fn a_machine_that_slows_down_is_seen_and_one_odd_block_is_no_drift_alone() {
+        let slower = drift(&run(&[1.0, 1.03, 1.08, 1.2, 1.25, 1.3])).unwrap();
+        assert!((1.15..1.25).contains(&slower.times.value), "{slower:?}");
+        assert_eq!(drift(&run(&[1.0, 1.2])), None, "two blocks can't tell");
+    }
+}

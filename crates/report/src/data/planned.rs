@@ -1,0 +1,78 @@
+//! How many trials a run was to have, by its plan and what it left out.
+
+use storebench_core::plan::Plan;
+use storebench_core::result::Run;
+use storebench_core::schedule;
+
+/// A run that has fewer trials than its plan asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Unfinished {
+    /// Trials that it has, of those that are planned.
+    pub(crate) done: u64,
+    /// Trials that are planned.
+    pub(crate) planned: u64,
+    /// Whether a precision is asked for, so that there may have to be more.
+    pub(crate) at_least: bool,
+}
+
+/// What a run still lacks; `None` where it has all, or where its plan can't be read, so that nobody knows.
+pub(crate) fn unfinished(run: &Run) -> Option<Unfinished> {
+    let plan = Plan::parse(&run.header.plan, "of the run").ok()?;
+    let cells = schedule::combinations_of(&plan, run.header.places.len())
+        .checked_sub(run.header.left_out.len() as u64)?;
+    let planned = cells.saturating_mul(plan.trials.into());
+    // What a precision asks for beyond the plan's trials is not planned.
+    let done = run.trials.iter().filter(|trial| trial.block < plan.trials).count() as u64;
+    (done < planned).then_some(Unfinished { done, planned, at_least: plan.precision.is_some() })
+}
+
+#[cfg(test)]
+mod tests {
+    use storebench_core::axis::{Axis, Value};
+    use storebench_core::result::LeftOut;
+    use storebench_core::schedule::Room;
+
+    use super::*;
+    use crate::data::samples::{Sample, blocks};
+
+    /// A run of so many trials of a plan of two stores, two trials each.
+    fn run(trials: usize, change: impl Fn(&mut Plan)) -> Run {
+        let mut plan = storebench_core::plan::find("crud").unwrap();
+        plan.axes.set(Axis::STORE, ["lmdb", "redb"].map(Value::word));
+        plan.axes.cut(Axis::RECORD_SIZE, 1);
+        plan.axes.cut(Axis::RECORDS, 1);
+        plan.axes.cut(Axis::DATA, 1);
+        plan.axes.cut(Axis::GUARANTEE, 1);
+        plan.trials = 2;
+        change(&mut plan);
+        let block = [Sample::new("lmdb"), Sample::new("redb")];
+        let mut run = blocks("box", &[block.clone().into(), block.into()]);
+        run.trials.truncate(trials);
+        run.header.plan = plan.to_toml().unwrap();
+        run
+    }
+
+    #[test]
+    fn what_is_planned_is_known_from_the_plan_and_what_was_left_out() {
+        assert_eq!(unfinished(&run(4, |_| {})), None);
+        let some = Unfinished { done: 3, planned: 4, at_least: false };
+        assert_eq!(unfinished(&run(3, |_| {})), Some(some));
+        let mut left_out = run(2, |_| {});
+        let cell = Sample::new("redb").cell();
+        left_out.header.left_out.push(LeftOut { cell, reason: "too large".into() });
+        assert_eq!(unfinished(&left_out), None);
+        let precise = run(3, |plan| plan.precision = Some(storebench_core::units::Percent(5.0)));
+        assert_eq!(unfinished(&precise), Some(Unfinished { at_least: true, ..some }));
+        let mut unreadable = run(3, |_| {});
+        unreadable.header.plan = "of another version".into();
+        assert_eq!(unfinished(&unreadable), None);
+    }
+
+    #[test]
+    fn combinations_are_those_of_the_schedule() {
+        let plan = storebench_core::plan::find("crud").unwrap();
+        let rooms = [Room::unbounded("here"), Room::unbounded("ssd")];
+        let (cells, left_out) = schedule::cells(&plan, &[], &rooms, &|_| None).unwrap();
+        assert_eq!(schedule::combinations_of(&plan, 2), (cells.len() + left_out.len()) as u64);
+    }
+}

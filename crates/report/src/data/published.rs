@@ -1,0 +1,234 @@
+//! Published tables of winners beside the matrices of the runs at hand: place by place, and the share of places that agree.
+
+use serde::Serialize;
+use storebench_core::cell::{Axis, Data};
+use storebench_core::units::{CountRange, SizeRange};
+
+use super::findings::{label, pools};
+use super::merge::{BlockKey, Merged};
+use crate::claims::{Contest, Evidence, Figure, Outcome, Pool, Position, Scope, Winner};
+use crate::column::Unit;
+use crate::published::{Cell, Row, Table};
+use crate::stats::Series;
+
+/// A published table beside one group of a run.
+#[derive(Debug)]
+pub struct Beside<'a> {
+    /// The table.
+    pub table: &'a Table,
+    /// The group.
+    pub scope: Scope,
+    /// What stands beside what.
+    pub places: Vec<Place<'a>>,
+}
+
+/// One place of a published table, and the same place of the run.
+#[derive(Debug)]
+pub struct Place<'a> {
+    /// The table's row.
+    pub row: &'a Row,
+    /// What the values are made of.
+    pub data: Data,
+    /// How many records there are.
+    pub records: CountRange,
+    /// The published winner.
+    pub published: &'a Cell,
+    /// What the run says; `None` where it has no such place.
+    pub found: Option<Evidence>,
+}
+
+/// How the places of a table compare.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Agreement {
+    /// The published winner is the only one of the run.
+    pub same: usize,
+    /// It is too close to call with the best of the run.
+    pub close: usize,
+    /// Another store wins in the run.
+    pub other: usize,
+    /// The run lacks a figure that would tell.
+    pub lacking: usize,
+    /// The run has no such place.
+    pub absent: usize,
+}
+
+impl Agreement {
+    /// The places that could be compared.
+    pub fn compared(self) -> usize {
+        self.same + self.close + self.other
+    }
+
+    /// All places of the table.
+    pub fn total(self) -> usize {
+        self.compared() + self.lacking + self.absent
+    }
+
+    /// The share of those whose published winner is the best in the run, or too close to call with it. Of less than half of
+    /// the table there is none: it says too little of the rest.
+    pub fn share(self) -> Option<f64> {
+        (self.compared() > 0 && 2 * self.compared() >= self.total())
+            .then(|| (self.same + self.close) as f64 / self.compared() as f64)
+    }
+}
+
+/// The share that agrees, and what can't be compared.
+pub fn in_words(agreement: Agreement) -> String {
+    let Agreement { same, close, other, lacking, absent } = agreement;
+    let compared = agreement.compared();
+    let agree = same + close;
+    let how = format!("{same} with the same winner, {close} too close to call with it; {other} have another");
+    let mut words = match agreement.share() {
+        Some(share) => {
+            format!("{agree} of {compared} combinations agree ({}): {how}.", Unit::Share.show(share))
+        }
+        None if compared > 0 => format!(
+            "So far, {agree} of {compared} combinations agree (too few of the table's {} for a share): {how}.",
+            agreement.total()
+        ),
+        None => "No combination can be compared.".into(),
+    };
+    let not = [(absent, "that this run does not have"), (lacking, "in which a store lacks a figure")];
+    let not: Vec<String> = not
+        .iter()
+        .filter(|(number, _)| *number > 0)
+        .map(|(number, what)| format!("{number} {what}"))
+        .collect();
+    if !not.is_empty() {
+        words.push_str(&format!(" Not compared: {}.", not.join(", ")));
+    }
+    words
+}
+
+impl Beside<'_> {
+    /// Counts.
+    pub fn agreement(&self) -> Agreement {
+        let mut counts = Agreement::default();
+        for place in &self.places {
+            *match place.found.as_ref().map(|found| found.outcome) {
+                None => &mut counts.absent,
+                Some(Outcome::Agrees) => &mut counts.same,
+                Some(Outcome::Close) => &mut counts.close,
+                Some(Outcome::Disagrees) => &mut counts.other,
+                Some(Outcome::Missing) => &mut counts.lacking,
+            } += 1;
+        }
+        counts
+    }
+}
+
+/// Lays each table beside each group that it was measured like: with the same load beside it. A table that is asked for by
+/// name is laid beside all.
+pub fn beside<'a>(merged: &'a Merged<'_>, name: Option<&str>) -> Vec<Beside<'a>> {
+    let tables: Vec<&Table> =
+        merged.tables.iter().filter(|table| name.is_none_or(|name| table.name == name)).collect();
+    let mut names: Vec<&str> = Vec::new();
+    for row in tables.iter().flat_map(|table| &table.rows) {
+        if !names.contains(&row.figure.as_str()) {
+            names.push(&row.figure);
+        }
+    }
+    let figures: Vec<Figure> = names.iter().map(|name| Figure::of_row(name)).collect();
+    let pools = pools(merged, &figures);
+    let figures: Vec<OfFigure<'_>> = names
+        .into_iter()
+        .zip(figures)
+        .zip(pools)
+        .map(|((name, figure), pools)| (name, figure, pools))
+        .collect();
+    let Some((.., groups)) = figures.first() else { return Vec::new() };
+    let mut all = Vec::new();
+    for (group, pool) in groups.iter().enumerate() {
+        for table in &tables {
+            let alike = pool.scope.value(Axis::BACKGROUND) == Some(table.background.to_string());
+            if alike || name.is_some() {
+                all.push(Beside { table, scope: pool.scope.clone(), places: places(table, &figures, group) });
+            }
+        }
+    }
+    all
+}
+
+/// A row's figure by its name, and that figure of every group.
+type OfFigure<'a> = (&'a str, Figure, Vec<Pool<BlockKey>>);
+
+fn places<'a>(table: &'a Table, figures: &[OfFigure<'_>], group: usize) -> Vec<Place<'a>> {
+    let mut all = Vec::new();
+    for row in &table.rows {
+        for data in [Data::Incompressible, Data::Compressible] {
+            for (records, published) in table.records.iter().zip(row.cells(data)) {
+                let Some(published) = published else { continue };
+                let position = Position { data, record_size: row.record_size, records: *records };
+                let found =
+                    figures.iter().find(|(known, ..)| *known == row.figure).and_then(|(_, figure, pools)| {
+                        compare(&table.stores, published, figure, &pools[group], position)
+                    });
+                all.push(Place { row, data, records: *records, published, found });
+            }
+        }
+    }
+    all
+}
+
+/// Who wins in the run among the table's stores.
+fn compare(
+    stores: &[String],
+    published: &Cell,
+    figure: &Figure,
+    pool: &Pool<BlockKey>,
+    position: Position,
+) -> Option<Evidence> {
+    let here = pool.cells.get(&position)?;
+    let series = stores.iter().map(|store| here.get(store).cloned().unwrap_or_else(Series::new)).collect();
+    let (spot, resolution) = (position.into(), pool.resolution);
+    let contest = Contest { figure, spot, averaged: None, stores, series, resolution, missing: Vec::new() };
+    Some(contest.winner(&Winner { stores: vec![published.store.clone()], within: None }))
+}
+
+/// A table beside a group as JSON has it.
+#[derive(Serialize)]
+pub struct BesideDocument<'a> {
+    table: &'a str,
+    title: &'a str,
+    source: &'a str,
+    hardware: &'a str,
+    group: String,
+    agreement: Agreement,
+    agreeing_share: Option<f64>,
+    places: Vec<PlaceDocument<'a>>,
+}
+
+#[derive(Serialize)]
+struct PlaceDocument<'a> {
+    figure: &'a str,
+    record_size: SizeRange,
+    records: CountRange,
+    data: Data,
+    store: &'a str,
+    value: Option<f64>,
+    found: Option<&'a Evidence>,
+}
+
+/// The tables as JSON has them: those that the run has any place of.
+pub fn documents<'a>(merged: &Merged<'_>, all: &'a [Beside<'a>]) -> Vec<BesideDocument<'a>> {
+    let place = |place: &'a Place<'a>| PlaceDocument {
+        figure: &place.row.figure,
+        record_size: place.row.record_size,
+        records: place.records,
+        data: place.data,
+        store: &place.published.store,
+        value: place.published.value,
+        found: place.found.as_ref(),
+    };
+    let document = |beside: &'a Beside<'a>| BesideDocument {
+        table: &beside.table.name,
+        title: &beside.table.title,
+        source: &beside.table.source,
+        hardware: &beside.scope.hardware,
+        group: label(merged, &beside.scope),
+        agreement: beside.agreement(),
+        agreeing_share: beside.agreement().share(),
+        places: beside.places.iter().map(place).collect(),
+    };
+    let held = all.iter().filter(|beside| beside.places.iter().any(|place| place.found.is_some()));
+    held.map(document).collect()
+}

@@ -1,0 +1,447 @@
+//! Synthetic runs for tests: deterministic, and as odd as real ones.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
+use storebench_core::cell::{Axis, Background, Cell, DEFAULT_PLACE, Data, GuaranteeChoice};
+use storebench_core::result::*;
+use storebench_core::store::{Guarantee, Setting, StoreBuild};
+use storebench_core::units::{CountRange, SizeRange};
+
+/// One trial to be made up.
+#[derive(Clone)]
+pub struct Sample {
+    cell: Cell,
+    tier: Guarantee,
+    ns: f64,
+    outcome: Outcome,
+    build: Option<StoreBuild>,
+}
+
+impl Sample {
+    /// A trial that succeeded: 1 B..1 KiB, 100 records, incompressible, `process`, one microsecond an operation.
+    pub fn new(store: &str) -> Sample {
+        let cell = Cell::of(store)
+            .with(Axis::RECORD_SIZE, SizeRange { from: 1, to: 1024 }.into())
+            .with(Axis::RECORDS, CountRange::starting_at(100).into())
+            .with(Axis::DATA, Data::Incompressible.into())
+            .with(Axis::GUARANTEE, GuaranteeChoice::Tier(Guarantee::Process).into());
+        Sample { cell, tier: Guarantee::Process, ns: 1000.0, outcome: Outcome::Ok, build: None }
+    }
+
+    pub fn guarantee(mut self, choice: &str) -> Sample {
+        self.cell.set(Axis::GUARANTEE, Axis::GUARANTEE.read(choice).unwrap());
+        self.tier = self.cell.guarantee().tier().unwrap_or(self.tier);
+        self
+    }
+
+    pub fn tier(self, tier: Guarantee) -> Sample {
+        Sample { tier, ..self }
+    }
+
+    pub fn data(mut self, data: Data) -> Sample {
+        self.cell.set(Axis::DATA, data.into());
+        self
+    }
+
+    pub fn size(mut self, size: SizeRange) -> Sample {
+        self.cell.set(Axis::RECORD_SIZE, size.into());
+        self
+    }
+
+    pub fn records(mut self, records: CountRange) -> Sample {
+        self.cell.set(Axis::RECORDS, records.into());
+        self
+    }
+
+    pub fn place(mut self, place: &str) -> Sample {
+        self.cell.set(Axis::PLACE, Axis::PLACE.read(place).unwrap());
+        self
+    }
+
+    pub fn background(mut self, background: Background) -> Sample {
+        self.cell.set(Axis::BACKGROUND, background.into());
+        self
+    }
+
+    pub fn cell(self) -> Cell {
+        self.cell
+    }
+
+    pub fn ns(self, ns: f64) -> Sample {
+        Sample { ns, ..self }
+    }
+
+    pub fn failed(mut self, message: &str) -> Sample {
+        let log = format!("logs/{}.log", self.cell.store());
+        self.outcome = Outcome::Failed { reason: Failure::Store, message: message.into(), log };
+        self
+    }
+
+    pub fn unsupported(mut self, message: &str) -> Sample {
+        self.outcome = Outcome::Unsupported { message: message.into() };
+        self
+    }
+
+    /// By a library that its distributor compiled, with assertions or without.
+    pub fn distributed(mut self, assertions: bool) -> Sample {
+        self.build = Some(StoreBuild::new("the distribution's library", None, Some(assertions)));
+        self
+    }
+
+    fn trial(&self, block: u32, position: u64) -> TrialResult {
+        let measured = (self.outcome == Outcome::Ok).then(|| Measured {
+            guarantee: self.tier,
+            store_build: self.build.clone(),
+            ..measured(self.ns)
+        });
+        TrialResult {
+            format: FORMAT_VERSION,
+            cell: self.cell.clone(),
+            block,
+            position,
+            started: "2025-01-02T03:04:05Z".into(),
+            wall_s: 1.5,
+            load_1min: Some(0.25),
+            background: (self.cell.background() != Background::None).then(background),
+            file_creation_ns: Some(25_000),
+            outcome: self.outcome.clone(),
+            measured,
+        }
+    }
+}
+
+/// What every load says of itself.
+fn background() -> BackgroundReport {
+    BackgroundReport {
+        description: "decoded a video".into(),
+        unit: "frames".into(),
+        progress: 45.0,
+        at_work_share: 1.0,
+    }
+}
+
+/// What a trial measured whose mean latency is `ns`: everything else follows from it.
+pub fn measured(ns: f64) -> Measured {
+    let factors = [("insert", 1.0), ("get", 0.5), ("update", 1.25), ("remove", 0.8)];
+    Measured {
+        guarantee: Guarantee::Process,
+        store_version: "1.2.3".into(),
+        store_build: None,
+        settings: vec![Setting::read_back("page_size", 4096)],
+        statistics: vec![],
+        load: Load {
+            records: 100,
+            value_bytes: 51_200,
+            store_ns: 2_000_000,
+            counters: Some(counters(4, 60_000)),
+        },
+        operations: factors.map(|(name, factor)| operation(name, ns * factor)).into(),
+        settle_ns: 3_000_000,
+        settle_counters: Some(counters(1, 4096)),
+        memory: Memory {
+            base_bytes: 4 << 20,
+            peak_above_base_bytes: (ns * 1024.0) as u64,
+            peak_without_mapped_files_bytes: None,
+            peak_with_page_cache_bytes: None,
+        },
+        cpu: Cpu { user_ns: 5_000_000, system_ns: 1_000_000 },
+        disk: Disk { allocated_bytes: (40_960.0 + ns * 10.0) as u64, apparent_bytes: 60_000, files: 3 },
+        stored: Stored { records: 100, key_bytes: 3_200, value_bytes: 51_200 },
+        written: Some(Written { records: 2_100, key_bytes: 67_200, value_bytes: 1_075_200 }),
+        device: Some(Device {
+            name: "nvme0n1".into(),
+            shared: true,
+            burst: traffic(1 << 20),
+            settled: traffic(3 << 20),
+            idle_written_bytes_per_s: Some(12_288.0),
+        }),
+        processors: Some(Processors { idle_share: 0.5, io_wait_share: 0.125 }),
+        cache_emptied_by: None,
+        cache_left_warm: None,
+        audit: Some(Audit {
+            records: 100,
+            read_back: 100,
+            seen_gone: 1000,
+            removed: 16,
+            reopened: 2,
+            took_ns: 4_000_000,
+        }),
+        doubts: vec![],
+        unknown: vec![],
+    }
+}
+
+fn operation(name: &str, ns: f64) -> OperationResult {
+    let times = |factor: f64| (ns * factor) as u64;
+    OperationResult {
+        operation: name.into(),
+        count: 1000,
+        errors: 0,
+        wall_ns: times(1200.0),
+        sum_ns: times(1000.0),
+        rate_over_ns: None,
+        harness_share: Some(0.125),
+        value_bytes: 512_000,
+        warm_up: 0,
+        put_back: if name == "remove" { 1000 } else { 0 },
+        latency: Latency {
+            mean_ns: ns,
+            stdev_ns: ns / 4.0,
+            min_ns: times(0.5),
+            p50_ns: times(0.9),
+            p90_ns: times(1.5),
+            p99_ns: times(4.0),
+            p999_ns: times(9.0),
+            max_ns: times(20.0),
+            histogram: histogram(ns),
+        },
+        counters: Some(match name {
+            "get" => counters(0, 0),
+            _ => Counters { sync_ns: Some(times(400.0)), ..counters(1000, 640_000) },
+        }),
+        series: vec![],
+    }
+}
+
+/// A thousand latencies about a mean, with a tail, as a trial writes them down.
+fn histogram(ns: f64) -> String {
+    // One that grows as it must is made far sooner than one with room for an hour.
+    let mut histogram = Histogram::<u64>::new(3).unwrap();
+    for number in 0..1000_u32 {
+        let tail = 1.0 / f64::from(1001 - number).sqrt();
+        histogram.record((ns * (0.5 + f64::from(number) / 2000.0 + 10.0 * tail)) as u64).unwrap();
+    }
+    let mut bytes = Vec::new();
+    V2DeflateSerializer::new().serialize(&histogram, &mut bytes).unwrap();
+    BASE64.encode(bytes)
+}
+
+fn counters(syncs: u64, written_bytes: u64) -> Counters {
+    Counters {
+        syncs: Some(syncs),
+        sync_ns: Some(syncs * 300),
+        syncs_by_call: [("fdatasync".to_owned(), syncs)].into(),
+        written_bytes: Some(written_bytes),
+        read_bytes: Some(0),
+        minor_faults: 20,
+        major_faults: 0,
+        voluntary_switches: syncs,
+        involuntary_switches: 3,
+    }
+}
+
+fn traffic(written_bytes: u64) -> Traffic {
+    Traffic { read_bytes: 0, written_bytes, flushes: Some(1000) }
+}
+
+/// A run of one block.
+pub fn run(hardware: &str, samples: &[Sample]) -> Run {
+    blocks(hardware, &[samples.to_vec()])
+}
+
+/// A run of several blocks.
+pub fn blocks(hardware: &str, blocks: &[Vec<Sample>]) -> Run {
+    let mut trials = Vec::new();
+    for (block, samples) in blocks.iter().enumerate() {
+        for sample in samples {
+            trials.push(sample.trial(block as u32, trials.len() as u64));
+        }
+    }
+    let mut stores: Vec<StoreInfo> = Vec::new();
+    for trial in &trials {
+        if !stores.iter().any(|store| store.name == trial.cell.store()) {
+            stores.push(StoreInfo { name: trial.cell.store().to_owned(), version: "1.2.3".into() });
+        }
+    }
+    Run { header: header(hardware, stores), trials }
+}
+
+fn header(hardware: &str, stores: Vec<StoreInfo>) -> RunHeader {
+    RunHeader {
+        format: FORMAT_VERSION,
+        storebench: "0.1.0".into(),
+        study: "crud".into(),
+        title: "File system or embedded key-value database".into(),
+        hardware: hardware.into(),
+        started: "2025-01-02T03:04:05Z".into(),
+        command: vec!["storebench".into(), "run".into(), "crud".into()],
+        plan: "name = \"crud\"\n".into(),
+        environment: Environment {
+            cpu: Some("Example CPU 9000".into()),
+            cores: 2,
+            memory_bytes: Some(8 << 30),
+            kernel: "Linux 6.1.0".into(),
+            distribution: Some("Debian GNU/Linux 12".into()),
+            virtualisation: Some("none".into()),
+            governor: None,
+            load_1min: Some(0.1),
+            clock_ns: 10.0,
+            clock: "tsc".into(),
+        },
+        places: vec![PlaceInfo {
+            name: DEFAULT_PLACE.into(),
+            path: "/srv/bench".into(),
+            file_system: Some("ext4".into()),
+            mount_options: Some("rw,relatime".into()),
+            device: Some("nvme0n1".into()),
+            device_model: Some("Example 980".into()),
+            rotates: Some(false),
+            free_bytes: 100 << 30,
+        }],
+        stores,
+        left_out: vec![],
+        looks: vec![],
+        blocks_before: 0,
+    }
+}
+
+const SIZES: [(u64, u64); 4] = [(1, 1024), (1024, 10_240), (10_240, 102_400), (102_400, 1 << 20)];
+
+/// The study of the snapshots: six stores and the harness's, four sizes, three counts, both kinds of data, two guarantees,
+/// four blocks; with a tie, a failure, something unsupported, something left out and something that did not run.
+pub fn study() -> Run {
+    let stores = [
+        ("sqlite", 9_000.0, 1.3),
+        ("leveldb", 2_000.0, 1.9),
+        ("rocksdb", 3_000.0, 1.6),
+        ("berkeleydb", 2_040.0, 1.9),
+        ("nested-folder", 40_000.0, 1.02),
+        ("unqlite", 12_000.0, 1.4),
+        ("null", 20.0, 1.0),
+    ];
+    let mut all: Vec<Vec<Sample>> = vec![Vec::new(); 4];
+    for (block, samples) in all.iter_mut().enumerate() {
+        for guarantee in [Guarantee::Process, Guarantee::Power] {
+            for data in [Data::Incompressible, Data::Compressible] {
+                for (step, (from, to)) in SIZES.into_iter().enumerate() {
+                    for records in [100, 1_000, 1_000_000] {
+                        for (index, (store, ns, growth)) in stores.into_iter().enumerate() {
+                            let wobble =
+                                1.0 + ((block * 31 + index * 17 + step * 7).pow(2) % 101) as f64 / 600.0;
+                            let safety = if guarantee == Guarantee::Power { 50.0 } else { 1.0 };
+                            let shrinks = data == Data::Compressible && store == "rocksdb";
+                            let safety = if shrinks { safety * 0.6 } else { safety };
+                            let scale = (records as f64).log10() / 2.0;
+                            let sample = Sample::new(store)
+                                .guarantee(guarantee.name())
+                                .data(data)
+                                .size(SizeRange { from, to })
+                                .records(CountRange::starting_at(records))
+                                .ns(ns * f64::powi(growth, 3 * step as i32) * wobble * safety * scale);
+                            samples.extend(odd(sample, block));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    let mut run = blocks("mybox", &all);
+    leave_out(&mut run);
+    run
+}
+
+/// What really happens to some.
+fn odd(sample: Sample, block: usize) -> Option<Sample> {
+    let cell = &sample.cell;
+    let large = cell.record_size().from == 102_400;
+    let many = cell.records().from == 1_000_000;
+    let power = cell.guarantee() == GuaranteeChoice::Tier(Guarantee::Power);
+    match cell.store() {
+        _ if large && many => None,
+        "unqlite" if power => {
+            Some(sample.unsupported("unqlite can't give power in this build: see docs/guarantees.md"))
+        }
+        "leveldb" if block == 2 && many && cell.record_size().from == 1 => {
+            Some(sample.failed("IO error: LOCK: Resource temporarily unavailable"))
+        }
+        "rocksdb"
+            if cell.record_size().from == 1024 && many && cell.data() == Data::Compressible && power =>
+        {
+            None
+        }
+        _ if cell.record_size().from == 10_240 && cell.records().from == 1_000 && power => {
+            Some(sample.failed("disk I/O error"))
+        }
+        _ => Some(sample),
+    }
+}
+
+fn leave_out(run: &mut Run) {
+    let reason = "537 GB of values: over the size limit of 10 GiB";
+    for store in run.header.stores.clone() {
+        for data in ["incompressible", "compressible"] {
+            for guarantee in ["process", "power"] {
+                let sample = Sample::new(&store.name).data(data.parse().unwrap()).guarantee(guarantee);
+                let size = SizeRange { from: 100 << 10, to: 1 << 20 };
+                let cell = sample.size(size).records(CountRange::starting_at(1_000_000)).cell();
+                run.header.left_out.push(LeftOut { cell, reason: reason.into() });
+            }
+        }
+    }
+}
+
+/// A run of so many cells, in two trials each: ten stores, and as many record counts as it takes. No figure is like another.
+pub fn many(cells: usize) -> Run {
+    let stores = [
+        "sqlite",
+        "leveldb",
+        "rocksdb",
+        "berkeleydb",
+        "lmdb",
+        "unqlite",
+        "redb",
+        "fjall",
+        "flat-folder",
+        "nested-folder",
+    ];
+    let guarantees = ["process", "power"];
+    let mut samples = Vec::with_capacity(cells);
+    for number in 0..cells {
+        let (store, rest) = (stores[number % 10], number / 10);
+        let (guarantee, rest) = (guarantees[rest % 2], rest / 2);
+        let (data, rest) = (["incompressible", "compressible"][rest % 2], rest / 2);
+        let ((from, to), rest) = (SIZES[rest % SIZES.len()], rest / SIZES.len());
+        let ns = 300.0 + (number as f64 * 0.618_033_988_7).fract() * 2e5;
+        let sample = Sample::new(store).guarantee(guarantee).data(data.parse().unwrap()).ns(ns);
+        let records = CountRange::starting_at(100 * (rest as u64 + 1));
+        samples.push(sample.size(SizeRange { from, to }).records(records));
+    }
+    let mut run = run("mybox", &samples);
+    let again: Vec<TrialResult> =
+        run.trials.iter().enumerate().map(|(i, trial)| once_more(trial, i)).collect();
+    run.trials.extend(again);
+    run
+}
+
+/// A second block's trial: everything a little different, and each thing by another factor. Its histograms stay, as making
+/// them takes longest.
+fn once_more(trial: &TrialResult, number: usize) -> TrialResult {
+    let mut trial = TrialResult { block: 1, position: trial.position + 1_000_000, ..trial.clone() };
+    let Some(measured) = &mut trial.measured else { return trial };
+    let mut step = number as f64;
+    let mut change = |value: &mut u64| {
+        step += 0.618_033_988_7;
+        *value = (*value as f64 * (1.0 + step.fract() / 5.0)) as u64;
+    };
+    for operation in &mut measured.operations {
+        let latency = &mut operation.latency;
+        let percentiles =
+            [&mut latency.p50_ns, &mut latency.p90_ns, &mut latency.p99_ns, &mut latency.p999_ns];
+        percentiles.into_iter().for_each(&mut change);
+        let others =
+            [&mut latency.min_ns, &mut latency.max_ns, &mut operation.sum_ns, &mut operation.wall_ns];
+        others.into_iter().for_each(&mut change);
+    }
+    let of_trial = [
+        &mut measured.memory.peak_above_base_bytes,
+        &mut measured.cpu.user_ns,
+        &mut measured.cpu.system_ns,
+        &mut measured.disk.allocated_bytes,
+        &mut measured.load.store_ns,
+        &mut measured.settle_ns,
+    ];
+    of_trial.into_iter().for_each(change);
+    trial
+}

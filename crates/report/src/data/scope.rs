@@ -1,0 +1,116 @@
+//! What the figures are of, where their names can't say it, and what could not be known, with the reason.
+
+use std::collections::BTreeMap;
+
+use indexmap::IndexMap;
+use storebench_core::result::{Device, Measured};
+use storebench_core::units::{grouped, rough_bytes};
+
+use super::merge::Merged;
+
+/// The notes for the runs at hand, each a sentence or two.
+pub(crate) fn notes(merged: &Merged<'_>) -> Vec<String> {
+    let trials: Vec<(&str, &Measured)> = merged
+        .runs
+        .iter()
+        .flat_map(|run| run.trials.iter().map(|trial| (run.header.hardware.as_str(), trial)))
+        .filter_map(|(hardware, trial)| Some((hardware, trial.ok()?)))
+        .collect();
+    let mut notes = Vec::new();
+    let counts =
+        |measured: &Measured| measured.operations.iter().any(|operation| operation.counters.is_some());
+    if trials.iter().any(|(_, measured)| counts(measured)) {
+        notes.push(
+            "Syncs are calls that wait until data is durable, and time in syncs is the time within them over the sum of \
+             the latencies: both of the whole process, so that an engine's own threads may bring it above 100 %. Written \
+             bytes are those of write calls, not of memory maps; of removes they are not told, because what was removed is \
+             put back in between."
+                .to_owned(),
+        );
+    }
+    notes.extend(devices(&trials));
+    notes.extend(unknown(&trials));
+    notes
+}
+
+/// Which device the device's figures are of.
+fn devices(trials: &[(&str, &Measured)]) -> Vec<String> {
+    let mut devices: BTreeMap<(&str, &str), &Device> = BTreeMap::new();
+    for (hardware, measured) in trials {
+        if let Some(device) = &measured.device {
+            devices.insert((hardware, &device.name), device);
+        }
+    }
+    let note = |((hardware, name), device): (&(&str, &str), &&Device)| {
+        let scope = if device.shared { "the whole of " } else { "" };
+        let mut note = format!(
+            "Write amplification is what {scope}{name} ({hardware}) wrote over the bytes of the records handed to the store, \
+             keys included: until the last operation returned (burst), and until all was settled and synced."
+        );
+        if device.shared {
+            let others = device.idle_written_bytes_per_s.map_or_else(
+                || "how much is not known".to_owned(),
+                |rate| format!("{}/s in the idle second before the run", rough_bytes(rate)),
+            );
+            note.push_str(&format!(" Others may write to it too: {others}."));
+        }
+        note
+    };
+    devices.iter().map(note).collect()
+}
+
+/// Figures that could not be known, and why.
+fn unknown(trials: &[(&str, &Measured)]) -> Vec<String> {
+    let mut kinds: IndexMap<(&str, &str, &str), u64> = IndexMap::new();
+    for (hardware, measured) in trials {
+        for unknown in &measured.unknown {
+            *kinds.entry((hardware, &unknown.figure, &unknown.reason)).or_default() += 1;
+        }
+    }
+    let note = |((hardware, figure, reason), times): ((&str, &str, &str), u64)| {
+        let trials = if times == 1 { "1 trial".to_owned() } else { format!("{} trials", grouped(times)) };
+        format!("Unknown on {hardware}, in {trials}: {figure} ({reason}).")
+    };
+    kinds.into_iter().map(note).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use storebench_core::result::{Run, Unknown};
+
+    use super::*;
+    use crate::data::samples::{Sample, run};
+
+    fn noted(run: Run) -> Vec<String> {
+        notes(&Merged::new(&[run], &[]))
+    }
+
+    #[test]
+    fn shared_devices_are_named_with_what_others_write() {
+        let notes = noted(run("box", &[Sample::new("lmdb"), Sample::new("redb")]));
+        let devices: Vec<_> = notes.iter().filter(|note| note.contains("nvme0n1")).collect();
+        assert_eq!(devices.len(), 1, "{notes:?}");
+        assert!(
+            devices[0].contains("the whole of nvme0n1 (box)") && devices[0].contains("12.0 KiB/s"),
+            "{notes:?}"
+        );
+    }
+
+    #[test]
+    fn what_is_unknown_is_told_once_with_its_reason() {
+        let mut run =
+            run("box", &[Sample::new("lmdb"), Sample::new("redb"), Sample::new("null").failed("no")]);
+        for measured in run.trials.iter_mut().filter_map(|trial| trial.measured.as_mut()) {
+            measured.device = None;
+            measured.unknown = vec![Unknown { figure: "device".into(), reason: "tmpfs has none".into() }];
+        }
+        let notes = noted(run);
+        assert!(notes.contains(&"Unknown on box, in 2 trials: device (tmpfs has none).".into()), "{notes:?}");
+        assert!(!notes.iter().any(|note| note.contains("Write amplification")), "{notes:?}");
+    }
+
+    #[test]
+    fn where_nothing_was_measured_nothing_is_noted() {
+        assert_eq!(noted(run("box", &[Sample::new("lmdb").failed("no")])), Vec::<String>::new());
+    }
+}

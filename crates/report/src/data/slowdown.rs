@@ -1,0 +1,273 @@
+//! What a background load costs each store: disturbed beside undisturbed, and how many times longer operations take.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use indexmap::IndexSet;
+use serde::Serialize;
+use storebench_core::cell::{Axis, Background};
+
+use super::matrix::{Position, Sorted, operations, series};
+use super::merge::{BlockKey, Group, GroupKey, Merged};
+use crate::column::MEAN_LATENCY;
+use crate::stats::{Ratio, Series, compare, geometric_mean};
+
+/// How stores fare beside one background load, against the same cells without it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Slowdowns {
+    /// The hardware's name.
+    pub hardware: String,
+    /// What distinguishes the disturbed group from the others, its background included.
+    pub title: String,
+    /// The load.
+    pub background: String,
+    /// By store, in the order in which they appear, then by operation.
+    pub slowdowns: Vec<Slowdown>,
+}
+
+/// How one store fares at one operation, over all cells that were measured both ways.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Slowdown {
+    /// The store's name.
+    pub store: String,
+    /// The operation's name.
+    pub operation: String,
+    /// What was found.
+    #[serde(flatten)]
+    pub found: Found,
+}
+
+/// Latencies with and without a load.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Found {
+    /// Cells measured both ways.
+    pub cells: usize,
+    /// Geometric mean over the cells of the mean latency without the load, in nanoseconds.
+    pub undisturbed_ns: f64,
+    /// The same with it.
+    pub disturbed_ns: f64,
+    /// How many times longer with it than without, paired by block.
+    pub ratio: Ratio,
+}
+
+/// The slow-downs by every load that the runs have beside undisturbed trials.
+pub fn slowdowns(merged: &Merged<'_>) -> Vec<Slowdowns> {
+    let disturbed = merged.groups.iter().filter(|group| load(&group.key) != NONE);
+    disturbed.filter_map(|group| of_group(merged, group)).collect()
+}
+
+const NONE: &str = "none";
+
+fn load(key: &GroupKey) -> &str {
+    let facet = key.facets.iter().find(|(axis, _)| *axis == Axis::BACKGROUND);
+    facet.map_or(NONE, |(_, value)| value)
+}
+
+/// The key of the group that is the same but for the load.
+fn undisturbed(key: &GroupKey) -> GroupKey {
+    let mut key = key.clone();
+    for (axis, value) in &mut key.facets {
+        if *axis == Axis::BACKGROUND {
+            *value = Background::None.to_string();
+        }
+    }
+    key
+}
+
+fn of_group(merged: &Merged<'_>, group: &Group<'_>) -> Option<Slowdowns> {
+    let without = undisturbed(&group.key);
+    let without = merged.groups.iter().find(|other| other.key == without)?;
+    let (with, without) = (Sorted::new(merged, group), Sorted::new(merged, without));
+    let stores: IndexSet<&str> = with.entries.values().flat_map(|stores| stores.keys().copied()).collect();
+    let operations = operations(group);
+    let mut slowdowns = Vec::new();
+    for store in stores {
+        for operation in &operations {
+            if let Some(found) = find(cells(&with, &without, store, operation)) {
+                let (store, operation) = (store.to_owned(), operation.clone());
+                slowdowns.push(Slowdown { store, operation, found });
+            }
+        }
+    }
+    (!slowdowns.is_empty()).then(|| Slowdowns {
+        hardware: group.key.hardware.clone(),
+        title: merged.label(&group.key),
+        background: load(&group.key).to_owned(),
+        slowdowns,
+    })
+}
+
+/// A cell's latencies with and without the load, by the blocks in which it was measured both ways.
+type Pairs = BTreeMap<BlockKey, (f64, f64)>;
+
+fn cells(with: &Sorted<'_, '_>, without: &Sorted<'_, '_>, store: &str, operation: &str) -> Vec<Pairs> {
+    let latencies = |sorted: &Sorted<'_, '_>, position: &Position| -> Series<BlockKey> {
+        let entries = sorted.entries.get(position).and_then(|stores| stores.get(store));
+        entries.map_or_else(Series::new, |entries| series(entries, operation, &MEAN_LATENCY))
+    };
+    let pairs = |position: &Position| -> Pairs {
+        let without = latencies(without, position);
+        let with = latencies(with, position).into_iter();
+        with.filter_map(|(block, with)| without.get(&block).map(|without| (block, (with, *without))))
+            .filter(|(_, (with, without))| *with > 0.0 && *without > 0.0)
+            .collect()
+    };
+    with.entries.keys().map(pairs).filter(|pairs| !pairs.is_empty()).collect()
+}
+
+/// The mean over cells within each block, then the comparison of the blocks: cells of one block share its weather, so that
+/// blocks and not cells are what an interval may count. Blocks can be compared only where they hold the same cells; a cell
+/// that lacks a block which others have is left aside.
+fn find(cells: Vec<Pairs>) -> Option<Found> {
+    let blocks: BTreeSet<BlockKey> = cells.iter().flat_map(|pairs| pairs.keys().copied()).collect();
+    let (whole, ragged): (Vec<Pairs>, Vec<Pairs>) =
+        cells.into_iter().partition(|pairs| pairs.len() == blocks.len());
+    if whole.is_empty() {
+        return without_interval(&ragged);
+    }
+    let mean = |block: &BlockKey, side: fn(&(f64, f64)) -> f64| {
+        let values: Vec<f64> = whole.iter().filter_map(|pairs| pairs.get(block).map(side)).collect();
+        geometric_mean(&values).map(|mean| (*block, mean.value))
+    };
+    let with: Series<BlockKey> = blocks.iter().filter_map(|block| mean(block, |pair| pair.0)).collect();
+    let without: Series<BlockKey> = blocks.iter().filter_map(|block| mean(block, |pair| pair.1)).collect();
+    let over_blocks = |series: &Series<BlockKey>| {
+        geometric_mean(&series.values().copied().collect::<Vec<_>>()).map(|mean| mean.value)
+    };
+    Some(Found {
+        cells: whole.len(),
+        undisturbed_ns: over_blocks(&without)?,
+        disturbed_ns: over_blocks(&with)?,
+        ratio: compare(&with, &without)?,
+    })
+}
+
+/// Where no cell has every block: the means over all pairs, each cell weighing the same, and no interval.
+fn without_interval(cells: &[Pairs]) -> Option<Found> {
+    let mean = |side: fn(&(f64, f64)) -> f64| {
+        let of_cell = |pairs: &Pairs| {
+            geometric_mean(&pairs.values().map(side).collect::<Vec<_>>()).map(|mean| mean.value)
+        };
+        let means: Vec<f64> = cells.iter().filter_map(of_cell).collect();
+        geometric_mean(&means).map(|mean| mean.value)
+    };
+    let (disturbed_ns, undisturbed_ns) = (mean(|pair| pair.0)?, mean(|pair| pair.1)?);
+    let ratio = crate::stats::Estimate { value: disturbed_ns / undisturbed_ns, interval: None };
+    Some(Found { cells: cells.len(), undisturbed_ns, disturbed_ns, ratio: Ratio { blocks: 0, ratio } })
+}
+
+#[cfg(test)]
+mod tests {
+    use storebench_core::result::Run;
+    use storebench_core::units::CountRange;
+    use unicode_width::UnicodeWidthStr;
+
+    use super::*;
+    use crate::data::samples::{Sample, blocks};
+    use crate::terminal::Style;
+    use crate::terminal::slowdown::text;
+
+    fn only(runs: &[Run]) -> Slowdowns {
+        let mut all = slowdowns(&Merged::new(runs, &["null"]));
+        assert_eq!(all.len(), 1);
+        all.remove(0)
+    }
+
+    fn of(all: &Slowdowns, store: &str, operation: &str) -> Found {
+        let mut all = all.slowdowns.iter();
+        all.find(|one| one.store == store && one.operation == operation).unwrap().found
+    }
+
+    /// A store without and with a load, which makes it `times` slower.
+    fn both(store: &str, records: u64, ns: f64, times: f64) -> [Sample; 2] {
+        let sample = Sample::new(store).records(CountRange::starting_at(records));
+        [sample.clone().ns(ns), sample.background(Background::Cpu(2)).ns(ns * times)]
+    }
+
+    #[test]
+    fn the_ratio_is_over_cells_and_paired_by_block() {
+        // Blocks differ tenfold and cells a hundredfold; the load makes one cell 2 and the other 8 times slower: 4 in the mean.
+        let all: Vec<Vec<Sample>> = [1.0, 10.0, 3.0]
+            .map(|weather| {
+                [both("lmdb", 100, 1e3 * weather, 2.0), both("lmdb", 1_000, 1e5 * weather, 8.0)].concat()
+            })
+            .into();
+        let found = only(&[blocks("box", &all)]);
+        assert_eq!((found.background.as_str(), found.title.as_str()), ("cpu:2", "process, background cpu:2"));
+        let insert = of(&found, "lmdb", "insert");
+        assert_eq!((insert.cells, insert.ratio.blocks), (2, 3));
+        assert!((insert.ratio.ratio.value - 4.0).abs() < 1e-3, "{insert:?}");
+        let interval = insert.ratio.ratio.interval.unwrap();
+        assert!(interval.contains(4.0) && interval.high - interval.low < 0.01, "{interval:?}");
+        assert!((insert.disturbed_ns / insert.undisturbed_ns - 4.0).abs() < 1e-3);
+    }
+
+    #[test]
+    fn only_cells_measured_both_ways_count() {
+        let [without, with] = both("lmdb", 100, 1e3, 2.0);
+        let [other, _] = both("lmdb", 1_000, 9e9, 1.0);
+        let [_, failed] = both("lmdb", 10_000, 9e9, 1.0);
+        let [redb, _] = both("redb", 100, 1e3, 1.0);
+        let block = vec![without, with, other, failed.failed("the load ended"), redb];
+        let found = only(&[blocks("box", &[block])]);
+        assert!(found.slowdowns.iter().all(|slowdown| slowdown.store == "lmdb"), "{found:?}");
+        let get = of(&found, "lmdb", "get");
+        assert_eq!((get.cells, get.ratio.ratio.interval), (1, None));
+        assert!((get.ratio.ratio.value - 2.0).abs() < 1e-3);
+    }
+
+    #[test]
+    fn a_cell_that_lacks_a_block_does_not_shift_the_others() {
+        let whole = |times| both("lmdb", 100, 1e3, times);
+        let [_, failed] = both("lmdb", 1_000, 1e5, 1.0);
+        let mut second: Vec<Sample> = [whole(2.0), both("lmdb", 1_000, 1e5, 50.0)].concat();
+        second[3] = failed.failed("broken");
+        let all = [[whole(2.0), both("lmdb", 1_000, 1e5, 50.0)].concat(), second];
+        let get = of(&only(&[blocks("box", &all)]), "lmdb", "get");
+        assert_eq!((get.cells, get.ratio.blocks), (1, 2));
+        assert!((get.ratio.ratio.value - 2.0).abs() < 1e-3, "{get:?}");
+        // Where no cell has every block, there is a mean all the same, but no interval.
+        let first = [whole(2.0).to_vec(), both("lmdb", 1_000, 1e5, 50.0)[..1].to_vec()].concat();
+        let second = [whole(2.0)[..1].to_vec(), both("lmdb", 1_000, 1e5, 8.0).to_vec()].concat();
+        let get = of(&only(&[blocks("box", &[first, second])]), "lmdb", "get");
+        assert_eq!((get.cells, get.ratio.ratio.interval), (2, None));
+        assert!((get.ratio.ratio.value - 4.0).abs() < 1e-3, "{get:?}");
+    }
+
+    #[test]
+    fn without_an_undisturbed_twin_there_is_nothing_to_say() {
+        let [without, with] = both("lmdb", 100, 1e3, 2.0);
+        let alone = [blocks("box", &[vec![with.clone()]])];
+        let elsewhere = [blocks("box", &[vec![with, without.place("ssd")]])];
+        for runs in [alone, elsewhere] {
+            let merged = Merged::new(&runs, &[]);
+            assert!(slowdowns(&merged).is_empty());
+            assert_eq!(text(&merged, Style { width: 80, colour: false }), "");
+        }
+    }
+
+    #[test]
+    fn snapshots() {
+        let stores =
+            [("sqlite", 9_000.0, 1.31), ("nested-folder", 40_000.0, 2.4), ("rocksdb", 3_000.0, 12.75)];
+        let all: Vec<Vec<Sample>> = (0..3)
+            .map(|block| {
+                let wobble = |index: usize| 1.0 + ((block * 31 + index * 17) % 7) as f64 / 50.0;
+                let of_store = |(index, (store, ns, times)): (usize, (&str, f64, f64))| {
+                    let small = both(store, 100, ns, times * wobble(index));
+                    let large = both(store, 100_000, ns * 5.0, times * wobble(index + 1));
+                    let video =
+                        Sample::new(store).background(Background::Video).ns(ns * 1.05 * wobble(index));
+                    [&small[..], &large, &[video]].concat()
+                };
+                stores.into_iter().enumerate().flat_map(of_store).collect()
+            })
+            .collect();
+        let runs = [blocks("mybox", &all)];
+        let merged = Merged::new(&runs, &["null"]);
+        for width in [80, 100, 160] {
+            let text = text(&merged, Style { width, colour: false });
+            assert!(text.lines().all(|line| line.width() <= width), "{text}");
+            insta::assert_snapshot!(format!("slowdown_{width}"), text);
+        }
+    }
+}

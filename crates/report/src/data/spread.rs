@@ -1,0 +1,153 @@
+//! How far a figure reaches, in words for people: `[1.20, 3.40]` is an interval, `(1.20..3.40)` the range of too few
+//! observations for one.
+
+use crate::stats::Interval;
+
+/// An interval whose ends lie further apart than this many times tells nothing, and its ends would only be long.
+const WIDEST: f64 = 1e6;
+
+/// How far a figure reaches; `None` where that is not known, or where two are alike.
+pub fn text(interval: Option<Interval>, show: impl Fn(f64) -> String) -> Option<String> {
+    let interval = interval?;
+    let Interval { low, high, .. } = interval;
+    Some(match () {
+        () if interval.is_range() && low == high => return None,
+        () if interval.is_range() => format!("({}..{})", show(low), show(high)),
+        () if tells_nothing(&interval) => "[too wide to tell]".to_owned(),
+        () => format!("[{}, {}]", show(low), show(high)),
+    })
+}
+
+/// Whether an interval is so wide that its ends are not worth showing.
+pub fn tells_nothing(interval: &Interval) -> bool {
+    !interval.is_range() && interval.low >= 0.0 && interval.high > WIDEST * interval.low
+}
+
+/// How ranges are told apart from intervals, for a legend.
+pub const LEGEND: &str = "(a..b) is the range of two: that is too few for an interval.";
+
+#[cfg(test)]
+mod tests {
+    use storebench_core::cell::{Background, Data};
+    use storebench_core::result::Run;
+    use storebench_core::store::Guarantee;
+    use storebench_core::units::{SizeRange, rough_ns, three_digits};
+
+    use super::*;
+    use crate::advice::Advice;
+    use crate::advice::question::{Goal, Question};
+    use crate::column::Column;
+    use crate::compare::{self, Comparison, Side};
+    use crate::data::merge::Merged;
+    use crate::data::samples::{Sample, blocks};
+    use crate::files::json;
+    use crate::stats::{Summary, geometric_mean};
+    use crate::terminal;
+    use crate::terminal::grid::Style;
+
+    #[test]
+    fn two_are_a_range_and_three_an_interval() {
+        let of = |values: &[f64]| text(geometric_mean(values).unwrap().interval, rough_ns);
+        assert_eq!(of(&[1_000.0, 25_000.0]).unwrap(), "(1.00 µs..25.0 µs)");
+        assert_eq!(of(&[1_000.0, 1_000.0, 1_100.0]).unwrap(), "[900 ns, 1.18 µs]");
+        assert_eq!(
+            (of(&[5.0]), of(&[5.0, 5.0]), of(&[5.0, 5.0, 5.0])),
+            (None, None, Some("[5.00 ns, 5.00 ns]".into()))
+        );
+    }
+
+    #[test]
+    fn what_is_absurdly_wide_is_not_written_out() {
+        let wild = Summary::of(&[1.0, 1e9, 1e9]).unwrap().mean.interval;
+        assert_eq!(text(wild, three_digits).unwrap(), "[too wide to tell]");
+        // Two that are as unlike are what they are.
+        let two = Summary::of(&[1.0, 1e9]).unwrap().mean.interval;
+        assert_eq!(text(two, rough_ns).unwrap(), "(1.00 ns..1.00 s)");
+    }
+
+    /// Two blocks of everything whose figures differ ten thousand times, under two guarantees and beside a load.
+    fn unlike() -> Run {
+        let block = |times: f64| -> Vec<Sample> {
+            let of = |store: &str, ns: f64| {
+                let sample = Sample::new(store).ns(ns * times);
+                let power = sample.clone().guarantee("power");
+                [sample.clone(), power, sample.background(Background::Cpu(1))]
+            };
+            [of("lmdb", 1e3), of("redb", 7e3), of("sqlite", 2e3)].concat()
+        };
+        // What is worse for one store is better for the next, so that ratios are unlike, too.
+        let mut run = blocks("box", &[block(1.0), block(1e4)]);
+        for trial in run.trials.iter_mut().filter(|trial| trial.cell.store() == "redb") {
+            trial.block = 1 - trial.block;
+        }
+        run
+    }
+
+    /// Numbers of more than so many digits, with what comes before them.
+    fn long_numbers(text: &str, digits: usize) -> Vec<String> {
+        let number = |c: char| c.is_ascii_digit() || c == ',';
+        let words = text.split(|c: char| !number(c));
+        let long = words.filter(|word| word.chars().filter(char::is_ascii_digit).count() > digits);
+        long.map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn no_text_prints_an_absurd_uncertainty() {
+        let runs = [unlike()];
+        let merged = Merged::new(&runs, &["null"]);
+        let style = Style { width: 160, colour: false };
+        let names = ["run".to_owned()];
+        let sides = [Side { names: &names, runs: &runs }; 2];
+        let figures: Vec<&Column> = compare::comparable().collect();
+        let comparison = Comparison::new(sides[0], sides[1], &figures, &[]);
+        let question = Question {
+            records: 100,
+            size: SizeRange { from: 1, to: 1024 },
+            data: Data::Incompressible,
+            guarantee: Guarantee::Process,
+            threads: 1,
+            mix: "get=80,update=20".parse().unwrap(),
+            goal: Goal::Speed,
+            max_memory_bytes: None,
+            stores: None,
+        };
+        let advice = Advice::from_runs(&question, &merged, None, &[]).unwrap();
+        let texts = [
+            terminal::overview(&merged, style),
+            terminal::full(&merged, style),
+            compare::terminal::text(&comparison, usize::MAX, style),
+            compare::markdown::text(&comparison),
+            advice.text(None, style),
+            advice.html(None),
+        ];
+        for text in &texts {
+            assert_eq!(long_numbers(text, 8), Vec::<String>::new(), "{text}");
+        }
+        // Of the load's cost: both blocks are as much slower, one after the other.
+        assert!(texts[0].contains("×1.00"), "{}", texts[0]);
+        assert!(
+            texts[2].contains("(×0.000100..×10,000)") && texts[2].contains("too few for an interval"),
+            "{}",
+            texts[2]
+        );
+        assert!(texts[1].contains(" (1.00 µs..10.0 ms)") && texts[1].contains(LEGEND), "{}", texts[1]);
+        let half = |rest: &str| rest.starts_with(|c: char| c.is_ascii_digit() || c == '<' || c == '>');
+        assert!(!texts[1].split('±').skip(1).any(half), "{}", texts[1]);
+    }
+
+    #[test]
+    fn data_for_programs_hold_the_range_of_two() {
+        let runs = [unlike()];
+        let mut bytes = Vec::new();
+        json::write(&Merged::new(&runs, &[]), &mut bytes).unwrap();
+        let document: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
+        let insert = &document["matrices"][0]["rows"][0];
+        assert_eq!(insert["name"], "insert");
+        for contender in insert["contests"][0]["contenders"].as_array().unwrap() {
+            let mean = &contender["figure"]["mean"];
+            let [low, high] = ["low", "high"].map(|end| mean["interval"][end].as_f64().unwrap());
+            assert!((high / low / 1e4 - 1.0).abs() < 1e-6, "{mean}");
+            assert_eq!(mean["interval"]["confidence"], 0.5);
+        }
+    }
+}

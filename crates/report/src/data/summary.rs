@@ -1,0 +1,250 @@
+//! What stands above every report: how many trials there are, what is odd about them, and what is missing and why.
+
+use indexmap::IndexMap;
+use storebench_core::result::{Environment, Failure, Outcome, PlaceInfo, Run};
+use storebench_core::units::grouped;
+
+use super::matrix::{Matrix, Why};
+use super::merge::Merged;
+use super::noise::{self, Drift, Outlier};
+use super::planned::{self, Unfinished};
+
+/// Kinds of failure, and so on, that are listed before the rest is only counted.
+pub(crate) const LISTED: usize = 10;
+
+/// A time of day without the fraction of its second: `2025-01-02T03:04:05Z`.
+pub(crate) fn to_the_second(time: &str) -> String {
+    match (time.split_once('.'), time.ends_with('Z')) {
+        (Some((second, _)), true) => format!("{second}Z"),
+        _ => time.to_owned(),
+    }
+}
+
+/// Whether a place's disk rotates, in words. A virtual machine's disk is whatever its host says, and most say that it
+/// rotates.
+pub(crate) fn rotation(place: &PlaceInfo, environment: &Environment) -> Option<&'static str> {
+    let virtual_machine = |text: &String| text.contains("virtual machine") || text.contains("wsl");
+    let virtual_machine = environment.virtualisation.as_ref().is_some_and(virtual_machine);
+    place.rotates.map(|rotates| match (virtual_machine, rotates) {
+        (true, _) => "of what kind, only the host knows",
+        (false, true) => "rotating, says the kernel",
+        (false, false) => "solid state",
+    })
+}
+
+/// Figures that can't be as they seem, cell by cell: once each, with the first trial's reason.
+pub(crate) fn doubt_lines(merged: &Merged<'_>) -> Vec<String> {
+    let mut doubted: IndexMap<(String, &str), &str> = IndexMap::new();
+    for trial in merged.runs.iter().flat_map(|run| &run.trials) {
+        let doubts = trial.ok().into_iter().flat_map(|measured| &measured.doubts);
+        for doubt in doubts.filter(|_| !merged.is_harness(trial.cell.store())) {
+            doubted.entry((trial.cell.id(), doubt.figure.as_str())).or_insert(&doubt.reason);
+        }
+    }
+    let line = |((cell, figure), reason): (&(String, &str), &&str)| {
+        format!("Doubted, and not ranked: {figure} of {cell}: {reason}.")
+    };
+    let mut lines: Vec<String> = doubted.iter().take(LISTED).map(line).collect();
+    if doubted.len() > LISTED {
+        lines.push(format!("And {} more figures that are doubted.", doubted.len() - LISTED));
+    }
+    lines
+}
+
+/// Outliers and drift, run by run.
+pub(crate) fn noise_lines(merged: &Merged<'_>) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (index, run) in merged.runs.iter().enumerate() {
+        let of = if merged.runs.len() > 1 { format!(" of run {index}") } else { String::new() };
+        if let Some(Drift { times }) = noise::drift(run) {
+            let how = if times.value > 1.0 { "slower" } else { "faster" };
+            let percent = (times.value - 1.0).abs() * 100.0;
+            lines.push(format!(
+                "Drift{of}: the second half of the blocks was {percent:.0} % {how} than the first."
+            ));
+        }
+        let outliers = noise::outliers(run);
+        lines.extend(outliers.iter().take(LISTED).map(|outlier| {
+            let Outlier { cell, block, operation, times } = outlier;
+            format!("Outlier{of}: {cell}, block {block}: {operation} took {times:.2} times its median.")
+        }));
+        if outliers.len() > LISTED {
+            lines.push(format!("And {} more outliers{of}.", outliers.len() - LISTED));
+        }
+    }
+    if !lines.is_empty() {
+        lines.push("Nothing was dropped for that; intervals hold it.".into());
+    }
+    lines
+}
+
+pub(crate) fn counts(merged: &Merged<'_>) -> String {
+    let (mut ok, mut failed, mut unsupported) = (0, 0, 0);
+    for trial in merged.runs.iter().flat_map(|run| &run.trials) {
+        match trial.outcome {
+            Outcome::Ok => ok += 1,
+            Outcome::Failed { .. } => failed += 1,
+            Outcome::Unsupported { .. } => unsupported += 1,
+        }
+    }
+    let left_out: usize = merged.runs.iter().map(|run| run.header.left_out.len()).sum();
+    if ok + failed + unsupported == 0 {
+        return format!("There are no trials yet; {} left out.", combinations(left_out));
+    }
+    format!(
+        "Trials: {} succeeded, {} failed, {} unsupported; {} left out.",
+        grouped(ok),
+        grouped(failed),
+        grouped(unsupported),
+        combinations(left_out)
+    )
+}
+
+/// Which runs have fewer trials than they were to have, and how to go on with them.
+pub(crate) fn unfinished(merged: &Merged<'_>) -> Vec<String> {
+    let several = merged.runs.len() > 1;
+    let line = |(index, run): (usize, &Run)| {
+        let Unfinished { done, planned, at_least } = planned::unfinished(run)?;
+        let of = if several { format!("Run {index}: ") } else { String::new() };
+        let least = if at_least { "at least " } else { "" };
+        Some(format!(
+            "{of}{} of {least}{} trials: the run is not complete. Go on with storebench run --resume RUN.",
+            grouped(done),
+            grouped(planned)
+        ))
+    };
+    merged.runs.iter().enumerate().filter_map(line).collect()
+}
+
+fn combinations(number: usize) -> String {
+    format!("{} combination{}", grouped(number as u64), if number == 1 { "" } else { "s" })
+}
+
+/// Things that happened in the same way: how often, and an example.
+pub(crate) struct Alike {
+    pub(crate) times: usize,
+    pub(crate) example: String,
+}
+
+/// What happened, each with its reason.
+pub(crate) type Lists = IndexMap<String, Alike>;
+
+fn count_in(list: &mut Lists, what: String, example: impl FnOnce() -> String) {
+    match list.get_mut(&what) {
+        Some(alike) => alike.times += 1,
+        None => {
+            list.insert(what, Alike { times: 1, example: example() });
+        }
+    }
+}
+
+/// What has no figures.
+pub(crate) struct Missing {
+    pub(crate) failed: Lists,
+    pub(crate) unsupported: Lists,
+    pub(crate) left_out: Lists,
+    pub(crate) not_run: Lists,
+}
+
+/// What failed, what is unsupported, what was left out and what did not run, each with its reason.
+pub(crate) fn missing<'m>(merged: &Merged<'_>, matrices: impl IntoIterator<Item = &'m Matrix>) -> Missing {
+    let (mut failed, mut unsupported, mut left_out) = (Lists::new(), Lists::new(), Lists::new());
+    for (index, run) in merged.runs.iter().enumerate() {
+        let of_run = if merged.runs.len() > 1 { format!(" of run {index}") } else { String::new() };
+        for trial in &run.trials {
+            let (id, store) = (trial.cell.id(), trial.cell.store());
+            match &trial.outcome {
+                Outcome::Ok => {}
+                Outcome::Failed { reason, message, log } => {
+                    let what = format!("{store}, {}: {}", kind(*reason), one_line(message));
+                    count_in(&mut failed, what, || format!("{id}, block {}, {log}{of_run}", trial.block));
+                }
+                Outcome::Unsupported { message } => {
+                    count_in(&mut unsupported, format!("{store}: {}", one_line(message)), || id);
+                }
+            }
+        }
+        for omitted in &run.header.left_out {
+            count_in(&mut left_out, one_line(&omitted.reason), || omitted.cell.id());
+        }
+    }
+    Missing { failed, unsupported, left_out, not_run: not_measured(merged, matrices) }
+}
+
+fn kind(failure: Failure) -> &'static str {
+    match failure {
+        Failure::Store => "error",
+        Failure::WrongData => "wrong data",
+        Failure::Unsynced => "not synced",
+        Failure::DiskFull => "disk full",
+        Failure::OutOfMemory => "out of memory",
+        Failure::Crashed => "crashed",
+        Failure::TimedOut => "timed out",
+        Failure::Harness => "harness failed",
+    }
+}
+
+/// Messages of engines may hold line ends, which would break the list.
+fn one_line(message: &str) -> String {
+    message.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Stores that never ran, and places in matrices where a store that ran elsewhere did not.
+fn not_measured<'m>(merged: &Merged<'_>, matrices: impl IntoIterator<Item = &'m Matrix>) -> Lists {
+    let mut lists = Lists::new();
+    for run in merged.runs {
+        for store in &run.header.stores {
+            let known = run.trials.iter().any(|trial| trial.cell.store() == store.name)
+                || run.header.left_out.iter().any(|l| l.cell.store() == store.name);
+            if !known {
+                count_in(&mut lists, format!("{}: no trial ran", store.name), String::new);
+            }
+        }
+    }
+    for matrix in matrices {
+        // A trial that succeeds has a figure for memory, so these rows tell which trials there are.
+        let rows = matrix.rows.iter().filter(|row| row.figure.name == "memory");
+        for (row, contest) in rows.flat_map(|row| row.contests.iter().enumerate().map(move |c| (row, c))) {
+            let (column, contest) = contest;
+            for absent in contest.absent.iter().filter(|absent| absent.why == Why::NotMeasured) {
+                let place = &matrix.columns[column];
+                let what = format!("{}: {}, {}", absent.store, matrix.hardware, matrix.title);
+                count_in(&mut lists, what, || {
+                    format!(
+                        "{}, {} records, {}",
+                        row.record_size,
+                        grouped(place.records.from),
+                        place.data.name()
+                    )
+                });
+            }
+        }
+    }
+    lists
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::samples::{Sample, run};
+
+    #[test]
+    fn a_time_of_day_needs_no_nanoseconds() {
+        assert_eq!(to_the_second("2026-11-21T23:03:15.807887989Z"), "2026-11-21T23:03:15Z");
+        assert_eq!(to_the_second("2025-01-02T03:04:05Z"), "2025-01-02T03:04:05Z");
+    }
+
+    #[test]
+    fn a_virtual_disk_is_not_said_to_rotate() {
+        let Run { mut header, .. } = run("box", &[Sample::new("lmdb")]);
+        let mut told = |virtualisation: &str, rotates| {
+            header.environment.virtualisation = Some(virtualisation.into());
+            header.places[0].rotates = rotates;
+            rotation(&header.places[0], &header.environment)
+        };
+        assert_eq!(told("none", Some(true)), Some("rotating, says the kernel"));
+        assert_eq!(told("docker", Some(false)), Some("solid state"));
+        assert_eq!(told("virtual machine (QEMU)", Some(true)), Some("of what kind, only the host knows"));
+        assert_eq!(told("virtual machine (QEMU)", None), None);
+    }
+}

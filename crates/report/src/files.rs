@@ -1,0 +1,8 @@
+//! Results as files for other programs: tables, documents, databases, histograms.
+
+pub mod continuous;
+pub mod csv;
+pub mod csv_long;
+pub mod hgrm;
+pub mod json;
+pub mod sql;

@@ -1,0 +1,242 @@
+//! CSV as paper 000's programs write and read it: its header, its names, its units, whole numbers only.
+//!
+//! The format knows the operations insert, update, get and remove, memory (KiB) and space (percent); anything else that was
+//! measured is in the long form alone ([`super::csv_long`]). The harness's own stores are left out, as every store in the
+//! file competes, and so are builds that are not ranked. Sizes are half-open: `1B to 1KiB` is from 1 to 1,023 bytes.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use indexmap::IndexSet;
+use storebench_core::cell::Data;
+use storebench_core::result::Measured;
+use storebench_core::units::{SizeRange, exact_bytes};
+
+use crate::data::matrix::OPERATIONS;
+use crate::data::merge::{Group, Merged};
+use crate::data::names::paper_name;
+
+const HEADER: [&str; 11] =
+    ["hardware", "store", "op", "size", "records", "data type", "measurements", "sum", "min", "max", "avg"];
+
+/// Figures of several trials, pooled.
+#[derive(Debug, Clone, Copy)]
+struct Pool {
+    measurements: u64,
+    sum: u64,
+    min: u64,
+    max: u64,
+}
+
+impl Pool {
+    fn one(value: u64) -> Pool {
+        Pool { measurements: 1, sum: value, min: value, max: value }
+    }
+
+    fn add(self, other: Pool) -> Pool {
+        Pool {
+            measurements: self.measurements + other.measurements,
+            sum: self.sum + other.sum,
+            min: self.min.min(other.min),
+            max: self.max.max(other.max),
+        }
+    }
+
+    fn average(self) -> u64 {
+        (self.sum as f64 / self.measurements as f64).round() as u64
+    }
+}
+
+/// What makes a row: data, size, the lower bound of the record count, the store's position in the list, the operation's.
+type RowKey = (Data, SizeRange, u64, usize, usize);
+
+/// Writes one row per store, operation, size, count and kind of data; several trials are pooled. Where there are several
+/// guarantees or places, the hardware's name says which, as they must not be mixed.
+///
+/// # Errors
+/// What the writer gives.
+pub fn write(merged: &Merged<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let mut writer = csv::Writer::from_writer(out);
+    writer.write_record(HEADER)?;
+    for group in &merged.groups {
+        write_group(merged, group, &mut writer)?;
+    }
+    writer.flush()
+}
+
+fn write_group<W: Write>(
+    merged: &Merged<'_>,
+    group: &Group<'_>,
+    writer: &mut csv::Writer<W>,
+) -> io::Result<()> {
+    let hardware = merged.hardware_label(&group.key);
+    let mut stores: IndexSet<&str> = IndexSet::new();
+    let mut rows: BTreeMap<RowKey, (&str, Pool)> = BTreeMap::new();
+    for entry in &group.trials {
+        let cell = &entry.trial.cell;
+        let competes = !merged.is_harness(cell.store()) && entry.not_ranked().is_none();
+        let Some(measured) = entry.trial.ok().filter(|_| competes) else { continue };
+        let store = stores.insert_full(cell.store()).0;
+        for (order, (name, pool)) in pools(measured).into_iter().enumerate() {
+            let Some(pool) = pool else { continue };
+            let key = (cell.data(), cell.record_size(), cell.records().from, store, order);
+            rows.entry(key).and_modify(|row| row.1 = row.1.add(pool)).or_insert((name, pool));
+        }
+    }
+    for ((data, size, records, store, _), (operation, pool)) in rows {
+        let store = stores.get_index(store).map_or("", |store| paper_name(store));
+        let size = format!("{} to {}", exact_bytes(size.from), exact_bytes(size.to));
+        let texts = [&hardware, store, operation, &size, &records.to_string(), data.name()];
+        let numbers =
+            [pool.measurements, pool.sum, pool.min, pool.max, pool.average()].map(|n| n.to_string());
+        writer.write_record(texts.into_iter().chain(numbers.iter().map(String::as_str)))?;
+    }
+    Ok(())
+}
+
+/// A trial's figures in the order of the rows.
+fn pools(measured: &Measured) -> [(&'static str, Option<Pool>); 6] {
+    let operation = |name: &'static str| {
+        let operation = measured.operation(name).filter(|operation| operation.count > 0);
+        let pool = operation.map(|o| Pool {
+            measurements: o.count,
+            sum: o.sum_ns,
+            min: o.latency.min_ns,
+            max: o.latency.max_ns,
+        });
+        (name, pool)
+    };
+    let [insert, update, get, remove] = OPERATIONS.map(operation);
+    let kib = (measured.memory.peak_above_base_bytes as f64 / 1024.0).round() as u64;
+    let percent = measured.space_efficiency().map(|share| Pool::one((share * 100.0).round() as u64));
+    [insert, update, get, remove, ("memory", Some(Pool::one(kib))), ("space", percent)]
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use storebench_core::result::Run;
+    use storebench_core::store::Guarantee;
+    use storebench_core::units::CountRange;
+
+    use super::*;
+    use crate::data::samples::{self, Sample, run};
+
+    fn text(runs: &[Run]) -> String {
+        let mut out = Vec::new();
+        write(&Merged::new(runs, &["null"]), &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn rows_have_the_papers_names_units_and_order() {
+        let expected = "\
+hardware,store,op,size,records,data type,measurements,sum,min,max,avg
+box,SQLite3,insert,1B to 1KiB,100,incompressible,1000,2000000,1000,40000,2000
+box,SQLite3,update,1B to 1KiB,100,incompressible,1000,2500000,1250,50000,2500
+box,SQLite3,get,1B to 1KiB,100,incompressible,1000,1000000,500,20000,1000
+box,SQLite3,remove,1B to 1KiB,100,incompressible,1000,1600000,800,32000,1600
+box,SQLite3,memory,1B to 1KiB,100,incompressible,1,2000,2000,2000,2000
+box,SQLite3,space,1B to 1KiB,100,incompressible,1,84,84,84,84
+";
+        assert_eq!(text(&[run("box", &[Sample::new("sqlite").ns(2000.0), Sample::new("null")])]), expected);
+    }
+
+    #[test]
+    fn trials_are_pooled() {
+        let runs = [1000.0, 2000.0, 2001.0].map(|ns| run("box", &[Sample::new("lmdb").ns(ns)]));
+        let text = text(&runs);
+        assert!(
+            text.contains("\nbox,lmdb,insert,1B to 1KiB,100,incompressible,3000,5001000,500,40020,1667\n")
+        );
+        assert!(text.contains("\nbox,lmdb,memory,1B to 1KiB,100,incompressible,3,5001,1000,2001,1667\n"));
+    }
+
+    #[test]
+    fn a_single_size_is_exact() {
+        let size = SizeRange { from: 4096, to: 4097 };
+        assert!(text(&[run("box", &[Sample::new("lmdb").size(size)])]).contains(",4KiB to 4097B,"));
+    }
+
+    #[test]
+    fn guarantees_and_places_are_in_the_hardwares_name_where_they_differ() {
+        let names = |samples: &[Sample]| {
+            let text = text(&[run("box", samples)]);
+            let names: IndexSet<String> =
+                text.lines().skip(1).map(|line| line.split(',').next().unwrap().to_owned()).collect();
+            names.into_iter().collect::<Vec<_>>()
+        };
+        let asked = Sample::new("lmdb").guarantee("power");
+        let shipped = Sample::new("lmdb").guarantee("default").tier(Guarantee::Power);
+        assert_eq!(names(std::slice::from_ref(&asked)), ["box"]);
+        assert_eq!(names(&[asked.clone(), shipped]), ["box (default: power)", "box (power)"]);
+        assert_eq!(names(&[asked.clone(), asked.place("ssd")]), ["box (at here)", "box (at ssd)"]);
+    }
+
+    /// Reads the file as the paper's plotting does: a name of a column for each value, whole numbers, rows grouped by
+    /// everything but the store, the best and those within 5 % of it. Splits at commas, as simple readers do.
+    fn read_back(text: &str) -> HashMap<[String; 5], Vec<(String, u64)>> {
+        const SIZES: [&str; 4] = ["1B to 1KiB", "1KiB to 10KiB", "10KiB to 100KiB", "100KiB to 1MiB"];
+        const KNOWN: [&str; 6] =
+            ["SQLite3", "LevelDB", "RocksDB", "BerkeleyDB", "FlatFolder", "NestedFolder"];
+        let mut lines = text.lines();
+        let header: Vec<&str> = lines.next().unwrap().split(',').collect();
+        let mut groups: HashMap<[String; 5], Vec<(String, u64)>> = HashMap::new();
+        for line in lines {
+            let fields: Vec<&str> = line.split(',').collect();
+            assert_eq!(fields.len(), header.len(), "{line}");
+            let row: HashMap<&str, &str> = header.iter().copied().zip(fields).collect();
+            assert!(KNOWN.contains(&row["store"]) || row["store"] == "unqlite", "{line}");
+            assert!(SIZES.contains(&row["size"]), "{line}");
+            assert!(["insert", "update", "get", "remove", "memory", "space"].contains(&row["op"]), "{line}");
+            assert!(["compressible", "incompressible"].contains(&row["data type"]), "{line}");
+            assert!(
+                [100, 1_000, 10_000, 100_000, 1_000_000].contains(&row["records"].parse::<u64>().unwrap())
+            );
+            let [sum, min, max, avg] =
+                ["sum", "min", "max", "avg"].map(|name| row[name].parse::<u64>().unwrap());
+            assert!(min <= avg && avg <= max && avg <= sum, "{line}");
+            let key = ["hardware", "data type", "op", "size", "records"].map(|name| row[name].to_owned());
+            let group = groups.entry(key).or_default();
+            assert!(group.iter().all(|(store, _)| store != row["store"]), "twice: {line}");
+            group.push((row["store"].to_owned(), avg));
+        }
+        groups
+    }
+
+    #[test]
+    fn the_papers_readers_find_the_winners() {
+        let groups = read_back(&text(&[samples::study()]));
+        // 2 guarantees, 2 kinds of data, 6 figures, 4 sizes, 3 counts; without the largest, and without one where all failed.
+        assert_eq!(groups.len(), 2 * 2 * 6 * (4 * 3 - 1) - 2 * 6);
+        let best = |op: &str| {
+            let key = ["mybox (process)", "incompressible", op, "1B to 1KiB", "100"].map(str::to_owned);
+            let rows = &groups[&key];
+            let averages = rows.iter().map(|row| row.1);
+            let better = |avg: u64| match op {
+                "space" => avg as f64 >= averages.clone().max().unwrap() as f64 * 0.95,
+                _ => avg as f64 <= averages.clone().min().unwrap() as f64 * 1.05,
+            };
+            rows.iter().filter(|row| better(row.1)).map(|row| row.0.as_str()).collect::<Vec<_>>()
+        };
+        assert_eq!(best("insert"), ["LevelDB", "BerkeleyDB"]);
+        assert_eq!(best("memory"), ["LevelDB", "BerkeleyDB"]);
+        assert!(best("space").contains(&"LevelDB"));
+        assert!(!best("space").contains(&"NestedFolder"));
+    }
+
+    #[test]
+    fn what_does_not_compete_is_left_out() {
+        let samples = [Sample::new("lmdb"), Sample::new("rocksdb").distributed(true)];
+        assert!(!text(&[run("box", &samples)]).contains("RocksDB"));
+        assert!(text(&[run("box", &[Sample::new("rocksdb").distributed(false)])]).contains("RocksDB"));
+    }
+
+    #[test]
+    fn upper_bounds_do_not_split_a_row() {
+        let other = CountRange { from: 100, to: 900 };
+        let text = text(&[run("box", &[Sample::new("lmdb"), Sample::new("lmdb").records(other)])]);
+        assert_eq!(text.lines().count(), 1 + 6);
+    }
+}

@@ -1,0 +1,265 @@
+//! Tidy CSV with everything: one row per operation and trial, with every axis, every column of [`COLUMNS`], versions and
+//! outcome. Failed and unsupported trials, and combinations left out, have one row each, without figures.
+
+use std::io::{self, Write};
+
+use storebench_core::cell::{Axis, Cell};
+use storebench_core::result::{Measured, OperationResult, Outcome, Run, TrialResult};
+use storebench_core::store::Setting;
+
+use crate::column::COLUMNS;
+use crate::data::method::Methods;
+
+/// What a row says before the axes.
+const RUN: [&str; 5] = ["run", "study", "hardware", "storebench", "run_started"];
+
+/// What it says between the axes and the figures.
+const TRIAL: [&str; 18] = [
+    "record_size_from_bytes",
+    "record_size_to_bytes",
+    "records_from",
+    "records_to",
+    "method",
+    "cell",
+    "block",
+    "position",
+    "started",
+    "wall_s",
+    "load_1min",
+    "background_at_work_share",
+    "background_progress",
+    "background_unit",
+    "outcome",
+    "reason",
+    "message",
+    "log",
+];
+
+/// What it says of the store, once it is open.
+const STORE: [&str; 6] = ["guarantee_given", "store_version", "settings", "statistics", "operation", "count"];
+
+/// What it says of the machine.
+const MACHINE: [&str; 11] = [
+    "cpu",
+    "cores",
+    "memory_bytes",
+    "kernel",
+    "distribution",
+    "virtualisation",
+    "governor",
+    "clock",
+    "clock_ns",
+    "file_system",
+    "device",
+];
+
+/// Writes the rows of all runs; `run` is the position of the run among those given, from 0.
+///
+/// # Errors
+/// What the writer gives.
+pub fn write(runs: &[Run], out: &mut dyn Write) -> io::Result<()> {
+    let mut writer = csv::Writer::from_writer(out);
+    writer.write_record(header())?;
+    let methods = Methods::new(runs);
+    for (index, run) in runs.iter().enumerate() {
+        for trial in &run.trials {
+            let operations = trial.ok().map_or(&[] as &[OperationResult], |m| m.operations.as_slice());
+            for operation in operations {
+                writer.write_record(row(index, run, trial, Some(operation), &methods))?;
+            }
+            if operations.is_empty() {
+                writer.write_record(row(index, run, trial, None, &methods))?;
+            }
+        }
+        for left_out in &run.header.left_out {
+            let mut row = of_run(index, run);
+            row.extend(of_cell(&left_out.cell));
+            row.push(methods.of(index, &left_out.cell));
+            row.push(left_out.cell.id());
+            row.extend(std::iter::repeat_n(String::new(), 8));
+            row.extend(["left-out".into(), String::new(), left_out.reason.clone(), String::new()]);
+            row.extend(of_store(None, None));
+            row.extend(figures(None, None));
+            row.extend(of_machine(run, None));
+            writer.write_record(row)?;
+        }
+    }
+    writer.flush()
+}
+
+fn header() -> Vec<String> {
+    let axes: Vec<&str> = Axis::all().into_iter().map(Axis::name).collect();
+    let names = RUN.iter().chain(&axes).chain(&TRIAL).chain(&STORE).map(|name| (*name).to_owned());
+    let figures = COLUMNS.iter().map(|column| column.csv_name());
+    names.chain(figures).chain(MACHINE.map(str::to_owned)).collect()
+}
+
+fn row(
+    index: usize,
+    run: &Run,
+    trial: &TrialResult,
+    operation: Option<&OperationResult>,
+    methods: &Methods,
+) -> Vec<String> {
+    let mut row = of_run(index, run);
+    row.extend(of_cell(&trial.cell));
+    row.push(methods.of(index, &trial.cell));
+    row.push(trial.cell.id());
+    row.extend([trial.block.to_string(), trial.position.to_string(), trial.started.clone()]);
+    row.extend([trial.wall_s.to_string(), optional(trial.load_1min)]);
+    let background = trial.background.as_ref();
+    row.push(optional(background.map(|load| load.at_work_share)));
+    row.push(optional(background.map(|load| load.progress)));
+    row.push(optional(background.map(|load| &load.unit)));
+    row.extend(outcome(&trial.outcome));
+    row.extend(of_store(trial.ok(), operation));
+    row.extend(figures(trial.ok(), operation));
+    row.extend(of_machine(run, Some(&trial.cell)));
+    row
+}
+
+fn of_run(index: usize, run: &Run) -> Vec<String> {
+    let header = &run.header;
+    let texts = [&header.study, &header.hardware, &header.storebench, &header.started];
+    std::iter::once(index.to_string()).chain(texts.into_iter().cloned()).collect()
+}
+
+/// The axes, and the bounds of its ranges.
+fn of_cell(cell: &Cell) -> Vec<String> {
+    let (size, records) = (cell.record_size(), cell.records());
+    let bounds = [size.from, size.to, records.from, records.to];
+    Axis::all()
+        .into_iter()
+        .map(|axis| cell.text(axis).to_owned())
+        .chain(bounds.map(|bound| bound.to_string()))
+        .collect()
+}
+
+fn outcome(outcome: &Outcome) -> [String; 4] {
+    match outcome {
+        Outcome::Ok => ["ok".into(), String::new(), String::new(), String::new()],
+        Outcome::Failed { reason, message, log } => {
+            ["failed".into(), reason.name().into(), message.clone(), log.clone()]
+        }
+        Outcome::Unsupported { message } => {
+            ["unsupported".into(), String::new(), message.clone(), String::new()]
+        }
+    }
+}
+
+fn of_store(measured: Option<&Measured>, operation: Option<&OperationResult>) -> [String; 6] {
+    [
+        measured.map_or_else(String::new, |m| m.guarantee.to_string()),
+        measured.map_or_else(String::new, |m| m.store_version.clone()),
+        measured.map_or_else(String::new, |m| settings(&m.settings)),
+        measured.map_or_else(String::new, |m| settings(&m.statistics)),
+        operation.map_or_else(String::new, |o| o.operation.clone()),
+        optional(operation.map(|o| o.count)),
+    ]
+}
+
+fn settings(settings: &[Setting]) -> String {
+    let pairs: Vec<String> = settings.iter().map(|s| format!("{}={}", s.name, s.value)).collect();
+    pairs.join("; ")
+}
+
+fn figures(measured: Option<&Measured>, operation: Option<&OperationResult>) -> Vec<String> {
+    let of_operation = |column: &crate::column::Column| operation.and_then(|o| column.of_operation(o));
+    let of_trial = |column: &crate::column::Column| measured.and_then(|m| column.of_trial(m));
+    COLUMNS.iter().map(|column| optional(of_operation(column).or_else(|| of_trial(column)))).collect()
+}
+
+fn of_machine(run: &Run, cell: Option<&Cell>) -> [String; 11] {
+    let machine = &run.header.environment;
+    let place = run.header.places.iter().find(|place| cell.is_some_and(|cell| cell.place() == place.name));
+    [
+        optional(machine.cpu.as_ref()),
+        machine.cores.to_string(),
+        optional(machine.memory_bytes),
+        machine.kernel.clone(),
+        optional(machine.distribution.as_ref()),
+        optional(machine.virtualisation.as_ref()),
+        optional(machine.governor.as_ref()),
+        machine.clock.clone(),
+        machine.clock_ns.to_string(),
+        optional(place.and_then(|place| place.file_system.as_ref())),
+        optional(place.and_then(|place| place.device.as_ref())),
+    ]
+}
+
+/// What can't be known is an empty field.
+fn optional<T: ToString>(value: Option<T>) -> String {
+    value.map_or_else(String::new, |value| value.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+    use crate::data::samples::{self, Sample, run};
+
+    fn rows(runs: &[Run]) -> Vec<HashMap<String, String>> {
+        let mut out = Vec::new();
+        write(runs, &mut out).unwrap();
+        csv::Reader::from_reader(out.as_slice()).deserialize().map(Result::unwrap).collect()
+    }
+
+    #[test]
+    fn a_background_load_says_what_it_did() {
+        let disturbed = Sample::new("lmdb").background(storebench_core::cell::Background::Video);
+        let rows = rows(&[run("box", &[Sample::new("lmdb"), disturbed])]);
+        let of_row = |row: &HashMap<String, String>| {
+            ["background", "background_at_work_share", "background_progress", "background_unit"]
+                .map(|name| row[name].clone())
+        };
+        assert_eq!(of_row(&rows[0]), ["none", "", "", ""]);
+        assert_eq!(of_row(&rows[4]), ["video", "1", "45", "frames"]);
+    }
+
+    #[test]
+    fn every_operation_has_a_row_with_every_column() {
+        let rows = rows(&[run("box", &[Sample::new("lmdb"), Sample::new("null")])]);
+        assert_eq!(rows.len(), 8);
+        let get = &rows[1];
+        for (name, value) in [
+            ("operation", "get"),
+            ("latency_mean_ns", "500"),
+            ("throughput_per_s", "2000000"),
+            ("memory_peak_above_base_bytes", "1024000"),
+            ("guarantee", "process"),
+            ("guarantee_given", "process"),
+            ("record_size_to_bytes", "1024"),
+            ("settings", "page_size=4096"),
+            ("file_system", "ext4"),
+            ("outcome", "ok"),
+        ] {
+            assert_eq!(get[name], value, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_was_not_measured_has_rows_too() {
+        let runs = [samples::study()];
+        let rows = rows(&runs);
+        let count = |outcome: &str| rows.iter().filter(|row| row["outcome"] == outcome).count();
+        let failed = |trial: &&TrialResult| matches!(trial.outcome, Outcome::Failed { .. });
+        assert_eq!(count("failed"), runs[0].trials.iter().filter(failed).count());
+        assert_eq!(count("left-out"), runs[0].header.left_out.len());
+        assert_eq!(count("ok"), 4 * runs[0].trials.iter().filter(|trial| trial.ok().is_some()).count());
+        let failed = rows.iter().find(|row| row["outcome"] == "failed").unwrap();
+        assert_eq!(failed["reason"], "store");
+        assert!(!failed["message"].is_empty() && !failed["log"].is_empty());
+        assert!(failed["latency_mean_ns"].is_empty());
+        let left_out = rows.iter().find(|row| row["outcome"] == "left-out").unwrap();
+        assert_eq!((left_out["records_from"].as_str(), left_out["block"].as_str()), ("1000000", ""));
+        assert!(left_out["message"].contains("size limit"));
+    }
+
+    #[test]
+    fn odd_text_comes_back_whole() {
+        let rows = rows(&[run("my, \"box\"", &[Sample::new("lmdb").failed("line 1\nline 2, \"quoted\"")])]);
+        assert_eq!(rows[0]["hardware"], "my, \"box\"");
+        assert_eq!(rows[0]["message"], "line 1\nline 2, \"quoted\"");
+    }
+}

@@ -1,0 +1,204 @@
+//! All results as one SQLite file, so that anyone can ask questions of their own in SQL.
+//!
+//! This crate holds no native code, and so no SQLite: the program's main hands over what writes such files
+//! ([`OpenSqlite`]); what goes into them is decided here. docs/exports.md describes the tables and views.
+
+mod figures;
+mod trials;
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use storebench_core::axis::Form;
+use storebench_core::cell::{Axis, Cell};
+
+use crate::data::merge::Merged;
+
+/// A value of a row.
+#[derive(Debug, Clone, PartialEq)]
+pub enum SqlValue {
+    /// Not known, or not applicable.
+    Null,
+    /// A whole number; booleans are 0 and 1.
+    Integer(i64),
+    /// A number.
+    Real(f64),
+    /// Text.
+    Text(String),
+}
+
+/// An SQLite file that is being written.
+pub trait SqlWriter {
+    /// Executes statements that take no values and give no rows.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    fn execute(&mut self, statements: &str) -> Result<(), String>;
+
+    /// Executes a statement that takes values. The same text comes many times.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    fn insert(&mut self, statement: &str, values: &[SqlValue]) -> Result<(), String>;
+}
+
+/// Makes an SQLite file where there is none.
+pub type OpenSqlite = fn(&Path) -> Result<Box<dyn SqlWriter>, String>;
+
+/// The mark in the header of our files: `StoB`. Files without it are never replaced.
+const APPLICATION_ID: u32 = 0x5374_6f42;
+
+/// The version of the tables, for those who read them (`PRAGMA user_version`).
+const TABLES_VERSION: u32 = 1;
+
+/// Whether a file is one that [`write`] made: SQLite's header, with our mark where it keeps marks of applications.
+pub fn is_ours(path: &Path) -> bool {
+    let mut header = [0; 100];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut header));
+    read.is_ok() && header.starts_with(b"SQLite format 3\0") && header[68..72] == APPLICATION_ID.to_be_bytes()
+}
+
+/// Writes everything.
+///
+/// # Errors
+/// What SQLite says, in a sentence.
+pub fn write(merged: &Merged<'_>, out: &mut dyn SqlWriter) -> Result<(), String> {
+    // Nobody reads it before it is whole, so that it needs no journal.
+    out.execute(&format!(
+        "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA application_id = {APPLICATION_ID}; \
+         PRAGMA user_version = {TABLES_VERSION}; BEGIN;"
+    ))?;
+    out.execute(include_str!("sql/schema.sql"))?;
+    let mut tables = Tables { out, cells: BTreeSet::new() };
+    trials::write(merged.runs, &mut tables)?;
+    figures::write(merged, &mut tables)?;
+    out.execute(include_str!("sql/views.sql"))?;
+    out.execute("COMMIT; PRAGMA synchronous = FULL;")
+}
+
+/// The tables while they are filled.
+struct Tables<'w> {
+    out: &'w mut dyn SqlWriter,
+    /// Cells that have a row.
+    cells: BTreeSet<String>,
+}
+
+/// A column and its value in a row.
+type Field<'a> = (&'a str, SqlValue);
+
+impl Tables<'_> {
+    fn insert(&mut self, table: &str, fields: Vec<Field<'_>>) -> Result<(), String> {
+        let (names, values): (Vec<&str>, Vec<SqlValue>) = fields.into_iter().unzip();
+        let places = vec!["?"; names.len()].join(", ");
+        let statement = format!("INSERT INTO {table} ({}) VALUES ({places})", names.join(", "));
+        self.out.insert(&statement, &values)
+    }
+
+    /// The id of a cell, which has a row from then on.
+    fn cell(&mut self, cell: &Cell) -> Result<SqlValue, String> {
+        let id = cell.id();
+        if self.cells.insert(id.clone()) {
+            let mut fields: Vec<Field<'_>> = vec![
+                ("cell", text(&id)),
+                ("record_size_from_bytes", integer(cell.record_size().from)),
+                ("record_size_to_bytes", integer(cell.record_size().to)),
+                ("records_from", integer(cell.records().from)),
+                ("records_to", integer(cell.records().to)),
+            ];
+            fields.extend(Axis::all().into_iter().map(|axis| (axis.name(), self::value(cell, axis))));
+            self.insert("cells", fields)?;
+        }
+        Ok(SqlValue::Text(id))
+    }
+}
+
+/// A cell's value on an axis.
+fn value(cell: &Cell, axis: Axis) -> SqlValue {
+    let shown = cell.text(axis);
+    match shown.parse().ok().filter(|_| axis.def().form == Form::Number) {
+        Some(number) => integer(number),
+        None => text(shown),
+    }
+}
+
+fn text(text: &str) -> SqlValue {
+    SqlValue::Text(text.to_owned())
+}
+
+/// A whole number; one too large for SQLite becomes a number.
+fn integer(number: u64) -> SqlValue {
+    i64::try_from(number).map_or(SqlValue::Real(number as f64), SqlValue::Integer)
+}
+
+fn truth(so: bool) -> SqlValue {
+    SqlValue::Integer(i64::from(so))
+}
+
+fn real(number: f64) -> SqlValue {
+    SqlValue::Real(number)
+}
+
+fn optional<T>(value: Option<T>, make: impl Fn(T) -> SqlValue) -> SqlValue {
+    value.map_or(SqlValue::Null, make)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::data::samples;
+
+    /// Writes down what it is told.
+    #[derive(Default)]
+    struct Listener {
+        statements: Vec<String>,
+        rows: BTreeMap<String, usize>,
+    }
+
+    impl SqlWriter for Listener {
+        fn execute(&mut self, statements: &str) -> Result<(), String> {
+            self.statements.push(statements.to_owned());
+            Ok(())
+        }
+
+        fn insert(&mut self, statement: &str, values: &[SqlValue]) -> Result<(), String> {
+            assert_eq!(statement.matches('?').count(), values.len(), "{statement}");
+            let table = statement.split_whitespace().nth(2).unwrap();
+            *self.rows.entry(table.to_owned()).or_default() += 1;
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn every_trial_and_figure_has_a_row() {
+        let runs = [samples::study()];
+        let mut out = Listener::default();
+        write(&Merged::new(&runs, &["null"]), &mut out).unwrap();
+        let succeeded = runs[0].trials.iter().filter(|trial| trial.ok().is_some()).count();
+        assert_eq!((out.rows["runs"], out.rows["trials"]), (1, runs[0].trials.len()));
+        assert_eq!(out.rows["operations"], 4 * succeeded);
+        assert_eq!(out.rows["counters"], (4 + 2) * succeeded);
+        assert_eq!(out.rows["left_out"], runs[0].header.left_out.len());
+        assert!(out.rows["figures"] > 10_000 && out.rows["contests"] > 1_000, "{:?}", out.rows);
+        assert!(out.statements.last().unwrap().starts_with("COMMIT"));
+    }
+
+    #[test]
+    fn only_our_own_files_are_ours() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x");
+        assert!(!is_ours(&path));
+        for (mark, ours) in [(0, false), (APPLICATION_ID, true)] {
+            let mut header = vec![0; 4096];
+            header[..16].copy_from_slice(b"SQLite format 3\0");
+            header[68..72].copy_from_slice(&mark.to_be_bytes());
+            std::fs::write(&path, &header).unwrap();
+            assert_eq!(is_ours(&path), ours);
+            std::fs::write(&path, &header[..80]).unwrap();
+            assert!(!is_ours(&path), "cut off");
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! What is computed from the trials: every figure of every cell with its intervals, and who won. The same as in the other
+//! reports, by the same code.
+
+use super::{Field, SqlValue, Tables, integer, optional, real, text, truth};
+use crate::column::{COLUMNS, Column};
+use crate::data::by_cell::{OfCell, cells};
+use crate::data::matrix::{Contest, Place, Row, Sorted, matrix};
+use crate::data::merge::{Group, Merged};
+use crate::stats::{Better, Interval, MeanKind, Rule, Summary};
+
+type Result = std::result::Result<(), String>;
+
+pub fn write(merged: &Merged<'_>, tables: &mut Tables<'_>) -> Result {
+    COLUMNS.iter().try_for_each(|column| describe(column, tables))?;
+    for of_cell in cells(merged) {
+        of_trials(&of_cell, tables)?;
+    }
+    merged.groups.iter().try_for_each(|group| contests(merged, group, tables))
+}
+
+fn describe(column: &Column, tables: &mut Tables<'_>) -> Result {
+    let better = match column.better {
+        Better::Lower => "lower",
+        Better::Higher => "higher",
+        Better::Neither => "neither",
+    };
+    let fields = vec![
+        ("figure", text(column.id)),
+        ("title", text(column.title)),
+        ("unit", text(column.unit.name())),
+        ("better", text(better)),
+        ("of", text(if column.is_of_operation() { "operation" } else { "trial" })),
+    ];
+    tables.insert("columns", fields)
+}
+
+fn of_trials(of_cell: &OfCell<'_>, tables: &mut Tables<'_>) -> Result {
+    let operations = of_cell.operations();
+    for column in COLUMNS {
+        if !column.is_of_operation() {
+            figure(of_cell, None, column, tables)?;
+            continue;
+        }
+        operations.iter().try_for_each(|operation| figure(of_cell, Some(operation), column, tables))?;
+    }
+    Ok(())
+}
+
+fn figure(of_cell: &OfCell<'_>, operation: Option<&str>, column: &Column, tables: &mut Tables<'_>) -> Result {
+    let Some(summary) = of_cell.summary(operation.unwrap_or_default(), column) else { return Ok(()) };
+    let Summary { trials, mean_kind, mean, median } = summary;
+    let kind = match mean_kind {
+        MeanKind::Geometric => "geometric",
+        MeanKind::Arithmetic => "arithmetic",
+    };
+    let [mean_low, mean_high] = ends(mean.interval);
+    let [median_low, median_high] = ends(median.interval);
+    let fields = vec![
+        ("hardware", text(of_cell.hardware)),
+        ("cell", tables.cell(of_cell.cell)?),
+        ("guarantee_given", optional(of_cell.tier.map(|tier| tier.name()), text)),
+        ("method", text(of_cell.method)),
+        ("operation", optional(operation, text)),
+        ("figure", text(column.id)),
+        ("trials", integer(trials as u64)),
+        ("mean_kind", text(kind)),
+        ("mean", real(mean.value)),
+        ("mean_low", mean_low),
+        ("mean_high", mean_high),
+        ("median", real(median.value)),
+        ("median_low", median_low),
+        ("median_high", median_high),
+    ];
+    tables.insert("figures", fields)
+}
+
+fn ends(interval: Option<Interval>) -> [SqlValue; 2] {
+    [interval.map(|interval| interval.low), interval.map(|interval| interval.high)]
+        .map(|end| optional(end, real))
+}
+
+/// Who won in each place of a group's matrix.
+fn contests(merged: &Merged<'_>, group: &Group<'_>, tables: &mut Tables<'_>) -> Result {
+    let Some(matrix) = matrix(merged, group) else { return Ok(()) };
+    let sorted = Sorted::new(merged, group);
+    for row in &matrix.rows {
+        for (place, contest) in matrix.columns.iter().zip(&row.contests) {
+            one(&sorted, group, row, (place, contest), tables)?;
+        }
+    }
+    Ok(())
+}
+
+fn one(
+    sorted: &Sorted<'_, '_>,
+    group: &Group<'_>,
+    row: &Row,
+    (place, contest): (&Place, &Contest),
+    tables: &mut Tables<'_>,
+) -> Result {
+    let stores = sorted.entries.get(&(place.data, row.record_size, place.records));
+    for (rank, contender) in contest.contenders.iter().enumerate() {
+        let entries = stores.and_then(|stores| stores.get(contender.store.as_str()));
+        let Some(entry) = entries.and_then(|entries| entries.first()) else { continue };
+        let worse = contender.times_worse;
+        let [low, high] = ends(worse.and_then(|ratio| ratio.ratio.interval));
+        let rule = contender.rule.map(|rule| match rule {
+            Rule::Interval => "interval",
+            Rule::Threshold => "threshold",
+            Rule::Clock => "clock",
+        });
+        let fields: Vec<Field<'_>> = vec![
+            ("hardware", text(&group.key.hardware)),
+            ("cell", tables.cell(&entry.trial.cell)?),
+            ("guarantee_given", optional(group.key.tier.map(|tier| tier.name()), text)),
+            ("method", text(&group.key.method)),
+            ("contest", text(&row.figure.name)),
+            ("figure", text(row.figure.column)),
+            ("rank", integer(rank as u64 + 1)),
+            ("wins", truth(contender.wins)),
+            ("rule", optional(rule, text)),
+            ("mean", real(contender.figure.mean.value)),
+            ("times_worse", optional(worse.map(|ratio| ratio.ratio.value), real)),
+            ("times_worse_low", low),
+            ("times_worse_high", high),
+            ("blocks", optional(worse.map(|ratio| ratio.blocks as u64), integer)),
+        ];
+        tables.insert("contests", fields)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,19 @@
+//! What storebench makes of results: statistics, verdicts on published findings, reports, comparisons, advice.
+//!
+//! Everything starts with [`data::merge::Merged`], which sorts the trials of any number of runs into groups that may be
+//! compared; the rest only reads it. Nothing here runs a trial, and nothing prints: callers get strings, or hand over a
+//! writer.
+
+pub mod advice;
+pub mod claims;
+pub mod column;
+pub mod compare;
+pub mod data;
+pub mod files;
+pub mod page;
+pub mod published;
+pub mod stats;
+pub mod terminal;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,291 @@
+//! One HTML file that holds a whole report: it needs no network, and opens in any browser of the last years.
+//!
+//! Text that must be there at once, and also without scripts, is written here: the answer, what is missing, settings, the
+//! machine, how to do it again. Figures travel as compressed data ([`model`]), from which the page's scripts draw the
+//! matrix, the charts and the table. docs/report.md describes the page.
+
+mod answer;
+mod cells;
+mod contests;
+mod findings;
+mod latencies;
+mod load;
+mod machine;
+pub(super) mod markup;
+mod missing;
+mod model;
+mod numbers;
+mod prices;
+mod published;
+mod settings;
+mod timeline;
+
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+use std::sync::LazyLock;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
+use rayon::prelude::*;
+
+use self::markup::{escape, fill};
+use self::missing::Doubts;
+use self::model::Model;
+use crate::data::clock;
+use crate::data::matrix::{Matrix, matrix};
+use crate::data::merge::Merged;
+use crate::data::rule::rule_text;
+use crate::stats::Rule;
+
+const PAGE: &str = include_str!("page/page.html");
+pub(super) const STYLE: &str = include_str!("page/style.css");
+
+/// The page's scripts. They share one scope and run in this order.
+const SCRIPTS: [&str; 10] = [
+    include_str!("page/js/data.js"),
+    include_str!("page/js/state.js"),
+    include_str!("page/js/filters.js"),
+    include_str!("page/js/matrix.js"),
+    include_str!("page/js/scale.js"),
+    include_str!("page/js/chart.js"),
+    include_str!("page/js/saving.js"),
+    include_str!("page/js/charts.js"),
+    include_str!("page/js/table.js"),
+    include_str!("page/js/page.js"),
+];
+
+/// How hard data is compressed, from 1 to 9: beyond this, pages of large runs take twice the time to be a tenth smaller.
+const LEVEL: u32 = 4;
+
+/// Writes the page; `advice`, an answer as HTML, stands first in it.
+///
+/// # Errors
+/// What the writer gives.
+pub fn write(merged: &Merged<'_>, advice: Option<&str>, out: &mut dyn Write) -> io::Result<()> {
+    let matrices: Vec<Option<Matrix>> = merged.groups.par_iter().map(|group| matrix(merged, group)).collect();
+    let model = Model::new(merged, &matrices);
+    // Compressing takes about as long as all the texts together.
+    let (data, texts) = rayon::join(|| compressed(&model), || texts(merged, &matrices));
+    let (data, scripts) = (data?, SCRIPTS.concat());
+    let mut places: Vec<(&str, &str)> = vec![
+        ("advice", advice.unwrap_or_default()),
+        ("version", env!("CARGO_PKG_VERSION")),
+        ("style", STYLE),
+        ("data", &data),
+        ("scripts", &scripts),
+    ];
+    places.extend(texts.iter().map(|(name, text)| (*name, text.as_str())));
+    let page = fill(PAGE, &places);
+    out.write_all(page.as_bytes())
+}
+
+/// What is there without scripts, by its place in the page.
+fn texts(merged: &Merged<'_>, matrices: &[Option<Matrix>]) -> Vec<(&'static str, String)> {
+    let doubts = LazyLock::new(|| Doubts::new(merged));
+    let parts: [(&'static str, &(dyn Fn() -> String + Sync)); 12] = [
+        ("title", &|| escape(&title(merged))),
+        ("subtitle", &|| machine::subtitle(merged)),
+        ("first", &|| missing::first(merged, &doubts)),
+        ("answer", &|| answer::html(merged, matrices)),
+        ("rules", &|| rules(merged, matrices)),
+        ("load", &|| load::html(merged)),
+        ("findings", &|| findings::html(merged)),
+        ("published", &|| published::html(merged)),
+        ("missing", &|| missing::html(merged, matrices, &doubts)),
+        ("settings", &|| settings::html(merged)),
+        ("machine", &|| machine::html(merged)),
+        ("again", &|| machine::again(merged)),
+    ];
+    // Some of them take long on a large run.
+    parts.into_par_iter().with_max_len(1).map(|(name, part)| (name, part())).collect()
+}
+
+/// What decided who won.
+fn rules(merged: &Merged<'_>, matrices: &[Option<Matrix>]) -> String {
+    let rules: BTreeSet<Rule> = matrices.iter().flatten().flat_map(Matrix::rules).collect();
+    let clock = clock::notes(merged, matrices.iter().flatten());
+    let texts = rules.into_iter().map(rule_text).chain(clock).map(|text| escape(&text));
+    texts.collect::<Vec<_>>().join(" ")
+}
+
+fn title(merged: &Merged<'_>) -> String {
+    let mut studies: Vec<&str> = merged.runs.iter().map(|run| run.header.title.as_str()).collect();
+    studies.dedup();
+    studies.join("; ")
+}
+
+/// JSON, deflated, in base64: short, and without any character that could end the element that it stands in.
+fn compressed(model: &Model<'_>) -> io::Result<String> {
+    // At once: in the small pieces that a serializer writes, deflating would take several times as long.
+    let json = serde_json::to_vec(model)?;
+    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::new(LEVEL));
+    encoder.write_all(&json)?;
+    Ok(BASE64.encode(encoder.finish()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use serde_json::Value;
+    use storebench_core::result::Run;
+
+    use super::*;
+    use crate::data::samples::{self, Sample, run};
+
+    fn page(runs: &[Run]) -> String {
+        let mut bytes = Vec::new();
+        write(&Merged::new(runs, &["null"]), None, &mut bytes).unwrap();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    fn data(page: &str) -> Value {
+        let (_, rest) = page.split_once("id=\"data\">").unwrap();
+        let (text, _) = rest.split_once('<').unwrap();
+        let bytes = BASE64.decode(text).unwrap();
+        let mut json = String::new();
+        flate2::read::ZlibDecoder::new(bytes.as_slice()).read_to_string(&mut json).unwrap();
+        serde_json::from_str(&json).unwrap()
+    }
+
+    #[test]
+    fn ten_thousand_cells_fit_into_five_megabytes() {
+        let page = page(&[samples::many(10_000)]);
+        let cells = data(&page)["cells"]["store"].as_array().unwrap().len();
+        assert!(cells >= 10_000, "{cells}");
+        assert!(page.len() < 5_000_000, "{} bytes", page.len());
+    }
+
+    #[test]
+    fn the_page_has_the_matrix_winners() {
+        let runs = [samples::study()];
+        let merged = Merged::new(&runs, &["null"]);
+        let data = data(&page(&runs));
+        let mut compared = 0;
+        for (group, matrix) in crate::data::matrix::matrices(&merged).iter().enumerate() {
+            for row in &matrix.rows {
+                for (place, contest) in matrix.columns.iter().zip(&row.contests) {
+                    let mut winners: Vec<String> = winners(&data, group, &row.figure.name, |list, number| {
+                        let text = data[list][number].get("text").unwrap_or(&data[list][number]);
+                        match list {
+                            "sizes" => text == &row.record_size.to_string(),
+                            "records" => text == &place.records.to_string(),
+                            _ => text == place.data.name(),
+                        }
+                    });
+                    let mut truth: Vec<&str> =
+                        contest.winners().map(|winner| winner.store.as_str()).collect();
+                    winners.sort();
+                    truth.sort_unstable();
+                    assert_eq!(winners, truth, "{} {} {place:?}", row.figure.name, row.record_size);
+                    compared += truth.len();
+                }
+            }
+        }
+        assert!(compared > 200, "{compared}");
+    }
+
+    fn winners(
+        data: &Value,
+        group: usize,
+        figure: &str,
+        here: impl Fn(&'static str, usize) -> bool,
+    ) -> Vec<String> {
+        let cells = &data["cells"];
+        let number = |column: &str, cell: usize| cells[column][cell].as_u64().unwrap() as usize;
+        (0..cells["group"].as_array().unwrap().len())
+            .filter(|cell| number("group", *cell) == group)
+            .filter(|cell| {
+                here("data", number("data", *cell))
+                    && here("sizes", number("size", *cell))
+                    && here("records", number("records", *cell))
+            })
+            .filter(|cell| {
+                data["contests"][figure]["standing"][cell].as_u64().is_some_and(|standing| standing < 2)
+            })
+            .map(|cell| data["stores"][number("store", cell)]["name"].as_str().unwrap().to_owned())
+            .collect()
+    }
+
+    #[test]
+    fn no_name_or_message_becomes_markup() {
+        let evil = "<script>alert(1)</script><!--\u{2028}\"'&{{data}}";
+        let mut run =
+            run(evil, &[Sample::new(evil).ns(10.0), Sample::new("lmdb"), Sample::new("x").failed(evil)]);
+        run.header.title = evil.into();
+        run.header.plan = evil.into();
+        run.header.command.push(evil.into());
+        run.header.environment.cpu = Some(evil.into());
+        run.header.places[0].path = evil.into();
+        run.trials[0]
+            .measured
+            .as_mut()
+            .unwrap()
+            .settings
+            .push(storebench_core::store::Setting::read_back(evil, evil));
+        let page = page(&[run]);
+        assert!(!page.contains("<script>alert") && !page.contains("<!--"));
+        assert!(page.matches("&lt;script&gt;alert(1)&lt;/script&gt;&lt;!--").count() > 8);
+        // The data went in once, at its own place.
+        assert_eq!(page.matches("id=\"data\"").count(), 1);
+        assert_eq!(data(&page)["stores"][0]["name"].as_str().map(str::len), Some(evil.len()));
+    }
+
+    #[test]
+    fn the_answer_names_the_winner_and_its_evidence() {
+        let samples = [Sample::new("lmdb").ns(1000.0), Sample::new("redb").ns(3000.0)];
+        let runs =
+            [samples::blocks("box", &[samples.clone().into(), samples.clone().into(), samples.into()])];
+        let page = page(&runs);
+        assert!(page.contains("Prefer <strong>lmdb</strong> for insert, update, get, remove"), "{page}");
+        assert!(page.contains("the best, 1.00 µs on average; the next best, redb, takes 3.00 times as much"));
+        assert!(page.contains("cell=insert%7Cincompressible%7C1B..1KiB%7C100..500&amp;go=winners"));
+        assert!(page.contains("Too close to call: none of 6 comparisons"));
+        let tie = [run("box", &[Sample::new("lmdb").ns(1000.0), Sample::new("redb").ns(1001.0)])];
+        let page = self::page(&tie);
+        assert!(!page.contains("Prefer <"));
+        assert!(page.contains("Too close to call: insert, among lmdb, redb"));
+    }
+
+    #[test]
+    fn the_rule_that_decided_is_the_one_that_is_named() {
+        let block = vec![Sample::new("lmdb"), Sample::new("redb").ns(3000.0)];
+        let once = page(&[samples::blocks("box", std::slice::from_ref(&block))]);
+        assert!(once.contains("within 5 % of the best") && !once.contains("paired by block, includes 1"));
+        let often = page(&[samples::blocks("box", &[block.clone(), block.clone(), block])]);
+        assert!(often.contains("paired by block, includes 1") && !often.contains("within 5 % of the best"));
+    }
+
+    #[test]
+    fn what_a_page_runs_is_all_in_it() {
+        let page = page(&[samples::study()]);
+        for tag in [
+            "<link rel=\"stylesheet",
+            "<script src",
+            "<img",
+            "@import",
+            "url(http",
+            "fetch(",
+            "XMLHttpRequest",
+        ] {
+            assert!(!page.contains(tag), "{tag}");
+        }
+    }
+
+    #[test]
+    fn what_was_not_measured_is_said() {
+        let mut study = samples::study();
+        for measured in study.trials.iter_mut().filter_map(|trial| trial.measured.as_mut()) {
+            measured.operations.iter_mut().for_each(|operation| operation.counters = None);
+        }
+        let page = page(&[study]);
+        for text in ["figures beside a background load", "syncs/op (syncs_per_operation)", "several threads"]
+        {
+            assert!(page.contains(text), "{text}");
+        }
+        let nothing = self::page(&[run("box", &[Sample::new("lmdb").failed("broken")])]);
+        assert!(nothing.contains("No store has a figure here.") && nothing.contains("lmdb, error: broken"));
+    }
+}

@@ -1,0 +1,187 @@
+//! The answer: for each group in short which store to prefer for what, and folded below it by how much, and where the evidence is.
+
+mod evidence;
+mod preferred;
+mod short;
+
+use std::collections::BTreeMap;
+
+use indexmap::IndexMap;
+use storebench_core::units::grouped;
+
+use self::preferred::Verdict;
+use super::markup::{element, escape, in_address, list};
+use crate::data::matrix::{Figure, Matrix, Place, Row};
+use crate::data::merge::{GroupKey, GuaranteeLabel, Merged};
+
+/// Combinations that are too close to call and listed before the rest is only counted.
+const LISTED: usize = 6;
+
+/// The section's content: groups in which stores can be compared first.
+pub fn html(merged: &Merged<'_>, matrices: &[Option<Matrix>]) -> String {
+    let (mut compared, mut alone) = (String::new(), Vec::new());
+    for (group, matrix) in merged.groups.iter().zip(matrices) {
+        let Some(matrix) = matrix else { continue };
+        if is_compared(matrix) {
+            compared.push_str(&of_group(merged, &group.key, matrix));
+        } else {
+            let says = only(matrix, |_| true);
+            alone.push(format!("Guarantee {}: {says}", escape(&label(merged, &group.key))));
+        }
+    }
+    if compared.is_empty() && alone.is_empty() {
+        return "<p>No store competed in this run, so that there is no answer: see below what ran.</p>"
+            .into();
+    }
+    if !compared.is_empty() {
+        compared.push_str(&format!("<p class=\"note\">{}</p>", merged.memory.note()));
+    }
+    compared + &list(&alone)
+}
+
+/// Whether two stores have a figure at the same combination.
+fn is_compared(matrix: &Matrix) -> bool {
+    matrix.rows.iter().flat_map(|row| &row.contests).any(|contest| contest.contenders.len() > 1)
+}
+
+/// What is said where no two stores can be compared.
+fn only(matrix: &Matrix, of: impl Fn(&Row) -> bool) -> String {
+    let contests = matrix.rows.iter().filter(|row| of(row)).flat_map(|row| &row.contests);
+    let mut stores: Vec<&str> =
+        contests.flat_map(|contest| &contest.contenders).map(|contender| contender.store.as_str()).collect();
+    stores.sort_unstable();
+    stores.dedup();
+    match stores.as_slice() {
+        [] => "No store has a figure here.".into(),
+        [store] => format!("Only {} was measured here: nothing to compare.", element("strong", store)),
+        several => format!(
+            "{} were measured here, but never at the same combination: nothing to compare.",
+            escape(&and(&several.iter().map(|store| (*store).to_owned()).collect::<Vec<_>>()))
+        ),
+    }
+}
+
+fn nothing_to_compare(figure: &Figure, matrix: &Matrix) -> String {
+    only(matrix, |row| row.figure == *figure)
+}
+
+/// A group's name, with the machine where there are several.
+fn label(merged: &Merged<'_>, key: &GroupKey) -> String {
+    let label = merged.label(key);
+    let several = merged.groups.iter().any(|group| group.key.hardware != key.hardware);
+    if several { format!("{}, {label}", key.hardware) } else { label }
+}
+
+fn of_group(merged: &Merged<'_>, key: &GroupKey, matrix: &Matrix) -> String {
+    let address = address(key);
+    let mut rows: IndexMap<&str, Vec<&Row>> = IndexMap::new();
+    for row in &matrix.rows {
+        rows.entry(&row.figure.name).or_default().push(row);
+    }
+    let verdicts: Vec<Verdict<'_>> =
+        rows.values().filter_map(|rows| Some(Verdict::of(&rows.first()?.figure, rows, matrix))).collect();
+    let heading = escape(&label(merged, key));
+    let lead: Vec<String> = short::nearest(matrix).into_iter().chain([short::lead(&verdicts)]).collect();
+    let mut out = format!(
+        "<section class=\"group\"><h3>Guarantee {heading}</h3><p class=\"lead\">{}</p>",
+        lead.join(" ")
+    );
+    if let Some(meaning) = meaning(key) {
+        out.push_str(&format!("<p class=\"note\">{meaning}</p>"));
+    }
+    out.push_str(&short::table(&verdicts, matrix, &address));
+    let evidence: String =
+        verdicts.iter().map(|verdict| evidence::of_figure(verdict, matrix, &address)).collect();
+    out.push_str(&format!(
+        "<details><summary>Why: how often each is the best, and by how much</summary><dl class=\"verdicts\">{evidence}</dl></details>"
+    ));
+    out.push_str(&close(matrix, &address));
+    out.push_str("</section>");
+    out
+}
+
+/// What the tier means, for those who meet the word for the first time.
+fn meaning(key: &GroupKey) -> Option<&'static str> {
+    use storebench_core::store::Guarantee;
+    Some(match key.tier? {
+        Guarantee::None => "An acknowledged write may be lost even when the process alone crashes.",
+        Guarantee::Process => "An acknowledged write survives a killed process, but not a power cut.",
+        Guarantee::Power => "An acknowledged write survives a power cut.",
+    })
+}
+
+fn and(parts: &[String]) -> String {
+    match parts.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
+        None => String::new(),
+    }
+}
+
+/// The combinations where no store is ahead.
+fn close(matrix: &Matrix, address: &str) -> String {
+    let mut held = 0;
+    let mut ties: BTreeMap<(usize, usize), (&Row, &Place, Vec<&str>)> = BTreeMap::new();
+    for (number, row) in matrix.rows.iter().enumerate() {
+        for (column, (place, contest)) in matrix.columns.iter().zip(&row.contests).enumerate() {
+            held += usize::from(contest.contenders.len() > 1);
+            let winners: Vec<&str> = contest.winners().map(|winner| winner.store.as_str()).collect();
+            if winners.len() > 1 {
+                ties.insert((number, column), (row, place, winners));
+            }
+        }
+    }
+    if ties.is_empty() {
+        return format!("<p>Too close to call: none of {} comparisons.</p>", grouped(held as u64));
+    }
+    let mut items: Vec<String> = ties
+        .values()
+        .take(LISTED)
+        .map(|(row, place, winners)| {
+            let what = format!(
+                "{} at {}, {} records, {}: ",
+                row.figure.name,
+                row.record_size,
+                grouped(place.records.from),
+                place.data.name()
+            );
+            let link = link(address, row, Some(place), "evidence");
+            format!("{}{} {link}", escape(&what), escape(&winners.join(", ")))
+        })
+        .collect();
+    if ties.len() > LISTED {
+        items.push(format!("and {} more, all in the matrix below", grouped((ties.len() - LISTED) as u64)));
+    }
+    format!(
+        "<details><summary>Too close to call: {} of {} comparisons</summary>{}</details>",
+        grouped(ties.len() as u64),
+        grouped(held as u64),
+        list(&items)
+    )
+}
+
+/// The part of an address that chooses the group.
+fn address(key: &GroupKey) -> String {
+    let guarantee = GuaranteeLabel(key.asked, key.tier).to_string();
+    let mut parts = vec![format!("hardware={}", in_address(&key.hardware))];
+    parts.push(format!("guarantee={}", in_address(&guarantee)));
+    parts.extend(key.facets.iter().map(|(axis, value)| format!("{}={}", axis.name(), in_address(value))));
+    parts.extend((!key.method.is_empty()).then(|| format!("method={}", in_address(&key.method))));
+    parts.join("&")
+}
+
+/// To one cell of the matrix, or to the row of one record size.
+fn link(group: &str, row: &Row, place: Option<&Place>, text: &str) -> String {
+    let size = row.record_size;
+    let target = match place {
+        Some(place) => {
+            let cell = format!("{}|{}|{size}|{}", row.figure.name, place.data.name(), place.records);
+            format!("cell={}", in_address(&cell))
+        }
+        None => format!("mark={}", in_address(&format!("{}|{size}", row.figure.name))),
+    };
+    format!("<a href=\"#{}&amp;{target}&amp;go=winners\">{}</a>", escape(group), escape(text))
+}
+
+#[cfg(test)]
+mod tests;

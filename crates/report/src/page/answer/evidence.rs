@@ -1,0 +1,168 @@
+//! The sentences behind an answer: how often a store was the best, by how much, where it was not, and where that can be seen.
+
+use storebench_core::units::three_digits;
+
+use super::link;
+use super::preferred::{By, Part, Spot, Verdict};
+use crate::column::Unit;
+use crate::data::matrix::{Contender, Figure, Matrix, Row};
+use crate::page::markup::{element, escape};
+use crate::stats::Better;
+
+/// One figure: its parts with their evidence.
+pub fn of_figure(verdict: &Verdict<'_>, matrix: &Matrix, address: &str) -> String {
+    let sentences: Vec<String> =
+        verdict.parts.iter().map(|part| sentence(verdict, part, matrix, address)).collect();
+    let sentences = if sentences.is_empty() {
+        super::nothing_to_compare(verdict.figure, matrix)
+    } else {
+        sentences.join(" ")
+    };
+    format!("<div><dt>{}</dt><dd>{sentences}</dd></div>", escape(name(verdict.figure)))
+}
+
+/// A figure's name as a heading.
+pub fn name(figure: &Figure) -> &str {
+    match figure.name.as_str() {
+        "space" => "Space",
+        "memory" => "Memory",
+        other => other,
+    }
+}
+
+fn sentence(verdict: &Verdict<'_>, part: &Part<'_>, matrix: &Matrix, address: &str) -> String {
+    let figure = verdict.figure;
+    let at = match (verdict.by, part.range.as_str()) {
+        (_, "") => String::new(),
+        (By::Data, range) => format!(" with {range}"),
+        (_, range) => format!(" at {range}"),
+    };
+    let mut text = match part.store {
+        Some(store) => {
+            format!("{}{}: {}", element("strong", store), escape(&at), of_store(figure, part, store))
+        }
+        None => format!("No store is best throughout{}{}", escape(&at), most_often(part)),
+    };
+    text.push_str(&format!(" (evidence: {}).", links(part, matrix, address).join(", ")));
+    text
+}
+
+fn most_often(part: &Part<'_>) -> String {
+    part.most_often().map_or_else(String::new, |(store, times)| {
+        format!(": {} most often, in {times} of {} combinations", element("strong", store), part.spots.len())
+    })
+}
+
+fn of_store(figure: &Figure, part: &Part<'_>, store: &str) -> String {
+    let held = &part.spots;
+    let won: Vec<(&Spot<'_>, &Contender)> =
+        held.iter().filter_map(|spot| Some((spot, spot.contender(store).filter(|c| c.wins)?))).collect();
+    let alone = won.iter().filter(|(spot, _)| spot.contest.winners().count() == 1).count();
+    let mut text = how_often(won.len(), held.len(), alone);
+    let rivals = part.rivals();
+    if !rivals.is_empty() {
+        text.push_str(&format!(" (with {})", escape(&rivals.join(", "))));
+    }
+    if let Some(figures) = figures(figure, &won) {
+        text.push_str(&format!(", {figures}"));
+    }
+    for more in [next_best(figure, &won), elsewhere(figure, held, store), unmeasured(held, store)] {
+        text.extend(more.map(|more| format!("; {more}")));
+    }
+    text
+}
+
+/// Where it can be seen: the rows of the matrix, or the one cell.
+fn links(part: &Part<'_>, matrix: &Matrix, address: &str) -> Vec<String> {
+    let place = matrix.columns.first().filter(|_| matrix.columns.len() == 1);
+    let mut rows: Vec<&Row> = Vec::new();
+    for spot in &part.spots {
+        if !rows.iter().any(|row| row.record_size == spot.row.record_size) {
+            rows.push(spot.row);
+        }
+    }
+    rows.sort_by_key(|row| row.record_size);
+    rows.iter().map(|row| link(address, row, place, &row.record_size.to_string())).collect()
+}
+
+fn how_often(won: usize, held: usize, alone: usize) -> String {
+    if held == 1 {
+        return if alone == 1 { "the best".into() } else { "too close to call with others".into() };
+    }
+    match (won, alone) {
+        (0, _) => format!("never the best in {held} combinations, and never far from it"),
+        (won, alone) if won == held && alone == held => format!("the best in all {held} combinations"),
+        (won, alone) if won == alone => format!("the best in {won} of {held} combinations"),
+        (won, 0) => format!("too close to call with the best in {won} of {held} combinations"),
+        (won, alone) => {
+            format!("the best in {alone} of {held} combinations, too close to call in {}", won - alone)
+        }
+    }
+}
+
+/// The range of its figures where it won, in words.
+fn figures(figure: &Figure, won: &[(&Spot<'_>, &Contender)]) -> Option<String> {
+    let range = range(figure, won.iter().map(|(_, winner)| *winner))?;
+    Some(match (figure.unit, figure.name.as_str()) {
+        (Unit::Nanoseconds, _) => format!("{range} on average"),
+        (_, "space") => format!("values are {range} of the bytes on disk"),
+        (_, "memory") => format!("{range} at the peak"),
+        _ => range,
+    })
+}
+
+/// The range of some figures; `None` where there are none.
+pub fn range<'a>(figure: &Figure, contenders: impl Iterator<Item = &'a Contender>) -> Option<String> {
+    let values: Vec<f64> = contenders.map(|contender| contender.figure.mean.value).collect();
+    let (low, high) = (values.iter().copied().reduce(f64::min)?, values.iter().copied().reduce(f64::max)?);
+    Some(match (figure.unit.show(low), figure.unit.show(high)) {
+        (low, high) if low == high => low,
+        (low, high) => format!("{low} to {high}"),
+    })
+}
+
+/// How far the next store is behind, where it won alone.
+fn next_best(figure: &Figure, won: &[(&Spot<'_>, &Contender)]) -> Option<String> {
+    let next = won.iter().filter(|(spot, _)| spot.contest.winners().count() == 1);
+    let next: Vec<(&str, f64)> = next
+        .filter_map(|(spot, _)| spot.contest.contenders.get(1))
+        .filter_map(|second| Some((second.store.as_str(), second.times_worse?.ratio.value)))
+        .collect();
+    let (first, _) = next.first()?;
+    let low = next.iter().map(|(_, times)| *times).fold(f64::INFINITY, f64::min);
+    let high = next.iter().map(|(_, times)| *times).fold(0.0, f64::max);
+    let who = if next.iter().all(|(store, _)| store == first) {
+        format!("the next best, {},", escape(first))
+    } else {
+        "the next best".into()
+    };
+    Some(format!("{who} {} {} as much", verb(figure), times(low, high)))
+}
+
+/// How far it is behind where it did not win.
+fn elsewhere(figure: &Figure, held: &[Spot<'_>], store: &str) -> Option<String> {
+    let behind = held.iter().filter(|spot| !spot.is_won_by(store));
+    let worst = behind.filter_map(|spot| spot.times_worse(store)).reduce(f64::max)?;
+    Some(format!("elsewhere it {} up to {} times as much as the best", verb(figure), three_digits(worst)))
+}
+
+/// Where others have a figure and it has none.
+fn unmeasured(held: &[Spot<'_>], store: &str) -> Option<String> {
+    let without = held.iter().filter(|spot| spot.contender(store).is_none()).count();
+    (without > 0).then(|| format!("not measured in {without} of them"))
+}
+
+fn verb(figure: &Figure) -> &'static str {
+    match (figure.unit, figure.better) {
+        (Unit::Nanoseconds, _) => "takes",
+        (_, Better::Higher) => "needs",
+        _ => "uses",
+    }
+}
+
+fn times(low: f64, high: f64) -> String {
+    match (three_digits(low), three_digits(high)) {
+        (low, high) if low == high => format!("{low} times"),
+        (low, high) => format!("{low} to {high} times"),
+    }
+}

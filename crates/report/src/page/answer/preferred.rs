@@ -1,0 +1,271 @@
+//! Which store to prefer for what, and for which part of the combinations. Pure.
+
+use indexmap::IndexMap;
+use storebench_core::units::{SizeRange, grouped};
+
+use crate::data::matrix::{Contender, Contest, Figure, Matrix, Place, Row};
+
+/// A store that is at most so many times worse than the best is near it.
+const NEAR: f64 = 1.2;
+/// Parts of the combinations that an answer may have; with more it would be a list of winners.
+const MOST_PARTS: usize = 4;
+/// The share of the combinations that a further part must decide, to be worth its words.
+const WORTH: f64 = 0.1;
+
+/// A combination of record size, record count and data, and how the stores did there.
+#[derive(Debug, Clone, Copy)]
+pub struct Spot<'a> {
+    /// The row of the matrix.
+    pub row: &'a Row,
+    /// The column.
+    pub place: &'a Place,
+    /// What is where they meet.
+    pub contest: &'a Contest,
+}
+
+impl<'a> Spot<'a> {
+    /// A store's figure here.
+    pub fn contender(&self, store: &str) -> Option<&'a Contender> {
+        self.contest.contenders.iter().find(|contender| contender.store == store)
+    }
+
+    /// How many times worse than the best a store is; 1 for the best itself.
+    pub fn times_worse(&self, store: &str) -> Option<f64> {
+        let position = self.contest.contenders.iter().position(|contender| contender.store == store)?;
+        if position == 0 {
+            return Some(1.0);
+        }
+        Some(self.contest.contenders[position].times_worse?.ratio.value)
+    }
+
+    /// Whether a store is the best here or too close to call with it.
+    pub fn is_won_by(&self, store: &str) -> bool {
+        self.contender(store).is_some_and(|contender| contender.wins)
+    }
+
+    fn is_near(&self, store: &str) -> bool {
+        self.is_won_by(store) || self.times_worse(store).is_some_and(|times| times <= NEAR)
+    }
+
+    /// The combination in words.
+    pub fn in_words(&self) -> String {
+        let Place { records, data } = self.place;
+        format!("{}, {} records, {}", self.row.record_size, grouped(records.from), data.name())
+    }
+}
+
+/// The combinations of some rows in which stores can be compared: two or more have a figure.
+pub fn held<'a>(rows: &[&'a Row], matrix: &'a Matrix) -> Vec<Spot<'a>> {
+    let of_row = |row: &&'a Row| {
+        let row = *row;
+        matrix.columns.iter().zip(&row.contests).map(move |(place, contest)| Spot { row, place, contest })
+    };
+    rows.iter().flat_map(of_row).filter(|spot| spot.contest.contenders.len() > 1).collect()
+}
+
+/// What an answer is split by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum By {
+    /// Nothing: it holds throughout.
+    Whole,
+    /// The record size.
+    Size,
+    /// The record count.
+    Records,
+    /// What the values are made of.
+    Data,
+}
+
+/// Combinations with one answer.
+#[derive(Debug)]
+pub struct Part<'a> {
+    /// The store to prefer; `None` where none is best throughout.
+    pub store: Option<&'a str>,
+    /// Which of the axis's values they have, in words; nothing where they are all.
+    pub range: String,
+    /// Neighbours on the axis that it is made of.
+    stretches: usize,
+    /// The combinations.
+    pub spots: Vec<Spot<'a>>,
+}
+
+impl<'a> Part<'a> {
+    /// The store that won the most combinations, alone or with others, and how many.
+    pub fn most_often(&self) -> Option<(&'a str, usize)> {
+        wins(&self.spots).into_iter().reduce(|best, other| if other.1 > best.1 { other } else { best })
+    }
+
+    /// Whether the store is the best by itself anywhere, or is preferred for being near the best.
+    pub fn is_decided(&self) -> bool {
+        let Some(store) = self.store else { return false };
+        let won: Vec<&Spot<'_>> = self.spots.iter().filter(|spot| spot.is_won_by(store)).collect();
+        won.len() * 2 < self.spots.len() || won.iter().any(|spot| spot.contest.winners().count() == 1)
+    }
+
+    /// The stores that are too close to call with it, those that are so most often first.
+    pub fn rivals(&self) -> Vec<&'a str> {
+        let Some(store) = self.store else { return Vec::new() };
+        let mut tally: IndexMap<&str, usize> = IndexMap::new();
+        for spot in self.spots.iter().filter(|spot| spot.is_won_by(store)) {
+            let others = spot.contest.winners().filter(|winner| winner.store != store);
+            others.for_each(|winner| *tally.entry(&winner.store).or_default() += 1);
+        }
+        tally.sort_by_cached_key(|_, times| std::cmp::Reverse(*times));
+        tally.into_keys().collect()
+    }
+}
+
+/// What is to be said of one figure.
+#[derive(Debug)]
+pub struct Verdict<'a> {
+    /// The figure.
+    pub figure: &'a Figure,
+    /// What its parts differ in.
+    pub by: By,
+    /// Its parts; none where no two stores were measured at the same combination.
+    pub parts: Vec<Part<'a>>,
+}
+
+impl<'a> Verdict<'a> {
+    /// The verdict on the rows of one figure: the fewest parts that decide the most combinations.
+    pub fn of(figure: &'a Figure, rows: &[&'a Row], matrix: &'a Matrix) -> Verdict<'a> {
+        let held = held(rows, matrix);
+        let mut best = (By::Whole, Vec::new(), f64::NEG_INFINITY);
+        for by in [By::Whole, By::Size, By::Records, By::Data] {
+            let parts = parts(by, &held);
+            let stretches: usize = parts.iter().map(|part| part.stretches).sum();
+            let decided: usize = parts.iter().map(credit).sum();
+            let worth = decided as f64 - WORTH * held.len() as f64 * stretches as f64;
+            if stretches <= MOST_PARTS && worth > best.2 {
+                best = (by, parts, worth);
+            }
+        }
+        Verdict { figure, by: best.0, parts: best.1 }
+    }
+}
+
+/// The combinations in which the preferred store is the best or near it.
+fn credit(part: &Part<'_>) -> usize {
+    part.store.map_or(0, |store| part.spots.iter().filter(|spot| spot.is_near(store)).count())
+}
+
+/// The combinations sorted by an axis's values, those with the same store put together.
+fn parts<'a>(by: By, held: &[Spot<'a>]) -> Vec<Part<'a>> {
+    let mut sorted: Vec<Spot<'a>> = held.to_vec();
+    sorted.sort_by_key(|spot| key(by, spot));
+    let mut stretches: Vec<(Option<&'a str>, Vec<Spot<'a>>)> = Vec::new();
+    for slice in sorted.chunk_by(|a, b| key(by, a) == key(by, b)) {
+        let store = preferred(slice);
+        match stretches.last_mut() {
+            Some((last, spots)) if *last == store => spots.extend(slice),
+            _ => stretches.push((store, slice.to_vec())),
+        }
+    }
+    let whole = stretches.len() == 1;
+    let mut parts: Vec<Part<'a>> = Vec::new();
+    for (store, spots) in stretches {
+        let range = if whole { String::new() } else { range(by, &spots) };
+        match parts.iter_mut().find(|part| part.store == store) {
+            Some(part) => {
+                part.range.push_str(&format!(" and {range}"));
+                part.stretches += 1;
+                part.spots.extend(spots);
+            }
+            None => parts.push(Part { store, range, stretches: 1, spots }),
+        }
+    }
+    parts
+}
+
+/// What tells a combination's slice from the others.
+fn key(by: By, spot: &Spot<'_>) -> (u64, u64) {
+    match by {
+        By::Whole => (0, 0),
+        By::Size => (spot.row.record_size.from, spot.row.record_size.to),
+        By::Records => (spot.place.records.from, spot.place.records.to),
+        By::Data => (u64::from(spot.place.data == storebench_core::cell::Data::Compressible), 0),
+    }
+}
+
+/// The values of an axis that neighbouring combinations have.
+fn range(by: By, spots: &[Spot<'_>]) -> String {
+    let (Some(first), Some(last)) = (spots.first(), spots.last()) else { return String::new() };
+    match by {
+        By::Whole => String::new(),
+        By::Size => SizeRange { from: first.row.record_size.from, to: last.row.record_size.to }.to_string(),
+        By::Records => match (first.place.records.from, last.place.records.from) {
+            (from, to) if from == to => format!("{} records", grouped(from)),
+            (from, to) => format!("{} to {} records", grouped(from), grouped(to)),
+        },
+        By::Data => format!("{} data", first.place.data.name()),
+    }
+}
+
+/// How many combinations each store won, alone or with others.
+fn wins<'a>(spots: &[Spot<'a>]) -> IndexMap<&'a str, usize> {
+    let mut tally: IndexMap<&str, usize> = IndexMap::new();
+    for winner in spots.iter().flat_map(|spot| spot.contest.winners()) {
+        *tally.entry(&winner.store).or_default() += 1;
+    }
+    tally
+}
+
+/// The store that wins at least half of the combinations, or else stays near the best; `None` where none does.
+fn preferred<'a>(spots: &[Spot<'a>]) -> Option<&'a str> {
+    let wins = wins(spots);
+    let most = wins.values().copied().max()?;
+    if most * 2 >= spots.len() {
+        let leading: Vec<&str> =
+            wins.iter().filter(|(_, wins)| **wins == most).map(|(store, _)| *store).collect();
+        return nearest(spots, &leading).map(|nearest| nearest.store).or_else(|| leading.first().copied());
+    }
+    let nearest = nearest(spots, &measured_in_half(spots))?;
+    let own: Vec<f64> = spots.iter().filter_map(|spot| spot.times_worse(nearest.store)).collect();
+    (nearest.times <= NEAR && geometric_mean(&own) <= NEAR).then_some(nearest.store)
+}
+
+/// The stores that have a figure in at least half of the combinations.
+fn measured_in_half<'a>(spots: &[Spot<'a>]) -> Vec<&'a str> {
+    let mut tally: IndexMap<&str, usize> = IndexMap::new();
+    for spot in spots {
+        let known = spot.contest.contenders.iter().filter(|c| spot.times_worse(&c.store).is_some());
+        known.for_each(|contender| *tally.entry(&contender.store).or_default() += 1);
+    }
+    tally.into_iter().filter(|(_, times)| times * 2 >= spots.len()).map(|(store, _)| store).collect()
+}
+
+/// The store that is nearest to the best.
+#[derive(Debug)]
+pub struct Nearest<'a> {
+    /// Its name.
+    pub store: &'a str,
+    /// How many times worse than the best, as a geometric mean.
+    pub times: f64,
+    /// Over how many combinations: those in which all stores that it was compared with have a figure.
+    pub shared: usize,
+}
+
+/// Of some stores the one that is nearest to the best, over the combinations in which all of them have a figure, so that what
+/// was not measured speaks for none of them.
+fn nearest<'a>(spots: &[Spot<'a>], stores: &[&'a str]) -> Option<Nearest<'a>> {
+    let ratios = |spot: &Spot<'_>| -> Option<Vec<f64>> {
+        stores.iter().map(|store| spot.times_worse(store)).collect()
+    };
+    let shared: Vec<Vec<f64>> = spots.iter().filter_map(ratios).collect();
+    let mean = |index: usize| {
+        let own: Vec<f64> = shared.iter().map(|ratios| ratios[index]).collect();
+        geometric_mean(&own)
+    };
+    let all = stores.iter().enumerate().map(|(index, store)| (*store, mean(index)));
+    let (store, times) = all.min_by(|(_, a), (_, b)| a.total_cmp(b))?;
+    (!shared.is_empty()).then_some(Nearest { store, times, shared: shared.len() })
+}
+
+/// The store that is nearest to the best over all combinations, of those measured in at least half of them.
+pub fn nearest_of_all<'a>(spots: &[Spot<'a>]) -> Option<Nearest<'a>> {
+    nearest(spots, &measured_in_half(spots))
+}
+
+fn geometric_mean(values: &[f64]) -> f64 {
+    (values.iter().map(|value| value.ln()).sum::<f64>() / values.len() as f64).exp()
+}

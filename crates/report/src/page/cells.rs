@@ -1,0 +1,204 @@
+//! The cells of the page: one for each store at each place of each matrix, also where it has no figure.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use indexmap::IndexSet;
+use serde::Serialize;
+use storebench_core::cell::Data;
+use storebench_core::result::Outcome;
+use storebench_core::units::{CountRange, SizeRange};
+
+use crate::data::matrix::{Matrix, Sorted, Why, position};
+use crate::data::merge::{Entry, Group, Merged};
+
+/// The kinds of data, in the order of the page's numbers for them.
+pub const KINDS: [Data; 2] = [Data::Incompressible, Data::Compressible];
+
+/// What names a cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Key<'a> {
+    /// The position of its group among those merged.
+    pub group: usize,
+    /// What its values are made of.
+    pub data: Data,
+    /// Their sizes.
+    pub size: SizeRange,
+    /// How many records there are.
+    pub records: CountRange,
+    /// The store.
+    pub store: &'a str,
+}
+
+/// A cell with its trials.
+#[derive(Debug)]
+pub struct Row<'a> {
+    /// What names it.
+    pub key: Key<'a>,
+    /// Its trials; none where it was left out or not run.
+    pub entries: Vec<Entry<'a>>,
+    /// Why it has no figure; `None` where it has.
+    pub why: Option<Why>,
+    /// The reason in full, where one is known.
+    pub reason: Option<&'a str>,
+}
+
+impl Row<'_> {
+    /// Trials that succeeded.
+    pub fn succeeded(&self) -> usize {
+        self.entries.iter().filter(|entry| entry.trial.ok().is_some()).count()
+    }
+}
+
+/// All cells, in the order of their keys but for the stores, which come in the order in which they ran.
+pub fn rows<'a>(merged: &'a Merged<'a>, matrices: &[Option<Matrix>]) -> Vec<Row<'a>> {
+    let mut all = Vec::new();
+    for (group, matrix) in merged.groups.iter().zip(matrices).enumerate().map(|(i, (_, matrix))| (i, matrix))
+    {
+        let mut rows: BTreeMap<Key<'a>, Row<'a>> = BTreeMap::new();
+        let sorted = Sorted::new(merged, &merged.groups[group]);
+        for ((data, size, records), stores) in sorted.entries {
+            for (store, entries) in stores {
+                let key = Key { group, data, size, records, store };
+                // Stores of the harness are in no matrix; the others' reasons follow below.
+                let why = entries.iter().all(|entry| entry.trial.ok().is_none()).then_some(Why::Failed);
+                rows.insert(key, Row { key, entries, why, reason: None });
+            }
+        }
+        let names: BTreeMap<&str, &'a str> = names(merged, group);
+        for (key, why) in matrix.iter().flat_map(|matrix| absent(group, matrix)) {
+            let Some(store) = names.get(key.store) else { continue };
+            let key = Key { store, ..key };
+            rows.entry(key)
+                .or_insert_with(|| Row { key, entries: Vec::new(), why: None, reason: None })
+                .why = Some(why);
+        }
+        add_reasons(&merged.groups[group], &mut rows);
+        all.extend(rows.into_values());
+    }
+    all
+}
+
+/// Adds why cells were left out, or what they say that can't do it.
+fn add_reasons<'a>(group: &'a Group<'a>, rows: &mut BTreeMap<Key<'a>, Row<'a>>) {
+    let left_out: BTreeMap<_, &str> =
+        group.left_out.iter().map(|o| ((position(&o.cell), o.cell.store()), o.reason)).collect();
+    for row in rows.values_mut() {
+        let Key { data, size, records, store, .. } = row.key;
+        row.reason = match row.why {
+            Some(Why::LeftOut) => left_out.get(&((data, size, records), store)).copied(),
+            Some(Why::Unsupported) => row.entries.iter().find_map(|entry| match &entry.trial.outcome {
+                Outcome::Unsupported { message } => Some(message.as_str()),
+                _ => None,
+            }),
+            Some(Why::NotRanked) => row.entries.iter().find_map(Entry::not_ranked),
+            _ => None,
+        };
+    }
+}
+
+/// The stores of a group, by names that live as long as the runs.
+fn names<'a>(merged: &'a Merged<'a>, group: usize) -> BTreeMap<&'a str, &'a str> {
+    let group = &merged.groups[group];
+    let ran = group.trials.iter().map(|entry| entry.trial.cell.store());
+    let left_out = group.left_out.iter().map(|omitted| omitted.cell.store());
+    ran.chain(left_out).map(|name| (name, name)).collect()
+}
+
+/// The stores without a figure. Every trial that succeeds has one for memory, so that those rows tell.
+fn absent(group: usize, matrix: &Matrix) -> impl Iterator<Item = (Key<'_>, Why)> {
+    let rows = matrix.rows.iter().filter(|row| row.figure.name == "memory");
+    rows.flat_map(move |row| {
+        let places = matrix.columns.iter().zip(&row.contests);
+        places.flat_map(move |(place, contest)| {
+            contest.absent.iter().map(move |absent| {
+                let key = Key {
+                    group,
+                    data: place.data,
+                    size: row.record_size,
+                    records: place.records,
+                    store: &absent.store,
+                };
+                (key, absent.why)
+            })
+        })
+    })
+}
+
+/// The cells as columns; a value is a position in the page's list of it.
+#[derive(Debug, Default, Serialize)]
+pub struct Cells {
+    group: Vec<usize>,
+    store: Vec<Option<usize>>,
+    data: Vec<Option<usize>>,
+    size: Vec<Option<usize>>,
+    records: Vec<Option<usize>>,
+    /// Trials that succeeded.
+    succeeded: Vec<usize>,
+    /// All trials.
+    trials: Vec<usize>,
+    /// Why there is no figure, or why it is not ranked; empty where it is.
+    why: Vec<&'static str>,
+    /// The position of the reason among the page's reasons, where one is known.
+    reason: Vec<Option<usize>>,
+}
+
+impl Cells {
+    /// Turns rows into columns.
+    pub fn new(
+        rows: &[Row<'_>],
+        stores: &IndexSet<&str>,
+        sizes: &BTreeSet<SizeRange>,
+        records: &BTreeSet<CountRange>,
+        reasons: &IndexSet<&str>,
+    ) -> Cells {
+        let mut cells = Cells::default();
+        for row in rows {
+            cells.group.push(row.key.group);
+            cells.store.push(stores.get_index_of(row.key.store));
+            cells.data.push(KINDS.iter().position(|kind| *kind == row.key.data));
+            cells.size.push(sizes.iter().position(|size| *size == row.key.size));
+            cells.records.push(records.iter().position(|count| *count == row.key.records));
+            cells.succeeded.push(row.succeeded());
+            cells.trials.push(row.entries.len());
+            cells.why.push(row.why.map_or("", Why::name));
+            cells.reason.push(row.reason.and_then(|reason| reasons.get_index_of(reason)));
+        }
+        cells
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use storebench_core::result::LeftOut;
+
+    use super::*;
+    use crate::data::matrix::matrix;
+    use crate::data::samples::{Sample, run};
+
+    #[test]
+    fn what_was_left_out_or_unsupported_has_its_reason() {
+        let mut run = run("box", &[Sample::new("lmdb"), Sample::new("unqlite").unsupported("not built")]);
+        let cell = Sample::new("redb").cell();
+        run.header.left_out.push(LeftOut { cell, reason: "does not offer it".into() });
+        let runs = [run];
+        let merged = Merged::new(&runs, &[]);
+        let matrices: Vec<_> = merged.groups.iter().map(|group| matrix(&merged, group)).collect();
+        let reasons: Vec<(&str, Option<&str>)> =
+            rows(&merged, &matrices).iter().map(|row| (row.key.store, row.reason)).collect();
+        assert_eq!(
+            reasons,
+            [("lmdb", None), ("redb", Some("does not offer it")), ("unqlite", Some("not built"))]
+        );
+    }
+
+    #[test]
+    fn a_build_that_is_not_ranked_has_its_reason_and_its_trials() {
+        let runs = [run("box", &[Sample::new("lmdb"), Sample::new("rocksdb").distributed(true)])];
+        let merged = Merged::new(&runs, &[]);
+        let matrices: Vec<_> = merged.groups.iter().map(|group| matrix(&merged, group)).collect();
+        let rows = rows(&merged, &matrices);
+        let of = |row: &Row<'_>| (row.why, row.reason.map(str::to_owned), row.succeeded());
+        assert_eq!(of(&rows[0]), (None, None, 1));
+        assert_eq!(of(&rows[1]), (Some(Why::NotRanked), Some("built with assertions".into()), 1));
+    }
+}

@@ -1,0 +1,53 @@
+//! How each cell's store stands to the best of its place in the matrix.
+
+use serde::Serialize;
+
+use super::numbers::rounded;
+use crate::data::matrix::Contender;
+use crate::stats::Rule;
+
+/// Standings by the cells' numbers; `null` where a store has no figure.
+#[derive(Debug, Serialize)]
+pub struct Contests {
+    /// 0: the best; 1: too close to call with it; 2: neither.
+    standing: Vec<Option<u8>>,
+    /// How many times worse than the best.
+    times: Vec<Option<f64>>,
+    /// Its interval is from `times / (1 + spread)` to `times * (1 + spread)`.
+    spread: Vec<Option<f64>>,
+    /// Blocks that were compared.
+    blocks: Vec<Option<usize>>,
+    /// 0: the interval decided; 1: the threshold; 2: the clock, which can't tell the two apart.
+    rule: Vec<Option<u8>>,
+}
+
+impl Contests {
+    /// None has a standing yet.
+    pub fn new(cells: usize) -> Contests {
+        Contests {
+            standing: vec![None; cells],
+            times: vec![None; cells],
+            spread: vec![None; cells],
+            blocks: vec![None; cells],
+            rule: vec![None; cells],
+        }
+    }
+
+    /// Sets a cell's.
+    pub fn set(&mut self, cell: usize, contender: &Contender) {
+        self.standing[cell] = Some(match (contender.wins, contender.rule) {
+            (true, None) => 0,
+            (true, Some(_)) => 1,
+            (false, _) => 2,
+        });
+        self.rule[cell] = contender.rule.map(|rule| match rule {
+            Rule::Interval => 0,
+            Rule::Threshold => 1,
+            Rule::Clock => 2,
+        });
+        let Some(ratio) = contender.times_worse else { return };
+        self.times[cell] = Some(rounded(ratio.ratio.value, 4));
+        self.blocks[cell] = Some(ratio.blocks);
+        self.spread[cell] = ratio.ratio.interval.map(|i| rounded(i.high / ratio.ratio.value - 1.0, 3));
+    }
+}

@@ -1,0 +1,354 @@
+//! What the page has no figures for, and what casts doubt on those it has.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use indexmap::IndexMap;
+use storebench_core::cell::{Background, Cache, Cell, Data, Rate, Tuning};
+use storebench_core::result::{Measured, TrialResult};
+use storebench_core::units::{grouped, rough_ns, three_digits};
+
+use super::markup::{escape, list};
+use crate::column::COLUMNS;
+use crate::data::builds;
+use crate::data::matrix::{Matrix, position};
+use crate::data::merge::Merged;
+use crate::data::scope;
+use crate::data::summary::{self, Lists};
+use crate::stats::{MIN_BLOCKS, THRESHOLD};
+
+/// Kinds that are listed before the rest is only counted.
+const LISTED: usize = 40;
+/// Gaps that are named above the answer.
+const GAPS: usize = 3;
+
+/// What a reader should know first, each line HTML: how little is behind the figures, and the main gaps.
+pub fn first(merged: &Merged<'_>, doubts: &Doubts) -> String {
+    let mut lines: Vec<String> = summary::unfinished(merged).iter().map(|line| escape(line)).collect();
+    lines.extend(doubts.few.as_ref().map(|few| escape(&format!("{}: a first impression.", few.what))));
+    if doubts.others > 0 {
+        let number = if doubts.others == 1 { "1 doubt".into() } else { format!("{} doubts", doubts.others) };
+        lines.push(format!("<a href=\"#go=missing\">{number}</a> about these figures."));
+    }
+    let mut out = if lines.is_empty() {
+        String::new()
+    } else {
+        format!("<p class=\"alert soft\">{}</p>", lines.join(" "))
+    };
+    let gaps: Vec<&str> = untried(merged).into_iter().map(|(what, _)| what).collect();
+    if !gaps.is_empty() {
+        let named = gaps.iter().take(GAPS).copied().collect::<Vec<_>>().join("; ");
+        out.push_str(&format!(
+            "<p>Not measured: {}. <a href=\"#go=missing\">All that is missing</a></p>",
+            escape(&named)
+        ));
+    }
+    out
+}
+
+/// The section's content.
+pub fn html(merged: &Merged<'_>, matrices: &[Option<Matrix>], doubts: &Doubts) -> String {
+    let missing = summary::missing(merged, matrices.iter().flatten());
+    let mut out = format!("<p>{}</p>", escape(&summary::counts(merged)));
+    for line in summary::unfinished(merged) {
+        out.push_str(&format!("<p class=\"alert soft\">{}</p>", escape(&line)));
+    }
+    out.push_str(&block("Doubts", &doubts.all));
+    let scope: Vec<String> = scope::notes(merged).iter().map(|note| escape(note)).collect();
+    out.push_str(&block("What the figures are of", &scope));
+    out.push_str(&lists("Failed trials", "trials", &missing.failed));
+    out.push_str(&lists("Unsupported", "trials", &missing.unsupported));
+    out.push_str(&lists("Left out", "combinations", &missing.left_out));
+    out.push_str(&lists("Not run", "combinations", &missing.not_run));
+    let unknown = unknown(merged);
+    let (nowhere, partly): (Vec<&Unknown<'_>>, Vec<_>) =
+        unknown.iter().partition(|unknown| unknown.is_everywhere());
+    out.push_str(&block("Unknown in some trials", &partly.iter().map(|one| one.html()).collect::<Vec<_>>()));
+    let nowhere: Vec<String> = nowhere.iter().map(|one| one.html()).collect();
+    out.push_str(&block("Not measured in this run", &[not_measured(merged), nowhere].concat()));
+    out
+}
+
+fn block(title: &str, items: &[String]) -> String {
+    if items.is_empty() { String::new() } else { format!("<h3>{title}</h3>{}", list(items)) }
+}
+
+fn lists(title: &str, unit: &str, lists: &Lists) -> String {
+    let mut items: Vec<String> = lists
+        .iter()
+        .take(LISTED)
+        .map(|(what, alike)| {
+            let what = escape(what);
+            match (alike.times, escape(&alike.example).as_str()) {
+                (_, "") => what,
+                (1, example) => format!("{what} <small>({example})</small>"),
+                (times, example) => {
+                    format!("{what} <small>({} {unit}; first: {example})</small>", grouped(times as u64))
+                }
+            }
+        })
+        .collect();
+    if lists.len() > LISTED {
+        items.push(format!("and {} more kinds, in the data", grouped((lists.len() - LISTED) as u64)));
+    }
+    block(title, &items)
+}
+
+fn trials<'a>(merged: &'a Merged<'_>) -> impl Iterator<Item = &'a TrialResult> {
+    merged.runs.iter().flat_map(|run| &run.trials)
+}
+
+fn measured<'a>(merged: &'a Merged<'_>) -> impl Iterator<Item = &'a Measured> {
+    trials(merged).filter_map(TrialResult::ok)
+}
+
+/// What a careful reader should know before believing the figures.
+pub struct Doubts {
+    /// All, each as HTML.
+    all: Vec<String>,
+    /// Whether there are too few trials to tell how much figures vary.
+    few: Option<Few>,
+    /// How many there are besides.
+    others: usize,
+}
+
+impl Doubts {
+    /// Those of all runs.
+    pub fn new(merged: &Merged<'_>) -> Doubts {
+        let lines = |lines: Vec<String>| lines.iter().map(|line| escape(line)).collect::<Vec<_>>();
+        let (impossible, noise) = (lines(summary::doubt_lines(merged)), lines(summary::noise_lines(merged)));
+        let builds = lines(builds::not_ranked(merged));
+        let rest = [impossible, builds, of_the_machine(merged)].concat();
+        // The last line about noise says what was done about it.
+        let others = noise.len().saturating_sub(1) + rest.len();
+        let few = few_trials(merged);
+        let few_line = few.as_ref().map(|few| escape(&format!("{}: {}", few.what, few.why)));
+        Doubts { all: noise.into_iter().chain(rest).chain(few_line).collect(), few, others }
+    }
+}
+
+/// Cells with fewer trials than an interval takes.
+struct Few {
+    what: String,
+    why: String,
+}
+
+/// Counts the cells that have figures of fewer trials than an interval takes.
+fn few_trials(merged: &Merged<'_>) -> Option<Few> {
+    let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+    for group in &merged.groups {
+        let mut cells: BTreeMap<_, usize> = BTreeMap::new();
+        for cell in group.trials.iter().filter(|e| e.trial.ok().is_some()).map(|e| &e.trial.cell) {
+            *cells.entry((position(cell), cell.store())).or_default() += 1;
+        }
+        cells.into_values().for_each(|trials| *counts.entry(trials).or_default() += 1);
+    }
+    let all: usize = counts.values().sum();
+    let few: usize = counts.range(..MIN_BLOCKS).map(|(_, cells)| cells).sum();
+    let (least, _) = counts.first_key_value()?;
+    if few == 0 {
+        return None;
+    }
+    let what = match (*least, few == all && counts.len() == 1) {
+        (1, true) => "One trial of each cell".to_owned(),
+        (trials, true) => format!("{trials} trials of each cell"),
+        _ => format!(
+            "{} of {} cells have fewer than {MIN_BLOCKS} trials",
+            grouped(few as u64),
+            grouped(all as u64)
+        ),
+    };
+    let why = format!(
+        "where stores share fewer than {MIN_BLOCKS} blocks, figures within {:.0} % of the best count as too close to call, and \
+         nothing is known of how much they vary",
+        THRESHOLD * 100.0
+    );
+    Some(Few { what, why })
+}
+
+/// What the machine did beside. Each is HTML.
+fn of_the_machine(merged: &Merged<'_>) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for run in merged.runs {
+        let cores = run.header.environment.cores;
+        let busy =
+            run.trials.iter().filter(|trial| trial.load_1min.is_some_and(|load| load > f64::from(cores)));
+        let busy = busy.count();
+        if busy > 0 {
+            all.push(format!(
+                "{}: {busy} of {} trials began with a load average above the number of processors ({cores}); part of that may be the run itself",
+                escape(&run.header.hardware),
+                run.trials.len()
+            ));
+        }
+        let creation: Vec<f64> =
+            run.trials.iter().filter_map(|trial| trial.file_creation_ns).map(|ns| ns as f64).collect();
+        let (low, high) =
+            creation.iter().fold((f64::INFINITY, 0.0_f64), |(l, h), ns| (l.min(*ns), h.max(*ns)));
+        if high > 5.0 * low {
+            all.push(format!(
+                "{}: making an empty file took from {} to {} before the trials: the file system was not always equally quick",
+                escape(&run.header.hardware),
+                rough_ns(low),
+                rough_ns(high)
+            ));
+        }
+    }
+    let idle =
+        trials(merged).filter_map(|trial| trial.background.as_ref()).filter(|b| b.at_work_share < 0.99);
+    let idle = idle.count();
+    if idle > 0 {
+        all.push(format!("The background load was not at work throughout {idle} trials"));
+    }
+    let shared = measured(merged).filter_map(|m| m.device.as_ref()).filter(|device| device.shared);
+    let idle_rate = shared.filter_map(|device| device.idle_written_bytes_per_s).reduce(f64::max);
+    if let Some(rate) = idle_rate.filter(|rate| *rate > 0.0) {
+        all.push(format!(
+            "The device's traffic is the whole disk's; others wrote up to {} MB/s in the idle intervals before the trials",
+            three_digits(rate / 1e6)
+        ));
+    }
+    all
+}
+
+/// Axes of which only the default was measured: what would have been learned, and the axis.
+fn untried(merged: &Merged<'_>) -> Vec<(&'static str, &'static str)> {
+    let any = |tried: &dyn Fn(&Cell) -> bool| trials(merged).any(|trial| tried(&trial.cell));
+    let all = [
+        (any(&|c| c.background() != Background::None), "figures beside a background load", "background"),
+        (any(&|c| c.threads() > 1), "several threads", "threads"),
+        (any(&|c| c.cache() == Cache::Cold), "reads that find nothing in memory", "cache: cold"),
+        (
+            any(&|c| c.rate() != Rate::Closed),
+            "latency at a fixed rate, where stalls land in the tail",
+            "rate",
+        ),
+        (any(&|c| c.tuning() == Tuning::Equal), "caches of one size for all engines", "tuning: equal"),
+        (any(&|c| c.data() == Data::Incompressible), "incompressible data", "data"),
+        (any(&|c| c.data() == Data::Compressible), "compressible data", "data"),
+    ];
+    all.into_iter().filter(|(tried, ..)| !tried).map(|(_, what, axis)| (what, axis)).collect()
+}
+
+/// Axes and figures that this run says nothing about. Each is HTML.
+fn not_measured(merged: &Merged<'_>) -> Vec<String> {
+    let mut all: Vec<String> =
+        untried(merged).into_iter().map(|(what, axis)| format!("{what} (axis {axis})")).collect();
+    let operations = || measured(merged).flat_map(|m| &m.operations);
+    if !operations().any(|o| !o.series.is_empty()) {
+        all.push("second by second (operations were too short, or not recorded so)".into());
+    }
+    for column in COLUMNS {
+        let known = if column.is_of_operation() {
+            operations().any(|operation| column.of_operation(operation).is_some())
+        } else {
+            measured(merged).any(|measured| column.of_trial(measured).is_some())
+        };
+        if !known {
+            all.push(format!("{} ({})", column.title, column.id));
+        }
+    }
+    all.iter().map(|what| escape(what)).collect()
+}
+
+/// A figure that some or all trials could not know, and why.
+struct Unknown<'a> {
+    figure: &'a str,
+    reason: &'a str,
+    /// Trials without it.
+    times: usize,
+    /// Trials in which anything was measured.
+    trials: usize,
+    /// The place of all those without it, where others have another.
+    place: Option<&'a str>,
+}
+
+impl Unknown<'_> {
+    fn is_everywhere(&self) -> bool {
+        self.times == self.trials
+    }
+
+    fn html(&self) -> String {
+        let Unknown { figure, reason, times, trials, place } = self;
+        if self.is_everywhere() {
+            return escape(&format!("{figure}: {reason}"));
+        }
+        let place = place.map_or_else(String::new, |place| format!(" (place {place})"));
+        let (times, trials) = (grouped(*times as u64), grouped(*trials as u64));
+        escape(&format!("{figure}: unknown in {times} of {trials} trials{place}: {reason}"))
+    }
+}
+
+fn unknown<'a>(merged: &'a Merged<'_>) -> Vec<Unknown<'a>> {
+    let mut found: IndexMap<(&str, &str), (usize, BTreeSet<&str>)> = IndexMap::new();
+    let mut places: BTreeSet<&str> = BTreeSet::new();
+    let mut all = 0;
+    for trial in trials(merged) {
+        let Some(measured) = trial.ok() else { continue };
+        all += 1;
+        places.insert(trial.cell.place());
+        for unknown in &measured.unknown {
+            let (times, at) = found.entry((&unknown.figure, &unknown.reason)).or_default();
+            *times += 1;
+            at.insert(trial.cell.place());
+        }
+    }
+    let unknown = |((figure, reason), (times, at)): ((&'a str, &'a str), (usize, BTreeSet<&'a str>))| {
+        let place = at.first().copied().filter(|_| at.len() == 1 && places.len() > 1);
+        Unknown { figure, reason, times, trials: all, place }
+    };
+    found.into_iter().map(unknown).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use storebench_core::result::Run;
+
+    use super::*;
+    use crate::data::samples::{Sample, blocks, run};
+
+    fn page(run: Run) -> (String, String) {
+        let runs = [run];
+        let merged = Merged::new(&runs, &[]);
+        let doubts = Doubts::new(&merged);
+        (first(&merged, &doubts), html(&merged, &[], &doubts))
+    }
+
+    #[test]
+    fn a_single_trial_is_called_a_first_impression() {
+        let mut once = run("box", &[Sample::new("lmdb"), Sample::new("redb")]);
+        once.trials[1].load_1min = Some(9.0);
+        let (above, _) = page(once);
+        assert!(above.contains("One trial of each cell: a first impression."), "{above}");
+        assert!(above.contains("<a href=\"#go=missing\">2 doubts</a>"), "{above}");
+        assert!(above.contains("Not measured: figures beside a background load; several threads; reads"));
+    }
+
+    #[test]
+    fn cells_with_few_trials_are_counted_one_by_one() {
+        let both = vec![Sample::new("lmdb"), Sample::new("redb")];
+        let (above, below) = page(blocks("box", &[both.clone(), both.clone(), vec![Sample::new("lmdb")]]));
+        for text in [above, below] {
+            assert!(text.contains("1 of 2 cells have fewer than 3 trials"), "{text}");
+        }
+        let (above, _) = page(blocks("box", &[both.clone(), both.clone(), both]));
+        assert!(!above.contains("trials"), "{above}");
+    }
+
+    #[test]
+    fn what_some_trials_know_is_not_called_unmeasured() {
+        let mut run = run("box", &[Sample::new("lmdb"), Sample::new("lmdb").place("ssd")]);
+        let unknown =
+            |figure: &str| storebench_core::result::Unknown { figure: figure.into(), reason: "none".into() };
+        for trial in &mut run.trials {
+            let measured = trial.measured.as_mut().unwrap();
+            measured.unknown.push(unknown("syncs"));
+            if trial.cell.place() == "ssd" {
+                measured.unknown.push(unknown("device"));
+            }
+        }
+        let (_, below) = page(run);
+        let (_, nowhere) = below.split_once("Not measured in this run").unwrap();
+        assert!(below.contains("device: unknown in 1 of 2 trials (place ssd): none"), "{below}");
+        assert!(nowhere.contains("syncs: none") && !nowhere.contains("device: "), "{nowhere}");
+    }
+}

@@ -1,0 +1,285 @@
+//! The data of the page: every cell and its figures, as columns of arrays, which compress well. All that needs deciding is
+//! decided here, by the same code as for the terminal; the page only shows it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use indexmap::{IndexMap, IndexSet};
+use rayon::prelude::*;
+use serde::Serialize;
+use storebench_core::result::{Measured, OperationResult, Run};
+use storebench_core::units::{CountRange, SizeRange};
+
+use super::cells::{Cells, Key, Row};
+use super::contests::Contests;
+use super::latencies::Percentiles;
+use super::numbers::Figures;
+use super::prices::Prices;
+use super::timeline::Timelines;
+use crate::column::{COLUMNS, Column, Unit};
+use crate::data::matrix::{Matrix, operations};
+use crate::data::merge::{GuaranteeLabel, Merged};
+use crate::data::names;
+use crate::stats::{Better, MIN_BLOCKS};
+
+/// The version of this layout, for those who read the page's data.
+const LAYOUT: u32 = 1;
+
+/// Everything that the page draws from.
+#[derive(Debug, Serialize)]
+pub struct Model<'a> {
+    layout: u32,
+    storebench: &'static str,
+    /// The days on which the runs were started.
+    measured: String,
+    stores: Vec<Store<'a>>,
+    /// The axes that tell groups apart.
+    group_axes: Vec<GroupAxis>,
+    groups: Vec<Group>,
+    data: Vec<&'static str>,
+    sizes: Vec<Range>,
+    records: Vec<Range>,
+    operations: Vec<String>,
+    columns: Vec<ColumnInfo>,
+    /// What the matrix has rows for.
+    rows: Vec<MatrixRow>,
+    cells: Cells,
+    /// Why cells have no figures.
+    reasons: IndexSet<&'a str>,
+    /// Figures of trials, by column.
+    trial: IndexMap<&'static str, Figures>,
+    /// Figures of operations, by operation and column.
+    operation: IndexMap<String, IndexMap<&'static str, Figures>>,
+    /// Who won, by the rows' names.
+    contests: IndexMap<String, Contests>,
+    /// What guarantees and loads cost.
+    prices: Prices,
+    percentiles: Percentiles,
+    timelines: Timelines,
+    /// From so many trials on figures have intervals; fewer have their range.
+    fewest_trials: usize,
+}
+
+#[derive(Debug, Serialize)]
+struct Store<'a> {
+    name: &'a str,
+    /// The engine's versions in the runs.
+    version: String,
+    /// Whether it is a part of the harness, which is shown and never wins.
+    harness: bool,
+    /// The position in the page's palette.
+    colour: usize,
+}
+
+#[derive(Debug, Serialize)]
+struct GroupAxis {
+    id: &'static str,
+    values: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct Group {
+    title: String,
+    /// A position in each axis of `group_axes`.
+    at: Vec<usize>,
+}
+
+#[derive(Debug, Serialize)]
+struct Range {
+    text: String,
+    /// Where it stands on an axis: its mean size in bytes, or the records that it starts with.
+    at: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct ColumnInfo {
+    id: &'static str,
+    title: &'static str,
+    unit: Unit,
+    better: Better,
+    operation: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct MatrixRow {
+    name: String,
+    column: &'static str,
+}
+
+impl<'a> Model<'a> {
+    /// Gathers everything; `matrices` has one entry for each group.
+    pub fn new(merged: &'a Merged<'a>, matrices: &[Option<Matrix>]) -> Model<'a> {
+        let rows = super::cells::rows(merged, matrices);
+        let names: IndexSet<&str> = rows.iter().map(|row| row.key.store).collect();
+        let stores = stores(merged, &names);
+        let reasons: IndexSet<&str> = rows.iter().filter_map(|row| row.reason).collect();
+        let all_operations: IndexSet<String> = merged.groups.iter().flat_map(operations).collect();
+        let sizes: BTreeSet<SizeRange> = rows.iter().map(|row| row.key.size).collect();
+        let counts: BTreeSet<CountRange> = rows.iter().map(|row| row.key.records).collect();
+        let (group_axes, groups) = groups(merged);
+        let columns: Vec<&'static Column> = COLUMNS.iter().collect();
+        Model {
+            layout: LAYOUT,
+            storebench: env!("CARGO_PKG_VERSION"),
+            measured: days(merged),
+            group_axes,
+            groups,
+            data: super::cells::KINDS.map(storebench_core::cell::Data::name).into(),
+            sizes: sizes.iter().map(|size| Range { text: size.to_string(), at: size.mean() }).collect(),
+            records: counts.iter().map(|c| Range { text: c.to_string(), at: c.from as f64 }).collect(),
+            columns: columns.iter().map(|column| info(column)).collect(),
+            rows: matrix_rows(matrices),
+            trial: trial_figures(&rows, &columns),
+            operation: operation_figures(&rows, &columns, &all_operations),
+            contests: contests(&rows, matrices),
+            prices: Prices::new(merged, &rows, &all_operations),
+            fewest_trials: MIN_BLOCKS,
+            percentiles: Percentiles::new(&rows, &all_operations),
+            timelines: Timelines::new(&rows, &all_operations),
+            cells: Cells::new(&rows, &names, &sizes, &counts, &reasons),
+            reasons,
+            operations: all_operations.into_iter().collect(),
+            stores,
+        }
+    }
+}
+
+fn stores<'a>(merged: &Merged<'_>, names: &IndexSet<&'a str>) -> Vec<Store<'a>> {
+    let infos = || merged.runs.iter().flat_map(|run| &run.header.stores);
+    let versions = |name: &str| {
+        let all: IndexSet<&str> =
+            infos().filter(|info| info.name == name).map(|info| info.version.as_str()).collect();
+        all.into_iter().collect::<Vec<_>>().join(" and ")
+    };
+    let store = |name: &&'a str| Store {
+        name,
+        version: versions(name),
+        harness: merged.is_harness(name),
+        colour: names::palette_position(name),
+    };
+    names.iter().map(store).collect()
+}
+
+/// The days of the runs, from the first to the last.
+fn days(merged: &Merged<'_>) -> String {
+    let day = |run: &Run| run.header.started.chars().take_while(|c| *c != 'T').collect::<String>();
+    let days: BTreeSet<String> = merged.runs.iter().map(day).collect();
+    match (days.first(), days.last()) {
+        (Some(first), Some(last)) if first != last => format!("{first} to {last}"),
+        (first, _) => first.cloned().unwrap_or_default(),
+    }
+}
+
+/// The axes in which groups differ, or that name them, and each group's values.
+fn groups(merged: &Merged<'_>) -> (Vec<GroupAxis>, Vec<Group>) {
+    let mut axes: IndexMap<&'static str, IndexSet<String>> = IndexMap::new();
+    let mut groups = Vec::new();
+    let methods = merged.groups.iter().any(|group| !group.key.method.is_empty());
+    for group in &merged.groups {
+        let guarantee = GuaranteeLabel(group.key.asked, group.key.tier).to_string();
+        let fixed = [("hardware", group.key.hardware.clone()), ("guarantee", guarantee)];
+        let facets = group.key.facets.iter().map(|(axis, value)| (axis.name(), value.clone()));
+        let at = fixed
+            .into_iter()
+            .chain(facets)
+            .chain(methods.then(|| ("method", group.key.method.clone())))
+            .map(|(id, value)| axes.entry(id).or_default().insert_full(value).0);
+        groups.push(Group { at: at.collect(), title: merged.label(&group.key) });
+    }
+    let axes = axes.into_iter().map(|(id, values)| GroupAxis { id, values: values.into_iter().collect() });
+    (axes.collect(), groups)
+}
+
+fn info(column: &Column) -> ColumnInfo {
+    ColumnInfo {
+        id: column.id,
+        title: column.title,
+        unit: column.unit,
+        better: column.better,
+        operation: column.is_of_operation(),
+    }
+}
+
+fn matrix_rows(matrices: &[Option<Matrix>]) -> Vec<MatrixRow> {
+    let mut rows: Vec<MatrixRow> = Vec::new();
+    for row in matrices.iter().flatten().flat_map(|matrix| &matrix.rows) {
+        let row = MatrixRow { name: row.figure.name.clone(), column: row.figure.column };
+        if !rows.contains(&row) {
+            rows.push(row);
+        }
+    }
+    // Space and memory last, also where another group brought another operation.
+    rows.sort_by_key(|row| matches!(row.name.as_str(), "space" | "memory"));
+    rows
+}
+
+fn trial_figures(rows: &[Row<'_>], columns: &[&'static Column]) -> IndexMap<&'static str, Figures> {
+    figures(rows, "", columns.iter().copied().filter(|column| !column.is_of_operation()).collect())
+}
+
+fn operation_figures(
+    rows: &[Row<'_>],
+    columns: &[&'static Column],
+    operations: &IndexSet<String>,
+) -> IndexMap<String, IndexMap<&'static str, Figures>> {
+    let columns: Vec<&Column> = columns.iter().copied().filter(|column| column.is_of_operation()).collect();
+    let of = |operation: &String| (operation.clone(), figures(rows, operation, columns.clone()));
+    operations.iter().map(of).collect()
+}
+
+/// A trial that succeeded, and what it measured of one operation.
+struct Trial<'a> {
+    measured: &'a Measured,
+    operation: Option<&'a OperationResult>,
+}
+
+fn trials<'a>(row: &Row<'a>, name: &str) -> Vec<Trial<'a>> {
+    let measured = row.entries.iter().filter_map(|entry| entry.trial.ok());
+    measured.map(|measured| Trial { measured, operation: measured.operation(name) }).collect()
+}
+
+/// The columns that any cell has a figure for.
+fn figures(rows: &[Row<'_>], name: &str, columns: Vec<&'static Column>) -> IndexMap<&'static str, Figures> {
+    // Looked up once for all columns: a large run has hundreds of thousands of figures.
+    let trials: Vec<Vec<Trial<'_>>> = rows.par_iter().map(|row| trials(row, name)).collect();
+    let of = |column: &'static Column| (column.id, figures_of(&trials, column));
+    let all: Vec<(&str, Figures)> = columns.into_par_iter().map(of).collect();
+    all.into_iter().filter(|(_, figures)| !figures.is_empty()).collect()
+}
+
+fn figures_of(trials: &[Vec<Trial<'_>>], column: &Column) -> Figures {
+    let mut values = Vec::new();
+    let mut figures = Figures::default();
+    for trials in trials {
+        values.clear();
+        values.extend(trials.iter().filter_map(|trial| column.of(trial.measured, trial.operation)));
+        figures.push(&values, trials.len());
+    }
+    figures
+}
+
+fn contests(rows: &[Row<'_>], matrices: &[Option<Matrix>]) -> IndexMap<String, Contests> {
+    let numbers: BTreeMap<Key<'_>, usize> = rows.iter().enumerate().map(|(i, row)| (row.key, i)).collect();
+    let mut all: IndexMap<String, Contests> = IndexMap::new();
+    for (group, matrix) in matrices.iter().enumerate() {
+        for row in matrix.iter().flat_map(|matrix| &matrix.rows) {
+            let columns = matrix.iter().flat_map(|matrix| &matrix.columns);
+            for (place, contest) in columns.zip(&row.contests) {
+                let contests =
+                    all.entry(row.figure.name.clone()).or_insert_with(|| Contests::new(rows.len()));
+                for contender in &contest.contenders {
+                    let key = Key {
+                        group,
+                        data: place.data,
+                        size: row.record_size,
+                        records: place.records,
+                        store: &contender.store,
+                    };
+                    if let Some(number) = numbers.get(&key) {
+                        contests.set(*number, contender);
+                    }
+                }
+            }
+        }
+    }
+    all
+}

@@ -1,0 +1,157 @@
+//! What a guarantee costs, or a load in the background: a cell's mean latency beside that of the same cell in another group,
+//! paired by block.
+
+use std::collections::BTreeMap;
+
+use indexmap::{IndexMap, IndexSet};
+use rayon::prelude::*;
+use serde::Serialize;
+use storebench_core::cell::{Axis, Background};
+
+use super::cells::{Key, Row};
+use super::numbers::rounded;
+use crate::column::MEAN_LATENCY;
+use crate::data::matrix::series;
+use crate::data::merge::{GroupKey, Merged};
+use crate::stats::{Ratio, compare};
+
+/// Pairs of cells, and how many times longer operations take in the first than in the second.
+#[derive(Debug, Default, Serialize)]
+pub struct Prices {
+    /// The cells' numbers.
+    cell: Vec<usize>,
+    /// Those of the cells that they are compared with.
+    beside: Vec<usize>,
+    /// By operation.
+    of: IndexMap<String, Times>,
+}
+
+/// In the order of the pairs; `null` where there is no ratio.
+#[derive(Debug, Default, Serialize)]
+struct Times {
+    times: Vec<Option<f64>>,
+    /// The interval is from `times / (1 + spread)` to `times * (1 + spread)`; of two blocks, the range.
+    spread: Vec<Option<f64>>,
+    /// Blocks that were compared.
+    blocks: Vec<usize>,
+}
+
+impl Prices {
+    /// Of all pairs that the page shows beside each other.
+    pub fn new(merged: &Merged<'_>, rows: &[Row<'_>], operations: &IndexSet<String>) -> Prices {
+        let numbers: BTreeMap<Key<'_>, usize> =
+            rows.iter().enumerate().map(|(number, row)| (row.key, number)).collect();
+        let groups: Vec<&GroupKey> = merged.groups.iter().map(|group| &group.key).collect();
+        let mut pairs: Vec<(usize, usize)> = Vec::new();
+        for (number, row) in rows.iter().enumerate().filter(|(_, row)| row.succeeded() > 0) {
+            let others = (0..groups.len()).filter(|other| are_shown((row.key.group, *other), &groups));
+            let cells = others.filter_map(|group| numbers.get(&Key { group, ..row.key }).copied());
+            pairs.extend(cells.filter(|other| rows[*other].succeeded() > 0).map(|other| (number, other)));
+        }
+        if pairs.is_empty() {
+            return Prices::default();
+        }
+        let of = |operation: &String| {
+            let figures = |cell: usize| series(&rows[cell].entries, operation, &MEAN_LATENCY);
+            let ratio = |(cell, other): &(usize, usize)| compare(&figures(*cell), &figures(*other));
+            (operation.clone(), Times::of(&pairs.par_iter().map(ratio).collect::<Vec<_>>()))
+        };
+        Prices {
+            of: operations.iter().map(of).collect(),
+            cell: pairs.iter().map(|(cell, _)| *cell).collect(),
+            beside: pairs.iter().map(|(_, other)| *other).collect(),
+        }
+    }
+}
+
+impl Times {
+    fn of(ratios: &[Option<Ratio>]) -> Times {
+        let spread = |ratio: &Ratio| Some(rounded(ratio.ratio.interval?.high / ratio.ratio.value - 1.0, 3));
+        Times {
+            times: ratios.iter().map(|ratio| Some(rounded(ratio.as_ref()?.ratio.value, 4))).collect(),
+            spread: ratios.iter().map(|ratio| spread(ratio.as_ref()?)).collect(),
+            blocks: ratios.iter().map(|ratio| ratio.as_ref().map_or(0, |ratio| ratio.blocks)).collect(),
+        }
+    }
+}
+
+/// Whether the page lays one group beside another: they differ in the guarantee alone, the first coming later; or in the load
+/// alone, and the second has none.
+fn are_shown((group, other): (usize, usize), groups: &[&GroupKey]) -> bool {
+    let (own, base) = (groups[group], groups[other]);
+    let facets = own.facets.iter().zip(&base.facets);
+    let differ: Vec<Axis> = facets.filter(|(a, b)| a != b).map(|((axis, _), _)| *axis).collect();
+    let alike = own.hardware == base.hardware;
+    let one_guarantee = (own.asked, own.tier) == (base.asked, base.tier);
+    match differ.as_slice() {
+        [] => alike && !one_guarantee && other < group,
+        [axis] if *axis == Axis::BACKGROUND => {
+            let none = Background::None.to_string();
+            alike && one_guarantee && base.facets.contains(&(Axis::BACKGROUND, none))
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::data::matrix::matrix;
+    use crate::data::samples::{Sample, blocks};
+
+    /// Mean latencies of the groups by block, and what the page knows of them.
+    fn prices(of: impl Fn(f64) -> Vec<Sample>, weather: &[f64]) -> serde_json::Value {
+        let runs = [blocks("box", &weather.iter().map(|weather| of(*weather)).collect::<Vec<_>>())];
+        let merged = Merged::new(&runs, &[]);
+        let matrices: Vec<_> = merged.groups.iter().map(|group| matrix(&merged, group)).collect();
+        let rows = super::super::cells::rows(&merged, &matrices);
+        let operations = ["insert".to_owned()].into();
+        serde_json::to_value(Prices::new(&merged, &rows, &operations)).unwrap()
+    }
+
+    #[test]
+    fn ratios_are_paired_by_block() {
+        // Blocks differ a hundredfold, and the load makes all of them twice as slow: means that were taken to be independent
+        // would say that nothing is known.
+        let of = |weather: f64| {
+            let sample = Sample::new("lmdb").ns(1e3 * weather);
+            vec![sample, Sample::new("lmdb").ns(2e3 * weather).background(Background::Cpu(1))]
+        };
+        let found = prices(of, &[1.0, 100.0, 10.0]);
+        assert_eq!(found["of"]["insert"], json!({"times": [2.0], "spread": [0.0], "blocks": [3]}));
+        assert_ne!(found["cell"], found["beside"]);
+    }
+
+    #[test]
+    fn guarantees_are_paired_and_other_differences_are_not() {
+        let of = |_| {
+            vec![
+                Sample::new("lmdb").guarantee("process"),
+                Sample::new("lmdb").guarantee("power").ns(5e3),
+                Sample::new("redb").guarantee("power"),
+                Sample::new("lmdb").guarantee("power").place("ssd").background(Background::Cpu(1)),
+            ]
+        };
+        let found = prices(of, &[1.0, 1.0, 1.0]);
+        assert_eq!(found["cell"].as_array().unwrap().len(), 1, "{found}");
+        let times = found["of"]["insert"]["times"][0].as_f64().unwrap();
+        assert!((times - 5.0).abs() < 1e-6 || (times - 0.2).abs() < 1e-6);
+    }
+
+    #[test]
+    fn scripts_do_no_statistics() {
+        let scripts = [
+            include_str!("js/data.js"),
+            include_str!("js/charts.js"),
+            include_str!("js/matrix.js"),
+            include_str!("js/table.js"),
+        ];
+        for script in scripts {
+            for word in ["Math.hypot", "Math.sqrt", "Math.log(", "variance", "independent"] {
+                assert!(!script.contains(word), "{word}");
+            }
+        }
+    }
+}

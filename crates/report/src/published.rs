@@ -1,0 +1,270 @@
+//! Published tables of winners that come with the program, to be laid beside a run's. They are data: studies/published/.
+
+use serde::Deserialize;
+use storebench_core::cell::{Background, Data};
+use storebench_core::error::{Error, Exit, Result};
+use storebench_core::units::{CountRange, SizeRange};
+
+/// The files.
+const FILES: [(&str, &str); 4] = [
+    ("ext4", include_str!("../../../studies/published/crud-ext4.toml")),
+    ("hdd", include_str!("../../../studies/published/crud-hdd.toml")),
+    ("ssd-video", include_str!("../../../studies/published/crud-ssd-video.toml")),
+    ("hdd-video", include_str!("../../../studies/published/crud-hdd-video.toml")),
+];
+
+/// A published table of winners.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    /// Its name.
+    pub name: String,
+    /// The study whose runs it can be compared with.
+    pub study: String,
+    /// What was measured, in a few words.
+    pub title: String,
+    /// Where it was published.
+    pub source: String,
+    /// The machine, as far as it is known.
+    pub hardware: String,
+    /// What ran beside it.
+    pub background: Background,
+    /// The unit that it prints behind times, and the one that it means.
+    pub printed_unit: String,
+    /// The unit that it means.
+    pub unit: String,
+    /// What a reader should know.
+    pub notes: Vec<String>,
+    /// The stores that it compares.
+    pub stores: Vec<String>,
+    /// Its columns, for each kind of data.
+    pub records: Vec<CountRange>,
+    /// Its rows.
+    pub rows: Vec<Row>,
+}
+
+/// A row of a published table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// The figure, by the name of the matrix's row: an operation, or `space`.
+    pub figure: String,
+    /// The sizes of the values.
+    pub record_size: SizeRange,
+    /// By the columns; `None` where the table has nothing.
+    pub incompressible: Vec<Option<Cell>>,
+    /// By the columns; `None` where the table has nothing.
+    pub compressible: Vec<Option<Cell>>,
+}
+
+impl Row {
+    /// The cells of one kind of data.
+    pub fn cells(&self, data: Data) -> &[Option<Cell>] {
+        match data {
+            Data::Incompressible => &self.incompressible,
+            Data::Compressible => &self.compressible,
+        }
+    }
+}
+
+/// The published winner of a place.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cell {
+    /// The store.
+    pub store: String,
+    /// Its figure, in nanoseconds or as a share of 1; `None` where it can't be read.
+    pub value: Option<f64>,
+    /// The same to the digits that were printed, in the unit that was meant; empty where it can't be read.
+    pub text: String,
+}
+
+impl Cell {
+    /// The store and its figure: `lmdb 12 µs`.
+    pub fn in_words(&self) -> String {
+        if self.text.is_empty() { self.store.clone() } else { format!("{} {}", self.store, self.text) }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    name: String,
+    study: String,
+    title: String,
+    source: String,
+    hardware: String,
+    background: Background,
+    printed_unit: String,
+    unit: String,
+    notes: Vec<String>,
+    stores: Vec<String>,
+    records: Vec<CountRange>,
+    row: Vec<FileRow>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileRow {
+    figure: String,
+    record_size: SizeRange,
+    incompressible: Vec<String>,
+    compressible: Vec<String>,
+}
+
+/// The published tables of a study.
+///
+/// # Errors
+/// [`Exit::Failure`] when one can't be read, which would be a mistake of ours.
+pub fn tables(study: &str) -> Result<Vec<Table>> {
+    let read = |(name, text): (&str, &str)| {
+        parse(text).map_err(|wrong| Error::new(Exit::Failure, format!("the published table {name}: {wrong}")))
+    };
+    let mut tables = FILES.into_iter().map(read).collect::<Result<Vec<_>>>()?;
+    tables.retain(|table| table.study == study);
+    Ok(tables)
+}
+
+fn parse(text: &str) -> std::result::Result<Table, String> {
+    let file: File = toml::from_str(text).map_err(|error| error.to_string())?;
+    let factor = match file.unit.as_str() {
+        "ns" => 1.0,
+        "µs" => 1e3,
+        "ms" => 1e6,
+        other => return Err(format!("{other:?} is no unit of times here")),
+    };
+    let mut rows = Vec::new();
+    for row in &file.row {
+        let cells = |texts: &[String]| {
+            if texts.len() != file.records.len() {
+                return Err(format!(
+                    "{} {} has not {} cells",
+                    row.figure,
+                    row.record_size,
+                    file.records.len()
+                ));
+            }
+            texts.iter().map(|text| cell(text, factor, &file.unit, &file.stores)).collect()
+        };
+        rows.push(Row {
+            figure: row.figure.clone(),
+            record_size: row.record_size,
+            incompressible: cells(&row.incompressible)?,
+            compressible: cells(&row.compressible)?,
+        });
+    }
+    let File { name, study, title, source, hardware, background, printed_unit, unit, .. } = file;
+    let (notes, stores, records) = (file.notes, file.stores, file.records);
+    Ok(Table {
+        name,
+        study,
+        title,
+        source,
+        hardware,
+        background,
+        printed_unit,
+        unit,
+        notes,
+        stores,
+        records,
+        rows,
+    })
+}
+
+/// `lmdb 12` in the table's unit of time, `lmdb 98%`, or `lmdb` alone.
+fn cell(text: &str, factor: f64, unit: &str, stores: &[String]) -> std::result::Result<Option<Cell>, String> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let (store, number) = text.split_once(' ').map_or((text, None), |(store, number)| (store, Some(number)));
+    if !stores.iter().any(|known| known == store) {
+        return Err(format!("{store:?} is none of its stores"));
+    }
+    let value = |number: &str| match number.strip_suffix('%') {
+        Some(percent) => percent.parse().map(|percent: f64| percent / 100.0),
+        None => number.parse().map(|number: f64| number * factor),
+    };
+    let value = number.map(value).transpose().map_err(|_| format!("{text:?} is no store and number"))?;
+    let text = number.map_or(String::new(), |number| match number.strip_suffix('%') {
+        Some(percent) => format!("{percent} %"),
+        None => format!("{number} {unit}"),
+    });
+    Ok(Some(Cell { store: store.to_owned(), value, text }))
+}
+
+#[cfg(test)]
+mod tests {
+    use storebench_core::plan;
+    use storebench_core::workload::driver::Operation;
+
+    use super::*;
+    use crate::claims::Figure;
+    use storebench_core::cell::Axis;
+
+    #[test]
+    fn every_cell_is_one_of_the_study() {
+        let plan = plan::find("crud").unwrap();
+        let tables = tables("crud").unwrap();
+        assert_eq!(tables.len(), FILES.len());
+        for (table, (name, _)) in tables.iter().zip(FILES) {
+            assert_eq!(table.name, name);
+            assert!(table.stores.iter().all(|store| plan.axes.texts(Axis::STORE).contains(store)), "{name}");
+            assert!(
+                table.records.iter().all(|records| plan.axes.list(Axis::RECORDS).contains(records)),
+                "{name}"
+            );
+            assert_eq!(table.rows.len(), 20, "{name}");
+            for row in &table.rows {
+                assert!(
+                    plan.axes.list(Axis::RECORD_SIZE).contains(&row.record_size),
+                    "{name}: {}",
+                    row.record_size
+                );
+                let operations = Operation::ALL.map(Operation::name);
+                assert!(row.figure == "space" || operations.contains(&row.figure.as_str()), "{}", row.figure);
+                assert!(row.figure.parse::<Figure>().is_ok());
+                // The study leaves out what the paper left out, so that tables have the same holes.
+                for (records, cells) in
+                    table.records.iter().zip(row.incompressible.iter().zip(&row.compressible))
+                {
+                    let bytes =
+                        row.record_size.mean() * records.from.saturating_add(1000).min(records.to) as f64;
+                    let there = bytes < plan.size_limit.0 as f64;
+                    assert_eq!((cells.0.is_some(), cells.1.is_some()), (there, there), "{name} {row:?}");
+                }
+            }
+        }
+        assert!(super::tables("another").unwrap().is_empty());
+    }
+
+    #[test]
+    fn figures_have_the_unit_that_was_meant() {
+        let tables = tables("crud").unwrap();
+        let hdd = tables.iter().find(|table| table.name == "hdd").unwrap();
+        assert_eq!((hdd.printed_unit.as_str(), hdd.unit.as_str()), ("ns", "µs"));
+        let first = hdd.rows[0].cells(Data::Incompressible)[0].clone().unwrap();
+        assert_eq!((first.value, first.in_words()), (Some(2000.0), "berkeleydb 2 µs".into()));
+        let space = hdd.rows.iter().find(|row| row.figure == "space").unwrap();
+        let last = space.cells(Data::Compressible)[4].clone().unwrap();
+        assert_eq!((last.value, last.in_words()), (Some(1.13), "rocksdb 113 %".into()));
+        let unreadable = |table: &Table| {
+            let cells = table.rows.iter().flat_map(|row| [&row.incompressible, &row.compressible]);
+            cells.flatten().flatten().filter(|cell| cell.value.is_none()).count()
+        };
+        let counts: Vec<usize> = tables.iter().map(unreadable).collect();
+        assert_eq!(counts, [0, 1, 1, 0]);
+    }
+
+    #[test]
+    fn a_broken_table_is_told() {
+        let good = FILES[0].1;
+        for (from, to, word) in [
+            ("berkeleydb 2", "berkeley 2", "\"berkeley\" is none of its stores"),
+            ("berkeleydb 2", "berkeleydb two", "no store and number"),
+            ("unit = \"µs\"\nnotes", "unit = \"weeks\"\nnotes", "\"weeks\""),
+            ("\"berkeleydb 2\", ", "", "has not 5 cells"),
+            ("hardware =", "hardwear =", "hardwear"),
+        ] {
+            assert!(good.contains(from), "{from}");
+            let wrong = parse(&good.replacen(from, to, 1)).unwrap_err();
+            assert!(wrong.contains(word), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! Reports for the terminal: a summary and the matrix of winners, or all figures.
+
+pub(crate) mod findings;
+pub mod grid;
+pub mod published;
+pub(crate) mod slowdown;
+mod summary;
+mod table;
+
+use std::collections::BTreeSet;
+
+use anstyle::Style as Paint;
+use storebench_core::cell::Data;
+use storebench_core::units::grouped;
+
+pub use self::grid::Style;
+use self::grid::{Grid, Item, wrap};
+use crate::data::matrix::{Contest, Matrix, Place, Row, matrices};
+use crate::data::merge::Merged;
+use crate::data::names::{FAILURE, HEADING, store_style};
+use crate::data::{clock, rule::rule_text};
+use crate::stats::Rule;
+
+/// The summary, then one matrix of winners per machine, guarantee, place and so on, then what loads in the background cost; last
+/// the verdicts on published findings.
+pub fn overview(merged: &Merged<'_>, style: Style) -> String {
+    winners(merged, style) + &findings::text(merged, style)
+}
+
+/// The same with the verdicts only counted, for the end of a run.
+pub fn brief(merged: &Merged<'_>, style: Style) -> String {
+    winners(merged, style) + &findings::counts_text(merged, style)
+}
+
+fn winners(merged: &Merged<'_>, style: Style) -> String {
+    let matrices = matrices(merged);
+    let mut out = summary::text(merged, &matrices, style);
+    for matrix in &matrices {
+        out.push('\n');
+        out.push_str(&matrix_text(matrix, style));
+    }
+    out.push_str(&slowdown::text(merged, style));
+    if !matrices.is_empty() {
+        out.push('\n');
+        out.push_str(&legend(merged, &matrices, style));
+    }
+    out
+}
+
+/// The summary, then the figures of all stores, with intervals.
+pub fn full(merged: &Merged<'_>, style: Style) -> String {
+    let matrices = matrices(merged);
+    let mut out = summary::text(merged, &matrices, style);
+    out.push_str(&table::text(merged, &matrices, style));
+    out
+}
+
+/// How much room a place in the matrix takes.
+#[derive(Clone, Copy, PartialEq)]
+enum Layout {
+    OneLine,
+    TwoLines,
+}
+
+/// Kinds of data side by side where the width allows, else below each other; names beside figures where it allows, else
+/// above them.
+fn matrix_text(matrix: &Matrix, style: Style) -> String {
+    let heading = format!("Winners: {}, {}", matrix.hardware, matrix.title);
+    let mut out = style.paint(HEADING, &heading);
+    out.push('\n');
+    let kinds: BTreeSet<Data> = matrix.columns.iter().map(|place| place.data).collect();
+    let all = grid(matrix, None, Layout::OneLine);
+    if kinds.len() == 1 || all.width() <= style.width {
+        let fits = all.width() <= style.width;
+        let grid = if fits { all } else { grid(matrix, None, Layout::TwoLines) };
+        out.push_str(&grid.render(style));
+    } else {
+        let one_line: Vec<Grid> =
+            kinds.iter().map(|data| grid(matrix, Some(*data), Layout::OneLine)).collect();
+        let fit = one_line.iter().all(|grid| grid.width() <= style.width);
+        let layout = if fit { Layout::OneLine } else { Layout::TwoLines };
+        let texts: Vec<String> =
+            kinds.iter().map(|data| grid(matrix, Some(*data), layout).render(style)).collect();
+        out.push_str(&texts.join("\n"));
+    }
+    out
+}
+
+/// The grid of one kind of data, or of all side by side.
+fn grid(matrix: &Matrix, only: Option<Data>, layout: Layout) -> Grid {
+    let shown: Vec<usize> = (0..matrix.columns.len())
+        .filter(|index| only.is_none_or(|data| matrix.columns[*index].data == data))
+        .collect();
+    let mut grid = Grid::new(2);
+    let mut kinds = vec![Item::new(""), Item::new("")];
+    let mut counts = vec![Item::new(""), Item::new("records")];
+    for (position, index) in shown.iter().enumerate() {
+        let place = &matrix.columns[*index];
+        let first = position == 0 || matrix.columns[shown[position - 1]].data != place.data;
+        kinds.push(Item::new(if first { place.data.name() } else { "" }).painted(HEADING));
+        counts.push(Item::new(count(matrix, place)));
+    }
+    grid.head(kinds);
+    grid.head(counts);
+    for rows in matrix.rows.chunk_by(|a, b| a.figure == b.figure) {
+        let lines = rows.iter().enumerate().map(|(index, row)| {
+            let name = if index == 0 { row.figure.name.as_str() } else { "" };
+            let labels = [Item::new(name).painted(HEADING), Item::new(row.record_size.to_string())];
+            let places = shown.iter().map(|index| place_item(row, &row.contests[*index], layout));
+            labels.into_iter().chain(places).collect()
+        });
+        grid.group(lines.collect());
+    }
+    grid
+}
+
+/// A column's heading: the number of records at the start, or the whole range where that alone says too little.
+fn count(matrix: &Matrix, place: &Place) -> String {
+    let alike = matrix
+        .columns
+        .iter()
+        .filter(|other| other.data == place.data && other.records.from == place.records.from);
+    if alike.count() > 1 {
+        format!("{}..{}", grouped(place.records.from), grouped(place.records.to))
+    } else {
+        grouped(place.records.from)
+    }
+}
+
+fn place_item(row: &Row, contest: &Contest, layout: Layout) -> Item {
+    let Some(best) = contest.winners().next() else {
+        let why = contest.why_empty().map_or("", |why| why.name());
+        return Item::new(why).painted(if contest.failed_trials > 0 {
+            FAILURE
+        } else {
+            Paint::new().dimmed()
+        });
+    };
+    let mut name = best.store.clone();
+    match contest.winners().count() - 1 {
+        0 => {}
+        others => name.push_str(&format!(" +{others}")),
+    }
+    let mut figure = row.figure.unit.show(best.figure.mean.value);
+    if contest.failed_trials > 0 {
+        figure.push_str(" !");
+    }
+    let item = match layout {
+        Layout::OneLine => Item::new(format!("{name} {figure}")),
+        Layout::TwoLines => Item::lines(vec![name, figure]),
+    };
+    item.painted(store_style(&best.store))
+}
+
+/// How to read the matrices, and by what rule their winners were decided.
+fn legend(merged: &Merged<'_>, matrices: &[Matrix], style: Style) -> String {
+    let mut lines = vec![
+        "Each cell names the best store and its figure, the geometric mean over trials: for operations the mean \
+         latency, for space the bytes of values over the bytes on disk, for memory the peak."
+            .to_owned(),
+        merged.memory.note().to_owned(),
+    ];
+    let contests = || matrices.iter().flat_map(|matrix| &matrix.rows).flat_map(|row| &row.contests);
+    if contests().any(|contest| contest.winners().count() > 1) {
+        lines.push("+2: two more are too close to call with it; --table shows all.".to_owned());
+    }
+    if contests().any(|contest| contest.failed_trials > 0) {
+        lines.push("!: a trial failed there.".to_owned());
+    }
+    for rule in matrices.iter().flat_map(Matrix::rules).collect::<BTreeSet<Rule>>() {
+        lines.push(rule_text(rule));
+    }
+    lines.extend(clock::notes(merged, matrices));
+    lines.iter().map(|line| wrap(line, style.width, "  ")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use unicode_width::UnicodeWidthStr;
+
+    use super::*;
+    use crate::data::samples::{self, Sample, run};
+
+    fn show(what: fn(&Merged<'_>, Style) -> String, width: usize, colour: bool) -> String {
+        let runs = [samples::study()];
+        what(&Merged::new(&runs, &["null", "memory"]), Style { width, colour })
+    }
+
+    /// Escapes as `‹...m`, so that snapshots can be read.
+    fn visible(text: &str) -> String {
+        text.replace("\u{1b}[", "‹")
+    }
+
+    #[test]
+    fn overview_snapshots() {
+        for width in [80, 100, 160] {
+            insta::assert_snapshot!(format!("overview_{width}"), show(overview, width, false));
+            insta::assert_snapshot!(
+                format!("overview_{width}_colour"),
+                visible(&show(overview, width, true))
+            );
+        }
+    }
+
+    #[test]
+    fn kinds_of_data_stand_side_by_side_where_they_fit() {
+        let mut run = samples::study();
+        run.trials.retain(|trial| trial.cell.records().from != 1_000);
+        let runs = [run];
+        let text = overview(&Merged::new(&runs, &["null"]), Style { width: 160, colour: false });
+        insta::assert_snapshot!("overview_160_side_by_side", text);
+    }
+
+    #[test]
+    fn table_snapshots() {
+        let runs = [samples::blocks(
+            "mybox",
+            &(0..3)
+                .map(|block| {
+                    let wobble = 1.0 + f64::from(block) / 40.0;
+                    vec![
+                        Sample::new("lmdb").ns(1000.0 * wobble),
+                        Sample::new("redb").ns(1500.0 * wobble * wobble),
+                        Sample::new("null").ns(20.0),
+                        Sample::new("unqlite").unsupported("not in this build"),
+                    ]
+                })
+                .collect::<Vec<_>>(),
+        )];
+        let merged = Merged::new(&runs, &["null"]);
+        for width in [80, 100, 160] {
+            insta::assert_snapshot!(format!("table_{width}"), full(&merged, Style { width, colour: false }));
+        }
+        insta::assert_snapshot!(
+            "table_100_colour",
+            visible(&full(&merged, Style { width: 100, colour: true }))
+        );
+    }
+
+    #[test]
+    fn lines_fit_the_width() {
+        for width in [80, 100, 160] {
+            for text in [show(overview, width, false), show(full, width, false)] {
+                for line in text.lines() {
+                    assert!(line.width() <= width, "{} > {width}: {line}", line.width());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn colour_changes_nothing_but_colour() {
+        for width in [80, 160] {
+            let mut plain = String::new();
+            let mut escaped = false;
+            for c in show(overview, width, true).chars() {
+                match c {
+                    '\u{1b}' => escaped = true,
+                    'm' if escaped => escaped = false,
+                    _ if escaped => {}
+                    _ => plain.push(c),
+                }
+            }
+            let trimmed: Vec<&str> = plain.lines().map(str::trim_end).collect();
+            assert_eq!(trimmed.join("\n") + "\n", show(overview, width, false));
+        }
+    }
+
+    #[test]
+    fn without_a_single_success_there_is_still_a_report() {
+        let runs = [run("box", &[Sample::new("lmdb").guarantee("default").failed("broken")])];
+        let text = overview(&Merged::new(&runs, &[]), Style { width: 80, colour: false });
+        assert!(
+            text.contains("tier unknown") && text.contains("broken") && text.contains("failed"),
+            "{text}"
+        );
+        let nothing = overview(&Merged::new(&[run("box", &[])], &[]), Style { width: 80, colour: false });
+        assert!(nothing.contains("no trials"), "{nothing}");
+    }
+}

@@ -1,0 +1,153 @@
+//! Published findings in the terminal: counts, then each claim with its verdicts and the figures that tell.
+
+use anstyle::{AnsiColor, Style as Paint};
+
+use crate::claims::{Finding, Verdict};
+use crate::data::findings::{
+    Checked, Counts, Study, check, counts, covered, evidence_line, label, lacks, leaning, mixed_tiers, score,
+    telling, unheard,
+};
+use crate::data::merge::Merged;
+use crate::data::names::HEADING;
+use crate::terminal::grid::{Grid, Item, Style, wrap};
+
+/// Below a claim.
+const INDENT: &str = "      ";
+
+/// The section: counts, and every claim; nothing where no study has claims.
+pub fn text(merged: &Merged<'_>, style: Style) -> String {
+    check(merged).iter().map(|study| of_study(merged, study, style)).collect()
+}
+
+/// The counts alone.
+pub fn counts_text(merged: &Merged<'_>, style: Style) -> String {
+    let mut out: String = check(merged).iter().map(|study| summary(merged, study, style)).collect();
+    if !out.is_empty() {
+        out.push_str("Each with its figures: storebench report RUN\n");
+    }
+    out
+}
+
+fn of_study(merged: &Merged<'_>, study: &Study<'_>, style: Style) -> String {
+    let mut out = summary(merged, study, style);
+    out.push('\n');
+    let (heard, unheard): (Vec<_>, Vec<_>) =
+        study.checked.iter().enumerate().partition(|(_, checked)| is_heard(checked));
+    for (number, checked) in heard {
+        out.push_str(&of_claim(merged, number + 1, checked, style));
+    }
+    if !unheard.is_empty() {
+        out.push_str(&style.paint(paint(Verdict::NotMeasured), "    Not measured, and what it would take"));
+        out.push('\n');
+    }
+    for (number, checked) in unheard {
+        let says = format!("{:>3} {}: {}", number + 1, claim(checked), lacking(checked));
+        out.push_str(&wrap(&says, style.width, INDENT));
+    }
+    let findings = study.checked.iter().flat_map(|checked| &checked.findings);
+    if let Some(note) = mixed_tiers(&findings.map(|finding| &finding.scope).collect::<Vec<_>>()) {
+        out.push_str(&wrap(note, style.width, "  "));
+    }
+    out
+}
+
+/// What they are, and how many got which verdict.
+fn summary(merged: &Merged<'_>, study: &Study<'_>, style: Style) -> String {
+    let mut out = format!("\n{}\n", style.paint(HEADING, "Published findings"));
+    if !study.study.source.is_empty() {
+        out.push_str(&wrap(&study.study.source, style.width, "  "));
+    }
+    if !study.study.among.is_empty() {
+        let among = format!("Compared are {}, unless a finding names others.", study.study.among.join(", "));
+        out.push_str(&wrap(&among, style.width, "  "));
+    }
+    out.push_str(&table(merged, study, style));
+    out
+}
+
+/// Whether any group says something of it.
+fn is_heard(checked: &Checked<'_>) -> bool {
+    checked.findings.iter().any(|finding| finding.verdict != Verdict::NotMeasured)
+}
+
+fn claim(checked: &Checked<'_>) -> String {
+    format!("{} ({})", checked.claim.says, checked.claim.source)
+}
+
+fn lacking(checked: &Checked<'_>) -> String {
+    checked.findings.first().map_or_else(|| unheard(checked.claim), lacks)
+}
+
+fn table(merged: &Merged<'_>, study: &Study<'_>, style: Style) -> String {
+    let mut grid = Grid::new(1);
+    let heads = Verdict::ALL.iter().map(|verdict| Item::new(verdict.name()).right());
+    grid.head([Item::new(format!("of {}", study.checked.len()))].into_iter().chain(heads).collect());
+    let row = |(label, counts): (String, Counts)| {
+        let numbers = counts.iter().map(|count| Item::new(count.to_string()).right());
+        [Item::new(label)].into_iter().chain(numbers).collect()
+    };
+    grid.group(counts(merged, study).into_iter().map(row).collect());
+    grid.render(style)
+}
+
+fn paint(verdict: Verdict) -> Paint {
+    match verdict {
+        Verdict::Reproduced => Paint::new().fg_color(Some(AnsiColor::Green.into())),
+        Verdict::NotReproduced => Paint::new().bold().fg_color(Some(AnsiColor::Red.into())),
+        Verdict::TooCloseToCall => Paint::new().fg_color(Some(AnsiColor::Yellow.into())),
+        Verdict::SoFar | Verdict::NotMeasured => Paint::new().dimmed(),
+    }
+}
+
+fn of_claim(merged: &Merged<'_>, number: usize, checked: &Checked<'_>, style: Style) -> String {
+    let mut out = wrap(&format!("{number:>3} {}", claim(checked)), style.width, "    ");
+    for verdict in Verdict::ALL {
+        let alike: Vec<&Finding> =
+            checked.findings.iter().filter(|finding| finding.verdict == verdict).collect();
+        let [first, others @ ..] = alike.as_slice() else { continue };
+        let line = wrap(&groups(merged, checked, verdict, &alike), style.width - 4, "  ");
+        // Painted after it was broken into lines, which count what shows.
+        let line = line.replacen(verdict.name(), &style.paint(paint(verdict), verdict.name()), 1);
+        out.extend(line.lines().map(|line| format!("    {line}\n")));
+        if let Some(mut why) = why(checked, first) {
+            if !others.is_empty() {
+                why = format!("{}: {why}", label(merged, &first.scope));
+            }
+            let lines = wrap(&why, style.width - 6, "  ");
+            out.extend(lines.lines().map(|line| format!("      {line}\n")));
+        }
+    }
+    out
+}
+
+/// The groups that agree on a verdict.
+fn groups(merged: &Merged<'_>, checked: &Checked<'_>, verdict: Verdict, alike: &[&Finding]) -> String {
+    let scored = |finding: &&Finding| {
+        let label = label(merged, &finding.scope);
+        let scored = format!("{label} {}", score(finding.tally));
+        match verdict {
+            Verdict::NotMeasured => label,
+            Verdict::SoFar => format!("{scored} {}", leaning(finding.looks)).trim_start().to_owned(),
+            _ => scored.trim_start().to_owned(),
+        }
+    };
+    let scores: Vec<String> = alike.iter().map(scored).collect();
+    let mut words = format!("{}: {}", verdict.name(), scores.join("; "));
+    if verdict != Verdict::NotMeasured {
+        let mut parts: Vec<String> =
+            alike.iter().filter_map(|finding| covered(checked.claim, finding.coverage)).collect();
+        parts.dedup();
+        if !parts.is_empty() {
+            words.push_str(&format!(" ({})", parts.join("; ")));
+        }
+    }
+    words
+}
+
+/// The figures that tell, or what it would take to have them.
+fn why(checked: &Checked<'_>, finding: &Finding) -> Option<String> {
+    match finding.verdict {
+        Verdict::NotMeasured => Some(format!("it takes {}", lacks(finding))),
+        _ => telling(finding).map(|evidence| evidence_line(evidence, checked.claim.figure.len() > 1)),
+    }
+}

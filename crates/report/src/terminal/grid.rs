@@ -1,0 +1,250 @@
+//! Text in columns: aligned by what it takes on the screen, painted or not, and cut into blocks of columns where it would
+//! be too wide. Labels stand to the left of every block.
+
+use anstyle::Style as Paint;
+use unicode_width::UnicodeWidthStr;
+
+use crate::data::names::HEADING;
+
+/// How text is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Style {
+    /// Columns of the terminal.
+    pub width: usize,
+    /// Whether to colour. Without colour nothing is lost.
+    pub colour: bool,
+}
+
+impl Style {
+    /// Wraps text in a paint's escapes, if colours are wanted.
+    pub fn paint(&self, paint: Paint, text: &str) -> String {
+        if self.colour { format!("{paint}{text}{paint:#}") } else { text.to_owned() }
+    }
+}
+
+/// What stands in one place of a grid: one or more lines.
+#[derive(Debug, Clone, Default)]
+pub struct Item {
+    lines: Vec<String>,
+    paint: Option<Paint>,
+    right: bool,
+}
+
+impl Item {
+    /// One line, to the left.
+    pub fn new(text: impl Into<String>) -> Item {
+        Item { lines: vec![text.into()], ..Item::default() }
+    }
+
+    /// Several lines, to the left.
+    pub fn lines(lines: Vec<String>) -> Item {
+        Item { lines, ..Item::default() }
+    }
+
+    /// Moves it to the right.
+    pub fn right(self) -> Item {
+        Item { right: true, ..self }
+    }
+
+    /// Paints it over the whole width of its column.
+    pub fn painted(self, paint: Paint) -> Item {
+        Item { paint: Some(paint), ..self }
+    }
+
+    fn width(&self) -> usize {
+        self.lines.iter().map(|line| line.width()).max().unwrap_or(0)
+    }
+
+    /// One of its lines, filled up to a width.
+    fn line(&self, index: usize, width: usize, style: Style) -> String {
+        let text = self.lines.get(index).map_or("", String::as_str);
+        let space = " ".repeat(width.saturating_sub(text.width()));
+        let filled = if self.right { format!("{space}{text}") } else { format!("{text}{space}") };
+        match self.paint {
+            Some(paint) if !text.is_empty() => style.paint(paint, &filled),
+            _ => filled,
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Group {
+    title: Option<String>,
+    rows: Vec<Vec<Item>>,
+}
+
+/// A grid. Every row has the same number of items.
+#[derive(Debug, Default)]
+pub struct Grid {
+    /// How many columns at the left are labels.
+    labels: usize,
+    head: Vec<Vec<Item>>,
+    /// Groups of rows, with a line of space between them.
+    groups: Vec<Group>,
+}
+
+/// Between columns.
+const GAP: &str = "  ";
+
+impl Grid {
+    /// A grid whose first `labels` columns are repeated in every block.
+    pub fn new(labels: usize) -> Grid {
+        Grid { labels, ..Grid::default() }
+    }
+
+    /// Adds a line of headings.
+    pub fn head(&mut self, items: Vec<Item>) {
+        self.head.push(items);
+    }
+
+    /// Adds a group of rows.
+    pub fn group(&mut self, rows: Vec<Vec<Item>>) {
+        self.groups.push(Group { title: None, rows });
+    }
+
+    /// Adds a group of rows under a title, which may be wider than the grid.
+    pub fn titled_group(&mut self, title: String, rows: Vec<Vec<Item>>) {
+        self.groups.push(Group { title: Some(title), rows });
+    }
+
+    fn widths(&self) -> Vec<usize> {
+        let mut widths = Vec::new();
+        for row in self.head.iter().chain(self.groups.iter().flat_map(|group| &group.rows)) {
+            widths.resize(widths.len().max(row.len()), 0);
+            for (width, item) in widths.iter_mut().zip(row) {
+                *width = item.width().max(*width);
+            }
+        }
+        widths
+    }
+
+    /// The width of the whole, uncut.
+    pub fn width(&self) -> usize {
+        total(&self.widths())
+    }
+
+    /// The text, each line ended. Blocks of columns are as wide as fits, but hold at least one column.
+    pub fn render(&self, style: Style) -> String {
+        let widths = self.widths();
+        let labels: Vec<usize> = (0..self.labels.min(widths.len())).collect();
+        let mut blocks = vec![labels.clone()];
+        for column in labels.len()..widths.len() {
+            let Some(last) = blocks.last_mut() else { break };
+            let taken = total(&last.iter().map(|c| widths[*c]).collect::<Vec<_>>());
+            if last.len() > labels.len() && taken + GAP.len() + widths[column] > style.width {
+                let mut next = labels.clone();
+                next.push(column);
+                blocks.push(next);
+            } else {
+                last.push(column);
+            }
+        }
+        let blocks: Vec<String> = blocks.iter().map(|columns| self.block(columns, &widths, style)).collect();
+        blocks.join("\n")
+    }
+
+    fn block(&self, columns: &[usize], widths: &[usize], style: Style) -> String {
+        let mut out = String::new();
+        for row in &self.head {
+            push_row(&mut out, row, columns, widths, style);
+        }
+        let rule = total(&columns.iter().map(|column| widths[*column]).collect::<Vec<_>>());
+        out.push_str(&"─".repeat(rule));
+        out.push('\n');
+        for (index, group) in self.groups.iter().enumerate() {
+            if index > 0 {
+                out.push('\n');
+            }
+            if let Some(title) = &group.title {
+                out.push_str(&style.paint(HEADING, wrap(title, style.width, GAP).trim_end()));
+                out.push('\n');
+            }
+            for row in &group.rows {
+                push_row(&mut out, row, columns, widths, style);
+            }
+        }
+        out
+    }
+}
+
+fn total(widths: &[usize]) -> usize {
+    widths.iter().sum::<usize>() + GAP.len() * widths.len().saturating_sub(1)
+}
+
+fn push_row(out: &mut String, row: &[Item], columns: &[usize], widths: &[usize], style: Style) {
+    let items: Vec<(&Item, usize)> =
+        columns.iter().filter_map(|column| row.get(*column).map(|item| (item, widths[*column]))).collect();
+    let height = items.iter().map(|(item, _)| item.lines.len()).max().unwrap_or(0);
+    for line in 0..height {
+        let texts: Vec<String> = items.iter().map(|(item, width)| item.line(line, *width, style)).collect();
+        out.push_str(texts.join(GAP).trim_end());
+        out.push('\n');
+    }
+}
+
+/// Text of others, such as names and messages in a run, without line ends and escape codes.
+pub fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// Breaks text into lines no wider than `width`, at spaces; all but the first are indented. Words that are wider stay whole.
+pub fn wrap(text: &str, width: usize, indent: &str) -> String {
+    let mut out = String::new();
+    let mut taken = 0;
+    for (index, word) in text.split(' ').enumerate() {
+        if index > 0 && taken + 1 + word.width() > width {
+            out.push('\n');
+            out.push_str(indent);
+            taken = indent.width();
+        } else if index > 0 {
+            out.push(' ');
+            taken += 1;
+        }
+        out.push_str(word);
+        taken += word.width();
+    }
+    out.push('\n');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAIN: Style = Style { width: 80, colour: false };
+
+    #[test]
+    fn columns_align_by_width_on_the_screen() {
+        let mut grid = Grid::new(1);
+        grid.head(vec![Item::new("store"), Item::new("time").right()]);
+        grid.group(vec![
+            vec![Item::new("データ"), Item::new("4.2 µs").right()],
+            vec![Item::new("b"), Item::new("1 ns").right()],
+        ]);
+        assert_eq!(grid.render(PLAIN), "store     time\n──────────────\nデータ  4.2 µs\nb         1 ns\n");
+    }
+
+    #[test]
+    fn what_is_too_wide_is_cut_into_blocks_with_labels() {
+        let mut grid = Grid::new(1);
+        grid.head(["x", "aaaa", "bbbb", "cccc"].map(Item::new).into());
+        grid.group(vec![["y", "1", "2", "3"].map(Item::new).into()]);
+        assert_eq!(grid.width(), 19);
+        let text = grid.render(Style { width: 13, colour: false });
+        assert_eq!(text, "x  aaaa  bbbb\n─────────────\ny  1     2\n\nx  cccc\n───────\ny  3\n");
+    }
+
+    #[test]
+    fn paint_fills_the_column_and_only_where_wanted() {
+        let mut grid = Grid::new(0);
+        grid.head(vec![Item::new("wide")]);
+        grid.group(vec![vec![Item::new("a").painted(Paint::new().bold())]]);
+        assert_eq!(grid.render(PLAIN), "wide\n────\na\n");
+        assert_eq!(grid.render(Style { width: 80, colour: true }), "wide\n────\n\u{1b}[1ma   \u{1b}[0m\n");
+    }
+
+    #[test]
+    fn text_wraps_at_spaces() {
+        assert_eq!(wrap("one two three", 9, "  "), "one two\n  three\n");
+    }
+}

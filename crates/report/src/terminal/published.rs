@@ -1,0 +1,134 @@
+//! Published tables beside the run's matrices in the terminal.
+
+use anstyle::{AnsiColor, Style as Paint};
+use storebench_core::cell::Data;
+use storebench_core::units::{CountRange, SizeRange, grouped};
+
+use crate::claims::{Outcome, Scope};
+use crate::column::Unit;
+use crate::data::findings::{label, mixed_tiers};
+use crate::data::merge::Merged;
+use crate::data::names::HEADING;
+use crate::data::published::{Beside, Place, beside, in_words};
+use crate::published::{Row, Table};
+use crate::terminal::grid::{Grid, Item, Style, wrap};
+
+/// How to read it.
+const LEGEND: &str = "Each cell names this run's best of the table's stores and its figure, below it the published one: = the \
+                      same, ~ too close to call with this run's best, x another. Agreement counts = and ~.";
+
+/// The tables, or the one of this name, beside the groups that they can be compared with.
+pub fn text(merged: &Merged<'_>, name: Option<&str>, style: Style) -> String {
+    let all = beside(merged, name);
+    if all.is_empty() {
+        return wrap(
+            "No published table was measured like this run (with the same load in the background): name one to lay it \
+             beside all the same.",
+            style.width,
+            "  ",
+        );
+    }
+    let mut out = String::new();
+    for table in &merged.tables {
+        let here: Vec<&Beside<'_>> = all.iter().filter(|beside| std::ptr::eq(beside.table, table)).collect();
+        if !here.is_empty() {
+            out.push_str(&of_table(merged, table, &here, style));
+            out.push('\n');
+        }
+    }
+    out.push_str(&wrap(LEGEND, style.width, "  "));
+    let scopes: Vec<&Scope> = all.iter().map(|beside| &beside.scope).collect();
+    if let Some(note) = mixed_tiers(&scopes) {
+        out.push_str(&wrap(note, style.width, "  "));
+    }
+    out
+}
+
+fn of_table(merged: &Merged<'_>, table: &Table, here: &[&Beside<'_>], style: Style) -> String {
+    let heading = format!("Published table {}: {}", table.name, table.title);
+    let mut out = style.paint(HEADING, wrap(&heading, style.width, "  ").trim_end()) + "\n";
+    for line in [&table.source, &table.hardware].into_iter().chain(&table.notes) {
+        out.push_str(&wrap(&format!("  {line}"), style.width, "    "));
+    }
+    let mut any = false;
+    for beside in here {
+        let label = label(merged, &beside.scope);
+        let line = format!("{label}: {}", in_words(beside.agreement()));
+        out.push('\n');
+        out.push_str(&wrap(&line, style.width, "  "));
+        if beside.places.iter().any(|place| place.found.is_some()) {
+            out.push_str(&grid(beside).render(style));
+            any = true;
+        }
+    }
+    if !any {
+        out.push_str(&wrap(&ask(table), style.width, "  "));
+    }
+    out
+}
+
+/// How to get places that can be compared.
+fn ask(table: &Table) -> String {
+    let records: Vec<String> = table.records.iter().map(|records| records.from.to_string()).collect();
+    format!("The table has {} records: run the study with --records.", records.join(", "))
+}
+
+/// The rows and columns of the table of which this run has any place.
+fn grid(beside: &Beside<'_>) -> Grid {
+    let found = || beside.places.iter().filter(|place| place.found.is_some());
+    let mut columns: Vec<(Data, CountRange)> = found().map(|place| (place.data, place.records)).collect();
+    columns.sort_unstable();
+    columns.dedup();
+    let mut grid = Grid::new(2);
+    let mut kinds = vec![Item::new(""), Item::new("")];
+    let mut counts = vec![Item::new(""), Item::new("records")];
+    for (position, (data, records)) in columns.iter().enumerate() {
+        let first = position == 0 || columns[position - 1].0 != *data;
+        kinds.push(Item::new(if first { data.name() } else { "" }).painted(HEADING));
+        counts.push(Item::new(grouped(records.from)));
+    }
+    grid.head(kinds);
+    grid.head(counts);
+    for rows in beside.table.rows.chunk_by(|a, b| a.figure == b.figure) {
+        let mut lines = Vec::new();
+        for row in rows.iter().filter(|row| found().any(|place| is_of(place, row))) {
+            let name = if lines.is_empty() { row.figure.as_str() } else { "" };
+            let size: SizeRange = row.record_size;
+            let labels = [Item::new(name).painted(HEADING), Item::new(size.to_string())];
+            let places = columns.iter().map(|(data, records)| {
+                let place = beside
+                    .places
+                    .iter()
+                    .find(|place| is_of(place, row) && place.data == *data && place.records == *records);
+                place.map_or_else(|| Item::new(""), item)
+            });
+            lines.push(labels.into_iter().chain(places).collect());
+        }
+        if !lines.is_empty() {
+            grid.group(lines);
+        }
+    }
+    grid
+}
+
+fn is_of(place: &Place<'_>, row: &Row) -> bool {
+    std::ptr::eq(place.row, row)
+}
+
+fn item(place: &Place<'_>) -> Item {
+    let unit = if place.row.figure == "space" { Unit::Share } else { Unit::Nanoseconds };
+    let (ours, sign, paint) = match &place.found {
+        None => ("not run".to_owned(), ' ', Paint::new().dimmed()),
+        Some(found) => {
+            let best = found.shown.first();
+            let best = best.map_or("none".into(), |best| format!("{} {}", best.who, unit.show(best.value)));
+            match found.outcome {
+                Outcome::Agrees => (best, '=', Paint::new().fg_color(Some(AnsiColor::Green.into()))),
+                Outcome::Close => (best, '~', Paint::new().fg_color(Some(AnsiColor::Yellow.into()))),
+                Outcome::Disagrees => (best, 'x', Paint::new().fg_color(Some(AnsiColor::Red.into()))),
+                Outcome::Missing => (best, '?', Paint::new().dimmed()),
+            }
+        }
+    };
+    Item::lines(vec![ours, format!("{sign} {}", place.published.in_words())]).painted(paint)
+}

@@ -1,0 +1,163 @@
+//! The full figures: every store, every column, with intervals, for each place of the matrix.
+
+use std::collections::BTreeSet;
+
+use storebench_core::units::grouped;
+
+use super::grid::{Grid, Item, Style, wrap};
+use crate::column::{COLUMNS, Column, PEAK_MEMORY, Unit};
+use crate::data::builds::is_unranked;
+use crate::data::matrix::{Contest, Matrix, Position, Sorted, operations, series};
+use crate::data::merge::{Group, Merged};
+use crate::data::names::{HEADING, store_style};
+use crate::data::rule::rule_text;
+use crate::data::{clock, scope, spread};
+use crate::stats::{Estimate, Interval, MeanKind, Rule, Summary};
+
+/// All figures of all groups. Each line is ended.
+pub(super) fn text(merged: &Merged<'_>, matrices: &[Matrix], style: Style) -> String {
+    let mut out = String::new();
+    let mut seen = Seen::default();
+    for group in &merged.groups {
+        out.push_str(&of_group(merged, group, style, &mut seen));
+    }
+    if out.is_empty() {
+        return out;
+    }
+    out.push('\n');
+    let mut lines = vec![
+        "Figures are geometric means over trials (arithmetic where one is zero); ± is the larger side of the mean's \
+         95 % interval, absent with a single trial. *: the best, or too close to call with it."
+            .to_owned(),
+    ];
+    lines.push(merged.memory.note().to_owned());
+    if seen.ranges {
+        lines.push(spread::LEGEND.to_owned());
+    }
+    lines.extend(seen.rules.into_iter().map(rule_text));
+    lines.extend(clock::notes(merged, matrices));
+    lines.extend(scope::notes(merged));
+    lines.push("More figures, such as page faults, context switches and bytes read: --csv-long.".to_owned());
+    out.extend(lines.iter().map(|line| wrap(line, style.width, "  ")));
+    out
+}
+
+/// What the tables hold that needs a word.
+#[derive(Default)]
+struct Seen {
+    rules: BTreeSet<Rule>,
+    ranges: bool,
+}
+
+fn of_group(merged: &Merged<'_>, group: &Group<'_>, style: Style, seen: &mut Seen) -> String {
+    let sorted = Sorted::new(merged, group);
+    let operations = operations(group);
+    let mut out = String::new();
+    for position in sorted.entries.keys() {
+        let (data, size, records) = position;
+        let title = format!(
+            "{}, {}: {size}, {} to {} records, {}",
+            group.key.hardware,
+            merged.label(&group.key),
+            grouped(records.from),
+            grouped(records.to),
+            data.name()
+        );
+        let mut grids = Vec::new();
+        for operation in &operations {
+            let columns: Vec<&Column> = shown(merged).filter(|column| column.is_of_operation()).collect();
+            grids.push(grid(&sorted, *position, operation, &columns, seen));
+        }
+        let columns: Vec<&Column> = shown(merged).filter(|column| !column.is_of_operation()).collect();
+        grids.push(grid(&sorted, *position, "trial", &columns, seen));
+        out.push_str(&format!("\n{}\n", style.paint(HEADING, wrap(&title, style.width, "  ").trim_end())));
+        let texts: Vec<String> = grids.iter().map(|grid| grid.render(style)).collect();
+        out.push_str(&texts.join("\n"));
+    }
+    out
+}
+
+/// The columns of tables for people; of memory the one that is compared.
+fn shown(merged: &Merged<'_>) -> impl Iterator<Item = &'static Column> {
+    let memory = merged.memory.column();
+    let shown = COLUMNS.iter().filter(|column| column.in_tables);
+    shown.map(move |column| if column.id == PEAK_MEMORY.id { memory } else { column })
+}
+
+fn grid(
+    sorted: &Sorted<'_, '_>,
+    position: Position,
+    name: &str,
+    columns: &[&Column],
+    seen: &mut Seen,
+) -> Grid {
+    let contests: Vec<_> = columns.iter().map(|column| sorted.contest(position, name, column)).collect();
+    // Where all figures are equal, as errors mostly are, nobody won anything.
+    let decided = |contest: &Contest| {
+        let mut values = contest.contenders.iter().map(|contender| contender.figure.mean.value);
+        let first = values.next();
+        values.len() == 0 || values.any(|value| Some(value) != first)
+    };
+    let contenders = contests.iter().filter(|c| decided(c)).flat_map(|contest| &contest.contenders);
+    seen.rules.extend(contenders.filter_map(|contender| contender.rule));
+    let mut grid = Grid::new(2);
+    let heads = columns.iter().map(|column| Item::new(column.title).right());
+    let labels = [Item::new(name).painted(HEADING), Item::new("trials").right()];
+    grid.head(labels.into_iter().chain(heads).collect());
+    let mut rows = Vec::new();
+    for (store, entries) in sorted.entries.get(&position).into_iter().flatten() {
+        let succeeded = entries.iter().filter(|entry| entry.trial.ok().is_some()).count();
+        let trials = match entries.len() - succeeded {
+            0 => succeeded.to_string(),
+            _ => format!("{succeeded} of {}", entries.len()),
+        };
+        let figures = columns.iter().zip(&contests).map(|(column, contest)| {
+            let values: Vec<f64> = series(entries, name, column).into_values().collect();
+            let wins = decided(contest) && contest.winners().any(|winner| winner.store == **store);
+            let summary = Summary::of(&values);
+            seen.ranges |=
+                summary.and_then(|s| s.mean.interval).is_some_and(|i| i.is_range() && i.low < i.high);
+            Item::new(summary.map_or_else(|| "-".into(), |s| figure(column.unit, &s, wins))).right()
+        });
+        let name = if is_unranked(entries) { format!("{store} (not ranked)") } else { (*store).to_owned() };
+        let labels = [Item::new(name).painted(store_style(store)), Item::new(trials).right()];
+        rows.push(labels.into_iter().chain(figures).collect());
+    }
+    grid.group(rows);
+    grid
+}
+
+/// A figure with its uncertainty, and whether it wins.
+fn figure(unit: Unit, summary: &Summary, wins: bool) -> String {
+    let mut text = unit.show(summary.mean.value);
+    match summary.mean.interval.filter(Interval::is_range) {
+        Some(range) => {
+            text.extend(spread::text(Some(range), |end| unit.show(end)).map(|range| format!(" {range}")));
+        }
+        None => text.extend(half_width(unit, summary).map(|half| format!(" ±{half}"))),
+    }
+    // A place is kept for the mark, so that figures stay aligned.
+    text.push_str(if wins { "*" } else { " " });
+    text
+}
+
+/// The larger side of the interval: in percent of a geometric mean, else in the unit. Absent where there is no spread.
+fn half_width(unit: Unit, summary: &Summary) -> Option<String> {
+    let Estimate { value, interval } = summary.mean;
+    let interval = interval.filter(|interval| interval.high > interval.low)?;
+    let half = (interval.high - value).max(value - interval.low);
+    Some(match summary.mean_kind {
+        MeanKind::Geometric => percent(half / value * 100.0),
+        MeanKind::Arithmetic => unit.show(half),
+    })
+}
+
+/// Two digits are enough for an uncertainty; beyond tenfold it is only that.
+fn percent(value: f64) -> String {
+    match value {
+        v if v < 0.1 => "<0.1%".into(),
+        v if v >= 1000.0 => ">999%".into(),
+        v if v < 10.0 => format!("{v:.1}%"),
+        v => format!("{}%", grouped(v.round() as u64)),
+    }
+}

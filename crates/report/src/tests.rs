@@ -1,0 +1,107 @@
+use std::collections::BTreeSet;
+
+use storebench_core::result::Run;
+
+use crate::data::merge::Merged;
+use crate::data::samples::{Sample, blocks};
+use crate::files;
+use crate::page;
+use crate::terminal;
+use crate::terminal::Style;
+
+const TUNED: &str = "sqlite.page_size=65536";
+const PLAIN: &str = "sqlite.page_size not set";
+
+/// Two runs of the same cells, of which the second set a setting, and took three times as long.
+fn unlike() -> [Run; 2] {
+    let run = |ns: f64, plan: &str| {
+        let block = |noise: f64| vec![Sample::new("sqlite").ns(ns * noise), Sample::new("lmdb").ns(900.0)];
+        let mut run = blocks("box", &[block(1.0), block(1.01), block(0.99)]);
+        run.header.plan = plan.into();
+        run
+    };
+    let tuned = "operations = 1000\n[settings.sqlite]\npage_size = \"65536\"\n";
+    [run(1000.0, "operations = 1000\n"), run(3000.0, tuned)]
+}
+
+fn text(write: impl Fn(&Merged<'_>, &mut dyn std::io::Write) -> std::io::Result<()>) -> String {
+    let runs = unlike();
+    let mut out = Vec::new();
+    write(&Merged::new(&runs, &[]), &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+#[test]
+fn every_output_keeps_runs_of_another_method_apart_and_says_in_what_they_differ() {
+    let style = Style { width: 100, colour: false };
+    let runs = unlike();
+    let merged = Merged::new(&runs, &[]);
+    assert_eq!(merged.groups.len(), 2);
+    assert!(merged.groups.iter().all(|group| group.trials.len() == 6));
+    let outputs = [
+        ("terminal", terminal::overview(&merged, style)),
+        ("table", terminal::full(&merged, style)),
+        ("page", text(|merged, out| page::write(merged, None, out))),
+        ("csv", text(files::csv::write)),
+        ("csv-long", text(|merged, out| files::csv_long::write(merged.runs, out))),
+        ("json", text(files::json::write)),
+        ("bencher", text(files::continuous::bencher)),
+        ("smaller-is-better", text(files::continuous::smaller_is_better)),
+    ];
+    for (name, output) in outputs {
+        assert!(output.contains(TUNED) && output.contains(PLAIN), "{name}: {output}");
+    }
+}
+
+#[test]
+fn no_output_averages_runs_of_another_method() {
+    let csv = text(files::csv::write);
+    let inserts: Vec<&str> = csv.lines().filter(|line| line.contains(",SQLite3,insert,")).collect();
+    assert_eq!(inserts.len(), 2, "{csv}");
+    assert!(inserts.iter().all(|line| line.split(',').count() == 11), "{inserts:?}");
+    let bencher: serde_json::Value = serde_json::from_str(&text(files::continuous::bencher)).unwrap();
+    let latency = |method: &str| {
+        let mut found = bencher.as_object().unwrap().iter();
+        let is_it =
+            |name: &str| name.starts_with("sqlite/") && name.contains(method) && name.ends_with(" insert");
+        let (_, found) = found.find(|(name, _)| is_it(name)).unwrap();
+        found["latency"]["value"].as_f64().unwrap()
+    };
+    assert!((latency(PLAIN) - 1000.0).abs() < 10.0 && (latency(TUNED) - 3000.0).abs() < 30.0);
+    let runs = unlike();
+    let merged = Merged::new(&runs, &[]);
+    let mut names = BTreeSet::new();
+    let counted = files::hgrm::write(
+        &merged,
+        |why| why,
+        |name, text| {
+            assert!(text.contains("Total count    =         3000]"), "{name}: {text}");
+            names.insert(name.to_owned());
+            Ok(())
+        },
+    );
+    // Four operations of two stores by two methods.
+    assert_eq!((counted, names.len()), (Ok(16), 16));
+    assert!(names.iter().any(|name| name.contains("sqlite.page_size=65536")), "{names:?}");
+    let best: Vec<String> = crate::data::matrix::matrices(&merged)
+        .iter()
+        .map(|matrix| matrix.rows[0].contests[0].contenders[0].store.clone())
+        .collect();
+    assert_eq!(best, ["lmdb", "lmdb"]);
+}
+
+#[test]
+fn runs_of_one_method_are_put_together_as_before() {
+    let [first, _] = unlike();
+    let mut seeded = first.clone();
+    seeded.header.plan.push_str("seed = 7\ntrials = 9\n");
+    let runs = [first, seeded];
+    let merged = Merged::new(&runs, &[]);
+    assert_eq!((merged.groups.len(), merged.groups[0].key.method.as_str()), (1, ""));
+    let csv = {
+        let mut out = Vec::new();
+        files::csv::write(&merged, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    };
+    assert!(csv.contains("box,SQLite3,insert,"), "{csv}");
+}

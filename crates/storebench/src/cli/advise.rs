@@ -1,0 +1,115 @@
+//! `storebench advise`: one question, measured, answered.
+
+mod measuring;
+
+use storebench_core::cell::Data;
+use storebench_core::error::{Error, Exit, Result};
+use storebench_core::like::Likeness;
+use storebench_core::store::StoreDef;
+use storebench_core::units::{MOST_RECORDS, grouped};
+use storebench_report::advice::question::Question;
+use storebench_report::advice::{Advice, Uncovered, snippet};
+use storebench_report::data::merge::Merged;
+
+use self::measuring::Measuring;
+use super::args::AdviseArgs;
+use super::run::check_store;
+use super::{Extras, files, print, report, runs, tell};
+
+/// Answers a question.
+pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<Exit> {
+    let question = question(args, extras)?;
+    for store in args.store.iter().flatten() {
+        check_store(stores, store, true)?;
+    }
+    if let Some(path) = &args.html {
+        files::can_write_page(path)?;
+    }
+    let (runs, here, kept) = if args.from.is_empty() {
+        let mut measuring = Measuring::new(stores, args, &question)?;
+        let folder = measuring.folder.clone();
+        let cut_short = measuring.measure().inspect_err(|_| {
+            // Where nothing was measured there is nothing to keep; where something was, this does nothing.
+            let _ = std::fs::remove_dir(&folder);
+        })?;
+        if cut_short {
+            return Ok(interrupted(&measuring));
+        }
+        (std::mem::take(&mut measuring.runs), Some(measuring.here()), Some(measuring.folder))
+    } else {
+        (runs::read_all(&args.from, &args.out)?, None, None)
+    };
+    let harness = report::harness(stores);
+    let merged = Merged::new(&runs, &harness);
+    let advice = Advice::from_runs(&question, &merged, here, stores)
+        .map_err(|uncovered| unanswered(&uncovered, args))?;
+    let opened = advice.verdict.ranking.first().and_then(|best| {
+        let template = stores.iter().find(|store| store.name == best.store)?.snippet?;
+        Some(snippet::fill(template, &best.version, &best.settings))
+    });
+    print(&advice.text(opened.as_deref(), report::style()))?;
+    let html = advice.html(opened.as_deref());
+    let in_folder = kept.as_ref().map(|folder| folder.join("report.html"));
+    for page in in_folder.iter().chain(&args.html) {
+        report::page(&merged, Some(&html), page)?;
+        tell(&format!("\nthe answer with all its figures: open {} in a browser", page.display()));
+    }
+    if let Some(folder) = kept {
+        tell(&format!("to answer another question from the same results: --from {}", folder.display()));
+    }
+    Ok(Exit::Success)
+}
+
+fn unanswered(uncovered: &Uncovered, args: &AdviseArgs) -> Error {
+    let advice = match (uncovered, args.from.is_empty()) {
+        (Uncovered::NoStore(_), _) | (_, true) => "",
+        (Uncovered::Several(_), false) => "; or leave --from away to measure",
+        (_, false) => "; leave --from away to measure it",
+    };
+    Error::new(Exit::Nothing, format!("there is no answer: {uncovered}{advice}"))
+}
+
+fn interrupted(measuring: &Measuring<'_>) -> Exit {
+    let folder = measuring.folder.display();
+    tell(&format!("interrupted; what had ended is kept: ask the same again with --from {folder}"));
+    Exit::Interrupted
+}
+
+/// What the command line asks; data that are pointed at fill in what it leaves open.
+fn question(args: &AdviseArgs, extras: Extras) -> Result<Question> {
+    let like = args.like.as_deref().map(|name| Likeness::of(name, extras.sqlite_values)).transpose();
+    let like =
+        like.map_err(|why| Error::new(Exit::BadValue, format!("looking at data like yours: {why}")))?;
+    if let Some(like) = &like {
+        tell(&format!("data like yours: {}", like.describe()));
+    }
+    let records = args.records.or(like.as_ref().map(|like| like.count));
+    let size = args.size.or(like.as_ref().map(|like| like.size));
+    let (Some(records), Some(size)) = (records, size) else {
+        return Err(Error::new(Exit::Usage, "say --records and --size, or --like"));
+    };
+    if records == 0 {
+        return Err(Error::new(Exit::BadValue, "--records is 0: it must be at least 1"));
+    }
+    if records >= MOST_RECORDS {
+        let message =
+            format!("{} records are too many: at most {}", grouped(records), grouped(MOST_RECORDS - 1));
+        return Err(Error::new(Exit::BadValue, message));
+    }
+    let data = match &like {
+        Some(like) if !args.compressible => like.data,
+        _ if args.compressible => Data::Compressible,
+        _ => Data::Incompressible,
+    };
+    Ok(Question {
+        records,
+        size,
+        data,
+        guarantee: args.guarantee,
+        threads: args.threads,
+        mix: args.mix.clone(),
+        goal: args.optimize,
+        max_memory_bytes: args.max_memory.map(|most| most.0),
+        stores: args.store.clone(),
+    })
+}

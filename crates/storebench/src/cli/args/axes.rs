@@ -1,0 +1,79 @@
+//! An option for each axis, made from the table of axes.
+
+use std::ffi::OsStr;
+
+use clap::builder::{PossibleValue, TypedValueParser};
+use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Args, Command, FromArgMatches, Id};
+
+use storebench_core::axis::{Axis, Value};
+use storebench_core::plan::Axes;
+
+/// Axis values, each of which replaces the plan's.
+#[derive(Debug, Default)]
+pub struct AxisArgs {
+    pub axes: Axes,
+}
+
+/// The name of the group of these options.
+const GROUP: &str = "AxisArgs";
+
+impl Args for AxisArgs {
+    fn group_id() -> Option<Id> {
+        Some(Id::from(GROUP))
+    }
+
+    fn augment_args(command: Command) -> Command {
+        let axes = Axis::in_plans();
+        let group = ArgGroup::new(GROUP).multiple(true).args(axes.iter().map(|axis| axis.name()));
+        command.args(axes.into_iter().map(option)).group(group)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        AxisArgs::augment_args(command)
+    }
+}
+
+impl FromArgMatches for AxisArgs {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<AxisArgs, clap::Error> {
+        let mut args = AxisArgs::default();
+        args.update_from_arg_matches(matches)?;
+        Ok(args)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        for axis in Axis::in_plans() {
+            if let Some(values) = matches.get_many::<Value>(axis.name()) {
+                self.axes.set(axis, values.cloned());
+            }
+        }
+        Ok(())
+    }
+}
+
+fn option(axis: Axis) -> Arg {
+    Arg::new(axis.name())
+        .long(axis.name().replace('_', "-"))
+        .value_name(axis.def().value_name)
+        .help(axis.def().help)
+        .value_delimiter(',')
+        .action(ArgAction::Append)
+        .hide_possible_values(true)
+        .value_parser(Parser(axis))
+}
+
+/// Reads a value, and knows those that a shell can complete. Bounds are the plan's to check.
+#[derive(Clone)]
+struct Parser(Axis);
+
+impl TypedValueParser for Parser {
+    type Value = Value;
+
+    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<Value, clap::Error> {
+        (self.0.def().read).parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let known = self.0.def().known;
+        (!known.is_empty()).then(|| Box::new(known.iter().map(PossibleValue::new)) as Box<_>)
+    }
+}

@@ -1,0 +1,204 @@
+//! `storebench compare`: what changed from one run, or set of runs, to another.
+
+use std::path::{Path, PathBuf};
+
+use storebench_core::error::{Error, Exit, Result, meant};
+use storebench_core::plan::Percent;
+use storebench_core::result::Run;
+use storebench_core::store::StoreDef;
+use storebench_report::column::Column;
+use storebench_report::compare::unlike::Difference;
+use storebench_report::compare::{Comparison, FIGURES, Side, comparable, html, json, markdown, terminal};
+
+use super::args::CompareArgs;
+use super::{complain, files, print, print_data, report, runs, tell};
+
+/// Figures without a significant change that are listed unless all are wanted.
+const OTHERS: usize = 10;
+
+/// Compares.
+pub fn compare(stores: &[StoreDef], args: &CompareArgs) -> Result<Exit> {
+    let columns = columns(&args.figure)?;
+    let sides = [&args.base, &args.new].map(|given| folders(given, &args.out));
+    let [base, new] = sides.map(|folders| folders.and_then(Loaded::read));
+    let (base, new) = (base?, new?);
+    runs::none_twice(base.folders.iter().chain(&new.folders))?;
+    runs::no_copies(base.loaded().chain(new.loaded()))?;
+    let harness = report::harness(stores);
+    let comparison = Comparison::new(base.side(), new.side(), &columns, &harness);
+    if !args.unlike {
+        alike(&comparison.differences)?;
+    }
+    something(&comparison, &base, &new)?;
+    if let Some(limit) = args.fail_above {
+        can_fail(&comparison, limit)?;
+    }
+    show(&comparison, args)?;
+    Ok(args.fail_above.map_or(Exit::Success, |limit| gate(&comparison, limit)))
+}
+
+/// The runs of one side.
+struct Loaded {
+    folders: Vec<PathBuf>,
+    names: Vec<String>,
+    runs: Vec<Run>,
+}
+
+impl Loaded {
+    fn read(folders: Vec<PathBuf>) -> Result<Loaded> {
+        let runs = folders.iter().map(|path| runs::read(path)).collect::<Result<Vec<_>>>()?;
+        let name =
+            |path: &PathBuf| path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+        Ok(Loaded { names: folders.iter().map(name).collect(), folders, runs })
+    }
+
+    /// The runs, with their folders.
+    fn loaded(&self) -> impl Iterator<Item = (&PathBuf, &Run)> {
+        self.folders.iter().zip(&self.runs)
+    }
+
+    fn side(&self) -> Side<'_> {
+        Side { names: &self.names, runs: &self.runs }
+    }
+}
+
+/// The folders that a side names: one, or several with commas between.
+fn folders(given: &Path, out: &Path) -> Result<Vec<PathBuf>> {
+    let whole = runs::find(given, out);
+    match given.to_str() {
+        Some(text) if text.contains(',') && !whole.as_ref().is_ok_and(|path| path.exists()) => text
+            .split(',')
+            .filter(|name| !name.is_empty())
+            .map(|name| no_answer(runs::find(Path::new(name), out)?))
+            .collect(),
+        _ => Ok(vec![no_answer(whole?)?]),
+    }
+}
+
+/// The runs behind an answer differ in their plans, so that no two of them are of one side.
+fn no_answer(folder: PathBuf) -> Result<PathBuf> {
+    let within = runs::within(&folder);
+    let names: Vec<String> = within.iter().map(|path| path.display().to_string()).collect();
+    if folder.join("run.json").exists() || names.is_empty() {
+        return Ok(folder);
+    }
+    let message = format!(
+        "{} holds the runs behind an answer of advise: name one of them: {}",
+        folder.display(),
+        names.join(", ")
+    );
+    Err(Error::new(Exit::NotStorebench, message))
+}
+
+fn columns(names: &[String]) -> Result<Vec<&'static Column>> {
+    let names: Vec<&str> =
+        if names.is_empty() { FIGURES.to_vec() } else { names.iter().map(String::as_str).collect() };
+    let find = |name: &str| {
+        comparable().find(|column| column.id == name).ok_or_else(|| {
+            let known: Vec<&str> = comparable().map(|column| column.id).collect();
+            let guess = meant(name, known.iter().copied())
+                .map_or_else(String::new, |guess| format!(": did you mean {guess}?"));
+            let message = format!(
+                "--figure {name}: there is no such figure that can be better or worse{guess}; there are {}",
+                known.join(", ")
+            );
+            Error::new(Exit::BadValue, message)
+        })
+    };
+    names.into_iter().map(find).collect()
+}
+
+fn alike(differences: &[Difference]) -> Result<()> {
+    let unlike: Vec<String> = differences
+        .iter()
+        .filter(|difference| difference.refuses)
+        .map(|difference| {
+            let Difference { what, base, other, side, .. } = difference;
+            let other_run = if *side == "BASE" { "another run of BASE" } else { "NEW" };
+            format!("{what} ({base} in BASE, {other} in {other_run})").replace('\n', " ")
+        })
+        .collect();
+    if unlike.is_empty() {
+        return Ok(());
+    }
+    let message = format!(
+        "these runs are unlike, so that a change may not be the stores': {}; compare runs of one machine and plan, or say --unlike",
+        unlike.join("; ")
+    );
+    Err(Error::new(Exit::Unlike, message))
+}
+
+fn something(comparison: &Comparison<'_>, base: &Loaded, new: &Loaded) -> Result<()> {
+    // A cell that broke is news even where nothing is left to compare.
+    if !comparison.figures.is_empty() || !comparison.broken.is_empty() {
+        return Ok(());
+    }
+    let measured =
+        |side: &Loaded| side.runs.iter().flat_map(|run| &run.trials).any(|trial| trial.ok().is_some());
+    let message = match (measured(base), measured(new)) {
+        (false, _) => "BASE has no results: go on with it by storebench run --resume RUN",
+        (true, false) => "NEW has no results: go on with it by storebench run --resume RUN",
+        (true, true) => {
+            "BASE and NEW have no cell of a store in common: run the same stores, sizes, counts, data and guarantees"
+        }
+    };
+    Err(Error::new(Exit::Nothing, message))
+}
+
+/// A check that can't fail would be taken for one that passed.
+fn can_fail(comparison: &Comparison<'_>, limit: Percent) -> Result<()> {
+    if comparison.tested() + comparison.exact() > 0 || !comparison.broken.is_empty() {
+        return Ok(());
+    }
+    let message = format!(
+        "--fail-above {limit} can't tell anything: no figure has three {} on each side; run both with --trials 5 or more",
+        comparison.observations.name()
+    );
+    Err(Error::new(Exit::Nothing, message))
+}
+
+fn show(comparison: &Comparison<'_>, args: &CompareArgs) -> Result<()> {
+    if let Some(path) = &args.html {
+        files::page(path, html::text(comparison).as_bytes())?;
+        tell(&format!("written: {}", path.display()));
+        return Ok(());
+    }
+    if args.json {
+        let mut bytes = Vec::new();
+        json::write(comparison, &mut bytes)
+            .map_err(|error| Error::new(Exit::Failure, format!("writing the comparison: {error}")))?;
+        return print_data(&bytes);
+    }
+    if args.markdown {
+        return print(&markdown::text(comparison));
+    }
+    let others = if args.all { usize::MAX } else { OTHERS };
+    print(&terminal::text(comparison, others, report::style()))
+}
+
+/// Whether it passes what CI asks.
+fn gate(comparison: &Comparison<'_>, limit: Percent) -> Exit {
+    let gone = comparison.told_as_only().filter(|only| only.side == "BASE").count();
+    if gone > 0 {
+        let cells = if gone == 1 { "1 cell".to_owned() } else { format!("{gone} cells") };
+        complain(&format!(
+            "{cells} of BASE can't be compared: NEW did not measure them at the same guarantee"
+        ));
+    }
+    let mut why = Vec::new();
+    match comparison.worse_by_more_than(limit.0 / 100.0).len() {
+        0 => {}
+        1 => why.push(format!("1 figure is significantly worse by more than {limit}")),
+        worse => why.push(format!("{worse} figures are significantly worse by more than {limit}")),
+    }
+    match comparison.broken.len() {
+        0 => {}
+        1 => why.push("1 cell that BASE measured failed".to_owned()),
+        broken => why.push(format!("{broken} cells that BASE measured failed")),
+    }
+    if why.is_empty() {
+        return Exit::Success;
+    }
+    complain(&why.join(", and "));
+    Exit::Worse
+}

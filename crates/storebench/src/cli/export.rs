@@ -1,0 +1,80 @@
+//! `storebench report --sqlite, --hgrm, --bencher, --smaller-is-better`: results for other tools.
+
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::Ordering;
+
+use storebench_core::error::{Error, Exit, Result};
+use storebench_core::units::grouped;
+use storebench_report::data::merge::Merged;
+use storebench_report::files::{continuous, hgrm, sql};
+
+use super::args::ExportArgs;
+use super::{Extras, files, launch, print_data, runs, tell};
+
+/// Writes what was asked for; whether anything was.
+pub fn export(merged: &Merged<'_>, extras: Extras, args: &ExportArgs) -> Result<bool> {
+    if let Some(path) = &args.sqlite {
+        sqlite(merged, extras, path)?;
+    } else if let Some(directory) = &args.hgrm {
+        percentiles(merged, directory)?;
+    } else if args.bencher || args.smaller_is_better {
+        let write = if args.bencher { continuous::bencher } else { continuous::smaller_is_better };
+        let mut bytes = Vec::new();
+        write(merged, &mut bytes)
+            .map_err(|error| Error::new(Exit::Failure, format!("writing the figures: {error}")))?;
+        print_data(&bytes)?;
+    } else {
+        return Ok(false);
+    }
+    Ok(true)
+}
+
+fn sqlite(merged: &Merged<'_>, extras: Extras, path: &Path) -> Result<()> {
+    let Some(open) = extras.sqlite else {
+        let message =
+            "this build can't write SQLite files (--sqlite): build storebench with --features sqlite";
+        return Err(Error::new(Exit::Usage, message));
+    };
+    files::refuse_theirs(path, sql::is_ours)?;
+    // Nothing half written is left behind where the user has enough of it.
+    let interrupted = launch::listen()?;
+    files::replace_by(path, |beside| {
+        // The system's own word on whether a file can be made there, which SQLite does not pass on.
+        fs::File::create_new(beside).map_err(Error::io("writing", path))?;
+        let written = open(beside).and_then(|mut out| sql::write(merged, out.as_mut()));
+        written.map_err(|why| sqlite_error(path, &why))?;
+        match interrupted.load(Ordering::Relaxed) {
+            true => {
+                Err(Error::new(Exit::Interrupted, format!("interrupted; {} was not written", path.display())))
+            }
+            false => Ok(()),
+        }
+    })?;
+    tell(&format!("written: {}", path.display()));
+    Ok(())
+}
+
+fn sqlite_error(path: &Path, why: &str) -> Error {
+    let exit = if why.contains("is full") { Exit::DiskFull } else { Exit::Failure };
+    Error::new(exit, format!("writing {}: {why}", path.display()))
+}
+
+/// Files of percentiles, in a directory that was not there or is empty: among others one could not tell what is of which
+/// run.
+fn percentiles(merged: &Merged<'_>, directory: &Path) -> Result<()> {
+    runs::make_directory("making", directory)?;
+    let mut entries = fs::read_dir(directory).map_err(Error::io("looking into", directory))?;
+    if entries.next().is_some() {
+        let message = format!("{} holds files already: name a new directory", directory.display());
+        return Err(Error::new(Exit::BadValue, message));
+    }
+    let broken = |why: String| Error::new(Exit::NotStorebench, format!("a result can't be used: {why}"));
+    let count = hgrm::write(merged, broken, |name, text| {
+        let path = directory.join(name);
+        fs::write(&path, text).map_err(Error::io("writing", &path))
+    })?;
+    let files = if count == 1 { "file" } else { "files" };
+    tell(&format!("written: {} {files} in {}", grouped(count as u64), directory.display()));
+    Ok(())
+}

@@ -1,0 +1,122 @@
+//! Files that a user asked for.
+
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use storebench_core::error::{Error, Exit, Result};
+
+/// What every page of storebench has in its head.
+const PAGE_MARK: &[u8] = b"<meta name=\"generator\" content=\"storebench ";
+/// How far into a page that stands at most, in bytes.
+const HEAD: u64 = 1024;
+
+/// Refuses to write over a file that storebench did not make: a slip on the command line must not cost anybody's data. `ours`
+/// looks at what is there.
+///
+/// # Errors
+/// [`Exit::NotStorebench`].
+pub fn refuse_theirs(path: &Path, ours: impl FnOnce(&Path) -> bool) -> Result<()> {
+    if fs::symlink_metadata(path).is_err() || ours(path) {
+        return Ok(());
+    }
+    let message = format!(
+        "{} is there already and was not written by storebench: name another file, or delete it",
+        path.display()
+    );
+    Err(Error::new(Exit::NotStorebench, message))
+}
+
+/// Fails where a page could not be written afterwards: better now than after minutes of measuring.
+///
+/// # Errors
+/// When there is no directory for it, or something is there that is not ours.
+pub fn can_write_page(path: &Path) -> Result<()> {
+    refuse_theirs(path, is_page)?;
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    match parent {
+        Some(parent) => fs::read_dir(parent).map(drop).map_err(Error::io("writing into", parent)),
+        None => Ok(()),
+    }
+}
+
+/// Writes a page. One of storebench's that was there before is replaced in one step, so that it is never left in half.
+///
+/// # Errors
+/// When it can't be written, or something is there that is not ours; what was there before is as it was.
+pub fn page(path: &Path, text: &[u8]) -> Result<()> {
+    refuse_theirs(path, is_page)?;
+    if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+        // A pipe, a terminal: nothing that may be replaced.
+        return fs::write(path, text).map_err(Error::io("writing", path));
+    }
+    replace_by(path, |beside| {
+        let mut file = File::create_new(beside).map_err(Error::io("writing", path))?;
+        file.write_all(text).map_err(Error::io("writing", path))
+    })
+}
+
+/// Whether a file is a page of storebench's, or holds nothing, or is no file at all but can be written to.
+fn is_page(path: &Path) -> bool {
+    let Ok(there) = fs::metadata(path) else { return false };
+    if !there.is_file() {
+        return !there.is_dir();
+    }
+    let mut head = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(HEAD).read_to_end(&mut head));
+    read.is_ok() && (head.is_empty() || head.windows(PAGE_MARK.len()).any(|bytes| bytes == PAGE_MARK))
+}
+
+/// Has a file written beside the one that is wanted, and puts it in its place when it is whole. `write` makes the file, whose
+/// name nothing has.
+///
+/// # Errors
+/// Those of `write`, and of renaming; then nothing is left beside.
+pub fn replace_by(path: &Path, write: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+    let beside = unused_beside(path);
+    let renamed = || fs::rename(&beside, path).map_err(Error::io("writing", path));
+    let written = write(&beside).and_then(|()| renamed());
+    if written.is_err() {
+        // What went wrong is told; whether there was a part to delete does not matter.
+        let _ = fs::remove_file(&beside);
+    }
+    written
+}
+
+fn unused_beside(path: &Path) -> PathBuf {
+    let name = |number: u32| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(format!(".{}-{number}.part", std::process::id()));
+        PathBuf::from(name)
+    };
+    (0..).map(name).find(|name| fs::symlink_metadata(name).is_err()).unwrap_or_else(|| name(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_pages_of_ours_are_replaced_and_nothing_beside_them_is_touched() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.html");
+        let ours = format!("<!doctype html>{}0.1.0\">", String::from_utf8_lossy(PAGE_MARK));
+        fs::write(folder.path().join("x.html.part"), "mine").unwrap();
+        for _ in 0..2 {
+            page(&path, ours.as_bytes()).unwrap();
+            assert_eq!(fs::read_to_string(&path).unwrap(), ours);
+        }
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+        for theirs in ["<!doctype html><title>my garden</title>", "a,b\n1,2\n"] {
+            fs::write(&path, theirs).unwrap();
+            assert_eq!(page(&path, ours.as_bytes()).unwrap_err().exit, Exit::NotStorebench);
+            assert!(can_write_page(&path).is_err());
+            assert_eq!(fs::read_to_string(&path).unwrap(), theirs);
+        }
+        assert_eq!(page(folder.path(), b"").unwrap_err().exit, Exit::NotStorebench);
+        fs::write(&path, "").unwrap();
+        page(&path, ours.as_bytes()).unwrap();
+        page(Path::new("/dev/null"), ours.as_bytes()).unwrap();
+        assert!(can_write_page(&folder.path().join("none/x.html")).is_err());
+    }
+}

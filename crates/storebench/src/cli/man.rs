@@ -1,0 +1,99 @@
+//! Completion scripts and man pages, made from the arguments themselves.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use clap::builder::PossibleValuesParser;
+use clap::{Command, CommandFactory};
+use clap_complete::Shell;
+use storebench_core::cell::{Cache, Data, Tuning};
+use storebench_core::error::{Error, Exit, Result};
+use storebench_core::store::{Guarantee, StoreDef};
+use storebench_core::workload::driver::Operation;
+
+use super::args::Args;
+use super::{files, print};
+
+/// How far into a man page its title stands at most, in bytes.
+const HEAD: u64 = 256;
+
+/// Prints the completion script for `shell`.
+pub fn completions(stores: &[StoreDef], shell: Shell) -> Result<Exit> {
+    let mut script = Vec::new();
+    let mut command = Args::command();
+    for name in ["run", "advise"] {
+        command = command.mut_subcommand(name, |command| with_values(command, stores));
+    }
+    clap_complete::generate(shell, &mut command, "storebench", &mut script);
+    print(&String::from_utf8_lossy(&script))?;
+    Ok(Exit::Success)
+}
+
+/// Tells the values that arguments can have, where they are words. Parsing needs no such list: each type knows its own.
+fn with_values(mut command: Command, stores: &[StoreDef]) -> Command {
+    let stores: Vec<&'static str> = stores.iter().map(|store| store.name).collect();
+    let words: [(&str, Vec<&'static str>); 9] = [
+        ("store", stores),
+        ("data", [Data::Incompressible, Data::Compressible].map(Data::name).into()),
+        ("guarantee", ["default"].into_iter().chain(Guarantee::ALL.map(Guarantee::name)).collect()),
+        ("tuning", [Tuning::Default, Tuning::Equal].map(Tuning::name).into()),
+        ("cache", [Cache::Warm, Cache::Cold].map(Cache::name).into()),
+        ("background", vec!["none", "cpu", "disk", "memory", "video"]),
+        ("order", Operation::ALL.map(Operation::name).into()),
+        ("compression", vec!["auto", "on", "off"]),
+        ("optimize", vec!["speed", "space", "memory", "balance"]),
+    ];
+    for (name, mut values) in words {
+        let Some(argument) = command.get_arguments().find(|argument| argument.get_id() == name) else {
+            continue;
+        };
+        if name == "guarantee" && !argument.get_default_values().is_empty() {
+            // An answer is about one tier.
+            values.retain(|value| *value != "default");
+        }
+        command = command.mut_arg(name, |argument| argument.value_parser(PossibleValuesParser::new(values)));
+    }
+    command
+}
+
+/// Writes the man pages to `directory`, which is made if it is missing. Pages of storebench's that are there are replaced;
+/// where anything else has one of their names, nothing is written.
+pub fn pages(directory: &Path) -> Result<Exit> {
+    std::fs::create_dir_all(directory).map_err(Error::io("making", directory))?;
+    let mut command = Args::command().disable_help_subcommand(true);
+    command.build();
+    let mut pages = Vec::new();
+    render(&command, &mut pages).map_err(Error::io("writing man pages to", directory))?;
+    let pages: Vec<_> = pages.into_iter().map(|(name, text)| (directory.join(name), text)).collect();
+    pages.iter().try_for_each(|(path, _)| files::refuse_theirs(path, is_page))?;
+    for (path, text) in pages {
+        files::replace_by(&path, |beside| {
+            let mut file = File::create_new(beside).map_err(Error::io("writing", &path))?;
+            file.write_all(&text).map_err(Error::io("writing", &path))
+        })?;
+    }
+    Ok(Exit::Success)
+}
+
+/// The pages of a command and of those below it, each with the name of its file.
+fn render(command: &Command, pages: &mut Vec<(String, Vec<u8>)>) -> io::Result<()> {
+    for below in command.get_subcommands().filter(|below| !below.is_hide_set()) {
+        render(below, pages)?;
+    }
+    let page = clap_mangen::Man::new(command.clone());
+    let mut text = Vec::new();
+    page.render(&mut text)?;
+    pages.push((page.get_filename(), text));
+    Ok(())
+}
+
+/// Whether a file is a man page of storebench's, of whatever version, by its title.
+fn is_page(path: &Path) -> bool {
+    if !fs::symlink_metadata(path).is_ok_and(|there| there.is_file()) {
+        return false;
+    }
+    let mut head = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(HEAD).read_to_end(&mut head));
+    read.is_ok() && String::from_utf8_lossy(&head).lines().any(|line| line.starts_with(".TH storebench"))
+}

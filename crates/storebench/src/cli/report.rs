@@ -1,0 +1,116 @@
+//! `storebench report`: reads runs and shows them.
+
+use std::io::IsTerminal;
+use std::mem::ManuallyDrop;
+use std::path::{Path, PathBuf};
+
+use storebench_core::error::{Error, Exit, Result};
+use storebench_core::result::Run;
+use storebench_core::shown::quoted;
+use storebench_core::store::{Kind, StoreDef};
+use storebench_report::data::merge::Merged;
+use storebench_report::files::{csv, csv_long, json};
+use storebench_report::terminal::{self, Style, published};
+
+use super::args::ReportArgs;
+use super::findings::with_published;
+use super::{Extras, export, files, print, print_data, runs, tell};
+
+/// Shows runs.
+pub fn report(stores: &[StoreDef], extras: Extras, args: &ReportArgs) -> Result<Exit> {
+    // The end of the process frees them at once; piece by piece a large run takes a tenth of a second.
+    let runs = ManuallyDrop::new(runs::read_all(&args.runs, &args.out)?);
+    if runs.iter().all(|run| run.trials.is_empty()) {
+        return Err(Error::new(
+            Exit::Nothing,
+            "there are no results yet: go on with the run by storebench run --resume RUN",
+        ));
+    }
+    let harness = harness(stores);
+    let merged = with_published(Merged::new(&runs, &harness), &runs)?;
+    if let Some(path) = &args.html {
+        page(&merged, None, path)?;
+        tell(&format!("written: {}", path.display()));
+        return Ok(Exit::Success);
+    }
+    if export::export(&merged, extras, &args.export)? {
+        return Ok(Exit::Success);
+    }
+    let text = match &args.published {
+        _ if args.csv || args.csv_long || args.json => {
+            return print_data(&data(&merged, args)?).map(|()| Exit::Success);
+        }
+        Some(name) => published::text(&merged, named(&merged, name)?, style()),
+        None if args.table => terminal::full(&merged, style()),
+        None => terminal::overview(&merged, style()),
+    };
+    print(&text)?;
+    Ok(Exit::Success)
+}
+
+/// The runs for other programs.
+fn data(merged: &Merged<'_>, args: &ReportArgs) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let written = if args.csv {
+        csv::write(merged, &mut bytes)
+    } else if args.csv_long {
+        csv_long::write(merged.runs, &mut bytes)
+    } else {
+        json::write(merged, &mut bytes)
+    };
+    written.map_err(|error| Error::new(Exit::Failure, format!("writing the report: {error}")))?;
+    Ok(bytes)
+}
+
+/// The published table that was asked for; `None` where no name was given.
+fn named<'n>(merged: &Merged<'_>, name: &'n str) -> Result<Option<&'n str>> {
+    let known: Vec<&str> = merged.tables.iter().map(|table| table.name.as_str()).collect();
+    let wrong = |message: String| Err(Error::new(Exit::BadValue, message));
+    match name {
+        _ if known.is_empty() => wrong("no published table comes with the study of this run".into()),
+        "" => Ok(None),
+        name if known.contains(&name) => Ok(Some(name)),
+        _ => wrong(format!("there is no published table {}: there are {}", quoted(name), known.join(", "))),
+    }
+}
+
+/// The tables of winners, and how many published findings are reproduced.
+pub fn winners(stores: &[StoreDef], runs: &[Run]) -> Result<String> {
+    let harness = harness(stores);
+    let merged = with_published(Merged::new(runs, &harness), runs)?;
+    Ok(terminal::brief(&merged, style()))
+}
+
+/// Writes the page of a run into its folder, and says where it is.
+pub fn run_page(stores: &[StoreDef], run: &Run, folder: &Path) -> Result<PathBuf> {
+    let path = folder.join("report.html");
+    let (runs, harness) = (std::slice::from_ref(run), harness(stores));
+    page(&with_published(Merged::new(runs, &harness), runs)?, None, &path)?;
+    Ok(path)
+}
+
+/// Writes a page, an answer at its top if there is one.
+pub fn page(merged: &Merged<'_>, advice: Option<&str>, path: &Path) -> Result<()> {
+    let mut bytes = Vec::new();
+    storebench_report::page::write(merged, advice, &mut bytes)
+        .map_err(|error| Error::new(Exit::Failure, format!("writing the page: {error}")))?;
+    files::page(path, &bytes)
+}
+
+/// The names of the harness's own stores.
+pub fn harness(stores: &[StoreDef]) -> Vec<&'static str> {
+    stores.iter().filter(|store| store.kind == Kind::Harness).map(|store| store.name).collect()
+}
+
+/// How standard output can be written to: its width, and colour where it is a terminal and NO_COLOR is not set.
+pub fn style() -> Style {
+    let terminal = std::io::stdout().is_terminal();
+    let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let width = terminal.then(terminal_width).flatten().unwrap_or(100);
+    Style { width: width.max(80), colour: terminal && !no_colour }
+}
+
+fn terminal_width() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok()?;
+    (size.ws_col > 0).then_some(usize::from(size.ws_col))
+}

@@ -1,0 +1,230 @@
+//! `storebench run`: from the command line to a run folder, and at its end the table of winners.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use storebench_core::cell::{Axis, Cell};
+use storebench_core::error::{Error, Exit, Result, meant};
+use storebench_core::estimate;
+use storebench_core::folder::{Resumed, RunFolder};
+use storebench_core::place::directory::WorkFolder;
+use storebench_core::plan::{self, Plan, Source};
+use storebench_core::record::pool::Pool;
+use storebench_core::result::LeftOut;
+use storebench_core::runner::parent::Ended;
+use storebench_core::schedule::{self, Room};
+use storebench_core::shown::quoted;
+use storebench_core::store::StoreDef;
+use storebench_core::units::{grouped, rough_bytes, rough_duration};
+use storebench_core::workload::crud::work::{self, Work};
+use storebench_report::claims;
+
+use super::args::RunArgs;
+use super::launch::{self, Launch, Places, go_on};
+use super::{print, report, runs, tell};
+
+/// Runs a study, or goes on with one.
+pub fn run(stores: &[StoreDef], args: &RunArgs) -> Result<Exit> {
+    let interrupted = launch::listen()?;
+    match &args.resume {
+        Some(name) => resume(stores, &runs::find(name, &args.out)?, &interrupted),
+        None => start(stores, args, &interrupted),
+    }
+}
+
+fn start(stores: &[StoreDef], args: &RunArgs, interrupted: &AtomicBool) -> Result<Exit> {
+    let plan = plan(stores, args)?;
+    let new_directory = !args.out.exists();
+    runs::make_directory("making the runs' directory", &args.out)?;
+    let places = launch::places(&args.at, &args.out)?;
+    let launch = Launch::new(stores, &plan, &places, args.hardware.as_deref())?;
+    if args.dry_run {
+        let exit = dry_run(&plan, &launch.cells, &launch.header.left_out, &places, interrupted);
+        if new_directory {
+            // It holds nothing; where it does after all, it stays.
+            let _ = std::fs::remove_dir(&args.out);
+        }
+        return exit;
+    }
+    let folder = launch.folder(&args.out, &launch::dated(&format!("{}-", plan.name)))?;
+    let (path, ended) = launch.carry_out_precisely(&[], folder, interrupted)?;
+    finish(stores, &path, ended)
+}
+
+/// The plan that the command line asks for.
+fn plan(stores: &[StoreDef], args: &RunArgs) -> Result<Plan> {
+    let name = args.study.as_deref().unwrap_or_default();
+    let source = plan::source(name)?;
+    let mut plan = source.plan()?;
+    check_claims(stores, &plan, &source)?;
+    let preset = args.preset.as_deref().or(args.quick.then_some("quick"));
+    if let Some(preset) = preset {
+        plan.apply_preset(preset)?;
+    }
+    let changes = args.changes();
+    let named = changes.axes.names(Axis::STORE);
+    plan.apply(changes)?;
+    for store in &plan.axes.texts(Axis::STORE) {
+        check_store(stores, store, named)?;
+    }
+    check_settings(stores, &plan)?;
+    if let Some(text) = Work::of(&plan.parameters).text {
+        let text = runs::directory("using the text in", &text)?;
+        let shown = text.to_str().ok_or_else(|| bad(format!("{}: its name is no UTF-8", text.display())))?;
+        plan.parameters.set(&work::TEXT, shown).map_err(bad)?;
+        for size in plan.axes.list(Axis::RECORD_SIZE) {
+            Pool::from_directory(&text, size).map_err(bad)?;
+        }
+    }
+    Ok(plan)
+}
+
+fn bad(message: String) -> Error {
+    Error::new(Exit::BadValue, message)
+}
+
+/// A plan's claims must make sense, and the stores that they name must be known, or be among its own.
+fn check_claims(stores: &[StoreDef], plan: &Plan, Source { text, origin }: &Source) -> Result<()> {
+    let known: Vec<&str> = stores.iter().map(|store| store.name).collect();
+    claims::check(&claims::of_plan(text, origin)?, plan, &known, origin)
+}
+
+/// A store that nobody knows is an error; one that this build lacks is an error when it was asked for by name.
+pub(super) fn check_store(stores: &[StoreDef], name: &str, named: bool) -> Result<()> {
+    let known = stores.iter().map(|store| store.name);
+    match stores.iter().find(|store| store.name == name) {
+        Some(StoreDef { open: Err(why), .. }) if named => {
+            Err(Error::new(Exit::UnknownStore, format!("the store {name} is not built: {why}")))
+        }
+        Some(_) => Ok(()),
+        None => {
+            let hint = meant(name, known.clone())
+                .map(|meant| format!(" (did you mean {meant}?)"))
+                .unwrap_or_default();
+            let known: Vec<_> = known.collect();
+            let message = format!("there is no store {}{hint}; there are {}", quoted(name), known.join(", "));
+            Err(Error::new(Exit::UnknownStore, message))
+        }
+    }
+}
+
+/// A setting must be one that its store takes.
+fn check_settings(stores: &[StoreDef], plan: &Plan) -> Result<()> {
+    for (name, settings) in &plan.settings {
+        check_store(stores, name, true)?;
+        let known: Vec<_> = stores
+            .iter()
+            .filter(|store| store.name == name)
+            .flat_map(|store| store.settings)
+            .map(|known| known.name)
+            .collect();
+        if let Some(unknown) = settings.keys().find(|setting| !known.contains(&setting.as_str())) {
+            let hint = meant(unknown, known.iter().copied()).map(|meant| format!(" (did you mean {meant}?)"));
+            let list = if known.is_empty() { "none".into() } else { known.join(", ") };
+            let message = format!(
+                "{name} has no setting {}{}; it takes {list}",
+                quoted(unknown),
+                hint.unwrap_or_default()
+            );
+            return Err(Error::new(Exit::BadValue, message));
+        }
+    }
+    Ok(())
+}
+
+fn resume(stores: &[StoreDef], path: &Path, interrupted: &AtomicBool) -> Result<Exit> {
+    let Resumed { folder, run, notes } = RunFolder::resume(path)?;
+    runs::tell_notes(&notes);
+    let origin = path.join("run.json").display().to_string();
+    let plan = Plan::parse(&run.header.plan, &origin)?;
+    claims::of_plan(&run.header.plan, &origin)?;
+    if launch::store_infos(stores, &plan) != run.header.stores {
+        let message =
+            format!("{} was begun with other versions of the stores: start a new run", path.display());
+        return Err(Error::new(Exit::OtherVersion, message));
+    }
+    let places: Places =
+        run.header.places.iter().map(|place| (place.name.clone(), PathBuf::from(&place.path))).collect();
+    for place in places.values() {
+        launch::clean(&runs::directory("using the place of the run", place)?)?;
+    }
+    // What it left out is decided already, whatever is free now.
+    let everywhere: Vec<Room> = run.header.places.iter().map(|place| Room::unbounded(&place.name)).collect();
+    let (all, _) = schedule::cells(&plan, stores, &everywhere, &|_| None)
+        .map_err(|message| Error::new(Exit::BadPlan, message))?;
+    let left_out: std::collections::HashSet<_> = run.header.left_out.iter().map(|left| &left.cell).collect();
+    let cells: Vec<Cell> = all.into_iter().filter(|cell| !left_out.contains(cell)).collect();
+    let launch = Launch { plan: &plan, stores, places: &places, header: run.header.clone(), cells };
+    let (path, ended) = launch.carry_out_precisely(&run.trials, folder, interrupted)?;
+    finish(stores, &path, ended)
+}
+
+/// Prints the table of winners and says what was written.
+fn finish(stores: &[StoreDef], path: &Path, ended: Ended) -> Result<Exit> {
+    let shown = path.display();
+    let run = storebench_core::folder::read(path)?;
+    if !ended.interrupted {
+        print(&report::winners(stores, std::slice::from_ref(&run))?)?;
+    }
+    if !run.trials.is_empty() {
+        match report::run_page(stores, &run, path) {
+            Ok(page) => tell(&format!("\nthe report: open {} in a browser", page.display())),
+            // The results are safe, and the page can be made from them again.
+            Err(error) => tell(&format!("\nthe report could not be written: {error}")),
+        }
+    }
+    tell(&format!(
+        "\nwritten: {shown}/run.json (the plan and the machine), {shown}/results.jsonl (every trial)"
+    ));
+    if ended.failed > 0 {
+        let trials = if ended.failed == 1 { "trial" } else { "trials" };
+        tell(&format!("{} {trials} failed; the logs are in {shown}/logs", ended.failed));
+    }
+    if ended.interrupted {
+        tell(&format!("interrupted; what had ended is kept. Go on with: {}", go_on(path)));
+        return Ok(Exit::Interrupted);
+    }
+    tell(&format!("every figure: storebench report {shown} --table"));
+    Ok(if ended.failed > 0 { Exit::TrialsFailed } else { Exit::Success })
+}
+
+fn dry_run(
+    plan: &Plan,
+    cells: &[Cell],
+    left_out: &[LeftOut],
+    places: &Places,
+    interrupted: &AtomicBool,
+) -> Result<Exit> {
+    let operations = Work::of(&plan.parameters).operations;
+    let mut text = String::new();
+    let (mut total_s, mut most_bytes) = (0.0, 0.0_f64);
+    for (name, path) in places {
+        let probe = WorkFolder::create(path)?.probe()?;
+        if interrupted.load(Ordering::Relaxed) {
+            return Ok(Exit::Interrupted);
+        }
+        for cell in cells.iter().filter(|cell| cell.place() == name) {
+            let seconds = estimate::seconds(cell, operations, &probe);
+            let bytes = estimate::disk_bytes(cell, operations);
+            total_s += seconds * f64::from(plan.trials);
+            most_bytes = most_bytes.max(bytes);
+            let time = rough_duration(Duration::from_secs_f64(seconds));
+            text.push_str(&format!("{:66} {:>12} {:>12}\n", cell.id(), time, rough_bytes(bytes)));
+        }
+    }
+    for left in left_out {
+        text.push_str(&format!("{:66} left out: {}\n", left.cell.id(), left.reason));
+    }
+    let summary = format!(
+        "{} cells, each run {}: about {} and up to {} of disk at a time; {} combinations left out.\n\
+         The estimates are rough: they come from a short probe of the place, not from the stores.\n",
+        grouped(cells.len() as u64),
+        if plan.trials == 1 { "once".into() } else { format!("{} times", plan.trials) },
+        rough_duration(Duration::from_secs_f64(total_s)),
+        rough_bytes(most_bytes),
+        grouped(left_out.len() as u64),
+    );
+    print(&format!("{text}\n{summary}"))?;
+    Ok(Exit::Success)
+}

@@ -1,0 +1,191 @@
+//! The folders that a user means.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use storebench_core::error::{Error, Exit, Result};
+use storebench_core::folder;
+use storebench_core::result::Run;
+
+use super::tell;
+
+/// The folder of a run: a path, `latest`, or a name in the runs' directory.
+pub fn find(name: &Path, runs: &Path) -> Result<PathBuf> {
+    find_latest_by(name, runs, |path| modified(&path.join("run.json")))
+}
+
+/// The folder of a run or of the runs behind an answer.
+fn find_any(name: &Path, runs: &Path) -> Result<PathBuf> {
+    find_latest_by(name, runs, |path| {
+        modified(&path.join("run.json"))
+            .max(within(path).iter().filter_map(|run| modified(&run.join("run.json"))).max())
+    })
+}
+
+/// When a file was written last, if it is there.
+fn modified(path: &Path) -> Option<SystemTime> {
+    std::fs::metadata(path).and_then(|file| file.modified()).ok()
+}
+
+/// `latest` is the folder for which `when` gives the latest time.
+fn find_latest_by(name: &Path, runs: &Path, when: impl Fn(&Path) -> Option<SystemTime>) -> Result<PathBuf> {
+    if name == Path::new("latest") && !name.exists() {
+        return latest(runs, when);
+    }
+    let there = runs.join(name);
+    if !name.exists() && (there.join("run.json").exists() || !within(&there).is_empty()) {
+        return Ok(there);
+    }
+    Ok(name.to_path_buf())
+}
+
+/// Reads the runs that a user names: folders of runs, or folders in which an answer's runs lie.
+///
+/// # Errors
+/// When one can't be read, or is named twice.
+pub fn read_all(names: &[PathBuf], runs: &Path) -> Result<Vec<Run>> {
+    let paths = names.iter().map(|name| find_any(name, runs)).collect::<Result<Vec<_>>>()?;
+    none_twice(&paths)?;
+    let mut folders = Vec::new();
+    for path in paths {
+        let within = if path.join("run.json").exists() { Vec::new() } else { within(&path) };
+        if within.is_empty() {
+            folders.push(path);
+        }
+        folders.extend(within);
+    }
+    let all = folders.iter().map(|path| read(path)).collect::<Result<Vec<_>>>()?;
+    no_copies(folders.iter().zip(&all))?;
+    Ok(all)
+}
+
+/// Reads a run, and tells what is odd about its files.
+///
+/// # Errors
+/// When it can't be read.
+pub fn read(path: &Path) -> Result<Run> {
+    let (run, notes) = folder::read_with_notes(path)?;
+    tell_notes(&notes);
+    Ok(run)
+}
+
+/// Tells what is odd about a run's files.
+pub fn tell_notes(notes: &[String]) {
+    for note in notes {
+        tell(&format!("note: {note}"));
+    }
+}
+
+/// The trials of a run that was copied would count twice.
+///
+/// # Errors
+/// [`Exit::BadValue`] when two of the runs are one: made by the same command at the same moment.
+pub fn no_copies<'r>(runs: impl IntoIterator<Item = (&'r PathBuf, &'r Run)>) -> Result<()> {
+    let mut seen: HashMap<(&str, &[String]), &PathBuf> = HashMap::new();
+    for (path, run) in runs {
+        // To the nanosecond.
+        let identity = (run.header.started.as_str(), run.header.command.as_slice());
+        if let Some(before) = seen.insert(identity, path) {
+            let message = format!(
+                "{} and {} are copies of one run, begun {}: name one of them",
+                before.display(),
+                path.display(),
+                run.header.started
+            );
+            return Err(Error::new(Exit::BadValue, message));
+        }
+    }
+    Ok(())
+}
+
+/// A run that counted twice, or were compared with itself, would only seem to tell something.
+///
+/// # Errors
+/// [`Exit::BadValue`] when a folder is named twice.
+pub fn none_twice<'p>(folders: impl IntoIterator<Item = &'p PathBuf>) -> Result<()> {
+    let mut seen = Vec::new();
+    for path in folders {
+        // What is not there is told by who reads it.
+        let full = std::fs::canonicalize(path).unwrap_or_else(|_| path.clone());
+        if seen.contains(&full) {
+            let message = format!("{} is named twice: name different runs", path.display());
+            return Err(Error::new(Exit::BadValue, message));
+        }
+        seen.push(full);
+    }
+    Ok(())
+}
+
+/// What the folders begin with in which the runs behind an answer lie.
+pub const ANSWER: &str = "advise-";
+
+/// The runs behind an answer, in the order of their start; none in any other folder.
+pub fn within(folder: &Path) -> Vec<PathBuf> {
+    if !folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with(ANSWER)) {
+        return Vec::new();
+    }
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    let mut runs: Vec<PathBuf> = paths.filter(|path| path.join("run.json").exists()).collect();
+    runs.sort_by_cached_key(|path| modified(&path.join("run.json")));
+    runs
+}
+
+fn latest(runs: &Path, when: impl Fn(&Path) -> Option<SystemTime>) -> Result<PathBuf> {
+    let entries = std::fs::read_dir(runs).map_err(|error| {
+        Error::new(
+            Exit::NotStorebench,
+            format!("there are no runs in {}: {error}; name the folder of a run", runs.display()),
+        )
+    })?;
+    entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter_map(|path| Some((when(&path)?, path)))
+        .max()
+        .map(|(_, path)| path)
+        .ok_or_else(|| Error::new(Exit::NotStorebench, format!("there is no run in {}", runs.display())))
+}
+
+/// Makes a directory that a user named, unless it is there.
+///
+/// # Errors
+/// When it can't be made; [`Exit::BadValue`] when a file is in the way.
+pub fn make_directory(doing: &str, path: &Path) -> Result<()> {
+    let in_the_way = |error: &std::io::Error| {
+        matches!(error.kind(), std::io::ErrorKind::AlreadyExists | std::io::ErrorKind::NotADirectory)
+    };
+    std::fs::create_dir_all(path).map_err(|error| match path.ancestors().find(|part| part.exists()) {
+        Some(part) if in_the_way(&error) => {
+            let message = format!(
+                "{doing} {}: {} is a file, not a directory: name another",
+                path.display(),
+                part.display()
+            );
+            Error::new(Exit::BadValue, message)
+        }
+        _ => Error::io(doing, path)(error),
+    })
+}
+
+/// A directory that a user named, in full; `what` says what it was named for.
+///
+/// # Errors
+/// When it is not a directory that can be looked into and whose name can be written down.
+pub fn directory(what: &str, path: &Path) -> Result<PathBuf> {
+    let bad = |why: &str| Err(Error::new(Exit::BadValue, format!("{what} {}: {why}", path.display())));
+    let full = match std::fs::canonicalize(path) {
+        Ok(full) => full,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return bad("there is no such directory: make it first, or name another");
+        }
+        Err(error) => return Err(Error::io(what, path)(error)),
+    };
+    if !full.is_dir() {
+        return bad("it is not a directory: name another");
+    }
+    if full.to_str().is_none() {
+        return bad("its name is not UTF-8, so that results can't tell it: name another");
+    }
+    Ok(full)
+}

@@ -1,0 +1,77 @@
+//! Command lines that can't be understood: one line that says what is wrong and where help is.
+
+use clap::error::ErrorKind;
+use storebench_core::error::{Error, Exit};
+use storebench_core::shown::shortened;
+
+/// What is wrong with a command line, in one line.
+pub fn explain(error: &clap::Error) -> Error {
+    let text = error.render().to_string();
+    let wrong: Vec<&str> = text
+        .lines()
+        .map(str::trim)
+        .take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more information"))
+        .filter(|line| !line.is_empty())
+        .collect();
+    let wrong = shortened(&wrong.join(" "));
+    let wrong = wrong.strip_prefix("error: ").unwrap_or(&wrong);
+    match error.kind() {
+        ErrorKind::InvalidValue | ErrorKind::ValueValidation | ErrorKind::InvalidUtf8 => {
+            Error::new(Exit::BadValue, wrong)
+        }
+        _ => Error::new(Exit::Usage, format!("{wrong}; see {} --help", command(&text))),
+    }
+}
+
+/// The command that was meant, as far as the line of usage tells: `storebench run`.
+fn command(text: &str) -> String {
+    let usage = text.lines().find_map(|line| line.trim().strip_prefix("Usage: ")).unwrap_or("storebench");
+    let is_name = |word: &&str| word.chars().all(|letter| letter.is_ascii_lowercase());
+    usage.split_whitespace().take_while(is_name).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+    use crate::cli::args::Args;
+
+    fn explained(arguments: &[&str]) -> (Exit, String) {
+        let line = std::iter::once(&"storebench").chain(arguments);
+        let error = explain(&Args::command().try_get_matches_from(line).unwrap_err());
+        (error.exit, error.message)
+    }
+
+    #[test]
+    fn a_line_says_what_is_wrong_and_where_help_is() {
+        let (exit, message) = explained(&["run", "crud", "--recordz", "1"]);
+        assert_eq!(exit, Exit::Usage);
+        assert!(message.starts_with("unexpected argument '--recordz' found"), "{message}");
+        assert!(message.contains("similar argument exists: '--record"), "{message}");
+        assert!(message.ends_with("; see storebench run --help"), "{message}");
+        let (exit, message) = explained(&["report"]);
+        assert_eq!(exit, Exit::Usage);
+        assert!(
+            message.contains("not provided: <RUN>... ; see") || message.contains("<RUN>...;"),
+            "{message}"
+        );
+    }
+
+    #[test]
+    fn long_input_is_not_repeated_in_full() {
+        let long = "x".repeat(100_000);
+        for arguments in [["run", "crud", "--records", &long], ["run", "crud", &format!("--{long}"), "1"]] {
+            let (_, message) = explained(&arguments);
+            assert!(message.contains("xxx...") && message.len() < 700, "{message}");
+        }
+    }
+
+    #[test]
+    fn a_bad_value_says_what_a_good_one_looks_like() {
+        let (exit, message) = explained(&["run", "crud", "--records", "many"]);
+        assert_eq!(exit, Exit::BadValue);
+        assert!(message.contains("--records") && message.contains("is not a count"), "{message}");
+        assert!(!message.contains('\n'), "{message}");
+    }
+}
