@@ -42,6 +42,7 @@ pub const LEVELDB: Library = Library {
 };
 
 /// A release of RocksDB has no sync points, which its tests wait at.
+#[cfg(feature = "rocksdb")]
 pub const ROCKSDB: Library = Library {
     feature: "rocksdb",
     engine: "RocksDB",
@@ -83,6 +84,7 @@ pub struct Found {
     pub is_static: bool,
 }
 
+#[cfg(feature = "rocksdb")]
 impl Found {
     /// The folder of its headers.
     pub fn include(&self) -> PathBuf {

@@ -127,7 +127,7 @@ fn sources(name: &str) -> impl Iterator<Item = (PathBuf, String, String)> {
     files(&source, ".rs").into_iter().filter_map(move |path| {
         let name = path.strip_prefix(&source).unwrap().display().to_string();
         let module = name.split('/').next().unwrap().trim_end_matches(".rs").to_owned();
-        (module != "lib").then_some((path, module, name))
+        (!["lib", "tests"].contains(&module.as_str())).then_some((path, module, name))
     })
 }
 
