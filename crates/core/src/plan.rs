@@ -63,25 +63,8 @@ impl FromStr for Period {
     }
 }
 
-impl fmt::Display for Operation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for Operation {
-    type Err = String;
-    fn from_str(text: &str) -> std::result::Result<Self, String> {
-        Operation::ALL
-            .into_iter()
-            .find(|operation| operation.name() == text)
-            .ok_or_else(|| format!("{} is not an operation: say insert, get, update or remove", quoted(text)))
-    }
-}
-
 as_text!(Bytes);
 as_text!(Period);
-as_text!(Operation);
 
 /// Settings of stores: by store, then by the engine's name for the setting.
 pub type Settings = BTreeMap<String, BTreeMap<String, String>>;

@@ -302,6 +302,8 @@ impl RunArgs {
     /// What the command line changes in a plan.
     pub fn changes(&self) -> Changes {
         Changes {
+            // A plan's own words.
+            description: None,
             trials: self.how.trials,
             operations: self.how.operations,
             order: self.how.order.clone(),
@@ -327,7 +329,6 @@ impl RunArgs {
             tuning: self.axes.tuning.clone(),
             cache: self.axes.cache.clone(),
             background: self.axes.background.clone(),
-            ..Changes::default()
         }
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 
 use super::args::ExportArgs;
-use super::{Extras, files, launch, print_data, runs, tell};
+use super::{Extras, files, print_data, runs, signals, tell};
 use crate::error::{Error, Exit, Result};
 use crate::report::merge::Merged;
 use crate::report::{continuous, hgrm, sql};
@@ -37,7 +37,7 @@ fn sqlite(merged: &Merged<'_>, extras: Extras, path: &Path) -> Result<()> {
     };
     files::refuse_theirs(path, sql::is_ours)?;
     // Nothing half written is left behind where the user has enough of it.
-    let interrupted = launch::listen()?;
+    let interrupted = signals::listen()?;
     files::replace_by(path, |beside| {
         // The system's own word on whether a file can be made there, which SQLite does not pass on.
         fs::File::create_new(beside).map_err(Error::io("writing", path))?;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::args::RunArgs;
 use super::launch::{self, Launch, Places, go_on};
-use super::{print, report, runs, tell};
+use super::{print, report, runs, signals, tell};
 use crate::cell::Cell;
 use crate::error::{Error, Exit, Result, meant};
 use crate::estimate;
@@ -14,16 +14,15 @@ use crate::folder::{Resumed, RunFolder};
 use crate::place::directory::WorkFolder;
 use crate::plan::{self, Plan};
 use crate::record::pool::Pool;
-use crate::result::LeftOut;
 use crate::runner::parent::Ended;
 use crate::schedule::{self, Room};
 use crate::shown::quoted;
-use crate::store::StoreDef;
+use crate::store::{self, StoreDef};
 use crate::units::{grouped, rough_bytes, rough_duration};
 
 /// Runs a study, or goes on with one.
 pub fn run(stores: &[StoreDef], args: &RunArgs) -> Result<Exit> {
-    let interrupted = launch::listen()?;
+    let interrupted = signals::listen()?;
     match &args.resume {
         Some(name) => resume(stores, &runs::find(name, &args.out)?, &interrupted),
         None => start(stores, args, &interrupted),
@@ -37,7 +36,7 @@ fn start(stores: &[StoreDef], args: &RunArgs, interrupted: &AtomicBool) -> Resul
     let places = launch::places(&args.at, &args.out)?;
     let launch = Launch::new(stores, &plan, &places, args.hardware.as_deref())?;
     if args.dry_run {
-        let exit = dry_run(&plan, &launch.cells, &launch.header.left_out, &places, interrupted);
+        let exit = dry_run(&launch, interrupted);
         if new_directory {
             // It holds nothing; where it does after all, it stays.
             let _ = std::fs::remove_dir(&args.out);
@@ -143,7 +142,8 @@ fn resume(stores: &[StoreDef], path: &Path, interrupted: &AtomicBool) -> Result<
         .map_err(|message| Error::new(Exit::BadPlan, message))?;
     let left_out: std::collections::HashSet<_> = run.header.left_out.iter().map(|left| &left.cell).collect();
     let cells: Vec<Cell> = all.into_iter().filter(|cell| !left_out.contains(cell)).collect();
-    let launch = Launch { plan: &plan, stores, places: &places, header: run.header.clone(), cells };
+    let header = run.header.clone();
+    let launch = Launch { plan: &plan, stores, places: &places, header, cells, left_out: Vec::new() };
     let (path, ended) = launch.carry_out_precisely(&run.trials, folder, interrupted)?;
     finish(stores, &path, ended)
 }
@@ -177,23 +177,19 @@ fn finish(stores: &[StoreDef], path: &Path, ended: Ended) -> Result<Exit> {
     Ok(if ended.failed > 0 { Exit::TrialsFailed } else { Exit::Success })
 }
 
-fn dry_run(
-    plan: &Plan,
-    cells: &[Cell],
-    left_out: &[LeftOut],
-    places: &Places,
-    interrupted: &AtomicBool,
-) -> Result<Exit> {
+fn dry_run(launch: &Launch<'_>, interrupted: &AtomicBool) -> Result<Exit> {
+    let Launch { plan, stores, places, cells, left_out, .. } = launch;
     let mut text = String::new();
     let (mut total_s, mut most_bytes) = (0.0, 0.0_f64);
-    for (name, path) in places {
+    for (name, path) in *places {
         let probe = WorkFolder::create(path)?.probe()?;
         if interrupted.load(Ordering::Relaxed) {
             return Ok(Exit::Interrupted);
         }
         for cell in cells.iter().filter(|cell| &cell.place == name) {
-            let seconds = estimate::seconds(cell, plan.operations, &probe);
-            let bytes = estimate::disk_bytes(cell, plan.operations);
+            let kind = store::kind(stores, &cell.store);
+            let seconds = estimate::seconds(cell, kind, plan.operations, &probe);
+            let bytes = estimate::disk_bytes(cell, kind, plan.operations);
             total_s += seconds * f64::from(plan.trials);
             most_bytes = most_bytes.max(bytes);
             let time = rough_duration(Duration::from_secs_f64(seconds));

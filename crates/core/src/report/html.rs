@@ -36,7 +36,7 @@ use self::model::Model;
 use super::clock;
 use super::matrix::{Matrix, matrix};
 use super::merge::Merged;
-use super::terminal::rule_text;
+use super::rules::rule_text;
 use crate::stats::Rule;
 
 const PAGE: &str = include_str!("html/page.html");

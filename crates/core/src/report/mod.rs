@@ -27,6 +27,7 @@ pub mod noise;
 mod planned;
 pub mod precision;
 pub mod published;
+mod rules;
 #[cfg(test)]
 pub(crate) mod samples;
 mod scope;

@@ -8,7 +8,7 @@ use super::grid::{Grid, Item, Style, wrap};
 use super::matrix::{Contest, Matrix, Position, Sorted, operations, series};
 use super::merge::{Group, Merged};
 use super::names::{HEADING, store_style};
-use super::terminal::rule_text;
+use super::rules::rule_text;
 use super::{clock, scope, spread};
 use crate::stats::{Estimate, Interval, MeanKind, Rule, Summary};
 use crate::units::grouped;

@@ -9,11 +9,11 @@ use super::grid::{Grid, Item, wrap};
 use super::matrix::{Contest, Matrix, Place, Row, matrices};
 use super::merge::Merged;
 use super::names::{FAILURE, HEADING, store_style};
+use super::rules::rule_text;
 use super::{clock, findings, slowdown, summary, table};
 use crate::cell::Data;
-use crate::measure::clock::HIDDEN_NS;
-use crate::stats::{MIN_BLOCKS, Rule, THRESHOLD};
-use crate::units::{grouped, rough_ns};
+use crate::stats::Rule;
+use crate::units::grouped;
 
 /// The summary, then one matrix of winners per machine, guarantee, place and so on, then what loads in the background cost; last
 /// the verdicts on published findings.
@@ -166,27 +166,6 @@ fn legend(merged: &Merged<'_>, matrices: &[Matrix], style: Style) -> String {
     }
     lines.extend(clock::notes(merged, matrices));
     lines.iter().map(|line| wrap(line, style.width, "  ")).collect()
-}
-
-/// What a rule means by "too close to call".
-pub(super) fn rule_text(rule: Rule) -> String {
-    match rule {
-        Rule::Interval => format!(
-            "Too close to call, where stores share {MIN_BLOCKS} blocks or more: the interval of the ratio to the best, paired \
-             by block, includes 1. It allows for all stores of a place at once: where all are equal, any is called worse in at \
-             most 5 % of places."
-        ),
-        Rule::Threshold => format!(
-            "Too close to call, where stores share fewer than {MIN_BLOCKS} blocks, or a figure is zero, so that no interval can \
-             tell: within {:.0} % of the best.",
-            THRESHOLD * 100.0
-        ),
-        Rule::Clock => format!(
-            "Too close to call, whatever intervals say: latencies that differ by less than the clock can tell, which is what a \
-             reading of it costs, and for gets a tenth more, up to {}: docs/fairness.md.",
-            rough_ns(HIDDEN_NS)
-        ),
-    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use crate::cell::Cell;
@@ -12,37 +12,14 @@ use crate::folder::RunFolder;
 use crate::measure::cgroup;
 use crate::place::directory::WorkFolder;
 use crate::place::probe::{self, Probe};
-use crate::plan::Plan;
 use crate::result::{Outcome, TrialResult};
 use crate::runner::devices;
 use crate::runner::event::{Event, Listener};
+use crate::runner::job::Job;
 use crate::runner::pace::Pace;
 use crate::runner::spec::DeviceSpec;
 use crate::runner::trial::{self, Trial};
 use crate::schedule;
-
-/// A run that is about to begin or to be gone on with.
-pub struct Job<'a> {
-    /// The plan.
-    pub plan: &'a Plan,
-    /// Its cells.
-    pub cells: &'a [Cell],
-    /// Where the places are, by name.
-    pub places: &'a BTreeMap<String, PathBuf>,
-    /// Results of before, when it is gone on with.
-    pub done: &'a [TrialResult],
-    /// Set by Ctrl-C.
-    pub interrupted: &'a AtomicBool,
-    /// After this moment no trial is begun but the first.
-    pub until: Option<Instant>,
-    /// Whether the results so far are precise enough, where a precision is asked for: blocks are added until they are.
-    pub enough: Option<Enough<'a>>,
-    /// Blocks of the same cells in earlier runs, whose seeds are taken.
-    pub blocks_before: u32,
-}
-
-/// Says whether results are precise enough.
-pub type Enough<'a> = &'a dyn Fn(&[TrialResult]) -> bool;
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,7 +75,7 @@ struct Running<'a> {
     works: Works,
     /// Where trials can have cgroups of their own, or why they have none.
     cgroups: std::result::Result<cgroup::Home, String>,
-    pace: Pace,
+    pace: Pace<'a>,
     results: Vec<TrialResult>,
 }
 

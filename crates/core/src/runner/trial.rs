@@ -16,7 +16,7 @@ use crate::measure::cgroup::{self, Group, OwnGroup};
 use crate::measure::environment;
 use crate::result::{BackgroundReport, FORMAT_VERSION, Failure, Outcome, TrialResult};
 use crate::runner::background::{Finished, Launch, Load, Started};
-use crate::runner::parent::Job;
+use crate::runner::job::Job;
 use crate::runner::spec::{DeviceSpec, Report, Spec};
 use crate::runner::supervise::{self, End};
 use crate::schedule;

@@ -12,32 +12,8 @@ use crate::measure::syncs::{self, Syncs};
 use crate::record::{KEY_BYTES, Key, Records};
 use crate::result::{Failure, Written};
 use crate::store::{Session, StoreError};
+pub use crate::workload::operation::Operation;
 use crate::workload::pacer::Pacer;
-
-/// What is done with one record.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum Operation {
-    Insert,
-    Get,
-    Update,
-    Remove,
-}
-
-impl Operation {
-    /// Every operation.
-    pub const ALL: [Operation; 4] = [Operation::Insert, Operation::Get, Operation::Update, Operation::Remove];
-
-    /// The word used in results.
-    pub fn name(self) -> &'static str {
-        match self {
-            Operation::Insert => "insert",
-            Operation::Get => "get",
-            Operation::Update => "update",
-            Operation::Remove => "remove",
-        }
-    }
-}
 
 /// What the application does with a value that it gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use super::super::args::{AdviseArgs, PlaceArg};
 use super::super::launch::{self, Launch, Places};
 use super::super::runs::{self, ANSWER};
-use super::super::{report, tell};
-use crate::cell::{DEFAULT_PLACE, GuaranteeChoice};
+use super::super::{report, signals, tell};
+use crate::cell::{Cell, DEFAULT_PLACE, GuaranteeChoice};
 use crate::error::Result;
 use crate::estimate;
 use crate::place::directory::WorkFolder;
@@ -20,9 +20,9 @@ use crate::report::advice::{Advice, Here};
 use crate::report::looks;
 use crate::report::merge::Merged;
 use crate::result::{Run, RunHeader, TrialResult};
-use crate::runner::parent::Enough;
+use crate::runner::job::Enough;
 use crate::schedule::{self, Room};
-use crate::store::StoreDef;
+use crate::store::{self, StoreDef};
 use crate::units::{CountRange, MOST_RECORDS, SizeRange, grouped, rough_duration};
 
 /// Operations of each kind in a trial, unless that takes too long.
@@ -68,7 +68,7 @@ impl<'a> Measuring<'a> {
         args: &'a AdviseArgs,
         question: &'a Question,
     ) -> Result<Measuring<'a>> {
-        let interrupted = launch::listen()?;
+        let interrupted = signals::listen()?;
         runs::make_directory("making the runs' directory", &args.out)?;
         let at = args.at.iter().map(|path| PlaceArg { name: DEFAULT_PLACE.into(), path: path.clone() });
         let places = launch::places(&at.collect::<Vec<_>>(), &args.out)?;
@@ -329,5 +329,7 @@ fn estimate_s(plan: &Plan, stores: &[StoreDef], probe: &Probe) -> f64 {
     let cells = schedule::cells(plan, stores, &[Room::unbounded(DEFAULT_PLACE)], &|_| None);
     // One question has few cells, if the stores are not named a thousand times; then the run says so.
     let cells = cells.map_or_else(|_| Vec::new(), |(cells, _)| cells);
-    cells.iter().map(|cell| estimate::seconds(cell, plan.operations, probe)).sum()
+    let seconds =
+        |cell: &Cell| estimate::seconds(cell, store::kind(stores, &cell.store), plan.operations, probe);
+    cells.iter().map(seconds).sum()
 }
