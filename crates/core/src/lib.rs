@@ -25,6 +25,7 @@ pub mod result;
 pub mod runner;
 pub mod schedule;
 mod shown;
+pub mod stage;
 pub mod stats;
 pub mod store;
 pub mod stores;
