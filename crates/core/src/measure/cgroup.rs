@@ -1,5 +1,5 @@
-//! Memory with the page cache included: what the kernel charges to a cgroup that a trial has to itself. The parent makes it and
-//! removes it ([`crate::stage`]); the trial joins it just before its store is opened, so that what it is charged for is the
+//! Memory with the page cache included: what the kernel charges to a cgroup that a trial has to itself. The parent makes it on
+//! the trial's stage and removes it; the trial joins it just before its store is opened, so that what it is charged for is the
 //! store's.
 
 use std::ffi::OsStr;
@@ -198,6 +198,8 @@ fn maker(name: &OsStr) -> Option<u32> {
 }
 
 /// Whether a folder lies in a hierarchy of cgroups, which hold nothing of anybody's.
+// What the numbers are made of differs between systems.
+#[allow(clippy::unnecessary_cast)]
 fn is_cgroup(folder: &Folder) -> bool {
     #[cfg(target_os = "linux")]
     {

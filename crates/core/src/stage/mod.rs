@@ -1,6 +1,6 @@
 //! What a trial needs from outside its process, its stage: taken by the parent in order, noted in a ledger on the disk before
 //! it is made, and given back in reverse on every way out. What a killed run left is given back from its ledger, by
-//! `storebench clean` and at the next start in the same place ([`crate::place::abandoned`]).
+//! `storebench clean` and at the next start in the same place.
 //!
 //! To hold something new: a [`Note`] that says how it is given back, and a method of [`Stage`] that makes it.
 

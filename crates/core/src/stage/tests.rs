@@ -273,7 +273,7 @@ fn what_a_killed_parent_left_is_given_back_in_reverse_whenever_it_was_killed() {
         // Another kill, of who cleans up: all is done once more.
         let work = fs::read_dir(place.path()).unwrap().next().unwrap().unwrap().path();
         let text = fs::read(work.join(ledger::NAME)).unwrap();
-        assert_eq!(clean(&place.path()).unwrap().deleted, [work.clone()], "{when}");
+        assert_eq!(clean(&place.path()).unwrap().deleted, std::slice::from_ref(&work), "{when}");
         assert!(place.is_empty(), "{when}");
         let given = place.logged()[before.len()..].to_vec();
         fs::create_dir(&work).unwrap();
