@@ -2,7 +2,7 @@
 
 use crate::cell::Cell;
 use crate::place::probe::Probe;
-use crate::store::Guarantee;
+use crate::store::{Guarantee, Kind};
 use crate::workload::audit;
 
 /// Starting a process, filling its buffers, opening, settling, closing and deleting a store.
@@ -12,9 +12,9 @@ const CALL_S: f64 = 8e-6;
 /// Records loaded with one sync.
 const BATCH: f64 = 500.0;
 
-/// Seconds that a trial of `cell` with `operations` of each kind may take.
-pub fn seconds(cell: &Cell, operations: u64, probe: &Probe) -> f64 {
-    let folder = cell.store().ends_with("-folder");
+/// Seconds that a trial of `cell`, whose store is of this `kind`, may take with `operations` of each kind.
+pub fn seconds(cell: &Cell, kind: Kind, operations: u64, probe: &Probe) -> f64 {
+    let folder = kind == Kind::Folder;
     let syncs = cell.guarantee().tier() == Some(Guarantee::Power);
     let sync_s = probe.sync_ns as f64 / 1e9;
     let per_file_s = if folder { probe.file_creation_ns as f64 / 1e9 } else { 0.0 };
@@ -37,10 +37,10 @@ pub fn audit_seconds(cell: &Cell, operations: u64, sync_s: f64) -> f64 {
     audit::seconds(records, cell.record_size().mean(), CALL_S, sync_s)
 }
 
-/// Bytes of disk that a trial of `cell` may take at its peak.
-pub fn disk_bytes(cell: &Cell, operations: u64) -> f64 {
+/// Bytes of disk that a trial of `cell`, whose store is of this `kind`, may take at its peak.
+pub fn disk_bytes(cell: &Cell, kind: Kind, operations: u64) -> f64 {
     let records = (cell.records().from + operations).min(cell.records().to) as f64;
-    let blocks = if cell.store().ends_with("-folder") { records * 4096.0 } else { 0.0 };
+    let blocks = if kind == Kind::Folder { records * 4096.0 } else { 0.0 };
     (cell.expected_bytes(operations) * 1.5).max(blocks) + f64::from(1 << 20)
 }
 
@@ -58,15 +58,20 @@ mod tests {
                 .with(Axis::RECORDS, Axis::RECORDS.read(records).unwrap())
                 .with(Axis::GUARANTEE, GuaranteeChoice::Tier(tier).into())
         };
-        let small = seconds(&cell("sqlite", "100", Guarantee::Process), 1000, &probe);
-        assert!(seconds(&cell("sqlite", "100000", Guarantee::Process), 1000, &probe) > small);
-        assert!(seconds(&cell("sqlite", "100", Guarantee::Power), 1000, &probe) > small + 3.0);
+        let engine = |cell: &Cell| seconds(cell, Kind::Engine, 1000, &probe);
+        let small = engine(&cell("sqlite", "100", Guarantee::Process));
+        assert!(engine(&cell("sqlite", "100000", Guarantee::Process)) > small);
+        assert!(engine(&cell("sqlite", "100", Guarantee::Power)) > small + 3.0);
         let (small, large) =
             (cell("lmdb", "100", Guarantee::Process), cell("lmdb", "1000000", Guarantee::Process));
         let audit = |cell: &Cell| audit_seconds(cell, 1000, 0.001);
         assert!(audit(&small) < 0.2 && audit(&large) > 1.0 && audit(&large) < 10.0, "of many only a sample");
         assert!(audit(&cell("lmdb", "100", Guarantee::Power)) > audit(&small));
-        assert!(seconds(&large, 1000, &probe) > audit(&large));
-        assert!(disk_bytes(&cell("flat-folder", "1000", Guarantee::Process), 0) >= 4_096_000.0);
+        assert!(engine(&large) > audit(&large));
+        // By the store's kind, whatever it is called.
+        let records = cell("mine", "1000", Guarantee::Process);
+        assert!(seconds(&records, Kind::Folder, 1000, &probe) > engine(&records) + 0.05);
+        assert!(disk_bytes(&records, Kind::Folder, 0) >= 4_096_000.0);
+        assert!(disk_bytes(&records, Kind::Engine, 0) < 4_096_000.0);
     }
 }

@@ -22,6 +22,7 @@ pub mod result;
 pub mod runner;
 pub mod schedule;
 pub mod shown;
+pub mod stage;
 pub mod store;
 pub mod stores;
 mod threads;

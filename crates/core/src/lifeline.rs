@@ -1,4 +1,5 @@
-//! Processes that end with the one that started them, however that ends, and together with all that they started.
+//! Processes that end with the one that started them, however that ends, and together with all that they started. This is the
+//! processes' own half of it; those that a run's ledger names are ended by whoever replays it, too.
 
 use std::io;
 use std::path::{Path, PathBuf};

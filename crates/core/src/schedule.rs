@@ -1,5 +1,7 @@
 //! From a plan to its cells, and the order in which their trials run. Pure.
 
+mod reason;
+
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
@@ -8,10 +10,10 @@ use crate::background::disk_file_bytes;
 use crate::cell::{Background, Cache, Cell, GuaranteeChoice};
 use crate::estimate;
 use crate::plan::Plan;
-use crate::result::LeftOut;
 use crate::store::{Guarantee, StoreDef, Threads};
-use crate::units::{grouped, rough_bytes};
+use crate::units::grouped;
 use crate::workload::crud::work::Work;
+pub use reason::{Omission, Reason};
 
 /// Room that a cell needs on its disk, as a multiple of its values' bytes: log, tables and compaction side by side.
 const ROOM_FACTOR: f64 = 3.0;
@@ -48,7 +50,7 @@ pub fn cells(
     stores: &[StoreDef],
     rooms: &[Room],
     lacking: Lacking<'_>,
-) -> Result<(Vec<Cell>, Vec<LeftOut>), String> {
+) -> Result<(Vec<Cell>, Vec<Omission>), String> {
     check_count(plan, rooms.len())?;
     let mut cells = Vec::new();
     let mut left_out = Vec::new();
@@ -61,8 +63,9 @@ pub fn cells(
             cell.set(Axis::GUARANTEE, stronger.into());
         }
         let free = rooms.iter().find(|room| room.name == cell.place()).map_or(0, |room| room.free_bytes);
-        match reason_to_leave_out(plan, &cell, store, free).or_else(|| lacking(cell.background())) {
-            Some(reason) => left_out.push(LeftOut { cell, reason }),
+        let lacks = || lacking(cell.background()).map(Reason::NoBackground);
+        match reason_to_leave_out(plan, &cell, store, free).or_else(lacks) {
+            Some(reason) => left_out.push(Omission { cell, reason }),
             None => cells.push(cell),
         }
     }
@@ -133,40 +136,34 @@ fn reason_to_leave_out(
     cell: &Cell,
     store: Option<&StoreDef>,
     free_bytes: u64,
-) -> Option<String> {
-    let Some(store) = store else { return Some("this storebench does not know the store".into()) };
+) -> Option<Reason> {
+    let Some(store) = store else { return Some(Reason::UnknownStore) };
     if let Err(why) = store.open {
-        return Some(why.into());
+        return Some(Reason::NotBuilt(why));
     }
-    if let Some(tier) = cell.guarantee().tier()
-        && store.offer(tier).is_none()
+    if let Some(guarantee) = cell.guarantee().tier()
+        && store.offer(guarantee).is_none()
     {
-        return Some(format!("{} does not offer the guarantee {tier}", store.name));
+        return Some(Reason::NotOffered { store: store.name, guarantee });
     }
     if cell.threads() > 1 && store.capabilities.threads == Threads::One {
-        return Some(format!("{} takes one session at a time, not {}", store.name, cell.threads()));
+        return Some(Reason::OneSession { store: store.name, threads: cell.threads() });
     }
     if cell.cache() == Cache::Cold && store.capabilities.keeps && !store.capabilities.persists {
-        return Some(format!("{} keeps nothing when it is closed, as it must be for cold reads", store.name));
+        return Some(Reason::KeepsNothing { store: store.name });
     }
     let work = Work::of(&plan.parameters);
     let bytes = cell.expected_bytes(work.most_inserts());
     if bytes >= plan.size_limit.0 as f64 {
-        let limit = rough_bytes(plan.size_limit.0 as f64);
-        return Some(format!("{} of values: over the size limit of {limit}", rough_bytes(bytes)));
+        return Some(Reason::TooLarge { bytes, limit_bytes: plan.size_limit.0 });
     }
     let beside = match cell.background() {
         Background::Disk(_) => disk_file_bytes(free_bytes),
         _ => 0,
     };
-    let needed = (bytes * ROOM_FACTOR).max(estimate::disk_bytes(cell, work.operations)) + beside as f64;
-    (needed > free_bytes as f64).then(|| {
-        format!(
-            "needs about {} of disk, and {} are free",
-            rough_bytes(needed),
-            rough_bytes(free_bytes as f64)
-        )
-    })
+    let files = estimate::disk_bytes(cell, store.kind, work.operations);
+    let needed_bytes = (bytes * ROOM_FACTOR).max(files) + beside as f64;
+    (needed_bytes > free_bytes as f64).then_some(Reason::NoRoom { needed_bytes, free_bytes })
 }
 
 /// The seed of a block's data and choices, the same for all its cells: the plan's own in the first block, another in each
@@ -217,7 +214,7 @@ mod tests {
         let (cells, left_out) = cells(&plan(), &[NULL, MEMORY], &rooms(u64::MAX), &|_| None).unwrap();
         // 4 sizes x 5 counts, less the three combinations that paper 000's tables leave empty; 2 kinds of data, 2 stores.
         assert_eq!((cells.len(), left_out.len()), (17 * 4, 3 * 4));
-        assert!(left_out.iter().all(|left| left.reason.contains("over the size limit")), "{left_out:?}");
+        assert!(left_out.iter().all(|left| matches!(left.reason, Reason::TooLarge { .. })), "{left_out:?}");
         let ids: HashSet<_> = cells.iter().map(Cell::id).collect();
         assert_eq!(ids.len(), cells.len());
     }
@@ -226,13 +223,16 @@ mod tests {
     fn a_small_disk_and_a_missing_guarantee_are_reasons_too() {
         let mut plan = plan();
         let (cells, left_out) = super::cells(&plan, &[NULL, MEMORY], &rooms(1000), &|_| None).unwrap();
-        assert!(cells.is_empty() && left_out[0].reason.contains("are free"), "{left_out:?}");
+        assert!(
+            cells.is_empty() && matches!(left_out[0].reason, Reason::NoRoom { free_bytes: 1000, .. }),
+            "{left_out:?}"
+        );
         plan.axes.set(Axis::GUARANTEE, [GuaranteeChoice::Tier(crate::store::Guarantee::Power)]);
         plan.axes.set(Axis::STORE, ["null", "nosuch"].map(Value::word));
         let (cells, left_out) = super::cells(&plan, &[NULL, MEMORY], &rooms(u64::MAX), &|_| None).unwrap();
         assert!(cells.is_empty());
-        assert!(left_out[0].reason.contains("does not offer the guarantee power"), "{left_out:?}");
-        assert!(left_out[1].reason.contains("does not know"), "{left_out:?}");
+        assert_eq!(left_out[0].reason, Reason::NotOffered { store: "null", guarantee: Guarantee::Power });
+        assert_eq!(left_out[1].reason, Reason::UnknownStore);
     }
 
     #[test]
@@ -268,9 +268,10 @@ mod tests {
         plan.axes.set(Axis::CACHE, [Cache::Warm, Cache::Cold]);
         let (cells, left_out) = super::cells(&plan, &[NULL, MEMORY], &rooms(u64::MAX), &|_| None).unwrap();
         let cold = |cell: &&Cell| cell.cache() == Cache::Cold;
+        let forgets = Reason::KeepsNothing { store: "memory" };
         assert!(cells.iter().filter(cold).all(|cell| cell.store() == "null"));
         assert_eq!(cells.iter().filter(cold).count(), 17 * 2);
-        assert_eq!(left_out.iter().filter(|left| left.reason.contains("when it is closed")).count(), 20 * 2);
+        assert_eq!(left_out.iter().filter(|left| left.reason == forgets).count(), 20 * 2);
     }
 
     #[test]
@@ -281,8 +282,8 @@ mod tests {
         let (cells, left_out) = super::cells(&plan, &[NULL, MEMORY], &rooms(u64::MAX), &lacking).unwrap();
         assert_eq!(cells.len(), 17 * 4);
         assert!(cells.iter().all(|cell| cell.background() == Background::None));
-        let lacks = left_out.iter().filter(|left| left.reason == "apt-get install ffmpeg");
-        assert_eq!(lacks.count(), 17 * 4);
+        let lacks = Reason::NoBackground("apt-get install ffmpeg".into());
+        assert_eq!(left_out.iter().filter(|left| left.reason == lacks).count(), 17 * 4);
     }
 
     fn threads(count: u32) -> Value {

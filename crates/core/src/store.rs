@@ -431,6 +431,11 @@ impl StoreDef {
     }
 }
 
+/// The kind of the store of this name; one that is not in the table counts as an engine, as most are.
+pub fn kind(stores: &[StoreDef], name: &str) -> Kind {
+    stores.iter().find(|store| store.name == name).map_or(Kind::Engine, |store| store.kind)
+}
+
 impl fmt::Debug for StoreDef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "StoreDef({})", self.name)

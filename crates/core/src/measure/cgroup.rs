@@ -1,17 +1,22 @@
-//! Memory with the page cache included: what the kernel charges to a cgroup that a trial has to itself. The parent makes it and
-//! removes it; the trial joins it just before its store is opened, so that what it is charged for is the store's.
+//! Memory with the page cache included: what the kernel charges to a cgroup that a trial has to itself. The parent makes it on
+//! the trial's stage and removes it; the trial joins it just before its store is opened, so that what it is charged for is the
+//! store's.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::guard::{Lock, try_lock};
+use crate::guard::{Folder, Lock, try_lock};
 
-/// How the names of storebench's cgroups begin; the process that made one follows.
+/// How the names of storebench's cgroups begin; the number of the process that made one follows, and a number of its own.
 const PREFIX: &str = "storebench-";
+/// Names tried for a cgroup: containers can count their processes alike.
+const MOST: u32 = 1000;
 
 /// Which of the kernel's two interfaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,8 +54,8 @@ pub struct Group {
     version: Version,
 }
 
-/// A trial's cgroup, for the one who made it: dropping it removes it, once the trial's process has ended. Its folder is locked
-/// until then, so that nobody removes it before the trial has joined it.
+/// A trial's cgroup, for the one who made it. Its folder is locked as long as this is kept, so that nobody removes it before
+/// the trial has joined it.
 #[derive(Debug)]
 pub struct OwnGroup {
     group: Group,
@@ -58,17 +63,15 @@ pub struct OwnGroup {
 }
 
 impl Home {
-    /// Finds where this process may make cgroups that count memory, and tries it. What a run that was killed left there is
-    /// removed.
+    /// Finds where this process may make cgroups that count memory: where one can be `made`, who removes it again.
     ///
     /// # Errors
     /// A sentence: why there is no such place.
-    pub fn find() -> Result<Home, String> {
+    pub fn find(mut made: impl FnMut(&Home) -> Result<(), String>) -> Result<Home, String> {
         let mut reason = "this system has no cgroups that count memory".to_owned();
         for home in Home::candidates() {
-            home.sweep();
-            match home.may_be_left().and_then(|()| home.make()) {
-                Ok(_) => return Ok(home),
+            match home.may_be_left().and_then(|()| made(&home)) {
+                Ok(()) => return Ok(home),
                 Err(error) => reason = error,
             }
         }
@@ -80,30 +83,44 @@ impl Home {
         candidates(&read("/proc/self/cgroup"), &read("/proc/self/mountinfo"))
     }
 
-    /// Makes a cgroup for a trial.
+    /// Where nothing is yet and a cgroup can be made for a trial.
     ///
     /// # Errors
     /// A sentence.
-    pub fn make(&self) -> Result<OwnGroup, String> {
-        let folder = self.folder.join(format!("{PREFIX}{}", std::process::id()));
+    pub fn unused(&self) -> Result<PathBuf, String> {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let name = format!("{PREFIX}{}", std::process::id());
+        let names = (0..MOST).map(|_| format!("{name}-{}", NEXT.fetch_add(1, Ordering::Relaxed)));
+        let found =
+            names.map(|name| self.folder.join(name)).find(|folder| fs::symlink_metadata(folder).is_err());
+        found.ok_or_else(|| {
+            format!("{} holds {MOST} cgroups whose names begin with {name}", self.folder.display())
+        })
+    }
+
+    /// Makes a cgroup for a trial at a path that was [`Home::unused`]. Where this fails it may be there.
+    ///
+    /// # Errors
+    /// A sentence.
+    pub fn make(&self, folder: &Path) -> Result<OwnGroup, String> {
         let failed =
             |what: &str, path: &Path, error: io::Error| format!("{what} {}: {error}", path.display());
-        fs::create_dir(&folder).map_err(|error| failed("making the cgroup", &folder, error))?;
-        let lock = fs::File::open(&folder).and_then(|lock| try_lock(&lock).map(|_| lock));
-        let lock = lock.map_err(|error| failed("locking the cgroup", &folder, error))?;
-        let group = OwnGroup { group: Group { folder, version: self.version }, _lock: lock };
-        let peak = group.group.folder.join(self.version.peak());
+        fs::create_dir(folder).map_err(|error| failed("making the cgroup", folder, error))?;
+        let lock = fs::File::open(folder).and_then(|lock| try_lock(&lock).map(|_| lock));
+        let lock = lock.map_err(|error| failed("locking the cgroup", folder, error))?;
+        let group = Group { folder: folder.to_path_buf(), version: self.version };
+        let peak = folder.join(self.version.peak());
         if !peak.exists() {
             let lacks = io::Error::from(io::ErrorKind::NotFound);
             return Err(failed("the cgroup does not tell its peak,", &peak, lacks));
         }
         // Joining takes the right to write here and, in version 2, in the cgroup that both lie in.
-        let joined = [Some(&group.group.folder), (self.version == Version::V2).then_some(&self.folder)];
+        let joined = [Some(folder), (self.version == Version::V2).then_some(self.folder.as_path())];
         for procs in joined.into_iter().flatten().map(|folder| folder.join("cgroup.procs")) {
             let opened = fs::OpenOptions::new().write(true).open(&procs);
             opened.map_err(|error| failed("joining a cgroup needs", &procs, error))?;
         }
-        Ok(group)
+        Ok(OwnGroup { group, _lock: lock })
     }
 
     /// Whether a trial may leave this process's cgroup for one made here: not where it would escape a limit.
@@ -125,17 +142,14 @@ impl Home {
 
     /// Removes cgroups whose process is gone; gives those removed.
     fn sweep(&self) -> Vec<PathBuf> {
+        let Ok(home) = Folder::open(&self.folder) else { return Vec::new() };
         let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let abandoned = entries.filter(|entry| {
-            let name = entry.file_name();
-            let pid = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.parse::<u32>().ok());
-            let is_gone = pid.is_some_and(|pid| !Path::new("/proc").join(pid.to_string()).exists());
-            // In another container processes have other numbers.
-            let lock = || fs::File::open(entry.path()).and_then(try_lock);
-            is_gone && lock().is_ok_and(|lock| lock != Lock::Held)
+            let pid = maker(&entry.file_name());
+            pid.is_some_and(|pid| !Path::new("/proc").join(pid.to_string()).exists())
         });
-        // Only an empty cgroup can be removed, so nothing is lost by a mistake.
-        abandoned.map(|entry| entry.path()).filter(|path| fs::remove_dir(path).is_ok()).collect()
+        let removed = abandoned.filter(|entry| remove_from(&home, &entry.file_name()));
+        removed.map(|entry| entry.path()).collect()
     }
 }
 
@@ -143,30 +157,66 @@ impl Home {
 const LIMITS: [&str; 6] =
     ["memory.max", "memory.high", "memory.swap.max", "cpu.max", "io.max", "cpuset.cpus"];
 
-/// Removes the cgroups that killed runs left behind, wherever [`Home::find`] would look; gives those removed.
+/// Removes the cgroups of storebench whose process is gone, wherever [`Home::find`] would look; gives those removed. What a
+/// killed run left is noted in its ledger; this is for those whose ledger is lost, and for those of versions without one.
 pub fn clean() -> Vec<PathBuf> {
     Home::candidates().iter().flat_map(Home::sweep).collect()
+}
+
+/// Removes a cgroup that storebench made, once its processes have ended; whether it did. Not removed is what is no cgroup, has
+/// another's name, belongs to another user, is at work, or is locked by another process.
+pub fn remove(folder: &Path) -> bool {
+    let (Some(above), Some(name)) = (folder.parent(), folder.file_name()) else { return false };
+    Folder::open(above).is_ok_and(|above| is_cgroup(&above) && remove_from(&above, name))
+}
+
+/// Removes what a name leads to in a folder of cgroups, under the same conditions.
+fn remove_from(above: &Folder, name: &OsStr) -> bool {
+    let Ok(group) = above.within(name) else { return false };
+    // In another container processes have other numbers, but locks are seen there.
+    let is_ours = maker(name).is_some() && matches!(group.of_another(), Ok(None));
+    if !is_ours || !try_lock(group.handle()).is_ok_and(|lock| lock != Lock::Held) {
+        return false;
+    }
+    // Only one without processes can be removed. One that has just ended may count for a moment longer.
+    for _ in 0..50 {
+        match above.remove_empty(name) {
+            Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            removed => return removed.is_ok(),
+        }
+    }
+    false
+}
+
+/// The number of the process that made the cgroup of this name, if storebench gives such names.
+fn maker(name: &OsStr) -> Option<u32> {
+    let mut numbers = name.to_str()?.strip_prefix(PREFIX)?.splitn(2, '-').map(str::parse::<u32>);
+    let pid = numbers.next()?.ok()?;
+    numbers.all(|number| number.is_ok()).then_some(pid)
+}
+
+/// Whether a folder lies in a hierarchy of cgroups, which hold nothing of anybody's.
+// What the numbers are made of differs between systems.
+#[allow(clippy::unnecessary_cast)]
+fn is_cgroup(folder: &Folder) -> bool {
+    #[cfg(target_os = "linux")]
+    {
+        let kinds = [libc::CGROUP_SUPER_MAGIC, libc::CGROUP2_SUPER_MAGIC].map(|kind| kind as i64);
+        rustix::fs::fstatfs(folder.handle()).is_ok_and(|system| kinds.contains(&(system.f_type as i64)))
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = folder;
+        false
+    }
 }
 
 impl OwnGroup {
     /// What the trial is to be told.
     pub fn group(&self) -> &Group {
         &self.group
-    }
-}
-
-impl Drop for OwnGroup {
-    fn drop(&mut self) {
-        // A process that has just ended may count for a moment longer.
-        for _ in 0..50 {
-            match fs::remove_dir(&self.group.folder) {
-                Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {
-                    std::thread::sleep(Duration::from_millis(10));
-                }
-                // Should it fail, the next run removes it.
-                _ => return,
-            }
-        }
     }
 }
 
@@ -294,20 +344,41 @@ mod tests {
     /// Where this process may make cgroups: elsewhere the reason is printed.
     #[test]
     fn a_group_is_charged_for_the_page_cache_and_leaves_nothing_behind() {
-        let home = match Home::find() {
+        let try_out = |home: &Home| {
+            let folder = home.unused()?;
+            let made = home.make(&folder).map(drop);
+            assert!(remove(&folder) || made.is_err());
+            made
+        };
+        let home = match Home::find(try_out) {
             Ok(home) => home,
             Err(reason) => return println!("not tried: {reason}"),
         };
         let files = tempfile::tempdir().unwrap();
-        let made = home.make().unwrap();
+        let made = home.make(&home.unused().unwrap()).unwrap();
         let script = "echo 0 > \"$0/cgroup.procs\"; head -c 8388608 /dev/zero > \"$1/file\"";
         let arguments = [made.group().folder.as_path(), files.path()];
         let status = std::process::Command::new("sh").args(["-euc", script]).args(arguments).status();
         assert!(status.unwrap().success());
         assert!(made.group().peak_bytes().unwrap() >= 8 << 20);
         let folder = made.group().folder.clone();
+        assert_ne!(home.unused().unwrap(), folder);
+        assert!(!remove(&folder), "it is locked");
         drop(made);
-        assert!(!folder.exists());
+        assert!(remove(&folder) && !folder.exists() && !remove(&folder));
+    }
+
+    #[test]
+    fn only_cgroups_of_storebenchs_names_are_removed() {
+        let theirs = tempfile::tempdir().unwrap();
+        let folder = theirs.path().join("storebench-1");
+        fs::create_dir(&folder).unwrap();
+        assert!(!remove(&folder) && folder.exists(), "it is no cgroup");
+        let maker = |name: &str| maker(OsStr::new(name));
+        assert_eq!((maker("storebench-12"), maker("storebench-12-3")), (Some(12), Some(12)));
+        for name in ["storebench-", "storebench-x", "storebench-1-x", "storebench-1-2-3", "other-1", ".."] {
+            assert_eq!(maker(name), None, "{name}");
+        }
     }
 
     #[test]

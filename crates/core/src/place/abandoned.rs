@@ -1,4 +1,4 @@
-//! Work folders whose run was killed: found by their markers and deleted.
+//! Work folders whose run was killed: found by their ledgers, given back and deleted.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -7,20 +7,21 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::directory::{self, PREFIX};
-use super::marker::{self, Told};
 use crate::error::{Error, Result};
 use crate::guard::Folder;
+use crate::stage::ledger::{self, Told};
 
 /// What was found in a directory.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Found {
-    /// Folders that are deleted now.
+    /// Folders that are deleted now, and what else was given back with them.
     pub deleted: Vec<PathBuf>,
     /// Folders that are left as they were though their run may have ended, each with the reason.
     pub kept: Vec<(PathBuf, String)>,
 }
 
-/// Deletes the work folders in `directory` whose run has ended, if they are this user's: root deletes none but its own.
+/// Deletes the work folders in `directory` whose run has ended, if they are this user's: root deletes none but its own. What
+/// their ledgers note is given back first.
 ///
 /// # Errors
 /// When the directory can't be read, or a folder can't be deleted.
@@ -35,7 +36,10 @@ pub fn clean(directory: &Path) -> Result<Found> {
             continue;
         }
         match clean_one(&place, &name).map_err(Error::io("deleting", &path))? {
-            Outcome::Deleted => found.deleted.push(path),
+            Outcome::Deleted(with_it) => {
+                found.deleted.extend(with_it);
+                found.deleted.push(path);
+            }
             Outcome::Kept(why) => found.kept.push((path, why)),
             Outcome::NotOurs => {}
         }
@@ -51,7 +55,8 @@ fn is_ours(name: &OsStr) -> bool {
 }
 
 enum Outcome {
-    Deleted,
+    /// With what lay outside of it.
+    Deleted(Vec<PathBuf>),
     /// With the reason.
     Kept(String),
     /// A run is at work in it, or it is no work folder.
@@ -77,24 +82,30 @@ fn clean_one(place: &Folder, name: &OsStr) -> io::Result<Outcome> {
     if let Some(user) = folder.of_another()? {
         return Ok(of_another(user));
     }
-    match marker::read(&folder) {
+    match ledger::read(&folder) {
         // A kill left it before it was marked, if it is empty; the system looks.
         Err(error) if error.kind() == ErrorKind::NotFound => match place.remove_empty(name) {
-            Ok(()) => Ok(Outcome::Deleted),
+            Ok(()) => Ok(Outcome::Deleted(Vec::new())),
             Err(error) if matches!(error.kind(), ErrorKind::DirectoryNotEmpty | ErrorKind::NotFound) => {
                 Ok(Outcome::NotOurs)
             }
             Err(error) => Err(error),
         },
         Err(error) => Err(error),
-        Ok(Told::Ended(_held)) => {
+        Ok(Told::Ended(left)) => {
+            let with_it = left.give_back(&folder)?;
             directory::remove(place, name, &folder)?;
-            Ok(Outcome::Deleted)
+            Ok(Outcome::Deleted(with_it))
         }
-        Ok(Told::Unfinished(_held)) if folder.holds_only(OsStr::new(marker::NAME))? => {
+        Ok(Told::Unfinished(_held)) if folder.holds_only(OsStr::new(ledger::NAME))? => {
             directory::remove(place, name, &folder)?;
-            Ok(Outcome::Deleted)
+            Ok(Outcome::Deleted(Vec::new()))
         }
+        Ok(Told::Unreadable(line)) => Ok(Outcome::Kept(format!(
+            "line {line} of its {} notes what this version of storebench can't give back: clean with the version that \
+             made it, or delete it yourself",
+            ledger::NAME
+        ))),
         Ok(Told::Unknown) => Ok(Outcome::Kept(
             "its file system has no locks, so that nobody can tell whether its run is at work: delete it when that has ended"
                 .into(),

@@ -1,4 +1,4 @@
-//! A work folder in a directory of the user's: made with a marker, deleted only by its marker, on every way out; what a
+//! A work folder in a directory of the user's: made with a ledger, deleted only by its ledger, on every way out; what a
 //! kill left behind is found and deleted at the next start ([`super::abandoned`]).
 
 use std::ffi::{OsStr, OsString};
@@ -6,32 +6,30 @@ use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use super::marker;
 use super::probe::{self, Probe};
 use crate::error::{Error, Exit, Result};
 use crate::guard::Folder;
+use crate::stage::ledger::{self, Ledger};
+use crate::stage::{Holdings, Stage};
 
 /// How the names of work folders begin; the number of the process that made it follows.
 pub(super) const PREFIX: &str = "storebench-work-";
 /// Work folders of one process number in a directory, at most: containers can count their processes alike.
 const MOST: u32 = 1000;
 
-/// A work folder, which nobody else may look into. Dropping it deletes it.
+/// A work folder, which nobody else may look into. Dropping it gives back all that is held with it, and deletes it.
 #[derive(Debug)]
 pub struct WorkFolder {
-    path: PathBuf,
     name: OsString,
     place: Folder,
-    folder: Folder,
-    /// The marker, locked as long as the run is at work.
-    _marker: File,
+    holdings: Holdings,
 }
 
 impl WorkFolder {
     /// Makes a work folder in `directory`, which exists.
     ///
     /// # Errors
-    /// When it can't be made or marked there; then nothing of it is left.
+    /// When it can't be made there, or its ledger can't; then nothing of it is left.
     pub fn create(directory: &Path) -> Result<WorkFolder> {
         let name = format!("{PREFIX}{}", std::process::id());
         for number in 0..MOST {
@@ -63,66 +61,53 @@ impl WorkFolder {
             Err(error) => return Err(("making the work folder", path, error)),
             Ok(folder) => folder,
         };
-        match marker::write(&folder) {
+        match Ledger::begin(&folder) {
             Ok(None) => Ok(None),
-            Ok(Some(marker)) => {
+            Ok(Some(ledger)) => {
                 spread(folder.handle());
-                Ok(Some(WorkFolder { path, name, place, folder, _marker: marker }))
+                Ok(Some(WorkFolder { name, place, holdings: Holdings::new(folder, ledger) }))
             }
             Err(error) => {
                 // It holds nothing else. What can't be deleted is found by its name at the next start.
                 let _ = remove(&place, &name, &folder);
-                Err(("writing", path.join(marker::NAME), error))
+                Err(("writing", path.join(ledger::NAME), error))
             }
         }
     }
 
-    /// An empty folder within it for a trial; what was there under this name is deleted.
-    ///
-    /// # Errors
-    /// When it can't be made.
-    pub fn trial(&self, name: &str) -> Result<PathBuf> {
-        let path = self.path.join(name);
-        self.folder.remove(OsStr::new(name)).map_err(Error::io("deleting", &path))?;
-        self.folder.make(OsStr::new(name), 0o777).map_err(Error::io("making", &path))?;
-        Ok(path)
+    /// A stage for a trial.
+    pub fn stage(&mut self) -> Stage<'_> {
+        self.holdings.stage()
     }
 
     /// What the place costs, from a folder within it that is deleted again.
     ///
     /// # Errors
     /// When it can't be probed.
-    pub fn probe(&self) -> Result<Probe> {
-        let folder = self.trial("probe")?;
+    pub fn probe(&mut self) -> Result<Probe> {
+        let mut stage = self.holdings.stage();
+        let folder = stage.folder("probe")?;
         let probe = probe::probe(&folder).map_err(Error::io("probing", self.place.path()))?;
-        self.clear(&folder)?;
+        stage.give_back()?;
         Ok(probe)
-    }
-
-    /// Deletes a trial's folder.
-    ///
-    /// # Errors
-    /// When it can't be deleted.
-    pub fn clear(&self, trial: &Path) -> Result<()> {
-        debug_assert!(trial.parent() == Some(&self.path));
-        let name = trial.file_name().unwrap_or_default();
-        self.folder.remove(name).map_err(Error::io("deleting", trial))
     }
 }
 
 impl Drop for WorkFolder {
     fn drop(&mut self) {
-        // What can't be deleted now is found by its marker at the next start.
-        let _ = remove(&self.place, &self.name, &self.folder);
+        // What can't be given back or deleted now is found by its ledger at the next start.
+        if self.holdings.give_back().is_ok() {
+            let _ = remove(&self.place, &self.name, self.holdings.folder());
+        }
     }
 }
 
-/// Deletes a work folder that has this name in its place: its marker last, so that a deletion that was cut off can be finished
+/// Deletes a work folder that has this name in its place: its ledger last, so that a deletion that was cut off can be finished
 /// later.
 pub(super) fn remove(place: &Folder, name: &OsStr, folder: &Folder) -> io::Result<()> {
-    let marker = OsStr::new(marker::NAME);
-    folder.empty(Some(marker))?;
-    folder.remove(marker)?;
+    let ledger = OsStr::new(ledger::NAME);
+    folder.empty(Some(ledger))?;
+    folder.remove(ledger)?;
     let removed = match place.within(name) {
         Ok(there) if there.is(folder)? => place.remove_empty(name),
         Ok(_) => Err(io::Error::other("something else has taken its name")),
@@ -155,11 +140,14 @@ mod tests {
     #[test]
     fn a_work_folder_goes_when_dropped() {
         let place = tempfile::tempdir().unwrap();
-        let work = WorkFolder::create(place.path()).unwrap();
+        let mut work = WorkFolder::create(place.path()).unwrap();
         let second = WorkFolder::create(place.path()).unwrap();
-        let trial = work.trial("t1").unwrap();
+        let mut stage = work.stage();
+        let trial = stage.folder("t1").unwrap();
         fs::write(trial.join("x"), "y").unwrap();
-        assert!(fs::read_dir(work.trial("t1").unwrap()).unwrap().next().is_none());
+        assert!(fs::read_dir(stage.folder("t1").unwrap()).unwrap().next().is_none());
+        drop(stage);
+        assert!(!trial.exists());
         assert_eq!(clean(place.path()).unwrap(), Found::default(), "its process is alive");
         drop((work, second));
         assert!(fs::read_dir(place.path()).unwrap().next().is_none());
@@ -169,7 +157,9 @@ mod tests {
     fn nobody_else_may_look_into_a_work_folder() {
         let place = tempfile::tempdir().unwrap();
         let work = WorkFolder::create(place.path()).unwrap();
-        let mode = std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&work.path).unwrap().permissions());
+        let mode = std::os::unix::fs::PermissionsExt::mode(
+            &fs::metadata(work.holdings.folder().path()).unwrap().permissions(),
+        );
         assert_eq!(mode & 0o777, 0o700);
     }
 
@@ -177,12 +167,12 @@ mod tests {
     fn what_takes_the_name_of_a_work_folder_stays() {
         let place = tempfile::tempdir().unwrap();
         let work = WorkFolder::create(place.path()).unwrap();
-        fs::rename(&work.path, place.path().join("moved")).unwrap();
-        fs::create_dir_all(work.path.join("theirs")).unwrap();
-        fs::write(work.path.join(marker::NAME), "theirs").unwrap();
-        let path = work.path.clone();
+        let path = work.holdings.folder().path().to_path_buf();
+        fs::rename(&path, place.path().join("moved")).unwrap();
+        fs::create_dir_all(path.join("theirs")).unwrap();
+        fs::write(path.join(ledger::NAME), "theirs").unwrap();
         drop(work);
         assert!(path.join("theirs").exists());
-        assert_eq!(fs::read_to_string(path.join(marker::NAME)).unwrap(), "theirs");
+        assert_eq!(fs::read_to_string(path.join(ledger::NAME)).unwrap(), "theirs");
     }
 }

@@ -2,5 +2,4 @@
 
 pub mod abandoned;
 pub mod directory;
-mod marker;
 pub mod probe;

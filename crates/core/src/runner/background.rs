@@ -73,19 +73,15 @@ pub struct Finished {
 }
 
 impl Load {
-    /// Starts a load with its errors in `output`, the open log, and waits until it is at work.
-    ///
-    /// # Errors
-    /// When its process can't be started.
-    pub fn start(launch: Launch<'_>, output: File, interrupted: &AtomicBool) -> io::Result<Started> {
+    /// Waits until the load that was launched as `process` is at work.
+    pub fn start(launch: Launch<'_>, process: Process, interrupted: &AtomicBool) -> Started {
         let Launch { load: name, log, .. } = launch;
-        let process = Process::start(launch, output)?;
         let mut timeline = Timeline::default();
         let mut at_work = None;
         let mut last_progress = Instant::now();
         loop {
             if interrupted.load(Ordering::Relaxed) {
-                return Ok(Started::Interrupted);
+                return Started::Interrupted;
             }
             match process.heard.recv_timeout(Duration::from_millis(100)) {
                 Ok(Message::AtWork { description, unit }) => {
@@ -97,29 +93,29 @@ impl Load {
                     if let Some((description, unit)) = at_work {
                         let log = log.to_path_buf();
                         let load = Load { process, name, description, unit, timeline, log };
-                        return Ok(Started::AtWork(Box::new(load)));
+                        return Started::AtWork(Box::new(load));
                     }
                 }
-                Ok(Message::Unsupported { why }) => return Ok(Started::Unsupported(why)),
+                Ok(Message::Unsupported { why }) => return Started::Unsupported(why),
                 Ok(Message::Failed { why }) => {
-                    return Ok(Started::Failed(format!("the background load {name} did not start: {why}")));
+                    return Started::Failed(format!("the background load {name} did not start: {why}"));
                 }
                 Err(RecvTimeoutError::Disconnected) => {
                     let how = process.how_it_ended(log);
-                    return Ok(Started::Failed(format!("the background load {name} did not start: {how}")));
+                    return Started::Failed(format!("the background load {name} did not start: {how}"));
                 }
                 Ok(Message::Progress { .. }) | Err(RecvTimeoutError::Timeout) => {}
             }
             if last_progress.elapsed() > PATIENCE {
                 let message = format!("the background load {name} made no progress for {PATIENCE:?}");
-                return Ok(Started::Failed(message));
+                return Started::Failed(message);
             }
         }
     }
 
     /// The number of its process.
     pub fn id(&self) -> u32 {
-        self.process.child.id()
+        self.process.id()
     }
 
     /// What it did from `from_ns` to `to_ns` ([`crate::background::now_ns`]), a span that has just ended. Then ends it.
@@ -164,14 +160,18 @@ impl Load {
 
 /// A load's process, in a group of its own. Dropping it kills the group.
 #[derive(Debug)]
-struct Process {
+pub struct Process {
     child: Child,
     heard: Receiver<Message>,
     reader: Option<JoinHandle<()>>,
 }
 
 impl Process {
-    fn start(launch: Launch<'_>, output: File) -> io::Result<Process> {
+    /// Starts a load's process, with its errors in `output`, the open log.
+    ///
+    /// # Errors
+    /// When it can't be started.
+    pub fn start(launch: Launch<'_>, output: File) -> io::Result<Process> {
         let mut child = Command::new(launch.program)
             .arg0(lifeline::NAME)
             .arg("__background")
@@ -199,6 +199,11 @@ impl Process {
         };
         process.reader = Some(std::thread::Builder::new().name("background".into()).spawn(read)?);
         Ok(process)
+    }
+
+    /// Its number.
+    pub fn id(&self) -> u32 {
+        self.child.id()
     }
 
     /// How a process whose output has ended has ended itself. It is not reaped, so that its number stays its own.

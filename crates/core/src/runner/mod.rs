@@ -4,6 +4,7 @@ pub mod background;
 pub mod child;
 mod devices;
 pub mod event;
+pub mod job;
 mod pace;
 pub mod parent;
 pub mod progress;

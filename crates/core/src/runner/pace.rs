@@ -6,11 +6,13 @@ use std::time::Duration;
 use crate::cell::Cell;
 use crate::estimate;
 use crate::place::probe::Probe;
-use crate::runner::parent::Job;
+use crate::runner::job::Job;
+use crate::store::{self, StoreDef};
 use crate::workload::crud::work::Work;
 
 /// How long the rest will take: estimates of the cells, scaled by how the estimates did so far.
-pub struct Pace {
+pub struct Pace<'a> {
+    stores: &'a [StoreDef],
     probes: BTreeMap<String, Probe>,
     operations: u64,
     estimated_left_s: f64,
@@ -18,10 +20,11 @@ pub struct Pace {
     took_s: f64,
 }
 
-impl Pace {
+impl<'a> Pace<'a> {
     /// The pace of a job whose places are as probed, by name.
-    pub fn new(job: &Job<'_>, probes: BTreeMap<String, Probe>) -> Pace {
+    pub fn new(job: &Job<'a>, probes: BTreeMap<String, Probe>) -> Pace<'a> {
         let mut pace = Pace {
+            stores: job.stores,
             probes,
             operations: Work::of(&job.plan.parameters).operations,
             estimated_left_s: 0.0,
@@ -35,7 +38,9 @@ impl Pace {
     }
 
     fn estimate(&self, cell: &Cell) -> f64 {
-        self.probes.get(cell.place()).map_or(1.0, |probe| estimate::seconds(cell, self.operations, probe))
+        let kind = store::kind(self.stores, cell.store());
+        let seconds = |probe| estimate::seconds(cell, kind, self.operations, probe);
+        self.probes.get(cell.place()).map_or(1.0, seconds)
     }
 
     /// Takes into account how long a trial of `cell` took, in seconds.

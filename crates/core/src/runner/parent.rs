@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use crate::cell::Cell;
@@ -12,37 +12,15 @@ use crate::folder::RunFolder;
 use crate::measure::cgroup;
 use crate::place::directory::WorkFolder;
 use crate::place::probe::{self, Probe};
-use crate::plan::Plan;
 use crate::result::{Outcome, TrialResult};
 use crate::runner::devices;
 use crate::runner::event::{Event, Listener};
+use crate::runner::job::Job;
 use crate::runner::pace::Pace;
 use crate::runner::spec::DeviceSpec;
 use crate::runner::trial::{self, Trial};
 use crate::schedule;
-
-/// A run that is about to begin or to be gone on with.
-pub struct Job<'a> {
-    /// The plan.
-    pub plan: &'a Plan,
-    /// Its cells.
-    pub cells: &'a [Cell],
-    /// Where the places are, by name.
-    pub places: &'a BTreeMap<String, PathBuf>,
-    /// Results of before, when it is gone on with.
-    pub done: &'a [TrialResult],
-    /// Set by Ctrl-C.
-    pub interrupted: &'a AtomicBool,
-    /// After this moment no trial is begun but the first.
-    pub until: Option<Instant>,
-    /// Whether the results so far are precise enough, where a precision is asked for: blocks are added until they are.
-    pub enough: Option<Enough<'a>>,
-    /// Blocks of the same cells in earlier runs, whose seeds are taken.
-    pub blocks_before: u32,
-}
-
-/// Says whether results are precise enough.
-pub type Enough<'a> = &'a dyn Fn(&[TrialResult]) -> bool;
+use crate::stage::Stage;
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,8 +42,8 @@ const FOLDERS: u32 = 4;
 /// When a result can't be saved or a trial can't be started; trials that fail are results.
 pub fn run(job: &Job<'_>, folder: &mut RunFolder, listener: &mut dyn Listener) -> Result<Ended> {
     trial::remove_leftovers(folder.path())?;
-    let works = Works::make(job)?;
-    let cgroups = cgroup::Home::find();
+    let mut works = Works::make(job)?;
+    let cgroups = works.find_cgroups();
     let mut running = Running {
         job,
         done: job.done.iter().map(|result| (result.cell.id(), result.block)).collect(),
@@ -98,7 +76,7 @@ struct Running<'a> {
     works: Works,
     /// Where trials can have cgroups of their own, or why they have none.
     cgroups: std::result::Result<cgroup::Home, String>,
-    pace: Pace,
+    pace: Pace<'a>,
     results: Vec<TrialResult>,
 }
 
@@ -127,7 +105,8 @@ impl Running<'_> {
                 break;
             }
             let work = self.works.of(cell)?;
-            let (directory, file_creation_ns) = work.calm_folder(position)?;
+            let mut stage = work.folder.stage();
+            let (directory, file_creation_ns) = calm_folder(&mut stage, &work.probe, position)?;
             listener.hear(&Event::TrialStarted { cell, position, left: self.pace.left() });
             let trial = Trial {
                 job,
@@ -142,7 +121,7 @@ impl Running<'_> {
                 file_creation_ns,
             };
             let start = Instant::now();
-            let result = trial.run()?;
+            let result = trial.run(&mut stage)?;
             if let Some(TrialResult {
                 outcome: Outcome::Failed { .. } | Outcome::Unsupported { .. }, ..
             }) = result
@@ -152,7 +131,7 @@ impl Running<'_> {
                 still_there(&directory)?;
             }
             // First, so that what a store took of the disk is free for its result.
-            work.folder.clear(&directory)?;
+            stage.give_back()?;
             let Some(result) = result else { break };
             folder.append(&result)?;
             self.pace.ended(cell, start.elapsed().as_secs_f64());
@@ -192,9 +171,11 @@ impl Works {
     fn make(job: &Job<'_>) -> Result<Works> {
         let devices = devices::shared(job.places, job.interrupted);
         let work = |((name, path), device): ((&String, &PathBuf), _)| {
-            let folder = WorkFolder::create(path)?;
+            let mut folder = WorkFolder::create(path)?;
             let probe = folder.probe()?;
-            let beside = folder.trial("background")?;
+            let mut stage = folder.stage();
+            let beside = stage.folder("background")?;
+            stage.keep();
             Ok((name.clone(), Work { folder, beside, probe, device }))
         };
         // Both go by the places' names, in their order.
@@ -206,27 +187,31 @@ impl Works {
         self.by_place.iter().map(|(name, work)| (name.clone(), work.probe)).collect()
     }
 
-    fn of(&self, cell: &Cell) -> Result<&Work> {
+    /// Where trials can have cgroups of their own, or why they have none.
+    fn find_cgroups(&mut self) -> std::result::Result<cgroup::Home, String> {
+        let work = self.by_place.values_mut().next().ok_or("there is no place")?;
+        cgroup::Home::find(|home| work.folder.stage().group(home).map(drop))
+    }
+
+    fn of(&mut self, cell: &Cell) -> Result<&mut Work> {
         self.by_place
-            .get(cell.place())
+            .get_mut(cell.place())
             .ok_or_else(|| Error::new(Exit::BadValue, format!("there is no place {:?}", cell.place())))
     }
 }
 
-impl Work {
-    /// A fresh folder for a trial, and what making a file in it takes, in nanoseconds. A store of files must not pay for
-    /// what was deleted before it: where making files is far slower than it was at first, another folder is tried.
-    fn calm_folder(&self, position: u64) -> Result<(PathBuf, u64)> {
-        let slow = self.probe.file_creation_ns.max(10_000) * SLOW_CREATION;
-        let mut attempt = 0;
-        loop {
-            let folder = self.folder.trial(&format!("trial-{position}-{attempt}"))?;
-            let now = probe::file_creation_ns(&folder).map_err(Error::io("probing", &folder))?;
-            attempt += 1;
-            if now < slow || attempt == FOLDERS {
-                return Ok((folder, now));
-            }
-            self.folder.clear(&folder)?;
+/// A fresh folder for a trial, and what making a file in it takes, in nanoseconds. A store of files must not pay for what was
+/// deleted before it: where making files is far slower than it was at first, another folder is tried.
+fn calm_folder(stage: &mut Stage<'_>, first: &Probe, position: u64) -> Result<(PathBuf, u64)> {
+    let slow = first.file_creation_ns.max(10_000) * SLOW_CREATION;
+    let mut attempt = 0;
+    loop {
+        let folder = stage.folder(&format!("trial-{position}-{attempt}"))?;
+        let now = probe::file_creation_ns(&folder).map_err(Error::io("probing", &folder))?;
+        attempt += 1;
+        if now < slow || attempt == FOLDERS {
+            return Ok((folder, now));
         }
+        stage.give_back()?;
     }
 }

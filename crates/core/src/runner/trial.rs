@@ -12,14 +12,15 @@ use crate::error::{Error, Result};
 use crate::estimate;
 use crate::folder::{is_full, with_room};
 use crate::guard;
-use crate::measure::cgroup::{self, Group, OwnGroup};
+use crate::measure::cgroup::{self, Group};
 use crate::measure::environment;
 use crate::result::{BackgroundReport, FORMAT_VERSION, Failure, Outcome, TrialResult};
-use crate::runner::background::{Finished, Launch, Load, Started};
-use crate::runner::parent::Job;
+use crate::runner::background::{Finished, Launch, Load, Process, Started};
+use crate::runner::job::Job;
 use crate::runner::spec::{DeviceSpec, Report, Spec};
 use crate::runner::supervise::{self, End};
 use crate::schedule;
+use crate::stage::Stage;
 use crate::workload::audit;
 use crate::workload::crud::work::Work;
 
@@ -69,20 +70,19 @@ struct Ran {
 }
 
 impl Trial<'_> {
-    /// Runs it; `None` when it was interrupted.
+    /// Runs it on a stage that holds its folder; `None` when it was interrupted.
     ///
     /// # Errors
     /// When its process can't be started or its result can't be saved.
-    pub fn run(&self) -> Result<Option<TrialResult>> {
+    pub fn run(&self, stage: &mut Stage<'_>) -> Result<Option<TrialResult>> {
         let load_1min = environment::load_1min();
         let started = jiff::Timestamp::now().to_string();
         let (spec, out) = (self.folder.join(SPEC), self.folder.join(REPORT));
-        // Removed when the trial has ended, at the end of this function.
-        let cgroup = self.cgroups.as_ref().map_err(String::clone).and_then(cgroup::Home::make);
-        self.write_spec(cgroup.as_ref().map(OwnGroup::group).map_err(String::as_str))?;
+        let group = self.cgroups.as_ref().map_err(String::clone).and_then(|home| stage.group(home));
+        self.write_spec(group)?;
         // Made beforehand, so that it is there where the disk has no room for another file.
         with_room(self.folder, || guard::rewrite(self.folder, REPORT))?;
-        let ran = self.beside_background(&spec, &out)?;
+        let ran = self.beside_background(stage, &spec, &out)?;
         self.remove(SPEC)?;
         self.remove(REPORT)?;
         let Some(Ran { report, wall_s, background, log }) = ran else {
@@ -113,7 +113,7 @@ impl Trial<'_> {
 
     /// Runs it beside its background load, if it has one; `None` when it was interrupted. Without the load there is no
     /// trial, and a trial during which the load was not at work is no measurement.
-    fn beside_background(&self, spec: &Path, out: &Path) -> Result<Option<Ran>> {
+    fn beside_background(&self, stage: &mut Stage<'_>, spec: &Path, out: &Path) -> Result<Option<Ran>> {
         if self.cell.background() == Background::None {
             return self.alone(spec, out);
         }
@@ -124,8 +124,10 @@ impl Trial<'_> {
             crate::lifeline::this_program().map_err(Error::io("finding this program from", self.folder))?;
         let launch =
             Launch { program: &program, load: self.cell.background(), folder: self.beside, log: &log };
-        let started = Load::start(launch, output, self.job.interrupted)
+        let process = stage
+            .load(|| Process::start(launch, output), Process::id)
             .map_err(Error::io("starting a load in", self.beside))?;
+        let started = Load::start(launch, process, self.job.interrupted);
         let not_run = |report| Ran { report, wall_s: 0.0, background: None, log: self.background_log() };
         let load = match started {
             Started::AtWork(load) => load,
@@ -214,7 +216,7 @@ impl Trial<'_> {
         guard::remove(self.folder, name)
     }
 
-    fn write_spec(&self, group: std::result::Result<&Group, &str>) -> Result<()> {
+    fn write_spec(&self, group: std::result::Result<Group, String>) -> Result<()> {
         let plan = self.job.plan;
         let spec = Spec {
             parent: std::process::id(),
@@ -225,7 +227,7 @@ impl Trial<'_> {
             settings: plan.settings.get(self.cell.store()).cloned().unwrap_or_default(),
             seed: schedule::seed(self.job.blocks_before + self.block, plan.seed),
             device: self.device.clone(),
-            group: group.cloned().map_err(str::to_owned),
+            group,
         };
         let text = serde_json::to_string(&spec).unwrap_or_default();
         with_room(self.folder, || {

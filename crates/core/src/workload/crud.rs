@@ -4,11 +4,9 @@ mod crew;
 pub mod work;
 
 use std::sync::Mutex;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use crate::axis::Axis;
-
-use crate::cell::Rate;
 use crate::measure::clock::Clock;
 use crate::measure::counters::Snapshot;
 use crate::measure::page_cache::Emptied;
@@ -16,14 +14,15 @@ use crate::measure::series::{QUANTUM_TIME, Seconds, Series};
 use crate::record::{KEY_BYTES, Records};
 use crate::result::{Load, OperationResult, Stored, Written};
 use crate::store::{Session, Store};
-use crate::units::CountRange;
 use crate::workload::audit::Expected;
 use crate::workload::bench::Bench;
 use crate::workload::choose::Chooser;
-use crate::workload::driver::{Driver, Operation, QUANTUM_OPERATIONS, Quantum, Stop, Visit};
+use crate::workload::driver::{Driver, QUANTUM_OPERATIONS, Quantum, Stop};
+use crate::workload::operation::Operation;
 use crate::workload::phase::{Goal, Phase};
 use crate::workload::promise::Acknowledged;
 use crate::workload::table::WorkloadDef;
+pub use crate::workload::task::Crud;
 use crew::{Crew, Hall};
 
 /// Inserts, gets, updates and removes single records.
@@ -46,33 +45,6 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     parameters: &work::ALL,
     operations: &["insert", "get", "update", "remove"],
 };
-
-/// What the workload is asked to do.
-#[derive(Debug, Clone)]
-pub struct Crud {
-    /// How many records are loaded, and the number that inserts never pass.
-    pub records: CountRange,
-    /// How many of each operation are timed.
-    pub operations: u64,
-    /// Which operations, in this order.
-    pub order: Vec<Operation>,
-    /// Records in a batch of the loader, at most.
-    pub batch: usize,
-    /// What is done with a value that is read.
-    pub visit: Visit,
-    /// Chooses the records.
-    pub seed: u64,
-    /// Sessions at work at once.
-    pub threads: u64,
-    /// How operations follow one another.
-    pub rate: Rate,
-    /// How long each operation goes on, whatever the number of operations.
-    pub duration: Option<Duration>,
-    /// Operations of each kind that are done first and not measured, on all threads together.
-    pub warm_up: u64,
-    /// Whether the store is opened anew, with the page cache empty, before values are read.
-    pub cold: bool,
-}
 
 /// What the workload measured.
 #[derive(Debug)]

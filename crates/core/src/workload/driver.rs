@@ -1,7 +1,6 @@
 //! The timed loop. Operations are planned in quanta, with their keys and values made before the clock starts; then each
 //! is timed from just before the store's call to just after it; latencies are recorded when the quantum has ended.
 
-use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
 
@@ -13,48 +12,8 @@ use crate::record::{KEY_BYTES, Key, Records};
 use crate::result::{Failure, Written};
 use crate::shown::quoted;
 use crate::store::{Session, StoreError};
+pub use crate::workload::operation::Operation;
 use crate::workload::pacer::Pacer;
-
-/// What is done with one record.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum Operation {
-    Insert,
-    Get,
-    Update,
-    Remove,
-}
-
-impl Operation {
-    /// Every operation.
-    pub const ALL: [Operation; 4] = [Operation::Insert, Operation::Get, Operation::Update, Operation::Remove];
-
-    /// The word used in results.
-    pub fn name(self) -> &'static str {
-        match self {
-            Operation::Insert => "insert",
-            Operation::Get => "get",
-            Operation::Update => "update",
-            Operation::Remove => "remove",
-        }
-    }
-}
-
-impl fmt::Display for Operation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for Operation {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
-        Operation::ALL
-            .into_iter()
-            .find(|operation| operation.name() == text)
-            .ok_or_else(|| format!("{} is not an operation: say insert, get, update or remove", quoted(text)))
-    }
-}
 
 /// What the application does with a value that it gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

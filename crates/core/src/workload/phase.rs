@@ -5,8 +5,9 @@ use std::time::Duration;
 use crate::cell::Rate;
 use crate::result::{Counters, OperationResult, Second};
 use crate::units::CountRange;
-use crate::workload::crud::Crud;
-use crate::workload::driver::{Operation, QUANTUM_OPERATIONS, Recorder, Stop, Untimed};
+use crate::workload::driver::{QUANTUM_OPERATIONS, Recorder, Stop, Untimed};
+use crate::workload::operation::Operation;
+use crate::workload::task::Crud;
 
 /// What is left of a phase and what came of it.
 #[derive(Debug)]

@@ -229,6 +229,8 @@ impl RunArgs {
     /// What the command line changes in a plan.
     pub fn changes(&self) -> Changes {
         Changes {
+            // A plan's own words.
+            description: None,
             trials: self.how.trials,
             seed: self.how.seed,
             size_limit: self.how.size_limit,
@@ -238,7 +240,6 @@ impl RunArgs {
             parameters: self.how.work.parameters.clone(),
             settings: self.settings(),
             axes: self.axes.axes.clone(),
-            description: None,
         }
     }
 }

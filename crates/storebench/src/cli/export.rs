@@ -10,7 +10,7 @@ use storebench_report::data::merge::Merged;
 use storebench_report::files::{continuous, hgrm, sql};
 
 use super::args::ExportArgs;
-use super::{Extras, files, launch, print_data, runs, tell};
+use super::{Extras, files, print_data, runs, signals, tell};
 
 /// Writes what was asked for; whether anything was.
 pub fn export(merged: &Merged<'_>, extras: Extras, args: &ExportArgs) -> Result<bool> {
@@ -38,7 +38,7 @@ fn sqlite(merged: &Merged<'_>, extras: Extras, path: &Path) -> Result<()> {
     };
     files::refuse_theirs(path, sql::is_ours)?;
     // Nothing half written is left behind where the user has enough of it.
-    let interrupted = launch::listen()?;
+    let interrupted = signals::listen()?;
     files::replace_by(path, |beside| {
         // The system's own word on whether a file can be made there, which SQLite does not pass on.
         fs::File::create_new(beside).map_err(Error::io("writing", path))?;

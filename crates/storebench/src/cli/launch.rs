@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
@@ -15,25 +14,16 @@ use storebench_core::place::abandoned;
 use storebench_core::place::directory::WorkFolder;
 use storebench_core::plan::Plan;
 use storebench_core::result::{FORMAT_VERSION, LeftOut, Run, RunHeader, StoreInfo, TrialResult};
-use storebench_core::runner::parent::{self, Ended, Enough, Job};
+use storebench_core::runner::job::{Enough, Job};
+use storebench_core::runner::parent::{self, Ended};
 use storebench_core::runner::progress;
-use storebench_core::schedule::{self, Room};
+use storebench_core::schedule::{self, Omission, Reason, Room};
 use storebench_core::store::StoreDef;
 use storebench_core::units::Percent;
 use storebench_report::data::{looks, precision};
 
 use super::args::PlaceArg;
 use super::{report, runs, tell};
-
-/// A flag that Ctrl-C sets, and whatever else asks the program to end.
-pub fn listen() -> Result<Arc<AtomicBool>> {
-    let interrupted = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
-        signal_hook::flag::register(signal, Arc::clone(&interrupted))
-            .map_err(|error| Error::new(Exit::Failure, format!("listening for signals: {error}")))?;
-    }
-    Ok(interrupted)
-}
 
 /// Places by name.
 pub type Places = BTreeMap<String, PathBuf>;
@@ -70,6 +60,8 @@ pub struct Launch<'a> {
     pub places: &'a Places,
     pub header: RunHeader,
     pub cells: Vec<Cell>,
+    /// The combinations that are left out, as the header tells them in words.
+    pub left_out: Vec<Omission>,
 }
 
 impl<'a> Launch<'a> {
@@ -83,14 +75,14 @@ impl<'a> Launch<'a> {
         let mut header = header(stores, plan, places, hardware)?;
         let (cells, left_out) = schedule::cells(plan, stores, &rooms(&header), &background::lacking)
             .map_err(|message| Error::new(Exit::BadValue, message))?;
-        header.left_out = left_out;
-        Ok(Launch { plan, stores, places, header, cells })
+        header.left_out = left_out.iter().map(LeftOut::from).collect();
+        Ok(Launch { plan, stores, places, header, cells, left_out })
     }
 
     /// Makes the run's folder, called `name`, in `out`.
     pub fn folder(&self, out: &Path, name: &str) -> Result<RunFolder> {
         if self.cells.is_empty() {
-            return Err(nothing_to_run(&self.header.left_out));
+            return Err(nothing_to_run(&self.left_out));
         }
         for place in self.places.values() {
             // Before there is a run folder: a place that can't be used leaves no run without results.
@@ -129,9 +121,9 @@ impl<'a> Launch<'a> {
         until: Option<Instant>,
         interrupted: &AtomicBool,
     ) -> Result<(PathBuf, Ended)> {
-        let Launch { plan, places, cells, header, .. } = self;
+        let Launch { plan, stores, places, cells, header, .. } = self;
         let blocks_before = header.blocks_before;
-        let job = Job { plan, cells, places, done, interrupted, until, enough, blocks_before };
+        let job = Job { plan, stores, cells, places, done, interrupted, until, enough, blocks_before };
         let path = folder.path().to_path_buf();
         let ended = parent::run(&job, &mut folder, progress::listener().as_mut()).map_err(|error| {
             let kept = format!("what had ended is kept, go on with: {}", go_on(&path));
@@ -179,11 +171,12 @@ fn rooms(header: &RunHeader) -> Vec<Room> {
         .collect()
 }
 
-fn nothing_to_run(left_out: &[LeftOut]) -> Error {
+fn nothing_to_run(left_out: &[Omission]) -> Error {
     let why = left_out
         .first()
         .map(|left| format!("; the first of {}: {}: {}", left_out.len(), left.cell.id(), left.reason));
-    let full = !left_out.is_empty() && left_out.iter().all(|left| left.reason.contains("are free"));
+    let no_room = |left: &Omission| matches!(left.reason, Reason::NoRoom { .. });
+    let full = !left_out.is_empty() && left_out.iter().all(no_room);
     let exit = if full { Exit::DiskFull } else { Exit::Nothing };
     Error::new(exit, format!("no cell can be run: all combinations are left out{}", why.unwrap_or_default()))
 }

@@ -12,6 +12,7 @@ mod man;
 mod report;
 mod run;
 mod runs;
+mod signals;
 mod stores;
 mod studies;
 mod usage;

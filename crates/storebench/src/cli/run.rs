@@ -11,22 +11,21 @@ use storebench_core::folder::{Resumed, RunFolder};
 use storebench_core::place::directory::WorkFolder;
 use storebench_core::plan::{self, Plan, Source};
 use storebench_core::record::pool::Pool;
-use storebench_core::result::LeftOut;
 use storebench_core::runner::parent::Ended;
 use storebench_core::schedule::{self, Room};
 use storebench_core::shown::quoted;
-use storebench_core::store::StoreDef;
+use storebench_core::store::{self, StoreDef};
 use storebench_core::units::{grouped, rough_bytes, rough_duration};
 use storebench_core::workload::crud::work::{self, Work};
 use storebench_report::claims;
 
 use super::args::RunArgs;
 use super::launch::{self, Launch, Places, go_on};
-use super::{print, report, runs, tell};
+use super::{print, report, runs, signals, tell};
 
 /// Runs a study, or goes on with one.
 pub fn run(stores: &[StoreDef], args: &RunArgs) -> Result<Exit> {
-    let interrupted = launch::listen()?;
+    let interrupted = signals::listen()?;
     match &args.resume {
         Some(name) => resume(stores, &runs::find(name, &args.out)?, &interrupted),
         None => start(stores, args, &interrupted),
@@ -40,7 +39,7 @@ fn start(stores: &[StoreDef], args: &RunArgs, interrupted: &AtomicBool) -> Resul
     let places = launch::places(&args.at, &args.out)?;
     let launch = Launch::new(stores, &plan, &places, args.hardware.as_deref())?;
     if args.dry_run {
-        let exit = dry_run(&plan, &launch.cells, &launch.header.left_out, &places, interrupted);
+        let exit = dry_run(&launch, interrupted);
         if new_directory {
             // It holds nothing; where it does after all, it stays.
             let _ = std::fs::remove_dir(&args.out);
@@ -155,7 +154,8 @@ fn resume(stores: &[StoreDef], path: &Path, interrupted: &AtomicBool) -> Result<
         .map_err(|message| Error::new(Exit::BadPlan, message))?;
     let left_out: std::collections::HashSet<_> = run.header.left_out.iter().map(|left| &left.cell).collect();
     let cells: Vec<Cell> = all.into_iter().filter(|cell| !left_out.contains(cell)).collect();
-    let launch = Launch { plan: &plan, stores, places: &places, header: run.header.clone(), cells };
+    let header = run.header.clone();
+    let launch = Launch { plan: &plan, stores, places: &places, header, cells, left_out: Vec::new() };
     let (path, ended) = launch.carry_out_precisely(&run.trials, folder, interrupted)?;
     finish(stores, &path, ended)
 }
@@ -189,24 +189,20 @@ fn finish(stores: &[StoreDef], path: &Path, ended: Ended) -> Result<Exit> {
     Ok(if ended.failed > 0 { Exit::TrialsFailed } else { Exit::Success })
 }
 
-fn dry_run(
-    plan: &Plan,
-    cells: &[Cell],
-    left_out: &[LeftOut],
-    places: &Places,
-    interrupted: &AtomicBool,
-) -> Result<Exit> {
+fn dry_run(launch: &Launch<'_>, interrupted: &AtomicBool) -> Result<Exit> {
+    let Launch { plan, stores, places, cells, left_out, .. } = launch;
     let operations = Work::of(&plan.parameters).operations;
     let mut text = String::new();
     let (mut total_s, mut most_bytes) = (0.0, 0.0_f64);
-    for (name, path) in places {
+    for (name, path) in *places {
         let probe = WorkFolder::create(path)?.probe()?;
         if interrupted.load(Ordering::Relaxed) {
             return Ok(Exit::Interrupted);
         }
         for cell in cells.iter().filter(|cell| cell.place() == name) {
-            let seconds = estimate::seconds(cell, operations, &probe);
-            let bytes = estimate::disk_bytes(cell, operations);
+            let kind = store::kind(stores, cell.store());
+            let seconds = estimate::seconds(cell, kind, operations, &probe);
+            let bytes = estimate::disk_bytes(cell, kind, operations);
             total_s += seconds * f64::from(plan.trials);
             most_bytes = most_bytes.max(bytes);
             let time = rough_duration(Duration::from_secs_f64(seconds));

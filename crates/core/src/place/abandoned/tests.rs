@@ -24,7 +24,7 @@ impl Place {
         fs::create_dir_all(path.join("inner")).unwrap();
         fs::write(path.join("inner/file"), "x").unwrap();
         if let Some(text) = marker {
-            fs::write(path.join(marker::NAME), text).unwrap();
+            fs::write(path.join(ledger::NAME), text).unwrap();
         }
         path
     }
@@ -66,11 +66,11 @@ fn only_abandoned_folders_with_a_marker_are_cleaned() {
 fn a_lock_tells_life_and_no_process_number() {
     let place = Place::new();
     let path = place.make("storebench-work-1", Some(LOCKED));
-    let held = fs::File::open(path.join(marker::NAME)).unwrap();
+    let held = fs::File::open(path.join(ledger::NAME)).unwrap();
     assert_eq!(try_lock(&held).unwrap(), Lock::Taken);
     // An older marker is left alone while it is locked, too: somebody else is deleting its folder.
     let older = place.make("storebench-work-2", Some(GONE));
-    let held_older = fs::File::open(older.join(marker::NAME)).unwrap();
+    let held_older = fs::File::open(older.join(ledger::NAME)).unwrap();
     assert_eq!(try_lock(&held_older).unwrap(), Lock::Taken);
     assert_eq!(place.clean(), Found::default());
     drop((held, held_older));
@@ -87,7 +87,7 @@ fn a_process_that_is_started_does_not_get_the_lock() {
     let entry = fs::read_dir(place.0.path()).unwrap().next().unwrap().unwrap();
     fs::write(entry.path().join("x"), "y").unwrap();
     assert_eq!(place.clean(), Found::default());
-    let marker = entry.path().join(marker::NAME);
+    let marker = entry.path().join(ledger::NAME);
     let text = fs::read(&marker).unwrap();
     drop(work);
     fs::create_dir(entry.path()).unwrap();
@@ -106,7 +106,7 @@ fn what_a_kill_left_before_the_marker_was_whole_is_cleaned() {
     for (number, text) in ["", "{\"pid\":12", "\0\0\0\0"].iter().enumerate() {
         let path = place.path(&format!("storebench-work-6-{number}"));
         fs::create_dir(&path).unwrap();
-        fs::write(path.join(marker::NAME), text).unwrap();
+        fs::write(path.join(ledger::NAME), text).unwrap();
         expected.push(path);
     }
     // With anything else in it a folder is not what a kill leaves.
@@ -121,7 +121,7 @@ fn what_a_kill_left_before_the_marker_was_whole_is_cleaned() {
 fn a_marker_is_a_file_and_nothing_that_could_be_waited_for() {
     let place = Place::new();
     let paths = [1, 2, 3, 4].map(|number| place.make(&format!("storebench-work-{number}"), None));
-    let [pipe, link, folder, socket] = paths.each_ref().map(|path| path.join(marker::NAME));
+    let [pipe, link, folder, socket] = paths.each_ref().map(|path| path.join(ledger::NAME));
     rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RWXU).unwrap();
     fs::write(place.path("marker"), GONE).unwrap();
     symlink("../marker", &link).unwrap();
@@ -140,7 +140,7 @@ fn a_link_to_a_work_folder_is_no_work_folder() {
     let marked = place.make("storebench-work-2", Some(GONE));
     symlink(&theirs, marked.join("link")).unwrap();
     assert_eq!(place.deleted(), [marked]);
-    assert!(theirs.join("inner/file").exists() && theirs.join(marker::NAME).exists());
+    assert!(theirs.join("inner/file").exists() && theirs.join(ledger::NAME).exists());
 }
 
 #[test]
@@ -167,8 +167,9 @@ fn making_and_cleaning_at_the_same_time_get_along() {
     std::thread::scope(|scope| {
         let makes = scope.spawn(|| {
             for _ in 0..300 {
-                let work = WorkFolder::create(place.0.path()).unwrap();
-                let trial = work.trial("t").unwrap();
+                let mut work = WorkFolder::create(place.0.path()).unwrap();
+                let mut stage = work.stage();
+                let trial = stage.folder("t").unwrap();
                 fs::write(trial.join("file"), "x").unwrap();
                 assert!(trial.join("file").exists());
             }

@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use super::*;
-use crate::cell::Data;
+use crate::cell::{Data, Rate};
 use crate::record::pool::Pool;
 use crate::store::{OpenFn, OpenOptions, Result as StoreResult, Setting, StoreDef};
 use crate::stores::MEMORY;
-use crate::units::SizeRange;
+use crate::units::{CountRange, SizeRange};
+use crate::workload::driver::Visit;
 
 pub(super) fn crud(threads: u64) -> Crud {
     Crud {

@@ -6,16 +6,16 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use storebench_core::axis::{Axis, Value};
-use storebench_core::cell::{DEFAULT_PLACE, GuaranteeChoice};
+use storebench_core::cell::{Cell, DEFAULT_PLACE, GuaranteeChoice};
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::estimate;
 use storebench_core::place::directory::WorkFolder;
 use storebench_core::place::probe::Probe;
 use storebench_core::plan::{self, Axes, Bytes, Changes, Period, Plan};
 use storebench_core::result::{Run, RunHeader, TrialResult};
-use storebench_core::runner::parent::Enough;
+use storebench_core::runner::job::Enough;
 use storebench_core::schedule::{self, Room};
-use storebench_core::store::StoreDef;
+use storebench_core::store::{self, StoreDef};
 use storebench_core::units::{CountRange, MOST_RECORDS, SizeRange, grouped, rough_duration};
 use storebench_core::workload::crud::work::{self, Work};
 use storebench_core::workload::parameter::Parameters;
@@ -27,7 +27,7 @@ use storebench_report::data::merge::Merged;
 use super::super::args::{AdviseArgs, PlaceArg};
 use super::super::launch::{self, Launch, Places};
 use super::super::runs::{self, ANSWER};
-use super::super::{report, tell};
+use super::super::{report, signals, tell};
 
 /// Operations of each kind in a trial, unless that takes too long.
 const OPERATIONS: u64 = 1000;
@@ -72,7 +72,7 @@ impl<'a> Measuring<'a> {
         args: &'a AdviseArgs,
         question: &'a Question,
     ) -> Result<Measuring<'a>> {
-        let interrupted = launch::listen()?;
+        let interrupted = signals::listen()?;
         runs::make_directory("making the runs' directory", &args.out)?;
         let at = args.at.iter().map(|path| PlaceArg { name: DEFAULT_PLACE.into(), path: path.clone() });
         let places = launch::places(&at.collect::<Vec<_>>(), &args.out)?;
@@ -346,5 +346,7 @@ fn estimate_s(plan: &Plan, stores: &[StoreDef], probe: &Probe) -> f64 {
     let cells = schedule::cells(plan, stores, &[Room::unbounded(DEFAULT_PLACE)], &|_| None);
     // One question has few cells, if the stores are not named a thousand times; then the run says so.
     let cells = cells.map_or_else(|_| Vec::new(), |(cells, _)| cells);
-    cells.iter().map(|cell| estimate::seconds(cell, Work::of(&plan.parameters).operations, probe)).sum()
+    let operations = Work::of(&plan.parameters).operations;
+    let seconds = |cell: &Cell| estimate::seconds(cell, store::kind(stores, cell.store()), operations, probe);
+    cells.iter().map(seconds).sum()
 }

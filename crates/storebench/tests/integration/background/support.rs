@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use storebench_core::background::now_ns;
-use storebench_core::runner::background::{Finished, Launch, Load, Started};
+use storebench_core::runner::background::{Finished, Launch, Load, Process, Started};
 
 use crate::cli::support::{STOREBENCH, Scratch, wait_for};
 
@@ -26,7 +26,8 @@ pub fn try_start(scratch: &Scratch, load: &str) -> Started {
         folder: scratch.path(),
         log: &log,
     };
-    Load::start(launch, output, &AtomicBool::new(false)).unwrap()
+    let process = Process::start(launch, output).unwrap();
+    Load::start(launch, process, &AtomicBool::new(false))
 }
 
 /// Starts a load that must be at work.

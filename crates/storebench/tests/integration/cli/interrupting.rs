@@ -6,7 +6,7 @@ use std::path::Path;
 use storebench_core::error::Exit;
 use storebench_core::folder;
 
-use super::support::{Scratch, Started, TINY, assert_complete, contents, faulty, wait_for};
+use super::support::{Scratch, Started, TINY, assert_complete, contents, faulty, skipped, wait_for};
 
 /// Six trials of a good tenth of a second each.
 const SLOW: &str = "run crud --store dawdles,flat-folder,null --records 20 --record-size 1B..1KiB --data incompressible \
@@ -136,6 +136,36 @@ fn what_a_kill_left_is_cleaned_on_request_and_nothing_else() {
     assert_eq!(cleaned(&scratch, ""), [""; 0]);
     scratch.faulty("clean nowhere").complains(Exit::BadValue, &["nowhere", "there is no such directory"]);
     assert_eq!(scratch.runs().len(), 1, "results are never touched");
+}
+
+/// What the ledger of the only work folder of a run holds, a line for each thing.
+fn held(scratch: &Scratch) -> Vec<serde_json::Value> {
+    let entries = fs::read_dir(scratch.join("storebench-runs")).unwrap().map(|entry| entry.unwrap().path());
+    let ledgers = entries.map(|path| path.join(".storebench-work")).find(|path| path.exists());
+    let text = ledgers.and_then(|path| fs::read_to_string(path).ok()).unwrap_or_default();
+    // The last may be half written.
+    text.lines().skip(1).filter_map(|line| serde_json::from_str(line).ok()).collect()
+}
+
+#[test]
+fn a_killed_runs_stage_is_given_back_by_the_next_run() {
+    let scratch = Scratch::new();
+    let arguments = format!("{SLOW} --background cpu").replace("--operations 5", "--operations 60");
+    let run = started(&scratch, &arguments);
+    wait_for("the trial's load", || held(&scratch).iter().any(|thing| !thing["process"]["pid"].is_null()));
+    run.signal("KILL");
+    assert_eq!(run.end().code, None, "it ended by the signal");
+    let left = held(&scratch);
+    let names: Vec<&str> = left.iter().filter_map(|thing| thing["name"].as_str()).collect();
+    assert!(names.len() == 2 && names[0] == "background" && names[1].starts_with("trial-"), "{left:?}");
+    let groups: Vec<&str> = left.iter().filter_map(|thing| thing["folder"].as_str()).collect();
+    if groups.is_empty() {
+        skipped("a cgroup that a killed run left", "needs the right to make cgroups");
+    }
+    assert!(groups.iter().all(|group| group.starts_with("/sys/fs/cgroup/")), "{left:?}");
+    scratch.faulty("run --resume latest").ends(Exit::Success);
+    assert!(!groups.iter().any(|group| Path::new(group).exists()), "{groups:?}");
+    scratch.assert_nothing_left();
 }
 
 #[test]

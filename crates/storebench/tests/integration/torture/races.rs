@@ -124,16 +124,15 @@ fn another_users_folder_stays_whatever_it_is_swapped_for() {
 fn a_run_whose_folder_is_swapped_for_a_link_deletes_nothing_behind_it() {
     tries(10, |_| {
         let place = Place::new();
-        let work = WorkFolder::create(&place.path("")).unwrap();
-        let trial = work.trial("trial").unwrap();
+        let mut work = WorkFolder::create(&place.path("")).unwrap();
+        let mut stage = work.stage();
+        let trial = stage.folder("trial").unwrap();
+        stage.keep();
         let path = trial.parent().unwrap().to_path_buf();
         fill(&path);
         fill(&trial);
-        place.while_swapped(&path, || {
-            let _ = work.clear(&trial);
-            // Dropping it deletes it.
-            drop(work);
-        });
+        // Dropping it gives back the trial's folder, and deletes it.
+        place.while_swapped(&path, || drop(work));
         place.assert_theirs_stay();
     });
 }

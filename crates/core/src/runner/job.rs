@@ -1,0 +1,36 @@
+//! What a run is asked to do.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use crate::cell::Cell;
+use crate::plan::Plan;
+use crate::result::TrialResult;
+use crate::store::StoreDef;
+
+/// A run that is about to begin or to be gone on with.
+pub struct Job<'a> {
+    /// The plan.
+    pub plan: &'a Plan,
+    /// The table of stores.
+    pub stores: &'a [StoreDef],
+    /// Its cells.
+    pub cells: &'a [Cell],
+    /// Where the places are, by name.
+    pub places: &'a BTreeMap<String, PathBuf>,
+    /// Results of before, when it is gone on with.
+    pub done: &'a [TrialResult],
+    /// Set by Ctrl-C.
+    pub interrupted: &'a AtomicBool,
+    /// After this moment no trial is begun but the first.
+    pub until: Option<Instant>,
+    /// Whether the results so far are precise enough, where a precision is asked for: blocks are added until they are.
+    pub enough: Option<Enough<'a>>,
+    /// Blocks of the same cells in earlier runs, whose seeds are taken.
+    pub blocks_before: u32,
+}
+
+/// Says whether results are precise enough.
+pub type Enough<'a> = &'a dyn Fn(&[TrialResult]) -> bool;

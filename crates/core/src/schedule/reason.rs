@@ -1,0 +1,133 @@
+//! Why a combination is left out of a run. The program asks for the variant; people and `run.json` get the sentence.
+
+use std::fmt;
+
+use crate::cell::Cell;
+use crate::result::LeftOut;
+use crate::store::Guarantee;
+use crate::units::rough_bytes;
+
+/// A combination that is left out.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Omission {
+    /// The combination.
+    pub cell: Cell,
+    /// Why.
+    pub reason: Reason,
+}
+
+/// Why a combination is left out.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Reason {
+    /// No store of this name is in the table.
+    UnknownStore,
+    /// This build lacks the store, with what to do about it.
+    NotBuilt(&'static str),
+    /// The store offers no such guarantee.
+    NotOffered {
+        /// The store's name.
+        store: &'static str,
+        /// What is asked for.
+        guarantee: Guarantee,
+    },
+    /// The store takes one session at a time.
+    OneSession {
+        /// The store's name.
+        store: &'static str,
+        /// How many are asked for.
+        threads: u32,
+    },
+    /// The store keeps nothing when it is closed, as it must be for cold reads.
+    KeepsNothing {
+        /// The store's name.
+        store: &'static str,
+    },
+    /// Its values pass the plan's limit.
+    TooLarge {
+        /// Of values, in bytes.
+        bytes: f64,
+        /// The limit, in bytes.
+        limit_bytes: u64,
+    },
+    /// The disk has no room for it.
+    NoRoom {
+        /// What it may take, in bytes.
+        needed_bytes: f64,
+        /// What is free, in bytes.
+        free_bytes: u64,
+    },
+    /// The machine lacks what its background load needs, with what to do about it.
+    NoBackground(String),
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reason::UnknownStore => f.write_str("this storebench does not know the store"),
+            Reason::NotBuilt(why) => f.write_str(why),
+            Reason::NotOffered { store, guarantee } => {
+                write!(f, "{store} does not offer the guarantee {guarantee}")
+            }
+            Reason::OneSession { store, threads } => {
+                write!(f, "{store} takes one session at a time, not {threads}")
+            }
+            Reason::KeepsNothing { store } => {
+                write!(f, "{store} keeps nothing when it is closed, as it must be for cold reads")
+            }
+            Reason::TooLarge { bytes, limit_bytes } => {
+                let limit = rough_bytes(*limit_bytes as f64);
+                write!(f, "{} of values: over the size limit of {limit}", rough_bytes(*bytes))
+            }
+            Reason::NoRoom { needed_bytes, free_bytes } => {
+                let (needed, free) = (rough_bytes(*needed_bytes), rough_bytes(*free_bytes as f64));
+                write!(f, "needs about {needed} of disk, and {free} are free")
+            }
+            Reason::NoBackground(why) => f.write_str(why),
+        }
+    }
+}
+
+/// As it is written down.
+impl From<&Omission> for LeftOut {
+    fn from(omission: &Omission) -> LeftOut {
+        LeftOut { cell: omission.cell.clone(), reason: omission.reason.to_string() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Runs that were written before hold these sentences, and reports count what is left out by them.
+    #[test]
+    fn each_reason_is_a_sentence_that_stays_the_same() {
+        let store = "redb";
+        let sentences = [
+            (Reason::UnknownStore, "this storebench does not know the store"),
+            (Reason::NotBuilt("build with --features redb"), "build with --features redb"),
+            (
+                Reason::NotOffered { store, guarantee: Guarantee::Power },
+                "redb does not offer the guarantee power",
+            ),
+            (Reason::OneSession { store, threads: 4 }, "redb takes one session at a time, not 4"),
+            (
+                Reason::KeepsNothing { store },
+                "redb keeps nothing when it is closed, as it must be for cold reads",
+            ),
+            (
+                Reason::TooLarge { bytes: 3e9, limit_bytes: 1 << 30 },
+                "2.79 GiB of values: over the size limit of 1.00 GiB",
+            ),
+            (
+                Reason::NoRoom { needed_bytes: 30e6, free_bytes: 4 << 20 },
+                "needs about 28.6 MiB of disk, and 4.00 MiB are free",
+            ),
+            (Reason::NoBackground("apt-get install ffmpeg".into()), "apt-get install ffmpeg"),
+        ];
+        for (reason, sentence) in sentences {
+            assert_eq!(reason.to_string(), sentence);
+            let omission = Omission { cell: Cell::default(), reason };
+            assert_eq!(LeftOut::from(&omission).reason, sentence);
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! A work folder's ledger, a file in it. Its first line, the marker, says that the folder is storebench's and whose run is at
+//! work there. Each further line notes a thing that the run holds: it is on the disk before the thing is made, and struck out
+//! when it has been given back. The run holds the file locked: a lock ends with its process, however that ends, and is seen
+//! from other containers, where process numbers mean nothing.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::unix::fs::{FileExt, MetadataExt};
+
+use serde::{Deserialize, Serialize};
+
+use super::note::Note;
+use super::process::started;
+use crate::guard::{Folder, Lock, try_lock};
+
+/// The ledger's name in its folder.
+pub const NAME: &str = ".storebench-work";
+/// More than a ledger ever holds, in bytes: what is given back is struck out.
+const MOST_BYTES: u64 = 64 << 10;
+/// How every marker begins.
+const MARKER: &str = "{\"pid\":";
+/// How every note begins.
+const NOTE: &str = "{\"held\":";
+
+/// Who made a work folder.
+#[derive(Debug, Serialize, Deserialize, PartialEq, Eq)]
+struct Owner {
+    pid: u32,
+    /// The process's start in clock ticks since boot, so that a number used again is not taken for it.
+    started: Option<u64>,
+    #[serde(default)]
+    life: Life,
+}
+
+/// What tells whether the process that made a work folder is at work.
+#[derive(Debug, Default, Clone, Copy, Serialize, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+enum Life {
+    /// Its number: of storebench before it locked markers.
+    #[default]
+    Process,
+    /// The lock on the marker.
+    Lock,
+    /// Nothing: the file system has no locks.
+    Unknown,
+}
+
+/// What a ledger tells of its folder.
+#[derive(Debug)]
+pub enum Told {
+    /// Its run has ended, and left this.
+    Ended(Left),
+    /// A kill left it before anything but its ledger was put into it. Locked as long as this is kept.
+    Unfinished(File),
+    /// Its run is at work, or another process is deleting it.
+    AtWork,
+    /// It can't be told whether its run is at work, as the file system has no locks.
+    Unknown,
+    /// Its run has ended, and this line, from 1, notes what this version can't give back.
+    Unreadable(usize),
+    /// It is no ledger.
+    NoMarker,
+}
+
+/// What a run that has ended left behind.
+#[derive(Debug)]
+pub struct Left {
+    /// The number of its process.
+    pub pid: u32,
+    /// What it held, in the order in which it was taken.
+    pub notes: Vec<Note>,
+    /// The ledger, locked so that nobody else gives the same back.
+    _ledger: File,
+}
+
+/// The ledger of a run at work, locked.
+#[derive(Debug)]
+pub struct Ledger {
+    file: File,
+    /// Where each line ends, the marker's first, in bytes.
+    ends: Vec<u64>,
+}
+
+impl Ledger {
+    /// Begins the ledger of a folder that has just been made and is empty. `None` when another process took the folder for one
+    /// that a kill had left, and deleted it.
+    ///
+    /// # Errors
+    /// When it can't be written; it may be there.
+    pub fn begin(folder: &Folder) -> io::Result<Option<Ledger>> {
+        let mut file = match folder.make_file(OsStr::new(NAME)) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            other => other?,
+        };
+        let life = match try_lock(&file)? {
+            Lock::Held => return Ok(None),
+            Lock::Taken => Life::Lock,
+            Lock::Unsupported => Life::Unknown,
+        };
+        if file.metadata()?.nlink() == 0 {
+            return Ok(None);
+        }
+        let pid = std::process::id();
+        let line = line(&Owner { pid, started: started(pid), life })?;
+        file.write_all(&line)?;
+        // Whole on the disk before anything else is put beside it: a marker that is not whole stands alone, also after the
+        // power has failed.
+        file.sync_all()?;
+        // Not every file system syncs folders.
+        let _ = folder.handle().sync_all();
+        Ok(Some(Ledger { file, ends: vec![line.len() as u64] }))
+    }
+
+    /// Notes a thing that is about to be made. When this returns, the note is on the disk.
+    ///
+    /// # Errors
+    /// The system's; then nothing is noted.
+    pub fn note(&mut self, note: &Note) -> io::Result<()> {
+        let (line, from) = (line(note)?, self.end());
+        // What could not be struck out is written over.
+        let written = self.file.set_len(from).and_then(|()| self.file.write_all_at(&line, from));
+        match written.and_then(|()| self.file.sync_data()) {
+            Ok(()) => self.ends.push(from + line.len() as u64),
+            Err(error) => {
+                let _ = self.file.set_len(from);
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    /// Strikes out the last note: what it names has been given back. Should that not reach the disk, it is given back once
+    /// more, which changes nothing.
+    pub fn strike(&mut self) {
+        if self.ends.len() > 1 {
+            self.ends.pop();
+            let _ = self.file.set_len(self.end());
+        }
+    }
+
+    fn end(&self) -> u64 {
+        self.ends.last().copied().unwrap_or_default()
+    }
+}
+
+fn line(value: &impl Serialize) -> io::Result<Vec<u8>> {
+    let mut line = serde_json::to_vec(value)?;
+    line.push(b'\n');
+    Ok(line)
+}
+
+/// Reads a folder's ledger.
+///
+/// # Errors
+/// [`ErrorKind::NotFound`] when it has none; when it can't be read.
+pub fn read(folder: &Folder) -> io::Result<Told> {
+    let mut file = match folder.file(OsStr::new(NAME)) {
+        // What the system says of links, sockets and folders.
+        Err(error) if [libc::ELOOP, libc::ENXIO, libc::EISDIR].map(Some).contains(&error.raw_os_error()) => {
+            return Ok(Told::NoMarker);
+        }
+        other => other?,
+    };
+    if !file.metadata()?.is_file() {
+        return Ok(Told::NoMarker);
+    }
+    let lock = try_lock(&file)?;
+    let mut bytes = Vec::new();
+    (&mut file).take(MOST_BYTES).read_to_end(&mut bytes)?;
+    // Whoever had it locked before has deleted it since.
+    let gone = file.metadata()?.nlink() == 0;
+    let mut lines = bytes.split_inclusive(|byte| *byte == b'\n');
+    let marker = lines.next().unwrap_or_default();
+    let too_long = bytes.len() as u64 == MOST_BYTES;
+    let ended = |owner: &Owner, file: File| match notes(lines) {
+        Ok(notes) if too_long => Told::Unreadable(notes.len() + 1),
+        Ok(notes) => Told::Ended(Left { pid: owner.pid, notes, _ledger: file }),
+        Err(line) => Told::Unreadable(line),
+    };
+    Ok(match (serde_json::from_slice::<Owner>(marker), lock) {
+        (_, Lock::Held) => Told::AtWork,
+        _ if gone => Told::AtWork,
+        (Ok(owner), Lock::Taken) if owner.life == Life::Lock => ended(&owner, file),
+        (Ok(owner), _) if owner.life == Life::Process => {
+            if owner.is_alive() {
+                Told::AtWork
+            } else {
+                ended(&owner, file)
+            }
+        }
+        (Ok(_), _) => Told::Unknown,
+        (Err(_), Lock::Taken) if is_cut_off(&bytes, MARKER) => Told::Unfinished(file),
+        (Err(_), _) => Told::NoMarker,
+    })
+}
+
+/// The notes after the marker. A last line that a kill cut off notes nothing: what it was to name has not been made.
+///
+/// # Errors
+/// The first line, from 1, that is no note of this version.
+fn notes<'a>(lines: impl Iterator<Item = &'a [u8]>) -> Result<Vec<Note>, usize> {
+    let mut notes = Vec::new();
+    for (number, line) in (2..).zip(lines) {
+        match serde_json::from_slice::<Note>(line) {
+            _ if !line.ends_with(b"\n") && is_cut_off(line, NOTE) => {}
+            Ok(note) if note.is_sound() => notes.push(note),
+            _ => return Err(number),
+        }
+    }
+    Ok(notes)
+}
+
+impl Owner {
+    fn is_alive(&self) -> bool {
+        match started(self.pid) {
+            None => std::path::Path::new("/proc").join(self.pid.to_string()).exists(),
+            now => now == self.started,
+        }
+    }
+}
+
+/// Whether what should begin like this is the beginning of it, or what a failure of power makes of one.
+fn is_cut_off(bytes: &[u8], beginning: &str) -> bool {
+    let whole = bytes.len().min(beginning.len());
+    bytes[..whole] == beginning.as_bytes()[..whole] || bytes.iter().all(|byte| *byte == 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_beginning_of_a_marker_is_told_from_other_text() {
+        for cut in ["", "{", "{\"pid\":", "{\"pid\":123,\"star", "\0\0\0"] {
+            assert!(is_cut_off(cut.as_bytes(), MARKER), "{cut:?}");
+        }
+        for text in ["hello", "{}", "{\"pic\":", "\0\0a"] {
+            assert!(!is_cut_off(text.as_bytes(), MARKER), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn every_marker_and_every_note_begins_alike() {
+        let owner = Owner { pid: 1, started: None, life: Life::Lock };
+        assert!(line(&owner).unwrap().starts_with(MARKER.as_bytes()));
+        let folder = Note::Folder { name: "trial-1-0".into() };
+        for note in [folder, Note::Group { folder: "/sys".into() }, Note::Load { process: None }] {
+            assert!(line(&note).unwrap().starts_with(NOTE.as_bytes()), "{note:?}");
+        }
+    }
+
+    #[test]
+    fn notes_are_read_up_to_where_a_kill_cut_them_off() {
+        let first = Note::Folder { name: "first".into() };
+        let second = Note::Load { process: None };
+        let text = [line(&first).unwrap(), line(&second).unwrap()].concat();
+        let after_first = line(&first).unwrap().len();
+        for cut in 0..=text.len() {
+            let read = notes(text[..cut].split_inclusive(|byte| *byte == b'\n')).unwrap();
+            let whole = usize::from(cut >= after_first) + usize::from(cut == text.len());
+            assert_eq!(read, [first.clone(), second.clone()][..whole], "{cut}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_note_is_told_by_its_line() {
+        let first = "{\"held\":\"folder\",\"name\":\"a\"}\n";
+        for bad in [
+            "hello\n",
+            "hello",
+            "\n",
+            "{\"held\":\"time-machine\"}\n",
+            "{\"held\":\"folder\",\"name\":\"a\",\"and\":1}\n",
+            "{\"held\":\"folder\",\"name\":\"../a\"}\n",
+        ] {
+            let text = format!("{first}{bad}");
+            assert_eq!(notes(text.as_bytes().split_inclusive(|byte| *byte == b'\n')), Err(3), "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! What a trial needs from outside its process, its stage: taken by the parent in order, noted in a ledger on the disk before
+//! it is made, and given back in reverse on every way out. What a killed run left is given back from its ledger, by
+//! `storebench clean` and at the next start in the same place.
+//!
+//! To hold something new: a [`Note`] that says how it is given back, and a method of [`Stage`] that makes it.
+
+pub(crate) mod ledger;
+mod note;
+mod process;
+
+use std::ffi::OsStr;
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+use crate::error::{Error, Result};
+use crate::guard::Folder;
+use crate::measure::cgroup::{self, OwnGroup};
+use ledger::{Ledger, Left};
+use note::{Note, Owner};
+use process::Process;
+
+/// All that is held with one work folder, in the order in which it was taken. The folder's ledger notes it.
+pub(crate) struct Holdings {
+    folder: Folder,
+    ledger: Ledger,
+    held: Vec<Held>,
+}
+
+struct Held {
+    note: Note,
+    /// Keeps others from removing a cgroup before the trial has joined it.
+    group: Option<OwnGroup>,
+}
+
+impl Holdings {
+    /// Nothing yet but the folder, whose ledger this is.
+    pub fn new(folder: Folder, ledger: Ledger) -> Holdings {
+        Holdings { folder, ledger, held: Vec::new() }
+    }
+
+    /// The work folder.
+    pub fn folder(&self) -> &Folder {
+        &self.folder
+    }
+
+    /// A stage for a trial.
+    pub fn stage(&mut self) -> Stage<'_> {
+        let before = self.held.len();
+        Stage { holdings: self, before }
+    }
+
+    /// Gives back all.
+    ///
+    /// # Errors
+    /// The first that occurred; what could not be given back is still held, and noted.
+    pub fn give_back(&mut self) -> Result<()> {
+        self.give_back_after(0)
+    }
+
+    fn note(&mut self, note: Note) -> io::Result<()> {
+        self.ledger.note(&note)?;
+        self.held.push(Held { note, group: None });
+        Ok(())
+    }
+
+    /// Takes the last note back, of which nothing has been made.
+    fn strike(&mut self) -> Option<Held> {
+        self.ledger.strike();
+        self.held.pop()
+    }
+
+    fn owner(&self) -> Owner<'_> {
+        Owner { folder: &self.folder, pid: std::process::id() }
+    }
+
+    /// Gives back in reverse what was taken after the first so many.
+    fn give_back_after(&mut self, before: usize) -> Result<()> {
+        let mut failed = Ok(());
+        let mut kept = Vec::new();
+        while self.held.len() > before {
+            let Some(Held { note, group }) = self.held.pop() else { break };
+            // Others hold what is locked, as far as the giving back can tell.
+            drop(group);
+            if let Err(error) = note.give_back(self.owner()) {
+                let path = note.path(self.owner());
+                failed = failed.and(Err(Error::io("deleting", &path)(error)));
+                kept.push(note);
+            }
+            self.ledger.strike();
+        }
+        for note in kept.into_iter().rev() {
+            // Where it can't be noted either, its folder still tells that there is something to clean up.
+            let _ = self.note(note);
+        }
+        failed
+    }
+}
+
+/// What was taken for one trial. Dropping it gives all back, the last first.
+pub struct Stage<'a> {
+    holdings: &'a mut Holdings,
+    /// What was held before it.
+    before: usize,
+}
+
+impl Stage<'_> {
+    /// Takes an empty folder in the work folder; what was there under this name is deleted.
+    ///
+    /// # Errors
+    /// When it can't be noted or made.
+    pub fn folder(&mut self, name: &str) -> Result<PathBuf> {
+        let path = self.holdings.folder.path().join(name);
+        let ledger = self.holdings.folder.path().join(ledger::NAME);
+        let note = Note::Folder { name: name.to_owned() };
+        self.take(note, Error::io("writing", &ledger), |holdings| {
+            let name = OsStr::new(name);
+            holdings.folder.remove(name).map_err(Error::io("deleting", &path))?;
+            holdings.folder.make(name, 0o777).map_err(Error::io("making", &path))
+        })?;
+        Ok(path)
+    }
+
+    /// Takes a cgroup; what the trial is to be told of it.
+    ///
+    /// # Errors
+    /// A sentence: why there is none.
+    pub fn group(&mut self, home: &cgroup::Home) -> std::result::Result<cgroup::Group, String> {
+        let folder = home.unused()?;
+        let note = Note::Group { folder: folder.clone() };
+        let unnoted = |error| format!("noting the cgroup {}: {error}", folder.display());
+        let made = self.take(note, unnoted, |_| home.make(&folder))?;
+        let group = made.group().clone();
+        if let Some(held) = self.holdings.held.last_mut() {
+            held.group = Some(made);
+        }
+        Ok(group)
+    }
+
+    /// Takes a background load's process, which `start` starts in a group of its own and `number` tells the number of. Whoever
+    /// gets it ends it; the note is for the case that this process is killed before.
+    ///
+    /// # Errors
+    /// When it can't be noted or started.
+    pub fn load<T>(
+        &mut self,
+        start: impl FnOnce() -> io::Result<T>,
+        number: impl FnOnce(&T) -> u32,
+    ) -> io::Result<T> {
+        // Until the number is noted, the process's own lifeline is all that ends it.
+        let started = self.take(Note::Load { process: None }, |error| error, |_| start())?;
+        self.holdings.strike();
+        self.holdings.note(Note::Load { process: Some(Process::of(number(&started))) })?;
+        Ok(started)
+    }
+
+    /// Gives back all that it took, the last first; more can be taken after that.
+    ///
+    /// # Errors
+    /// The first that occurred; what could not be given back is tried again when the run ends, and by the next that starts.
+    pub fn give_back(&mut self) -> Result<()> {
+        self.holdings.give_back_after(self.before)
+    }
+
+    /// Leaves what it took until the run ends.
+    pub fn keep(mut self) {
+        self.before = self.holdings.held.len();
+    }
+
+    /// Notes, then makes. Where making fails, what there is of it is given back.
+    fn take<T, E>(
+        &mut self,
+        note: Note,
+        unnoted: impl FnOnce(io::Error) -> E,
+        make: impl FnOnce(&mut Holdings) -> std::result::Result<T, E>,
+    ) -> std::result::Result<T, E> {
+        self.holdings.note(note).map_err(unnoted)?;
+        let last = self.holdings.held.len() - 1;
+        make(self.holdings).inspect_err(|_| {
+            // The failure itself tells more than one in giving back.
+            let _ = self.holdings.give_back_after(last);
+        })
+    }
+}
+
+impl Drop for Stage<'_> {
+    fn drop(&mut self) {
+        // What can't be given back stays noted.
+        let _ = self.give_back();
+    }
+}
+
+impl Left {
+    /// Gives back in reverse what a run that has ended left; where that lay outside the work folder. What it had given back
+    /// itself is given back once more, which changes nothing.
+    ///
+    /// # Errors
+    /// When something can't be given back; what was taken before it stays, too.
+    pub fn give_back(&self, folder: &Folder) -> io::Result<Vec<PathBuf>> {
+        let owner = Owner { folder, pid: self.pid };
+        let mut outside = Vec::new();
+        for note in self.notes.iter().rev() {
+            outside.extend(note.give_back(owner)?);
+        }
+        Ok(outside)
+    }
+}
+
+impl fmt::Debug for Holdings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.held.iter().map(|held| &held.note)).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,92 @@
+//! Processes by number and start, so that none that was given a number again is taken for another.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use procfs::process::Stat;
+use rustix::process::{Pid, Signal, kill_process_group};
+use serde::{Deserialize, Serialize};
+
+use crate::lifeline;
+
+/// How long a process that was killed may take to end.
+const LONGEST_END: Duration = Duration::from_secs(5);
+/// The word that makes this program a background load.
+const BACKGROUND: &str = "__background";
+
+/// A process that leads a group of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Process {
+    pid: u32,
+    /// Its start in clock ticks since boot, where the system tells.
+    started: Option<u64>,
+}
+
+impl Process {
+    /// The process that has this number now.
+    pub fn of(pid: u32) -> Process {
+        Process { pid, started: started(pid) }
+    }
+
+    /// Ends it with all that it started, if it is at work and without doubt the background load that the process `parent` had
+    /// started on files in the work folder called `work`. Where nothing tells that, its lifeline ends it.
+    ///
+    /// # Errors
+    /// When it may not be ended, or does not end.
+    pub fn end(&self, work: &Path, parent: u32) -> io::Result<()> {
+        if !self.is_at_work() || !self.is_load_of(work, parent) {
+            return Ok(());
+        }
+        let Some(pid) = i32::try_from(self.pid).ok().and_then(Pid::from_raw) else { return Ok(()) };
+        match kill_process_group(pid, Signal::KILL) {
+            Err(error) if error != rustix::io::Errno::SRCH => return Err(error.into()),
+            _ => {}
+        }
+        let start = Instant::now();
+        while self.is_at_work() {
+            if start.elapsed() > LONGEST_END {
+                let message = format!("process {} was killed and does not end", self.pid);
+                return Err(io::Error::new(io::ErrorKind::TimedOut, message));
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        Ok(())
+    }
+
+    /// Whether it is the process that it was, leads a group, and has not ended.
+    fn is_at_work(&self) -> bool {
+        stat(self.pid).is_some_and(|stat| {
+            Some(stat.starttime) == self.started
+                && i64::from(stat.pgrp) == i64::from(self.pid)
+                && !matches!(stat.state, 'Z' | 'X')
+        })
+    }
+
+    /// Whether it is this user's, and its command line says what it is.
+    fn is_load_of(&self, work: &Path, parent: u32) -> bool {
+        let proc = Path::new("/proc").join(self.pid.to_string());
+        let user = fs::metadata(&proc).map(|own| own.uid()).ok();
+        let line = fs::read(proc.join("cmdline")).unwrap_or_default();
+        let line = String::from_utf8_lossy(&line);
+        let words: Vec<&str> = line.split('\0').collect();
+        let [lifeline::NAME, BACKGROUND, _load, folder, started_by, ..] = words[..] else { return false };
+        let within = Path::new(folder).parent().and_then(Path::file_name);
+        user == Some(rustix::process::geteuid().as_raw())
+            && within.is_some()
+            && within == work.file_name()
+            && started_by == parent.to_string()
+    }
+}
+
+/// When the process of this number was started, in clock ticks since boot.
+pub fn started(pid: u32) -> Option<u64> {
+    stat(pid).map(|stat| stat.starttime)
+}
+
+fn stat(pid: u32) -> Option<Stat> {
+    procfs::process::Process::new(i32::try_from(pid).ok()?).and_then(|process| process.stat()).ok()
+}

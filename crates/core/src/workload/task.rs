@@ -1,0 +1,35 @@
+//! What a workload is asked to do.
+
+use std::time::Duration;
+
+use crate::cell::Rate;
+use crate::units::CountRange;
+use crate::workload::driver::Visit;
+use crate::workload::operation::Operation;
+
+/// What [`crate::workload::crud`] is asked to do.
+#[derive(Debug, Clone)]
+pub struct Crud {
+    /// How many records are loaded, and the number that inserts never pass.
+    pub records: CountRange,
+    /// How many of each operation are timed.
+    pub operations: u64,
+    /// Which operations, in this order.
+    pub order: Vec<Operation>,
+    /// Records in a batch of the loader, at most.
+    pub batch: usize,
+    /// What is done with a value that is read.
+    pub visit: Visit,
+    /// Chooses the records.
+    pub seed: u64,
+    /// Sessions at work at once.
+    pub threads: u64,
+    /// How operations follow one another.
+    pub rate: Rate,
+    /// How long each operation goes on, whatever the number of operations.
+    pub duration: Option<Duration>,
+    /// Operations of each kind that are done first and not measured, on all threads together.
+    pub warm_up: u64,
+    /// Whether the store is opened anew, with the page cache empty, before values are read.
+    pub cold: bool,
+}
