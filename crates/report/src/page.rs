@@ -1,7 +1,7 @@
 //! One HTML file that holds a whole report: it needs no network, and opens in any browser of the last years.
 //!
 //! Text that must be there at once, and also without scripts, is written here: the answer, what is missing, settings, the
-//! machine, how to do it again. Figures travel as compressed data ([`model`]), from which the page's scripts draw the
+//! machine, how to do it again. Figures travel as compressed data (`model`), from which the page's scripts draw the
 //! matrix, the charts and the table. docs/report.md describes the page.
 
 mod answer;

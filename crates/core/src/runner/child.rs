@@ -31,7 +31,7 @@ use crate::workload::promise::Acknowledged;
 ///
 /// # Errors
 /// When either file can't be used; anything else is in the report. A disk that can't take the report has an exit code of
-/// its own ([`crate::runner::supervise`] knows them).
+/// its own (`runner::supervise` knows them).
 pub fn main(stores: &[StoreDef], spec: &Path, out: &Path) -> error::Result<()> {
     let failed = |message: String| Error::new(Exit::Failure, message);
     let text = fs::read_to_string(spec).map_err(Error::io("reading", spec))?;

@@ -53,7 +53,7 @@ const APPLICATION_ID: u32 = 0x5374_6f42;
 /// The version of the tables, for those who read them (`PRAGMA user_version`).
 const TABLES_VERSION: u32 = 1;
 
-/// Whether a file is one that [`write`] made: SQLite's header, with our mark where it keeps marks of applications.
+/// Whether a file is one that [`write()`] made: SQLite's header, with our mark where it keeps marks of applications.
 pub fn is_ours(path: &Path) -> bool {
     let mut header = [0; 100];
     let read = File::open(path).and_then(|mut file| file.read_exact(&mut header));
