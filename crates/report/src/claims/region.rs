@@ -7,9 +7,10 @@ use serde::de::{Error as _, MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use storebench_core::axis::read::ReadList;
-use storebench_core::axis::{Axis, Form, Value};
+use storebench_core::axis::{Axis, Form, Role, Value};
 
-use super::pool::{Position, Scope};
+use super::pool::Scope;
+use crate::layout::Position;
 
 /// Values on each axis, as in a plan's axes; an axis that has none is not narrowed. Ranges take in what lies within them.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -27,11 +28,13 @@ impl Region {
     }
 
     /// Whether a place lies within.
-    pub fn holds(&self, position: Position) -> bool {
-        self.0.iter().all(|(axis, values)| match value_on(*axis, position) {
-            Some(value) => values.is_empty() || values.iter().any(|wide| takes_in(*axis, wide, &value)),
-            None => true,
-        })
+    pub fn holds(&self, position: &Position) -> bool {
+        self.0.iter().filter(|(axis, values)| axis.role().is_within() && !values.is_empty()).all(
+            |(axis, values)| {
+                let own = position.value(*axis);
+                own.is_some_and(|own| values.iter().any(|wide| takes_in(*axis, wide, &own)))
+            },
+        )
     }
 
     /// Whether the axes that a pool's cells share lie within. An axis that the scope does not have counts as within.
@@ -79,16 +82,6 @@ fn takes_in(axis: Axis, wide: &Value, value: &Value) -> bool {
     }
 }
 
-/// A combination's value on an axis that lies within a matrix; `None` on any other axis.
-pub(super) fn value_on(axis: Axis, position: Position) -> Option<Value> {
-    match axis {
-        size if size == Axis::RECORD_SIZE => Some(position.record_size.into()),
-        records if records == Axis::RECORDS => Some(position.records.into()),
-        data if data == Axis::DATA => Some(position.data.into()),
-        _ => None,
-    }
-}
-
 /// A value of an axis as plans write it, or what is wrong with it.
 pub(super) fn canonical(axis: Axis, text: &str) -> Result<String, String> {
     axis.read(text).map(|value| value.to_string())
@@ -132,7 +125,7 @@ impl<'de> Visitor<'de> for Fields {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Region, A::Error> {
         let mut region = Region::default();
         while let Some(name) = map.next_key::<String>()? {
-            let axis = Axis::named(&name).filter(|axis| *axis != Axis::STORE);
+            let axis = Axis::named(&name).filter(|axis| axis.role() != Role::Contestant);
             let axis = axis.ok_or_else(|| A::Error::custom(unknown(&name)))?;
             region.0.insert(axis, map.next_value_seed(ReadList(axis))?);
         }
@@ -142,7 +135,7 @@ impl<'de> Visitor<'de> for Fields {
 
 fn unknown(name: &str) -> String {
     let mut axes = Axis::all();
-    axes.retain(|axis| *axis != Axis::STORE);
+    axes.retain(|axis| axis.role() != Role::Contestant);
     axes.sort_by_key(|axis| axis.place_in_id());
     let known: Vec<String> = axes.into_iter().map(|axis| format!("`{axis}`")).collect();
     format!("unknown field `{name}`, expected one of {}", known.join(", "))
