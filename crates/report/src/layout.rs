@@ -5,9 +5,12 @@ mod position;
 pub mod words;
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use storebench_core::axis::Role;
 use storebench_core::cell::{Axis, Cell};
+use storebench_core::result::Run;
+use toml::{Table, Value};
 
 pub use self::position::Position;
 
@@ -19,6 +22,14 @@ pub struct Layout {
 }
 
 impl Layout {
+    /// The layout of some runs: what their plans say is compared. Where they differ in that, the axes' roles count.
+    pub fn of<'r>(runs: impl IntoIterator<Item = &'r Run>) -> Layout {
+        let mut all = runs.into_iter().map(compared);
+        let first = all.next().unwrap_or_default();
+        let alike = all.all(|other| other == first);
+        Layout::comparing(if alike { first } else { Vec::new() })
+    }
+
     /// A layout in which the values of these axes are ranked. Those that are ranked otherwise tell groups apart.
     pub fn comparing(compared: Vec<Axis>) -> Layout {
         Layout { compared }
@@ -88,6 +99,21 @@ impl Layout {
         })
     }
 
+    /// What is ranked among some cells, in words, one and several: `store` and `stores`, unless other axes are compared.
+    pub fn ranked<'c>(&self, cells: impl Iterator<Item = &'c Cell>) -> (&'static str, &'static str) {
+        let mut axes: BTreeSet<Axis> = self.compared.iter().copied().collect();
+        if axes.is_empty() {
+            let ranked = cells.flat_map(Cell::values).map(|(axis, _)| axis);
+            axes = ranked.filter(|axis| axis.role() == Role::Contestant).collect();
+        }
+        let only = axes.iter().next().filter(|_| axes.len() == 1).copied();
+        let stores = self.compared.is_empty() && axes.contains(&Axis::STORE);
+        match only.or(stores.then_some(Axis::STORE)) {
+            Some(axis) => (words::one(axis), axis.def().many),
+            None => ("contestant", "contestants"),
+        }
+    }
+
     /// Values of the axes that tell groups apart, the guarantee aside. An axis on which a cell has no value is not there.
     pub fn facets(&self, cell: &Cell) -> Vec<(Axis, String)> {
         let apart = |axis: &Axis| self.role(*axis) == Role::Group && *axis != Axis::GUARANTEE;
@@ -97,15 +123,26 @@ impl Layout {
     }
 }
 
+/// The axes that a run's plan says are compared, `compare = ["place"]`; none where it says nothing, or can't be read.
+fn compared(run: &Run) -> Vec<Axis> {
+    let plan: Option<Table> = run.header.plan.parse().ok();
+    let named = plan.as_ref().and_then(|plan| plan.get("compare")?.as_array());
+    let names = named.into_iter().flatten().filter_map(Value::as_str);
+    // Guarantees are never ranked against each other.
+    let mut axes: Vec<Axis> = names.filter_map(Axis::named).filter(|axis| *axis != Axis::GUARANTEE).collect();
+    axes.sort();
+    axes.dedup();
+    axes
+}
+
 #[cfg(test)]
 mod tests {
-    use storebench_core::axis::Value;
-
     use super::*;
+    use crate::data::samples::{Sample, run};
 
     fn cell() -> Cell {
         Cell::of("sqlite")
-            .with(Axis::PLACE, Value::word("ssd"))
+            .with(Axis::PLACE, Axis::PLACE.read("ssd").unwrap())
             .with(Axis::DATA, Axis::DATA.read("compressible").unwrap())
             .with(Axis::RECORDS, Axis::RECORDS.read("1000").unwrap())
     }
@@ -118,6 +155,9 @@ mod tests {
         assert_eq!(plain.contestant(&Cell::default()), "all");
         assert!(plain.facets(&cell()).contains(&(Axis::PLACE, "ssd".into())));
         let places = Layout::comparing(vec![Axis::PLACE]);
+        let ranked = |layout: &Layout| layout.ranked([cell()].iter()).0;
+        assert_eq!((ranked(&plain), plain.ranked([].iter()).0), ("store", "contestant"));
+        assert_eq!(ranked(&places), "place");
         assert_eq!(places.contestant(&cell()), "place ssd");
         assert_eq!(places.contestant(&Cell::of("lmdb")), "place here");
         assert_eq!((places.role(Axis::STORE), places.role(Axis::PLACE)), (Role::Group, Role::Contestant));
@@ -126,6 +166,22 @@ mod tests {
         assert!(!facets.iter().any(|(axis, _)| *axis == Axis::PLACE));
         let both = Layout::comparing(vec![Axis::PLACE, Axis::STORE]);
         assert_eq!(both.contestant(&cell()), "sqlite place ssd");
+    }
+
+    #[test]
+    fn plans_say_what_is_compared() {
+        let of = |plans: &[&str]| {
+            let mut runs: Vec<Run> = plans.iter().map(|_| run("box", &[Sample::new("sqlite")])).collect();
+            runs.iter_mut().zip(plans).for_each(|(run, plan)| run.header.plan = (*plan).to_owned());
+            Layout::of(&runs)
+        };
+        let (places, plain) = (Layout::comparing(vec![Axis::PLACE]), Layout::default());
+        assert_eq!(of(&["compare = [\"place\"]", "seed = 1\ncompare = [\"place\"]"]), places);
+        assert_eq!(of(&["compare = [\"place\"]", "seed = 1"]), plain);
+        assert_eq!(
+            (of(&["compare = \"place\""]), of(&["= ?"]), of(&[])),
+            (plain.clone(), plain.clone(), plain)
+        );
     }
 
     #[test]

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use storebench_core::axis::{Axis, Form, Value};
+use storebench_core::axis::{Axis, Form, Role, Value};
 use storebench_core::error::{Error, Exit, Result, meant};
 use storebench_core::plan::{ClaimsOver, Plan, STUDIES, explain};
 use storebench_core::shown::{quoted, shortened};
-use storebench_core::workload::driver::Operation;
+use storebench_core::workload::table::Workload;
 use toml::Spanned;
 
 use super::{Claim, Design, StudyClaims};
@@ -15,6 +15,7 @@ use super::{Claim, Design, StudyClaims};
 /// The claims of a plan's text, whatever else it holds.
 #[derive(Deserialize)]
 struct Text<C> {
+    workload: Option<String>,
     #[serde(default)]
     source: String,
     #[serde(default)]
@@ -38,9 +39,14 @@ fn note_lines(claims: &mut [Claim], text: &str) {
 }
 
 /// What is wrong with the first claim that makes no sense.
-fn first_wrong(claims: &[Claim], of_study: &[String]) -> std::result::Result<(), String> {
-    let operations = Operation::ALL.map(Operation::name);
-    claims.iter().try_for_each(|claim| claim.check(&operations, of_study).map_err(|wrong| at(claim, &wrong)))
+fn first_wrong(
+    claims: &[Claim],
+    of_study: &[String],
+    workload: Option<&str>,
+) -> std::result::Result<(), String> {
+    let workload = workload.and_then(|name| name.parse().ok()).unwrap_or(Workload::CRUD);
+    let operations = workload.def().operations;
+    claims.iter().try_for_each(|claim| claim.check(operations, of_study).map_err(|wrong| at(claim, &wrong)))
 }
 
 fn at(claim: &Claim, wrong: &str) -> String {
@@ -56,25 +62,31 @@ fn at(claim: &Claim, wrong: &str) -> String {
 /// [`Exit::BadPlan`] when one of them makes no sense, with its line.
 pub fn of_plan(text: &str, origin: &str) -> Result<Vec<Claim>> {
     let wrong = |message: String| wrong(origin, &message);
-    let Text { claims_among: among, claim: mut claims, .. }: Text<Claim> =
+    let Text { workload, claims_among: among, claim: mut claims, .. }: Text<Claim> =
         explain::read(text).map_err(wrong)?;
     note_lines(&mut claims, text);
-    first_wrong(&claims, &among).map_err(wrong)?;
+    first_wrong(&claims, &among, workload.as_deref()).map_err(wrong)?;
     Ok(claims)
 }
 
-/// Whether there are the stores that a plan's claims name: those that are `known`, and those on the plan's axis; and the
-/// record sizes and counts, on its axes or in a preset.
+/// Whether there is what a plan's claims compare: the stores that are `known`, and the values on the plan's axes that are
+/// ranked; and the ranges that they name, on its axes or in a preset.
 ///
 /// # Errors
 /// [`Exit::BadPlan`], with the claim's line; `origin` is where the plan comes from.
 pub fn check(claims: &[Claim], plan: &Plan, known: &[&str], origin: &str) -> Result<()> {
-    let own = plan.axes.texts(Axis::STORE);
+    let ranked: Vec<Axis> = Axis::all()
+        .into_iter()
+        .filter(|axis| axis.role() == Role::Contestant && plan.axes.names(*axis))
+        .collect();
+    let own: Vec<String> = ranked.iter().flat_map(|axis| plan.axes.texts(*axis)).collect();
+    let kind = ranked.first().copied().filter(|_| !ranked.contains(&Axis::STORE)).unwrap_or(Axis::STORE);
+    let known = if kind == Axis::STORE { known } else { &[] };
     let there = |name: &String| known.contains(&name.as_str()) || own.contains(name);
     let unknown = |name: &String| {
         let all = known.iter().copied().chain(own.iter().map(String::as_str));
         let hint = meant(name, all).map_or(String::new(), |meant| format!(" (did you mean {meant}?)"));
-        format!("there is no store {}{hint}", quoted(name))
+        format!("there is no {kind} {}{hint}", quoted(name))
     };
     let wrong = |message: String| wrong(origin, &message);
     if let Some(name) = plan.claims_among.iter().find(|name| !there(name)) {
@@ -157,9 +169,9 @@ pub fn of_run(study: &str, plan: &str, origin: &str) -> Result<Option<StudyClaim
 fn read(study: &str, plan: &str, origin: &str) -> Result<Option<StudyClaims>> {
     let wrong = |message: String| wrong(&format!("in {origin}"), &message);
     let text: Text<Claim> = explain::read(plan).map_err(wrong)?;
-    let Text { source, claims_among: among, claims_over, claim: mut claims } = text;
+    let Text { workload, source, claims_among: among, claims_over, claim: mut claims } = text;
     note_lines(&mut claims, plan);
-    first_wrong(&claims, &among).map_err(wrong)?;
+    first_wrong(&claims, &among, workload.as_deref()).map_err(wrong)?;
     if claims.is_empty() {
         return Ok(None);
     }
