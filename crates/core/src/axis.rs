@@ -3,6 +3,7 @@
 
 pub mod own;
 pub mod read;
+mod setting;
 pub mod table;
 mod value;
 pub mod values;
@@ -108,9 +109,15 @@ impl Axis {
         all
     }
 
-    /// The axis of a name.
+    /// The axis of a name; a name like `sqlite.page_size` is that of a store's setting.
     pub fn named(name: &str) -> Option<Axis> {
-        table::ALL.iter().chain(own::axes()).find(|def| def.name == name).map(|def| Axis(def))
+        let table = table::ALL.iter().chain(own::axes()).find(|def| def.name == name);
+        table.map(|def| Axis(def)).or_else(|| setting::named(name))
+    }
+
+    /// The store and the name of the setting, where it is one.
+    pub fn setting(self) -> Option<(&'static str, &'static str)> {
+        setting::parts(self.0.name)
     }
 
     /// Those that every cell has.
@@ -155,7 +162,11 @@ impl Axis {
 
     /// A value of it, which plans write as `text`, with as much of its name as it takes to be understood.
     pub fn words(self, text: &str) -> String {
-        self.read(text).map_or_else(|_| text.to_owned(), |value| (self.0.words)(&value))
+        match (self.setting(), self.read(text)) {
+            (Some((_, name)), _) => format!("{name}={text}"),
+            (None, Ok(value)) => (self.0.words)(&value),
+            (None, Err(_)) => text.to_owned(),
+        }
     }
 
     /// What sorts axes as ids and plans name them.

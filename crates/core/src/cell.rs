@@ -78,6 +78,14 @@ impl Cell {
         self.text(Axis::STORE)
     }
 
+    /// The settings of its store that its axes give, by the engine's names.
+    pub fn settings(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        self.values().filter_map(|(axis, value)| {
+            let (store, name) = axis.setting()?;
+            (store == self.store()).then(|| (name, value.text()))
+        })
+    }
+
     /// The sizes of its values.
     pub fn record_size(&self) -> SizeRange {
         self.parsed(Axis::RECORD_SIZE).unwrap_or(SizeRange { from: 1, to: 2 })

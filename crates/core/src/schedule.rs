@@ -95,8 +95,20 @@ fn check_count(plan: &Plan, places: usize) -> Result<(), String> {
 fn axes(plan: &Plan, places: usize) -> Vec<(Axis, usize)> {
     let mut axes = Axis::all();
     axes.sort_by_key(|axis| axis.place_in_id());
-    let length = |axis| if axis == Axis::PLACE { places } else { plan.axes.values(axis).len() };
+    let length = |axis| match axis {
+        place if place == Axis::PLACE => places,
+        store if store == Axis::STORE => {
+            plan.axes.texts(store).iter().map(|store| variants(plan, store)).sum()
+        }
+        axis => plan.axes.values(axis).len(),
+    };
     axes.into_iter().map(|axis| (axis, length(axis))).collect()
+}
+
+/// How many cells a store has where others have one: as many as its settings have combinations.
+fn variants(plan: &Plan, store: &str) -> usize {
+    let own = plan.axes.settings().filter(|(axis, _)| axis.setting().is_some_and(|(of, _)| of == store));
+    own.map(|(_, values)| values.len()).fold(1, usize::saturating_mul)
 }
 
 /// How many combinations a plan has in so many places, those that are left out included.
@@ -120,14 +132,21 @@ fn combinations(plan: &Plan, rooms: &[Room]) -> Vec<Cell> {
         };
         spread(&mut cells, axis, &values);
     }
+    for (axis, values) in plan.axes.settings() {
+        spread(&mut cells, axis, values);
+    }
     cells
 }
 
-/// Makes of each cell as many as an axis has values.
+/// Makes of each cell as many as an axis has values; a setting has none for other stores' cells.
 fn spread(cells: &mut Vec<Cell>, axis: Axis, values: &[Value]) {
+    let bears = |cell: &Cell| axis.setting().is_none_or(|(store, _)| store == cell.store());
     *cells = cells
         .drain(..)
-        .flat_map(|cell| values.iter().map(move |value| cell.clone().with(axis, value.clone())))
+        .flat_map(|cell| match bears(&cell) {
+            true => values.iter().map(|value| cell.clone().with(axis, value.clone())).collect(),
+            false => vec![cell],
+        })
         .collect();
 }
 
@@ -302,6 +321,25 @@ mod tests {
         let mut plan = self::plan();
         plan.axes.set(Axis::THREADS, (1..=1024).map(threads));
         assert_eq!(super::cells(&plan, &[NULL], &rooms(u64::MAX), &|_| None).unwrap().1.len() % 1024, 0);
+    }
+
+    #[test]
+    fn a_setting_is_swept_for_its_own_store_alone() {
+        let mut plan = plan();
+        for axis in [Axis::RECORD_SIZE, Axis::RECORDS, Axis::DATA] {
+            plan.axes.cut(axis, 1);
+        }
+        let setting = |name| Axis::named(name).unwrap();
+        plan.axes.set(setting("null.a"), ["1", "2", "3"].map(Value::word));
+        plan.axes.set(setting("null.b"), ["x", "y"].map(Value::word));
+        let (cells, _) = super::cells(&plan, &[NULL, MEMORY], &rooms(u64::MAX), &|_| None).unwrap();
+        let of = |store: &str| cells.iter().filter(|cell| cell.store() == store).count();
+        assert_eq!((of("memory"), of("null")), (1, 6));
+        assert_eq!(combinations_of(&plan, 1), 7);
+        let ids: HashSet<_> = cells.iter().map(Cell::id).collect();
+        assert!(ids.contains("null/1B..1KiB/100..500/incompressible/default/null.a=3/null.b=y"), "{ids:?}");
+        let again = Plan::parse(&plan.to_toml().unwrap(), "again").unwrap();
+        assert_eq!(again.axes, plan.axes);
     }
 
     #[test]

@@ -58,6 +58,19 @@ impl Axes {
         self.0.contains_key(&axis)
     }
 
+    /// The settings of stores that it names.
+    pub fn settings(&self) -> impl Iterator<Item = (Axis, &[Value])> {
+        self.0
+            .iter()
+            .filter(|(axis, _)| axis.setting().is_some())
+            .map(|(axis, values)| (*axis, values.as_slice()))
+    }
+
+    /// Leaves an axis at its default.
+    pub fn remove(&mut self, axis: Axis) {
+        self.0.remove(&axis);
+    }
+
     /// Keeps the first values of an axis alone.
     pub fn cut(&mut self, axis: Axis, values: usize) {
         if let Some(own) = self.0.get_mut(&axis) {

@@ -61,6 +61,9 @@ impl Changes {
         set(&mut plan.budget, budget.map(Some));
         plan.parameters.change(parameters);
         for (store, settings) in settings {
+            for axis in settings.keys().filter_map(|name| Axis::named(&format!("{store}.{name}"))) {
+                plan.axes.remove(axis);
+            }
             plan.settings.entry(store).or_default().extend(settings);
         }
         plan.axes.change(axes);

@@ -108,28 +108,34 @@ pub(super) fn check_store(stores: &[StoreDef], name: &str, named: bool) -> Resul
     }
 }
 
-/// A setting must be one that its store takes.
+/// A setting must be one that its store takes; one that is swept, of a store that takes part.
 fn check_settings(stores: &[StoreDef], plan: &Plan) -> Result<()> {
-    for (name, settings) in &plan.settings {
-        check_store(stores, name, true)?;
-        let known: Vec<_> = stores
-            .iter()
-            .filter(|store| store.name == name)
-            .flat_map(|store| store.settings)
-            .map(|known| known.name)
-            .collect();
-        if let Some(unknown) = settings.keys().find(|setting| !known.contains(&setting.as_str())) {
-            let hint = meant(unknown, known.iter().copied()).map(|meant| format!(" (did you mean {meant}?)"));
-            let list = if known.is_empty() { "none".into() } else { known.join(", ") };
-            let message = format!(
-                "{name} has no setting {}{}; it takes {list}",
-                quoted(unknown),
-                hint.unwrap_or_default()
-            );
-            return Err(Error::new(Exit::BadValue, message));
+    for (store, settings) in &plan.settings {
+        settings.keys().try_for_each(|setting| check_setting(stores, store, setting))?;
+    }
+    let taking_part = plan.axes.texts(Axis::STORE);
+    for (store, setting) in plan.axes.settings().filter_map(|(axis, _)| axis.setting()) {
+        check_setting(stores, store, setting)?;
+        if !taking_part.iter().any(|name| name == store) {
+            return Err(bad(format!(
+                "{store}.{setting} has several values, and {store} takes no part: --store {store}"
+            )));
         }
     }
     Ok(())
+}
+
+fn check_setting(stores: &[StoreDef], store: &str, setting: &str) -> Result<()> {
+    check_store(stores, store, true)?;
+    let of_store = stores.iter().filter(|known| known.name == store);
+    let known: Vec<_> = of_store.flat_map(|store| store.settings).map(|known| known.name).collect();
+    if known.contains(&setting) {
+        return Ok(());
+    }
+    let hint = meant(setting, known.iter().copied()).map(|meant| format!(" (did you mean {meant}?)"));
+    let list = if known.is_empty() { "none".into() } else { known.join(", ") };
+    let (setting, hint) = (quoted(setting), hint.unwrap_or_default());
+    Err(bad(format!("{store} has no setting {setting}{hint}; it takes {list}")))
 }
 
 fn resume(stores: &[StoreDef], path: &Path, interrupted: &AtomicBool) -> Result<Exit> {
