@@ -15,9 +15,12 @@ use serde::Serialize;
 pub use self::axes::Axes;
 pub use self::changes::Changes;
 pub use self::claims::ClaimsOver;
+use crate::cell::Cell;
 use crate::error::{Error, Exit, Result, meant};
 use crate::shown::{piece, quoted};
+use crate::store::StoreDef;
 pub use crate::units::{Bytes, Percent, Period};
+use crate::workload::case::Case;
 use crate::workload::parameter::Parameters;
 use crate::workload::table::Workload;
 
@@ -134,6 +137,11 @@ impl Plan {
             return Err(format!("claims_among names {} twice", piece(twice.1)));
         }
         self.claims_over.as_ref().map_or(Ok(()), ClaimsOver::check)
+    }
+
+    /// A cell as the plan's workload judges it.
+    pub fn case<'a>(&'a self, cell: &'a Cell, stores: &'a [StoreDef]) -> Case<'a> {
+        Case { cell, parameters: &self.parameters, stores, size_limit: self.size_limit.0 }
     }
 
     /// Applies the preset `name`.

@@ -1,22 +1,16 @@
 //! From a plan to its cells, and the order in which their trials run. Pure.
 
-mod reason;
-
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use crate::axis::{Axis, Value};
 use crate::background::disk_file_bytes;
-use crate::cell::{Background, Cache, Cell, GuaranteeChoice};
-use crate::estimate;
+use crate::cell::{Background, Cell, GuaranteeChoice};
 use crate::plan::Plan;
-use crate::store::{Guarantee, StoreDef, Threads};
+use crate::store::{Guarantee, StoreDef};
 use crate::units::grouped;
-use crate::workload::crud::work::Work;
-pub use reason::{Omission, Reason};
-
-/// Room that a cell needs on its disk, as a multiple of its values' bytes: log, tables and compaction side by side.
-const ROOM_FACTOR: f64 = 3.0;
+use crate::workload::case::Case;
+use crate::workload::reason::{Omission, Reason};
 
 /// A place as far as the choice of cells is concerned.
 #[derive(Debug, Clone)]
@@ -64,7 +58,8 @@ pub fn cells(
         }
         let free = rooms.iter().find(|room| room.name == cell.place()).map_or(0, |room| room.free_bytes);
         let lacks = || lacking(cell.background()).map(Reason::NoBackground);
-        match reason_to_leave_out(plan, &cell, store, free).or_else(lacks) {
+        let case = plan.case(&cell, stores);
+        match reason_to_leave_out(plan, &case, free).or_else(lacks) {
             Some(reason) => left_out.push(Omission { cell, reason }),
             None => cells.push(cell),
         }
@@ -93,7 +88,7 @@ fn check_count(plan: &Plan, places: usize) -> Result<(), String> {
 
 /// The axes in the order in which sentences count them, each with how many values it has.
 fn axes(plan: &Plan, places: usize) -> Vec<(Axis, usize)> {
-    let mut axes = Axis::all();
+    let mut axes = plan.workload.def().axes.to_vec();
     axes.sort_by_key(|axis| axis.place_in_id());
     let length = |axis| match axis {
         place if place == Axis::PLACE => places,
@@ -125,7 +120,7 @@ fn stronger(cell: &Cell, store: Option<&StoreDef>) -> Option<Guarantee> {
 
 fn combinations(plan: &Plan, rooms: &[Room]) -> Vec<Cell> {
     let mut cells = vec![Cell::default()];
-    for axis in Axis::all() {
+    for axis in Axis::all().into_iter().filter(|axis| plan.workload.def().axes.contains(axis)) {
         let values = match axis {
             place if place == Axis::PLACE => rooms.iter().map(|room| Value::word(&room.name)).collect(),
             axis => plan.axes.values(axis),
@@ -150,38 +145,16 @@ fn spread(cells: &mut Vec<Cell>, axis: Axis, values: &[Value]) {
         .collect();
 }
 
-fn reason_to_leave_out(
-    plan: &Plan,
-    cell: &Cell,
-    store: Option<&StoreDef>,
-    free_bytes: u64,
-) -> Option<Reason> {
-    let Some(store) = store else { return Some(Reason::UnknownStore) };
-    if let Err(why) = store.open {
-        return Some(Reason::NotBuilt(why));
+fn reason_to_leave_out(plan: &Plan, case: &Case<'_>, free_bytes: u64) -> Option<Reason> {
+    let workload = plan.workload.def();
+    if let Some(reason) = (workload.reason)(case) {
+        return Some(reason);
     }
-    if let Some(guarantee) = cell.guarantee().tier()
-        && store.offer(guarantee).is_none()
-    {
-        return Some(Reason::NotOffered { store: store.name, guarantee });
-    }
-    if cell.threads() > 1 && store.capabilities.threads == Threads::One {
-        return Some(Reason::OneSession { store: store.name, threads: cell.threads() });
-    }
-    if cell.cache() == Cache::Cold && store.capabilities.keeps && !store.capabilities.persists {
-        return Some(Reason::KeepsNothing { store: store.name });
-    }
-    let work = Work::of(&plan.parameters);
-    let bytes = cell.expected_bytes(work.most_inserts());
-    if bytes >= plan.size_limit.0 as f64 {
-        return Some(Reason::TooLarge { bytes, limit_bytes: plan.size_limit.0 });
-    }
-    let beside = match cell.background() {
+    let beside = match case.cell.background() {
         Background::Disk(_) => disk_file_bytes(free_bytes),
         _ => 0,
     };
-    let files = estimate::disk_bytes(cell, store.kind, work.operations);
-    let needed_bytes = (bytes * ROOM_FACTOR).max(files) + beside as f64;
+    let needed_bytes = (workload.space)(case).room_bytes + beside as f64;
     (needed_bytes > free_bytes as f64).then_some(Reason::NoRoom { needed_bytes, free_bytes })
 }
 
@@ -212,7 +185,7 @@ pub fn block(cells: usize, block: u32, seed: u64) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cell::Rate;
+    use crate::cell::{Cache, Rate};
     use crate::plan;
     use crate::stores::{MEMORY, NULL};
     use std::collections::HashSet;

@@ -10,20 +10,20 @@ use std::time::{Duration, Instant};
 use crate::background;
 use crate::cell::{Background, Cell};
 use crate::error::{Error, Result};
-use crate::estimate;
 use crate::folder::{is_full, with_room};
 use crate::guard;
 use crate::measure::cgroup::{self, Group};
+use crate::measure::device::DeviceSpec;
 use crate::measure::environment;
+use crate::place::probe::Probe;
 use crate::result::{BackgroundReport, FORMAT_VERSION, Failure, Outcome, TrialResult};
 use crate::runner::background::{Finished, Launch, Load, Process, Started};
 use crate::runner::job::Job;
-use crate::runner::spec::{DeviceSpec, Report, Spec};
 use crate::runner::supervise::{self, End};
 use crate::schedule;
 use crate::stage::Stage;
 use crate::workload::audit;
-use crate::workload::crud::work::Work;
+use crate::workload::spec::{Report, Spec};
 
 /// The files in the run folder through which parent and trial talk.
 const SPEC: &str = "trial.json";
@@ -185,12 +185,10 @@ impl Trial<'_> {
     /// How much longer than its limit it may take to be read back.
     fn room_for_audit(&self) -> Duration {
         /// A slow disk's.
-        const SYNC_S: f64 = 0.02;
-        audit::room(estimate::audit_seconds(
-            self.cell,
-            Work::of(&self.job.plan.parameters).operations,
-            SYNC_S,
-        ))
+        const SLOW: Probe =
+            Probe { file_creation_ns: 1_000_000, sync_ns: 20_000_000, write_bytes_per_s: 10_000_000.0 };
+        let plan = self.job.plan;
+        audit::room((plan.workload.def().time)(&plan.case(self.cell, self.job.stores), &SLOW).audit_s)
     }
 
     fn log(&self) -> String {

@@ -2,6 +2,7 @@
 
 pub mod audit;
 pub mod bench;
+pub mod case;
 pub mod choose;
 pub mod crud;
 pub mod driver;
@@ -10,6 +11,8 @@ mod pacer;
 pub mod parameter;
 pub mod phase;
 pub mod promise;
+pub mod reason;
+pub mod spec;
 pub mod table;
 pub mod task;
 mod zipf;

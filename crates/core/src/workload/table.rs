@@ -4,10 +4,15 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::OnceLock;
 
+use super::case::{Case, Space, Time};
 use super::crud;
 use super::parameter::ParameterDef;
+use super::reason::Reason;
+use super::spec::{Asked, Ended};
 use crate::axis::Axis;
 use crate::error::meant;
+use crate::place::probe::Probe;
+use crate::result::Measured;
 use crate::shown::quoted;
 use crate::units::as_text;
 
@@ -24,6 +29,14 @@ pub struct WorkloadDef {
     pub parameters: &'static [&'static ParameterDef],
     /// Its operations, by name, in the order in which reports show them.
     pub operations: &'static [&'static str],
+    /// Why a cell can't be run, whatever the place.
+    pub reason: fn(&Case<'_>) -> Option<Reason>,
+    /// How much disk a cell takes.
+    pub space: fn(&Case<'_>) -> Space,
+    /// How long a trial takes, by what its place costs.
+    pub time: fn(&Case<'_>, &Probe) -> Time,
+    /// Runs a trial, in a process of its own.
+    pub run: fn(&Asked<'_>) -> Result<Measured, Ended>,
 }
 
 /// The workloads that come with storebench.

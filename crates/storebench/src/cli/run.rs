@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use storebench_core::cell::{Axis, Cell};
 use storebench_core::error::{Error, Exit, Result, meant};
-use storebench_core::estimate;
 use storebench_core::folder::{Resumed, RunFolder};
 use storebench_core::place::directory::WorkFolder;
 use storebench_core::plan::{self, Plan, Source};
@@ -14,7 +13,7 @@ use storebench_core::record::pool::Pool;
 use storebench_core::runner::parent::Ended;
 use storebench_core::schedule::{self, Room};
 use storebench_core::shown::quoted;
-use storebench_core::store::{self, StoreDef};
+use storebench_core::store::StoreDef;
 use storebench_core::units::{grouped, rough_bytes, rough_duration};
 use storebench_core::workload::crud::work::{self, Work};
 use storebench_report::claims;
@@ -197,7 +196,7 @@ fn finish(stores: &[StoreDef], path: &Path, ended: Ended) -> Result<Exit> {
 
 fn dry_run(launch: &Launch<'_>, interrupted: &AtomicBool) -> Result<Exit> {
     let Launch { plan, stores, places, cells, left_out, .. } = launch;
-    let operations = Work::of(&plan.parameters).operations;
+    let workload = plan.workload.def();
     let mut text = String::new();
     let (mut total_s, mut most_bytes) = (0.0, 0.0_f64);
     for (name, path) in *places {
@@ -206,9 +205,9 @@ fn dry_run(launch: &Launch<'_>, interrupted: &AtomicBool) -> Result<Exit> {
             return Ok(Exit::Interrupted);
         }
         for cell in cells.iter().filter(|cell| cell.place() == name) {
-            let kind = store::kind(stores, cell.store());
-            let seconds = estimate::seconds(cell, kind, operations, &probe);
-            let bytes = estimate::disk_bytes(cell, kind, operations);
+            let case = plan.case(cell, stores);
+            let seconds = (workload.time)(&case, &probe).trial_s;
+            let bytes = (workload.space)(&case).peak_bytes;
             total_s += seconds * f64::from(plan.trials);
             most_bytes = most_bytes.max(bytes);
             let time = rough_duration(Duration::from_secs_f64(seconds));
