@@ -4,6 +4,7 @@ pub mod audit;
 pub mod bench;
 pub mod choose;
 pub mod crud;
+pub mod device;
 pub mod driver;
 mod pacer;
 pub mod phase;
