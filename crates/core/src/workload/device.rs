@@ -33,6 +33,7 @@ mod spec;
 mod target;
 mod transfer;
 
+use std::path::Path;
 use std::time::Duration;
 
 pub use fault::{Doing, Error, Unsupported};
@@ -41,7 +42,6 @@ pub use spec::{Amount, BLOCK_BYTES, Io, Pattern, SECTOR_BYTES, Spec, Sync, SyncC
 use self::crew::Worked;
 use self::lane::Lane;
 use self::target::Target;
-use crate::guard::Folder;
 use crate::measure::clock::Clock;
 use crate::measure::latency::Latencies;
 use crate::result::Second;
@@ -103,21 +103,21 @@ fn per_second(count: u64, wall: Duration) -> f64 {
 
 /// A file that is laid out. It is deleted with this, if not by [`Prepared::finish`].
 #[derive(Debug)]
-pub struct Prepared<'a> {
+pub struct Prepared {
     spec: Spec,
-    target: Target<'a>,
+    target: Target,
 }
 
-impl<'a> Prepared<'a> {
-    /// Makes the file in `folder`, and lays it out.
+impl Prepared {
+    /// Makes the file in `directory`, and lays it out.
     ///
     /// # Errors
     /// When the spec can be measured nowhere; when the file can't be made there.
-    pub fn new(spec: &Spec, folder: &'a Folder) -> Result<Prepared<'a>, Error> {
+    pub fn new(spec: &Spec, directory: &Path) -> Result<Prepared, Error> {
         if let Some(unsupported) = spec.unsupported() {
             return Err(unsupported.into());
         }
-        Ok(Prepared { spec: spec.clone(), target: Target::lay_out(spec, folder)? })
+        Ok(Prepared { spec: spec.clone(), target: Target::lay_out(spec, directory)? })
     }
 
     /// Reads or writes the file.
@@ -128,7 +128,8 @@ impl<'a> Prepared<'a> {
         let Prepared { spec, target } = self;
         self.set_cache()?;
         let lane = |thread| {
-            Lane::new(spec, thread, clock, target.open(spec)?, target.path().clone()).map_err(Error::Harness)
+            Lane::new(spec, thread, clock, target.open(spec)?, target.path().to_owned())
+                .map_err(Error::Harness)
         };
         let lanes = (0..spec.threads()).map(lane).collect::<Result<Vec<_>, Error>>()?;
         let cached_before = target.cached();
@@ -168,28 +169,28 @@ impl<'a> Prepared<'a> {
     }
 }
 
-/// Makes a file in `folder`, reads or writes it, and deletes it, also after an error.
+/// Makes a file in `directory`, reads or writes it, and deletes it, also after an error.
 ///
 /// # Errors
 /// As [`Prepared::new`], [`Prepared::measure`] and [`Prepared::finish`].
-pub fn run(spec: &Spec, folder: &Folder, clock: &Clock) -> Result<Measured, Error> {
-    let prepared = Prepared::new(spec, folder)?;
+pub fn run(spec: &Spec, directory: &Path, clock: &Clock) -> Result<Measured, Error> {
+    let prepared = Prepared::new(spec, directory)?;
     let measured = prepared.measure(clock)?;
     prepared.finish()?;
     Ok(measured)
 }
 
-/// Tries on a small file in `folder` whether the spec can be measured there; why not, if so.
+/// Tries on a small file in `directory` whether the spec can be measured there; why not, if so.
 ///
 /// # Errors
 /// As [`run`], but for what is unsupported.
-pub fn unsupported_in(spec: &Spec, folder: &Folder) -> Result<Option<Unsupported>, Error> {
+pub fn unsupported_in(spec: &Spec, directory: &Path) -> Result<Option<Unsupported>, Error> {
     if let Some(unsupported) = spec.unsupported() {
         return Ok(Some(unsupported));
     }
     let small =
         Spec { file: (spec.block * spec.threads()).max(LEAST_TRIED_BYTES).min(spec.file), ..spec.clone() };
-    let tried = Prepared::new(&small, folder).and_then(|prepared| {
+    let tried = Prepared::new(&small, directory).and_then(|prepared| {
         prepared.target.open(&small)?;
         prepared.set_cache()?;
         prepared.finish()

@@ -81,7 +81,10 @@ fn all_parts(hall: Hall<'_>, work: &mut [(Lane<'_>, Task)]) -> Result<Vec<Part>,
                 .map_err(|error| Error::Harness(format!("starting a thread: {error}")))?;
             started.push((go, handle));
         }
-        started.iter().for_each(|(go, _)| drop(go.send(())));
+        for (go, _) in &started {
+            // It is there, and waits for this.
+            let _ = go.send(());
+        }
         let mine = hall.part(first, *first_task, 0).map(Some);
         let panicked = |_| Err(Error::Harness("a thread panicked".into()));
         let theirs = started.into_iter().map(|(_, handle)| handle.join().unwrap_or_else(panicked));

@@ -26,10 +26,10 @@ impl Route {
             let shuffle = Shuffle::new(blocks, spec.seed);
             Law::Random { shuffle, seed: spec.seed, lap: 0, next: thread, thread, step: threads }
         } else {
-            let region = blocks / threads;
-            let first = thread * region;
-            let blocks = if thread + 1 == threads { blocks - first } else { region };
-            Law::Sequential { first, blocks, next: 0 }
+            // What is left over goes to the first threads, as operations do: as many of them as blocks are a lap.
+            let (region, left_over) = (blocks / threads, blocks % threads);
+            let first = thread * region + thread.min(left_over);
+            Law::Sequential { first, blocks: region + u64::from(thread < left_over), next: 0 }
         };
         Route { block: spec.block, law }
     }
@@ -155,9 +155,9 @@ mod tests {
                 offsets(&mut route, lap + 1)
             })
             .collect();
-        assert_eq!(laps[0], [0, 512, 1024, 0]);
-        assert_eq!(laps[1], [1536, 2048, 2560, 1536]);
-        assert_eq!(laps[2], [3072, 3584, 4096, 4608, 3072], "the last takes what is left over");
+        assert_eq!(laps[0], [0, 512, 1024, 1536, 0], "the first takes what is left over");
+        assert_eq!(laps[1], [2048, 2560, 3072, 2048]);
+        assert_eq!(laps[2], [3584, 4096, 4608, 3584]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -34,8 +34,8 @@ const LARGEST_SECTOR_BYTES: u64 = 64 << 10;
 
 /// A file of random content in a folder, deleted with this.
 #[derive(Debug)]
-pub(super) struct Target<'a> {
-    folder: &'a Folder,
+pub(super) struct Target {
+    folder: Folder,
     file: File,
     path: PathBuf,
     bytes: u64,
@@ -43,10 +43,11 @@ pub(super) struct Target<'a> {
     there: bool,
 }
 
-impl<'a> Target<'a> {
-    /// Makes the file and lays it out: writes all of it, and syncs it.
-    pub(super) fn lay_out(spec: &Spec, folder: &'a Folder) -> Result<Target<'a>, Error> {
-        has_room(spec, folder)?;
+impl Target {
+    /// Makes the file in a directory and lays it out: writes all of it, and syncs it.
+    pub(super) fn lay_out(spec: &Spec, directory: &Path) -> Result<Target, Error> {
+        let folder = Folder::open(directory).map_err(failed(Doing::Open, directory))?;
+        has_room(spec, &folder)?;
         let path = folder.path().join(NAME);
         let file = folder.make_file(OsStr::new(NAME)).map_err(failed(Doing::Make, &path))?;
         let target = Target { folder, file, path, bytes: spec.file_bytes(), there: true };
@@ -148,7 +149,7 @@ impl<'a> Target<'a> {
     }
 
     /// The file's path, for messages.
-    pub(super) fn path(&self) -> &PathBuf {
+    pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
@@ -176,7 +177,7 @@ impl<'a> Target<'a> {
     }
 }
 
-impl Drop for Target<'_> {
+impl Drop for Target {
     fn drop(&mut self) {
         if self.there {
             // Only on the way out of an error, which is what is told.
@@ -185,7 +186,7 @@ impl Drop for Target<'_> {
     }
 }
 
-fn failed(doing: Doing, path: &std::path::Path) -> impl FnOnce(io::Error) -> Error {
+fn failed(doing: Doing, path: &Path) -> impl FnOnce(io::Error) -> Error {
     let path = path.to_owned();
     move |source| Error::Io { doing, path, offset: None, source }
 }

@@ -1,4 +1,3 @@
-use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::path::Path;
 
@@ -22,11 +21,9 @@ fn spec(pattern: Pattern) -> Spec {
     }
 }
 
-/// A folder on a disk, where the sources lie on one.
-fn folder() -> (tempfile::TempDir, Folder) {
-    let directory = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
-    let folder = Folder::open(directory.path()).unwrap();
-    (directory, folder)
+/// A directory on a disk, where the sources lie on one.
+fn directory() -> tempfile::TempDir {
+    tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap()
 }
 
 fn is_empty(directory: &Path) -> bool {
@@ -35,8 +32,8 @@ fn is_empty(directory: &Path) -> bool {
 
 /// Runs a spec in a folder of its own, where nothing may be left; `None`, and told, where the place can't do it.
 fn measured(spec: &Spec) -> Option<Measured> {
-    let (directory, folder) = folder();
-    let result = run(spec, &folder, &Clock::new());
+    let directory = directory();
+    let result = run(spec, directory.path(), &Clock::new());
     assert!(is_empty(directory.path()), "{spec:?}");
     match result {
         Ok(measured) => Some(measured),
@@ -50,8 +47,8 @@ fn measured(spec: &Spec) -> Option<Measured> {
 
 /// The file before and after it was measured.
 fn contents(spec: &Spec) -> Option<(Vec<u8>, Vec<u8>)> {
-    let (directory, folder) = folder();
-    let prepared = Prepared::new(spec, &folder).unwrap();
+    let directory = directory();
+    let prepared = Prepared::new(spec, directory.path()).unwrap();
     let read = || fs::read(directory.path().join("device.data")).unwrap();
     let before = read();
     match prepared.measure(&Clock::new()) {
@@ -88,7 +85,7 @@ fn every_pattern_is_measured_in_every_way_and_leaves_nothing_behind() {
 fn writes_reach_the_blocks_they_are_meant_for_and_reads_change_none() {
     let block = BLOCK as usize;
     let changed = |(before, after): (Vec<u8>, Vec<u8>)| -> Vec<usize> {
-        assert_eq!((before.len(), after.len()), (before.len(), before.len()));
+        assert_eq!((before.len(), after.len()), ((BLOCKS * BLOCK) as usize, (BLOCKS * BLOCK) as usize));
         let pairs = before.chunks(block).zip(after.chunks(block)).zip(0..);
         pairs.filter(|((before, after), _)| before != after).map(|(_, position)| position).collect()
     };
@@ -191,25 +188,24 @@ fn memory_is_no_device() {
         println!("skipped: there is no /dev/shm");
         return;
     };
-    let folder = Folder::open(directory.path()).unwrap();
     for (io, cold) in [(Io::Direct, false), (Io::DirectDsync, false), (Io::Buffered, true)] {
         let spec = Spec { io, cold, ..spec(Pattern::RandWrite) };
-        let why = unsupported_in(&spec, &folder).unwrap().unwrap();
+        let why = unsupported_in(&spec, directory.path()).unwrap().unwrap();
         println!("{} on tmpfs: {why}", io.name());
         let stays = why == Unsupported::StaysInMemory { percent: 100 };
         assert!(stays || (io.is_direct() && why == Unsupported::DirectRefused), "{why:?}");
-        let result = run(&spec, &folder, &Clock::new());
+        let result = run(&spec, directory.path(), &Clock::new());
         assert!(matches!(result, Err(Error::Unsupported(_))), "{result:?}");
         assert!(is_empty(directory.path()));
     }
-    assert_eq!(unsupported_in(&spec(Pattern::RandWrite), &folder).unwrap(), None);
-    assert!(run(&spec(Pattern::RandWrite), &folder, &Clock::new()).is_ok());
+    assert_eq!(unsupported_in(&spec(Pattern::RandWrite), directory.path()).unwrap(), None);
+    assert!(run(&spec(Pattern::RandWrite), directory.path(), &Clock::new()).is_ok());
     assert!(is_empty(directory.path()));
 }
 
 #[test]
 fn what_makes_no_sense_is_told_before_anything_is_made() {
-    let (directory, folder) = folder();
+    let directory = directory();
     let read = || spec(Pattern::RandRead);
     let fsync = Sync::Each(SyncCall::Fsync, 1);
     for (spec, expected) in [
@@ -221,8 +217,8 @@ fn what_makes_no_sense_is_told_before_anything_is_made() {
         (Spec { io: Io::Dsync, ..read() }, Unsupported::NothingToSync),
     ] {
         assert_eq!(spec.unsupported(), Some(expected));
-        assert_eq!(unsupported_in(&spec, &folder).unwrap(), Some(expected));
-        let result = run(&spec, &folder, &Clock::new());
+        assert_eq!(unsupported_in(&spec, directory.path()).unwrap(), Some(expected));
+        let result = run(&spec, directory.path(), &Clock::new());
         assert!(matches!(result, Err(Error::Unsupported(why)) if why == expected), "{result:?}");
     }
     assert_eq!(spec(Pattern::SeqWrite).unsupported(), None);
@@ -231,8 +227,9 @@ fn what_makes_no_sense_is_told_before_anything_is_made() {
 
 #[test]
 fn a_file_that_does_not_fit_is_not_begun() {
-    let (directory, folder) = folder();
-    let error = run(&Spec { file: 1 << 60, ..spec(Pattern::SeqRead) }, &folder, &Clock::new()).unwrap_err();
+    let directory = directory();
+    let error =
+        run(&Spec { file: 1 << 60, ..spec(Pattern::SeqRead) }, directory.path(), &Clock::new()).unwrap_err();
     assert!(matches!(error, Error::NoRoom { needed_bytes, .. } if needed_bytes == 1 << 60), "{error:?}");
     assert!(error.is_disk_full() && error.to_string().contains("make room"), "{error}");
     assert!(is_empty(directory.path()));
@@ -240,22 +237,23 @@ fn a_file_that_does_not_fit_is_not_begun() {
 
 #[test]
 fn a_folder_that_cannot_be_written_and_a_file_in_the_way_are_told_and_stay() {
-    let proc = Folder::open(Path::new("/proc/self")).unwrap();
-    let error = run(&spec(Pattern::SeqRead), &proc, &Clock::new()).unwrap_err();
+    let error = run(&spec(Pattern::SeqRead), Path::new("/proc/self"), &Clock::new()).unwrap_err();
     // A file system of no size does not say that it is full.
     assert!(matches!(error, Error::Io { doing: Doing::Make, .. }), "{error:?}");
     assert!(error.to_string().contains("making /proc/self/device.data"), "{error}");
-    let (directory, folder) = folder();
+    let error = run(&spec(Pattern::SeqRead), Path::new("/nonexistent"), &Clock::new()).unwrap_err();
+    assert!(error.to_string().contains("opening /nonexistent: "), "{error}");
+    let directory = directory();
     let theirs = directory.path().join("device.data");
     fs::write(&theirs, "text").unwrap();
-    let error = run(&spec(Pattern::SeqRead), &folder, &Clock::new()).unwrap_err();
+    let error = run(&spec(Pattern::SeqRead), directory.path(), &Clock::new()).unwrap_err();
     assert!(matches!(error, Error::Io { doing: Doing::Make, .. }), "{error:?}");
     assert_eq!(fs::read_to_string(&theirs).unwrap(), "text");
 }
 
 #[test]
 fn an_operation_that_fails_is_told_with_its_place_in_the_file() {
-    let (directory, folder) = folder();
+    let directory = directory();
     let path = directory.path().join("theirs");
     fs::write(&path, vec![1; 10 * BLOCK as usize]).unwrap();
     let clock = Clock::new();
@@ -269,14 +267,13 @@ fn an_operation_that_fails_is_told_with_its_place_in_the_file() {
     assert!(short.contains("reading") && short.contains("theirs at byte 40960: unexpected end"), "{short}");
     let read_only = fails(Pattern::SeqWrite, File::open(&path).unwrap());
     assert!(read_only.contains("writing") && read_only.contains("theirs at byte 0: "), "{read_only}");
-    folder.remove_file(OsStr::new("theirs")).unwrap();
 }
 
 #[test]
 fn a_file_that_is_cut_meanwhile_fails_the_run_and_is_deleted() {
     for threads in [1, 4] {
-        let (directory, folder) = folder();
-        let prepared = Prepared::new(&Spec { threads, ..spec(Pattern::SeqRead) }, &folder).unwrap();
+        let directory = directory();
+        let prepared = Prepared::new(&Spec { threads, ..spec(Pattern::SeqRead) }, directory.path()).unwrap();
         let file = File::options().write(true).open(directory.path().join("device.data")).unwrap();
         file.set_len(BLOCK * 50).unwrap();
         let error = prepared.measure(&Clock::new()).unwrap_err();
