@@ -1,5 +1,6 @@
 //! Reads and writes of one file beside fio's (<https://github.com/axboe/fio>): the same file size, blocks and ways of opening
-//! it, by turns (ours, fio, fio, ours, ...), in the current directory or the one in `STOREBENCH_BENCH_DIRECTORY`.
+//! it, by turns (ours, fio, fio, ours, ...), on one and the same file, in the current directory or the one in
+//! `STOREBENCH_BENCH_DIRECTORY`. An argument names the cases to run, by a part of their names. Reads from memory, where the harness weighs most, are also held to a loop without a clock.
 
 #![allow(
     missing_docs,
@@ -9,12 +10,14 @@
     reason = "a benchmark prints, and may give up"
 )]
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use storebench_core::measure::clock::Clock;
 use storebench_core::measure::latency::Latencies;
+use storebench_core::measure::process;
 use storebench_core::workload::device::{Amount, Error, Io, Pattern, Prepared, Spec, Sync, SyncCall};
 
 const FILE_BYTES: u64 = 256 << 20;
@@ -61,7 +64,12 @@ const CASES: &[Case] = &[
     Case { name: "rand read 512 B, warm", block: 512, ..PLAIN },
     Case { name: "rand read 4 KiB, warm", ..PLAIN },
     Case { name: "rand read 4 KiB, direct", io: Io::Direct, ..PLAIN },
-    Case { name: "rand write 4 KiB, warm", pattern: Pattern::RandWrite, ..PLAIN },
+    Case {
+        name: "rand write 4 KiB, fsync at the end",
+        pattern: Pattern::RandWrite,
+        to_the_end: true,
+        ..PLAIN
+    },
     Case { name: "rand write 4 KiB, direct", pattern: Pattern::RandWrite, io: Io::Direct, ..PLAIN },
     Case {
         name: "rand write 4 KiB, fdatasync each",
@@ -79,6 +87,23 @@ struct Figures {
     call_ns: f64,
     /// Mean latency of syncs alone.
     sync_ns: Option<f64>,
+    /// Processor time of an operation, outside the kernel and in it.
+    user_ns: f64,
+    system_ns: f64,
+}
+
+/// A run of ours and one of fio's, one right after the other.
+struct Pair {
+    ours: Figures,
+    fios: Figures,
+    /// Operations per second of the loop without a clock.
+    bare_per_s: Option<f64>,
+}
+
+impl Case {
+    fn is_from_memory(&self) -> bool {
+        !self.pattern.writes() && !self.cold && !self.io.is_direct()
+    }
 }
 
 fn main() {
@@ -91,8 +116,6 @@ fn main() {
     }
     let place = std::env::var_os("STOREBENCH_BENCH_DIRECTORY").map_or_else(|| ".".into(), PathBuf::from);
     let directory = tempfile::tempdir_in(place).expect("a folder can be made in the directory");
-    let fio_file = directory.path().join("fio.data");
-    lay_out_for_fio(&fio_file);
     let clock = Clock::new();
     println!(
         "a file of {} MiB, {ROUNDS} pairs by turns; medians, and the least and greatest ratio",
@@ -102,9 +125,11 @@ fn main() {
         "{:34} {:>10} {:>10}  {:>5} {:>14}  {:>10} {:>10}  {:>5}",
         "", "ours, op/s", "fio, op/s", "ratio", "", "ours, call", "fio, call", "ratio"
     );
-    for case in CASES {
-        match pairs(case, directory.path(), &fio_file, &clock) {
-            Ok(pairs) => show(case.name, &pairs),
+    // Cargo adds an option of its own.
+    let wanted = std::env::args().skip(1).find(|argument| !argument.starts_with('-')).unwrap_or_default();
+    for case in CASES.iter().filter(|case| case.name.contains(&wanted)) {
+        match pairs(case, directory.path(), &clock) {
+            Ok(pairs) => show(case, &pairs),
             Err(Error::Unsupported(why)) => println!("{:34} skipped: {why}", case.name),
             Err(error) => panic!("{}: {error}", case.name),
         }
@@ -113,12 +138,7 @@ fn main() {
 }
 
 /// Both, by turns, so that disturbances meet both alike.
-fn pairs(
-    case: &Case,
-    directory: &Path,
-    fio_file: &Path,
-    clock: &Clock,
-) -> Result<Vec<(Figures, Figures)>, Error> {
+fn pairs(case: &Case, directory: &Path, clock: &Clock) -> Result<Vec<Pair>, Error> {
     let blocks = FILE_BYTES / case.block;
     let spec = Spec {
         pattern: case.pattern,
@@ -132,14 +152,20 @@ fn pairs(
         seed: 1,
     };
     let prepared = Prepared::new(&spec, directory)?;
+    let file = directory.join("device.data");
     let mut pairs = Vec::new();
     for round in 0..ROUNDS {
-        pairs.push(if round % 2 == 0 {
+        let (mine, theirs) = if round % 2 == 0 {
             let mine = ours(case, &prepared, clock)?;
-            (mine, fios(case, fio_file))
+            (mine, fios(case, &file))
         } else {
-            let theirs = fios(case, fio_file);
+            let theirs = fios(case, &file);
             (ours(case, &prepared, clock)?, theirs)
+        };
+        pairs.push(Pair {
+            ours: mine,
+            fios: theirs,
+            bare_per_s: case.is_from_memory().then(|| bare(case, &file)),
         });
     }
     prepared.finish()?;
@@ -147,7 +173,9 @@ fn pairs(
 }
 
 fn ours(case: &Case, prepared: &Prepared, clock: &Clock) -> Result<Figures, Error> {
+    let before = process::cpu();
     let measured = prepared.measure(clock)?;
+    let cpu = process::cpu().since(&before);
     let mean = |latencies: &Latencies| latencies.sum_ns() as f64 / latencies.count() as f64;
     Ok(Figures {
         operations_per_s: if case.to_the_end {
@@ -157,12 +185,9 @@ fn ours(case: &Case, prepared: &Prepared, clock: &Clock) -> Result<Figures, Erro
         },
         call_ns: mean(measured.writes.as_ref().unwrap_or(&measured.latencies)),
         sync_ns: measured.syncs.as_ref().map(mean),
+        user_ns: cpu.user_ns as f64 / measured.operations as f64,
+        system_ns: cpu.system_ns as f64 / measured.operations as f64,
     })
-}
-
-fn lay_out_for_fio(file: &Path) {
-    let options = ["--rw=write", "--bs=1M", "--end_fsync=1"].map(String::from);
-    fio(file, &options);
 }
 
 fn fios(case: &Case, file: &Path) -> Figures {
@@ -193,13 +218,24 @@ fn fios(case: &Case, file: &Path) -> Figures {
         true => options.push("--end_fsync=1".into()),
         false => options.extend(["--time_based=1".into(), format!("--runtime={}", TIME.as_secs())]),
     }
+    if case.cold {
+        // Else fio drops the file from the page cache after its clock has started.
+        let file = File::open(file).expect("the file is there");
+        rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).expect("advice is taken");
+    }
     let job = fio(file, &options);
     let direction = &job[if case.pattern.writes() { "write" } else { "read" }];
     let number = |value: &serde_json::Value| value.as_f64().expect("fio tells a number");
+    // Percent of milliseconds.
+    let cpu_ns = |share: &str| {
+        number(&job[share]) * 1e4 * number(&direction["runtime"]) / number(&direction["total_ios"])
+    };
     Figures {
         operations_per_s: number(&direction["iops"]),
         call_ns: number(&direction["clat_ns"]["mean"]),
         sync_ns: (case.sync != Sync::None).then(|| number(&job["sync"]["lat_ns"]["mean"])),
+        user_ns: cpu_ns("usr_cpu"),
+        system_ns: cpu_ns("sys_cpu"),
     }
 }
 
@@ -220,12 +256,31 @@ fn fio(file: &Path, options: &[String]) -> serde_json::Value {
     told["jobs"][0].take()
 }
 
-fn show(name: &str, pairs: &[(Figures, Figures)]) {
+/// Operations per second of a loop that reads the same blocks, and looks at the clock after each thousand.
+fn bare(case: &Case, file: &Path) -> f64 {
+    let file = File::open(file).expect("the file is there");
+    rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::Random).expect("advice is taken");
+    let mut bytes = vec![1; case.block as usize];
+    let (mut state, mut reads, start) = (1_u64, 0, Instant::now());
+    while start.elapsed() < TIME {
+        for _ in 0..1000 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let offset = (state >> 33) % (FILE_BYTES / case.block) * case.block;
+            let read = rustix::io::pread(&file, &mut *bytes, offset).expect("the file can be read");
+            assert_eq!(read, bytes.len());
+        }
+        reads += 1000;
+    }
+    f64::from(reads) / start.elapsed().as_secs_f64()
+}
+
+fn show(case: &Case, pairs: &[Pair]) {
     let of = |figure: fn(&Figures) -> f64| Compared::new(pairs, figure);
     let (rate, call) = (of(|figures| figures.operations_per_s), of(|figures| figures.call_ns));
     let range = format!("[{:.2}, {:.2}]", rate.least, rate.greatest);
     println!(
-        "{name:34} {:>10.0} {:>10.0}  {:>5.2} {range:>14}  {:>7.2} us {:>7.2} us  {:>5.2}",
+        "{:34} {:>10.0} {:>10.0}  {:>5.2} {range:>14}  {:>7.2} us {:>7.2} us  {:>5.2}",
+        case.name,
         rate.ours,
         rate.fios,
         rate.ratio,
@@ -233,18 +288,22 @@ fn show(name: &str, pairs: &[(Figures, Figures)]) {
         call.fios / 1e3,
         call.ratio
     );
-    if pairs.iter().all(|(ours, _)| ours.sync_ns.is_some()) {
-        let sync = of(|figures| figures.sync_ns.unwrap_or(f64::NAN));
+    let latencies = |what: &str, figure: fn(&Figures) -> f64| {
+        let Compared { ours, fios, ratio, .. } = of(figure);
+        println!("  {what:77}  {:>7.2} us {:>7.2} us  {ratio:>5.2}", ours / 1e3, fios / 1e3);
+    };
+    if case.sync != Sync::None {
+        latencies("sync", |figures| figures.sync_ns.unwrap_or(f64::NAN));
+    }
+    if case.is_from_memory() {
+        latencies("processor time in the kernel", |figures| figures.system_ns);
+        latencies("processor time outside it", |figures| figures.user_ns);
+        let bare = median(pairs.iter().filter_map(|pair| pair.bare_per_s));
         println!(
-            "{:34} {:>10} {:>10}  {:>5} {:>14}  {:>7.2} us {:>7.2} us  {:>5.2}",
-            "  sync",
-            "",
-            "",
-            "",
-            "",
-            sync.ours / 1e3,
-            sync.fios / 1e3,
-            sync.ratio
+            "  {:32} {bare:>10.0}  of which ours reaches {:.2}, fio {:.2}",
+            "loop without a clock",
+            rate.ours / bare,
+            rate.fios / bare
         );
     }
 }
@@ -259,11 +318,11 @@ struct Compared {
 }
 
 impl Compared {
-    fn new(pairs: &[(Figures, Figures)], figure: fn(&Figures) -> f64) -> Compared {
-        let ratios = || pairs.iter().map(|(ours, fios)| figure(ours) / figure(fios));
+    fn new(pairs: &[Pair], figure: fn(&Figures) -> f64) -> Compared {
+        let ratios = || pairs.iter().map(|pair| figure(&pair.ours) / figure(&pair.fios));
         Compared {
-            ours: median(pairs.iter().map(|(ours, _)| figure(ours))),
-            fios: median(pairs.iter().map(|(_, fios)| figure(fios))),
+            ours: median(pairs.iter().map(|pair| figure(&pair.ours))),
+            fios: median(pairs.iter().map(|pair| figure(&pair.fios))),
             ratio: median(ratios()),
             least: ratios().fold(f64::INFINITY, f64::min),
             greatest: ratios().fold(0.0, f64::max),
