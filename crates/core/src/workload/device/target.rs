@@ -66,7 +66,7 @@ impl Target {
     /// When it stays there though it is to be dropped from it.
     pub(super) fn set_cache(&self, warm: bool) -> Result<(), Error> {
         if warm {
-            return self.in_pieces(Doing::Read, |file, piece, offset| transfer::read(file, piece, offset));
+            return self.in_pieces(Doing::Read, transfer::read);
         }
         for round in 0..DROPS {
             if round > 0 {
