@@ -5,6 +5,7 @@ pub mod bench;
 pub mod case;
 pub mod choose;
 pub mod crud;
+pub mod device;
 pub mod driver;
 pub mod operation;
 mod pacer;
