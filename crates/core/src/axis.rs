@@ -1,6 +1,7 @@
 //! Axes: the lists of values that a study combines. One table ([`table`]) holds all that is said of each; plans, options,
 //! cells, schedules, claims and reports read it.
 
+mod device;
 pub mod own;
 pub mod read;
 mod setting;
@@ -118,11 +119,6 @@ impl Axis {
     /// The store and the name of the setting, where it is one.
     pub fn setting(self) -> Option<(&'static str, &'static str)> {
         setting::parts(self.0.name)
-    }
-
-    /// Those that every cell has.
-    pub fn always() -> impl Iterator<Item = Axis> {
-        table::ALL.iter().map(|def| Axis(def)).filter(|axis| axis.default_value().is_none())
     }
 
     /// Those that plans name, in the order in which these write them.

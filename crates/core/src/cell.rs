@@ -188,9 +188,6 @@ impl<'de> Visitor<'de> for Fields {
             }
             cell.set(axis, map.next_value_seed(Read(axis))?);
         }
-        if let Some(missing) = Axis::always().find(|axis| cell.value(*axis).is_none()) {
-            return Err(A::Error::missing_field(missing.name()));
-        }
         Ok(cell)
     }
 }
@@ -245,7 +242,6 @@ mod tests {
             (r#"{"threads":0}"#, "at least 1"),
             (r#"{"threads":-1}"#, "threads"),
             (r#"{"store":"a","store":"b"}"#, "duplicate"),
-            (r#"{"store":"a"}"#, "missing field `guarantee`"),
         ] {
             let error = read(text).unwrap_err();
             assert!(error.contains(wrong), "{text}: {error}");

@@ -3,6 +3,7 @@
 mod axes;
 mod changes;
 mod claims;
+mod count;
 pub mod explain;
 mod text;
 
@@ -130,6 +131,7 @@ impl Plan {
         if let Some(other) = self.parameters.names().find(|name| !self.workload.has(name)) {
             return Err(format!("{other} is no parameter of the workload {}", self.workload));
         }
+        self.axes.check_for(self.workload)?;
         self.axes.check()?;
         if let Some(twice) =
             self.claims_among.iter().enumerate().find(|(at, name)| self.claims_among[..*at].contains(name))
@@ -192,7 +194,10 @@ pub struct BuiltIn {
 }
 
 /// The studies that come with storebench.
-pub const STUDIES: &[BuiltIn] = &[BuiltIn { name: "crud", text: include_str!("../../../studies/crud.toml") }];
+pub const STUDIES: &[BuiltIn] = &[
+    BuiltIn { name: "crud", text: include_str!("../../../studies/crud.toml") },
+    BuiltIn { name: "device", text: include_str!("../../../studies/device.toml") },
+];
 
 /// A plan as text.
 #[derive(Debug, Clone)]

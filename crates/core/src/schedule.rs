@@ -70,7 +70,7 @@ pub fn cells(
 /// Counts the combinations before any is made.
 fn check_count(plan: &Plan, places: usize) -> Result<(), String> {
     let lengths: Vec<(&str, usize)> =
-        axes(plan, places).into_iter().map(|(axis, length)| (axis.def().many, length)).collect();
+        plan.lengths(places).into_iter().map(|(axis, length)| (axis.def().many, length)).collect();
     let count: u128 = lengths.iter().map(|(_, length)| *length as u128).fold(1, u128::saturating_mul);
     if count <= u128::from(MOST_COMBINATIONS) {
         return Ok(());
@@ -84,31 +84,6 @@ fn check_count(plan: &Plan, places: usize) -> Result<(), String> {
         u64::try_from(count).map_or_else(|_| count.to_string(), grouped),
         grouped(MOST_COMBINATIONS)
     ))
-}
-
-/// The axes in the order in which sentences count them, each with how many values it has.
-fn axes(plan: &Plan, places: usize) -> Vec<(Axis, usize)> {
-    let mut axes = plan.workload.def().axes.to_vec();
-    axes.sort_by_key(|axis| axis.place_in_id());
-    let length = |axis| match axis {
-        place if place == Axis::PLACE => places,
-        store if store == Axis::STORE => {
-            plan.axes.texts(store).iter().map(|store| variants(plan, store)).sum()
-        }
-        axis => plan.axes.values(axis).len(),
-    };
-    axes.into_iter().map(|axis| (axis, length(axis))).collect()
-}
-
-/// How many cells a store has where others have one: as many as its settings have combinations.
-fn variants(plan: &Plan, store: &str) -> usize {
-    let own = plan.axes.settings().filter(|(axis, _)| axis.setting().is_some_and(|(of, _)| of == store));
-    own.map(|(_, values)| values.len()).fold(1, usize::saturating_mul)
-}
-
-/// How many combinations a plan has in so many places, those that are left out included.
-pub fn combinations_of(plan: &Plan, places: usize) -> u64 {
-    axes(plan, places).into_iter().map(|(_, length)| length as u64).fold(1, u64::saturating_mul)
 }
 
 /// The tier at which a cell runs whose store does not offer the one it asks for: the next stronger, if it offers one.
@@ -308,7 +283,7 @@ mod tests {
         let (cells, _) = super::cells(&plan, &[NULL, MEMORY], &rooms(u64::MAX), &|_| None).unwrap();
         let of = |store: &str| cells.iter().filter(|cell| cell.store() == store).count();
         assert_eq!((of("memory"), of("null")), (1, 6));
-        assert_eq!(combinations_of(&plan, 1), 7);
+        assert_eq!(plan.combinations(1), 7);
         let ids: HashSet<_> = cells.iter().map(Cell::id).collect();
         assert!(ids.contains("null/1B..1KiB/100..500/incompressible/default/null.a=3/null.b=y"), "{ids:?}");
         let again = Plan::parse(&plan.to_toml().unwrap(), "again").unwrap();

@@ -32,12 +32,14 @@ mod route;
 mod spec;
 mod target;
 mod transfer;
+mod trial;
 
 use std::path::Path;
 use std::time::Duration;
 
 pub use fault::{Doing, Error, Unsupported};
 pub use spec::{Amount, BLOCK_BYTES, Io, Pattern, SECTOR_BYTES, Spec, Sync, SyncCall};
+pub use trial::WORKLOAD;
 
 use self::crew::Worked;
 use self::lane::Lane;

@@ -29,7 +29,7 @@ pub struct Spec {
     pub parameters: Parameters,
     /// The store's settings.
     pub settings: BTreeMap<String, String>,
-    /// The block's: [`crate::schedule::seed`].
+    /// The block's, of data and choices.
     pub seed: u64,
     /// The block device under the folder, or why there is none whose counters can be read.
     pub device: Result<DeviceSpec, String>,

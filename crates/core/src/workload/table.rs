@@ -5,10 +5,10 @@ use std::str::FromStr;
 use std::sync::OnceLock;
 
 use super::case::{Case, Space, Time};
-use super::crud;
 use super::parameter::ParameterDef;
 use super::reason::Reason;
 use super::spec::{Asked, Ended};
+use super::{crud, device};
 use crate::axis::Axis;
 use crate::error::meant;
 use crate::place::probe::Probe;
@@ -40,7 +40,7 @@ pub struct WorkloadDef {
 }
 
 /// The workloads that come with storebench.
-static ALL: [&WorkloadDef; 1] = [&crud::WORKLOAD];
+static ALL: [&WorkloadDef; 2] = [&crud::WORKLOAD, &device::WORKLOAD];
 
 static OWN: OnceLock<&'static [&'static WorkloadDef]> = OnceLock::new();
 
