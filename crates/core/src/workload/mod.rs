@@ -1,6 +1,7 @@
 //! What is done to a store: the short timed loop ([`driver`]), the choice of keys, and one file per workload.
 
 pub mod audit;
+pub mod bare;
 pub mod bench;
 pub mod case;
 pub mod choose;

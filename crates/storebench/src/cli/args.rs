@@ -131,7 +131,7 @@ pub struct RunArgs {
     #[arg(long, conflicts_with = "resume")]
     pub dry_run: bool,
     /// Go on with a run where it stopped, with the plan that it was begun with
-    #[arg(long, value_name = "RUN", value_hint = ValueHint::DirPath, conflicts_with_all = ["AxisArgs", "HowArgs", "WorkArgs"])]
+    #[arg(long, value_name = "RUN", value_hint = ValueHint::DirPath)]
     pub resume: Option<PathBuf>,
 
     #[command(flatten, next_help_heading = "Narrowing the axes")]
@@ -154,27 +154,27 @@ pub struct RunArgs {
 #[derive(Debug, clap::Args)]
 pub struct HowArgs {
     /// How often each cell is run
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", conflicts_with = "resume")]
     pub trials: Option<u32>,
     #[command(flatten)]
     pub work: WorkArgs,
     /// Add blocks of trials until every ratio that decides a winner is known this well
-    #[arg(long, value_name = "SHARE")]
+    #[arg(long, value_name = "SHARE", conflicts_with = "resume")]
     pub precision: Option<Percent>,
     /// Begin no block after this time (with --precision)
-    #[arg(long, value_name = "TIME", requires = "precision")]
+    #[arg(long, value_name = "TIME", requires = "precision", conflicts_with = "resume")]
     pub budget: Option<Period>,
     /// A setting of a store: sqlite.page_size=8192; of several values, each is a variant of the store: sqlite.page_size=4096,8192
-    #[arg(long = "set", value_name = "STORE.NAME=VALUE,...")]
+    #[arg(long = "set", value_name = "STORE.NAME=VALUE,...", conflicts_with = "resume")]
     pub settings: Vec<SettingArg>,
     /// Everything random comes from it
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", conflicts_with = "resume")]
     pub seed: Option<u64>,
     /// Combinations with more value bytes than this are left out
-    #[arg(long, value_name = "SIZE")]
+    #[arg(long, value_name = "SIZE", conflicts_with = "resume")]
     pub size_limit: Option<Bytes>,
     /// A trial that takes longer has failed
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", conflicts_with = "resume")]
     pub timeout: Option<Period>,
 }
 

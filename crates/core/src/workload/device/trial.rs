@@ -1,19 +1,14 @@
 //! The workload `device`: what it is asked, what it costs, and its trial.
 
-use std::path::Path;
-use std::time::Duration;
-
 use super::{Amount, Error, Io, Pattern, Prepared, Spec, Sync};
 use crate::axis::Axis;
 use crate::cell::{Cache, Cell};
 use crate::measure::clock::Clock;
-use crate::measure::latency::Latencies;
-use crate::measure::watch::{Seen, Watch};
-use crate::measure::{disk, process};
 use crate::place::probe::Probe;
-use crate::result::{Failure, Load, Measured, Memory, OperationResult, Stored};
+use crate::result::{Failure, Measured, OperationResult};
 use crate::store::Guarantee;
 use crate::units::{Period, parse_bytes};
+use crate::workload::bare::{Bare, nanoseconds, operation};
 use crate::workload::case::{Case, Space, Time};
 use crate::workload::crud::work::{DURATION, OPERATIONS};
 use crate::workload::driver::Stop;
@@ -102,50 +97,18 @@ fn time(case: &Case<'_>, probe: &Probe) -> Time {
 }
 
 fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
-    let Asked { spec: asked, .. } = *asked;
+    let asked = asked.spec;
     let spec = spec(&asked.cell, &asked.parameters, asked.seed);
     let clock = Clock::new();
     let prepared = Prepared::new(&spec, &asked.directory).map_err(ended)?;
-    let mut watch = Watch::start(&asked.directory, &asked.device);
-    process::reset_peak().map_err(Ended::harness)?;
-    let base = process::resident().map_err(Ended::harness)?;
-    watch.charge_to(&asked.group);
+    let mut trial = Bare::begin(asked)?;
     let measured = prepared.measure(&clock).map_err(ended)?;
-    watch.burst();
-    let peak = process::resident().map_err(Ended::harness)?;
-    let Seen { cpu, processors, device, charged_bytes, unknown } = watch.settled();
-    let disk = disk::usage(Path::new(&asked.directory)).map_err(Ended::harness)?;
-    prepared.finish().map_err(ended)?;
+    trial.worked()?;
     let durable = spec.io.is_dsync() || matches!(spec.sync, Sync::Each(_, 0 | 1));
-    Ok(Measured {
-        // What a single write survives that has returned.
-        guarantee: if durable { Guarantee::Power } else { Guarantee::Process },
-        store_version: String::new(),
-        store_build: None,
-        settings: Vec::new(),
-        statistics: Vec::new(),
-        load: Load { records: 0, value_bytes: spec.file_bytes(), store_ns: 0, counters: None },
-        operations: operations(&spec, &measured)?,
-        settle_ns: measured.final_sync.map_or(0, nanoseconds),
-        settle_counters: None,
-        memory: Memory {
-            base_bytes: base.now_bytes,
-            peak_above_base_bytes: peak.peak_bytes.saturating_sub(base.now_bytes),
-            peak_without_mapped_files_bytes: peak.without_mapped_files_above(&base),
-            peak_with_page_cache_bytes: charged_bytes,
-        },
-        cpu,
-        disk,
-        stored: Stored { records: 0, key_bytes: 0, value_bytes: spec.file_bytes() },
-        written: None,
-        device,
-        processors,
-        cache_emptied_by: None,
-        cache_left_warm: None,
-        audit: None,
-        doubts: Vec::new(),
-        unknown,
-    })
+    let guarantee = if durable { Guarantee::Power } else { Guarantee::Process };
+    let result = trial.end(operations(&spec, &measured)?, guarantee, spec.file_bytes())?;
+    prepared.finish().map_err(ended)?;
+    Ok(Measured { settle_ns: measured.final_sync.map_or(0, nanoseconds), ..result })
 }
 
 /// Reads or writes, each with the sync that followed it; and the syncs by themselves.
@@ -164,28 +127,6 @@ fn operations(spec: &Spec, measured: &super::Measured) -> Result<Vec<OperationRe
     Ok(operations)
 }
 
-fn operation(name: &str, latencies: &Latencies, wall: Duration) -> Result<OperationResult, Ended> {
-    Ok(OperationResult {
-        operation: name.into(),
-        count: latencies.count(),
-        errors: 0,
-        wall_ns: nanoseconds(wall),
-        sum_ns: latencies.sum_ns(),
-        rate_over_ns: None,
-        harness_share: None,
-        value_bytes: 0,
-        warm_up: 0,
-        put_back: 0,
-        latency: latencies.summary().map_err(Ended::harness)?,
-        counters: None,
-        series: Vec::new(),
-    })
-}
-
-fn nanoseconds(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
-}
-
 fn ended(error: Error) -> Ended {
     let failure = match &error {
         Error::Unsupported(unsupported) => return Ended::Unsupported(unsupported.to_string()),
@@ -198,6 +139,8 @@ fn ended(error: Error) -> Ended {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     fn cell(values: &[(Axis, &str)]) -> Cell {
