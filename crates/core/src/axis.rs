@@ -95,9 +95,14 @@ pub enum Form {
 
 /// An axis: one list of values in a study.
 #[derive(Clone, Copy)]
-pub struct Axis(pub &'static AxisDef);
+pub struct Axis(&'static AxisDef);
 
 impl Axis {
+    /// The axis of an entry of the table, or of one's own.
+    pub const fn of(def: &'static AxisDef) -> Axis {
+        Axis(def)
+    }
+
     /// All that is said of it.
     pub fn def(self) -> &'static AxisDef {
         self.0

@@ -57,6 +57,8 @@ pub enum Reason {
         /// What is free, in bytes.
         free_bytes: u64,
     },
+    /// Past the page cache, files are always read cold.
+    PassesCacheBy,
     /// A file can't be read or written so.
     Device(Unsupported),
     /// The machine lacks what its background load needs, with what to do about it.
@@ -84,6 +86,9 @@ impl fmt::Display for Reason {
             Reason::NoRoom { needed_bytes, free_bytes } => {
                 let (needed, free) = (rough_bytes(*needed_bytes), rough_bytes(*free_bytes as f64));
                 write!(f, "needs about {needed} of disk, and {free} are free")
+            }
+            Reason::PassesCacheBy => {
+                f.write_str("io passes the page cache by, so that cold is no different from warm")
             }
             Reason::Device(unsupported) => unsupported.fmt(f),
             Reason::NoBackground(why) => f.write_str(why),

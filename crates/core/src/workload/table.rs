@@ -42,16 +42,16 @@ pub struct WorkloadDef {
 /// The workloads that come with storebench.
 static ALL: [&WorkloadDef; 2] = [&crud::WORKLOAD, &device::WORKLOAD];
 
-static OWN: OnceLock<&'static [&'static WorkloadDef]> = OnceLock::new();
+static OWN: OnceLock<Vec<&'static WorkloadDef>> = OnceLock::new();
 
 /// Adds workloads to the table, for the whole process. Only the first call counts.
-pub fn add(workloads: &'static [&'static WorkloadDef]) {
-    let _ = OWN.set(workloads);
+pub fn add(workloads: &[&'static WorkloadDef]) {
+    let _ = OWN.set(workloads.to_vec());
 }
 
 /// Every workload.
 pub fn all() -> impl Iterator<Item = &'static WorkloadDef> {
-    ALL.iter().chain(OWN.get().copied().unwrap_or_default()).copied()
+    ALL.iter().chain(OWN.get().map(Vec::as_slice).unwrap_or_default()).copied()
 }
 
 /// The parameter of a name, of whichever workload: those of one name are the same in all.

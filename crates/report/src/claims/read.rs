@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use storebench_core::axis::{Axis, Form, Value};
+use storebench_core::axis::{Axis, Form, Role, Value};
 use storebench_core::error::{Error, Exit, Result, meant};
 use storebench_core::plan::{ClaimsOver, Plan, STUDIES, explain};
 use storebench_core::shown::{quoted, shortened};
-use storebench_core::workload::driver::Operation;
+use storebench_core::workload::table::Workload;
 use toml::Spanned;
 
 use super::{Claim, Design, StudyClaims};
@@ -15,6 +15,7 @@ use super::{Claim, Design, StudyClaims};
 /// The claims of a plan's text, whatever else it holds.
 #[derive(Deserialize)]
 struct Text<C> {
+    workload: Option<Workload>,
     #[serde(default)]
     source: String,
     #[serde(default)]
@@ -38,9 +39,13 @@ fn note_lines(claims: &mut [Claim], text: &str) {
 }
 
 /// What is wrong with the first claim that makes no sense.
-fn first_wrong(claims: &[Claim], of_study: &[String]) -> std::result::Result<(), String> {
-    let operations = Operation::ALL.map(Operation::name);
-    claims.iter().try_for_each(|claim| claim.check(&operations, of_study).map_err(|wrong| at(claim, &wrong)))
+fn first_wrong(
+    claims: &[Claim],
+    workload: Option<Workload>,
+    of_study: &[String],
+) -> std::result::Result<(), String> {
+    let operations = workload.unwrap_or(Workload::CRUD).def().operations;
+    claims.iter().try_for_each(|claim| claim.check(operations, of_study).map_err(|wrong| at(claim, &wrong)))
 }
 
 fn at(claim: &Claim, wrong: &str) -> String {
@@ -56,10 +61,10 @@ fn at(claim: &Claim, wrong: &str) -> String {
 /// [`Exit::BadPlan`] when one of them makes no sense, with its line.
 pub fn of_plan(text: &str, origin: &str) -> Result<Vec<Claim>> {
     let wrong = |message: String| wrong(origin, &message);
-    let Text { claims_among: among, claim: mut claims, .. }: Text<Claim> =
+    let Text { workload, claims_among: among, claim: mut claims, .. }: Text<Claim> =
         explain::read(text).map_err(wrong)?;
     note_lines(&mut claims, text);
-    first_wrong(&claims, &among).map_err(wrong)?;
+    first_wrong(&claims, workload, &among).map_err(wrong)?;
     Ok(claims)
 }
 
@@ -69,7 +74,8 @@ pub fn of_plan(text: &str, origin: &str) -> Result<Vec<Claim>> {
 /// # Errors
 /// [`Exit::BadPlan`], with the claim's line; `origin` is where the plan comes from.
 pub fn check(claims: &[Claim], plan: &Plan, known: &[&str], origin: &str) -> Result<()> {
-    let own = plan.axes.texts(Axis::STORE);
+    let contestants = plan.workload.def().axes.iter().filter(|axis| axis.role() == Role::Contestant);
+    let own: Vec<String> = contestants.flat_map(|axis| plan.axes.texts(*axis)).collect();
     let there = |name: &String| known.contains(&name.as_str()) || own.contains(name);
     let unknown = |name: &String| {
         let all = known.iter().copied().chain(own.iter().map(String::as_str));
@@ -157,9 +163,9 @@ pub fn of_run(study: &str, plan: &str, origin: &str) -> Result<Option<StudyClaim
 fn read(study: &str, plan: &str, origin: &str) -> Result<Option<StudyClaims>> {
     let wrong = |message: String| wrong(&format!("in {origin}"), &message);
     let text: Text<Claim> = explain::read(plan).map_err(wrong)?;
-    let Text { source, claims_among: among, claims_over, claim: mut claims } = text;
+    let Text { workload, source, claims_among: among, claims_over, claim: mut claims } = text;
     note_lines(&mut claims, plan);
-    first_wrong(&claims, &among).map_err(wrong)?;
+    first_wrong(&claims, workload, &among).map_err(wrong)?;
     if claims.is_empty() {
         return Ok(None);
     }

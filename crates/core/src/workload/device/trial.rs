@@ -71,6 +71,9 @@ fn reason(case: &Case<'_>) -> Option<Reason> {
         let limit_bytes = case.size_limit;
         (bytes >= limit_bytes as f64).then_some(Reason::TooLarge { bytes, limit_bytes })
     };
+    if spec.cold && spec.io.is_direct() {
+        return Some(Reason::PassesCacheBy);
+    }
     spec.unsupported().map(Reason::Device).or_else(too_large)
 }
 
