@@ -4,6 +4,7 @@
 //! stores is what decides everywhere ([`crate::stats::decide`]).
 
 mod absent;
+pub mod at;
 pub mod elsewhere;
 mod figures;
 mod find;
@@ -23,11 +24,11 @@ use storebench_core::result::PlaceInfo;
 use storebench_core::store::StoreDef;
 use storebench_core::units::{CountRange, SizeRange};
 
+use self::at::{At, at};
 use self::judge::{Verdict, judge};
 use self::question::Question;
 use self::turn::{Turns, turns};
 use crate::data::looks;
-use crate::data::matrix::{Position, position};
 use crate::data::memory::Basis;
 use crate::data::merge::Merged;
 use crate::data::method;
@@ -44,7 +45,7 @@ pub struct Advice {
     /// The question.
     pub question: Question,
     /// Where the measurements were made that answer it.
-    pub at: Position,
+    pub at: At,
     /// The machine's name.
     pub hardware: String,
     /// The place where the stores' files were.
@@ -74,21 +75,21 @@ impl Advice {
         here: Option<Here>,
         table: &[StoreDef],
     ) -> Result<Advice, Uncovered> {
-        let (group, at) = find::find(question, merged, here, table)?;
-        let verdict = judge(merged, &group, at, question, table);
+        let (group, here) = find::find(question, merged, here, table)?;
+        let verdict = judge(merged, &group, here, question, table);
         let Some(best) = verdict.ranking.first() else {
             return Err(Uncovered::NoStore(verdict.out));
         };
-        let turns = turns(merged, &group, at, question, &best.store);
+        let turns = turns(merged, &group, here, question, &best.store);
         let place = merged.runs.iter().flat_map(|run| &run.header.places);
         let mut trials = group.trials.iter().filter(|entry| entry.trial.ok().is_some());
         let name = trials.next().map(|entry| entry.trial.cell.place());
-        let here = group.trials.iter().filter(|entry| position(&entry.trial.cell) == at);
-        let runs: BTreeSet<usize> = here.map(|entry| entry.run).collect();
+        let trials = group.trials.iter().filter(|entry| at(&entry.trial.cell) == here);
+        let runs: BTreeSet<usize> = trials.map(|entry| entry.run).collect();
         let otherwise = runs.into_iter().flat_map(|run| method::unlike(&merged.runs[run], MADE_BY));
         Ok(Advice {
             question: question.clone(),
-            at,
+            at: here,
             memory: merged.memory,
             otherwise: otherwise.collect(),
             hardware: group.key.hardware.clone(),

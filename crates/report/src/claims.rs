@@ -26,7 +26,7 @@ pub use self::design::{Coverage, Design};
 pub use self::evaluate::evaluate;
 pub use self::expect::{Alike, Expect, Greatest, MoreAt, MoreWins, Order, Ratio, Unchanged, Values, Winner};
 pub use self::figure::Figure;
-pub use self::pool::{Cells, Pool, Position, Scope, Spot};
+pub use self::pool::{Cells, Pool, Scope};
 pub use self::read::{check, of_plan, of_run};
 pub use self::region::Region;
 pub use self::verdict::{Evidence, Finding, Outcome, Shown, Tally, Verdict};

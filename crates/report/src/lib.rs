@@ -10,6 +10,7 @@ pub mod column;
 pub mod compare;
 pub mod data;
 pub mod files;
+pub mod layout;
 pub mod page;
 pub mod published;
 pub mod stats;

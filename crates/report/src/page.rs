@@ -5,6 +5,7 @@
 //! matrix, the charts and the table. docs/report.md describes the page.
 
 mod answer;
+mod axes;
 mod cells;
 mod contests;
 mod findings;
@@ -167,19 +168,18 @@ mod tests {
         for (group, matrix) in crate::data::matrix::matrices(&merged).iter().enumerate() {
             for row in &matrix.rows {
                 for (place, contest) in matrix.columns.iter().zip(&row.contests) {
-                    let mut winners: Vec<String> = winners(&data, group, &row.figure.name, |list, number| {
-                        let text = data[list][number].get("text").unwrap_or(&data[list][number]);
-                        match list {
-                            "sizes" => text == &row.record_size.to_string(),
-                            "records" => text == &place.records.to_string(),
-                            _ => text == place.data.name(),
-                        }
-                    });
+                    let mut winners: Vec<String> =
+                        winners(&data, group, &row.figure.name, |axis_name, number| {
+                            let axes = data["axes"].as_array().unwrap();
+                            let axis = axes.iter().find(|axis| axis["id"] == axis_name).unwrap();
+                            let at = row.at.joined(place);
+                            axis["values"][number]["text"] == at.text(axis_name.parse().unwrap())
+                        });
                     let mut truth: Vec<&str> =
                         contest.winners().map(|winner| winner.store.as_str()).collect();
                     winners.sort();
                     truth.sort_unstable();
-                    assert_eq!(winners, truth, "{} {} {place:?}", row.figure.name, row.record_size);
+                    assert_eq!(winners, truth, "{} {} {place:?}", row.figure.name, row.at);
                     compared += truth.len();
                 }
             }
@@ -198,9 +198,8 @@ mod tests {
         (0..cells["group"].as_array().unwrap().len())
             .filter(|cell| number("group", *cell) == group)
             .filter(|cell| {
-                here("data", number("data", *cell))
-                    && here("sizes", number("size", *cell))
-                    && here("records", number("records", *cell))
+                let on = |axis: &'static str| here(axis, cells["at"][axis][*cell].as_u64().unwrap() as usize);
+                on("data") && on("record_size") && on("records")
             })
             .filter(|cell| {
                 data["contests"][figure]["standing"][cell].as_u64().is_some_and(|standing| standing < 2)

@@ -10,15 +10,17 @@ mod table;
 use std::collections::BTreeSet;
 
 use anstyle::Style as Paint;
-use storebench_core::cell::Data;
+use storebench_core::axis::Role;
+use storebench_core::cell::Axis;
 use storebench_core::units::grouped;
 
 pub use self::grid::Style;
 use self::grid::{Grid, Item, wrap};
-use crate::data::matrix::{Contest, Matrix, Place, Row, matrices};
+use crate::data::matrix::{Contest, Matrix, Row, matrices};
 use crate::data::merge::Merged;
 use crate::data::names::{FAILURE, HEADING, store_style};
 use crate::data::{clock, rule::rule_text};
+use crate::layout::{Position, words};
 use crate::stats::Rule;
 
 /// The summary, then one matrix of winners per machine, guarantee, place and so on, then what loads in the background cost; last
@@ -62,50 +64,62 @@ enum Layout {
     TwoLines,
 }
 
-/// Kinds of data side by side where the width allows, else below each other; names beside figures where it allows, else
+/// Halves, such as the kinds of data, side by side where the width allows, else below each other; names beside figures where it allows, else
 /// above them.
 fn matrix_text(matrix: &Matrix, style: Style) -> String {
-    let heading = format!("Winners: {}, {}", matrix.hardware, matrix.title);
+    let heading = format!("Winners: {}", matrix.name());
     let mut out = style.paint(HEADING, &heading);
     out.push('\n');
-    let kinds: BTreeSet<Data> = matrix.columns.iter().map(|place| place.data).collect();
+    let halves: BTreeSet<Position> = matrix.columns.iter().map(half).collect();
     let all = grid(matrix, None, Layout::OneLine);
-    if kinds.len() == 1 || all.width() <= style.width {
+    if halves.len() == 1 || all.width() <= style.width {
         let fits = all.width() <= style.width;
         let grid = if fits { all } else { grid(matrix, None, Layout::TwoLines) };
         out.push_str(&grid.render(style));
     } else {
         let one_line: Vec<Grid> =
-            kinds.iter().map(|data| grid(matrix, Some(*data), Layout::OneLine)).collect();
+            halves.iter().map(|half| grid(matrix, Some(half), Layout::OneLine)).collect();
         let fit = one_line.iter().all(|grid| grid.width() <= style.width);
         let layout = if fit { Layout::OneLine } else { Layout::TwoLines };
         let texts: Vec<String> =
-            kinds.iter().map(|data| grid(matrix, Some(*data), layout).render(style)).collect();
+            halves.iter().map(|half| grid(matrix, Some(half), layout).render(style)).collect();
         out.push_str(&texts.join("\n"));
     }
     out
 }
 
-/// The grid of one kind of data, or of all side by side.
-fn grid(matrix: &Matrix, only: Option<Data>, layout: Layout) -> Grid {
+/// The half that a column stands in.
+fn half(column: &Position) -> Position {
+    column.part(Role::Half)
+}
+
+/// The grid of one half, or of all side by side.
+fn grid(matrix: &Matrix, only: Option<&Position>, layout: Layout) -> Grid {
     let shown: Vec<usize> = (0..matrix.columns.len())
-        .filter(|index| only.is_none_or(|data| matrix.columns[*index].data == data))
+        .filter(|index| only.is_none_or(|only| half(&matrix.columns[*index]) == *only))
         .collect();
+    let halves: BTreeSet<Axis> = axes(&matrix.columns, Role::Half);
+    let heads: BTreeSet<Axis> = axes(&matrix.columns, Role::Column);
+    let labels: BTreeSet<Axis> = axes(matrix.rows.iter().map(|row| &row.at), Role::Row);
+    let named: Vec<String> = heads.iter().map(|axis| words::heading(*axis)).collect();
     let mut grid = Grid::new(2);
     let mut kinds = vec![Item::new(""), Item::new("")];
-    let mut counts = vec![Item::new(""), Item::new("records")];
+    let mut counts = vec![Item::new(""), Item::new(named.join(", "))];
     for (position, index) in shown.iter().enumerate() {
         let place = &matrix.columns[*index];
-        let first = position == 0 || matrix.columns[shown[position - 1]].data != place.data;
-        kinds.push(Item::new(if first { place.data.name() } else { "" }).painted(HEADING));
-        counts.push(Item::new(count(matrix, place)));
+        let first = position == 0 || half(&matrix.columns[shown[position - 1]]) != half(place);
+        let kind = if first { shorts(place, &halves) } else { String::new() };
+        kinds.push(Item::new(kind).painted(HEADING));
+        counts.push(Item::new(head(matrix, place, &heads)));
     }
-    grid.head(kinds);
+    if !halves.is_empty() {
+        grid.head(kinds);
+    }
     grid.head(counts);
     for rows in matrix.rows.chunk_by(|a, b| a.figure == b.figure) {
         let lines = rows.iter().enumerate().map(|(index, row)| {
             let name = if index == 0 { row.figure.name.as_str() } else { "" };
-            let labels = [Item::new(name).painted(HEADING), Item::new(row.record_size.to_string())];
+            let labels = [Item::new(name).painted(HEADING), Item::new(shorts(&row.at, &labels))];
             let places = shown.iter().map(|index| place_item(row, &row.contests[*index], layout));
             labels.into_iter().chain(places).collect()
         });
@@ -114,17 +128,32 @@ fn grid(matrix: &Matrix, only: Option<Data>, layout: Layout) -> Grid {
     grid
 }
 
-/// A column's heading: the number of records at the start, or the whole range where that alone says too little.
-fn count(matrix: &Matrix, place: &Place) -> String {
-    let alike = matrix
-        .columns
-        .iter()
-        .filter(|other| other.data == place.data && other.records.from == place.records.from);
-    if alike.count() > 1 {
-        format!("{}..{}", grouped(place.records.from), grouped(place.records.to))
-    } else {
-        grouped(place.records.from)
+/// The axes of some positions that do one thing.
+fn axes<'p>(positions: impl IntoIterator<Item = &'p Position>, role: Role) -> BTreeSet<Axis> {
+    positions.into_iter().flat_map(Position::axes).filter(|axis| axis.role() == role).collect()
+}
+
+/// A position's values on some axes, which are named above them.
+fn shorts(position: &Position, axes: &BTreeSet<Axis>) -> String {
+    let short = |axis: &Axis| Some(words::short(*axis, &position.value(*axis)?));
+    axes.iter().filter_map(short).collect::<Vec<_>>().join(", ")
+}
+
+/// A column's heading: the lower bound of its range, or the whole range where that alone says too little.
+fn head(matrix: &Matrix, place: &Position, axes: &BTreeSet<Axis>) -> String {
+    let short = shorts(place, axes);
+    let alike = |other: &&Position| half(other) == half(place) && shorts(other, axes) == short;
+    if matrix.columns.iter().filter(alike).count() == 1 {
+        return short;
     }
+    let whole = axes.iter().filter_map(|axis| {
+        let value = place.value(*axis)?;
+        Some(match words::is_by_lower_bound(*axis, &value) {
+            true => format!("{}..{}", grouped(value.lower()), grouped(value.upper())),
+            false => words::short(*axis, &value),
+        })
+    });
+    whole.collect::<Vec<_>>().join(", ")
 }
 
 fn place_item(row: &Row, contest: &Contest, layout: Layout) -> Item {

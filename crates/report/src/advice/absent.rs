@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use storebench_core::store::{Guarantee, Kind, StoreDef};
 use storebench_core::units::grouped;
 
+use super::at::{At, at};
 use super::judge::Out;
 use super::question::Question;
 use super::tiers;
-use crate::data::matrix::{Position, position};
 use crate::data::merge::{Group, Merged};
 
 /// Why a store is missing whose trial was planned and not made.
@@ -22,13 +22,13 @@ pub const NOT_CHOSEN: &str = "not among those to choose from (--store)";
 pub fn absent(
     merged: &Merged<'_>,
     group: &Group<'_>,
-    at: Position,
+    here: At,
     question: &Question,
     table: &[StoreDef],
     known: &BTreeSet<&str>,
 ) -> Vec<Out> {
-    let here = group.trials.iter().filter(|entry| position(&entry.trial.cell) == at);
-    let runs_here: BTreeSet<usize> = here.map(|entry| entry.run).collect();
+    let trials = group.trials.iter().filter(|entry| at(&entry.trial.cell) == here);
+    let runs_here: BTreeSet<usize> = trials.map(|entry| entry.run).collect();
     let planned = |store: &str| {
         let mut headers = runs_here.iter().map(|run| &merged.runs[*run].header);
         headers.any(|header| header.stores.iter().any(|info| info.name == store))
@@ -36,7 +36,7 @@ pub fn absent(
     // At another guarantee: then it is this one that was not planned.
     let ran = |store: &str| {
         let mut trials = runs_here.iter().flat_map(|run| &merged.runs[*run].trials);
-        trials.any(|trial| trial.cell.store() == store && position(&trial.cell) == at)
+        trials.any(|trial| trial.cell.store() == store && at(&trial.cell) == here)
     };
     let can = |store: &str| {
         let def = table.iter().find(|def| def.name == store);
@@ -50,8 +50,8 @@ pub fn absent(
             () => unable().unwrap_or_else(|| {
                 format!(
                     "not measured with {} records of {} at guarantee {}",
-                    grouped(at.2.from),
-                    at.1,
+                    grouped(here.2.from),
+                    here.1,
                     question.guarantee
                 )
             }),

@@ -1,8 +1,8 @@
 //! Other sizes and counts of records: the nearest to either side at which another store is to be taken.
 
+use super::at::At;
 use super::figures::Here;
 use super::turn::{Look, Stands};
-use crate::data::matrix::Position;
 use crate::stats::{Ratio, compare};
 
 /// What is to be taken with other records, and why.
@@ -31,9 +31,9 @@ pub enum Why {
 /// nothing of the recommended store are passed by.
 pub(super) fn outward(
     look: &Look<'_, '_, '_>,
-    from: (f64, Position),
-    mut axis: Vec<(f64, Position)>,
-) -> (Vec<Position>, Vec<(Position, Elsewhere)>) {
+    from: (f64, At),
+    mut axis: Vec<(f64, At)>,
+) -> (Vec<At>, Vec<(At, Elsewhere)>) {
     axis.sort_by(|a, b| a.0.total_cmp(&b.0));
     let below: Vec<_> = axis.iter().rev().filter(|place| place.0 < from.0).copied().collect();
     let above: Vec<_> = axis.iter().filter(|place| place.0 > from.0).copied().collect();
@@ -66,8 +66,8 @@ pub(super) fn outward(
 
 fn beaten(
     look: &Look<'_, '_, '_>,
-    before: (f64, Position),
-    there: (f64, Position),
+    before: (f64, At),
+    there: (f64, At),
     store: String,
     times: Option<Ratio>,
 ) -> Elsewhere {

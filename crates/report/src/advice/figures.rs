@@ -1,5 +1,7 @@
 //! What a question weighs of a trial: the time of an operation of its mix, the room on disk, the memory.
 
+use std::borrow::Cow;
+
 use indexmap::IndexMap;
 use storebench_core::result::Measured;
 use storebench_core::workload::driver::Operation;
@@ -7,6 +9,7 @@ use storebench_core::workload::driver::Operation;
 use super::question::{Goal, Mix, Question};
 use crate::column::MEAN_LATENCY;
 use crate::data::clock;
+use crate::data::matrix;
 use crate::data::memory::Basis;
 use crate::data::merge::{BlockKey, Entry, Merged, measured};
 use crate::stats::{Series, Terms};
@@ -50,20 +53,15 @@ impl Figures {
 }
 
 /// The stores at one place, each with its figures by block.
-pub type Here<'a> = IndexMap<&'a str, Series<BlockKey>>;
+pub type Here<'a> = IndexMap<Cow<'a, str>, Series<BlockKey>>;
 
 /// What a goal weighs of each store, by block; stores without a figure are left out.
-pub fn weighed<'a>(
-    here: &IndexMap<&'a str, Vec<Entry<'a>>>,
-    mix: &Mix,
-    goal: Goal,
-    basis: Basis,
-) -> Here<'a> {
+pub fn weighed<'a>(here: &matrix::Here<'a>, mix: &Mix, goal: Goal, basis: Basis) -> Here<'a> {
     let series = |entries: &[Entry<'_>]| -> Series<BlockKey> {
         let trials = measured(entries).into_iter();
         trials.filter_map(|(block, m)| Some((block, Figures::of(m, mix, basis)?.weighed(goal)))).collect()
     };
-    let all = here.iter().map(|(store, entries)| (*store, series(entries)));
+    let all = here.iter().map(|(store, entries)| (store.clone(), series(entries)));
     all.filter(|(_, series)| !series.is_empty()).collect()
 }
 

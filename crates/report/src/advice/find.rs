@@ -7,10 +7,10 @@ use storebench_core::cell::{Axis, Cell};
 use storebench_core::store::StoreDef;
 use storebench_core::units::{CountRange, SizeRange, grouped};
 
+use super::at::{At, at};
 use super::judge::{Out, reasons};
 use super::question::Question;
 use super::{Here, tiers};
-use crate::data::matrix::{Position, position};
 use crate::data::merge::{Group, GroupKey, Merged};
 use crate::terminal::grid::one_line;
 
@@ -72,7 +72,7 @@ pub fn find<'a>(
     merged: &Merged<'a>,
     here: Option<Here>,
     table: &[StoreDef],
-) -> Result<(Group<'a>, Position), Uncovered> {
+) -> Result<(Group<'a>, At), Uncovered> {
     let groups = comparable(question, merged, table);
     if groups.is_empty() {
         return Err(Uncovered::Group(format!(
@@ -87,7 +87,7 @@ pub fn find<'a>(
         });
         near.min_by(|a, b| distance(a, question).total_cmp(&distance(b, question)))
     };
-    let found: Vec<(&Group<'a>, Position)> =
+    let found: Vec<(&Group<'a>, At)> =
         groups.iter().filter_map(|group| Some((group, near(group)?))).collect();
     match found.as_slice() {
         [(group, at)] => Ok(((*group).clone(), *at)),
@@ -96,11 +96,10 @@ pub fn find<'a>(
             Err(Uncovered::Several(found.iter().map(|(group, _)| name(group)).collect()))
         }
         [] => {
-            let mut positions: Vec<Position> =
-                groups.iter().flat_map(|group| positions(group, question)).collect();
+            let mut positions: Vec<At> = groups.iter().flat_map(|group| positions(group, question)).collect();
             positions.sort_by(|a, b| distance(a, question).total_cmp(&distance(b, question)).then(a.cmp(b)));
             positions.dedup();
-            let there = |at: &Position| format!("{} records of {}", grouped(at.2.from), at.1);
+            let there = |at: &At| format!("{} records of {}", grouped(at.2.from), at.1);
             Err(Uncovered::Place(positions.iter().map(there).collect()))
         }
     }
@@ -125,9 +124,9 @@ fn comparable<'a>(question: &Question, merged: &Merged<'a>, table: &[StoreDef]) 
 }
 
 /// Where a group has trials with data of the question's kind.
-fn positions(group: &Group<'_>, question: &Question) -> BTreeSet<Position> {
+fn positions(group: &Group<'_>, question: &Question) -> BTreeSet<At> {
     let cells = group.trials.iter().map(|entry| &entry.trial.cell);
-    cells.filter(|cell| cell.data() == question.data).map(position).collect()
+    cells.filter(|cell| cell.data() == question.data).map(at).collect()
 }
 
 /// Whether all trials of a group were made as the question wants: at a guarantee that is no weaker, and on every axis but the
@@ -135,7 +134,8 @@ fn positions(group: &Group<'_>, question: &Question) -> BTreeSet<Position> {
 fn is_plain(key: &GroupKey, question: &Question) -> bool {
     let plain = Cell::default().with(Axis::THREADS, u64::from(question.threads).into());
     let alike = |(axis, value): &(Axis, String)| *axis == Axis::PLACE || *value == plain.text(*axis);
-    key.tier >= Some(question.guarantee) && key.asked.tier().is_some() && key.facets.iter().all(alike)
+    let asked = key.asked.and_then(|asked| asked.tier());
+    key.tier >= Some(question.guarantee) && asked.is_some() && key.facets.iter().all(alike)
 }
 
 fn covers(size: SizeRange, records: CountRange, question: &Question) -> bool {
@@ -146,7 +146,7 @@ fn covers(size: SizeRange, records: CountRange, question: &Question) -> bool {
 }
 
 /// How far what was measured is from what was asked: sizes and counts as logarithms.
-fn distance(at: &Position, question: &Question) -> f64 {
+fn distance(at: &At, question: &Question) -> f64 {
     let far = |a: f64, b: f64| (a / b).ln().abs();
     far(at.1.mean(), question.size.mean()) + far(at.2.from as f64, question.records as f64)
 }

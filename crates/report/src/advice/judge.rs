@@ -9,11 +9,12 @@ use storebench_core::units::rough_bytes;
 use storebench_core::workload::driver::Operation;
 
 use super::absent::{NOT_CHOSEN, absent, unable};
+use super::at::{self, At, position};
 use super::figures::{Figures, Here, fits, most_memory, terms, weighed, within};
 use super::question::{Goal, Question};
 use crate::column::MEAN_LATENCY;
 use crate::data::looks;
-use crate::data::matrix::{Position, Sorted, position, ranked, ranked_stores, series};
+use crate::data::matrix::{Sorted, ranked, ranked_stores, series};
 use crate::data::memory::Basis;
 use crate::data::merge::{BlockKey, Entry, Group, Merged, measured};
 use crate::stats::{Better, Ratio, Rule, Series, Summary, Terms, compare_at, decide_on, order};
@@ -85,14 +86,14 @@ pub struct Verdict {
 pub fn judge(
     merged: &Merged<'_>,
     group: &Group<'_>,
-    at: Position,
+    at: At,
     question: &Question,
     table: &[StoreDef],
 ) -> Verdict {
     let sorted = Sorted::new(merged, group);
     let basis = merged.memory;
     let none = IndexMap::new();
-    let all = sorted.entries.get(&at).unwrap_or(&none);
+    let all = sorted.entries.get(&position(at)).unwrap_or(&none);
     let mut here = ranked_stores(all);
     here.retain(|store, entries| {
         !merged.is_harness(store)
@@ -105,20 +106,24 @@ pub fn judge(
     // Of stores that are exactly alike by the goal, as those with next to no memory are, the quickest comes first.
     let speed = &by_goal[&Goal::Speed];
     let quickest_first = order::ordered(&speed.values().cloned().collect::<Vec<_>>(), Better::Lower);
-    let names = quickest_first.into_iter().filter_map(|index| Some(*speed.get_index(index)?.0));
-    let weights: Here<'_> =
-        names.filter_map(|store| Some((store, by_goal[&question.goal].get(store)?.clone()))).collect();
+    let names = quickest_first.into_iter().filter_map(|index| Some(speed.get_index(index)?.0.clone()));
+    let weights: Here<'_> = names
+        .filter_map(|store| {
+            let weight = by_goal[&question.goal].get(&store)?.clone();
+            Some((store, weight))
+        })
+        .collect();
     let looks = looks::behind(merged, all);
     let confidence = looks::confidence(looks);
     let series: Vec<Series<BlockKey>> = weights.values().cloned().collect();
     let finalists = order::may_win(&series);
     let terms_of = |goal| terms(merged, &question.mix, goal, confidence);
     let standings = decide_on(&series, Better::Lower, terms_of(question.goal));
-    let best = standings.first().and_then(|first| weights.get_index(first.index)).map(|(store, _)| *store);
+    let best = standings.first().and_then(|first| weights.get_index(first.index)).map(|(store, _)| &**store);
     let mut ranking: Vec<Candidate> = Vec::new();
     for standing in standings {
         let Some((store, _)) = weights.get_index(standing.index) else { continue };
-        let made = candidate(store, &here[*store], question, (basis, confidence));
+        let made = candidate(store, &here[store], question, (basis, confidence));
         let Some(mut candidate) = made else { continue };
         candidate.times_worse = standing.times_worse;
         candidate.finalist = finalists[standing.index];
@@ -136,17 +141,17 @@ pub fn judge(
 fn left(
     merged: &Merged<'_>,
     group: &Group<'_>,
-    at: Position,
+    at: At,
     question: &Question,
     table: &[StoreDef],
     answered: BTreeSet<&str>,
 ) -> Vec<Out> {
     let sorted = Sorted::new(merged, group);
-    let tried = sorted.entries.get(&at).into_iter().flatten();
-    let tried = tried.filter(|(store, _)| !merged.is_harness(store) && !answered.contains(*store));
+    let tried = sorted.entries.get(&position(at)).into_iter().flatten();
+    let tried = tried.filter(|(store, _)| !merged.is_harness(store) && !answered.contains(&***store));
     let mut out: Vec<Out> = tried
         .map(|(store, entries)| Out {
-            store: (*store).to_owned(),
+            store: store.to_string(),
             why: if question.allows(store) {
                 why_out(entries, question, merged.memory)
             } else {
@@ -156,7 +161,7 @@ fn left(
         .collect();
     for omitted in &group.left_out {
         let cell = &omitted.cell;
-        let here = position(cell) == at && question.allows(cell.store());
+        let here = at::at(cell) == at && question.allows(cell.store());
         if here && !answered.contains(cell.store()) && out.iter().all(|out| out.store != cell.store()) {
             let why = cell.guarantee().tier().and_then(|tier| unable(table, cell.store(), tier));
             out.push(Out {

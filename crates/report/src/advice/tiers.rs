@@ -23,7 +23,7 @@ pub fn joined<'a>(groups: &[&Group<'a>], question: &Question, table: &[StoreDef]
     let first = groups.first()?;
     let key = GroupKey {
         tier: Some(asked),
-        asked: storebench_core::cell::GuaranteeChoice::Tier(asked),
+        asked: Some(storebench_core::cell::GuaranteeChoice::Tier(asked)),
         ..first.key.clone()
     };
     let mut all = Group { key, trials: Vec::new(), left_out: Vec::new() };

@@ -3,12 +3,13 @@
 use storebench_core::units::{CountRange, SizeRange};
 use storebench_core::workload::driver::Operation;
 
+use super::at::{self, At, position};
 use super::elsewhere::{Elsewhere, outward};
 use super::figures::{Here, fits, terms, weighed, within};
 use super::judge::why_out;
 use super::question::{Goal, Mix, Question};
 use crate::data::looks;
-use crate::data::matrix::{Position, Sorted, position, ranked_stores};
+use crate::data::matrix::{Sorted, ranked_stores};
 use crate::data::merge::{BlockKey, Group, Merged};
 use crate::stats::{Better, Ratio, Series, Terms, decide_on, order};
 
@@ -41,7 +42,7 @@ pub struct Turns {
 }
 
 /// Looks for what would make another store the best than `best`.
-pub fn turns(merged: &Merged<'_>, group: &Group<'_>, at: Position, question: &Question, best: &str) -> Turns {
+pub fn turns(merged: &Merged<'_>, group: &Group<'_>, at: At, question: &Question, best: &str) -> Turns {
     let sorted = Sorted::new(merged, group);
     let look = Look { merged, group, sorted: &sorted, question, best };
     let mut turns: Vec<Turn> = Goal::ALL
@@ -56,7 +57,8 @@ pub fn turns(merged: &Merged<'_>, group: &Group<'_>, at: Position, question: &Qu
     if question.goal != Goal::Space && question.goal != Goal::Memory {
         turns.extend(look.gets(at));
     }
-    let positions = || sorted.entries.keys().copied().filter(|position| position.0 == at.0);
+    let measured = sorted.entries.keys().map(|position| at::at(position.cell()));
+    let positions = || measured.clone().filter(|place| place.0 == at.0);
     let of_sizes = positions().filter(|p| p.2 == at.2).map(|p| (p.1.mean(), p));
     let of_counts = positions().filter(|p| p.1 == at.1).map(|p| (p.2.from as f64, p));
     let (sizes, other_sizes) = outward(&look, (at.1.mean(), at), of_sizes.collect());
@@ -93,8 +95,8 @@ pub(super) enum Stands {
 }
 
 impl<'a> Look<'_, '_, 'a> {
-    fn here(&self, at: Position, mix: &Mix, goal: Goal) -> Here<'a> {
-        let Some(entries) = self.sorted.entries.get(&at) else { return Here::new() };
+    fn here(&self, at: At, mix: &Mix, goal: Goal) -> Here<'a> {
+        let Some(entries) = self.sorted.entries.get(&position(at)) else { return Here::new() };
         let mut entries = ranked_stores(entries);
         entries.retain(|store, entries| {
             !self.merged.is_harness(store)
@@ -105,24 +107,24 @@ impl<'a> Look<'_, '_, 'a> {
     }
 
     /// The question's figures at a position.
-    pub(super) fn asked(&self, at: Position) -> Here<'a> {
+    pub(super) fn asked(&self, at: At) -> Here<'a> {
         self.here(at, &self.question.mix, self.question.goal)
     }
 
     /// On which terms stores are told apart at a position.
-    fn terms(&self, at: Position, mix: &Mix, goal: Goal) -> Terms {
-        let looks = self.sorted.entries.get(&at).map_or(1, |here| looks::behind(self.merged, here));
+    fn terms(&self, at: At, mix: &Mix, goal: Goal) -> Terms {
+        let looks = self.sorted.entries.get(&position(at)).map_or(1, |here| looks::behind(self.merged, here));
         terms(self.merged, mix, goal, looks::confidence(looks))
     }
 
     /// The question's own terms at a position.
-    pub(super) fn own_terms(&self, at: Position) -> Terms {
+    pub(super) fn own_terms(&self, at: At) -> Terms {
         self.terms(at, &self.question.mix, self.question.goal)
     }
 
     /// How the recommended store stands at another position.
-    pub(super) fn stands(&self, at: Position) -> Stands {
-        let Some(all) = self.sorted.entries.get(&at) else { return Stands::Unknown };
+    pub(super) fn stands(&self, at: At) -> Stands {
+        let Some(all) = self.sorted.entries.get(&position(at)) else { return Stands::Unknown };
         let here = self.asked(at);
         if here.contains_key(self.best) {
             let other = |store: &str| {
@@ -139,7 +141,7 @@ impl<'a> Look<'_, '_, 'a> {
             let mut omitted = self.group.left_out.iter();
             let found = omitted.find(|omitted| {
                 let cell = &omitted.cell;
-                cell.store() == self.best && position(cell) == at
+                cell.store() == self.best && at::at(cell) == at
             });
             found.map(|omitted| omitted.reason.to_owned())
         };
@@ -149,11 +151,11 @@ impl<'a> Look<'_, '_, 'a> {
             .or_else(omitted);
         let standings = decide_on(&series(&here), Better::Lower, self.own_terms(at));
         let first = standings.first().and_then(|first| here.get_index(first.index));
-        why.map_or(Stands::Unknown, |why| Stands::Out(why, first.map(|(store, _)| (*store).to_owned())))
+        why.map_or(Stands::Unknown, |why| Stands::Out(why, first.map(|(store, _)| store.to_string())))
     }
 
     /// The shares of gets, to a hundredth, beyond which another store is best.
-    fn gets(&self, at: Position) -> Vec<Turn> {
+    fn gets(&self, at: At) -> Vec<Turn> {
         let now = (self.question.mix.share(Operation::Get) * 100.0).round() as u32;
         let winner = |percent: u32| {
             let mix = self.question.mix.with_gets(f64::from(percent) / 100.0)?;
@@ -180,10 +182,10 @@ fn other_winner(here: &Here<'_>, best: &str, terms: Terms) -> Option<(String, Op
     let levels = levels.filter_map(|(index, level)| Some((index, level?)));
     let (first, _) = levels.min_by(|a, b| a.1.total_cmp(&b.1))?;
     let (_, blocks) = here.get_index(first)?;
-    let there = here.iter().map(|(store, series)| (*store, within(series, blocks)));
+    let there = here.iter().map(|(store, series)| (store.clone(), within(series, blocks)));
     let there: Here<'_> = there.filter(|(_, series)| !series.is_empty()).collect();
     let standings = decide_on(&series(&there), Better::Lower, terms);
-    let name = |index: usize| there.get_index(index).map(|(store, _)| *store);
+    let name = |index: usize| there.get_index(index).map(|(store, _)| &**store);
     let first = name(standings.first()?.index)?;
     let own = standings.iter().find(|standing| name(standing.index) == Some(best))?;
     (!own.wins).then(|| (first.to_owned(), own.times_worse))

@@ -2,14 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use storebench_core::axis::Role;
+
 use super::contest::{lacking_at, mean, shown, times, together};
 use super::expect::{Expect, Greatest, MoreWins, Ratio};
 use super::figure::Figure;
-use super::pool::{Averaged, Pool, Position, Spot, average, coarsest};
+use super::pool::{Averaged, Pool, average, coarsest};
 use super::region::canonical;
 use super::verdict::{Evidence, Outcome, Shown};
 use super::{Average, Claim};
 use crate::column::Unit;
+use crate::layout::Position;
 use crate::stats::{Better, MIN_BLOCKS, Series, Terms, decide, decide_on};
 
 /// One side of a comparison: the figures, and the value of the axis.
@@ -19,10 +22,10 @@ pub(super) struct Side<'p, K> {
 }
 
 impl<'p, K> Side<'p, K> {
-    fn series(&self, position: Option<Position>, store: &str) -> Option<&'p Series<K>> {
+    fn series(&self, position: Option<&Position>, store: &str) -> Option<&'p Series<K>> {
         let position = position?;
         self.pools.iter().find_map(|pool| {
-            let series = pool.cells.get(&position)?.get(store)?;
+            let series = pool.cells.get(position)?.get(store)?;
             (!series.is_empty()).then_some(series)
         })
     }
@@ -30,7 +33,7 @@ impl<'p, K> Side<'p, K> {
 
 /// A place with one value of the axis and with the other.
 pub(super) struct Place {
-    pub spot: Spot,
+    pub spot: Position,
     pub a: Option<Position>,
     pub b: Option<Position>,
 }
@@ -78,11 +81,11 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         }
     }
 
-    fn evidence(&self, spot: Spot, outcome: Outcome, shown: Vec<Shown>) -> Evidence {
+    fn evidence(&self, spot: &Position, outcome: Outcome, shown: Vec<Shown>) -> Evidence {
         Evidence {
             figure: self.figure.to_string(),
             unit: self.figure.column.unit,
-            spot,
+            spot: spot.clone(),
             averaged: None,
             averaged_stores: None,
             outcome,
@@ -96,7 +99,7 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
     /// The figures of a place of the stores that have them on both sides.
     fn columns(&self, place: &Place, stores: &'p [String]) -> Columns<'p, K> {
         let both = stores.iter().filter_map(|store| {
-            let (a, b) = (self.a.series(place.a, store)?, self.b.series(place.b, store)?);
+            let (a, b) = (self.a.series(place.a.as_ref(), store)?, self.b.series(place.b.as_ref(), store)?);
             Some([((store.as_str(), Which::A), a), ((store.as_str(), Which::B), b)])
         });
         both.flatten().collect()
@@ -104,28 +107,27 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
 
     /// What a place lacks of the stores: each with the value of the axis.
     fn lacking(&self, place: &Place, stores: &[String]) -> Vec<String> {
-        let side = |side: &Side<'p, K>, position| {
+        let side = |side: &Side<'p, K>, position: Option<&Position>| {
             let lacking = stores.iter().filter(move |store| side.series(position, store).is_none());
             lacking
-                .map(|store| format!("{}, {}", lacking_at(store, place.spot), side.value))
+                .map(|store| format!("{}, {}", lacking_at(store, &place.spot), side.value))
                 .collect::<Vec<_>>()
         };
-        [side(&self.a, place.a), side(&self.b, place.b)].concat()
+        [side(&self.a, place.a.as_ref()), side(&self.b, place.b.as_ref())].concat()
     }
 
-    /// The places whose kinds of data are averaged apart.
-    fn by_data(&self) -> BTreeMap<Spot, Vec<&Place>> {
-        let mut all: BTreeMap<Spot, Vec<&Place>> = BTreeMap::new();
+    /// The places by the halves of a matrix, such as the kinds of data, which are averaged apart.
+    fn by_half(&self) -> BTreeMap<Position, Vec<&Place>> {
+        let mut all: BTreeMap<Position, Vec<&Place>> = BTreeMap::new();
         for place in &self.places {
-            let spot = Spot { data: place.spot.data, ..Spot::default() };
-            all.entry(spot).or_default().push(place);
+            all.entry(place.spot.part(Role::Half)).or_default().push(place);
         }
         all
     }
 
     fn average(&self, places: &[&Place], stores: &'p [String]) -> Averaged<(&'p str, Which), K> {
         // Any position tells a place from the others; that of the first side does where both are there.
-        let columns = places.iter().filter_map(|place| Some((place.a?, self.columns(place, stores))));
+        let columns = places.iter().filter_map(|place| Some((place.a.clone()?, self.columns(place, stores))));
         average(&columns.collect())
     }
 
@@ -137,14 +139,14 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
                 places.flat_map(|place| self.ratios_at(ratio, place, stores)).collect()
             }
             Average::Places => self
-                .by_data()
+                .by_half()
                 .iter()
-                .flat_map(|(spot, places)| self.ratios_of_means(ratio, *spot, places, stores))
+                .flat_map(|(spot, places)| self.ratios_of_means(ratio, spot, places, stores))
                 .collect(),
             Average::Stores => self
-                .by_data()
+                .by_half()
                 .iter()
-                .map(|(spot, places)| self.ratio_of_stores(ratio, *spot, places, stores))
+                .map(|(spot, places)| self.ratio_of_stores(ratio, spot, places, stores))
                 .collect(),
         }
     }
@@ -153,7 +155,7 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
     fn ratio(
         &self,
         ratio: &Ratio,
-        spot: Spot,
+        spot: &Position,
         store: Option<&str>,
         a: &Series<K>,
         b: &Series<K>,
@@ -172,14 +174,17 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
     }
 
     fn ratios_at(&self, ratio: &Ratio, place: &Place, stores: &[String]) -> Vec<Evidence> {
-        let of = |store: &String| match (self.a.series(place.a, store), self.b.series(place.b, store)) {
+        let of = |store: &String| match (
+            self.a.series(place.a.as_ref(), store),
+            self.b.series(place.b.as_ref(), store),
+        ) {
             (Some(a), Some(b)) => {
-                let covers = place.a.into_iter().collect();
-                Evidence { covers, ..self.ratio(ratio, place.spot, Some(store), a, b) }
+                let covers = place.a.iter().cloned().collect();
+                Evidence { covers, ..self.ratio(ratio, &place.spot, Some(store), a, b) }
             }
             _ => Evidence {
                 missing: self.lacking(place, std::slice::from_ref(store)),
-                ..self.evidence(place.spot, Outcome::Missing, Vec::new())
+                ..self.evidence(&place.spot, Outcome::Missing, Vec::new())
             },
         };
         stores.iter().map(of).collect()
@@ -188,7 +193,7 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
     fn ratios_of_means(
         &self,
         ratio: &Ratio,
-        spot: Spot,
+        spot: &Position,
         places: &[&Place],
         stores: &'p [String],
     ) -> Vec<Evidence> {
@@ -209,7 +214,7 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
     fn ratio_of_stores(
         &self,
         ratio: &Ratio,
-        spot: Spot,
+        spot: &Position,
         places: &[&Place],
         stores: &'p [String],
     ) -> Evidence {
@@ -240,23 +245,23 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
     fn unchanged(&self) -> Vec<Evidence> {
         if self.claim.average == Average::None {
             let at =
-                |place: &Place| self.unchanged_at(place.spot, &self.columns(place, self.stores), &[place]);
-            let covers = |place: &Place| place.a.into_iter().collect();
+                |place: &Place| self.unchanged_at(&place.spot, &self.columns(place, self.stores), &[place]);
+            let covers = |place: &Place| place.a.iter().cloned().collect();
             return self.places.iter().map(|place| Evidence { covers: covers(place), ..at(place) }).collect();
         }
-        let of = |(spot, places): (&Spot, &Vec<&Place>)| {
+        let of = |(spot, places): (&Position, &Vec<&Place>)| {
             let found = self.average(places, self.stores);
             let columns = found.series.iter().map(|(column, series)| (*column, series)).collect();
             let averaged = Some(found.places.len());
-            let evidence = self.unchanged_at(*spot, &columns, places);
+            let evidence = self.unchanged_at(spot, &columns, places);
             Evidence { averaged, covers: found.places, ..evidence }
         };
-        self.by_data().iter().map(of).collect()
+        self.by_half().iter().map(of).collect()
     }
 
     fn unchanged_at(
         &self,
-        spot: Spot,
+        spot: &Position,
         columns: &BTreeMap<(&'p str, Which), &Series<K>>,
         places: &[&Place],
     ) -> Evidence {
@@ -302,7 +307,7 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
                 missing.extend(self.lacking(place, self.stores));
                 continue;
             };
-            covers.extend(place.a);
+            covers.extend(place.a.clone());
             for (side, winners) in wins.iter_mut().zip([a, b]) {
                 let won = winners.contains(&more.store.as_str());
                 side.0 += u32::from(won && winners.len() == 1);
@@ -323,15 +328,15 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
             interval: None,
         };
         let shown = vec![count(&self.a.value, most_a), count(&self.b.value, most_b)];
-        Evidence { unit: Unit::Count, missing, covers, ..self.evidence(Spot::default(), outcome, shown) }
+        Evidence { unit: Unit::Count, missing, covers, ..self.evidence(&Position::default(), outcome, shown) }
     }
 
     fn greatest(&self, greatest: &Greatest) -> Evidence {
-        let mut along: BTreeMap<Spot, Vec<&Place>> = BTreeMap::new();
+        let mut along: BTreeMap<Position, Vec<&Place>> = BTreeMap::new();
         for place in &self.places {
             along.entry(place.spot.only(greatest.along)).or_default().push(place);
         }
-        let values: Vec<String> = along.keys().map(|spot| value_of(*spot)).collect();
+        let values: Vec<String> = along.keys().map(|spot| spot.text(greatest.along).to_owned()).collect();
         let means: Vec<Means<K>> =
             along.values().map(|places| self.over_stores(places, self.stores)).collect();
         let ratios: Vec<Series<K>> = means.iter().map(Means::ratios).collect();
@@ -350,7 +355,7 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
             .iter()
             .zip(&ratios)
             .filter_map(|(value, ratios)| shown(format!("times at {value}"), ratios));
-        let mut evidence = self.evidence(Spot::default(), outcome, shown.collect());
+        let mut evidence = self.evidence(&Position::default(), outcome, shown.collect());
         evidence.unit = Unit::Count;
         if there.is_none() {
             evidence.missing.push(format!("{} {wanted}", greatest.along));
@@ -390,12 +395,4 @@ fn in_range<K>(ratios: &Series<K>, greatest: &Greatest) -> Outcome {
     mean(ratios).map_or(Outcome::Missing, |mean| {
         range.judge(mean.value, mean.interval.filter(|_| ratios.len() >= MIN_BLOCKS))
     })
-}
-
-/// A spot that names one axis: its value as plans write it.
-fn value_of(spot: Spot) -> String {
-    let size = spot.record_size.map(|size| size.to_string());
-    let records = spot.records.map(|records| records.to_string());
-    let data = spot.data.map(|data| data.name().to_owned());
-    size.or(records).or(data).unwrap_or_default()
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::bounds::Bounds;
 use super::expect::{Alike, Expect, Order, Ratio, Values, Winner};
 use super::figure::Figure;
-use super::pool::Spot;
 use super::verdict::{Evidence, Outcome, Shown};
+use crate::layout::Position;
 use crate::stats::{
     self, Better, Estimate, Interval, MIN_BLOCKS, Resolution, Series, Standing, Terms, decide_on,
 };
@@ -17,7 +17,7 @@ pub struct Contest<'a, K> {
     /// The figure.
     pub figure: &'a Figure,
     /// Where.
-    pub spot: Spot,
+    pub spot: Position,
     /// How many places were averaged; `None` for one place.
     pub averaged: Option<usize>,
     /// The stores.
@@ -95,7 +95,7 @@ impl<K: Ord + Copy> Contest<'_, K> {
         Evidence {
             figure: self.figure.to_string(),
             unit: self.figure.column.unit,
-            spot: self.spot,
+            spot: self.spot.clone(),
             averaged: self.averaged,
             averaged_stores: None,
             outcome,
@@ -118,7 +118,7 @@ impl<K: Ord + Copy> Contest<'_, K> {
     /// Compared stores without a figure here, and where that is.
     fn lacking<'s>(&self, stores: impl IntoIterator<Item = &'s String>) -> Vec<String> {
         let lacking = stores.into_iter().filter(|store| self.series(store).is_none());
-        lacking.map(|store| lacking_at(store, self.spot)).collect()
+        lacking.map(|store| lacking_at(store, &self.spot)).collect()
     }
 
     /// Whether the best is one of the stores named: what ties with it must be too.
@@ -281,7 +281,7 @@ fn by_ties(named: impl Iterator<Item = bool>) -> Outcome {
 }
 
 /// `sqlite at 1B..1KiB, 100 records, compressible`
-pub(super) fn lacking_at(store: &str, spot: Spot) -> String {
+pub(super) fn lacking_at(store: &str, spot: &Position) -> String {
     let spot = spot.to_string();
     if spot.is_empty() { store.to_owned() } else { format!("{store} at {spot}") }
 }

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 
 use serde::Serialize;
+use storebench_core::cell::Axis;
 use storebench_core::plan::ClaimsOver;
 use storebench_core::units::{CountRange, SizeRange};
 
-use super::pool::{Position, Spot};
-use super::region::value_on;
 use super::verdict::Evidence;
 use super::{Average, Claim, Expect, Figure};
+use crate::layout::Position;
 
 /// The combinations of record size, records and data that a study covers in full, however little of it was run.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -54,8 +54,14 @@ impl Claim {
 impl Design {
     /// The combinations that a plan's claims are about where they don't narrow it.
     pub fn of(over: &ClaimsOver) -> Design {
-        let position = |(record_size, records, data)| Position { data, record_size, records };
-        Design { positions: over.combinations().map(position).collect() }
+        let combinations = over.combinations().map(|(record_size, records, data)| {
+            Position::of([
+                (Axis::RECORD_SIZE, record_size.into()),
+                (Axis::RECORDS, records.into()),
+                (Axis::DATA, data.into()),
+            ])
+        });
+        Design { positions: combinations.collect() }
     }
 
     /// How much of what a claim is about stands behind its checks; `None` where the design has nothing of it.
@@ -63,10 +69,10 @@ impl Design {
         let here = self.spots(claim);
         let figures: BTreeSet<String> = claim.figure.iter().map(Figure::to_string).collect();
         let decided = evidence.iter().filter(|evidence| evidence.is_decided());
-        let measured: BTreeSet<(&str, Spot)> = decided
+        let measured: BTreeSet<(&str, Position)> = decided
             .flat_map(|evidence| {
-                let held = evidence.covers.iter().filter_map(|position| self.stands_for(*position));
-                held.map(|position| (evidence.figure.as_str(), spot(claim, position)))
+                let held = evidence.covers.iter().filter_map(|position| self.stands_for(position));
+                held.map(|position| (evidence.figure.as_str(), spot(claim, &position)))
             })
             .filter(|(_, spot)| here.contains(spot))
             .collect();
@@ -75,34 +81,36 @@ impl Design {
     }
 
     /// The combinations that a claim is about; where it compares two values of an axis, both together are one.
-    fn spots(&self, claim: &Claim) -> BTreeSet<Spot> {
+    fn spots(&self, claim: &Claim) -> BTreeSet<Position> {
         let sides = claim.expect.axis().zip(claim.expect.sides());
         let is_side = |position: &Position| {
             sides.is_none_or(|(axis, (a, b))| {
-                value_on(axis, *position)
-                    .is_none_or(|own| [a, b].iter().any(|side| axis.read(side).as_ref() == Ok(&own)))
+                let own = position.value(axis).filter(|_| axis.role().is_within());
+                own.is_none_or(|own| [a, b].iter().any(|side| axis.read(side).as_ref() == Ok(&own)))
             })
         };
-        let here = self.positions.iter().filter(|position| claim.at.holds(**position) && is_side(position));
-        here.map(|position| spot(claim, *position)).collect()
+        let here = self.positions.iter().filter(|position| claim.at.holds(position) && is_side(position));
+        here.map(|position| spot(claim, position)).collect()
     }
 
     /// The combination of the design that a measured one stands for: that whose sizes hold its mean size, and whose record
     /// counts hold the number that it loads. A number between two ranges of counts stands for the nearer one, by ratio.
-    fn stands_for(&self, measured: Position) -> Option<Position> {
-        let sizes = self.positions.iter().map(|position| position.record_size);
-        let mean = measured.record_size.mean();
+    fn stands_for(&self, measured: &Position) -> Option<Position> {
+        let sizes = self.positions.iter().map(|position| position.cell().record_size());
+        let own = measured.cell().record_size();
+        let mean = own.mean();
         let holds = |size: &SizeRange| size.from as f64 <= mean && mean < size.to as f64;
-        let record_size = sizes.clone().find(|size| *size == measured.record_size);
+        let record_size = sizes.clone().find(|size| *size == own);
         let record_size = record_size.or_else(|| sizes.clone().find(holds))?;
-        let records = self.nearest(measured.records)?;
-        let position = Position { record_size, records, ..measured };
+        let records = self.nearest(measured.cell().records())?;
+        let stands = [(Axis::RECORD_SIZE, record_size.into()), (Axis::RECORDS, records.into())];
+        let position = measured.joined(&Position::of(stands));
         self.positions.contains(&position).then_some(position)
     }
 
     fn nearest(&self, measured: CountRange) -> Option<CountRange> {
         let number = measured.from;
-        let counts = || self.positions.iter().map(|position| position.records);
+        let counts = || self.positions.iter().map(|position| position.cell().records());
         if let Some(held) = counts().find(|count| count.from <= number && number < count.to) {
             return Some(held);
         }
@@ -114,23 +122,21 @@ impl Design {
 }
 
 /// A combination as a claim counts it: without the axis between whose values it compares.
-fn spot(claim: &Claim, position: Position) -> Spot {
-    let spot = Spot::from(position);
-    claim.expect.axis().map_or(spot, |axis| spot.without(axis))
+fn spot(claim: &Claim, position: &Position) -> Position {
+    claim.expect.axis().map_or_else(|| position.clone(), |axis| position.without(axis))
 }
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::cell::Data;
-
     use super::*;
 
     fn position(size: &str, records: &str) -> Position {
-        Position {
-            data: Data::Incompressible,
-            record_size: size.parse().unwrap(),
-            records: records.parse().unwrap(),
-        }
+        let read = |axis: Axis, text: &str| (axis, axis.read(text).unwrap());
+        Position::of([
+            read(Axis::DATA, "incompressible"),
+            read(Axis::RECORD_SIZE, size),
+            read(Axis::RECORDS, records),
+        ])
     }
 
     fn design() -> Design {
@@ -155,7 +161,7 @@ mod tests {
             // Left out of the design, as too large.
             ("10KiB..100KiB", "1000..5000", None),
         ] {
-            let found = design().stands_for(position(size, records));
+            let found = design().stands_for(&position(size, records));
             assert_eq!(found, stands_for.map(|(size, records)| position(size, records)), "{size} {records}");
         }
     }

@@ -2,16 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use storebench_core::cell::Axis;
+use storebench_core::axis::{Axis, Role};
 
 use super::change::{Change, Place, Side};
 use super::contest::{Contest, in_order, lacking_at};
 use super::design::Design;
 use super::more_at::more_at;
-use super::pool::{Pool, Position, Scope, Spot, average, coarsest};
-use super::region::{canonical, value_on};
+use super::pool::{Pool, Scope, average, coarsest};
+use super::region::canonical;
 use super::verdict::{Evidence, Finding, Tally, Verdict};
 use super::{Average, Claim, Expect, Figure};
+use crate::layout::Position;
 use crate::stats::Series;
 
 /// Checks a claim. `pools` gives the figures that belong together, one figure at a time and in the same order for each;
@@ -111,8 +112,8 @@ fn contests<K: Ord + Copy>(
 ) -> (Vec<Evidence>, Vec<String>) {
     let mut all: BTreeMap<Position, BTreeMap<&str, &Series<K>>> = BTreeMap::new();
     for (position, cells) in pools.iter().flat_map(|pool| &pool.cells) {
-        if claim.at.holds(*position) {
-            let here = all.entry(*position).or_default();
+        if claim.at.holds(position) {
+            let here = all.entry(position.clone()).or_default();
             let known = cells.iter().filter(|(store, s)| stores.contains(store) && !s.is_empty());
             here.extend(known.map(|(store, series)| (store.as_str(), series)));
         }
@@ -124,27 +125,27 @@ fn contests<K: Ord + Copy>(
     let mut evidence = Vec::new();
     if claim.average == Average::None {
         for (position, series) in &all {
-            let spot = Spot::from(*position);
+            let spot = position.clone();
             let series = in_order(stores, series);
             let contest =
                 Contest { figure, spot, averaged: None, stores, series, resolution, missing: Vec::new() };
-            evidence.extend(behind(vec![*position], contest.check(&claim.expect)));
+            evidence.extend(behind(vec![position.clone()], contest.check(&claim.expect)));
         }
         return (evidence, Vec::new());
     }
-    let kinds: BTreeSet<_> = all.keys().map(|position| position.data).collect();
-    for data in kinds {
-        let of_kind = all.iter().filter(|(position, _)| position.data == data);
-        let found = average(&of_kind.map(|(position, series)| (*position, series.clone())).collect());
+    let halves: BTreeSet<Position> = all.keys().map(|position| position.part(Role::Half)).collect();
+    for half in halves {
+        let of_half = all.iter().filter(|(position, _)| position.part(Role::Half) == half);
+        let found = average(&of_half.map(|(position, series)| (position.clone(), series.clone())).collect());
         let series: BTreeMap<&str, &Series<K>> = found.series.iter().map(|(store, s)| (*store, s)).collect();
         let contest = Contest {
             figure,
-            spot: Spot { data: Some(data), ..Spot::default() },
+            spot: half,
             averaged: Some(found.places.len()),
             stores,
             series: in_order(stores, &series),
             resolution,
-            missing: found.missing.iter().map(|(at, store)| lacking_at(store, Spot::from(*at))).collect(),
+            missing: found.missing.iter().map(|(at, store)| lacking_at(store, at)).collect(),
         };
         evidence.extend(behind(found.places, contest.check(&claim.expect)));
     }
@@ -175,16 +176,16 @@ fn changes<K: Ord + Copy>(
     };
     let (side_a, side_b) =
         (Side { pools: of(&a), value: a.clone() }, Side { pools: of(&b), value: b.clone() });
-    let mut places: BTreeMap<Spot, Place> = BTreeMap::new();
+    let mut places: BTreeMap<Position, Place> = BTreeMap::new();
     for (side, value, is_a) in [(&side_a, &a, true), (&side_b, &b, false)] {
         let positions = side.pools.iter().flat_map(|pool| pool.cells.keys());
-        for position in positions.filter(|position| claim.at.holds(**position)) {
-            if value_on(axis, *position).is_some_and(|own| own.text() != value) {
+        for position in positions.filter(|position| claim.at.holds(position)) {
+            if within && position.text(axis) != value {
                 continue;
             }
-            let spot = Spot::from(*position).without(axis);
-            let place = places.entry(spot).or_insert(Place { spot, a: None, b: None });
-            *(if is_a { &mut place.a } else { &mut place.b }) = Some(*position);
+            let spot = position.without(axis);
+            let place = places.entry(spot.clone()).or_insert(Place { spot, a: None, b: None });
+            *(if is_a { &mut place.a } else { &mut place.b }) = Some(position.clone());
         }
     }
     let any = |there: fn(&Place) -> bool| places.values().any(there);

@@ -1,7 +1,7 @@
 //! What a claim expects of its figures.
 
 use serde::{Deserialize, Serialize};
-use storebench_core::cell::Axis;
+use storebench_core::axis::{Axis, Role};
 
 use super::bounds::Bounds;
 use super::figure::Figure;
@@ -115,7 +115,7 @@ pub struct Greatest {
     pub of: String,
     /// What is below it.
     pub to: String,
-    /// The second axis: `record_size`, `records` or `data`.
+    /// The second axis: one within a matrix, such as `record_size`.
     pub along: Axis,
     /// Where along it the ratio is greatest.
     pub value: String,
@@ -274,13 +274,28 @@ impl Expect {
                 _ => Ok(()),
             };
         };
-        let Some(axis) = self.axis().filter(|axis| *axis != Axis::STORE) else {
-            return Err("the axis store has a form of its own: leave axis out, and name the stores".into());
-        };
+        let Some(axis) = self.axis() else { return Ok(()) };
+        if axis.role() == Role::Contestant {
+            return Err(format!(
+                "the axis {axis} has a form of its own: leave axis out, and name the {}",
+                axis.def().many
+            ));
+        }
         if canonical(axis, a)? == canonical(axis, b)? {
             return Err(format!("both values on the axis {} are {a:?}", axis.name()));
         }
         Ok(())
+    }
+}
+
+/// The axes within a matrix, as a choice: `record_size, records or data`.
+fn within() -> String {
+    let mut axes: Vec<Axis> = Axis::all().into_iter().filter(|axis| axis.role().is_within()).collect();
+    axes.sort_by_key(|axis| axis.place_in_id());
+    let names: Vec<&str> = axes.into_iter().map(Axis::name).collect();
+    match names.split_last() {
+        Some((last, [_, ..])) => format!("{} or {last}", names[..names.len() - 1].join(", ")),
+        _ => names.concat(),
     }
 }
 
@@ -292,8 +307,9 @@ impl Greatest {
     fn check(&self) -> Result<(), String> {
         if !self.along.role().is_within() || self.along == self.axis {
             return Err(format!(
-                "along = \"{}\": say record_size, records or data, and another axis than {}",
+                "along = \"{}\": say {}, and another axis than {}",
                 self.along.name(),
+                within(),
                 self.axis.name()
             ));
         }

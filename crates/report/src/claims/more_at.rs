@@ -1,9 +1,9 @@
 //! Whether stores win more by one of a claim's figures than by the others.
 
 use super::expect::MoreAt;
-use super::pool::Spot;
 use super::verdict::{Evidence, Outcome, Shown, Tally};
 use crate::column::Unit;
+use crate::layout::Position;
 
 /// Whether the stores win a larger share of the combinations by one figure than by the others together, from the checks of who
 /// wins each combination.
@@ -28,7 +28,7 @@ pub(super) fn more_at(expected: &MoreAt, checks: Vec<Evidence>) -> Vec<Evidence>
         shown: vec![shown(format!("best at {wanted}"), here), shown("at the others".into(), others)],
         figure: wanted,
         unit: Unit::Share,
-        spot: Spot::default(),
+        spot: Position::default(),
         averaged: None,
         averaged_stores: None,
         outcome,

@@ -1,31 +1,20 @@
 //! The figures that claims are checked against, and how they are averaged.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 
 use indexmap::IndexMap;
-use serde::Serialize;
-use storebench_core::cell::{Axis, Data, GuaranteeChoice};
+use storebench_core::cell::{Axis, GuaranteeChoice};
 use storebench_core::store::Guarantee;
-use storebench_core::units::{CountRange, SizeRange, grouped};
 
+use crate::layout::Position;
 use crate::stats::{Resolution, Series};
-
-/// Where stores meet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[allow(missing_docs)]
-pub struct Position {
-    pub data: Data,
-    pub record_size: SizeRange,
-    pub records: CountRange,
-}
 
 /// What figures that may be compared have in common.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scope {
     /// The hardware's name.
     pub hardware: String,
-    /// The guarantee asked for, and the tier given; `None` where a claim compares guarantees.
+    /// The guarantee asked for, and the tier given; `None` where a claim compares guarantees, and where there is none.
     pub guarantee: Option<(GuaranteeChoice, Option<Guarantee>)>,
     /// The axes that are not within a matrix, but for one between whose values a claim compares.
     pub facets: Vec<(Axis, String)>,
@@ -75,55 +64,6 @@ pub(super) fn coarsest<K>(pools: &[&Pool<K>]) -> Resolution {
     all.max_by(|a, b| a.fixed_ns.total_cmp(&b.fixed_ns)).unwrap_or_default()
 }
 
-/// Where something was checked: a position, some of whose axes may be averaged over, or compared between.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[allow(missing_docs)]
-pub struct Spot {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub record_size: Option<SizeRange>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub records: Option<CountRange>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub data: Option<Data>,
-}
-
-impl From<Position> for Spot {
-    fn from(position: Position) -> Spot {
-        let Position { data, record_size, records } = position;
-        Spot { record_size: Some(record_size), records: Some(records), data: Some(data) }
-    }
-}
-
-impl Spot {
-    /// Its value on one axis alone.
-    pub fn only(self, axis: Axis) -> Spot {
-        Spot {
-            record_size: self.record_size.filter(|_| axis == Axis::RECORD_SIZE),
-            records: self.records.filter(|_| axis == Axis::RECORDS),
-            data: self.data.filter(|_| axis == Axis::DATA),
-        }
-    }
-
-    /// The same without an axis.
-    pub fn without(self, axis: Axis) -> Spot {
-        Spot {
-            record_size: self.record_size.filter(|_| axis != Axis::RECORD_SIZE),
-            records: self.records.filter(|_| axis != Axis::RECORDS),
-            data: self.data.filter(|_| axis != Axis::DATA),
-        }
-    }
-}
-
-impl fmt::Display for Spot {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let size = self.record_size.map(|size| size.to_string());
-        let records = self.records.map(|records| format!("{} records", grouped(records.from)));
-        let data = self.data.map(|data| data.name().to_owned());
-        let parts: Vec<String> = [size, records, data].into_iter().flatten().collect();
-        f.write_str(&parts.join(", "))
-    }
-}
-
 /// What is averaged over places: columns of figures, such as one for each store.
 pub(super) struct Averaged<C, K> {
     /// The mean of each column by block.
@@ -144,7 +84,7 @@ pub(super) fn average<C: Ord + Clone, K: Ord + Copy>(
         places.iter().partition(|(_, place)| columns.iter().all(|column| place.contains_key(*column)));
     let lacking = |(position, place): &(&Position, &BTreeMap<C, &Series<K>>)| {
         let lacking = columns.iter().filter(|column| !place.contains_key(**column));
-        lacking.map(|column| (**position, (*column).clone())).collect::<Vec<_>>()
+        lacking.map(|column| ((*position).clone(), (*column).clone())).collect::<Vec<_>>()
     };
     let all = || whole.iter().flat_map(|(_, place)| place.values());
     let shared = |block: &&K| all().all(|series| series.contains_key(*block));
@@ -158,18 +98,19 @@ pub(super) fn average<C: Ord + Clone, K: Ord + Copy>(
     let filled = columns.iter().filter(|_| !blocks.is_empty());
     Averaged {
         series: filled.map(|column| ((*column).clone(), series(column))).collect(),
-        places: whole.into_iter().map(|(position, _)| *position).collect(),
+        places: whole.into_iter().map(|(position, _)| position.clone()).collect(),
         missing: ragged.iter().flat_map(lacking).collect(),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use storebench_core::units::CountRange;
+
     use super::*;
 
     fn position(records: u64) -> Position {
-        let record_size = SizeRange { from: 1, to: 2 };
-        Position { data: Data::Incompressible, record_size, records: CountRange::starting_at(records) }
+        Position::of([(Axis::RECORDS, CountRange::starting_at(records).into())])
     }
 
     #[test]

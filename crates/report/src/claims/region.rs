@@ -7,9 +7,10 @@ use serde::de::{Error as _, MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use storebench_core::axis::read::{Key, ReadList};
-use storebench_core::axis::{Axis, Form, Value};
+use storebench_core::axis::{Axis, Form, Role, Value};
 
-use super::pool::{Position, Scope};
+use super::pool::Scope;
+use crate::layout::Position;
 
 /// Values on each axis, as in a plan's axes; an axis that has none is not narrowed. Ranges take in what lies within them.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -27,11 +28,13 @@ impl Region {
     }
 
     /// Whether a place lies within.
-    pub fn holds(&self, position: Position) -> bool {
-        self.0.iter().all(|(axis, values)| match value_on(*axis, position) {
-            Some(value) => values.is_empty() || values.iter().any(|wide| takes_in(*axis, wide, &value)),
-            None => true,
-        })
+    pub fn holds(&self, position: &Position) -> bool {
+        self.0.iter().filter(|(axis, values)| axis.role().is_within() && !values.is_empty()).all(
+            |(axis, values)| {
+                let own = position.value(*axis);
+                own.is_some_and(|own| values.iter().any(|wide| takes_in(*axis, wide, &own)))
+            },
+        )
     }
 
     /// Whether the axes that a pool's cells share lie within. An axis that the scope does not have counts as within.
@@ -76,16 +79,6 @@ fn takes_in(axis: Axis, wide: &Value, value: &Value) -> bool {
     match axis.def().form {
         Form::Range => wide.holds(value),
         Form::Text | Form::Number => wide == value,
-    }
-}
-
-/// A combination's value on an axis that lies within a matrix; `None` on any other axis.
-pub(super) fn value_on(axis: Axis, position: Position) -> Option<Value> {
-    match axis {
-        size if size == Axis::RECORD_SIZE => Some(position.record_size.into()),
-        records if records == Axis::RECORDS => Some(position.records.into()),
-        data if data == Axis::DATA => Some(position.data.into()),
-        _ => None,
     }
 }
 
@@ -142,12 +135,12 @@ impl<'de> Visitor<'de> for Fields {
 
 /// The axis of this name, if a claim can be narrowed to some of its values.
 fn narrowed(name: &str) -> Option<Axis> {
-    Axis::named(name).filter(|axis| *axis != Axis::STORE)
+    Axis::named(name).filter(|axis| axis.role() != Role::Contestant)
 }
 
 fn unknown(name: &str) -> String {
     let mut axes = Axis::all();
-    axes.retain(|axis| *axis != Axis::STORE);
+    axes.retain(|axis| axis.role() != Role::Contestant);
     axes.sort_by_key(|axis| axis.place_in_id());
     let known: Vec<String> = axes.into_iter().map(|axis| format!("`{axis}`")).collect();
     format!("unknown field `{name}`, expected one of {}", known.join(", "))

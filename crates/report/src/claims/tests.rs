@@ -7,6 +7,7 @@ use storebench_core::store::Guarantee;
 use storebench_core::units::{CountRange, SizeRange};
 
 use super::*;
+use crate::layout::Position;
 use crate::stats::{Resolution, Series};
 
 /// A claim about inserts that reads like one of a plan.
@@ -29,7 +30,11 @@ const SMALL: SizeRange = SizeRange { from: 1, to: 1024 };
 const LARGE: SizeRange = SizeRange { from: 1024, to: 10240 };
 
 fn position(record_size: SizeRange, records: u64, data: Data) -> Position {
-    Position { data, record_size, records: CountRange::starting_at(records) }
+    Position::of([
+        (Axis::DATA, data.into()),
+        (Axis::RECORD_SIZE, record_size.into()),
+        (Axis::RECORDS, CountRange::starting_at(records).into()),
+    ])
 }
 
 fn here() -> Position {
@@ -52,7 +57,7 @@ fn pool(background: &str, figures: Figures<'_>) -> Pool<u32> {
             if !stores.iter().any(|known| known == store) {
                 stores.push((*store).to_owned());
             }
-            cells.entry(*position).or_default().insert((*store).to_owned(), series.clone());
+            cells.entry(position.clone()).or_default().insert((*store).to_owned(), series.clone());
         }
     }
     let tier = Guarantee::Process;
@@ -202,7 +207,7 @@ fn kinds(size: SizeRange, plain: f64, text: f64) -> [Kept; 2] {
 
 fn of_places(places: &[Kept]) -> Pool<u32> {
     let places: Vec<At<'_>> =
-        places.iter().map(|(position, figures)| (*position, figures.as_slice())).collect();
+        places.iter().map(|(position, figures)| (position.clone(), figures.as_slice())).collect();
     pool("none", &places)
 }
 
@@ -274,7 +279,7 @@ fn wins_are_counted_on_both_sides() {
                 background,
                 &[
                     (here(), &[("a", steady(first)), ("b", steady(2.0))]),
-                    (other, &[("a", steady(second)), ("b", steady(2.0))]),
+                    (other.clone(), &[("a", steady(second)), ("b", steady(2.0))]),
                 ],
             )
         };

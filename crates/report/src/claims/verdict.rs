@@ -3,8 +3,9 @@
 use serde::Serialize;
 
 use super::design::Coverage;
-use super::pool::{Position, Scope, Spot};
+use super::pool::Scope;
 use crate::column::Unit;
+use crate::layout::Position;
 use crate::stats::{Estimate, Interval};
 
 /// What one check showed.
@@ -78,9 +79,9 @@ pub struct Evidence {
     pub figure: String,
     /// The unit of what is shown.
     pub unit: Unit,
-    /// Where.
+    /// Where: a position, some of whose axes may be averaged over, or compared between.
     #[serde(flatten)]
-    pub spot: Spot,
+    pub spot: Position,
     /// How many places were averaged; absent where the check is of one place.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub averaged: Option<usize>,

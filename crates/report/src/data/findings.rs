@@ -6,7 +6,7 @@ use storebench_core::units::three_digits;
 
 use super::matrix::{Sorted, ranked, series};
 use super::merge::{BlockKey, Group, GroupKey, GuaranteeLabel, Merged};
-use crate::claims::{Claim, Coverage, Evidence, Figure, Finding, Outcome, Pool, Position, Scope};
+use crate::claims::{Claim, Coverage, Evidence, Figure, Finding, Outcome, Pool, Scope};
 use crate::claims::{StudyClaims, Tally, Verdict, evaluate};
 use crate::stats::Series;
 
@@ -94,18 +94,17 @@ fn join(known: &mut Pool<BlockKey>, pool: Pool<BlockKey>) {
 fn pool(group: &Group<'_>, sorted: &Sorted<'_, '_>, figure: &Figure) -> Pool<BlockKey> {
     let mut pool = Pool {
         scope: scope(&group.key),
-        stores: sorted.stores.iter().map(|store| (*store).to_owned()).collect(),
+        stores: sorted.stores.iter().map(|store| store.to_string()).collect(),
         resolution: sorted.resolution(&figure.operation, figure.column),
         cells: Default::default(),
     };
-    for ((data, record_size, records), stores) in &sorted.entries {
+    for (position, stores) in &sorted.entries {
         let competing = stores.iter().filter(|(store, _)| sorted.stores.contains(*store));
         let figures = competing.map(|(store, entries)| {
             let series: Series<BlockKey> = series(&ranked(entries), &figure.operation, figure.column);
-            ((*store).to_owned(), series)
+            (store.to_string(), series)
         });
-        let position = Position { data: *data, record_size: *record_size, records: *records };
-        pool.cells.insert(position, figures.collect());
+        pool.cells.insert(position.clone(), figures.collect());
     }
     pool
 }
@@ -113,7 +112,7 @@ fn pool(group: &Group<'_>, sorted: &Sorted<'_, '_>, figure: &Figure) -> Pool<Blo
 fn scope(key: &GroupKey) -> Scope {
     Scope {
         hardware: key.hardware.clone(),
-        guarantee: Some((key.asked, key.tier)),
+        guarantee: key.asked.map(|asked| (asked, key.tier)),
         facets: key.facets.clone(),
         method: key.method.clone(),
     }
@@ -125,7 +124,8 @@ pub fn label(merged: &Merged<'_>, scope: &Scope) -> String {
     let groups = &merged.groups;
     let hardware = groups.iter().any(|group| group.key.hardware != scope.hardware);
     let hardware = hardware.then(|| scope.hardware.clone());
-    let varies = |axis: &Axis| groups.windows(2).any(|pair| facet(&pair[0], *axis) != facet(&pair[1], *axis));
+    let varies =
+        |axis: &Axis| groups.windows(2).any(|pair| pair[0].key.facet(*axis) != pair[1].key.facet(*axis));
     let value = |axis: Axis| scope.facets.iter().find(|(own, _)| *own == axis).map(|(_, value)| value);
     let facets: Vec<String> = Axis::all()
         .into_iter()
@@ -137,23 +137,20 @@ pub fn label(merged: &Merged<'_>, scope: &Scope) -> String {
         .collect();
     let method = (!scope.method.is_empty()).then(|| scope.method.clone());
     let said = !is_one_guarantee(merged) || (hardware.is_none() && facets.is_empty() && method.is_none());
-    let guarantee = said.then(|| match scope.guarantee {
-        Some((GuaranteeChoice::Default, None)) => "default (as shipped)".to_owned(),
-        Some((asked, tier)) => GuaranteeLabel(asked, tier).to_string(),
-        None => "guarantee compared".to_owned(),
+    let has_guarantee = groups.iter().any(|group| group.key.asked.is_some());
+    let guarantee = said.then_some(()).and_then(|()| match scope.guarantee {
+        Some((GuaranteeChoice::Default, None)) => Some("default (as shipped)".to_owned()),
+        Some((asked, tier)) => Some(GuaranteeLabel(asked, tier).to_string()),
+        None => has_guarantee.then(|| "guarantee compared".to_owned()),
     });
-    hardware.into_iter().chain(guarantee).chain(facets).chain(method).collect::<Vec<_>>().join(", ")
-}
-
-/// A group's value on an axis that tells groups apart.
-fn facet<'g>(group: &'g Group<'_>, axis: Axis) -> Option<&'g str> {
-    group.key.facets.iter().find(|(own, _)| *own == axis).map(|(_, value)| value.as_str())
+    let parts: Vec<String> = hardware.into_iter().chain(guarantee).chain(facets).chain(method).collect();
+    if parts.is_empty() { scope.hardware.clone() } else { parts.join(", ") }
 }
 
 /// Whether the groups differ in no guarantee, but for the tiers that `default` turned out to be.
 fn is_one_guarantee(merged: &Merged<'_>) -> bool {
     let of = |group: &Group<'_>| match group.key.asked {
-        GuaranteeChoice::Default => (GuaranteeChoice::Default, None),
+        Some(GuaranteeChoice::Default) => (Some(GuaranteeChoice::Default), None),
         asked => (asked, group.key.tier),
     };
     merged.groups.windows(2).all(|pair| of(&pair[0]) == of(&pair[1]))

@@ -1,19 +1,23 @@
-//! The matrix of winners as data: for each group, which store is best at what, where, by how much, and why a place is
-//! empty. The figure of a store is its geometric mean over trials, as ratios are what decides ([`crate::stats`]).
+//! The matrix of winners as data: for each group, which contestant is best at what, where, by how much, and why a place is
+//! empty. Contestants are stores, unless the runs compare something else. The figure of a store is its geometric mean over trials, as ratios are what decides ([`crate::stats`]).
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::{IndexMap, IndexSet};
-use serde::Serialize;
-use storebench_core::cell::{Axis, Cell, Data, GuaranteeChoice};
+use serde::ser::SerializeSeq;
+use serde::{Serialize, Serializer};
+use storebench_core::axis::{Role, Value};
+use storebench_core::cell::{Axis, Cell, GuaranteeChoice};
 use storebench_core::result::{Measured, Outcome, RunHeader, SPACE};
 use storebench_core::store::Guarantee;
-use storebench_core::units::{CountRange, SizeRange};
 
 use super::clock;
 use super::looks;
 use super::merge::{BlockKey, Entry, Group, Merged, measured};
+use super::names::joined;
 use crate::column::{Column, MEAN_LATENCY, SPACE_EFFICIENCY, Unit};
+use crate::layout::{Layout, Position};
 use crate::stats::{Better, Ratio, Resolution, Rule, Series, Standing, Summary, Terms, decide_on};
 
 /// The operations of paper 000, in the order in which reports show them; any others follow.
@@ -26,8 +30,9 @@ pub struct Matrix {
     pub hardware: String,
     /// What distinguishes it from the other matrices.
     pub title: String,
-    /// The guarantee asked for.
-    pub guarantee_asked: GuaranteeChoice,
+    /// The guarantee asked for; absent where cells have none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub guarantee_asked: Option<GuaranteeChoice>,
     /// The tier given, if any trial got far enough to tell.
     pub guarantee: Option<Guarantee>,
     /// Values of the axes that the group has in common, by the axes' names.
@@ -35,29 +40,22 @@ pub struct Matrix {
     /// In what the method of its runs differs from that of other runs given; absent where it differs in nothing.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub method: String,
-    /// The columns, left to right.
-    pub columns: Vec<Place>,
+    /// The columns, left to right: the values of the axes that make columns and halves.
+    #[serde(serialize_with = "sorted_by_axis")]
+    pub columns: Vec<Position>,
     /// The rows, from top to bottom.
     pub rows: Vec<Row>,
 }
 
-/// A column of a matrix.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-pub struct Place {
-    /// What the values are made of.
-    pub data: Data,
-    /// How many records there are.
-    pub records: CountRange,
-}
-
-/// A row of a matrix: one figure at one record size.
+/// A row of a matrix: one figure at one value of the axes that make rows.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Row {
     /// The figure.
     #[serde(flatten)]
     pub figure: Figure,
-    /// The sizes of the values.
-    pub record_size: SizeRange,
+    /// The values of the axes that make rows, such as the record size.
+    #[serde(flatten)]
+    pub at: Position,
     /// One for each column.
     pub contests: Vec<Contest>,
 }
@@ -159,6 +157,11 @@ impl Contest {
 }
 
 impl Matrix {
+    /// What it is of: the machine, and what distinguishes it from the other matrices.
+    pub fn name(&self) -> String {
+        joined([self.hardware.as_str(), &self.title])
+    }
+
     /// The rules that decided anywhere in it.
     pub fn rules(&self) -> BTreeSet<Rule> {
         let contests = self.rows.iter().flat_map(|row| &row.contests);
@@ -171,23 +174,30 @@ pub fn matrices(merged: &Merged<'_>) -> Vec<Matrix> {
     merged.groups.iter().filter_map(|group| matrix(merged, group)).collect()
 }
 
-/// Where trials meet: everything but the store.
-pub(crate) type Position = (Data, SizeRange, CountRange);
-
-/// A group's trials by position and store.
-pub(crate) type ByPosition<'a> = BTreeMap<Position, IndexMap<&'a str, Vec<Entry<'a>>>>;
-
-/// Where a cell's trials meet those of other stores.
-pub(crate) fn position(cell: &Cell) -> Position {
-    (cell.data(), cell.record_size(), cell.records())
+/// Columns as JSON has them, each with its values in the order of the axes.
+fn sorted_by_axis<S: Serializer>(columns: &[Position], serializer: S) -> Result<S::Ok, S::Error> {
+    let mut list = serializer.serialize_seq(Some(columns.len()))?;
+    for column in columns {
+        let values: IndexMap<&str, &str> =
+            column.cell().values().map(|(axis, value)| (axis.name(), value.text())).collect();
+        list.serialize_element(&values)?;
+    }
+    list.end()
 }
 
-/// Sorts a group's trials by position and store, stores in the order in which they first appear.
-fn by_position<'a>(group: &Group<'a>) -> ByPosition<'a> {
+/// The contestants at a position, each with its trials.
+pub(crate) type Here<'a> = IndexMap<Cow<'a, str>, Vec<Entry<'a>>>;
+
+/// A group's trials by position and contestant.
+pub(crate) type ByPosition<'a> = BTreeMap<Position, Here<'a>>;
+
+/// Sorts a group's trials by position and contestant, contestants in the order in which they first appear.
+fn by_position<'a>(layout: &Layout, group: &Group<'a>) -> ByPosition<'a> {
     let mut sorted = ByPosition::new();
     for entry in &group.trials {
-        let stores = sorted.entry(position(&entry.trial.cell)).or_default();
-        stores.entry(entry.trial.cell.store()).or_default().push(*entry);
+        let cell = &entry.trial.cell;
+        let here = sorted.entry(layout.position(cell)).or_default();
+        here.entry(layout.contestant(cell)).or_default().push(*entry);
     }
     // Two builds of an engine are never one figure: where one of them is ranked, the other is left aside.
     for entries in sorted.values_mut().flat_map(IndexMap::values_mut) {
@@ -208,31 +218,32 @@ pub(crate) fn operations(group: &Group<'_>) -> Vec<String> {
     known.chain(others).map(str::to_owned).collect()
 }
 
-/// A group's trials, sorted so that stores can be compared.
+/// A group's trials, sorted so that contestants can be compared.
 pub(crate) struct Sorted<'g, 'a> {
-    /// Trials by position and store, the harness's own included.
+    /// Trials by position and contestant, the harness's own included.
     pub(crate) entries: ByPosition<'a>,
-    left_out: BTreeSet<(Position, &'g str)>,
+    left_out: BTreeSet<(Position, Cow<'g, str>)>,
     /// Those of the runs given.
     headers: Vec<&'g RunHeader>,
     /// Those that compete.
-    pub(crate) stores: IndexSet<&'g str>,
+    pub(crate) stores: IndexSet<Cow<'g, str>>,
 }
 
 impl<'g, 'a> Sorted<'g, 'a> {
     pub(crate) fn new(merged: &'g Merged<'_>, group: &'g Group<'a>) -> Sorted<'g, 'a> {
+        let key = |cell: &'g Cell| (merged.layout.position(cell), merged.layout.contestant(cell));
         Sorted {
             headers: merged.runs.iter().map(|run| &run.header).collect(),
-            entries: by_position(group),
-            left_out: group.left_out.iter().map(|o| (position(&o.cell), o.cell.store())).collect(),
-            stores: competing(merged, group).map(|cell| cell.store()).collect(),
+            entries: by_position(&merged.layout, group),
+            left_out: group.left_out.iter().map(|omitted| key(&omitted.cell)).collect(),
+            stores: competing(merged, group).map(|cell| merged.layout.contestant(cell)).collect(),
         }
     }
 
-    /// Ranks the stores at a position by a figure.
-    pub(crate) fn contest(&self, position: Position, name: &str, column: &Column) -> Contest {
+    /// Ranks the contestants at a position by a figure.
+    pub(crate) fn contest(&self, position: &Position, name: &str, column: &Column) -> Contest {
         let none = IndexMap::new();
-        let here = self.entries.get(&position).unwrap_or(&none);
+        let here = self.entries.get(position).unwrap_or(&none);
         let entries = |store: &str| here.get(store).map_or(&[] as &[Entry<'_>], Vec::as_slice);
         let series: Vec<Series<BlockKey>> =
             self.stores.iter().map(|store| series(&ranked(entries(store)), name, column)).collect();
@@ -244,8 +255,12 @@ impl<'g, 'a> Sorted<'g, 'a> {
             contenders: contenders.map(|standing| contender(&self.stores, standing)).collect(),
             absent: absent
                 .map(|(store, _)| Absent {
-                    store: (*store).to_owned(),
-                    why: why(entries(store), name, self.left_out.contains(&(position, *store))),
+                    store: store.to_string(),
+                    why: why(
+                        entries(store),
+                        name,
+                        self.left_out.contains(&(position.clone(), store.clone())),
+                    ),
                 })
                 .collect(),
             failed_trials: all.filter(|e| matches!(e.trial.outcome, Outcome::Failed { .. })).count(),
@@ -261,8 +276,8 @@ impl<'g, 'a> Sorted<'g, 'a> {
     }
 
     /// On which terms a figure's stores are told apart at a position.
-    fn terms(&self, position: Position, name: &str, column: &Column) -> Terms {
-        let entries = || self.entries.get(&position).into_iter().flat_map(IndexMap::values).flatten();
+    fn terms(&self, position: &Position, name: &str, column: &Column) -> Terms {
+        let entries = || self.entries.get(position).into_iter().flat_map(IndexMap::values).flatten();
         let runs: BTreeSet<usize> = entries().map(|entry| entry.run).collect();
         let headers = || runs.iter().filter_map(|run| self.headers.get(*run));
         let looks = looks::together(headers().map(|header| header.looks.len()));
@@ -281,10 +296,8 @@ pub(crate) fn ranked<'a>(entries: &[Entry<'a>]) -> Vec<Entry<'a>> {
 }
 
 /// The stores at a position, each with the entries that take their place in a ranking; those without any are left out.
-pub(crate) fn ranked_stores<'a>(
-    here: &IndexMap<&'a str, Vec<Entry<'a>>>,
-) -> IndexMap<&'a str, Vec<Entry<'a>>> {
-    let all = here.iter().map(|(store, entries)| (*store, ranked(entries)));
+pub(crate) fn ranked_stores<'a>(here: &Here<'a>) -> Here<'a> {
+    let all = here.iter().map(|(store, entries)| (store.clone(), ranked(entries)));
     all.filter(|(_, entries)| !entries.is_empty()).collect()
 }
 
@@ -308,12 +321,13 @@ pub(crate) fn matrix(merged: &Merged<'_>, group: &Group<'_>) -> Option<Matrix> {
     if sorted.stores.is_empty() {
         return None;
     }
-    let columns: BTreeSet<Place> = cells().map(|c| Place { data: c.data(), records: c.records() }).collect();
-    let sizes: BTreeSet<SizeRange> = cells().map(|cell| cell.record_size()).collect();
+    let positions: BTreeSet<Position> = cells().map(|cell| merged.layout.position(cell)).collect();
+    let columns = in_order(positions.iter().map(Position::column));
+    let of_rows = in_order(positions.iter().map(|position| position.part(Role::Row)));
     let mut rows = Vec::new();
     for (name, column) in figures(merged, group) {
-        for size in &sizes {
-            let at = |place: &Place| sorted.contest((place.data, *size, place.records), &name, column);
+        for row in &of_rows {
+            let contest = |place: &Position| sorted.contest(&row.joined(place), &name, column);
             rows.push(Row {
                 figure: Figure {
                     name: name.clone(),
@@ -321,8 +335,8 @@ pub(crate) fn matrix(merged: &Merged<'_>, group: &Group<'_>) -> Option<Matrix> {
                     unit: column.unit,
                     better: column.better,
                 },
-                record_size: *size,
-                contests: columns.iter().map(at).collect(),
+                at: row.clone(),
+                contests: columns.iter().map(contest).collect(),
             });
         }
     }
@@ -338,9 +352,20 @@ pub(crate) fn matrix(merged: &Merged<'_>, group: &Group<'_>) -> Option<Matrix> {
             .map(|(axis, value): &(Axis, String)| (axis.name(), value.clone()))
             .collect(),
         method: group.key.method.clone(),
-        columns: columns.into_iter().collect(),
+        columns,
         rows,
     })
+}
+
+/// Parts of positions, each once, sorted by the axes that any of them has, values by default included.
+fn in_order(parts: impl Iterator<Item = Position>) -> Vec<Position> {
+    let parts: BTreeSet<Position> = parts.collect();
+    let axes: BTreeSet<Axis> = parts.iter().flat_map(Position::axes).collect();
+    let mut parts: Vec<Position> = parts.into_iter().collect();
+    let values =
+        |part: &Position| -> Vec<Option<Value>> { axes.iter().map(|axis| part.value(*axis)).collect() };
+    parts.sort_by_cached_key(values);
+    parts
 }
 
 /// What the rows are about: the operations' mean latency, space and memory.
@@ -357,9 +382,9 @@ fn figures(merged: &Merged<'_>, group: &Group<'_>) -> Vec<(String, &'static Colu
     figures
 }
 
-fn contender(stores: &IndexSet<&str>, standing: Standing) -> Contender {
+fn contender(stores: &IndexSet<Cow<'_, str>>, standing: Standing) -> Contender {
     Contender {
-        store: stores.get_index(standing.index).map_or_else(String::new, |store| (*store).to_owned()),
+        store: stores.get_index(standing.index).map_or_else(String::new, ToString::to_string),
         figure: standing.figure,
         times_worse: standing.times_worse,
         wins: standing.wins,
@@ -383,6 +408,7 @@ fn why(entries: &[Entry<'_>], name: &str, left_out: bool) -> Why {
 #[cfg(test)]
 mod tests {
     use storebench_core::result::Run;
+    use storebench_core::units::{CountRange, SizeRange};
 
     use super::*;
     use crate::data::samples::{Sample, run};
@@ -432,7 +458,7 @@ mod tests {
         let large = SizeRange { from: 1024, to: 10240 };
         let runs = [run("box", &[Sample::new("lmdb").size(large), Sample::new("lmdb")])];
         let rows: Vec<String> =
-            only(&runs).rows.iter().map(|row| format!("{} {}", row.figure.name, row.record_size)).collect();
+            only(&runs).rows.iter().map(|row| format!("{} {}", row.figure.name, row.at)).collect();
         assert_eq!(rows[..3], ["insert 1B..1KiB", "insert 1KiB..10KiB", "update 1B..1KiB"]);
         assert_eq!(
             rows[8..],

@@ -4,7 +4,6 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 
-use storebench_core::axis::Role;
 use storebench_core::cell::{Axis, Cell, GuaranteeChoice};
 use storebench_core::result::{Measured, Run, TrialResult};
 use storebench_core::store::Guarantee;
@@ -12,6 +11,7 @@ use storebench_core::store::Guarantee;
 use crate::claims::StudyClaims;
 use crate::data::memory::Basis;
 use crate::data::method::Methods;
+use crate::layout::Layout;
 use crate::published::Table;
 
 /// What pairs figures: the same block of the same run.
@@ -50,32 +50,43 @@ impl<'a> Entry<'a> {
 pub struct GroupKey {
     /// The hardware's name.
     pub hardware: String,
-    /// The guarantee asked for.
-    pub asked: GuaranteeChoice,
-    /// The tier given; `None` if no trial got far enough to tell.
+    /// The guarantee asked for; `None` where cells have none.
+    pub asked: Option<GuaranteeChoice>,
+    /// The tier given; `None` if no trial got far enough to tell, and where cells have no guarantee.
     pub tier: Option<Guarantee>,
-    /// Values of the axes that are neither the guarantee nor within a matrix, such as the place.
+    /// Values of the axes that tell groups apart, such as the place; the guarantee aside.
     pub facets: Vec<(Axis, String)>,
     /// In what the method of its runs differs from that of other runs given, in words; empty where it differs in nothing.
     pub method: String,
 }
 
 impl GroupKey {
-    fn new(hardware: &str, cell: &Cell, tier: Option<Guarantee>, method: String) -> GroupKey {
-        let facets = Axis::all().into_iter().filter(|axis| is_facet(*axis));
+    fn new(
+        hardware: &str,
+        layout: &Layout,
+        cell: &Cell,
+        tier: Option<Guarantee>,
+        method: String,
+    ) -> GroupKey {
+        let asked = cell.value(Axis::GUARANTEE).map(|_| cell.guarantee());
         GroupKey {
             hardware: hardware.to_owned(),
-            asked: cell.guarantee(),
-            tier,
-            facets: facets.map(|axis| (axis, cell.text(axis).to_owned())).collect(),
+            tier: tier.filter(|_| asked.is_some()),
+            asked,
+            facets: layout.facets(cell),
             method,
         }
     }
-}
 
-/// Whether an axis tells groups apart, besides the guarantee. The others span the matrix.
-fn is_facet(axis: Axis) -> bool {
-    axis.role() == Role::Group && axis != Axis::GUARANTEE
+    /// The guarantee in few words; `None` where cells have none.
+    pub fn guarantee(&self) -> Option<GuaranteeLabel> {
+        self.asked.map(|asked| GuaranteeLabel(asked, self.tier))
+    }
+
+    /// Its value on an axis that tells groups apart; `None` where its cells have none.
+    pub fn facet(&self, axis: Axis) -> Option<&str> {
+        self.facets.iter().find(|(own, _)| *own == axis).map(|(_, value)| value.as_str())
+    }
 }
 
 /// What was asked for and what was given, in few words: `process`, or `default (as shipped), tier power`.
@@ -119,6 +130,8 @@ pub struct Group<'a> {
 pub struct Merged<'a> {
     /// The runs.
     pub runs: &'a [Run],
+    /// What the axes do.
+    pub layout: Layout,
     /// Stores of the harness: shown in tables, but they never win.
     harness: HashSet<&'a str>,
     /// The groups, in the order of their keys.
@@ -139,9 +152,9 @@ impl<'a> Merged<'a> {
     pub fn new(runs: &'a [Run], harness: &[&'a str]) -> Merged<'a> {
         let mut groups: BTreeMap<GroupKey, Group<'a>> = BTreeMap::new();
         let mut tiers: BTreeMap<Asked<'a>, BTreeSet<Guarantee>> = BTreeMap::new();
-        let methods = Methods::new(runs);
+        let (methods, layout) = (Methods::new(runs), Layout::default());
         let new = |run: usize, cell: &Cell, tier: Option<Guarantee>| {
-            GroupKey::new(&runs[run].header.hardware, cell, tier, methods.of(run, cell))
+            GroupKey::new(&runs[run].header.hardware, &layout, cell, tier, methods.of(run, cell))
         };
         for (run, trial) in all_trials(runs) {
             let Some(measured) = trial.ok() else { continue };
@@ -167,6 +180,7 @@ impl<'a> Merged<'a> {
         let competing = all_trials(runs).filter(|(_, trial)| !harness.contains(&trial.cell.store()));
         Merged {
             runs,
+            layout,
             harness: harness.iter().copied().collect(),
             groups: groups.into_values().collect(),
             memory: Basis::of(competing.filter_map(|(_, trial)| Some(&trial.ok()?.memory))),
@@ -188,18 +202,15 @@ impl<'a> Merged<'a> {
     /// What a group is, for people: its guarantee, each facet in which groups differ or that is not at its default, and in
     /// what its method differs.
     pub fn label(&self, key: &GroupKey) -> String {
-        let mut label = GuaranteeLabel(key.asked, key.tier).to_string();
         let varying: Vec<_> = self.varying(key).collect();
         let named = |facet: &&(Axis, String)| {
             varying.contains(facet) || facet.0.default_value() != Some(facet.1.as_str())
         };
-        for (axis, value) in key.facets.iter().filter(named) {
-            label.push_str(&format!(", {} {value}", axis.name()));
-        }
-        if !key.method.is_empty() {
-            label.push_str(&format!(", {}", key.method));
-        }
-        label
+        let guarantee = key.guarantee().map(|label| label.to_string());
+        let facets = key.facets.iter().filter(named).map(|(axis, value)| format!("{axis} {value}"));
+        let method = (!key.method.is_empty()).then(|| key.method.clone());
+        let parts: Vec<String> = guarantee.into_iter().chain(facets).chain(method).collect();
+        parts.join(", ")
     }
 
     /// The hardware's name for formats that have no column for the guarantee: with what distinguishes the group, if there
@@ -207,11 +218,11 @@ impl<'a> Merged<'a> {
     pub fn hardware_label(&self, key: &GroupKey) -> String {
         let mut parts = Vec::new();
         if self.groups.iter().any(|other| (other.key.asked, other.key.tier) != (key.asked, key.tier)) {
-            parts.push(match (key.asked, key.tier) {
+            parts.extend(key.asked.map(|asked| match (asked, key.tier) {
                 (GuaranteeChoice::Tier(asked), Some(tier)) if asked == tier => asked.to_string(),
                 (asked, Some(tier)) => format!("{asked}: {tier}"),
                 (asked, None) => asked.to_string(),
-            });
+            }));
         }
         parts.extend(self.varying(key).map(|(axis, value)| match *axis {
             place if place == Axis::PLACE => format!("at {value}"),
@@ -226,11 +237,20 @@ impl<'a> Merged<'a> {
 
     /// The facets of a group in which the groups differ.
     pub fn varying<'k>(&self, key: &'k GroupKey) -> impl Iterator<Item = &'k (Axis, String)> {
-        let facets = key.facets.iter().enumerate();
-        let varies: Vec<bool> = facets
-            .map(|(i, facet)| self.groups.iter().any(|other| other.key.facets.get(i) != Some(facet)))
-            .collect();
-        key.facets.iter().zip(varies).filter(|(_, varies)| *varies).map(|(facet, _)| facet)
+        key.facets.iter().filter(|(axis, value)| {
+            self.groups.iter().any(|other| other.key.facet(*axis) != Some(value.as_str()))
+        })
+    }
+
+    /// The cells of all runs, those that were left out included; as often as they ran.
+    pub fn cells(&self) -> impl Iterator<Item = &'a Cell> {
+        let ran = self.runs.iter().flat_map(|run| &run.trials).map(|trial| &trial.cell);
+        ran.chain(self.runs.iter().flat_map(|run| &run.header.left_out).map(|left_out| &left_out.cell))
+    }
+
+    /// The axes that tell groups apart, the guarantee aside.
+    pub fn facets(&self) -> BTreeSet<Axis> {
+        self.groups.iter().flat_map(|group| &group.key.facets).map(|(axis, _)| *axis).collect()
     }
 }
 
@@ -255,8 +275,10 @@ fn homes(
     tiers: &BTreeMap<Asked<'_>, BTreeSet<Guarantee>>,
     measured: &[GroupKey],
 ) -> Vec<GroupKey> {
-    if let Some(tier) = cell.guarantee().tier() {
-        return vec![GroupKey { tier: Some(tier), ..unknown }];
+    match unknown.asked {
+        None => return vec![unknown],
+        Some(GuaranteeChoice::Tier(tier)) => return vec![GroupKey { tier: Some(tier), ..unknown }],
+        Some(GuaranteeChoice::Default) => {}
     }
     if let Some(tiers) = tiers.get(&(unknown.clone(), cell.store())) {
         return tiers.iter().map(|tier| GroupKey { tier: Some(*tier), ..unknown.clone() }).collect();

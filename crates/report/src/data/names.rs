@@ -44,6 +44,11 @@ fn other(store: &str) -> u8 {
     OTHERS[(xxh3_64(store.as_bytes()) % OTHERS.len() as u64) as usize]
 }
 
+/// The parts of a name that say anything.
+pub fn joined<'p>(parts: impl IntoIterator<Item = &'p str>) -> String {
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+}
+
 /// Headings.
 pub const HEADING: Style = Style::new().bold();
 

@@ -6,8 +6,9 @@ use storebench_core::units::{CountRange, SizeRange};
 
 use super::findings::{label, pools};
 use super::merge::{BlockKey, Merged};
-use crate::claims::{Contest, Evidence, Figure, Outcome, Pool, Position, Scope, Winner};
+use crate::claims::{Contest, Evidence, Figure, Outcome, Pool, Scope, Winner};
 use crate::column::Unit;
+use crate::layout::Position;
 use crate::published::{Cell, Row, Table};
 use crate::stats::Series;
 
@@ -157,10 +158,14 @@ fn places<'a>(table: &'a Table, figures: &[OfFigure<'_>], group: usize) -> Vec<P
         for data in [Data::Incompressible, Data::Compressible] {
             for (records, published) in table.records.iter().zip(row.cells(data)) {
                 let Some(published) = published else { continue };
-                let position = Position { data, record_size: row.record_size, records: *records };
+                let position = Position::of([
+                    (Axis::DATA, data.into()),
+                    (Axis::RECORD_SIZE, row.record_size.into()),
+                    (Axis::RECORDS, (*records).into()),
+                ]);
                 let found =
                     figures.iter().find(|(known, ..)| *known == row.figure).and_then(|(_, figure, pools)| {
-                        compare(&table.stores, published, figure, &pools[group], position)
+                        compare(&table.stores, published, figure, &pools[group], &position)
                     });
                 all.push(Place { row, data, records: *records, published, found });
             }
@@ -175,11 +180,11 @@ fn compare(
     published: &Cell,
     figure: &Figure,
     pool: &Pool<BlockKey>,
-    position: Position,
+    position: &Position,
 ) -> Option<Evidence> {
-    let here = pool.cells.get(&position)?;
+    let here = pool.cells.get(position)?;
     let series = stores.iter().map(|store| here.get(store).cloned().unwrap_or_else(Series::new)).collect();
-    let (spot, resolution) = (position.into(), pool.resolution);
+    let (spot, resolution) = (position.clone(), pool.resolution);
     let contest = Contest { figure, spot, averaged: None, stores, series, resolution, missing: Vec::new() };
     Some(contest.winner(&Winner { stores: vec![published.store.clone()], within: None }))
 }

@@ -6,9 +6,10 @@ use indexmap::IndexSet;
 use serde::Serialize;
 use storebench_core::cell::{Axis, Background};
 
-use super::matrix::{Position, Sorted, operations, series};
+use super::matrix::{Sorted, operations, series};
 use super::merge::{BlockKey, Group, GroupKey, Merged};
 use crate::column::MEAN_LATENCY;
+use crate::layout::Position;
 use crate::stats::{Ratio, Series, compare, geometric_mean};
 
 /// How stores fare beside one background load, against the same cells without it.
@@ -58,8 +59,7 @@ pub fn slowdowns(merged: &Merged<'_>) -> Vec<Slowdowns> {
 const NONE: &str = "none";
 
 fn load(key: &GroupKey) -> &str {
-    let facet = key.facets.iter().find(|(axis, _)| *axis == Axis::BACKGROUND);
-    facet.map_or(NONE, |(_, value)| value)
+    key.facet(Axis::BACKGROUND).unwrap_or(NONE)
 }
 
 /// The key of the group that is the same but for the load.
@@ -77,7 +77,8 @@ fn of_group(merged: &Merged<'_>, group: &Group<'_>) -> Option<Slowdowns> {
     let without = undisturbed(&group.key);
     let without = merged.groups.iter().find(|other| other.key == without)?;
     let (with, without) = (Sorted::new(merged, group), Sorted::new(merged, without));
-    let stores: IndexSet<&str> = with.entries.values().flat_map(|stores| stores.keys().copied()).collect();
+    let stores: IndexSet<&str> =
+        with.entries.values().flat_map(|stores| stores.keys().map(|store| &**store)).collect();
     let operations = operations(group);
     let mut slowdowns = Vec::new();
     for store in stores {

@@ -152,7 +152,7 @@ pub(crate) fn missing<'m>(merged: &Merged<'_>, matrices: impl IntoIterator<Item 
     for (index, run) in merged.runs.iter().enumerate() {
         let of_run = if merged.runs.len() > 1 { format!(" of run {index}") } else { String::new() };
         for trial in &run.trials {
-            let (id, store) = (trial.cell.id(), trial.cell.store());
+            let (id, store) = (trial.cell.id(), merged.layout.contestant(&trial.cell));
             match &trial.outcome {
                 Outcome::Ok => {}
                 Outcome::Failed { reason, message, log } => {
@@ -208,15 +208,8 @@ fn not_measured<'m>(merged: &Merged<'_>, matrices: impl IntoIterator<Item = &'m 
             let (column, contest) = contest;
             for absent in contest.absent.iter().filter(|absent| absent.why == Why::NotMeasured) {
                 let place = &matrix.columns[column];
-                let what = format!("{}: {}, {}", absent.store, matrix.hardware, matrix.title);
-                count_in(&mut lists, what, || {
-                    format!(
-                        "{}, {} records, {}",
-                        row.record_size,
-                        grouped(place.records.from),
-                        place.data.name()
-                    )
-                });
+                let what = format!("{}: {}", absent.store, matrix.name());
+                count_in(&mut lists, what, || row.at.joined(place).to_string());
             }
         }
     }

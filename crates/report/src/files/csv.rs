@@ -4,11 +4,12 @@
 //! measured is in the long form alone ([`super::csv_long`]). The harness's own stores are left out, as every store in the
 //! file competes, and so are builds that are not ranked. Sizes are half-open: `1B to 1KiB` is from 1 to 1,023 bytes.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use indexmap::IndexSet;
-use storebench_core::cell::Data;
+use storebench_core::cell::{Axis, Data};
 use storebench_core::result::Measured;
 use storebench_core::units::{SizeRange, exact_bytes};
 
@@ -70,13 +71,14 @@ fn write_group<W: Write>(
     writer: &mut csv::Writer<W>,
 ) -> io::Result<()> {
     let hardware = merged.hardware_label(&group.key);
-    let mut stores: IndexSet<&str> = IndexSet::new();
+    let mut stores: IndexSet<Cow<'_, str>> = IndexSet::new();
     let mut rows: BTreeMap<RowKey, (&str, Pool)> = BTreeMap::new();
     for entry in &group.trials {
         let cell = &entry.trial.cell;
+        let has_records = [Axis::RECORD_SIZE, Axis::RECORDS].iter().all(|axis| cell.value(*axis).is_some());
         let competes = !merged.is_harness(cell.store()) && entry.not_ranked().is_none();
-        let Some(measured) = entry.trial.ok().filter(|_| competes) else { continue };
-        let store = stores.insert_full(cell.store()).0;
+        let Some(measured) = entry.trial.ok().filter(|_| competes && has_records) else { continue };
+        let store = stores.insert_full(merged.layout.contestant(cell)).0;
         for (order, (name, pool)) in pools(measured).into_iter().enumerate() {
             let Some(pool) = pool else { continue };
             let key = (cell.data(), cell.record_size(), cell.records().from, store, order);

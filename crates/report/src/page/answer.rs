@@ -11,8 +11,10 @@ use storebench_core::units::grouped;
 
 use self::preferred::Verdict;
 use super::markup::{element, escape, in_address, list};
-use crate::data::matrix::{Figure, Matrix, Place, Row};
-use crate::data::merge::{GroupKey, GuaranteeLabel, Merged};
+use crate::data::matrix::{Figure, Matrix, Row};
+use crate::data::merge::{GroupKey, Merged};
+use crate::data::names::joined;
+use crate::layout::Position;
 
 /// Combinations that are too close to call and listed before the rest is only counted.
 const LISTED: usize = 6;
@@ -26,7 +28,7 @@ pub fn html(merged: &Merged<'_>, matrices: &[Option<Matrix>]) -> String {
             compared.push_str(&of_group(merged, &group.key, matrix));
         } else {
             let says = only(matrix, |_| true);
-            alone.push(format!("Guarantee {}: {says}", escape(&label(merged, &group.key))));
+            alone.push(format!("{}: {says}", escape(&heading(merged, &group.key))));
         }
     }
     if compared.is_empty() && alone.is_empty() {
@@ -69,7 +71,16 @@ fn nothing_to_compare(figure: &Figure, matrix: &Matrix) -> String {
 fn label(merged: &Merged<'_>, key: &GroupKey) -> String {
     let label = merged.label(key);
     let several = merged.groups.iter().any(|group| group.key.hardware != key.hardware);
-    if several { format!("{}, {label}", key.hardware) } else { label }
+    if several { joined([key.hardware.as_str(), &label]) } else { label }
+}
+
+/// A group's name as a heading.
+fn heading(merged: &Merged<'_>, key: &GroupKey) -> String {
+    match (label(merged, key), key.asked) {
+        (label, _) if label.is_empty() => key.hardware.clone(),
+        (label, Some(_)) => format!("Guarantee {label}"),
+        (label, None) => label,
+    }
 }
 
 fn of_group(merged: &Merged<'_>, key: &GroupKey, matrix: &Matrix) -> String {
@@ -80,12 +91,10 @@ fn of_group(merged: &Merged<'_>, key: &GroupKey, matrix: &Matrix) -> String {
     }
     let verdicts: Vec<Verdict<'_>> =
         rows.values().filter_map(|rows| Some(Verdict::of(&rows.first()?.figure, rows, matrix))).collect();
-    let heading = escape(&label(merged, key));
+    let heading = escape(&heading(merged, key));
     let lead: Vec<String> = short::nearest(matrix).into_iter().chain([short::lead(&verdicts)]).collect();
-    let mut out = format!(
-        "<section class=\"group\"><h3>Guarantee {heading}</h3><p class=\"lead\">{}</p>",
-        lead.join(" ")
-    );
+    let mut out =
+        format!("<section class=\"group\"><h3>{heading}</h3><p class=\"lead\">{}</p>", lead.join(" "));
     if let Some(meaning) = meaning(key) {
         out.push_str(&format!("<p class=\"note\">{meaning}</p>"));
     }
@@ -121,7 +130,7 @@ fn and(parts: &[String]) -> String {
 /// The combinations where no store is ahead.
 fn close(matrix: &Matrix, address: &str) -> String {
     let mut held = 0;
-    let mut ties: BTreeMap<(usize, usize), (&Row, &Place, Vec<&str>)> = BTreeMap::new();
+    let mut ties: BTreeMap<(usize, usize), (&Row, &Position, Vec<&str>)> = BTreeMap::new();
     for (number, row) in matrix.rows.iter().enumerate() {
         for (column, (place, contest)) in matrix.columns.iter().zip(&row.contests).enumerate() {
             held += usize::from(contest.contenders.len() > 1);
@@ -138,13 +147,7 @@ fn close(matrix: &Matrix, address: &str) -> String {
         .values()
         .take(LISTED)
         .map(|(row, place, winners)| {
-            let what = format!(
-                "{} at {}, {} records, {}: ",
-                row.figure.name,
-                row.record_size,
-                grouped(place.records.from),
-                place.data.name()
-            );
+            let what = format!("{}: ", at(&row.figure, &row.at.joined(place)));
             let link = link(address, row, Some(place), "evidence");
             format!("{}{} {link}", escape(&what), escape(&winners.join(", ")))
         })
@@ -160,26 +163,32 @@ fn close(matrix: &Matrix, address: &str) -> String {
     )
 }
 
+/// A figure and where: `insert at 1B..1KiB, 100 records, compressible`.
+fn at(figure: &Figure, position: &Position) -> String {
+    match position.to_string() {
+        position if position.is_empty() => figure.name.clone(),
+        position => format!("{} at {position}", figure.name),
+    }
+}
+
 /// The part of an address that chooses the group.
 fn address(key: &GroupKey) -> String {
-    let guarantee = GuaranteeLabel(key.asked, key.tier).to_string();
     let mut parts = vec![format!("hardware={}", in_address(&key.hardware))];
-    parts.push(format!("guarantee={}", in_address(&guarantee)));
+    parts.extend(key.guarantee().map(|label| format!("guarantee={}", in_address(&label.to_string()))));
     parts.extend(key.facets.iter().map(|(axis, value)| format!("{}={}", axis.name(), in_address(value))));
     parts.extend((!key.method.is_empty()).then(|| format!("method={}", in_address(&key.method))));
     parts.join("&")
 }
 
-/// To one cell of the matrix, or to the row of one record size.
-fn link(group: &str, row: &Row, place: Option<&Place>, text: &str) -> String {
-    let size = row.record_size;
-    let target = match place {
-        Some(place) => {
-            let cell = format!("{}|{}|{size}|{}", row.figure.name, place.data.name(), place.records);
-            format!("cell={}", in_address(&cell))
-        }
-        None => format!("mark={}", in_address(&format!("{}|{size}", row.figure.name))),
+/// To one cell of the matrix, or to a row of one figure.
+fn link(group: &str, row: &Row, place: Option<&Position>, text: &str) -> String {
+    let (kind, at) = match place {
+        Some(place) => ("cell", row.at.joined(place)),
+        None => ("mark", row.at.clone()),
     };
+    let values = at.cell().values().map(|(_, value)| value.text());
+    let parts: Vec<&str> = std::iter::once(row.figure.name.as_str()).chain(values).collect();
+    let target = format!("{kind}={}", in_address(&parts.join("|")));
     format!("<a href=\"#{}&amp;{target}&amp;go=winners\">{}</a>", escape(group), escape(text))
 }
 

@@ -1,32 +1,26 @@
-//! The cells of the page: one for each store at each place of each matrix, also where it has no figure.
+//! The cells of the page: one for each contestant at each place of each matrix, also where it has no figure.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 
-use indexmap::IndexSet;
+use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
-use storebench_core::cell::Data;
 use storebench_core::result::Outcome;
-use storebench_core::units::{CountRange, SizeRange};
 
-use crate::data::matrix::{Matrix, Sorted, Why, position};
+use super::axes::Axes;
+use crate::data::matrix::{Matrix, Sorted, Why};
 use crate::data::merge::{Entry, Group, Merged};
-
-/// The kinds of data, in the order of the page's numbers for them.
-pub const KINDS: [Data; 2] = [Data::Incompressible, Data::Compressible];
+use crate::layout::Position;
 
 /// What names a cell.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key<'a> {
     /// The position of its group among those merged.
     pub group: usize,
-    /// What its values are made of.
-    pub data: Data,
-    /// Their sizes.
-    pub size: SizeRange,
-    /// How many records there are.
-    pub records: CountRange,
-    /// The store.
-    pub store: &'a str,
+    /// Where it stands in the matrix.
+    pub at: Position,
+    /// What is ranked: the store, unless something else is compared.
+    pub store: Cow<'a, str>,
 }
 
 /// A cell with its trials.
@@ -49,43 +43,42 @@ impl Row<'_> {
     }
 }
 
-/// All cells, in the order of their keys but for the stores, which come in the order in which they ran.
+/// All cells, in the order of their keys.
 pub fn rows<'a>(merged: &'a Merged<'a>, matrices: &[Option<Matrix>]) -> Vec<Row<'a>> {
     let mut all = Vec::new();
     for (group, matrix) in merged.groups.iter().zip(matrices).enumerate().map(|(i, (_, matrix))| (i, matrix))
     {
         let mut rows: BTreeMap<Key<'a>, Row<'a>> = BTreeMap::new();
         let sorted = Sorted::new(merged, &merged.groups[group]);
-        for ((data, size, records), stores) in sorted.entries {
+        for (at, stores) in sorted.entries {
             for (store, entries) in stores {
-                let key = Key { group, data, size, records, store };
+                let key = Key { group, at: at.clone(), store };
                 // Stores of the harness are in no matrix; the others' reasons follow below.
                 let why = entries.iter().all(|entry| entry.trial.ok().is_none()).then_some(Why::Failed);
-                rows.insert(key, Row { key, entries, why, reason: None });
+                rows.insert(key.clone(), Row { key, entries, why, reason: None });
             }
         }
-        let names: BTreeMap<&str, &'a str> = names(merged, group);
         for (key, why) in matrix.iter().flat_map(|matrix| absent(group, matrix)) {
-            let Some(store) = names.get(key.store) else { continue };
-            let key = Key { store, ..key };
-            rows.entry(key)
-                .or_insert_with(|| Row { key, entries: Vec::new(), why: None, reason: None })
-                .why = Some(why);
+            let empty =
+                |key: &Key<'a>| Row { key: key.clone(), entries: Vec::new(), why: None, reason: None };
+            rows.entry(key).or_insert_with_key(empty).why = Some(why);
         }
-        add_reasons(&merged.groups[group], &mut rows);
+        add_reasons(merged, &merged.groups[group], &mut rows);
         all.extend(rows.into_values());
     }
     all
 }
 
 /// Adds why cells were left out, or what they say that can't do it.
-fn add_reasons<'a>(group: &'a Group<'a>, rows: &mut BTreeMap<Key<'a>, Row<'a>>) {
-    let left_out: BTreeMap<_, &str> =
-        group.left_out.iter().map(|o| ((position(&o.cell), o.cell.store()), o.reason)).collect();
+fn add_reasons<'a>(merged: &Merged<'_>, group: &'a Group<'a>, rows: &mut BTreeMap<Key<'a>, Row<'a>>) {
+    let layout = &merged.layout;
+    let omitted = group.left_out.iter();
+    let left_out: BTreeMap<(Position, Cow<'_, str>), &str> =
+        omitted.map(|o| ((layout.position(&o.cell), layout.contestant(&o.cell)), o.reason)).collect();
     for row in rows.values_mut() {
-        let Key { data, size, records, store, .. } = row.key;
+        let Key { at, store, .. } = row.key.clone();
         row.reason = match row.why {
-            Some(Why::LeftOut) => left_out.get(&((data, size, records), store)).copied(),
+            Some(Why::LeftOut) => left_out.get(&(at, store)).copied(),
             Some(Why::Unsupported) => row.entries.iter().find_map(|entry| match &entry.trial.outcome {
                 Outcome::Unsupported { message } => Some(message.as_str()),
                 _ => None,
@@ -96,29 +89,15 @@ fn add_reasons<'a>(group: &'a Group<'a>, rows: &mut BTreeMap<Key<'a>, Row<'a>>) 
     }
 }
 
-/// The stores of a group, by names that live as long as the runs.
-fn names<'a>(merged: &'a Merged<'a>, group: usize) -> BTreeMap<&'a str, &'a str> {
-    let group = &merged.groups[group];
-    let ran = group.trials.iter().map(|entry| entry.trial.cell.store());
-    let left_out = group.left_out.iter().map(|omitted| omitted.cell.store());
-    ran.chain(left_out).map(|name| (name, name)).collect()
-}
-
 /// The stores without a figure. Every trial that succeeds has one for memory, so that those rows tell.
-fn absent(group: usize, matrix: &Matrix) -> impl Iterator<Item = (Key<'_>, Why)> {
+fn absent<'k>(group: usize, matrix: &Matrix) -> impl Iterator<Item = (Key<'k>, Why)> {
     let rows = matrix.rows.iter().filter(|row| row.figure.name == "memory");
     rows.flat_map(move |row| {
         let places = matrix.columns.iter().zip(&row.contests);
         places.flat_map(move |(place, contest)| {
             contest.absent.iter().map(move |absent| {
-                let key = Key {
-                    group,
-                    data: place.data,
-                    size: row.record_size,
-                    records: place.records,
-                    store: &absent.store,
-                };
-                (key, absent.why)
+                let at = row.at.joined(place);
+                (Key { group, at, store: Cow::Owned(absent.store.clone()) }, absent.why)
             })
         })
     })
@@ -129,9 +108,8 @@ fn absent(group: usize, matrix: &Matrix) -> impl Iterator<Item = (Key<'_>, Why)>
 pub struct Cells {
     group: Vec<usize>,
     store: Vec<Option<usize>>,
-    data: Vec<Option<usize>>,
-    size: Vec<Option<usize>>,
-    records: Vec<Option<usize>>,
+    /// The values on the axes within a matrix, by the axes' names.
+    at: IndexMap<&'static str, Vec<Option<usize>>>,
     /// Trials that succeeded.
     succeeded: Vec<usize>,
     /// All trials.
@@ -144,20 +122,11 @@ pub struct Cells {
 
 impl Cells {
     /// Turns rows into columns.
-    pub fn new(
-        rows: &[Row<'_>],
-        stores: &IndexSet<&str>,
-        sizes: &BTreeSet<SizeRange>,
-        records: &BTreeSet<CountRange>,
-        reasons: &IndexSet<&str>,
-    ) -> Cells {
-        let mut cells = Cells::default();
+    pub fn new(rows: &[Row<'_>], stores: &IndexSet<&str>, axes: &Axes, reasons: &IndexSet<&str>) -> Cells {
+        let mut cells = Cells { at: axes.numbers(rows.iter().map(|row| &row.key.at)), ..Cells::default() };
         for row in rows {
             cells.group.push(row.key.group);
-            cells.store.push(stores.get_index_of(row.key.store));
-            cells.data.push(KINDS.iter().position(|kind| *kind == row.key.data));
-            cells.size.push(sizes.iter().position(|size| *size == row.key.size));
-            cells.records.push(records.iter().position(|count| *count == row.key.records));
+            cells.store.push(stores.get_index_of(&*row.key.store));
             cells.succeeded.push(row.succeeded());
             cells.trials.push(row.entries.len());
             cells.why.push(row.why.map_or("", Why::name));
@@ -183,8 +152,9 @@ mod tests {
         let runs = [run];
         let merged = Merged::new(&runs, &[]);
         let matrices: Vec<_> = merged.groups.iter().map(|group| matrix(&merged, group)).collect();
+        let rows = rows(&merged, &matrices);
         let reasons: Vec<(&str, Option<&str>)> =
-            rows(&merged, &matrices).iter().map(|row| (row.key.store, row.reason)).collect();
+            rows.iter().map(|row| (&*row.key.store, row.reason)).collect();
         assert_eq!(
             reasons,
             [("lmdb", None), ("redb", Some("does not offer it")), ("unqlite", Some("not built"))]

@@ -10,7 +10,7 @@ use storebench_core::units::{grouped, rough_ns, three_digits};
 use super::markup::{escape, list};
 use crate::column::COLUMNS;
 use crate::data::builds;
-use crate::data::matrix::{Matrix, position};
+use crate::data::matrix::Matrix;
 use crate::data::merge::Merged;
 use crate::data::scope;
 use crate::data::summary::{self, Lists};
@@ -136,9 +136,9 @@ struct Few {
 fn few_trials(merged: &Merged<'_>) -> Option<Few> {
     let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
     for group in &merged.groups {
-        let mut cells: BTreeMap<_, usize> = BTreeMap::new();
+        let mut cells: BTreeMap<&Cell, usize> = BTreeMap::new();
         for cell in group.trials.iter().filter(|e| e.trial.ok().is_some()).map(|e| &e.trial.cell) {
-            *cells.entry((position(cell), cell.store())).or_default() += 1;
+            *cells.entry(cell).or_default() += 1;
         }
         cells.into_values().for_each(|trials| *counts.entry(trials).or_default() += 1);
     }

@@ -1,14 +1,16 @@
 //! The data of the page: every cell and its figures, as columns of arrays, which compress well. All that needs deciding is
 //! decided here, by the same code as for the terminal; the page only shows it.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::{IndexMap, IndexSet};
 use rayon::prelude::*;
 use serde::Serialize;
+use storebench_core::cell::Axis;
 use storebench_core::result::{Measured, OperationResult, Run};
-use storebench_core::units::{CountRange, SizeRange};
 
+use super::axes::Axes;
 use super::cells::{Cells, Key, Row};
 use super::contests::Contests;
 use super::latencies::Percentiles;
@@ -17,12 +19,12 @@ use super::prices::Prices;
 use super::timeline::Timelines;
 use crate::column::{COLUMNS, Column, Unit};
 use crate::data::matrix::{Matrix, operations};
-use crate::data::merge::{GuaranteeLabel, Merged};
+use crate::data::merge::Merged;
 use crate::data::names;
 use crate::stats::{Better, MIN_BLOCKS};
 
 /// The version of this layout, for those who read the page's data.
-const LAYOUT: u32 = 1;
+const LAYOUT: u32 = 2;
 
 /// Everything that the page draws from.
 #[derive(Debug, Serialize)]
@@ -31,13 +33,12 @@ pub struct Model<'a> {
     storebench: &'static str,
     /// The days on which the runs were started.
     measured: String,
-    stores: Vec<Store<'a>>,
+    stores: Vec<Store>,
     /// The axes that tell groups apart.
     group_axes: Vec<GroupAxis>,
     groups: Vec<Group>,
-    data: Vec<&'static str>,
-    sizes: Vec<Range>,
-    records: Vec<Range>,
+    /// The axes within a matrix.
+    axes: Axes,
     operations: Vec<String>,
     columns: Vec<ColumnInfo>,
     /// What the matrix has rows for.
@@ -60,8 +61,9 @@ pub struct Model<'a> {
 }
 
 #[derive(Debug, Serialize)]
-struct Store<'a> {
-    name: &'a str,
+struct Store {
+    /// What is ranked: a store, unless something else is compared.
+    name: String,
     /// The engine's versions in the runs.
     version: String,
     /// Whether it is a part of the harness, which is shown and never wins.
@@ -84,13 +86,6 @@ struct Group {
 }
 
 #[derive(Debug, Serialize)]
-struct Range {
-    text: String,
-    /// Where it stands on an axis: its mean size in bytes, or the records that it starts with.
-    at: f64,
-}
-
-#[derive(Debug, Serialize)]
 struct ColumnInfo {
     id: &'static str,
     title: &'static str,
@@ -109,12 +104,11 @@ impl<'a> Model<'a> {
     /// Gathers everything; `matrices` has one entry for each group.
     pub fn new(merged: &'a Merged<'a>, matrices: &[Option<Matrix>]) -> Model<'a> {
         let rows = super::cells::rows(merged, matrices);
-        let names: IndexSet<&str> = rows.iter().map(|row| row.key.store).collect();
+        let names: IndexSet<&str> = rows.iter().map(|row| &*row.key.store).collect();
         let stores = stores(merged, &names);
         let reasons: IndexSet<&str> = rows.iter().filter_map(|row| row.reason).collect();
         let all_operations: IndexSet<String> = merged.groups.iter().flat_map(operations).collect();
-        let sizes: BTreeSet<SizeRange> = rows.iter().map(|row| row.key.size).collect();
-        let counts: BTreeSet<CountRange> = rows.iter().map(|row| row.key.records).collect();
+        let axes = Axes::of(rows.iter().map(|row| &row.key.at));
         let (group_axes, groups) = groups(merged);
         let columns: Vec<&'static Column> = COLUMNS.iter().collect();
         Model {
@@ -123,9 +117,6 @@ impl<'a> Model<'a> {
             measured: days(merged),
             group_axes,
             groups,
-            data: super::cells::KINDS.map(storebench_core::cell::Data::name).into(),
-            sizes: sizes.iter().map(|size| Range { text: size.to_string(), at: size.mean() }).collect(),
-            records: counts.iter().map(|c| Range { text: c.to_string(), at: c.from as f64 }).collect(),
             columns: columns.iter().map(|column| info(column)).collect(),
             rows: matrix_rows(matrices),
             trial: trial_figures(&rows, &columns),
@@ -135,7 +126,8 @@ impl<'a> Model<'a> {
             fewest_trials: MIN_BLOCKS,
             percentiles: Percentiles::new(&rows, &all_operations),
             timelines: Timelines::new(&rows, &all_operations),
-            cells: Cells::new(&rows, &names, &sizes, &counts, &reasons),
+            cells: Cells::new(&rows, &names, &axes, &reasons),
+            axes,
             reasons,
             operations: all_operations.into_iter().collect(),
             stores,
@@ -143,17 +135,25 @@ impl<'a> Model<'a> {
     }
 }
 
-fn stores<'a>(merged: &Merged<'_>, names: &IndexSet<&'a str>) -> Vec<Store<'a>> {
+/// The contestants, each with its store's versions where it has one store.
+fn stores(merged: &Merged<'_>, names: &IndexSet<&str>) -> Vec<Store> {
     let infos = || merged.runs.iter().flat_map(|run| &run.header.stores);
+    let mut engines: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
+    for cell in merged.cells() {
+        engines.entry(merged.layout.contestant(cell).into_owned()).or_default().insert(cell.store());
+    }
+    let engine = |name: &str| engines.get(name).filter(|all| all.len() == 1)?.first().copied();
     let versions = |name: &str| {
-        let all: IndexSet<&str> =
-            infos().filter(|info| info.name == name).map(|info| info.version.as_str()).collect();
+        let all: IndexSet<&str> = infos()
+            .filter(|info| Some(info.name.as_str()) == engine(name))
+            .map(|info| info.version.as_str())
+            .collect();
         all.into_iter().collect::<Vec<_>>().join(" and ")
     };
-    let store = |name: &&'a str| Store {
-        name,
+    let store = |name: &&str| Store {
+        name: (*name).to_owned(),
         version: versions(name),
-        harness: merged.is_harness(name),
+        harness: engine(name).is_some_and(|engine| merged.is_harness(engine)),
         colour: names::palette_position(name),
     };
     names.iter().map(store).collect()
@@ -174,13 +174,15 @@ fn groups(merged: &Merged<'_>) -> (Vec<GroupAxis>, Vec<Group>) {
     let mut axes: IndexMap<&'static str, IndexSet<String>> = IndexMap::new();
     let mut groups = Vec::new();
     let methods = merged.groups.iter().any(|group| !group.key.method.is_empty());
+    let guarantees = merged.groups.iter().any(|group| group.key.asked.is_some());
+    let facets = merged.facets();
     for group in &merged.groups {
-        let guarantee = GuaranteeLabel(group.key.asked, group.key.tier).to_string();
-        let fixed = [("hardware", group.key.hardware.clone()), ("guarantee", guarantee)];
-        let facets = group.key.facets.iter().map(|(axis, value)| (axis.name(), value.clone()));
-        let at = fixed
+        let guarantee = || group.key.guarantee().map_or_else(String::new, |label| label.to_string());
+        let facet = |axis: &Axis| (axis.name(), group.key.facet(*axis).unwrap_or_default().to_owned());
+        let at = [("hardware", group.key.hardware.clone())]
             .into_iter()
-            .chain(facets)
+            .chain(guarantees.then(|| ("guarantee", guarantee())))
+            .chain(facets.iter().map(facet))
             .chain(methods.then(|| ("method", group.key.method.clone())))
             .map(|(id, value)| axes.entry(id).or_default().insert_full(value).0);
         groups.push(Group { at: at.collect(), title: merged.label(&group.key) });
@@ -258,7 +260,7 @@ fn figures_of(trials: &[Vec<Trial<'_>>], column: &Column) -> Figures {
 }
 
 fn contests(rows: &[Row<'_>], matrices: &[Option<Matrix>]) -> IndexMap<String, Contests> {
-    let numbers: BTreeMap<Key<'_>, usize> = rows.iter().enumerate().map(|(i, row)| (row.key, i)).collect();
+    let numbers: BTreeMap<&Key<'_>, usize> = rows.iter().enumerate().map(|(i, row)| (&row.key, i)).collect();
     let mut all: IndexMap<String, Contests> = IndexMap::new();
     for (group, matrix) in matrices.iter().enumerate() {
         for row in matrix.iter().flat_map(|matrix| &matrix.rows) {
@@ -266,14 +268,9 @@ fn contests(rows: &[Row<'_>], matrices: &[Option<Matrix>]) -> IndexMap<String, C
             for (place, contest) in columns.zip(&row.contests) {
                 let contests =
                     all.entry(row.figure.name.clone()).or_insert_with(|| Contests::new(rows.len()));
+                let at = row.at.joined(place);
                 for contender in &contest.contenders {
-                    let key = Key {
-                        group,
-                        data: place.data,
-                        size: row.record_size,
-                        records: place.records,
-                        store: &contender.store,
-                    };
+                    let key = Key { group, at: at.clone(), store: Cow::Borrowed(&contender.store) };
                     if let Some(number) = numbers.get(&key) {
                         contests.set(*number, contender);
                     }

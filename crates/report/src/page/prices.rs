@@ -1,7 +1,7 @@
 //! What a guarantee costs, or a load in the background: a cell's mean latency beside that of the same cell in another group,
 //! paired by block.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::{IndexMap, IndexSet};
 use rayon::prelude::*;
@@ -39,13 +39,13 @@ struct Times {
 impl Prices {
     /// Of all pairs that the page shows beside each other.
     pub fn new(merged: &Merged<'_>, rows: &[Row<'_>], operations: &IndexSet<String>) -> Prices {
-        let numbers: BTreeMap<Key<'_>, usize> =
-            rows.iter().enumerate().map(|(number, row)| (row.key, number)).collect();
+        let numbers: BTreeMap<&Key<'_>, usize> =
+            rows.iter().enumerate().map(|(number, row)| (&row.key, number)).collect();
         let groups: Vec<&GroupKey> = merged.groups.iter().map(|group| &group.key).collect();
         let mut pairs: Vec<(usize, usize)> = Vec::new();
         for (number, row) in rows.iter().enumerate().filter(|(_, row)| row.succeeded() > 0) {
             let others = (0..groups.len()).filter(|other| are_shown((row.key.group, *other), &groups));
-            let cells = others.filter_map(|group| numbers.get(&Key { group, ..row.key }).copied());
+            let cells = others.filter_map(|group| numbers.get(&Key { group, ..row.key.clone() }).copied());
             pairs.extend(cells.filter(|other| rows[*other].succeeded() > 0).map(|other| (number, other)));
         }
         if pairs.is_empty() {
@@ -79,8 +79,8 @@ impl Times {
 /// alone, and the second has none.
 fn are_shown((group, other): (usize, usize), groups: &[&GroupKey]) -> bool {
     let (own, base) = (groups[group], groups[other]);
-    let facets = own.facets.iter().zip(&base.facets);
-    let differ: Vec<Axis> = facets.filter(|(a, b)| a != b).map(|((axis, _), _)| *axis).collect();
+    let axes: BTreeSet<Axis> = own.facets.iter().chain(&base.facets).map(|(axis, _)| *axis).collect();
+    let differ: Vec<Axis> = axes.into_iter().filter(|axis| own.facet(*axis) != base.facet(*axis)).collect();
     let alike = own.hardware == base.hardware;
     let one_guarantee = (own.asked, own.tier) == (base.asked, base.tier);
     match differ.as_slice() {

@@ -5,7 +5,7 @@ use storebench_core::units::{rough_ns, three_digits};
 
 use super::grid::{Grid, Item, Style, wrap};
 use crate::data::merge::Merged;
-use crate::data::names::{HEADING, store_style};
+use crate::data::names::{HEADING, joined, store_style};
 use crate::data::slowdown::{Found, slowdowns};
 use crate::data::spread;
 use crate::stats::MIN_BLOCKS;
@@ -32,7 +32,7 @@ pub fn text(merged: &Merged<'_>, style: Style) -> String {
             });
             labels.into_iter().chain(items).collect()
         });
-        grid.titled_group(format!("{}, {}", one.hardware, one.title), rows.collect());
+        grid.titled_group(joined([one.hardware.as_str(), &one.title]), rows.collect());
     }
     let title = style.paint(HEADING, "What a load in the background costs: mean latency without and with it");
     let ranges =

@@ -7,11 +7,12 @@ use storebench_core::units::grouped;
 use super::grid::{Grid, Item, Style, wrap};
 use crate::column::{COLUMNS, Column, PEAK_MEMORY, Unit};
 use crate::data::builds::is_unranked;
-use crate::data::matrix::{Contest, Matrix, Position, Sorted, operations, series};
+use crate::data::matrix::{Contest, Matrix, Sorted, operations, series};
 use crate::data::merge::{Group, Merged};
-use crate::data::names::{HEADING, store_style};
+use crate::data::names::{HEADING, joined, store_style};
 use crate::data::rule::rule_text;
 use crate::data::{clock, scope, spread};
+use crate::layout::{Position, words};
 use crate::stats::{Estimate, Interval, MeanKind, Rule, Summary};
 
 /// All figures of all groups. Each line is ended.
@@ -54,27 +55,29 @@ fn of_group(merged: &Merged<'_>, group: &Group<'_>, style: Style, seen: &mut See
     let operations = operations(group);
     let mut out = String::new();
     for position in sorted.entries.keys() {
-        let (data, size, records) = position;
-        let title = format!(
-            "{}, {}: {size}, {} to {} records, {}",
-            group.key.hardware,
-            merged.label(&group.key),
-            grouped(records.from),
-            grouped(records.to),
-            data.name()
-        );
+        let of = joined([group.key.hardware.as_str(), &merged.label(&group.key)]);
+        let at = in_full(position);
+        let title = if at.is_empty() { of } else { format!("{of}: {at}") };
         let mut grids = Vec::new();
         for operation in &operations {
             let columns: Vec<&Column> = shown(merged).filter(|column| column.is_of_operation()).collect();
-            grids.push(grid(&sorted, *position, operation, &columns, seen));
+            grids.push(grid(&sorted, position, operation, &columns, seen));
         }
         let columns: Vec<&Column> = shown(merged).filter(|column| !column.is_of_operation()).collect();
-        grids.push(grid(&sorted, *position, "trial", &columns, seen));
+        grids.push(grid(&sorted, position, "trial", &columns, seen));
         out.push_str(&format!("\n{}\n", style.paint(HEADING, wrap(&title, style.width, "  ").trim_end())));
         let texts: Vec<String> = grids.iter().map(|grid| grid.render(style)).collect();
         out.push_str(&texts.join("\n"));
     }
     out
+}
+
+/// A position with all that its ranges hold: `1B..1KiB, 100 to 500 records, compressible`.
+fn in_full(position: &Position) -> String {
+    let mut axes: Vec<_> = position.axes().collect();
+    axes.sort_by_key(|axis| (axis.place_in_id(), *axis));
+    let parts = axes.into_iter().filter_map(|axis| Some(words::in_full(axis, &position.value(axis)?)));
+    parts.collect::<Vec<_>>().join(", ")
 }
 
 /// The columns of tables for people; of memory the one that is compared.
@@ -86,7 +89,7 @@ fn shown(merged: &Merged<'_>) -> impl Iterator<Item = &'static Column> {
 
 fn grid(
     sorted: &Sorted<'_, '_>,
-    position: Position,
+    position: &Position,
     name: &str,
     columns: &[&Column],
     seen: &mut Seen,
@@ -105,7 +108,7 @@ fn grid(
     let labels = [Item::new(name).painted(HEADING), Item::new("trials").right()];
     grid.head(labels.into_iter().chain(heads).collect());
     let mut rows = Vec::new();
-    for (store, entries) in sorted.entries.get(&position).into_iter().flatten() {
+    for (store, entries) in sorted.entries.get(position).into_iter().flatten() {
         let succeeded = entries.iter().filter(|entry| entry.trial.ok().is_some()).count();
         let trials = match entries.len() - succeeded {
             0 => succeeded.to_string(),
@@ -113,13 +116,13 @@ fn grid(
         };
         let figures = columns.iter().zip(&contests).map(|(column, contest)| {
             let values: Vec<f64> = series(entries, name, column).into_values().collect();
-            let wins = decided(contest) && contest.winners().any(|winner| winner.store == **store);
+            let wins = decided(contest) && contest.winners().any(|winner| winner.store == *store);
             let summary = Summary::of(&values);
             seen.ranges |=
                 summary.and_then(|s| s.mean.interval).is_some_and(|i| i.is_range() && i.low < i.high);
             Item::new(summary.map_or_else(|| "-".into(), |s| figure(column.unit, &s, wins))).right()
         });
-        let name = if is_unranked(entries) { format!("{store} (not ranked)") } else { (*store).to_owned() };
+        let name = if is_unranked(entries) { format!("{store} (not ranked)") } else { store.to_string() };
         let labels = [Item::new(name).painted(store_style(store)), Item::new(trials).right()];
         rows.push(labels.into_iter().chain(figures).collect());
     }

@@ -4,8 +4,9 @@
 use super::{Field, SqlValue, Tables, integer, optional, real, text, truth};
 use crate::column::{COLUMNS, Column};
 use crate::data::by_cell::{OfCell, cells};
-use crate::data::matrix::{Contest, Place, Row, Sorted, matrix};
+use crate::data::matrix::{Contest, Row, Sorted, matrix};
 use crate::data::merge::{Group, Merged};
+use crate::layout::Position;
 use crate::stats::{Better, Interval, MeanKind, Rule, Summary};
 
 type Result = std::result::Result<(), String>;
@@ -95,10 +96,10 @@ fn one(
     sorted: &Sorted<'_, '_>,
     group: &Group<'_>,
     row: &Row,
-    (place, contest): (&Place, &Contest),
+    (place, contest): (&Position, &Contest),
     tables: &mut Tables<'_>,
 ) -> Result {
-    let stores = sorted.entries.get(&(place.data, row.record_size, place.records));
+    let stores = sorted.entries.get(&row.at.joined(place));
     for (rank, contender) in contest.contenders.iter().enumerate() {
         let entries = stores.and_then(|stores| stores.get(contender.store.as_str()));
         let Some(entry) = entries.and_then(|entries| entries.first()) else { continue };

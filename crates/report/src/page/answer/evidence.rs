@@ -1,5 +1,6 @@
 //! The sentences behind an answer: how often a store was the best, by how much, where it was not, and where that can be seen.
 
+use storebench_core::axis::Form;
 use storebench_core::units::three_digits;
 
 use super::link;
@@ -34,7 +35,7 @@ fn sentence(verdict: &Verdict<'_>, part: &Part<'_>, matrix: &Matrix, address: &s
     let figure = verdict.figure;
     let at = match (verdict.by, part.range.as_str()) {
         (_, "") => String::new(),
-        (By::Data, range) => format!(" with {range}"),
+        (By::Axis(axis), range) if axis.def().form == Form::Text => format!(" with {range}"),
         (_, range) => format!(" at {range}"),
     };
     let mut text = match part.store {
@@ -77,12 +78,13 @@ fn links(part: &Part<'_>, matrix: &Matrix, address: &str) -> Vec<String> {
     let place = matrix.columns.first().filter(|_| matrix.columns.len() == 1);
     let mut rows: Vec<&Row> = Vec::new();
     for spot in &part.spots {
-        if !rows.iter().any(|row| row.record_size == spot.row.record_size) {
+        if !rows.iter().any(|row| row.at == spot.row.at) {
             rows.push(spot.row);
         }
     }
-    rows.sort_by_key(|row| row.record_size);
-    rows.iter().map(|row| link(address, row, place, &row.record_size.to_string())).collect()
+    rows.sort_by_key(|row| &row.at);
+    let text = |row: &Row| if row.at.is_empty() { row.figure.name.clone() } else { row.at.to_string() };
+    rows.iter().map(|row| link(address, row, place, &text(row))).collect()
 }
 
 fn how_often(won: usize, held: usize, alone: usize) -> String {

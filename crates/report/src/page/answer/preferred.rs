@@ -1,9 +1,11 @@
 //! Which store to prefer for what, and for which part of the combinations. Pure.
 
 use indexmap::IndexMap;
-use storebench_core::units::{SizeRange, grouped};
+use storebench_core::axis::Value;
+use storebench_core::cell::Axis;
 
-use crate::data::matrix::{Contender, Contest, Figure, Matrix, Place, Row};
+use crate::data::matrix::{Contender, Contest, Figure, Matrix, Row};
+use crate::layout::{Position, words};
 
 /// A store that is at most so many times worse than the best is near it.
 const NEAR: f64 = 1.2;
@@ -12,13 +14,13 @@ const MOST_PARTS: usize = 4;
 /// The share of the combinations that a further part must decide, to be worth its words.
 const WORTH: f64 = 0.1;
 
-/// A combination of record size, record count and data, and how the stores did there.
+/// A combination, such as of record size, record count and data, and how the stores did there.
 #[derive(Debug, Clone, Copy)]
 pub struct Spot<'a> {
     /// The row of the matrix.
     pub row: &'a Row,
     /// The column.
-    pub place: &'a Place,
+    pub place: &'a Position,
     /// What is where they meet.
     pub contest: &'a Contest,
 }
@@ -47,10 +49,13 @@ impl<'a> Spot<'a> {
         self.is_won_by(store) || self.times_worse(store).is_some_and(|times| times <= NEAR)
     }
 
-    /// The combination in words.
-    pub fn in_words(&self) -> String {
-        let Place { records, data } = self.place;
-        format!("{}, {} records, {}", self.row.record_size, grouped(records.from), data.name())
+    /// Its values on the axes within the matrix.
+    pub fn at(&self) -> Position {
+        self.row.at.joined(self.place)
+    }
+
+    fn value(&self, axis: Axis) -> Option<Value> {
+        self.row.at.cell().value(axis).cloned().or_else(|| self.place.value(axis))
     }
 }
 
@@ -68,12 +73,8 @@ pub fn held<'a>(rows: &[&'a Row], matrix: &'a Matrix) -> Vec<Spot<'a>> {
 pub enum By {
     /// Nothing: it holds throughout.
     Whole,
-    /// The record size.
-    Size,
-    /// The record count.
-    Records,
-    /// What the values are made of.
-    Data,
+    /// An axis within the matrix.
+    Axis(Axis),
 }
 
 /// Combinations with one answer.
@@ -131,7 +132,7 @@ impl<'a> Verdict<'a> {
     pub fn of(figure: &'a Figure, rows: &[&'a Row], matrix: &'a Matrix) -> Verdict<'a> {
         let held = held(rows, matrix);
         let mut best = (By::Whole, Vec::new(), f64::NEG_INFINITY);
-        for by in [By::Whole, By::Size, By::Records, By::Data] {
+        for by in ways(matrix) {
             let parts = parts(by, &held);
             let stretches: usize = parts.iter().map(|part| part.stretches).sum();
             let decided: usize = parts.iter().map(credit).sum();
@@ -144,6 +145,15 @@ impl<'a> Verdict<'a> {
     }
 }
 
+/// What an answer may be split by: the axes within the matrix, in the order in which sentences name them.
+fn ways(matrix: &Matrix) -> Vec<By> {
+    let positions = matrix.rows.iter().map(|row| &row.at).chain(&matrix.columns);
+    let mut axes: Vec<Axis> = positions.flat_map(Position::axes).collect();
+    axes.sort_by_key(|axis| (axis.place_in_id(), *axis));
+    axes.dedup();
+    std::iter::once(By::Whole).chain(axes.into_iter().map(By::Axis)).collect()
+}
+
 /// The combinations in which the preferred store is the best or near it.
 fn credit(part: &Part<'_>) -> usize {
     part.store.map_or(0, |store| part.spots.iter().filter(|spot| spot.is_near(store)).count())
@@ -152,7 +162,7 @@ fn credit(part: &Part<'_>) -> usize {
 /// The combinations sorted by an axis's values, those with the same store put together.
 fn parts<'a>(by: By, held: &[Spot<'a>]) -> Vec<Part<'a>> {
     let mut sorted: Vec<Spot<'a>> = held.to_vec();
-    sorted.sort_by_key(|spot| key(by, spot));
+    sorted.sort_by_cached_key(|spot| key(by, spot));
     let mut stretches: Vec<(Option<&'a str>, Vec<Spot<'a>>)> = Vec::new();
     for slice in sorted.chunk_by(|a, b| key(by, a) == key(by, b)) {
         let store = preferred(slice);
@@ -178,27 +188,19 @@ fn parts<'a>(by: By, held: &[Spot<'a>]) -> Vec<Part<'a>> {
 }
 
 /// What tells a combination's slice from the others.
-fn key(by: By, spot: &Spot<'_>) -> (u64, u64) {
+fn key(by: By, spot: &Spot<'_>) -> Option<Value> {
     match by {
-        By::Whole => (0, 0),
-        By::Size => (spot.row.record_size.from, spot.row.record_size.to),
-        By::Records => (spot.place.records.from, spot.place.records.to),
-        By::Data => (u64::from(spot.place.data == storebench_core::cell::Data::Compressible), 0),
+        By::Whole => None,
+        By::Axis(axis) => spot.value(axis),
     }
 }
 
 /// The values of an axis that neighbouring combinations have.
 fn range(by: By, spots: &[Spot<'_>]) -> String {
-    let (Some(first), Some(last)) = (spots.first(), spots.last()) else { return String::new() };
-    match by {
-        By::Whole => String::new(),
-        By::Size => SizeRange { from: first.row.record_size.from, to: last.row.record_size.to }.to_string(),
-        By::Records => match (first.place.records.from, last.place.records.from) {
-            (from, to) if from == to => format!("{} records", grouped(from)),
-            (from, to) => format!("{} to {} records", grouped(from), grouped(to)),
-        },
-        By::Data => format!("{} data", first.place.data.name()),
-    }
+    let By::Axis(axis) = by else { return String::new() };
+    let mut values: Vec<Value> = spots.iter().filter_map(|spot| spot.value(axis)).collect();
+    values.dedup();
+    words::together(axis, &values)
 }
 
 /// How many combinations each store won, alone or with others.

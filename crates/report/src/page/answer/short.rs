@@ -1,13 +1,17 @@
 //! An answer in short: a sentence or two for each group, and a small table of which store to prefer for what.
 
+use std::collections::BTreeSet;
+
 use indexmap::IndexMap;
-use storebench_core::units::{SizeRange, grouped, three_digits};
+use storebench_core::axis::Role;
+use storebench_core::units::{grouped, three_digits};
 
 use super::evidence::{name, range};
 use super::preferred::{By, Part, Spot, Verdict, held, nearest_of_all};
-use super::{and, link, nothing_to_compare};
+use super::{and, at, link, nothing_to_compare};
 use crate::column::Unit;
 use crate::data::matrix::{Figure, Matrix, Row};
+use crate::layout::{Position, words};
 use crate::page::markup::{element, escape};
 
 /// Stores too close to call that are named before the rest is only counted.
@@ -39,7 +43,7 @@ pub fn nearest(matrix: &Matrix) -> Option<String> {
             three_digits(nearest.times),
             grouped(nearest.shared as u64),
             three_digits(most),
-            escape(&format!("{} at {}", spot.row.figure.name, spot.in_words()))
+            escape(&at(&spot.row.figure, &spot.at()))
         ),
     };
     if without > 0 {
@@ -104,24 +108,29 @@ fn among(part: &Part<'_>) -> String {
     }
 }
 
-/// Which store to prefer for what: a row for each figure, over the record sizes.
+/// Which store to prefer for what: a row for each figure, over the values of the matrix' rows, such as the record sizes.
 pub fn table(verdicts: &[Verdict<'_>], matrix: &Matrix, address: &str) -> String {
-    let mut sizes: Vec<SizeRange> = matrix.rows.iter().map(|row| row.record_size).collect();
-    sizes.sort_unstable();
-    sizes.dedup();
+    let mut sizes: Vec<Position> = Vec::new();
+    for row in &matrix.rows {
+        if !sizes.contains(&row.at) {
+            sizes.push(row.at.clone());
+        }
+    }
     let heads: String =
         sizes.iter().map(|size| format!("<th scope=\"col\">{}</th>", escape(&size.to_string()))).collect();
     let rows: String = verdicts.iter().map(|verdict| row(verdict, &sizes, matrix, address)).collect();
+    let axes: BTreeSet<_> = sizes.iter().flat_map(Position::axes).collect();
+    let head = escape(&axes.into_iter().map(words::heading).collect::<Vec<_>>().join(", "));
     format!(
         "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Which store for what\"><table class=\"prefer\">\
-         <thead><tr><th scope=\"col\">record size</th>{heads}</tr></thead><tbody>{rows}</tbody></table></div>"
+         <thead><tr><th scope=\"col\">{head}</th>{heads}</tr></thead><tbody>{rows}</tbody></table></div>"
     )
 }
 
-fn row(verdict: &Verdict<'_>, sizes: &[SizeRange], matrix: &Matrix, address: &str) -> String {
+fn row(verdict: &Verdict<'_>, sizes: &[Position], matrix: &Matrix, address: &str) -> String {
     let places = if verdict.parts.is_empty() {
         format!("<td colspan=\"{}\">{}</td>", sizes.len(), nothing_to_compare(verdict.figure, matrix))
-    } else if verdict.by == By::Size {
+    } else if is_by_row(verdict.by, sizes) {
         by_size(verdict, sizes, address)
     } else {
         let parts: Vec<String> =
@@ -133,10 +142,16 @@ fn row(verdict: &Verdict<'_>, sizes: &[SizeRange], matrix: &Matrix, address: &st
     format!("<tr><th scope=\"row\">{}{unit}</th>{places}</tr>", escape(name(verdict.figure)))
 }
 
+/// Whether an answer is split by what the table's columns are.
+fn is_by_row(by: By, sizes: &[Position]) -> bool {
+    let alone = sizes.iter().flat_map(Position::axes).collect::<BTreeSet<_>>().len() == 1;
+    matches!(by, By::Axis(axis) if axis.role() == Role::Row && alone)
+}
+
 /// An entry below each size, or below neighbours with the same answer.
-fn by_size(verdict: &Verdict<'_>, sizes: &[SizeRange], address: &str) -> String {
-    let part_of = |size: &SizeRange| {
-        verdict.parts.iter().position(|part| part.spots.iter().any(|spot| spot.row.record_size == *size))
+fn by_size(verdict: &Verdict<'_>, sizes: &[Position], address: &str) -> String {
+    let part_of = |size: &Position| {
+        verdict.parts.iter().position(|part| part.spots.iter().any(|spot| spot.row.at == *size))
     };
     let parts: Vec<Option<usize>> = sizes.iter().map(part_of).collect();
     let mut out = String::new();
@@ -148,7 +163,7 @@ fn by_size(verdict: &Verdict<'_>, sizes: &[SizeRange], address: &str) -> String 
             || "<small>nothing to compare</small>".to_owned(),
             |part| {
                 let part = &verdict.parts[part];
-                let spots = part.spots.iter().copied().filter(|spot| here.contains(&spot.row.record_size));
+                let spots = part.spots.iter().copied().filter(|spot| here.contains(&spot.row.at));
                 entry_of(verdict.figure, part, &spots.collect::<Vec<_>>(), address)
             },
         );

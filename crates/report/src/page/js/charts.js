@@ -21,75 +21,67 @@ function noteZeros(content, names) {
 
 /** The axis that curves go across: the one chosen, else the first that has two values to go between. */
 function curveAxis() {
-  if (state.x) return state.x;
-  return ["records", "record_size"].find((axis) => shown(axis).length > 1) || "";
+  const all = axesOfNumbers();
+  return all.find((axis) => axis.id === state.x) || all.find((axis) => shown(axis).length > 1) || null;
 }
 
 function drawCurves() {
   const measured = model.columns.filter((column) => (column.operation ? model.operation[state.op]?.[column.id] : model.trial[column.id]));
   const choices = measured.map((column) => [column.id, column.operation ? `${state.op}: ${column.title}` : column.title]);
-  const across = [["records", "record count"], ["record_size", "record size"]];
+  const across = axesOfNumbers().map((axis) => [axis.id, axis.one]);
   const x = curveAxis();
   const choosers = $("#curves .choices");
   if (!x) {
     choosers.replaceChildren();
-    return say("curves", "There is one record count and one record size here: nothing to draw curves across.");
+    return say("curves", across.length
+      ? `There is ${across.map(([, one]) => `one ${one}`).join(" and ")} here: nothing to draw curves across.`
+      : "No values within the matrix are numbers: nothing to draw curves across.");
   }
   choosers.replaceChildren(
     chooser("figure", "figure", choices, state.figure, (figure) => change({ figure })),
-    chooser("x", "across", across, x, (x) => change({ x })));
+    chooser("x", "across", across, x.id, (x) => change({ x })));
   const column = columnOf(state.figure);
-  const other = x === "records" ? "record_size" : "records";
   if (!measured.includes(column)) return say("curves", `${column?.title ?? "This figure"} was not measured.`);
   if (shown(x).length < 2)
-    return say("curves", `Only one ${x === "records" ? "record count" : "record size"} is chosen or was measured: there is nothing to draw across it.`);
+    return say("curves", `Only one ${x.one} is chosen or was measured: there is nothing to draw across it.`);
   const content = emptied("curves");
   const zeros = new Set();
-  for (const data of shown("data"))
-    for (const fixed of shown(other)) {
-      const all = curveLines(column, x, data, fixed);
-      for (const { store, points } of all) if (points.some((point) => point.y === 0)) zeros.add(store.name);
-      const lines = all.map((line) => ({ ...line, points: positive(line.points) })).filter((line) => line.points.length);
-      if (lines.length) chartIn(content, curve(column, x, data, fixed, lines));
-    }
+  for (const fixed of combinations(model.axes.filter((axis) => axis !== x))) {
+    const all = curveLines(column, x, fixed);
+    for (const { store, points } of all) if (points.some((point) => point.y === 0)) zeros.add(store.name);
+    const lines = all.map((line) => ({ ...line, points: positive(line.points) })).filter((line) => line.points.length);
+    if (lines.length) chartIn(content, curve(column, x, fixed, lines));
+  }
   if (!content.firstChild && !zeros.size) return say("curves", "No store that is switched on has a figure here.");
   noteZeros(content, zeros.size ? [`${column.title} of ${[...zeros].join(", ")}, at some points or all`] : []);
 }
 
-function curveLines(column, x, data, fixed) {
+function curveLines(column, x, fixed) {
   const lines = new Map();
   for (const number of shown(x)) {
-    const [size, records] = x === "records" ? [fixed, number] : [number, fixed];
-    for (const cell of places.get(placeKey(state.group, data, size, records)) || []) {
+    for (const cell of cellsAt(state.group, { ...fixed, [x.id]: number })) {
       const figure = isOn(cell) ? figureOf(cell, column.id, state.op) : null;
       if (!figure) continue;
       const store = storeOf(cell);
       if (!lines.has(store)) lines.set(store, []);
-      const at = x === "records" ? model.records[number].at : model.sizes[number].at;
-      lines.get(store).push({ x: at, y: figure.mean, low: figure.low, high: figure.high, range: figure.range, at: number });
+      lines.get(store).push({ x: valueOf(x, number).at, y: figure.mean, low: figure.low, high: figure.high, range: figure.range, at: number });
     }
   }
   return [...lines].map(([store, points]) => ({ store, points }));
 }
 
-function curve(column, x, data, fixed, lines) {
-  const ofRecords = x === "records";
-  const list = ofRecords ? model.records : model.sizes;
-  const name = (number) => (ofRecords ? recordsText(number) : model.sizes[number].text);
-  const values = shown(x).map((number) => list[number].at);
-  const label = (value) => {
-    const number = list.findIndex((one) => one.at === value);
-    return ofRecords ? grouped(value) : model.sizes[number]?.text ?? "";
-  };
-  const other = ofRecords ? model.sizes[fixed].text : recordsText(fixed);
+function curve(column, x, fixed, lines) {
+  const name = (number) => valueOf(x, number).words;
+  const values = shown(x).map((number) => valueOf(x, number).at);
+  const label = (value) => x.values.find((one) => one.at === value)?.short ?? "";
   const what = column.operation ? `${state.op}, ${column.title}` : column.title;
   return {
-    title: `${what}: ${other}, ${model.data[data]}`,
-    x: { title: ofRecords ? "records" : "record size", values, label },
+    title: withPlace(what, fixed, ": "),
+    x: { title: x.name, values, label },
     y: { title: what, unit: column.unit },
     lines,
     tip: (store, point) => `${store}, ${name(point.at)}: ${figuresText(column, point)}`,
-    head: ["store", ofRecords ? "records" : "record size", `${what} ${reachTitle()}`],
+    head: ["store", x.name, `${what} ${reachTitle()}`],
     row: (store, point) => [store, name(point.at), figuresText(column, point)],
   };
 }
@@ -186,11 +178,12 @@ function drawSpace() {
 /** The cells at this place in the groups that differ from the chosen one in one axis alone, by the axis's value. */
 function alongGroups(axisId, place) {
   const position = model.group_axes.findIndex((axis) => axis.id === axisId);
+  if (position < 0) return [];
   const chosen = model.groups[state.group].at;
   const found = [];
   model.groups.forEach((group, number) => {
     if (!group.at.every((value, i) => i === position || value === chosen[i])) return;
-    const cells = places.get(placeKey(number, place.data, place.size, place.records)) || [];
+    const cells = cellsAt(number, place);
     found.push({ value: model.group_axes[position].values[group.at[position]], cells: cells.filter(isOn), number });
   });
   return found;
@@ -254,6 +247,7 @@ function safetyOperation() {
 function drawSafety() {
   const place = onePlace();
   if (!place) return say("safety", "Nothing succeeded here.");
+  if (!model.group_axes.some((axis) => axis.id === "guarantee")) return say("safety", "No guarantee is asked for here.");
   const sets = alongGroups("guarantee", place).filter((set) => set.cells.some((cell) => model.cells.succeeded[cell] > 0));
   if (!sets.length) return say("safety", "No store that is switched on has a figure here.");
   const operation = safetyOperation();

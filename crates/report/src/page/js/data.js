@@ -24,15 +24,17 @@ async function readData() {
 }
 
 let model;
-/** The numbers of the cells of a place, by group, data, size and records. */
+/** The numbers of the cells of a place, by group and place. A place has the number of a value for each axis within a matrix. */
 const places = new Map();
 
-const placeKey = (group, data, size, records) => `${group} ${data} ${size} ${records}`;
+const placeKey = (group, place) => `${group} ${model.axes.map((axis) => place[axis.id]).join(" ")}`;
+const placeOf = (cell) => Object.fromEntries(model.axes.map((axis) => [axis.id, model.cells.at[axis.id][cell]]));
+const cellsAt = (group, place) => places.get(placeKey(group, place)) || [];
 
 function index() {
-  const { group, data, size, records } = model.cells;
+  const { group } = model.cells;
   for (let cell = 0; cell < group.length; cell++) {
-    const key = placeKey(group[cell], data[cell], size[cell], records[cell]);
+    const key = placeKey(group[cell], placeOf(cell));
     if (!places.has(key)) places.set(key, []);
     places.get(key).push(cell);
   }

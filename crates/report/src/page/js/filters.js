@@ -22,13 +22,12 @@ function drawFilters() {
     if (axis.values.length < 2) return;
     const chosen = axis.values[model.groups[state.group].at[position]];
     const pick = (value) => change({ group: bestGroup({ ...groupValues(state.group), [axis.id]: value }, axis.id), cell: "" });
-    parts.push(chooser(axis.id, AXIS_NAMES[axis.id] || axis.id, axis.values.map((value) => [value, value]), chosen, pick));
+    parts.push(chooser(axis.id, axis.id.replaceAll("_", " "), axis.values.map((value) => [value, value]), chosen, pick));
   });
-  for (const [axis] of AXES) {
-    const values = axisValues(axis);
+  for (const { id, name, values } of model.axes) {
     if (values.length < 2) continue;
-    const options = [[-1, "all"], ...values.map((value, number) => [number, axis === "records" ? recordsText(number) : value])];
-    parts.push(chooser(axis, AXIS_NAMES[axis] || axis, options, state[axis], (value) => change({ [axis]: Number(value), cell: "" })));
+    const options = [[-1, "all"], ...values.map((value, number) => [number, value.words])];
+    parts.push(chooser(id, name, options, state[id], (value) => change({ [id]: Number(value), cell: "" })));
   }
   if (model.operations.length > 1)
     parts.push(chooser("op", "operation", model.operations.map((name) => [name, name]), state.op, (op) => change({ op, opChosen: true })));
@@ -57,13 +56,14 @@ function storeChips() {
 function drawWhere() {
   const values = groupValues(state.group);
   const facets = model.group_axes.filter((axis) => axis.values.length > 1 && axis.id !== "guarantee");
-  const parts = [`Guarantee: ${values.guarantee}`, ...facets.map((axis) => `${axis.id}: ${values[axis.id]}`)];
+  const guarantee = values.guarantee ? [`Guarantee: ${values.guarantee}`] : [];
+  const parts = [...guarantee, ...facets.map((axis) => `${axis.id}: ${values[axis.id]}`)];
   for (const id of ["winners", "curves", "table", "latency", "timeline", "space", "safety", "memory", "writes", "load"]) {
     const one = ["latency", "timeline", "space", "safety", "memory", "writes", "load"].includes(id);
     const place = one ? onePlace() : null;
-    const what = id === "safety" ? parts.slice(1) : parts.slice();
+    const what = id === "safety" ? parts.slice(guarantee.length) : parts.slice();
     if (["latency", "timeline", "space", "safety", "load"].includes(id)) what.push(`operation: ${id === "safety" ? safetyOperation() : state.op}`);
-    if (place) what.push(placeText(place));
+    if (place && placeText(place)) what.push(placeText(place));
     $(`#${id} .where`).textContent = what.join(" · ");
   }
 }

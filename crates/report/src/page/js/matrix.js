@@ -1,15 +1,15 @@
 // The matrix of winners, and what each of its cells holds.
 
 function drawMatrix() {
-  const columns = shown("data").flatMap((data) => shown("records").map((records) => ({ data, records })));
-  const sizes = shown("record_size");
+  const columns = combinations(model.axes.filter((axis) => axis.makes !== "row"));
+  const sizes = combinations(axesThat("row"));
   const body = make("tbody");
   for (const row of model.rows) {
     sizes.forEach((size, number) => {
-      const marked = state.mark === `${row.name}|${model.sizes[size].text}`;
+      const marked = state.mark === contestKey(row, size);
       const line = make("tr", { class: [number === 0 && "first", marked && "marked"].filter(Boolean).join(" "), tabindex: marked ? "-1" : null });
-      line.append(make("th", { scope: "row" }, rowTitle(row, number === 0), " ", make("span", { class: "size" }, model.sizes[size].text)));
-      for (const { data, records } of columns) line.append(make("td", {}, matrixPlace(row, { data, size, records })));
+      line.append(make("th", { scope: "row" }, rowTitle(row, number === 0), " ", make("span", { class: "size" }, shortText(axesThat("row"), size))));
+      for (const column of columns) line.append(make("td", {}, matrixPlace(row, { ...column, ...size })));
       body.append(line);
     });
   }
@@ -25,23 +25,31 @@ function rowTitle(row, first) {
 }
 
 function matrixHead(columns) {
+  const [halves, heads] = [axesThat("half"), axesThat("column")];
   const kinds = make("tr", {}, make("td"));
-  const counts = make("tr", {}, make("th", { scope: "col" }, "records"));
-  let kind = -1;
-  for (const { data, records } of columns) {
-    if (data !== kind) kinds.append(make("th", { scope: "colgroup", colspan: columns.filter((c) => c.data === data).length }, model.data[data]));
-    kind = data;
-    counts.append(make("th", { scope: "col" }, grouped(model.records[records].at)));
+  const counts = make("tr", {}, make("th", { scope: "col" }, heads.map((axis) => axis.name).join(", ")));
+  const halfOf = (column) => shortText(halves, column);
+  let kind = null;
+  for (const column of columns) {
+    const half = halfOf(column);
+    if (half !== kind) kinds.append(make("th", { scope: "colgroup", colspan: columns.filter((other) => halfOf(other) === half).length }, half));
+    kind = half;
+    counts.append(make("th", { scope: "col" }, shortText(heads, column)));
   }
-  return make("thead", {}, kinds, counts);
+  return halves.length ? make("thead", {}, kinds, counts) : make("thead", {}, counts);
 }
 
-const contestKey = (row, { data, size, records }) =>
-  [row.name, model.data[data], model.sizes[size].text, model.records[records].text].join("|");
+/** A place's values on some axes, which are named beside them. */
+const shortText = (axes, place) => axes.map((axis) => valueOf(axis, place[axis.id]).short).filter(Boolean).join(", ");
+
+/** What an address calls a cell of the matrix, or a row of it: the values of its axes that are not at their default. */
+const contestKey = (row, place) =>
+  [row.name, ...model.axes.filter((axis) => axis.id in place).map((axis) => [axis, valueOf(axis, place[axis.id]).text])
+    .filter(([axis, text]) => text && text !== axis.default).map(([, text]) => text)].join("|");
 
 /** The stores of a cell of the matrix, the best first, those without a figure last. */
 function ranked(row, place) {
-  const cells = places.get(placeKey(state.group, place.data, place.size, place.records)) || [];
+  const cells = cellsAt(state.group, place);
   const better = columnOf(row.column)?.better === "higher" ? -1 : 1;
   const all = cells.filter((cell) => !storeOf(cell).harness).map((cell) => {
     const figure = figureOf(cell, row.column, row.name);
@@ -55,7 +63,7 @@ function matrixPlace(row, place) {
   const all = ranked(row, place);
   const id = `cell:${contestKey(row, place)}`;
   const open = () => change({ cell: contestKey(row, place) });
-  const where = `${row.name}, ${placeText(place)}`;
+  const where = withPlace(row.name, place);
   const [best] = all;
   if (!best?.standing) {
     const missing = all.find((one) => model.cells.why[one.cell]);
@@ -87,21 +95,23 @@ function whyNot(cell) {
 /** Opens the cell of the matrix that the address names. */
 function drawDetail() {
   const dialog = $("#detail");
-  const [name, data, size, records] = state.cell.split("|");
-  const row = model.rows.find((row) => row.name === name);
-  const place = {
-    data: model.data.indexOf(data),
-    size: axisValues("record_size").indexOf(size),
-    records: axisValues("records").indexOf(records),
-  };
-  const known = row && Object.values(place).every((number) => number >= 0);
-  if (!known) {
+  const named = state.cell ? namedCell() : null;
+  if (!named) {
     if (dialog.open) dialog.close();
     return;
   }
-  $("#detail-title").textContent = `${row.name}: ${placeText(place)}`;
+  const { row, place } = named;
+  $("#detail-title").textContent = withPlace(row.name, place, ": ");
   $("#detail-content").replaceChildren(detail(row, place));
   if (!dialog.open) dialog.showModal();
+}
+
+/** The row and the place that the address calls by its key. */
+function namedCell() {
+  const row = model.rows.find((row) => row.name === state.cell.split("|")[0]);
+  const all = new Map(model.cells.group.map((_, cell) => [placeKey("", placeOf(cell)), placeOf(cell)]));
+  const place = row && [...all.values()].find((place) => contestKey(row, place) === state.cell);
+  return place ? { row, place } : null;
 }
 
 function detail(row, place) {
@@ -123,7 +133,8 @@ function detail(row, place) {
   }
   const heads = head.map((text, number) => make("th", { scope: "col", class: [1, 2, 4].includes(number) ? "n" : null }, text));
   const table = make("table", {}, make("thead", {}, make("tr", {}, ...heads)), body);
-  const note = `Guarantee: ${groupValues(state.group).guarantee}. Ratios are paired by block: what a block did to both cancels out. Their intervals allow for all stores of the place at once.`;
+  const { guarantee } = groupValues(state.group);
+  const note = `${guarantee ? `Guarantee: ${guarantee}. ` : ""}Ratios are paired by block: what a block did to both cancels out. Their intervals allow for all stores of the place at once.`;
   return make("div", {}, make("div", { class: "scroll" }, table), make("p", { class: "note" }, note));
 }
 

@@ -1,15 +1,8 @@
 // What is chosen. It lives in the address, after the #, so that a link shows the same.
 
-/** The axes within a matrix, and the lists that their values come from. */
-const AXES = [["data", "data"], ["record_size", "sizes"], ["records", "records"]];
-const AXIS_NAMES = { record_size: "record size", hardware: "hardware" };
-
+/** Besides what is here, it has for each axis within a matrix the number chosen, or -1 for all. */
 const state = {
   group: 0,
-  /** For each axis within a matrix the number chosen, or -1 for all. */
-  data: -1,
-  record_size: -1,
-  records: -1,
   op: "",
   /** Whether the operation was chosen: where it was not, a section may show another. */
   opChosen: false,
@@ -26,7 +19,12 @@ const state = {
   go: "",
 };
 
-const axisValues = (axis) => model[AXES.find(([id]) => id === axis)[1]].map((value) => value.text || value);
+/** The axes within a matrix that make its rows, columns or halves. */
+const axesThat = (...made) => made.flatMap((makes) => model.axes.filter((axis) => axis.makes === makes));
+/** Those that curves can go across: all their values are numbers. */
+const axesOfNumbers = () => axesThat("column", "row", "half").filter((axis) => axis.values.every((value) => value.at !== null));
+/** A value by its number; cells of other workloads have none. */
+const valueOf = (axis, number) => axis.values[number] || { text: "", short: "", words: "" };
 
 /** The group with the values asked for; of several, or none, the one that fits best. The axis named must fit. */
 function bestGroup(wanted, must) {
@@ -65,12 +63,12 @@ function readState() {
   // A link to a section alone leaves the rest as it is.
   state.go = asked.get("go") || "";
   if (state.op && asked.has("go") && [...asked.keys()].length === 1) return state.go;
-  for (const [axis] of AXES) state[axis] = asked.has(axis) ? axisValues(axis).indexOf(asked.get(axis)) : -1;
+  for (const { id, values } of model.axes) state[id] = asked.has(id) ? values.findIndex((value) => value.text === asked.get(id)) : -1;
   const oneOf = (name, values, otherwise) => (values.includes(asked.get(name)) ? asked.get(name) : otherwise);
   state.opChosen = model.operations.includes(asked.get("op"));
   state.op = oneOf("op", model.operations, model.operations.includes("get") ? "get" : model.operations[0] || "");
   state.figure = oneOf("figure", model.columns.map((column) => column.id), "latency_mean");
-  state.x = oneOf("x", ["records", "record_size"], "");
+  state.x = oneOf("x", axesOfNumbers().map((axis) => axis.id), "");
   state.shows = oneOf("shows", ["operation", "trial"], "operation");
   state.sort = asked.get("sort") || "";
   state.down = asked.get("down") === "1";
@@ -86,7 +84,7 @@ function writeState() {
   const parts = new URLSearchParams();
   const values = groupValues(state.group);
   for (const axis of model.group_axes) if (axis.values.length > 1) parts.set(axis.id, values[axis.id]);
-  for (const [axis] of AXES) if (state[axis] >= 0) parts.set(axis, axisValues(axis)[state[axis]]);
+  for (const axis of model.axes) if (state[axis.id] >= 0) parts.set(axis.id, axis.values[state[axis.id]].text);
   if (state.opChosen) parts.set("op", state.op);
   for (const name of ["figure", "x", "shows", "sort", "cell", "mark"]) if (state[name]) parts.set(name, state[name]);
   if (state.down) parts.set("down", "1");
@@ -98,27 +96,32 @@ function writeState() {
 /** The numbers of an axis that are shown: the one chosen, or all that the group has. */
 function shown(axis) {
   const present = new Set();
-  const numbers = model.cells[axis === "record_size" ? "size" : axis];
+  const numbers = model.cells.at[axis.id];
   model.cells.group.forEach((group, cell) => group === state.group && present.add(numbers[cell]));
-  return [...present].sort((a, b) => a - b).filter((number) => state[axis] < 0 || number === state[axis]);
+  return [...present].sort((a, b) => a - b).filter((number) => state[axis.id] < 0 || number === state[axis.id]);
 }
+
+/** Every combination of what is shown of some axes: the first axis changes last. */
+const combinations = (axes) =>
+  axes.reduce((all, axis) => all.flatMap((place) => shown(axis).map((number) => ({ ...place, [axis.id]: number }))), [{}]);
 
 /** One combination for the charts that show one: what is chosen, and the first that has figures where all are. */
 function onePlace() {
-  for (const data of shown("data"))
-    for (const size of shown("record_size"))
-      for (const records of shown("records")) {
-        const cells = places.get(placeKey(state.group, data, size, records)) || [];
-        if (cells.some((cell) => model.cells.succeeded[cell] > 0)) return { data, size, records, cells };
-      }
+  for (const place of combinations(model.axes)) {
+    const cells = cellsAt(state.group, place);
+    if (cells.some((cell) => model.cells.succeeded[cell] > 0)) return { ...place, cells };
+  }
   return null;
 }
 
 const isOn = (cell) => !state.off.has(model.stores[model.cells.store[cell]].name);
 const storeOf = (cell) => model.stores[model.cells.store[cell]];
 
-function placeText({ data, size, records }) {
-  return `${model.sizes[size].text}, ${recordsText(records)}, ${model.data[data]}`;
+/** The values of a place, or of a part of it, in words. */
+function placeText(place) {
+  const axes = model.axes.filter((axis) => axis.id in place).sort((a, b) => a.spoken - b.spoken);
+  return axes.map((axis) => valueOf(axis, place[axis.id]).words).filter(Boolean).join(", ");
 }
 
-const recordsText = (number) => `${grouped(model.records[number].at)} records`;
+/** Some words, and where. */
+const withPlace = (words, place, between = ", ") => [words, placeText(place)].filter(Boolean).join(between);

@@ -3,11 +3,14 @@
 const ROWS = 200;
 let everyRow = false;
 
-const LABELS = [
+const labels = () => [
   { id: "store", title: "store", of: (cell) => storeOf(cell).name },
-  { id: "data", title: "data", of: (cell) => model.data[model.cells.data[cell]] },
-  { id: "record_size", title: "record size", of: (cell) => model.sizes[model.cells.size[cell]].text, by: (cell) => model.cells.size[cell] },
-  { id: "records", title: "records", of: (cell) => grouped(model.records[model.cells.records[cell]].at), by: (cell) => model.cells.records[cell] },
+  ...model.axes.map((axis) => ({
+    id: axis.id,
+    title: axis.name,
+    of: (cell) => valueOf(axis, model.cells.at[axis.id][cell]).short,
+    by: axesOfNumbers().includes(axis) ? (cell) => model.cells.at[axis.id][cell] : null,
+  })),
   { id: "trials", title: "trials", of: (cell) => `${model.cells.succeeded[cell]}/${model.cells.trials[cell]}`, by: (cell) => model.cells.succeeded[cell] },
 ];
 
@@ -16,7 +19,7 @@ function tableColumns() {
   const ofOperation = state.shows === "operation";
   const known = ofOperation ? model.operation[state.op] || {} : model.trial;
   const figures = model.columns.filter((column) => column.operation === ofOperation && known[column.id]);
-  return [...LABELS, ...figures.map((column) => ({
+  return [...labels(), ...figures.map((column) => ({
     id: column.id,
     title: column.title,
     number: true,
@@ -27,10 +30,10 @@ function tableColumns() {
 
 /** The cells that the filters let through, in the order asked for. */
 function tableCells(columns) {
-  const { group, data, size, records } = model.cells;
-  const fits = (chosen, number) => chosen < 0 || chosen === number;
+  const { group, at } = model.cells;
+  const fits = (axis, cell) => state[axis.id] < 0 || state[axis.id] === at[axis.id][cell];
   const cells = group.map((_, cell) => cell).filter((cell) =>
-    group[cell] === state.group && isOn(cell) && fits(state.data, data[cell]) && fits(state.record_size, size[cell]) && fits(state.records, records[cell]));
+    group[cell] === state.group && isOn(cell) && model.axes.every((axis) => fits(axis, cell)));
   const column = columns.find((column) => column.id === state.sort);
   if (!column) return cells;
   const value = column.by || column.of;
@@ -122,11 +125,11 @@ function allAsCsv() {
   };
   const name = (column) => (column.unit ? `${column.id}_${column.unit}` : column.id);
   const figures = model.columns.flatMap((column) => [name(column), `${name(column)}_low`, `${name(column)}_high`]);
-  const head = [...model.group_axes.map((axis) => axis.id), "data", "record_size", "records", "store", "trials", "succeeded", "why", "operation", ...figures];
+  const head = [...model.group_axes.map((axis) => axis.id), ...model.axes.map((axis) => axis.id), "store", "trials", "succeeded", "why", "operation", ...figures];
   const lines = [head];
   model.cells.group.forEach((group, cell) => {
     const labels = model.group_axes.map((axis, i) => axis.values[model.groups[group].at[i]]);
-    labels.push(model.data[model.cells.data[cell]], model.sizes[model.cells.size[cell]].text, model.records[model.cells.records[cell]].text);
+    labels.push(...model.axes.map((axis) => valueOf(axis, model.cells.at[axis.id][cell]).text));
     labels.push(storeOf(cell).name, model.cells.trials[cell], model.cells.succeeded[cell], model.cells.why[cell]);
     for (const operation of model.operations.length ? model.operations : [""])
       lines.push([...labels, operation, ...model.columns.flatMap((column) => {

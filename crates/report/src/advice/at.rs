@@ -1,0 +1,23 @@
+//! Records of one kind, size and number: where a question is answered.
+
+use storebench_core::cell::{Axis, Cell, Data};
+use storebench_core::units::{CountRange, SizeRange};
+
+use crate::layout::Position;
+
+/// What the values are made of, their sizes, and how many records there are.
+pub type At = (Data, SizeRange, CountRange);
+
+/// Where a cell's trials were made.
+pub fn at(cell: &Cell) -> At {
+    (cell.data(), cell.record_size(), cell.records())
+}
+
+/// The same place as reports know it.
+pub fn position((data, size, records): At) -> Position {
+    Position::of([
+        (Axis::DATA, data.into()),
+        (Axis::RECORD_SIZE, size.into()),
+        (Axis::RECORDS, records.into()),
+    ])
+}

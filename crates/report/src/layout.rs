@@ -1,0 +1,138 @@
+//! What the axes do in reports: whose values are ranked, which make rows and columns of a matrix, and which tell groups
+//! apart that are never compared.
+
+mod position;
+pub mod words;
+
+use std::borrow::Cow;
+
+use storebench_core::axis::Role;
+use storebench_core::cell::{Axis, Cell};
+
+pub use self::position::Position;
+
+/// What the axes do in the reports of some runs: what their roles say, unless the runs compare other axes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Layout {
+    /// The axes whose values are ranked; those of [`Role::Contestant`] where it is empty.
+    compared: Vec<Axis>,
+}
+
+impl Layout {
+    /// A layout in which the values of these axes are ranked. Those that are ranked otherwise tell groups apart.
+    pub fn comparing(compared: Vec<Axis>) -> Layout {
+        Layout { compared }
+    }
+
+    /// What an axis does.
+    pub fn role(&self, axis: Axis) -> Role {
+        match axis.role() {
+            _ if self.compared.contains(&axis) => Role::Contestant,
+            Role::Contestant if !self.compared.is_empty() => Role::Group,
+            role => role,
+        }
+    }
+
+    /// The axes whose values are ranked, in the order in which ids name them.
+    fn contestants(&self) -> Vec<Axis> {
+        let mut axes: Vec<Axis> =
+            Axis::all().into_iter().filter(|axis| self.role(*axis) == Role::Contestant).collect();
+        axes.sort_by_key(|axis| (axis.place_in_id(), *axis));
+        axes
+    }
+
+    /// Where a cell stands in its matrix.
+    pub fn position(&self, cell: &Cell) -> Position {
+        let within = cell.values().filter(|(axis, _)| self.role(*axis).is_within());
+        Position::of(within.map(|(axis, value)| (axis, value.clone())))
+    }
+
+    /// What a cell is ranked as: a store, by its name, unless other axes are compared. Off their defaults, axes that most
+    /// studies leave alone follow: `sqlite page_size=8192`.
+    pub fn contestant<'c>(&self, cell: &'c Cell) -> Cow<'c, str> {
+        if self.compared.is_empty()
+            && let Some(only) = self.only_word(cell)
+        {
+            return Cow::Borrowed(only);
+        }
+        let parts: Vec<String> =
+            self.contestants().into_iter().filter_map(|axis| self.part(axis, cell)).collect();
+        match parts.as_slice() {
+            [] => Cow::Borrowed("all"),
+            parts => Cow::Owned(parts.join(" ")),
+        }
+    }
+
+    /// The value of the only axis that is ranked on which a cell has a value of its own, if ids name it by its value alone.
+    fn only_word<'c>(&self, cell: &'c Cell) -> Option<&'c str> {
+        let mut ranked = cell.values().filter(|(axis, _)| self.role(*axis) == Role::Contestant);
+        let (axis, value) = ranked.next()?;
+        (axis.default_value().is_none() && ranked.next().is_none()).then(|| value.text())
+    }
+
+    /// What a cell's value on an axis adds to what it is ranked as.
+    fn part(&self, axis: Axis, cell: &Cell) -> Option<String> {
+        let text = cell.text(axis);
+        let named = self.compared.contains(&axis);
+        let at_default = axis.default_value() == Some(text);
+        if (at_default && !named) || (text.is_empty() && axis.default_value().is_none()) {
+            return None;
+        }
+        let prefix = axis.name().split_once('.');
+        Some(match (axis.default_value(), prefix) {
+            (None, _) => text.to_owned(),
+            (Some(_), Some((_, name))) if text.is_empty() => format!("{name} as shipped"),
+            (Some(_), Some((owner, name))) if owner == cell.store() => format!("{name}={text}"),
+            (Some(_), _) if named => axis.words(text),
+            (Some(_), _) => format!("{axis}={text}"),
+        })
+    }
+
+    /// Values of the axes that tell groups apart, the guarantee aside. An axis on which a cell has no value is not there.
+    pub fn facets(&self, cell: &Cell) -> Vec<(Axis, String)> {
+        let apart = |axis: &Axis| self.role(*axis) == Role::Group && *axis != Axis::GUARANTEE;
+        let value =
+            |axis: Axis| Some((axis, cell.text(axis).to_owned())).filter(|(_, text)| !text.is_empty());
+        Axis::all().into_iter().filter(apart).filter_map(value).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use storebench_core::axis::Value;
+
+    use super::*;
+
+    fn cell() -> Cell {
+        Cell::of("sqlite")
+            .with(Axis::PLACE, Value::word("ssd"))
+            .with(Axis::DATA, Axis::DATA.read("compressible").unwrap())
+            .with(Axis::RECORDS, Axis::RECORDS.read("1000").unwrap())
+    }
+
+    #[test]
+    fn stores_are_ranked_unless_other_axes_are_named() {
+        let plain = Layout::default();
+        assert_eq!(plain.contestant(&cell()), "sqlite");
+        assert!(matches!(plain.contestant(&cell()), Cow::Borrowed(_)));
+        assert_eq!(plain.contestant(&Cell::default()), "all");
+        assert!(plain.facets(&cell()).contains(&(Axis::PLACE, "ssd".into())));
+        let places = Layout::comparing(vec![Axis::PLACE]);
+        assert_eq!(places.contestant(&cell()), "place ssd");
+        assert_eq!(places.contestant(&Cell::of("lmdb")), "place here");
+        assert_eq!((places.role(Axis::STORE), places.role(Axis::PLACE)), (Role::Group, Role::Contestant));
+        let facets = places.facets(&cell());
+        assert_eq!(facets.last(), Some(&(Axis::STORE, "sqlite".into())));
+        assert!(!facets.iter().any(|(axis, _)| *axis == Axis::PLACE));
+        let both = Layout::comparing(vec![Axis::PLACE, Axis::STORE]);
+        assert_eq!(both.contestant(&cell()), "sqlite place ssd");
+    }
+
+    #[test]
+    fn an_axis_that_is_ranked_is_no_part_of_the_position() {
+        let text = |layout: Layout| layout.position(&cell()).to_string();
+        assert_eq!(text(Layout::default()), "1,000 records, compressible");
+        assert_eq!(text(Layout::comparing(vec![Axis::DATA])), "1,000 records");
+        assert_eq!(Layout::comparing(vec![Axis::DATA]).contestant(&cell()), "compressible");
+    }
+}

@@ -1,0 +1,130 @@
+//! Axes and their values in words.
+
+use storebench_core::axis::{Form, Value};
+use storebench_core::cell::{Axis, Cell};
+use storebench_core::units::grouped;
+
+/// A cell's value on an axis, or the default; `None` where it has neither.
+pub fn value(cell: &Cell, axis: Axis) -> Option<Value> {
+    let default = || axis.default_value().and_then(|default| axis.read(default).ok());
+    cell.value(axis).cloned().or_else(default)
+}
+
+/// One of an axis' values, in words: `record size`.
+pub fn one(axis: Axis) -> &'static str {
+    axis.def().many.strip_suffix('s').unwrap_or(axis.def().many)
+}
+
+/// The axis' name as a heading: `record size`.
+pub fn heading(axis: Axis) -> String {
+    axis.name().replace('_', " ")
+}
+
+/// A value where the axis is named above it: `1,000`, `1B..1KiB`.
+pub fn short(axis: Axis, value: &Value) -> String {
+    let words = (axis.def().words)(value);
+    let heading = heading(axis);
+    let after = words.strip_prefix(heading.as_str()).and_then(|rest| rest.strip_prefix(' '));
+    let before = words.strip_suffix(heading.as_str()).and_then(|rest| rest.strip_suffix(' '));
+    after.or(before).unwrap_or(&words).to_owned()
+}
+
+/// Whether a range is called by its lower bound alone: `1,000 records`.
+pub fn is_by_lower_bound(axis: Axis, value: &Value) -> bool {
+    let words = (axis.def().words)(value);
+    axis.def().form == Form::Range && words != value.text() && words.starts_with(&grouped(value.lower()))
+}
+
+/// A value in full: `1,000 to 5,000 records`.
+pub fn in_full(axis: Axis, value: &Value) -> String {
+    between(axis, value, value.upper())
+}
+
+/// The words of a range that is called by its lower bound, with another number as its end; the plain words of others.
+fn between(axis: Axis, value: &Value, end: u64) -> String {
+    let words = (axis.def().words)(value);
+    match is_by_lower_bound(axis, value) {
+        true => words.replacen(
+            &grouped(value.lower()),
+            &format!("{} to {}", grouped(value.lower()), grouped(end)),
+            1,
+        ),
+        false => words,
+    }
+}
+
+/// Several values next to each other, from the first to the last: `1B..10KiB`, `100 to 1,000 records`, `compressible data`.
+pub fn together(axis: Axis, values: &[Value]) -> String {
+    let (Some(first), Some(last)) = (values.first(), values.last()) else { return String::new() };
+    if axis.def().form == Form::Text {
+        let all: Vec<String> = values.iter().map(|value| short(axis, value)).collect();
+        return format!("{} {}", all.join(" and "), heading(axis));
+    }
+    if is_by_lower_bound(axis, first) {
+        let alone = first.lower() == last.lower();
+        return if alone { (axis.def().words)(first) } else { between(axis, first, last.lower()) };
+    }
+    let end = |value: &Value| value.text().rsplit_once("..").map(|(_, end)| end.to_owned());
+    let start = first.text().split("..").next().unwrap_or_default();
+    match (first == last, end(last)) {
+        (true, _) => short(axis, first),
+        (false, Some(end)) => format!("{start}..{end}"),
+        (false, None) => format!("{} to {}", short(axis, first), short(axis, last)),
+    }
+}
+
+/// Where a value stands on a scale of numbers: a range that is called by its lower bound there, any other at its middle.
+/// `None` for words.
+pub fn number(axis: Axis, value: &Value) -> Option<f64> {
+    match axis.def().form {
+        Form::Text => None,
+        Form::Number => Some(value.lower() as f64),
+        Form::Range if is_by_lower_bound(axis, value) => Some(value.lower() as f64),
+        Form::Range => Some((value.lower() as f64 + value.upper().saturating_sub(1) as f64) / 2.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(axis: Axis, text: &str) -> Value {
+        axis.read(text).unwrap()
+    }
+
+    #[test]
+    fn values_have_as_many_words_as_they_need() {
+        let (size, records) = (read(Axis::RECORD_SIZE, "1B..1KiB"), read(Axis::RECORDS, "1000..5000"));
+        let (place, data) = (read(Axis::PLACE, "ssd"), read(Axis::DATA, "compressible"));
+        assert_eq!(short(Axis::RECORD_SIZE, &size), "1B..1KiB");
+        assert_eq!(short(Axis::RECORDS, &records), "1,000");
+        assert_eq!(
+            (short(Axis::PLACE, &place), short(Axis::DATA, &data)),
+            ("ssd".into(), "compressible".into())
+        );
+        assert_eq!(in_full(Axis::RECORDS, &records), "1,000 to 5,000 records");
+        assert_eq!(in_full(Axis::RECORD_SIZE, &size), "1B..1KiB");
+        assert_eq!((one(Axis::RECORDS), heading(Axis::RECORD_SIZE)), ("record count", "record size".into()));
+    }
+
+    #[test]
+    fn neighbours_are_named_from_the_first_to_the_last() {
+        let of = |axis: Axis, first: &str, last: &str| together(axis, &[read(axis, first), read(axis, last)]);
+        assert_eq!(of(Axis::RECORD_SIZE, "1B..1KiB", "10KiB..100KiB"), "1B..100KiB");
+        assert_eq!(of(Axis::RECORD_SIZE, "4KiB", "4KiB"), "4KiB");
+        assert_eq!(of(Axis::RECORD_SIZE, "4KiB", "8KiB"), "4KiB to 8KiB");
+        assert_eq!(of(Axis::RECORDS, "100", "1000"), "100 to 1,000 records");
+        assert_eq!(of(Axis::RECORDS, "1000", "1000"), "1,000 records");
+        assert_eq!(together(Axis::DATA, &[read(Axis::DATA, "compressible")]), "compressible data");
+        assert_eq!(of(Axis::PLACE, "hdd", "ssd"), "hdd and ssd place");
+        assert_eq!(of(Axis::THREADS, "1", "4"), "1 to 4");
+    }
+
+    #[test]
+    fn ranges_stand_where_they_are_called() {
+        let at = |axis: Axis, text: &str| number(axis, &read(axis, text));
+        assert_eq!(at(Axis::RECORDS, "1000..5000"), Some(1000.0));
+        assert_eq!(at(Axis::RECORD_SIZE, "1B..1KiB"), Some(512.0));
+        assert_eq!((at(Axis::THREADS, "4"), at(Axis::DATA, "compressible")), (Some(4.0), None));
+    }
+}

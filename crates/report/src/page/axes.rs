@@ -1,0 +1,96 @@
+//! The axes within the page's matrices, and their values.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use indexmap::IndexMap;
+use serde::Serialize;
+use storebench_core::axis::{Role, Value};
+use storebench_core::cell::Axis;
+
+use crate::layout::{Position, words};
+
+/// The axes, sorted as in a matrix' address.
+#[derive(Debug, Serialize)]
+pub struct Axes(Vec<Of>);
+
+/// An axis, and what the page says of it.
+#[derive(Debug, Serialize)]
+struct Of {
+    id: &'static str,
+    /// Its name in words.
+    name: String,
+    /// One of its values in words.
+    one: &'static str,
+    /// What its values make: `half`, `row` or `column`.
+    makes: &'static str,
+    /// Where it stands in sentences, from 0.
+    spoken: usize,
+    /// The value that addresses leave out.
+    default: Option<&'static str>,
+    values: Vec<Named>,
+    #[serde(skip)]
+    axis: Axis,
+    #[serde(skip)]
+    of_values: BTreeMap<Value, usize>,
+}
+
+#[derive(Debug, Serialize)]
+struct Named {
+    /// As plans write it.
+    text: String,
+    /// Where the axis is named above it.
+    short: String,
+    /// By itself.
+    words: String,
+    /// Where it stands on a scale, if it is a number.
+    at: Option<f64>,
+}
+
+impl Axes {
+    /// The axes on which some positions have values, with these.
+    pub fn of<'p>(positions: impl Iterator<Item = &'p Position> + Clone) -> Axes {
+        let axes: BTreeSet<Axis> = positions.clone().flat_map(Position::axes).collect();
+        let mut spoken: Vec<Axis> = axes.iter().copied().collect();
+        spoken.sort_by_key(|axis| (axis.place_in_id(), *axis));
+        let of = |axis: Axis| {
+            let values: BTreeSet<Value> = positions.clone().filter_map(|at| at.value(axis)).collect();
+            Of {
+                id: axis.name(),
+                name: words::heading(axis),
+                one: words::one(axis),
+                makes: match axis.role() {
+                    Role::Row => "row",
+                    Role::Column => "column",
+                    Role::Half | Role::Contestant | Role::Group => "half",
+                },
+                spoken: spoken.iter().position(|other| *other == axis).unwrap_or_default(),
+                default: axis.default_value(),
+                values: values.iter().map(|value| Named::of(axis, value)).collect(),
+                axis,
+                of_values: values.into_iter().enumerate().map(|(number, value)| (value, number)).collect(),
+            }
+        };
+        Axes(axes.into_iter().map(of).collect())
+    }
+
+    /// Each position's values as numbers in the lists of values, by the axes' names.
+    pub fn numbers<'p>(
+        &self,
+        positions: impl Iterator<Item = &'p Position> + Clone,
+    ) -> IndexMap<&'static str, Vec<Option<usize>>> {
+        let number = |of: &Of, position: &Position| of.of_values.get(&position.value(of.axis)?).copied();
+        let all = |of: &Of| positions.clone().map(|position| number(of, position)).collect();
+        self.0.iter().map(|of| (of.id, all(of))).collect()
+    }
+}
+
+impl Named {
+    fn of(axis: Axis, value: &Value) -> Named {
+        Named {
+            text: value.to_string(),
+            short: words::short(axis, value),
+            words: (axis.def().words)(value),
+            at: words::number(axis, value),
+        }
+    }
+}
