@@ -16,6 +16,7 @@ use serde::Serialize;
 pub use self::axes::Axes;
 pub use self::changes::Changes;
 pub use self::claims::ClaimsOver;
+use crate::axis::Axis;
 use crate::cell::Cell;
 use crate::error::{Error, Exit, Result, meant};
 use crate::shown::{piece, quoted};
@@ -67,6 +68,9 @@ pub struct Plan {
     /// No block is begun after this time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<Period>,
+    /// The axes whose values are ranked against each other; stores, or what the workload ranks, where it is empty.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub compare: Vec<Axis>,
     /// A store that does not offer a guarantee runs at the next stronger one that it offers.
     #[serde(skip_serializing_if = "is_default")]
     pub at_least: bool,
@@ -133,6 +137,10 @@ impl Plan {
         }
         self.axes.check_for(self.workload)?;
         self.axes.check()?;
+        let own = |axis: &Axis| self.workload.def().axes.contains(axis) || self.axes.names(*axis);
+        if let Some(other) = self.compare.iter().find(|axis| !own(axis)) {
+            return Err(format!("compare names {other}, which is no axis of the plan"));
+        }
         if let Some(twice) =
             self.claims_among.iter().enumerate().find(|(at, name)| self.claims_among[..*at].contains(name))
         {

@@ -5,23 +5,54 @@ mod position;
 pub mod words;
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
+use serde::Deserialize;
 use storebench_core::axis::Role;
 use storebench_core::cell::{Axis, Cell};
+use storebench_core::result::Run;
+use storebench_core::workload::table::Workload;
 
 pub use self::position::Position;
 
 /// What the axes do in the reports of some runs: what their roles say, unless the runs compare other axes.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layout {
     /// The axes whose values are ranked; those of [`Role::Contestant`] where it is empty.
     compared: Vec<Axis>,
+    /// The axes that the runs have, in their order.
+    axes: Vec<Axis>,
+}
+
+impl Default for Layout {
+    /// That of crud, in which stores are ranked.
+    fn default() -> Layout {
+        Layout::comparing(Vec::new())
+    }
 }
 
 impl Layout {
     /// A layout in which the values of these axes are ranked. Those that are ranked otherwise tell groups apart.
     pub fn comparing(compared: Vec<Axis>) -> Layout {
-        Layout { compared }
+        let mut axes = Workload::CRUD.def().axes.to_vec();
+        axes.sort();
+        Layout { compared, axes }
+    }
+
+    /// The layout of runs: the axes of their workloads, and the settings that their cells name; the first says what is ranked.
+    pub fn of(runs: &[Run]) -> Layout {
+        let plans: Vec<Asked> = runs.iter().map(|run| Asked::of(&run.header.plan)).collect();
+        let settings = runs.iter().flat_map(cells).flat_map(Cell::values).map(|(axis, _)| axis);
+        let of_workloads = plans.iter().flat_map(|plan| plan.workload.def().axes).copied();
+        let all: BTreeSet<Axis> =
+            of_workloads.chain(settings.filter(|axis| axis.setting().is_some())).collect();
+        let compared = plans.into_iter().next().map_or_else(Vec::new, |first| first.compare);
+        Layout { compared, axes: all.into_iter().collect() }
+    }
+
+    /// The axes that the runs have, in their order.
+    pub fn axes(&self) -> &[Axis] {
+        &self.axes
     }
 
     /// What an axis does.
@@ -35,8 +66,8 @@ impl Layout {
 
     /// The axes whose values are ranked, in the order in which ids name them.
     fn contestants(&self) -> Vec<Axis> {
-        let mut axes: Vec<Axis> =
-            Axis::all().into_iter().filter(|axis| self.role(*axis) == Role::Contestant).collect();
+        let ranked = |axis: &&Axis| self.role(**axis) == Role::Contestant;
+        let mut axes: Vec<Axis> = self.axes.iter().filter(ranked).copied().collect();
         axes.sort_by_key(|axis| (axis.place_in_id(), *axis));
         axes
     }
@@ -93,8 +124,33 @@ impl Layout {
         let apart = |axis: &Axis| self.role(*axis) == Role::Group && *axis != Axis::GUARANTEE;
         let value =
             |axis: Axis| Some((axis, cell.text(axis).to_owned())).filter(|(_, text)| !text.is_empty());
-        Axis::all().into_iter().filter(apart).filter_map(value).collect()
+        self.axes.iter().copied().filter(apart).filter_map(value).collect()
     }
+}
+
+/// What a run's plan says of its layout.
+#[derive(Deserialize)]
+struct Asked {
+    #[serde(default = "crud")]
+    workload: Workload,
+    #[serde(default)]
+    compare: Vec<Axis>,
+}
+
+fn crud() -> Workload {
+    Workload::CRUD
+}
+
+impl Asked {
+    /// Of a plan that can't be read, crud's: the first runs had no other.
+    fn of(plan: &str) -> Asked {
+        toml::from_str(plan).unwrap_or(Asked { workload: Workload::CRUD, compare: Vec::new() })
+    }
+}
+
+fn cells(run: &Run) -> impl Iterator<Item = &Cell> {
+    let left_out = run.header.left_out.iter().map(|left| &left.cell);
+    run.trials.iter().map(|trial| &trial.cell).chain(left_out)
 }
 
 #[cfg(test)]

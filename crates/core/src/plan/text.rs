@@ -55,7 +55,7 @@ impl<'de> Visitor<'de> for Fields {
                 }
             };
         }
-        read!(format name title source workload trials seed size_limit timeout precision budget at_least claims_among
+        read!(format name title source workload trials seed size_limit timeout precision budget compare at_least claims_among
             claims_over settings axes presets; claims);
         fn needed<T, E: serde::de::Error>(value: Option<T>, name: &'static str) -> Result<T, E> {
             value.ok_or_else(|| E::missing_field(name))
@@ -73,6 +73,7 @@ impl<'de> Visitor<'de> for Fields {
             timeout: needed::<Period, _>(timeout, "timeout")?,
             precision,
             budget,
+            compare: compare.unwrap_or_default(),
             at_least: at_least.unwrap_or_default(),
             claims_among: claims_among.unwrap_or_default(),
             claims_over,

@@ -152,7 +152,7 @@ impl<'a> Merged<'a> {
     pub fn new(runs: &'a [Run], harness: &[&'a str]) -> Merged<'a> {
         let mut groups: BTreeMap<GroupKey, Group<'a>> = BTreeMap::new();
         let mut tiers: BTreeMap<Asked<'a>, BTreeSet<Guarantee>> = BTreeMap::new();
-        let (methods, layout) = (Methods::new(runs), Layout::default());
+        let (methods, layout) = (Methods::new(runs), Layout::of(runs));
         let new = |run: usize, cell: &Cell, tier: Option<Guarantee>| {
             GroupKey::new(&runs[run].header.hardware, &layout, cell, tier, methods.of(run, cell))
         };

@@ -8,7 +8,7 @@ use storebench_core::result::Run;
 use toml::{Table, Value};
 
 /// Keys of a plan that are no part of the method: names, what chooses cells or ends a run, and what readers find in it.
-const NO_PART: [&str; 17] = [
+const NO_PART: [&str; 18] = [
     "format",
     "name",
     "title",
@@ -20,6 +20,7 @@ const NO_PART: [&str; 17] = [
     "budget",
     "axes",
     "at_least",
+    "compare",
     "presets",
     "claim",
     "claims",
