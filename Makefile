@@ -81,6 +81,11 @@ bench-fidelity: ## Compare storebench with minimal loops over the engines' own i
 	@$(setup)
 	@$(environment) && cargo bench --package storebench --bench fidelity $$STOREBENCH_CARGO_FLAGS
 
+.PHONY: bench-device
+bench-device: ## Compare reads and writes of one file with those of fio, which must be installed
+	@$(setup)
+	@$(environment) && cargo bench --package storebench-core --bench device
+
 .PHONY: install
 install: ## Install the program, its manual pages and shell completions under PREFIX
 	@$(setup)

@@ -1,8 +1,10 @@
 //! Axes: the lists of values that a study combines. One table ([`table`]) holds all that is said of each; plans, options,
 //! cells, schedules, claims and reports read it.
 
+mod device;
 pub mod own;
 pub mod read;
+mod setting;
 pub mod table;
 mod value;
 pub mod values;
@@ -95,9 +97,14 @@ pub enum Form {
 
 /// An axis: one list of values in a study.
 #[derive(Clone, Copy)]
-pub struct Axis(pub &'static AxisDef);
+pub struct Axis(&'static AxisDef);
 
 impl Axis {
+    /// The axis of an entry of the table, or of one's own.
+    pub const fn of(def: &'static AxisDef) -> Axis {
+        Axis(def)
+    }
+
     /// All that is said of it.
     pub fn def(self) -> &'static AxisDef {
         self.0
@@ -110,14 +117,15 @@ impl Axis {
         all
     }
 
-    /// The axis of a name.
+    /// The axis of a name; a name like `sqlite.page_size` is that of a store's setting.
     pub fn named(name: &str) -> Option<Axis> {
-        table::ALL.iter().chain(own::axes()).find(|def| def.name == name).map(|def| Axis(def))
+        let table = table::ALL.iter().chain(own::axes()).find(|def| def.name == name);
+        table.map(|def| Axis(def)).or_else(|| setting::named(name))
     }
 
-    /// Those that every cell has.
-    pub fn always() -> impl Iterator<Item = Axis> {
-        table::ALL.iter().map(|def| Axis(def)).filter(|axis| axis.default_value().is_none())
+    /// The store and the name of the setting, where it is one.
+    pub fn setting(self) -> Option<(&'static str, &'static str)> {
+        setting::parts(self.0.name)
     }
 
     /// Those that plans name, in the order in which these write them.
@@ -157,7 +165,11 @@ impl Axis {
 
     /// A value of it, which plans write as `text`, with as much of its name as it takes to be understood.
     pub fn words(self, text: &str) -> String {
-        self.read(text).map_or_else(|_| text.to_owned(), |value| (self.0.words)(&value))
+        match (self.setting(), self.read(text)) {
+            (Some((_, name)), _) => format!("{name}={text}"),
+            (None, Ok(value)) => (self.0.words)(&value),
+            (None, Err(_)) => text.to_owned(),
+        }
     }
 
     /// What sorts axes as ids and plans name them.

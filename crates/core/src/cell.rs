@@ -78,6 +78,14 @@ impl Cell {
         self.text(Axis::STORE)
     }
 
+    /// The settings of its store that its axes give, by the engine's names.
+    pub fn settings(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        self.values().filter_map(|(axis, value)| {
+            let (store, name) = axis.setting()?;
+            (store == self.store()).then(|| (name, value.text()))
+        })
+    }
+
     /// The sizes of its values.
     pub fn record_size(&self) -> SizeRange {
         self.parsed(Axis::RECORD_SIZE).unwrap_or(SizeRange { from: 1, to: 2 })
@@ -180,9 +188,6 @@ impl<'de> Visitor<'de> for Fields {
             }
             cell.set(axis, map.next_value_seed(Read(axis))?);
         }
-        if let Some(missing) = Axis::always().find(|axis| cell.value(*axis).is_none()) {
-            return Err(A::Error::missing_field(missing.name()));
-        }
         Ok(cell)
     }
 }
@@ -237,7 +242,6 @@ mod tests {
             (r#"{"threads":0}"#, "at least 1"),
             (r#"{"threads":-1}"#, "threads"),
             (r#"{"store":"a","store":"b"}"#, "duplicate"),
-            (r#"{"store":"a"}"#, "missing field `guarantee`"),
         ] {
             let error = read(text).unwrap_err();
             assert!(error.contains(wrong), "{text}: {error}");

@@ -9,7 +9,6 @@ pub mod background;
 pub mod cell;
 pub mod crash_writer;
 pub mod error;
-pub mod estimate;
 pub mod folder;
 mod guard;
 pub mod lifeline;

@@ -3,6 +3,7 @@
 mod axes;
 mod changes;
 mod claims;
+mod count;
 pub mod explain;
 mod text;
 
@@ -15,9 +16,13 @@ use serde::Serialize;
 pub use self::axes::Axes;
 pub use self::changes::Changes;
 pub use self::claims::ClaimsOver;
+use crate::axis::Axis;
+use crate::cell::Cell;
 use crate::error::{Error, Exit, Result, meant};
 use crate::shown::{piece, quoted};
+use crate::store::StoreDef;
 pub use crate::units::{Bytes, Percent, Period};
+use crate::workload::case::Case;
 use crate::workload::parameter::Parameters;
 use crate::workload::table::Workload;
 
@@ -63,6 +68,9 @@ pub struct Plan {
     /// No block is begun after this time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<Period>,
+    /// The axes whose values are ranked against each other; stores, or what the workload ranks, where it is empty.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub compare: Vec<Axis>,
     /// A store that does not offer a guarantee runs at the next stronger one that it offers.
     #[serde(skip_serializing_if = "is_default")]
     pub at_least: bool,
@@ -127,13 +135,23 @@ impl Plan {
         if let Some(other) = self.parameters.names().find(|name| !self.workload.has(name)) {
             return Err(format!("{other} is no parameter of the workload {}", self.workload));
         }
+        self.axes.check_for(self.workload)?;
         self.axes.check()?;
+        let own = |axis: &Axis| self.workload.def().axes.contains(axis) || self.axes.names(*axis);
+        if let Some(other) = self.compare.iter().find(|axis| !own(axis)) {
+            return Err(format!("compare names {other}, which is no axis of the plan"));
+        }
         if let Some(twice) =
             self.claims_among.iter().enumerate().find(|(at, name)| self.claims_among[..*at].contains(name))
         {
             return Err(format!("claims_among names {} twice", piece(twice.1)));
         }
         self.claims_over.as_ref().map_or(Ok(()), ClaimsOver::check)
+    }
+
+    /// A cell as the plan's workload judges it.
+    pub fn case<'a>(&'a self, cell: &'a Cell, stores: &'a [StoreDef]) -> Case<'a> {
+        Case { cell, parameters: &self.parameters, stores, size_limit: self.size_limit.0 }
     }
 
     /// Applies the preset `name`.
@@ -184,7 +202,10 @@ pub struct BuiltIn {
 }
 
 /// The studies that come with storebench.
-pub const STUDIES: &[BuiltIn] = &[BuiltIn { name: "crud", text: include_str!("../../../studies/crud.toml") }];
+pub const STUDIES: &[BuiltIn] = &[
+    BuiltIn { name: "crud", text: include_str!("../../../studies/crud.toml") },
+    BuiltIn { name: "device", text: include_str!("../../../studies/device.toml") },
+];
 
 /// A plan as text.
 #[derive(Debug, Clone)]

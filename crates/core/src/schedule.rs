@@ -1,22 +1,16 @@
 //! From a plan to its cells, and the order in which their trials run. Pure.
 
-mod reason;
-
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use crate::axis::{Axis, Value};
 use crate::background::disk_file_bytes;
-use crate::cell::{Background, Cache, Cell, GuaranteeChoice};
-use crate::estimate;
+use crate::cell::{Background, Cell, GuaranteeChoice};
 use crate::plan::Plan;
-use crate::store::{Guarantee, StoreDef, Threads};
+use crate::store::{Guarantee, StoreDef};
 use crate::units::grouped;
-use crate::workload::crud::work::Work;
-pub use reason::{Omission, Reason};
-
-/// Room that a cell needs on its disk, as a multiple of its values' bytes: log, tables and compaction side by side.
-const ROOM_FACTOR: f64 = 3.0;
+use crate::workload::case::Case;
+use crate::workload::reason::{Omission, Reason};
 
 /// A place as far as the choice of cells is concerned.
 #[derive(Debug, Clone)]
@@ -64,7 +58,8 @@ pub fn cells(
         }
         let free = rooms.iter().find(|room| room.name == cell.place()).map_or(0, |room| room.free_bytes);
         let lacks = || lacking(cell.background()).map(Reason::NoBackground);
-        match reason_to_leave_out(plan, &cell, store, free).or_else(lacks) {
+        let case = plan.case(&cell, stores);
+        match reason_to_leave_out(plan, &case, free).or_else(lacks) {
             Some(reason) => left_out.push(Omission { cell, reason }),
             None => cells.push(cell),
         }
@@ -75,7 +70,7 @@ pub fn cells(
 /// Counts the combinations before any is made.
 fn check_count(plan: &Plan, places: usize) -> Result<(), String> {
     let lengths: Vec<(&str, usize)> =
-        axes(plan, places).into_iter().map(|(axis, length)| (axis.def().many, length)).collect();
+        plan.lengths(places).into_iter().map(|(axis, length)| (axis.def().many, length)).collect();
     let count: u128 = lengths.iter().map(|(_, length)| *length as u128).fold(1, u128::saturating_mul);
     if count <= u128::from(MOST_COMBINATIONS) {
         return Ok(());
@@ -91,19 +86,6 @@ fn check_count(plan: &Plan, places: usize) -> Result<(), String> {
     ))
 }
 
-/// The axes in the order in which sentences count them, each with how many values it has.
-fn axes(plan: &Plan, places: usize) -> Vec<(Axis, usize)> {
-    let mut axes = Axis::all();
-    axes.sort_by_key(|axis| axis.place_in_id());
-    let length = |axis| if axis == Axis::PLACE { places } else { plan.axes.values(axis).len() };
-    axes.into_iter().map(|axis| (axis, length(axis))).collect()
-}
-
-/// How many combinations a plan has in so many places, those that are left out included.
-pub fn combinations_of(plan: &Plan, places: usize) -> u64 {
-    axes(plan, places).into_iter().map(|(_, length)| length as u64).fold(1, u64::saturating_mul)
-}
-
 /// The tier at which a cell runs whose store does not offer the one it asks for: the next stronger, if it offers one.
 fn stronger(cell: &Cell, store: Option<&StoreDef>) -> Option<Guarantee> {
     let asked = cell.guarantee().tier()?;
@@ -113,56 +95,41 @@ fn stronger(cell: &Cell, store: Option<&StoreDef>) -> Option<Guarantee> {
 
 fn combinations(plan: &Plan, rooms: &[Room]) -> Vec<Cell> {
     let mut cells = vec![Cell::default()];
-    for axis in Axis::all() {
+    for axis in Axis::all().into_iter().filter(|axis| plan.workload.def().axes.contains(axis)) {
         let values = match axis {
             place if place == Axis::PLACE => rooms.iter().map(|room| Value::word(&room.name)).collect(),
             axis => plan.axes.values(axis),
         };
         spread(&mut cells, axis, &values);
     }
+    for (axis, values) in plan.axes.settings() {
+        spread(&mut cells, axis, values);
+    }
     cells
 }
 
-/// Makes of each cell as many as an axis has values.
+/// Makes of each cell as many as an axis has values; a setting has none for other stores' cells.
 fn spread(cells: &mut Vec<Cell>, axis: Axis, values: &[Value]) {
+    let bears = |cell: &Cell| axis.setting().is_none_or(|(store, _)| store == cell.store());
     *cells = cells
         .drain(..)
-        .flat_map(|cell| values.iter().map(move |value| cell.clone().with(axis, value.clone())))
+        .flat_map(|cell| match bears(&cell) {
+            true => values.iter().map(|value| cell.clone().with(axis, value.clone())).collect(),
+            false => vec![cell],
+        })
         .collect();
 }
 
-fn reason_to_leave_out(
-    plan: &Plan,
-    cell: &Cell,
-    store: Option<&StoreDef>,
-    free_bytes: u64,
-) -> Option<Reason> {
-    let Some(store) = store else { return Some(Reason::UnknownStore) };
-    if let Err(why) = store.open {
-        return Some(Reason::NotBuilt(why));
+fn reason_to_leave_out(plan: &Plan, case: &Case<'_>, free_bytes: u64) -> Option<Reason> {
+    let workload = plan.workload.def();
+    if let Some(reason) = (workload.reason)(case) {
+        return Some(reason);
     }
-    if let Some(guarantee) = cell.guarantee().tier()
-        && store.offer(guarantee).is_none()
-    {
-        return Some(Reason::NotOffered { store: store.name, guarantee });
-    }
-    if cell.threads() > 1 && store.capabilities.threads == Threads::One {
-        return Some(Reason::OneSession { store: store.name, threads: cell.threads() });
-    }
-    if cell.cache() == Cache::Cold && store.capabilities.keeps && !store.capabilities.persists {
-        return Some(Reason::KeepsNothing { store: store.name });
-    }
-    let work = Work::of(&plan.parameters);
-    let bytes = cell.expected_bytes(work.most_inserts());
-    if bytes >= plan.size_limit.0 as f64 {
-        return Some(Reason::TooLarge { bytes, limit_bytes: plan.size_limit.0 });
-    }
-    let beside = match cell.background() {
+    let beside = match case.cell.background() {
         Background::Disk(_) => disk_file_bytes(free_bytes),
         _ => 0,
     };
-    let files = estimate::disk_bytes(cell, store.kind, work.operations);
-    let needed_bytes = (bytes * ROOM_FACTOR).max(files) + beside as f64;
+    let needed_bytes = (workload.space)(case).room_bytes + beside as f64;
     (needed_bytes > free_bytes as f64).then_some(Reason::NoRoom { needed_bytes, free_bytes })
 }
 
@@ -193,7 +160,7 @@ pub fn block(cells: usize, block: u32, seed: u64) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cell::Rate;
+    use crate::cell::{Cache, Rate};
     use crate::plan;
     use crate::stores::{MEMORY, NULL};
     use std::collections::HashSet;
@@ -302,6 +269,25 @@ mod tests {
         let mut plan = self::plan();
         plan.axes.set(Axis::THREADS, (1..=1024).map(threads));
         assert_eq!(super::cells(&plan, &[NULL], &rooms(u64::MAX), &|_| None).unwrap().1.len() % 1024, 0);
+    }
+
+    #[test]
+    fn a_setting_is_swept_for_its_own_store_alone() {
+        let mut plan = plan();
+        for axis in [Axis::RECORD_SIZE, Axis::RECORDS, Axis::DATA] {
+            plan.axes.cut(axis, 1);
+        }
+        let setting = |name| Axis::named(name).unwrap();
+        plan.axes.set(setting("null.a"), ["1", "2", "3"].map(Value::word));
+        plan.axes.set(setting("null.b"), ["x", "y"].map(Value::word));
+        let (cells, _) = super::cells(&plan, &[NULL, MEMORY], &rooms(u64::MAX), &|_| None).unwrap();
+        let of = |store: &str| cells.iter().filter(|cell| cell.store() == store).count();
+        assert_eq!((of("memory"), of("null")), (1, 6));
+        assert_eq!(plan.combinations(1), 7);
+        let ids: HashSet<_> = cells.iter().map(Cell::id).collect();
+        assert!(ids.contains("null/1B..1KiB/100..500/incompressible/default/null.a=3/null.b=y"), "{ids:?}");
+        let again = Plan::parse(&plan.to_toml().unwrap(), "again").unwrap();
+        assert_eq!(again.axes, plan.axes);
     }
 
     #[test]

@@ -7,32 +7,59 @@ pub mod words;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
+use serde::Deserialize;
 use storebench_core::axis::Role;
 use storebench_core::cell::{Axis, Cell};
 use storebench_core::result::Run;
-use toml::{Table, Value};
+use storebench_core::workload::table::Workload;
 
 pub use self::position::Position;
 
 /// What the axes do in the reports of some runs: what their roles say, unless the runs compare other axes.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layout {
     /// The axes whose values are ranked; those of [`Role::Contestant`] where it is empty.
     compared: Vec<Axis>,
+    /// The axes that the runs have, in their order.
+    axes: Vec<Axis>,
+}
+
+impl Default for Layout {
+    /// That of crud, in which stores are ranked.
+    fn default() -> Layout {
+        Layout::comparing(Vec::new())
+    }
 }
 
 impl Layout {
-    /// The layout of some runs: what their plans say is compared. Where they differ in that, the axes' roles count.
-    pub fn of<'r>(runs: impl IntoIterator<Item = &'r Run>) -> Layout {
-        let mut all = runs.into_iter().map(compared);
-        let first = all.next().unwrap_or_default();
-        let alike = all.all(|other| other == first);
-        Layout::comparing(if alike { first } else { Vec::new() })
-    }
-
     /// A layout in which the values of these axes are ranked. Those that are ranked otherwise tell groups apart.
     pub fn comparing(compared: Vec<Axis>) -> Layout {
-        Layout { compared }
+        let mut axes = Workload::CRUD.def().axes.to_vec();
+        axes.sort();
+        Layout { compared, axes }
+    }
+
+    /// The layout of runs: the axes of their workloads, and those that their cells name, such as settings of stores; the
+    /// first run says what is ranked. Guarantees never are.
+    pub fn of<'r>(runs: impl IntoIterator<Item = &'r Run>) -> Layout {
+        let (mut axes, mut compared) = (BTreeSet::new(), None);
+        for run in runs {
+            let plan = Asked::of(&run.header.plan);
+            axes.extend(plan.workload.def().axes);
+            axes.extend(cells(run).flat_map(Cell::values).map(|(axis, _)| axis));
+            compared.get_or_insert(plan.compare);
+        }
+        if axes.is_empty() {
+            axes.extend(Workload::CRUD.def().axes);
+        }
+        let mut compared = compared.unwrap_or_default();
+        compared.retain(|axis| *axis != Axis::GUARANTEE);
+        Layout { compared, axes: axes.into_iter().collect() }
+    }
+
+    /// The axes that the runs have, in their order.
+    pub fn axes(&self) -> &[Axis] {
+        &self.axes
     }
 
     /// What an axis does.
@@ -46,16 +73,16 @@ impl Layout {
 
     /// The axes whose values are ranked, in the order in which ids name them.
     fn contestants(&self) -> Vec<Axis> {
-        let mut axes: Vec<Axis> =
-            Axis::all().into_iter().filter(|axis| self.role(*axis) == Role::Contestant).collect();
+        let ranked = |axis: &&Axis| self.role(**axis) == Role::Contestant;
+        let mut axes: Vec<Axis> = self.axes.iter().filter(ranked).copied().collect();
         axes.sort_by_key(|axis| (axis.place_in_id(), *axis));
         axes
     }
 
     /// Where a cell stands in its matrix.
     pub fn position(&self, cell: &Cell) -> Position {
-        let within = cell.values().filter(|(axis, _)| self.role(*axis).is_within());
-        Position::of(within.map(|(axis, value)| (axis, value.clone())))
+        let within = self.axes.iter().copied().filter(|axis| self.role(*axis).is_within());
+        Position::of(within.filter_map(|axis| Some((axis, words::value(cell, axis)?))))
     }
 
     /// What a cell is ranked as: a store, by its name, unless other axes are compared. Off their defaults, axes that most
@@ -89,18 +116,16 @@ impl Layout {
         if (at_default && !named) || (text.is_empty() && axis.default_value().is_none()) {
             return None;
         }
-        let prefix = axis.name().split_once('.');
-        Some(match (axis.default_value(), prefix) {
+        Some(match (axis.default_value(), axis.setting()) {
             (None, _) => text.to_owned(),
             (Some(_), Some((_, name))) if text.is_empty() => format!("{name} as shipped"),
-            (Some(_), Some((owner, name))) if owner == cell.store() => format!("{name}={text}"),
-            (Some(_), _) if named => axis.words(text),
-            (Some(_), _) => format!("{axis}={text}"),
+            (Some(_), None) if !named => format!("{axis}={text}"),
+            (Some(_), _) => axis.words(text),
         })
     }
 
     /// What is ranked among some cells, in words, one and several: `store` and `stores`, unless other axes are compared.
-    pub fn ranked<'c>(&self, cells: impl Iterator<Item = &'c Cell>) -> (&'static str, &'static str) {
+    pub fn ranked<'c>(&self, cells: impl Iterator<Item = &'c Cell>) -> (String, &'static str) {
         let mut axes: BTreeSet<Axis> = self.compared.iter().copied().collect();
         if axes.is_empty() {
             let ranked = cells.flat_map(Cell::values).map(|(axis, _)| axis);
@@ -110,7 +135,7 @@ impl Layout {
         let stores = self.compared.is_empty() && axes.contains(&Axis::STORE);
         match only.or(stores.then_some(Axis::STORE)) {
             Some(axis) => (words::one(axis), axis.def().many),
-            None => ("contestant", "contestants"),
+            None => ("contestant".into(), "contestants"),
         }
     }
 
@@ -119,20 +144,33 @@ impl Layout {
         let apart = |axis: &Axis| self.role(*axis) == Role::Group && *axis != Axis::GUARANTEE;
         let value =
             |axis: Axis| Some((axis, cell.text(axis).to_owned())).filter(|(_, text)| !text.is_empty());
-        Axis::all().into_iter().filter(apart).filter_map(value).collect()
+        self.axes.iter().copied().filter(apart).filter_map(value).collect()
     }
 }
 
-/// The axes that a run's plan says are compared, `compare = ["place"]`; none where it says nothing, or can't be read.
-fn compared(run: &Run) -> Vec<Axis> {
-    let plan: Option<Table> = run.header.plan.parse().ok();
-    let named = plan.as_ref().and_then(|plan| plan.get("compare")?.as_array());
-    let names = named.into_iter().flatten().filter_map(Value::as_str);
-    // Guarantees are never ranked against each other.
-    let mut axes: Vec<Axis> = names.filter_map(Axis::named).filter(|axis| *axis != Axis::GUARANTEE).collect();
-    axes.sort();
-    axes.dedup();
-    axes
+/// What a run's plan says of its layout.
+#[derive(Deserialize)]
+struct Asked {
+    #[serde(default = "crud")]
+    workload: Workload,
+    #[serde(default)]
+    compare: Vec<Axis>,
+}
+
+fn crud() -> Workload {
+    Workload::CRUD
+}
+
+impl Asked {
+    /// Of a plan that can't be read, crud's: the first runs had no other.
+    fn of(plan: &str) -> Asked {
+        toml::from_str(plan).unwrap_or(Asked { workload: Workload::CRUD, compare: Vec::new() })
+    }
+}
+
+fn cells(run: &Run) -> impl Iterator<Item = &Cell> {
+    let left_out = run.header.left_out.iter().map(|left| &left.cell);
+    run.trials.iter().map(|trial| &trial.cell).chain(left_out)
 }
 
 #[cfg(test)]
@@ -156,7 +194,7 @@ mod tests {
         assert!(plain.facets(&cell()).contains(&(Axis::PLACE, "ssd".into())));
         let places = Layout::comparing(vec![Axis::PLACE]);
         let ranked = |layout: &Layout| layout.ranked([cell()].iter()).0;
-        assert_eq!((ranked(&plain), plain.ranked([].iter()).0), ("store", "contestant"));
+        assert_eq!([ranked(&plain), plain.ranked([].iter()).0], ["store", "contestant"]);
         assert_eq!(ranked(&places), "place");
         assert_eq!(places.contestant(&cell()), "place ssd");
         assert_eq!(places.contestant(&Cell::of("lmdb")), "place here");
@@ -177,11 +215,23 @@ mod tests {
         };
         let (places, plain) = (Layout::comparing(vec![Axis::PLACE]), Layout::default());
         assert_eq!(of(&["compare = [\"place\"]", "seed = 1\ncompare = [\"place\"]"]), places);
-        assert_eq!(of(&["compare = [\"place\"]", "seed = 1"]), plain);
+        assert_eq!(of(&["seed = 1", "compare = [\"place\"]"]), plain);
+        assert_eq!(of(&["compare = [\"guarantee\"]"]), plain);
         assert_eq!(
             (of(&["compare = \"place\""]), of(&["= ?"]), of(&[])),
             (plain.clone(), plain.clone(), plain)
         );
+    }
+
+    #[test]
+    fn settings_follow_their_store() {
+        let page_size = Axis::named("sqlite.page_size").unwrap();
+        let tuned = cell().with(page_size, page_size.read("8192").unwrap());
+        let plain = Layout { axes: [Axis::STORE, page_size].into(), ..Layout::default() };
+        assert_eq!(plain.contestant(&tuned), "sqlite page_size=8192");
+        let sizes = Layout { compared: vec![page_size], ..plain };
+        assert_eq!(sizes.contestant(&tuned), "page_size=8192");
+        assert_eq!(sizes.contestant(&cell()), "page_size as shipped");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, SeqAccess, Visitor};
 
 use super::{Axis, Value};
@@ -61,5 +62,18 @@ impl<'de> Visitor<'de> for ReadList {
             values.push(value);
         }
         Ok(values)
+    }
+}
+
+/// Reads a key. One that the function refuses is an error at the place of the key, not of the table that it stands in.
+pub struct Key<F>(pub F);
+
+impl<'de, F: Fn(&str) -> Result<(), String>> DeserializeSeed<'de> for Key<F> {
+    type Value = String;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<String, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        (self.0)(&name).map_err(D::Error::custom)?;
+        Ok(name)
     }
 }

@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use super::device;
 use super::values::{Background, Cache, Data, GuaranteeChoice, Rate, Tuning};
 use super::{Axis, AxisDef, Form, Presence, Role, Value};
 use crate::shown::quoted;
@@ -193,7 +194,7 @@ static STORE: AxisDef = AxisDef {
 };
 
 /// The axes that come with storebench.
-pub static ALL: [&AxisDef; 11] = [
+pub static ALL: [&AxisDef; 16] = [
     &PLACE,
     &BACKGROUND,
     &THREADS,
@@ -205,6 +206,11 @@ pub static ALL: [&AxisDef; 11] = [
     &RECORD_SIZE,
     &RECORDS,
     &STORE,
+    &device::PATTERN,
+    &device::BLOCK_SIZE,
+    &device::FILE_SIZE,
+    &device::IO,
+    &device::SYNC,
 ];
 
 /// Names of those that code obeys.

@@ -84,6 +84,14 @@ impl Folder {
         self.open_file(name, OFlags::empty(), 0)
     }
 
+    /// The same, opened with these flags besides: past the page cache, say.
+    ///
+    /// # Errors
+    /// When it can't be opened, or not so.
+    pub fn file_with(&self, name: &OsStr, flags: OFlags) -> io::Result<File> {
+        self.open_file(name, flags, 0)
+    }
+
     pub(super) fn open_file(&self, name: &OsStr, how: OFlags, permissions: u32) -> io::Result<File> {
         let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         Ok(openat(&self.handle, name, flags | how, Mode::from_raw_mode(permissions as _))?.into())

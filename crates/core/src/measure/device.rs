@@ -6,7 +6,20 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use serde::{Deserialize, Serialize};
+
 use crate::result::Traffic;
+
+/// The block device under a place.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DeviceSpec {
+    /// Its name in /sys/block.
+    pub name: String,
+    /// Whether others may write to it too.
+    pub shared: bool,
+    /// What was written to it during an idle second before the first trial, in bytes per second.
+    pub idle_written_bytes_per_s: Option<f64>,
+}
 
 /// The kernel counts sectors of this size, whatever the device's own.
 const SECTOR_BYTES: u64 = 512;

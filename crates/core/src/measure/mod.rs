@@ -12,3 +12,4 @@ pub mod process;
 pub mod processors;
 pub mod series;
 pub mod syncs;
+pub mod watch;

@@ -1,8 +1,10 @@
-//! Emptying the page cache before the reads of a cold cell.
+//! Emptying the page cache before the reads of a cold cell, and looking at what it holds.
 
 use std::fs::{self, File};
 use std::io;
+use std::os::fd::AsRawFd;
 use std::path::Path;
+use std::ptr;
 
 use rustix::fs::Advice;
 
@@ -57,4 +59,59 @@ pub fn empty(folder: &Path) -> io::Result<Emptied> {
         }
     }
     Ok(Emptied::Advice)
+}
+
+/// How much of a file is mapped at once to look at its pages, in bytes.
+const WINDOW_BYTES: u64 = 1 << 30;
+
+/// How many of a file's bytes are in the page cache, in whole pages: up to a page more than the file has. The file must belong
+/// to this user: of others' files the kernel says that all is there.
+///
+/// # Errors
+/// The system's; some file systems map no files.
+pub fn resident_bytes(file: &File) -> io::Result<u64> {
+    let (length, page) = (file.metadata()?.len(), rustix::param::page_size() as u64);
+    let mut pages = vec![0_u8; WINDOW_BYTES.min(length).div_ceil(page) as usize];
+    let mut resident = 0;
+    for start in (0..length).step_by(WINDOW_BYTES as usize) {
+        let bytes = WINDOW_BYTES.min(length - start);
+        let pages = &mut pages[..bytes.div_ceil(page) as usize];
+        look(file, start, bytes as usize, pages)?;
+        resident += pages.iter().filter(|page| **page & 1 == 1).count() as u64;
+    }
+    Ok(resident * page)
+}
+
+/// Fills in which pages of a part of a file are in the page cache. None is read or changed.
+fn look(file: &File, start: u64, bytes: usize, pages: &mut [u8]) -> io::Result<()> {
+    let (fd, start) = (file.as_raw_fd(), start as libc::off_t);
+    // SAFETY: a new mapping that nothing reads or writes.
+    let mapped = unsafe { libc::mmap(ptr::null_mut(), bytes, libc::PROT_READ, libc::MAP_SHARED, fd, start) };
+    if mapped == libc::MAP_FAILED {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the mapping made above, and a byte for each of its pages.
+    let looked = unsafe { libc::mincore(mapped, bytes, pages.as_mut_ptr()) };
+    let error = io::Error::last_os_error();
+    // SAFETY: the mapping made above, which nothing uses any more.
+    unsafe { libc::munmap(mapped, bytes) };
+    if looked == 0 { Ok(()) } else { Err(error) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    #[test]
+    fn what_was_written_is_in_the_page_cache_and_what_is_a_hole_is_not() {
+        let page = rustix::param::page_size();
+        let mut file = tempfile::tempfile().unwrap();
+        assert_eq!(resident_bytes(&file).unwrap(), 0);
+        file.write_all(&vec![1; 5 * page + 1]).unwrap();
+        assert_eq!(resident_bytes(&file).unwrap(), 6 * page as u64);
+        file.set_len(WINDOW_BYTES + 3 * page as u64).unwrap();
+        assert_eq!(resident_bytes(&file).unwrap(), 6 * page as u64);
+    }
 }

@@ -9,9 +9,10 @@ use serde::de::{Error as _, MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::axis::read::ReadList;
+use crate::axis::read::{Key, ReadList};
 use crate::axis::{Axis, Form, Value};
 use crate::shown::piece;
+use crate::workload::table::Workload;
 
 /// The values on each axis. An axis that it does not name has its default alone.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -58,6 +59,19 @@ impl Axes {
         self.0.contains_key(&axis)
     }
 
+    /// The settings of stores that it names.
+    pub fn settings(&self) -> impl Iterator<Item = (Axis, &[Value])> {
+        self.0
+            .iter()
+            .filter(|(axis, _)| axis.setting().is_some())
+            .map(|(axis, values)| (*axis, values.as_slice()))
+    }
+
+    /// Leaves an axis at its default.
+    pub fn remove(&mut self, axis: Axis) {
+        self.0.remove(&axis);
+    }
+
     /// Keeps the first values of an axis alone.
     pub fn cut(&mut self, axis: Axis, values: usize) {
         if let Some(own) = self.0.get_mut(&axis) {
@@ -73,6 +87,16 @@ impl Axes {
                 values.into_iter().map(|value| (axis.def().completed)(value, &known)).collect();
             self.0.insert(axis, completed);
         }
+    }
+
+    /// What is wrong with the axes for a workload that has these.
+    pub(super) fn check_for(&self, workload: Workload) -> Result<(), String> {
+        let own = workload.def().axes;
+        if let Some(other) = self.0.keys().find(|axis| axis.setting().is_none() && !own.contains(axis)) {
+            return Err(format!("{other} is no axis of the workload {workload}"));
+        }
+        let missing = own.iter().find(|axis| axis.default_value().is_none() && !self.names(**axis));
+        missing.map_or(Ok(()), |axis| Err(format!("missing field `{axis}`: name its values in [axes]")))
     }
 
     /// What is wrong with the values: none, or one twice, which would run its cells twice, and neither block nor id could tell
@@ -92,6 +116,11 @@ impl Axes {
         }
         Ok(())
     }
+}
+
+/// The axis of this name that plans may name.
+pub(super) fn in_plans(name: &str) -> Option<Axis> {
+    Axis::named(name).filter(|axis| axis.def().in_plans)
 }
 
 /// What a file says where it names no axis that there is.
@@ -141,14 +170,11 @@ impl<'de> Visitor<'de> for Fields {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Axes, A::Error> {
         let mut axes = Axes::default();
-        while let Some(name) = map.next_key::<String>()? {
-            let axis = Axis::named(&name).filter(|axis| axis.def().in_plans);
-            let axis = axis.ok_or_else(|| A::Error::custom(unknown_field(&name, &[])))?;
+        let known = |name: &str| in_plans(name).map(drop).ok_or_else(|| unknown_field(name, &[]));
+        while let Some(name) = map.next_key_seed(Key(known))? {
+            let axis = in_plans(&name).ok_or_else(|| A::Error::custom(unknown_field(&name, &[])))?;
             axes.0.insert(axis, map.next_value_seed(ReadList(axis))?);
         }
-        match Axis::always().find(|axis| !axes.names(*axis)) {
-            Some(missing) => Err(A::Error::missing_field(missing.name())),
-            None => Ok(axes),
-        }
+        Ok(axes)
     }
 }

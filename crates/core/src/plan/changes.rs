@@ -5,10 +5,10 @@ use std::fmt;
 use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use super::axes::unknown_field;
+use super::axes::{in_plans, unknown_field};
 use super::{Axes, Bytes, Percent, Period, Plan, Settings};
 use crate::axis::Axis;
-use crate::axis::read::ReadList;
+use crate::axis::read::{Key, ReadList};
 use crate::workload::parameter::{Parameters, Read};
 use crate::workload::table::parameter;
 
@@ -61,6 +61,9 @@ impl Changes {
         set(&mut plan.budget, budget.map(Some));
         plan.parameters.change(parameters);
         for (store, settings) in settings {
+            for axis in settings.keys().filter_map(|name| Axis::named(&format!("{store}.{name}"))) {
+                plan.axes.remove(axis);
+            }
             plan.settings.entry(store).or_default().extend(settings);
         }
         plan.axes.change(axes);
@@ -72,6 +75,9 @@ impl<'de> Deserialize<'de> for Changes {
         deserializer.deserialize_map(Fields)
     }
 }
+
+/// The fields that are neither parameters nor axes.
+const OWN: [&str; 7] = ["description", "trials", "seed", "size_limit", "timeout", "precision", "budget"];
 
 /// Reads changes: what is no field is an axis.
 struct Fields;
@@ -90,20 +96,27 @@ impl<'de> Visitor<'de> for Fields {
                 match $name.as_str() {
                     $(stringify!($field) => changes.$field = Some(map.next_value()?),)*
                     "settings" => changes.settings = map.next_value()?,
-                    name => match (Axis::named(name).filter(|axis| axis.def().in_plans), parameter(name)) {
+                    name => match (in_plans(name), parameter(name)) {
                         (Some(axis), _) => changes.axes.set(axis, map.next_value_seed(ReadList(axis))?),
                         (None, Some(parameter)) => {
                             let text = map.next_value_seed(Read(parameter))?;
                             changes.parameters.set(parameter, &text).map_err(A::Error::custom)?;
                         }
                         (None, None) => {
-                            return Err(A::Error::custom(unknown_field(name, &[$(stringify!($field)),*])));
+                            return Err(A::Error::custom(unknown_field(name, &OWN)));
                         }
                     },
                 }
             };
         }
-        while let Some(name) = map.next_key::<String>()? {
+        let known = |name: &str| {
+            let own = OWN.contains(&name) || name == "settings";
+            match own || in_plans(name).is_some() || parameter(name).is_some() {
+                true => Ok(()),
+                false => Err(unknown_field(name, &OWN)),
+            }
+        };
+        while let Some(name) = map.next_key_seed(Key(known))? {
             read!(name; description trials seed size_limit timeout precision budget);
         }
         Ok(changes)

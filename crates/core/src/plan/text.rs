@@ -7,6 +7,7 @@ use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use super::{Bytes, Period, Plan};
+use crate::axis::read::Key;
 use crate::workload::parameter::{Parameters, Read};
 use crate::workload::table::{parameter, parameters};
 
@@ -36,13 +37,17 @@ impl<'de> Visitor<'de> for Fields {
             ($($field:ident)*; $claims:ident) => {
                 $(let mut $field = None;)*
                 let mut $claims = None;
-                while let Some(name) = map.next_key::<String>()? {
+                let own = [$(stringify!($field)),*];
+                let known = |name: &str| match own.contains(&name) || name == "claim" || parameter(name).is_some() {
+                    true => Ok(()),
+                    false => Err(unknown(name, &own)),
+                };
+                while let Some(name) = map.next_key_seed(Key(known))? {
                     match name.as_str() {
                         $(stringify!($field) => $field = Some(map.next_value()?),)*
                         "claim" => $claims = Some(map.next_value()?),
                         name => {
-                            let known = parameter(name)
-                                .ok_or_else(|| A::Error::custom(unknown(name, &[$(stringify!($field)),*])))?;
+                            let known = parameter(name).ok_or_else(|| A::Error::custom(unknown(name, &own)))?;
                             let text = map.next_value_seed(Read(known))?;
                             parameters.set(known, &text).map_err(A::Error::custom)?;
                         }
@@ -50,7 +55,7 @@ impl<'de> Visitor<'de> for Fields {
                 }
             };
         }
-        read!(format name title source workload trials seed size_limit timeout precision budget at_least claims_among
+        read!(format name title source workload trials seed size_limit timeout precision budget compare at_least claims_among
             claims_over settings axes presets; claims);
         fn needed<T, E: serde::de::Error>(value: Option<T>, name: &'static str) -> Result<T, E> {
             value.ok_or_else(|| E::missing_field(name))
@@ -68,6 +73,7 @@ impl<'de> Visitor<'de> for Fields {
             timeout: needed::<Period, _>(timeout, "timeout")?,
             precision,
             budget,
+            compare: compare.unwrap_or_default(),
             at_least: at_least.unwrap_or_default(),
             claims_among: claims_among.unwrap_or_default(),
             claims_over,

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use crate::measure::device::DeviceSpec;
 use crate::measure::device::{self, BlockDevice};
 use crate::measure::environment;
-use crate::runner::spec::DeviceSpec;
 
 /// How long the devices are watched while nothing runs.
 const IDLE: Duration = Duration::from_secs(1);

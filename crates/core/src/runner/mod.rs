@@ -8,7 +8,5 @@ pub mod job;
 mod pace;
 pub mod parent;
 pub mod progress;
-pub mod spec;
 mod supervise;
 mod trial;
-mod watch;

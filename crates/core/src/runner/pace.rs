@@ -4,17 +4,16 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::cell::Cell;
-use crate::estimate;
 use crate::place::probe::Probe;
+use crate::plan::Plan;
 use crate::runner::job::Job;
-use crate::store::{self, StoreDef};
-use crate::workload::crud::work::Work;
+use crate::store::StoreDef;
 
 /// How long the rest will take: estimates of the cells, scaled by how the estimates did so far.
 pub struct Pace<'a> {
+    plan: &'a Plan,
     stores: &'a [StoreDef],
     probes: BTreeMap<String, Probe>,
-    operations: u64,
     estimated_left_s: f64,
     estimated_done_s: f64,
     took_s: f64,
@@ -24,9 +23,9 @@ impl<'a> Pace<'a> {
     /// The pace of a job whose places are as probed, by name.
     pub fn new(job: &Job<'a>, probes: BTreeMap<String, Probe>) -> Pace<'a> {
         let mut pace = Pace {
+            plan: job.plan,
             stores: job.stores,
             probes,
-            operations: Work::of(&job.plan.parameters).operations,
             estimated_left_s: 0.0,
             estimated_done_s: 0.0,
             took_s: 0.0,
@@ -38,8 +37,8 @@ impl<'a> Pace<'a> {
     }
 
     fn estimate(&self, cell: &Cell) -> f64 {
-        let kind = store::kind(self.stores, cell.store());
-        let seconds = |probe| estimate::seconds(cell, kind, self.operations, probe);
+        let case = self.plan.case(cell, self.stores);
+        let seconds = |probe| (self.plan.workload.def().time)(&case, probe).trial_s;
         self.probes.get(cell.place()).map_or(1.0, seconds)
     }
 

@@ -1,5 +1,6 @@
 //! One trial, seen from the parent: its process, the load beside it, its logs, and what comes of it.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::MetadataExt;
@@ -9,20 +10,20 @@ use std::time::{Duration, Instant};
 use crate::background;
 use crate::cell::{Background, Cell};
 use crate::error::{Error, Result};
-use crate::estimate;
 use crate::folder::{is_full, with_room};
 use crate::guard;
 use crate::measure::cgroup::{self, Group};
+use crate::measure::device::DeviceSpec;
 use crate::measure::environment;
+use crate::place::probe::Probe;
 use crate::result::{BackgroundReport, FORMAT_VERSION, Failure, Outcome, TrialResult};
 use crate::runner::background::{Finished, Launch, Load, Process, Started};
 use crate::runner::job::Job;
-use crate::runner::spec::{DeviceSpec, Report, Spec};
 use crate::runner::supervise::{self, End};
 use crate::schedule;
 use crate::stage::Stage;
 use crate::workload::audit;
-use crate::workload::crud::work::Work;
+use crate::workload::spec::{Report, Spec};
 
 /// The files in the run folder through which parent and trial talk.
 const SPEC: &str = "trial.json";
@@ -184,12 +185,10 @@ impl Trial<'_> {
     /// How much longer than its limit it may take to be read back.
     fn room_for_audit(&self) -> Duration {
         /// A slow disk's.
-        const SYNC_S: f64 = 0.02;
-        audit::room(estimate::audit_seconds(
-            self.cell,
-            Work::of(&self.job.plan.parameters).operations,
-            SYNC_S,
-        ))
+        const SLOW: Probe =
+            Probe { file_creation_ns: 1_000_000, sync_ns: 20_000_000, write_bytes_per_s: 10_000_000.0 };
+        let plan = self.job.plan;
+        audit::room((plan.workload.def().time)(&plan.case(self.cell, self.job.stores), &SLOW).audit_s)
     }
 
     fn log(&self) -> String {
@@ -216,6 +215,14 @@ impl Trial<'_> {
         guard::remove(self.folder, name)
     }
 
+    /// The settings of its store: the plan's, and those of its own axes in their place.
+    fn settings(&self) -> BTreeMap<String, String> {
+        let of_plan = self.job.plan.settings.get(self.cell.store());
+        let mut settings = of_plan.cloned().unwrap_or_default();
+        settings.extend(self.cell.settings().map(|(name, value)| (name.to_owned(), value.to_owned())));
+        settings
+    }
+
     fn write_spec(&self, group: std::result::Result<Group, String>) -> Result<()> {
         let plan = self.job.plan;
         let spec = Spec {
@@ -224,7 +231,7 @@ impl Trial<'_> {
             directory: self.directory.to_path_buf(),
             workload: plan.workload,
             parameters: plan.parameters.clone(),
-            settings: plan.settings.get(self.cell.store()).cloned().unwrap_or_default(),
+            settings: self.settings(),
             seed: schedule::seed(self.job.blocks_before + self.block, plan.seed),
             device: self.device.clone(),
             group,

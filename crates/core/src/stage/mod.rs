@@ -64,34 +64,32 @@ impl Holdings {
         Ok(())
     }
 
-    /// Takes the last note back, of which nothing has been made.
-    fn strike(&mut self) -> Option<Held> {
+    /// Strikes out the last note.
+    fn strike(&mut self) {
         self.ledger.strike();
-        self.held.pop()
+        self.held.pop();
     }
 
     fn owner(&self) -> Owner<'_> {
         Owner { folder: &self.folder, pid: std::process::id() }
     }
 
-    /// Gives back in reverse what was taken after the first so many.
+    /// Gives back in reverse what was taken after the first so many. What can't be given back stays noted, and what was taken
+    /// before it, too, though that is given back: once more changes nothing.
     fn give_back_after(&mut self, before: usize) -> Result<()> {
         let mut failed = Ok(());
-        let mut kept = Vec::new();
-        while self.held.len() > before {
-            let Some(Held { note, group }) = self.held.pop() else { break };
+        for index in (before..self.held.len()).rev() {
             // Others hold what is locked, as far as the giving back can tell.
-            drop(group);
-            if let Err(error) = note.give_back(self.owner()) {
-                let path = note.path(self.owner());
-                failed = failed.and(Err(Error::io("deleting", &path)(error)));
-                kept.push(note);
+            drop(self.held[index].group.take());
+            let note = &self.held[index].note;
+            match note.give_back(self.owner()) {
+                Ok(_) if failed.is_ok() => self.strike(),
+                Ok(_) => {}
+                Err(error) => {
+                    let path = note.path(self.owner());
+                    failed = failed.and(Err(Error::io("deleting", &path)(error)));
+                }
             }
-            self.ledger.strike();
-        }
-        for note in kept.into_iter().rev() {
-            // Where it can't be noted either, its folder still tells that there is something to clean up.
-            let _ = self.note(note);
         }
         failed
     }

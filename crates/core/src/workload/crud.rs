@@ -1,6 +1,8 @@
 //! The workload `crud` of paper 000: load, then insert, get, update and remove single records with random keys.
 
+mod cost;
 mod crew;
+mod trial;
 pub mod work;
 
 use std::sync::Mutex;
@@ -44,6 +46,10 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     ],
     parameters: &work::ALL,
     operations: &["insert", "get", "update", "remove"],
+    reason: cost::reason,
+    space: cost::space,
+    time: cost::time,
+    run: trial::run,
 };
 
 /// What the workload measured.

@@ -1,15 +1,20 @@
 //! What is done to a store: the short timed loop ([`driver`]), the choice of keys, and one file per workload.
 
 pub mod audit;
+pub mod bare;
 pub mod bench;
+pub mod case;
 pub mod choose;
 pub mod crud;
+pub mod device;
 pub mod driver;
 pub mod operation;
 mod pacer;
 pub mod parameter;
 pub mod phase;
 pub mod promise;
+pub mod reason;
+pub mod spec;
 pub mod table;
 pub mod task;
 mod zipf;

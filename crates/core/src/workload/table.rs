@@ -4,10 +4,15 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::OnceLock;
 
-use super::crud;
+use super::case::{Case, Space, Time};
 use super::parameter::ParameterDef;
+use super::reason::Reason;
+use super::spec::{Asked, Ended};
+use super::{crud, device};
 use crate::axis::Axis;
 use crate::error::meant;
+use crate::place::probe::Probe;
+use crate::result::Measured;
 use crate::shown::quoted;
 use crate::units::as_text;
 
@@ -24,21 +29,29 @@ pub struct WorkloadDef {
     pub parameters: &'static [&'static ParameterDef],
     /// Its operations, by name, in the order in which reports show them.
     pub operations: &'static [&'static str],
+    /// Why a cell can't be run, whatever the place.
+    pub reason: fn(&Case<'_>) -> Option<Reason>,
+    /// How much disk a cell takes.
+    pub space: fn(&Case<'_>) -> Space,
+    /// How long a trial takes, by what its place costs.
+    pub time: fn(&Case<'_>, &Probe) -> Time,
+    /// Runs a trial, in a process of its own.
+    pub run: fn(&Asked<'_>) -> Result<Measured, Ended>,
 }
 
 /// The workloads that come with storebench.
-static ALL: [&WorkloadDef; 1] = [&crud::WORKLOAD];
+static ALL: [&WorkloadDef; 2] = [&crud::WORKLOAD, &device::WORKLOAD];
 
-static OWN: OnceLock<&'static [&'static WorkloadDef]> = OnceLock::new();
+static OWN: OnceLock<Vec<&'static WorkloadDef>> = OnceLock::new();
 
 /// Adds workloads to the table, for the whole process. Only the first call counts.
-pub fn add(workloads: &'static [&'static WorkloadDef]) {
-    let _ = OWN.set(workloads);
+pub fn add(workloads: &[&'static WorkloadDef]) {
+    let _ = OWN.set(workloads.to_vec());
 }
 
 /// Every workload.
 pub fn all() -> impl Iterator<Item = &'static WorkloadDef> {
-    ALL.iter().chain(OWN.get().copied().unwrap_or_default()).copied()
+    ALL.iter().chain(OWN.get().map(Vec::as_slice).unwrap_or_default()).copied()
 }
 
 /// The parameter of a name, of whichever workload: those of one name are the same in all.

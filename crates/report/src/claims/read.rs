@@ -15,7 +15,7 @@ use super::{Claim, Design, StudyClaims};
 /// The claims of a plan's text, whatever else it holds.
 #[derive(Deserialize)]
 struct Text<C> {
-    workload: Option<String>,
+    workload: Option<Workload>,
     #[serde(default)]
     source: String,
     #[serde(default)]
@@ -41,11 +41,10 @@ fn note_lines(claims: &mut [Claim], text: &str) {
 /// What is wrong with the first claim that makes no sense.
 fn first_wrong(
     claims: &[Claim],
+    workload: Option<Workload>,
     of_study: &[String],
-    workload: Option<&str>,
 ) -> std::result::Result<(), String> {
-    let workload = workload.and_then(|name| name.parse().ok()).unwrap_or(Workload::CRUD);
-    let operations = workload.def().operations;
+    let operations = workload.unwrap_or(Workload::CRUD).def().operations;
     claims.iter().try_for_each(|claim| claim.check(operations, of_study).map_err(|wrong| at(claim, &wrong)))
 }
 
@@ -65,7 +64,7 @@ pub fn of_plan(text: &str, origin: &str) -> Result<Vec<Claim>> {
     let Text { workload, claims_among: among, claim: mut claims, .. }: Text<Claim> =
         explain::read(text).map_err(wrong)?;
     note_lines(&mut claims, text);
-    first_wrong(&claims, &among, workload.as_deref()).map_err(wrong)?;
+    first_wrong(&claims, workload, &among).map_err(wrong)?;
     Ok(claims)
 }
 
@@ -75,13 +74,11 @@ pub fn of_plan(text: &str, origin: &str) -> Result<Vec<Claim>> {
 /// # Errors
 /// [`Exit::BadPlan`], with the claim's line; `origin` is where the plan comes from.
 pub fn check(claims: &[Claim], plan: &Plan, known: &[&str], origin: &str) -> Result<()> {
-    let ranked: Vec<Axis> = Axis::all()
-        .into_iter()
-        .filter(|axis| axis.role() == Role::Contestant && plan.axes.names(*axis))
-        .collect();
+    let axes = plan.workload.def().axes;
+    let ranked: Vec<Axis> = axes.iter().copied().filter(|axis| axis.role() == Role::Contestant).collect();
     let own: Vec<String> = ranked.iter().flat_map(|axis| plan.axes.texts(*axis)).collect();
-    let kind = ranked.first().copied().filter(|_| !ranked.contains(&Axis::STORE)).unwrap_or(Axis::STORE);
-    let known = if kind == Axis::STORE { known } else { &[] };
+    let kind = ranked.first().copied().unwrap_or(Axis::STORE);
+    let known = if ranked.contains(&Axis::STORE) { known } else { &[] };
     let there = |name: &String| known.contains(&name.as_str()) || own.contains(name);
     let unknown = |name: &String| {
         let all = known.iter().copied().chain(own.iter().map(String::as_str));
@@ -171,7 +168,7 @@ fn read(study: &str, plan: &str, origin: &str) -> Result<Option<StudyClaims>> {
     let text: Text<Claim> = explain::read(plan).map_err(wrong)?;
     let Text { workload, source, claims_among: among, claims_over, claim: mut claims } = text;
     note_lines(&mut claims, plan);
-    first_wrong(&claims, &among, workload.as_deref()).map_err(wrong)?;
+    first_wrong(&claims, workload, &among).map_err(wrong)?;
     if claims.is_empty() {
         return Ok(None);
     }

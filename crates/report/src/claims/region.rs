@@ -6,7 +6,7 @@ use std::fmt;
 use serde::de::{Error as _, MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use storebench_core::axis::read::ReadList;
+use storebench_core::axis::read::{Key, ReadList};
 use storebench_core::axis::{Axis, Form, Role, Value};
 
 use super::pool::Scope;
@@ -32,7 +32,7 @@ impl Region {
         self.0.iter().filter(|(axis, values)| axis.role().is_within() && !values.is_empty()).all(
             |(axis, values)| {
                 let own = position.value(*axis);
-                own.is_some_and(|own| values.iter().any(|wide| takes_in(*axis, wide, &own)))
+                own.is_some_and(|own| values.iter().any(|wide| takes_in(*axis, wide, own)))
             },
         )
     }
@@ -124,13 +124,18 @@ impl<'de> Visitor<'de> for Fields {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Region, A::Error> {
         let mut region = Region::default();
-        while let Some(name) = map.next_key::<String>()? {
-            let axis = Axis::named(&name).filter(|axis| axis.role() != Role::Contestant);
-            let axis = axis.ok_or_else(|| A::Error::custom(unknown(&name)))?;
+        let known = |name: &str| narrowed(name).map(drop).ok_or_else(|| unknown(name));
+        while let Some(name) = map.next_key_seed(Key(known))? {
+            let axis = narrowed(&name).ok_or_else(|| A::Error::custom(unknown(&name)))?;
             region.0.insert(axis, map.next_value_seed(ReadList(axis))?);
         }
         Ok(region)
     }
+}
+
+/// The axis of this name, if a claim can be narrowed to some of its values.
+fn narrowed(name: &str) -> Option<Axis> {
+    Axis::named(name).filter(|axis| axis.role() != Role::Contestant)
 }
 
 fn unknown(name: &str) -> String {

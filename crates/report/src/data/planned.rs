@@ -2,7 +2,6 @@
 
 use storebench_core::plan::Plan;
 use storebench_core::result::Run;
-use storebench_core::schedule;
 
 /// A run that has fewer trials than its plan asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,8 +17,7 @@ pub(crate) struct Unfinished {
 /// What a run still lacks; `None` where it has all, or where its plan can't be read, so that nobody knows.
 pub(crate) fn unfinished(run: &Run) -> Option<Unfinished> {
     let plan = Plan::parse(&run.header.plan, "of the run").ok()?;
-    let cells = schedule::combinations_of(&plan, run.header.places.len())
-        .checked_sub(run.header.left_out.len() as u64)?;
+    let cells = plan.combinations(run.header.places.len()).checked_sub(run.header.left_out.len() as u64)?;
     let planned = cells.saturating_mul(plan.trials.into());
     // What a precision asks for beyond the plan's trials is not planned.
     let done = run.trials.iter().filter(|trial| trial.block < plan.trials).count() as u64;
@@ -30,7 +28,7 @@ pub(crate) fn unfinished(run: &Run) -> Option<Unfinished> {
 mod tests {
     use storebench_core::axis::{Axis, Value};
     use storebench_core::result::LeftOut;
-    use storebench_core::schedule::Room;
+    use storebench_core::schedule::{self, Room};
 
     use super::*;
     use crate::data::samples::{Sample, blocks};
@@ -73,6 +71,6 @@ mod tests {
         let plan = storebench_core::plan::find("crud").unwrap();
         let rooms = [Room::unbounded("here"), Room::unbounded("ssd")];
         let (cells, left_out) = schedule::cells(&plan, &[], &rooms, &|_| None).unwrap();
-        assert_eq!(schedule::combinations_of(&plan, 2), (cells.len() + left_out.len()) as u64);
+        assert_eq!(plan.combinations(2), (cells.len() + left_out.len()) as u64);
     }
 }

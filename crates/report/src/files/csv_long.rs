@@ -10,7 +10,7 @@ use storebench_core::store::Setting;
 
 use crate::column::COLUMNS;
 use crate::data::method::Methods;
-use crate::layout::words;
+use crate::layout::{Layout, words};
 
 /// What a row says before the axes.
 const RUN: [&str; 5] = ["run", "study", "hardware", "storebench", "run_started"];
@@ -57,21 +57,22 @@ const MACHINE: [&str; 11] = [
 /// What the writer gives.
 pub fn write(runs: &[Run], out: &mut dyn Write) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(out);
-    writer.write_record(header())?;
+    let layout = Layout::of(runs);
+    writer.write_record(header(layout.axes()))?;
     let methods = Methods::new(runs);
     for (index, run) in runs.iter().enumerate() {
         for trial in &run.trials {
             let operations = trial.ok().map_or(&[] as &[OperationResult], |m| m.operations.as_slice());
             for operation in operations {
-                writer.write_record(row(index, run, trial, Some(operation), &methods))?;
+                writer.write_record(row(index, run, trial, Some(operation), (layout.axes(), &methods)))?;
             }
             if operations.is_empty() {
-                writer.write_record(row(index, run, trial, None, &methods))?;
+                writer.write_record(row(index, run, trial, None, (layout.axes(), &methods)))?;
             }
         }
         for left_out in &run.header.left_out {
             let mut row = of_run(index, run);
-            row.extend(of_cell(&left_out.cell));
+            row.extend(of_cell(layout.axes(), &left_out.cell));
             row.push(methods.of(index, &left_out.cell));
             row.push(left_out.cell.id());
             row.extend(std::iter::repeat_n(String::new(), 8));
@@ -85,8 +86,7 @@ pub fn write(runs: &[Run], out: &mut dyn Write) -> io::Result<()> {
     writer.flush()
 }
 
-fn header() -> Vec<String> {
-    let axes = Axis::all();
+fn header(axes: &[Axis]) -> Vec<String> {
     let bounds = axes.iter().filter_map(|axis| words::bounds(*axis)).flatten();
     let cell = axes.iter().map(|axis| axis.name().to_owned()).chain(bounds);
     let trial = TRIAL.iter().chain(&STORE).map(|name| (*name).to_owned());
@@ -100,10 +100,10 @@ fn row(
     run: &Run,
     trial: &TrialResult,
     operation: Option<&OperationResult>,
-    methods: &Methods,
+    (axes, methods): (&[Axis], &Methods),
 ) -> Vec<String> {
     let mut row = of_run(index, run);
-    row.extend(of_cell(&trial.cell));
+    row.extend(of_cell(axes, &trial.cell));
     row.push(methods.of(index, &trial.cell));
     row.push(trial.cell.id());
     row.extend([trial.block.to_string(), trial.position.to_string(), trial.started.clone()]);
@@ -126,8 +126,7 @@ fn of_run(index: usize, run: &Run) -> Vec<String> {
 }
 
 /// The axes, and the bounds of its ranges; empty where it has no value on an axis.
-fn of_cell(cell: &Cell) -> Vec<String> {
-    let axes = Axis::all();
+fn of_cell(axes: &[Axis], cell: &Cell) -> Vec<String> {
     let ranges = axes.iter().filter(|axis| axis.def().form == Form::Range);
     let bounds = ranges.flat_map(|axis| {
         let value = words::value(cell, *axis);

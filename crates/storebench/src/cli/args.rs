@@ -10,9 +10,10 @@ use std::str::FromStr;
 
 use clap::{Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
+use storebench_core::axis::{Axis, Value};
 use storebench_core::cell::{Background, DEFAULT_PLACE};
 use storebench_core::error::Exit;
-use storebench_core::plan::{Bytes, Changes, Percent, Period, Settings};
+use storebench_core::plan::{Axes, Bytes, Changes, Percent, Period, Settings};
 
 pub use self::advise::AdviseArgs;
 pub use self::axes::AxisArgs;
@@ -130,7 +131,7 @@ pub struct RunArgs {
     #[arg(long, conflicts_with = "resume")]
     pub dry_run: bool,
     /// Go on with a run where it stopped, with the plan that it was begun with
-    #[arg(long, value_name = "RUN", value_hint = ValueHint::DirPath, conflicts_with_all = ["AxisArgs", "HowArgs", "WorkArgs"])]
+    #[arg(long, value_name = "RUN", value_hint = ValueHint::DirPath)]
     pub resume: Option<PathBuf>,
 
     #[command(flatten, next_help_heading = "Narrowing the axes")]
@@ -153,36 +154,37 @@ pub struct RunArgs {
 #[derive(Debug, clap::Args)]
 pub struct HowArgs {
     /// How often each cell is run
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", conflicts_with = "resume")]
     pub trials: Option<u32>,
     #[command(flatten)]
     pub work: WorkArgs,
     /// Add blocks of trials until every ratio that decides a winner is known this well
-    #[arg(long, value_name = "SHARE")]
+    #[arg(long, value_name = "SHARE", conflicts_with = "resume")]
     pub precision: Option<Percent>,
     /// Begin no block after this time (with --precision)
-    #[arg(long, value_name = "TIME", requires = "precision")]
+    #[arg(long, value_name = "TIME", requires = "precision", conflicts_with = "resume")]
     pub budget: Option<Period>,
-    /// A setting of a store: sqlite.page_size=8192
-    #[arg(long = "set", value_name = "STORE.NAME=VALUE")]
+    /// A setting of a store: sqlite.page_size=8192; of several values, each is a variant of the store: sqlite.page_size=4096,8192
+    #[arg(long = "set", value_name = "STORE.NAME=VALUE,...", conflicts_with = "resume")]
     pub settings: Vec<SettingArg>,
     /// Everything random comes from it
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", conflicts_with = "resume")]
     pub seed: Option<u64>,
     /// Combinations with more value bytes than this are left out
-    #[arg(long, value_name = "SIZE")]
+    #[arg(long, value_name = "SIZE", conflicts_with = "resume")]
     pub size_limit: Option<Bytes>,
     /// A trial that takes longer has failed
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", conflicts_with = "resume")]
     pub timeout: Option<Period>,
 }
 
-/// `STORE.NAME=VALUE`.
+/// `STORE.NAME=VALUE,...`.
 #[derive(Debug, Clone)]
 pub struct SettingArg {
     pub store: String,
     pub name: String,
-    pub value: String,
+    /// One or more.
+    pub values: Vec<String>,
 }
 
 impl FromStr for SettingArg {
@@ -190,8 +192,12 @@ impl FromStr for SettingArg {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let parts = text.split_once('=').and_then(|(name, value)| Some((name.split_once('.')?, value)));
-        let ((store, name), value) = parts.ok_or("write it like sqlite.page_size=8192")?;
-        Ok(SettingArg { store: store.into(), name: name.into(), value: value.into() })
+        let ((store, name), values) = parts.ok_or("write it like sqlite.page_size=8192")?;
+        let values: Vec<String> = values.split(',').map(|value| value.trim().to_owned()).collect();
+        if values.len() > 1 && values.iter().any(String::is_empty) {
+            return Err("one of its values is empty: write them like sqlite.page_size=4096,8192".into());
+        }
+        Ok(SettingArg { store: store.into(), name: name.into(), values })
     }
 }
 
@@ -218,16 +224,24 @@ impl FromStr for PlaceArg {
 }
 
 impl RunArgs {
-    fn settings(&self) -> Settings {
-        let mut settings = Settings::new();
-        for SettingArg { store, name, value } in self.how.settings.iter().cloned() {
-            settings.entry(store).or_default().insert(name, value);
+    /// Settings of one value, and those of several, which are axes.
+    fn settings(&self) -> (Settings, Axes) {
+        let (mut settings, mut axes) = (Settings::new(), self.axes.axes.clone());
+        for SettingArg { store, name, values } in &self.how.settings {
+            match (values.as_slice(), Axis::named(&format!("{store}.{name}"))) {
+                ([_, _, ..], Some(axis)) => axes.set(axis, values.iter().map(|value| Value::word(value))),
+                (values, _) => {
+                    let value = values.first().cloned().unwrap_or_default();
+                    settings.entry(store.clone()).or_default().insert(name.clone(), value);
+                }
+            }
         }
-        settings
+        (settings, axes)
     }
 
     /// What the command line changes in a plan.
     pub fn changes(&self) -> Changes {
+        let (settings, axes) = self.settings();
         Changes {
             // A plan's own words.
             description: None,
@@ -238,8 +252,8 @@ impl RunArgs {
             precision: self.how.precision,
             budget: self.how.budget,
             parameters: self.how.work.parameters.clone(),
-            settings: self.settings(),
-            axes: self.axes.axes.clone(),
+            settings,
+            axes,
         }
     }
 }

@@ -17,9 +17,10 @@ use storebench_core::result::{FORMAT_VERSION, LeftOut, Run, RunHeader, StoreInfo
 use storebench_core::runner::job::{Enough, Job};
 use storebench_core::runner::parent::{self, Ended};
 use storebench_core::runner::progress;
-use storebench_core::schedule::{self, Omission, Reason, Room};
+use storebench_core::schedule::{self, Room};
 use storebench_core::store::StoreDef;
 use storebench_core::units::Percent;
+use storebench_core::workload::reason::{Omission, Reason};
 use storebench_report::data::{looks, precision};
 
 use super::args::PlaceArg;

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use storebench_core::cell::{Axis, Cell};
 use storebench_core::error::{Error, Exit, Result, meant};
-use storebench_core::estimate;
 use storebench_core::folder::{Resumed, RunFolder};
 use storebench_core::place::directory::WorkFolder;
 use storebench_core::plan::{self, Plan, Source};
@@ -14,7 +13,7 @@ use storebench_core::record::pool::Pool;
 use storebench_core::runner::parent::Ended;
 use storebench_core::schedule::{self, Room};
 use storebench_core::shown::quoted;
-use storebench_core::store::{self, StoreDef};
+use storebench_core::store::StoreDef;
 use storebench_core::units::{grouped, rough_bytes, rough_duration};
 use storebench_core::workload::crud::work::{self, Work};
 use storebench_report::claims;
@@ -108,28 +107,34 @@ pub(super) fn check_store(stores: &[StoreDef], name: &str, named: bool) -> Resul
     }
 }
 
-/// A setting must be one that its store takes.
+/// A setting must be one that its store takes; one that is swept, of a store that takes part.
 fn check_settings(stores: &[StoreDef], plan: &Plan) -> Result<()> {
-    for (name, settings) in &plan.settings {
-        check_store(stores, name, true)?;
-        let known: Vec<_> = stores
-            .iter()
-            .filter(|store| store.name == name)
-            .flat_map(|store| store.settings)
-            .map(|known| known.name)
-            .collect();
-        if let Some(unknown) = settings.keys().find(|setting| !known.contains(&setting.as_str())) {
-            let hint = meant(unknown, known.iter().copied()).map(|meant| format!(" (did you mean {meant}?)"));
-            let list = if known.is_empty() { "none".into() } else { known.join(", ") };
-            let message = format!(
-                "{name} has no setting {}{}; it takes {list}",
-                quoted(unknown),
-                hint.unwrap_or_default()
-            );
-            return Err(Error::new(Exit::BadValue, message));
+    for (store, settings) in &plan.settings {
+        settings.keys().try_for_each(|setting| check_setting(stores, store, setting))?;
+    }
+    let taking_part = plan.axes.texts(Axis::STORE);
+    for (store, setting) in plan.axes.settings().filter_map(|(axis, _)| axis.setting()) {
+        check_setting(stores, store, setting)?;
+        if !taking_part.iter().any(|name| name == store) {
+            return Err(bad(format!(
+                "{store}.{setting} has several values, and {store} takes no part: --store {store}"
+            )));
         }
     }
     Ok(())
+}
+
+fn check_setting(stores: &[StoreDef], store: &str, setting: &str) -> Result<()> {
+    check_store(stores, store, true)?;
+    let of_store = stores.iter().filter(|known| known.name == store);
+    let known: Vec<_> = of_store.flat_map(|store| store.settings).map(|known| known.name).collect();
+    if known.contains(&setting) {
+        return Ok(());
+    }
+    let hint = meant(setting, known.iter().copied()).map(|meant| format!(" (did you mean {meant}?)"));
+    let list = if known.is_empty() { "none".into() } else { known.join(", ") };
+    let (setting, hint) = (quoted(setting), hint.unwrap_or_default());
+    Err(bad(format!("{store} has no setting {setting}{hint}; it takes {list}")))
 }
 
 fn resume(stores: &[StoreDef], path: &Path, interrupted: &AtomicBool) -> Result<Exit> {
@@ -191,7 +196,7 @@ fn finish(stores: &[StoreDef], path: &Path, ended: Ended) -> Result<Exit> {
 
 fn dry_run(launch: &Launch<'_>, interrupted: &AtomicBool) -> Result<Exit> {
     let Launch { plan, stores, places, cells, left_out, .. } = launch;
-    let operations = Work::of(&plan.parameters).operations;
+    let workload = plan.workload.def();
     let mut text = String::new();
     let (mut total_s, mut most_bytes) = (0.0, 0.0_f64);
     for (name, path) in *places {
@@ -200,9 +205,9 @@ fn dry_run(launch: &Launch<'_>, interrupted: &AtomicBool) -> Result<Exit> {
             return Ok(Exit::Interrupted);
         }
         for cell in cells.iter().filter(|cell| cell.place() == name) {
-            let kind = store::kind(stores, cell.store());
-            let seconds = estimate::seconds(cell, kind, operations, &probe);
-            let bytes = estimate::disk_bytes(cell, kind, operations);
+            let case = plan.case(cell, stores);
+            let seconds = (workload.time)(&case, &probe).trial_s;
+            let bytes = (workload.space)(&case).peak_bytes;
             total_s += seconds * f64::from(plan.trials);
             most_bytes = most_bytes.max(bytes);
             let time = rough_duration(Duration::from_secs_f64(seconds));

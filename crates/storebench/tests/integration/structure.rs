@@ -29,11 +29,15 @@ const CORE: Modules = &[
     ("stage", &["error", "guard", "lifeline", "measure"]),
     ("place", &["error", "guard", "stage"]),
     ("background", &["cell", "lifeline", "units"]),
-    ("workload", &["axis", "cell", "guard", "measure", "record", "result", "shown", "store", "units"]),
-    ("plan", &["axis", "cell", "error", "shown", "units", "workload"]),
-    // `workload` for what it reads back.
-    ("estimate", &["cell", "place", "store", "workload"]),
-    ("schedule", &["axis", "background", "cell", "estimate", "plan", "result", "store", "units"]),
+    (
+        "workload",
+        &[
+            "axis", "cell", "error", "guard", "measure", "place", "record", "result", "shown", "store",
+            "units",
+        ],
+    ),
+    ("plan", &["axis", "cell", "error", "shown", "store", "units", "workload"]),
+    ("schedule", &["axis", "background", "cell", "plan", "result", "store", "units", "workload"]),
     ("folder", &["cell", "error", "guard", "result", "shown", "threads"]),
     ("like", &["cell", "error", "shown", "units"]),
     (
@@ -42,7 +46,6 @@ const CORE: Modules = &[
             "background",
             "cell",
             "error",
-            "estimate",
             "folder",
             "guard",
             "lifeline",
@@ -66,20 +69,21 @@ const CORE: Modules = &[
 const REPORT: Modules = &[
     ("stats", &[]),
     ("column", &["stats"]),
-    ("claims", &["column", "stats"]),
+    ("layout", &[]),
+    ("claims", &["column", "layout", "stats"]),
     ("published", &[]),
-    ("data", &["claims", "column", "published", "stats"]),
-    ("terminal", &["claims", "column", "data", "published", "stats"]),
-    ("page", &["claims", "column", "data", "published", "stats"]),
-    ("advice", &["column", "data", "page", "stats", "terminal"]),
-    ("compare", &["column", "data", "page", "stats", "terminal"]),
+    ("data", &["claims", "column", "layout", "published", "stats"]),
+    ("terminal", &["claims", "column", "data", "layout", "published", "stats"]),
+    ("page", &["claims", "column", "data", "layout", "published", "stats"]),
+    ("advice", &["column", "data", "layout", "page", "stats", "terminal"]),
+    ("compare", &["column", "data", "layout", "page", "stats", "terminal"]),
     // `compare` for the figures that are watched.
-    ("files", &["column", "compare", "data", "stats"]),
+    ("files", &["column", "compare", "data", "layout", "stats"]),
 ];
 
 /// What of `storebench_core` reads results: nothing of it can run a trial.
-const READS: [&str; 9] =
-    ["cell", "error", "measure", "plan", "result", "shown", "store", "units", "workload"];
+const READS: [&str; 10] =
+    ["axis", "cell", "error", "measure", "plan", "result", "shown", "store", "units", "workload"];
 
 const MOST_LINES: usize = 600;
 

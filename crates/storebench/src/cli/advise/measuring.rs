@@ -8,14 +8,13 @@ use std::time::{Duration, Instant};
 use storebench_core::axis::{Axis, Value};
 use storebench_core::cell::{Cell, DEFAULT_PLACE, GuaranteeChoice};
 use storebench_core::error::{Error, Exit, Result};
-use storebench_core::estimate;
 use storebench_core::place::directory::WorkFolder;
 use storebench_core::place::probe::Probe;
 use storebench_core::plan::{self, Axes, Bytes, Changes, Period, Plan};
 use storebench_core::result::{Run, RunHeader, TrialResult};
 use storebench_core::runner::job::Enough;
 use storebench_core::schedule::{self, Room};
-use storebench_core::store::{self, StoreDef};
+use storebench_core::store::StoreDef;
 use storebench_core::units::{CountRange, MOST_RECORDS, SizeRange, grouped, rough_duration};
 use storebench_core::workload::crud::work::{self, Work};
 use storebench_core::workload::parameter::Parameters;
@@ -346,7 +345,6 @@ fn estimate_s(plan: &Plan, stores: &[StoreDef], probe: &Probe) -> f64 {
     let cells = schedule::cells(plan, stores, &[Room::unbounded(DEFAULT_PLACE)], &|_| None);
     // One question has few cells, if the stores are not named a thousand times; then the run says so.
     let cells = cells.map_or_else(|_| Vec::new(), |(cells, _)| cells);
-    let operations = Work::of(&plan.parameters).operations;
-    let seconds = |cell: &Cell| estimate::seconds(cell, store::kind(stores, cell.store()), operations, probe);
+    let seconds = |cell: &Cell| (plan.workload.def().time)(&plan.case(cell, stores), probe).trial_s;
     cells.iter().map(seconds).sum()
 }

@@ -57,6 +57,7 @@ fn option(axis: Axis) -> Arg {
         .help(axis.def().help)
         .value_delimiter(',')
         .action(ArgAction::Append)
+        .conflicts_with("resume")
         .hide_possible_values(true)
         .value_parser(Parser(axis))
 }

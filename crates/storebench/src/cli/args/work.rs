@@ -53,6 +53,7 @@ fn option(parameter: &'static ParameterDef) -> Arg {
         .long(parameter.name.replace('_', "-"))
         .value_name(parameter.value_name)
         .help(parameter.help)
+        .conflicts_with("resume")
         .value_parser(parameter.read);
     let option = match parameter.instead_of {
         Some(other) => option.conflicts_with(other),

@@ -81,7 +81,7 @@ fn the_buffer_that_a_value_is_copied_into_counts_for_every_store() {
     let peaks = |order: &str| {
         let scratch = Scratch::new();
         let narrow =
-            "--records 4 --record-size 1MiB --data incompressible --guarantee default --operations 5";
+            "--records 4 --record-size 8MiB --data incompressible --guarantee default --operations 5";
         let arguments = format!("run crud --store memory,flat-folder {narrow} --trials 1 --order {order}");
         said(&mut scratch.command(faulty(), &arguments)).ends(Exit::Success);
         let run = scratch.results();
@@ -93,7 +93,8 @@ fn the_buffer_that_a_value_is_copied_into_counts_for_every_store() {
     let (reading, writing) = (peaks("get"), peaks("update"));
     for (reading, writing) in reading.iter().zip(writing) {
         let buffer = reading.saturating_sub(writing);
-        assert!((800 << 10..3 << 20).contains(&buffer), "{buffer} bytes more for values of 1 MiB");
+        // Resident memory differs between equal processes by a few hundred KiB: values are large beside that.
+        assert!((7 << 20..20 << 20).contains(&buffer), "{buffer} bytes more for values of 8 MiB");
     }
 }
 

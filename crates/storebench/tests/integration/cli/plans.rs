@@ -59,7 +59,7 @@ fn a_wrong_plan_is_told_by_line() {
         ("trials = 2", "trails = 2", &["line 5", "`trails`", "did you mean trials?"] as &[_]),
         ("guarantee = [\"process\", \"power\"]", "colour = [\"red\"]", &["line 20", "`colour`"]),
         ("records =", "recrods =", &["line 18", "`recrods`", "did you mean records?"]),
-        ("workload = \"crud\"", "workload = \"cruel\"", &["line 4", "`cruel`", "`crud`"]),
+        ("workload = \"crud\"", "workload = \"cruel\"", &["line 4", "\"cruel\"", "did you mean crud?"]),
         ("\"incompressible\"", "\"incompresible\"", &["line 19", "did you mean incompressible?"]),
         ("seed = 7", "seed = \"seven\"", &["line 11", "seven"]),
         ("operations = 5", "", &["`operations`"]),

@@ -1,9 +1,12 @@
-//! How long a cell will take and how much disk it needs: rough, from a probe of the place, to plan by and not to rely on.
+//! How long a cell of crud will take and how much disk it needs: rough, to plan by and not to rely on.
 
-use crate::cell::Cell;
+use super::work::Work;
+use crate::cell::{Cache, Cell};
 use crate::place::probe::Probe;
-use crate::store::{Guarantee, Kind};
+use crate::store::{Guarantee, Kind, Threads};
 use crate::workload::audit;
+use crate::workload::case::{Case, Space, Time};
+use crate::workload::reason::Reason;
 
 /// Starting a process, filling its buffers, opening, settling, closing and deleting a store.
 const OVERHEAD_S: f64 = 0.15;
@@ -12,8 +15,50 @@ const CALL_S: f64 = 8e-6;
 /// Records loaded with one sync.
 const BATCH: f64 = 500.0;
 
+/// Room that a cell needs on its disk, as a multiple of its values' bytes: log, tables and compaction side by side.
+const ROOM_FACTOR: f64 = 3.0;
+
+/// Why a cell can't be run, whatever the place.
+pub fn reason(case: &Case<'_>) -> Option<Reason> {
+    let cell = case.cell;
+    let Some(store) = case.store() else { return Some(Reason::UnknownStore) };
+    if let Err(why) = store.open {
+        return Some(Reason::NotBuilt(why));
+    }
+    if let Some(guarantee) = cell.guarantee().tier()
+        && store.offer(guarantee).is_none()
+    {
+        return Some(Reason::NotOffered { store: store.name, guarantee });
+    }
+    if cell.threads() > 1 && store.capabilities.threads == Threads::One {
+        return Some(Reason::OneSession { store: store.name, threads: cell.threads() });
+    }
+    if cell.cache() == Cache::Cold && store.capabilities.keeps && !store.capabilities.persists {
+        return Some(Reason::KeepsNothing { store: store.name });
+    }
+    let bytes = cell.expected_bytes(Work::of(case.parameters).most_inserts());
+    (bytes >= case.size_limit as f64).then_some(Reason::TooLarge { bytes, limit_bytes: case.size_limit })
+}
+
+/// Bytes of disk.
+pub fn space(case: &Case<'_>) -> Space {
+    let work = Work::of(case.parameters);
+    let bytes = case.cell.expected_bytes(work.most_inserts());
+    let peak_bytes = disk_bytes(case.cell, case.kind(), work.operations);
+    Space { peak_bytes, room_bytes: (bytes * ROOM_FACTOR).max(peak_bytes) }
+}
+
+/// Seconds.
+pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
+    let operations = Work::of(case.parameters).operations;
+    Time {
+        trial_s: seconds(case.cell, case.kind(), operations, probe),
+        audit_s: audit_seconds(case.cell, operations, probe.sync_ns as f64 / 1e9),
+    }
+}
+
 /// Seconds that a trial of `cell`, whose store is of this `kind`, may take with `operations` of each kind.
-pub fn seconds(cell: &Cell, kind: Kind, operations: u64, probe: &Probe) -> f64 {
+fn seconds(cell: &Cell, kind: Kind, operations: u64, probe: &Probe) -> f64 {
     let folder = kind == Kind::Folder;
     let syncs = cell.guarantee().tier() == Some(Guarantee::Power);
     let sync_s = probe.sync_ns as f64 / 1e9;
@@ -31,14 +76,14 @@ pub fn seconds(cell: &Cell, kind: Kind, operations: u64, probe: &Probe) -> f64 {
 }
 
 /// Seconds that reading back what a trial of `cell` left may take, where a sync takes `sync_s`.
-pub fn audit_seconds(cell: &Cell, operations: u64, sync_s: f64) -> f64 {
+fn audit_seconds(cell: &Cell, operations: u64, sync_s: f64) -> f64 {
     let records = cell.records().from.saturating_add(operations).min(cell.records().to);
     let sync_s = if cell.guarantee().tier() == Some(Guarantee::Power) { sync_s } else { 0.0 };
     audit::seconds(records, cell.record_size().mean(), CALL_S, sync_s)
 }
 
 /// Bytes of disk that a trial of `cell`, whose store is of this `kind`, may take at its peak.
-pub fn disk_bytes(cell: &Cell, kind: Kind, operations: u64) -> f64 {
+fn disk_bytes(cell: &Cell, kind: Kind, operations: u64) -> f64 {
     let records = (cell.records().from + operations).min(cell.records().to) as f64;
     let blocks = if kind == Kind::Folder { records * 4096.0 } else { 0.0 };
     (cell.expected_bytes(operations) * 1.5).max(blocks) + f64::from(1 << 20)

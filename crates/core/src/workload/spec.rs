@@ -7,7 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::cell::Cell;
 use crate::measure::cgroup::Group;
+use crate::measure::device::DeviceSpec;
 use crate::result::{Failure, Measured};
+use crate::store::StoreDef;
+use crate::workload::driver::Stop;
 use crate::workload::parameter::Parameters;
 use crate::workload::table::Workload;
 
@@ -26,23 +29,12 @@ pub struct Spec {
     pub parameters: Parameters,
     /// The store's settings.
     pub settings: BTreeMap<String, String>,
-    /// The block's: [`crate::schedule::seed`].
+    /// The block's, of data and choices.
     pub seed: u64,
     /// The block device under the folder, or why there is none whose counters can be read.
     pub device: Result<DeviceSpec, String>,
     /// The cgroup that it is to join, or why there is none.
     pub group: Result<Group, String>,
-}
-
-/// The block device under a place.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct DeviceSpec {
-    /// Its name in /sys/block.
-    pub name: String,
-    /// Whether others may write to it too.
-    pub shared: bool,
-    /// What was written to it during an idle second before the first trial, in bytes per second.
-    pub idle_written_bytes_per_s: Option<f64>,
 }
 
 /// What a trial tells back.
@@ -66,4 +58,35 @@ pub enum Report {
         /// Why not.
         message: String,
     },
+}
+
+/// What a workload is asked to do in the trial's process.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked<'a> {
+    /// The table of stores.
+    pub stores: &'a [StoreDef],
+    /// The trial.
+    pub spec: &'a Spec,
+}
+
+/// Why a trial ended without a result.
+#[derive(Debug)]
+pub enum Ended {
+    /// It failed.
+    Failed(Stop),
+    /// What is measured can't do this, and why.
+    Unsupported(String),
+}
+
+impl Ended {
+    /// The harness failed.
+    pub fn harness(message: impl std::fmt::Display) -> Ended {
+        Ended::Failed(Stop::harness(message.to_string()))
+    }
+}
+
+impl From<Stop> for Ended {
+    fn from(stop: Stop) -> Ended {
+        Ended::Failed(stop)
+    }
 }

@@ -4,10 +4,10 @@
 use std::path::Path;
 
 use crate::measure::cgroup::Group;
+use crate::measure::device::DeviceSpec;
 use crate::measure::device::{self, BlockDevice};
 use crate::measure::{counters, process, processors};
 use crate::result::{Cpu, Device, Processors, Traffic, Unknown};
-use crate::runner::spec::DeviceSpec;
 
 /// A watch over a trial. What can't be watched is unknown, and the trial goes on.
 pub struct Watch<'a> {
@@ -31,11 +31,15 @@ struct OnDevice<'a> {
 
 /// What was seen.
 pub struct Seen {
+    /// Processor time of the process.
     pub cpu: Cpu,
+    /// What the machine's processors did.
     pub processors: Option<Processors>,
+    /// What the block device did.
     pub device: Option<Device>,
     /// The most that the trial's cgroup was charged for, in bytes.
     pub charged_bytes: Option<u64>,
+    /// What could not be watched.
     pub unknown: Vec<Unknown>,
 }
 

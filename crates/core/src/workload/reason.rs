@@ -6,6 +6,7 @@ use crate::cell::Cell;
 use crate::result::LeftOut;
 use crate::store::Guarantee;
 use crate::units::rough_bytes;
+use crate::workload::device::Unsupported;
 
 /// A combination that is left out.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,6 +57,10 @@ pub enum Reason {
         /// What is free, in bytes.
         free_bytes: u64,
     },
+    /// Past the page cache, files are always read cold.
+    PassesCacheBy,
+    /// A file can't be read or written so.
+    Device(Unsupported),
     /// The machine lacks what its background load needs, with what to do about it.
     NoBackground(String),
 }
@@ -82,6 +87,10 @@ impl fmt::Display for Reason {
                 let (needed, free) = (rough_bytes(*needed_bytes), rough_bytes(*free_bytes as f64));
                 write!(f, "needs about {needed} of disk, and {free} are free")
             }
+            Reason::PassesCacheBy => {
+                f.write_str("io passes the page cache by, so that cold is no different from warm")
+            }
+            Reason::Device(unsupported) => unsupported.fmt(f),
             Reason::NoBackground(why) => f.write_str(why),
         }
     }

@@ -1,0 +1,157 @@
+//! The axes of the workload `device`, which reads and writes one file.
+
+use super::table::WORDS;
+use super::{Axis, AxisDef, Presence, Role, Value};
+use crate::shown::quoted;
+use crate::units::{exact_bytes, parse_bytes};
+
+/// The largest file, in bytes.
+const MOST_FILE_BYTES: u64 = 1 << 40;
+
+/// The largest block, in bytes.
+const MOST_BLOCK_BYTES: u64 = 16 << 20;
+
+/// What a block is a multiple of, in bytes.
+const SECTOR_BYTES: u64 = 512;
+
+const PATTERNS: &[&str] = &["seq-read", "seq-write", "rand-read", "rand-write"];
+
+const WAYS: &[&str] = &["buffered", "direct", "dsync", "direct-dsync"];
+
+pub(super) static PATTERN: AxisDef = AxisDef {
+    name: "pattern",
+    order: 1055,
+    help: "How one file is read or written: seq-read, seq-write, rand-read, rand-write",
+    many: "patterns",
+    presence: Presence::Always(11),
+    role: Role::Contestant,
+    known: PATTERNS,
+    read: |text| word("pattern", text, PATTERNS),
+    ..WORDS
+};
+
+pub(super) static BLOCK_SIZE: AxisDef = AxisDef {
+    name: "block_size",
+    order: 1035,
+    value_name: "SIZE,...",
+    help: "What one read or write is of: 512B to 16MiB",
+    many: "block sizes",
+    presence: Presence::Always(12),
+    role: Role::Row,
+    read: size,
+    check: |size| match size.lower() {
+        SECTOR_BYTES..=MOST_BLOCK_BYTES if size.lower().is_multiple_of(SECTOR_BYTES) => Ok(()),
+        _ => Err(format!("a block of {size} can't be: it is a multiple of 512B, from 512B to 16MiB")),
+    },
+    ..WORDS
+};
+
+pub(super) static FILE_SIZE: AxisDef = AxisDef {
+    name: "file_size",
+    order: 1045,
+    value_name: "SIZE,...",
+    help: "The size of the file that is read or written",
+    many: "file sizes",
+    presence: Presence::Always(13),
+    role: Role::Column,
+    read: size,
+    check: |size| match size.lower() {
+        SECTOR_BYTES..=MOST_FILE_BYTES => Ok(()),
+        _ => Err(format!("a file of {size} can't be: from 512B to 1TiB")),
+    },
+    words: |value| format!("{value} file"),
+    ..WORDS
+};
+
+pub(super) static IO: AxisDef = AxisDef {
+    name: "io",
+    order: 1025,
+    value_name: "HOW,...",
+    help: "How the file is open: buffered, direct (O_DIRECT), dsync (O_DSYNC), direct-dsync",
+    many: "ways to open the file",
+    presence: Presence::Always(14),
+    role: Role::Half,
+    known: WAYS,
+    read: |text| word("way to open the file", text, WAYS),
+    ..WORDS
+};
+
+pub(super) static SYNC: AxisDef = AxisDef {
+    name: "sync",
+    order: 70,
+    value_name: "WHEN,...",
+    help: "When writes are made durable: none, fsync, fdatasync, after each N writes: fdatasync/16",
+    many: "ways to sync",
+    presence: Presence::Off("none"),
+    known: &["none", "fsync", "fdatasync"],
+    read: sync,
+    words: |value| format!("sync {value}"),
+    ..WORDS
+};
+
+#[allow(missing_docs, reason = "the table says what each is")]
+impl Axis {
+    pub const PATTERN: Axis = Axis(&PATTERN);
+    pub const BLOCK_SIZE: Axis = Axis(&BLOCK_SIZE);
+    pub const FILE_SIZE: Axis = Axis(&FILE_SIZE);
+    pub const IO: Axis = Axis(&IO);
+    pub const SYNC: Axis = Axis(&SYNC);
+}
+
+fn word(what: &str, text: &str, known: &[&str]) -> Result<Value, String> {
+    match known.iter().position(|word| *word == text) {
+        Some(place) => Ok(Value::new(text, place as u64, 0)),
+        None => Err(format!("{} is no {what}: say {}", quoted(text), known.join(", "))),
+    }
+}
+
+fn size(text: &str) -> Result<Value, String> {
+    parse_bytes(text).map(|bytes| Value::new(&exact_bytes(bytes), bytes, bytes))
+}
+
+fn sync(text: &str) -> Result<Value, String> {
+    let wrong = || {
+        let text = quoted(text);
+        format!("{text} is not none, fsync, fdatasync, or one of these with a count: fsync/16")
+    };
+    let (call, each) = match text.split_once('/') {
+        Some((call, each)) => (call, each.parse::<u32>().ok().filter(|each| *each > 0).ok_or_else(wrong)?),
+        None => (text, 1),
+    };
+    match (call, each) {
+        ("none", _) if !text.contains('/') => Ok(Value::new(text, 0, 0)),
+        ("fsync" | "fdatasync", 1) => Ok(Value::new(call, 1, 1)),
+        ("fsync" | "fdatasync", each) => Ok(Value::new(&format!("{call}/{each}"), 1, each.into())),
+        _ => Err(wrong()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_read_as_they_are_written_and_within_bounds() {
+        for (axis, good) in [
+            (Axis::PATTERN, "rand-read"),
+            (Axis::BLOCK_SIZE, "4KiB"),
+            (Axis::FILE_SIZE, "1GiB"),
+            (Axis::IO, "direct-dsync"),
+            (Axis::SYNC, "fdatasync/16"),
+        ] {
+            assert_eq!(axis.read(good).unwrap().text(), good);
+        }
+        assert_eq!(Axis::SYNC.read("fsync/1").unwrap().text(), "fsync");
+        for (axis, bad) in [
+            (Axis::PATTERN, "backwards"),
+            (Axis::BLOCK_SIZE, "100B"),
+            (Axis::BLOCK_SIZE, "32MiB"),
+            (Axis::FILE_SIZE, "0"),
+            (Axis::IO, "mapped"),
+            (Axis::SYNC, "fsync/0"),
+            (Axis::SYNC, "none/2"),
+        ] {
+            assert!(axis.read(bad).is_err(), "{axis} {bad}");
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Settings of stores as axes: `sqlite.page_size`. They are made as they are named, as each store has its own.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use super::{Axis, AxisDef, Presence, Role, table};
+
+/// The longest name: what is longer names no setting.
+const LONGEST: usize = 100;
+
+/// Where settings stand among axes: behind the store that they belong to.
+const ORDER: u16 = 2000;
+
+/// Those that were named so far. They are kept until the program ends, as cells refer to them.
+static KNOWN: Mutex<BTreeMap<&'static str, &'static AxisDef>> = Mutex::new(BTreeMap::new());
+
+/// The axis of a setting; `None` where this is no name of one.
+pub(super) fn named(name: &str) -> Option<Axis> {
+    parts(name)?;
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(def) = known.get(name) {
+        return Some(Axis(def));
+    }
+    let name: &'static str = Box::leak(name.to_owned().into_boxed_str());
+    let def = AxisDef {
+        name,
+        order: ORDER,
+        help: "A setting of a store",
+        many: "values of a setting",
+        presence: Presence::Off(""),
+        role: Role::Contestant,
+        ..table::WORDS
+    };
+    let def: &'static AxisDef = Box::leak(Box::new(def));
+    known.insert(name, def);
+    Some(Axis(def))
+}
+
+/// The store's name and its setting's; `None` where this is no name of a setting.
+pub(super) fn parts(name: &str) -> Option<(&str, &str)> {
+    let good = |part: &str| {
+        let letter = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+        !part.is_empty() && part.bytes().all(letter)
+    };
+    let (store, setting) = name.split_once('.')?;
+    (name.len() <= LONGEST && good(store) && good(setting)).then_some((store, setting))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::axis::Value;
+    use crate::cell::Cell;
+
+    #[test]
+    fn a_setting_is_an_axis_of_its_own() {
+        let axis = named("sqlite.page_size").unwrap();
+        assert_eq!((axis.name(), axis.setting()), ("sqlite.page_size", Some(("sqlite", "page_size"))));
+        assert_eq!(axis, named("sqlite.page_size").unwrap());
+        assert_eq!(axis.words("8192"), "page_size=8192");
+        assert_eq!(Axis::STORE.setting(), None);
+        let cell = Cell::of("sqlite").with(axis, Value::word("8192"));
+        assert_eq!(cell.id(), "sqlite/sqlite.page_size=8192");
+        assert_eq!(cell.settings().collect::<Vec<_>>(), [("page_size", "8192")]);
+    }
+
+    #[test]
+    fn what_is_no_name_of_a_setting_is_no_axis() {
+        for name in
+            ["", "sqlite", ".page_size", "sqlite.", "sqlite.page size", "a.\u{1b}[2J", &"a.b".repeat(50)]
+        {
+            assert!(named(name).is_none(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! A trial that has no store: what is watched over it, and its result.
+
+use std::time::Duration;
+
+use crate::measure::disk;
+use crate::measure::latency::Latencies;
+use crate::measure::process::{self, Resident};
+use crate::measure::watch::{Seen, Watch};
+use crate::result::{Load, Measured, Memory, OperationResult, Stored};
+use crate::store::Guarantee;
+use crate::workload::spec::{Ended, Spec};
+
+/// A trial without a store, from before its first operation. All of the harness's memory is prepared before it begins.
+pub struct Bare<'a> {
+    spec: &'a Spec,
+    watch: Watch<'a>,
+    base: Resident,
+    /// At the end of the last operation.
+    peak: Option<Resident>,
+}
+
+impl<'a> Bare<'a> {
+    /// Begins.
+    ///
+    /// # Errors
+    /// When the process's memory can't be read.
+    pub fn begin(spec: &'a Spec) -> Result<Bare<'a>, Ended> {
+        let mut watch = Watch::start(&spec.directory, &spec.device);
+        process::reset_peak().map_err(Ended::harness)?;
+        let base = process::resident().map_err(Ended::harness)?;
+        watch.charge_to(&spec.group);
+        Ok(Bare { spec, watch, base, peak: None })
+    }
+
+    /// The last operation has returned.
+    ///
+    /// # Errors
+    /// When the process's memory can't be read.
+    pub fn worked(&mut self) -> Result<(), Ended> {
+        self.watch.burst();
+        self.peak = Some(process::resident().map_err(Ended::harness)?);
+        Ok(())
+    }
+
+    /// Ends, while the files are still there: `data_bytes` is what is kept in them, and `guarantee` what a single operation
+    /// survives that has returned.
+    ///
+    /// # Errors
+    /// When memory or disk can't be read.
+    pub fn end(
+        self,
+        operations: Vec<OperationResult>,
+        guarantee: Guarantee,
+        data_bytes: u64,
+    ) -> Result<Measured, Ended> {
+        let Seen { cpu, processors, device, charged_bytes, unknown } = self.watch.settled();
+        let base = self.base;
+        let peak = self.peak.map_or_else(process::resident, Ok).map_err(Ended::harness)?;
+        Ok(Measured {
+            guarantee,
+            store_version: String::new(),
+            store_build: None,
+            settings: Vec::new(),
+            statistics: Vec::new(),
+            load: Load { records: 0, value_bytes: data_bytes, store_ns: 0, counters: None },
+            operations,
+            settle_ns: 0,
+            settle_counters: None,
+            memory: Memory {
+                base_bytes: base.now_bytes,
+                peak_above_base_bytes: peak.peak_bytes.saturating_sub(base.now_bytes),
+                peak_without_mapped_files_bytes: peak.without_mapped_files_above(&base),
+                peak_with_page_cache_bytes: charged_bytes,
+            },
+            cpu,
+            disk: disk::usage(&self.spec.directory).map_err(Ended::harness)?,
+            stored: Stored { records: 0, key_bytes: 0, value_bytes: data_bytes },
+            written: None,
+            device,
+            processors,
+            cache_emptied_by: None,
+            cache_left_warm: None,
+            audit: None,
+            doubts: Vec::new(),
+            unknown,
+        })
+    }
+}
+
+/// An operation's result: its latencies, over `wall` from before the first to after the last.
+///
+/// # Errors
+/// When the histogram can't be written.
+pub fn operation(name: &str, latencies: &Latencies, wall: Duration) -> Result<OperationResult, Ended> {
+    Ok(OperationResult {
+        operation: name.into(),
+        count: latencies.count(),
+        errors: 0,
+        wall_ns: nanoseconds(wall),
+        sum_ns: latencies.sum_ns(),
+        rate_over_ns: None,
+        harness_share: None,
+        value_bytes: 0,
+        warm_up: 0,
+        put_back: 0,
+        latency: latencies.summary().map_err(Ended::harness)?,
+        counters: None,
+        series: Vec::new(),
+    })
+}
+
+/// A time as results hold it.
+pub fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,48 @@
+//! A cell as its workload judges it before it runs: whether it can run, and what it will cost.
+
+use crate::cell::Cell;
+use crate::store::{self, Kind, StoreDef};
+use crate::workload::parameter::Parameters;
+
+/// A cell that may be run.
+#[derive(Debug, Clone, Copy)]
+pub struct Case<'a> {
+    /// The cell.
+    pub cell: &'a Cell,
+    /// The workload's parameters.
+    pub parameters: &'a Parameters,
+    /// The table of stores.
+    pub stores: &'a [StoreDef],
+    /// A cell with as many bytes of data is left out.
+    pub size_limit: u64,
+}
+
+impl Case<'_> {
+    /// Its store, if it is known.
+    pub fn store(&self) -> Option<&StoreDef> {
+        self.stores.iter().find(|store| store.name == self.cell.store())
+    }
+
+    /// What its store is.
+    pub fn kind(&self) -> Kind {
+        store::kind(self.stores, self.cell.store())
+    }
+}
+
+/// Disk that a cell takes, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Space {
+    /// What its files may come to at their peak.
+    pub peak_bytes: f64,
+    /// What must be free for it to be tried.
+    pub room_bytes: f64,
+}
+
+/// Time that a trial takes, in seconds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Time {
+    /// All of it.
+    pub trial_s: f64,
+    /// Reading back what it left, which is a part of that.
+    pub audit_s: f64,
+}

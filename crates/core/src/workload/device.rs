@@ -1,0 +1,208 @@
+//! Reads and writes of one file, in sequence or at random: what a place gives with no store in the way, beside which the
+//! figures of stores can be read.
+//!
+//! An operation is a `pread` or `pwrite` of one block, made by a thread that waits for it: fio's engine `psync` at a queue
+//! depth of 1. What is done as fio does it by default, and what is not:
+//!
+//! - **The file** is written in full and synced before the clock starts, for writes too (fio's `overwrite=1`): no block is the
+//!   first at its place. Its content is random.
+//! - **Sequential**: block after block, from the start again after the end. Threads have regions of the file, of equal size
+//!   (`offset_increment`).
+//! - **Random**: every block of the file once, in a seeded order, before any comes again (fio without `norandommap`). Threads
+//!   share one such order; fio's jobs have one each.
+//! - **What is written** is random, too, and no two blocks are alike, so that nothing is won by compressing them or by keeping
+//!   one for several (`scramble_buffers`).
+//! - **The page cache**: cold, the file is dropped from it before the clock starts (`invalidate=1`, fio's default); else it
+//!   is read into it (`pre_read=1`). Cold reads end with the file: what is read again would not be cold. Random blocks
+//!   smaller than a page share theirs, so that later ones are found there.
+//! - **Reading ahead**: the kernel is told which pattern to expect, by `posix_fadvise` (`fadvise_hint=1`).
+//! - **Syncs** are counted by the thread (`fsync=N`, `fdatasync=N`). An operation's latency holds the sync that follows it; both
+//!   parts are recorded besides, as fio shows them.
+//! - **The final sync** of writes is timed on its own (fio's `end_fsync=1` adds it to the time that its bandwidth is over).
+//! - **Rates** are over wall time, with what lies between the calls, as fio's are.
+//!
+//! Calls are made to the kernel directly, so that counting syncs ([`crate::measure::syncs`]) costs them nothing: the counters
+//! of the process don't hold those of this workload, [`Measured`] does.
+
+mod buffer;
+mod crew;
+mod fault;
+mod lane;
+mod route;
+mod spec;
+mod target;
+mod transfer;
+mod trial;
+
+use std::path::Path;
+use std::time::Duration;
+
+pub use fault::{Doing, Error, Unsupported};
+pub use spec::{Amount, BLOCK_BYTES, Io, Pattern, SECTOR_BYTES, Spec, Sync, SyncCall};
+pub use trial::WORKLOAD;
+
+use self::crew::Worked;
+use self::lane::Lane;
+use self::target::Target;
+use crate::measure::clock::Clock;
+use crate::measure::latency::Latencies;
+use crate::result::Second;
+
+/// The file on which it is tried what a place can do has at least this size, in bytes.
+const LEAST_TRIED_BYTES: u64 = 1 << 20;
+
+/// What was measured.
+#[derive(Debug)]
+pub struct Measured {
+    /// Blocks that were read or written.
+    pub operations: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// From the first thread's begin to the last one's end, without the final sync.
+    pub wall: Duration,
+    /// Latencies of the operations, each with the sync that followed it.
+    pub latencies: Latencies,
+    /// Latencies of the writes alone, where there were syncs between them.
+    pub writes: Option<Latencies>,
+    /// Latencies of the syncs between the writes alone; how many there were.
+    pub syncs: Option<Latencies>,
+    /// Writes that were durable when they returned, by `O_DSYNC`.
+    pub synchronous_writes: u64,
+    /// What it took to make all durable that was written, after the last operation; `None` for reads.
+    pub final_sync: Option<Duration>,
+    /// What each second was like, where it took more than one.
+    pub series: Vec<Second>,
+    /// Whether cold reads ended with the file, and more were asked for.
+    pub ended_with_file: bool,
+    /// The share of the threads' time that was spent between the calls.
+    pub harness_share: f64,
+    /// The share of the file that was in the page cache before the first operation, where the system tells.
+    pub cached_before: Option<f64>,
+    /// The same after the last: more than nothing with `O_DIRECT` means that the file system did not obey.
+    pub cached_after: Option<f64>,
+}
+
+impl Measured {
+    /// Operations per second of wall time.
+    pub fn operations_per_s(&self) -> f64 {
+        per_second(self.operations, self.wall)
+    }
+
+    /// Bytes per second of wall time.
+    pub fn bytes_per_s(&self) -> f64 {
+        per_second(self.bytes, self.wall)
+    }
+
+    /// Bytes per second until all was durable.
+    pub fn durable_bytes_per_s(&self) -> f64 {
+        per_second(self.bytes, self.wall + self.final_sync.unwrap_or_default())
+    }
+}
+
+fn per_second(count: u64, wall: Duration) -> f64 {
+    if wall.is_zero() { 0.0 } else { count as f64 / wall.as_secs_f64() }
+}
+
+/// A file that is laid out. It is deleted with this, if not by [`Prepared::finish`].
+#[derive(Debug)]
+pub struct Prepared {
+    spec: Spec,
+    target: Target,
+}
+
+impl Prepared {
+    /// Makes the file in `directory`, and lays it out.
+    ///
+    /// # Errors
+    /// When the spec can be measured nowhere; when the file can't be made there.
+    pub fn new(spec: &Spec, directory: &Path) -> Result<Prepared, Error> {
+        if let Some(unsupported) = spec.unsupported() {
+            return Err(unsupported.into());
+        }
+        Ok(Prepared { spec: spec.clone(), target: Target::lay_out(spec, directory)? })
+    }
+
+    /// Reads or writes the file.
+    ///
+    /// # Errors
+    /// When the place can't do what the spec asks for; at the first operation that fails.
+    pub fn measure(&self, clock: &Clock) -> Result<Measured, Error> {
+        let Prepared { spec, target } = self;
+        self.set_cache()?;
+        let lane = |thread| {
+            Lane::new(spec, thread, clock, target.open(spec)?, target.path().to_owned())
+                .map_err(Error::Harness)
+        };
+        let lanes = (0..spec.threads()).map(lane).collect::<Result<Vec<_>, Error>>()?;
+        let cached_before = target.cached();
+        let Worked { record, wall, at_work, series, cut } = crew::run(spec, clock, lanes, spec.reads_cold())?;
+        let final_sync = spec.pattern.writes().then(|| target.sync()).transpose()?;
+        let operations = record.operations.count();
+        let in_calls = Duration::from_nanos(record.operations.sum_ns());
+        let between_calls = at_work.saturating_sub(in_calls);
+        Ok(Measured {
+            operations,
+            bytes: operations * spec.block,
+            wall,
+            harness_share: between_calls.as_secs_f64() / at_work.as_secs_f64().max(1e-9),
+            latencies: record.operations,
+            writes: record.calls,
+            syncs: record.syncs,
+            synchronous_writes: if spec.io.is_dsync() { operations } else { 0 },
+            final_sync,
+            series,
+            ended_with_file: cut,
+            cached_before,
+            cached_after: target.cached(),
+        })
+    }
+
+    /// Deletes the file.
+    ///
+    /// # Errors
+    /// When it can't be deleted.
+    pub fn finish(self) -> Result<(), Error> {
+        self.target.delete()
+    }
+
+    /// Past the page cache, pages that are in it would be in the way.
+    fn set_cache(&self) -> Result<(), Error> {
+        self.target.set_cache(!self.spec.cold && !self.spec.io.is_direct())
+    }
+}
+
+/// Makes a file in `directory`, reads or writes it, and deletes it, also after an error.
+///
+/// # Errors
+/// As [`Prepared::new`], [`Prepared::measure`] and [`Prepared::finish`].
+pub fn run(spec: &Spec, directory: &Path, clock: &Clock) -> Result<Measured, Error> {
+    let prepared = Prepared::new(spec, directory)?;
+    let measured = prepared.measure(clock)?;
+    prepared.finish()?;
+    Ok(measured)
+}
+
+/// Tries on a small file in `directory` whether the spec can be measured there; why not, if so.
+///
+/// # Errors
+/// As [`run`], but for what is unsupported.
+pub fn unsupported_in(spec: &Spec, directory: &Path) -> Result<Option<Unsupported>, Error> {
+    if let Some(unsupported) = spec.unsupported() {
+        return Ok(Some(unsupported));
+    }
+    let small =
+        Spec { file: (spec.block * spec.threads()).max(LEAST_TRIED_BYTES).min(spec.file), ..spec.clone() };
+    let tried = Prepared::new(&small, directory).and_then(|prepared| {
+        prepared.target.open(&small)?;
+        prepared.set_cache()?;
+        prepared.finish()
+    });
+    match tried {
+        Ok(()) => Ok(None),
+        Err(Error::Unsupported(unsupported)) => Ok(Some(unsupported)),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests;

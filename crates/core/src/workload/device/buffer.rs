@@ -1,0 +1,127 @@
+//! Memory that blocks are read into and written from, aligned for `O_DIRECT`.
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
+/// To what memory is aligned, in bytes: a page. No device asks for more.
+const ALIGNMENT: usize = 4096;
+/// The least size of a pool, in bytes: more than a compressing file system looks at in one piece, and little enough to stay
+/// in the processor's caches.
+const POOL_BYTES: usize = 1 << 20;
+/// After so many bytes a written block has a stamp: no file system looks for duplicates of smaller pieces.
+const STAMP_EVERY: usize = 4096;
+
+/// Aligned memory of a fixed size, all of it resident.
+#[derive(Debug)]
+pub(super) struct Aligned {
+    bytes: Vec<u8>,
+    start: usize,
+    length: usize,
+}
+
+impl Aligned {
+    /// Memory of random content.
+    pub(super) fn random(length: usize, seed: u64) -> Aligned {
+        let bytes = vec![0_u8; length + ALIGNMENT];
+        let start = bytes.as_ptr().align_offset(ALIGNMENT).min(ALIGNMENT);
+        let mut aligned = Aligned { bytes, start, length };
+        Xoshiro256PlusPlus::seed_from_u64(seed).fill_bytes(aligned.bytes_mut());
+        aligned
+    }
+
+    #[inline(always)]
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.bytes[self.start..self.start + self.length]
+    }
+
+    #[inline(always)]
+    pub(super) fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.bytes[self.start..self.start + self.length]
+    }
+}
+
+/// The blocks that a thread writes: slices of random bytes, which neither a file system nor a device can compress, in turn. No
+/// two written blocks are alike, so that neither can write one for both: each is stamped with its number.
+#[derive(Debug)]
+pub(super) struct Pool {
+    memory: Aligned,
+    block: usize,
+    at: usize,
+    written: u64,
+}
+
+impl Pool {
+    pub(super) fn new(block: usize, seed: u64) -> Pool {
+        let blocks = (POOL_BYTES / block).max(1);
+        Pool { memory: Aligned::random(blocks * block, seed), block, at: 0, written: 0 }
+    }
+
+    /// Makes the next block, for [`Pool::block`].
+    #[inline(always)]
+    pub(super) fn advance(&mut self) {
+        let next = self.at + self.block;
+        self.at = if next >= self.memory.length { 0 } else { next };
+        self.written += 1;
+        let (stamp, at, block) = (self.written.to_le_bytes(), self.at, self.block);
+        for piece in self.memory.bytes_mut()[at..at + block].chunks_mut(STAMP_EVERY) {
+            // A block is a multiple of 512 bytes, and so is each piece.
+            if let Some(place) = piece.first_chunk_mut() {
+                *place = stamp;
+            }
+        }
+    }
+
+    /// The block made last.
+    #[inline(always)]
+    pub(super) fn block(&self) -> &[u8] {
+        &self.memory.bytes()[self.at..self.at + self.block]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn memory_is_aligned_and_full_of_random_bytes() {
+        for length in [512, 4096, 1 << 20] {
+            let aligned = Aligned::random(length, 1);
+            assert_eq!((aligned.bytes().len(), aligned.bytes().as_ptr() as usize % ALIGNMENT), (length, 0));
+            let ones: u32 = aligned.bytes().iter().map(|byte| byte.count_ones()).sum();
+            assert!((3.5..4.5).contains(&(f64::from(ones) / length as f64)));
+        }
+        assert_ne!(Aligned::random(512, 1).bytes(), Aligned::random(512, 2).bytes());
+    }
+
+    #[test]
+    fn no_two_blocks_are_alike_and_each_is_aligned_to_its_size() {
+        for block in [512, 1536, 4096, 128 << 10, 1 << 20, 3 << 20] {
+            let mut pool = Pool::new(block, 1);
+            let mut pieces = BTreeSet::new();
+            let blocks = 2 * POOL_BYTES / block + 3;
+            for _ in 0..blocks {
+                pool.advance();
+                assert_eq!(pool.block().len(), block);
+                assert_eq!(pool.block().as_ptr() as usize % SECTOR, 0);
+                pieces.extend(pool.block().chunks(STAMP_EVERY).map(<[u8]>::to_vec));
+            }
+            assert_eq!(pieces.len(), blocks * block.div_ceil(STAMP_EVERY), "blocks of {block}");
+        }
+    }
+
+    const SECTOR: usize = 512;
+
+    #[test]
+    fn what_is_written_can_hardly_be_compressed() {
+        let mut pool = Pool::new(4096, 1);
+        let mut written = Vec::new();
+        for _ in 0..256 {
+            pool.advance();
+            written.extend_from_slice(pool.block());
+        }
+        let compressed = zstd::bulk::compress(&written, 3).unwrap();
+        assert!(compressed.len() as f64 > 0.99 * written.len() as f64, "{}", compressed.len());
+    }
+}

@@ -1,0 +1,169 @@
+//! What keeps a file from being measured.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+use super::spec::{BLOCK_BYTES, SECTOR_BYTES};
+use crate::units::exact_bytes;
+
+/// Why a combination can't be measured, here or anywhere: it is left out, with this reason.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unsupported {
+    /// The block's size is no multiple of 512 bytes, or out of range.
+    BlockSize,
+    /// The file has less than one block for each thread.
+    FileTooSmall {
+        /// The size that it takes.
+        least_bytes: u64,
+    },
+    /// A read has nothing to sync.
+    NothingToSync,
+    /// The file system refuses `O_DIRECT`.
+    DirectRefused,
+    /// `O_DIRECT` takes blocks of another size here: of the device's logical blocks, as a rule.
+    BlockUnaligned {
+        /// What a block's size must be a multiple of.
+        multiple_of: u64,
+    },
+    /// The file can't be dropped from memory: there is no device below it, or none that its bytes must come from.
+    StaysInMemory {
+        /// The share that stayed, in percent.
+        percent: u8,
+    },
+}
+
+impl fmt::Display for Unsupported {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unsupported::BlockSize => write!(
+                f,
+                "a block is a multiple of {SECTOR_BYTES} bytes, from {} to {}",
+                exact_bytes(*BLOCK_BYTES.start()),
+                exact_bytes(*BLOCK_BYTES.end())
+            ),
+            Unsupported::FileTooSmall { least_bytes } => write!(
+                f,
+                "each thread needs a block of its own: the file must have at least {}",
+                exact_bytes(*least_bytes)
+            ),
+            Unsupported::NothingToSync => f.write_str("a read has nothing to sync"),
+            Unsupported::DirectRefused => f.write_str("the file system refuses O_DIRECT"),
+            Unsupported::BlockUnaligned { multiple_of } => {
+                write!(f, "O_DIRECT takes blocks in multiples of {} here", exact_bytes(*multiple_of))
+            }
+            Unsupported::StaysInMemory { percent } => {
+                write!(f, "{percent} % of the file stays in memory when it is dropped from the page cache")
+            }
+        }
+    }
+}
+
+/// What was done to the file when it failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Doing {
+    Make,
+    LayOut,
+    Open,
+    Advise,
+    Read,
+    Write,
+    Sync,
+    Delete,
+}
+
+impl Doing {
+    fn words(self) -> &'static str {
+        match self {
+            Doing::Make => "making",
+            Doing::LayOut => "laying out",
+            Doing::Open => "opening",
+            Doing::Advise => "preparing the page cache for",
+            Doing::Read => "reading",
+            Doing::Write => "writing",
+            Doing::Sync => "syncing",
+            Doing::Delete => "deleting",
+        }
+    }
+}
+
+/// Why there is no figure.
+#[derive(Debug)]
+pub enum Error {
+    /// It can't be had: left out.
+    Unsupported(Unsupported),
+    /// The file does not fit.
+    NoRoom {
+        /// The folder.
+        path: PathBuf,
+        /// What the file takes.
+        needed_bytes: u64,
+        /// What is free for this user.
+        free_bytes: u64,
+    },
+    /// The system said no.
+    Io {
+        /// What was done.
+        doing: Doing,
+        /// With which file.
+        path: PathBuf,
+        /// Where in it, in bytes from its start, for what was done at one place.
+        offset: Option<u64>,
+        /// What it said.
+        source: io::Error,
+    },
+    /// The harness itself failed.
+    Harness(String),
+}
+
+impl Error {
+    /// Whether the disk, or what this user may take of it, is full.
+    pub fn is_disk_full(&self) -> bool {
+        match self {
+            Error::NoRoom { .. } => true,
+            Error::Io { source, .. } => {
+                matches!(source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+            }
+            Error::Unsupported(_) | Error::Harness(_) => false,
+        }
+    }
+}
+
+impl From<Unsupported> for Error {
+    fn from(unsupported: Unsupported) -> Error {
+        Error::Unsupported(unsupported)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Unsupported(unsupported) => unsupported.fmt(f),
+            Error::NoRoom { path, needed_bytes, free_bytes } => write!(
+                f,
+                "the file takes {}, and {} has {} free: make room, or choose a smaller file or another disk",
+                exact_bytes(*needed_bytes),
+                path.display(),
+                exact_bytes(*free_bytes)
+            ),
+            Error::Io { doing, path, offset, source } => {
+                write!(f, "{} {}", doing.words(), path.display())?;
+                if let Some(offset) = offset {
+                    write!(f, " at byte {offset}")?;
+                }
+                write!(f, ": {source}")
+            }
+            Error::Harness(what) => f.write_str(what),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Error::Io { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! The file: made, laid out, brought into or out of the page cache, opened as it is to be measured, deleted.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use rustix::fs::{Advice, OFlags};
+use rustix::io::Errno;
+
+use super::buffer::Aligned;
+use super::fault::{Doing, Error, Unsupported};
+use super::spec::{SECTOR_BYTES, Spec};
+use super::transfer;
+use crate::guard::Folder;
+use crate::measure::page_cache;
+
+/// The file's name.
+const NAME: &str = "device.data";
+/// What is written or read at once while nothing is measured, in bytes.
+const PIECE_BYTES: usize = 1 << 20;
+/// How often the kernel is asked to drop the file from its cache: pages on their way to the disk stay.
+const DROPS: u32 = 20;
+/// How long to wait between these.
+const PAUSE: Duration = Duration::from_millis(25);
+/// The share of the file that may stay in the page cache where it is to be dropped from it.
+const LEFT_IN_CACHE: f64 = 0.01;
+/// The largest block that is tried to learn what `O_DIRECT` takes, in bytes.
+const LARGEST_SECTOR_BYTES: u64 = 64 << 10;
+
+/// A file of random content in a folder, deleted with this.
+#[derive(Debug)]
+pub(super) struct Target {
+    folder: Folder,
+    file: File,
+    path: PathBuf,
+    bytes: u64,
+    /// Whether it is in the folder.
+    there: bool,
+}
+
+impl Target {
+    /// Makes the file in a directory and lays it out: writes all of it, and syncs it.
+    pub(super) fn lay_out(spec: &Spec, directory: &Path) -> Result<Target, Error> {
+        let folder = Folder::open(directory).map_err(failed(Doing::Open, directory))?;
+        has_room(spec, &folder)?;
+        let path = folder.path().join(NAME);
+        let file = folder.make_file(OsStr::new(NAME)).map_err(failed(Doing::Make, &path))?;
+        let target = Target { folder, file, path, bytes: spec.file_bytes(), there: true };
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(spec.seed);
+        target.in_pieces(Doing::LayOut, |file, piece, offset| {
+            random.fill_bytes(piece);
+            transfer::write(file, piece, offset)
+        })?;
+        target.sync()?;
+        Ok(target)
+    }
+
+    /// Brings the file into the page cache, or out of it.
+    ///
+    /// # Errors
+    /// When it stays there though it is to be dropped from it.
+    pub(super) fn set_cache(&self, warm: bool) -> Result<(), Error> {
+        if warm {
+            return self.in_pieces(Doing::Read, transfer::read);
+        }
+        for round in 0..DROPS {
+            if round > 0 {
+                thread::sleep(PAUSE);
+            }
+            rustix::fs::fadvise(&self.file, 0, None, Advice::DontNeed)
+                .map_err(|error| self.failed(Doing::Advise)(error.into()))?;
+            match self.cached() {
+                Some(share) if share > LEFT_IN_CACHE => {}
+                _ => return Ok(()),
+            }
+        }
+        let percent = (100.0 * self.cached().unwrap_or(1.0)).ceil().min(100.0) as u8;
+        Err(Unsupported::StaysInMemory { percent }.into())
+    }
+
+    /// The share of the file that is in the page cache, where the system tells.
+    pub(super) fn cached(&self) -> Option<f64> {
+        let resident = page_cache::resident_bytes(&self.file).ok()?;
+        Some((resident as f64 / self.bytes as f64).min(1.0))
+    }
+
+    /// Opens the file as it is to be measured.
+    ///
+    /// # Errors
+    /// When the file system can't do that, at this block size.
+    pub(super) fn open(&self, spec: &Spec) -> Result<File, Error> {
+        let mut flags = OFlags::empty();
+        flags.set(OFlags::DIRECT, spec.io.is_direct());
+        flags.set(OFlags::DSYNC, spec.io.is_dsync());
+        let file = match self.folder.file_with(OsStr::new(NAME), flags) {
+            Err(error) if spec.io.is_direct() && is_refusal(&error) => {
+                return Err(Unsupported::DirectRefused.into());
+            }
+            other => other.map_err(self.failed(Doing::Open))?,
+        };
+        if spec.io.is_direct() {
+            self.takes_blocks(&file, spec.block)?;
+        }
+        // As fio does (fadvise_hint): it decides how far the kernel reads ahead.
+        let advice = if spec.pattern.is_random() { Advice::Random } else { Advice::Sequential };
+        rustix::fs::fadvise(&file, 0, None, advice)
+            .map_err(|error| self.failed(Doing::Advise)(error.into()))?;
+        Ok(file)
+    }
+
+    /// Sees that blocks of this size can be read past the page cache.
+    fn takes_blocks(&self, file: &File, block: u64) -> Result<(), Error> {
+        let mut memory = Aligned::random(block.max(LARGEST_SECTOR_BYTES) as usize, 0);
+        let mut takes =
+            |bytes: u64| match rustix::io::pread(file, &mut memory.bytes_mut()[..bytes as usize], 0) {
+                Ok(_) => Ok(true),
+                Err(Errno::INVAL) => Ok(false),
+                Err(error) => Err(self.failed_at(Doing::Read, 0)(error.into())),
+            };
+        if takes(block)? {
+            return Ok(());
+        }
+        let mut multiple_of = 2 * SECTOR_BYTES;
+        while multiple_of <= self.bytes.min(LARGEST_SECTOR_BYTES) {
+            if takes(multiple_of)? {
+                return Err(Unsupported::BlockUnaligned { multiple_of }.into());
+            }
+            multiple_of *= 2;
+        }
+        Err(Unsupported::DirectRefused.into())
+    }
+
+    /// Makes all that was written durable; how long that took.
+    pub(super) fn sync(&self) -> Result<Duration, Error> {
+        let start = Instant::now();
+        rustix::fs::fsync(&self.file).map_err(|error| self.failed(Doing::Sync)(error.into()))?;
+        Ok(start.elapsed())
+    }
+
+    /// Deletes the file.
+    pub(super) fn delete(mut self) -> Result<(), Error> {
+        self.there = false;
+        self.folder.remove_file(OsStr::new(NAME)).map_err(self.failed(Doing::Delete))
+    }
+
+    /// The file's path, for messages.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Does something with all of the file, piece by piece.
+    fn in_pieces(
+        &self,
+        doing: Doing,
+        mut action: impl FnMut(&File, &mut [u8], u64) -> io::Result<()>,
+    ) -> Result<(), Error> {
+        let mut piece = vec![0; PIECE_BYTES];
+        for offset in (0..self.bytes).step_by(PIECE_BYTES) {
+            let length = (self.bytes - offset).min(PIECE_BYTES as u64) as usize;
+            action(&self.file, &mut piece[..length], offset).map_err(self.failed_at(doing, offset))?;
+        }
+        Ok(())
+    }
+
+    fn failed(&self, doing: Doing) -> impl FnOnce(io::Error) -> Error {
+        failed(doing, &self.path)
+    }
+
+    fn failed_at(&self, doing: Doing, offset: u64) -> impl FnOnce(io::Error) -> Error {
+        let path = self.path.clone();
+        move |source| Error::Io { doing, path, offset: Some(offset), source }
+    }
+}
+
+impl Drop for Target {
+    fn drop(&mut self) {
+        if self.there {
+            // Only on the way out of an error, which is what is told.
+            let _ = self.folder.remove_file(OsStr::new(NAME));
+        }
+    }
+}
+
+fn failed(doing: Doing, path: &Path) -> impl FnOnce(io::Error) -> Error {
+    let path = path.to_owned();
+    move |source| Error::Io { doing, path, offset: None, source }
+}
+
+/// What file systems say that have no `O_DIRECT`.
+fn is_refusal(error: &io::Error) -> bool {
+    matches!(Errno::from_io_error(error), Some(Errno::INVAL | Errno::OPNOTSUPP))
+}
+
+/// Sees that the file fits, where the file system says what is free.
+fn has_room(spec: &Spec, folder: &Folder) -> Result<(), Error> {
+    let Ok(room) = rustix::fs::fstatvfs(folder.handle()) else { return Ok(()) };
+    let (free_bytes, needed_bytes) = (room.f_bavail.saturating_mul(room.f_frsize), spec.file_bytes());
+    if room.f_blocks > 0 && free_bytes < needed_bytes {
+        return Err(Error::NoRoom { path: folder.path().to_owned(), needed_bytes, free_bytes });
+    }
+    Ok(())
+}

@@ -1,0 +1,295 @@
+use std::fs::{self, File};
+use std::path::Path;
+
+use super::*;
+use crate::measure::series::Series;
+
+const BLOCK: u64 = 4096;
+const BLOCKS: u64 = 64;
+
+fn spec(pattern: Pattern) -> Spec {
+    Spec {
+        pattern,
+        block: BLOCK,
+        file: BLOCKS * BLOCK,
+        io: Io::Buffered,
+        sync: Sync::None,
+        cold: false,
+        threads: 1,
+        amount: Amount::Operations(BLOCKS),
+        seed: 3,
+    }
+}
+
+/// A directory on a disk, where the sources lie on one.
+fn directory() -> tempfile::TempDir {
+    tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap()
+}
+
+fn is_empty(directory: &Path) -> bool {
+    fs::read_dir(directory).unwrap().next().is_none()
+}
+
+/// Runs a spec in a folder of its own, where nothing may be left; `None`, and told, where the place can't do it.
+fn measured(spec: &Spec) -> Option<Measured> {
+    let directory = directory();
+    let result = run(spec, directory.path(), &Clock::new());
+    assert!(is_empty(directory.path()), "{spec:?}");
+    match result {
+        Ok(measured) => Some(measured),
+        Err(Error::Unsupported(why)) => {
+            println!("skipped: {} {}: {why}", spec.io.name(), spec.pattern.name());
+            None
+        }
+        Err(error) => panic!("{spec:?}: {error}"),
+    }
+}
+
+/// The file before and after it was measured.
+fn contents(spec: &Spec) -> Option<(Vec<u8>, Vec<u8>)> {
+    let directory = directory();
+    let prepared = Prepared::new(spec, directory.path()).unwrap();
+    let read = || fs::read(directory.path().join("device.data")).unwrap();
+    let before = read();
+    match prepared.measure(&Clock::new()) {
+        Ok(_) => Some((before, read())),
+        Err(Error::Unsupported(why)) => {
+            println!("skipped: {}: {why}", spec.io.name());
+            None
+        }
+        Err(error) => panic!("{spec:?}: {error}"),
+    }
+}
+
+#[test]
+fn every_pattern_is_measured_in_every_way_and_leaves_nothing_behind() {
+    for pattern in Pattern::ALL {
+        for io in Io::ALL.into_iter().filter(|io| pattern.writes() || !io.is_dsync()) {
+            for threads in [1, 3] {
+                let Some(measured) = measured(&Spec { io, threads, ..spec(pattern) }) else { continue };
+                assert_eq!((measured.operations, measured.bytes), (BLOCKS, BLOCKS * BLOCK));
+                assert_eq!(measured.latencies.count(), BLOCKS);
+                assert!(measured.wall.as_nanos() as u64 * u64::from(threads) >= measured.latencies.sum_ns());
+                assert!((0.0..1.0).contains(&measured.harness_share), "{}", measured.harness_share);
+                assert_eq!(measured.final_sync.is_some(), pattern.writes());
+                assert_eq!(measured.synchronous_writes, if io.is_dsync() { BLOCKS } else { 0 });
+                assert!(measured.syncs.is_none() && measured.writes.is_none() && !measured.ended_with_file);
+                assert!(measured.operations_per_s() > 0.0);
+                assert!(measured.durable_bytes_per_s() <= measured.bytes_per_s());
+            }
+        }
+    }
+}
+
+#[test]
+fn writes_reach_the_blocks_they_are_meant_for_and_reads_change_none() {
+    let block = BLOCK as usize;
+    let changed = |(before, after): (Vec<u8>, Vec<u8>)| -> Vec<usize> {
+        assert_eq!((before.len(), after.len()), ((BLOCKS * BLOCK) as usize, (BLOCKS * BLOCK) as usize));
+        let pairs = before.chunks(block).zip(after.chunks(block)).zip(0..);
+        pairs.filter(|((before, after), _)| before != after).map(|(_, position)| position).collect()
+    };
+    for io in Io::ALL {
+        let amount = Amount::Operations(BLOCKS);
+        let all: Vec<usize> = (0..BLOCKS as usize).collect();
+        for pattern in [Pattern::SeqWrite, Pattern::RandWrite] {
+            let Some(contents) = contents(&Spec { io, amount, threads: 3, ..spec(pattern) }) else {
+                continue;
+            };
+            assert_eq!(changed(contents), all, "{} {}", io.name(), pattern.name());
+        }
+    }
+    let few = Amount::Operations(10);
+    let first = contents(&Spec { amount: few, ..spec(Pattern::SeqWrite) }).unwrap();
+    assert_eq!(changed(first), (0..10).collect::<Vec<_>>());
+    let ten = changed(contents(&Spec { amount: few, ..spec(Pattern::RandWrite) }).unwrap());
+    assert!(ten.len() == 10 && ten != (0..10).collect::<Vec<_>>(), "{ten:?}");
+    for pattern in [Pattern::SeqRead, Pattern::RandRead] {
+        assert!(changed(contents(&spec(pattern)).unwrap()).is_empty());
+    }
+}
+
+/// What is in a file after it was written to once is what the pool gave, block by block.
+#[test]
+fn what_is_written_is_what_was_made_to_be_written() {
+    let (before, after) = contents(&spec(Pattern::SeqWrite)).unwrap();
+    let mut state = 3;
+    let mut pool = buffer::Pool::new(BLOCK as usize, route::split_mix(&mut state));
+    for written in after.chunks(BLOCK as usize) {
+        pool.advance();
+        assert!(written == pool.block());
+    }
+    for content in [before, after] {
+        let compressed = zstd::bulk::compress(&content, 3).unwrap();
+        assert!(compressed.len() as f64 > 0.99 * content.len() as f64);
+    }
+}
+
+#[test]
+fn a_sync_follows_each_so_many_writes_of_a_thread() {
+    for (sync, expected) in
+        [("fsync", 64), ("fdatasync", 64), ("fsync/10", 6), ("fdatasync/64", 1), ("fsync/65", 0)]
+    {
+        let sync: Sync = sync.parse().unwrap();
+        let measured = measured(&Spec { sync, ..spec(Pattern::RandWrite) }).unwrap();
+        let (writes, syncs) = (measured.writes.unwrap(), measured.syncs.unwrap());
+        assert_eq!((measured.latencies.count(), writes.count(), syncs.count()), (64, 64, expected));
+        // An operation is a write with its sync.
+        let both = writes.sum_ns() + syncs.sum_ns();
+        assert!(measured.latencies.sum_ns().abs_diff(both) <= 128, "{} {both}", measured.latencies.sum_ns());
+    }
+    // 22, 21 and 21 writes.
+    let each = Sync::Each(SyncCall::Fdatasync, 11);
+    let measured = measured(&Spec { sync: each, threads: 3, ..spec(Pattern::SeqWrite) }).unwrap();
+    assert_eq!(measured.syncs.unwrap().count(), 2 + 1 + 1);
+}
+
+#[test]
+fn a_duration_ends_it_after_any_number_of_laps() {
+    let amount = Amount::Duration(Duration::from_millis(30));
+    let measured = measured(&Spec { amount, threads: 2, ..spec(Pattern::RandRead) }).unwrap();
+    assert!(measured.wall >= Duration::from_millis(30), "{:?}", measured.wall);
+    assert!(measured.operations > BLOCKS, "{}", measured.operations);
+    assert!(!measured.ended_with_file);
+}
+
+#[test]
+fn warm_is_in_the_page_cache_and_cold_is_not_and_ends_with_the_file() {
+    let warm = measured(&spec(Pattern::RandRead)).unwrap();
+    assert_eq!(warm.cached_before, Some(1.0));
+    for amount in [Amount::Operations(1000), Amount::Duration(Duration::from_secs(3600))] {
+        for (pattern, threads) in [(Pattern::SeqRead, 3), (Pattern::RandRead, 2)] {
+            let cold = Spec { cold: true, amount, threads, ..spec(pattern) };
+            let Some(cold) = measured(&cold) else { continue };
+            assert!(cold.cached_before.unwrap() <= 0.01);
+            assert_eq!((cold.operations, cold.ended_with_file), (BLOCKS, true));
+        }
+    }
+    let half = Spec { cold: true, amount: Amount::Operations(BLOCKS / 2), ..spec(Pattern::SeqRead) };
+    if let Some(half) = measured(&half) {
+        assert_eq!((half.operations, half.ended_with_file), (BLOCKS / 2, false));
+    }
+}
+
+#[test]
+fn direct_leaves_the_page_cache_alone() {
+    for pattern in Pattern::ALL {
+        let Some(direct) = measured(&Spec { io: Io::Direct, ..spec(pattern) }) else { continue };
+        assert!(direct.cached_before.unwrap() <= 0.01);
+        assert!(direct.cached_after.unwrap() <= 0.01, "{:?}", direct.cached_after);
+    }
+}
+
+/// What lives in memory alone can't be read past it: a kernel's tmpfs refuses `O_DIRECT`, or takes it and keeps the file in
+/// memory all the same.
+#[test]
+fn memory_is_no_device() {
+    let Ok(directory) = tempfile::tempdir_in("/dev/shm") else {
+        println!("skipped: there is no /dev/shm");
+        return;
+    };
+    for (io, cold) in [(Io::Direct, false), (Io::DirectDsync, false), (Io::Buffered, true)] {
+        let spec = Spec { io, cold, ..spec(Pattern::RandWrite) };
+        let why = unsupported_in(&spec, directory.path()).unwrap().unwrap();
+        println!("{} on tmpfs: {why}", io.name());
+        let stays = why == Unsupported::StaysInMemory { percent: 100 };
+        assert!(stays || (io.is_direct() && why == Unsupported::DirectRefused), "{why:?}");
+        let result = run(&spec, directory.path(), &Clock::new());
+        assert!(matches!(result, Err(Error::Unsupported(_))), "{result:?}");
+        assert!(is_empty(directory.path()));
+    }
+    assert_eq!(unsupported_in(&spec(Pattern::RandWrite), directory.path()).unwrap(), None);
+    assert!(run(&spec(Pattern::RandWrite), directory.path(), &Clock::new()).is_ok());
+    assert!(is_empty(directory.path()));
+}
+
+#[test]
+fn what_makes_no_sense_is_told_before_anything_is_made() {
+    let directory = directory();
+    let read = || spec(Pattern::RandRead);
+    let fsync = Sync::Each(SyncCall::Fsync, 1);
+    for (spec, expected) in [
+        (Spec { block: 0, ..read() }, Unsupported::BlockSize),
+        (Spec { block: 1000, ..read() }, Unsupported::BlockSize),
+        (Spec { block: 32 << 20, file: 1 << 30, ..read() }, Unsupported::BlockSize),
+        (Spec { threads: 65, ..read() }, Unsupported::FileTooSmall { least_bytes: 65 * BLOCK }),
+        (Spec { sync: fsync, ..read() }, Unsupported::NothingToSync),
+        (Spec { io: Io::Dsync, ..read() }, Unsupported::NothingToSync),
+    ] {
+        assert_eq!(spec.unsupported(), Some(expected));
+        assert_eq!(unsupported_in(&spec, directory.path()).unwrap(), Some(expected));
+        let result = run(&spec, directory.path(), &Clock::new());
+        assert!(matches!(result, Err(Error::Unsupported(why)) if why == expected), "{result:?}");
+    }
+    assert_eq!(spec(Pattern::SeqWrite).unsupported(), None);
+    assert!(is_empty(directory.path()));
+}
+
+#[test]
+fn a_file_that_does_not_fit_is_not_begun() {
+    let directory = directory();
+    let error =
+        run(&Spec { file: 1 << 60, ..spec(Pattern::SeqRead) }, directory.path(), &Clock::new()).unwrap_err();
+    assert!(matches!(error, Error::NoRoom { needed_bytes, .. } if needed_bytes == 1 << 60), "{error:?}");
+    assert!(error.is_disk_full() && error.to_string().contains("make room"), "{error}");
+    assert!(is_empty(directory.path()));
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_and_a_file_in_the_way_are_told_and_stay() {
+    let error = run(&spec(Pattern::SeqRead), Path::new("/proc/self"), &Clock::new()).unwrap_err();
+    // A file system of no size does not say that it is full.
+    assert!(matches!(error, Error::Io { doing: Doing::Make, .. }), "{error:?}");
+    assert!(error.to_string().contains("making /proc/self/device.data"), "{error}");
+    let error = run(&spec(Pattern::SeqRead), Path::new("/nonexistent"), &Clock::new()).unwrap_err();
+    assert!(error.to_string().contains("opening /nonexistent: "), "{error}");
+    let directory = directory();
+    let theirs = directory.path().join("device.data");
+    fs::write(&theirs, "text").unwrap();
+    let error = run(&spec(Pattern::SeqRead), directory.path(), &Clock::new()).unwrap_err();
+    assert!(matches!(error, Error::Io { doing: Doing::Make, .. }), "{error:?}");
+    assert_eq!(fs::read_to_string(&theirs).unwrap(), "text");
+}
+
+#[test]
+fn an_operation_that_fails_is_told_with_its_place_in_the_file() {
+    let directory = directory();
+    let path = directory.path().join("theirs");
+    fs::write(&path, vec![1; 10 * BLOCK as usize]).unwrap();
+    let clock = Clock::new();
+    let fails = |pattern, file: File| {
+        let series = Series::new(1).unwrap();
+        let mut lane = Lane::new(&spec(pattern), 0, &clock, file, path.clone()).unwrap();
+        let mut seconds = series.thread(0, lane.latencies()).unwrap();
+        lane.run(20, u64::MAX, &mut seconds).unwrap_err().to_string()
+    };
+    let short = fails(Pattern::SeqRead, File::open(&path).unwrap());
+    assert!(short.contains("reading") && short.contains("theirs at byte 40960: unexpected end"), "{short}");
+    let read_only = fails(Pattern::SeqWrite, File::open(&path).unwrap());
+    assert!(read_only.contains("writing") && read_only.contains("theirs at byte 0: "), "{read_only}");
+}
+
+#[test]
+fn a_file_that_is_cut_meanwhile_fails_the_run_and_is_deleted() {
+    for threads in [1, 4] {
+        let directory = directory();
+        let prepared = Prepared::new(&Spec { threads, ..spec(Pattern::SeqRead) }, directory.path()).unwrap();
+        let file = File::options().write(true).open(directory.path().join("device.data")).unwrap();
+        file.set_len(BLOCK * 50).unwrap();
+        let error = prepared.measure(&Clock::new()).unwrap_err();
+        assert!(matches!(error, Error::Io { doing: Doing::Read, offset: Some(_), .. }), "{error:?}");
+        drop(prepared);
+        assert!(is_empty(directory.path()));
+    }
+}
+
+#[test]
+fn when_writes_are_synced_is_written_as_it_is_read() {
+    for text in ["none", "fsync", "fdatasync", "fsync/16", "fdatasync/1000"] {
+        assert_eq!(text.parse::<Sync>().unwrap().to_string(), text);
+    }
+    assert_eq!("fsync/1".parse(), Ok(Sync::Each(SyncCall::Fsync, 1)));
+    for text in ["", "fsync/0", "fsync/", "none/3", "sync", "fsync/-1"] {
+        assert!(text.parse::<Sync>().unwrap_err().contains("fsync/16"), "{text}");
+    }
+}

@@ -1,0 +1,125 @@
+//! Reads and writes of whole blocks: what a call left over is done by further calls, and one that a signal broke off is made
+//! again.
+
+use std::fs::File;
+use std::io::{self, ErrorKind};
+
+use rustix::io::Errno;
+
+/// Reads all of `bytes` at `offset`.
+pub(super) fn read(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
+    let first = rustix::io::pread(file, &mut *bytes, offset);
+    if first == Ok(bytes.len()) { Ok(()) } else { read_rest(file, bytes, offset, first) }
+}
+
+/// Writes all of `bytes` at `offset`.
+pub(super) fn write(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
+    let first = rustix::io::pwrite(file, bytes, offset);
+    if first == Ok(bytes.len()) { Ok(()) } else { write_rest(file, bytes, offset, first) }
+}
+
+/// Reads what the first call left over.
+#[cold]
+pub(super) fn read_rest(
+    file: &File,
+    bytes: &mut [u8],
+    offset: u64,
+    first: Result<usize, Errno>,
+) -> io::Result<()> {
+    let length = bytes.len();
+    rest(length, ErrorKind::UnexpectedEof, first, |done| {
+        rustix::io::pread(file, &mut bytes[done..], offset + done as u64)
+    })
+}
+
+/// Writes what the first call left over.
+#[cold]
+pub(super) fn write_rest(
+    file: &File,
+    bytes: &[u8],
+    offset: u64,
+    first: Result<usize, Errno>,
+) -> io::Result<()> {
+    rest(bytes.len(), ErrorKind::WriteZero, first, |done| {
+        rustix::io::pwrite(file, &bytes[done..], offset + done as u64)
+    })
+}
+
+/// Calls again, with what is done, until all is; a call that does nothing is the error `nothing`.
+fn rest(
+    length: usize,
+    nothing: ErrorKind,
+    first: Result<usize, Errno>,
+    mut again: impl FnMut(usize) -> Result<usize, Errno>,
+) -> io::Result<()> {
+    let (mut done, mut result) = (0, first);
+    loop {
+        match result {
+            Ok(0) => return Err(nothing.into()),
+            Ok(bytes) => done += bytes,
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        if done >= length {
+            return Ok(());
+        }
+        result = again(done);
+    }
+}
+
+/// Makes what was written durable, again where a signal broke it off.
+pub(super) fn sync(mut call: impl FnMut() -> Result<(), Errno>) -> io::Result<()> {
+    loop {
+        match call() {
+            Err(Errno::INTR) => {}
+            other => return Ok(other?),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What becomes of calls that answer like this, and where each after the first began.
+    fn answers(all: &[Result<usize, Errno>]) -> (io::Result<()>, Vec<usize>) {
+        let mut begun = Vec::new();
+        let mut left = all[1..].iter();
+        let result = rest(10, ErrorKind::WriteZero, all[0], |done| {
+            begun.push(done);
+            *left.next().expect("no call too many")
+        });
+        assert_eq!(left.len(), 0, "no call too few");
+        (result, begun)
+    }
+
+    #[test]
+    fn a_short_call_is_completed_and_a_broken_off_one_made_again() {
+        for (all, expected) in [
+            (vec![Ok(10)], vec![]),
+            (vec![Ok(4), Ok(6)], vec![4]),
+            (vec![Err(Errno::INTR), Ok(10)], vec![0]),
+            (vec![Ok(1), Err(Errno::INTR), Err(Errno::INTR), Ok(2), Ok(7)], vec![1, 1, 1, 3]),
+        ] {
+            let (result, begun) = answers(&all);
+            result.unwrap();
+            assert_eq!(begun, expected);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_completed_is_an_error() {
+        let (result, _) = answers(&[Ok(4), Ok(0)]);
+        assert_eq!(result.unwrap_err().kind(), ErrorKind::WriteZero);
+        let (result, _) = answers(&[Ok(4), Err(Errno::NOSPC)]);
+        assert_eq!(result.unwrap_err().kind(), ErrorKind::StorageFull);
+    }
+
+    #[test]
+    fn a_sync_that_is_broken_off_is_made_again() {
+        let mut answers = [Err(Errno::INTR), Err(Errno::INTR), Ok(())].into_iter();
+        sync(|| answers.next().unwrap()).unwrap();
+        assert_eq!(answers.len(), 0);
+        assert!(sync(|| Err(Errno::IO)).is_err());
+    }
+}

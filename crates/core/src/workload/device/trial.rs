@@ -1,0 +1,186 @@
+//! The workload `device`: what it is asked, what it costs, and its trial.
+
+use super::{Amount, Error, Io, Pattern, Prepared, Spec, Sync};
+use crate::axis::Axis;
+use crate::cell::{Cache, Cell};
+use crate::measure::clock::Clock;
+use crate::place::probe::Probe;
+use crate::result::{Failure, Measured, OperationResult};
+use crate::store::Guarantee;
+use crate::units::{Period, parse_bytes};
+use crate::workload::bare::{Bare, nanoseconds, operation};
+use crate::workload::case::{Case, Space, Time};
+use crate::workload::crud::work::{DURATION, OPERATIONS};
+use crate::workload::driver::Stop;
+use crate::workload::parameter::Parameters;
+use crate::workload::reason::Reason;
+use crate::workload::spec::{Asked, Ended};
+use crate::workload::table::WorkloadDef;
+
+/// Reads and writes one file.
+pub static WORKLOAD: WorkloadDef = WorkloadDef {
+    name: "device",
+    help: "read and write one file, in sequence or at random: what a place gives with no store in the way",
+    axes: &[
+        Axis::PATTERN,
+        Axis::BLOCK_SIZE,
+        Axis::FILE_SIZE,
+        Axis::IO,
+        Axis::SYNC,
+        Axis::PLACE,
+        Axis::BACKGROUND,
+        Axis::THREADS,
+        Axis::CACHE,
+    ],
+    parameters: &[&OPERATIONS, &DURATION],
+    operations: &["read", "write", "sync"],
+    reason,
+    space,
+    time,
+    run,
+};
+
+/// Operations per second that an estimate counts with, where each waits for the device.
+const GUESSED_PER_S: f64 = 5_000.0;
+
+/// Starting a process and ending it, in seconds.
+const OVERHEAD_S: f64 = 0.05;
+
+fn spec(cell: &Cell, parameters: &Parameters, seed: u64) -> Spec {
+    let bytes = |axis: Axis| parse_bytes(cell.text(axis)).unwrap_or_default();
+    let duration = parameters.get::<Period>(&DURATION).map(|Period(time)| Amount::Duration(time));
+    let pattern = Pattern::ALL.into_iter().find(|pattern| pattern.name() == cell.text(Axis::PATTERN));
+    let io = Io::ALL.into_iter().find(|io| io.name() == cell.text(Axis::IO));
+    Spec {
+        pattern: pattern.unwrap_or(Pattern::SeqRead),
+        block: bytes(Axis::BLOCK_SIZE),
+        file: bytes(Axis::FILE_SIZE),
+        io: io.unwrap_or(Io::Buffered),
+        sync: cell.parsed(Axis::SYNC).unwrap_or(Sync::None),
+        cold: cell.cache() == Cache::Cold,
+        threads: cell.threads(),
+        amount: duration.unwrap_or(Amount::Operations(parameters.get(&OPERATIONS).unwrap_or(1))),
+        seed,
+    }
+}
+
+fn reason(case: &Case<'_>) -> Option<Reason> {
+    let spec = spec(case.cell, case.parameters, 0);
+    let bytes = spec.file_bytes() as f64;
+    let too_large = || {
+        let limit_bytes = case.size_limit;
+        (bytes >= limit_bytes as f64).then_some(Reason::TooLarge { bytes, limit_bytes })
+    };
+    if spec.cold && spec.io.is_direct() {
+        return Some(Reason::PassesCacheBy);
+    }
+    spec.unsupported().map(Reason::Device).or_else(too_large)
+}
+
+fn space(case: &Case<'_>) -> Space {
+    let bytes = spec(case.cell, case.parameters, 0).file_bytes() as f64;
+    Space { peak_bytes: bytes, room_bytes: bytes }
+}
+
+fn time(case: &Case<'_>, probe: &Probe) -> Time {
+    let spec = spec(case.cell, case.parameters, 0);
+    let laid_out_s = spec.file_bytes() as f64 / probe.write_bytes_per_s;
+    let work_s = match spec.amount {
+        Amount::Duration(time) => time.as_secs_f64(),
+        Amount::Operations(count) => {
+            let each_s = if spec.io.is_dsync() || spec.sync != Sync::None {
+                probe.sync_ns as f64 / 1e9
+            } else {
+                1.0 / GUESSED_PER_S
+            };
+            count as f64 * (each_s + spec.block as f64 / probe.write_bytes_per_s)
+        }
+    };
+    Time { trial_s: OVERHEAD_S + laid_out_s + work_s, audit_s: 0.0 }
+}
+
+fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
+    let asked = asked.spec;
+    let spec = spec(&asked.cell, &asked.parameters, asked.seed);
+    let clock = Clock::new();
+    let prepared = Prepared::new(&spec, &asked.directory).map_err(ended)?;
+    let mut trial = Bare::begin(asked)?;
+    let measured = prepared.measure(&clock).map_err(ended)?;
+    trial.worked()?;
+    let durable = spec.io.is_dsync() || matches!(spec.sync, Sync::Each(_, 0 | 1));
+    let guarantee = if durable { Guarantee::Power } else { Guarantee::Process };
+    let result = trial.end(operations(&spec, &measured)?, guarantee, spec.file_bytes())?;
+    prepared.finish().map_err(ended)?;
+    Ok(Measured { settle_ns: measured.final_sync.map_or(0, nanoseconds), ..result })
+}
+
+/// Reads or writes, each with the sync that followed it; and the syncs by themselves.
+fn operations(spec: &Spec, measured: &super::Measured) -> Result<Vec<OperationResult>, Ended> {
+    let name = if spec.pattern.writes() { "write" } else { "read" };
+    let mut operations = vec![OperationResult {
+        rate_over_ns: Some(nanoseconds(measured.wall)),
+        harness_share: Some(measured.harness_share),
+        value_bytes: measured.bytes,
+        series: measured.series.clone(),
+        ..operation(name, &measured.latencies, measured.wall)?
+    }];
+    if let Some(syncs) = &measured.syncs {
+        operations.push(operation("sync", syncs, measured.wall)?);
+    }
+    Ok(operations)
+}
+
+fn ended(error: Error) -> Ended {
+    let failure = match &error {
+        Error::Unsupported(unsupported) => return Ended::Unsupported(unsupported.to_string()),
+        error if error.is_disk_full() => Failure::DiskFull,
+        Error::Harness(_) => Failure::Harness,
+        _ => Failure::Store,
+    };
+    Ended::Failed(Stop { failure, message: error.to_string(), operation: None })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn cell(values: &[(Axis, &str)]) -> Cell {
+        let plain = [
+            (Axis::PATTERN, "rand-write"),
+            (Axis::BLOCK_SIZE, "4KiB"),
+            (Axis::FILE_SIZE, "1MiB"),
+            (Axis::IO, "buffered"),
+        ];
+        let all = plain.iter().chain(values);
+        all.fold(Cell::default(), |cell, (axis, text)| cell.with(*axis, axis.read(text).unwrap()))
+    }
+
+    #[test]
+    fn a_cell_says_how_the_file_is_used() {
+        let parameters = Parameters::default().with(&DURATION, "2s").unwrap();
+        let cell = cell(&[(Axis::SYNC, "fdatasync/16"), (Axis::THREADS, "3"), (Axis::CACHE, "cold")]);
+        assert_eq!(cell.id(), "rand-write/4KiB/1MiB/buffered/threads=3/cache=cold/sync=fdatasync/16");
+        let spec = spec(&cell, &parameters, 7);
+        assert_eq!(
+            (spec.pattern, spec.block, spec.file, spec.threads),
+            (Pattern::RandWrite, 4096, 1 << 20, 3)
+        );
+        assert_eq!((spec.sync.to_string().as_str(), spec.cold), ("fdatasync/16", true));
+        assert_eq!(spec.amount, Amount::Duration(Duration::from_secs(2)));
+    }
+
+    #[test]
+    fn what_can_t_be_measured_has_a_reason() {
+        let parameters = Parameters::default();
+        let reason = |values: &[(Axis, &str)], size_limit| {
+            let cell = cell(values);
+            super::reason(&Case { cell: &cell, parameters: &parameters, stores: &[], size_limit })
+        };
+        assert_eq!(reason(&[], 1 << 30), None);
+        assert!(matches!(reason(&[], 1 << 20), Some(Reason::TooLarge { .. })));
+        let syncs = [(Axis::PATTERN, "seq-read"), (Axis::SYNC, "fsync")];
+        assert_eq!(reason(&syncs, 1 << 30).unwrap().to_string(), "a read has nothing to sync");
+    }
+}

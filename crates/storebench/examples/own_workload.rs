@@ -1,0 +1,105 @@
+//! A workload of one's own, with an axis of its own: a file is replaced again and again, in place or by a rename.
+//! `cargo run --release -p storebench --no-default-features --example own_workload -- run my-plan.toml`
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use storebench_core::axis::table::WORDS;
+use storebench_core::axis::{Axis, AxisDef, Presence, Role, Value, own};
+use storebench_core::measure::clock::Clock;
+use storebench_core::measure::latency::Latencies;
+use storebench_core::place::probe::Probe;
+use storebench_core::result::Measured;
+use storebench_core::store::Guarantee;
+use storebench_core::units::parse_count;
+use storebench_core::workload::bare::{Bare, operation};
+use storebench_core::workload::case::{Case, Space, Time};
+use storebench_core::workload::crud::work::OPERATIONS;
+use storebench_core::workload::spec::{Asked, Ended};
+use storebench_core::workload::table::{self, WorkloadDef};
+
+fn main() -> ExitCode {
+    own::add(&[&WAY, &LINES]);
+    table::add(&[&REPLACE]);
+    storebench::cli::main(storebench::STORES)
+}
+
+/// What is compared: the ways to replace a file.
+static WAY: AxisDef = AxisDef {
+    name: "way",
+    order: 3000,
+    help: "How the file is replaced: in-place, rename",
+    many: "ways",
+    presence: Presence::Always(21),
+    role: Role::Contestant,
+    known: &["in-place", "rename"],
+    read: |text| match text {
+        "in-place" | "rename" => Ok(Value::word(text)),
+        _ => Err(format!("{text:?} is no way to replace a file: say in-place or rename")),
+    },
+    ..WORDS
+};
+
+/// The rows of its tables.
+static LINES: AxisDef = AxisDef {
+    name: "lines",
+    order: 3010,
+    value_name: "COUNT,...",
+    help: "How many lines of 80 bytes the file has",
+    many: "numbers of lines",
+    presence: Presence::Always(22),
+    role: Role::Row,
+    read: |text| parse_count(text).map(Value::from),
+    words: |value| format!("{value} lines"),
+    ..WORDS
+};
+
+static REPLACE: WorkloadDef = WorkloadDef {
+    name: "replace",
+    help: "replace a small file, as applications do when they save their settings",
+    axes: &[Axis::of(&WAY), Axis::of(&LINES), Axis::PLACE, Axis::BACKGROUND],
+    parameters: &[&OPERATIONS],
+    operations: &["replace"],
+    reason: |_| None,
+    space: |case| Space { peak_bytes: 2.0 * bytes(case) as f64, room_bytes: 2.0 * bytes(case) as f64 },
+    time: |case, probe: &Probe| {
+        let each_s = probe.file_creation_ns as f64 / 1e9 + bytes(case) as f64 / probe.write_bytes_per_s;
+        let operations: u64 = case.parameters.get(&OPERATIONS).unwrap_or(1);
+        Time { trial_s: 0.05 + operations as f64 * each_s, audit_s: 0.0 }
+    },
+    run,
+};
+
+fn bytes(case: &Case<'_>) -> u64 {
+    80 * case.cell.parsed::<u64>(Axis::of(&LINES)).unwrap_or(1)
+}
+
+/// The trial: everything is prepared before it begins; only the calls are timed.
+fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
+    let spec = asked.spec;
+    let lines: u64 = spec.cell.parsed(Axis::of(&LINES)).unwrap_or(1);
+    let by_rename = spec.cell.text(Axis::of(&WAY)) == "rename";
+    let count: u64 = spec.parameters.get(&OPERATIONS).unwrap_or(1);
+    let content = vec![b'x'; 80 * lines as usize];
+    let (clock, mut latencies) = (Clock::new(), Latencies::new().map_err(Ended::harness)?);
+    let mut trial = Bare::begin(spec)?;
+    let start = Instant::now();
+    for _ in 0..count {
+        let before = clock.now();
+        replace(&spec.directory, &content, by_rename).map_err(Ended::harness)?;
+        latencies.record(clock.nanoseconds(before, clock.now()));
+    }
+    let wall = start.elapsed();
+    trial.worked()?;
+    trial.end(vec![operation("replace", &latencies, wall)?], Guarantee::Process, content.len() as u64)
+}
+
+fn replace(folder: &Path, content: &[u8], by_rename: bool) -> std::io::Result<()> {
+    let (file, new) = (folder.join("settings"), folder.join("settings.new"));
+    let mut open = File::create(if by_rename { &new } else { &file })?;
+    open.write_all(content)?;
+    if by_rename { fs::rename(new, file) } else { Ok(()) }
+}
