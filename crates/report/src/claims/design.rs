@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde::Serialize;
-use storebench_core::cell::Axis;
+use storebench_core::cell::{Axis, Cell};
 use storebench_core::plan::ClaimsOver;
 use storebench_core::units::{CountRange, SizeRange};
 
@@ -54,14 +54,8 @@ impl Claim {
 impl Design {
     /// The combinations that a plan's claims are about where they don't narrow it.
     pub fn of(over: &ClaimsOver) -> Design {
-        let combinations = over.combinations().map(|(record_size, records, data)| {
-            Position::of([
-                (Axis::RECORD_SIZE, record_size.into()),
-                (Axis::RECORDS, records.into()),
-                (Axis::DATA, data.into()),
-            ])
-        });
-        Design { positions: combinations.collect() }
+        let position = |cell: &Cell| Position::of(cell.values().map(|(axis, value)| (axis, value.clone())));
+        Design { positions: over.combinations().iter().map(position).collect() }
     }
 
     /// How much of what a claim is about stands behind its checks; `None` where the design has nothing of it.
@@ -96,6 +90,9 @@ impl Design {
     /// The combination of the design that a measured one stands for: that whose sizes hold its mean size, and whose record
     /// counts hold the number that it loads. A number between two ranges of counts stands for the nearer one, by ratio.
     fn stands_for(&self, measured: &Position) -> Option<Position> {
+        if !measured.axes().any(|axis| axis == Axis::RECORD_SIZE) {
+            return self.positions.contains(measured).then(|| measured.clone());
+        }
         let sizes = self.positions.iter().map(|position| position.cell().record_size());
         let own = measured.cell().record_size();
         let mean = own.mean();
