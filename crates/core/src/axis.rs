@@ -37,6 +37,8 @@ pub struct AxisDef {
     pub role: Role,
     /// How its values are written in TOML and SQL.
     pub form: Form,
+    /// The unit of a range's bounds, as exports name it: `bytes`; empty where they count what the axis is named after.
+    pub unit: &'static str,
     /// Values that a shell completes; none where they are too many to name.
     pub known: &'static [&'static str],
     /// Reads a value.
@@ -89,6 +91,8 @@ pub enum Form {
     Text,
     /// Whole numbers.
     Number,
+    /// Quantities with a unit, written as people do: `4KiB`.
+    Quantity,
     /// Ranges, of which a wide one holds those within it.
     Range,
 }

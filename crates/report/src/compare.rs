@@ -21,6 +21,7 @@ use storebench_core::store::Guarantee;
 pub use self::cells::{Broken, Observations, Only, SettingChange, Side};
 use self::cells::{Cells, Observed};
 use crate::column::{Better, COLUMNS, Column, Unit};
+use crate::layout::Layout;
 use crate::stats::unpaired::{Change, LEVEL, change, holm};
 use crate::stats::{Summary, geometric_mean};
 
@@ -67,6 +68,9 @@ impl Verdict {
 pub struct FigureChange {
     /// The cell.
     pub cell: Cell,
+    /// What it is ranked as: its store, unless something else is compared.
+    #[serde(skip)]
+    pub contestant: String,
     /// The tier that it gave, on both sides.
     pub guarantee: Guarantee,
     /// The operation; `None` for figures of whole trials.
@@ -114,7 +118,7 @@ impl FigureChange {
     }
 }
 
-/// All mean latencies of a store together, which shows what the store's figures have in common; or of all stores.
+/// All mean latencies of a store together, or of what else is compared: what its figures have in common.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StoreChange {
     /// The store's name.
@@ -134,6 +138,9 @@ pub struct Comparison<'a> {
     /// The second side.
     #[serde(skip)]
     pub new: Side<'a>,
+    /// What the axes do.
+    #[serde(skip)]
+    pub layout: Layout,
     /// What counts as one observation.
     pub observations: Observations,
     /// The figures: significant changes first, then by weight, then by size.
@@ -165,12 +172,13 @@ impl<'a> Comparison<'a> {
         harness: &[&str],
     ) -> Comparison<'a> {
         let cells = Cells::new(base.runs, new.runs);
+        let layout = Layout::of(base.runs.iter().chain(new.runs));
         let observations = Observations::of(base.runs, new.runs);
         let mut one_sided = 0;
         let mut figures = Vec::new();
         for observed in cells.both() {
             for (operation, column) in observed.figures(columns) {
-                match figure(observed, operation, column, observations) {
+                match figure(&layout, observed, operation, column, observations) {
                     Some(figure) => figures.push(figure),
                     None => one_sided += 1,
                 }
@@ -183,6 +191,7 @@ impl<'a> Comparison<'a> {
         judge(&mut figures);
         Comparison {
             observations,
+            layout,
             stores,
             broken: cells.broken(),
             only: cells.only(),
@@ -226,6 +235,7 @@ impl<'a> Comparison<'a> {
 
 /// One figure of a cell, not yet judged; `None` if only one side has it.
 fn figure(
+    layout: &Layout,
     observed: &Observed<'_>,
     operation: Option<&str>,
     column: &'static Column,
@@ -239,6 +249,7 @@ fn figure(
     });
     Some(FigureChange {
         cell: observed.cell.clone(),
+        contestant: layout.contestant(observed.cell).into_owned(),
         guarantee: observed.tier,
         operation: operation.map(str::to_owned),
         figure: column.id,
@@ -318,7 +329,7 @@ fn by_store(figures: &[FigureChange]) -> Vec<StoreChange> {
     let mut ratios: IndexMap<&str, Vec<f64>> = IndexMap::new();
     for figure in figures.iter().filter(|figure| figure.figure == crate::column::MEAN_LATENCY.id) {
         let Some(change) = figure.change else { continue };
-        ratios.entry(figure.cell.store()).or_default().push(change.ratio.value);
+        ratios.entry(&figure.contestant).or_default().push(change.ratio.value);
     }
     let of = |(store, ratios): (&str, Vec<f64>)| {
         let ratio = geometric_mean(&ratios)?.value;

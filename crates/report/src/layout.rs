@@ -39,15 +39,21 @@ impl Layout {
         Layout { compared, axes }
     }
 
-    /// The layout of runs: the axes of their workloads, and the settings that their cells name; the first says what is ranked.
-    pub fn of(runs: &[Run]) -> Layout {
-        let plans: Vec<Asked> = runs.iter().map(|run| Asked::of(&run.header.plan)).collect();
-        let settings = runs.iter().flat_map(cells).flat_map(Cell::values).map(|(axis, _)| axis);
-        let of_workloads = plans.iter().flat_map(|plan| plan.workload.def().axes).copied();
-        let all: BTreeSet<Axis> =
-            of_workloads.chain(settings.filter(|axis| axis.setting().is_some())).collect();
-        let compared = plans.into_iter().next().map_or_else(Vec::new, |first| first.compare);
-        Layout { compared, axes: all.into_iter().collect() }
+    /// The layout of runs: the axes of their workloads, and the settings that their cells name. What their plans say is compared
+    /// counts where they agree in it.
+    pub fn of<'r>(runs: impl IntoIterator<Item = &'r Run>) -> Layout {
+        let mut axes = BTreeSet::new();
+        let mut compared: Vec<Vec<Axis>> = Vec::new();
+        for run in runs {
+            let asked = Asked::of(&run.header.plan);
+            axes.extend(asked.workload.def().axes);
+            let named = cells(run).flat_map(Cell::values).map(|(axis, _)| axis);
+            axes.extend(named.filter(|axis| axis.setting().is_some()));
+            compared.push(asked.compared());
+        }
+        let alike = compared.windows(2).all(|pair| pair[0] == pair[1]);
+        let compared = compared.into_iter().next().filter(|_| alike).unwrap_or_default();
+        Layout { compared, axes: axes.into_iter().collect() }
     }
 
     /// The axes that the runs have, in their order.
@@ -119,6 +125,21 @@ impl Layout {
         })
     }
 
+    /// What is ranked among some cells, in words, one and several: `store` and `stores`, unless other axes are compared.
+    pub fn ranked<'c>(&self, cells: impl Iterator<Item = &'c Cell>) -> (&'static str, &'static str) {
+        let mut axes: BTreeSet<Axis> = self.compared.iter().copied().collect();
+        if axes.is_empty() {
+            let ranked = cells.flat_map(Cell::values).map(|(axis, _)| axis);
+            axes = ranked.filter(|axis| axis.role() == Role::Contestant).collect();
+        }
+        let only = axes.iter().next().filter(|_| axes.len() == 1).copied();
+        let stores = self.compared.is_empty() && axes.contains(&Axis::STORE);
+        match only.or(stores.then_some(Axis::STORE)) {
+            Some(axis) => (words::one(axis), axis.def().many),
+            None => ("contestant", "contestants"),
+        }
+    }
+
     /// Values of the axes that tell groups apart, the guarantee aside. An axis on which a cell has no value is not there.
     pub fn facets(&self, cell: &Cell) -> Vec<(Axis, String)> {
         let apart = |axis: &Axis| self.role(*axis) == Role::Group && *axis != Axis::GUARANTEE;
@@ -146,6 +167,14 @@ impl Asked {
     fn of(plan: &str) -> Asked {
         toml::from_str(plan).unwrap_or(Asked { workload: Workload::CRUD, compare: Vec::new() })
     }
+
+    /// The axes that it compares. Guarantees are never ranked against each other.
+    fn compared(mut self) -> Vec<Axis> {
+        self.compare.retain(|axis| *axis != Axis::GUARANTEE);
+        self.compare.sort();
+        self.compare.dedup();
+        self.compare
+    }
 }
 
 fn cells(run: &Run) -> impl Iterator<Item = &Cell> {
@@ -155,13 +184,12 @@ fn cells(run: &Run) -> impl Iterator<Item = &Cell> {
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::axis::Value;
-
     use super::*;
+    use crate::data::samples::{Sample, run};
 
     fn cell() -> Cell {
         Cell::of("sqlite")
-            .with(Axis::PLACE, Value::word("ssd"))
+            .with(Axis::PLACE, Axis::PLACE.read("ssd").unwrap())
             .with(Axis::DATA, Axis::DATA.read("compressible").unwrap())
             .with(Axis::RECORDS, Axis::RECORDS.read("1000").unwrap())
     }
@@ -174,6 +202,9 @@ mod tests {
         assert_eq!(plain.contestant(&Cell::default()), "all");
         assert!(plain.facets(&cell()).contains(&(Axis::PLACE, "ssd".into())));
         let places = Layout::comparing(vec![Axis::PLACE]);
+        let ranked = |layout: &Layout| layout.ranked([cell()].iter()).0;
+        assert_eq!((ranked(&plain), plain.ranked([].iter()).0), ("store", "contestant"));
+        assert_eq!(ranked(&places), "place");
         assert_eq!(places.contestant(&cell()), "place ssd");
         assert_eq!(places.contestant(&Cell::of("lmdb")), "place here");
         assert_eq!((places.role(Axis::STORE), places.role(Axis::PLACE)), (Role::Group, Role::Contestant));
@@ -182,6 +213,22 @@ mod tests {
         assert!(!facets.iter().any(|(axis, _)| *axis == Axis::PLACE));
         let both = Layout::comparing(vec![Axis::PLACE, Axis::STORE]);
         assert_eq!(both.contestant(&cell()), "sqlite place ssd");
+    }
+
+    #[test]
+    fn plans_say_what_is_compared() {
+        let of = |plans: &[&str]| {
+            let mut runs: Vec<Run> = plans.iter().map(|_| run("box", &[Sample::new("sqlite")])).collect();
+            runs.iter_mut().zip(plans).for_each(|(run, plan)| run.header.plan = (*plan).to_owned());
+            Layout::of(&runs)
+        };
+        let (places, plain) = (Layout::comparing(vec![Axis::PLACE]), Layout::default());
+        assert_eq!(of(&["compare = [\"place\"]", "seed = 1\ncompare = [\"place\"]"]), places);
+        assert_eq!(of(&["compare = [\"place\"]", "seed = 1"]), plain);
+        assert_eq!(
+            (of(&["compare = \"place\""]), of(&["= ?"]), of(&[])),
+            (plain.clone(), plain.clone(), plain)
+        );
     }
 
     #[test]

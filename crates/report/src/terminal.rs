@@ -108,7 +108,7 @@ fn grid(matrix: &Matrix, only: Option<&Position>, layout: Layout) -> Grid {
     for (position, index) in shown.iter().enumerate() {
         let place = &matrix.columns[*index];
         let first = position == 0 || half(&matrix.columns[shown[position - 1]]) != half(place);
-        let kind = if first { shorts(place, &halves) } else { String::new() };
+        let kind = if first { in_words(place, &halves) } else { String::new() };
         kinds.push(Item::new(kind).painted(HEADING));
         counts.push(Item::new(head(matrix, place, &heads)));
     }
@@ -119,7 +119,7 @@ fn grid(matrix: &Matrix, only: Option<&Position>, layout: Layout) -> Grid {
     for rows in matrix.rows.chunk_by(|a, b| a.figure == b.figure) {
         let lines = rows.iter().enumerate().map(|(index, row)| {
             let name = if index == 0 { row.figure.name.as_str() } else { "" };
-            let labels = [Item::new(name).painted(HEADING), Item::new(shorts(&row.at, &labels))];
+            let labels = [Item::new(name).painted(HEADING), Item::new(in_words(&row.at, &labels))];
             let places = shown.iter().map(|index| place_item(row, &row.contests[*index], layout));
             labels.into_iter().chain(places).collect()
         });
@@ -131,6 +131,12 @@ fn grid(matrix: &Matrix, only: Option<&Position>, layout: Layout) -> Grid {
 /// The axes of some positions that do one thing.
 fn axes<'p>(positions: impl IntoIterator<Item = &'p Position>, role: Role) -> BTreeSet<Axis> {
     positions.into_iter().flat_map(Position::axes).filter(|axis| axis.role() == role).collect()
+}
+
+/// A position's values on some axes, which are not named above them.
+fn in_words(position: &Position, axes: &BTreeSet<Axis>) -> String {
+    let words = |axis: &Axis| Some((axis.def().words)(&position.value(*axis)?));
+    axes.iter().filter_map(words).collect::<Vec<_>>().join(", ")
 }
 
 /// A position's values on some axes, which are named above them.
@@ -183,10 +189,12 @@ fn place_item(row: &Row, contest: &Contest, layout: Layout) -> Item {
 
 /// How to read the matrices, and by what rule their winners were decided.
 fn legend(merged: &Merged<'_>, matrices: &[Matrix], style: Style) -> String {
+    let (one, _) = merged.layout.ranked(merged.cells());
     let mut lines = vec![
-        "Each cell names the best store and its figure, the geometric mean over trials: for operations the mean \
-         latency, for space the bytes of values over the bytes on disk, for memory the peak."
-            .to_owned(),
+        format!(
+            "Each cell names the best {one} and its figure, the geometric mean over trials: for operations the mean \
+             latency, for space the bytes of values over the bytes on disk, for memory the peak."
+        ),
         merged.memory.note().to_owned(),
     ];
     let contests = || matrices.iter().flat_map(|matrix| &matrix.rows).flat_map(|row| &row.contests);

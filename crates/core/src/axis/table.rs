@@ -27,6 +27,7 @@ pub const WORDS: AxisDef = AxisDef {
     presence: Presence::Off("default"),
     role: Role::Group,
     form: Form::Text,
+    unit: "",
     known: &[],
     read: read_name,
     check: |_| Ok(()),
@@ -149,6 +150,7 @@ static RECORD_SIZE: AxisDef = AxisDef {
     presence: Presence::Always(2),
     role: Role::Row,
     form: Form::Range,
+    unit: "bytes",
     read: read::<SizeRange>,
     // A range does not include its upper bound.
     check: |size| match size.upper().saturating_sub(1) {

@@ -68,19 +68,24 @@ pub fn of_plan(text: &str, origin: &str) -> Result<Vec<Claim>> {
     Ok(claims)
 }
 
-/// Whether there are the stores that a plan's claims name: those that are `known`, and those on the plan's axis; and the
-/// record sizes and counts, on its axes or in a preset.
+/// Whether there is what a plan's claims compare: the stores that are `known`, and the values on the plan's axes that are
+/// ranked; and the ranges that they name, on its axes or in a preset.
 ///
 /// # Errors
 /// [`Exit::BadPlan`], with the claim's line; `origin` is where the plan comes from.
 pub fn check(claims: &[Claim], plan: &Plan, known: &[&str], origin: &str) -> Result<()> {
-    let contestants = plan.workload.def().axes.iter().filter(|axis| axis.role() == Role::Contestant);
-    let own: Vec<String> = contestants.flat_map(|axis| plan.axes.texts(*axis)).collect();
+    let ranked: Vec<Axis> = Axis::all()
+        .into_iter()
+        .filter(|axis| axis.role() == Role::Contestant && plan.axes.names(*axis))
+        .collect();
+    let own: Vec<String> = ranked.iter().flat_map(|axis| plan.axes.texts(*axis)).collect();
+    let kind = ranked.first().copied().filter(|_| !ranked.contains(&Axis::STORE)).unwrap_or(Axis::STORE);
+    let known = if kind == Axis::STORE { known } else { &[] };
     let there = |name: &String| known.contains(&name.as_str()) || own.contains(name);
     let unknown = |name: &String| {
         let all = known.iter().copied().chain(own.iter().map(String::as_str));
         let hint = meant(name, all).map_or(String::new(), |meant| format!(" (did you mean {meant}?)"));
-        format!("there is no store {}{hint}", quoted(name))
+        format!("there is no {kind} {}{hint}", quoted(name))
     };
     let wrong = |message: String| wrong(origin, &message);
     if let Some(name) = plan.claims_among.iter().find(|name| !there(name)) {

@@ -66,7 +66,7 @@ fn row(figure: &FigureChange, axes: &Axes, reach: f64) -> String {
         Verdict::Unclear | Verdict::TooFew | Verdict::NoRatio => "",
     };
     let [base, new] = [figure.base, figure.new].map(|side| number(&figure.unit.show(side.mean.value)));
-    let names = [figure.cell.store().to_owned(), words::name(figure), axes.place(figure)];
+    let names = [figure.contestant.clone(), words::name(figure), axes.place(figure)];
     format!(
         "<tr><td{class}>{}</td>{}{}{}<td{class}>{}</td>{base}{new}</tr>",
         figure.verdict.name(),

@@ -51,7 +51,7 @@ fn table(figures: &[FigureChange], axes: &Axes) -> String {
     let row = |figure: &FigureChange| {
         let [base, new] = [figure.base, figure.new].map(|side| figure.unit.show(side.mean.value));
         let place = axes.place(figure);
-        let texts = [code(figure.cell.store()), code(&words::name(figure)), code(&place)];
+        let texts = [code(&figure.contestant), code(&words::name(figure)), code(&place)];
         format!(
             "| {} | {} | {base} | {new} | {} |\n",
             figure.verdict.name(),

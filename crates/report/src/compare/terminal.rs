@@ -108,7 +108,7 @@ fn verdict(figure: &FigureChange) -> Item {
 }
 
 fn store(figure: &FigureChange) -> Item {
-    Item::new(figure.cell.store()).painted(store_style(figure.cell.store()))
+    Item::new(&figure.contestant).painted(store_style(&figure.contestant))
 }
 
 fn values(figure: &FigureChange) -> [String; 2] {

@@ -10,6 +10,7 @@ use storebench_core::units::{grouped, three_digits};
 use super::{Broken, Comparison, FigureChange, Observations, Side, StoreChange, Verdict};
 use crate::data::noise::{self, Drift};
 use crate::data::spread;
+use crate::layout::words;
 use crate::stats::median;
 use crate::stats::unpaired::{LEVEL, MIN_OBSERVATIONS};
 use crate::terminal::grid::one_line;
@@ -57,7 +58,7 @@ pub fn name(figure: &FigureChange) -> String {
     }
 }
 
-/// The axes that cells are told apart by, the store aside; and what the cells have in common.
+/// The axes that cells are told apart by, those aside that are compared; and what the cells have in common.
 pub struct Axes {
     varying: Vec<Axis>,
     /// The common values, in words; empty where there are none worth a word.
@@ -70,14 +71,14 @@ impl Axes {
         let figures = || comparison.figures.iter().chain(&comparison.controls);
         let mut axes = Axes { varying: Vec::new(), common: Vec::new() };
         let mut all = Axis::all();
-        all.retain(|axis| axis.role() != Role::Contestant);
+        all.retain(|axis| comparison.layout.role(*axis) != Role::Contestant);
         all.sort_by_key(|axis| axis.place_in_id());
         for axis in all {
             let values: BTreeSet<String> = figures().map(|f| value(axis, &f.cell, f.guarantee)).collect();
             if values.len() > 1 {
                 axes.varying.push(axis);
             } else if let Some(figure) = figures().next()
-                && axis.default_value() != Some(figure.cell.text(axis))
+                && figure.cell.value(axis).is_some()
             {
                 axes.common.push(value(axis, &figure.cell, figure.guarantee));
             }
@@ -87,20 +88,20 @@ impl Axes {
 
     /// Where a figure was measured: the values of the axes in which cells differ.
     pub fn place(&self, figure: &FigureChange) -> String {
-        let values: Vec<String> =
-            self.varying.iter().map(|axis| value(*axis, &figure.cell, figure.guarantee)).collect();
-        values.join(", ")
+        let values = self.varying.iter().map(|axis| value(*axis, &figure.cell, figure.guarantee));
+        values.filter(|value| !value.is_empty()).collect::<Vec<_>>().join(", ")
     }
 }
 
-/// A value with as much of the axis' name as it takes to be understood.
+/// A cell's value with as much of the axis' name as it takes to be understood; empty where it has none.
 fn value(axis: Axis, cell: &Cell, tier: Guarantee) -> String {
-    let value = axis.words(cell.text(axis));
-    match axis {
-        guarantee if guarantee == Axis::GUARANTEE && cell.guarantee().tier() != Some(tier) => {
-            format!("{value}: {tier}")
-        }
-        _ => value,
+    let Some(value) = words::value(cell, axis).map(|value| (axis.def().words)(&value)) else {
+        return String::new();
+    };
+    if axis == Axis::GUARANTEE && cell.guarantee().tier() != Some(tier) {
+        format!("{value}: {tier}")
+    } else {
+        value
     }
 }
 
@@ -262,7 +263,7 @@ pub fn stores(comparison: &Comparison<'_>) -> Option<String> {
 /// The harness's own stores, where both sides ran them.
 pub fn controls(comparison: &Comparison<'_>) -> Option<String> {
     let of = |store: &StoreChange| {
-        let figures = comparison.controls.iter().filter(|figure| figure.cell.store() == store.store);
+        let figures = comparison.controls.iter().filter(|figure| figure.contestant == store.store);
         let marked = figures.filter(|figure| figure.is_significant()).count();
         let marked = if marked == 0 { "nothing".into() } else { counted(marked, "figure") };
         format!("{} {} ({marked} significantly)", store.store, unbroken(relative(store.ratio)))
@@ -386,7 +387,8 @@ pub fn cells(comparison: &Comparison<'_>) -> Vec<String> {
     let only: Vec<_> = comparison.told_as_only().collect();
     all.extend(capped(&only, "cells on one side only", |only| {
         let other = if only.side == "BASE" { "NEW" } else { "BASE" };
-        let tier = if only.cell.guarantee().tier() == Some(only.guarantee) {
+        let asked = only.cell.value(Axis::GUARANTEE).map(|_| only.cell.guarantee().tier());
+        let tier = if asked.is_none_or(|asked| asked == Some(only.guarantee)) {
             String::new()
         } else {
             format!(" ({})", only.guarantee)

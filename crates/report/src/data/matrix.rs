@@ -11,6 +11,7 @@ use storebench_core::axis::{Role, Value};
 use storebench_core::cell::{Axis, Cell, GuaranteeChoice};
 use storebench_core::result::{Measured, Outcome, RunHeader, SPACE};
 use storebench_core::store::Guarantee;
+use storebench_core::workload::table::Workload;
 
 use super::clock;
 use super::looks;
@@ -373,13 +374,28 @@ fn figures(merged: &Merged<'_>, group: &Group<'_>) -> Vec<(String, &'static Colu
     let mut operations = operations(group);
     if operations.is_empty() {
         // Nothing succeeded: rows are needed all the same, to say so.
-        operations = OPERATIONS.map(str::to_owned).to_vec();
+        operations = planned_operations(merged, group).into_iter().map(str::to_owned).collect();
     }
     let mut figures: Vec<(String, &Column)> =
         operations.into_iter().map(|name| (name, &MEAN_LATENCY)).collect();
-    figures.push((SPACE.into(), &SPACE_EFFICIENCY));
+    // Work that leaves no values behind takes no space for any.
+    let measured = || group.trials.iter().filter_map(|entry| entry.trial.ok());
+    if measured().next().is_none() || measured().any(|measured| measured.stored.value_bytes > 0) {
+        figures.push((SPACE.into(), &SPACE_EFFICIENCY));
+    }
     figures.push(("memory".into(), merged.memory.column()));
     figures
+}
+
+/// The operations of a group's workload, as far as its plan tells; those of the paper where it is crud.
+fn planned_operations(merged: &Merged<'_>, group: &Group<'_>) -> Vec<&'static str> {
+    let run = group.trials.first().map_or(0, |entry| entry.run);
+    let plan: Option<toml::Table> = merged.runs.get(run).and_then(|run| run.header.plan.parse().ok());
+    let workload = plan.as_ref().and_then(|plan| plan.get("workload")?.as_str()?.parse::<Workload>().ok());
+    match workload.filter(|workload| *workload != Workload::CRUD) {
+        Some(workload) => workload.def().operations.to_vec(),
+        None => OPERATIONS.to_vec(),
+    }
 }
 
 fn contender(stores: &IndexSet<Cow<'_, str>>, standing: Standing) -> Contender {

@@ -20,12 +20,12 @@ const NO_PART: [&str; 18] = [
     "budget",
     "axes",
     "at_least",
-    "compare",
     "presets",
     "claim",
     "claims",
     "claims_among",
     "claims_over",
+    "compare",
     "published",
 ];
 

@@ -3,22 +3,20 @@
 
 use std::io::{self, Write};
 
+use storebench_core::axis::{Form, Value};
 use storebench_core::cell::{Axis, Cell};
 use storebench_core::result::{Measured, OperationResult, Outcome, Run, TrialResult};
 use storebench_core::store::Setting;
 
 use crate::column::COLUMNS;
 use crate::data::method::Methods;
+use crate::layout::words;
 
 /// What a row says before the axes.
 const RUN: [&str; 5] = ["run", "study", "hardware", "storebench", "run_started"];
 
-/// What it says between the axes and the figures.
-const TRIAL: [&str; 18] = [
-    "record_size_from_bytes",
-    "record_size_to_bytes",
-    "records_from",
-    "records_to",
+/// What it says between the axes, with the bounds of their ranges, and the figures.
+const TRIAL: [&str; 14] = [
     "method",
     "cell",
     "block",
@@ -88,10 +86,13 @@ pub fn write(runs: &[Run], out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn header() -> Vec<String> {
-    let axes: Vec<&str> = Axis::all().into_iter().map(Axis::name).collect();
-    let names = RUN.iter().chain(&axes).chain(&TRIAL).chain(&STORE).map(|name| (*name).to_owned());
+    let axes = Axis::all();
+    let bounds = axes.iter().filter_map(|axis| words::bounds(*axis)).flatten();
+    let cell = axes.iter().map(|axis| axis.name().to_owned()).chain(bounds);
+    let trial = TRIAL.iter().chain(&STORE).map(|name| (*name).to_owned());
     let figures = COLUMNS.iter().map(|column| column.csv_name());
-    names.chain(figures).chain(MACHINE.map(str::to_owned)).collect()
+    let run = RUN.map(str::to_owned).into_iter();
+    run.chain(cell).chain(trial).chain(figures).chain(MACHINE.map(str::to_owned)).collect()
 }
 
 fn row(
@@ -124,15 +125,15 @@ fn of_run(index: usize, run: &Run) -> Vec<String> {
     std::iter::once(index.to_string()).chain(texts.into_iter().cloned()).collect()
 }
 
-/// The axes, and the bounds of its ranges.
+/// The axes, and the bounds of its ranges; empty where it has no value on an axis.
 fn of_cell(cell: &Cell) -> Vec<String> {
-    let (size, records) = (cell.record_size(), cell.records());
-    let bounds = [size.from, size.to, records.from, records.to];
-    Axis::all()
-        .into_iter()
-        .map(|axis| cell.text(axis).to_owned())
-        .chain(bounds.map(|bound| bound.to_string()))
-        .collect()
+    let axes = Axis::all();
+    let ranges = axes.iter().filter(|axis| axis.def().form == Form::Range);
+    let bounds = ranges.flat_map(|axis| {
+        let value = words::value(cell, *axis);
+        [value.as_ref().map(Value::lower), value.as_ref().map(Value::upper)]
+    });
+    axes.iter().map(|axis| cell.text(*axis).to_owned()).chain(bounds.map(optional)).collect()
 }
 
 fn outcome(outcome: &Outcome) -> [String; 4] {

@@ -11,10 +11,11 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use storebench_core::axis::Form;
+use storebench_core::axis::{Form, Value};
 use storebench_core::cell::{Axis, Cell};
 
 use crate::data::merge::Merged;
+use crate::layout::words;
 
 /// A value of a row.
 #[derive(Debug, Clone, PartialEq)]
@@ -70,12 +71,41 @@ pub fn write(merged: &Merged<'_>, out: &mut dyn SqlWriter) -> Result<(), String>
         "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA application_id = {APPLICATION_ID}; \
          PRAGMA user_version = {TABLES_VERSION}; BEGIN;"
     ))?;
-    out.execute(include_str!("sql/schema.sql"))?;
+    out.execute(&schema(merged))?;
     let mut tables = Tables { out, cells: BTreeSet::new() };
     trials::write(merged.runs, &mut tables)?;
     figures::write(merged, &mut tables)?;
     out.execute(include_str!("sql/views.sql"))?;
     out.execute("COMMIT; PRAGMA synchronous = FULL;")
+}
+
+/// What stands in the schema where the columns of the axes go.
+const AXES: &str =
+    "    -- a column for each axis, and two more for the bounds of one whose values are ranges\n";
+
+/// The statements that make the tables.
+fn schema(merged: &Merged<'_>) -> String {
+    let mut axes = Axis::all();
+    axes.sort_by_key(|axis| (axis.place_in_id(), *axis));
+    let columns: Vec<String> = axes.into_iter().flat_map(|axis| columns(merged, axis)).collect();
+    include_str!("sql/schema.sql").replace(AXES, &(columns.join(",\n") + "\n"))
+}
+
+/// The columns of an axis. Where some cells have no value on it, it may be null.
+fn columns(merged: &Merged<'_>, axis: Axis) -> Vec<String> {
+    let everywhere = merged.cells().all(|cell| words::value(cell, axis).is_some());
+    let not_null = if everywhere { " NOT NULL" } else { "" };
+    let kind = if axis.def().form == Form::Number { "INTEGER" } else { "TEXT" };
+    let own = format!("    {} {kind}{not_null}", name(axis.name()));
+    let bounds = words::bounds(axis).into_iter().flatten();
+    let bounds = bounds.map(|bound| format!("    {} INTEGER{not_null}", name(&bound)));
+    std::iter::once(own).chain(bounds).collect()
+}
+
+/// A column's name, quoted where it has to be.
+fn name(name: &str) -> String {
+    let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    if plain { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
 }
 
 /// The tables while they are filled.
@@ -100,27 +130,35 @@ impl Tables<'_> {
     fn cell(&mut self, cell: &Cell) -> Result<SqlValue, String> {
         let id = cell.id();
         if self.cells.insert(id.clone()) {
-            let mut fields: Vec<Field<'_>> = vec![
-                ("cell", text(&id)),
-                ("record_size_from_bytes", integer(cell.record_size().from)),
-                ("record_size_to_bytes", integer(cell.record_size().to)),
-                ("records_from", integer(cell.records().from)),
-                ("records_to", integer(cell.records().to)),
-            ];
-            fields.extend(Axis::all().into_iter().map(|axis| (axis.name(), self::value(cell, axis))));
+            let axes = Axis::all();
+            let bounds: Vec<(String, SqlValue)> =
+                axes.iter().flat_map(|axis| self::bounds(cell, *axis)).collect();
+            let names: Vec<String> = axes.iter().map(|axis| name(axis.name())).collect();
+            let mut fields: Vec<Field<'_>> = vec![("cell", text(&id))];
+            fields.extend(bounds.iter().map(|(name, bound)| (name.as_str(), bound.clone())));
+            let values = axes.iter().map(|axis| self::value(cell, *axis));
+            fields.extend(names.iter().map(String::as_str).zip(values));
             self.insert("cells", fields)?;
         }
         Ok(SqlValue::Text(id))
     }
 }
 
-/// A cell's value on an axis.
+/// A cell's value on an axis; null where it has none.
 fn value(cell: &Cell, axis: Axis) -> SqlValue {
-    let shown = cell.text(axis);
-    match shown.parse().ok().filter(|_| axis.def().form == Form::Number) {
-        Some(number) => integer(number),
-        None => text(shown),
+    match words::value(cell, axis) {
+        None => SqlValue::Null,
+        Some(value) if axis.def().form == Form::Number => integer(value.lower()),
+        Some(value) => text(value.text()),
     }
+}
+
+/// The bounds of a cell's range on an axis, if its values are ranges.
+fn bounds(cell: &Cell, axis: Axis) -> Vec<(String, SqlValue)> {
+    let value = words::value(cell, axis);
+    let ends = [value.as_ref().map(Value::lower), value.as_ref().map(Value::upper)];
+    let named = words::bounds(axis).into_iter().flatten().map(|bound| name(&bound));
+    named.zip(ends.map(|end| optional(end, integer))).collect()
 }
 
 fn text(text: &str) -> SqlValue {

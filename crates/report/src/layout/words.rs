@@ -10,6 +10,12 @@ pub fn value(cell: &Cell, axis: Axis) -> Option<Value> {
     cell.value(axis).cloned().or_else(default)
 }
 
+/// What exports call the bounds of a range: `record_size_from_bytes` and `record_size_to_bytes`. `None` for other axes.
+pub fn bounds(axis: Axis) -> Option<[String; 2]> {
+    let unit = if axis.def().unit.is_empty() { String::new() } else { format!("_{}", axis.def().unit) };
+    (axis.def().form == Form::Range).then(|| ["from", "to"].map(|end| format!("{axis}_{end}{unit}")))
+}
+
 /// One of an axis' values, in words: `record size`.
 pub fn one(axis: Axis) -> &'static str {
     axis.def().many.strip_suffix('s').unwrap_or(axis.def().many)
@@ -78,7 +84,7 @@ pub fn together(axis: Axis, values: &[Value]) -> String {
 pub fn number(axis: Axis, value: &Value) -> Option<f64> {
     match axis.def().form {
         Form::Text => None,
-        Form::Number => Some(value.lower() as f64),
+        Form::Number | Form::Quantity => Some(value.lower() as f64),
         Form::Range if is_by_lower_bound(axis, value) => Some(value.lower() as f64),
         Form::Range => Some((value.lower() as f64 + value.upper().saturating_sub(1) as f64) / 2.0),
     }

@@ -33,6 +33,8 @@ pub struct Model<'a> {
     storebench: &'static str,
     /// The days on which the runs were started.
     measured: String,
+    /// What is ranked, in words: one and several.
+    ranked: (&'static str, &'static str),
     stores: Vec<Store>,
     /// The axes that tell groups apart.
     group_axes: Vec<GroupAxis>,
@@ -115,6 +117,7 @@ impl<'a> Model<'a> {
             layout: LAYOUT,
             storebench: env!("CARGO_PKG_VERSION"),
             measured: days(merged),
+            ranked: merged.layout.ranked(merged.cells()),
             group_axes,
             groups,
             columns: columns.iter().map(|column| info(column)).collect(),

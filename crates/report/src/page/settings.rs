@@ -1,5 +1,6 @@
 //! The settings of every store, as its engine read them back.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use indexmap::{IndexMap, IndexSet};
@@ -15,9 +16,13 @@ type Table<'a> = IndexMap<&'a str, BTreeMap<&'static str, IndexSet<&'a str>>>;
 
 /// The section's content.
 pub fn html(merged: &Merged<'_>) -> String {
-    let mut stores: IndexMap<&str, Vec<&TrialResult>> = IndexMap::new();
+    let mut stores: IndexMap<Cow<'_, str>, Vec<&TrialResult>> = IndexMap::new();
     for trial in merged.runs.iter().flat_map(|run| &run.trials) {
-        stores.entry(trial.cell.store()).or_default().push(trial);
+        let name = match trial.cell.store() {
+            "" => merged.layout.contestant(&trial.cell),
+            store => Cow::Borrowed(store),
+        };
+        stores.entry(name).or_default().push(trial);
     }
     stores.sort_keys();
     stores.iter().map(|(store, trials)| of_store(merged, store, trials)).collect()

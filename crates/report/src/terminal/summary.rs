@@ -35,7 +35,7 @@ pub fn text(merged: &Merged<'_>, matrices: &[Matrix], style: Style) -> String {
     for line in doubts.chain(noise_lines(merged)) {
         out.push_str(&wrap(&line, style.width, "  "));
     }
-    out.push_str(&wins(matrices, style));
+    out.push_str(&wins(merged, matrices, style));
     out.push_str(&missing_text(merged, matrices, style));
     out
 }
@@ -81,7 +81,7 @@ fn place(place: &PlaceInfo, environment: &Environment) -> String {
 type Wins = (usize, usize);
 
 /// For each matrix, how often each store won at each figure.
-fn wins(matrices: &[Matrix], style: Style) -> String {
+fn wins(merged: &Merged<'_>, matrices: &[Matrix], style: Style) -> String {
     let figures: IndexSet<&str> =
         matrices.iter().flat_map(|matrix| &matrix.rows).map(|row| row.figure.name.as_str()).collect();
     let mut grid = Grid::new(1);
@@ -111,12 +111,14 @@ fn wins(matrices: &[Matrix], style: Style) -> String {
             let name = Item::new(*store).painted(store_style(store));
             rows.push([name].into_iter().chain(items).collect());
         }
-        grid.titled_group(format!("{}, {}", matrix.hardware, matrix.title), rows);
+        grid.titled_group(matrix.name(), rows);
     }
     if !any {
         return String::new();
     }
-    let title = style.paint(HEADING, "How often each store won: alone + too close to call");
+    let (one, _) = merged.layout.ranked(merged.cells());
+    let title = format!("How often each {one} won: alone + too close to call");
+    let title = style.paint(HEADING, &title);
     format!("\n{title}\n{}", grid.render(style))
 }
 
@@ -184,6 +186,6 @@ mod tests {
         let runs = [run("box", &[Sample::new("lmdb")])];
         let merged = Merged::new(&runs, &[]);
         let matrices = crate::data::matrix::matrices(&merged);
-        assert_eq!(wins(&matrices, Style { width: 80, colour: false }), "");
+        assert_eq!(wins(&merged, &matrices, Style { width: 80, colour: false }), "");
     }
 }

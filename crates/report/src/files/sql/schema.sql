@@ -41,21 +41,7 @@ CREATE TABLE stores (
 
 CREATE TABLE cells (
     cell TEXT PRIMARY KEY,
-    store TEXT NOT NULL,
-    record_size TEXT NOT NULL,
-    record_size_from_bytes INTEGER NOT NULL,
-    record_size_to_bytes INTEGER NOT NULL,
-    records TEXT NOT NULL,
-    records_from INTEGER NOT NULL,
-    records_to INTEGER NOT NULL,
-    data TEXT NOT NULL,
-    guarantee TEXT NOT NULL,
-    place TEXT NOT NULL,
-    background TEXT NOT NULL,
-    threads INTEGER NOT NULL,
-    rate TEXT NOT NULL,
-    tuning TEXT NOT NULL,
-    cache TEXT NOT NULL
+    -- a column for each axis, and two more for the bounds of one whose values are ranges
 );
 
 CREATE TABLE left_out (

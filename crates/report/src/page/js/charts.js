@@ -52,7 +52,7 @@ function drawCurves() {
     const lines = all.map((line) => ({ ...line, points: positive(line.points) })).filter((line) => line.points.length);
     if (lines.length) chartIn(content, curve(column, x, fixed, lines));
   }
-  if (!content.firstChild && !zeros.size) return say("curves", "No store that is switched on has a figure here.");
+  if (!content.firstChild && !zeros.size) return say("curves", `No ${model.ranked[0]} that is switched on has a figure here.`);
   noteZeros(content, zeros.size ? [`${column.title} of ${[...zeros].join(", ")}, at some points or all`] : []);
 }
 
@@ -81,7 +81,7 @@ function curve(column, x, fixed, lines) {
     y: { title: what, unit: column.unit },
     lines,
     tip: (store, point) => `${store}, ${name(point.at)}: ${figuresText(column, point)}`,
-    head: ["store", x.name, `${what} ${reachTitle()}`],
+    head: [model.ranked[0], x.name, `${what} ${reachTitle()}`],
     row: (store, point) => [store, name(point.at), figuresText(column, point)],
   };
 }
@@ -105,7 +105,7 @@ function drawLatency() {
     });
     lines.push({ store: storeOf(cell), points, radius: 2.5 });
   }
-  if (!lines.length) return say("latency", "No histogram of this operation is here for a store that is switched on.");
+  if (!lines.length) return say("latency", `No histogram of this operation is here for a ${model.ranked[0]} that is switched on.`);
   const name = (quantile) => (quantile === 1 ? "longest" : quantile === 0 ? "shortest" : `p${Number((quantile * 100).toFixed(4))}`);
   const most = Math.max(...lines.flatMap((line) => line.points.map((point) => point.x)));
   const label = (value) => {
@@ -120,7 +120,7 @@ function drawLatency() {
     y: { title: "latency", unit: "ns" },
     lines,
     tip: (store, point) => `${store}, ${name(point.quantile)}: ${show("ns", point.y)}`,
-    head: ["store", "percentile", "latency"],
+    head: [model.ranked[0], "percentile", "latency"],
     row: (store, point) => [store, name(point.quantile), show("ns", point.y)],
   });
 }
@@ -148,7 +148,7 @@ function drawTimeline() {
       y: { title, unit, type: unit === "per_s" ? "linear" : "logarithmic" },
       lines,
       tip: (store, point) => `${store}, ${point.x} s: ${show(unit, point.y)}`,
-      head: ["store", "second", title],
+      head: [model.ranked[0], "second", title],
       row: (store, point) => [store, String(point.x), show(unit, point.y)],
     });
   }
@@ -163,14 +163,14 @@ function drawSpace() {
     if (!efficiency?.mean || !latency) continue;
     lines.push({ store: storeOf(cell), joined: false, radius: 6, points: [{ x: 1 / efficiency.mean, y: latency.mean, low: latency.low, high: latency.high, range: latency.range }] });
   }
-  if (!lines.length) return say("space", "No store that is switched on has both figures here.");
+  if (!lines.length) return say("space", `No ${model.ranked[0]} that is switched on has both figures here.`);
   chartIn(emptied("space"), {
     title: `${state.op} latency against bytes on disk per byte of values`,
     x: { title: "bytes on disk per byte of values", unit: "" },
     y: { title: `${state.op}, mean latency`, unit: "ns" },
     lines,
     tip: (store, point) => `${store}: ${show("ns", point.y)}, ${threeDigits(point.x)} bytes on disk per byte`,
-    head: ["store", "bytes on disk per byte of values", `mean latency ${reachTitle()}`],
+    head: [model.ranked[0], "bytes on disk per byte of values", `mean latency ${reachTitle()}`],
     row: (store, point) => [store, threeDigits(point.x), pointText("ns", point)],
   });
 }
@@ -203,7 +203,7 @@ function sideBySide(id, operation, sets, title, columns) {
       return figure && { x: names.indexOf(storeOf(cell).name), y: figure.mean, low: figure.low, high: figure.high, range: figure.range, store: storeOf(cell).name };
     }).filter(Boolean),
   })).filter((line) => line.points.length);
-  if (!lines.length) return say(id, "No store that is switched on has a figure here.");
+  if (!lines.length) return say(id, `No ${model.ranked[0]} that is switched on has a figure here.`);
   const content = emptied(id);
   chartIn(content, {
     title,
@@ -213,14 +213,14 @@ function sideBySide(id, operation, sets, title, columns) {
     y: { title: `${operation}, mean latency`, unit: "ns" },
     lines,
     tip: (value, point) => `${point.store}, ${value}: ${pointText("ns", point)}`,
-    head: ["", "store", `mean latency ${reachTitle()}`],
+    head: ["", model.ranked[0], `mean latency ${reachTitle()}`],
     row: (value, point) => [value, point.store, pointText("ns", point)],
   });
   content.append(pricesTable(sets, names, columns));
 }
 
 function pricesTable(sets, names, columns) {
-  const head = make("tr", {}, make("th", { scope: "col" }, "store"), ...columns.map((column) => make("th", { scope: "col", class: "n" }, column.title)));
+  const head = make("tr", {}, make("th", { scope: "col" }, model.ranked[0]), ...columns.map((column) => make("th", { scope: "col", class: "n" }, column.title)));
   const body = make("tbody");
   for (const name of names)
     body.append(make("tr", {}, make("th", { scope: "row" }, name), ...columns.map((column) => {
@@ -249,7 +249,7 @@ function drawSafety() {
   if (!place) return say("safety", "Nothing succeeded here.");
   if (!model.group_axes.some((axis) => axis.id === "guarantee")) return say("safety", "No guarantee is asked for here.");
   const sets = alongGroups("guarantee", place).filter((set) => set.cells.some((cell) => model.cells.succeeded[cell] > 0));
-  if (!sets.length) return say("safety", "No store that is switched on has a figure here.");
+  if (!sets.length) return say("safety", `No ${model.ranked[0]} that is switched on has a figure here.`);
   const operation = safetyOperation();
   const counted = Boolean(model.operation[operation]?.syncs_per_operation);
   const columns = sets.map((set, i) => ({ title: set.value, text: (cells) => textOf(cells[i], "latency_mean", operation) }));
@@ -304,7 +304,7 @@ function drawTrialFigures(id, title, columns, otherwise) {
   const zeros = all.map((line) => [line.name, line.points.filter((point) => point.y <= 0).map((point) => names[point.x])]).filter(([, of]) => of.length);
   const lines = all.map((line) => ({ ...line, points: line.points.filter((point) => point.y > 0) })).filter((line) => line.points.length);
   if (!lines.length && !zeros.length)
-    return say(id, place?.cells.length && !cells.length ? "All stores are switched off." : otherwise);
+    return say(id, place?.cells.length && !cells.length ? `All ${model.ranked[1]} are switched off.` : otherwise);
   const content = emptied(id);
   const text = (point) => pointText(all[0].unit, point);
   if (lines.length)
@@ -314,7 +314,7 @@ function drawTrialFigures(id, title, columns, otherwise) {
       y: { title, unit: all[0].unit },
       lines,
       tip: (name, point) => `${names[point.x]}, ${name}: ${text(point)}`,
-      head: ["figure", "store", `mean ${reachTitle()}`],
+      head: ["figure", model.ranked[0], `mean ${reachTitle()}`],
       row: (name, point) => [name, names[point.x], text(point)],
     });
   noteZeros(content, zeros.map(([name, of]) => `${name} of ${of.join(", ")}`));

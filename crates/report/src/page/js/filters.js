@@ -36,7 +36,7 @@ function drawFilters() {
 }
 
 function storeChips() {
-  const field = make("fieldset", {}, make("legend", {}, "stores in charts and table"));
+  const field = make("fieldset", {}, make("legend", {}, `${model.ranked[1]} in charts and table`));
   model.stores.forEach((store, number) => {
     const on = !state.off.has(store.name);
     const toggle = () => {

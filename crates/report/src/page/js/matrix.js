@@ -8,7 +8,7 @@ function drawMatrix() {
     sizes.forEach((size, number) => {
       const marked = state.mark === contestKey(row, size);
       const line = make("tr", { class: [number === 0 && "first", marked && "marked"].filter(Boolean).join(" "), tabindex: marked ? "-1" : null });
-      line.append(make("th", { scope: "row" }, rowTitle(row, number === 0), " ", make("span", { class: "size" }, shortText(axesThat("row"), size))));
+      line.append(make("th", { scope: "row" }, rowTitle(row, number === 0), " ", make("span", { class: "size" }, placeText(size))));
       for (const column of columns) line.append(make("td", {}, matrixPlace(row, { ...column, ...size })));
       body.append(line);
     });
@@ -28,7 +28,7 @@ function matrixHead(columns) {
   const [halves, heads] = [axesThat("half"), axesThat("column")];
   const kinds = make("tr", {}, make("td"));
   const counts = make("tr", {}, make("th", { scope: "col" }, heads.map((axis) => axis.name).join(", ")));
-  const halfOf = (column) => shortText(halves, column);
+  const halfOf = (column) => placeText(Object.fromEntries(halves.map((axis) => [axis.id, column[axis.id]])));
   let kind = null;
   for (const column of columns) {
     const half = halfOf(column);
@@ -116,7 +116,7 @@ function namedCell() {
 
 function detail(row, place) {
   const column = columnOf(row.column);
-  const head = ["store", `${column.title} ${reachTitle()}`, "times worse than the best", "verdict", "trials"];
+  const head = [model.ranked[0], `${column.title} ${reachTitle()}`, "times worse than the best", "verdict", "trials"];
   const body = make("tbody");
   const all = ranked(row, place);
   const alone = all.filter((one) => one.standing).length === 1;
@@ -134,7 +134,7 @@ function detail(row, place) {
   const heads = head.map((text, number) => make("th", { scope: "col", class: [1, 2, 4].includes(number) ? "n" : null }, text));
   const table = make("table", {}, make("thead", {}, make("tr", {}, ...heads)), body);
   const { guarantee } = groupValues(state.group);
-  const note = `${guarantee ? `Guarantee: ${guarantee}. ` : ""}Ratios are paired by block: what a block did to both cancels out. Their intervals allow for all stores of the place at once.`;
+  const note = `${guarantee ? `Guarantee: ${guarantee}. ` : ""}Ratios are paired by block: what a block did to both cancels out. Their intervals allow for all ${model.ranked[1]} of the place at once.`;
   return make("div", {}, make("div", { class: "scroll" }, table), make("p", { class: "note" }, note));
 }
 

@@ -4,7 +4,7 @@ const ROWS = 200;
 let everyRow = false;
 
 const labels = () => [
-  { id: "store", title: "store", of: (cell) => storeOf(cell).name },
+  { id: "store", title: model.ranked[0], of: (cell) => storeOf(cell).name },
   ...model.axes.map((axis) => ({
     id: axis.id,
     title: axis.name,

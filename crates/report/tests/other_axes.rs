@@ -1,0 +1,559 @@
+//! Reports of a workload that has neither stores nor records nor guarantees, and of a store with a setting as an axis: all
+//! that reports say of axes comes from these axes' own table.
+//!
+//! It is a process of its own, because axes are added to the table for a whole process.
+
+use std::io::Read;
+use std::sync::Once;
+
+use base64::Engine as _;
+use serde_json::{Value as Json, json};
+use storebench_core::axis::table::{WORDS, read};
+use storebench_core::axis::{Axis, AxisDef, Form, Presence, Role, Value, own};
+use storebench_core::cell::Cell;
+use storebench_core::result::{
+    Cpu, Disk, Environment, FORMAT_VERSION, LeftOut, Load, Measured, Memory, OperationResult, Outcome, Run,
+    RunHeader, Stored, TrialResult,
+};
+use storebench_core::store::Guarantee;
+use storebench_core::units::SizeRange;
+use storebench_report::claims::StudyClaims;
+use storebench_report::compare::{self, Comparison};
+use storebench_report::data::findings;
+use storebench_report::data::merge::Merged;
+use storebench_report::files::sql::{SqlValue, SqlWriter};
+use storebench_report::files::{continuous, csv, csv_long, json, sql};
+use storebench_report::page;
+use storebench_report::terminal::{self, Style};
+
+static PATTERN: AxisDef = AxisDef {
+    name: "pattern",
+    order: 2_000,
+    many: "patterns",
+    presence: Presence::Always(20),
+    role: Role::Contestant,
+    ..WORDS
+};
+
+static BLOCK_SIZE: AxisDef = AxisDef {
+    name: "block_size",
+    order: 2_010,
+    many: "block sizes",
+    presence: Presence::Always(21),
+    role: Role::Row,
+    form: Form::Range,
+    unit: "bytes",
+    read: read::<SizeRange>,
+    ..WORDS
+};
+
+static FILE_SIZE: AxisDef = AxisDef {
+    name: "file_size",
+    order: 2_020,
+    many: "file sizes",
+    presence: Presence::Always(22),
+    role: Role::Column,
+    form: Form::Range,
+    unit: "bytes",
+    read: read::<SizeRange>,
+    words: |value| format!("file size {value}"),
+    ..WORDS
+};
+
+static SYNC: AxisDef = AxisDef {
+    name: "sync",
+    order: 1_990,
+    many: "sync modes",
+    presence: Presence::Off("no"),
+    role: Role::Half,
+    words: |value| format!("sync {value}"),
+    ..WORDS
+};
+
+static QUEUE: AxisDef =
+    AxisDef { name: "queue", order: 1_980, many: "queues", presence: Presence::Off("1"), ..WORDS };
+
+/// A setting of a store, as an axis.
+static PAGE_SIZE: AxisDef = AxisDef {
+    name: "sqlite.page_size",
+    order: 2_030,
+    many: "page sizes",
+    presence: Presence::Off(""),
+    role: Role::Contestant,
+    read: |text| Ok(Value::word(text)),
+    ..WORDS
+};
+
+static OWN: [&AxisDef; 6] = [&PATTERN, &BLOCK_SIZE, &FILE_SIZE, &SYNC, &QUEUE, &PAGE_SIZE];
+
+const STYLE: Style = Style { width: 100, colour: false };
+
+fn axis(name: &str) -> Axis {
+    static ADDED: Once = Once::new();
+    ADDED.call_once(|| own::add(&OWN));
+    Axis::named(name).unwrap()
+}
+
+fn cell(values: &[(&str, &str)]) -> Cell {
+    values.iter().fold(Cell::default(), |cell, (name, value)| {
+        let axis = axis(name);
+        cell.with(axis, axis.read(value).unwrap())
+    })
+}
+
+fn at(pattern: &str, block: &str, file: &str, sync: &str) -> Cell {
+    cell(&[("pattern", pattern), ("block_size", block), ("file_size", file), ("sync", sync)])
+}
+
+fn operation(name: &str, ns: f64) -> OperationResult {
+    let json = json!({
+        "operation": name, "count": 1000, "errors": 0, "wall_ns": (ns * 1200.0) as u64, "sum_ns": (ns * 1000.0) as u64,
+        "value_bytes": 512_000, "warm_up": 0, "put_back": 0,
+        "latency": {
+            "mean_ns": ns, "stdev_ns": ns / 4.0, "min_ns": 1, "p50_ns": ns as u64, "p90_ns": ns as u64, "p99_ns": ns as u64,
+            "p999_ns": ns as u64, "max_ns": ns as u64, "histogram": ""
+        },
+        "series": []
+    });
+    serde_json::from_value(json).unwrap()
+}
+
+fn measured(ns: f64) -> Measured {
+    Measured {
+        guarantee: Guarantee::None,
+        store_version: String::new(),
+        store_build: None,
+        settings: Vec::new(),
+        statistics: Vec::new(),
+        load: Load { records: 0, value_bytes: 0, store_ns: 0, counters: None },
+        operations: vec![operation("read", ns), operation("write", ns * 2.0)],
+        settle_ns: 0,
+        settle_counters: None,
+        memory: Memory {
+            base_bytes: 4 << 20,
+            peak_above_base_bytes: 1 << 20,
+            peak_without_mapped_files_bytes: None,
+            peak_with_page_cache_bytes: None,
+        },
+        cpu: Cpu { user_ns: 5_000_000, system_ns: 1_000_000 },
+        disk: Disk { allocated_bytes: 1 << 20, apparent_bytes: 1 << 20, files: 1 },
+        stored: Stored { records: 0, key_bytes: 0, value_bytes: 0 },
+        written: None,
+        device: None,
+        processors: None,
+        cache_emptied_by: None,
+        cache_left_warm: None,
+        audit: None,
+        doubts: Vec::new(),
+        unknown: Vec::new(),
+    }
+}
+
+fn trial(cell: Cell, block: u32, ns: f64) -> TrialResult {
+    TrialResult {
+        format: FORMAT_VERSION,
+        cell,
+        block,
+        position: 0,
+        started: "2025-01-02T03:04:05Z".into(),
+        wall_s: 1.5,
+        load_1min: None,
+        background: None,
+        file_creation_ns: None,
+        outcome: Outcome::Ok,
+        measured: Some(measured(ns)),
+    }
+}
+
+fn run(trials: Vec<TrialResult>) -> Run {
+    let environment = Environment {
+        cpu: None,
+        cores: 2,
+        memory_bytes: None,
+        kernel: "Linux".into(),
+        distribution: None,
+        virtualisation: None,
+        governor: None,
+        load_1min: None,
+        clock_ns: 10.0,
+        clock: "tsc".into(),
+    };
+    let header = RunHeader {
+        format: FORMAT_VERSION,
+        storebench: "0.1.0".into(),
+        study: "device".into(),
+        title: "How a device takes blocks".into(),
+        hardware: "box".into(),
+        started: "2025-01-02T03:04:05Z".into(),
+        command: vec!["storebench".into()],
+        plan: "name = \"device\"\n".into(),
+        environment,
+        places: Vec::new(),
+        stores: Vec::new(),
+        left_out: vec![LeftOut { cell: at("random", "64KiB", "64MiB", "yes"), reason: "too slow".into() }],
+        looks: Vec::new(),
+        blocks_before: 0,
+    };
+    Run { header, trials }
+}
+
+/// Two patterns at two block sizes and two file sizes, synced and not, three times. The random one is the best with small
+/// blocks, and is left out with large ones of the large file that are synced.
+fn device() -> Run {
+    let mut trials = Vec::new();
+    for block in 0..3 {
+        let wobble = 1.0 + f64::from(block) / 100.0;
+        for (pattern, small, large) in [("sequential", 2000.0, 1000.0), ("random", 1000.0, 4000.0)] {
+            for sync in ["no", "yes"] {
+                for file in ["1MiB", "64MiB"] {
+                    let factor = if sync == "yes" { 50.0 } else { 1.0 };
+                    let mut add = |size: &str, ns: f64| {
+                        trials.push(trial(at(pattern, size, file, sync), block, ns * factor * wobble));
+                    };
+                    add("4KiB", small);
+                    if (pattern, file, sync) != ("random", "64MiB", "yes") {
+                        add("64KiB", large);
+                    }
+                }
+            }
+        }
+    }
+    run(trials)
+}
+
+fn bytes(write: impl Fn(&mut Vec<u8>) -> std::io::Result<()>) -> Vec<u8> {
+    let mut out = Vec::new();
+    write(&mut out).unwrap();
+    out
+}
+
+/// What a page carries for its scripts.
+fn data(page: &str) -> Json {
+    let (_, rest) = page.split_once("id=\"data\">").unwrap();
+    let (text, _) = rest.split_once('<').unwrap();
+    let bytes = base64::engine::general_purpose::STANDARD.decode(text).unwrap();
+    let mut json = String::new();
+    flate2::read::ZlibDecoder::new(bytes.as_slice()).read_to_string(&mut json).unwrap();
+    serde_json::from_str(&json).unwrap()
+}
+
+#[test]
+fn the_terminal_has_a_matrix_of_its_axes() {
+    let runs = [device()];
+    let text = terminal::overview(&Merged::new(&runs, &["null"]), STYLE);
+    let matrix = "\
+Winners: box
+                   sync no
+        file size  1MiB                    64MiB
+─────────────────────────────────────────────────────────────────
+read    4KiB       random 1.01 µs          random 1.01 µs
+        64KiB      sequential 1.01 µs      sequential 1.01 µs
+
+write   4KiB       random 2.02 µs          random 2.02 µs
+        64KiB      sequential 2.02 µs      sequential 2.02 µs
+
+memory  4KiB       sequential +1 1.00 MiB  sequential +1 1.00 MiB
+        64KiB      sequential +1 1.00 MiB  sequential +1 1.00 MiB
+
+                   sync yes
+        file size  1MiB                    64MiB
+─────────────────────────────────────────────────────────────────
+read    4KiB       random 50.5 µs          random 50.5 µs
+        64KiB      sequential 50.5 µs      sequential 50.5 µs
+";
+    assert!(text.contains(matrix), "{text}");
+    assert!(text.contains("How often each pattern won") && text.contains("names the best pattern"), "{text}");
+    assert!(!text.contains("space  ") && !text.contains("guarantee"), "{text}");
+}
+
+#[test]
+fn the_table_has_a_part_for_each_position() {
+    let runs = [device()];
+    let text = terminal::full(&Merged::new(&runs, &["null"]), STYLE);
+    for title in ["box: 4KiB, file size 1MiB, sync no\n", "box: 64KiB, file size 64MiB, sync yes\n"] {
+        assert!(text.contains(title), "{text}");
+    }
+    let (_, part) = text.split_once("box: 4KiB, file size 64MiB, sync yes\n").unwrap();
+    let rows: Vec<&str> = part.lines().skip(2).take(2).collect();
+    assert!(rows[0].starts_with("sequential       3") && rows[1].starts_with("random           3"), "{part}");
+    assert!(rows[1].contains("50.5 µs") && rows[1].contains('*'), "{part}");
+}
+
+#[test]
+fn files_have_columns_for_its_axes_and_nothing_for_those_it_lacks() {
+    let runs = [device()];
+    let text = String::from_utf8(bytes(|out| csv_long::write(&runs, out))).unwrap();
+    let mut reader = ::csv::Reader::from_reader(text.as_bytes());
+    let heads: Vec<String> = reader.headers().unwrap().iter().map(str::to_owned).collect();
+    let rows: Vec<Vec<String>> =
+        reader.records().map(|row| row.unwrap().iter().map(str::to_owned).collect()).collect();
+    let value = |row: &[String], head: &str| row[heads.iter().position(|own| own == head).unwrap()].clone();
+    assert_eq!(rows.len(), 45 * 2 + 1);
+    for (head, expected) in [
+        ("pattern", "sequential"),
+        ("block_size", "4KiB"),
+        ("block_size_from_bytes", "4096"),
+        ("block_size_to_bytes", "4097"),
+        ("file_size_from_bytes", "1048576"),
+        ("sync", "no"),
+        ("queue", "1"),
+        ("store", ""),
+        ("records", ""),
+        ("records_from", ""),
+        ("record_size_from_bytes", ""),
+        ("guarantee", ""),
+        ("operation", "read"),
+        ("cell", "sequential/4KiB/1MiB"),
+    ] {
+        assert_eq!(value(&rows[0], head), expected, "{head}");
+    }
+    let left_out = rows.last().unwrap();
+    assert_eq!((value(left_out, "sync"), value(left_out, "outcome")), ("yes".into(), "left-out".into()));
+    // The paper's own format has a place for records alone.
+    let merged = Merged::new(&runs, &[]);
+    let paper = String::from_utf8(bytes(|out| csv::write(&merged, out))).unwrap();
+    assert_eq!(paper.lines().count(), 1, "{paper}");
+    let followed: Json = serde_json::from_slice(&bytes(|out| continuous::bencher(&merged, out))).unwrap();
+    let latency = &followed["random/4KiB/1MiB/sync=yes read"]["latency"]["value"];
+    assert!((latency.as_f64().unwrap() - 50_500.0).abs() < 100.0, "{followed}");
+}
+
+#[test]
+fn json_has_its_axes_as_rows_and_columns() {
+    let runs = [device()];
+    let document: Json =
+        serde_json::from_slice(&bytes(|out| json::write(&Merged::new(&runs, &[]), out))).unwrap();
+    let matrix = &document["matrices"][0];
+    let (small, large) = (json!({"file_size": "1MiB"}), json!({"file_size": "64MiB"}));
+    let synced = |column: &Json| {
+        let mut column = column.clone();
+        column["sync"] = "yes".into();
+        column
+    };
+    assert_eq!(matrix["columns"], json!([small, large, synced(&small), synced(&large)]));
+    assert_eq!(matrix.get("guarantee_asked"), None);
+    assert_eq!(matrix["facets"]["queue"], "1");
+    let row = &matrix["rows"][1];
+    assert_eq!((&row["name"], &row["block_size"]), (&json!("read"), &json!("64KiB")));
+    assert_eq!(row["contests"][0]["contenders"][0]["store"], "sequential");
+    assert_eq!(row["contests"][3]["absent"], json!([{"store": "random", "why": "left-out"}]));
+}
+
+/// Writes down what it is told.
+#[derive(Default)]
+struct Listener {
+    statements: String,
+    rows: Vec<(String, Vec<SqlValue>)>,
+}
+
+impl SqlWriter for Listener {
+    fn execute(&mut self, statements: &str) -> Result<(), String> {
+        self.statements.push_str(statements);
+        Ok(())
+    }
+
+    fn insert(&mut self, statement: &str, values: &[SqlValue]) -> Result<(), String> {
+        self.rows.push((statement.to_owned(), values.to_vec()));
+        Ok(())
+    }
+}
+
+#[test]
+fn sql_has_columns_for_every_axis() {
+    let runs = [device()];
+    let mut out = Listener::default();
+    sql::write(&Merged::new(&runs, &[]), &mut out).unwrap();
+    let (_, table) = out.statements.split_once("CREATE TABLE cells (").unwrap();
+    let (table, _) = table.split_once(");").unwrap();
+    for column in [
+        "    store TEXT,\n",
+        "    record_size_from_bytes INTEGER,\n",
+        "    pattern TEXT NOT NULL,\n    block_size TEXT NOT NULL,\n    block_size_from_bytes INTEGER NOT NULL,\n",
+        "    sync TEXT NOT NULL,\n",
+        "    \"sqlite.page_size\" TEXT",
+    ] {
+        assert!(table.contains(column), "{column}: {table}");
+    }
+    let (statement, values) =
+        out.rows.iter().find(|(statement, _)| statement.starts_with("INSERT INTO cells")).unwrap();
+    let (_, names) = statement.split_once('(').unwrap();
+    let names: Vec<&str> = names.split(')').next().unwrap().split(", ").collect();
+    let value = |name: &str| &values[names.iter().position(|own| *own == name).unwrap()];
+    assert_eq!(value("block_size_from_bytes"), &SqlValue::Integer(4096));
+    assert_eq!((value("pattern"), value("store")), (&SqlValue::Text("sequential".into()), &SqlValue::Null));
+    let winners = out.rows.iter().filter(|(statement, _)| statement.starts_with("INSERT INTO contests"));
+    // Three figures: 8 positions, of which one has a single pattern.
+    assert_eq!(winners.count(), 3 * (8 * 2 - 1));
+}
+
+#[test]
+fn the_page_has_its_axes_with_values_in_words() {
+    let runs = [device()];
+    let page = String::from_utf8(bytes(|out| page::write(&Merged::new(&runs, &[]), None, out))).unwrap();
+    let data = data(&page);
+    let axes: Vec<(&str, &str, usize)> = data["axes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|axis| {
+            let text = |key: &str| axis[key].as_str().unwrap();
+            (text("id"), text("makes"), axis["values"].as_array().unwrap().len())
+        })
+        .collect();
+    assert_eq!(axes, [("sync", "half", 2), ("block_size", "row", 2), ("file_size", "column", 2)]);
+    let file = &data["axes"][2]["values"][1];
+    assert_eq!(
+        *file,
+        json!({"text": "64MiB", "short": "64MiB", "words": "file size 64MiB", "at": 67108864.0})
+    );
+    let names: Vec<&str> =
+        data["stores"].as_array().unwrap().iter().map(|store| store["name"].as_str().unwrap()).collect();
+    assert_eq!((names, &data["ranked"]), (vec!["random", "sequential"], &json!(["pattern", "patterns"])));
+    let groups: Vec<&str> =
+        data["group_axes"].as_array().unwrap().iter().map(|axis| axis["id"].as_str().unwrap()).collect();
+    assert!(groups.contains(&"queue") && !groups.contains(&"guarantee") && !groups.contains(&"store"));
+    // Of 16 cells the one that was left out has its reason.
+    let cells = &data["cells"];
+    assert_eq!(cells["group"].as_array().unwrap().len(), 16);
+    let numbers = |axis: &str| cells["at"][axis].as_array().unwrap().clone();
+    let left_out = cells["why"].as_array().unwrap().iter().position(|why| why == "left out").unwrap();
+    let at = ["sync", "block_size", "file_size"].map(|axis| numbers(axis)[left_out].clone());
+    assert_eq!(at, [json!(1), json!(1), json!(1)]);
+    // The answer speaks of its axes, and links to its cells.
+    assert!(page.contains("<th scope=\"col\">block size</th><th scope=\"col\">4KiB</th>"), "{page}");
+    assert!(page.contains("mark=read%7C4KiB&amp;go=winners"), "{page}");
+    if let Ok(path) = std::env::var("KEEP_PAGE") {
+        std::fs::write(path, &page).unwrap();
+    }
+}
+
+const CLAIMS: &str = r#"
+workload = "of-others"
+
+[[claim]]
+says = "Small blocks are read best at random"
+source = "1"
+figure = ["latency"]
+at = { block_size = ["4KiB"] }
+expect.winner = { stores = ["random"] }
+
+[[claim]]
+says = "Syncs cost fiftyfold, whatever the size"
+source = "2"
+figure = ["latency"]
+average = "places"
+expect.ratio = { axis = "sync", of = "yes", to = "no", range = "40..60" }
+
+[[claim]]
+says = "Large blocks are quicker on average"
+source = "3"
+figure = ["latency"]
+average = "places"
+at.file_size = ["1MiB"]
+expect.ratio = { axis = "block_size", of = "4KiB", to = "64KiB", range = "1.5..", stores = ["sequential"] }
+"#;
+
+#[test]
+fn claims_narrow_and_compare_its_axes() {
+    let runs = [device()];
+    axis("pattern");
+    let text = CLAIMS.replace("figure = [\"latency\"]", "figure = [\"memory\"]");
+    let read = |text: &str| storebench_report::claims::of_run("device", text, "the run").unwrap().unwrap();
+    assert!(read(&text).claims.iter().all(|claim| claim.figure.len() == 1));
+    // Its own operations are known where its workload is: here figures are put in by hand.
+    let mut study: StudyClaims = read(&text);
+    for claim in &mut study.claims {
+        claim.figure = vec!["read".parse().unwrap()];
+    }
+    let merged = Merged::new(&runs, &[]).with_published(vec![study], Vec::new());
+    let checked = findings::check(&merged);
+    let found: Vec<(&str, usize, String)> = checked[0]
+        .checked
+        .iter()
+        .flat_map(|checked| &checked.findings)
+        .map(|finding| (finding.verdict.name(), finding.tally.total(), finding.evidence[0].spot.to_string()))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            ("reproduced", 4, "4KiB, file size 1MiB".into()),
+            ("reproduced", 2, String::new()),
+            ("reproduced", 2, String::new()),
+        ]
+    );
+    assert_eq!(checked[0].checked[0].claim.in_words(), "random the best by read, at block_size 4KiB");
+    let text = terminal::overview(&merged, STYLE);
+    assert!(text.contains("Small blocks are read best at random"), "{text}");
+}
+
+#[test]
+fn comparisons_name_what_is_ranked_and_where() {
+    let (base, mut new) = (device(), device());
+    for trial in new.trials.iter_mut().filter(|trial| trial.cell.text(axis("pattern")) == "random") {
+        for operation in &mut trial.measured.as_mut().unwrap().operations {
+            operation.latency.mean_ns *= 2.0;
+        }
+    }
+    let (base, new, names) = ([base], [new], ["a".to_owned()]);
+    let side = |runs| compare::Side { names: &names, runs };
+    let columns: Vec<_> = compare::comparable().filter(|column| column.id == "latency_mean").collect();
+    let found = Comparison::new(side(&base), side(&new), &columns, &["null"]);
+    let stores: Vec<(&str, f64)> =
+        found.stores.iter().map(|store| (store.store.as_str(), store.ratio)).collect();
+    assert!(stores[0] == ("sequential", 1.0) && stores[1].0 == "random", "{stores:?}");
+    assert!((stores[1].1 - 2.0).abs() < 1e-9);
+    let text = compare::terminal::text(&found, 0, STYLE);
+    assert!(
+        text.contains("random") && text.contains("file size 64MiB") && text.contains("sync yes"),
+        "{text}"
+    );
+    assert!(!text.contains("none"), "{text}");
+}
+
+#[test]
+fn a_setting_that_differs_makes_another_contestant() {
+    axis("pattern");
+    let plain = [
+        ("store", "sqlite"),
+        ("record_size", "1KiB"),
+        ("records", "100..500"),
+        ("data", "compressible"),
+        ("guarantee", "process"),
+    ];
+    let tuned = cell(&plain).with(axis("sqlite.page_size"), Value::word("8192"));
+    let trials = (0..3).flat_map(|block| {
+        [trial(cell(&plain), block, 2000.0), trial(tuned.clone(), block, 1000.0)].map(|mut trial| {
+            trial.measured.as_mut().unwrap().guarantee = Guarantee::Process;
+            trial
+        })
+    });
+    let mut run = run(trials.collect());
+    run.header.left_out.clear();
+    let runs = [run];
+    let merged = Merged::new(&runs, &[]);
+    assert_eq!((merged.groups.len(), merged.layout.ranked(merged.cells()).0), (1, "store"));
+    let text = terminal::overview(&merged, STYLE);
+    assert!(text.contains("sqlite page_size=8192 1.01 µs"), "{text}");
+    let table = terminal::full(&merged, STYLE);
+    assert!(table.contains("\nsqlite                      3"), "{table}");
+}
+
+#[test]
+fn a_plan_may_compare_another_axis() {
+    let mut run = device();
+    run.header.plan.push_str("compare = [\"sync\"]\n");
+    let runs = [run];
+    let merged = Merged::new(&runs, &[]);
+    let titles: Vec<String> = merged.groups.iter().map(|group| merged.label(&group.key)).collect();
+    assert_eq!(titles, ["pattern random", "pattern sequential"]);
+    let text = terminal::overview(&merged, STYLE);
+    let matrix = "\
+Winners: box, pattern random
+        file size  1MiB                 64MiB
+───────────────────────────────────────────────────────────
+read    4KiB       sync no 1.01 µs      sync no 1.01 µs
+        64KiB      sync no 4.04 µs      sync no 4.04 µs
+";
+    assert!(text.contains(matrix), "{text}");
+    assert!(text.contains("How often each sync mode won"), "{text}");
+}
