@@ -91,6 +91,8 @@ pub enum Form {
     Text,
     /// Whole numbers.
     Number,
+    /// Quantities with a unit, written as people do: `4KiB`.
+    Quantity,
     /// Ranges, of which a wide one holds those within it.
     Range,
 }

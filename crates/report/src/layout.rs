@@ -39,21 +39,22 @@ impl Layout {
         Layout { compared, axes }
     }
 
-    /// The layout of runs: the axes of their workloads, and those that their cells name, such as settings of stores; the
-    /// first run says what is ranked. Guarantees never are.
+    /// The layout of runs: the axes of their workloads, and those that their cells name, such as settings of stores. What
+    /// their plans say is compared counts where they agree in it.
     pub fn of<'r>(runs: impl IntoIterator<Item = &'r Run>) -> Layout {
-        let (mut axes, mut compared) = (BTreeSet::new(), None);
+        let mut axes = BTreeSet::new();
+        let mut compared: Vec<Vec<Axis>> = Vec::new();
         for run in runs {
-            let plan = Asked::of(&run.header.plan);
-            axes.extend(plan.workload.def().axes);
+            let asked = Asked::of(&run.header.plan);
+            axes.extend(asked.workload.def().axes);
             axes.extend(cells(run).flat_map(Cell::values).map(|(axis, _)| axis));
-            compared.get_or_insert(plan.compare);
+            compared.push(asked.compared());
         }
         if axes.is_empty() {
             axes.extend(Workload::CRUD.def().axes);
         }
-        let mut compared = compared.unwrap_or_default();
-        compared.retain(|axis| *axis != Axis::GUARANTEE);
+        let alike = compared.windows(2).all(|pair| pair[0] == pair[1]);
+        let compared = compared.into_iter().next().filter(|_| alike).unwrap_or_default();
         Layout { compared, axes: axes.into_iter().collect() }
     }
 
@@ -165,6 +166,14 @@ impl Asked {
     /// Of a plan that can't be read, crud's: the first runs had no other.
     fn of(plan: &str) -> Asked {
         toml::from_str(plan).unwrap_or(Asked { workload: Workload::CRUD, compare: Vec::new() })
+    }
+
+    /// The axes that it compares. Guarantees are never ranked against each other.
+    fn compared(mut self) -> Vec<Axis> {
+        self.compare.retain(|axis| *axis != Axis::GUARANTEE);
+        self.compare.sort();
+        self.compare.dedup();
+        self.compare
     }
 }
 

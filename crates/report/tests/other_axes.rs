@@ -515,7 +515,7 @@ fn a_setting_that_differs_makes_another_contestant() {
     run.header.left_out.clear();
     let runs = [run];
     let merged = Merged::new(&runs, &[]);
-    assert_eq!((merged.groups.len(), merged.layout.ranked(merged.cells()).0), (1, "store"));
+    assert_eq!((merged.groups.len(), merged.layout.ranked(merged.cells()).0), (1, "store".into()));
     let text = terminal::overview(&merged, STYLE);
     assert!(text.contains("sqlite page_size=8192 1.00 µs"), "{text}");
     let table = terminal::full(&merged, STYLE);

@@ -1,7 +1,7 @@
 //! The axes of the workload `device`, which reads and writes one file.
 
 use super::table::WORDS;
-use super::{Axis, AxisDef, Presence, Role, Value};
+use super::{Axis, AxisDef, Form, Presence, Role, Value};
 use crate::shown::quoted;
 use crate::units::{exact_bytes, parse_bytes};
 
@@ -38,6 +38,7 @@ pub(super) static BLOCK_SIZE: AxisDef = AxisDef {
     many: "block sizes",
     presence: Presence::Always(12),
     role: Role::Row,
+    form: Form::Quantity,
     read: size,
     check: |size| match size.lower() {
         SECTOR_BYTES..=MOST_BLOCK_BYTES if size.lower().is_multiple_of(SECTOR_BYTES) => Ok(()),
@@ -54,6 +55,7 @@ pub(super) static FILE_SIZE: AxisDef = AxisDef {
     many: "file sizes",
     presence: Presence::Always(13),
     role: Role::Column,
+    form: Form::Quantity,
     read: size,
     check: |size| match size.lower() {
         SECTOR_BYTES..=MOST_FILE_BYTES => Ok(()),

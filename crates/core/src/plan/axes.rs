@@ -59,6 +59,11 @@ impl Axes {
         self.0.contains_key(&axis)
     }
 
+    /// The axes that it names, in their order.
+    pub fn named(&self) -> impl Iterator<Item = Axis> {
+        self.0.keys().copied()
+    }
+
     /// The settings of stores that it names.
     pub fn settings(&self) -> impl Iterator<Item = (Axis, &[Value])> {
         self.0

@@ -1,21 +1,23 @@
 //! What a plan's claims are about. What they say is read by what reads results: here they are text.
 
-use serde::{Deserialize, Serialize};
+use std::fmt;
 
-use super::{Bytes, Plan};
+use serde::de::{Error as _, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+
+use super::axes::{in_plans, unknown_field};
+use super::{Axes, Bytes, Plan};
 use crate::axis::Axis;
-use crate::cell::{Cell, Data};
-use crate::units::{CountRange, SizeRange};
+use crate::axis::read::{Key, ReadList};
+use crate::cell::Cell;
 use crate::workload::crud::work::Work;
 
 /// What a plan's claims are about where they don't narrow it: the study in full, which runs keep however they were narrowed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(missing_docs)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ClaimsOver {
-    pub record_size: Vec<SizeRange>,
-    pub records: Vec<CountRange>,
-    pub data: Vec<Data>,
+    /// The values on the axes that lie within a matrix.
+    #[serde(flatten)]
+    pub axes: Axes,
     /// Records that are inserted at most, which decides how large a combination is.
     pub operations: u64,
     /// Combinations with as many value bytes are no part of it.
@@ -25,37 +27,77 @@ pub struct ClaimsOver {
 impl ClaimsOver {
     /// What a plan covers.
     pub fn of(plan: &Plan) -> ClaimsOver {
-        let axes = &plan.axes;
-        ClaimsOver {
-            record_size: axes.list(Axis::RECORD_SIZE),
-            records: axes.list(Axis::RECORDS),
-            data: axes.list(Axis::DATA),
-            operations: Work::of(&plan.parameters).most_inserts(),
-            size_limit: plan.size_limit,
-        }
+        let within = plan.workload.def().axes.iter().filter(|axis| axis.role().is_within());
+        let axes = within
+            .fold(Axes::default(), |axes, axis| axes.with(*axis, plan.axes.values(*axis).iter().cloned()));
+        let operations = Work::of(&plan.parameters).most_inserts();
+        ClaimsOver { axes, operations, size_limit: plan.size_limit }
     }
 
     /// Whether there is anything in it.
     pub(super) fn check(&self) -> std::result::Result<(), String> {
-        match self.combinations().next() {
-            None => Err(
-                "claims_over holds no combination: name record_size, records and data below its size_limit"
-                    .into(),
-            ),
-            Some(_) => Ok(()),
+        match self.combinations().is_empty() {
+            true => Err("claims_over holds no combination: name record_size, records and data, or what else lies within a \
+                         matrix, below its size_limit"
+                .into()),
+            false => Ok(()),
         }
     }
 
-    /// The combinations in it, each once.
-    pub fn combinations(&self) -> impl Iterator<Item = (SizeRange, CountRange, Data)> {
-        let sizes = self.record_size.iter();
-        let both = sizes.flat_map(|size| self.records.iter().map(move |records| (*size, *records)));
-        let fits = |&(record_size, records): &(SizeRange, CountRange)| {
-            let cell = Cell::default()
-                .with(Axis::RECORD_SIZE, record_size.into())
-                .with(Axis::RECORDS, records.into());
-            cell.expected_bytes(self.operations) < self.size_limit.0 as f64
+    /// The combinations in it, each once: cells of the axes within a matrix alone.
+    pub fn combinations(&self) -> Vec<Cell> {
+        let mut cells = vec![Cell::default()];
+        for axis in self.axes.named() {
+            let values = self.axes.values(axis);
+            let spread = |cell: Cell| {
+                let at = |value: &_| cell.clone().with(axis, Clone::clone(value));
+                values.iter().map(at).collect::<Vec<_>>()
+            };
+            cells = cells.into_iter().flat_map(spread).collect();
+        }
+        let has_records = self.axes.names(Axis::RECORDS);
+        cells.retain(|cell| !has_records || cell.expected_bytes(self.operations) < self.size_limit.0 as f64);
+        cells
+    }
+}
+
+impl<'de> Deserialize<'de> for ClaimsOver {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<ClaimsOver, D::Error> {
+        deserializer.deserialize_map(Fields)
+    }
+}
+
+/// The fields that are no axes.
+const OWN: [&str; 2] = ["operations", "size_limit"];
+
+/// Reads it: what is no field is an axis.
+struct Fields;
+
+impl<'de> Visitor<'de> for Fields {
+    type Value = ClaimsOver;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a table of axes, operations and size_limit")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ClaimsOver, A::Error> {
+        let (mut axes, mut operations, mut size_limit) = (Axes::default(), None, None);
+        let known = |name: &str| match OWN.contains(&name) || in_plans(name).is_some() {
+            true => Ok(()),
+            false => Err(unknown_field(name, &OWN)),
         };
-        both.filter(fits).flat_map(|(size, records)| self.data.iter().map(move |data| (size, records, *data)))
+        while let Some(name) = map.next_key_seed(Key(known))? {
+            match (name.as_str(), in_plans(&name)) {
+                ("operations", _) => operations = Some(map.next_value()?),
+                ("size_limit", _) => size_limit = Some(map.next_value()?),
+                (_, Some(axis)) => axes.set(axis, map.next_value_seed(ReadList(axis))?),
+                (name, None) => return Err(A::Error::custom(unknown_field(name, &OWN))),
+            }
+        }
+        Ok(ClaimsOver {
+            axes,
+            operations: operations.ok_or_else(|| A::Error::missing_field("operations"))?,
+            size_limit: size_limit.ok_or_else(|| A::Error::missing_field("size_limit"))?,
+        })
     }
 }

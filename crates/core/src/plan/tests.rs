@@ -50,7 +50,8 @@ fn nonsense_is_refused() {
 #[test]
 fn claims_over_nothing_are_refused() {
     let mut plan = find("crud").unwrap();
-    plan.claims_over = Some(ClaimsOver { data: Vec::new(), ..ClaimsOver::of(&plan) });
+    plan.claims_over =
+        Some(ClaimsOver { axes: Axes::of(Axis::DATA, Vec::<Value>::new()), ..ClaimsOver::of(&plan) });
     let error = Plan::parse(&plan.to_toml().unwrap(), "x").unwrap_err();
     assert!(error.message.contains("claims_over holds no combination"), "{error}");
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 use storebench_core::axis::{Axis, Form, Value};
+use storebench_core::cell::Cell;
 use storebench_core::plan::ClaimsOver;
 
 use super::verdict::Evidence;
@@ -53,14 +54,11 @@ impl Claim {
 impl Design {
     /// The combinations that a plan's claims are about where they don't narrow it.
     pub fn of(over: &ClaimsOver) -> Design {
-        let combinations = over.combinations().map(|(record_size, records, data)| {
-            Position::of([
-                (Axis::RECORD_SIZE, record_size.into()),
-                (Axis::RECORDS, records.into()),
-                (Axis::DATA, data.into()),
-            ])
-        });
-        Design { positions: combinations.collect() }
+        let axes: Vec<Axis> = over.axes.named().collect();
+        let position = |cell: &Cell| {
+            Position::of(axes.iter().filter_map(|axis| Some((*axis, words::value(cell, *axis)?))))
+        };
+        Design { positions: over.combinations().iter().map(position).collect() }
     }
 
     /// How much of what a claim is about stands behind its checks; `None` where the design has nothing of it.
@@ -96,7 +94,13 @@ impl Design {
     /// measured one. A range that is called by its lower bound, such as a record count, is where that is; between two ranges
     /// it stands for the nearer one, by ratio.
     fn stands_for(&self, measured: &Position) -> Option<Position> {
-        let values = measured.values().map(|(axis, value)| Some((axis, self.stand_in(axis, value)?)));
+        // An axis that plans leave at its default is not named in what they cover.
+        let is_plain = |axis: Axis, value: &Value| {
+            axis.default_value() == Some(value.text())
+                && self.positions.iter().all(|p| p.value(axis).is_none())
+        };
+        let values = measured.values().filter(|(axis, value)| !is_plain(*axis, value));
+        let values = values.map(|(axis, value)| Some((axis, self.stand_in(axis, value)?)));
         let position = Position::of(values.collect::<Option<Vec<_>>>()?);
         self.positions.contains(&position).then_some(position)
     }
@@ -119,7 +123,8 @@ impl Design {
 
 /// Of ranges that a number lies between the one that is nearer to it, by ratio.
 fn nearest<'v>(ranges: impl Iterator<Item = &'v Value> + Clone, at: f64) -> Option<&'v Value> {
-    let below = ranges.clone().filter(|range| range.upper() as f64 <= at).max_by_key(|range| range.upper())?;
+    let below =
+        ranges.clone().filter(|range| range.upper() as f64 <= at).max_by_key(|range| range.upper())?;
     let above = ranges.filter(|range| range.lower() as f64 > at).min_by_key(|range| range.lower())?;
     let (down, up) = (at / below.upper() as f64, above.lower() as f64 / at);
     Some(if down <= up { below } else { above })

@@ -78,7 +78,7 @@ impl Region {
 fn takes_in(axis: Axis, wide: &Value, value: &Value) -> bool {
     match axis.def().form {
         Form::Range => wide.holds(value),
-        Form::Text | Form::Number => wide == value,
+        Form::Text | Form::Number | Form::Quantity => wide == value,
     }
 }
 

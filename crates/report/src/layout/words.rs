@@ -91,7 +91,7 @@ pub fn number(axis: Axis, value: &Value) -> Option<f64> {
         // A quantity has itself for both bounds; those of other words only sort them.
         Form::Text if value.lower() == value.upper() && value.lower() > 0 => Some(value.lower() as f64),
         Form::Text => None,
-        Form::Number => Some(value.lower() as f64),
+        Form::Number | Form::Quantity => Some(value.lower() as f64),
         Form::Range if is_by_lower_bound(axis, value) => Some(value.lower() as f64),
         Form::Range => Some((value.lower() as f64 + value.upper().saturating_sub(1) as f64) / 2.0),
     }

@@ -11,6 +11,7 @@ mod help;
 mod interrupting;
 mod lying;
 mod memory;
+mod own_tables;
 pub mod plans;
 mod reports;
 mod run_folders;

@@ -22,8 +22,13 @@ pub const STOREBENCH: &str = env!("CARGO_BIN_EXE_storebench");
 
 /// The program with the stores of tests/faulty.
 pub fn faulty() -> PathBuf {
+    example("faulty")
+}
+
+/// A program of the folder of examples, or built as one.
+pub fn example(name: &str) -> PathBuf {
     let tests = std::env::current_exe().unwrap();
-    let path = tests.parent().and_then(Path::parent).unwrap().join("examples/faulty");
+    let path = tests.parent().and_then(Path::parent).unwrap().join("examples").join(name);
     assert!(
         path.exists(),
         "{} is missing: cargo test --release builds it, with --test it does not",
