@@ -285,7 +285,6 @@ fn files_have_columns_for_its_axes_and_nothing_for_those_it_lacks() {
         ("chunk_size_to_bytes", "4097"),
         ("extent_from_bytes", "1048576"),
         ("flush", "no"),
-        ("queue", "1"),
         ("store", ""),
         ("records", ""),
         ("records_from", ""),
@@ -313,7 +312,8 @@ fn json_has_its_axes_as_rows_and_columns() {
     let document: Json =
         serde_json::from_slice(&bytes(|out| json::write(&Merged::new(&runs, &[]), out))).unwrap();
     let matrix = &document["matrices"][0];
-    let (small, large) = (json!({"extent": "1MiB"}), json!({"extent": "64MiB"}));
+    let (small, large) =
+        (json!({"extent": "1MiB", "flush": "no"}), json!({"extent": "64MiB", "flush": "no"}));
     let synced = |column: &Json| {
         let mut column = column.clone();
         column["flush"] = "yes".into();
@@ -321,7 +321,6 @@ fn json_has_its_axes_as_rows_and_columns() {
     };
     assert_eq!(matrix["columns"], json!([small, large, synced(&small), synced(&large)]));
     assert_eq!(matrix.get("guarantee_asked"), None);
-    assert_eq!(matrix["facets"]["queue"], "1");
     let row = &matrix["rows"][1];
     assert_eq!((&row["name"], &row["chunk_size"]), (&json!("read"), &json!("64KiB")));
     assert_eq!(row["contests"][0]["contenders"][0]["store"], "sequential");
@@ -358,7 +357,7 @@ fn sql_has_columns_for_every_axis() {
         "    store TEXT,\n",
         "    record_size_from_bytes INTEGER,\n",
         "    motion TEXT NOT NULL,\n    chunk_size TEXT NOT NULL,\n    chunk_size_from_bytes INTEGER NOT NULL,\n",
-        "    flush TEXT NOT NULL,\n",
+        "    flush TEXT NOT NULL\n",
     ] {
         assert!(table.contains(column), "{column}: {table}");
     }
@@ -397,7 +396,7 @@ fn the_page_has_its_axes_with_values_in_words() {
     assert_eq!((names, &data["ranked"]), (vec!["random", "sequential"], &json!(["motion", "motions"])));
     let groups: Vec<&str> =
         data["group_axes"].as_array().unwrap().iter().map(|axis| axis["id"].as_str().unwrap()).collect();
-    assert!(groups.contains(&"queue") && !groups.contains(&"guarantee") && !groups.contains(&"store"));
+    assert!(groups.contains(&"place") && !groups.contains(&"guarantee") && !groups.contains(&"store"));
     // Of 16 cells the one that was left out has its reason.
     let cells = &data["cells"];
     assert_eq!(cells["group"].as_array().unwrap().len(), 16);
@@ -414,8 +413,6 @@ fn the_page_has_its_axes_with_values_in_words() {
 }
 
 const CLAIMS: &str = r#"
-workload = "of-others"
-
 [[claim]]
 says = "Small blocks are read best at random"
 source = "1"
@@ -520,6 +517,24 @@ fn a_setting_that_differs_makes_another_contestant() {
     assert!(text.contains("sqlite page_size=8192 1.00 µs"), "{text}");
     let table = terminal::full(&merged, STYLE);
     assert!(table.contains("\nsqlite                      3"), "{table}");
+}
+
+#[test]
+fn groups_are_named_by_its_axes() {
+    let mut run = device();
+    let queue = axis("queue");
+    let deep = run.trials.clone().into_iter().map(|mut trial| {
+        trial.cell.set(queue, queue.read("2").unwrap());
+        trial
+    });
+    let deep: Vec<TrialResult> = deep.collect();
+    run.trials.extend(deep);
+    let runs = [run];
+    let merged = Merged::new(&runs, &[]);
+    let titles: Vec<String> = merged.groups.iter().map(|group| merged.label(&group.key)).collect();
+    assert_eq!(titles, ["queue 1", "queue 2"]);
+    let text = terminal::overview(&merged, STYLE);
+    assert!(text.contains("Winners: box, queue 2\n"), "{text}");
 }
 
 #[test]

@@ -70,7 +70,7 @@ impl Axes {
     pub fn of(comparison: &Comparison<'_>) -> Axes {
         let figures = || comparison.figures.iter().chain(&comparison.controls);
         let mut axes = Axes { varying: Vec::new(), common: Vec::new() };
-        let mut all = Axis::all();
+        let mut all = comparison.layout.axes().to_vec();
         all.retain(|axis| comparison.layout.role(*axis) != Role::Contestant);
         all.sort_by_key(|axis| axis.place_in_id());
         for axis in all {

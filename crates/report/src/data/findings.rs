@@ -127,7 +127,8 @@ pub fn label(merged: &Merged<'_>, scope: &Scope) -> String {
     let varies =
         |axis: &Axis| groups.windows(2).any(|pair| pair[0].key.facet(*axis) != pair[1].key.facet(*axis));
     let value = |axis: Axis| scope.facets.iter().find(|(own, _)| *own == axis).map(|(_, value)| value);
-    let facets: Vec<String> = Axis::all()
+    let facets: Vec<String> = merged
+        .facets()
         .into_iter()
         .filter(varies)
         .map(|axis| match value(axis) {
