@@ -72,7 +72,7 @@ pub fn write(merged: &Merged<'_>, out: &mut dyn SqlWriter) -> Result<(), String>
          PRAGMA user_version = {TABLES_VERSION}; BEGIN;"
     ))?;
     out.execute(&schema(merged))?;
-    let mut tables = Tables { out, cells: BTreeSet::new() };
+    let mut tables = Tables { out, axes: merged.layout.axes(), cells: BTreeSet::new() };
     trials::write(merged.runs, &mut tables)?;
     figures::write(merged, &mut tables)?;
     out.execute(include_str!("sql/views.sql"))?;
@@ -85,7 +85,7 @@ const AXES: &str =
 
 /// The statements that make the tables.
 fn schema(merged: &Merged<'_>) -> String {
-    let mut axes = Axis::all();
+    let mut axes = merged.layout.axes().to_vec();
     axes.sort_by_key(|axis| (axis.place_in_id(), *axis));
     let columns: Vec<String> = axes.into_iter().flat_map(|axis| columns(merged, axis)).collect();
     include_str!("sql/schema.sql").replace(AXES, &(columns.join(",\n") + "\n"))
@@ -111,6 +111,8 @@ fn name(name: &str) -> String {
 /// The tables while they are filled.
 struct Tables<'w> {
     out: &'w mut dyn SqlWriter,
+    /// The axes that the runs have.
+    axes: &'w [Axis],
     /// Cells that have a row.
     cells: BTreeSet<String>,
 }
@@ -130,7 +132,7 @@ impl Tables<'_> {
     fn cell(&mut self, cell: &Cell) -> Result<SqlValue, String> {
         let id = cell.id();
         if self.cells.insert(id.clone()) {
-            let axes = Axis::all();
+            let axes = self.axes;
             let bounds: Vec<(String, SqlValue)> =
                 axes.iter().flat_map(|axis| self::bounds(cell, *axis)).collect();
             let names: Vec<String> = axes.iter().map(|axis| name(axis.name())).collect();
