@@ -39,17 +39,19 @@ impl Layout {
         Layout { compared, axes }
     }
 
-    /// The layout of runs: the axes of their workloads, and the settings that their cells name. What their plans say is compared
-    /// counts where they agree in it.
+    /// The layout of runs: the axes of their workloads, and those that their cells name, such as settings of stores. What
+    /// their plans say is compared counts where they agree in it.
     pub fn of<'r>(runs: impl IntoIterator<Item = &'r Run>) -> Layout {
         let mut axes = BTreeSet::new();
         let mut compared: Vec<Vec<Axis>> = Vec::new();
         for run in runs {
             let asked = Asked::of(&run.header.plan);
             axes.extend(asked.workload.def().axes);
-            let named = cells(run).flat_map(Cell::values).map(|(axis, _)| axis);
-            axes.extend(named.filter(|axis| axis.setting().is_some()));
+            axes.extend(cells(run).flat_map(Cell::values).map(|(axis, _)| axis));
             compared.push(asked.compared());
+        }
+        if axes.is_empty() {
+            axes.extend(Workload::CRUD.def().axes);
         }
         let alike = compared.windows(2).all(|pair| pair[0] == pair[1]);
         let compared = compared.into_iter().next().filter(|_| alike).unwrap_or_default();
@@ -83,8 +85,8 @@ impl Layout {
 
     /// Where a cell stands in its matrix.
     pub fn position(&self, cell: &Cell) -> Position {
-        let within = cell.values().filter(|(axis, _)| self.role(*axis).is_within());
-        Position::of(within.map(|(axis, value)| (axis, value.clone())))
+        let within = self.axes.iter().copied().filter(|axis| self.role(*axis).is_within());
+        Position::of(within.filter_map(|axis| Some((axis, words::value(cell, axis)?))))
     }
 
     /// What a cell is ranked as: a store, by its name, unless other axes are compared. Off their defaults, axes that most
@@ -118,18 +120,16 @@ impl Layout {
         if (at_default && !named) || (text.is_empty() && axis.default_value().is_none()) {
             return None;
         }
-        let prefix = axis.name().split_once('.');
-        Some(match (axis.default_value(), prefix) {
+        Some(match (axis.default_value(), axis.setting()) {
             (None, _) => text.to_owned(),
             (Some(_), Some((_, name))) if text.is_empty() => format!("{name} as shipped"),
-            (Some(_), Some((owner, name))) if owner == cell.store() => format!("{name}={text}"),
-            (Some(_), _) if named => axis.words(text),
-            (Some(_), _) => format!("{axis}={text}"),
+            (Some(_), None) if !named => format!("{axis}={text}"),
+            (Some(_), _) => axis.words(text),
         })
     }
 
     /// What is ranked among some cells, in words, one and several: `store` and `stores`, unless other axes are compared.
-    pub fn ranked<'c>(&self, cells: impl Iterator<Item = &'c Cell>) -> (&'static str, &'static str) {
+    pub fn ranked<'c>(&self, cells: impl Iterator<Item = &'c Cell>) -> (String, &'static str) {
         let mut axes: BTreeSet<Axis> = self.compared.iter().copied().collect();
         if axes.is_empty() {
             let ranked = cells.flat_map(Cell::values).map(|(axis, _)| axis);
@@ -139,7 +139,7 @@ impl Layout {
         let stores = self.compared.is_empty() && axes.contains(&Axis::STORE);
         match only.or(stores.then_some(Axis::STORE)) {
             Some(axis) => (words::one(axis), axis.def().many),
-            None => ("contestant", "contestants"),
+            None => ("contestant".into(), "contestants"),
         }
     }
 
@@ -206,7 +206,7 @@ mod tests {
         assert!(plain.facets(&cell()).contains(&(Axis::PLACE, "ssd".into())));
         let places = Layout::comparing(vec![Axis::PLACE]);
         let ranked = |layout: &Layout| layout.ranked([cell()].iter()).0;
-        assert_eq!((ranked(&plain), plain.ranked([].iter()).0), ("store", "contestant"));
+        assert_eq!([ranked(&plain), plain.ranked([].iter()).0], ["store", "contestant"]);
         assert_eq!(ranked(&places), "place");
         assert_eq!(places.contestant(&cell()), "place ssd");
         assert_eq!(places.contestant(&Cell::of("lmdb")), "place here");
@@ -227,11 +227,23 @@ mod tests {
         };
         let (places, plain) = (Layout::comparing(vec![Axis::PLACE]), Layout::default());
         assert_eq!(of(&["compare = [\"place\"]", "seed = 1\ncompare = [\"place\"]"]), places);
-        assert_eq!(of(&["compare = [\"place\"]", "seed = 1"]), plain);
+        assert_eq!(of(&["seed = 1", "compare = [\"place\"]"]), plain);
+        assert_eq!(of(&["compare = [\"guarantee\"]"]), plain);
         assert_eq!(
             (of(&["compare = \"place\""]), of(&["= ?"]), of(&[])),
             (plain.clone(), plain.clone(), plain)
         );
+    }
+
+    #[test]
+    fn settings_follow_their_store() {
+        let page_size = Axis::named("sqlite.page_size").unwrap();
+        let tuned = cell().with(page_size, page_size.read("8192").unwrap());
+        let plain = Layout { axes: [Axis::STORE, page_size].into(), ..Layout::default() };
+        assert_eq!(plain.contestant(&tuned), "sqlite page_size=8192");
+        let sizes = Layout { compared: vec![page_size], ..plain };
+        assert_eq!(sizes.contestant(&tuned), "page_size=8192");
+        assert_eq!(sizes.contestant(&cell()), "page_size as shipped");
     }
 
     #[test]

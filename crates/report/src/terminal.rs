@@ -135,13 +135,13 @@ fn axes<'p>(positions: impl IntoIterator<Item = &'p Position>, role: Role) -> BT
 
 /// A position's values on some axes, which are not named above them.
 fn in_words(position: &Position, axes: &BTreeSet<Axis>) -> String {
-    let words = |axis: &Axis| Some((axis.def().words)(&position.value(*axis)?));
+    let words = |axis: &Axis| Some((axis.def().words)(position.value(*axis)?));
     axes.iter().filter_map(words).collect::<Vec<_>>().join(", ")
 }
 
 /// A position's values on some axes, which are named above them.
 fn shorts(position: &Position, axes: &BTreeSet<Axis>) -> String {
-    let short = |axis: &Axis| Some(words::short(*axis, &position.value(*axis)?));
+    let short = |axis: &Axis| Some(words::short(*axis, position.value(*axis)?));
     axes.iter().filter_map(short).collect::<Vec<_>>().join(", ")
 }
 
@@ -154,9 +154,9 @@ fn head(matrix: &Matrix, place: &Position, axes: &BTreeSet<Axis>) -> String {
     }
     let whole = axes.iter().filter_map(|axis| {
         let value = place.value(*axis)?;
-        Some(match words::is_by_lower_bound(*axis, &value) {
+        Some(match words::is_by_lower_bound(*axis, value) {
             true => format!("{}..{}", grouped(value.lower()), grouped(value.upper())),
-            false => words::short(*axis, &value),
+            false => words::short(*axis, value),
         })
     });
     whole.collect::<Vec<_>>().join(", ")

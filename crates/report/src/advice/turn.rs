@@ -57,7 +57,7 @@ pub fn turns(merged: &Merged<'_>, group: &Group<'_>, at: At, question: &Question
     if question.goal != Goal::Space && question.goal != Goal::Memory {
         turns.extend(look.gets(at));
     }
-    let measured = sorted.entries.keys().map(|position| at::at(position.cell()));
+    let measured = sorted.entries.keys().map(|position| at::at(&position.cell()));
     let positions = || measured.clone().filter(|place| place.0 == at.0);
     let of_sizes = positions().filter(|p| p.2 == at.2).map(|p| (p.1.mean(), p));
     let of_counts = positions().filter(|p| p.1 == at.1).map(|p| (p.2.from as f64, p));

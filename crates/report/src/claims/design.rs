@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 
 use serde::Serialize;
-use storebench_core::cell::{Axis, Cell};
+use storebench_core::axis::{Axis, Form, Value};
+use storebench_core::cell::Cell;
 use storebench_core::plan::ClaimsOver;
-use storebench_core::units::{CountRange, SizeRange};
 
 use super::verdict::Evidence;
 use super::{Average, Claim, Expect, Figure};
-use crate::layout::Position;
+use crate::layout::{Position, words};
 
 /// The combinations of record size, records and data that a study covers in full, however little of it was run.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -54,7 +54,10 @@ impl Claim {
 impl Design {
     /// The combinations that a plan's claims are about where they don't narrow it.
     pub fn of(over: &ClaimsOver) -> Design {
-        let position = |cell: &Cell| Position::of(cell.values().map(|(axis, value)| (axis, value.clone())));
+        let axes: Vec<Axis> = over.axes.named().collect();
+        let position = |cell: &Cell| {
+            Position::of(axes.iter().filter_map(|axis| Some((*axis, words::value(cell, *axis)?))))
+        };
         Design { positions: over.combinations().iter().map(position).collect() }
     }
 
@@ -80,42 +83,51 @@ impl Design {
         let is_side = |position: &Position| {
             sides.is_none_or(|(axis, (a, b))| {
                 let own = position.value(axis).filter(|_| axis.role().is_within());
-                own.is_none_or(|own| [a, b].iter().any(|side| axis.read(side).as_ref() == Ok(&own)))
+                own.is_none_or(|own| [a, b].iter().any(|side| axis.read(side).as_ref() == Ok(own)))
             })
         };
         let here = self.positions.iter().filter(|position| claim.at.holds(position) && is_side(position));
         here.map(|position| spot(claim, position)).collect()
     }
 
-    /// The combination of the design that a measured one stands for: that whose sizes hold its mean size, and whose record
-    /// counts hold the number that it loads. A number between two ranges of counts stands for the nearer one, by ratio.
+    /// The combination of the design that a measured one stands for, axis by axis: that whose range holds the middle of the
+    /// measured one. A range that is called by its lower bound, such as a record count, is where that is; between two ranges
+    /// it stands for the nearer one, by ratio.
     fn stands_for(&self, measured: &Position) -> Option<Position> {
-        if !measured.axes().any(|axis| axis == Axis::RECORD_SIZE) {
-            return self.positions.contains(measured).then(|| measured.clone());
-        }
-        let sizes = self.positions.iter().map(|position| position.cell().record_size());
-        let own = measured.cell().record_size();
-        let mean = own.mean();
-        let holds = |size: &SizeRange| size.from as f64 <= mean && mean < size.to as f64;
-        let record_size = sizes.clone().find(|size| *size == own);
-        let record_size = record_size.or_else(|| sizes.clone().find(holds))?;
-        let records = self.nearest(measured.cell().records())?;
-        let stands = [(Axis::RECORD_SIZE, record_size.into()), (Axis::RECORDS, records.into())];
-        let position = measured.joined(&Position::of(stands));
+        // An axis that plans leave at its default is not named in what they cover.
+        let is_plain = |axis: Axis, value: &Value| {
+            axis.default_value() == Some(value.text())
+                && self.positions.iter().all(|p| p.value(axis).is_none())
+        };
+        let values = measured.values().filter(|(axis, value)| !is_plain(*axis, value));
+        let values = values.map(|(axis, value)| Some((axis, self.stand_in(axis, value)?)));
+        let position = Position::of(values.collect::<Option<Vec<_>>>()?);
         self.positions.contains(&position).then_some(position)
     }
 
-    fn nearest(&self, measured: CountRange) -> Option<CountRange> {
-        let number = measured.from;
-        let counts = || self.positions.iter().map(|position| position.cell().records());
-        if let Some(held) = counts().find(|count| count.from <= number && number < count.to) {
-            return Some(held);
+    /// The value of the design that a measured one stands for.
+    fn stand_in(&self, axis: Axis, measured: &Value) -> Option<Value> {
+        if axis.def().form != Form::Range {
+            return Some(measured.clone());
         }
-        let below = counts().filter(|count| count.to <= number).max_by_key(|count| count.to)?;
-        let above = counts().filter(|count| count.from > number).min_by_key(|count| count.from)?;
-        let (down, up) = (number as f64 / below.to as f64, above.from as f64 / number as f64);
-        Some(if down <= up { below } else { above })
+        let own = || self.positions.iter().filter_map(|position| position.value(axis));
+        let at = words::number(axis, measured)?;
+        let holds = |range: &&Value| range.lower() as f64 <= at && at < range.upper() as f64;
+        let found = match words::is_by_lower_bound(axis, measured) {
+            true => own().find(holds).or_else(|| nearest(own(), at)),
+            false => own().find(|range| *range == measured).or_else(|| own().find(holds)),
+        };
+        found.cloned()
     }
+}
+
+/// Of ranges that a number lies between the one that is nearer to it, by ratio.
+fn nearest<'v>(ranges: impl Iterator<Item = &'v Value> + Clone, at: f64) -> Option<&'v Value> {
+    let below =
+        ranges.clone().filter(|range| range.upper() as f64 <= at).max_by_key(|range| range.upper())?;
+    let above = ranges.filter(|range| range.lower() as f64 > at).min_by_key(|range| range.lower())?;
+    let (down, up) = (at / below.upper() as f64, above.lower() as f64 / at);
+    Some(if down <= up { below } else { above })
 }
 
 /// A combination as a claim counts it: without the axis between whose values it compares.

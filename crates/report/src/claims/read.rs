@@ -74,13 +74,11 @@ pub fn of_plan(text: &str, origin: &str) -> Result<Vec<Claim>> {
 /// # Errors
 /// [`Exit::BadPlan`], with the claim's line; `origin` is where the plan comes from.
 pub fn check(claims: &[Claim], plan: &Plan, known: &[&str], origin: &str) -> Result<()> {
-    let ranked: Vec<Axis> = Axis::all()
-        .into_iter()
-        .filter(|axis| axis.role() == Role::Contestant && plan.axes.names(*axis))
-        .collect();
+    let axes = plan.workload.def().axes;
+    let ranked: Vec<Axis> = axes.iter().copied().filter(|axis| axis.role() == Role::Contestant).collect();
     let own: Vec<String> = ranked.iter().flat_map(|axis| plan.axes.texts(*axis)).collect();
-    let kind = ranked.first().copied().filter(|_| !ranked.contains(&Axis::STORE)).unwrap_or(Axis::STORE);
-    let known = if kind == Axis::STORE { known } else { &[] };
+    let kind = ranked.first().copied().unwrap_or(Axis::STORE);
+    let known = if ranked.contains(&Axis::STORE) { known } else { &[] };
     let there = |name: &String| known.contains(&name.as_str()) || own.contains(name);
     let unknown = |name: &String| {
         let all = known.iter().copied().chain(own.iter().map(String::as_str));

@@ -32,7 +32,7 @@ impl Region {
         self.0.iter().filter(|(axis, values)| axis.role().is_within() && !values.is_empty()).all(
             |(axis, values)| {
                 let own = position.value(*axis);
-                own.is_some_and(|own| values.iter().any(|wide| takes_in(*axis, wide, &own)))
+                own.is_some_and(|own| values.iter().any(|wide| takes_in(*axis, wide, own)))
             },
         )
     }

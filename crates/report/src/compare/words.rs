@@ -95,7 +95,7 @@ impl Axes {
 
 /// A cell's value with as much of the axis' name as it takes to be understood; empty where it has none.
 fn value(axis: Axis, cell: &Cell, tier: Guarantee) -> String {
-    let Some(value) = words::value(cell, axis).map(|value| (axis.def().words)(&value)) else {
+    let Some(value) = words::value(cell, axis).map(|value| axis.words(value.text())) else {
         return String::new();
     };
     if axis == Axis::GUARANTEE && cell.guarantee().tier() != Some(tier) {

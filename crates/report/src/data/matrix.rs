@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use indexmap::{IndexMap, IndexSet};
 use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
-use storebench_core::axis::{Role, Value};
+use storebench_core::axis::Role;
 use storebench_core::cell::{Axis, Cell, GuaranteeChoice};
 use storebench_core::result::{Measured, Outcome, RunHeader, SPACE};
 use storebench_core::store::Guarantee;
@@ -180,7 +180,7 @@ fn sorted_by_axis<S: Serializer>(columns: &[Position], serializer: S) -> Result<
     let mut list = serializer.serialize_seq(Some(columns.len()))?;
     for column in columns {
         let values: IndexMap<&str, &str> =
-            column.cell().values().map(|(axis, value)| (axis.name(), value.text())).collect();
+            column.values().map(|(axis, value)| (axis.name(), value.text())).collect();
         list.serialize_element(&values)?;
     }
     list.end()
@@ -323,8 +323,8 @@ pub(crate) fn matrix(merged: &Merged<'_>, group: &Group<'_>) -> Option<Matrix> {
         return None;
     }
     let positions: BTreeSet<Position> = cells().map(|cell| merged.layout.position(cell)).collect();
-    let columns = in_order(positions.iter().map(Position::column));
-    let of_rows = in_order(positions.iter().map(|position| position.part(Role::Row)));
+    let columns: BTreeSet<Position> = positions.iter().map(Position::column).collect();
+    let of_rows: BTreeSet<Position> = positions.iter().map(|position| position.part(Role::Row)).collect();
     let mut rows = Vec::new();
     for (name, column) in figures(merged, group) {
         for row in &of_rows {
@@ -353,20 +353,9 @@ pub(crate) fn matrix(merged: &Merged<'_>, group: &Group<'_>) -> Option<Matrix> {
             .map(|(axis, value): &(Axis, String)| (axis.name(), value.clone()))
             .collect(),
         method: group.key.method.clone(),
-        columns,
+        columns: columns.into_iter().collect(),
         rows,
     })
-}
-
-/// Parts of positions, each once, sorted by the axes that any of them has, values by default included.
-fn in_order(parts: impl Iterator<Item = Position>) -> Vec<Position> {
-    let parts: BTreeSet<Position> = parts.collect();
-    let axes: BTreeSet<Axis> = parts.iter().flat_map(Position::axes).collect();
-    let mut parts: Vec<Position> = parts.into_iter().collect();
-    let values =
-        |part: &Position| -> Vec<Option<Value>> { axes.iter().map(|axis| part.value(*axis)).collect() };
-    parts.sort_by_cached_key(values);
-    parts
 }
 
 /// What the rows are about: the operations' mean latency, space and memory.

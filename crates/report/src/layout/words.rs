@@ -17,8 +17,13 @@ pub fn bounds(axis: Axis) -> Option<[String; 2]> {
 }
 
 /// One of an axis' values, in words: `record size`.
-pub fn one(axis: Axis) -> &'static str {
-    axis.def().many.strip_suffix('s').unwrap_or(axis.def().many)
+pub fn one(axis: Axis) -> String {
+    let many = axis.def().many;
+    let first = many.split_once(' ').and_then(|(first, rest)| Some((first.strip_suffix('s')?, rest)));
+    match first {
+        Some((first, rest)) => format!("{first} {rest}"),
+        None => many.strip_suffix('s').unwrap_or(many).to_owned(),
+    }
 }
 
 /// The axis' name as a heading: `record size`.
@@ -62,7 +67,7 @@ fn between(axis: Axis, value: &Value, end: u64) -> String {
 /// Several values next to each other, from the first to the last: `1B..10KiB`, `100 to 1,000 records`, `compressible data`.
 pub fn together(axis: Axis, values: &[Value]) -> String {
     let (Some(first), Some(last)) = (values.first(), values.last()) else { return String::new() };
-    if axis.def().form == Form::Text {
+    if number(axis, first).is_none() {
         let all: Vec<String> = values.iter().map(|value| short(axis, value)).collect();
         return format!("{} {}", all.join(" and "), heading(axis));
     }
@@ -80,9 +85,11 @@ pub fn together(axis: Axis, values: &[Value]) -> String {
 }
 
 /// Where a value stands on a scale of numbers: a range that is called by its lower bound there, any other at its middle.
-/// `None` for words.
+/// `None` for words that stand for no quantity.
 pub fn number(axis: Axis, value: &Value) -> Option<f64> {
     match axis.def().form {
+        // A quantity has itself for both bounds; those of other words only sort them.
+        Form::Text if value.lower() == value.upper() && value.lower() > 0 => Some(value.lower() as f64),
         Form::Text => None,
         Form::Number | Form::Quantity => Some(value.lower() as f64),
         Form::Range if is_by_lower_bound(axis, value) => Some(value.lower() as f64),
@@ -110,7 +117,8 @@ mod tests {
         );
         assert_eq!(in_full(Axis::RECORDS, &records), "1,000 to 5,000 records");
         assert_eq!(in_full(Axis::RECORD_SIZE, &size), "1B..1KiB");
-        assert_eq!((one(Axis::RECORDS), heading(Axis::RECORD_SIZE)), ("record count", "record size".into()));
+        assert_eq!([one(Axis::RECORDS), heading(Axis::RECORD_SIZE)], ["record count", "record size"]);
+        assert_eq!([one(Axis::IO), one(Axis::STORE)], ["way to open the file", "store"]);
     }
 
     #[test]
@@ -124,6 +132,7 @@ mod tests {
         assert_eq!(together(Axis::DATA, &[read(Axis::DATA, "compressible")]), "compressible data");
         assert_eq!(of(Axis::PLACE, "hdd", "ssd"), "hdd and ssd place");
         assert_eq!(of(Axis::THREADS, "1", "4"), "1 to 4");
+        assert_eq!(of(Axis::BLOCK_SIZE, "4KiB", "64KiB"), "4KiB to 64KiB");
     }
 
     #[test]
@@ -132,5 +141,6 @@ mod tests {
         assert_eq!(at(Axis::RECORDS, "1000..5000"), Some(1000.0));
         assert_eq!(at(Axis::RECORD_SIZE, "1B..1KiB"), Some(512.0));
         assert_eq!((at(Axis::THREADS, "4"), at(Axis::DATA, "compressible")), (Some(4.0), None));
+        assert_eq!((at(Axis::BLOCK_SIZE, "4KiB"), at(Axis::IO, "direct")), (Some(4096.0), None));
     }
 }

@@ -186,7 +186,7 @@ fn link(group: &str, row: &Row, place: Option<&Position>, text: &str) -> String 
         Some(place) => ("cell", row.at.joined(place)),
         None => ("mark", row.at.clone()),
     };
-    let values = at.cell().values().map(|(_, value)| value.text());
+    let values = at.values().map(|(_, value)| value.text());
     let parts: Vec<&str> = std::iter::once(row.figure.name.as_str()).chain(values).collect();
     let target = format!("{kind}={}", in_address(&parts.join("|")));
     format!("<a href=\"#{}&amp;{target}&amp;go=winners\">{}</a>", escape(group), escape(text))

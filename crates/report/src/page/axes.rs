@@ -20,13 +20,11 @@ struct Of {
     /// Its name in words.
     name: String,
     /// One of its values in words.
-    one: &'static str,
+    one: String,
     /// What its values make: `half`, `row` or `column`.
     makes: &'static str,
     /// Where it stands in sentences, from 0.
     spoken: usize,
-    /// The value that addresses leave out.
-    default: Option<&'static str>,
     values: Vec<Named>,
     #[serde(skip)]
     axis: Axis,
@@ -53,7 +51,8 @@ impl Axes {
         let mut spoken: Vec<Axis> = axes.iter().copied().collect();
         spoken.sort_by_key(|axis| (axis.place_in_id(), *axis));
         let of = |axis: Axis| {
-            let values: BTreeSet<Value> = positions.clone().filter_map(|at| at.value(axis)).collect();
+            let values: BTreeSet<Value> =
+                positions.clone().filter_map(|at| at.value(axis)).cloned().collect();
             Of {
                 id: axis.name(),
                 name: words::heading(axis),
@@ -64,7 +63,6 @@ impl Axes {
                     Role::Half | Role::Contestant | Role::Group => "half",
                 },
                 spoken: spoken.iter().position(|other| *other == axis).unwrap_or_default(),
-                default: axis.default_value(),
                 values: values.iter().map(|value| Named::of(axis, value)).collect(),
                 axis,
                 of_values: values.into_iter().enumerate().map(|(number, value)| (value, number)).collect(),
@@ -78,7 +76,7 @@ impl Axes {
         &self,
         positions: impl Iterator<Item = &'p Position> + Clone,
     ) -> IndexMap<&'static str, Vec<Option<usize>>> {
-        let number = |of: &Of, position: &Position| of.of_values.get(&position.value(of.axis)?).copied();
+        let number = |of: &Of, position: &Position| of.of_values.get(position.value(of.axis)?).copied();
         let all = |of: &Of| positions.clone().map(|position| number(of, position)).collect();
         self.0.iter().map(|of| (of.id, all(of))).collect()
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
-use storebench_core::cell::{Background, Cache, Cell, Data, Rate, Tuning};
+use storebench_core::cell::{Axis, Background, Cache, Cell, Data, Rate, Tuning};
 use storebench_core::result::{Measured, TrialResult};
 use storebench_core::units::{grouped, rough_ns, three_digits};
 
@@ -210,23 +210,36 @@ fn of_the_machine(merged: &Merged<'_>) -> Vec<String> {
     all
 }
 
-/// Axes of which only the default was measured: what would have been learned, and the axis.
-fn untried(merged: &Merged<'_>) -> Vec<(&'static str, &'static str)> {
+/// Axes of the runs' workloads of which only the default was measured: what would have been learned, and the axis.
+fn untried(merged: &Merged<'_>) -> Vec<(&'static str, String)> {
     let any = |tried: &dyn Fn(&Cell) -> bool| trials(merged).any(|trial| tried(&trial.cell));
     let all = [
-        (any(&|c| c.background() != Background::None), "figures beside a background load", "background"),
-        (any(&|c| c.threads() > 1), "several threads", "threads"),
-        (any(&|c| c.cache() == Cache::Cold), "reads that find nothing in memory", "cache: cold"),
         (
+            Axis::BACKGROUND,
+            any(&|c| c.background() != Background::None),
+            "figures beside a background load",
+            "",
+        ),
+        (Axis::THREADS, any(&|c| c.threads() > 1), "several threads", ""),
+        (Axis::CACHE, any(&|c| c.cache() == Cache::Cold), "reads that find nothing in memory", ": cold"),
+        (
+            Axis::RATE,
             any(&|c| c.rate() != Rate::Closed),
             "latency at a fixed rate, where stalls land in the tail",
-            "rate",
+            "",
         ),
-        (any(&|c| c.tuning() == Tuning::Equal), "caches of one size for all engines", "tuning: equal"),
-        (any(&|c| c.data() == Data::Incompressible), "incompressible data", "data"),
-        (any(&|c| c.data() == Data::Compressible), "compressible data", "data"),
+        (
+            Axis::TUNING,
+            any(&|c| c.tuning() == Tuning::Equal),
+            "caches of one size for all engines",
+            ": equal",
+        ),
+        (Axis::DATA, any(&|c| c.data() == Data::Incompressible), "incompressible data", ""),
+        (Axis::DATA, any(&|c| c.data() == Data::Compressible), "compressible data", ""),
     ];
-    all.into_iter().filter(|(tried, ..)| !tried).map(|(_, what, axis)| (what, axis)).collect()
+    let axes = merged.layout.axes();
+    let untried = all.into_iter().filter(|(axis, tried, ..)| !tried && axes.contains(axis));
+    untried.map(|(axis, _, what, value)| (what, format!("{axis}{value}"))).collect()
 }
 
 /// Axes and figures that this run says nothing about. Each is HTML.

@@ -34,7 +34,7 @@ pub struct Model<'a> {
     /// The days on which the runs were started.
     measured: String,
     /// What is ranked, in words: one and several.
-    ranked: (&'static str, &'static str),
+    ranked: (String, &'static str),
     stores: Vec<Store>,
     /// The axes that tell groups apart.
     group_axes: Vec<GroupAxis>,

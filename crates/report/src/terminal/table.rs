@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use storebench_core::cell::Axis;
 use storebench_core::units::grouped;
 
 use super::grid::{Grid, Item, Style, wrap};
@@ -55,10 +54,9 @@ fn of_group(merged: &Merged<'_>, group: &Group<'_>, style: Style, seen: &mut See
     let sorted = Sorted::new(merged, group);
     let operations = operations(group);
     let mut out = String::new();
-    let axes: BTreeSet<Axis> = sorted.entries.keys().flat_map(Position::axes).collect();
     for position in sorted.entries.keys() {
         let of = joined([group.key.hardware.as_str(), &merged.label(&group.key)]);
-        let at = in_full(position, &axes);
+        let at = in_full(position);
         let title = if at.is_empty() { of } else { format!("{of}: {at}") };
         let mut grids = Vec::new();
         for operation in &operations {
@@ -74,11 +72,11 @@ fn of_group(merged: &Merged<'_>, group: &Group<'_>, style: Style, seen: &mut See
     out
 }
 
-/// A position on some axes, with all that its ranges hold: `1B..1KiB, 100 to 500 records, compressible`.
-fn in_full(position: &Position, axes: &BTreeSet<Axis>) -> String {
-    let mut axes: Vec<Axis> = axes.iter().copied().collect();
-    axes.sort_by_key(|axis| (axis.place_in_id(), *axis));
-    let parts = axes.into_iter().filter_map(|axis| Some(words::in_full(axis, &position.value(axis)?)));
+/// A position with all that its ranges hold: `1B..1KiB, 100 to 500 records, compressible`.
+fn in_full(position: &Position) -> String {
+    let mut values: Vec<_> = position.values().collect();
+    values.sort_by_key(|(axis, _)| (axis.place_in_id(), *axis));
+    let parts = values.into_iter().map(|(axis, value)| words::in_full(axis, value));
     parts.collect::<Vec<_>>().join(", ")
 }
 

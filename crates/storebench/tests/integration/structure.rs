@@ -69,15 +69,16 @@ const CORE: Modules = &[
 const REPORT: Modules = &[
     ("stats", &[]),
     ("column", &["stats"]),
-    ("claims", &["column", "stats"]),
+    ("layout", &[]),
+    ("claims", &["column", "layout", "stats"]),
     ("published", &[]),
-    ("data", &["claims", "column", "published", "stats"]),
-    ("terminal", &["claims", "column", "data", "published", "stats"]),
-    ("page", &["claims", "column", "data", "published", "stats"]),
-    ("advice", &["column", "data", "page", "stats", "terminal"]),
-    ("compare", &["column", "data", "page", "stats", "terminal"]),
+    ("data", &["claims", "column", "layout", "published", "stats"]),
+    ("terminal", &["claims", "column", "data", "layout", "published", "stats"]),
+    ("page", &["claims", "column", "data", "layout", "published", "stats"]),
+    ("advice", &["column", "data", "layout", "page", "stats", "terminal"]),
+    ("compare", &["column", "data", "layout", "page", "stats", "terminal"]),
     // `compare` for the figures that are watched.
-    ("files", &["column", "compare", "data", "stats"]),
+    ("files", &["column", "compare", "data", "layout", "stats"]),
 ];
 
 /// What of `storebench_core` reads results: nothing of it can run a trial.

@@ -1,12 +1,13 @@
 //! The sentences behind an answer: how often a store was the best, by how much, where it was not, and where that can be seen.
 
-use storebench_core::axis::Form;
+use storebench_core::cell::Axis;
 use storebench_core::units::three_digits;
 
 use super::link;
 use super::preferred::{By, Part, Spot, Verdict};
 use crate::column::Unit;
 use crate::data::matrix::{Contender, Figure, Matrix, Row};
+use crate::layout::words;
 use crate::page::markup::{element, escape};
 use crate::stats::Better;
 
@@ -35,7 +36,7 @@ fn sentence(verdict: &Verdict<'_>, part: &Part<'_>, matrix: &Matrix, address: &s
     let figure = verdict.figure;
     let at = match (verdict.by, part.range.as_str()) {
         (_, "") => String::new(),
-        (By::Axis(axis), range) if axis.def().form == Form::Text => format!(" with {range}"),
+        (By::Axis(axis), range) if is_of_words(axis, part) => format!(" with {range}"),
         (_, range) => format!(" at {range}"),
     };
     let mut text = match part.store {
@@ -46,6 +47,12 @@ fn sentence(verdict: &Verdict<'_>, part: &Part<'_>, matrix: &Matrix, address: &s
     };
     text.push_str(&format!(" (evidence: {}).", links(part, matrix, address).join(", ")));
     text
+}
+
+/// Whether a part's values on an axis are words, and no quantities.
+fn is_of_words(axis: Axis, part: &Part<'_>) -> bool {
+    let at = part.spots.first().map(|spot| spot.at());
+    at.as_ref().and_then(|at| at.value(axis)).is_some_and(|value| words::number(axis, value).is_none())
 }
 
 fn most_often(part: &Part<'_>) -> String {

@@ -55,7 +55,7 @@ impl<'a> Spot<'a> {
     }
 
     fn value(&self, axis: Axis) -> Option<Value> {
-        self.row.at.cell().value(axis).cloned().or_else(|| self.place.value(axis))
+        self.row.at.value(axis).or_else(|| self.place.value(axis)).cloned()
     }
 }
 

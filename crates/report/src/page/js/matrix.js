@@ -42,10 +42,9 @@ function matrixHead(columns) {
 /** A place's values on some axes, which are named beside them. */
 const shortText = (axes, place) => axes.map((axis) => valueOf(axis, place[axis.id]).short).filter(Boolean).join(", ");
 
-/** What an address calls a cell of the matrix, or a row of it: the values of its axes that are not at their default. */
+/** What an address calls a cell of the matrix, or a row of it. */
 const contestKey = (row, place) =>
-  [row.name, ...model.axes.filter((axis) => axis.id in place).map((axis) => [axis, valueOf(axis, place[axis.id]).text])
-    .filter(([axis, text]) => text && text !== axis.default).map(([, text]) => text)].join("|");
+  [row.name, ...model.axes.filter((axis) => axis.id in place).map((axis) => valueOf(axis, place[axis.id]).text).filter(Boolean)].join("|");
 
 /** The stores of a cell of the matrix, the best first, those without a figure last. */
 function ranked(row, place) {
