@@ -55,7 +55,10 @@ impl Layout {
         }
         let alike = compared.windows(2).all(|pair| pair[0] == pair[1]);
         let compared = compared.into_iter().next().filter(|_| alike).unwrap_or_default();
-        Layout { compared, axes: axes.into_iter().collect() }
+        match axes.is_empty() {
+            true => Layout::comparing(compared),
+            false => Layout { compared, axes: axes.into_iter().collect() },
+        }
     }
 
     /// The axes that the runs have, in their order.

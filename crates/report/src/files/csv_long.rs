@@ -57,23 +57,22 @@ const MACHINE: [&str; 11] = [
 /// What the writer gives.
 pub fn write(runs: &[Run], out: &mut dyn Write) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(out);
-    let layout = Layout::of(runs);
-    writer.write_record(header(layout.axes()))?;
-    let methods = Methods::new(runs);
+    let shared = Shared { methods: Methods::new(runs), axes: Layout::of(runs).axes().to_vec() };
+    writer.write_record(shared.header())?;
     for (index, run) in runs.iter().enumerate() {
         for trial in &run.trials {
             let operations = trial.ok().map_or(&[] as &[OperationResult], |m| m.operations.as_slice());
             for operation in operations {
-                writer.write_record(row(index, run, trial, Some(operation), (layout.axes(), &methods)))?;
+                writer.write_record(row(index, run, trial, Some(operation), &shared))?;
             }
             if operations.is_empty() {
-                writer.write_record(row(index, run, trial, None, (layout.axes(), &methods)))?;
+                writer.write_record(row(index, run, trial, None, &shared))?;
             }
         }
         for left_out in &run.header.left_out {
             let mut row = of_run(index, run);
-            row.extend(of_cell(layout.axes(), &left_out.cell));
-            row.push(methods.of(index, &left_out.cell));
+            row.extend(shared.of_cell(&left_out.cell));
+            row.push(shared.methods.of(index, &left_out.cell));
             row.push(left_out.cell.id());
             row.extend(std::iter::repeat_n(String::new(), 8));
             row.extend(["left-out".into(), String::new(), left_out.reason.clone(), String::new()]);
@@ -86,13 +85,32 @@ pub fn write(runs: &[Run], out: &mut dyn Write) -> io::Result<()> {
     writer.flush()
 }
 
-fn header(axes: &[Axis]) -> Vec<String> {
-    let bounds = axes.iter().filter_map(|axis| words::bounds(*axis)).flatten();
-    let cell = axes.iter().map(|axis| axis.name().to_owned()).chain(bounds);
-    let trial = TRIAL.iter().chain(&STORE).map(|name| (*name).to_owned());
-    let figures = COLUMNS.iter().map(|column| column.csv_name());
-    let run = RUN.map(str::to_owned).into_iter();
-    run.chain(cell).chain(trial).chain(figures).chain(MACHINE.map(str::to_owned)).collect()
+/// What all rows share.
+struct Shared {
+    methods: Methods,
+    /// The axes that the runs have.
+    axes: Vec<Axis>,
+}
+
+impl Shared {
+    fn header(&self) -> Vec<String> {
+        let bounds = self.axes.iter().filter_map(|axis| words::bounds(*axis)).flatten();
+        let cell = self.axes.iter().map(|axis| axis.name().to_owned()).chain(bounds);
+        let trial = TRIAL.iter().chain(&STORE).map(|name| (*name).to_owned());
+        let figures = COLUMNS.iter().map(|column| column.csv_name());
+        let run = RUN.map(str::to_owned).into_iter();
+        run.chain(cell).chain(trial).chain(figures).chain(MACHINE.map(str::to_owned)).collect()
+    }
+
+    /// The axes, and the bounds of its ranges; empty where it has no value on an axis.
+    fn of_cell(&self, cell: &Cell) -> Vec<String> {
+        let ranges = self.axes.iter().filter(|axis| axis.def().form == Form::Range);
+        let bounds = ranges.flat_map(|axis| {
+            let value = words::value(cell, *axis);
+            [value.as_ref().map(Value::lower), value.as_ref().map(Value::upper)]
+        });
+        self.axes.iter().map(|axis| cell.text(*axis).to_owned()).chain(bounds.map(optional)).collect()
+    }
 }
 
 fn row(
@@ -100,11 +118,11 @@ fn row(
     run: &Run,
     trial: &TrialResult,
     operation: Option<&OperationResult>,
-    (axes, methods): (&[Axis], &Methods),
+    shared: &Shared,
 ) -> Vec<String> {
     let mut row = of_run(index, run);
-    row.extend(of_cell(axes, &trial.cell));
-    row.push(methods.of(index, &trial.cell));
+    row.extend(shared.of_cell(&trial.cell));
+    row.push(shared.methods.of(index, &trial.cell));
     row.push(trial.cell.id());
     row.extend([trial.block.to_string(), trial.position.to_string(), trial.started.clone()]);
     row.extend([trial.wall_s.to_string(), optional(trial.load_1min)]);
@@ -123,16 +141,6 @@ fn of_run(index: usize, run: &Run) -> Vec<String> {
     let header = &run.header;
     let texts = [&header.study, &header.hardware, &header.storebench, &header.started];
     std::iter::once(index.to_string()).chain(texts.into_iter().cloned()).collect()
-}
-
-/// The axes, and the bounds of its ranges; empty where it has no value on an axis.
-fn of_cell(axes: &[Axis], cell: &Cell) -> Vec<String> {
-    let ranges = axes.iter().filter(|axis| axis.def().form == Form::Range);
-    let bounds = ranges.flat_map(|axis| {
-        let value = words::value(cell, *axis);
-        [value.as_ref().map(Value::lower), value.as_ref().map(Value::upper)]
-    });
-    axes.iter().map(|axis| cell.text(*axis).to_owned()).chain(bounds.map(optional)).collect()
 }
 
 fn outcome(outcome: &Outcome) -> [String; 4] {

@@ -111,7 +111,7 @@ fn name(name: &str) -> String {
 /// The tables while they are filled.
 struct Tables<'w> {
     out: &'w mut dyn SqlWriter,
-    /// The axes of the runs.
+    /// The axes that the runs have.
     axes: &'w [Axis],
     /// Cells that have a row.
     cells: BTreeSet<String>,
