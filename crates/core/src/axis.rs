@@ -14,6 +14,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::str::FromStr;
 
+use crate::error::meant;
 use crate::shown::quoted;
 use crate::units::as_text;
 pub use value::Value;
@@ -160,9 +161,20 @@ impl Axis {
     /// # Errors
     /// A sentence that says what a value looks like.
     pub fn read(self, text: &str) -> Result<Value, String> {
-        let value = (self.0.read)(text)?;
+        let value = self.parse(text)?;
         (self.0.check)(&value)?;
         Ok(value)
+    }
+
+    /// Reads a value of it, whatever its bounds.
+    ///
+    /// # Errors
+    /// A sentence that says what a value looks like, and what was probably meant.
+    pub fn parse(self, text: &str) -> Result<Value, String> {
+        (self.0.read)(text).map_err(|wrong| match meant(text, self.0.known.iter().copied()) {
+            Some(meant) => format!("{wrong} (did you mean {meant}?)"),
+            None => wrong,
+        })
     }
 
     /// A value of it, which plans write as `text`, with as much of its name as it takes to be understood.

@@ -28,6 +28,16 @@ const NARROW: [(&str, &str); 7] = [
     ("--trials", "1"),
 ];
 
+/// The same for the study of one file.
+const NARROW_FILE: [(&str, &str); 6] = [
+    ("--block-size", "4KiB"),
+    ("--file-size", "1MiB"),
+    ("--io", "buffered"),
+    ("--sync", "none"),
+    ("--duration", "5ms"),
+    ("--trials", "1"),
+];
+
 /// Options whose value is made small whatever it is.
 const SHORT: [(&str, &str); 2] = [("--duration", "50ms"), ("--budget", "1s")];
 
@@ -220,7 +230,8 @@ fn substituted(command: &str) -> String {
     let has = |option: &str| words.iter().any(|word| word == option);
     let is_advice = words[1] == "advise" && !has("--from");
     let is_study = words[1] == "run" && !has("--resume") && !has("--dry-run");
-    let narrow = NARROW.iter().filter(|(option, _)| is_study && !has(option));
+    let narrow: &[_] = if words.get(2) == Some(&"device".to_owned()) { &NARROW_FILE } else { &NARROW };
+    let narrow = narrow.iter().filter(|(option, _)| is_study && !has(option));
     let narrow = narrow.filter(|(option, _)| *option != "--operations" || !has("--duration"));
     let more: String = narrow.map(|(option, value)| format!(" {option} {value}")).collect();
     let advice = [("--store", "sqlite,flat-folder"), ("--budget", "1s")];

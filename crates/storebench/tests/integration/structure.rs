@@ -21,7 +21,7 @@ const CORE: Modules = &[
     ("lifeline", &[]),
     ("store", &[]),
     ("stores", &["store"]),
-    ("axis", &["shown", "store", "units"]),
+    ("axis", &["error", "shown", "store", "units"]),
     ("cell", &["axis", "units"]),
     ("result", &["cell", "store"]),
     ("measure", &["guard", "result"]),

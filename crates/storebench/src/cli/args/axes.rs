@@ -70,7 +70,8 @@ impl TypedValueParser for Parser {
     type Value = Value;
 
     fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<Value, clap::Error> {
-        (self.0.def().read).parse_ref(command, arg, value)
+        let axis = self.0;
+        (move |text: &str| axis.parse(text)).parse_ref(command, arg, value)
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {

@@ -27,7 +27,7 @@ says = "Both ways take less than a minute"
 source = "a colleague, over lunch"
 figure = ["replace"]
 at.lines = ["10"]
-expect.value = { stores = ["in-place", "rename"], range = "..1m" }
+expect.value = { stores = ["in-place", "rename"], range = "..60s" }
 "#;
 
 fn own(scratch: &Scratch, arguments: &str) -> Said {
