@@ -490,19 +490,43 @@ fn comparisons_name_what_is_ranked_and_where() {
     assert!(!text.contains("none"), "{text}");
 }
 
-#[test]
-fn a_setting_that_differs_makes_another_contestant() {
-    axis("motion");
-    let plain = [
+/// A cell of the workload crud.
+fn crud() -> Cell {
+    cell(&[
         ("store", "sqlite"),
         ("record_size", "1KiB"),
         ("records", "100..500"),
         ("data", "compressible"),
         ("guarantee", "process"),
-    ];
-    let tuned = cell(&plain).with(axis("sqlite.page_size"), Value::word("8192"));
+    ])
+}
+
+#[test]
+fn runs_of_several_workloads_stand_beside_each_other() {
+    let mut other = run(vec![trial(crud(), 0, 1000.0)]);
+    other.trials[0].measured.as_mut().unwrap().guarantee = Guarantee::Process;
+    other.header.left_out.clear();
+    let runs = [device(), other];
+    let merged = Merged::new(&runs, &[]);
+    let text = terminal::overview(&merged, STYLE);
+    assert!(text.contains("Winners: box\n") && text.contains("Winners: box, process\n"), "{text}");
+    let page = String::from_utf8(bytes(|out| page::write(&merged, None, out))).unwrap();
+    let data = data(&page);
+    let records = data["cells"]["at"]["records"].as_array().unwrap();
+    assert_eq!(records.iter().filter(|number| !number.is_null()).count(), 1);
+    let group = |number: usize| data["groups"][number]["at"].as_array().unwrap().clone();
+    assert_eq!(group(0).len(), data["group_axes"].as_array().unwrap().len());
+    assert_eq!(group(0).len(), group(1).len());
+    let mut out = Listener::default();
+    sql::write(&merged, &mut out).unwrap();
+    assert!(out.statements.contains("    store TEXT,\n") && out.statements.contains("    motion TEXT,\n"));
+}
+
+#[test]
+fn a_setting_that_differs_makes_another_contestant() {
+    let tuned = crud().with(axis("sqlite.page_size"), Value::word("8192"));
     let trials = (0..3).flat_map(|block| {
-        [trial(cell(&plain), block, 2000.0), trial(tuned.clone(), block, 1000.0)].map(|mut trial| {
+        [trial(crud(), block, 2000.0), trial(tuned.clone(), block, 1000.0)].map(|mut trial| {
             trial.measured.as_mut().unwrap().guarantee = Guarantee::Process;
             trial
         })
