@@ -24,7 +24,7 @@ function drawFilters() {
     const pick = (value) => change({ group: bestGroup({ ...groupValues(state.group), [axis.id]: value }, axis.id), cell: "" });
     parts.push(chooser(axis.id, axis.id.replaceAll("_", " "), axis.values.map((value) => [value, value]), chosen, pick));
   });
-  for (const { id, name, values } of model.axes) {
+  for (const { id, name, values } of model.axes.filter(isHere)) {
     if (values.length < 2) continue;
     const options = [[-1, "all"], ...values.map((value, number) => [number, value.words])];
     parts.push(chooser(id, name, options, state[id], (value) => change({ [id]: Number(value), cell: "" })));

@@ -19,8 +19,10 @@ const state = {
   go: "",
 };
 
-/** The axes within a matrix that make its rows, columns or halves. */
-const axesThat = (...made) => made.flatMap((makes) => model.axes.filter((axis) => axis.makes === makes));
+/** Whether the group's cells have values on an axis: those of another workload may have none. */
+const isHere = (axis) => model.cells.group.some((group, cell) => group === state.group && model.cells.at[axis.id][cell] !== null);
+/** The axes within the group's matrix that make its rows, columns or halves. */
+const axesThat = (...made) => made.flatMap((makes) => model.axes.filter((axis) => axis.makes === makes && isHere(axis)));
 /** Those that curves can go across: all their values are numbers. */
 const axesOfNumbers = () => axesThat("column", "row", "half").filter((axis) => axis.values.every((value) => value.at !== null));
 /** A value by its number; cells of other workloads have none. */

@@ -5,7 +5,7 @@ let everyRow = false;
 
 const labels = () => [
   { id: "store", title: model.ranked[0], of: (cell) => storeOf(cell).name },
-  ...model.axes.map((axis) => ({
+  ...model.axes.filter(isHere).map((axis) => ({
     id: axis.id,
     title: axis.name,
     of: (cell) => valueOf(axis, model.cells.at[axis.id][cell]).short,
