@@ -62,7 +62,7 @@ fn a_wrong_plan_is_told_by_line() {
         ("workload = \"crud\"", "workload = \"cruel\"", &["line 4", "\"cruel\"", "did you mean crud?"]),
         ("\"incompressible\"", "\"incompresible\"", &["line 19", "did you mean incompressible?"]),
         ("seed = 7", "seed = \"seven\"", &["line 11", "seven"]),
-        ("operations = 5", "", &["`operations`"]),
+        ("seed = 7", "", &["`seed`"]),
         ("trials = 2", "trials =", &["line 5"]),
         ("format = 1", "format = 2", &["format = 2", "reads format = 1"]),
         ("1KiB..2KiB", "2KiB..1KiB", &["line 17", "2KiB..1KiB"]),
