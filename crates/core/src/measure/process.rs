@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::result::Cpu;
+use crate::result::{Cpu, Memory};
 
 /// Resident memory now and at its peak, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,6 +16,16 @@ pub struct Resident {
 }
 
 impl Resident {
+    /// What was taken above `base` until now; `charged_bytes` is the most that the process's cgroup was charged for.
+    pub fn above(&self, base: &Resident, charged_bytes: Option<u64>) -> Memory {
+        Memory {
+            base_bytes: base.now_bytes,
+            peak_above_base_bytes: self.peak_bytes.saturating_sub(base.now_bytes),
+            peak_without_mapped_files_bytes: self.without_mapped_files_above(base),
+            peak_with_page_cache_bytes: charged_bytes,
+        }
+    }
+
     /// The peak above what was resident at `base`, without pages of mapped files: as they were at the peak is not known, so those
     /// of now are taken off; it is no less than all else that is resident now.
     pub fn without_mapped_files_above(&self, base: &Resident) -> Option<u64> {

@@ -6,7 +6,7 @@ use crate::measure::disk;
 use crate::measure::latency::Latencies;
 use crate::measure::process::{self, Resident};
 use crate::measure::watch::{Seen, Watch};
-use crate::result::{Load, Measured, Memory, OperationResult, Stored};
+use crate::result::{Load, Measured, OperationResult, Stored};
 use crate::store::Guarantee;
 use crate::workload::spec::{Ended, Spec};
 
@@ -54,7 +54,6 @@ impl<'a> Bare<'a> {
         data_bytes: u64,
     ) -> Result<Measured, Ended> {
         let Seen { cpu, processors, device, charged_bytes, unknown } = self.watch.settled();
-        let base = self.base;
         let peak = self.peak.map_or_else(process::resident, Ok).map_err(Ended::harness)?;
         Ok(Measured {
             guarantee,
@@ -66,12 +65,7 @@ impl<'a> Bare<'a> {
             operations,
             settle_ns: 0,
             settle_counters: None,
-            memory: Memory {
-                base_bytes: base.now_bytes,
-                peak_above_base_bytes: peak.peak_bytes.saturating_sub(base.now_bytes),
-                peak_without_mapped_files_bytes: peak.without_mapped_files_above(&base),
-                peak_with_page_cache_bytes: charged_bytes,
-            },
+            memory: peak.above(&self.base, charged_bytes),
             cpu,
             disk: disk::usage(&self.spec.directory).map_err(Ended::harness)?,
             // No store keeps anything, so that nothing is ranked by space.

@@ -13,7 +13,7 @@ use crate::measure::watch::{Seen, Watch};
 use crate::measure::{disk, process, syncs};
 use crate::record::Records;
 use crate::record::pool::Pool;
-use crate::result::{Counters, Failure, Measured, Memory};
+use crate::result::{Counters, Failure, Measured};
 use crate::store::{Capabilities, Guarantee, Kind, OpenFn, OpenOptions, Setting, StoreDef, StoreError};
 use crate::workload::audit::{self, Reading};
 use crate::workload::bench::Bench;
@@ -141,12 +141,7 @@ fn measure(
         operations,
         settle_ns,
         settle_counters: Some(settle_counters),
-        memory: Memory {
-            base_bytes: base.now_bytes,
-            peak_above_base_bytes: peak.peak_bytes.saturating_sub(base.now_bytes),
-            peak_without_mapped_files_bytes: peak.without_mapped_files_above(&base),
-            peak_with_page_cache_bytes: charged_bytes,
-        },
+        memory: peak.above(&base, charged_bytes),
         cpu,
         disk,
         stored,
