@@ -8,10 +8,10 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use crate::axis::Axis;
-use crate::axis::read::Read;
+use crate::axis::Value;
+use crate::axis::read::{Read, Write};
 pub use crate::axis::table::DEFAULT_PLACE;
 pub use crate::axis::values::{Background, Cache, Data, GuaranteeChoice, Rate, Tuning};
-use crate::axis::{Form, Value};
 use crate::units::{CountRange, SizeRange};
 
 /// One combination of axis values. An axis that it does not name is at its default.
@@ -155,10 +155,7 @@ impl Serialize for Cell {
         values.sort_unstable_by_key(|(axis, _)| (axis.place_in_id(), *axis));
         let mut map = serializer.serialize_map(Some(values.len()))?;
         for (axis, value) in values {
-            match axis.def().form {
-                Form::Number => map.serialize_entry(axis.name(), &value.lower())?,
-                _ => map.serialize_entry(axis.name(), value.text())?,
-            }
+            map.serialize_entry(axis.name(), &Write(axis, value))?;
         }
         map.end()
     }

@@ -13,10 +13,12 @@ use self::lines::{Lines, Tail};
 use self::room::Room;
 pub use self::room::{is_full, with_room};
 use self::whereabouts::Whereabouts;
+use crate::axis::Axis;
 use crate::error::{Error, Exit, Result};
 use crate::guard::{self, Lock, try_lock};
 use crate::result::{FORMAT_VERSION, Run, RunHeader, TrialResult};
 use crate::shown::{in_plain_words, piece, plain_json};
+use crate::workload::table::Workload;
 
 const HEADER: &str = "run.json";
 const RESULTS: &str = "results.jsonl";
@@ -89,7 +91,7 @@ impl RunFolder {
         // Nothing is made in a folder that is no run, and results are read when nobody else can add to them any more.
         let header = read_header(path)?;
         let lock = lock(path)?;
-        let (bytes, lines) = read_lines(path)?;
+        let (bytes, lines) = read_lines(path, &header)?;
         // Git keeps no empty folder.
         let logs = path.join(LOGS);
         fs::create_dir_all(&logs).map_err(Error::io("making", &logs))?;
@@ -165,7 +167,7 @@ pub fn read(path: &Path) -> Result<Run> {
 /// Those of [`read`].
 pub fn read_with_notes(path: &Path) -> Result<(Run, Vec<String>)> {
     let header = read_header(path)?;
-    let (_, lines) = read_lines(path)?;
+    let (_, lines) = read_lines(path, &header)?;
     let notes = told(path, &lines);
     Ok((Run { header, trials: lines.trials }, notes))
 }
@@ -175,7 +177,16 @@ fn told(path: &Path, lines: &Lines) -> Vec<String> {
     lines.notes.iter().map(|note| format!("{} {note}", name.display())).collect()
 }
 
-fn read_lines(path: &Path) -> Result<(Vec<u8>, Lines)> {
+/// The axes on which each cell of a run has a value: those that ids name always. None is known of another program's workload,
+/// or where the plan can't be read.
+fn needed(header: &RunHeader) -> Vec<Axis> {
+    let plan: Option<toml::Table> = header.plan.parse().ok();
+    let named = plan.as_ref().and_then(|plan| plan.get("workload")?.as_str()?.parse::<Workload>().ok());
+    let axes = named.map_or(&[] as &[Axis], |workload| workload.def().axes);
+    axes.iter().filter(|axis| axis.default_value().is_none()).copied().collect()
+}
+
+fn read_lines(path: &Path, header: &RunHeader) -> Result<(Vec<u8>, Lines)> {
     let name = path.join(RESULTS);
     let bytes = read_file(&name).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => {
@@ -186,7 +197,7 @@ fn read_lines(path: &Path) -> Result<(Vec<u8>, Lines)> {
         _ => Error::io("reading", &name)(error),
     })?;
     crate::threads::ready();
-    let lines = lines::read(&bytes).map_err(|(line, error)| {
+    let lines = lines::read(&bytes, &needed(header)).map_err(|(line, error)| {
         let message =
             format!("{}, line {line}: not a result: {}", name.display(), in_plain_words(&error.to_string()));
         Error::new(Exit::NotStorebench, message)

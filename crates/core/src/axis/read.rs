@@ -1,11 +1,11 @@
-//! Values of an axis in files: words as texts, numbers as numbers.
+//! Values of an axis in files, read and written: words as texts, numbers as numbers.
 
 use std::fmt;
 
-use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, SeqAccess, Visitor};
+use serde::{Deserialize, Serialize, Serializer};
 
-use super::{Axis, Value};
+use super::{Axis, Form, Value};
 
 /// Reads one value of an axis.
 pub struct Read(pub Axis);
@@ -75,5 +75,26 @@ impl<'de, F: Fn(&str) -> Result<(), String>> DeserializeSeed<'de> for Key<F> {
         let name = String::deserialize(deserializer)?;
         (self.0)(&name).map_err(D::Error::custom)?;
         Ok(name)
+    }
+}
+
+/// Writes one value of an axis.
+pub struct Write<'a>(pub Axis, pub &'a Value);
+
+impl Serialize for Write<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0.def().form {
+            Form::Number => serializer.serialize_u64(self.1.lower()),
+            Form::Text | Form::Quantity | Form::Range => serializer.serialize_str(self.1.text()),
+        }
+    }
+}
+
+/// Writes a list of values of an axis.
+pub struct WriteList<'a>(pub Axis, pub &'a [Value]);
+
+impl Serialize for WriteList<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.1.iter().map(|value| Write(self.0, value)))
     }
 }

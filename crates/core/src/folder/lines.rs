@@ -3,8 +3,10 @@
 use std::collections::HashMap;
 
 use rayon::prelude::*;
+use serde::de::Error as _;
 use serde_json::error::Category;
 
+use crate::axis::Axis;
 use crate::cell::Cell;
 use crate::result::TrialResult;
 use crate::shown::plain_json;
@@ -58,14 +60,20 @@ impl Line<'_> {
     }
 }
 
-/// Reads the lines of a file of results.
+/// Reads the lines of a file of results, whose cells have a value on each of `needed`.
 ///
 /// # Errors
 /// The number of a line that is no result, and why, where it is not the last or somebody wrote it.
-pub(super) fn read(bytes: &[u8]) -> Result<Lines, (usize, serde_json::Error)> {
+pub(super) fn read(bytes: &[u8], needed: &[Axis]) -> Result<Lines, (usize, serde_json::Error)> {
     let lines = lines(bytes);
-    let parsed: Vec<serde_json::Result<TrialResult>> =
-        lines.par_iter().map(|line| serde_json::from_slice(&plain_json(line.bytes))).collect();
+    let result = |line: &Line<'_>| {
+        let trial: TrialResult = serde_json::from_slice(&plain_json(line.bytes))?;
+        match needed.iter().find(|axis| trial.cell.value(**axis).is_none()) {
+            Some(missing) => Err(serde_json::Error::missing_field(missing.name())),
+            None => Ok(trial),
+        }
+    };
+    let parsed: Vec<serde_json::Result<TrialResult>> = lines.par_iter().map(result).collect();
     let good = parsed.iter().rposition(Result::is_ok).map_or(0, |last| last + 1);
     let mut after = lines[good..].iter();
     let mut trials = Vec::new();
@@ -168,7 +176,7 @@ mod tests {
     fn a_last_line_that_only_lacks_its_end_is_whole() {
         let mut text = text(2);
         text.pop();
-        let lines = read(&text).unwrap();
+        let lines = read(&text, &[]).unwrap();
         assert_eq!((blocks_of(&lines), lines.whole, lines.unended), (vec![0, 1], text.len(), true));
         assert_eq!((lines.tail, lines.notes.len()), (Tail::Nothing, 0));
     }
@@ -188,7 +196,7 @@ mod tests {
             (b"hello", Tail::Damaged),
         ];
         for (tail, kind) in cases {
-            let lines = read(&[&good, tail].concat()).unwrap();
+            let lines = read(&[&good, tail].concat(), &[]).unwrap();
             assert_eq!(
                 (blocks_of(&lines), lines.whole, lines.tail),
                 (vec![0, 1], good.len(), kind),
@@ -200,8 +208,8 @@ mod tests {
                 "{tail:?}"
             );
         }
-        assert_eq!(read(b"").unwrap().whole, 0);
-        assert_eq!(read(half).unwrap().trials.len(), 0);
+        assert_eq!(read(b"", &[]).unwrap().whole, 0);
+        assert_eq!(read(half, &[]).unwrap().trials.len(), 0);
     }
 
     #[test]
@@ -213,7 +221,7 @@ mod tests {
             (b"nonsense\n".to_vec(), 1),
             ([&good[..], b"\xff\nnonsense\n"].concat(), 2),
         ] {
-            assert_eq!(read(&text).unwrap_err().0, line);
+            assert_eq!(read(&text, &[]).unwrap_err().0, line);
         }
     }
 
@@ -221,20 +229,28 @@ mod tests {
     fn empty_lines_are_none_and_a_trial_that_is_there_twice_counts_once() {
         let all = text(3);
         let first = all.split_inclusive(|byte| *byte == b'\n').next().unwrap();
-        let lines = read(&[b"\n", &all[..], b"\n", first, first].concat()).unwrap();
+        let lines = read(&[b"\n", &all[..], b"\n", first, first].concat(), &[]).unwrap();
         assert_eq!(blocks_of(&lines), [0, 1, 2]);
         let note = "line 6 repeats the trial of line 2, and does not count; so does 1 more line";
         assert_eq!(lines.notes, [note]);
         let different =
             String::from_utf8(first.to_vec()).unwrap().replace("\"wall_s\":1.5", "\"wall_s\":9.5");
-        let lines = read(&[&all[..], different.as_bytes()].concat()).unwrap();
+        let lines = read(&[&all[..], different.as_bytes()].concat(), &[]).unwrap();
         assert_eq!((lines.trials.len(), lines.trials[0].wall_s, lines.notes.len()), (3, 1.5, 1));
+    }
+
+    #[test]
+    fn a_cell_without_an_axis_of_its_workload_is_no_result() {
+        let text = text(1);
+        assert_eq!(read(&text, &[Axis::STORE]).unwrap().trials.len(), 1);
+        let (line, error) = read(&text, &[Axis::STORE, Axis::PATTERN]).unwrap_err();
+        assert_eq!((line, error.to_string().contains("missing field `pattern`")), (1, true), "{error}");
     }
 
     #[test]
     fn escape_codes_are_gone_from_what_is_read() {
         let text = String::from_utf8(text(1)).unwrap().replace("1.2.3", "\\u001b]0;x\\u0007");
-        let lines = read(text.as_bytes()).unwrap();
+        let lines = read(text.as_bytes(), &[]).unwrap();
         assert_eq!(lines.trials[0].ok().unwrap().store_version, " ]0;x ");
     }
 }

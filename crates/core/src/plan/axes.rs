@@ -9,8 +9,8 @@ use serde::de::{Error as _, MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::axis::read::{Key, ReadList};
-use crate::axis::{Axis, Form, Value};
+use crate::axis::read::{Key, ReadList, WriteList};
+use crate::axis::{Axis, Value};
 use crate::shown::piece;
 use crate::workload::table::Workload;
 
@@ -145,13 +145,7 @@ impl Serialize for Axes {
         axes.sort_by_key(|axis| (axis.place_in_id(), *axis));
         let mut map = serializer.serialize_map(Some(axes.len()))?;
         for axis in axes {
-            match axis.def().form {
-                Form::Number => {
-                    let numbers: Vec<u64> = self.values(axis).iter().map(Value::lower).collect();
-                    map.serialize_entry(axis.name(), &numbers)?;
-                }
-                _ => map.serialize_entry(axis.name(), &self.texts(axis))?,
-            }
+            map.serialize_entry(axis.name(), &WriteList(axis, &self.values(axis)))?;
         }
         map.end()
     }

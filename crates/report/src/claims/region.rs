@@ -6,7 +6,7 @@ use std::fmt;
 use serde::de::{Error as _, MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use storebench_core::axis::read::{Key, ReadList};
+use storebench_core::axis::read::{Key, ReadList, WriteList};
 use storebench_core::axis::{Axis, Form, Role, Value};
 
 use super::pool::Scope;
@@ -91,16 +91,7 @@ impl Serialize for Region {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         for (axis, values) in self.0.iter().filter(|(_, values)| !values.is_empty()) {
-            match axis.def().form {
-                Form::Number => {
-                    let numbers: Vec<u64> = values.iter().map(Value::lower).collect();
-                    map.serialize_entry(axis.name(), &numbers)?;
-                }
-                _ => {
-                    let texts: Vec<&str> = values.iter().map(Value::text).collect();
-                    map.serialize_entry(axis.name(), &texts)?;
-                }
-            }
+            map.serialize_entry(axis.name(), &WriteList(*axis, values))?;
         }
         map.end()
     }

@@ -38,7 +38,7 @@ const CORE: Modules = &[
     ),
     ("plan", &["axis", "cell", "error", "shown", "store", "units", "workload"]),
     ("schedule", &["axis", "background", "cell", "plan", "result", "store", "units", "workload"]),
-    ("folder", &["cell", "error", "guard", "result", "shown", "threads"]),
+    ("folder", &["axis", "cell", "error", "guard", "result", "shown", "threads", "workload"]),
     ("like", &["cell", "error", "shown", "units"]),
     (
         "runner",
