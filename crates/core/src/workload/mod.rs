@@ -8,6 +8,7 @@ pub mod choose;
 pub mod crud;
 pub mod device;
 pub mod driver;
+pub mod mix;
 pub mod operation;
 mod pacer;
 pub mod parameter;

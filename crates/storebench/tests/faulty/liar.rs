@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use storebench_core::store::{
-    Batch, Capabilities, Guarantee, Kind, Offer, OpenFn, OpenOptions, Result, Session, Setting, Store,
-    StoreDef, StoreError,
+    Batch, Capabilities, Danger, Guarantee, Kind, Offer, OpenFn, OpenOptions, Result, Session, Setting,
+    Store, StoreDef, StoreError,
 };
 use storebench_core::stores::{FLAT_FOLDER, MEMORY};
 
@@ -46,8 +46,18 @@ pub const fn liar(name: &'static str, summary: &'static str, open: OpenFn) -> St
             ..Capabilities::DEFAULT
         },
         offers: &[
-            Offer { guarantee: Guarantee::Process, settings: "none", atomic_replace: false },
-            Offer { guarantee: Guarantee::Power, settings: "none", atomic_replace: false },
+            Offer {
+                guarantee: Guarantee::Process,
+                settings: "none",
+                atomic_replace: false,
+                dangers: Danger::NEWEST,
+            },
+            Offer {
+                guarantee: Guarantee::Power,
+                settings: "none",
+                atomic_replace: false,
+                dangers: Danger::NOTHING,
+            },
         ],
         shipped: Guarantee::Process,
         settings: &[],

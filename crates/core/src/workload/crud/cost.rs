@@ -1,6 +1,6 @@
 //! How long a cell of crud will take and how much disk it needs: rough, to plan by and not to rely on.
 
-use super::work::Work;
+use super::work::{Calls, Work};
 use crate::cell::{Cache, Cell};
 use crate::place::probe::Probe;
 use crate::store::{Guarantee, Kind, Threads};
@@ -50,29 +50,28 @@ pub fn space(case: &Case<'_>) -> Space {
 
 /// Seconds.
 pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
-    let operations = Work::of(case.parameters).operations;
+    let work = Work::of(case.parameters);
     Time {
-        trial_s: seconds(case.cell, case.kind(), operations, probe),
-        audit_s: audit_seconds(case.cell, operations, probe.sync_ns as f64 / 1e9),
+        trial_s: seconds(case.cell, case.kind(), &work, probe),
+        audit_s: audit_seconds(case.cell, work.operations, probe.sync_ns as f64 / 1e9),
     }
 }
 
-/// Seconds that a trial of `cell`, whose store is of this `kind`, may take with `operations` of each kind.
-fn seconds(cell: &Cell, kind: Kind, operations: u64, probe: &Probe) -> f64 {
+/// Seconds that a trial of `cell`, whose store is of this `kind`, may take with this work.
+fn seconds(cell: &Cell, kind: Kind, work: &Work, probe: &Probe) -> f64 {
     let folder = kind == Kind::Folder;
     let syncs = cell.guarantee().tier() == Some(Guarantee::Power);
     let sync_s = probe.sync_ns as f64 / 1e9;
     let per_file_s = if folder { probe.file_creation_ns as f64 / 1e9 } else { 0.0 };
     let value_s = cell.record_size().mean() / probe.write_bytes_per_s;
     let records = cell.records().from as f64;
-    let operations = operations as f64;
+    let Calls { writes, reads } = work.calls();
     let load = records * (CALL_S + per_file_s + value_s)
         + if syncs { (records / BATCH).ceil() * sync_s * 2.0 } else { 0.0 };
-    // Insert, update, remove and its undoing write; a folder syncs its directory too.
-    let writes = operations
-        * 4.0
+    // A folder syncs its directory too.
+    let writes = writes
         * (CALL_S + per_file_s + value_s + if syncs { sync_s * if folder { 2.0 } else { 1.0 } } else { 0.0 });
-    OVERHEAD_S + load + writes + 2.0 * operations * CALL_S + audit_seconds(cell, operations as u64, sync_s)
+    OVERHEAD_S + load + writes + 2.0 * reads * CALL_S + audit_seconds(cell, work.operations, sync_s)
 }
 
 /// Seconds that reading back what a trial of `cell` left may take, where a sync takes `sync_s`.
@@ -93,6 +92,7 @@ fn disk_bytes(cell: &Cell, kind: Kind, operations: u64) -> f64 {
 mod tests {
     use super::*;
     use crate::cell::{Axis, GuaranteeChoice};
+    use crate::workload::parameter::Parameters;
 
     #[test]
     fn more_work_takes_longer() {
@@ -103,7 +103,8 @@ mod tests {
                 .with(Axis::RECORDS, Axis::RECORDS.read(records).unwrap())
                 .with(Axis::GUARANTEE, GuaranteeChoice::Tier(tier).into())
         };
-        let engine = |cell: &Cell| seconds(cell, Kind::Engine, 1000, &probe);
+        let work = Work::of(&Parameters::default());
+        let engine = |cell: &Cell| seconds(cell, Kind::Engine, &work, &probe);
         let small = engine(&cell("sqlite", "100", Guarantee::Process));
         assert!(engine(&cell("sqlite", "100000", Guarantee::Process)) > small);
         assert!(engine(&cell("sqlite", "100", Guarantee::Power)) > small + 3.0);
@@ -115,7 +116,7 @@ mod tests {
         assert!(engine(&large) > audit(&large));
         // By the store's kind, whatever it is called.
         let records = cell("mine", "1000", Guarantee::Process);
-        assert!(seconds(&records, Kind::Folder, 1000, &probe) > engine(&records) + 0.05);
+        assert!(seconds(&records, Kind::Folder, &work, &probe) > engine(&records) + 0.05);
         assert!(disk_bytes(&records, Kind::Folder, 0) >= 4_096_000.0);
         assert!(disk_bytes(&records, Kind::Engine, 0) < 4_096_000.0);
     }

@@ -18,7 +18,7 @@ Examples:
   storebench advise --records 1000 --size 1KiB --from latest   from results that are there
 
 Unless told otherwise: of 100 operations 80 get, 15 update and 5 insert; guarantee process; one
-thread; incompressible values; the quickest store is wanted.";
+thread; incompressible values; the fastest store is wanted.";
 
 /// Arguments of `advise`.
 #[derive(Debug, Parser)]
@@ -37,6 +37,9 @@ pub struct AdviseArgs {
     /// What is done to them, by weight: get=80,update=15,insert=5
     #[arg(long, value_name = "NAME=WEIGHT,...", default_value = "get=80,update=15,insert=5")]
     pub mix: Mix,
+    /// Reads find nothing in memory: the store was reopened, and the page cache emptied
+    #[arg(long)]
+    pub cold: bool,
     /// What an acknowledged write must survive at least: none, process (a killed process), power (a power cut)
     #[arg(long, value_name = "TIER", default_value = "process", value_parser = parse_guarantee)]
     pub guarantee: Guarantee,
@@ -46,7 +49,7 @@ pub struct AdviseArgs {
     /// The values are text, or compress like it
     #[arg(long)]
     pub compressible: bool,
-    /// Stores that take more memory than this are out of the question: with the page cache, where it is known
+    /// Rule out stores that take more memory than this: with the page cache, where it is known
     #[arg(long, value_name = "SIZE")]
     pub max_memory: Option<Bytes>,
     /// What the best store is best at
@@ -70,7 +73,7 @@ pub struct AdviseArgs {
     /// Directory in which the folder with the results is made
     #[arg(long, value_name = "DIR", default_value = "storebench-runs", value_hint = ValueHint::DirPath)]
     pub out: PathBuf,
-    /// Everything random comes from it
+    /// Seed for keys, values, record choice and trial order
     #[arg(long, value_name = "N", default_value_t = 136)]
     pub seed: u64,
 }
