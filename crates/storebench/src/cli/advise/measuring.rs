@@ -134,7 +134,8 @@ impl<'a> Measuring<'a> {
         let plan = self.plans.screen.clone();
         let stores = plan.axes.texts(Axis::STORE).len();
         let records = records_of(&plan).from;
-        self.tell_stage(&format!("1 of 3: a look at {stores} store(s), with {} records", grouped(records)));
+        let stores = if stores == 1 { "1 store".into() } else { format!("{stores} stores") };
+        self.tell_stage(&format!("1 of 3: a look at {stores}, with {} records", grouped(records)));
         let start = Instant::now();
         let enough = |trials: &[TrialResult]| {
             blocks(trials) >= LOOK_BLOCKS
