@@ -57,6 +57,13 @@ pub enum Reason {
         /// What is free, in bytes.
         free_bytes: u64,
     },
+    /// The machine has less memory than it takes.
+    NoMemory {
+        /// What it takes, in bytes.
+        needed_bytes: f64,
+        /// What the machine has, in bytes.
+        had_bytes: u64,
+    },
     /// Past the page cache, files are always read cold.
     PassesCacheBy,
     /// A file can't be read or written so.
@@ -86,6 +93,10 @@ impl fmt::Display for Reason {
             Reason::NoRoom { needed_bytes, free_bytes } => {
                 let (needed, free) = (rough_bytes(*needed_bytes), rough_bytes(*free_bytes as f64));
                 write!(f, "needs about {needed} of disk, and {free} are free")
+            }
+            Reason::NoMemory { needed_bytes, had_bytes } => {
+                let (needed, had) = (rough_bytes(*needed_bytes), rough_bytes(*had_bytes as f64));
+                write!(f, "needs about {needed} of memory, and the machine has {had}")
             }
             Reason::PassesCacheBy => {
                 f.write_str("io passes the page cache by, so that cold is no different from warm")
