@@ -76,6 +76,11 @@ pub fn is_device(header: &RunHeader) -> bool {
     plan.as_ref().and_then(|plan| plan.get("workload")?.as_str()) == Some(DEVICE)
 }
 
+/// The header of a device run, from its `run.json`; `None` where it is of another workload, or can't be read.
+pub fn device_header(json: &[u8]) -> Option<RunHeader> {
+    serde_json::from_slice(json).ok().filter(is_device)
+}
+
 /// What each place of some runs gives with no store in the way: by the newest complete device run among them, else by the
 /// newest of those beside them. Places that none of them measured are left out.
 pub fn floors(runs: &[Run], beside: &[Run]) -> Vec<Floor> {
