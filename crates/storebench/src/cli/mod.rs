@@ -7,6 +7,7 @@ mod compare;
 mod export;
 mod files;
 mod findings;
+mod floor;
 mod launch;
 mod man;
 mod report;
