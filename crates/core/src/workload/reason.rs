@@ -142,6 +142,10 @@ mod tests {
                 Reason::NoRoom { needed_bytes: 30e6, free_bytes: 4 << 20 },
                 "needs about 28.6 MiB of disk, and 4.00 MiB are free",
             ),
+            (
+                Reason::NoMemory { needed_bytes: 3e9, had_bytes: 1 << 30 },
+                "needs about 2.79 GiB of memory, and the machine has 1.00 GiB",
+            ),
             (Reason::NoBackground("apt-get install ffmpeg".into()), "apt-get install ffmpeg"),
         ];
         for (reason, sentence) in sentences {

@@ -361,6 +361,8 @@ pub(crate) fn matrix(merged: &Merged<'_>, group: &Group<'_>) -> Option<Matrix> {
 /// What the rows are about: the headline figures of the group's workload.
 fn figures(merged: &Merged<'_>, group: &Group<'_>) -> Vec<(String, &'static Column)> {
     let workload = workload(merged, group);
+    let measured = || group.trials.iter().filter_map(|entry| entry.trial.ok());
+    let keeps_values = |measured: &Measured| measured.stored.value_bytes > 0;
     let of = |headline: &Headline| -> Vec<(String, &'static Column)> {
         match headline {
             Headline::Latency => {
@@ -371,14 +373,19 @@ fn figures(merged: &Merged<'_>, group: &Group<'_>) -> Vec<(String, &'static Colu
                 }
                 operations.into_iter().map(|name| (name, &MEAN_LATENCY)).collect()
             }
-            Headline::Space => vec![(SPACE.into(), &SPACE_EFFICIENCY)],
+            // Work that leaves no values behind takes no space for any.
+            Headline::Space if measured().next().is_none() || measured().any(keeps_values) => {
+                vec![(SPACE.into(), &SPACE_EFFICIENCY)]
+            }
+            Headline::Space => Vec::new(),
             Headline::Memory => vec![("memory".into(), merged.memory.column())],
         }
     };
     workload.def().headline.iter().flat_map(of).collect()
 }
 
-/// The workload of a group, as far as its plan tells: a plan of before there were several is crud's.
+/// The workload of a group, as far as its plan tells. A plan of before there were several is crud's; one that this program
+/// does not know is taken for crud, too.
 fn workload(merged: &Merged<'_>, group: &Group<'_>) -> Workload {
     let run = group.trials.first().map_or(0, |entry| entry.run);
     let plan: Option<toml::Table> = merged.runs.get(run).and_then(|run| run.header.plan.parse().ok());
