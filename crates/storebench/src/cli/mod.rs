@@ -8,6 +8,7 @@ mod dry_run;
 mod export;
 mod files;
 mod findings;
+mod floor;
 mod launch;
 mod man;
 mod report;

@@ -195,7 +195,7 @@ fn finish(stores: &[StoreDef], path: &Path, ended: Ended) -> Result<Exit> {
     let shown = path.display();
     let run = storebench_core::folder::read(path)?;
     if !ended.interrupted {
-        print(&report::winners(stores, std::slice::from_ref(&run))?)?;
+        print(&report::winners(stores, &run, path)?)?;
     }
     if !run.trials.is_empty() {
         match report::run_page(stores, &run, path) {
