@@ -204,9 +204,14 @@ mod tests {
         // What is kept in memory has to fit there; what is kept nowhere fits.
         let small = [Room { memory_bytes: 1 << 30, ..Room::unbounded("here") }];
         let (cells, left_out) = super::cells(&plan, &[NULL, MEMORY], &small, &|_| None).unwrap();
-        let for_memory: Vec<_> =
-            left_out.iter().filter(|left| matches!(left.reason, Reason::NoMemory { had_bytes, .. } if had_bytes == 1 << 30)).collect();
-        assert!(!for_memory.is_empty() && for_memory.iter().all(|left| left.cell.store() == "memory"), "{left_out:?}");
+        let for_memory: Vec<_> = left_out
+            .iter()
+            .filter(|left| matches!(left.reason, Reason::NoMemory { had_bytes, .. } if had_bytes == 1 << 30))
+            .collect();
+        assert!(
+            !for_memory.is_empty() && for_memory.iter().all(|left| left.cell.store() == "memory"),
+            "{left_out:?}"
+        );
         assert!(cells.iter().any(|cell| cell.store() == "memory"));
         plan.axes.set(Axis::GUARANTEE, [GuaranteeChoice::Tier(crate::store::Guarantee::Power)]);
         plan.axes.set(Axis::STORE, ["null", "nosuch"].map(Value::word));

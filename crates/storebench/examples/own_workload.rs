@@ -24,7 +24,7 @@ use storebench_core::workload::table::{self, Headline, WorkloadDef};
 fn main() -> ExitCode {
     own::add(&[&WAY, &LINES]);
     table::add(&[&REPLACE]);
-    storebench::cli::main(storebench::STORES)
+    storebench::cli::main_with(storebench::STORES, storebench::EXTRAS)
 }
 
 /// What is compared: the ways to replace a file.
