@@ -25,7 +25,7 @@ fn table(stores: &[StoreDef]) -> String {
         text.push('\n');
     }
     text.push_str("\nA star marks the guarantee that the store gives as shipped. none: survives nothing; process: a killed\n");
-    text.push_str("process; power: a power cut. Stores of the kind harness run only when named. Settings: docs/guarantees.md\n");
+    text.push_str("process; power: a power cut. Stores of the kind harness run only when named. Settings: storebench settings\n");
     for store in stores {
         if let Err(why) = store.open {
             text.push_str(&format!("{} is not built: {why}\n", store.name));
