@@ -116,9 +116,16 @@ fn a_planted_loss_is_found() {
         return;
     }
     for (name, open, says) in [
-        ("loses-insert", open_as::<0> as fn(&OpenOptions<'_>) -> Result<Box<dyn Store>>, "is missing"),
-        ("loses-update", open_as::<1>, "is not what was written last"),
-        ("loses-delete", open_as::<2>, "is there, though it was deleted"),
+        (
+            "loses-insert",
+            open_as::<0> as fn(&OpenOptions<'_>) -> Result<Box<dyn Store>>,
+            "the row 9 is missing, after the trial",
+        ),
+        ("loses-update", open_as::<1>, "is not what was just written"),
+        ("loses-delete", open_as::<2>, "is still there, though it was just deleted"),
+        ("reverts", open_as::<5>, "is not what was written last, after the trial"),
+        ("revives", open_as::<6>, "is there, though it was deleted"),
+        ("empties", open_as::<7>, "is missing, after the trial"),
         ("forgets-changes", open_as::<3>, "changed 0 rows where it was to change 1"),
     ] {
         let store = StoreDef { name, open: Ok(open), ..sqlite() };
@@ -192,7 +199,17 @@ impl Store for Liar {
     fn settings(&self) -> Result<Vec<Setting>> {
         self.inner.settings()
     }
+    /// Some lose what they showed only when they are closed.
     fn close(self: Box<Self>) -> Result<()> {
+        let late = match self.lie.0 {
+            5 => "UPDATE messages SET score = score + 1 WHERE id = 3",
+            6 => {
+                "INSERT INTO messages SELECT 1000, conversation, sender, sent_at, unread, score, body, picture FROM messages LIMIT 1"
+            }
+            7 => "DELETE FROM messages WHERE id = (SELECT max(id) FROM messages)",
+            _ => "",
+        };
+        self.inner.sql()?.execute(late)?;
         self.inner.close()
     }
 }

@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::rows::{COLUMNS, GONE, Row, Source, TABLE};
 use crate::result::{Audit, Failure};
 use crate::store::StoreError;
-use crate::store::sql::{SqlSession, SqlValue};
+use crate::store::sql::{Prepared, SqlSession, SqlValue};
 use crate::workload::bench::Bench;
 use crate::workload::driver::Stop;
 
@@ -108,6 +108,32 @@ impl Expected<'_> {
         self.source.fill(row, id, self.versions[id as usize]);
         row
     }
+}
+
+/// Looks at one row, which is to be as `expected`, or not to be there.
+///
+/// # Errors
+/// [`Failure::WrongData`] when it is otherwise.
+pub fn row(
+    session: &mut dyn SqlSession,
+    look: Prepared,
+    row: &Row,
+    expected: Option<&Row>,
+) -> Result<(), Stop> {
+    let expected = expected.map(Row::values);
+    let mut right = expected.is_none();
+    let found = session.query(look, &row.key(), &mut |found| {
+        right = expected.as_ref().is_some_and(|values| values.as_slice() == found);
+    });
+    let found = found.map_err(|error| failed("reading a row back", &error))?;
+    let what = match (found, right) {
+        (0, true) | (1, true) => return Ok(()),
+        (0, false) => "is missing, though its transaction has just returned",
+        _ if expected.is_none() => "is still there, though it was just deleted",
+        _ => "is not what was just written",
+    };
+    let message = format!("the row {} {what}", row.id());
+    Err(Stop { failure: Failure::WrongData, message, operation: None })
 }
 
 /// Shows what a query finds.

@@ -61,6 +61,12 @@ pub fn insert() -> String {
     format!("INSERT INTO {TABLE} ({names}) VALUES ({})", ["?"; COLUMNS.len()].join(", "))
 }
 
+/// What reads the row of an id.
+pub fn look() -> String {
+    let names = COLUMNS.map(|(name, _)| name).join(", ");
+    format!("SELECT {names} FROM {TABLE} WHERE id = ?")
+}
+
 /// What rows are made of.
 #[derive(Debug, Clone, Copy)]
 pub struct Source {
@@ -167,6 +173,11 @@ impl Row {
     /// The values of [`DELETE`].
     pub fn key(&self) -> [SqlValue<'_>; 1] {
         [SqlValue::Integer(self.id)]
+    }
+
+    /// Its primary key.
+    pub fn id(&self) -> u64 {
+        self.id as u64
     }
 
     /// What the index holds of it, and its id.

@@ -5,6 +5,7 @@ use std::time::Duration;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
+use super::check;
 use super::rows::{self, GONE, Row, Source};
 use super::work::Work;
 use crate::cell::Rate;
@@ -57,6 +58,8 @@ pub struct Statements {
     insert: Prepared,
     update: Prepared,
     delete: Prepared,
+    /// What looks at a row after the clock has stopped.
+    look: Prepared,
 }
 
 impl Statements {
@@ -67,6 +70,7 @@ impl Statements {
             insert: prepare(&rows::insert())?,
             update: prepare(rows::UPDATE)?,
             delete: prepare(rows::DELETE)?,
+            look: prepare(&rows::look())?,
         })
     }
 }
@@ -91,6 +95,8 @@ pub struct Transactions<'a> {
     /// Ids in the order in which they are deleted.
     to_delete: Vec<u32>,
     rows: Vec<Row>,
+    /// A row as it is to be found.
+    expected: Row,
     latencies: [Latencies; Kind::ALL.len()],
     device: Option<BlockDevice>,
     written: Written,
@@ -118,6 +124,7 @@ impl<'a> Transactions<'a> {
             versions,
             to_delete,
             rows: (0..work.statements).map(|_| source.row()).collect(),
+            expected: source.row(),
             latencies: [Latencies::new()?, Latencies::new()?, Latencies::new()?],
             device,
             written: Written::default(),
@@ -203,9 +210,21 @@ impl<'a> Transactions<'a> {
             let latencies = &mut self.latencies[kind as usize];
             latencies.record(self.clock.nanoseconds(start, end).max(1));
             seconds.tell(latencies).map_err(Stop::harness)?;
+            self.look(session, statements)?;
         }
         seconds.finish(&self.latencies[kind as usize]).map_err(Stop::harness)?;
         Ok(value_bytes)
+    }
+
+    /// Looks at the rows of the transaction that has just returned: they are where the engine has just been.
+    fn look(&mut self, session: &mut dyn SqlSession, statements: &Statements) -> Result<(), Stop> {
+        for row in &self.rows {
+            let version = self.versions[row.id() as usize];
+            self.source.fill(&mut self.expected, row.id(), version);
+            let expected = Some(&self.expected).filter(|_| version != GONE);
+            check::row(session, statements.look, row, expected)?;
+        }
+        Ok(())
     }
 
     /// Makes the rows of the next transaction; how many bytes their values have.
