@@ -451,6 +451,13 @@ impl OperationResult {
         let over_ns = self.rate_over_ns.unwrap_or(self.sum_ns);
         (over_ns > 0).then(|| self.count as f64 / (over_ns as f64 / 1e9))
     }
+
+    /// Value bytes per second, over the same time. `None` if none was timed, and for operations without values, such as
+    /// removing.
+    pub fn bytes_per_second(&self) -> Option<f64> {
+        let bytes_each = self.value_bytes as f64 / self.count.max(1) as f64;
+        self.per_second().map(|per_second| per_second * bytes_each).filter(|rate| *rate > 0.0)
+    }
 }
 
 /// The distribution of an operation's latency in nanoseconds, and the full histogram.

@@ -4,6 +4,7 @@ pub(crate) mod builds;
 pub(crate) mod by_cell;
 pub(crate) mod clock;
 pub mod findings;
+pub mod floor;
 pub mod looks;
 pub mod matrix;
 pub mod memory;

@@ -6,68 +6,59 @@ use super::Advice;
 use super::judge::{Candidate, reasons};
 use super::sentences::{changes, costs, measured, name, notes, settings, sure, times_worse, trade};
 use crate::column::Unit;
-use crate::page::markup::{element, escape, list};
+use crate::markup::{
+    Html, Tag, code, column, list, note, p, row as table_row, scroll, table as html_table, tag,
+};
 
 /// The section's content.
-pub fn section(advice: &Advice, snippet: Option<&str>) -> String {
-    let [best, others @ ..] = advice.verdict.ranking.as_slice() else { return String::new() };
-    let paragraphs = |lines: &[String]| lines.iter().map(|line| element("p", line)).collect::<String>();
-    let items = |lines: &[String]| list(&lines.iter().map(|line| escape(line)).collect::<Vec<_>>());
-    let mut out = format!(
-        "<section class=\"group\"><p class=\"lead\">Keep them in <strong>{}</strong> {}.</p>",
-        escape(&best.store),
-        escape(&best.version)
+pub fn section(advice: &Advice, snippet: Option<&str>) -> Html {
+    let [best, others @ ..] = advice.verdict.ranking.as_slice() else { return Html::default() };
+    let paragraphs = |lines: Vec<String>| lines.into_iter().map(p).collect::<Vec<_>>();
+    let heading = |text: &str| tag("h3").add(text);
+    let lead = ("Keep them in ", tag("strong").add(&best.store), " ", &best.version, ".");
+    let compared = (!others.is_empty()).then(|| {
+        (
+            heading("The stores, the best first"),
+            table(advice),
+            notes(advice).into_iter().map(note).collect::<Vec<_>>(),
+            heading(&format!("What they give up against {}, and gain", best.store)),
+            list(others.iter().map(trade).collect()),
+        )
+    });
+    let out = (!advice.verdict.out.is_empty())
+        .then(|| (heading("Out of the question"), list(reasons(&advice.verdict.out))));
+    let answer = (
+        (p(lead).class("lead"), paragraphs(costs(advice, best))),
+        p(("How sure is that? ", sure(advice))),
+        note(("Asked: ", advice.question.to_string(), ".")),
+        note(("Measured: ", measured(advice).join(" "))),
+        (compared, out),
+        (heading("What would change the answer?"), list(changes(advice))),
+        (heading(&format!("How {} was open", best.store)), p(settings(best))),
+        snippet.map(|snippet| (heading("Open it like this"), code(snippet))),
     );
-    out.push_str(&paragraphs(&costs(advice, best)));
-    out.push_str(&element("p", &format!("How sure is that? {}", sure(advice))));
-    out.push_str(&format!(
-        "<p class=\"note\">Asked: {}.</p><p class=\"note\">Measured: {}</p>",
-        escape(&advice.question.to_string()),
-        escape(&measured(advice).join(" "))
-    ));
-    if !others.is_empty() {
-        out.push_str("<h3>The stores, the best first</h3>");
-        out.push_str(&table(advice));
-        out.extend(notes(advice).iter().map(|line| format!("<p class=\"note\">{}</p>", escape(line))));
-        out.push_str(&format!("<h3>What they give up against {}, and gain</h3>", escape(&best.store)));
-        out.push_str(&items(&others.iter().map(trade).collect::<Vec<_>>()));
-    }
-    if !advice.verdict.out.is_empty() {
-        out.push_str("<h3>Out of the question</h3>");
-        out.push_str(&items(&reasons(&advice.verdict.out)));
-    }
-    out.push_str("<h3>What would change the answer?</h3>");
-    out.push_str(&items(&changes(advice)));
-    out.push_str(&element("h3", &format!("How {} was open", best.store)));
-    out.push_str(&element("p", &settings(best)));
-    if let Some(snippet) = snippet {
-        out.push_str(&format!(
-            "<h3>Open it like this</h3><div class=\"code\"><pre tabindex=\"0\">{}</pre></div>",
-            escape(snippet)
-        ));
-    }
-    out + "</section><h3>All that was measured for it, operation by operation</h3>"
+    Html::of((
+        tag("section").class("group").add(answer),
+        heading("All that was measured for it, operation by operation"),
+    ))
 }
 
-fn table(advice: &Advice) -> String {
-    let mut head: Vec<String> = vec!["store".into(), "operation".into()];
-    head.extend(advice.question.mix.shares().iter().map(|(operation, _)| operation.name().to_owned()));
-    head.extend(["disk/values", "memory", "times worse", "Pareto front"].map(str::to_owned));
-    let head: String = head.iter().map(|title| format!("<th scope=\"col\">{}</th>", escape(title))).collect();
+fn table(advice: &Advice) -> Tag {
+    let operations = advice.question.mix.shares().iter().map(|(operation, _)| operation.name());
+    let heads = ["store", "operation"].into_iter().chain(operations);
+    let heads = heads.chain(["disk/values", "memory", "times worse", "Pareto front"]).map(column);
     let rows = advice.verdict.ranking.iter().enumerate();
-    let rows: String = rows.map(|(rank, store)| row(advice, rank, store)).collect();
-    format!(
-        "<div class=\"scroll\"><table class=\"figures\"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
-    )
+    let rows: Vec<Tag> = rows.map(|(rank, store)| row(advice, rank, store)).collect();
+    scroll(html_table(heads.collect(), rows).class("figures"))
 }
 
-fn row(advice: &Advice, rank: usize, store: &Candidate) -> String {
+fn row(advice: &Advice, rank: usize, store: &Candidate) -> Tag {
     let mut cells = vec![Unit::Nanoseconds.show(store.speed.mean.value)];
     cells.extend(store.operations.iter().map(|(_, latency)| Unit::Nanoseconds.show(latency.mean.value)));
     cells.push(three_digits(store.space.mean.value));
     cells.push(Unit::Bytes.show(store.memory.mean.value));
     cells.push(times_worse(rank, store, "too close to call"));
     cells.push(store.beaten_by.as_ref().map_or_else(|| "on it".into(), |other| format!("behind {other}")));
-    let cells: String = cells.iter().map(|cell| element("td", cell)).collect();
-    format!("<tr><th scope=\"row\">{}</th>{cells}</tr>", escape(&name(advice, store)))
+    let cells: Vec<Tag> = cells.into_iter().map(|cell| tag("td").add(cell)).collect();
+    table_row(name(advice, store), cells)
 }

@@ -184,7 +184,7 @@ fn operation(name: &str, ns: f64) -> OperationResult {
         sum_ns: times(1000.0),
         rate_over_ns: None,
         harness_share: Some(0.125),
-        value_bytes: 512_000,
+        value_bytes: if name == "remove" { 0 } else { 512_000 },
         warm_up: 0,
         device_written_bytes: None,
         put_back: if name == "remove" { 1000 } else { 0 },

@@ -85,6 +85,10 @@ struct Group {
     title: String,
     /// A position in each axis of `group_axes`.
     at: Vec<usize>,
+    /// The rows of its matrix, as positions in the page's rows. Those of another workload are not here.
+    rows: Vec<usize>,
+    /// Its operations, as positions in the page's operations.
+    operations: Vec<usize>,
 }
 
 #[derive(Debug, Serialize)]
@@ -111,7 +115,13 @@ impl<'a> Model<'a> {
         let reasons: IndexSet<&str> = rows.iter().filter_map(|row| row.reason).collect();
         let all_operations: IndexSet<String> = merged.groups.iter().flat_map(operations).collect();
         let axes = Axes::of(rows.iter().map(|row| &row.key.at));
-        let (group_axes, groups) = groups(merged);
+        let matrix_rows = matrix_rows(matrices);
+        let (group_axes, mut groups) = groups(merged);
+        for ((group, matrix), sorted) in groups.iter_mut().zip(matrices).zip(&merged.groups) {
+            group.rows = positions(&matrix_rows, matrix);
+            group.operations =
+                operations(sorted).iter().filter_map(|name| all_operations.get_index_of(name)).collect();
+        }
         let columns: Vec<&'static Column> = COLUMNS.iter().collect();
         Model {
             layout: LAYOUT,
@@ -121,7 +131,7 @@ impl<'a> Model<'a> {
             group_axes,
             groups,
             columns: columns.iter().map(|column| info(column)).collect(),
-            rows: matrix_rows(matrices),
+            rows: matrix_rows,
             trial: trial_figures(&rows, &columns),
             operation: operation_figures(&rows, &columns, &all_operations),
             contests: contests(&rows, matrices),
@@ -188,7 +198,8 @@ fn groups(merged: &Merged<'_>) -> (Vec<GroupAxis>, Vec<Group>) {
             .chain(facets.iter().map(facet))
             .chain(methods.then(|| ("method", group.key.method.clone())))
             .map(|(id, value)| axes.entry(id).or_default().insert_full(value).0);
-        groups.push(Group { at: at.collect(), title: merged.label(&group.key) });
+        let title = merged.label(&group.key);
+        groups.push(Group { title, at: at.collect(), rows: Vec::new(), operations: Vec::new() });
     }
     let axes = axes.into_iter().map(|(id, values)| GroupAxis { id, values: values.into_iter().collect() });
     (axes.collect(), groups)
@@ -215,6 +226,14 @@ fn matrix_rows(matrices: &[Option<Matrix>]) -> Vec<MatrixRow> {
     // Space and memory last, also where another group brought another operation.
     rows.sort_by_key(|row| matches!(row.name.as_str(), "space" | "memory"));
     rows
+}
+
+/// Which of the page's rows a matrix has.
+fn positions(rows: &[MatrixRow], matrix: &Option<Matrix>) -> Vec<usize> {
+    let of = |row: &MatrixRow| {
+        matrix.iter().flat_map(|matrix| &matrix.rows).any(|own| own.figure.name == row.name)
+    };
+    rows.iter().enumerate().filter(|(_, row)| of(row)).map(|(number, _)| number).collect()
 }
 
 fn trial_figures(rows: &[Row<'_>], columns: &[&'static Column]) -> IndexMap<&'static str, Figures> {

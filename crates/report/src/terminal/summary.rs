@@ -8,6 +8,7 @@ use storebench_core::units::{grouped, rough_bytes};
 
 use super::grid::{Grid, Item, Style, wrap};
 use crate::data::builds;
+use crate::data::floor;
 use crate::data::matrix::Matrix;
 use crate::data::merge::Merged;
 use crate::data::names::{HEADING, store_style};
@@ -27,6 +28,9 @@ pub fn text(merged: &Merged<'_>, matrices: &[Matrix], style: Style) -> String {
                 out.push_str(&wrap(&format!("  {line}"), style.width, "    "));
             }
         }
+    }
+    for line in floor::lines(&merged.floors) {
+        out.push_str(&wrap(&line, style.width, "  "));
     }
     for line in [counts(merged)].into_iter().chain(unfinished(merged)) {
         out.push_str(&wrap(&line, style.width, "  "));

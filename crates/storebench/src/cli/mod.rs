@@ -4,9 +4,11 @@ mod advise;
 mod args;
 mod clean;
 mod compare;
+mod dry_run;
 mod export;
 mod files;
 mod findings;
+mod floor;
 mod launch;
 mod man;
 mod report;
@@ -31,6 +33,9 @@ use storebench_core::runner::child;
 use storebench_core::shown;
 use storebench_core::store::StoreDef;
 use storebench_report::files::sql::OpenSqlite;
+
+/// Columns of a terminal that all output fits in.
+const WIDTH: usize = 80;
 
 /// What a program can do beside measuring, where its build has the code for it ([`crate::EXTRAS`]).
 #[derive(Clone, Copy, Default)]

@@ -26,7 +26,7 @@ function curveAxis() {
 }
 
 function drawCurves() {
-  const measured = model.columns.filter((column) => (column.operation ? model.operation[state.op]?.[column.id] : model.trial[column.id]));
+  const measured = model.columns.filter(isMeasured);
   const choices = measured.map((column) => [column.id, column.operation ? `${state.op}: ${column.title}` : column.title]);
   const across = axesOfNumbers().map((axis) => [axis.id, axis.one]);
   const x = curveAxis();
@@ -241,7 +241,7 @@ const textOf = (cell, id, operation) => (cell === undefined ? "–" : show(colum
 /** Reads wait for nothing: unless another operation was chosen, one that writes shows what safety costs. */
 function safetyOperation() {
   if (state.opChosen) return state.op;
-  return ["insert", "update"].find((name) => model.operations.includes(name)) || state.op;
+  return ["insert", "update"].find((name) => operationsHere().includes(name)) || state.op;
 }
 
 function drawSafety() {

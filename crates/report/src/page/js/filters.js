@@ -9,6 +9,7 @@ function chooser(id, label, values, chosen, changed) {
 
 function change(changes) {
   Object.assign(state, changes);
+  if (!operationsHere().includes(state.op)) Object.assign(state, { op: operationAtFirst(), opChosen: false });
   // Sorting leaves all rows open that were.
   if (!("sort" in changes)) everyRow = false;
   writeState();
@@ -29,8 +30,8 @@ function drawFilters() {
     const options = [[-1, "all"], ...values.map((value, number) => [number, value.words])];
     parts.push(chooser(id, name, options, state[id], (value) => change({ [id]: Number(value), cell: "" })));
   }
-  if (model.operations.length > 1)
-    parts.push(chooser("op", "operation", model.operations.map((name) => [name, name]), state.op, (op) => change({ op, opChosen: true })));
+  if (operationsHere().length > 1)
+    parts.push(chooser("op", "operation", operationsHere().map((name) => [name, name]), state.op, (op) => change({ op, opChosen: true })));
   parts.push(storeChips());
   form.replaceChildren(...parts);
 }

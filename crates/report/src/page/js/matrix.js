@@ -4,7 +4,7 @@ function drawMatrix() {
   const columns = combinations(model.axes.filter((axis) => axis.makes !== "row"));
   const sizes = combinations(axesThat("row"));
   const body = make("tbody");
-  for (const row of model.rows) {
+  for (const row of rowsHere()) {
     sizes.forEach((size, number) => {
       const marked = state.mark === contestKey(row, size);
       const line = make("tr", { class: [number === 0 && "first", marked && "marked"].filter(Boolean).join(" "), tabindex: marked ? "-1" : null });
