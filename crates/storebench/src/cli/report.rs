@@ -33,21 +33,26 @@ pub fn report(stores: &[StoreDef], extras: Extras, args: &ReportArgs) -> Result<
     if let Some(path) = &args.html {
         page(&merged, None, path)?;
         tell(&format!("written: {}", path.display()));
-        return Ok(Exit::Success);
     }
-    if export::export(&merged, extras, &args.export)? {
-        return Ok(Exit::Success);
+    export::files(&merged, extras, &args.export)?;
+    if args.is_printed() || !args.is_written() {
+        show(&merged, args)?;
+    }
+    Ok(Exit::Success)
+}
+
+/// Prints the form that was asked for.
+fn show(merged: &Merged<'_>, args: &ReportArgs) -> Result<()> {
+    if let Some(figures) = export::watched(merged, &args.export)? {
+        return print_data(&figures);
     }
     let text = match &args.published {
-        _ if args.csv || args.csv_long || args.json => {
-            return print_data(&data(&merged, args)?).map(|()| Exit::Success);
-        }
-        Some(name) => published::text(&merged, named(&merged, name)?, style()),
-        None if args.table => terminal::full(&merged, style()),
-        None => terminal::overview(&merged, style()),
+        _ if args.csv || args.csv_long || args.json => return print_data(&data(merged, args)?),
+        Some(name) => published::text(merged, named(merged, name)?, style()),
+        None if args.table => terminal::full(merged, style()),
+        None => terminal::overview(merged, style()),
     };
-    print(&text)?;
-    Ok(Exit::Success)
+    print(&text)
 }
 
 /// The runs for other programs.
