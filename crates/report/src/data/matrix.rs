@@ -17,7 +17,8 @@ use super::clock;
 use super::looks;
 use super::merge::{BlockKey, Entry, Group, Merged, measured};
 use super::names::joined;
-use crate::column::{Column, MEAN_LATENCY, SPACE_EFFICIENCY, Unit};
+use super::saturated;
+use crate::column::{Clocked, Column, MEAN_LATENCY, SPACE_EFFICIENCY, Unit};
 use crate::layout::{Layout, Position};
 use crate::stats::{Better, Ratio, Resolution, Rule, Series, Standing, Summary, Terms, decide_on};
 
@@ -120,6 +121,8 @@ pub enum Why {
     Unsupported,
     /// It has figures, but its engine was compiled as its authors would not ship it ([`storebench_core::store::StoreBuild`]).
     NotRanked,
+    /// It did not keep up with the rate asked for, so that its latency tells nothing.
+    Saturated,
     /// The combination was left out.
     LeftOut,
     /// The figure can't be as it seems.
@@ -135,6 +138,7 @@ impl Why {
             Why::Failed => "failed",
             Why::Unsupported => "unsupported",
             Why::NotRanked => "not ranked",
+            Why::Saturated => "saturated",
             Why::LeftOut => "left out",
             Why::Doubted => "doubted",
             Why::NotMeasured => "not run",
@@ -247,7 +251,7 @@ impl<'g, 'a> Sorted<'g, 'a> {
         let here = self.entries.get(position).unwrap_or(&none);
         let entries = |store: &str| here.get(store).map_or(&[] as &[Entry<'_>], Vec::as_slice);
         let series: Vec<Series<BlockKey>> =
-            self.stores.iter().map(|store| series(&ranked(entries(store)), name, column)).collect();
+            self.stores.iter().map(|store| competing_series(&ranked(entries(store)), name, column)).collect();
         let terms = self.terms(position, name, column);
         let contenders = decide_on(&series, column.better, terms).into_iter();
         let absent = self.stores.iter().zip(&series).filter(|(_, series)| series.is_empty());
@@ -307,6 +311,14 @@ pub(crate) fn series(entries: &[Entry<'_>], name: &str, column: &Column) -> Seri
     let trials = measured(entries).into_iter();
     let value = |m: &Measured| column.of(m, m.operation(name));
     trials.filter_map(|(block, m)| value(m).map(|value| (block, value))).collect()
+}
+
+/// The same, of what takes a place in a ranking: not the latency of what did not keep up with its rate.
+fn competing_series(entries: &[Entry<'_>], name: &str, column: &Column) -> Series<BlockKey> {
+    match column.clocked == Clocked::Latency && saturated::of(entries, name).is_some() {
+        true => Series::default(),
+        false => series(entries, name, column),
+    }
 }
 
 /// The cells of a group, run or left out, whose stores compete.
@@ -409,6 +421,7 @@ fn contender(stores: &IndexSet<Cow<'_, str>>, standing: Standing) -> Contender {
 }
 
 fn why(entries: &[Entry<'_>], name: &str, left_out: bool) -> Why {
+    let saturated = saturated::of(entries, name).is_some();
     let outcomes = entries.iter().map(|entry| match entry.trial.outcome {
         Outcome::Failed { .. } => Why::Failed,
         Outcome::Unsupported { .. } => Why::Unsupported,
@@ -416,6 +429,7 @@ fn why(entries: &[Entry<'_>], name: &str, left_out: bool) -> Why {
         Outcome::Ok if entry.trial.ok().is_some_and(|measured| measured.doubt(name).is_some()) => {
             Why::Doubted
         }
+        Outcome::Ok if saturated => Why::Saturated,
         Outcome::Ok => Why::NotMeasured,
     });
     outcomes.chain(left_out.then_some(Why::LeftOut)).min().unwrap_or(Why::NotMeasured)
