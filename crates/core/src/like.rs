@@ -31,7 +31,8 @@ const SKEWED: f64 = 1.25;
 /// The largest value told apart, in bytes.
 const LARGEST: u64 = 1 << 40;
 
-/// Reads the values of a column of a table in a SQLite file, or whole rows without a column, and hands each to a function.
+/// Reads the values of a column of a table in a SQLite file, or whole rows without a column, and hands each to a function. Where
+/// there is no such table or column, the error lists those that there are; an empty name asks for just that.
 pub type ReadSqlite = fn(
     file: &Path,
     table: &str,
@@ -76,17 +77,17 @@ impl Likeness {
             files::look(Path::new(name), &mut sample)?;
         } else {
             let split = name.rsplit_once(':').filter(|(file, _)| Path::new(file).is_file());
-            let Some((file, column)) = split else {
-                return Err(format!(
-                    "{} is no folder and no part of a file: write it like ./thumbnails, data.csv:column or app.db:table.column",
-                    quoted(name)
-                ));
+            let (file, part) = match split {
+                Some((file, part)) => (file, part),
+                // What it has is told, to choose from.
+                None if Path::new(name).is_file() => (name, ""),
+                None => return Err(nothing_there(name)),
             };
             let file = Path::new(file);
             if sqlite::is_one(file) {
-                sqlite::look(file, column, read, &mut sample)?;
+                sqlite::look(file, part, read, &mut sample)?;
             } else {
-                table::look(file, column, &mut sample)?;
+                table::look(file, part, &mut sample)?;
             }
         }
         sample.likeness().map_err(|why| format!("{name}: {why}"))
@@ -124,6 +125,11 @@ impl Likeness {
         }
         text
     }
+}
+
+fn nothing_there(name: &str) -> String {
+    let what = format!("{} is neither a folder nor part of a file", quoted(name));
+    format!("{what}: write it like ./thumbnails, data.csv:column or app.db:table.column")
 }
 
 /// Collects sizes of all values, and the first bytes of some, each value with the same chance (reservoir sampling: Vitter's

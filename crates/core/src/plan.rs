@@ -154,6 +154,13 @@ impl Plan {
         Case { cell, parameters: &self.parameters, stores, size_limit: self.size_limit.0 }
     }
 
+    /// The settings of a cell's store: the plan's, and those of the cell's own axes in their place.
+    pub fn settings_of(&self, cell: &Cell) -> BTreeMap<String, String> {
+        let mut settings = self.settings.get(cell.store()).cloned().unwrap_or_default();
+        settings.extend(cell.settings().map(|(name, value)| (name.to_owned(), value.to_owned())));
+        settings
+    }
+
     /// Applies the preset `name`.
     ///
     /// # Errors

@@ -3,6 +3,9 @@
 
 mod build;
 mod danger;
+mod power_cut;
+mod setting;
+pub mod sql;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,6 +16,9 @@ use serde::{Deserialize, Serialize};
 
 pub use self::build::StoreBuild;
 pub use self::danger::{Danger, Loss};
+pub use self::power_cut::PowerCut;
+pub use self::setting::SettingDef;
+use self::sql::SqlSession;
 
 /// What an acknowledged write survives. The order is the order of safety.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -166,8 +172,21 @@ pub trait Store: Send + Sync {
     /// [`StoreError::Unsupported`] when [`Capabilities::threads`] is [`Threads::One`] and a session is open.
     fn session(&self) -> Result<Box<dyn Session + '_>>;
 
+    /// A connection for one thread, for stores with [`Capabilities::sql`].
+    ///
+    /// # Errors
+    /// [`StoreError::Unsupported`] for all others.
+    fn sql(&self) -> Result<Box<dyn SqlSession + '_>> {
+        Err(StoreError::Unsupported("this store does not speak SQL".into()))
+    }
+
     /// The tier that this store now gives.
     fn guarantee(&self) -> Guarantee;
+
+    /// What a power cut can take as the store is set now, where that is known more finely than by its tier.
+    fn power_cut(&self) -> Option<PowerCut> {
+        None
+    }
 
     /// How many records it holds.
     fn count(&self) -> Result<u64>;
@@ -306,6 +325,8 @@ pub struct Capabilities {
     pub persists: bool,
     /// It can scan in the order of the keys' bytes.
     pub order: bool,
+    /// It speaks SQL ([`Store::sql`]).
+    pub sql: bool,
     /// How many sessions it can have at once.
     pub threads: Threads,
     /// The codec used when compression is on; `None` where the store has no compression of values.
@@ -331,6 +352,7 @@ impl Capabilities {
         keeps: true,
         persists: true,
         order: true,
+        sql: false,
         threads: Threads::Many,
         compression: None,
         batch: Batch::Atomic,
@@ -361,15 +383,6 @@ impl Offer {
     pub fn danger(&self, settings: &[Setting]) -> Option<&'static Danger> {
         self.dangers.iter().find(|danger| danger.holds(settings))
     }
-}
-
-/// A setting that a user may give (`--set sqlite.page_size=8192`).
-#[derive(Debug, Clone, Copy)]
-pub struct SettingDef {
-    /// The engine's own name for it.
-    pub name: &'static str,
-    /// What it does, its unit, and the values it takes.
-    pub help: &'static str,
 }
 
 /// Opens a store.

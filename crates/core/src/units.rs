@@ -1,85 +1,95 @@
 //! Quantities as people write them: sizes, counts, durations, and half-open ranges of them.
 
+mod number;
+
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
 use crate::shown::quoted;
+pub use number::split_list;
 
 const BINARY: [(&str, u64); 5] =
     [("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("B", 1)];
 
-/// Reads a size in bytes: `512`, `512B`, `4KiB`, `10GiB`; also `4k`, `10G`, which are binary too.
+const SIZES: &str = "write it like 512B, 4KiB (1024 bytes each), 4KB (1000) or 1.5GiB";
+const COUNTS: &str = "write it like 50000, 50,000, 50k, 1M or 1e6";
+const DURATIONS: &str = "write it like 500ms, 30s, 10m, 1h30m or 2h";
+
+/// Reads a size in bytes: `512`, `512B`, `4KiB`, `1.5 GiB` (units of 1024), `4KB`, `10GB` (units of 1000); also `4k`, `10G`,
+/// which are binary.
 ///
 /// # Errors
 /// A sentence that says what a size looks like.
 pub fn parse_bytes(text: &str) -> Result<u64, String> {
-    let (number, unit) = split_unit(text);
-    let factor = match unit {
-        "" | "b" | "B" => 1,
-        "k" | "K" | "KiB" | "kib" => 1 << 10,
-        "m" | "M" | "MiB" | "mib" => 1 << 20,
-        "g" | "G" | "GiB" | "gib" => 1 << 30,
-        "t" | "T" | "TiB" | "tib" => 1 << 40,
-        _ => return Err(format!("{} is not a size: write it like 512B, 4KiB, 1MiB or 10GiB", quoted(text))),
+    let (number, unit) = number::with_unit(text);
+    let factor = match unit.to_ascii_lowercase().as_str() {
+        "" | "b" => Some(1),
+        "k" | "kib" => Some(1 << 10),
+        "m" | "mib" => Some(1 << 20),
+        "g" | "gib" => Some(1 << 30),
+        "t" | "tib" => Some(1 << 40),
+        "kb" => Some(1_000),
+        "mb" => Some(1_000_000),
+        "gb" => Some(1_000_000_000),
+        "tb" => Some(1_000_000_000_000),
+        _ => None,
     };
-    scaled(number, factor)
-        .ok_or_else(|| format!("{} is not a size: write it like 512B, 4KiB, 1MiB or 10GiB", quoted(text)))
+    let bytes = factor.and_then(|factor| number::scaled(number, factor, factor == 1));
+    bytes.ok_or_else(|| format!("{} is not a size: {SIZES}{}", quoted(text), number::comma_hint(text)))
 }
 
-/// Reads a count: `1000`, `1_000`, `100k`, `1M` (decimal).
+/// Reads a count: `1000`, `1,000`, `1_000`, `100k`, `1.5M`, `1e6` (decimal).
 ///
 /// # Errors
 /// A sentence that says what a count looks like.
 pub fn parse_count(text: &str) -> Result<u64, String> {
-    let (number, unit) = split_unit(text);
+    let (number, unit) = number::with_unit(text);
     let factor = match unit {
-        "" => 1,
-        "k" | "K" => 1_000,
-        "m" | "M" => 1_000_000,
-        _ => return Err(format!("{} is not a count: write it like 1000, 100k or 1M", quoted(text))),
+        "" => Some(1),
+        "k" | "K" => Some(1_000),
+        "m" | "M" => Some(1_000_000),
+        "g" | "G" => Some(1_000_000_000),
+        _ => None,
     };
-    scaled(number, factor)
-        .ok_or_else(|| format!("{} is not a count: write it like 1000, 100k or 1M", quoted(text)))
+    // 50.000 is fifty to some people and fifty thousand to others.
+    let clear = factor != Some(1) || !number.contains('.') || number.contains(['e', 'E']);
+    let count = factor.filter(|_| clear).and_then(|factor| number::scaled(number, factor, true));
+    count.ok_or_else(|| format!("{} is not a count: {COUNTS}{}", quoted(text), number::comma_hint(text)))
 }
 
-/// Reads a duration: `30s`, `10m`, `2h`, `500ms`.
+/// Reads a duration: `30s`, `10m`, `2h`, `500ms`; also several units, the larger first: `1h30m`, `3 min 20 s`.
 ///
 /// # Errors
 /// A sentence that says what a duration looks like.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
-    let (number, unit) = split_unit(text);
-    let seconds = match unit {
-        "ms" => 0.001,
-        "s" => 1.0,
+    let wrong = || format!("{} is not a duration: {DURATIONS}{}", quoted(text), number::comma_hint(text));
+    let mut rest = text.trim();
+    let (mut seconds, mut larger) = (0.0, f64::INFINITY);
+    while !rest.is_empty() || larger.is_infinite() {
+        let (number, after) = number::split(rest);
+        let after = after.trim_start();
+        let end = after.find(|c: char| !c.is_alphabetic()).unwrap_or(after.len());
+        let unit_s = seconds_of(&after[..end]).filter(|unit_s| *unit_s < larger).ok_or_else(wrong)?;
+        seconds += number::fraction(number).ok_or_else(wrong)? * unit_s;
+        larger = unit_s;
+        rest = after[end..].trim_start();
+    }
+    Duration::try_from_secs_f64(seconds).map_err(|_| wrong())
+}
+
+/// How many seconds a unit of time has.
+fn seconds_of(unit: &str) -> Option<f64> {
+    Some(match unit {
+        "ns" => 1e-9,
+        "us" | "µs" => 1e-6,
+        "ms" => 1e-3,
+        "s" | "sec" => 1.0,
         "m" | "min" => 60.0,
         "h" => 3600.0,
-        _ => return Err(format!("{} is not a duration: write it like 500ms, 30s, 10m or 2h", quoted(text))),
-    };
-    number
-        .replace('_', "")
-        .parse::<f64>()
-        .ok()
-        .and_then(|value| Duration::try_from_secs_f64(value * seconds).ok())
-        .ok_or_else(|| format!("{} is not a duration: write it like 500ms, 30s, 10m or 2h", quoted(text)))
-}
-
-fn split_unit(text: &str) -> (&str, &str) {
-    let text = text.trim();
-    let end = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
-    (text[..end].trim(), text[end..].trim())
-}
-
-fn scaled(number: &str, factor: u64) -> Option<u64> {
-    let digits = number.replace('_', "");
-    match digits.parse::<u64>() {
-        Ok(whole) => whole.checked_mul(factor),
-        Err(_) => {
-            let value = digits.parse::<f64>().ok()? * factor as f64;
-            (value.is_finite() && value >= 0.0 && value < u64::MAX as f64 && !digits.is_empty())
-                .then_some(value.round() as u64)
-        }
-    }
+        "d" => 86_400.0,
+        _ => return None,
+    })
 }
 
 /// Writes a size so that [`parse_bytes`] reads the same number back: `1KiB`, `1536B`.
@@ -343,19 +353,74 @@ mod tests {
 
     #[test]
     fn sizes_are_read_and_written() {
-        for (text, bytes) in
-            [("1B", 1), ("512", 512), ("4KiB", 4096), ("1.5KiB", 1536), ("10 GiB", 10 << 30), ("2M", 2 << 20)]
-        {
+        for (text, bytes) in [
+            ("1B", 1),
+            ("512", 512),
+            ("4KiB", 4096),
+            ("1.5KiB", 1536),
+            ("10 GiB", 10 << 30),
+            ("2M", 2 << 20),
+            ("4k", 4096),
+            ("4KB", 4000),
+            ("4kb", 4000),
+            ("1.5 GB", 1_500_000_000),
+            ("1,024KiB", 1 << 20),
+            ("1e6", 1_000_000),
+        ] {
             assert_eq!(parse_bytes(text), Ok(bytes), "{text}");
             assert_eq!(parse_bytes(&exact_bytes(bytes)), Ok(bytes));
         }
-        for text in ["", "KiB", "4KB", "-1", "4 bananas", "99999999999TiB"] {
+        // What reports write can be given back.
+        assert_eq!(parse_bytes(&rough_bytes(1_530_000.0)), Ok(1_530_921));
+        assert_eq!(parse_bytes(&rough_bytes(12.0)), Ok(12));
+        for text in ["", "KiB", "-1", "1.5", "0.5B", "1,5KiB", "4 bananas", "99999999999TiB"] {
             assert!(parse_bytes(text).is_err(), "{text}");
         }
-        assert_eq!(parse_count("1_000"), Ok(1000));
-        assert_eq!(parse_count("1.5M"), Ok(1_500_000));
-        assert_eq!(parse_duration("1.5m"), Ok(Duration::from_secs(90)));
-        assert!(parse_duration("90").is_err());
+    }
+
+    #[test]
+    fn counts_are_read_as_people_write_them() {
+        for (text, count) in [
+            ("1_000", 1000),
+            ("50,000", 50_000),
+            ("1,000,000", 1_000_000),
+            ("1.5M", 1_500_000),
+            ("1e6", 1_000_000),
+            ("2.5e3", 2500),
+            ("100k", 100_000),
+            ("2 G", 2_000_000_000),
+        ] {
+            assert_eq!(parse_count(text), Ok(count), "{text}");
+        }
+        assert_eq!(parse_count(&grouped(u64::MAX)), Ok(u64::MAX));
+        for text in ["", "k", "1,00", "1.5", "50.000", "1.0005k", "1e", "1e400", "-5", "5x"] {
+            let error = parse_count(text).unwrap_err();
+            assert!(error.contains("is not a count: write it like 50000, 50,000"), "{error}");
+            assert_eq!(error.contains("a comma separates"), text.contains(','), "{error}");
+        }
+    }
+
+    #[test]
+    fn durations_are_read_as_people_write_them() {
+        for (text, ms) in [
+            ("500ms", 500),
+            ("1.5m", 90_000),
+            ("90s", 90_000),
+            ("1h30m", 5_400_000),
+            ("3 min 20 s", 200_000),
+            ("2 h 05 min", 7_500_000),
+            ("1,000 s", 1_000_000),
+            ("2000us", 2),
+        ] {
+            assert_eq!(parse_duration(text), Ok(Duration::from_millis(ms)), "{text}");
+        }
+        for seconds in [0, 42, 200, 7500] {
+            let duration = Duration::from_secs(seconds);
+            assert_eq!(parse_duration(&rough_duration(duration)), Ok(duration));
+        }
+        for text in ["", "90", "s", "1m1h", "1s2s", "1s 2", "1e300h", "-1s", "five minutes"] {
+            assert!(parse_duration(text).is_err(), "{text}");
+        }
     }
 
     #[test]

@@ -41,6 +41,7 @@ use crate::data::looks;
 use crate::data::memory::Basis;
 use crate::data::merge::Merged;
 use crate::data::method::{self, MIX, Method};
+use crate::markup::Html;
 use crate::terminal::grid::Style;
 
 pub use self::find::Uncovered;
@@ -133,7 +134,7 @@ impl Advice {
     }
 
     /// The answer as a section of the page.
-    pub fn html(&self, snippet: Option<&str>) -> String {
+    pub fn html(&self, snippet: Option<&str>) -> Html {
         html::section(self, snippet)
     }
 

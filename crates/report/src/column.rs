@@ -72,7 +72,7 @@ pub enum Clocked {
     No,
     /// They are times of single operations.
     Latency,
-    /// They are operations per second.
+    /// They are operations, or their bytes, per second.
     Rate,
 }
 
@@ -220,6 +220,14 @@ pub const SYNCS_PER_OPERATION: Column =
 pub const COLUMNS: &[Column] = &[
     operation("throughput", "ops/s", Unit::PerSecond, Better::Higher, OperationResult::per_second)
         .clocked(Clocked::Rate),
+    operation(
+        "bandwidth",
+        "bytes/s",
+        Unit::BytesPerSecond,
+        Better::Higher,
+        OperationResult::bytes_per_second,
+    )
+    .clocked(Clocked::Rate),
     MEAN_LATENCY,
     latency("latency_min", "min", |o| measured(o, o.latency.min_ns)),
     latency("latency_p50", "p50", |o| measured(o, o.latency.p50_ns)),
@@ -359,6 +367,19 @@ mod tests {
         names.sort();
         names.dedup();
         assert_eq!(names.len(), COLUMNS.len());
+    }
+
+    #[test]
+    fn bytes_per_second_are_of_values_and_over_the_time_of_the_rate() {
+        let measured = samples::measured(1000.0);
+        let of = |id: &str, name: &str| {
+            let column = COLUMNS.iter().find(|column| column.id == id).unwrap();
+            column.of_operation(measured.operation(name).unwrap())
+        };
+        let insert = measured.operation("insert").unwrap();
+        let each = insert.value_bytes as f64 / insert.count as f64;
+        assert_eq!(of("bandwidth", "insert"), of("throughput", "insert").map(|rate| rate * each));
+        assert_eq!(of("bandwidth", "remove"), None, "nothing is read or written");
     }
 
     #[test]

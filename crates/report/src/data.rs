@@ -4,6 +4,7 @@ pub(crate) mod builds;
 pub(crate) mod by_cell;
 pub(crate) mod clock;
 pub mod findings;
+pub mod floor;
 pub mod looks;
 pub mod matrix;
 pub mod memory;
@@ -17,6 +18,7 @@ pub mod published;
 pub(crate) mod rule;
 #[cfg(test)]
 pub(crate) mod samples;
+pub(crate) mod saturated;
 pub(crate) mod scope;
 pub mod slowdown;
 pub(crate) mod spread;

@@ -11,6 +11,7 @@ pub mod compare;
 pub mod data;
 pub mod files;
 pub mod layout;
+pub mod markup;
 pub mod page;
 pub mod published;
 pub mod stats;

@@ -8,11 +8,11 @@ mod answer;
 mod axes;
 mod cells;
 mod contests;
+mod curves;
 mod findings;
 mod latencies;
 mod load;
 mod machine;
-pub(super) mod markup;
 mod missing;
 mod model;
 mod numbers;
@@ -25,19 +25,18 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::sync::LazyLock;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD as BASE64;
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use rayon::prelude::*;
 
-use self::markup::{escape, fill};
 use self::missing::Doubts;
 use self::model::Model;
 use crate::data::clock;
+use crate::data::floor;
 use crate::data::matrix::{Matrix, matrix};
 use crate::data::merge::Merged;
 use crate::data::rule::rule_text;
+use crate::markup::{Html, Literal, fill, note};
 use crate::stats::Rule;
 
 const PAGE: &str = include_str!("page/page.html");
@@ -60,36 +59,35 @@ const SCRIPTS: [&str; 10] = [
 /// How hard data is compressed, from 1 to 9: beyond this, pages of large runs take twice the time to be a tenth smaller.
 const LEVEL: u32 = 4;
 
-/// Writes the page; `advice`, an answer as HTML, stands first in it.
+/// Writes the page; `advice`, an answer, stands first in it.
 ///
 /// # Errors
 /// What the writer gives.
-pub fn write(merged: &Merged<'_>, advice: Option<&str>, out: &mut dyn Write) -> io::Result<()> {
+pub fn write(merged: &Merged<'_>, advice: Option<&Html>, out: &mut dyn Write) -> io::Result<()> {
     let matrices: Vec<Option<Matrix>> = merged.groups.par_iter().map(|group| matrix(merged, group)).collect();
     let model = Model::new(merged, &matrices);
     // Compressing takes about as long as all the texts together.
     let (data, texts) = rayon::join(|| compressed(&model), || texts(merged, &matrices));
-    let (data, scripts) = (data?, SCRIPTS.concat());
-    let mut places: Vec<(&str, &str)> = vec![
-        ("advice", advice.unwrap_or_default()),
-        ("version", env!("CARGO_PKG_VERSION")),
-        ("style", STYLE),
-        ("data", &data),
-        ("scripts", &scripts),
+    let mut places = vec![
+        ("advice", Html::of(advice)),
+        ("version", Html::of(env!("CARGO_PKG_VERSION"))),
+        ("style", Html::of(Literal(STYLE))),
+        ("data", data?),
+        ("scripts", Html::of(SCRIPTS.map(Literal))),
     ];
-    places.extend(texts.iter().map(|(name, text)| (*name, text.as_str())));
-    let page = fill(PAGE, &places);
-    out.write_all(page.as_bytes())
+    places.extend(texts);
+    out.write_all(fill(PAGE, &places).as_str().as_bytes())
 }
 
 /// What is there without scripts, by its place in the page.
-fn texts(merged: &Merged<'_>, matrices: &[Option<Matrix>]) -> Vec<(&'static str, String)> {
+fn texts(merged: &Merged<'_>, matrices: &[Option<Matrix>]) -> Vec<(&'static str, Html)> {
     let doubts = LazyLock::new(|| Doubts::new(merged));
-    let parts: [(&'static str, &(dyn Fn() -> String + Sync)); 12] = [
-        ("title", &|| escape(&title(merged))),
+    let parts: [(&'static str, &(dyn Fn() -> Html + Sync)); 13] = [
+        ("title", &|| Html::of(title(merged))),
         ("subtitle", &|| machine::subtitle(merged)),
         ("first", &|| missing::first(merged, &doubts)),
         ("answer", &|| answer::html(merged, matrices)),
+        ("floor", &|| Html::of(floor::lines(&merged.floors).into_iter().map(note).collect::<Vec<_>>())),
         ("rules", &|| rules(merged, matrices)),
         ("load", &|| load::html(merged)),
         ("findings", &|| findings::html(merged)),
@@ -104,11 +102,10 @@ fn texts(merged: &Merged<'_>, matrices: &[Option<Matrix>]) -> Vec<(&'static str,
 }
 
 /// What decided who won.
-fn rules(merged: &Merged<'_>, matrices: &[Option<Matrix>]) -> String {
+fn rules(merged: &Merged<'_>, matrices: &[Option<Matrix>]) -> Html {
     let rules: BTreeSet<Rule> = matrices.iter().flatten().flat_map(Matrix::rules).collect();
     let clock = clock::notes(merged, matrices.iter().flatten());
-    let texts = rules.into_iter().map(rule_text).chain(clock).map(|text| escape(&text));
-    texts.collect::<Vec<_>>().join(" ")
+    Html::joined(rules.into_iter().map(rule_text).chain(clock), " ")
 }
 
 fn title(merged: &Merged<'_>) -> String {
@@ -118,18 +115,20 @@ fn title(merged: &Merged<'_>) -> String {
 }
 
 /// JSON, deflated, in base64: short, and without any character that could end the element that it stands in.
-fn compressed(model: &Model<'_>) -> io::Result<String> {
+fn compressed(model: &Model<'_>) -> io::Result<Html> {
     // At once: in the small pieces that a serializer writes, deflating would take several times as long.
     let json = serde_json::to_vec(model)?;
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::new(LEVEL));
     encoder.write_all(&json)?;
-    Ok(BASE64.encode(encoder.finish()?))
+    Ok(Html::base64(&encoder.finish()?))
 }
 
 #[cfg(test)]
 mod tests {
     use std::io::Read;
 
+    use base64::Engine as _;
+    use base64::engine::general_purpose::STANDARD as BASE64;
     use serde_json::Value;
     use storebench_core::result::Run;
 
@@ -255,6 +254,41 @@ mod tests {
         assert!(once.contains("within 5 % of the best") && !once.contains("paired by block, includes 1"));
         let often = page(&[samples::blocks("box", &[block.clone(), block.clone(), block])]);
         assert!(often.contains("paired by block, includes 1") && !often.contains("within 5 % of the best"));
+    }
+
+    #[test]
+    fn each_group_has_the_operations_and_rows_of_its_own_workload() {
+        let mut device = run("box", &[Sample::new("lmdb")]);
+        device.header.plan = "workload = \"device\"".into();
+        let operations = &mut device.trials[0].measured.as_mut().unwrap().operations;
+        operations.truncate(1);
+        operations[0].operation = "read".into();
+        let data = data(&page(&[run("box", &[Sample::new("lmdb")]), device]));
+        let names = |group: usize, list: &str, name: fn(&Value) -> &str| -> Vec<String> {
+            let numbers = data["groups"][group][list].as_array().unwrap();
+            numbers.iter().map(|number| name(&data[list][number.as_u64().unwrap() as usize]).into()).collect()
+        };
+        let operations = |group| names(group, "operations", |operation| operation.as_str().unwrap());
+        let rows = |group| names(group, "rows", |row| row["name"].as_str().unwrap());
+        let mut found = [0, 1].map(|group| (operations(group), rows(group)));
+        found.sort_by_key(|(operations, _)| operations.len());
+        assert_eq!(found[0].0, ["read"]);
+        assert_eq!(found[0].1, ["read", "space", "memory"]);
+        assert_eq!(found[1].0, ["insert", "update", "get", "remove"]);
+        assert!(!found[1].1.contains(&"read".to_owned()), "{found:?}");
+    }
+
+    #[test]
+    fn contestants_have_colours_of_their_own() {
+        let samples: Vec<Sample> = (0..12).map(|number| Sample::new(&format!("own{number}"))).collect();
+        let data = data(&page(&[run("box", &samples)]));
+        let colours: BTreeSet<u64> = data["stores"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|store| store["colour"].as_u64().unwrap())
+            .collect();
+        assert_eq!(colours.len(), 12);
     }
 
     #[test]

@@ -6,12 +6,17 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, Row};
+use storebench_core::shown::piece;
 use tempfile::TempDir;
+
+/// Names of tables or columns that a message lists.
+const LISTED: usize = 20;
 
 /// Hands every value of a column to `value`, or every row's values one after the other.
 ///
 /// # Errors
-/// What SQLite says, or what `value` does.
+/// What SQLite says, or what `value` does. Where there is no such table or column, those that there are; an empty name asks for
+/// just that.
 pub fn read(
     file: &Path,
     table: &str,
@@ -126,19 +131,31 @@ fn connect(file: &Path, how: &str) -> Result<Connection, String> {
     Connection::open_with_flags(&uri, flags).map_err(|error| error.to_string())
 }
 
-/// What a table or column that is not there could have been, in a sentence.
+/// The tables that there are, or the columns of this one, in a sentence.
 fn known(connection: &Connection, table: &str) -> rusqlite::Result<String> {
     let names = |sql: &str| -> rusqlite::Result<Vec<String>> {
         connection.prepare(sql)?.query_map([], |row| row.get(0))?.collect()
     };
     let columns = names(&format!("SELECT name FROM pragma_table_info('{}')", table.replace('\'', "''")))?;
-    Ok(match columns.is_empty() {
-        true => format!(
-            "it has no table {table}; it has {}",
-            names("SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') ORDER BY name")?.join(", ")
-        ),
-        false => format!("its table {table} has the columns {}", columns.join(", ")),
+    if !columns.is_empty() {
+        return Ok(format!("its table {} has the columns {}", piece(table), listed(&columns)));
+    }
+    let tables = names("SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') ORDER BY name")?;
+    let has = match tables.as_slice() {
+        [] => "it has no tables".into(),
+        tables => format!("it has {}", listed(tables)),
+    };
+    Ok(match table {
+        "" => has,
+        table => format!("it has no table {}; {has}", piece(table)),
     })
+}
+
+fn listed(names: &[String]) -> String {
+    let more = names.len().saturating_sub(LISTED);
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    let names: Vec<_> = names.iter().take(LISTED).map(|name| piece(name)).collect();
+    format!("{}{more}", names.join(", "))
 }
 
 #[cfg(test)]
@@ -169,6 +186,9 @@ mod tests {
         assert_eq!(wrong, "its table notes has the columns id, body, more");
         let wrong = values("nothing; DROP TABLE notes", None).unwrap_err();
         assert_eq!(wrong, "it has no table nothing; DROP TABLE notes; it has notes");
+        assert_eq!(values("", None).unwrap_err(), "it has notes");
+        let wrong = values(&"x".repeat(10_000), None).unwrap_err();
+        assert!(wrong.ends_with("xxx...; it has notes") && wrong.len() < 100, "{wrong}");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 

@@ -36,6 +36,11 @@ impl Visitor<'_> for Read {
     fn visit_i64<E: Error>(self, number: i64) -> Result<Value, E> {
         self.visit_str(&number.to_string())
     }
+
+    /// TOML's `1e6`.
+    fn visit_f64<E: Error>(self, number: f64) -> Result<Value, E> {
+        self.visit_str(&number.to_string())
+    }
 }
 
 /// Reads a list of values of an axis.

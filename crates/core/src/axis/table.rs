@@ -2,9 +2,9 @@
 
 use std::str::FromStr;
 
-use super::device;
 use super::values::{Background, Cache, Data, GuaranteeChoice, Rate, Tuning};
 use super::{Axis, AxisDef, Form, Presence, Role, Value};
+use super::{device, sql};
 use crate::shown::quoted;
 use crate::units::{CountRange, SizeRange, exact_bytes, grouped, parse_count};
 
@@ -40,7 +40,7 @@ static PLACE: AxisDef = AxisDef {
     name: "place",
     order: 10,
     many: "places",
-    help: "The directories in which stores' files are put, by name",
+    help: "Directories for the stores' files, by name",
     presence: Presence::Off(DEFAULT_PLACE),
     words: |value| format!("place {value}"),
     in_plans: false,
@@ -51,7 +51,7 @@ static BACKGROUND: AxisDef = AxisDef {
     name: "background",
     order: 20,
     value_name: "LOAD,...",
-    help: "What runs beside: none, cpu, cpu:2, disk, disk:50MiB/s, memory, memory:25%, video",
+    help: "Load beside the store: none, cpu, cpu:2, disk, disk:50MiB/s, memory, memory:25%, video",
     many: "backgrounds",
     presence: Presence::Off("none"),
     known: &["none", "cpu", "disk", "memory", "video"],
@@ -64,7 +64,7 @@ static THREADS: AxisDef = AxisDef {
     name: "threads",
     order: 30,
     value_name: "N,...",
-    help: "Sessions at work at once",
+    help: "Threads that use the store at once",
     many: "thread counts",
     presence: Presence::Off("1"),
     form: Form::Number,
@@ -82,7 +82,7 @@ static RATE: AxisDef = AxisDef {
     name: "rate",
     order: 40,
     value_name: "RATE,...",
-    help: "closed (each operation after the one before it), or an open loop's rate: 5000/s",
+    help: "closed (start an operation when the one before has ended), or operations per second: 5000/s",
     many: "rates",
     presence: Presence::Off("closed"),
     known: &["closed"],
@@ -95,7 +95,7 @@ static TUNING: AxisDef = AxisDef {
     name: "tuning",
     order: 50,
     value_name: "HOW,...",
-    help: "Caches of the engines: default (as shipped), equal (the same total for each)",
+    help: "Cache sizes of the engines: default (as shipped), equal (the same for each)",
     many: "tunings",
     known: &["default", "equal"],
     read: read::<Tuning>,
@@ -107,7 +107,7 @@ static CACHE: AxisDef = AxisDef {
     name: "cache",
     order: 60,
     value_name: "STATE,...",
-    help: "What reads find in memory: warm, cold (store reopened, page cache emptied)",
+    help: "State of the page cache for reads: warm, cold (store reopened, cache emptied)",
     many: "cache states",
     presence: Presence::Off("warm"),
     known: &["warm", "cold"],
@@ -120,7 +120,7 @@ static GUARANTEE: AxisDef = AxisDef {
     name: "guarantee",
     order: 1010,
     value_name: "TIER,...",
-    help: "What an acknowledged write survives: default (as shipped), none, process, power",
+    help: "What an acknowledged write survives: none, process (a killed process), power (a power cut), default (as shipped)",
     many: "guarantees",
     presence: Presence::Always(5),
     known: &["default", "none", "process", "power"],
@@ -132,7 +132,7 @@ static DATA: AxisDef = AxisDef {
     name: "data",
     order: 1020,
     value_name: "KIND,...",
-    help: "incompressible, compressible",
+    help: "Kind of values: incompressible, compressible",
     many: "kinds of data",
     presence: Presence::Always(4),
     role: Role::Half,
@@ -145,7 +145,7 @@ static RECORD_SIZE: AxisDef = AxisDef {
     name: "record_size",
     order: 1030,
     value_name: "RANGE,...",
-    help: "Sizes of values, each a size or a range",
+    help: "Sizes of values: a size or a range each",
     many: "record sizes",
     presence: Presence::Always(2),
     role: Role::Row,
@@ -168,7 +168,7 @@ static RECORDS: AxisDef = AxisDef {
     name: "records",
     order: 1040,
     value_name: "COUNT,...",
-    help: "Numbers of records; an upper bound may follow: 1000..5000",
+    help: "Numbers of records, with or without an upper bound: 1000..5000",
     many: "record counts",
     presence: Presence::Always(3),
     role: Role::Column,
@@ -194,7 +194,7 @@ static STORE: AxisDef = AxisDef {
 };
 
 /// The axes that come with storebench.
-pub static ALL: [&AxisDef; 16] = [
+pub static ALL: [&AxisDef; 18] = [
     &PLACE,
     &BACKGROUND,
     &THREADS,
@@ -211,6 +211,8 @@ pub static ALL: [&AxisDef; 16] = [
     &device::FILE_SIZE,
     &device::IO,
     &device::SYNC,
+    &sql::ROWS,
+    &sql::STATEMENTS,
 ];
 
 /// Names of those that code obeys.
@@ -227,6 +229,8 @@ impl Axis {
     pub const RECORD_SIZE: Axis = Axis(&RECORD_SIZE);
     pub const RECORDS: Axis = Axis(&RECORDS);
     pub const STORE: Axis = Axis(&STORE);
+    pub const ROWS: Axis = Axis(&sql::ROWS);
+    pub const STATEMENTS: Axis = Axis(&sql::STATEMENTS);
 }
 
 /// Reads a value of a type.

@@ -22,5 +22,8 @@ pub fn look(file: &Path, part: &str, read: Option<ReadSqlite>, sample: &mut Samp
     };
     let mut add =
         |value: &[u8]| sample.add(value.len() as u64, |most| Ok(value[..value.len().min(most)].to_vec()));
-    read(file, table, column, &mut add).map_err(|why| format!("{}: {why}", file.display()))
+    read(file, table, column, &mut add).map_err(|why| match part {
+        "" => format!("name one of its tables, like {0}:table or {0}:table.column: {why}", file.display()),
+        _ => format!("{}: {why}", file.display()),
+    })
 }

@@ -32,12 +32,12 @@ pub fn look(file: &Path, column: &str, sample: &mut Sample) -> Result<(), String
         let listed: Vec<String> = names.iter().take(LISTED).map(told).collect();
         let more = names.len().saturating_sub(LISTED);
         let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-        return Err(format!(
-            "{} has no column {}{hint}; it has {}{more}",
-            file.display(),
-            quoted(column),
-            listed.join(", ")
-        ));
+        let has = format!("it has {}{more}", listed.join(", "));
+        let file = file.display();
+        return Err(match column {
+            "" => format!("name one of its columns, like {file}:column: {has}"),
+            column => format!("{file} has no column {}{hint}; {has}", quoted(column)),
+        });
     };
     let mut row = csv::ByteRecord::new();
     while rows.read_byte_record(&mut row).map_err(fault)? {

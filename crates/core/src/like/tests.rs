@@ -73,6 +73,9 @@ fn a_column_of_a_csv_file_is_its_rows() {
     assert_eq!((likeness.count, likeness.data), (500, Data::Compressible));
     assert!(likeness.ratio > 3.0 && likeness.median == 42, "{likeness:?}");
     assert!(Likeness::of(&name("bodi"), None).unwrap_err().contains("did you mean body?"));
+    let columns = Likeness::of(file.to_str().unwrap(), None).unwrap_err();
+    assert!(columns.contains("name one of its columns"), "{columns}");
+    assert!(columns.ends_with("it has id, body"), "{columns}");
 }
 
 #[test]
@@ -86,7 +89,7 @@ fn what_has_no_values_is_told() {
             .unwrap_err()
             .contains("all 1 values in it are empty")
     );
-    assert!(Likeness::of("/nonexistent", None).unwrap_err().contains("no folder"));
+    assert!(Likeness::of("/nonexistent", None).unwrap_err().contains("neither a folder"));
 }
 
 #[test]
@@ -96,6 +99,15 @@ fn a_sqlite_file_is_known_by_its_start_and_read_by_another() {
     std::fs::write(&file, b"SQLite format 3\0 and so on").unwrap();
     let name = format!("{}:notes.body", file.display());
     assert!(Likeness::of(&name, None).unwrap_err().contains("this build has no SQLite"));
+    let without_table: ReadSqlite = |_, table, _, _| {
+        assert_eq!(table, "");
+        Err("it has notes, users".into())
+    };
+    let tables = Likeness::of(file.to_str().unwrap(), Some(without_table)).unwrap_err();
+    assert!(
+        tables.starts_with("name one of its tables") && tables.ends_with("it has notes, users"),
+        "{tables}"
+    );
     let read: ReadSqlite = |_, table, column, value| {
         assert_eq!((table, column), ("notes", Some("body")));
         (1..=3).try_for_each(|length| value(&vec![b'x'; 100 * length]))

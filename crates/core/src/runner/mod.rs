@@ -8,5 +8,6 @@ pub mod job;
 mod pace;
 pub mod parent;
 pub mod progress;
+pub mod rehearsal;
 mod supervise;
 mod trial;

@@ -1,6 +1,5 @@
 //! One trial, seen from the parent: its process, the load beside it, its logs, and what comes of it.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::MetadataExt;
@@ -215,14 +214,6 @@ impl Trial<'_> {
         guard::remove(self.folder, name)
     }
 
-    /// The settings of its store: the plan's, and those of its own axes in their place.
-    fn settings(&self) -> BTreeMap<String, String> {
-        let of_plan = self.job.plan.settings.get(self.cell.store());
-        let mut settings = of_plan.cloned().unwrap_or_default();
-        settings.extend(self.cell.settings().map(|(name, value)| (name.to_owned(), value.to_owned())));
-        settings
-    }
-
     fn write_spec(&self, group: std::result::Result<Group, String>) -> Result<()> {
         let plan = self.job.plan;
         let spec = Spec {
@@ -231,7 +222,7 @@ impl Trial<'_> {
             directory: self.directory.to_path_buf(),
             workload: plan.workload,
             parameters: plan.parameters.clone(),
-            settings: self.settings(),
+            settings: plan.settings_of(self.cell),
             seed: schedule::seed(self.job.blocks_before + self.block, plan.seed),
             device: self.device.clone(),
             group,

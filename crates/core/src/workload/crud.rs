@@ -24,7 +24,7 @@ use crate::workload::mix::{Doing, Mix};
 use crate::workload::operation::Operation;
 use crate::workload::phase::{Goal, Phase};
 use crate::workload::promise::Acknowledged;
-use crate::workload::table::WorkloadDef;
+use crate::workload::table::{Headline, WorkloadDef};
 pub use crate::workload::task::Crud;
 use crew::{Crew, Hall};
 
@@ -48,7 +48,9 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     parameters: &work::ALL,
     operations: &["insert", "get", "update", "remove"],
     reason: cost::reason,
+    headline: &[Headline::Latency, Headline::Space, Headline::Memory],
     space: cost::space,
+    memory: cost::memory,
     time: cost::time,
     run: trial::run,
 };

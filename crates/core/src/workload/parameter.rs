@@ -206,6 +206,14 @@ impl<'de> Visitor<'de> for Read {
         }
     }
 
+    /// TOML's `1e6`.
+    fn visit_f64<E: serde::de::Error>(self, number: f64) -> Result<String, E> {
+        match self.0.form {
+            ParameterForm::Number => (self.0.read)(&number.to_string()).map_err(E::custom),
+            _ => Err(E::invalid_type(serde::de::Unexpected::Float(number), &self)),
+        }
+    }
+
     fn visit_seq<A: SeqAccess<'de>>(self, mut words: A) -> Result<String, A::Error> {
         if self.0.form != ParameterForm::List {
             return Err(A::Error::invalid_type(serde::de::Unexpected::Seq, &self));

@@ -207,6 +207,7 @@ impl Phase {
                 _ => self.untimed.of(operation),
             },
             put_back: if operation == Operation::Remove { put_back } else { 0 },
+            device_written_bytes: None,
             latency: record.latencies.summary().map_err(Stop::harness)?,
             // Which of a mix's operations made a sync is not known.
             counters: self.counters.clone().filter(|_| alone),

@@ -43,6 +43,11 @@ pub enum Reason {
         /// The store's name.
         store: &'static str,
     },
+    /// The store does not speak SQL, which the workload needs.
+    NoSql {
+        /// The store's name.
+        store: &'static str,
+    },
     /// Its values pass the plan's limit.
     TooLarge {
         /// Of values, in bytes.
@@ -56,6 +61,13 @@ pub enum Reason {
         needed_bytes: f64,
         /// What is free, in bytes.
         free_bytes: u64,
+    },
+    /// The machine has less memory than it takes.
+    NoMemory {
+        /// What it takes, in bytes.
+        needed_bytes: f64,
+        /// What the machine has, in bytes.
+        had_bytes: u64,
     },
     /// Past the page cache, files are always read cold.
     PassesCacheBy,
@@ -79,6 +91,7 @@ impl fmt::Display for Reason {
             Reason::KeepsNothing { store } => {
                 write!(f, "{store} keeps nothing when it is closed, as it must be for cold reads")
             }
+            Reason::NoSql { store } => write!(f, "{store} does not speak SQL"),
             Reason::TooLarge { bytes, limit_bytes } => {
                 let limit = rough_bytes(*limit_bytes as f64);
                 write!(f, "{} of values: over the size limit of {limit}", rough_bytes(*bytes))
@@ -86,6 +99,10 @@ impl fmt::Display for Reason {
             Reason::NoRoom { needed_bytes, free_bytes } => {
                 let (needed, free) = (rough_bytes(*needed_bytes), rough_bytes(*free_bytes as f64));
                 write!(f, "needs about {needed} of disk, and {free} are free")
+            }
+            Reason::NoMemory { needed_bytes, had_bytes } => {
+                let (needed, had) = (rough_bytes(*needed_bytes), rough_bytes(*had_bytes as f64));
+                write!(f, "needs about {needed} of memory, and the machine has {had}")
             }
             Reason::PassesCacheBy => {
                 f.write_str("io passes the page cache by, so that cold is no different from warm")
@@ -123,6 +140,7 @@ mod tests {
                 Reason::KeepsNothing { store },
                 "redb keeps nothing when it is closed, as it must be for cold reads",
             ),
+            (Reason::NoSql { store }, "redb does not speak SQL"),
             (
                 Reason::TooLarge { bytes: 3e9, limit_bytes: 1 << 30 },
                 "2.79 GiB of values: over the size limit of 1.00 GiB",
@@ -130,6 +148,10 @@ mod tests {
             (
                 Reason::NoRoom { needed_bytes: 30e6, free_bytes: 4 << 20 },
                 "needs about 28.6 MiB of disk, and 4.00 MiB are free",
+            ),
+            (
+                Reason::NoMemory { needed_bytes: 3e9, had_bytes: 1 << 30 },
+                "needs about 2.79 GiB of memory, and the machine has 1.00 GiB",
             ),
             (Reason::NoBackground("apt-get install ffmpeg".into()), "apt-get install ffmpeg"),
         ];

@@ -2,8 +2,10 @@
 
 use super::words::{self, Axes};
 use super::{Comparison, FigureChange, Verdict};
+use crate::markup::{
+    BREAK, Html, Literal, Tag, column, fill, list, number, p, scroll, table as html_table, tag,
+};
 use crate::page::STYLE;
-use crate::page::markup::{element, escape, fill, list};
 
 const PAGE: &str = include_str!("page.html");
 
@@ -13,68 +15,61 @@ pub fn text(comparison: &Comparison<'_>) -> String {
     let split = comparison.figures.partition_point(FigureChange::is_significant);
     let (significant, others) = comparison.figures.split_at(split);
     let sides = [("BASE", &comparison.base), ("NEW", &comparison.new)];
-    let mut subtitle =
-        sides.map(|(name, side)| escape(&format!("{name}: {}", words::side(side)))).join("<br>");
-    if !axes.common.is_empty() {
-        subtitle.push_str(&format!("<br>{}", escape(&format!("All cells: {}", axes.common.join(", ")))));
-    }
+    let sides = sides.map(|(name, side)| format!("{name}: {}", words::side(side)));
+    let common = (!axes.common.is_empty()).then(|| format!("All cells: {}", axes.common.join(", ")));
+    let subtitle = Html::joined(sides.into_iter().chain(common), BREAK);
     let behind = words::circumstances(comparison).into_iter().chain(words::cells(comparison));
     let behind = behind.chain(words::stores(comparison)).chain(words::controls(comparison));
     let reach = reach(&comparison.figures);
     fill(
         PAGE,
         &[
-            ("title", "NEW against BASE"),
-            ("version", env!("CARGO_PKG_VERSION")),
-            ("style", STYLE),
-            ("subtitle", &subtitle),
-            ("answer", &escape(&words::headline(comparison))),
-            ("broken", &broken(comparison)),
-            ("changes", &table(significant, &axes, reach)),
-            ("others", &table(others, &axes, reach)),
-            ("behind", &list(&behind.map(|line| escape(&line)).collect::<Vec<_>>())),
-            ("rules", &list(&words::rules(comparison).iter().map(|rule| escape(rule)).collect::<Vec<_>>())),
+            ("title", Html::of("NEW against BASE")),
+            ("version", Html::of(env!("CARGO_PKG_VERSION"))),
+            ("style", Html::of(Literal(STYLE))),
+            ("subtitle", subtitle),
+            ("answer", Html::of(words::headline(comparison))),
+            ("broken", Html::of(broken(comparison))),
+            ("changes", Html::of(table(significant, &axes, reach))),
+            ("others", Html::of(table(others, &axes, reach))),
+            ("behind", Html::of(list(behind.collect()))),
+            ("rules", Html::of(list(words::rules(comparison)))),
         ],
     )
+    .into_string()
 }
 
-fn broken(comparison: &Comparison<'_>) -> String {
-    if comparison.broken.is_empty() {
-        return String::new();
-    }
+fn broken(comparison: &Comparison<'_>) -> Option<Tag> {
     let count = words::counted(comparison.broken.len(), "cell");
-    format!(
-        "<p class=\"alert\">{count} that BASE measured failed in NEW: see <a href=\"#behind\">below</a>.</p>"
-    )
+    let below = tag("a").attr("href", "#behind").add("below");
+    let text = (count, " that BASE measured failed in NEW: see ", below, ".");
+    (!comparison.broken.is_empty()).then(|| p(text).class("alert"))
 }
 
-fn table(figures: &[FigureChange], axes: &Axes, reach: f64) -> String {
+fn table(figures: &[FigureChange], axes: &Axes, reach: f64) -> Tag {
     if figures.is_empty() {
-        return "<p>None.</p>".into();
+        return p("None.");
     }
     let heads = ["", "store", "figure", "where", "change", "95 % interval", "", "BASE", "NEW"];
-    let heads: String = heads.iter().map(|head| format!("<th scope=\"col\">{head}</th>")).collect();
-    let rows: String = figures.iter().map(|figure| row(figure, axes, reach)).collect();
-    format!("<div class=\"scroll\"><table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>")
+    let rows: Vec<Tag> = figures.iter().map(|figure| row(figure, axes, reach)).collect();
+    scroll(html_table(heads.map(column).into(), rows))
 }
 
-fn row(figure: &FigureChange, axes: &Axes, reach: f64) -> String {
-    let number = |text: &str| format!("<td class=\"n\">{}</td>", escape(text));
-    let class = match figure.verdict {
-        Verdict::Worse => " class=\"worse\"",
-        Verdict::Better => " class=\"better\"",
-        Verdict::Unclear | Verdict::TooFew | Verdict::NoRatio => "",
+fn row(figure: &FigureChange, axes: &Axes, reach: f64) -> Tag {
+    let cell = || match figure.verdict {
+        Verdict::Worse => tag("td").class("worse"),
+        Verdict::Better => tag("td").class("better"),
+        Verdict::Unclear | Verdict::TooFew | Verdict::NoRatio => tag("td"),
     };
-    let [base, new] = [figure.base, figure.new].map(|side| number(&figure.unit.show(side.mean.value)));
     let names = [figure.contestant.clone(), words::name(figure), axes.place(figure)];
-    format!(
-        "<tr><td{class}>{}</td>{}{}{}<td{class}>{}</td>{base}{new}</tr>",
-        figure.verdict.name(),
-        names.map(|name| element("td", &name)).concat(),
-        number(&words::estimate(figure)),
-        number(&words::interval(figure).unwrap_or_default()),
-        span(figure, reach)
-    )
+    tag("tr").add((
+        cell().add(figure.verdict.name()),
+        names.map(|name| tag("td").add(name)),
+        number(words::estimate(figure)),
+        number(words::interval(figure).unwrap_or_default()),
+        cell().add(span(figure, reach)),
+        [figure.base, figure.new].map(|side| number(figure.unit.show(side.mean.value))),
+    ))
 }
 
 /// How far the drawings reach to either side, as a logarithm: far enough for every change, and for most intervals.
@@ -85,16 +80,17 @@ fn reach(figures: &[FigureChange]) -> f64 {
 }
 
 /// A drawing of the change: no change in the middle, the interval as a line, the estimate as a dot.
-fn span(figure: &FigureChange, reach: f64) -> String {
-    let Some(change) = figure.change else { return String::new() };
+fn span(figure: &FigureChange, reach: f64) -> Option<Tag> {
+    let change = figure.change?;
     let at = |ratio: f64| 100.0 + (ratio.ln() / reach).clamp(-1.0, 1.0) * 98.0;
-    let line = change.ratio.interval.map_or_else(String::new, |interval| {
-        format!("<line x1=\"{:.1}\" x2=\"{:.1}\" y1=\"10\" y2=\"10\"/>", at(interval.low), at(interval.high))
-    });
-    format!(
-        "<svg class=\"span\" viewBox=\"0 0 200 20\" role=\"img\" aria-label=\"{}\"><line class=\"none\" x1=\"100\" x2=\"100\" \
-         y1=\"0\" y2=\"20\"/>{line}<circle cx=\"{:.1}\" cy=\"10\" r=\"4\"/></svg>",
-        escape(&words::change(figure)),
-        at(change.ratio.value)
-    )
+    let line = |from: f64, to: f64, above: &str, below: &str| {
+        let line = tag("line").attr("x1", format!("{from:.1}")).attr("x2", format!("{to:.1}"));
+        line.attr("y1", above).attr("y2", below)
+    };
+    let interval =
+        change.ratio.interval.map(|interval| line(at(interval.low), at(interval.high), "10", "10"));
+    let value = tag("circle").attr("cx", format!("{:.1}", at(change.ratio.value))).attr("cy", "10");
+    let svg = tag("svg").class("span").attr("viewBox", "0 0 200 20").attr("role", "img");
+    let svg = svg.attr("aria-label", words::change(figure));
+    Some(svg.add((line(100.0, 100.0, "0", "20").class("none"), interval, value.attr("r", "4"))))
 }

@@ -9,6 +9,7 @@ use storebench_core::result::{Measured, Run, TrialResult};
 use storebench_core::store::Guarantee;
 
 use crate::claims::StudyClaims;
+use crate::data::floor::{self, Floor};
 use crate::data::memory::Basis;
 use crate::data::method::Methods;
 use crate::layout::Layout;
@@ -142,6 +143,8 @@ pub struct Merged<'a> {
     pub claims: Vec<StudyClaims>,
     /// Published tables that the runs are laid beside.
     pub tables: Vec<Table>,
+    /// What the places of the runs give with no store in the way.
+    pub floors: Vec<Floor>,
 }
 
 /// One store as asked for on one machine in one place; says which tiers `default` turned out to be.
@@ -186,12 +189,18 @@ impl<'a> Merged<'a> {
             memory: Basis::of(competing.filter_map(|(_, trial)| Some(&trial.ok()?.memory))),
             claims: Vec::new(),
             tables: Vec::new(),
+            floors: floor::floors(runs, &[]),
         }
     }
 
     /// The same, to be compared with what was published.
     pub fn with_published(self, claims: Vec<StudyClaims>, tables: Vec<Table>) -> Merged<'a> {
         Merged { claims, tables, ..self }
+    }
+
+    /// The same, with device runs that may tell what its places give, where those among its own runs do not.
+    pub fn with_devices(self, beside: &[Run]) -> Merged<'a> {
+        Merged { floors: floor::floors(self.runs, beside), ..self }
     }
 
     /// Whether a store is part of the harness.

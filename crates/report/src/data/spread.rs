@@ -119,7 +119,7 @@ mod tests {
             compare::terminal::text(&comparison, usize::MAX, style),
             compare::markdown::text(&comparison),
             advice.text(None, style),
-            advice.html(None),
+            advice.html(None).into_string(),
         ];
         for text in &texts {
             assert_eq!(long_numbers(text, 8), Vec::<String>::new(), "{text}");

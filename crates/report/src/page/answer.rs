@@ -10,35 +10,32 @@ use indexmap::IndexMap;
 use storebench_core::units::grouped;
 
 use self::preferred::Verdict;
-use super::markup::{element, escape, in_address, list};
-use crate::data::matrix::{Figure, Matrix, Row};
+use crate::data::matrix::{Figure, Matrix, Row, Why};
 use crate::data::merge::{GroupKey, Merged};
 use crate::data::names::joined;
 use crate::layout::Position;
+use crate::markup::{Html, Part, Tag, folded, in_address, list, note, p, tag};
 
 /// Combinations that are too close to call and listed before the rest is only counted.
 const LISTED: usize = 6;
 
 /// The section's content: groups in which stores can be compared first.
-pub fn html(merged: &Merged<'_>, matrices: &[Option<Matrix>]) -> String {
-    let (mut compared, mut alone) = (String::new(), Vec::new());
+pub fn html(merged: &Merged<'_>, matrices: &[Option<Matrix>]) -> Html {
+    let (mut compared, mut alone) = (Vec::new(), Vec::new());
     for (group, matrix) in merged.groups.iter().zip(matrices) {
         let Some(matrix) = matrix else { continue };
         if is_compared(matrix) {
-            compared.push_str(&of_group(merged, &group.key, matrix));
+            compared.push(of_group(merged, &group.key, matrix));
         } else {
             let says = only(matrix, |_| true);
-            alone.push(format!("{}: {says}", escape(&heading(merged, &group.key))));
+            alone.push((heading(merged, &group.key), ": ", says));
         }
     }
     if compared.is_empty() && alone.is_empty() {
-        return "<p>No store competed in this run, so that there is no answer: see below what ran.</p>"
-            .into();
+        return Html::of(p("No store competed in this run, so that there is no answer: see below what ran."));
     }
-    if !compared.is_empty() {
-        compared.push_str(&format!("<p class=\"note\">{}</p>", merged.memory.note()));
-    }
-    compared + &list(&alone)
+    let memory = (!compared.is_empty()).then(|| note(merged.memory.note()));
+    Html::of((compared, memory, list(alone)))
 }
 
 /// Whether two stores have a figure at the same combination.
@@ -47,24 +44,37 @@ fn is_compared(matrix: &Matrix) -> bool {
 }
 
 /// What is said where no two stores can be compared.
-fn only(matrix: &Matrix, of: impl Fn(&Row) -> bool) -> String {
+fn only(matrix: &Matrix, of: impl Fn(&Row) -> bool) -> Html {
     let contests = matrix.rows.iter().filter(|row| of(row)).flat_map(|row| &row.contests);
     let mut stores: Vec<&str> =
         contests.flat_map(|contest| &contest.contenders).map(|contender| contender.store.as_str()).collect();
     stores.sort_unstable();
     stores.dedup();
     match stores.as_slice() {
-        [] => "No store has a figure here.".into(),
-        [store] => format!("Only {} was measured here: nothing to compare.", element("strong", store)),
-        several => format!(
-            "{} were measured here, but never at the same combination: nothing to compare.",
-            escape(&and(&several.iter().map(|store| (*store).to_owned()).collect::<Vec<_>>()))
-        ),
+        [] if is_saturated(matrix, &of) => {
+            Html::of("Saturated: nothing kept up with the rate asked for, so that no latency is ranked.")
+        }
+        [] => Html::of("No store has a figure here."),
+        [store] => Html::of(("Only ", strong(*store), " was measured here: nothing to compare.")),
+        several => Html::of((
+            and(&several.iter().map(|store| (*store).to_owned()).collect::<Vec<_>>()),
+            " were measured here, but never at the same combination: nothing to compare.",
+        )),
     }
 }
 
-fn nothing_to_compare(figure: &Figure, matrix: &Matrix) -> String {
+/// Whether any figure of some rows is missing because the rate asked for was not kept up with.
+fn is_saturated(matrix: &Matrix, of: impl Fn(&Row) -> bool) -> bool {
+    let contests = matrix.rows.iter().filter(|row| of(row)).flat_map(|row| &row.contests);
+    contests.flat_map(|contest| &contest.absent).any(|absent| absent.why == Why::Saturated)
+}
+
+fn nothing_to_compare(figure: &Figure, matrix: &Matrix) -> Html {
     only(matrix, |row| row.figure == *figure)
+}
+
+fn strong(part: impl Part) -> Tag {
+    tag("strong").add(part)
 }
 
 /// A group's name, with the machine where there are several.
@@ -83,7 +93,7 @@ fn heading(merged: &Merged<'_>, key: &GroupKey) -> String {
     }
 }
 
-fn of_group(merged: &Merged<'_>, key: &GroupKey, matrix: &Matrix) -> String {
+fn of_group(merged: &Merged<'_>, key: &GroupKey, matrix: &Matrix) -> Tag {
     let address = address(key);
     let mut rows: IndexMap<&str, Vec<&Row>> = IndexMap::new();
     for row in &matrix.rows {
@@ -91,22 +101,17 @@ fn of_group(merged: &Merged<'_>, key: &GroupKey, matrix: &Matrix) -> String {
     }
     let verdicts: Vec<Verdict<'_>> =
         rows.values().filter_map(|rows| Some(Verdict::of(&rows.first()?.figure, rows, matrix))).collect();
-    let heading = escape(&heading(merged, key));
-    let lead: Vec<String> = short::nearest(matrix).into_iter().chain([short::lead(&verdicts)]).collect();
-    let mut out =
-        format!("<section class=\"group\"><h3>{heading}</h3><p class=\"lead\">{}</p>", lead.join(" "));
-    if let Some(meaning) = meaning(key) {
-        out.push_str(&format!("<p class=\"note\">{meaning}</p>"));
-    }
-    out.push_str(&short::table(&verdicts, matrix, &address));
-    let evidence: String =
+    let lead = short::nearest(matrix).into_iter().chain([short::lead(&verdicts)]);
+    let evidence: Vec<Tag> =
         verdicts.iter().map(|verdict| evidence::of_figure(verdict, matrix, &address)).collect();
-    out.push_str(&format!(
-        "<details><summary>Why: how often each is the best, and by how much</summary><dl class=\"verdicts\">{evidence}</dl></details>"
-    ));
-    out.push_str(&close(matrix, &address));
-    out.push_str("</section>");
-    out
+    tag("section").class("group").add((
+        tag("h3").add(heading(merged, key)),
+        p(Html::joined(lead, " ")).class("lead"),
+        meaning(key).map(note),
+        short::table(&verdicts, matrix, &address),
+        folded("Why: how often each is the best, and by how much", tag("dl").class("verdicts").add(evidence)),
+        close(matrix, &address),
+    ))
 }
 
 /// What the tier means, for those who meet the word for the first time.
@@ -128,7 +133,7 @@ fn and(parts: &[String]) -> String {
 }
 
 /// The combinations where no store is ahead.
-fn close(matrix: &Matrix, address: &str) -> String {
+fn close(matrix: &Matrix, address: &str) -> Tag {
     let mut held = 0;
     let mut ties: BTreeMap<(usize, usize), (&Row, &Position, Vec<&str>)> = BTreeMap::new();
     for (number, row) in matrix.rows.iter().enumerate() {
@@ -141,26 +146,23 @@ fn close(matrix: &Matrix, address: &str) -> String {
         }
     }
     if ties.is_empty() {
-        return format!("<p>Too close to call: none of {} comparisons.</p>", grouped(held as u64));
+        return p(format!("Too close to call: none of {} comparisons.", grouped(held as u64)));
     }
-    let mut items: Vec<String> = ties
+    let mut items: Vec<Html> = ties
         .values()
         .take(LISTED)
         .map(|(row, place, winners)| {
-            let what = format!("{}: ", at(&row.figure, &row.at.joined(place)));
+            let what = at(&row.figure, &row.at.joined(place));
             let link = link(address, row, Some(place), "evidence");
-            format!("{}{} {link}", escape(&what), escape(&winners.join(", ")))
+            Html::of((what, ": ", winners.join(", "), " ", link))
         })
         .collect();
     if ties.len() > LISTED {
-        items.push(format!("and {} more, all in the matrix below", grouped((ties.len() - LISTED) as u64)));
+        let more = grouped((ties.len() - LISTED) as u64);
+        items.push(Html::of(format!("and {more} more, all in the matrix below")));
     }
-    format!(
-        "<details><summary>Too close to call: {} of {} comparisons</summary>{}</details>",
-        grouped(ties.len() as u64),
-        grouped(held as u64),
-        list(&items)
-    )
+    let (ties, held) = (grouped(ties.len() as u64), grouped(held as u64));
+    folded(format!("Too close to call: {ties} of {held} comparisons"), list(items))
 }
 
 /// A figure and where: `insert at 1B..1KiB, 100 records, compressible`.
@@ -181,7 +183,7 @@ fn address(key: &GroupKey) -> String {
 }
 
 /// To one cell of the matrix, or to a row of one figure.
-fn link(group: &str, row: &Row, place: Option<&Position>, text: &str) -> String {
+fn link(group: &str, row: &Row, place: Option<&Position>, text: impl Part) -> Tag {
     let (kind, at) = match place {
         Some(place) => ("cell", row.at.joined(place)),
         None => ("mark", row.at.clone()),
@@ -189,7 +191,7 @@ fn link(group: &str, row: &Row, place: Option<&Position>, text: &str) -> String 
     let values = at.values().map(|(_, value)| value.text());
     let parts: Vec<&str> = std::iter::once(row.figure.name.as_str()).chain(values).collect();
     let target = format!("{kind}={}", in_address(&parts.join("|")));
-    format!("<a href=\"#{}&amp;{target}&amp;go=winners\">{}</a>", escape(group), escape(text))
+    tag("a").attr("href", format!("#{group}&{target}&go=winners")).add(text)
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! Published findings in the page: counts, each claim with its verdicts, and all checks behind them.
 
-use super::markup::{element, escape, list};
 use crate::claims::{Evidence, Finding, Outcome, Verdict};
 use crate::column::Unit;
 use crate::data::findings::{
@@ -8,30 +7,68 @@ use crate::data::findings::{
     telling, unheard,
 };
 use crate::data::merge::Merged;
+use crate::markup::{Html, Tag, column, folded, list, note, number, p, row, scroll, small, table, tag};
 
 /// Checks of one verdict that are listed before the rest is only counted; all are in the JSON.
 const LISTED: usize = 24;
 
 /// The section's content; nothing where no study has claims.
-pub fn html(merged: &Merged<'_>) -> String {
+pub fn html(merged: &Merged<'_>) -> Html {
     let studies = check(merged);
     if studies.is_empty() {
-        return "<p>The plan of this run names no published findings.</p>".into();
+        return Html::of(p("The plan of this run names no published findings."));
     }
-    studies.iter().map(|study| of_study(merged, study)).collect()
+    Html::of(studies.iter().map(|study| of_study(merged, study)).collect::<Vec<_>>())
 }
 
-fn of_study(merged: &Merged<'_>, study: &Study<'_>) -> String {
-    let claims: String = study.checked.iter().map(|checked| of_claim(merged, checked)).collect();
+fn of_study(merged: &Merged<'_>, study: &Study<'_>) -> Html {
+    let numbered = study.checked.iter().enumerate();
+    let (measured, unmeasured): (Vec<_>, Vec<_>) = numbered.partition(|(_, checked)| is_measured(checked));
+    let claim = |(index, checked): (usize, &Checked<'_>)| {
+        of_claim(merged, checked).attr("value", (index + 1).to_string())
+    };
+    let claims: Vec<Tag> = measured.into_iter().map(claim).collect();
     let scopes: Vec<_> =
         study.checked.iter().flat_map(|checked| &checked.findings).map(|finding| &finding.scope).collect();
-    let note = mixed_tiers(&scopes).map_or(String::new(), |note| paragraph("note", note));
-    format!(
-        "{}{}{}{note}<ol class=\"claims\">{claims}</ol>",
-        paragraph("note", &study.study.source),
-        paragraph("", &among(study)),
-        table(merged, study)
-    )
+    Html::of((
+        some(&study.study.source).map(note),
+        some(&among(study)).map(p),
+        counted(merged, study),
+        mixed_tiers(&scopes).map(note),
+        (!claims.is_empty()).then(|| tag("ol").class("claims").add(claims)),
+        (!unmeasured.is_empty()).then(|| not_measured(&unmeasured, study.checked.len())),
+    ))
+}
+
+/// Whether the run measured anything of what a claim is about.
+fn is_measured(checked: &Checked<'_>) -> bool {
+    checked.findings.iter().any(|finding| finding.verdict != Verdict::NotMeasured)
+}
+
+/// The claims that nothing was measured of, in one line that opens.
+fn not_measured(unmeasured: &[(usize, &Checked<'_>)], all: usize) -> Tag {
+    let line = |(index, checked): &(usize, &Checked<'_>)| {
+        let takes = match checked.findings.first() {
+            Some(finding) => lacks(finding),
+            None => unheard(checked.claim),
+        };
+        let claim = (&checked.claim.says, " ", small(("(", &checked.claim.source, ")")));
+        tag("li").attr("value", (index + 1).to_string()).add((claim, format!(" It takes {takes}.")))
+    };
+    let items: Vec<Tag> = unmeasured.iter().map(line).collect();
+    let says = match unmeasured.len() {
+        count if count == all => {
+            format!("None of the {all} findings can be checked: this run measured nothing of them")
+        }
+        1 => "1 more finding can't be checked: this run measured nothing of it".to_owned(),
+        count => format!("{count} more findings can't be checked: this run measured nothing of them"),
+    };
+    folded(says, tag("ol").class("unmeasured").add(items))
+}
+
+/// A text, if there is any.
+fn some(text: &str) -> Option<&str> {
+    Some(text).filter(|text| !text.is_empty())
 }
 
 /// Which stores its claims compare, where these are not all.
@@ -47,24 +84,14 @@ fn among(study: &Study<'_>) -> String {
     )
 }
 
-fn paragraph(class: &str, text: &str) -> String {
-    if text.is_empty() { String::new() } else { format!("<p class=\"{class}\">{}</p>", escape(text)) }
-}
-
 /// How many claims got which verdict, by group.
-fn table(merged: &Merged<'_>, study: &Study<'_>) -> String {
-    let heads: String =
-        Verdict::ALL.iter().map(|v| format!("<th scope=\"col\" class=\"n\">{}</th>", v.name())).collect();
-    let row = |(label, counts): (String, Counts)| {
-        let numbers: String = counts.iter().map(|count| format!("<td class=\"n\">{count}</td>")).collect();
-        format!("<tr><th scope=\"row\">{}</th>{numbers}</tr>", escape(&label))
-    };
-    let rows: String = counts(merged, study).into_iter().map(row).collect();
-    format!(
-        "<div class=\"scroll\"><table><thead><tr><th scope=\"col\">{} findings</th>{heads}</tr></thead>\
-         <tbody>{rows}</tbody></table></div>",
-        study.checked.len()
-    )
+fn counted(merged: &Merged<'_>, study: &Study<'_>) -> Tag {
+    let verdicts = Verdict::ALL.iter().map(|verdict| column(verdict.name()).class("n"));
+    let heads = std::iter::once(column(format!("{} findings", study.checked.len()))).chain(verdicts);
+    let of_group =
+        |(label, counts): (String, Counts)| row(label, counts.map(|count| number(count.to_string())));
+    let rows: Vec<Tag> = counts(merged, study).into_iter().map(of_group).collect();
+    scroll(table(heads.collect(), rows))
 }
 
 fn class(verdict: Verdict) -> &'static str {
@@ -76,39 +103,48 @@ fn class(verdict: Verdict) -> &'static str {
     }
 }
 
-fn badge(verdict: Verdict) -> String {
-    format!("<span class=\"verdict {}\">{}</span>", class(verdict), verdict.name())
+fn badge(verdict: Verdict) -> Tag {
+    tag("span").class(&format!("verdict {}", class(verdict))).add(verdict.name())
 }
 
-fn of_claim(merged: &Merged<'_>, checked: &Checked<'_>) -> String {
+fn of_claim(merged: &Merged<'_>, checked: &Checked<'_>) -> Tag {
     let claim = checked.claim;
-    let mut verdicts: Vec<String> =
-        checked.findings.iter().map(|finding| of_finding(merged, checked, finding)).collect();
-    if verdicts.is_empty() {
-        let takes = format!("it takes {}", unheard(claim));
-        verdicts.push(format!("{} {}", badge(Verdict::NotMeasured), escape(&takes)));
-    }
-    let note = claim.note.as_deref().map_or(String::new(), |note| paragraph("note", note));
-    let expected = format!("Checked: {}.", claim.in_words());
-    format!(
-        "<li>{} <small>({})</small>{}<details><summary>How it was checked</summary>{note}{}{}</details></li>",
-        element("strong", &claim.says),
-        escape(&claim.source),
-        list(&verdicts),
-        paragraph("note", &expected),
-        all_checks(merged, checked)
-    )
+    let (measured, others): (Vec<&Finding>, Vec<_>) =
+        checked.findings.iter().partition(|finding| finding.verdict != Verdict::NotMeasured);
+    let mut verdicts: Vec<Html> =
+        measured.into_iter().map(|finding| of_finding(merged, checked, finding)).collect();
+    verdicts.extend((!others.is_empty()).then(|| elsewhere(merged, &others)));
+    let checks = (
+        claim.note.as_deref().map(note),
+        note(("Checked: ", claim.in_words(), ".")),
+        all_checks(merged, checked),
+    );
+    let source = small(("(", &claim.source, ")"));
+    tag("li").add((
+        (tag("strong").add(&claim.says), " ", source),
+        list(verdicts),
+        folded("How it was checked", checks),
+    ))
+}
+
+/// The groups in which nothing of a claim was measured, in one line.
+fn elsewhere(merged: &Merged<'_>, others: &[&Finding]) -> Html {
+    let [only] = others else {
+        let groups = format!(" in {} other groups", others.len());
+        let lines =
+            others.iter().map(|other| format!("{}: it takes {}", label(merged, &other.scope), lacks(other)));
+        return Html::of(folded((badge(Verdict::NotMeasured), groups), list(lines.collect())));
+    };
+    let takes = format!(" {}; it takes {}", label(merged, &only.scope), lacks(only));
+    Html::of((badge(Verdict::NotMeasured), takes))
 }
 
 /// A verdict, where it holds, and the figures that tell.
-fn of_finding(merged: &Merged<'_>, checked: &Checked<'_>, finding: &Finding) -> String {
+fn of_finding(merged: &Merged<'_>, checked: &Checked<'_>, finding: &Finding) -> Html {
     let label = label(merged, &finding.scope);
-    let why = match finding.verdict {
-        Verdict::NotMeasured => format!("it takes {}", lacks(finding)),
-        _ => telling(finding)
-            .map(|evidence| in_full(evidence, checked.claim.figure.len() > 1))
-            .unwrap_or_default(),
-    };
+    let why = telling(finding)
+        .map(|evidence| in_full(evidence, checked.claim.figure.len() > 1))
+        .unwrap_or_default();
     let score = if finding.tally.total() == 0 {
         String::new()
     } else {
@@ -116,9 +152,9 @@ fn of_finding(merged: &Merged<'_>, checked: &Checked<'_>, finding: &Finding) -> 
     };
     let measured = covered(checked.claim, finding.coverage).filter(|_| finding.tally.total() > 0);
     let looks = if finding.verdict == Verdict::SoFar { leaning(finding.looks) } else { "" };
-    let parts = [escape(&label), looks.into(), score, measured.unwrap_or_default(), escape(&why)];
+    let parts = [label, looks.into(), score, measured.unwrap_or_default(), why];
     let parts: Vec<&str> = parts.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
-    format!("{} {}", badge(finding.verdict), parts.join("; "))
+    Html::of((badge(finding.verdict), " ", parts.join("; ")))
 }
 
 /// One check in a line, with what its unit means where that is not clear.
@@ -133,21 +169,18 @@ fn in_full(evidence: &Evidence, with_figure: bool) -> String {
 }
 
 /// Every check of every group, those that disagree first.
-fn all_checks(merged: &Merged<'_>, checked: &Checked<'_>) -> String {
+fn all_checks(merged: &Merged<'_>, checked: &Checked<'_>) -> Html {
     let with_figure = checked.claim.figure.len() > 1;
     let of_group = |finding: &Finding| {
         let outcomes = [Outcome::Disagrees, Outcome::Close, Outcome::Missing, Outcome::Agrees];
-        let lists: String =
-            outcomes.iter().map(|outcome| of_outcome(finding, *outcome, with_figure)).collect();
-        if lists.is_empty() {
-            return String::new();
-        }
-        format!("{}{lists}", element("h4", &label(merged, &finding.scope)))
+        let lists: Vec<_> =
+            outcomes.iter().filter_map(|outcome| of_outcome(finding, *outcome, with_figure)).collect();
+        (!lists.is_empty()).then(|| (tag("h4").add(label(merged, &finding.scope)), lists))
     };
-    checked.findings.iter().map(of_group).collect()
+    Html::of(checked.findings.iter().map(of_group).collect::<Vec<_>>())
 }
 
-fn of_outcome(finding: &Finding, outcome: Outcome, with_figure: bool) -> String {
+fn of_outcome(finding: &Finding, outcome: Outcome, with_figure: bool) -> Option<(Tag, Option<Tag>)> {
     let alike: Vec<&Evidence> =
         finding.evidence.iter().filter(|evidence| evidence.outcome == outcome).collect();
     let words = match outcome {
@@ -161,10 +194,7 @@ fn of_outcome(finding: &Finding, outcome: Outcome, with_figure: bool) -> String 
     if alike.len() > LISTED {
         items.push(format!("and {} more, in the JSON", alike.len() - LISTED));
     }
-    if items.is_empty() {
-        return String::new();
-    }
-    format!("<p>{} {words}:</p>{}", alike.len(), list(&items))
+    (!items.is_empty()).then(|| (p(format!("{} {words}:", alike.len())), list(items)))
 }
 
 fn line(evidence: &Evidence, with_figure: bool) -> String {
@@ -173,5 +203,5 @@ fn line(evidence: &Evidence, with_figure: bool) -> String {
         let without = if line.is_empty() { "without" } else { "; without" };
         line.push_str(&format!("{without} {}", evidence.missing.join("; ")));
     }
-    escape(&line)
+    line
 }

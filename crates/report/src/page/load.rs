@@ -2,30 +2,27 @@
 
 use storebench_core::units::{grouped, rough_ns, three_digits};
 
-use super::markup::{element, escape};
 use crate::data::merge::Merged;
 use crate::data::slowdown::{Slowdown, slowdowns};
 use crate::data::spread;
+use crate::markup::{Html, Tag, column, number, row as table_row, scroll, table, tag};
 use crate::stats::Estimate;
 
 /// A table for each load; nothing where there was none.
-pub fn html(merged: &Merged<'_>) -> String {
-    let table = |(hardware, title, rows): (&str, &str, &[Slowdown])| {
+pub fn html(merged: &Merged<'_>) -> Html {
+    let of_load = |(hardware, title, rows): (&str, &str, &[Slowdown])| {
         let heads = ["store", "operation", "cells", "undisturbed", "disturbed", "slow-down [95 % interval]"];
-        let heads: String = heads.iter().map(|head| format!("<th scope=\"col\">{head}</th>")).collect();
-        let rows: String = rows.iter().map(row).collect();
-        format!(
-            "{}<div class=\"scroll\"><table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>",
-            element(
-                "h3",
-                &format!("{hardware}, {title}: over the cells that could be compared, counted below")
-            )
-        )
+        let title = format!("{hardware}, {title}: over the cells that could be compared, counted below");
+        let table = table(heads.map(column).into(), rows.iter().map(row).collect::<Vec<_>>());
+        (tag("h3").add(title), scroll(table))
     };
-    slowdowns(merged).iter().map(|one| table((&one.hardware, &one.title, &one.slowdowns))).collect()
+    let slowdowns = slowdowns(merged);
+    Html::of(
+        slowdowns.iter().map(|one| of_load((&one.hardware, &one.title, &one.slowdowns))).collect::<Vec<_>>(),
+    )
 }
 
-fn row(slowdown: &Slowdown) -> String {
+fn row(slowdown: &Slowdown) -> Tag {
     let found = &slowdown.found;
     let figures = [
         grouped(found.cells as u64),
@@ -33,10 +30,7 @@ fn row(slowdown: &Slowdown) -> String {
         rough_ns(found.disturbed_ns),
         times(found.ratio.ratio),
     ];
-    let figures: String =
-        figures.iter().map(|text| format!("<td class=\"n\">{}</td>", escape(text))).collect();
-    let store = escape(&slowdown.store);
-    format!("<tr><th scope=\"row\">{store}</th><td>{}</td>{figures}</tr>", escape(&slowdown.operation))
+    table_row(&slowdown.store, (tag("td").add(&slowdown.operation), figures.map(number)))
 }
 
 fn times(ratio: Estimate) -> String {
@@ -59,7 +53,7 @@ mod tests {
             vec![Sample::new("lmdb").ns(1000.0 * times), disturbed]
         };
         let runs = [blocks("box", &[block(1.0), block(1.5), block(1.2)])];
-        let html = html(&Merged::new(&runs, &[]));
+        let html = html(&Merged::new(&runs, &[])).into_string();
         assert!(html.contains("2.00 times [2.00, 2.00]"), "{html}");
     }
 
@@ -69,7 +63,7 @@ mod tests {
             let disturbed = Sample::new("lmdb").background(Background::Cpu(1)).ns(1000.0 * times);
             vec![Sample::new("lmdb").ns(1000.0), disturbed]
         };
-        let html = html(&Merged::new(&[blocks("box", &[block(2.0), block(2e3)])], &[]));
+        let html = html(&Merged::new(&[blocks("box", &[block(2.0), block(2e3)])], &[])).into_string();
         assert!(html.contains("63.2 times (2.00..2,000)"), "{html}");
     }
 }

@@ -3,33 +3,29 @@
 use storebench_core::result::{PlaceInfo, Run};
 use storebench_core::units::{rough_bytes, three_digits};
 
-use super::markup::{element, escape, pairs};
 use crate::data::merge::Merged;
 use crate::data::summary::{rotation, to_the_second};
+use crate::markup::{BREAK, Html, code, p, pairs, tag};
 
 /// What was run, where and when, in one line for each run.
-pub fn subtitle(merged: &Merged<'_>) -> String {
-    let lines: Vec<String> = merged
-        .runs
-        .iter()
-        .map(|run| {
-            let header = &run.header;
-            let machine = &header.environment;
-            let cpu = machine.cpu.as_deref().unwrap_or("unknown processor");
-            escape(&format!(
-                "{}: {cpu}, {} cores; study {}, {}",
-                header.hardware,
-                machine.cores,
-                header.study,
-                to_the_second(&header.started)
-            ))
-        })
-        .collect();
-    lines.join("<br>")
+pub fn subtitle(merged: &Merged<'_>) -> Html {
+    let lines = merged.runs.iter().map(|run| {
+        let header = &run.header;
+        let machine = &header.environment;
+        let cpu = machine.cpu.as_deref().unwrap_or("unknown processor");
+        format!(
+            "{}: {cpu}, {} cores; study {}, {}",
+            header.hardware,
+            machine.cores,
+            header.study,
+            to_the_second(&header.started)
+        )
+    });
+    Html::joined(lines, BREAK)
 }
 
 /// Machines and places.
-pub fn html(merged: &Merged<'_>) -> String {
+pub fn html(merged: &Merged<'_>) -> Html {
     let several = merged.runs.len() > 1;
     let of_run = |(index, run): (usize, &Run)| {
         let title = if several {
@@ -37,16 +33,16 @@ pub fn html(merged: &Merged<'_>) -> String {
         } else {
             run.header.hardware.clone()
         };
-        format!("{}{}{}", element("h3", &title), pairs(&environment(run)), places(run))
+        (tag("h3").add(title), pairs(environment(run)), places(run))
     };
-    merged.runs.iter().enumerate().map(of_run).collect()
+    Html::of(merged.runs.iter().enumerate().map(of_run).collect::<Vec<_>>())
 }
 
-fn environment(run: &Run) -> Vec<(String, String)> {
+fn environment(run: &Run) -> [(&'static str, String); 11] {
     let machine = &run.header.environment;
     let unknown = || "unknown".to_owned();
     let text = |value: &Option<String>| value.clone().unwrap_or_else(unknown);
-    let rows = [
+    [
         ("storebench", run.header.storebench.clone()),
         ("started", to_the_second(&run.header.started)),
         ("processor", text(&machine.cpu)),
@@ -58,11 +54,10 @@ fn environment(run: &Run) -> Vec<(String, String)> {
         ("frequency governor", text(&machine.governor)),
         ("load average at the start", machine.load_1min.map_or_else(unknown, |load| load.to_string())),
         ("clock", format!("{}, {} ns a reading", machine.clock, three_digits(machine.clock_ns))),
-    ];
-    rows.map(|(name, value)| (name.to_owned(), value)).into()
+    ]
 }
 
-fn places(run: &Run) -> String {
+fn places(run: &Run) -> Html {
     let place = |place: &PlaceInfo| {
         let unknown = || "unknown".to_owned();
         let rotation = rotation(place, &run.header.environment);
@@ -75,25 +70,28 @@ fn places(run: &Run) -> String {
             ("device", if device.is_empty() { unknown() } else { device.join(", ") }),
             ("free at the start", rough_bytes(place.free_bytes as f64)),
         ];
-        let rows: Vec<_> = rows.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-        format!("{}{}", element("h4", &format!("Place {}", place.name)), pairs(&rows))
+        (tag("h4").add(("Place ", &place.name)), pairs(rows))
     };
-    run.header.places.iter().map(place).collect()
+    Html::of(run.header.places.iter().map(place).collect::<Vec<_>>())
 }
 
 /// The command and the plan of each run.
-pub fn again(merged: &Merged<'_>) -> String {
+pub fn again(merged: &Merged<'_>) -> Html {
     let of_run = |run: &Run| {
-        format!(
-            "<p>The command, with storebench {}:</p><div class=\"code\"><pre tabindex=\"0\">{}</pre></div>\
-             <p>The plan as it was run, everything resolved; save it as <code>plan.toml</code> and run it with \
-             <code>storebench run plan.toml</code>:</p><div class=\"code\"><pre tabindex=\"0\">{}</pre></div>",
-            escape(&run.header.storebench),
-            escape(&command(&run.header.command)),
-            escape(&run.header.plan)
+        (
+            p(("The command, with storebench ", &run.header.storebench, ":")),
+            code(command(&run.header.command)),
+            p((
+                "The plan as it was run, everything resolved; save it as ",
+                tag("code").add("plan.toml"),
+                " and run it with ",
+                tag("code").add("storebench run plan.toml"),
+                ":",
+            )),
+            code(&run.header.plan),
         )
     };
-    merged.runs.iter().map(of_run).collect()
+    Html::of(merged.runs.iter().map(of_run).collect::<Vec<_>>())
 }
 
 /// A command line that a shell reads back as the same words.

@@ -7,13 +7,14 @@ use storebench_core::cell::{Axis, Background, Cache, Cell, Data, Rate, Tuning};
 use storebench_core::result::{Measured, TrialResult};
 use storebench_core::units::{grouped, rough_ns, three_digits};
 
-use super::markup::{escape, list};
 use crate::column::COLUMNS;
 use crate::data::builds;
 use crate::data::matrix::Matrix;
 use crate::data::merge::Merged;
+use crate::data::saturated;
 use crate::data::scope;
 use crate::data::summary::{self, Lists};
+use crate::markup::{Html, Part, Tag, list, p, small, tag};
 use crate::stats::{MIN_BLOCKS, THRESHOLD};
 
 /// Kinds that are listed before the rest is only counted.
@@ -21,76 +22,72 @@ const LISTED: usize = 40;
 /// Gaps that are named above the answer.
 const GAPS: usize = 3;
 
-/// What a reader should know first, each line HTML: how little is behind the figures, and the main gaps.
-pub fn first(merged: &Merged<'_>, doubts: &Doubts) -> String {
-    let mut lines: Vec<String> = summary::unfinished(merged).iter().map(|line| escape(line)).collect();
-    lines.extend(doubts.few.as_ref().map(|few| escape(&format!("{}: a first impression.", few.what))));
+/// What a reader should know first: how little is behind the figures, and the main gaps.
+pub fn first(merged: &Merged<'_>, doubts: &Doubts) -> Html {
+    let mut lines: Vec<Html> = summary::unfinished(merged).into_iter().map(Html::of).collect();
+    lines.extend(doubts.few.as_ref().map(|few| Html::of((&few.what, ": a first impression."))));
     if doubts.others > 0 {
         let number = if doubts.others == 1 { "1 doubt".into() } else { format!("{} doubts", doubts.others) };
-        lines.push(format!("<a href=\"#go=missing\">{number}</a> about these figures."));
+        lines.push(Html::of((to_missing(&number), " about these figures.")));
     }
-    let mut out = if lines.is_empty() {
-        String::new()
-    } else {
-        format!("<p class=\"alert soft\">{}</p>", lines.join(" "))
-    };
+    let alert = (!lines.is_empty()).then(|| p(Html::joined(lines, " ")).class("alert soft"));
     let gaps: Vec<&str> = untried(merged).into_iter().map(|(what, _)| what).collect();
-    if !gaps.is_empty() {
+    let gaps = (!gaps.is_empty()).then(|| {
         let named = gaps.iter().take(GAPS).copied().collect::<Vec<_>>().join("; ");
-        out.push_str(&format!(
-            "<p>Not measured: {}. <a href=\"#go=missing\">All that is missing</a></p>",
-            escape(&named)
-        ));
-    }
-    out
+        p(("Not measured: ", named, ". ", to_missing("All that is missing")))
+    });
+    Html::of((alert, gaps))
+}
+
+fn to_missing(text: &str) -> Tag {
+    tag("a").attr("href", "#go=missing").add(text)
 }
 
 /// The section's content.
-pub fn html(merged: &Merged<'_>, matrices: &[Option<Matrix>], doubts: &Doubts) -> String {
+pub fn html(merged: &Merged<'_>, matrices: &[Option<Matrix>], doubts: &Doubts) -> Html {
     let missing = summary::missing(merged, matrices.iter().flatten());
-    let mut out = format!("<p>{}</p>", escape(&summary::counts(merged)));
-    for line in summary::unfinished(merged) {
-        out.push_str(&format!("<p class=\"alert soft\">{}</p>", escape(&line)));
-    }
-    out.push_str(&block("Doubts", &doubts.all));
-    let scope: Vec<String> = scope::notes(merged).iter().map(|note| escape(note)).collect();
-    out.push_str(&block("What the figures are of", &scope));
-    out.push_str(&lists("Failed trials", "trials", &missing.failed));
-    out.push_str(&lists("Unsupported", "trials", &missing.unsupported));
-    out.push_str(&lists("Left out", "combinations", &missing.left_out));
-    out.push_str(&lists("Not run", "combinations", &missing.not_run));
+    let unfinished = summary::unfinished(merged).into_iter().map(|line| p(line).class("alert soft"));
     let unknown = unknown(merged);
     let (nowhere, partly): (Vec<&Unknown<'_>>, Vec<_>) =
         unknown.iter().partition(|unknown| unknown.is_everywhere());
-    out.push_str(&block("Unknown in some trials", &partly.iter().map(|one| one.html()).collect::<Vec<_>>()));
-    let nowhere: Vec<String> = nowhere.iter().map(|one| one.html()).collect();
-    out.push_str(&block("Not measured in this run", &[not_measured(merged), nowhere].concat()));
-    out
+    let in_words = |all: Vec<&Unknown<'_>>| all.into_iter().map(Unknown::in_words).collect::<Vec<_>>();
+    Html::of((
+        (p(summary::counts(merged)), unfinished.collect::<Vec<_>>()),
+        block("Doubts", doubts.all.clone()),
+        block("What the figures are of", scope::notes(merged)),
+        lists("Failed trials", "trials", &missing.failed),
+        lists("Unsupported", "trials", &missing.unsupported),
+        (
+            lists("Left out", "combinations", &missing.left_out),
+            lists("Not run", "combinations", &missing.not_run),
+        ),
+        block("Unknown in some trials", in_words(partly)),
+        block("Not measured in this run", [not_measured(merged), in_words(nowhere)].concat()),
+    ))
 }
 
-fn block(title: &str, items: &[String]) -> String {
-    if items.is_empty() { String::new() } else { format!("<h3>{title}</h3>{}", list(items)) }
+fn block<P: Part>(title: &str, items: Vec<P>) -> Option<(Tag, Option<Tag>)> {
+    (!items.is_empty()).then(|| (tag("h3").add(title), list(items)))
 }
 
-fn lists(title: &str, unit: &str, lists: &Lists) -> String {
-    let mut items: Vec<String> = lists
+fn lists(title: &str, unit: &str, lists: &Lists) -> Option<(Tag, Option<Tag>)> {
+    let mut items: Vec<Html> = lists
         .iter()
         .take(LISTED)
-        .map(|(what, alike)| {
-            let what = escape(what);
-            match (alike.times, escape(&alike.example).as_str()) {
-                (_, "") => what,
-                (1, example) => format!("{what} <small>({example})</small>"),
-                (times, example) => {
-                    format!("{what} <small>({} {unit}; first: {example})</small>", grouped(times as u64))
-                }
+        .map(|(what, alike)| match (alike.times, alike.example.as_str()) {
+            (_, "") => Html::of(what),
+            (1, example) => Html::of((what, " ", small(("(", example, ")")))),
+            (times, example) => {
+                let times = format!("({} {unit}; first: {example})", grouped(times as u64));
+                Html::of((what, " ", small(times)))
             }
         })
         .collect();
     if lists.len() > LISTED {
-        items.push(format!("and {} more kinds, in the data", grouped((lists.len() - LISTED) as u64)));
+        let more = grouped((lists.len() - LISTED) as u64);
+        items.push(Html::of(format!("and {more} more kinds, in the data")));
     }
-    block(title, &items)
+    block(title, items)
 }
 
 fn trials<'a>(merged: &'a Merged<'_>) -> impl Iterator<Item = &'a TrialResult> {
@@ -103,7 +100,7 @@ fn measured<'a>(merged: &'a Merged<'_>) -> impl Iterator<Item = &'a Measured> {
 
 /// What a careful reader should know before believing the figures.
 pub struct Doubts {
-    /// All, each as HTML.
+    /// All.
     all: Vec<String>,
     /// Whether there are too few trials to tell how much figures vary.
     few: Option<Few>,
@@ -114,14 +111,13 @@ pub struct Doubts {
 impl Doubts {
     /// Those of all runs.
     pub fn new(merged: &Merged<'_>) -> Doubts {
-        let lines = |lines: Vec<String>| lines.iter().map(|line| escape(line)).collect::<Vec<_>>();
-        let (impossible, noise) = (lines(summary::doubt_lines(merged)), lines(summary::noise_lines(merged)));
-        let builds = lines(builds::not_ranked(merged));
-        let rest = [impossible, builds, of_the_machine(merged)].concat();
+        let (impossible, noise) = (summary::doubt_lines(merged), summary::noise_lines(merged));
+        let builds = builds::not_ranked(merged);
+        let rest = [saturated::lines(merged), impossible, builds, of_the_machine(merged)].concat();
         // The last line about noise says what was done about it.
         let others = noise.len().saturating_sub(1) + rest.len();
         let few = few_trials(merged);
-        let few_line = few.as_ref().map(|few| escape(&format!("{}: {}", few.what, few.why)));
+        let few_line = few.as_ref().map(|few| format!("{}: {}", few.what, few.why));
         Doubts { all: noise.into_iter().chain(rest).chain(few_line).collect(), few, others }
     }
 }
@@ -165,7 +161,7 @@ fn few_trials(merged: &Merged<'_>) -> Option<Few> {
     Some(Few { what, why })
 }
 
-/// What the machine did beside. Each is HTML.
+/// What the machine did beside.
 fn of_the_machine(merged: &Merged<'_>) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for run in merged.runs {
@@ -176,7 +172,7 @@ fn of_the_machine(merged: &Merged<'_>) -> Vec<String> {
         if busy > 0 {
             all.push(format!(
                 "{}: {busy} of {} trials began with a load average above the number of processors ({cores}); part of that may be the run itself",
-                escape(&run.header.hardware),
+                run.header.hardware,
                 run.trials.len()
             ));
         }
@@ -187,7 +183,7 @@ fn of_the_machine(merged: &Merged<'_>) -> Vec<String> {
         if high > 5.0 * low {
             all.push(format!(
                 "{}: making an empty file took from {} to {} before the trials: the file system was not always equally quick",
-                escape(&run.header.hardware),
+                run.header.hardware,
                 rough_ns(low),
                 rough_ns(high)
             ));
@@ -242,7 +238,7 @@ fn untried(merged: &Merged<'_>) -> Vec<(&'static str, String)> {
     untried.map(|(axis, _, what, value)| (what, format!("{axis}{value}"))).collect()
 }
 
-/// Axes and figures that this run says nothing about. Each is HTML.
+/// Axes and figures that this run says nothing about.
 fn not_measured(merged: &Merged<'_>) -> Vec<String> {
     let mut all: Vec<String> =
         untried(merged).into_iter().map(|(what, axis)| format!("{what} (axis {axis})")).collect();
@@ -260,7 +256,7 @@ fn not_measured(merged: &Merged<'_>) -> Vec<String> {
             all.push(format!("{} ({})", column.title, column.id));
         }
     }
-    all.iter().map(|what| escape(what)).collect()
+    all
 }
 
 /// A figure that some or all trials could not know, and why.
@@ -280,14 +276,14 @@ impl Unknown<'_> {
         self.times == self.trials
     }
 
-    fn html(&self) -> String {
+    fn in_words(&self) -> String {
         let Unknown { figure, reason, times, trials, place } = self;
         if self.is_everywhere() {
-            return escape(&format!("{figure}: {reason}"));
+            return format!("{figure}: {reason}");
         }
         let place = place.map_or_else(String::new, |place| format!(" (place {place})"));
         let (times, trials) = (grouped(*times as u64), grouped(*trials as u64));
-        escape(&format!("{figure}: unknown in {times} of {trials} trials{place}: {reason}"))
+        format!("{figure}: unknown in {times} of {trials} trials{place}: {reason}")
     }
 }
 
@@ -323,7 +319,8 @@ mod tests {
         let runs = [run];
         let merged = Merged::new(&runs, &[]);
         let doubts = Doubts::new(&merged);
-        (first(&merged, &doubts), html(&merged, &[], &doubts))
+        let (above, below) = (first(&merged, &doubts), html(&merged, &[], &doubts));
+        (above.as_str().into(), below.as_str().into())
     }
 
     #[test]

@@ -3,64 +3,62 @@
 use storebench_core::cell::Data;
 use storebench_core::units::{CountRange, grouped};
 
-use super::markup::{element, escape, list};
 use crate::claims::Outcome;
 use crate::column::Unit;
 use crate::data::findings::label;
 use crate::data::merge::Merged;
 use crate::data::published::{Beside, Place, beside, in_words};
+use crate::markup::{
+    BREAK, Html, Tag, column, folded, list, note, p, row as table_row, scroll, small, table as html_table,
+    tag,
+};
 use crate::published::Table;
 
 /// The section's content; nothing where no table comes with the study.
-pub fn html(merged: &Merged<'_>) -> String {
+pub fn html(merged: &Merged<'_>) -> Html {
     let all = beside(merged, None);
     let of_table = |table: &Table| {
         let here: Vec<&Beside<'_>> = all.iter().filter(|beside| std::ptr::eq(beside.table, table)).collect();
-        if here.is_empty() { String::new() } else { section(merged, table, &here) }
+        (!here.is_empty()).then(|| section(merged, table, &here))
     };
-    let tables: String = merged.tables.iter().map(of_table).collect();
+    let tables: Vec<Html> = merged.tables.iter().filter_map(of_table).collect();
     if tables.is_empty() {
-        return String::new();
+        return Html::default();
     }
-    format!(
-        "<h3>Published tables beside this run</h3><p class=\"note\">Each cell names this run’s best of the table’s stores \
-         and its figure, below it the published one: = the same, ≈ too close to call with this run’s best, ≠ another. A cell \
-         agrees where it is the same or too close to call.</p>{tables}"
-    )
+    let legend = "Each cell names this run’s best of the table’s stores and its figure, below it the published one: = the \
+                  same, ≈ too close to call with this run’s best, ≠ another. A cell agrees where it is the same or too close \
+                  to call.";
+    Html::of((tag("h3").add("Published tables beside this run"), note(legend), tables))
 }
 
-fn section(merged: &Merged<'_>, table: &Table, here: &[&Beside<'_>]) -> String {
-    let groups: String = here.iter().map(|beside| group(merged, beside)).collect();
-    let notes: Vec<String> =
-        [&table.source, &table.hardware].into_iter().chain(&table.notes).map(|note| escape(note)).collect();
-    format!(
-        "{}<details><summary>Where it comes from, and what to know of it</summary>{}</details>{groups}",
-        element("h4", &format!("{}: {}", table.name, table.title)),
-        list(&notes)
-    )
+fn section(merged: &Merged<'_>, table: &Table, here: &[&Beside<'_>]) -> Html {
+    let groups: Vec<Tag> = here.iter().map(|beside| group(merged, beside)).collect();
+    let notes: Vec<&String> = [&table.source, &table.hardware].into_iter().chain(&table.notes).collect();
+    Html::of((
+        tag("h4").add((&table.name, ": ", &table.title)),
+        folded("Where it comes from, and what to know of it", list(notes)),
+        groups,
+    ))
 }
 
-fn group(merged: &Merged<'_>, beside: &Beside<'_>) -> String {
-    let words = escape(&format!("{}: {}", label(merged, &beside.scope), in_words(beside.agreement())));
+fn group(merged: &Merged<'_>, beside: &Beside<'_>) -> Tag {
+    let words = format!("{}: {}", label(merged, &beside.scope), in_words(beside.agreement()));
     if beside.places.iter().all(|place| place.found.is_none()) {
-        return format!("<p>{words}</p>");
+        return p(words);
     }
-    format!("<details><summary>{words}</summary>{}</details>", grid(beside))
+    folded(words, grid(beside))
 }
 
 /// The rows and columns of the table of which the run has any place.
-fn grid(beside: &Beside<'_>) -> String {
+fn grid(beside: &Beside<'_>) -> Tag {
     let found = || beside.places.iter().filter(|place| place.found.is_some());
     let mut columns: Vec<(Data, CountRange)> = found().map(|place| (place.data, place.records)).collect();
     columns.sort_unstable();
     columns.dedup();
-    let heads: String = columns
-        .iter()
-        .map(|(data, records)| {
-            format!("<th scope=\"col\">{}<br>{}</th>", escape(data.name()), grouped(records.from))
-        })
-        .collect();
-    let rows: String = beside
+    let of_column =
+        |(data, records): &(Data, CountRange)| column((data.name(), BREAK, grouped(records.from)));
+    let heads = std::iter::once(column("figure")).chain(columns.iter().map(of_column)).collect();
+    let rows: Vec<Tag> = beside
         .table
         .rows
         .iter()
@@ -70,25 +68,19 @@ fn grid(beside: &Beside<'_>) -> String {
                 let place = beside.places.iter().find(|place| {
                     std::ptr::eq(place.row, row) && place.data == *data && place.records == *records
                 });
-                place.map_or_else(|| "<td></td>".into(), cell)
+                place.map_or_else(|| tag("td"), cell)
             };
-            let cells: String = columns.iter().map(at).collect();
-            let name = escape(&format!("{} {}", row.figure, row.record_size));
-            format!("<tr><th scope=\"row\">{name}</th>{cells}</tr>")
+            let cells: Vec<Tag> = columns.iter().map(at).collect();
+            table_row(format!("{} {}", row.figure, row.record_size), cells)
         })
         .collect();
-    format!(
-        "<div class=\"scroll\"><table class=\"beside\"><thead><tr><th scope=\"col\">figure</th>{heads}</tr></thead>\
-         <tbody>{rows}</tbody></table></div>"
-    )
+    scroll(html_table(heads, rows).class("beside"))
 }
 
-fn cell(place: &Place<'_>) -> String {
+fn cell(place: &Place<'_>) -> Tag {
     let unit = if place.row.figure == "space" { Unit::Share } else { Unit::Nanoseconds };
-    let published = escape(&place.published.in_words());
     let best = place.found.as_ref().and_then(|found| found.shown.first());
-    let ours =
-        best.map_or("not run".into(), |best| escape(&format!("{} {}", best.who, unit.show(best.value))));
+    let ours = best.map_or("not run".into(), |best| format!("{} {}", best.who, unit.show(best.value)));
     let (sign, class) = match place.found.as_ref().map(|found| found.outcome) {
         Some(Outcome::Agrees) => ("=", "yes"),
         Some(Outcome::Close) => ("≈", "close"),
@@ -96,5 +88,5 @@ fn cell(place: &Place<'_>) -> String {
         Some(Outcome::Missing) => ("?", "none"),
         None => ("", "none"),
     };
-    format!("<td class=\"{class}\">{ours}<br><small>{sign} {published}</small></td>")
+    tag("td").class(class).add((ours, BREAK, small((sign, " ", place.published.in_words()))))
 }

@@ -14,6 +14,7 @@ use storebench_core::axis::{Axis, Value};
 use storebench_core::cell::{Background, DEFAULT_PLACE};
 use storebench_core::error::Exit;
 use storebench_core::plan::{Axes, Bytes, Changes, Percent, Period, Settings};
+use storebench_core::units::{grouped, parse_count, split_list};
 
 pub use self::advise::AdviseArgs;
 pub use self::axes::AxisArgs;
@@ -29,13 +30,13 @@ acknowledged write survives.";
 
 const EXAMPLES: &str = "\
 Examples:
-  storebench run crud --quick            a first answer in about two minutes
-  storebench run crud --store sqlite,lmdb --records 1000 --record-size 1KiB..10KiB
-  storebench advise --records 100k --size 1KiB..4KiB   one question, one answer, in two minutes
-  storebench report latest               the table of winners again
-  storebench report latest --table       every figure
-  storebench compare before-run after-run    what changed, and what of it is significant
-  storebench stores                      what can be measured, and which guarantees it gives";
+  storebench run crud --quick              a first answer in about two minutes
+  storebench run crud --store sqlite,lmdb --records 1000 --record-size 4KiB
+  storebench advise --records 100k --size 1KiB..4KiB     recommend a store
+  storebench report latest                 the tables of winners again
+  storebench report latest --table         every figure
+  storebench compare before-run after-run  what changed significantly
+  storebench stores                        the stores and their guarantees";
 
 /// The examples, and all exit codes.
 fn examples_and_codes() -> String {
@@ -45,7 +46,7 @@ fn examples_and_codes() -> String {
 
 /// The command line.
 #[derive(Debug, Parser)]
-#[command(name = "storebench", version, about = ABOUT, long_about = LONG_ABOUT, after_help = EXAMPLES, after_long_help = examples_and_codes())]
+#[command(name = "storebench", version, about = ABOUT, long_about = LONG_ABOUT, after_help = EXAMPLES, after_long_help = examples_and_codes(), max_term_width = super::WIDTH)]
 pub struct Args {
     #[command(subcommand)]
     pub command: Command,
@@ -53,21 +54,26 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Run a study, or go on with one
+    /// Run a study, or resume a run
     Run(Box<RunArgs>),
-    /// Show the results of one or several runs
+    /// Show or export the results of one or several runs
     Report(ReportArgs),
-    /// Where should I keep my records? Measures just that, and answers
+    /// Recommend a store for your records, from measurements
     Advise(Box<AdviseArgs>),
-    /// Compare two runs, or two sets of runs: what changed, and what of it is significant
+    /// Compare two runs, or two sets of runs, and show what changed significantly
     Compare(CompareArgs),
     /// List the stores: kind, version, guarantees, order, threads, compression
     Stores,
+    /// List what can be set of a store: values, default, what it does, the guarantee that results
+    Settings {
+        /// The store; all where none is named
+        store: Option<String>,
+    },
     /// List the studies and their presets
     Studies,
-    /// Delete work folders that a killed run left behind; results are never touched
+    /// Delete work folders that killed runs left behind; results are kept
     Clean {
-        /// Directories that runs used as a place [default: the runs' directory]
+        /// Directories in which runs put the stores' files [default: the runs' directory]
         #[arg(value_hint = ValueHint::DirPath)]
         directories: Vec<PathBuf>,
     },
@@ -76,7 +82,7 @@ pub enum Command {
         /// The shell
         shell: Shell,
     },
-    /// Write the man pages to a directory
+    /// Write the manual pages to a directory
     Man {
         /// The directory
         #[arg(value_hint = ValueHint::DirPath)]
@@ -86,7 +92,7 @@ pub enum Command {
     Hidden(Hidden),
 }
 
-/// What the program says to itself.
+/// Commands that the program gives itself.
 #[derive(Debug, Subcommand)]
 pub enum Hidden {
     /// Runs one trial
@@ -103,15 +109,19 @@ pub enum Hidden {
 const RUN_EXAMPLES: &str = "\
 Examples:
   storebench run crud --quick
-  storebench run crud --dry-run                 what would run, how long, how much disk
-  storebench run crud --store sqlite,lmdb,flat-folder --record-size 100KiB --guarantee power
+  storebench run crud --dry-run       list the cells, and estimate time and disk
+  storebench run crud --store sqlite,lmdb --record-size 100KiB --guarantee power
   storebench run crud --at ssd=/mnt/ssd --at hdd=/mnt/hdd --hardware laptop
   storebench run crud --threads 1,4 --rate 5000/s --duration 30s
   storebench run crud --store sqlite --set sqlite.page_size=8192 --trials 10
   storebench run my-plan.toml
   storebench run --resume storebench-runs/crud-20260102-030405
 
-Sizes are written like 512B, 4KiB, 1MiB; ranges are half-open: 1KiB..10KiB. Counts: 1000, 100k, 1M.";
+Sizes: 512B, 4KiB (1024 bytes each), 4KB (1000 bytes each), 1.5GiB.
+Ranges exclude their end: 1KiB..10KiB.
+Counts: 50000, 50,000, 50k, 1M, 1e6. Times: 500ms, 30s, 10m, 1h30m.
+Commas separate the values of a list. 12,500 could be one number or two values:
+write 12500, or \"12, 500\".";
 
 /// Arguments of `run`.
 #[derive(Debug, Parser)]
@@ -124,13 +134,13 @@ pub struct RunArgs {
     /// Apply a preset of the study
     #[arg(long, conflicts_with = "resume")]
     pub preset: Option<String>,
-    /// Short for --preset quick: covers everything coarsely, in about two minutes
+    /// Same as --preset quick: a coarse look at everything, in minutes
     #[arg(long, conflicts_with_all = ["resume", "preset"])]
     pub quick: bool,
-    /// List the cells, with an estimate of time and disk, and run nothing
+    /// List the cells, estimate time and disk, and run nothing
     #[arg(long, conflicts_with = "resume")]
     pub dry_run: bool,
-    /// Go on with a run where it stopped, with the plan that it was begun with
+    /// Resume a run where it stopped, with the plan that it started with
     #[arg(long, value_name = "RUN", value_hint = ValueHint::DirPath)]
     pub resume: Option<PathBuf>,
 
@@ -139,13 +149,13 @@ pub struct RunArgs {
     #[command(flatten, next_help_heading = "How cells are run")]
     pub how: HowArgs,
 
-    /// Directory in which the stores' files are put; several may be given, with names [default: the directory of the runs]
+    /// Directory for the stores' files; give several with names to compare them [default: the runs' directory]
     #[arg(long, value_name = "[NAME=]DIR", help_heading = "Where", value_hint = ValueHint::DirPath, conflicts_with = "resume")]
     pub at: Vec<PlaceArg>,
-    /// Directory in which the run's folder is made
+    /// Directory for the folders of runs
     #[arg(long, value_name = "DIR", default_value = "storebench-runs", help_heading = "Where", value_hint = ValueHint::DirPath)]
     pub out: PathBuf,
-    /// Name of the machine or disk, under which results are shown and merged [default: the host's name]
+    /// Name of this machine or disk in reports, which merge runs of one name [default: the host's name]
     #[arg(long, value_name = "NAME", help_heading = "Where", conflicts_with = "resume")]
     pub hardware: Option<String>,
 }
@@ -153,27 +163,27 @@ pub struct RunArgs {
 /// The rest of a plan that the command line can change.
 #[derive(Debug, clap::Args)]
 pub struct HowArgs {
-    /// How often each cell is run
-    #[arg(long, value_name = "N", conflicts_with = "resume")]
+    /// Trials of each cell
+    #[arg(long, value_name = "N", value_parser = whole::<u32>, conflicts_with = "resume")]
     pub trials: Option<u32>,
     #[command(flatten)]
     pub work: WorkArgs,
-    /// Add blocks of trials until every ratio that decides a winner is known this well
+    /// Add blocks of trials until each ratio that decides a winner is known to within this share
     #[arg(long, value_name = "SHARE", conflicts_with = "resume")]
     pub precision: Option<Percent>,
-    /// Begin no block after this time (with --precision)
+    /// Start no further block after this time (with --precision)
     #[arg(long, value_name = "TIME", requires = "precision", conflicts_with = "resume")]
     pub budget: Option<Period>,
-    /// A setting of a store: sqlite.page_size=8192; of several values, each is a variant of the store: sqlite.page_size=4096,8192
+    /// Change a setting of a store: sqlite.page_size=8192. Several values make variants to compare: sqlite.page_size=4096,8192
     #[arg(long = "set", value_name = "STORE.NAME=VALUE,...", conflicts_with = "resume")]
     pub settings: Vec<SettingArg>,
-    /// Everything random comes from it
-    #[arg(long, value_name = "N", conflicts_with = "resume")]
+    /// Seed for keys, values, record choice and trial order
+    #[arg(long, value_name = "N", value_parser = whole::<u64>, conflicts_with = "resume")]
     pub seed: Option<u64>,
-    /// Combinations with more value bytes than this are left out
+    /// Leave out combinations with more bytes of values than this
     #[arg(long, value_name = "SIZE", conflicts_with = "resume")]
     pub size_limit: Option<Bytes>,
-    /// A trial that takes longer has failed
+    /// Stop a trial after this time, and count it as failed
     #[arg(long, value_name = "TIME", conflicts_with = "resume")]
     pub timeout: Option<Period>,
 }
@@ -193,12 +203,27 @@ impl FromStr for SettingArg {
     fn from_str(text: &str) -> Result<Self, String> {
         let parts = text.split_once('=').and_then(|(name, value)| Some((name.split_once('.')?, value)));
         let ((store, name), values) = parts.ok_or("write it like sqlite.page_size=8192")?;
-        let values: Vec<String> = values.split(',').map(|value| value.trim().to_owned()).collect();
+        let values = split_list(values, |value| !value.is_empty())?;
+        let values: Vec<String> = values.iter().map(|value| plain_number(value)).collect();
         if values.len() > 1 && values.iter().any(String::is_empty) {
             return Err("one of its values is empty: write them like sqlite.page_size=4096,8192".into());
         }
         Ok(SettingArg { store: store.into(), name: name.into(), values })
     }
+}
+
+/// A value as engines read it: a number without commas between its thousands.
+fn plain_number(value: &str) -> String {
+    match parse_count(value) {
+        Ok(number) if value.contains(',') => number.to_string(),
+        _ => value.to_owned(),
+    }
+}
+
+/// A whole number, as people write it, which fits in a type.
+fn whole<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
+    let number = parse_count(text)?;
+    T::try_from(number).map_err(|_| format!("{} is too large", grouped(number)))
 }
 
 /// A place: `NAME=DIR`, or a directory alone.
@@ -265,11 +290,13 @@ Examples:
   storebench report latest --html report.html   a page for the browser
   storebench report latest --published          the paper's tables beside the run's
   storebench report storebench-runs/crud-20260102-030405 --csv > paper.csv
-  storebench report latest --sqlite results.db     one file for questions in SQL
-  storebench report latest --hgrm percentiles      for HdrHistogram's plotter
-  storebench report ssd-run hdd-run --csv-long > all.csv   several runs, merged by hardware name";
+  storebench report latest --sqlite results.db  one file for questions in SQL
+  storebench report latest --hgrm percentiles   for HdrHistogram's plotter
+  storebench report latest --html a.html --sqlite a.db --json > a.json
+  storebench report ssd-run hdd-run --csv-long > all.csv   several runs,
+                                                merged by hardware name";
 
-/// Arguments of `report`.
+/// Arguments of `report`. What goes to files combines with everything; of what is printed, one form at a time.
 #[derive(Debug, Parser)]
 #[command(after_help = REPORT_EXAMPLES)]
 pub struct ReportArgs {
@@ -277,23 +304,23 @@ pub struct ReportArgs {
     #[arg(required = true, value_name = "RUN", value_hint = ValueHint::DirPath)]
     pub runs: Vec<PathBuf>,
     /// Every figure of every store, with intervals
-    #[arg(long, conflicts_with_all = ["csv", "csv_long", "json", "html"])]
+    #[arg(long, group = PRINTED)]
     pub table: bool,
-    /// The CSV format of the paper that the study crud reproduces
-    #[arg(long, conflicts_with_all = ["csv_long", "json", "html"])]
+    /// CSV in the format of the paper that the study crud follows
+    #[arg(long, group = PRINTED)]
     pub csv: bool,
-    /// One tidy row per operation and trial, with everything
-    #[arg(long, conflicts_with_all = ["json", "html"])]
+    /// CSV with one row per operation and trial, and every column
+    #[arg(long, group = PRINTED)]
     pub csv_long: bool,
-    /// Everything, and the matrices with their intervals
-    #[arg(long, conflicts_with = "html")]
+    /// Everything as JSON, with the tables of winners and their intervals
+    #[arg(long, group = PRINTED)]
     pub json: bool,
-    /// A page for the browser, in one file that needs no network
+    /// Published tables of winners beside the run's: one by its name, or all that were measured like it
+    #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "", group = PRINTED)]
+    pub published: Option<String>,
+    /// Write a page for the browser, one file that needs no network
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub html: Option<PathBuf>,
-    /// Published tables of winners beside the run's; by name, or all that were measured like it
-    #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["table", "csv", "csv_long", "json", "html"])]
-    pub published: Option<String>,
     /// Directory of the runs, for `latest`
     #[arg(long, value_name = "DIR", default_value = "storebench-runs", value_hint = ValueHint::DirPath)]
     pub out: PathBuf,
@@ -301,21 +328,36 @@ pub struct ReportArgs {
     pub export: ExportArgs,
 }
 
-/// What other tools read. Each is a form of its own, which excludes all others.
+/// What other tools read.
 #[derive(Debug, clap::Args)]
 pub struct ExportArgs {
-    /// All results as one SQLite file
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = FORMS)]
+    /// Write all results to one SQLite file
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub sqlite: Option<PathBuf>,
-    /// Latencies as HdrHistogram's percentile text, a file for each cell and operation, in a new directory
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with_all = FORMS, conflicts_with = "sqlite")]
+    /// Write latencies as HdrHistogram's percentile text, a file for each cell and operation, to a new directory
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub hgrm: Option<PathBuf>,
     /// Bencher Metric Format, for continuous benchmarking
-    #[arg(long, conflicts_with_all = FORMS, conflicts_with_all = ["sqlite", "hgrm"])]
+    #[arg(long, group = PRINTED)]
     pub bencher: bool,
     /// github-action-benchmark's customSmallerIsBetter
-    #[arg(long, conflicts_with_all = FORMS, conflicts_with_all = ["sqlite", "hgrm", "bencher"])]
+    #[arg(long, group = PRINTED)]
     pub smaller_is_better: bool,
 }
 
-const FORMS: [&str; 6] = ["table", "csv", "csv_long", "json", "html", "published"];
+/// The group of the forms that go to standard output.
+const PRINTED: &str = "printed";
+
+impl ReportArgs {
+    /// Whether a form is asked for that goes to standard output.
+    pub fn is_printed(&self) -> bool {
+        let data =
+            self.csv || self.csv_long || self.json || self.export.bencher || self.export.smaller_is_better;
+        data || self.table || self.published.is_some()
+    }
+
+    /// Whether a file is asked for.
+    pub fn is_written(&self) -> bool {
+        self.html.is_some() || self.export.sqlite.is_some() || self.export.hgrm.is_some()
+    }
+}

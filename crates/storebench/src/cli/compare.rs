@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use storebench_core::error::{Error, Exit, Result, meant};
 use storebench_core::plan::Percent;
 use storebench_core::result::Run;
+use storebench_core::shown::piece;
 use storebench_core::store::StoreDef;
 use storebench_report::column::Column;
 use storebench_report::compare::unlike::Difference;
@@ -99,7 +100,8 @@ fn columns(names: &[String]) -> Result<Vec<&'static Column>> {
             let guess = meant(name, known.iter().copied())
                 .map_or_else(String::new, |guess| format!(": did you mean {guess}?"));
             let message = format!(
-                "--figure {name}: there is no such figure that can be better or worse{guess}; there are {}",
+                "--figure {}: there is no such figure that can be better or worse{guess}; there are {}",
+                piece(name),
                 known.join(", ")
             );
             Error::new(Exit::BadValue, message)
@@ -161,7 +163,9 @@ fn show(comparison: &Comparison<'_>, args: &CompareArgs) -> Result<()> {
     if let Some(path) = &args.html {
         files::page(path, html::text(comparison).as_bytes())?;
         tell(&format!("written: {}", path.display()));
-        return Ok(());
+        if !args.json && !args.markdown && !args.all {
+            return Ok(());
+        }
     }
     if args.json {
         let mut bytes = Vec::new();

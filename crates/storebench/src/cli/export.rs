@@ -10,24 +10,29 @@ use storebench_report::data::merge::Merged;
 use storebench_report::files::{continuous, hgrm, sql};
 
 use super::args::ExportArgs;
-use super::{Extras, files, print_data, runs, signals, tell};
+use super::{Extras, files, runs, signals, tell};
 
-/// Writes what was asked for; whether anything was.
-pub fn export(merged: &Merged<'_>, extras: Extras, args: &ExportArgs) -> Result<bool> {
+/// Writes the files that were asked for.
+pub fn files(merged: &Merged<'_>, extras: Extras, args: &ExportArgs) -> Result<()> {
     if let Some(path) = &args.sqlite {
         sqlite(merged, extras, path)?;
-    } else if let Some(directory) = &args.hgrm {
-        percentiles(merged, directory)?;
-    } else if args.bencher || args.smaller_is_better {
-        let write = if args.bencher { continuous::bencher } else { continuous::smaller_is_better };
-        let mut bytes = Vec::new();
-        write(merged, &mut bytes)
-            .map_err(|error| Error::new(Exit::Failure, format!("writing the figures: {error}")))?;
-        print_data(&bytes)?;
-    } else {
-        return Ok(false);
     }
-    Ok(true)
+    match &args.hgrm {
+        Some(directory) => percentiles(merged, directory),
+        None => Ok(()),
+    }
+}
+
+/// The figures that services watch, where they were asked for.
+pub fn watched(merged: &Merged<'_>, args: &ExportArgs) -> Result<Option<Vec<u8>>> {
+    if !args.bencher && !args.smaller_is_better {
+        return Ok(None);
+    }
+    let write = if args.bencher { continuous::bencher } else { continuous::smaller_is_better };
+    let mut bytes = Vec::new();
+    write(merged, &mut bytes)
+        .map_err(|error| Error::new(Exit::Failure, format!("writing the figures: {error}")))?;
+    Ok(Some(bytes))
 }
 
 fn sqlite(merged: &Merged<'_>, extras: Extras, path: &Path) -> Result<()> {

@@ -13,7 +13,7 @@ use storebench_core::measure::environment;
 use storebench_core::place::abandoned;
 use storebench_core::place::directory::WorkFolder;
 use storebench_core::plan::Plan;
-use storebench_core::result::{FORMAT_VERSION, LeftOut, Run, RunHeader, StoreInfo, TrialResult};
+use storebench_core::result::{FORMAT_VERSION, LeftOut, PlaceInfo, Run, RunHeader, StoreInfo, TrialResult};
 use storebench_core::runner::job::{Enough, Job};
 use storebench_core::runner::parent::{self, Ended};
 use storebench_core::runner::progress;
@@ -92,6 +92,21 @@ impl<'a> Launch<'a> {
         RunFolder::create(out, name, &self.header)
     }
 
+    /// What is to be run, from its beginning.
+    pub fn job<'j>(&'j self, interrupted: &'j AtomicBool) -> Job<'j> {
+        Job {
+            plan: self.plan,
+            stores: self.stores,
+            cells: &self.cells,
+            places: self.places,
+            done: &[],
+            interrupted,
+            until: None,
+            enough: None,
+            blocks_before: self.header.blocks_before,
+        }
+    }
+
     /// Runs what is not among `done`, and blocks beyond the plan's trials until a planned look says that the plan's precision is
     /// reached; says where
     /// its folder is and how it ended.
@@ -122,9 +137,7 @@ impl<'a> Launch<'a> {
         until: Option<Instant>,
         interrupted: &AtomicBool,
     ) -> Result<(PathBuf, Ended)> {
-        let Launch { plan, stores, places, cells, header, .. } = self;
-        let blocks_before = header.blocks_before;
-        let job = Job { plan, stores, cells, places, done, interrupted, until, enough, blocks_before };
+        let job = Job { done, until, enough, ..self.job(interrupted) };
         let path = folder.path().to_path_buf();
         let ended = parent::run(&job, &mut folder, progress::listener().as_mut()).map_err(|error| {
             let kept = format!("what had ended is kept, go on with: {}", go_on(&path));
@@ -165,11 +178,10 @@ pub fn store_infos(stores: &[StoreDef], plan: &Plan) -> Vec<StoreInfo> {
 }
 
 fn rooms(header: &RunHeader) -> Vec<Room> {
-    header
-        .places
-        .iter()
-        .map(|place| Room { name: place.name.clone(), free_bytes: place.free_bytes })
-        .collect()
+    let memory_bytes = header.environment.memory_bytes.unwrap_or(u64::MAX);
+    let room =
+        |place: &PlaceInfo| Room { name: place.name.clone(), free_bytes: place.free_bytes, memory_bytes };
+    header.places.iter().map(room).collect()
 }
 
 fn nothing_to_run(left_out: &[Omission]) -> Error {

@@ -4,14 +4,17 @@ mod advise;
 mod args;
 mod clean;
 mod compare;
+mod dry_run;
 mod export;
 mod files;
 mod findings;
+mod floor;
 mod launch;
 mod man;
 mod report;
 mod run;
 mod runs;
+mod settings;
 mod signals;
 mod stores;
 mod studies;
@@ -30,6 +33,9 @@ use storebench_core::runner::child;
 use storebench_core::shown;
 use storebench_core::store::StoreDef;
 use storebench_report::files::sql::OpenSqlite;
+
+/// Columns of a terminal that all output fits in.
+const WIDTH: usize = 80;
 
 /// What a program can do beside measuring, where its build has the code for it ([`crate::EXTRAS`]).
 #[derive(Clone, Copy, Default)]
@@ -96,6 +102,7 @@ fn dispatch(stores: &[StoreDef], extras: Extras, command: Command) -> Result<Exi
         Command::Advise(args) => advise::advise(stores, extras, &args),
         Command::Compare(args) => compare::compare(stores, &args),
         Command::Stores => stores::list(stores),
+        Command::Settings { store } => settings::list(stores, store.as_deref()),
         Command::Studies => studies::list(),
         Command::Clean { directories } => clean::clean(&directories),
         Command::Completions { shell } => man::completions(stores, shell),

@@ -10,11 +10,12 @@ use storebench_core::shown::quoted;
 use storebench_core::store::{Kind, StoreDef};
 use storebench_report::data::merge::Merged;
 use storebench_report::files::{csv, csv_long, json};
+use storebench_report::markup::Html;
 use storebench_report::terminal::{self, Style, published};
 
 use super::args::ReportArgs;
 use super::findings::with_published;
-use super::{Extras, export, files, print, print_data, runs, tell};
+use super::{Extras, export, files, floor, print, print_data, runs, tell};
 
 /// Shows runs.
 pub fn report(stores: &[StoreDef], extras: Extras, args: &ReportArgs) -> Result<Exit> {
@@ -27,25 +28,31 @@ pub fn report(stores: &[StoreDef], extras: Extras, args: &ReportArgs) -> Result<
         ));
     }
     let harness = harness(stores);
-    let merged = with_published(Merged::new(&runs, &harness), &runs)?;
+    let merged = Merged::new(&runs, &harness).with_devices(&floor::beside(&args.runs, &args.out));
+    let merged = with_published(merged, &runs)?;
     if let Some(path) = &args.html {
         page(&merged, None, path)?;
         tell(&format!("written: {}", path.display()));
-        return Ok(Exit::Success);
     }
-    if export::export(&merged, extras, &args.export)? {
-        return Ok(Exit::Success);
+    export::files(&merged, extras, &args.export)?;
+    if args.is_printed() || !args.is_written() {
+        show(&merged, args)?;
+    }
+    Ok(Exit::Success)
+}
+
+/// Prints the form that was asked for.
+fn show(merged: &Merged<'_>, args: &ReportArgs) -> Result<()> {
+    if let Some(figures) = export::watched(merged, &args.export)? {
+        return print_data(&figures);
     }
     let text = match &args.published {
-        _ if args.csv || args.csv_long || args.json => {
-            return print_data(&data(&merged, args)?).map(|()| Exit::Success);
-        }
-        Some(name) => published::text(&merged, named(&merged, name)?, style()),
-        None if args.table => terminal::full(&merged, style()),
-        None => terminal::overview(&merged, style()),
+        _ if args.csv || args.csv_long || args.json => return print_data(&data(merged, args)?),
+        Some(name) => published::text(merged, named(merged, name)?, style()),
+        None if args.table => terminal::full(merged, style()),
+        None => terminal::overview(merged, style()),
     };
-    print(&text)?;
-    Ok(Exit::Success)
+    print(&text)
 }
 
 /// The runs for other programs.
@@ -74,10 +81,10 @@ fn named<'n>(merged: &Merged<'_>, name: &'n str) -> Result<Option<&'n str>> {
     }
 }
 
-/// The tables of winners, and how many published findings are reproduced.
-pub fn winners(stores: &[StoreDef], runs: &[Run]) -> Result<String> {
-    let harness = harness(stores);
-    let merged = with_published(Merged::new(runs, &harness), runs)?;
+/// The tables of winners of a run in its folder, and how many published findings are reproduced.
+pub fn winners(stores: &[StoreDef], run: &Run, folder: &Path) -> Result<String> {
+    let (runs, harness) = (std::slice::from_ref(run), harness(stores));
+    let merged = with_published(beside(Merged::new(runs, &harness), folder), runs)?;
     Ok(terminal::brief(&merged, style()))
 }
 
@@ -85,12 +92,17 @@ pub fn winners(stores: &[StoreDef], runs: &[Run]) -> Result<String> {
 pub fn run_page(stores: &[StoreDef], run: &Run, folder: &Path) -> Result<PathBuf> {
     let path = folder.join("report.html");
     let (runs, harness) = (std::slice::from_ref(run), harness(stores));
-    page(&with_published(Merged::new(runs, &harness), runs)?, None, &path)?;
+    page(&with_published(beside(Merged::new(runs, &harness), folder), runs)?, None, &path)?;
     Ok(path)
 }
 
+/// The same, with the device runs that lie beside a run's folder.
+fn beside<'m>(merged: Merged<'m>, folder: &Path) -> Merged<'m> {
+    merged.with_devices(&folder.parent().map(floor::in_folder).unwrap_or_default())
+}
+
 /// Writes a page, an answer at its top if there is one.
-pub fn page(merged: &Merged<'_>, advice: Option<&str>, path: &Path) -> Result<()> {
+pub fn page(merged: &Merged<'_>, advice: Option<&Html>, path: &Path) -> Result<()> {
     let mut bytes = Vec::new();
     storebench_report::page::write(merged, advice, &mut bytes)
         .map_err(|error| Error::new(Exit::Failure, format!("writing the page: {error}")))?;

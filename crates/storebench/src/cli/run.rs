@@ -1,28 +1,29 @@
 //! `storebench run`: from the command line to a run folder, and at its end the table of winners.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::sync::atomic::AtomicBool;
 
 use storebench_core::cell::{Axis, Cell};
 use storebench_core::error::{Error, Exit, Result, meant};
 use storebench_core::folder::{Resumed, RunFolder};
-use storebench_core::place::directory::WorkFolder;
 use storebench_core::plan::{self, Plan, Source};
 use storebench_core::record::pool::Pool;
 use storebench_core::runner::parent::Ended;
+use storebench_core::runner::rehearsal::{self, Refused};
 use storebench_core::schedule::{self, Room};
 use storebench_core::shown::quoted;
 use storebench_core::store::StoreDef;
-use storebench_core::units::{grouped, rough_bytes, rough_duration};
 use storebench_core::workload::crud::work::{self, Work};
 use storebench_report::claims;
 
 use super::args::RunArgs;
 use super::launch::{self, Launch, Places, go_on};
-use super::{print, report, runs, signals, tell};
+use super::{dry_run, print, report, runs, signals, tell};
 
-/// Runs a study, or goes on with one.
+/// Settings that fail, which one message tells of.
+const TOLD: usize = 3;
+
+/// Runs a study, or resumes a run.
 pub fn run(stores: &[StoreDef], args: &RunArgs) -> Result<Exit> {
     let interrupted = signals::listen()?;
     match &args.resume {
@@ -37,13 +38,13 @@ fn start(stores: &[StoreDef], args: &RunArgs, interrupted: &AtomicBool) -> Resul
     runs::make_directory("making the runs' directory", &args.out)?;
     let places = launch::places(&args.at, &args.out)?;
     let launch = Launch::new(stores, &plan, &places, args.hardware.as_deref())?;
-    if args.dry_run {
-        let exit = dry_run(&launch, interrupted);
+    let ended = prepare(&launch, args.dry_run, interrupted);
+    if !matches!(ended, Ok(None)) {
         if new_directory {
             // It holds nothing; where it does after all, it stays.
             let _ = std::fs::remove_dir(&args.out);
         }
-        return exit;
+        return ended.map(|exit| exit.unwrap_or(Exit::Success));
     }
     let folder = launch.folder(&args.out, &launch::dated(&format!("{}-", plan.name)))?;
     let (path, ended) = launch.carry_out_precisely(&[], folder, interrupted)?;
@@ -76,6 +77,30 @@ fn plan(stores: &[StoreDef], args: &RunArgs) -> Result<Plan> {
         }
     }
     Ok(plan)
+}
+
+/// Does what comes before a run, or in its place; how the program ends where it ends with that.
+fn prepare(launch: &Launch<'_>, dry_run: bool, interrupted: &AtomicBool) -> Result<Option<Exit>> {
+    if !try_settings(launch, interrupted)? {
+        return Ok(Some(Exit::Interrupted));
+    }
+    if dry_run { dry_run::show(launch, interrupted).map(Some) } else { Ok(None) }
+}
+
+/// Tries each value of each setting in a short trial; `false` when it was interrupted.
+///
+/// # Errors
+/// [`Exit::BadValue`] when no trial can succeed with one of them.
+fn try_settings(launch: &Launch<'_>, interrupted: &AtomicBool) -> Result<bool> {
+    let Some(refused) = rehearsal::rehearse(&launch.job(interrupted))? else { return Ok(false) };
+    if refused.is_empty() {
+        return Ok(true);
+    }
+    let told: Vec<String> =
+        refused.iter().take(TOLD).map(|Refused { what, why }| format!("{what} fails: {why}")).collect();
+    let more = refused.len().saturating_sub(TOLD);
+    let more = if more == 0 { String::new() } else { format!("; and {more} more") };
+    Err(bad(format!("{}{more}", told.join("; "))))
 }
 
 fn bad(message: String) -> Error {
@@ -170,7 +195,7 @@ fn finish(stores: &[StoreDef], path: &Path, ended: Ended) -> Result<Exit> {
     let shown = path.display();
     let run = storebench_core::folder::read(path)?;
     if !ended.interrupted {
-        print(&report::winners(stores, std::slice::from_ref(&run))?)?;
+        print(&report::winners(stores, &run, path)?)?;
     }
     if !run.trials.is_empty() {
         match report::run_page(stores, &run, path) {
@@ -192,40 +217,4 @@ fn finish(stores: &[StoreDef], path: &Path, ended: Ended) -> Result<Exit> {
     }
     tell(&format!("every figure: storebench report {shown} --table"));
     Ok(if ended.failed > 0 { Exit::TrialsFailed } else { Exit::Success })
-}
-
-fn dry_run(launch: &Launch<'_>, interrupted: &AtomicBool) -> Result<Exit> {
-    let Launch { plan, stores, places, cells, left_out, .. } = launch;
-    let workload = plan.workload.def();
-    let mut text = String::new();
-    let (mut total_s, mut most_bytes) = (0.0, 0.0_f64);
-    for (name, path) in *places {
-        let probe = WorkFolder::create(path)?.probe()?;
-        if interrupted.load(Ordering::Relaxed) {
-            return Ok(Exit::Interrupted);
-        }
-        for cell in cells.iter().filter(|cell| cell.place() == name) {
-            let case = plan.case(cell, stores);
-            let seconds = (workload.time)(&case, &probe).trial_s;
-            let bytes = (workload.space)(&case).peak_bytes;
-            total_s += seconds * f64::from(plan.trials);
-            most_bytes = most_bytes.max(bytes);
-            let time = rough_duration(Duration::from_secs_f64(seconds));
-            text.push_str(&format!("{:66} {:>12} {:>12}\n", cell.id(), time, rough_bytes(bytes)));
-        }
-    }
-    for left in left_out {
-        text.push_str(&format!("{:66} left out: {}\n", left.cell.id(), left.reason));
-    }
-    let summary = format!(
-        "{} cells, each run {}: about {} and up to {} of disk at a time; {} combinations left out.\n\
-         The estimates are rough: they come from a short probe of the place, not from the stores.\n",
-        grouped(cells.len() as u64),
-        if plan.trials == 1 { "once".into() } else { format!("{} times", plan.trials) },
-        rough_duration(Duration::from_secs_f64(total_s)),
-        rough_bytes(most_bytes),
-        grouped(left_out.len() as u64),
-    );
-    print(&format!("{text}\n{summary}"))?;
-    Ok(Exit::Success)
 }

@@ -40,12 +40,20 @@ fn find_latest_by(name: &Path, runs: &Path, when: impl Fn(&Path) -> Option<Syste
     Ok(name.to_path_buf())
 }
 
+/// The folders that a user names.
+///
+/// # Errors
+/// When `latest` is asked for and there is no run.
+pub fn folders(names: &[PathBuf], runs: &Path) -> Result<Vec<PathBuf>> {
+    names.iter().map(|name| find_any(name, runs)).collect()
+}
+
 /// Reads the runs that a user names: folders of runs, or folders in which an answer's runs lie.
 ///
 /// # Errors
 /// When one can't be read, or is named twice.
 pub fn read_all(names: &[PathBuf], runs: &Path) -> Result<Vec<Run>> {
-    let paths = names.iter().map(|name| find_any(name, runs)).collect::<Result<Vec<_>>>()?;
+    let paths = folders(names, runs)?;
     none_twice(&paths)?;
     let mut folders = Vec::new();
     for path in paths {

@@ -1,9 +1,10 @@
 //! `storebench stores`: the table of stores.
 
 use storebench_core::error::{Exit, Result};
-use storebench_core::store::{Guarantee, StoreDef};
+use storebench_core::store::{Guarantee, StoreDef, Threads};
+use storebench_report::terminal::grid::wrap;
 
-use super::print;
+use super::{WIDTH, print};
 
 /// Prints the table.
 pub fn list(stores: &[StoreDef]) -> Result<Exit> {
@@ -11,12 +12,23 @@ pub fn list(stores: &[StoreDef]) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
+/// What the columns mean.
+const LEGEND: &str = "
+guarantees: what an acknowledged write survives. process: a killed process;
+  power: a power cut; none: neither. A star marks the store's default.
+order: whether the store returns keys in order.
+sessions: how many threads can use the store at once.
+kind: a folder is plain files, and its version is the kernel's; a harness store
+  has no disk, tests storebench itself, and runs only when named.
+For the settings behind each guarantee see docs/guarantees.md.
+";
+
 fn table(stores: &[StoreDef]) -> String {
-    let head = ["store", "kind", "version", "guarantees", "order", "threads", "compression", "built"]
-        .map(String::from);
-    let rows: Vec<[String; 8]> = std::iter::once(head).chain(stores.iter().map(row)).collect();
+    let head = ["store", "kind", "version", "guarantees", "order", "sessions", "codec"].map(String::from);
+    let built = stores.iter().filter(|store| store.open.is_ok());
+    let rows: Vec<[String; 7]> = std::iter::once(head).chain(built.map(row)).collect();
     let widths: Vec<usize> =
-        (0..8).map(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0)).collect();
+        (0..7).map(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0)).collect();
     let mut text = String::new();
     for row in rows {
         let cells: Vec<String> =
@@ -24,35 +36,39 @@ fn table(stores: &[StoreDef]) -> String {
         text.push_str(cells.join("  ").trim_end());
         text.push('\n');
     }
-    text.push_str("\nA star marks the guarantee that the store gives as shipped. none: survives nothing; process: a killed\n");
-    text.push_str("process; power: a power cut. Stores of the kind harness run only when named. Settings: docs/guarantees.md\n");
+    text.push_str(LEGEND);
     for store in stores {
         if let Err(why) = store.open {
-            text.push_str(&format!("{} is not built: {why}\n", store.name));
+            text.push_str(&wrap(&format!("{} is not built: {why}", store.name), WIDTH, "  "));
         }
     }
     text
 }
 
-fn row(store: &StoreDef) -> [String; 8] {
-    if store.open.is_err() {
-        let unknown = || String::from("-");
-        let (name, kind) = (store.name.into(), store.kind.name().into());
-        return [name, kind, unknown(), unknown(), unknown(), unknown(), unknown(), "no".into()];
-    }
+fn row(store: &StoreDef) -> [String; 7] {
     let tiers = Guarantee::ALL.into_iter().filter(|tier| store.offer(*tier).is_some());
     let starred = tiers.map(|tier| format!("{tier}{}", if tier == store.shipped { "*" } else { "" }));
     let can = &store.capabilities;
+    let sessions = match can.threads {
+        Threads::One => "one",
+        Threads::ManyReadersOneWriter => "1 writer",
+        Threads::Many => "many",
+    };
     [
         store.name.into(),
         store.kind.name().into(),
-        (store.version)(),
+        short((store.version)()),
         starred.collect::<Vec<_>>().join(" "),
         if can.order { "yes" } else { "no" }.into(),
-        can.threads.name().into(),
-        can.compression.unwrap_or("no").into(),
-        "yes".into(),
+        sessions.into(),
+        can.compression.unwrap_or("none").into(),
     ]
+}
+
+/// A version without the name of the system and without what follows its numbers.
+fn short(version: String) -> String {
+    let last = version.split(' ').next_back().unwrap_or_default();
+    last.split('-').next().unwrap_or_default().to_owned()
 }
 
 #[cfg(test)]
@@ -68,6 +84,6 @@ mod tests {
         let text = table(&[NULL, MEMORY, absent]);
         assert!(text.contains("\nmemory  harness  "), "{text}");
         assert!(text.contains("tape is not built: build with --features tape"), "{text}");
-        assert!(text.lines().all(|line| line.chars().count() <= 110), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
     }
 }

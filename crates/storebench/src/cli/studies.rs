@@ -1,30 +1,45 @@
 //! `storebench studies`: the plans that come with it.
 
 use storebench_core::error::{Exit, Result};
-use storebench_core::plan::{self, STUDIES};
+use storebench_core::plan::{self, Plan, STUDIES};
+use storebench_report::terminal::grid::wrap;
 
-use super::print;
+use super::{WIDTH, print};
 
 /// Prints the list.
 pub fn list() -> Result<Exit> {
     let mut text = String::new();
     for study in STUDIES {
-        let plan = plan::find(study.name)?;
-        text.push_str(&format!("{}\n  {}\n", plan.name, plan.title));
-        if !plan.source.is_empty() {
-            text.push_str(&format!("  after {}\n", plan.source));
-        }
-        if !plan.claims.is_empty() {
-            text.push_str(&format!("  {} published findings, checked by every report\n", plan.claims.len()));
-        }
-        for (name, preset) in &plan.presets {
-            let description = preset.description.as_deref().unwrap_or("");
-            text.push_str(&format!("  --preset {name}: {description}\n"));
-        }
+        text.push_str(&entry(&plan::find(study.name)?));
     }
-    text.push_str(
-        "\nA plan of your own is a TOML file like those in studies/: storebench run my-plan.toml\n",
-    );
+    text.push_str(&line(
+        "",
+        "To run your own, write a TOML file like those in studies/: storebench run my-plan.toml",
+        "",
+    ));
     print(&text)?;
     Ok(Exit::Success)
+}
+
+/// A study and its presets.
+fn entry(plan: &Plan) -> String {
+    let mut text = format!("{}\n{}", plan.name, line("  ", &plan.title, "  "));
+    if !plan.source.is_empty() {
+        text.push_str(&line("  ", &format!("Source: {}", plan.source), "    "));
+    }
+    if !plan.claims.is_empty() {
+        let claims = format!("Every report checks {} published findings.", plan.claims.len());
+        text.push_str(&line("  ", &claims, "  "));
+    }
+    for (name, preset) in &plan.presets {
+        let description = preset.description.as_deref().unwrap_or_default();
+        text.push_str(&line("  ", &format!("--preset {name}: {description}"), "    "));
+    }
+    text.push('\n');
+    text
+}
+
+/// A sentence in lines that fit.
+fn line(first: &str, sentence: &str, others: &str) -> String {
+    format!("{first}{}", wrap(sentence, WIDTH - first.len(), others))
 }

@@ -1,12 +1,12 @@
 //! Command lines that can't be understood: one line that says what is wrong and where help is.
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use storebench_core::error::{Error, Exit};
-use storebench_core::shown::shortened;
+use storebench_core::shown::{piece, shortened};
 
 /// What is wrong with a command line, in one line.
 pub fn explain(error: &clap::Error) -> Error {
-    let text = error.render().to_string();
+    let text = with_short_value(error);
     let wrong: Vec<&str> = text
         .lines()
         .map(str::trim)
@@ -20,6 +20,15 @@ pub fn explain(error: &clap::Error) -> Error {
             Error::new(Exit::BadValue, wrong)
         }
         _ => Error::new(Exit::Usage, format!("{wrong}; see {} --help", command(&text))),
+    }
+}
+
+/// What clap says, with the wrong value cut where it is long.
+fn with_short_value(error: &clap::Error) -> String {
+    let text = error.render().to_string();
+    match error.get(ContextKind::InvalidValue) {
+        Some(ContextValue::String(value)) if !value.is_empty() => text.replace(value, &piece(value)),
+        _ => text,
     }
 }
 
@@ -64,6 +73,11 @@ mod tests {
         for arguments in [["run", "crud", "--records", &long], ["run", "crud", &format!("--{long}"), "1"]] {
             let (_, message) = explained(&arguments);
             assert!(message.contains("xxx...") && message.len() < 700, "{message}");
+        }
+        // Of many words, and of many values.
+        for long in ["many words ".repeat(100), "1000, ".repeat(100), "12,".repeat(100)] {
+            let (_, message) = explained(&["run", "crud", "--records", &long]);
+            assert!(message.len() < 250, "{message}");
         }
     }
 

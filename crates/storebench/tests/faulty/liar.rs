@@ -37,6 +37,7 @@ pub const fn liar(name: &'static str, summary: &'static str, open: OpenFn) -> St
         name,
         kind: Kind::Engine,
         summary,
+        practice: "",
         version: || env!("CARGO_PKG_VERSION").into(),
         capabilities: Capabilities {
             order: false,

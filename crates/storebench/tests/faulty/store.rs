@@ -14,6 +14,7 @@ pub const fn faulty(name: &'static str, summary: &'static str, open: OpenFn) -> 
         name,
         kind: Kind::Harness,
         summary,
+        practice: "",
         version: || env!("CARGO_PKG_VERSION").into(),
         capabilities: Capabilities { persists: false, batch: Batch::Grouped, ..Capabilities::DEFAULT },
         offers: &[Offer {

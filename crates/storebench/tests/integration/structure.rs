@@ -71,12 +71,13 @@ const REPORT: Modules = &[
     ("column", &["stats"]),
     ("layout", &[]),
     ("claims", &["column", "layout", "stats"]),
+    ("markup", &[]),
     ("published", &[]),
     ("data", &["claims", "column", "layout", "published", "stats"]),
     ("terminal", &["claims", "column", "data", "layout", "published", "stats"]),
-    ("page", &["claims", "column", "data", "layout", "published", "stats"]),
-    ("advice", &["column", "data", "layout", "page", "stats", "terminal"]),
-    ("compare", &["column", "data", "layout", "page", "stats", "terminal"]),
+    ("page", &["claims", "column", "data", "layout", "markup", "published", "stats"]),
+    ("advice", &["column", "data", "layout", "markup", "page", "stats", "terminal"]),
+    ("compare", &["column", "data", "layout", "markup", "page", "stats", "terminal"]),
     // `compare` for the figures that are watched.
     ("files", &["column", "compare", "data", "layout", "stats"]),
 ];

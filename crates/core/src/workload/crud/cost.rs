@@ -1,11 +1,14 @@
 //! How long a cell of crud will take and how much disk it needs: rough, to plan by and not to rely on.
 
-use super::work::{Calls, Work};
-use crate::cell::{Cache, Cell};
+use super::BATCH_BYTES;
+use super::work::Work;
+use crate::cell::{Cache, Cell, Rate};
 use crate::place::probe::Probe;
+use crate::record::pool::pool_bytes;
 use crate::store::{Guarantee, Kind, Threads};
 use crate::workload::audit;
 use crate::workload::case::{Case, Space, Time};
+use crate::workload::operation::Operation;
 use crate::workload::reason::Reason;
 
 /// Starting a process, filling its buffers, opening, settling, closing and deleting a store.
@@ -44,46 +47,91 @@ pub fn reason(case: &Case<'_>) -> Option<Reason> {
 pub fn space(case: &Case<'_>) -> Space {
     let work = Work::of(case.parameters);
     let bytes = case.cell.expected_bytes(work.most_inserts());
-    let peak_bytes = disk_bytes(case.cell, case.kind(), work.operations);
+    let peak_bytes = disk_bytes(case.cell, case.kind(), work.most_inserts());
     Space { peak_bytes, room_bytes: (bytes * ROOM_FACTOR).max(peak_bytes) }
+}
+
+/// Bytes of memory: what is made ahead, and all records where the store has nowhere else to keep them.
+pub fn memory(case: &Case<'_>) -> f64 {
+    let (cell, work) = (case.cell, Work::of(case.parameters));
+    let size = cell.record_size();
+    let largest = size.to as f64;
+    let ahead = pool_bytes(cell.data(), size) as f64 + largest * f64::from(cell.threads());
+    let batch = (largest * BATCH).min(BATCH_BYTES as f64 + largest);
+    let in_memory =
+        case.store().is_some_and(|store| store.capabilities.keeps && !store.capabilities.persists);
+    let kept = if in_memory { cell.expected_bytes(work.most_inserts()) } else { 0.0 };
+    ahead + batch + kept
 }
 
 /// Seconds.
 pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
     let work = Work::of(case.parameters);
-    Time {
-        trial_s: seconds(case.cell, case.kind(), &work, probe),
-        audit_s: audit_seconds(case.cell, work.operations, probe.sync_ns as f64 / 1e9),
-    }
+    let audit_s = audit_seconds(case.cell, work.most_inserts(), probe.sync_ns as f64 / 1e9);
+    Time { trial_s: seconds(case.cell, case.kind(), &work, probe) + audit_s, audit_s }
 }
 
-/// Seconds that a trial of `cell`, whose store is of this `kind`, may take with this work.
+/// Seconds that a trial of `cell`, whose store is of this `kind`, may take, but for its audit.
 fn seconds(cell: &Cell, kind: Kind, work: &Work, probe: &Probe) -> f64 {
     let folder = kind == Kind::Folder;
     let syncs = cell.guarantee().tier() == Some(Guarantee::Power);
-    let sync_s = probe.sync_ns as f64 / 1e9;
+    let sync_s = if syncs { probe.sync_ns as f64 / 1e9 } else { 0.0 };
     let per_file_s = if folder { probe.file_creation_ns as f64 / 1e9 } else { 0.0 };
-    let value_s = cell.record_size().mean() / probe.write_bytes_per_s;
+    let record_s = CALL_S + per_file_s + cell.record_size().mean() / probe.write_bytes_per_s;
     let records = cell.records().from as f64;
-    let Calls { writes, reads } = work.calls();
-    let load = records * (CALL_S + per_file_s + value_s)
-        + if syncs { (records / BATCH).ceil() * sync_s * 2.0 } else { 0.0 };
+    let load_s = records * record_s + (records / BATCH).ceil() * sync_s * 2.0;
     // A folder syncs its directory too.
-    let writes = writes
-        * (CALL_S + per_file_s + value_s + if syncs { sync_s * if folder { 2.0 } else { 1.0 } } else { 0.0 });
-    OVERHEAD_S + load + writes + 2.0 * reads * CALL_S + audit_seconds(cell, work.operations, sync_s)
+    let write_s = record_s + sync_s * if folder { 2.0 } else { 1.0 };
+    let call_s = |operation: Operation| match operation {
+        Operation::Get => 2.0 * CALL_S,
+        Operation::Insert | Operation::Update => write_s,
+        // It puts its record back.
+        Operation::Remove => 2.0 * write_s,
+    };
+    if let Some(mix) = work.mix {
+        let call_s: f64 = mix.shares().iter().map(|(operation, share)| share * call_s(*operation)).sum();
+        return OVERHEAD_S + load_s + stretch_seconds(cell, work, call_s) + work.warm_up as f64 * call_s;
+    }
+    let phase_s = |operation: &Operation| {
+        let call_s = call_s(*operation);
+        let reloads = if *operation == Operation::Insert { reloads(cell, work, call_s) } else { 0.0 };
+        stretch_seconds(cell, work, call_s) + work.warm_up as f64 * call_s + reloads * load_s
+    };
+    OVERHEAD_S + load_s + work.order.iter().map(phase_s).sum::<f64>()
+}
+
+/// Seconds of the timed part of a phase whose calls take `call_s` each.
+fn stretch_seconds(cell: &Cell, work: &Work, call_s: f64) -> f64 {
+    let each_s = match cell.rate() {
+        Rate::Closed => call_s,
+        Rate::PerSecond(rate) => call_s.max(1.0 / f64::from(rate)),
+    };
+    work.duration.map_or(work.operations as f64 * each_s, |duration| duration.as_secs_f64())
+}
+
+/// How often inserts fill the store, so that it is made anew and loaded again.
+fn reloads(cell: &Cell, work: &Work, call_s: f64) -> f64 {
+    let inserts = match work.duration {
+        None => (work.operations + work.warm_up) as f64,
+        Some(duration) => match cell.rate() {
+            Rate::Closed => duration.as_secs_f64() / call_s,
+            Rate::PerSecond(rate) => duration.as_secs_f64() * f64::from(rate),
+        },
+    };
+    let room = cell.records().to.saturating_sub(cell.records().from).max(1);
+    (inserts / room as f64).ceil() - 1.0
 }
 
 /// Seconds that reading back what a trial of `cell` left may take, where a sync takes `sync_s`.
-fn audit_seconds(cell: &Cell, operations: u64, sync_s: f64) -> f64 {
-    let records = cell.records().from.saturating_add(operations).min(cell.records().to);
+fn audit_seconds(cell: &Cell, inserts: u64, sync_s: f64) -> f64 {
+    let records = cell.records().from.saturating_add(inserts).min(cell.records().to);
     let sync_s = if cell.guarantee().tier() == Some(Guarantee::Power) { sync_s } else { 0.0 };
     audit::seconds(records, cell.record_size().mean(), CALL_S, sync_s)
 }
 
 /// Bytes of disk that a trial of `cell`, whose store is of this `kind`, may take at its peak.
 fn disk_bytes(cell: &Cell, kind: Kind, operations: u64) -> f64 {
-    let records = (cell.records().from + operations).min(cell.records().to) as f64;
+    let records = cell.records().from.saturating_add(operations).min(cell.records().to) as f64;
     let blocks = if kind == Kind::Folder { records * 4096.0 } else { 0.0 };
     (cell.expected_bytes(operations) * 1.5).max(blocks) + f64::from(1 << 20)
 }
@@ -92,7 +140,8 @@ fn disk_bytes(cell: &Cell, kind: Kind, operations: u64) -> f64 {
 mod tests {
     use super::*;
     use crate::cell::{Axis, GuaranteeChoice};
-    use crate::workload::parameter::Parameters;
+    use crate::workload::crud::work::{DURATION, ORDER, WARM_UP};
+    use crate::workload::parameter::{ParameterDef, Parameters};
 
     #[test]
     fn more_work_takes_longer() {
@@ -113,11 +162,34 @@ mod tests {
         let audit = |cell: &Cell| audit_seconds(cell, 1000, 0.001);
         assert!(audit(&small) < 0.2 && audit(&large) > 1.0 && audit(&large) < 10.0, "of many only a sample");
         assert!(audit(&cell("lmdb", "100", Guarantee::Power)) > audit(&small));
-        assert!(engine(&large) > audit(&large));
         // By the store's kind, whatever it is called.
         let records = cell("mine", "1000", Guarantee::Process);
         assert!(seconds(&records, Kind::Folder, &work, &probe) > engine(&records) + 0.05);
         assert!(disk_bytes(&records, Kind::Folder, 0) >= 4_096_000.0);
         assert!(disk_bytes(&records, Kind::Engine, 0) < 4_096_000.0);
+    }
+    /// The cell, at this rate and with these parameters, in seconds.
+    fn estimate(rate: &str, parameters: &[(&ParameterDef, &str)]) -> f64 {
+        let probe = Probe { file_creation_ns: 30_000, sync_ns: 1_000_000, write_bytes_per_s: 1e9 };
+        let cell = Cell::of("sqlite")
+            .with(Axis::RECORD_SIZE, Axis::RECORD_SIZE.read("1B..1KiB").unwrap())
+            .with(Axis::RECORDS, Axis::RECORDS.read("1000..1000000").unwrap())
+            .with(Axis::RATE, Axis::RATE.read(rate).unwrap());
+        let given = parameters.iter();
+        let all = given.fold(Parameters::default(), |all, (name, text)| all.with(name, text).unwrap());
+        seconds(&cell, Kind::Engine, &Work::of(&all), &probe)
+    }
+
+    #[test]
+    fn a_duration_and_a_rate_are_counted() {
+        let plain = estimate("closed", &[]);
+        assert!(plain < 1.0, "{plain}");
+        let timed = estimate("closed", &[(&DURATION, "60s")]);
+        assert!((240.0..250.0).contains(&timed), "four operations of a minute each: {timed}");
+        let two = estimate("closed", &[(&DURATION, "60s"), (&ORDER, "get,update")]);
+        assert!((120.0..122.0).contains(&two), "{two}");
+        let paced = estimate("5/s", &[]);
+        assert!((800.0..801.0).contains(&paced), "four times 1000 at five a second: {paced}");
+        assert!(estimate("closed", &[(&WARM_UP, "1M")]) > plain + 20.0);
     }
 }

@@ -15,7 +15,7 @@ use crate::workload::parameter::{ParameterDef, ParameterForm, Parameters, read_l
 pub static OPERATIONS: ParameterDef = ParameterDef {
     name: "operations",
     value_name: "N",
-    help: "How many of each operation are timed",
+    help: "Timed operations of each kind",
     form: ParameterForm::Number,
     default: Some("1000"),
     instead_of: None,
@@ -26,7 +26,7 @@ pub static OPERATIONS: ParameterDef = ParameterDef {
 pub static ORDER: ParameterDef = ParameterDef {
     name: "order",
     value_name: "NAME,...",
-    help: "Which operations, in this order: insert, get, update, remove",
+    help: "Operations to time, in this order: insert, get, update, remove",
     form: ParameterForm::List,
     default: Some("insert,get,update,remove"),
     instead_of: None,
@@ -48,7 +48,7 @@ pub static MIX: ParameterDef = ParameterDef {
 pub static DURATION: ParameterDef = ParameterDef {
     name: "duration",
     value_name: "TIME",
-    help: "Do each operation for so long, in place of a number of times",
+    help: "Time each kind of operation for this long, instead of a number of them",
     form: ParameterForm::Text,
     default: None,
     instead_of: Some("operations"),
@@ -64,7 +64,7 @@ pub static DURATION: ParameterDef = ParameterDef {
 pub static WARM_UP: ParameterDef = ParameterDef {
     name: "warm_up",
     value_name: "N",
-    help: "Operations of each kind that are done first and not measured",
+    help: "Operations of each kind to do first without timing them",
     form: ParameterForm::Number,
     default: Some("0"),
     instead_of: None,
@@ -75,7 +75,7 @@ pub static WARM_UP: ParameterDef = ParameterDef {
 pub static EQUAL_CACHE: ParameterDef = ParameterDef {
     name: "equal_cache",
     value_name: "SIZE",
-    help: "The total cache of every engine where tuning is equal",
+    help: "Cache of each engine with --tuning equal",
     form: ParameterForm::Text,
     default: Some("64MiB"),
     instead_of: None,
@@ -89,7 +89,7 @@ pub static EQUAL_CACHE: ParameterDef = ParameterDef {
 pub static VISIT: ParameterDef = ParameterDef {
     name: "visit",
     value_name: "HOW",
-    help: "What is done with a value that is read: copy, touch",
+    help: "What to do with a value that was read: copy, touch",
     form: ParameterForm::Text,
     default: Some("copy"),
     instead_of: None,
@@ -111,7 +111,7 @@ pub static COMPRESSION: ParameterDef = ParameterDef {
 pub static TEXT: ParameterDef = ParameterDef {
     name: "text",
     value_name: "DIR",
-    help: "A folder of files that compressible values are made from",
+    help: "Folder of files to make compressible values from",
     form: ParameterForm::Directory,
     default: None,
     instead_of: None,
@@ -122,7 +122,7 @@ pub static TEXT: ParameterDef = ParameterDef {
 pub static BATCH: ParameterDef = ParameterDef {
     name: "batch",
     value_name: "N",
-    help: "Records in a batch of the loader, at most",
+    help: "Most records in one batch while loading",
     form: ParameterForm::Number,
     default: Some("500"),
     instead_of: None,
@@ -206,15 +206,6 @@ pub struct Work {
     pub equal_cache: u64,
 }
 
-/// Calls on single records.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Calls {
-    /// Those that write.
-    pub writes: f64,
-    /// Those that read.
-    pub reads: f64,
-}
-
 impl Work {
     /// What parameters say.
     pub fn of(parameters: &Parameters) -> Work {
@@ -239,18 +230,6 @@ impl Work {
             _ if self.duration.is_some() => u64::MAX / 2,
             Some(mix) => (all as f64 * mix.share(Operation::Insert)).ceil() as u64,
             None => all,
-        }
-    }
-
-    /// How many single records a trial writes and reads; a removed record is put back.
-    pub fn calls(&self) -> Calls {
-        let all = self.operations as f64;
-        match self.mix {
-            Some(mix) => {
-                let writes = 1.0 - mix.share(Operation::Get) + mix.share(Operation::Remove);
-                Calls { writes: all * writes, reads: all * mix.share(Operation::Get) }
-            }
-            None => Calls { writes: all * 4.0, reads: all },
         }
     }
 }

@@ -56,7 +56,7 @@ fn a_store_that_a_power_cut_can_wreck_is_shown_as_the_riskier_choice_with_its_pr
     let unwrapped = text.replace("\n    ", " ");
     assert!(unwrapped.contains(riskier), "{text}");
     assert!(text.contains("No benchmark sees: sqlite is one file."), "{text}");
-    let html = found.html(Some("open()"));
+    let html = found.html(Some("open()")).into_string();
     assert_eq!(html.matches(safe).count(), 2, "{html}");
     assert!(html.contains("<h3>Riskier</h3>") && html.contains("lmdb: 2.50x faster"), "{html}");
     // Nor is it what another goal would have.

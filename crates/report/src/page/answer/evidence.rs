@@ -3,24 +3,24 @@
 use storebench_core::cell::Axis;
 use storebench_core::units::three_digits;
 
-use super::link;
 use super::preferred::{By, Part, Spot, Verdict};
+use super::{link, strong};
 use crate::column::Unit;
 use crate::data::matrix::{Contender, Figure, Matrix, Row};
 use crate::layout::words;
-use crate::page::markup::{element, escape};
+use crate::markup::{Html, Tag, tag};
 use crate::stats::Better;
 
 /// One figure: its parts with their evidence.
-pub fn of_figure(verdict: &Verdict<'_>, matrix: &Matrix, address: &str) -> String {
-    let sentences: Vec<String> =
+pub fn of_figure(verdict: &Verdict<'_>, matrix: &Matrix, address: &str) -> Tag {
+    let sentences: Vec<Html> =
         verdict.parts.iter().map(|part| sentence(verdict, part, matrix, address)).collect();
     let sentences = if sentences.is_empty() {
         super::nothing_to_compare(verdict.figure, matrix)
     } else {
-        sentences.join(" ")
+        Html::joined(sentences, " ")
     };
-    format!("<div><dt>{}</dt><dd>{sentences}</dd></div>", escape(name(verdict.figure)))
+    tag("div").add((tag("dt").add(name(verdict.figure)), tag("dd").add(sentences)))
 }
 
 /// A figure's name as a heading.
@@ -32,21 +32,18 @@ pub fn name(figure: &Figure) -> &str {
     }
 }
 
-fn sentence(verdict: &Verdict<'_>, part: &Part<'_>, matrix: &Matrix, address: &str) -> String {
+fn sentence(verdict: &Verdict<'_>, part: &Part<'_>, matrix: &Matrix, address: &str) -> Html {
     let figure = verdict.figure;
     let at = match (verdict.by, part.range.as_str()) {
         (_, "") => String::new(),
         (By::Axis(axis), range) if is_of_words(axis, part) => format!(" with {range}"),
         (_, range) => format!(" at {range}"),
     };
-    let mut text = match part.store {
-        Some(store) => {
-            format!("{}{}: {}", element("strong", store), escape(&at), of_store(figure, part, store))
-        }
-        None => format!("No store is best throughout{}{}", escape(&at), most_often(part)),
+    let text = match part.store {
+        Some(store) => Html::of((strong(store), at, ": ", of_store(figure, part, store))),
+        None => Html::of(("No store is best throughout", at, most_often(part))),
     };
-    text.push_str(&format!(" (evidence: {}).", links(part, matrix, address).join(", ")));
-    text
+    Html::of((text, " (evidence: ", Html::joined(links(part, matrix, address), ", "), ")."))
 }
 
 /// Whether a part's values on an axis are words, and no quantities.
@@ -55,10 +52,11 @@ fn is_of_words(axis: Axis, part: &Part<'_>) -> bool {
     at.as_ref().and_then(|at| at.value(axis)).is_some_and(|value| words::number(axis, value).is_none())
 }
 
-fn most_often(part: &Part<'_>) -> String {
-    part.most_often().map_or_else(String::new, |(store, times)| {
-        format!(": {} most often, in {times} of {} combinations", element("strong", store), part.spots.len())
-    })
+fn most_often(part: &Part<'_>) -> Html {
+    Html::of(part.most_often().map(|(store, times)| {
+        let often = format!(" most often, in {times} of {} combinations", part.spots.len());
+        (": ", strong(store), often)
+    }))
 }
 
 fn of_store(figure: &Figure, part: &Part<'_>, store: &str) -> String {
@@ -69,7 +67,7 @@ fn of_store(figure: &Figure, part: &Part<'_>, store: &str) -> String {
     let mut text = how_often(won.len(), held.len(), alone);
     let rivals = part.rivals();
     if !rivals.is_empty() {
-        text.push_str(&format!(" (with {})", escape(&rivals.join(", "))));
+        text.push_str(&format!(" (with {})", rivals.join(", ")));
     }
     if let Some(figures) = figures(figure, &won) {
         text.push_str(&format!(", {figures}"));
@@ -81,7 +79,7 @@ fn of_store(figure: &Figure, part: &Part<'_>, store: &str) -> String {
 }
 
 /// Where it can be seen: the rows of the matrix, or the one cell.
-fn links(part: &Part<'_>, matrix: &Matrix, address: &str) -> Vec<String> {
+fn links(part: &Part<'_>, matrix: &Matrix, address: &str) -> Vec<Tag> {
     let place = matrix.columns.first().filter(|_| matrix.columns.len() == 1);
     let mut rows: Vec<&Row> = Vec::new();
     for spot in &part.spots {
@@ -91,7 +89,7 @@ fn links(part: &Part<'_>, matrix: &Matrix, address: &str) -> Vec<String> {
     }
     rows.sort_by_key(|row| &row.at);
     let text = |row: &Row| if row.at.is_empty() { row.figure.name.clone() } else { row.at.to_string() };
-    rows.iter().map(|row| link(address, row, place, &text(row))).collect()
+    rows.iter().map(|row| link(address, row, place, text(row))).collect()
 }
 
 fn how_often(won: usize, held: usize, alone: usize) -> String {
@@ -141,7 +139,7 @@ fn next_best(figure: &Figure, won: &[(&Spot<'_>, &Contender)]) -> Option<String>
     let low = next.iter().map(|(_, times)| *times).fold(f64::INFINITY, f64::min);
     let high = next.iter().map(|(_, times)| *times).fold(0.0, f64::max);
     let who = if next.iter().all(|(store, _)| store == first) {
-        format!("the next best, {},", escape(first))
+        format!("the next best, {},", first)
     } else {
         "the next best".into()
     };

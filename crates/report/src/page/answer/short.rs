@@ -8,18 +8,18 @@ use storebench_core::units::{grouped, three_digits};
 
 use super::evidence::{name, range};
 use super::preferred::{By, Part, Spot, Verdict, held, nearest_of_all};
-use super::{and, at, link, nothing_to_compare};
+use super::{and, at, link, nothing_to_compare, strong};
 use crate::column::Unit;
 use crate::data::matrix::{Figure, Matrix, Row};
 use crate::layout::{Position, words};
-use crate::page::markup::{element, escape};
+use crate::markup::{BREAK, Html, Tag, column, row as table_row, scroll, small, table as html_table, tag};
 
 /// Stores too close to call that are named before the rest is only counted.
 const NAMED: usize = 3;
 
 /// The store that is nearest to the best over all operations, and how far it ever is behind; `None` where nothing can be
 /// compared, or where there is only one combination, of which the table says it all.
-pub fn nearest(matrix: &Matrix) -> Option<String> {
+pub fn nearest(matrix: &Matrix) -> Option<Html> {
     let rows: Vec<&Row> = matrix.rows.iter().filter(|row| row.figure.unit == Unit::Nanoseconds).collect();
     let spots = held(&rows, matrix);
     if spots.len() < 2 {
@@ -28,33 +28,28 @@ pub fn nearest(matrix: &Matrix) -> Option<String> {
     let nearest = nearest_of_all(&spots)?;
     let furthest = spots.iter().filter_map(|spot| Some((spot, spot.times_worse(nearest.store)?)));
     let (spot, most) = furthest.max_by(|(_, a), (_, b)| a.total_cmp(b))?;
-    let store = element("strong", nearest.store);
     let without = spots.iter().filter(|spot| spot.times_worse(nearest.store).is_none()).count();
-    let mut text = match (most <= 1.0, without) {
-        (true, 0) => return Some(format!("Over all operations {store} is the best everywhere.")),
-        (true, _) => {
-            return Some(format!(
-                "Over all operations {store} is the best wherever it was measured, which is not so in {without}."
-            ));
+    let tied = spots.iter().any(|spot| spot.is_won_by(nearest.store) && spot.contest.winners().count() > 1);
+    let says = match (most <= 1.0, without) {
+        (true, 0) if tied => " is the best, or too close to call with it, everywhere".to_owned(),
+        (true, 0) => " is the best everywhere".to_owned(),
+        (true, _) => format!(" is the best wherever it was measured, which is not so in {without}"),
+        _ => {
+            let text = format!(
+                " is nearest to the best: {} times its latency by geometric mean over {} combinations, {} times at most ({})",
+                three_digits(nearest.times),
+                grouped(nearest.shared as u64),
+                three_digits(most),
+                at(&spot.row.figure, &spot.at())
+            );
+            if without > 0 { format!("{text}; not measured in {without}") } else { text }
         }
-        _ => format!(
-            "Over all operations {store} is nearest to the best: {} times its latency by geometric mean over {} combinations, \
-             {} times at most ({})",
-            three_digits(nearest.times),
-            grouped(nearest.shared as u64),
-            three_digits(most),
-            escape(&at(&spot.row.figure, &spot.at()))
-        ),
     };
-    if without > 0 {
-        text.push_str(&format!("; not measured in {without}"));
-    }
-    text.push('.');
-    Some(text)
+    Some(Html::of(("Over all operations ", strong(nearest.store), says, ".")))
 }
 
 /// What each store is best at throughout, what is too close to call, and what no store is best at.
-pub fn lead(verdicts: &[Verdict<'_>]) -> String {
+pub fn lead(verdicts: &[Verdict<'_>]) -> Html {
     let mut by_store: IndexMap<&str, Vec<String>> = IndexMap::new();
     let (mut close, mut depends, mut none) = (Vec::new(), Vec::new(), Vec::new());
     for verdict in verdicts {
@@ -63,31 +58,29 @@ pub fn lead(verdicts: &[Verdict<'_>]) -> String {
             [] => {}
             [part] => match part.store {
                 Some(store) if part.is_decided() => by_store.entry(store).or_default().push(task),
-                Some(_) => close.push(format!("{}, among {}", escape(&task), escape(&among(part)))),
+                Some(_) => close.push(format!("{task}, among {}", among(part))),
                 None => none.push(task),
             },
             _ => depends.push(task),
         }
     }
     by_store.sort_by_cached_key(|_, tasks| std::cmp::Reverse(tasks.len()));
-    let prefer: Vec<String> = by_store
-        .iter()
-        .map(|(store, tasks)| format!("{} for {}", element("strong", store), escape(&and(tasks))))
-        .collect();
+    let prefer: Vec<_> =
+        by_store.iter().map(|(store, tasks)| (strong(*store), " for ", and(tasks))).collect();
     let mut sentences = Vec::new();
     if !prefer.is_empty() {
-        sentences.push(format!("Prefer {}.", prefer.join("; ")));
+        sentences.push(Html::of(("Prefer ", Html::joined(prefer, "; "), ".")));
     }
     if !close.is_empty() {
-        sentences.push(format!("Too close to call: {}.", close.join("; ")));
+        sentences.push(Html::of(("Too close to call: ", close.join("; "), ".")));
     }
     if !depends.is_empty() {
-        sentences.push(format!("For {} it depends: see the table.", escape(&and(&depends))));
+        sentences.push(Html::of(("For ", and(&depends), " it depends: see the table.")));
     }
     if !none.is_empty() {
-        sentences.push(format!("No store is best throughout at {}.", escape(&and(&none))));
+        sentences.push(Html::of(("No store is best throughout at ", and(&none), ".")));
     }
-    sentences.join(" ")
+    Html::joined(sentences, " ")
 }
 
 fn task(figure: &Figure) -> &str {
@@ -109,37 +102,38 @@ fn among(part: &Part<'_>) -> String {
 }
 
 /// Which store to prefer for what: a row for each figure, over the values of the matrix' rows, such as the record sizes.
-pub fn table(verdicts: &[Verdict<'_>], matrix: &Matrix, address: &str) -> String {
+pub fn table(verdicts: &[Verdict<'_>], matrix: &Matrix, address: &str) -> Tag {
     let mut sizes: Vec<Position> = Vec::new();
     for row in &matrix.rows {
         if !sizes.contains(&row.at) {
             sizes.push(row.at.clone());
         }
     }
-    let heads: String =
-        sizes.iter().map(|size| format!("<th scope=\"col\">{}</th>", escape(&size.to_string()))).collect();
-    let rows: String = verdicts.iter().map(|verdict| row(verdict, &sizes, matrix, address)).collect();
     let axes: BTreeSet<_> = sizes.iter().flat_map(Position::axes).collect();
-    let head = escape(&axes.into_iter().map(words::heading).collect::<Vec<_>>().join(", "));
-    format!(
-        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Which store for what\"><table class=\"prefer\">\
-         <thead><tr><th scope=\"col\">{head}</th>{heads}</tr></thead><tbody>{rows}</tbody></table></div>"
-    )
+    let head = axes.into_iter().map(words::heading).collect::<Vec<_>>().join(", ");
+    let heads = std::iter::once(head).chain(sizes.iter().map(Position::to_string)).map(column).collect();
+    let rows: Vec<Tag> = verdicts.iter().map(|verdict| row(verdict, &sizes, matrix, address)).collect();
+    let scroll = scroll(html_table(heads, rows).class("prefer"));
+    scroll.attr("tabindex", "0").attr("role", "region").attr("aria-label", "Which store for what")
 }
 
-fn row(verdict: &Verdict<'_>, sizes: &[Position], matrix: &Matrix, address: &str) -> String {
+fn row(verdict: &Verdict<'_>, sizes: &[Position], matrix: &Matrix, address: &str) -> Tag {
+    let figure = verdict.figure;
     let places = if verdict.parts.is_empty() {
-        format!("<td colspan=\"{}\">{}</td>", sizes.len(), nothing_to_compare(verdict.figure, matrix))
+        vec![wide(sizes.len(), nothing_to_compare(figure, matrix))]
     } else if is_by_row(verdict.by, sizes) {
         by_size(verdict, sizes, address)
     } else {
-        let parts: Vec<String> =
-            verdict.parts.iter().map(|part| entry(verdict.figure, part, address)).collect();
-        format!("<td colspan=\"{}\">{}</td>", sizes.len(), parts.join("<br>"))
+        let parts = verdict.parts.iter().map(|part| entry(figure, part, address));
+        vec![wide(sizes.len(), Html::joined(parts, BREAK))]
     };
-    let unit =
-        if verdict.figure.name == "space" { " <small>values, of the bytes on disk</small>" } else { "" };
-    format!("<tr><th scope=\"row\">{}{unit}</th>{places}</tr>", escape(name(verdict.figure)))
+    let unit = (figure.name == "space").then(|| (" ", small("values, of the bytes on disk")));
+    table_row((name(figure), unit), places)
+}
+
+/// A cell below so many heads.
+fn wide(columns: usize, content: Html) -> Tag {
+    tag("td").attr("colspan", columns.to_string()).add(content)
 }
 
 /// Whether an answer is split by what the table's columns are.
@@ -149,51 +143,54 @@ fn is_by_row(by: By, sizes: &[Position]) -> bool {
 }
 
 /// An entry below each size, or below neighbours with the same answer.
-fn by_size(verdict: &Verdict<'_>, sizes: &[Position], address: &str) -> String {
+fn by_size(verdict: &Verdict<'_>, sizes: &[Position], address: &str) -> Vec<Tag> {
     let part_of = |size: &Position| {
         verdict.parts.iter().position(|part| part.spots.iter().any(|spot| spot.row.at == *size))
     };
     let parts: Vec<Option<usize>> = sizes.iter().map(part_of).collect();
-    let mut out = String::new();
+    let mut out = Vec::new();
     let mut at = 0;
     for alike in parts.chunk_by(|a, b| a == b) {
         let here = &sizes[at..at + alike.len()];
         at += alike.len();
         let text = alike[0].map_or_else(
-            || "<small>nothing to compare</small>".to_owned(),
+            || Html::of(small("nothing to compare")),
             |part| {
                 let part = &verdict.parts[part];
                 let spots = part.spots.iter().copied().filter(|spot| here.contains(&spot.row.at));
                 entry_of(verdict.figure, part, &spots.collect::<Vec<_>>(), address)
             },
         );
-        out.push_str(&format!("<td colspan=\"{}\">{text}</td>", alike.len()));
+        out.push(wide(alike.len(), text));
     }
     out
 }
 
-fn entry(figure: &Figure, part: &Part<'_>, address: &str) -> String {
+fn entry(figure: &Figure, part: &Part<'_>, address: &str) -> Html {
     let text = entry_of(figure, part, &part.spots, address);
-    if part.range.is_empty() { text } else { format!("{}: {text}", escape(&part.range)) }
+    if part.range.is_empty() { text } else { Html::of((&part.range, ": ", text)) }
 }
 
 /// The store, linked to its evidence, with its figures and how often it is the best.
-fn entry_of(figure: &Figure, part: &Part<'_>, spots: &[Spot<'_>], address: &str) -> String {
+fn entry_of(figure: &Figure, part: &Part<'_>, spots: &[Spot<'_>], address: &str) -> Html {
     let Some(store) = part.store else {
-        return part.most_often().map_or_else(String::new, |(store, times)| {
+        return Html::of(part.most_often().map(|(store, times)| {
             let most = format!("most often {store}, {times} of {}", part.spots.len());
-            format!("none throughout <small>{}</small>", escape(&most))
-        });
+            ("none throughout ", small(most))
+        }));
     };
     let won: Vec<&Spot<'_>> = spots.iter().filter(|spot| spot.is_won_by(store)).collect();
     let text = if part.is_decided() { store.to_owned() } else { format!("≈ {}", among(part)) };
-    let text = spots.first().map_or_else(|| escape(&text), |spot| link(address, spot.row, None, &text));
+    let text = match spots.first() {
+        Some(spot) => Html::of(link(address, spot.row, None, text)),
+        None => Html::of(text),
+    };
     let figures = range(figure, won.iter().filter_map(|spot| spot.contender(store)));
     let often = match spots.len() {
         1 => None,
         all if won.len() == all => Some("throughout".to_owned()),
         all => Some(format!("{} of {all}", won.len())),
     };
-    let small: Vec<String> = figures.into_iter().chain(often).collect();
-    format!("<strong>{text}</strong> <small>{}</small>", escape(&small.join(", ")))
+    let figures: Vec<String> = figures.into_iter().chain(often).collect();
+    Html::of((strong(text), " ", small(figures.join(", "))))
 }

@@ -10,7 +10,7 @@ fn answer(run: Run) -> String {
     let runs = [run];
     let merged = Merged::new(&runs, &["null"]);
     let matrices: Vec<_> = matrices(&merged).into_iter().map(Some).collect();
-    html(&merged, &matrices)
+    html(&merged, &matrices).as_str().to_owned()
 }
 
 /// Three stores at some record counts; each is the best at the count of its number.

@@ -9,6 +9,7 @@ function chooser(id, label, values, chosen, changed) {
 
 function change(changes) {
   Object.assign(state, changes);
+  if (!operationsHere().includes(state.op)) Object.assign(state, { op: operationAtFirst(), opChosen: false });
   // Sorting leaves all rows open that were.
   if (!("sort" in changes)) everyRow = false;
   writeState();
@@ -29,8 +30,8 @@ function drawFilters() {
     const options = [[-1, "all"], ...values.map((value, number) => [number, value.words])];
     parts.push(chooser(id, name, options, state[id], (value) => change({ [id]: Number(value), cell: "" })));
   }
-  if (model.operations.length > 1)
-    parts.push(chooser("op", "operation", model.operations.map((name) => [name, name]), state.op, (op) => change({ op, opChosen: true })));
+  if (operationsHere().length > 1)
+    parts.push(chooser("op", "operation", operationsHere().map((name) => [name, name]), state.op, (op) => change({ op, opChosen: true })));
   parts.push(storeChips());
   form.replaceChildren(...parts);
 }
@@ -57,11 +58,13 @@ function drawWhere() {
   const values = groupValues(state.group);
   const facets = model.group_axes.filter((axis) => axis.values.length > 1 && axis.id !== "guarantee");
   const guarantee = values.guarantee ? [`Guarantee: ${values.guarantee}`] : [];
-  const parts = [...guarantee, ...facets.map((axis) => `${axis.id}: ${values[axis.id]}`)];
+  const partsWithout = (id) => [...guarantee, ...facets.filter((axis) => axis.id !== id).map((axis) => `${axis.id}: ${values[axis.id]}`)];
+  const parts = partsWithout("");
   for (const id of ["winners", "curves", "table", "latency", "timeline", "space", "safety", "memory", "writes", "load"]) {
     const one = ["latency", "timeline", "space", "safety", "memory", "writes", "load"].includes(id);
     const place = one ? onePlace() : null;
-    const what = id === "safety" ? parts.slice(guarantee.length) : parts.slice();
+    const across = id === "curves" ? curveAxis(acrossAxes())?.id : "";
+    const what = id === "safety" ? parts.slice(guarantee.length) : partsWithout(across);
     if (["latency", "timeline", "space", "safety", "load"].includes(id)) what.push(`operation: ${id === "safety" ? safetyOperation() : state.op}`);
     if (place && placeText(place)) what.push(placeText(place));
     $(`#${id} .where`).textContent = what.join(" · ");

@@ -25,6 +25,15 @@ const isHere = (axis) => model.cells.group.some((group, cell) => group === state
 const axesThat = (...made) => made.flatMap((makes) => model.axes.filter((axis) => axis.makes === makes && isHere(axis)));
 /** Those that curves can go across: all their values are numbers. */
 const axesOfNumbers = () => axesThat("column", "row", "half").filter((axis) => axis.values.every((value) => value.at !== null));
+/** The rows of the chosen group's matrix, and its operations: another workload's are not among them. */
+const rowsHere = () => model.groups[state.group].rows.map((row) => model.rows[row]);
+const operationsHere = () => model.groups[state.group].operations.map((operation) => model.operations[operation]);
+const operationAtFirst = () => (operationsHere().includes("get") ? "get" : operationsHere()[0] || "");
+/** Whether any cell of the group has a figure. */
+const isMeasured = (column) => {
+  const all = column.operation ? model.operation[state.op]?.[column.id] : model.trial[column.id];
+  return Boolean(all) && model.cells.group.some((group, cell) => group === state.group && all.mean[cell] !== null);
+};
 /** A value by its number; cells of other workloads have none. */
 const valueOf = (axis, number) => axis.values[number] || { text: "", short: "", words: "" };
 
@@ -67,10 +76,10 @@ function readState() {
   if (state.op && asked.has("go") && [...asked.keys()].length === 1) return state.go;
   for (const { id, values } of model.axes) state[id] = asked.has(id) ? values.findIndex((value) => value.text === asked.get(id)) : -1;
   const oneOf = (name, values, otherwise) => (values.includes(asked.get(name)) ? asked.get(name) : otherwise);
-  state.opChosen = model.operations.includes(asked.get("op"));
-  state.op = oneOf("op", model.operations, model.operations.includes("get") ? "get" : model.operations[0] || "");
+  state.opChosen = operationsHere().includes(asked.get("op"));
+  state.op = oneOf("op", operationsHere(), operationAtFirst());
   state.figure = oneOf("figure", model.columns.map((column) => column.id), "latency_mean");
-  state.x = oneOf("x", axesOfNumbers().map((axis) => axis.id), "");
+  state.x = oneOf("x", acrossAxes().map((axis) => axis.id), "");
   state.shows = oneOf("shows", ["operation", "trial"], "operation");
   state.sort = asked.get("sort") || "";
   state.down = asked.get("down") === "1";

@@ -17,8 +17,7 @@ const labels = () => [
 /** The columns of the table as it is shown. */
 function tableColumns() {
   const ofOperation = state.shows === "operation";
-  const known = ofOperation ? model.operation[state.op] || {} : model.trial;
-  const figures = model.columns.filter((column) => column.operation === ofOperation && known[column.id]);
+  const figures = model.columns.filter((column) => column.operation === ofOperation && isMeasured(column));
   return [...labels(), ...figures.map((column) => ({
     id: column.id,
     title: column.title,
@@ -131,7 +130,8 @@ function allAsCsv() {
     const labels = model.group_axes.map((axis, i) => axis.values[model.groups[group].at[i]]);
     labels.push(...model.axes.map((axis) => valueOf(axis, model.cells.at[axis.id][cell]).text));
     labels.push(storeOf(cell).name, model.cells.trials[cell], model.cells.succeeded[cell], model.cells.why[cell]);
-    for (const operation of model.operations.length ? model.operations : [""])
+    const operations = model.groups[group].operations.map((operation) => model.operations[operation]);
+    for (const operation of operations.length ? operations : [""])
       lines.push([...labels, operation, ...model.columns.flatMap((column) => {
         const figure = figureOf(cell, column.id, operation);
         return [figure?.mean, figure?.low, figure?.high];

@@ -7,6 +7,7 @@ use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Args, Command, FromArgMatches, 
 
 use storebench_core::axis::{Axis, Value};
 use storebench_core::plan::Axes;
+use storebench_core::units::split_list;
 
 /// Axis values, each of which replaces the plan's.
 #[derive(Debug, Default)]
@@ -42,8 +43,8 @@ impl FromArgMatches for AxisArgs {
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
         for axis in Axis::in_plans() {
-            if let Some(values) = matches.get_many::<Value>(axis.name()) {
-                self.axes.set(axis, values.cloned());
+            if let Some(lists) = matches.get_many::<Vec<Value>>(axis.name()) {
+                self.axes.set(axis, lists.flatten().cloned());
             }
         }
         Ok(())
@@ -55,23 +56,31 @@ fn option(axis: Axis) -> Arg {
         .long(axis.name().replace('_', "-"))
         .value_name(axis.def().value_name)
         .help(axis.def().help)
-        .value_delimiter(',')
         .action(ArgAction::Append)
         .conflicts_with("resume")
         .hide_possible_values(true)
         .value_parser(Parser(axis))
 }
 
-/// Reads a value, and knows those that a shell can complete. Bounds are the plan's to check.
+/// Reads a list of values, and knows those that a shell can complete. Bounds are the plan's to check.
 #[derive(Clone)]
 struct Parser(Axis);
 
 impl TypedValueParser for Parser {
-    type Value = Value;
+    type Value = Vec<Value>;
 
-    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<Value, clap::Error> {
+    fn parse_ref(
+        &self,
+        command: &Command,
+        arg: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<Vec<Value>, clap::Error> {
         let axis = self.0;
-        (move |text: &str| axis.parse(text)).parse_ref(command, arg, value)
+        let read = move |text: &str| {
+            let values = split_list(text, |value| axis.read(value).is_ok())?;
+            values.iter().map(|value| axis.parse(value)).collect::<Result<Vec<Value>, String>>()
+        };
+        read.parse_ref(command, arg, value)
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {

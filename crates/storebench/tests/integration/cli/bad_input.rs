@@ -34,6 +34,9 @@ fn values_that_cannot_be_used_are_named() {
     for (arguments, words) in [
         ("--records many", &["--records", "\"many\" is not a count", "write it like"] as &[_]),
         ("--records 500..100", &["--records", "500..100"]),
+        ("--records 12,500", &["--records", "one number or a list", "\"12500\"", "\"12, 500\""]),
+        ("--records 1,000,10,000", &["--records", "\"000\"", "0 < FROM"]),
+        ("--operations 10,00", &["--operations", "groups of three digits"]),
         ("--records 0", &["--records"]),
         ("--record-size 10KiB..1KiB", &["--record-size", "10KiB..1KiB"]),
         ("--record-size 4kilo", &["--record-size", "\"4kilo\" is not a size", "write it like"]),
@@ -76,6 +79,26 @@ fn values_that_cannot_be_used_are_named() {
         scratch.storebench(&format!("run crud {arguments}")).complains(Exit::BadValue, words);
     }
     assert!(scratch.runs().is_empty());
+}
+
+#[test]
+fn numbers_are_read_as_people_write_them() {
+    let scratch = Scratch::new();
+    for (records, counts) in [
+        ("100,1000", &["100..500", "1000..5000"] as &[_]),
+        ("1,000", &["1000..5000"]),
+        ("2e3", &["2000..10000"]),
+        ("1,000..3,000", &["1000..3000"]),
+        ("100, 500", &["100..500", "500..2500"]),
+    ] {
+        let mut command = scratch
+            .command(STOREBENCH, "run crud --dry-run --store null --record-size 4KB --data compressible");
+        let said = said(command.args(["--records", records, "--operations", "1,000", "--trials", "1e0"]));
+        let said = said.ends(Exit::Success);
+        for count in counts {
+            assert!(said.out.contains(&format!("null/4000B/{count}/compressible/")), "{records}\n{said}");
+        }
+    }
 }
 
 #[test]

@@ -50,12 +50,20 @@ fn continuous_benchmarking_gets_json() {
 }
 
 #[test]
-fn forms_exclude_one_another() {
-    for pair in ["--sqlite x --json", "--hgrm x --csv", "--bencher --table", "--bencher --smaller-is-better"]
-    {
-        let words: Vec<&str> = pair.split_whitespace().filter(|word| word.starts_with("--")).collect();
+fn files_combine_and_one_form_is_printed() {
+    for pair in ["--json --csv", "--csv-long --table", "--bencher --table", "--bencher --smaller-is-better"] {
+        let words: Vec<&str> = pair.split_whitespace().collect();
         run().storebench(&format!("report latest {pair}")).complains(Exit::Usage, &words);
     }
+    let scratch = run();
+    let said = scratch.storebench("report latest --html both.html --hgrm both").ends(Exit::Success);
+    assert!(said.out.is_empty(), "{said}");
+    assert!(said.err.contains("written: both.html") && said.err.contains("files in both"), "{said}");
+    let said = scratch.storebench("report latest --html three.html --hgrm three --json").ends(Exit::Success);
+    assert!(serde_json::from_str::<Value>(&said.out).is_ok(), "{said}");
+    assert!(scratch.join("three.html").exists() && scratch.join("three").is_dir());
+    let said = scratch.storebench("report latest --html four.html --table").ends(Exit::Success);
+    assert!(said.out.contains("flat-folder") && scratch.join("four.html").exists(), "{said}");
 }
 
 #[test]

@@ -1,0 +1,271 @@
+//! What a place gives with no store in the way, from a run of the workload `device` there: the floor and the ceiling beside
+//! which the figures of stores can be read. It takes part in no ranking.
+
+use std::collections::BTreeMap;
+
+use storebench_core::cell::{Axis, Cell};
+use storebench_core::result::{OperationResult, PlaceInfo, Run, RunHeader};
+
+use super::planned;
+use crate::column::Unit;
+use crate::stats;
+
+/// The workload that has no store.
+const DEVICE: &str = "device";
+
+/// One place of one machine, with no store in the way.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Floor {
+    /// The machine's name, and the place's in the runs of stores.
+    at: (String, String),
+    /// What it gives, in words: `4KiB random reads past the page cache 85.0 µs`.
+    figures: Vec<String>,
+    /// The day on which that was measured.
+    day: String,
+}
+
+/// What is told of a place, if the device run has it.
+struct Wanted {
+    /// The words after the size of the blocks, which bandwidths go without.
+    words: &'static str,
+    pattern: &'static str,
+    /// How the file is open, whether reads find it in memory, how writes are synced.
+    how: (&'static str, &'static str, &'static str),
+    unit: Unit,
+}
+
+const WANTED: [Wanted; 5] = [
+    Wanted {
+        words: "random reads from the page cache",
+        pattern: "rand-read",
+        how: ("buffered", "warm", "none"),
+        unit: Unit::Nanoseconds,
+    },
+    Wanted {
+        words: "random reads past the page cache",
+        pattern: "rand-read",
+        how: ("direct", "warm", "none"),
+        unit: Unit::Nanoseconds,
+    },
+    Wanted {
+        words: "synced writes",
+        pattern: "rand-write",
+        how: ("buffered", "warm", "fdatasync"),
+        unit: Unit::Nanoseconds,
+    },
+    Wanted {
+        words: "sequential reads past the page cache",
+        pattern: "seq-read",
+        how: ("direct", "warm", "none"),
+        unit: Unit::BytesPerSecond,
+    },
+    Wanted {
+        words: "sequential writes past the page cache",
+        pattern: "seq-write",
+        how: ("direct", "warm", "none"),
+        unit: Unit::BytesPerSecond,
+    },
+];
+
+/// Blocks of latencies, where there are any: what most file systems and engines work in.
+const BLOCK: &str = "4KiB";
+
+/// Whether a run is of the workload without a store.
+pub fn is_device(header: &RunHeader) -> bool {
+    let plan: Option<toml::Table> = header.plan.parse().ok();
+    plan.as_ref().and_then(|plan| plan.get("workload")?.as_str()) == Some(DEVICE)
+}
+
+/// The header of a device run, from its `run.json`; `None` where it is of another workload, or can't be read.
+pub fn device_header(json: &[u8]) -> Option<RunHeader> {
+    serde_json::from_slice(json).ok().filter(is_device)
+}
+
+/// What each place of some runs gives with no store in the way: by the newest complete device run among them, else by the
+/// newest of those beside them. Places that none of them measured are left out.
+pub fn floors(runs: &[Run], beside: &[Run]) -> Vec<Floor> {
+    let mut devices: Vec<(bool, &Run)> = runs.iter().map(|run| (true, run)).collect();
+    devices.extend(beside.iter().map(|run| (false, run)));
+    devices.retain(|(_, run)| is_complete(run));
+    devices.sort_by(|a, b| (b.0, &b.1.header.started).cmp(&(a.0, &a.1.header.started)));
+    let mut found: BTreeMap<(String, String), Floor> = BTreeMap::new();
+    for header in runs.iter().map(|run| &run.header).filter(|header| !is_device(header)) {
+        for place in &header.places {
+            let at = (header.hardware.clone(), place.name.clone());
+            let floor = devices.iter().find_map(|(_, device)| floor(header, place, device));
+            if let Some(floor) = floor {
+                found.entry(at).or_insert(floor);
+            }
+        }
+    }
+    found.into_values().collect()
+}
+
+fn is_complete(run: &Run) -> bool {
+    is_device(&run.header) && planned::unfinished(run).is_none()
+}
+
+/// What a device run tells of a place; `None` where it is of another machine or place.
+fn floor(header: &RunHeader, place: &PlaceInfo, device: &Run) -> Option<Floor> {
+    let other = &device.header;
+    let machine = |of: &RunHeader| (of.hardware.clone(), of.environment.cpu.clone(), of.environment.cores);
+    let there = other.places.iter().find(|there| is_same(place, there));
+    let there = there.filter(|_| machine(header) == machine(other))?;
+    let figures: Vec<String> =
+        WANTED.iter().filter_map(|wanted| figure(wanted, &there.name, device)).collect();
+    let day = other.started.split('T').next().unwrap_or_default().to_owned();
+    let at = (header.hardware.clone(), place.name.clone());
+    (!figures.is_empty()).then_some(Floor { at, figures, day })
+}
+
+/// Whether two places are one directory, or lie in one file system.
+fn is_same(a: &PlaceInfo, b: &PlaceInfo) -> bool {
+    let mount = |of: &PlaceInfo| (of.device.clone(), of.mount_options.clone());
+    a.file_system == b.file_system && (a.path == b.path || (a.device.is_some() && mount(a) == mount(b)))
+}
+
+/// A figure in words; `None` where the run does not have it.
+fn figure(wanted: &Wanted, place: &str, device: &Run) -> Option<String> {
+    let mut by_cell: BTreeMap<&Cell, Vec<f64>> = BTreeMap::new();
+    for trial in device.trials.iter().filter(|trial| fits(wanted, place, &trial.cell)) {
+        let operation = trial.ok().and_then(|measured| measured.operations.first());
+        let value = operation.and_then(|operation| value(wanted.unit, operation));
+        by_cell.entry(&trial.cell).or_default().extend(value);
+    }
+    let size = |cell: &Cell, axis: Axis| cell.value(axis).map_or(0, |value| value.lower());
+    let of_latency = wanted.unit == Unit::Nanoseconds;
+    // Latency at the usual block, bandwidth at the largest; of several files the largest.
+    let fit = |cell: &&Cell| {
+        let usual = of_latency && cell.text(Axis::BLOCK_SIZE) == BLOCK;
+        (usual, size(cell, Axis::BLOCK_SIZE), size(cell, Axis::FILE_SIZE))
+    };
+    by_cell.retain(|_, values| !values.is_empty());
+    let cell = by_cell.keys().copied().max_by_key(fit)?;
+    let (_, mean) = stats::mean(&by_cell[cell])?;
+    let block = if of_latency { format!("{} ", cell.text(Axis::BLOCK_SIZE)) } else { String::new() };
+    Some(format!("{block}{} {}", wanted.words, wanted.unit.show(mean.value)))
+}
+
+fn fits(wanted: &Wanted, place: &str, cell: &Cell) -> bool {
+    let how = (cell.text(Axis::IO), cell.text(Axis::CACHE), cell.text(Axis::SYNC));
+    cell.text(Axis::PATTERN) == wanted.pattern
+        && how == wanted.how
+        && cell.place() == place
+        && cell.threads() == 1
+        && cell.text(Axis::BACKGROUND) == "none"
+}
+
+fn value(unit: Unit, operation: &OperationResult) -> Option<f64> {
+    match unit {
+        Unit::BytesPerSecond => operation.bytes_per_second(),
+        _ => (operation.count > 0).then(|| operation.sum_ns as f64 / operation.count as f64),
+    }
+}
+
+/// What to say of each place: in which of them, where there are several.
+pub fn lines(floors: &[Floor]) -> Vec<String> {
+    let line = |floor: &Floor| {
+        let Floor { at: (hardware, place), figures, day } = floor;
+        let of = match floors {
+            [_] => "This place".to_owned(),
+            all if all.iter().all(|other| other.at.0 == *hardware) => format!("Place {place}"),
+            _ => format!("{hardware}, place {place}"),
+        };
+        format!("{of} with no store in the way, measured {day}: {}.", figures.join(", "))
+    };
+    floors.iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::samples::{self, Sample};
+
+    /// A device run of these cells at this time, each with its mean latency.
+    fn device(started: &str, cells: &[(&str, &str, &str, &str, f64)]) -> Run {
+        let mut run =
+            samples::run("box", &cells.iter().map(|cell| Sample::new("x").ns(cell.4)).collect::<Vec<_>>());
+        for (trial, (pattern, block, io, sync, ns)) in run.trials.iter_mut().zip(cells) {
+            let values = [
+                (Axis::PATTERN, *pattern),
+                (Axis::BLOCK_SIZE, *block),
+                (Axis::FILE_SIZE, "1GiB"),
+                (Axis::IO, *io),
+                (Axis::SYNC, *sync),
+            ];
+            let with = |cell: Cell, (axis, text): (Axis, &str)| cell.with(axis, axis.read(text).unwrap());
+            trial.cell = values.into_iter().fold(Cell::default(), with);
+            let measured = trial.measured.as_mut().unwrap();
+            measured.operations.truncate(1);
+            measured.operations[0].sum_ns = (ns * 1000.0) as u64;
+            measured.operations[0].value_bytes = 1000 * 4096;
+        }
+        run.header.plan = "workload = \"device\"".into();
+        run.header.started = started.into();
+        run
+    }
+
+    fn read(ns: f64) -> (&'static str, &'static str, &'static str, &'static str, f64) {
+        ("rand-read", "4KiB", "direct", "none", ns)
+    }
+
+    #[test]
+    fn a_place_is_told_in_few_words() {
+        let cells = [
+            ("rand-read", "64KiB", "direct", "none", 500_000.0),
+            read(85_000.0),
+            ("rand-write", "4KiB", "buffered", "fdatasync", 1_200_000.0),
+            ("rand-write", "4KiB", "buffered", "none", 2_000.0),
+            ("seq-write", "4KiB", "direct", "none", 4096.0),
+        ];
+        let (study, device) =
+            (samples::run("box", &[Sample::new("lmdb")]), device("2026-01-02T03:04:05Z", &cells));
+        let found = lines(&floors(&[study], &[device]));
+        assert_eq!(
+            found,
+            [
+                "This place with no store in the way, measured 2026-01-02: 4KiB random reads past the page cache 85.0 µs, \
+              4KiB synced writes 1.20 ms, sequential writes past the page cache 954 MiB/s."
+            ]
+        );
+    }
+
+    #[test]
+    fn the_run_given_counts_before_the_newest_beside_it() {
+        let study = samples::run("box", &[Sample::new("lmdb")]);
+        let (old, new) =
+            (device("2026-01-01T00:00:00Z", &[read(1e3)]), device("2026-02-01T00:00:00Z", &[read(2e3)]));
+        let text = |runs: &[Run], beside: &[Run]| lines(&floors(runs, beside)).join("");
+        let beside = [old.clone(), new.clone()];
+        assert!(text(std::slice::from_ref(&study), &beside).contains("cache 2.00 µs"));
+        assert!(text(&[study.clone(), old.clone()], &[new]).contains("cache 1.00 µs"));
+        assert_eq!(floors(&[old], &[]), [], "a device run by itself is no floor of another");
+    }
+
+    #[test]
+    fn another_machine_place_or_half_a_run_tells_nothing() {
+        let study = samples::run("box", &[Sample::new("lmdb")]);
+        let with = |change: fn(&mut Run)| {
+            let mut device = device("2026-01-01T00:00:00Z", &[read(1e3)]);
+            change(&mut device);
+            floors(std::slice::from_ref(&study), &[device]).len()
+        };
+        assert_eq!(with(|_| {}), 1);
+        assert_eq!(with(|run| run.header.hardware = "other".into()), 0);
+        assert_eq!(with(|run| run.header.environment.cpu = None), 0);
+        assert_eq!(with(|run| run.header.places[0].path = "/elsewhere".into()), 1, "the same file system");
+        assert_eq!(with(|run| run.header.places[0].file_system = Some("xfs".into())), 0);
+        assert_eq!(
+            with(|run| {
+                run.header.places[0].path = "/elsewhere".into();
+                run.header.places[0].device = Some("sda".into());
+            }),
+            0
+        );
+        let half = |run: &mut Run| {
+            let plan = storebench_core::plan::find("device").unwrap();
+            run.header.plan = plan.to_toml().unwrap();
+        };
+        assert_eq!(with(half), 0);
+    }
+}

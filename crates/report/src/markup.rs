@@ -1,0 +1,327 @@
+//! HTML that no text can break: whatever is put into it is escaped, unless it is HTML already or a part of the program.
+
+use std::borrow::Cow;
+
+/// A piece of HTML. Text comes into it escaped.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Html(String);
+
+/// A new line.
+pub const BREAK: Literal = Literal("<br>");
+
+/// What the program itself writes, and no one else: a template, a style, a script.
+#[derive(Debug, Clone, Copy)]
+pub struct Literal(pub &'static str);
+
+/// What can stand in HTML.
+pub trait Part {
+    /// Puts it at the end of `html`.
+    fn put(self, html: &mut Html);
+}
+
+impl Html {
+    /// One part, or several in a tuple or list, by themselves.
+    pub fn of(part: impl Part) -> Html {
+        let mut html = Html::default();
+        part.put(&mut html);
+        html
+    }
+
+    /// Parts with a separator between them.
+    pub fn joined<P: Part>(parts: impl IntoIterator<Item = P>, between: impl Part + Copy) -> Html {
+        let mut html = Html::default();
+        for (number, part) in parts.into_iter().enumerate() {
+            if number > 0 {
+                html.push(between);
+            }
+            html.push(part);
+        }
+        html
+    }
+
+    /// Bytes as base64, in which no character means anything in HTML.
+    pub fn base64(bytes: &[u8]) -> Html {
+        use base64::Engine as _;
+        Html(base64::engine::general_purpose::STANDARD.encode(bytes))
+    }
+
+    /// Adds a part at the end.
+    pub fn push(&mut self, part: impl Part) {
+        part.put(self);
+    }
+
+    /// Whether there is nothing in it.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The same as a string.
+    pub fn into_string(self) -> String {
+        self.0
+    }
+
+    /// As it is written into a file.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    fn escape(&mut self, text: &str) {
+        self.0.reserve(text.len());
+        for character in text.chars() {
+            match character {
+                '&' => self.0.push_str("&amp;"),
+                '<' => self.0.push_str("&lt;"),
+                '>' => self.0.push_str("&gt;"),
+                '"' => self.0.push_str("&quot;"),
+                '\'' => self.0.push_str("&#39;"),
+                // Control characters are not allowed in HTML, and engines' messages may hold them.
+                c if c.is_control() && c != '\n' && c != '\t' => self.0.push('\u{fffd}'),
+                c => self.0.push(c),
+            }
+        }
+    }
+}
+
+impl Part for &str {
+    fn put(self, html: &mut Html) {
+        html.escape(self);
+    }
+}
+
+impl Part for Literal {
+    fn put(self, html: &mut Html) {
+        html.0.push_str(self.0);
+    }
+}
+
+impl Part for Html {
+    fn put(self, html: &mut Html) {
+        html.0.push_str(&self.0);
+    }
+}
+
+impl Part for &Html {
+    fn put(self, html: &mut Html) {
+        html.0.push_str(&self.0);
+    }
+}
+
+/// What is text.
+macro_rules! text {
+    ($($kind:ty),*) => {$(
+        impl Part for $kind {
+            fn put(self, html: &mut Html) {
+                html.escape(&self);
+            }
+        }
+    )*};
+}
+
+text!(String, &String, Cow<'_, str>);
+
+impl<P: Part> Part for Option<P> {
+    fn put(self, html: &mut Html) {
+        self.into_iter().for_each(|part| part.put(html));
+    }
+}
+
+impl<P: Part> Part for Vec<P> {
+    fn put(self, html: &mut Html) {
+        self.into_iter().for_each(|part| part.put(html));
+    }
+}
+
+impl<P: Part, const N: usize> Part for [P; N] {
+    fn put(self, html: &mut Html) {
+        self.into_iter().for_each(|part| part.put(html));
+    }
+}
+
+/// Parts one after the other.
+macro_rules! tuple {
+    ($($name:ident),*) => {
+        impl<$($name: Part),*> Part for ($($name,)*) {
+            fn put(self, html: &mut Html) {
+                #[allow(non_snake_case, reason = "each part has the name of its type")]
+                let ($($name,)*) = self;
+                $($name.put(html);)*
+            }
+        }
+    };
+}
+
+tuple!(A, B);
+tuple!(A, B, C);
+tuple!(A, B, C, D);
+tuple!(A, B, C, D, E);
+tuple!(A, B, C, D, E, F);
+tuple!(A, B, C, D, E, F, G);
+tuple!(A, B, C, D, E, F, G, H);
+
+/// An element with its attributes and what stands in it.
+#[derive(Debug, Clone)]
+pub struct Tag {
+    name: &'static str,
+    attributes: Html,
+    content: Html,
+}
+
+/// An empty element.
+pub fn tag(name: &'static str) -> Tag {
+    Tag { name, attributes: Html::default(), content: Html::default() }
+}
+
+impl Tag {
+    /// Gives it an attribute.
+    pub fn attr(mut self, name: &'static str, value: impl AsRef<str>) -> Tag {
+        self.attributes.push((" ", name, Literal("=\""), value.as_ref(), Literal("\"")));
+        self
+    }
+
+    /// Gives it a class.
+    pub fn class(self, class: &str) -> Tag {
+        self.attr("class", class)
+    }
+
+    /// Adds to what stands in it.
+    pub fn add(mut self, part: impl Part) -> Tag {
+        self.content.push(part);
+        self
+    }
+}
+
+impl Part for Tag {
+    fn put(self, html: &mut Html) {
+        html.push((Literal("<"), self.name, self.attributes, Literal(">")));
+        html.push((self.content, Literal("</"), self.name, Literal(">")));
+    }
+}
+
+/// A paragraph.
+pub fn p(part: impl Part) -> Tag {
+    tag("p").add(part)
+}
+
+/// A paragraph in small letters, for what supports what stands beside it.
+pub fn note(part: impl Part) -> Tag {
+    p(part).class("note")
+}
+
+/// What is told in few words beside something larger.
+pub fn small(part: impl Part) -> Tag {
+    tag("small").add(part)
+}
+
+/// A list of items; nothing where there are none.
+pub fn list<P: Part>(items: Vec<P>) -> Option<Tag> {
+    (!items.is_empty())
+        .then(|| tag("ul").add(items.into_iter().map(|item| tag("li").add(item)).collect::<Vec<_>>()))
+}
+
+/// What is folded below a line until it is opened.
+pub fn folded(summary: impl Part, content: impl Part) -> Tag {
+    tag("details").add((tag("summary").add(summary), content))
+}
+
+/// Code that can be copied, and reached with the keyboard where it is wide.
+pub fn code(text: impl Part) -> Tag {
+    tag("div").class("code").add(tag("pre").attr("tabindex", "0").add(text))
+}
+
+/// The head of a table's column.
+pub fn column(title: impl Part) -> Tag {
+    tag("th").attr("scope", "col").add(title)
+}
+
+/// A row of a table: its head, and its cells.
+pub fn row(head: impl Part, cells: impl Part) -> Tag {
+    tag("tr").add((tag("th").attr("scope", "row").add(head), cells))
+}
+
+/// A table's cell with a number.
+pub fn number(part: impl Part) -> Tag {
+    tag("td").class("n").add(part)
+}
+
+/// A table with these heads of columns.
+pub fn table(heads: Vec<Tag>, rows: impl Part) -> Tag {
+    tag("table").add((tag("thead").add(tag("tr").add(heads)), tag("tbody").add(rows)))
+}
+
+/// What is wider than a narrow screen.
+pub fn scroll(part: impl Part) -> Tag {
+    tag("div").class("scroll").add(part)
+}
+
+/// A table of two columns: names and values.
+pub fn pairs<N: Part, V: Part>(rows: impl IntoIterator<Item = (N, V)>) -> Tag {
+    let rows: Vec<Tag> = rows.into_iter().map(|(name, value)| row(name, tag("td").add(value))).collect();
+    tag("table").class("pairs").add(tag("tbody").add(rows))
+}
+
+/// Text for the part of an address after `#`, of which a value may be anything.
+pub fn in_address(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            out.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    out
+}
+
+/// Puts HTML into the places of a template that are written `{{name}}`. A place that has nothing stays empty. No text that
+/// is put in can ask for another to be put into it.
+pub fn fill(template: &'static str, places: &[(&str, Html)]) -> Html {
+    let all = places.iter().map(|(_, html)| html.0.len()).sum::<usize>();
+    let mut out = Html(String::with_capacity(template.len() + all));
+    let mut rest = template;
+    while let Some((before, after)) = rest.split_once("{{") {
+        out.0.push_str(before);
+        let Some((name, after)) = after.split_once("}}") else {
+            rest = after;
+            break;
+        };
+        out.push(places.iter().find(|(place, _)| *place == name).map(|(_, html)| html));
+        rest = after;
+    }
+    out.0.push_str(rest);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_could_be_markup_is_left() {
+        let evil = "<script>alert('1')</script>&\"\u{1b}[0m";
+        let safe = "&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&amp;&quot;\u{fffd}[0m";
+        assert_eq!(Html::of(evil).as_str(), safe);
+        let html = Html::of(tag("a").attr("href", evil).add((evil.to_owned(), Cow::Borrowed(evil))));
+        assert_eq!(html.as_str(), format!("<a href=\"{safe}\">{safe}{safe}</a>"));
+        assert_eq!(in_address("a b&c=<é>"), "a%20b%26c%3D%3C%C3%A9%3E");
+    }
+
+    #[test]
+    fn html_is_escaped_once() {
+        let inner = Html::of(("a & b", BREAK, small("c")));
+        assert_eq!(inner.as_str(), "a &amp; b<br><small>c</small>");
+        assert_eq!(Html::of(p(&inner)).as_str(), format!("<p>{}</p>", inner.as_str()));
+        assert_eq!(Html::joined(["<", ">"], BREAK).as_str(), "&lt;<br>&gt;");
+    }
+
+    #[test]
+    fn a_list_of_nothing_is_nothing() {
+        assert!(Html::of(list(Vec::<&str>::new())).is_empty());
+        assert_eq!(Html::of(list(vec!["a", "b"])).as_str(), "<ul><li>a</li><li>b</li></ul>");
+    }
+
+    #[test]
+    fn what_is_filled_in_is_not_filled_again() {
+        let places = [("a", Html::of("{{b}}")), ("b", Html::of("2"))];
+        assert_eq!(fill("<{{a}}|{{b}}|{{c}}>", &places).as_str(), "<{{b}}|2|>");
+    }
+}

@@ -1,0 +1,128 @@
+//! `storebench run --dry-run`: which cells would run, how long that takes, how much disk it needs, what is left out.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use storebench_core::error::{Exit, Result};
+use storebench_core::place::directory::WorkFolder;
+use storebench_core::units::{grouped, rough_bytes, rough_duration};
+use storebench_core::workload::reason::Omission;
+use storebench_report::terminal::grid::wrap;
+
+use super::launch::Launch;
+use super::{WIDTH, print};
+
+/// The width of a cell's id, so that its figures stand beside it; longer ones have theirs below.
+const ID_WIDTH: usize = WIDTH - 2 * (FIGURE_WIDTH + 1);
+/// The width of a figure.
+const FIGURE_WIDTH: usize = 11;
+
+/// Prints what would run.
+pub fn show(launch: &Launch<'_>, interrupted: &AtomicBool) -> Result<Exit> {
+    let Launch { plan, stores, places, cells, left_out, .. } = launch;
+    let workload = plan.workload.def();
+    let mut text = entry("cell", "time", "disk");
+    let (mut total_s, mut most_bytes, mut most_memory) = (0.0, 0.0_f64, 0.0_f64);
+    for (name, path) in *places {
+        let probe = WorkFolder::create(path)?.probe()?;
+        if interrupted.load(Ordering::Relaxed) {
+            return Ok(Exit::Interrupted);
+        }
+        for cell in cells.iter().filter(|cell| cell.place() == name) {
+            let case = plan.case(cell, stores);
+            let seconds = (workload.time)(&case, &probe).trial_s;
+            let bytes = (workload.space)(&case).peak_bytes;
+            total_s += seconds * f64::from(plan.trials);
+            most_bytes = most_bytes.max(bytes);
+            most_memory = most_memory.max((workload.memory)(&case));
+            text.push_str(&entry(&cell.id(), &duration(seconds), &rough_bytes(bytes)));
+        }
+    }
+    text.push_str(&omissions(left_out));
+    text.push_str(&format!(
+        "\n{}, {}: about {}.\nA trial takes up to {} of disk, and {} of memory beside caches.\n",
+        counted(cells.len(), "cell"),
+        match (plan.trials, plan.precision) {
+            (1, None) => "each run once".into(),
+            (trials, None) => format!("each run {trials} times"),
+            (trials, Some(share)) => format!("each run {trials} times or until a precision of {share}"),
+        },
+        duration(total_s),
+        rough_bytes(most_bytes),
+        rough_bytes(most_memory),
+    ));
+    text.push_str("These are rough estimates from a short test of the place, not of the stores.\n");
+    print(&text)?;
+    Ok(Exit::Success)
+}
+
+fn duration(seconds: f64) -> String {
+    Duration::try_from_secs_f64(seconds).map_or_else(|_| "forever".into(), rough_duration)
+}
+
+fn counted(count: usize, what: &str) -> String {
+    format!("{} {what}{}", grouped(count as u64), if count == 1 { "" } else { "s" })
+}
+
+/// A cell's id with its figures beside it, or below where it is long.
+fn entry(id: &str, time: &str, disk: &str) -> String {
+    let figures = format!("{time:>FIGURE_WIDTH$} {disk:>FIGURE_WIDTH$}");
+    if id.chars().count() <= ID_WIDTH {
+        return format!("{id:ID_WIDTH$} {figures}\n");
+    }
+    format!("{}{:ID_WIDTH$} {figures}\n", broken(id, ""), "")
+}
+
+/// An id in lines: it goes on after a slash.
+fn broken(id: &str, indent: &str) -> String {
+    let parts = id.replace('/', "/ ");
+    let lines = wrap(&parts, WIDTH - indent.len() - 2, "    ");
+    lines.lines().map(|line| format!("{indent}{}\n", line.replace("/ ", "/"))).collect()
+}
+
+/// The combinations that are left out, by reason.
+fn omissions(left_out: &[Omission]) -> String {
+    let mut by_reason: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for left in left_out {
+        by_reason.entry(left.reason.to_string()).or_default().push(left.cell.id());
+    }
+    let mut text = String::new();
+    for (reason, ids) in by_reason {
+        let sentence = format!("{} left out: {reason}", counted(ids.len(), "combination"));
+        text.push_str(&format!("\n{}", wrap(&sentence, WIDTH, "  ")));
+        ids.iter().for_each(|id| text.push_str(&broken(id, "  ")));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use storebench_core::cell::Cell;
+    use storebench_core::store::Guarantee;
+    use storebench_core::workload::reason::Reason;
+
+    use super::*;
+
+    #[test]
+    fn ids_of_any_length_fit_and_can_be_put_together_again() {
+        let long = "lmdb/1B..1KiB/20..100/incompressible/process/place=b/threads=4/rate=500/s/tuning=equal/cache=cold";
+        for id in ["flat-folder/1B..1KiB/100..500/incompressible/power", &long[..70], long] {
+            let text = entry(id, "3 min 20 s", "1,020 KiB");
+            assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
+            let words: Vec<&str> = text.split_whitespace().collect();
+            assert!(words.concat().starts_with(id), "{text}");
+            assert!(text.trim_end().ends_with("3 min 20 s   1,020 KiB"), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_left_out_stands_below_its_reason() {
+        let one = |store: &'static str| Omission {
+            cell: Cell::of(store),
+            reason: Reason::NotOffered { store: "redb", guarantee: Guarantee::None },
+        };
+        let text = omissions(&[one("a"), one("b")]);
+        assert_eq!(text, "\n2 combinations left out: redb does not offer the guarantee none\n  a\n  b\n");
+    }
+}

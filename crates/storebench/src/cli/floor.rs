@@ -1,0 +1,41 @@
+//! Finds the device runs that tell what the places of other runs give with no store in the way.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use storebench_core::folder;
+use storebench_core::result::{Run, RunHeader};
+use storebench_report::data::floor::device_header;
+
+use super::runs;
+
+/// Of the device runs beside a run so many are read, the newest.
+const READ: usize = 20;
+
+/// The newest device runs in the folders in which the named runs lie.
+pub fn beside(names: &[PathBuf], runs: &Path) -> Vec<Run> {
+    let mut folders: Vec<PathBuf> = runs::folders(names, runs)
+        .unwrap_or_default()
+        .iter()
+        .filter_map(|run| Some(fs::canonicalize(run).ok()?.parent()?.to_path_buf()))
+        .collect();
+    folders.sort();
+    folders.dedup();
+    folders.iter().flat_map(|folder| in_folder(folder)).collect()
+}
+
+/// The newest device runs in a folder of runs. What can't be read tells nothing, and is no one's question here.
+pub fn in_folder(folder: &Path) -> Vec<Run> {
+    let entries = fs::read_dir(folder).into_iter().flatten();
+    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    let mut found: Vec<(String, PathBuf)> =
+        paths.filter_map(|path| Some((header(&path)?.started, path))).collect();
+    found.sort();
+    let newest = found.iter().rev().take(READ);
+    newest.filter_map(|(_, path)| folder::read(path).ok()).collect()
+}
+
+/// The header of a device run; `None` of all else.
+fn header(path: &Path) -> Option<RunHeader> {
+    device_header(&fs::read(path.join("run.json")).ok()?)
+}
