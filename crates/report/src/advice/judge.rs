@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use storebench_core::result::{Outcome, SPACE};
 use storebench_core::store::{Guarantee, Setting, StoreDef};
 use storebench_core::units::rough_bytes;
-use storebench_core::workload::driver::Operation;
+use storebench_core::workload::operation::Operation;
 
 use super::absent::{NOT_CHOSEN, absent, unable};
 use super::at::{self, At, position};

@@ -7,7 +7,7 @@ use storebench_core::cell::Data;
 use storebench_core::shown::quoted;
 use storebench_core::store::Guarantee;
 use storebench_core::units::{SizeRange, grouped, rough_bytes, three_digits};
-use storebench_core::workload::driver::Operation;
+use storebench_core::workload::operation::Operation;
 
 /// The question that advice answers.
 #[derive(Debug, Clone, PartialEq)]

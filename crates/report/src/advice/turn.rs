@@ -1,7 +1,7 @@
 //! What would change an answer: another goal, another share of gets, other records.
 
 use storebench_core::units::{CountRange, SizeRange};
-use storebench_core::workload::driver::Operation;
+use storebench_core::workload::operation::Operation;
 
 use super::at::{self, At, position};
 use super::elsewhere::{Elsewhere, outward};

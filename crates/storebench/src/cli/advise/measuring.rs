@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use storebench_core::axis::{Axis, Value};
 use storebench_core::cell::{Cell, DEFAULT_PLACE, GuaranteeChoice};
-use storebench_core::error::{Error, Exit, Result};
+use storebench_core::error::{Error, Result};
 use storebench_core::place::directory::WorkFolder;
 use storebench_core::place::probe::Probe;
 use storebench_core::plan::{self, Axes, Bytes, Changes, Period, Plan};
@@ -301,7 +301,7 @@ fn first_plan(stores: &[StoreDef], args: &AdviseArgs, question: &Question, place
     let able = able.filter(|store| store.offers.iter().any(|offer| offer.guarantee >= question.guarantee));
     let named = args.store.clone().unwrap_or_else(|| able.map(|store| store.name.to_owned()).collect());
     let order: Vec<&str> = question.mix.shares().iter().map(|(operation, _)| operation.name()).collect();
-    let work = Parameters::default().with(&work::ORDER, &order.join(",")).map_err(bad)?;
+    let work = Parameters::default().with(&work::ORDER, &order.join(",")).map_err(Error::bad_value)?;
     let changes = |records: u64, operations: u64| Changes {
         trials: Some(1),
         parameters: work.clone().with(&work::OPERATIONS, &operations.to_string()).unwrap_or_default(),
@@ -330,10 +330,6 @@ fn first_plan(stores: &[StoreDef], args: &AdviseArgs, question: &Question, place
         plan.apply(changes(records, operations))?;
     }
     Ok(plan)
-}
-
-fn bad(message: String) -> Error {
-    Error::new(Exit::BadValue, message)
 }
 
 fn names(stores: &[String]) -> impl Iterator<Item = Value> {
