@@ -42,11 +42,11 @@ pub(crate) fn doubt_lines(merged: &Merged<'_>) -> Vec<String> {
         }
     }
     let line = |((cell, figure), reason): (&(String, &str), &&str)| {
-        format!("Doubted, and not ranked: {figure} of {cell}: {reason}.")
+        format!("Doubtful, not ranked: {figure} of {cell}: {reason}.")
     };
     let mut lines: Vec<String> = doubted.iter().take(LISTED).map(line).collect();
     if doubted.len() > LISTED {
-        lines.push(format!("And {} more figures that are doubted.", doubted.len() - LISTED));
+        lines.push(format!("And {} more doubtful figures.", doubted.len() - LISTED));
     }
     lines
 }
@@ -73,7 +73,7 @@ pub(crate) fn noise_lines(merged: &Merged<'_>) -> Vec<String> {
         }
     }
     if !lines.is_empty() {
-        lines.push("Nothing was dropped for that; intervals hold it.".into());
+        lines.push("Nothing was dropped: intervals include it.".into());
     }
     lines
 }
@@ -100,7 +100,7 @@ pub(crate) fn counts(merged: &Merged<'_>) -> String {
     )
 }
 
-/// Which runs have fewer trials than they were to have, and how to go on with them.
+/// Which runs have fewer trials than they were to have, and how to resume them.
 pub(crate) fn unfinished(merged: &Merged<'_>) -> Vec<String> {
     let several = merged.runs.len() > 1;
     let line = |(index, run): (usize, &Run)| {
@@ -108,7 +108,7 @@ pub(crate) fn unfinished(merged: &Merged<'_>) -> Vec<String> {
         let of = if several { format!("Run {index}: ") } else { String::new() };
         let least = if at_least { "at least " } else { "" };
         Some(format!(
-            "{of}{} of {least}{} trials: the run is not complete. Go on with storebench run --resume RUN.",
+            "{of}{} of {least}{} trials: the run is incomplete. Resume it: storebench run --resume RUN.",
             grouped(done),
             grouped(planned)
         ))

@@ -32,7 +32,7 @@ pub fn html(merged: &Merged<'_>, matrices: &[Option<Matrix>]) -> Html {
         }
     }
     if compared.is_empty() && alone.is_empty() {
-        return Html::of(p("No store competed in this run, so that there is no answer: see below what ran."));
+        return Html::of(p("Nothing can be ranked in this run, so there is no answer. See below what ran."));
     }
     let memory = (!compared.is_empty()).then(|| note(merged.memory.note()));
     Html::of((compared, memory, list(alone)))
@@ -52,9 +52,9 @@ fn only(matrix: &Matrix, of: impl Fn(&Row) -> bool) -> Html {
     stores.dedup();
     match stores.as_slice() {
         [] if is_saturated(matrix, &of) => {
-            Html::of("Saturated: nothing kept up with the rate asked for, so that no latency is ranked.")
+            Html::of("Saturated: nothing kept up with the rate asked for, so no latency is ranked.")
         }
-        [] => Html::of("No store has a figure here."),
+        [] => Html::of("No figures here."),
         [store] => Html::of(("Only ", strong(*store), " was measured here: nothing to compare.")),
         several => Html::of((
             and(&several.iter().map(|store| (*store).to_owned()).collect::<Vec<_>>()),

@@ -53,7 +53,7 @@ fn not_measured(unmeasured: &[(usize, &Checked<'_>)], all: usize) -> Tag {
             None => unheard(checked.claim),
         };
         let claim = (&checked.claim.says, " ", small(("(", &checked.claim.source, ")")));
-        tag("li").attr("value", (index + 1).to_string()).add((claim, format!(" It takes {takes}.")))
+        tag("li").attr("value", (index + 1).to_string()).add((claim, format!(" It needs {takes}.")))
     };
     let items: Vec<Tag> = unmeasured.iter().map(line).collect();
     let says = match unmeasured.len() {
@@ -78,8 +78,8 @@ fn among(study: &Study<'_>) -> String {
         return String::new();
     }
     format!(
-        "Only {} are compared here, unless a finding names others: a store that is the best below need not be \
-         the best of all that were measured.",
+        "Only {} are compared here, unless a finding names others: the best below need not be the best of all that were \
+         measured.",
         all.join(", ")
     )
 }
@@ -132,10 +132,10 @@ fn elsewhere(merged: &Merged<'_>, others: &[&Finding]) -> Html {
     let [only] = others else {
         let groups = format!(" in {} other groups", others.len());
         let lines =
-            others.iter().map(|other| format!("{}: it takes {}", label(merged, &other.scope), lacks(other)));
+            others.iter().map(|other| format!("{}: needs {}", label(merged, &other.scope), lacks(other)));
         return Html::of(folded((badge(Verdict::NotMeasured), groups), list(lines.collect())));
     };
-    let takes = format!(" {}; it takes {}", label(merged, &only.scope), lacks(only));
+    let takes = format!(" {}; needs {}", label(merged, &only.scope), lacks(only));
     Html::of((badge(Verdict::NotMeasured), takes))
 }
 

@@ -12,7 +12,7 @@ use crate::stats::Estimate;
 pub fn html(merged: &Merged<'_>) -> Html {
     let of_load = |(hardware, title, rows): (&str, &str, &[Slowdown])| {
         let heads = ["store", "operation", "cells", "undisturbed", "disturbed", "slow-down [95 % interval]"];
-        let title = format!("{hardware}, {title}: over the cells that could be compared, counted below");
+        let title = format!("{hardware}, {title}: over the cells measured both ways");
         let table = table(heads.map(column).into(), rows.iter().map(row).collect::<Vec<_>>());
         (tag("h3").add(title), scroll(table))
     };

@@ -82,9 +82,9 @@ pub fn again(merged: &Merged<'_>) -> Html {
             p(("The command, with storebench ", &run.header.storebench, ":")),
             code(command(&run.header.command)),
             p((
-                "The plan as it was run, everything resolved; save it as ",
+                "The plan as it was run, with every value. Save it as ",
                 tag("code").add("plan.toml"),
-                " and run it with ",
+                " and run ",
                 tag("code").add("storebench run plan.toml"),
                 ":",
             )),

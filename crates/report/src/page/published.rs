@@ -36,7 +36,7 @@ fn section(merged: &Merged<'_>, table: &Table, here: &[&Beside<'_>]) -> Html {
     let notes: Vec<&String> = [&table.source, &table.hardware].into_iter().chain(&table.notes).collect();
     Html::of((
         tag("h4").add((&table.name, ": ", &table.title)),
-        folded("Where it comes from, and what to know of it", list(notes)),
+        folded("Source and notes", list(notes)),
         groups,
     ))
 }
