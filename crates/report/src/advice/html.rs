@@ -14,8 +14,8 @@ use crate::markup::{
 pub fn section(advice: &Advice, snippet: Option<&str>) -> Html {
     let [best, others @ ..] = advice.verdict.ranking.as_slice() else { return Html::default() };
     let paragraphs = |lines: Vec<String>| lines.into_iter().map(p).collect::<Vec<_>>();
-    let heading = |text: &str| tag("h3").add(text);
-    let lead = ("Keep them in ", tag("strong").add(&best.store), " ", &best.version, ".");
+    let heading = |text: &str| tag("h3").with(text);
+    let lead = ("Keep them in ", tag("strong").with(&best.store), " ", &best.version, ".");
     let compared = (!others.is_empty()).then(|| {
         (
             heading("The stores, the best first"),
@@ -38,7 +38,7 @@ pub fn section(advice: &Advice, snippet: Option<&str>) -> Html {
         snippet.map(|snippet| (heading("Open it like this"), code(snippet))),
     );
     Html::of((
-        tag("section").class("group").add(answer),
+        tag("section").class("group").with(answer),
         heading("All that was measured for it, operation by operation"),
     ))
 }
@@ -59,6 +59,6 @@ fn row(advice: &Advice, rank: usize, store: &Candidate) -> Tag {
     cells.push(Unit::Bytes.show(store.memory.mean.value));
     cells.push(times_worse(rank, store, "too close to call"));
     cells.push(store.beaten_by.as_ref().map_or_else(|| "on it".into(), |other| format!("behind {other}")));
-    let cells: Vec<Tag> = cells.into_iter().map(|cell| tag("td").add(cell)).collect();
+    let cells: Vec<Tag> = cells.into_iter().map(|cell| tag("td").with(cell)).collect();
     table_row(name(advice, store), cells)
 }

@@ -2,11 +2,11 @@
 
 use indexmap::IndexMap;
 use storebench_core::result::{Environment, Failure, Outcome, PlaceInfo, Run};
-use storebench_core::units::grouped;
+use storebench_core::units::{grouped, three_digits};
 
 use super::matrix::{Matrix, Why};
 use super::merge::Merged;
-use super::noise::{self, Drift, Outlier};
+use super::noise::{self, Outlier};
 use super::planned::{self, Unfinished};
 
 /// Kinds of failure, and so on, that are listed before the rest is only counted.
@@ -56,17 +56,16 @@ pub(crate) fn noise_lines(merged: &Merged<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     for (index, run) in merged.runs.iter().enumerate() {
         let of = if merged.runs.len() > 1 { format!(" of run {index}") } else { String::new() };
-        if let Some(Drift { times }) = noise::drift(run) {
-            let how = if times.value > 1.0 { "slower" } else { "faster" };
-            let percent = (times.value - 1.0).abs() * 100.0;
-            lines.push(format!(
-                "Drift{of}: the second half of the blocks was {percent:.0} % {how} than the first."
-            ));
-        }
+        lines.extend(noise::drift(run).map(|drift| {
+            format!("Drift{of}: the second half of the blocks was {} than the first.", drift.words())
+        }));
         let outliers = noise::outliers(run);
         lines.extend(outliers.iter().take(LISTED).map(|outlier| {
             let Outlier { cell, block, operation, times } = outlier;
-            format!("Outlier{of}: {cell}, block {block}: {operation} took {times:.2} times its median.")
+            format!(
+                "Outlier{of}: {cell}, block {block}: {operation} took {}x its median.",
+                three_digits(*times)
+            )
         }));
         if outliers.len() > LISTED {
             lines.push(format!("And {} more outliers{of}.", outliers.len() - LISTED));

@@ -74,7 +74,7 @@ fn nothing_to_compare(figure: &Figure, matrix: &Matrix) -> Html {
 }
 
 fn strong(part: impl Part) -> Tag {
-    tag("strong").add(part)
+    tag("strong").with(part)
 }
 
 /// A group's name, with the machine where there are several.
@@ -104,12 +104,15 @@ fn of_group(merged: &Merged<'_>, key: &GroupKey, matrix: &Matrix) -> Tag {
     let lead = short::nearest(matrix).into_iter().chain([short::lead(&verdicts)]);
     let evidence: Vec<Tag> =
         verdicts.iter().map(|verdict| evidence::of_figure(verdict, matrix, &address)).collect();
-    tag("section").class("group").add((
-        tag("h3").add(heading(merged, key)),
+    tag("section").class("group").with((
+        tag("h3").with(heading(merged, key)),
         p(Html::joined(lead, " ")).class("lead"),
         meaning(key).map(note),
         short::table(&verdicts, matrix, &address),
-        folded("Why: how often each is the best, and by how much", tag("dl").class("verdicts").add(evidence)),
+        folded(
+            "Why: how often each is the best, and by how much",
+            tag("dl").class("verdicts").with(evidence),
+        ),
         close(matrix, &address),
     ))
 }
@@ -191,7 +194,7 @@ fn link(group: &str, row: &Row, place: Option<&Position>, text: impl Part) -> Ta
     let values = at.values().map(|(_, value)| value.text());
     let parts: Vec<&str> = std::iter::once(row.figure.name.as_str()).chain(values).collect();
     let target = format!("{kind}={}", in_address(&parts.join("|")));
-    tag("a").attr("href", format!("#{group}&{target}&go=winners")).add(text)
+    tag("a").attr("href", format!("#{group}&{target}&go=winners")).with(text)
 }
 
 #[cfg(test)]

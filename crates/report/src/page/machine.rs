@@ -33,7 +33,7 @@ pub fn html(merged: &Merged<'_>) -> Html {
         } else {
             run.header.hardware.clone()
         };
-        (tag("h3").add(title), pairs(environment(run)), places(run))
+        (tag("h3").with(title), pairs(environment(run)), places(run))
     };
     Html::of(merged.runs.iter().enumerate().map(of_run).collect::<Vec<_>>())
 }
@@ -70,7 +70,7 @@ fn places(run: &Run) -> Html {
             ("device", if device.is_empty() { unknown() } else { device.join(", ") }),
             ("free at the start", rough_bytes(place.free_bytes as f64)),
         ];
-        (tag("h4").add(("Place ", &place.name)), pairs(rows))
+        (tag("h4").with(("Place ", &place.name)), pairs(rows))
     };
     Html::of(run.header.places.iter().map(place).collect::<Vec<_>>())
 }
@@ -83,9 +83,9 @@ pub fn again(merged: &Merged<'_>) -> Html {
             code(command(&run.header.command)),
             p((
                 "The plan as it was run, with every value. Save it as ",
-                tag("code").add("plan.toml"),
+                tag("code").with("plan.toml"),
                 " and run ",
-                tag("code").add("storebench run plan.toml"),
+                tag("code").with("storebench run plan.toml"),
                 ":",
             )),
             code(&run.header.plan),

@@ -40,7 +40,7 @@ pub fn first(merged: &Merged<'_>, doubts: &Doubts) -> Html {
 }
 
 fn to_missing(text: &str) -> Tag {
-    tag("a").attr("href", "#go=missing").add(text)
+    tag("a").attr("href", "#go=missing").with(text)
 }
 
 /// The section's content.
@@ -67,7 +67,7 @@ pub fn html(merged: &Merged<'_>, matrices: &[Option<Matrix>], doubts: &Doubts) -
 }
 
 fn block<P: Part>(title: &str, items: Vec<P>) -> Option<(Tag, Option<Tag>)> {
-    (!items.is_empty()).then(|| (tag("h3").add(title), list(items)))
+    (!items.is_empty()).then(|| (tag("h3").with(title), list(items)))
 }
 
 fn lists(title: &str, unit: &str, lists: &Lists) -> Option<(Tag, Option<Tag>)> {

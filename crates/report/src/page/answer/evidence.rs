@@ -20,7 +20,7 @@ pub fn of_figure(verdict: &Verdict<'_>, matrix: &Matrix, address: &str) -> Tag {
     } else {
         Html::joined(sentences, " ")
     };
-    tag("div").add((tag("dt").add(name(verdict.figure)), tag("dd").add(sentences)))
+    tag("div").with((tag("dt").with(name(verdict.figure)), tag("dd").with(sentences)))
 }
 
 /// A figure's name as a heading.

@@ -133,7 +133,7 @@ fn row(verdict: &Verdict<'_>, sizes: &[Position], matrix: &Matrix, address: &str
 
 /// A cell below so many heads.
 fn wide(columns: usize, content: Html) -> Tag {
-    tag("td").attr("colspan", columns.to_string()).add(content)
+    tag("td").attr("colspan", columns.to_string()).with(content)
 }
 
 /// Whether an answer is split by what the table's columns are.
