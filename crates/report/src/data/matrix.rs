@@ -11,7 +11,7 @@ use storebench_core::axis::Role;
 use storebench_core::cell::{Axis, Cell, GuaranteeChoice};
 use storebench_core::result::{Measured, Outcome, RunHeader, SPACE};
 use storebench_core::store::Guarantee;
-use storebench_core::workload::table::Workload;
+use storebench_core::workload::table::{Headline, Workload};
 
 use super::clock;
 use super::looks;
@@ -370,33 +370,44 @@ pub(crate) fn matrix(merged: &Merged<'_>, group: &Group<'_>) -> Option<Matrix> {
     })
 }
 
-/// What the rows are about: the operations' mean latency, space and memory.
+/// What the rows are about: the headline figures of the group's workload.
 fn figures(merged: &Merged<'_>, group: &Group<'_>) -> Vec<(String, &'static Column)> {
-    let mut operations = operations(group);
-    if operations.is_empty() {
-        // Nothing succeeded: rows are needed all the same, to say so.
-        operations = planned_operations(merged, group).into_iter().map(str::to_owned).collect();
-    }
-    let mut figures: Vec<(String, &Column)> =
-        operations.into_iter().map(|name| (name, &MEAN_LATENCY)).collect();
-    // Work that leaves no values behind takes no space for any.
+    let workload = workload(merged, group);
     let measured = || group.trials.iter().filter_map(|entry| entry.trial.ok());
-    if measured().next().is_none() || measured().any(|measured| measured.stored.value_bytes > 0) {
-        figures.push((SPACE.into(), &SPACE_EFFICIENCY));
-    }
-    figures.push(("memory".into(), merged.memory.column()));
-    figures
+    let keeps_values = |measured: &Measured| measured.stored.value_bytes > 0;
+    let of = |headline: &Headline| -> Vec<(String, &'static Column)> {
+        match headline {
+            Headline::Latency => {
+                let mut operations = operations(group);
+                if operations.is_empty() {
+                    // Nothing succeeded: rows are needed all the same, to say so.
+                    operations = planned_operations(workload).into_iter().map(str::to_owned).collect();
+                }
+                operations.into_iter().map(|name| (name, &MEAN_LATENCY)).collect()
+            }
+            // Work that leaves no values behind takes no space for any.
+            Headline::Space if measured().next().is_none() || measured().any(keeps_values) => {
+                vec![(SPACE.into(), &SPACE_EFFICIENCY)]
+            }
+            Headline::Space => Vec::new(),
+            Headline::Memory => vec![("memory".into(), merged.memory.column())],
+        }
+    };
+    workload.def().headline.iter().flat_map(of).collect()
 }
 
-/// The operations of a group's workload, as far as its plan tells; those of the paper where it is crud.
-fn planned_operations(merged: &Merged<'_>, group: &Group<'_>) -> Vec<&'static str> {
+/// The workload of a group, as far as its plan tells. A plan of before there were several is crud's; one that this program
+/// does not know is taken for crud, too.
+fn workload(merged: &Merged<'_>, group: &Group<'_>) -> Workload {
     let run = group.trials.first().map_or(0, |entry| entry.run);
     let plan: Option<toml::Table> = merged.runs.get(run).and_then(|run| run.header.plan.parse().ok());
-    let workload = plan.as_ref().and_then(|plan| plan.get("workload")?.as_str()?.parse::<Workload>().ok());
-    match workload.filter(|workload| *workload != Workload::CRUD) {
-        Some(workload) => workload.def().operations.to_vec(),
-        None => OPERATIONS.to_vec(),
-    }
+    let named = plan.as_ref().and_then(|plan| plan.get("workload")?.as_str()?.parse().ok());
+    named.unwrap_or(Workload::CRUD)
+}
+
+/// The operations of a workload; in the order of the paper where it is crud.
+fn planned_operations(workload: Workload) -> Vec<&'static str> {
+    if workload == Workload::CRUD { OPERATIONS.to_vec() } else { workload.def().operations.to_vec() }
 }
 
 fn contender(stores: &IndexSet<Cow<'_, str>>, standing: Standing) -> Contender {

@@ -1,7 +1,7 @@
 //! The HTML report in a real browser: it renders, its controls work, it asks nothing of the network, and no text that others
 //! wrote is taken for markup.
 
-mod browser;
+pub mod browser;
 mod reading;
 
 use std::fs;
