@@ -276,7 +276,7 @@ mod tests {
         let mut found = [0, 1].map(|group| (operations(group), rows(group)));
         found.sort_by_key(|(operations, _)| operations.len());
         assert_eq!(found[0].0, ["read"]);
-        assert_eq!(found[0].1, ["read", "space", "memory"]);
+        assert_eq!(found[0].1, ["read"]);
         assert_eq!(found[1].0, ["insert", "update", "get", "remove"]);
         assert!(!found[1].1.contains(&"read".to_owned()), "{found:?}");
     }

@@ -201,15 +201,9 @@ fn not_measured<'m>(merged: &Merged<'_>, matrices: impl IntoIterator<Item = &'m 
         }
     }
     for matrix in matrices {
-        // A trial that succeeds has a figure for memory, so these rows tell which trials there are.
-        let rows = matrix.rows.iter().filter(|row| row.figure.name == "memory");
-        for (row, contest) in rows.flat_map(|row| row.contests.iter().enumerate().map(move |c| (row, c))) {
-            let (column, contest) = contest;
-            for absent in contest.absent.iter().filter(|absent| absent.why == Why::NotMeasured) {
-                let place = &matrix.columns[column];
-                let what = format!("{}: {}", absent.store, matrix.name());
-                count_in(&mut lists, what, || row.at.joined(place).to_string());
-            }
+        for (at, absent) in matrix.absent().iter().filter(|(_, absent)| absent.why == Why::NotMeasured) {
+            let what = format!("{}: {}", absent.store, matrix.name());
+            count_in(&mut lists, what, || at.to_string());
         }
     }
     lists
