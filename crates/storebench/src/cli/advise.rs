@@ -81,8 +81,7 @@ fn interrupted(measuring: &Measuring<'_>) -> Exit {
 /// What the command line asks; data that are pointed at fill in what it leaves open.
 fn question(args: &AdviseArgs, extras: Extras) -> Result<Question> {
     let like = args.like.as_deref().map(|name| Likeness::of(name, extras.sqlite_values)).transpose();
-    let like =
-        like.map_err(|why| Error::new(Exit::BadValue, format!("looking at data like yours: {why}")))?;
+    let like = like.map_err(|why| Error::bad_value(format!("looking at data like yours: {why}")))?;
     if let Some(like) = &like {
         tell(&format!("data like yours: {}", like.describe()));
     }
@@ -92,12 +91,12 @@ fn question(args: &AdviseArgs, extras: Extras) -> Result<Question> {
         return Err(Error::new(Exit::Usage, "say --records and --size, or --like"));
     };
     if records == 0 {
-        return Err(Error::new(Exit::BadValue, "--records is 0: it must be at least 1"));
+        return Err(Error::bad_value("--records is 0: it must be at least 1"));
     }
     if records >= MOST_RECORDS {
         let message =
             format!("{} records are too many: at most {}", grouped(records), grouped(MOST_RECORDS - 1));
-        return Err(Error::new(Exit::BadValue, message));
+        return Err(Error::bad_value(message));
     }
     let data = match &like {
         Some(like) if !args.compressible => like.data,
