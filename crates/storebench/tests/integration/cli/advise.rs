@@ -141,7 +141,7 @@ fn what_can_not_be_asked_is_told() {
         ("--records 5 --size 1KiB --guarantee default", Exit::BadValue, "process"),
         ("--records 5 --size 1KiB --store sqlit", Exit::UnknownStore, "did you mean sqlite"),
         ("--records 5 --size 1KiB --guarantee process --store memory", Exit::Nothing, "does not offer"),
-        ("--like nothing.csv:x", Exit::BadValue, "no folder and no part of a file"),
+        ("--like nothing.csv:x", Exit::BadValue, "neither a folder nor part of a file"),
         ("--records 5 --size 1KiB --from nowhere", Exit::NotStorebench, "nowhere"),
         ("--records 1000000000 --size 1MiB", Exit::DiskFull, "are 954 TiB of values, and "),
     ] {
