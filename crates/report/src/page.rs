@@ -8,6 +8,7 @@ mod answer;
 mod axes;
 mod cells;
 mod contests;
+mod effects;
 mod findings;
 mod latencies;
 mod load;
@@ -81,7 +82,7 @@ pub fn write(merged: &Merged<'_>, advice: Option<&Html>, out: &mut dyn Write) ->
 /// What is there without scripts, by its place in the page.
 fn texts(merged: &Merged<'_>, matrices: &[Option<Matrix>]) -> Vec<(&'static str, Html)> {
     let doubts = LazyLock::new(|| Doubts::new(merged));
-    let parts: [(&'static str, &(dyn Fn() -> Html + Sync)); 13] = [
+    let parts: [(&'static str, &(dyn Fn() -> Html + Sync)); 14] = [
         ("title", &|| Html::of(title(merged))),
         ("subtitle", &|| machine::subtitle(merged)),
         ("first", &|| missing::first(merged, &doubts)),
@@ -89,6 +90,7 @@ fn texts(merged: &Merged<'_>, matrices: &[Option<Matrix>]) -> Vec<(&'static str,
         ("floor", &|| Html::of(floor::lines(&merged.floors).into_iter().map(note).collect::<Vec<_>>())),
         ("rules", &|| rules(merged, matrices)),
         ("load", &|| load::html(merged)),
+        ("effects", &|| effects::html(merged)),
         ("findings", &|| findings::html(merged)),
         ("published", &|| published::html(merged)),
         ("missing", &|| missing::html(merged, matrices, &doubts)),
