@@ -107,11 +107,12 @@ fn spots(effects: &Effects) -> Grid {
                 .map_or_else(String::new, |reach| format!(" {reach}"));
             let best = if spot.best { "*" } else { "" };
             let syncs = spot.syncs_per_operation.map_or("-".into(), three_digits);
+            let name = std::iter::once(format!("{}{best}", spot.name));
+            let marks = spot.marks.iter().map(|mark| format!("  ({mark})"));
             vec![
-                Item::new(format!("{}{best}", spot.name)),
+                Item::lines(name.chain(marks).collect()),
                 Item::new(format!("{}{reach}", rough_ns(latency.value))).right(),
                 Item::new(syncs).right(),
-                Item::new(spot.marks.join(", ")),
             ]
         };
         grid.titled_group(promise_in_words(promise), spots.iter().map(row).collect());
