@@ -196,7 +196,7 @@ impl Plan {
             self.claims_over = Some(ClaimsOver::of(self));
         }
         changes.make(self);
-        self.check().map_err(|message| Error::new(Exit::BadValue, message))
+        self.check().map_err(Error::bad_value)
     }
 
     /// The plan as TOML, presets aside, so that it can be run again.

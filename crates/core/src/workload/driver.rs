@@ -12,7 +12,7 @@ use crate::record::{KEY_BYTES, Key, Records};
 use crate::result::{Failure, Written};
 use crate::shown::quoted;
 use crate::store::{Session, StoreError};
-pub use crate::workload::operation::Operation;
+use crate::workload::operation::Operation;
 use crate::workload::pacer::Pacer;
 
 /// What the application does with a value that it gets.
@@ -367,6 +367,11 @@ impl<'a> Driver<'a> {
     /// Latencies of `operation` so far.
     pub fn latencies(&self, operation: Operation) -> &Latencies {
         &self.recorder.of(operation).latencies
+    }
+
+    /// What all timed calls took so far, in nanoseconds.
+    pub fn calls_ns(&self) -> u64 {
+        self.recorder.records.iter().map(|record| record.latencies.sum_ns()).sum()
     }
 
     /// The clock's ticks that went into what is not timed, since [`Driver::take_untimed`].

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use storebench_core::measure::clock::{HIDDEN_NS, HIDDEN_SHARE, TSC};
 use storebench_core::result::Environment;
 use storebench_core::units::rough_ns;
-use storebench_core::workload::driver::Operation;
+use storebench_core::workload::operation::Operation;
 
 use super::matrix::Matrix;
 use super::merge::Merged;

@@ -10,7 +10,7 @@ use indexmap::IndexMap;
 use storebench_core::units::grouped;
 
 use self::preferred::Verdict;
-use crate::data::matrix::{Figure, Matrix, Row};
+use crate::data::matrix::{Figure, Matrix, Row, Why};
 use crate::data::merge::{GroupKey, Merged};
 use crate::data::names::joined;
 use crate::layout::Position;
@@ -18,6 +18,12 @@ use crate::markup::{Html, Part, Tag, folded, in_address, list, note, p, tag};
 
 /// Combinations that are too close to call and listed before the rest is only counted.
 const LISTED: usize = 6;
+
+/// The section's content; below an answer to a question it is folded, as there is one answer and not two.
+pub fn below(merged: &Merged<'_>, matrices: &[Option<Matrix>], led: bool) -> Html {
+    let all = html(merged, matrices);
+    if led { Html::of(folded("All that was measured for it, operation by operation", all)) } else { all }
+}
 
 /// The section's content: groups in which stores can be compared first.
 pub fn html(merged: &Merged<'_>, matrices: &[Option<Matrix>]) -> Html {
@@ -51,6 +57,9 @@ fn only(matrix: &Matrix, of: impl Fn(&Row) -> bool) -> Html {
     stores.sort_unstable();
     stores.dedup();
     match stores.as_slice() {
+        [] if is_saturated(matrix, &of) => {
+            Html::of("Saturated: nothing kept up with the rate asked for, so that no latency is ranked.")
+        }
         [] => Html::of("No store has a figure here."),
         [store] => Html::of(("Only ", strong(*store), " was measured here: nothing to compare.")),
         several => Html::of((
@@ -58,6 +67,12 @@ fn only(matrix: &Matrix, of: impl Fn(&Row) -> bool) -> Html {
             " were measured here, but never at the same combination: nothing to compare.",
         )),
     }
+}
+
+/// Whether any figure of some rows is missing because the rate asked for was not kept up with.
+fn is_saturated(matrix: &Matrix, of: impl Fn(&Row) -> bool) -> bool {
+    let contests = matrix.rows.iter().filter(|row| of(row)).flat_map(|row| &row.contests);
+    contests.flat_map(|contest| &contest.absent).any(|absent| absent.why == Why::Saturated)
 }
 
 fn nothing_to_compare(figure: &Figure, matrix: &Matrix) -> Html {
@@ -165,7 +180,7 @@ fn at(figure: &Figure, position: &Position) -> String {
 }
 
 /// The part of an address that chooses the group.
-fn address(key: &GroupKey) -> String {
+pub fn address(key: &GroupKey) -> String {
     let mut parts = vec![format!("hardware={}", in_address(&key.hardware))];
     parts.extend(key.guarantee().map(|label| format!("guarantee={}", in_address(&label.to_string()))));
     parts.extend(key.facets.iter().map(|(axis, value)| format!("{}={}", axis.name(), in_address(value))));

@@ -1,6 +1,7 @@
 //! `storebench advise`: one question, measured, answered.
 
 mod measuring;
+mod plans;
 
 use storebench_core::cell::Data;
 use storebench_core::error::{Error, Exit, Result};
@@ -48,10 +49,10 @@ pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<
         Some(snippet::fill(template, &best.version, &best.settings))
     });
     print(&advice.text(opened.as_deref(), report::style()))?;
-    let html = advice.html(opened.as_deref());
+    let lead = advice.lead(opened.as_deref());
     let in_folder = kept.as_ref().map(|folder| folder.join("report.html"));
     for page in in_folder.iter().chain(&args.html) {
-        report::page(&merged, Some(&html), page)?;
+        report::page(&merged, Some(&lead), page)?;
         tell(&format!("\nthe answer with all its figures: open {} in a browser", page.display()));
     }
     if let Some(folder) = kept {
@@ -78,8 +79,7 @@ fn interrupted(measuring: &Measuring<'_>) -> Exit {
 /// What the command line asks; data that are pointed at fill in what it leaves open.
 fn question(args: &AdviseArgs, extras: Extras) -> Result<Question> {
     let like = args.like.as_deref().map(|name| Likeness::of(name, extras.sqlite_values)).transpose();
-    let like =
-        like.map_err(|why| Error::new(Exit::BadValue, format!("looking at data like yours: {why}")))?;
+    let like = like.map_err(|why| Error::bad_value(format!("looking at data like yours: {why}")))?;
     if let Some(like) = &like {
         tell(&format!("data like yours: {}", like.describe()));
     }
@@ -89,12 +89,12 @@ fn question(args: &AdviseArgs, extras: Extras) -> Result<Question> {
         return Err(Error::new(Exit::Usage, "say --records and --size, or --like"));
     };
     if records == 0 {
-        return Err(Error::new(Exit::BadValue, "--records is 0: it must be at least 1"));
+        return Err(Error::bad_value("--records is 0: it must be at least 1"));
     }
     if records >= MOST_RECORDS {
         let message =
             format!("{} records are too many: at most {}", grouped(records), grouped(MOST_RECORDS - 1));
-        return Err(Error::new(Exit::BadValue, message));
+        return Err(Error::bad_value(message));
     }
     let data = match &like {
         Some(like) if !args.compressible => like.data,
@@ -107,7 +107,8 @@ fn question(args: &AdviseArgs, extras: Extras) -> Result<Question> {
         data,
         guarantee: args.guarantee,
         threads: args.threads,
-        mix: args.mix.clone(),
+        mix: args.mix,
+        cold: args.cold,
         goal: args.optimize,
         max_memory_bytes: args.max_memory.map(|most| most.0),
         stores: args.store.clone(),

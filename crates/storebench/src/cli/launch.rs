@@ -13,7 +13,7 @@ use storebench_core::measure::environment;
 use storebench_core::place::abandoned;
 use storebench_core::place::directory::WorkFolder;
 use storebench_core::plan::Plan;
-use storebench_core::result::{FORMAT_VERSION, LeftOut, Run, RunHeader, StoreInfo, TrialResult};
+use storebench_core::result::{FORMAT_VERSION, LeftOut, PlaceInfo, Run, RunHeader, StoreInfo, TrialResult};
 use storebench_core::runner::job::{Enough, Job};
 use storebench_core::runner::parent::{self, Ended};
 use storebench_core::runner::progress;
@@ -39,7 +39,7 @@ pub fn places(at: &[PlaceArg], out: &Path) -> Result<Places> {
         if places.insert(name.clone(), path).is_some() {
             let message =
                 format!("two places are called {name:?}: name them, like --at ssd=/mnt/a --at hdd=/mnt/b");
-            return Err(Error::new(Exit::BadValue, message));
+            return Err(Error::bad_value(message));
         }
     }
     places.values().try_for_each(|place| clean(place))?;
@@ -74,8 +74,8 @@ impl<'a> Launch<'a> {
         hardware: Option<&str>,
     ) -> Result<Launch<'a>> {
         let mut header = header(stores, plan, places, hardware)?;
-        let (cells, left_out) = schedule::cells(plan, stores, &rooms(&header), &background::lacking)
-            .map_err(|message| Error::new(Exit::BadValue, message))?;
+        let (cells, left_out) =
+            schedule::cells(plan, stores, &rooms(&header), &background::lacking).map_err(Error::bad_value)?;
         header.left_out = left_out.iter().map(LeftOut::from).collect();
         Ok(Launch { plan, stores, places, header, cells, left_out })
     }
@@ -178,11 +178,10 @@ pub fn store_infos(stores: &[StoreDef], plan: &Plan) -> Vec<StoreInfo> {
 }
 
 fn rooms(header: &RunHeader) -> Vec<Room> {
-    header
-        .places
-        .iter()
-        .map(|place| Room { name: place.name.clone(), free_bytes: place.free_bytes })
-        .collect()
+    let memory_bytes = header.environment.memory_bytes.unwrap_or(u64::MAX);
+    let room =
+        |place: &PlaceInfo| Room { name: place.name.clone(), free_bytes: place.free_bytes, memory_bytes };
+    header.places.iter().map(room).collect()
 }
 
 fn nothing_to_run(left_out: &[Omission]) -> Error {

@@ -1,8 +1,10 @@
 //! How long a cell of crud will take and how much disk it needs: rough, to plan by and not to rely on.
 
+use super::BATCH_BYTES;
 use super::work::Work;
 use crate::cell::{Cache, Cell, Rate};
 use crate::place::probe::Probe;
+use crate::record::pool::pool_bytes;
 use crate::store::{Guarantee, Kind, Threads};
 use crate::workload::audit;
 use crate::workload::case::{Case, Space, Time};
@@ -49,6 +51,19 @@ pub fn space(case: &Case<'_>) -> Space {
     Space { peak_bytes, room_bytes: (bytes * ROOM_FACTOR).max(peak_bytes) }
 }
 
+/// Bytes of memory: what is made ahead, and all records where the store has nowhere else to keep them.
+pub fn memory(case: &Case<'_>) -> f64 {
+    let (cell, work) = (case.cell, Work::of(case.parameters));
+    let size = cell.record_size();
+    let largest = size.to as f64;
+    let ahead = pool_bytes(cell.data(), size) as f64 + largest * f64::from(cell.threads());
+    let batch = (largest * BATCH).min(BATCH_BYTES as f64 + largest);
+    let in_memory =
+        case.store().is_some_and(|store| store.capabilities.keeps && !store.capabilities.persists);
+    let kept = if in_memory { cell.expected_bytes(work.most_inserts()) } else { 0.0 };
+    ahead + batch + kept
+}
+
 /// Seconds.
 pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
     let work = Work::of(case.parameters);
@@ -67,13 +82,18 @@ fn seconds(cell: &Cell, kind: Kind, work: &Work, probe: &Probe) -> f64 {
     let load_s = records * record_s + (records / BATCH).ceil() * sync_s * 2.0;
     // A folder syncs its directory too.
     let write_s = record_s + sync_s * if folder { 2.0 } else { 1.0 };
+    let call_s = |operation: Operation| match operation {
+        Operation::Get => 2.0 * CALL_S,
+        Operation::Insert | Operation::Update => write_s,
+        // It puts its record back.
+        Operation::Remove => 2.0 * write_s,
+    };
+    if let Some(mix) = work.mix {
+        let call_s: f64 = mix.shares().iter().map(|(operation, share)| share * call_s(*operation)).sum();
+        return OVERHEAD_S + load_s + stretch_seconds(cell, work, call_s) + work.warm_up as f64 * call_s;
+    }
     let phase_s = |operation: &Operation| {
-        let call_s = match operation {
-            Operation::Get => 2.0 * CALL_S,
-            Operation::Insert | Operation::Update => write_s,
-            // It puts its record back.
-            Operation::Remove => 2.0 * write_s,
-        };
+        let call_s = call_s(*operation);
         let reloads = if *operation == Operation::Insert { reloads(cell, work, call_s) } else { 0.0 };
         stretch_seconds(cell, work, call_s) + work.warm_up as f64 * call_s + reloads * load_s
     };

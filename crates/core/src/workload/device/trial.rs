@@ -1,7 +1,8 @@
 //! The workload `device`: what it is asked, what it costs, and its trial.
 
-use super::{Amount, Error, Io, Pattern, Prepared, Spec, Sync};
+use super::{Amount, Error, Prepared, Spec};
 use crate::axis::Axis;
+use crate::axis::device::values::{Io, Pattern, Sync};
 use crate::cell::{Cache, Cell};
 use crate::measure::clock::Clock;
 use crate::place::probe::Probe;
@@ -15,7 +16,7 @@ use crate::workload::driver::Stop;
 use crate::workload::parameter::Parameters;
 use crate::workload::reason::Reason;
 use crate::workload::spec::{Asked, Ended};
-use crate::workload::table::WorkloadDef;
+use crate::workload::table::{Headline, WorkloadDef};
 
 /// Reads and writes one file.
 pub static WORKLOAD: WorkloadDef = WorkloadDef {
@@ -35,7 +36,9 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     parameters: &[&OPERATIONS, &DURATION],
     operations: &["read", "write", "sync"],
     reason,
+    headline: &[Headline::Latency],
     space,
+    memory,
     time,
     run,
 };
@@ -80,6 +83,11 @@ fn reason(case: &Case<'_>) -> Option<Reason> {
 fn space(case: &Case<'_>) -> Space {
     let bytes = spec(case.cell, case.parameters, 0).file_bytes() as f64;
     Space { peak_bytes: bytes, room_bytes: bytes }
+}
+
+fn memory(case: &Case<'_>) -> f64 {
+    let spec = spec(case.cell, case.parameters, 0);
+    f64::from(spec.threads) * super::buffer::bytes(spec.block as usize) as f64
 }
 
 fn time(case: &Case<'_>, probe: &Probe) -> Time {
