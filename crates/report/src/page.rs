@@ -85,9 +85,12 @@ pub fn write(merged: &Merged<'_>, lead: Option<&Lead>, out: &mut dyn Write) -> i
     let model = Model::new(merged, &matrices, lead.map_or("", |lead| lead.start.as_str()));
     // Compressing takes about as long as all the texts together.
     let (data, texts) = rayon::join(|| compressed(&model), || texts(merged, &matrices, lead.is_some()));
+    let (one, many) = merged.layout.ranked(merged.cells());
     let mut places = vec![
         ("advice", Html::of(lead.map(|lead| &lead.html))),
         ("version", Html::of(env!("CARGO_PKG_VERSION"))),
+        ("one", Html::of(one)),
+        ("many", Html::of(many)),
         ("style", Html::of(Literal(STYLE))),
         ("data", data?),
         ("scripts", Html::of(SCRIPTS.map(Literal))),
@@ -256,7 +259,7 @@ mod tests {
             [samples::blocks("box", &[samples.clone().into(), samples.clone().into(), samples.into()])];
         let page = page(&runs);
         assert!(page.contains("Prefer <strong>lmdb</strong> for insert, update, get, remove"), "{page}");
-        assert!(page.contains("the best, 1.00 µs on average; the next best, redb, takes 3.00 times as much"));
+        assert!(page.contains("the best, 1.00 µs on average; the next best, redb, takes 3.00x as long"));
         assert!(page.contains("cell=insert%7Cincompressible%7C1B..1KiB%7C100..500&amp;go=winners"));
         assert!(page.contains("Too close to call: none of 6 comparisons"));
         let tie = [run("box", &[Sample::new("lmdb").ns(1000.0), Sample::new("redb").ns(1001.0)])];
@@ -337,6 +340,6 @@ mod tests {
             assert!(page.contains(text), "{text}");
         }
         let nothing = self::page(&[run("box", &[Sample::new("lmdb").failed("broken")])]);
-        assert!(nothing.contains("No store has a figure here.") && nothing.contains("lmdb, error: broken"));
+        assert!(nothing.contains("No figures here.") && nothing.contains("lmdb, error: broken"));
     }
 }

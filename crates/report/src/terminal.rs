@@ -193,8 +193,8 @@ fn legend(merged: &Merged<'_>, matrices: &[Matrix], style: Style) -> String {
     let (one, _) = merged.layout.ranked(merged.cells());
     let mut lines = vec![
         format!(
-            "Each cell names the best {one} and its figure, the geometric mean over trials: for operations the mean \
-             latency, for space the bytes of values over the bytes on disk, for memory the peak."
+            "Each cell names the best {one} and its figure, a geometric mean over trials: the mean latency of operations, value \
+             bytes over bytes on disk for space, the peak for memory."
         ),
         merged.memory.note().to_owned(),
     ];
