@@ -14,13 +14,13 @@ pub fn html(merged: &Merged<'_>) -> Html {
     if all.is_empty() {
         return Html::default();
     }
-    let heading = tag("h2").add("What settings are worth");
+    let heading = tag("h2").with("What settings are worth");
     let parts: Vec<_> = all.iter().map(of).collect();
-    Html::of(tag("section").attr("id", "effects").attr("tabindex", "-1").add(heading).add(parts))
+    Html::of(tag("section").attr("id", "effects").attr("tabindex", "-1").with(heading).with(parts))
 }
 
 fn of(effects: &Effects) -> Html {
-    let title = |text: &str| tag("h3").add(format!("{text}: {}", effects.title));
+    let title = |text: &str| tag("h3").with(format!("{text}: {}", effects.title));
     let mut html = Html::of(title("Speed against what is promised"));
     html.push(note(
         "Mean latency over all operations, the safest settings first. A star marks the fastest of all that promise as much or more, \
@@ -57,7 +57,7 @@ fn main(effects: &Effects) -> Tag {
     let one = |effect: &MainEffect| {
         let MainEffect { setting, value, base, promise, .. } = effect;
         let figures: Vec<Tag> = effect.times.iter().map(|ratio| times(ratio.as_ref())).collect();
-        row(format!("{setting}={value}, not {base}"), (tag("td").add(*promise), figures))
+        row(format!("{setting}={value}, not {base}"), (tag("td").with(*promise), figures))
     };
     table(heads, effects.main.iter().map(one).collect::<Vec<_>>())
 }
@@ -86,10 +86,10 @@ fn one_spot(promise: &str, spot: &Spot) -> Tag {
     let best = if spot.best { " *" } else { "" };
     let syncs = spot.syncs_per_operation.map_or("-".into(), three_digits);
     let cells = (
-        tag("td").add(promise),
+        tag("td").with(promise),
         number(format!("{}{reach}", rough_ns(latency.value))),
         number(syncs),
-        tag("td").add(spot.marks.join(", ")),
+        tag("td").with(spot.marks.join(", ")),
     );
     row(format!("{}{best}", spot.name), cells)
 }
