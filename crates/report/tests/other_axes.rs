@@ -5,20 +5,20 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that can't go on fails")]
 
+#[path = "other_axes/axes.rs"]
+mod axes;
+
 use std::io::Read;
-use std::sync::Once;
 
 use base64::Engine as _;
 use serde_json::{Value as Json, json};
-use storebench_core::axis::table::{WORDS, read};
-use storebench_core::axis::{Axis, AxisDef, Form, Presence, Role, Value, own};
+use storebench_core::axis::Value;
 use storebench_core::cell::Cell;
 use storebench_core::result::{
     Cpu, Disk, Environment, FORMAT_VERSION, LeftOut, Load, Measured, Memory, OperationResult, Outcome, Run,
     RunHeader, Stored, TrialResult,
 };
 use storebench_core::store::Guarantee;
-use storebench_core::units::SizeRange;
 use storebench_report::claims::StudyClaims;
 use storebench_report::compare::{self, Comparison};
 use storebench_report::data::findings;
@@ -28,62 +28,9 @@ use storebench_report::files::{continuous, csv, csv_long, json, sql};
 use storebench_report::page;
 use storebench_report::terminal::{self, Style};
 
-static MOTION: AxisDef = AxisDef {
-    name: "motion",
-    order: 2_000,
-    many: "motions",
-    presence: Presence::Always(20),
-    role: Role::Contestant,
-    ..WORDS
-};
-
-static CHUNK_SIZE: AxisDef = AxisDef {
-    name: "chunk_size",
-    order: 2_010,
-    many: "chunk sizes",
-    presence: Presence::Always(21),
-    role: Role::Row,
-    form: Form::Range,
-    unit: "bytes",
-    read: read::<SizeRange>,
-    ..WORDS
-};
-
-static EXTENT: AxisDef = AxisDef {
-    name: "extent",
-    order: 2_020,
-    many: "extents",
-    presence: Presence::Always(22),
-    role: Role::Column,
-    form: Form::Range,
-    unit: "bytes",
-    read: read::<SizeRange>,
-    words: |value| format!("extent {value}"),
-    ..WORDS
-};
-
-static FLUSH: AxisDef = AxisDef {
-    name: "flush",
-    order: 1_990,
-    many: "flush modes",
-    presence: Presence::Off("no"),
-    role: Role::Half,
-    words: |value| format!("flush {value}"),
-    ..WORDS
-};
-
-static QUEUE: AxisDef =
-    AxisDef { name: "queue", order: 1_980, many: "queues", presence: Presence::Off("1"), ..WORDS };
-
-static OWN: [&AxisDef; 5] = [&MOTION, &CHUNK_SIZE, &EXTENT, &FLUSH, &QUEUE];
+use self::axes::axis;
 
 const STYLE: Style = Style { width: 100, colour: false };
-
-fn axis(name: &str) -> Axis {
-    static ADDED: Once = Once::new();
-    ADDED.call_once(|| own::add(&OWN));
-    Axis::named(name).unwrap()
-}
 
 fn cell(values: &[(&str, &str)]) -> Cell {
     values.iter().fold(Cell::default(), |cell, (name, value)| {
