@@ -24,9 +24,10 @@ const PARAMETERS: [(&str, &str); 2] = [("operations", "1"), ("warm_up", "0")];
 /// The same where the work goes on for a time.
 const DURATION: (&str, &str) = ("duration", "1ms");
 /// What a cell is made, as far as it has these axes.
-const AXES: [(Axis, &str); 5] = [
+const AXES: [(Axis, &str); 6] = [
     (Axis::RECORDS, "10..20"),
     (Axis::RECORD_SIZE, "100B"),
+    (Axis::ROWS, "10"),
     (Axis::RATE, "closed"),
     (Axis::CACHE, "warm"),
     (Axis::BACKGROUND, "none"),

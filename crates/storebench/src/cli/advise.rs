@@ -45,8 +45,10 @@ pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<
     let advice = Advice::from_runs(&question, &merged, here, stores)
         .map_err(|uncovered| unanswered(&uncovered, args))?;
     let opened = advice.verdict.ranking.first().and_then(|best| {
-        let template = stores.iter().find(|store| store.name == best.store)?.snippet?;
-        Some(snippet::fill(template, &best.version, &best.settings))
+        let def = stores.iter().find(|store| store.name == best.store)?;
+        let filled = |template| snippet::fill(template, &best.version, &best.settings);
+        let all: Vec<String> = def.snippet.into_iter().chain(def.python).map(filled).collect();
+        (!all.is_empty()).then(|| all.join("\n"))
     });
     print(&advice.text(opened.as_deref(), report::style()))?;
     let lead = advice.lead(opened.as_deref());
