@@ -5,6 +5,7 @@ mod device;
 pub mod own;
 pub mod read;
 mod setting;
+mod sql;
 pub mod table;
 mod value;
 pub mod values;

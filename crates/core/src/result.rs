@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::cell::Cell;
-use crate::store::{Guarantee, Setting, StoreBuild};
+use crate::store::{Guarantee, PowerCut, Setting, StoreBuild};
 
 /// The version of the formats in a run folder.
 pub const FORMAT_VERSION: u32 = 1;
@@ -218,6 +218,9 @@ impl Failure {
 pub struct Measured {
     /// The tier that the store really gave.
     pub guarantee: Guarantee,
+    /// What a power cut can take, where the workload compares settings and the store tells it more finely than by its tier.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub power_cut: Option<PowerCut>,
     /// The engine's version.
     pub store_version: String,
     /// How the engine was compiled, as far as that can be told.
@@ -426,6 +429,9 @@ pub struct OperationResult {
     /// Records put back, untimed, between the timed operations, so that there is always one to remove.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub put_back: u64,
+    /// Bytes that reached the block device under the place meanwhile, whoever wrote them; absent where that is not looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device_written_bytes: Option<u64>,
     /// Latency of single operations.
     pub latency: Latency,
     /// What the process did meanwhile, all of it: warming up, putting records back, and in an open loop waiting. Only the

@@ -2,6 +2,9 @@
 //! entry ([`StoreDef`]) that says what it can do and which guarantees it gives.
 
 mod build;
+mod power_cut;
+mod setting;
+pub mod sql;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,6 +14,9 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 pub use self::build::StoreBuild;
+pub use self::power_cut::PowerCut;
+pub use self::setting::SettingDef;
+use self::sql::SqlSession;
 
 /// What an acknowledged write survives. The order is the order of safety.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -164,8 +170,21 @@ pub trait Store: Send + Sync {
     /// [`StoreError::Unsupported`] when [`Capabilities::threads`] is [`Threads::One`] and a session is open.
     fn session(&self) -> Result<Box<dyn Session + '_>>;
 
+    /// A connection for one thread, for stores with [`Capabilities::sql`].
+    ///
+    /// # Errors
+    /// [`StoreError::Unsupported`] for all others.
+    fn sql(&self) -> Result<Box<dyn SqlSession + '_>> {
+        Err(StoreError::Unsupported("this store does not speak SQL".into()))
+    }
+
     /// The tier that this store now gives.
     fn guarantee(&self) -> Guarantee;
+
+    /// What a power cut can take as the store is set now, where that is known more finely than by its tier.
+    fn power_cut(&self) -> Option<PowerCut> {
+        None
+    }
 
     /// How many records it holds.
     fn count(&self) -> Result<u64>;
@@ -304,6 +323,8 @@ pub struct Capabilities {
     pub persists: bool,
     /// It can scan in the order of the keys' bytes.
     pub order: bool,
+    /// It speaks SQL ([`Store::sql`]).
+    pub sql: bool,
     /// How many sessions it can have at once.
     pub threads: Threads,
     /// The codec used when compression is on; `None` where the store has no compression of values.
@@ -329,6 +350,7 @@ impl Capabilities {
         keeps: true,
         persists: true,
         order: true,
+        sql: false,
         threads: Threads::Many,
         compression: None,
         batch: Batch::Atomic,
@@ -350,15 +372,6 @@ pub struct Offer {
     /// A crash of this tier's kind leaves the old value or the new one of a record being replaced, never a mixture or
     /// a part. (For `none` and `process`: a crash of the process; for `power`: a power cut.)
     pub atomic_replace: bool,
-}
-
-/// A setting that a user may give (`--set sqlite.page_size=8192`).
-#[derive(Debug, Clone, Copy)]
-pub struct SettingDef {
-    /// The engine's own name for it.
-    pub name: &'static str,
-    /// What it does, its unit, and the values it takes.
-    pub help: &'static str,
 }
 
 /// Opens a store.

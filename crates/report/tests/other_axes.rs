@@ -112,6 +112,7 @@ fn operation(name: &str, ns: f64) -> OperationResult {
 fn measured(ns: f64) -> Measured {
     Measured {
         guarantee: Guarantee::None,
+        power_cut: None,
         store_version: String::new(),
         store_build: None,
         settings: Vec::new(),

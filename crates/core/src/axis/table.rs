@@ -2,9 +2,9 @@
 
 use std::str::FromStr;
 
-use super::device;
 use super::values::{Background, Cache, Data, GuaranteeChoice, Rate, Tuning};
 use super::{Axis, AxisDef, Form, Presence, Role, Value};
+use super::{device, sql};
 use crate::shown::quoted;
 use crate::units::{CountRange, SizeRange, exact_bytes, grouped, parse_count};
 
@@ -194,7 +194,7 @@ static STORE: AxisDef = AxisDef {
 };
 
 /// The axes that come with storebench.
-pub static ALL: [&AxisDef; 16] = [
+pub static ALL: [&AxisDef; 18] = [
     &PLACE,
     &BACKGROUND,
     &THREADS,
@@ -211,6 +211,8 @@ pub static ALL: [&AxisDef; 16] = [
     &device::FILE_SIZE,
     &device::IO,
     &device::SYNC,
+    &sql::ROWS,
+    &sql::STATEMENTS,
 ];
 
 /// Names of those that code obeys.
@@ -227,6 +229,8 @@ impl Axis {
     pub const RECORD_SIZE: Axis = Axis(&RECORD_SIZE);
     pub const RECORDS: Axis = Axis(&RECORDS);
     pub const STORE: Axis = Axis(&STORE);
+    pub const ROWS: Axis = Axis(&sql::ROWS);
+    pub const STATEMENTS: Axis = Axis(&sql::STATEMENTS);
 }
 
 /// Reads a value of a type.

@@ -57,6 +57,7 @@ impl<'a> Bare<'a> {
         let peak = self.peak.map_or_else(process::resident, Ok).map_err(Ended::harness)?;
         Ok(Measured {
             guarantee,
+            power_cut: None,
             store_version: String::new(),
             store_build: None,
             settings: Vec::new(),
@@ -98,6 +99,7 @@ pub fn operation(name: &str, latencies: &Latencies, wall: Duration) -> Result<Op
         value_bytes: 0,
         warm_up: 0,
         put_back: 0,
+        device_written_bytes: None,
         latency: latencies.summary().map_err(Ended::harness)?,
         counters: None,
         series: Vec::new(),

@@ -1,5 +1,6 @@
 //! What is done to a store: the short timed loop ([`driver`]), the choice of keys, and one file per workload.
 
+pub mod androbench;
 pub mod audit;
 pub mod bare;
 pub mod bench;
@@ -8,6 +9,7 @@ pub mod choose;
 pub mod crud;
 pub mod device;
 pub mod driver;
+pub mod on_store;
 pub mod operation;
 mod pacer;
 pub mod parameter;

@@ -176,6 +176,7 @@ impl Phase {
                 Operation::Remove => self.untimed.of(Operation::Insert),
                 _ => 0,
             },
+            device_written_bytes: None,
             latency: record.latencies.summary().map_err(Stop::harness)?,
             counters: self.counters,
             series: self.series,

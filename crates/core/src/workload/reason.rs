@@ -43,6 +43,11 @@ pub enum Reason {
         /// The store's name.
         store: &'static str,
     },
+    /// The store does not speak SQL, which the workload needs.
+    NoSql {
+        /// The store's name.
+        store: &'static str,
+    },
     /// Its values pass the plan's limit.
     TooLarge {
         /// Of values, in bytes.
@@ -79,6 +84,7 @@ impl fmt::Display for Reason {
             Reason::KeepsNothing { store } => {
                 write!(f, "{store} keeps nothing when it is closed, as it must be for cold reads")
             }
+            Reason::NoSql { store } => write!(f, "{store} does not speak SQL"),
             Reason::TooLarge { bytes, limit_bytes } => {
                 let limit = rough_bytes(*limit_bytes as f64);
                 write!(f, "{} of values: over the size limit of {limit}", rough_bytes(*bytes))
@@ -123,6 +129,7 @@ mod tests {
                 Reason::KeepsNothing { store },
                 "redb keeps nothing when it is closed, as it must be for cold reads",
             ),
+            (Reason::NoSql { store }, "redb does not speak SQL"),
             (
                 Reason::TooLarge { bytes: 3e9, limit_bytes: 1 << 30 },
                 "2.79 GiB of values: over the size limit of 1.00 GiB",

@@ -8,7 +8,7 @@ use super::case::{Case, Space, Time};
 use super::parameter::ParameterDef;
 use super::reason::Reason;
 use super::spec::{Asked, Ended};
-use super::{crud, device};
+use super::{androbench, crud, device};
 use crate::axis::Axis;
 use crate::error::meant;
 use crate::place::probe::Probe;
@@ -40,7 +40,7 @@ pub struct WorkloadDef {
 }
 
 /// The workloads that come with storebench.
-static ALL: [&WorkloadDef; 2] = [&crud::WORKLOAD, &device::WORKLOAD];
+static ALL: [&WorkloadDef; 3] = [&crud::WORKLOAD, &device::WORKLOAD, &androbench::WORKLOAD];
 
 static OWN: OnceLock<Vec<&'static WorkloadDef>> = OnceLock::new();
 

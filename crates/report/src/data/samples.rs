@@ -127,6 +127,7 @@ pub fn measured(ns: f64) -> Measured {
     let factors = [("insert", 1.0), ("get", 0.5), ("update", 1.25), ("remove", 0.8)];
     Measured {
         guarantee: Guarantee::Process,
+        power_cut: None,
         store_version: "1.2.3".into(),
         store_build: None,
         settings: vec![Setting::read_back("page_size", 4096)],
@@ -185,6 +186,7 @@ fn operation(name: &str, ns: f64) -> OperationResult {
         harness_share: Some(0.125),
         value_bytes: if name == "remove" { 0 } else { 512_000 },
         warm_up: 0,
+        device_written_bytes: None,
         put_back: if name == "remove" { 1000 } else { 0 },
         latency: Latency {
             mean_ns: ns,

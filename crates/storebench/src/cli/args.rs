@@ -64,6 +64,11 @@ pub enum Command {
     Compare(CompareArgs),
     /// List the stores: kind, version, guarantees, order, threads, compression
     Stores,
+    /// List what can be set of a store: values, default, what it does, the guarantee that results
+    Settings {
+        /// The store; all where none is named
+        store: Option<String>,
+    },
     /// List the studies and their presets
     Studies,
     /// Delete work folders that killed runs left behind; results are kept

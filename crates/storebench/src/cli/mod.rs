@@ -14,6 +14,7 @@ mod man;
 mod report;
 mod run;
 mod runs;
+mod settings;
 mod signals;
 mod stores;
 mod studies;
@@ -101,6 +102,7 @@ fn dispatch(stores: &[StoreDef], extras: Extras, command: Command) -> Result<Exi
         Command::Advise(args) => advise::advise(stores, extras, &args),
         Command::Compare(args) => compare::compare(stores, &args),
         Command::Stores => stores::list(stores),
+        Command::Settings { store } => settings::list(stores, store.as_deref()),
         Command::Studies => studies::list(),
         Command::Clean { directories } => clean::clean(&directories),
         Command::Completions { shell } => man::completions(stores, shell),

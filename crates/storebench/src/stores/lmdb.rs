@@ -45,20 +45,55 @@ pub const LMDB: StoreDef = StoreDef {
 };
 
 const SETTINGS: &[SettingDef] = &[
-    SettingDef { name: "map_size", help: "bytes that the file can grow to, a multiple of the system's page" },
-    SettingDef { name: "max_readers", help: "how many sessions can read at once" },
-    SettingDef { name: "nosync", help: "true: commits are not synced (MDB_NOSYNC)" },
-    SettingDef { name: "nometasync", help: "true: only the data of a commit is synced (MDB_NOMETASYNC)" },
-    SettingDef {
-        name: "writemap",
-        help: "true: writes into the map; the file is map_size long, sparse (MDB_WRITEMAP)",
-    },
-    SettingDef { name: "mapasync", help: "true: with writemap, syncs without waiting (MDB_MAPASYNC)" },
-    SettingDef {
-        name: "nordahead",
-        help: "true: no read-ahead, for data larger than memory (MDB_NORDAHEAD)",
-    },
-    SettingDef { name: "nomeminit", help: "true: unused space in pages is not cleared (MDB_NOMEMINIT)" },
+    SettingDef::new(
+        "map_size",
+        "bytes, a multiple of the system's page",
+        "2^40, of addresses alone",
+        "how far the file can grow",
+    )
+    .read_by("the environment's own account"),
+    SettingDef::new("max_readers", "a number", "126, or the sessions", "how many sessions can read at once")
+        .read_by("the environment's own account"),
+    SettingDef::new("nosync", "true or false", "false", "commits are not synced (MDB_NOSYNC)")
+        .promising("process")
+        .read_by("the environment's own account"),
+    SettingDef::new(
+        "nometasync",
+        "true or false",
+        "false",
+        "only the data of a commit is synced (MDB_NOMETASYNC)",
+    )
+    .promising("process: a power cut can undo the last commit")
+    .read_by("the environment's own account"),
+    SettingDef::new(
+        "writemap",
+        "true or false",
+        "false",
+        "writes into the map; the file is map_size long, sparse (MDB_WRITEMAP)",
+    )
+    .read_by("the environment's own account"),
+    SettingDef::new(
+        "mapasync",
+        "true or false",
+        "false",
+        "with writemap, syncs without waiting (MDB_MAPASYNC)",
+    )
+    .promising("process, with writemap")
+    .read_by("the environment's own account"),
+    SettingDef::new(
+        "nordahead",
+        "true or false",
+        "false",
+        "no read-ahead, for data larger than memory (MDB_NORDAHEAD)",
+    )
+    .read_by("the environment's own account"),
+    SettingDef::new(
+        "nomeminit",
+        "true or false",
+        "false",
+        "unused space in pages is not cleared (MDB_NOMEMINIT)",
+    )
+    .read_by("the environment's own account"),
 ];
 
 /// The settings that are flags.

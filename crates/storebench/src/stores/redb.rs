@@ -41,10 +41,11 @@ pub const REDB: StoreDef = StoreDef {
 };
 
 const SETTINGS: &[SettingDef] = &[
-    SettingDef { name: "durability", help: "none or immediate" },
-    SettingDef { name: "two_phase_commit", help: "true: two syncs a commit, against crafted data" },
-    SettingDef { name: "quick_repair", help: "true: slower commits, instant repair after a crash" },
-    SettingDef { name: "cache_size", help: "bytes of cache, for reading and writing together" },
+    SettingDef::new("durability", "none or immediate", "the guarantee's", "whether a commit is synced")
+        .promising("none is none, immediate is power"),
+    SettingDef::new("two_phase_commit", "true or false", "false", "two syncs a commit, against crafted data"),
+    SettingDef::new("quick_repair", "true or false", "false", "slower commits, instant repair after a crash"),
+    SettingDef::new("cache_size", "bytes", "1073741824", "the cache, for reading and writing together"),
 ];
 
 /// What redb's documentation gives as its default cache. It has no call that says it.

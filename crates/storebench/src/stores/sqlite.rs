@@ -1,6 +1,7 @@
 //! `sqlite`: one table in one file, the records found by their key.
 
 mod pragma;
+mod sql;
 mod statement;
 
 use std::path::{Path, PathBuf};
@@ -9,11 +10,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rusqlite::{Connection, OpenFlags};
 use storebench_core::store::{
-    Batch, Capabilities, Guarantee, Kind, Offer, OpenOptions, Result, Session, Setting, Store, StoreBuild,
-    StoreDef, StoreError, Threads,
+    Batch, Capabilities, Guarantee, Kind, Offer, OpenOptions, PowerCut, Result, Session, Setting, Store,
+    StoreBuild, StoreDef, StoreError, Threads,
 };
 
+use storebench_core::store::sql::SqlSession;
+
 use self::pragma::Plan;
+use self::sql::Sql;
 use self::statement::{Statement, Value};
 use super::compiled;
 use super::support::{hold_to_tier, sync_path};
@@ -25,6 +29,7 @@ pub const SQLITE: StoreDef = StoreDef {
     summary: "SQL database in one file (B-tree)",
     version: || rusqlite::version().into(),
     capabilities: Capabilities {
+        sql: true,
         threads: Threads::ManyReadersOneWriter,
         batch: Batch::Atomic,
         notices_existing: true,
@@ -71,6 +76,7 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     let path = options.directory.join(FILE);
     let connection = connect(&path, &plan)?;
     let guarantee = hold_to_tier(options.guarantee, pragma::tier(&connection)?)?;
+    let power_cut = pragma::power_cut(&connection)?;
     connection.execute_batch(TABLE).map_err(StoreError::engine)?;
     // Again, now that the file exists: a page size can be accepted and yet not be the file's.
     plan.check(&connection)?;
@@ -80,6 +86,7 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
         path,
         plan,
         guarantee,
+        power_cut,
         exclusive,
         taken: AtomicBool::new(false),
     }))
@@ -100,6 +107,7 @@ struct Sqlite {
     path: PathBuf,
     plan: Plan,
     guarantee: Guarantee,
+    power_cut: PowerCut,
     exclusive: bool,
     /// Under EXCLUSIVE: the one session is open.
     taken: AtomicBool,
@@ -108,6 +116,19 @@ struct Sqlite {
 impl Sqlite {
     fn own(&self) -> MutexGuard<'_, Connection> {
         self.own.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The connection of a new session.
+    fn access(&self) -> Result<Access<'_>> {
+        if !self.exclusive {
+            return Ok(Access::Own(connect(&self.path, &self.plan)?));
+        }
+        if self.taken.swap(true, Ordering::AcqRel) {
+            return Err(StoreError::Unsupported(
+                "locking_mode=EXCLUSIVE allows one session at a time".into(),
+            ));
+        }
+        Ok(Access::Shared(self))
     }
 
     /// The files that SQLite may have left beside one another.
@@ -122,20 +143,19 @@ impl Sqlite {
 
 impl Store for Sqlite {
     fn session(&self) -> Result<Box<dyn Session + '_>> {
-        let access = if !self.exclusive {
-            Access::Own(connect(&self.path, &self.plan)?)
-        } else if self.taken.swap(true, Ordering::AcqRel) {
-            return Err(StoreError::Unsupported(
-                "locking_mode=EXCLUSIVE allows one session at a time".into(),
-            ));
-        } else {
-            Access::Shared(self)
-        };
-        Ok(Box::new(SqliteSession::new(access)?))
+        Ok(Box::new(SqliteSession::new(self.access()?)?))
+    }
+
+    fn sql(&self) -> Result<Box<dyn SqlSession + '_>> {
+        Ok(Box::new(Sql::new(self)?))
     }
 
     fn guarantee(&self) -> Guarantee {
         self.guarantee
+    }
+
+    fn power_cut(&self) -> Option<PowerCut> {
+        Some(self.power_cut)
     }
 
     fn count(&self) -> Result<u64> {
@@ -204,10 +224,20 @@ impl Access<'_> {
         }
     }
 
-    fn prepare(&self) -> Result<Statements> {
+    /// Does `work` with the connection.
+    fn with<T>(&self, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
         match self {
-            Access::Own(connection) => Statements::new(connection),
-            Access::Shared(store) => Statements::new(&store.own()),
+            Access::Own(connection) => work(connection),
+            Access::Shared(store) => work(&store.own()),
+        }
+    }
+}
+
+/// The next session may come.
+impl Drop for Access<'_> {
+    fn drop(&mut self) {
+        if let Access::Shared(store) = self {
+            store.taken.store(false, Ordering::Release);
         }
     }
 }
@@ -252,7 +282,7 @@ struct SqliteSession<'a> {
 impl<'a> SqliteSession<'a> {
     fn new(access: Access<'a>) -> Result<SqliteSession<'a>> {
         let mut session = SqliteSession { statements: None, access };
-        session.statements = Some(session.access.prepare()?);
+        session.statements = Some(session.access.with(Statements::new)?);
         Ok(session)
     }
 
@@ -268,12 +298,8 @@ impl<'a> SqliteSession<'a> {
 
 impl Drop for SqliteSession<'_> {
     fn drop(&mut self) {
-        let alone = self.access.hold();
+        let _alone = self.access.hold();
         self.statements = None;
-        drop(alone);
-        if let Access::Shared(store) = self.access {
-            store.taken.store(false, Ordering::Release);
-        }
     }
 }
 

@@ -8,17 +8,30 @@ use super::ffi;
 use crate::stores::support::Given;
 
 pub const SETTINGS: &[SettingDef] = &[
-    SettingDef {
-        name: "pagesize",
-        help: "a page, in bytes: a power of two from 512 to 65536 (the file system's block)",
-    },
-    SettingDef { name: "cachesize", help: "the cache with its overhead, in bytes (131072 to 2^40; 335872)" },
-    SettingDef { name: "lg_max", help: "a log file, in bytes; process and power only (10485760)" },
-    SettingDef { name: "lg_bsize", help: "the log's buffer, in bytes; process and power only (32000)" },
-    SettingDef {
-        name: "checkpoint_kbyte",
-        help: "KiB of log after which a writer makes a checkpoint; process and power only (65536)",
-    },
+    SettingDef::new(
+        "pagesize",
+        "bytes, a power of two from 512 to 65536",
+        "the file system's block",
+        "a page of the B-tree",
+    )
+    .read_by("the engine"),
+    SettingDef::new("cachesize", "bytes from 131072 to 2^40", "335872", "the cache with its overhead")
+        .read_by("the engine, which rounds it down"),
+    SettingDef::new("lg_max", "bytes from 64 to 2^30", "10485760", "a log file; process and power alone")
+        .read_by("the engine"),
+    SettingDef::new(
+        "lg_bsize",
+        "bytes from 64 to 2^30",
+        "32000",
+        "the log's buffer; process and power alone",
+    )
+    .read_by("the engine"),
+    SettingDef::new(
+        "checkpoint_kbyte",
+        "KiB from 64 to 2^30",
+        "65536",
+        "log after which a writer makes a checkpoint; process and power alone",
+    ),
 ];
 
 /// Locks in the table when there are several sessions. A transaction holds a lock on each page that it has changed, so

@@ -11,13 +11,33 @@ use crate::stores::support::{Given, expect_taken};
 
 /// What a user may set.
 pub const SETTINGS: &[SettingDef] = &[
-    SettingDef { name: "persist_mode", help: "none, buffer, sync_data or sync_all, after each write" },
-    SettingDef { name: "cache_size", help: "bytes of block cache" },
-    SettingDef { name: "max_memtable_size", help: "bytes at which a memory table is written out" },
-    SettingDef { name: "max_journaling_size", help: "bytes of all journals together, 67108864 or more" },
-    SettingDef { name: "data_block_size", help: "bytes, from 1024 to 1048576" },
-    SettingDef { name: "kv_separation", help: "true: values from 1 KiB on live in files of their own" },
-    SettingDef { name: "worker_threads", help: "threads that flush and compact, 1 or more" },
+    SettingDef::new(
+        "persist_mode",
+        "none, buffer, sync_data or sync_all",
+        "the guarantee's",
+        "how far a write is handed on before it returns",
+    )
+    .promising("none is none, buffer is process, sync_data and sync_all are power"),
+    SettingDef::new("cache_size", "bytes", "33554432", "the cache of blocks")
+        .read_by("the database's own account"),
+    SettingDef::new(
+        "max_memtable_size",
+        "bytes",
+        "67108864",
+        "how large a memory table grows before it is written out",
+    )
+    .read_by("the keyspace's own account"),
+    SettingDef::new("max_journaling_size", "bytes from 67108864", "as shipped", "all journals together"),
+    SettingDef::new("data_block_size", "bytes from 1024 to 1048576", "4096", "a block of a table file")
+        .read_by("the keyspace's own account"),
+    SettingDef::new(
+        "kv_separation",
+        "true or false",
+        "false",
+        "values from 1 KiB on live in files of their own",
+    )
+    .read_by("the keyspace's own account"),
+    SettingDef::new("worker_threads", "1 or more", "as shipped", "threads that flush and compact"),
 ];
 
 /// What fjall ships, where it can't be asked.

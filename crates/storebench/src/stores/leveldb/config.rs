@@ -9,15 +9,12 @@ use crate::stores::owned::Owned;
 use crate::stores::support::Given;
 
 pub const SETTINGS: &[SettingDef] = &[
-    SettingDef {
-        name: "write_buffer_size",
-        help: "the memory table, in bytes (65536 to 1073741824; 4194304)",
-    },
-    SettingDef { name: "block_cache_size", help: "the cache of blocks, in bytes (8388608)" },
-    SettingDef { name: "block_size", help: "a block of a table file, in bytes (1024 to 4194304; 4096)" },
-    SettingDef { name: "max_file_size", help: "a table file, in bytes (1048576 to 1073741824; 2097152)" },
-    SettingDef { name: "max_open_files", help: "files kept open (74 to 50000; 1000)" },
-    SettingDef { name: "bloom_bits", help: "bits a key of a Bloom filter (1 to 32; no filter)" },
+    SettingDef::new("write_buffer_size", "bytes from 65536 to 1073741824", "4194304", "the memory table"),
+    SettingDef::new("block_cache_size", "bytes up to 2^40", "8388608", "the cache of blocks"),
+    SettingDef::new("block_size", "bytes from 1024 to 4194304", "4096", "a block of a table file"),
+    SettingDef::new("max_file_size", "bytes from 1048576 to 1073741824", "2097152", "a table file"),
+    SettingDef::new("max_open_files", "74 to 50000", "1000", "files kept open"),
+    SettingDef::new("bloom_bits", "bits a key, 1 to 32", "no filter", "a Bloom filter for each table file"),
 ];
 
 /// What was asked for. `None` is the engine's default.

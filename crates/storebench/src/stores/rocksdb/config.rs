@@ -13,24 +13,37 @@ use crate::stores::owned::Owned;
 use crate::stores::support::Given;
 
 pub const SETTINGS: &[SettingDef] = &[
-    SettingDef { name: "write_buffer_size", help: "a memory table, in bytes (65536 to 2^36; 67108864)" },
-    SettingDef {
-        name: "block_cache_size",
-        help: "the cache of blocks, in bytes (8388608 or more, by version)",
-    },
-    SettingDef { name: "block_size", help: "a block of a table file, in bytes (1024 to 4194304; 4096)" },
-    SettingDef { name: "bloom_bits", help: "bits a key of a Bloom filter (1 to 32; no filter)" },
-    SettingDef { name: "max_background_jobs", help: "threads that flush and compact (1 to 64; 2)" },
-    SettingDef { name: "max_open_files", help: "files kept open (16 to 1000000; all)" },
-    SettingDef {
-        name: "compaction_style",
-        help: "kCompactionStyleLevel or kCompactionStyleUniversal (kCompactionStyleLevel)",
-    },
-    SettingDef {
-        name: "compression",
-        help: "the codec where values are compressed: kSnappyCompression, kLZ4Compression or kZSTD \
-               (kSnappyCompression)",
-    },
+    SettingDef::new("write_buffer_size", "bytes from 65536 to 2^36", "67108864", "a memory table")
+        .read_by("the OPTIONS file that the engine writes"),
+    SettingDef::new(
+        "block_cache_size",
+        "bytes up to 2^40",
+        "8388608 or more, by version",
+        "the cache of blocks",
+    )
+    .read_by("the cache itself"),
+    SettingDef::new("block_size", "bytes from 1024 to 4194304", "4096", "a block of a table file")
+        .read_by("the OPTIONS file that the engine writes"),
+    SettingDef::new("bloom_bits", "bits a key, 1 to 32", "no filter", "a Bloom filter for each table file")
+        .read_by("the OPTIONS file that the engine writes: that there is one, not how large"),
+    SettingDef::new("max_background_jobs", "1 to 64", "2", "threads that flush and compact")
+        .read_by("the OPTIONS file that the engine writes"),
+    SettingDef::new("max_open_files", "16 to 1000000", "all", "files kept open")
+        .read_by("the OPTIONS file that the engine writes"),
+    SettingDef::new(
+        "compaction_style",
+        "kCompactionStyleLevel or kCompactionStyleUniversal",
+        "kCompactionStyleLevel",
+        "how table files are merged",
+    )
+    .read_by("the OPTIONS file that the engine writes"),
+    SettingDef::new(
+        "compression",
+        "kSnappyCompression, kLZ4Compression or kZSTD",
+        "kSnappyCompression",
+        "the codec where values are compressed",
+    )
+    .read_by("the OPTIONS file that the engine writes"),
 ];
 
 /// Two memory tables, as shipped: one that is filled and one that is flushed.

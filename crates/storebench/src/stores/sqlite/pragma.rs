@@ -3,7 +3,7 @@
 
 use rusqlite::Connection;
 use rusqlite::types::Value;
-use storebench_core::store::{Guarantee, OpenOptions, Result, Setting, SettingDef, StoreError};
+use storebench_core::store::{Guarantee, OpenOptions, PowerCut, Result, Setting, SettingDef, StoreError};
 
 use crate::stores::support::Given;
 
@@ -11,20 +11,19 @@ use crate::stores::support::Given;
 /// knows whether to share memory; the page size and vacuuming before the journal mode, whose change to WAL writes the
 /// first page, after which neither can change any more.
 pub const SETTINGS: &[SettingDef] = &[
-    SettingDef { name: "locking_mode", help: "NORMAL, or EXCLUSIVE (one session, locks kept)" },
-    SettingDef { name: "page_size", help: "bytes, a power of two from 512 to 65536" },
-    SettingDef { name: "auto_vacuum", help: "NONE, FULL or INCREMENTAL" },
-    SettingDef { name: "journal_mode", help: "DELETE, TRUNCATE, PERSIST, MEMORY, WAL or OFF" },
-    SettingDef { name: "synchronous", help: "OFF, NORMAL, FULL or EXTRA" },
-    SettingDef { name: "fullfsync", help: "true: F_FULLFSYNC where the system has it (macOS)" },
-    SettingDef { name: "cache_size", help: "page cache of each session: pages, or KiB when negative" },
-    SettingDef { name: "mmap_size", help: "bytes of the file that are mapped instead of read" },
-    SettingDef {
-        name: "wal_autocheckpoint",
-        help: "pages of WAL after which a commit checkpoints; 0: never",
-    },
-    SettingDef { name: "journal_size_limit", help: "bytes of journal or WAL kept after use; -1: all" },
-    SettingDef { name: "busy_timeout", help: "milliseconds that a session waits for another's lock" },
+    SettingDef::new("locking_mode", "NORMAL or EXCLUSIVE", "NORMAL", "EXCLUSIVE keeps the locks between transactions: one session, fewer system calls").promising("DELETE with FULL and EXCLUSIVE is power, as the journal is emptied and synced in place of being deleted").read_by("PRAGMA locking_mode"),
+    SettingDef::new("page_size", "bytes, a power of two from 512 to 65536", "4096", "what the file is read and written in").read_by("PRAGMA page_size, when the file is there"),
+    SettingDef::new("auto_vacuum", "NONE, FULL or INCREMENTAL", "NONE", "FULL gives free pages back to the file system at each commit").read_by("PRAGMA auto_vacuum"),
+    SettingDef::new("journal_mode", "DELETE, TRUNCATE, PERSIST, MEMORY, WAL or OFF", "DELETE, or the guarantee's", "how a transaction is undone, and what a commit writes").promising("MEMORY and OFF are none: a kill can damage the file").read_by("PRAGMA journal_mode"),
+    SettingDef::new("synchronous", "OFF, NORMAL, FULL or EXTRA", "FULL, or the guarantee's", "how often a commit waits for the disk").promising("FULL is power but for DELETE, which takes EXTRA; NORMAL and OFF are process").read_by("PRAGMA synchronous"),
+    SettingDef::new("fullfsync", "true or false", "false", "F_FULLFSYNC in place of fsync, on macOS alone").promising("on macOS, power takes it").read_by("PRAGMA fullfsync"),
+    SettingDef::new("cache_size", "pages from 1, or KiB when negative", "-2000", "the page cache of each session").read_by("PRAGMA cache_size"),
+    SettingDef::new("mmap_size", "bytes from 0 to 2147418112", "0", "how much of the file is mapped in place of being read").read_by("PRAGMA mmap_size"),
+    SettingDef::new("temp_store", "DEFAULT, FILE or MEMORY", "DEFAULT", "where temporary tables and indexes are").read_by("PRAGMA temp_store, and how SQLite was built"),
+    SettingDef::new("wal_autocheckpoint", "pages; 0: never", "1000", "how long the WAL grows until a commit copies it into the file; with WAL alone").read_by("PRAGMA wal_autocheckpoint"),
+    SettingDef::new("journal_size_limit", "bytes; -1: all", "-1", "how much of a journal or WAL is kept after use; with WAL, PERSIST or EXCLUSIVE alone").read_by("PRAGMA journal_size_limit"),
+    SettingDef::new("secure_delete", "false, true or FAST", "false", "whether what is deleted is overwritten with zeros").read_by("PRAGMA secure_delete"),
+    SettingDef::new("busy_timeout", "milliseconds", "60000", "how long a session waits for another's lock").read_by("PRAGMA busy_timeout"),
 ];
 
 /// How long a session waits for the others, in milliseconds: longer than any honest wait, so that a slow disk is
@@ -66,7 +65,24 @@ impl Plan {
             let mut rows = statement.query([]).map_err(StoreError::engine)?;
             while rows.next().map_err(StoreError::engine)?.is_some() {}
         }
-        self.check(connection)
+        self.check(connection)?;
+        self.check_effects(connection)
+    }
+
+    /// Some PRAGMAs read back what they were given and yet do nothing, by what else is set and how SQLite was built.
+    fn check_effects(&self, connection: &Connection) -> Result<()> {
+        let journal = read(connection, "journal_mode")?;
+        let exclusive = read(connection, "locking_mode")? == "exclusive";
+        let built = compile_options(connection)?;
+        let here = Circumstances { journal: &journal, exclusive, built: &built };
+        for (name, value) in &self.values {
+            if let Some(why) = here.no_effect(name, &number_of(name, value)) {
+                return Err(StoreError::BadSetting(format!(
+                    "the setting {name}={value} does nothing: {why}"
+                )));
+            }
+        }
+        Ok(())
     }
 
     /// Reads every PRAGMA back.
@@ -82,6 +98,45 @@ impl Plan {
             }
         }
         Ok(())
+    }
+}
+
+/// What decides whether a PRAGMA has an effect.
+struct Circumstances<'a> {
+    journal: &'a str,
+    exclusive: bool,
+    /// The options that SQLite was compiled with.
+    built: &'a [String],
+}
+
+impl Circumstances<'_> {
+    /// Why a PRAGMA does nothing here, if so.
+    fn no_effect(&self, name: &str, value: &str) -> Option<String> {
+        let built = |option: &str| self.built.iter().any(|own| own == option);
+        let of_journal = || format!("with journal_mode={}", self.journal);
+        match name {
+            "wal_autocheckpoint" if self.journal != "wal" => {
+                Some(format!("it is for journal_mode=WAL, and is ignored {}", of_journal()))
+            }
+            "journal_size_limit" if matches!(self.journal, "off" | "memory") => {
+                Some(format!("there is no journal on disk {}", of_journal()))
+            }
+            "journal_size_limit" if matches!(self.journal, "delete" | "truncate") && !self.exclusive => {
+                Some(format!("nothing of the journal is kept {}", of_journal()))
+            }
+            // It reads 0 back until it reads the schema anew.
+            "cache_size" if value == "0" => Some("SQLite goes back to its default; say 1 page".into()),
+            "fullfsync" if value == "1" && !cfg!(target_os = "macos") => {
+                Some("F_FULLFSYNC is macOS's alone".into())
+            }
+            "temp_store" if value == "2" && built("TEMP_STORE=0") => {
+                Some("this SQLite was built to keep temporary tables in files".into())
+            }
+            "temp_store" if value == "1" && built("TEMP_STORE=3") => {
+                Some("this SQLite was built to keep temporary tables in memory".into())
+            }
+            _ => None,
+        }
     }
 }
 
@@ -126,6 +181,8 @@ fn number_of(name: &str, value: &str) -> String {
         "synchronous" => &["off", "normal", "full", "extra"],
         "auto_vacuum" => &["none", "full", "incremental"],
         "fullfsync" => &["false", "true"],
+        "secure_delete" => &["false", "true", "fast"],
+        "temp_store" => &["default", "file", "memory"],
         _ => &[],
     };
     words.iter().position(|word| *word == value).map_or(value, |number| number.to_string())
@@ -177,6 +234,27 @@ fn tier_of(journal_mode: &str, synchronous: &str, exclusive: bool) -> Guarantee 
     }
 }
 
+/// What a power cut can take, by the settings of a connection as read back from it.
+pub fn power_cut(connection: &Connection) -> Result<PowerCut> {
+    let synchronous = read(connection, "synchronous")?;
+    let journal = read(connection, "journal_mode")?;
+    Ok(power_cut_of(&journal, &synchronous, tier(connection)?))
+}
+
+fn power_cut_of(journal_mode: &str, synchronous: &str, tier: Guarantee) -> PowerCut {
+    match (journal_mode, synchronous) {
+        _ if tier == Guarantee::Power => PowerCut::TakesNothing,
+        ("off" | "memory", _) | (_, "0") => PowerCut::Damages,
+        // Commits are synced only when the WAL is copied into the file.
+        ("wal", _) => PowerCut::TakesRecent,
+        // The journal's header and its pages are handed over in one sync: where the file system writes the header first, the
+        // journal seems whole and is not (SQLite's documentation of PRAGMA synchronous).
+        (_, "1") => PowerCut::RarelyDamages,
+        // FULL with DELETE: the journal that was deleted can come back.
+        _ => PowerCut::TakesLast,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -199,6 +277,49 @@ mod tests {
         for (journal, synchronous, exclusive, tier) in expected {
             assert_eq!(tier_of(journal, synchronous, exclusive), tier, "{journal} {synchronous} {exclusive}");
         }
+    }
+
+    #[test]
+    fn what_a_power_cut_takes_follows_too_and_never_contradicts_the_tier() {
+        for journal in ["delete", "truncate", "persist", "memory", "wal", "off"] {
+            for synchronous in ["0", "1", "2", "3"] {
+                for exclusive in [false, true] {
+                    let tier = tier_of(journal, synchronous, exclusive);
+                    let cut = power_cut_of(journal, synchronous, tier);
+                    assert_eq!(
+                        tier == Guarantee::Power,
+                        cut == PowerCut::TakesNothing,
+                        "{journal} {synchronous}"
+                    );
+                    assert!(tier != Guarantee::None || cut == PowerCut::Damages, "{journal} {synchronous}");
+                }
+            }
+        }
+        let cut =
+            |journal, synchronous| power_cut_of(journal, synchronous, tier_of(journal, synchronous, false));
+        assert_eq!(cut("delete", "2"), PowerCut::TakesLast);
+        assert_eq!(cut("wal", "1"), PowerCut::TakesRecent);
+        assert!(cut("wal", "1") < cut("delete", "2"), "WAL with NORMAL promises less than DELETE with FULL");
+        assert_eq!(cut("delete", "1"), PowerCut::RarelyDamages);
+        assert_eq!(cut("wal", "0"), PowerCut::Damages);
+    }
+
+    #[test]
+    fn what_reads_back_and_does_nothing_is_known() {
+        let none = |journal: &str, exclusive, built: &[&str], name: &str, value: &str| {
+            let built: Vec<String> = built.iter().map(|option| (*option).to_owned()).collect();
+            Circumstances { journal, exclusive, built: &built }.no_effect(name, value)
+        };
+        assert!(none("delete", false, &[], "wal_autocheckpoint", "100").is_some());
+        assert!(none("wal", false, &[], "wal_autocheckpoint", "100").is_none());
+        assert!(none("off", true, &[], "journal_size_limit", "0").is_some());
+        assert!(none("delete", false, &[], "journal_size_limit", "0").is_some());
+        assert!(none("delete", true, &[], "journal_size_limit", "0").is_none());
+        assert!(none("persist", false, &[], "journal_size_limit", "0").is_none());
+        assert!(none("wal", false, &["TEMP_STORE=0"], "temp_store", "2").is_some());
+        assert!(none("wal", false, &["TEMP_STORE=1"], "temp_store", "2").is_none());
+        assert!(none("wal", false, &["TEMP_STORE=3"], "temp_store", "1").is_some());
+        assert_eq!(none("wal", false, &[], "fullfsync", "1").is_some(), !cfg!(target_os = "macos"));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::ffi::{CStr, c_int};
 use std::ptr::{self, NonNull};
 
 use rusqlite::{Connection, ffi};
+use storebench_core::store::sql::SqlValue;
 use storebench_core::store::{Result, StoreError};
 
 /// One statement, compiled once and run many times.
@@ -18,11 +19,18 @@ pub struct Statement {
 }
 
 /// A parameter of a statement.
+#[derive(Clone, Copy)]
 pub enum Value<'a> {
+    /// Nothing.
+    Null,
     /// Bytes, bound where they lie.
     Blob(&'a [u8]),
+    /// Text, bound where it lies.
+    Text(&'a str),
     /// A whole number.
     Integer(i64),
+    /// A number.
+    Real(f64),
 }
 
 /// The row that a statement stands on.
@@ -95,7 +103,17 @@ impl Statement {
                     bytes.len() as u64,
                     ffi::SQLITE_STATIC(),
                 ),
+                Value::Text(text) => ffi::sqlite3_bind_text64(
+                    raw,
+                    index,
+                    text.as_ptr().cast(),
+                    text.len() as u64,
+                    ffi::SQLITE_STATIC(),
+                    ffi::SQLITE_UTF8 as _,
+                ),
                 Value::Integer(number) => ffi::sqlite3_bind_int64(raw, index, *number),
+                Value::Real(number) => ffi::sqlite3_bind_double(raw, index, *number),
+                Value::Null => ffi::sqlite3_bind_null(raw, index),
             }
         };
         if code == ffi::SQLITE_OK { Ok(()) } else { Err(self.error()) }
@@ -115,6 +133,31 @@ impl Drop for Statement {
 }
 
 impl Row<'_> {
+    /// How many columns it has.
+    pub fn columns(&self) -> usize {
+        // SAFETY: the statement is alive.
+        let columns = unsafe { ffi::sqlite3_column_count(self.statement.raw.as_ptr()) };
+        usize::try_from(columns).unwrap_or(0)
+    }
+
+    /// A column, counted from 0, as what it was stored as. Text that is no UTF-8 is shown as bytes.
+    pub fn value(&self, column: c_int) -> SqlValue<'_> {
+        let raw = self.statement.raw.as_ptr();
+        // SAFETY: the statement stands on a row while this row is borrowed.
+        unsafe {
+            match ffi::sqlite3_column_type(raw, column) {
+                ffi::SQLITE_INTEGER => SqlValue::Integer(ffi::sqlite3_column_int64(raw, column)),
+                ffi::SQLITE_FLOAT => SqlValue::Real(ffi::sqlite3_column_double(raw, column)),
+                ffi::SQLITE_NULL => SqlValue::Null,
+                ffi::SQLITE_TEXT => {
+                    let bytes = self.blob(column);
+                    std::str::from_utf8(bytes).map_or(SqlValue::Blob(bytes), SqlValue::Text)
+                }
+                _ => SqlValue::Blob(self.blob(column)),
+            }
+        }
+    }
+
     /// The bytes of a column, counted from 0, where SQLite holds them.
     pub fn blob(&self, column: c_int) -> &[u8] {
         let raw = self.statement.raw.as_ptr();

@@ -1,5 +1,7 @@
 use std::collections::BTreeMap;
 
+use storebench_core::store::sql::SqlValue;
+
 use super::*;
 use crate::stores::support::testing::{after_kill, new_folder, opened, refused, setting};
 
@@ -106,4 +108,102 @@ fn a_failed_batch_leaves_nothing() {
 fn a_kill_takes_nothing_that_was_acknowledged() {
     assert_eq!(after_kill(&SQLITE, Guarantee::Process), 3);
     assert_eq!(after_kill(&SQLITE, Guarantee::Power), 3);
+}
+
+/// Each setting that SQLite takes without a word and then ignores, changes, or had no use for.
+#[test]
+fn a_setting_that_sqlite_ignores_or_changes_is_refused() {
+    let power = [("journal_mode", "WAL"), ("synchronous", "FULL")];
+    let with = |more: &[(&'static str, &'static str)]| refused(&SQLITE, &new_folder(), None, more);
+    for (changed, read_back) in [
+        // No power of two.
+        ([("page_size", "3000")], "4096"),
+        // More than SQLite was built to map.
+        ([("mmap_size", "1099511627776")], "2147418112"),
+        // A word that it does not know becomes NORMAL, a number past EXTRA wraps around.
+        ([("synchronous", "SIDEWAYS")], "1"),
+        ([("synchronous", "7")], "0"),
+        // A word that it does not know leaves the mode as it was.
+        ([("locking_mode", "SHARED")], "normal"),
+        ([("auto_vacuum", "SOMETIMES")], "0"),
+        ([("secure_delete", "SLOWLY")], "0"),
+        ([("temp_store", "NOWHERE")], "0"),
+    ] {
+        match with(&changed) {
+            StoreError::SettingNotTaken { read_back: real, .. } => assert_eq!(real, read_back, "{changed:?}"),
+            other => panic!("{changed:?}: {other}"),
+        }
+    }
+    for (idle, why) in [
+        ([("wal_autocheckpoint", "100")], "it is for journal_mode=WAL"),
+        ([("journal_size_limit", "4096")], "nothing of the journal is kept"),
+    ] {
+        assert!(with(&idle).to_string().contains(why), "{idle:?}: {}", with(&idle));
+    }
+    for taken in [("secure_delete", "FAST"), ("temp_store", "MEMORY"), ("wal_autocheckpoint", "100")] {
+        let settings = [power[0], power[1], taken];
+        opened(&SQLITE, &new_folder(), None, &settings).close().unwrap();
+    }
+}
+
+#[test]
+fn a_file_in_wal_mode_keeps_its_page_size_and_that_is_said() {
+    let folder = new_folder();
+    let wal = [("journal_mode", "WAL"), ("synchronous", "FULL")];
+    opened(&SQLITE, &folder, None, &wal).close().unwrap();
+    let error = refused(&SQLITE, &folder, None, &[wal[0], wal[1], ("page_size", "16384")]);
+    assert!(matches!(error, StoreError::SettingNotTaken { read_back, .. } if read_back == "4096"));
+}
+
+/// SQLite reads a cache of 0 pages back, and goes back to its default when another session has changed the schema.
+#[test]
+fn a_cache_of_no_pages_does_not_stay_and_is_refused() {
+    let settings = [("cache_size", "0")];
+    assert!(matches!(refused(&SQLITE, &new_folder(), None, &settings), StoreError::BadSetting(_)));
+    assert_eq!(setting(&*opened(&SQLITE, &new_folder(), None, &[("cache_size", "1")]), "cache_size"), "1");
+}
+
+#[test]
+fn a_session_for_sql_keeps_rows_and_undoes_what_was_rolled_back() {
+    for locking in ["NORMAL", "EXCLUSIVE"] {
+        let settings = [("locking_mode", locking)];
+        let folder = new_folder();
+        let store = opened(&SQLITE, &folder, None, &settings);
+        let mut session = store.sql().unwrap();
+        session.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a REAL, b TEXT, c BLOB)").unwrap();
+        let row = [SqlValue::Integer(7), SqlValue::Real(0.5), SqlValue::Text("é"), SqlValue::Blob(&[0, 255])];
+        let nothing = [SqlValue::Integer(8), SqlValue::Null, SqlValue::Null, SqlValue::Null];
+        let insert = session.prepare("INSERT INTO t VALUES (?, ?, ?, ?)").unwrap();
+        assert_eq!(session.run(insert, &row).unwrap(), 1);
+        assert!(matches!(session.run(insert, &row), Err(StoreError::Exists)));
+        session.begin().unwrap();
+        session.run(insert, &nothing).unwrap();
+        session.roll_back().unwrap();
+        let all = session.prepare("SELECT id, a, b, c FROM t ORDER BY id").unwrap();
+        let rows = |session: &mut dyn SqlSession| {
+            let mut rows = Vec::new();
+            session.query(all, &[], &mut |row| rows.push(format!("{row:?}"))).unwrap();
+            rows
+        };
+        assert_eq!(rows(session.as_mut()), [format!("{row:?}")]);
+        session.begin().unwrap();
+        session.run(insert, &nothing).unwrap();
+        session.commit().unwrap();
+        assert_eq!(rows(session.as_mut()), [format!("{row:?}"), format!("{nothing:?}")]);
+        let update = session.prepare("UPDATE t SET b = ? WHERE id >= ?").unwrap();
+        assert_eq!(session.run(update, &[SqlValue::Text("x"), SqlValue::Integer(0)]).unwrap(), 2);
+        assert_eq!(session.run(update, &[SqlValue::Text("x"), SqlValue::Integer(9)]).unwrap(), 0);
+        session.check_settings().unwrap();
+        let loaded = session.bulk_load("t", &["id", "b"], &mut |add| {
+            (100..200).try_for_each(|id| add(&[SqlValue::Integer(id), SqlValue::Text("y")]))
+        });
+        assert_eq!(loaded.unwrap(), 100);
+        let twice = session.bulk_load("t", &["id", "b"], &mut |add| {
+            [300, 100].into_iter().try_for_each(|id| add(&[SqlValue::Integer(id), SqlValue::Null]))
+        });
+        assert!(matches!(twice, Err(StoreError::Exists)));
+        assert_eq!(rows(session.as_mut()).len(), 102, "all or none");
+        drop(session);
+        assert!(store.sql().is_ok(), "{locking}: the next session may come");
+    }
 }

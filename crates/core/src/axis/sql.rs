@@ -1,0 +1,58 @@
+//! The axes of workloads over SQL tables.
+
+use super::table::WORDS;
+use super::{AxisDef, Form, Presence, Role, Value};
+use crate::shown::quoted;
+use crate::units::{grouped, parse_count};
+
+/// The most rows that a table begins with.
+const MOST_ROWS: u64 = 100_000_000;
+
+/// The most statements in a transaction.
+const MOST_STATEMENTS: u64 = 100_000;
+
+pub(super) static ROWS: AxisDef = AxisDef {
+    name: "rows",
+    order: 1042,
+    value_name: "N,...",
+    help: "Rows that the table holds before the first transaction",
+    many: "numbers of rows",
+    presence: Presence::Always(21),
+    role: Role::Column,
+    form: Form::Number,
+    read: |text| count(text, "rows"),
+    check: |rows| match rows.lower() {
+        0..=MOST_ROWS => Ok(()),
+        _ => Err(format!("{rows} rows are too many: at most {}", grouped(MOST_ROWS))),
+    },
+    words: |rows| format!("{} rows", grouped(rows.lower())),
+    ..WORDS
+};
+
+pub(super) static STATEMENTS: AxisDef = AxisDef {
+    name: "statements",
+    order: 1043,
+    value_name: "N,...",
+    help: "Statements in each transaction",
+    many: "statements a transaction",
+    presence: Presence::Off("1"),
+    role: Role::Row,
+    form: Form::Number,
+    read: |text| count(text, "statements"),
+    check: |statements| match statements.lower() {
+        0 => Err("a transaction has 0 statements: it must have at least 1".into()),
+        1..=MOST_STATEMENTS => Ok(()),
+        _ => Err(format!("{statements} statements are too many: at most {}", grouped(MOST_STATEMENTS))),
+    },
+    words: |statements| match statements.lower() {
+        1 => "1 statement a transaction".into(),
+        several => format!("{} statements a transaction", grouped(several)),
+    },
+    ..WORDS
+};
+
+fn count(text: &str, what: &str) -> Result<Value, String> {
+    let number = parse_count(text)
+        .map_err(|_| format!("{} is not a number of {what}: write it like 1000", quoted(text)))?;
+    Ok(number.into())
+}

@@ -1,0 +1,119 @@
+//! SQL: what a store offers that speaks it ([`crate::store::Store::sql`]).
+//!
+//! Statements are written once for all stores, in what their dialects have in common. Where they differ, the session
+//! knows its own: parameters are written `?`, one after the other, and a session whose engine numbers them (`$1`) rewrites
+//! them when it prepares; types of columns are asked for ([`SqlSession::type_name`]) when a table is made.
+
+use super::{Result, StoreError};
+
+/// A value that is bound to a statement, or read from a row.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum SqlValue<'a> {
+    /// No value.
+    Null,
+    /// A whole number.
+    Integer(i64),
+    /// A number.
+    Real(f64),
+    /// Text.
+    Text(&'a str),
+    /// Bytes.
+    Blob(&'a [u8]),
+}
+
+/// The type of a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SqlType {
+    /// Whole numbers of 64 bits.
+    Integer,
+    /// Floating-point numbers of 64 bits.
+    Real,
+    /// Text of any length.
+    Text,
+    /// Bytes of any length.
+    Blob,
+}
+
+/// A statement that was prepared: its number within its session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Prepared(pub usize);
+
+/// Columns that a row shown by [`SqlSession::query`] has at most.
+pub const MOST_COLUMNS: usize = 32;
+
+/// Hands over one row after the other: it calls what it is given once for each.
+pub type Rows<'r> = dyn FnMut(&mut dyn FnMut(&[SqlValue<'_>]) -> Result<()>) -> Result<()> + 'r;
+
+/// One thread's connection to a store that speaks SQL. Outside a transaction each statement is one by itself.
+///
+/// A transaction has, when the call that ended it returned, the store's [`super::Guarantee`].
+pub trait SqlSession {
+    /// What columns of a type are declared as.
+    fn type_name(&self, of: SqlType) -> &'static str;
+
+    /// Runs statements that take no parameters and give no rows, separated by `;`: making tables and indexes.
+    fn execute(&mut self, sql: &str) -> Result<()>;
+
+    /// Compiles a statement, to be run many times for as long as the session is open.
+    fn prepare(&mut self, sql: &str) -> Result<Prepared>;
+
+    /// Runs a statement that gives no rows; says how many rows it changed.
+    ///
+    /// # Errors
+    /// [`StoreError::Exists`] where a row of the same primary key is there already.
+    fn run(&mut self, statement: Prepared, values: &[SqlValue<'_>]) -> Result<u64>;
+
+    /// Runs a statement, shows each row to `visit`, and says how many there were.
+    fn query(
+        &mut self,
+        statement: Prepared,
+        values: &[SqlValue<'_>],
+        visit: &mut dyn FnMut(&[SqlValue<'_>]),
+    ) -> Result<u64>;
+
+    /// Begins a transaction that will write.
+    fn begin(&mut self) -> Result<()>;
+
+    /// Ends the transaction, and keeps what it did.
+    fn commit(&mut self) -> Result<()>;
+
+    /// Ends the transaction, and undoes what it did.
+    fn roll_back(&mut self) -> Result<()>;
+
+    /// Adds many rows to a table in the engine's best way, all or none; says how many.
+    fn bulk_load(&mut self, table: &str, columns: &[&str], rows: &mut Rows<'_>) -> Result<u64> {
+        let places = vec!["?"; columns.len()].join(", ");
+        let columns = columns.join(", ");
+        let insert = self.prepare(&format!("INSERT INTO {table} ({columns}) VALUES ({places})"))?;
+        self.begin()?;
+        let mut count = 0;
+        let loaded = rows(&mut |row| {
+            count += self.run(insert, row)?;
+            Ok(())
+        });
+        match loaded.and_then(|()| self.commit()) {
+            Ok(()) => Ok(count),
+            Err(error) => {
+                // Some engines have rolled back by themselves; the first error counts.
+                let _ = self.roll_back();
+                Err(error)
+            }
+        }
+    }
+
+    /// Whether the settings that this session was opened with still hold. Some engines keep settings by connection, and
+    /// change them without a word.
+    ///
+    /// # Errors
+    /// [`StoreError::SettingNotTaken`] where one reads back another value.
+    fn check_settings(&mut self) -> Result<()>;
+}
+
+/// The statement of a number that a session gave out.
+///
+/// # Errors
+/// [`StoreError::Engine`] for a number of another session.
+pub fn statement<S>(statements: &mut [S], prepared: Prepared) -> Result<&mut S> {
+    let known = statements.get_mut(prepared.0);
+    known.ok_or_else(|| StoreError::Engine("the statement was prepared by another session".into()))
+}

@@ -1,0 +1,173 @@
+//! The workload `androbench` of paper 004: transactions that insert, update and delete rows of an application's table
+//! through prepared statements, on stores that speak SQL.
+//!
+//! An operation is a transaction. One of a single statement is that statement, which every engine makes a transaction by
+//! itself; one of several has a `begin` before them and a `commit` after. Rows are made before the clock starts, and it is
+//! looked whether as many rows were changed as should be when it has stopped. Rows that are updated are drawn evenly, those
+//! that are deleted without one coming twice.
+
+mod check;
+mod rows;
+mod transactions;
+mod work;
+
+use std::time::Instant;
+
+use self::check::Expected;
+use self::rows::{COLUMNS, TABLE};
+use self::transactions::{Kind, Phase, Statements, Transactions};
+use self::work::Work;
+use crate::axis::Axis;
+use crate::cell::Tuning;
+use crate::measure::clock::Clock;
+use crate::measure::counters::Snapshot;
+use crate::measure::series::Series;
+use crate::result::{Load, Measured};
+use crate::store::OpenOptions;
+use crate::store::sql::SqlSession;
+use crate::units::Bytes;
+use crate::workload::bench::Bench;
+use crate::workload::crud::work::EQUAL_CACHE;
+pub use crate::workload::crud::work::OPERATIONS;
+use crate::workload::driver::Stop;
+use crate::workload::on_store::{OnStore, Settled, find};
+use crate::workload::promise::Acknowledged;
+use crate::workload::spec::{Asked, Ended};
+use crate::workload::table::WorkloadDef;
+
+/// Inserts, updates and deletes rows, in transactions.
+pub static WORKLOAD: WorkloadDef = WorkloadDef {
+    name: "androbench",
+    help: "insert, update and delete rows of an application's table in SQL transactions",
+    axes: &[
+        Axis::STORE,
+        Axis::ROWS,
+        Axis::STATEMENTS,
+        Axis::GUARANTEE,
+        Axis::PLACE,
+        Axis::BACKGROUND,
+        Axis::RATE,
+        Axis::TUNING,
+    ],
+    parameters: &[&OPERATIONS, &work::BODY, &EQUAL_CACHE],
+    operations: &["insert", "update", "delete"],
+    reason: work::reason,
+    space: work::space,
+    time: work::time,
+    run,
+};
+
+/// What a row's primary key counts as.
+const KEY_BYTES: u64 = 8;
+
+fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
+    let Asked { stores, spec } = *asked;
+    let (store, open) = find(stores, spec.cell.store())?;
+    let tier = spec.cell.guarantee().tier();
+    if let Some(tier) = tier.filter(|tier| store.offer(*tier).is_none()) {
+        return Err(Ended::Unsupported(format!("{} does not offer the guarantee {tier}", store.name)));
+    }
+    let clock = Clock::new();
+    let work = Work::of(&spec.cell, &spec.parameters);
+    let equal_cache = spec.parameters.get::<Bytes>(&EQUAL_CACHE).map(|cache| cache.0);
+    let options = OpenOptions {
+        directory: &spec.directory,
+        guarantee: tier,
+        compression: false,
+        cache_bytes: equal_cache.filter(|_| spec.cell.tuning() == Tuning::Equal),
+        settings: &spec.settings,
+        sessions: 1,
+    };
+    let mut transactions = Transactions::prepare(work, spec, &clock).map_err(Ended::harness)?;
+    let series = Series::new(1).map_err(Ended::harness)?;
+    let mut acknowledged = Vec::with_capacity(1 + Kind::ALL.len());
+    // Of `default`, it is the settings that decide which tier is given.
+    let mut trial = OnStore::begin((store, open), options, tier, spec)?;
+    let done = drive(&mut trial.bench, &mut transactions, &series, &mut acknowledged)?;
+    trial.worked()?;
+    let operations = transactions.results(done.operations)?;
+    let mut trial = trial.settled(&acknowledged, None)?;
+    let power_cut = trial.power_cut()?;
+    trial.close()?;
+    let Settled { mut bench, measured } = trial;
+    let expected = Expected { source: transactions.source(), versions: transactions.versions() };
+    let audit = expected.audit(&mut bench)?;
+    Ok(Measured {
+        power_cut,
+        load: done.load,
+        operations,
+        stored: transactions.stored(KEY_BYTES),
+        written: Some(transactions.written(KEY_BYTES)),
+        audit: Some(audit),
+        ..measured
+    })
+}
+
+/// What was done while the store was open.
+struct Done {
+    load: Load,
+    operations: Vec<Phase>,
+}
+
+/// Makes and loads the table, and does all transactions, in one session.
+fn drive(
+    bench: &mut Bench<'_>,
+    transactions: &mut Transactions<'_>,
+    series: &Series,
+    acknowledged: &mut Vec<Acknowledged>,
+) -> Result<Done, Stop> {
+    let store = bench.store()?;
+    let mut session = store.sql().map_err(|error| Stop::store("opening a session", &error))?;
+    let session = session.as_mut();
+    let schema = rows::schema(|of| session.type_name(of));
+    session.execute(&schema).map_err(|error| Stop::store("making the table", &error))?;
+    check_settings(session)?;
+    let load = load(session, transactions, acknowledged)?;
+    let statements = Statements::prepare(session)?;
+    let mut operations = Vec::with_capacity(Kind::ALL.len());
+    for kind in Kind::ALL {
+        operations.push(transactions.phase(session, &statements, kind, series, acknowledged)?);
+    }
+    check_settings(session)?;
+    Ok(Done { load, operations })
+}
+
+/// Whether all that was asked for still holds in this session.
+fn check_settings(session: &mut dyn SqlSession) -> Result<(), Stop> {
+    session.check_settings().map_err(|error| Stop::store("reading the session's settings back", &error))
+}
+
+/// Loads the first rows, in the order of their keys.
+fn load(
+    session: &mut dyn SqlSession,
+    transactions: &mut Transactions<'_>,
+    acknowledged: &mut Vec<Acknowledged>,
+) -> Result<Load, Stop> {
+    let (count, source) = (transactions.rows(), transactions.source());
+    let mut load = Load { records: count, value_bytes: 0, store_ns: 0, counters: None };
+    if count == 0 {
+        return Ok(load);
+    }
+    let names = COLUMNS.map(|(name, _)| name);
+    let mut row = source.row();
+    let before = Snapshot::now();
+    let start = Instant::now();
+    let loaded = session.bulk_load(TABLE, &names, &mut |add| {
+        for id in 0..count {
+            source.fill(&mut row, id, 0);
+            load.value_bytes += row.value_bytes();
+            add(&row.values())?;
+        }
+        Ok(())
+    });
+    load.store_ns = start.elapsed().as_nanos() as u64;
+    let loaded = loaded.map_err(|error| Stop::store("loading the table", &error))?;
+    if loaded != count {
+        return Err(Stop::harness(format!("{loaded} rows were loaded where {count} were given")));
+    }
+    let counters = Snapshot::now().since(&before);
+    Acknowledged::new("loads", 1, 1, &counters).note(acknowledged);
+    load.counters = Some(counters);
+    transactions.loaded(load.value_bytes);
+    Ok(load)
+}

@@ -1,0 +1,168 @@
+//! What the table must hold at a trial's end: every row, and every entry of the index, after the store was closed and
+//! opened anew, twice. A commit that was acknowledged and lost shows here.
+
+use std::time::Instant;
+
+use super::rows::{COLUMNS, GONE, Row, Source, TABLE};
+use crate::result::{Audit, Failure};
+use crate::store::StoreError;
+use crate::store::sql::{Prepared, SqlSession, SqlValue};
+use crate::workload::bench::Bench;
+use crate::workload::driver::Stop;
+
+/// Rows by id, each with its version; [`GONE`] for one that was deleted.
+pub struct Expected<'a> {
+    /// What rows are made of.
+    pub source: Source,
+    /// The versions.
+    pub versions: &'a [u8],
+}
+
+impl Expected<'_> {
+    /// Rows that are there.
+    pub fn live(&self) -> u64 {
+        self.versions.iter().filter(|version| **version != GONE).count() as u64
+    }
+
+    /// Holds the table to all this. Opens the store twice, and closes it.
+    ///
+    /// # Errors
+    /// [`Failure::WrongData`] at the first row that is missing, wrong, or there after it was deleted; the store's own.
+    pub fn audit(&self, bench: &mut Bench<'_>) -> Result<Audit, Stop> {
+        let start = Instant::now();
+        for _ in 0..2 {
+            bench.reopen()?;
+            let mut session =
+                bench.store()?.sql().map_err(|error| failed("reading the table back", &error))?;
+            self.rows(session.as_mut())?;
+            self.index(session.as_mut())?;
+        }
+        bench.close()?;
+        Ok(Audit {
+            records: self.live(),
+            read_back: self.live(),
+            seen_gone: 0,
+            removed: 0,
+            reopened: 2,
+            took_ns: start.elapsed().as_nanos() as u64,
+        })
+    }
+
+    /// Every row, in the order of the primary key.
+    fn rows(&self, session: &mut dyn SqlSession) -> Result<(), Stop> {
+        let names = COLUMNS.map(|(name, _)| name).join(", ");
+        let mut expected = self.ids();
+        let mut row = self.source.row();
+        let mut wrong = None;
+        let mut see = |found: &[SqlValue<'_>]| {
+            if wrong.is_some() {
+                return;
+            }
+            let next = expected.next().map(|id| self.fill(&mut row, id)).map(|row| row.values());
+            if next.as_ref().map(|values| values.as_slice()) != Some(found) {
+                wrong = Some(difference(next.as_ref().map(|values| &values[0]), found.first()));
+            }
+        };
+        each(session, &format!("SELECT {names} FROM {TABLE} ORDER BY id"), &mut see)?;
+        wrong.map_or(Ok(()), |message| Err(wrong_data(message)))?;
+        match expected.next() {
+            Some(id) => Err(wrong_data(format!("the row {id} is missing"))),
+            None => Ok(()),
+        }
+    }
+
+    /// Every entry of the index, once.
+    fn index(&self, session: &mut dyn SqlSession) -> Result<(), Stop> {
+        let mut row = self.source.row();
+        let mut seen = vec![false; self.versions.len()];
+        let mut wrong = None;
+        let mut see = |found: &[SqlValue<'_>]| {
+            let id = match found.get(2) {
+                Some(SqlValue::Integer(id)) => usize::try_from(*id).unwrap_or(usize::MAX),
+                _ => usize::MAX,
+            };
+            let there = self.versions.get(id).is_some_and(|version| *version != GONE);
+            let right = there
+                && !std::mem::replace(&mut seen[id], true)
+                && self.fill(&mut row, id as u64).entry().as_slice() == found;
+            if !right && wrong.is_none() {
+                wrong = Some(format!("the index has a wrong entry: {found:?}"));
+            }
+        };
+        let sql = format!("SELECT conversation, sent_at, id FROM {TABLE} ORDER BY conversation, sent_at, id");
+        let entries = each(session, &sql, &mut see)?;
+        wrong.map_or(Ok(()), |message| Err(wrong_data(message)))?;
+        match entries == self.live() {
+            true => Ok(()),
+            false => {
+                Err(wrong_data(format!("the index has {entries} entries where {} rows are", self.live())))
+            }
+        }
+    }
+
+    fn ids(&self) -> impl Iterator<Item = u64> + '_ {
+        (0..).zip(self.versions).filter(|(_, version)| **version != GONE).map(|(id, _)| id)
+    }
+
+    fn fill<'r>(&self, row: &'r mut Row, id: u64) -> &'r Row {
+        self.source.fill(row, id, self.versions[id as usize]);
+        row
+    }
+}
+
+/// Looks at one row, which is to be as `expected`, or not to be there.
+///
+/// # Errors
+/// [`Failure::WrongData`] when it is otherwise.
+pub fn row(
+    session: &mut dyn SqlSession,
+    look: Prepared,
+    row: &Row,
+    expected: Option<&Row>,
+) -> Result<(), Stop> {
+    let expected = expected.map(Row::values);
+    let mut right = expected.is_none();
+    let found = session.query(look, &row.key(), &mut |found| {
+        right = expected.as_ref().is_some_and(|values| values.as_slice() == found);
+    });
+    let found = found.map_err(|error| failed("reading a row back", &error))?;
+    let what = match (found, right) {
+        (0, true) | (1, true) => return Ok(()),
+        (0, false) => "is missing, though its transaction has just returned",
+        _ if expected.is_none() => "is still there, though it was just deleted",
+        _ => "is not what was just written",
+    };
+    let message = format!("the row {} {what}", row.id());
+    Err(Stop { failure: Failure::WrongData, message, operation: None })
+}
+
+/// Shows what a query finds.
+fn each(session: &mut dyn SqlSession, sql: &str, see: &mut dyn FnMut(&[SqlValue<'_>])) -> Result<u64, Stop> {
+    let query = session.prepare(sql).and_then(|query| session.query(query, &[], see));
+    query.map_err(|error| failed("reading the table back", &error))
+}
+
+/// In what the row that was found differs from the one that was to come.
+fn difference(expected: Option<&SqlValue<'_>>, found: Option<&SqlValue<'_>>) -> String {
+    match (expected, found) {
+        (Some(SqlValue::Integer(expected)), Some(SqlValue::Integer(found))) if expected == found => {
+            format!("the row {found} is not what was written last")
+        }
+        (Some(SqlValue::Integer(expected)), Some(SqlValue::Integer(found))) if expected < found => {
+            format!("the row {expected} is missing")
+        }
+        (_, Some(SqlValue::Integer(found))) => {
+            format!("the row {found} is there, though it was deleted or never inserted")
+        }
+        (_, found) => format!("a row has the key {found:?}"),
+    }
+}
+
+fn failed(doing: &str, error: &StoreError) -> Stop {
+    Stop::store(doing, error)
+}
+
+fn wrong_data(what: String) -> Stop {
+    let message = format!("{what}, after the trial, when the store had been closed and opened anew");
+    Stop { failure: Failure::WrongData, message, operation: None }
+}

@@ -1,0 +1,247 @@
+//! The table: messages, as an application on a phone keeps them. Every row follows from the seed, its id and how often
+//! it was updated.
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use crate::store::sql::{SqlType, SqlValue};
+
+/// The table's name.
+pub const TABLE: &str = "messages";
+
+/// Its columns, the primary key first.
+pub const COLUMNS: [(&str, SqlType); 8] = [
+    ("id", SqlType::Integer),
+    ("conversation", SqlType::Integer),
+    ("sender", SqlType::Text),
+    ("sent_at", SqlType::Integer),
+    ("unread", SqlType::Integer),
+    ("score", SqlType::Real),
+    ("body", SqlType::Text),
+    ("picture", SqlType::Blob),
+];
+
+/// What changes the row of an id: what was sent, and so the index, too.
+pub const UPDATE: &str = "UPDATE messages SET sent_at = ?, unread = ?, score = ?, body = ? WHERE id = ?";
+
+/// What removes the row of an id.
+pub const DELETE: &str = "DELETE FROM messages WHERE id = ?";
+
+/// Conversations, to which messages belong.
+const CONVERSATIONS: u64 = 50;
+/// Bytes of a small picture, up to and including.
+const PICTURE_BYTES: (u64, u64) = (8, 40);
+/// Letters of a name, up to and including.
+const NAME_BYTES: (u64, u64) = (4, 16);
+/// The version of a row that is not there.
+pub const GONE: u8 = u8::MAX;
+
+/// The version after an update.
+pub fn next(version: u8) -> u8 {
+    (version + 1) % GONE
+}
+
+/// What makes the table and its index, with types as a dialect names them.
+pub fn schema(type_name: impl Fn(SqlType) -> &'static str) -> String {
+    let column = |(place, (name, of)): (usize, &(&str, SqlType))| {
+        let key = if place == 0 { " PRIMARY KEY" } else { " NOT NULL" };
+        format!("{name} {}{key}", type_name(*of))
+    };
+    let columns: Vec<String> = COLUMNS.iter().enumerate().map(column).collect();
+    format!(
+        "CREATE TABLE {TABLE} ({}); CREATE INDEX messages_by_time ON {TABLE} (conversation, sent_at)",
+        columns.join(", ")
+    )
+}
+
+/// What inserts a row.
+pub fn insert() -> String {
+    let names = COLUMNS.map(|(name, _)| name).join(", ");
+    format!("INSERT INTO {TABLE} ({names}) VALUES ({})", ["?"; COLUMNS.len()].join(", "))
+}
+
+/// What reads the row of an id.
+pub fn look() -> String {
+    let names = COLUMNS.map(|(name, _)| name).join(", ");
+    format!("SELECT {names} FROM {TABLE} WHERE id = ?")
+}
+
+/// What rows are made of.
+#[derive(Debug, Clone, Copy)]
+pub struct Source {
+    /// The trial's seed.
+    pub seed: u64,
+    /// Bytes of a body, on average.
+    pub body_bytes: u64,
+}
+
+/// A row. Its memory is taken once and kept.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Row {
+    id: i64,
+    conversation: i64,
+    sender: String,
+    sent_at: i64,
+    unread: i64,
+    score: f64,
+    body: String,
+    picture: Vec<u8>,
+}
+
+impl Source {
+    /// A row with room for any.
+    pub fn row(&self) -> Row {
+        Row {
+            sender: String::with_capacity(NAME_BYTES.1 as usize),
+            body: String::with_capacity(self.body_bytes as usize * 2),
+            picture: Vec::with_capacity(PICTURE_BYTES.1 as usize),
+            ..Row::default()
+        }
+    }
+
+    /// Makes a row that of an id and version.
+    pub fn fill(&self, row: &mut Row, id: u64, version: u8) {
+        // What does not change.
+        let mut random = self.random(id, GONE);
+        row.id = id as i64;
+        row.conversation = (random.next_u64() % CONVERSATIONS) as i64;
+        letters(&mut random, &mut row.sender, NAME_BYTES.0, NAME_BYTES.1);
+        row.picture.clear();
+        let length = within(&mut random, PICTURE_BYTES.0, PICTURE_BYTES.1);
+        row.picture.extend((0..length).map(|_| random.next_u64() as u8));
+        // What does.
+        let mut random = self.random(id, version);
+        row.sent_at = (random.next_u64() >> 20) as i64;
+        row.unread = (random.next_u64() & 1) as i64;
+        // A number that every format keeps as it is.
+        row.score = (random.next_u64() % 4096) as f64 / 16.0;
+        letters(&mut random, &mut row.body, self.body_bytes / 2, self.body_bytes + self.body_bytes / 2);
+    }
+
+    fn random(&self, id: u64, version: u8) -> Xoshiro256PlusPlus {
+        let mut name = [0; 9];
+        name[..8].copy_from_slice(&id.to_le_bytes());
+        name[8] = version;
+        Xoshiro256PlusPlus::seed_from_u64(xxh3_64_with_seed(&name, self.seed))
+    }
+}
+
+fn within(random: &mut Xoshiro256PlusPlus, least: u64, most: u64) -> u64 {
+    least + random.next_u64() % (most - least + 1)
+}
+
+/// Fills a text with letters, eight of each number drawn.
+fn letters(random: &mut Xoshiro256PlusPlus, text: &mut String, least: u64, most: u64) {
+    const LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz      ";
+    text.clear();
+    let mut left = within(random, least, most);
+    while left > 0 {
+        for byte in random.next_u64().to_le_bytes().into_iter().take(left as usize) {
+            text.push(char::from(LETTERS[usize::from(byte & 31)]));
+        }
+        left = left.saturating_sub(8);
+    }
+}
+
+impl Row {
+    /// Its values, in the order of the columns.
+    pub fn values(&self) -> [SqlValue<'_>; COLUMNS.len()] {
+        [
+            SqlValue::Integer(self.id),
+            SqlValue::Integer(self.conversation),
+            SqlValue::Text(&self.sender),
+            SqlValue::Integer(self.sent_at),
+            SqlValue::Integer(self.unread),
+            SqlValue::Real(self.score),
+            SqlValue::Text(&self.body),
+            SqlValue::Blob(&self.picture),
+        ]
+    }
+
+    /// The values of [`UPDATE`].
+    pub fn changes(&self) -> [SqlValue<'_>; 5] {
+        [
+            SqlValue::Integer(self.sent_at),
+            SqlValue::Integer(self.unread),
+            SqlValue::Real(self.score),
+            SqlValue::Text(&self.body),
+            SqlValue::Integer(self.id),
+        ]
+    }
+
+    /// The values of [`DELETE`].
+    pub fn key(&self) -> [SqlValue<'_>; 1] {
+        [SqlValue::Integer(self.id)]
+    }
+
+    /// Its primary key.
+    pub fn id(&self) -> u64 {
+        self.id as u64
+    }
+
+    /// What the index holds of it, and its id.
+    pub fn entry(&self) -> [SqlValue<'_>; 3] {
+        [SqlValue::Integer(self.conversation), SqlValue::Integer(self.sent_at), SqlValue::Integer(self.id)]
+    }
+
+    /// Bytes of its values, at eight for each number but its key.
+    pub fn value_bytes(&self) -> u64 {
+        (4 * 8 + self.sender.len() + self.body.len() + self.picture.len()) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_follow_from_seed_id_and_version() {
+        let source = Source { seed: 1, body_bytes: 100 };
+        let made = |source: Source, id, version| {
+            let mut row = source.row();
+            source.fill(&mut row, id, version);
+            row
+        };
+        let row = made(source, 7, 0);
+        assert_eq!(row, made(source, 7, 0));
+        let updated = made(source, 7, 1);
+        assert_eq!(
+            (row.conversation, &row.sender, &row.picture),
+            (updated.conversation, &updated.sender, &updated.picture)
+        );
+        assert!(row.sent_at != updated.sent_at && row.body != updated.body);
+        assert_ne!(row, made(source, 8, 0));
+        assert_ne!(row, made(Source { seed: 2, ..source }, 7, 0));
+    }
+
+    #[test]
+    fn bodies_have_the_mean_that_was_asked_for() {
+        let source = Source { seed: 1, body_bytes: 100 };
+        let mut row = source.row();
+        let capacity = row.body.capacity();
+        let total: usize = (0..1000)
+            .map(|id| {
+                source.fill(&mut row, id, 0);
+                assert!((50..=150).contains(&row.body.len()));
+                row.body.len()
+            })
+            .sum();
+        assert!((95_000..105_000).contains(&total), "{total}");
+        assert_eq!(row.body.capacity(), capacity, "no memory is taken while the clock may run");
+    }
+
+    #[test]
+    fn versions_never_come_to_stand_for_what_is_gone() {
+        let all: Vec<u8> = std::iter::successors(Some(0), |version| Some(next(*version))).take(600).collect();
+        assert!(!all.contains(&GONE));
+        assert_eq!((all[254], all[255]), (254, 0));
+    }
+
+    #[test]
+    fn the_schema_has_every_column_with_its_type() {
+        let schema = schema(|of| if of == SqlType::Integer { "INTEGER" } else { "OTHER" });
+        assert!(schema.starts_with("CREATE TABLE messages (id INTEGER PRIMARY KEY, conversation INTEGER NOT NULL, sender OTHER NOT NULL"), "{schema}");
+        assert!(insert().ends_with("VALUES (?, ?, ?, ?, ?, ?, ?, ?)"));
+    }
+}

@@ -1,0 +1,192 @@
+//! A trial of a store: what is watched over it from before it is opened until it is closed, and the result so far.
+
+use std::time::Instant;
+
+use crate::measure::counters::Snapshot;
+use crate::measure::process::{self, Resident};
+use crate::measure::watch::{Seen, Watch};
+use crate::measure::{disk, syncs};
+use crate::result::{Counters, Disk, Load, Measured, Stored};
+use crate::store::{Guarantee, Kind, OpenFn, OpenOptions, PowerCut, Setting, StoreDef, StoreError};
+use crate::workload::bench::Bench;
+use crate::workload::driver::Stop;
+use crate::workload::promise::Acknowledged;
+use crate::workload::spec::{Ended, Spec};
+
+/// The entry of a store that can be opened.
+///
+/// # Errors
+/// When it is not known, or this build lacks it.
+pub fn find<'a>(stores: &'a [StoreDef], name: &str) -> Result<(&'a StoreDef, OpenFn), Ended> {
+    let store = stores.iter().find(|store| store.name == name);
+    let store =
+        store.ok_or_else(|| Ended::Unsupported(format!("this storebench does not know the store {name}")))?;
+    store.open.map(|open| (store, open)).map_err(|why| Ended::Unsupported(why.into()))
+}
+
+/// A trial whose store is open, before its work and during it. All of the harness's memory is prepared before it begins.
+pub struct OnStore<'a> {
+    /// Where the store stands open.
+    pub bench: Bench<'a>,
+    store: &'a StoreDef,
+    watch: Watch<'a>,
+    base: Resident,
+    /// At the end of the last operation.
+    peak: Option<Resident>,
+    guarantee: Guarantee,
+    settings: Vec<Setting>,
+}
+
+/// A trial whose work is done and whose store has settled.
+pub struct Settled<'a> {
+    /// Where the store stands open.
+    pub bench: Bench<'a>,
+    /// The result, but for what the workload knows: what it did, what the store holds, what was read back.
+    pub measured: Measured,
+}
+
+impl<'a> OnStore<'a> {
+    /// Opens the store. It must give the tier that was `promised`; where nothing was, it is to say which it gives.
+    ///
+    /// # Errors
+    /// When it can't be opened so; when the process's memory can't be read.
+    pub fn begin(
+        (store, open): (&'a StoreDef, OpenFn),
+        options: OpenOptions<'a>,
+        promised: Option<Guarantee>,
+        spec: &'a Spec,
+    ) -> Result<OnStore<'a>, Ended> {
+        // Looked at here, so that its memory is the harness's own; where they don't count, the result says so.
+        let _ = syncs::in_effect();
+        let mut watch = Watch::start(options.directory, &spec.device);
+        process::reset_peak().map_err(Ended::harness)?;
+        let base = process::resident().map_err(Ended::harness)?;
+        watch.charge_to(&spec.group);
+        let bench = Bench::open(open, options).map_err(unsupported_or_failed)?;
+        let guarantee = given(&bench, promised)?;
+        let settings = read_settings(&bench)?;
+        Ok(OnStore { bench, store, watch, base, peak: None, guarantee, settings })
+    }
+
+    /// The last operation has returned.
+    ///
+    /// # Errors
+    /// When the process's memory can't be read.
+    pub fn worked(&mut self) -> Result<(), Ended> {
+        self.watch.burst();
+        self.peak = Some(process::resident().map_err(Ended::harness)?);
+        Ok(())
+    }
+
+    /// Holds the store to its promise, and lets it settle. `records` are those that it is to count, where it counts.
+    ///
+    /// # Errors
+    /// When it did not keep its promise, or can't settle.
+    pub fn settled(self, acknowledged: &[Acknowledged], records: Option<u64>) -> Result<Settled<'a>, Ended> {
+        let OnStore { bench, store, watch, base, peak, guarantee, settings } = self;
+        if guarantee == Guarantee::Power && store.kind != Kind::Server {
+            acknowledged.iter().try_for_each(Acknowledged::check)?;
+        }
+        let (settle_ns, settle_counters) = settle(&bench)?;
+        let Seen { cpu, processors, device, charged_bytes, unknown } = watch.settled();
+        let peak = peak.map_or_else(process::resident, Ok).map_err(Ended::harness)?;
+        if let Some(records) = records {
+            check_count(&bench, records)?;
+        }
+        let statistics =
+            bench.store()?.statistics().map_err(|error| Stop::store("reading statistics", &error))?;
+        let measured = Measured {
+            guarantee,
+            power_cut: None,
+            store_version: (store.version)(),
+            store_build: bench.store()?.build(),
+            // Some settings, such as the compression of files on disk, can be read back only now.
+            settings: merge(settings, read_settings(&bench)?),
+            statistics,
+            load: Load { records: 0, value_bytes: 0, store_ns: 0, counters: None },
+            operations: Vec::new(),
+            settle_ns,
+            settle_counters: Some(settle_counters),
+            memory: peak.above(&base, charged_bytes),
+            cpu,
+            disk: Disk { allocated_bytes: 0, apparent_bytes: 0, files: 0 },
+            stored: Stored { records: 0, key_bytes: 0, value_bytes: 0 },
+            written: None,
+            device,
+            processors,
+            cache_emptied_by: None,
+            cache_left_warm: None,
+            audit: None,
+            doubts: Vec::new(),
+            unknown,
+        };
+        Ok(Settled { bench, measured })
+    }
+}
+
+impl Settled<'_> {
+    /// Closes the store, and measures its files.
+    ///
+    /// # Errors
+    /// When it can't be closed.
+    pub fn close(&mut self) -> Result<(), Ended> {
+        self.bench.close()?;
+        self.measured.disk = disk::usage(self.bench.folder()).map_err(Ended::harness)?;
+        Ok(())
+    }
+
+    /// What a power cut can take as the open store is set, where it tells.
+    ///
+    /// # Errors
+    /// After it was closed.
+    pub fn power_cut(&self) -> Result<Option<PowerCut>, Stop> {
+        Ok(self.bench.store()?.power_cut())
+    }
+}
+
+/// The guarantee that the open store gives, which must be the one promised.
+fn given(bench: &Bench<'_>, promised: Option<Guarantee>) -> Result<Guarantee, Ended> {
+    let guarantee = bench.store()?.guarantee();
+    match promised {
+        Some(promised) if promised != guarantee => Err(Ended::harness(format!(
+            "the store gives the guarantee {guarantee} where {promised} was promised"
+        ))),
+        _ => Ok(guarantee),
+    }
+}
+
+/// Lets the store settle; how long that took in nanoseconds, and what the process did.
+fn settle(bench: &Bench<'_>) -> Result<(u64, Counters), Ended> {
+    let before = Snapshot::now();
+    let start = Instant::now();
+    bench.store()?.settle().map_err(|error| Stop::store("settling", &error))?;
+    let settle_ns = start.elapsed().as_nanos() as u64;
+    Ok((settle_ns, Snapshot::now().since(&before)))
+}
+
+fn read_settings(bench: &Bench<'_>) -> Result<Vec<Setting>, Ended> {
+    Ok(bench.store()?.settings().map_err(|error| Stop::store("reading settings", &error))?)
+}
+
+/// The settings at the end, and those that only the start could tell.
+fn merge(at_start: Vec<Setting>, mut at_end: Vec<Setting>) -> Vec<Setting> {
+    let known: Vec<String> = at_end.iter().map(|setting| setting.name.clone()).collect();
+    at_end.extend(at_start.into_iter().filter(|setting| !known.contains(&setting.name)));
+    at_end
+}
+
+fn check_count(bench: &Bench<'_>, expected: u64) -> Result<(), Ended> {
+    let count = bench.store()?.count().map_err(|error| Stop::store("counting", &error))?;
+    if count == expected {
+        return Ok(());
+    }
+    let message = format!("the store counts {count} records where {expected} were written");
+    Err(Ended::Failed(Stop { failure: crate::result::Failure::WrongData, message, operation: None }))
+}
+
+fn unsupported_or_failed(error: StoreError) -> Ended {
+    match error {
+        StoreError::Unsupported(message) => Ended::Unsupported(message),
+        other => Ended::Failed(Stop::store("opening the store", &other)),
+    }
+}

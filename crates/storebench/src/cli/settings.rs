@@ -1,0 +1,109 @@
+//! `storebench settings`: what can be set of each store, and what that does.
+
+use storebench_core::error::{Error, Exit, Result, meant};
+use storebench_core::shown::quoted;
+use storebench_core::store::{SettingDef, StoreDef};
+
+use super::print;
+
+/// Prints the settings of one store, or of all.
+///
+/// # Errors
+/// [`Exit::UnknownStore`] for a name that is none.
+pub fn list(stores: &[StoreDef], only: Option<&str>) -> Result<Exit> {
+    let text = match only {
+        Some(name) => of(known(stores, name)?),
+        None => all(stores),
+    };
+    print(&text)?;
+    Ok(Exit::Success)
+}
+
+fn known<'s>(stores: &'s [StoreDef], name: &str) -> Result<&'s StoreDef> {
+    stores.iter().find(|store| store.name == name).ok_or_else(|| {
+        let hint = meant(name, stores.iter().map(|store| store.name));
+        let hint = hint.map_or(String::new(), |meant| format!(" (did you mean {meant}?)"));
+        Error::new(
+            Exit::UnknownStore,
+            format!("there is no store {}{hint}: storebench stores lists them", quoted(name)),
+        )
+    })
+}
+
+fn all(stores: &[StoreDef]) -> String {
+    let (with, without): (Vec<&StoreDef>, Vec<&StoreDef>) =
+        stores.iter().partition(|store| !store.settings.is_empty());
+    let mut text: String = with.into_iter().map(|store| of(store) + "\n").collect();
+    let names: Vec<&str> = without.into_iter().map(|store| store.name).collect();
+    if !names.is_empty() {
+        text.push_str(&format!("Without settings: {}\n\n", names.join(", ")));
+    }
+    text.push_str(
+        "Give a setting with --set STORE.NAME=VALUE, or compare values with --set STORE.NAME=VALUE,VALUE. One that\n\
+         the engine ignores or changes ends the trial with the reason.\n",
+    );
+    text
+}
+
+fn of(store: &StoreDef) -> String {
+    let mut text = format!("{}: {}\n", store.name, store.summary);
+    if let Err(why) = store.open {
+        text.push_str(&format!("  {why}\n"));
+        return text;
+    }
+    for offer in store.offers {
+        let shipped = if offer.guarantee == store.shipped { ", as shipped" } else { "" };
+        text.push_str(&format!("  guarantee {}{shipped}: {}\n", offer.guarantee, offer.settings));
+    }
+    text.extend(store.settings.iter().map(one));
+    if store.settings.is_empty() {
+        text.push_str("  It has no settings.\n");
+    }
+    text
+}
+
+fn one(setting: &SettingDef) -> String {
+    let SettingDef { name, values, default, help, promise, read_by } = setting;
+    let mut text = format!("\n  {name}\n    {help}\n    values: {values}; default: {default}\n");
+    if !promise.is_empty() {
+        text.push_str(&format!("    guarantee: {promise}\n"));
+    }
+    let read_by =
+        if read_by.is_empty() { "the engine can't be asked: results hold what was given" } else { read_by };
+    text.push_str(&format!("    read back: {read_by}\n"));
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use storebench_core::stores::MEMORY;
+
+    use super::*;
+
+    #[test]
+    fn every_setting_says_its_values_its_default_and_how_it_is_read_back() {
+        for store in crate::STORES {
+            let text = of(store);
+            for setting in store.settings {
+                assert!(text.contains(&format!("\n  {}\n", setting.name)), "{}", store.name);
+                for (what, text) in
+                    [("values", setting.values), ("default", setting.default), ("help", setting.help)]
+                {
+                    assert!(!text.is_empty(), "{}.{} has no {what}", store.name, setting.name);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_store_is_found_by_its_name_and_one_without_settings_says_so() {
+        assert!(of(&MEMORY).contains("It has no settings."));
+        let error = known(&[MEMORY], "memroy").unwrap_err();
+        assert_eq!(error.exit, Exit::UnknownStore);
+        assert!(error.message.contains("did you mean memory?"), "{}", error.message);
+        let setting = SettingDef::new("size", "bytes", "10", "how large").promising("none at 0");
+        let text = one(&setting);
+        assert!(text.contains("values: bytes; default: 10"), "{text}");
+        assert!(text.contains("guarantee: none at 0") && text.contains("can't be asked"), "{text}");
+    }
+}

@@ -1,0 +1,128 @@
+//! SQLite's SQL, for workloads over tables.
+
+use std::ffi::CString;
+
+use storebench_core::store::sql::{self, MOST_COLUMNS, Prepared, SqlSession, SqlType, SqlValue};
+use storebench_core::store::{Result, StoreError};
+
+use super::statement::{Row, Statement, Value};
+use super::{Access, Sqlite};
+
+/// A connection with the statements that were prepared on it.
+pub struct Sql<'a> {
+    /// Before `access`: statements go before their connection. Those that begin and end transactions are the first.
+    statements: Vec<Statement>,
+    access: Access<'a>,
+    store: &'a Sqlite,
+}
+
+const BEGIN: Prepared = Prepared(0);
+const COMMIT: Prepared = Prepared(1);
+const ROLL_BACK: Prepared = Prepared(2);
+
+impl<'a> Sql<'a> {
+    pub fn new(store: &'a Sqlite) -> Result<Sql<'a>> {
+        let mut session = Sql { statements: Vec::new(), access: store.access()?, store };
+        for sql in ["BEGIN IMMEDIATE", "COMMIT", "ROLLBACK"] {
+            session.prepare(sql)?;
+        }
+        Ok(session)
+    }
+
+    fn step(
+        &mut self,
+        statement: Prepared,
+        values: &[SqlValue<'_>],
+        see: impl FnMut(&Row<'_>),
+    ) -> Result<usize> {
+        let _alone = self.access.hold();
+        let mut bound = [Value::Null; MOST_COLUMNS];
+        let bound = bound.get_mut(..values.len()).ok_or_else(too_many)?;
+        for (bound, value) in bound.iter_mut().zip(values) {
+            *bound = of(value);
+        }
+        sql::statement(&mut self.statements, statement)?.rows(bound, see)
+    }
+}
+
+fn too_many() -> StoreError {
+    StoreError::Unsupported(format!("a row has at most {MOST_COLUMNS} values here"))
+}
+
+fn of<'v>(value: &SqlValue<'v>) -> Value<'v> {
+    match *value {
+        SqlValue::Null => Value::Null,
+        SqlValue::Integer(number) => Value::Integer(number),
+        SqlValue::Real(number) => Value::Real(number),
+        SqlValue::Text(text) => Value::Text(text),
+        SqlValue::Blob(bytes) => Value::Blob(bytes),
+    }
+}
+
+impl Drop for Sql<'_> {
+    fn drop(&mut self) {
+        let _alone = self.access.hold();
+        self.statements.clear();
+    }
+}
+
+impl SqlSession for Sql<'_> {
+    fn type_name(&self, of: SqlType) -> &'static str {
+        match of {
+            SqlType::Integer => "INTEGER",
+            SqlType::Real => "REAL",
+            SqlType::Text => "TEXT",
+            SqlType::Blob => "BLOB",
+        }
+    }
+
+    fn execute(&mut self, sql: &str) -> Result<()> {
+        self.access.with(|connection| connection.execute_batch(sql).map_err(StoreError::engine))
+    }
+
+    fn prepare(&mut self, sql: &str) -> Result<Prepared> {
+        let text = CString::new(sql).map_err(StoreError::engine)?;
+        let statement = self.access.with(|connection| Statement::prepare(connection, &text))?;
+        self.statements.push(statement);
+        Ok(Prepared(self.statements.len() - 1))
+    }
+
+    fn run(&mut self, statement: Prepared, values: &[SqlValue<'_>]) -> Result<u64> {
+        self.step(statement, values, |_| ())?;
+        let changes = sql::statement(&mut self.statements, statement)?.changes();
+        Ok(u64::try_from(changes).unwrap_or(0))
+    }
+
+    fn query(
+        &mut self,
+        statement: Prepared,
+        values: &[SqlValue<'_>],
+        visit: &mut dyn FnMut(&[SqlValue<'_>]),
+    ) -> Result<u64> {
+        let rows = self.step(statement, values, |row| {
+            let mut columns = [SqlValue::Null; MOST_COLUMNS];
+            let count = row.columns().min(MOST_COLUMNS);
+            for (at, column) in (0..).zip(&mut columns[..count]) {
+                *column = row.value(at);
+            }
+            visit(&columns[..count]);
+        })?;
+        Ok(rows as u64)
+    }
+
+    fn begin(&mut self) -> Result<()> {
+        self.step(BEGIN, &[], |_| ()).map(drop)
+    }
+
+    fn commit(&mut self) -> Result<()> {
+        self.step(COMMIT, &[], |_| ()).map(drop)
+    }
+
+    fn roll_back(&mut self) -> Result<()> {
+        self.step(ROLL_BACK, &[], |_| ()).map(drop)
+    }
+
+    fn check_settings(&mut self) -> Result<()> {
+        self.access.with(|connection| self.store.plan.check(connection))
+    }
+}
