@@ -53,6 +53,7 @@ fn lists_and_dry_runs_fit_the_screen() {
     for command in [
         "stores".to_owned(),
         "studies".to_owned(),
+        "settings".to_owned(),
         "run crud --quick --dry-run".to_owned(),
         "run device --quick --dry-run".to_owned(),
         format!("run crud --dry-run {every_axis} --at one=. --at other=a-second-place"),
