@@ -28,7 +28,7 @@ fail() {
 
 # static NAME ARCHIVE...: the linker takes the archives wherever it is asked for the shared library NAME.
 static() {
-    name=$1
+    shared=lib$1.so
     shift
     paths=
     for archive in "$@"; do
@@ -36,7 +36,7 @@ static() {
         [ -e "$path" ] || fail "$archive is missing, which comes with the packages of docs/building.md"
         paths="$paths $path"
     done
-    echo "INPUT($paths )" >"$box/links/lib$name.so"
+    echo "INPUT($paths )" >"$box/links/$shared"
 }
 
 build() {

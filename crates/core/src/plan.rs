@@ -133,13 +133,13 @@ impl Plan {
             return Err("budget bounds the search for a precision: give precision too".into());
         }
         if let Some(other) = self.parameters.names().find(|name| !self.workload.has(name)) {
-            return Err(format!("{other} is no parameter of the workload {}", self.workload));
+            return Err(format!("{other} is not a parameter of the workload {}", self.workload));
         }
         self.axes.check_for(self.workload)?;
         self.axes.check()?;
         let own = |axis: &Axis| self.workload.def().axes.contains(axis) || self.axes.names(*axis);
         if let Some(other) = self.compare.iter().find(|axis| !own(axis)) {
-            return Err(format!("compare names {other}, which is no axis of the plan"));
+            return Err(format!("compare names {other}, which is not an axis of the plan"));
         }
         if let Some(twice) =
             self.claims_among.iter().enumerate().find(|(at, name)| self.claims_among[..*at].contains(name))

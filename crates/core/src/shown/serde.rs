@@ -12,18 +12,18 @@ pub fn in_plain_words(message: &str) -> String {
 
 fn rewritten(message: &str) -> Option<String> {
     if message == "wanted string or table" {
-        return Some("a table with one key is wanted".into());
+        return Some("a table with one key is expected".into());
     }
     if let Some(rest) = message.strip_prefix("missing field ") {
         return Some(format!("the key {rest} is missing"));
     }
     if let Some(rest) = message.strip_prefix("duplicate field ") {
-        return Some(format!("the key {rest} is there twice"));
+        return Some(format!("the key {rest} is repeated"));
     }
     if let Some(rest) = message.strip_prefix("unknown field ") {
         return Some(match rest.split_once(", expected ") {
-            Some((key, known)) => format!("there is no key {key}: expected {known}"),
-            None => format!("there is no key {}", rest.replace(", there are no fields", " here")),
+            Some((key, known)) => format!("unknown key {key}: expected {known}"),
+            None => format!("unknown key {}", rest.replace(", there are no fields", " here")),
         });
     }
     if let Some(rest) = message.strip_prefix("unknown variant ") {
@@ -34,7 +34,7 @@ fn rewritten(message: &str) -> Option<String> {
     let rest = rest.replace("` as i128", "`").replace("` as u128", "`");
     // What was found may hold these words itself; what is wanted does not.
     let (found, wanted) = rest.rsplit_once(", expected ")?;
-    Some(format!("{} stands where {} is wanted", found_in_words(found), wanted_in_words(wanted)))
+    Some(format!("{} found where {} is expected", found_in_words(found), wanted_in_words(wanted)))
 }
 
 fn found_in_words(found: &str) -> String {

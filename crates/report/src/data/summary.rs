@@ -108,7 +108,7 @@ pub(crate) fn unfinished(merged: &Merged<'_>) -> Vec<String> {
         let of = if several { format!("Run {index}: ") } else { String::new() };
         let least = if at_least { "at least " } else { "" };
         Some(format!(
-            "{of}{} of {least}{} trials: the run is not complete. Go on with storebench run --resume RUN.",
+            "{of}{} of {least}{} trials: the run is not complete. Resume it with storebench run --resume RUN.",
             grouped(done),
             grouped(planned)
         ))

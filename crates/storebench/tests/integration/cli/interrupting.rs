@@ -193,7 +193,7 @@ fn a_run_at_work_is_left_alone() {
     let shown = folder.display().to_string();
     scratch
         .faulty(&format!("run --resume {shown}"))
-        .complains(Exit::Busy, &["another storebench is at work on", &shown, "wait for it"]);
+        .complains(Exit::Busy, &["another storebench is using", &shown, "wait for it"]);
     let report = scratch.faulty("report latest --table").ends(Exit::Success);
     assert!(report.out.contains("dawdles"), "what it has so far can be shown: {report}");
     run.signal("INT");
