@@ -16,6 +16,8 @@ FEATURES ?=
 SETUP ?= yes
 # How many times as many tries `make torture` makes as `make test`, which takes a minute for them.
 TORTURE ?= 20
+# How many tests run at a time: they wait for disks and children half of their time.
+TEST_THREADS ?= $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
 # Where `make install` puts things; DESTDIR goes before it.
 PREFIX ?= $(shell if [ "$$(id -u)" = 0 ]; then echo /usr/local; else echo "$$HOME/.local"; fi)
 DESTDIR ?=
@@ -56,7 +58,7 @@ run: ## Install what is missing, build, and run the quick study
 .PHONY: test
 test: ## Run every test
 	@$(setup) test
-	@$(environment) && cargo test --release --workspace $$STOREBENCH_CARGO_FLAGS
+	@$(environment) && RUST_TEST_THREADS=$(TEST_THREADS) cargo test --release --workspace $$STOREBENCH_CARGO_FLAGS
 	@scripts/tests.sh
 
 .PHONY: torture

@@ -19,12 +19,14 @@ pub struct Room {
     pub name: String,
     /// What is free there, in bytes.
     pub free_bytes: u64,
+    /// The memory of the machine that works there, in bytes.
+    pub memory_bytes: u64,
 }
 
 impl Room {
     /// A place where everything fits.
     pub fn unbounded(name: &str) -> Room {
-        Room { name: name.to_owned(), free_bytes: u64::MAX }
+        Room { name: name.to_owned(), free_bytes: u64::MAX, memory_bytes: u64::MAX }
     }
 }
 
@@ -56,10 +58,10 @@ pub fn cells(
         {
             cell.set(Axis::GUARANTEE, stronger.into());
         }
-        let free = rooms.iter().find(|room| room.name == cell.place()).map_or(0, |room| room.free_bytes);
+        let room = rooms.iter().find(|room| room.name == cell.place());
         let lacks = || lacking(cell.background()).map(Reason::NoBackground);
         let case = plan.case(&cell, stores);
-        match reason_to_leave_out(plan, &case, free).or_else(lacks) {
+        match reason_to_leave_out(plan, &case, room).or_else(lacks) {
             Some(reason) => left_out.push(Omission { cell, reason }),
             None => cells.push(cell),
         }
@@ -120,8 +122,9 @@ fn spread(cells: &mut Vec<Cell>, axis: Axis, values: &[Value]) {
         .collect();
 }
 
-fn reason_to_leave_out(plan: &Plan, case: &Case<'_>, free_bytes: u64) -> Option<Reason> {
+fn reason_to_leave_out(plan: &Plan, case: &Case<'_>, room: Option<&Room>) -> Option<Reason> {
     let workload = plan.workload.def();
+    let (free_bytes, had_bytes) = room.map_or((0, 0), |room| (room.free_bytes, room.memory_bytes));
     if let Some(reason) = (workload.reason)(case) {
         return Some(reason);
     }
@@ -130,7 +133,11 @@ fn reason_to_leave_out(plan: &Plan, case: &Case<'_>, free_bytes: u64) -> Option<
         _ => 0,
     };
     let needed_bytes = (workload.space)(case).room_bytes + beside as f64;
-    (needed_bytes > free_bytes as f64).then_some(Reason::NoRoom { needed_bytes, free_bytes })
+    if needed_bytes > free_bytes as f64 {
+        return Some(Reason::NoRoom { needed_bytes, free_bytes });
+    }
+    let needed_bytes = (workload.memory)(case);
+    (needed_bytes > had_bytes as f64).then_some(Reason::NoMemory { needed_bytes, had_bytes })
 }
 
 /// The seed of a block's data and choices, the same for all its cells: the plan's own in the first block, another in each
@@ -173,7 +180,7 @@ mod tests {
     }
 
     fn rooms(free_bytes: u64) -> Vec<Room> {
-        vec![Room { name: "here".into(), free_bytes }]
+        vec![Room { free_bytes, ..Room::unbounded("here") }]
     }
 
     #[test]
@@ -194,6 +201,18 @@ mod tests {
             cells.is_empty() && matches!(left_out[0].reason, Reason::NoRoom { free_bytes: 1000, .. }),
             "{left_out:?}"
         );
+        // What is kept in memory has to fit there; what is kept nowhere fits.
+        let small = [Room { memory_bytes: 1 << 30, ..Room::unbounded("here") }];
+        let (cells, left_out) = super::cells(&plan, &[NULL, MEMORY], &small, &|_| None).unwrap();
+        let for_memory: Vec<_> = left_out
+            .iter()
+            .filter(|left| matches!(left.reason, Reason::NoMemory { had_bytes, .. } if had_bytes == 1 << 30))
+            .collect();
+        assert!(
+            !for_memory.is_empty() && for_memory.iter().all(|left| left.cell.store() == "memory"),
+            "{left_out:?}"
+        );
+        assert!(cells.iter().any(|cell| cell.store() == "memory"));
         plan.axes.set(Axis::GUARANTEE, [GuaranteeChoice::Tier(crate::store::Guarantee::Power)]);
         plan.axes.set(Axis::STORE, ["null", "nosuch"].map(Value::word));
         let (cells, left_out) = super::cells(&plan, &[NULL, MEMORY], &rooms(u64::MAX), &|_| None).unwrap();

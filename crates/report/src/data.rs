@@ -18,6 +18,7 @@ pub mod published;
 pub(crate) mod rule;
 #[cfg(test)]
 pub(crate) mod samples;
+pub(crate) mod saturated;
 pub(crate) mod scope;
 pub mod slowdown;
 pub(crate) mod spread;

@@ -75,6 +75,11 @@ impl Layout {
         }
     }
 
+    /// Whether the values of an axis are ranked.
+    pub fn is_ranked(&self, axis: Axis) -> bool {
+        self.role(axis) == Role::Contestant
+    }
+
     /// The axes whose values are ranked, in the order in which ids name them.
     fn contestants(&self) -> Vec<Axis> {
         let ranked = |axis: &&Axis| self.role(**axis) == Role::Contestant;

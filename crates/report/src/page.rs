@@ -8,6 +8,7 @@ mod answer;
 mod axes;
 mod cells;
 mod contests;
+mod curves;
 mod findings;
 mod latencies;
 mod load;
@@ -253,6 +254,41 @@ mod tests {
         assert!(once.contains("within 5 % of the best") && !once.contains("paired by block, includes 1"));
         let often = page(&[samples::blocks("box", &[block.clone(), block.clone(), block])]);
         assert!(often.contains("paired by block, includes 1") && !often.contains("within 5 % of the best"));
+    }
+
+    #[test]
+    fn each_group_has_the_operations_and_rows_of_its_own_workload() {
+        let mut device = run("box", &[Sample::new("lmdb")]);
+        device.header.plan = "workload = \"device\"".into();
+        let operations = &mut device.trials[0].measured.as_mut().unwrap().operations;
+        operations.truncate(1);
+        operations[0].operation = "read".into();
+        let data = data(&page(&[run("box", &[Sample::new("lmdb")]), device]));
+        let names = |group: usize, list: &str, name: fn(&Value) -> &str| -> Vec<String> {
+            let numbers = data["groups"][group][list].as_array().unwrap();
+            numbers.iter().map(|number| name(&data[list][number.as_u64().unwrap() as usize]).into()).collect()
+        };
+        let operations = |group| names(group, "operations", |operation| operation.as_str().unwrap());
+        let rows = |group| names(group, "rows", |row| row["name"].as_str().unwrap());
+        let mut found = [0, 1].map(|group| (operations(group), rows(group)));
+        found.sort_by_key(|(operations, _)| operations.len());
+        assert_eq!(found[0].0, ["read"]);
+        assert_eq!(found[0].1, ["read", "space", "memory"]);
+        assert_eq!(found[1].0, ["insert", "update", "get", "remove"]);
+        assert!(!found[1].1.contains(&"read".to_owned()), "{found:?}");
+    }
+
+    #[test]
+    fn contestants_have_colours_of_their_own() {
+        let samples: Vec<Sample> = (0..12).map(|number| Sample::new(&format!("own{number}"))).collect();
+        let data = data(&page(&[run("box", &samples)]));
+        let colours: BTreeSet<u64> = data["stores"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|store| store["colour"].as_u64().unwrap())
+            .collect();
+        assert_eq!(colours.len(), 12);
     }
 
     #[test]

@@ -19,12 +19,12 @@ use storebench_core::workload::bare::{Bare, operation};
 use storebench_core::workload::case::{Case, Space, Time};
 use storebench_core::workload::crud::work::OPERATIONS;
 use storebench_core::workload::spec::{Asked, Ended};
-use storebench_core::workload::table::{self, WorkloadDef};
+use storebench_core::workload::table::{self, Headline, WorkloadDef};
 
 fn main() -> ExitCode {
     own::add(&[&WAY, &LINES]);
     table::add(&[&REPLACE]);
-    storebench::cli::main(storebench::STORES)
+    storebench::cli::main_with(storebench::STORES, storebench::EXTRAS)
 }
 
 /// What is compared: the ways to replace a file.
@@ -64,7 +64,9 @@ static REPLACE: WorkloadDef = WorkloadDef {
     parameters: &[&OPERATIONS],
     operations: &["replace"],
     reason: |_| None,
+    headline: &[Headline::Latency],
     space: |case| Space { peak_bytes: 2.0 * bytes(case) as f64, room_bytes: 2.0 * bytes(case) as f64 },
+    memory: |case| bytes(case) as f64,
     time: |case, probe: &Probe| {
         let each_s = probe.file_creation_ns as f64 / 1e9 + bytes(case) as f64 / probe.write_bytes_per_s;
         let operations: u64 = case.parameters.get(&OPERATIONS).unwrap_or(1);

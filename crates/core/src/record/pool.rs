@@ -19,12 +19,7 @@ pub struct Pool {
 impl Pool {
     /// A pool made from `seed`, large enough that slices of `size` seldom share much.
     pub fn generate(data: Data, seed: u64, size: SizeRange) -> Pool {
-        let least = match data {
-            // Every value has a mask of its own: slices of a small pool, which stays in the processor's cache, do.
-            Data::Incompressible => 16 << 10,
-            Data::Compressible => 1 << 20,
-        };
-        let mut bytes = vec![0; (size.to * 8).clamp(least, 8 << 20).max(size.to * 2) as usize];
+        let mut bytes = vec![0; pool_bytes(data, size) as usize];
         match data {
             Data::Incompressible => fill_random(seed, &mut bytes),
             Data::Compressible => TextSource::new(seed).fill(&mut bytes),
@@ -70,6 +65,16 @@ impl Pool {
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
+}
+
+/// How large a generated pool is, in bytes.
+pub fn pool_bytes(data: Data, size: SizeRange) -> u64 {
+    let least = match data {
+        // Every value has a mask of its own: slices of a small pool, which stays in the processor's cache, do.
+        Data::Incompressible => 16 << 10,
+        Data::Compressible => 1 << 20,
+    };
+    (size.to * 8).clamp(least, 8 << 20).max(size.to * 2)
 }
 
 /// Fills `out` from a SplitMix64 sequence.

@@ -33,7 +33,7 @@ use crate::workload::driver::Stop;
 use crate::workload::on_store::{OnStore, Settled, find};
 use crate::workload::promise::Acknowledged;
 use crate::workload::spec::{Asked, Ended};
-use crate::workload::table::WorkloadDef;
+use crate::workload::table::{Headline, WorkloadDef};
 
 /// Inserts, updates and deletes rows, in transactions.
 pub static WORKLOAD: WorkloadDef = WorkloadDef {
@@ -52,7 +52,9 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     parameters: &[&OPERATIONS, &work::BODY, &EQUAL_CACHE],
     operations: &["insert", "update", "delete"],
     reason: work::reason,
+    headline: &[Headline::Latency, Headline::Space, Headline::Memory],
     space: work::space,
+    memory: work::memory,
     time: work::time,
     run,
 };

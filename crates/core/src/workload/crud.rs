@@ -23,7 +23,7 @@ use crate::workload::driver::{Driver, QUANTUM_OPERATIONS, Quantum, Stop};
 use crate::workload::operation::Operation;
 use crate::workload::phase::{Goal, Phase};
 use crate::workload::promise::Acknowledged;
-use crate::workload::table::WorkloadDef;
+use crate::workload::table::{Headline, WorkloadDef};
 pub use crate::workload::task::Crud;
 use crew::{Crew, Hall};
 
@@ -47,7 +47,9 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     parameters: &work::ALL,
     operations: &["insert", "get", "update", "remove"],
     reason: cost::reason,
+    headline: &[Headline::Latency, Headline::Space, Headline::Memory],
     space: cost::space,
+    memory: cost::memory,
     time: cost::time,
     run: trial::run,
 };

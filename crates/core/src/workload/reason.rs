@@ -62,6 +62,13 @@ pub enum Reason {
         /// What is free, in bytes.
         free_bytes: u64,
     },
+    /// The machine has less memory than it takes.
+    NoMemory {
+        /// What it takes, in bytes.
+        needed_bytes: f64,
+        /// What the machine has, in bytes.
+        had_bytes: u64,
+    },
     /// Past the page cache, files are always read cold.
     PassesCacheBy,
     /// A file can't be read or written so.
@@ -92,6 +99,10 @@ impl fmt::Display for Reason {
             Reason::NoRoom { needed_bytes, free_bytes } => {
                 let (needed, free) = (rough_bytes(*needed_bytes), rough_bytes(*free_bytes as f64));
                 write!(f, "needs about {needed} of disk, and {free} are free")
+            }
+            Reason::NoMemory { needed_bytes, had_bytes } => {
+                let (needed, had) = (rough_bytes(*needed_bytes), rough_bytes(*had_bytes as f64));
+                write!(f, "needs about {needed} of memory, and the machine has {had}")
             }
             Reason::PassesCacheBy => {
                 f.write_str("io passes the page cache by, so that cold is no different from warm")
@@ -137,6 +148,10 @@ mod tests {
             (
                 Reason::NoRoom { needed_bytes: 30e6, free_bytes: 4 << 20 },
                 "needs about 28.6 MiB of disk, and 4.00 MiB are free",
+            ),
+            (
+                Reason::NoMemory { needed_bytes: 3e9, had_bytes: 1 << 30 },
+                "needs about 2.79 GiB of memory, and the machine has 1.00 GiB",
             ),
             (Reason::NoBackground("apt-get install ffmpeg".into()), "apt-get install ffmpeg"),
         ];

@@ -31,12 +31,28 @@ pub struct WorkloadDef {
     pub operations: &'static [&'static str],
     /// Why a cell can't be run, whatever the place.
     pub reason: fn(&Case<'_>) -> Option<Reason>,
+    /// The figures that decide, in the order in which a matrix has them.
+    pub headline: &'static [Headline],
     /// How much disk a cell takes.
     pub space: fn(&Case<'_>) -> Space,
+    /// How much memory a trial's process takes, in bytes: what is made ahead of the work, and what a store keeps in memory alone;
+    /// engines' caches aside.
+    pub memory: fn(&Case<'_>) -> f64,
     /// How long a trial takes, by what its place costs.
     pub time: fn(&Case<'_>, &Probe) -> Time,
     /// Runs a trial, in a process of its own.
     pub run: fn(&Asked<'_>) -> Result<Measured, Ended>,
+}
+
+/// A figure by which contestants are ranked wherever a report has room for a few.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Headline {
+    /// The mean latency of each operation.
+    Latency,
+    /// Value bytes over bytes on disk.
+    Space,
+    /// Peak memory.
+    Memory,
 }
 
 /// The workloads that come with storebench.

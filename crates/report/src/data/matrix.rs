@@ -11,13 +11,14 @@ use storebench_core::axis::Role;
 use storebench_core::cell::{Axis, Cell, GuaranteeChoice};
 use storebench_core::result::{Measured, Outcome, RunHeader, SPACE};
 use storebench_core::store::Guarantee;
-use storebench_core::workload::table::Workload;
+use storebench_core::workload::table::{Headline, Workload};
 
 use super::clock;
 use super::looks;
 use super::merge::{BlockKey, Entry, Group, Merged, measured};
 use super::names::joined;
-use crate::column::{Column, MEAN_LATENCY, SPACE_EFFICIENCY, Unit};
+use super::saturated;
+use crate::column::{Clocked, Column, MEAN_LATENCY, SPACE_EFFICIENCY, Unit};
 use crate::layout::{Layout, Position};
 use crate::stats::{Better, Ratio, Resolution, Rule, Series, Standing, Summary, Terms, decide_on};
 
@@ -120,6 +121,8 @@ pub enum Why {
     Unsupported,
     /// It has figures, but its engine was compiled as its authors would not ship it ([`storebench_core::store::StoreBuild`]).
     NotRanked,
+    /// It did not keep up with the rate asked for, so that its latency tells nothing.
+    Saturated,
     /// The combination was left out.
     LeftOut,
     /// The figure can't be as it seems.
@@ -135,6 +138,7 @@ impl Why {
             Why::Failed => "failed",
             Why::Unsupported => "unsupported",
             Why::NotRanked => "not ranked",
+            Why::Saturated => "saturated",
             Why::LeftOut => "left out",
             Why::Doubted => "doubted",
             Why::NotMeasured => "not run",
@@ -247,7 +251,7 @@ impl<'g, 'a> Sorted<'g, 'a> {
         let here = self.entries.get(position).unwrap_or(&none);
         let entries = |store: &str| here.get(store).map_or(&[] as &[Entry<'_>], Vec::as_slice);
         let series: Vec<Series<BlockKey>> =
-            self.stores.iter().map(|store| series(&ranked(entries(store)), name, column)).collect();
+            self.stores.iter().map(|store| competing_series(&ranked(entries(store)), name, column)).collect();
         let terms = self.terms(position, name, column);
         let contenders = decide_on(&series, column.better, terms).into_iter();
         let absent = self.stores.iter().zip(&series).filter(|(_, series)| series.is_empty());
@@ -309,6 +313,14 @@ pub(crate) fn series(entries: &[Entry<'_>], name: &str, column: &Column) -> Seri
     trials.filter_map(|(block, m)| value(m).map(|value| (block, value))).collect()
 }
 
+/// The same, of what takes a place in a ranking: not the latency of what did not keep up with its rate.
+fn competing_series(entries: &[Entry<'_>], name: &str, column: &Column) -> Series<BlockKey> {
+    match column.clocked == Clocked::Latency && saturated::of(entries, name).is_some() {
+        true => Series::default(),
+        false => series(entries, name, column),
+    }
+}
+
 /// The cells of a group, run or left out, whose stores compete.
 fn competing<'g>(merged: &Merged<'_>, group: &'g Group<'_>) -> impl Iterator<Item = &'g Cell> {
     let ran = group.trials.iter().map(|entry| &entry.trial.cell);
@@ -358,33 +370,44 @@ pub(crate) fn matrix(merged: &Merged<'_>, group: &Group<'_>) -> Option<Matrix> {
     })
 }
 
-/// What the rows are about: the operations' mean latency, space and memory.
+/// What the rows are about: the headline figures of the group's workload.
 fn figures(merged: &Merged<'_>, group: &Group<'_>) -> Vec<(String, &'static Column)> {
-    let mut operations = operations(group);
-    if operations.is_empty() {
-        // Nothing succeeded: rows are needed all the same, to say so.
-        operations = planned_operations(merged, group).into_iter().map(str::to_owned).collect();
-    }
-    let mut figures: Vec<(String, &Column)> =
-        operations.into_iter().map(|name| (name, &MEAN_LATENCY)).collect();
-    // Work that leaves no values behind takes no space for any.
+    let workload = workload(merged, group);
     let measured = || group.trials.iter().filter_map(|entry| entry.trial.ok());
-    if measured().next().is_none() || measured().any(|measured| measured.stored.value_bytes > 0) {
-        figures.push((SPACE.into(), &SPACE_EFFICIENCY));
-    }
-    figures.push(("memory".into(), merged.memory.column()));
-    figures
+    let keeps_values = |measured: &Measured| measured.stored.value_bytes > 0;
+    let of = |headline: &Headline| -> Vec<(String, &'static Column)> {
+        match headline {
+            Headline::Latency => {
+                let mut operations = operations(group);
+                if operations.is_empty() {
+                    // Nothing succeeded: rows are needed all the same, to say so.
+                    operations = planned_operations(workload).into_iter().map(str::to_owned).collect();
+                }
+                operations.into_iter().map(|name| (name, &MEAN_LATENCY)).collect()
+            }
+            // Work that leaves no values behind takes no space for any.
+            Headline::Space if measured().next().is_none() || measured().any(keeps_values) => {
+                vec![(SPACE.into(), &SPACE_EFFICIENCY)]
+            }
+            Headline::Space => Vec::new(),
+            Headline::Memory => vec![("memory".into(), merged.memory.column())],
+        }
+    };
+    workload.def().headline.iter().flat_map(of).collect()
 }
 
-/// The operations of a group's workload, as far as its plan tells; those of the paper where it is crud.
-fn planned_operations(merged: &Merged<'_>, group: &Group<'_>) -> Vec<&'static str> {
+/// The workload of a group, as far as its plan tells. A plan of before there were several is crud's; one that this program
+/// does not know is taken for crud, too.
+fn workload(merged: &Merged<'_>, group: &Group<'_>) -> Workload {
     let run = group.trials.first().map_or(0, |entry| entry.run);
     let plan: Option<toml::Table> = merged.runs.get(run).and_then(|run| run.header.plan.parse().ok());
-    let workload = plan.as_ref().and_then(|plan| plan.get("workload")?.as_str()?.parse::<Workload>().ok());
-    match workload.filter(|workload| *workload != Workload::CRUD) {
-        Some(workload) => workload.def().operations.to_vec(),
-        None => OPERATIONS.to_vec(),
-    }
+    let named = plan.as_ref().and_then(|plan| plan.get("workload")?.as_str()?.parse().ok());
+    named.unwrap_or(Workload::CRUD)
+}
+
+/// The operations of a workload; in the order of the paper where it is crud.
+fn planned_operations(workload: Workload) -> Vec<&'static str> {
+    if workload == Workload::CRUD { OPERATIONS.to_vec() } else { workload.def().operations.to_vec() }
 }
 
 fn contender(stores: &IndexSet<Cow<'_, str>>, standing: Standing) -> Contender {
@@ -398,6 +421,7 @@ fn contender(stores: &IndexSet<Cow<'_, str>>, standing: Standing) -> Contender {
 }
 
 fn why(entries: &[Entry<'_>], name: &str, left_out: bool) -> Why {
+    let saturated = saturated::of(entries, name).is_some();
     let outcomes = entries.iter().map(|entry| match entry.trial.outcome {
         Outcome::Failed { .. } => Why::Failed,
         Outcome::Unsupported { .. } => Why::Unsupported,
@@ -405,6 +429,7 @@ fn why(entries: &[Entry<'_>], name: &str, left_out: bool) -> Why {
         Outcome::Ok if entry.trial.ok().is_some_and(|measured| measured.doubt(name).is_some()) => {
             Why::Doubted
         }
+        Outcome::Ok if saturated => Why::Saturated,
         Outcome::Ok => Why::NotMeasured,
     });
     outcomes.chain(left_out.then_some(Why::LeftOut)).min().unwrap_or(Why::NotMeasured)

@@ -10,7 +10,7 @@ use indexmap::IndexMap;
 use storebench_core::units::grouped;
 
 use self::preferred::Verdict;
-use crate::data::matrix::{Figure, Matrix, Row};
+use crate::data::matrix::{Figure, Matrix, Row, Why};
 use crate::data::merge::{GroupKey, Merged};
 use crate::data::names::joined;
 use crate::layout::Position;
@@ -51,6 +51,9 @@ fn only(matrix: &Matrix, of: impl Fn(&Row) -> bool) -> Html {
     stores.sort_unstable();
     stores.dedup();
     match stores.as_slice() {
+        [] if is_saturated(matrix, &of) => {
+            Html::of("Saturated: nothing kept up with the rate asked for, so that no latency is ranked.")
+        }
         [] => Html::of("No store has a figure here."),
         [store] => Html::of(("Only ", strong(*store), " was measured here: nothing to compare.")),
         several => Html::of((
@@ -58,6 +61,12 @@ fn only(matrix: &Matrix, of: impl Fn(&Row) -> bool) -> Html {
             " were measured here, but never at the same combination: nothing to compare.",
         )),
     }
+}
+
+/// Whether any figure of some rows is missing because the rate asked for was not kept up with.
+fn is_saturated(matrix: &Matrix, of: impl Fn(&Row) -> bool) -> bool {
+    let contests = matrix.rows.iter().filter(|row| of(row)).flat_map(|row| &row.contests);
+    contests.flat_map(|contest| &contest.absent).any(|absent| absent.why == Why::Saturated)
 }
 
 fn nothing_to_compare(figure: &Figure, matrix: &Matrix) -> Html {

@@ -22,7 +22,12 @@ pub fn html(merged: &Merged<'_>) -> Html {
 }
 
 fn of_study(merged: &Merged<'_>, study: &Study<'_>) -> Html {
-    let claims: Vec<Tag> = study.checked.iter().map(|checked| of_claim(merged, checked)).collect();
+    let numbered = study.checked.iter().enumerate();
+    let (measured, unmeasured): (Vec<_>, Vec<_>) = numbered.partition(|(_, checked)| is_measured(checked));
+    let claim = |(index, checked): (usize, &Checked<'_>)| {
+        of_claim(merged, checked).attr("value", (index + 1).to_string())
+    };
+    let claims: Vec<Tag> = measured.into_iter().map(claim).collect();
     let scopes: Vec<_> =
         study.checked.iter().flat_map(|checked| &checked.findings).map(|finding| &finding.scope).collect();
     Html::of((
@@ -30,8 +35,35 @@ fn of_study(merged: &Merged<'_>, study: &Study<'_>) -> Html {
         some(&among(study)).map(p),
         counted(merged, study),
         mixed_tiers(&scopes).map(note),
-        tag("ol").class("claims").add(claims),
+        (!claims.is_empty()).then(|| tag("ol").class("claims").add(claims)),
+        (!unmeasured.is_empty()).then(|| not_measured(&unmeasured, study.checked.len())),
     ))
+}
+
+/// Whether the run measured anything of what a claim is about.
+fn is_measured(checked: &Checked<'_>) -> bool {
+    checked.findings.iter().any(|finding| finding.verdict != Verdict::NotMeasured)
+}
+
+/// The claims that nothing was measured of, in one line that opens.
+fn not_measured(unmeasured: &[(usize, &Checked<'_>)], all: usize) -> Tag {
+    let line = |(index, checked): &(usize, &Checked<'_>)| {
+        let takes = match checked.findings.first() {
+            Some(finding) => lacks(finding),
+            None => unheard(checked.claim),
+        };
+        let claim = (&checked.claim.says, " ", small(("(", &checked.claim.source, ")")));
+        tag("li").attr("value", (index + 1).to_string()).add((claim, format!(" It takes {takes}.")))
+    };
+    let items: Vec<Tag> = unmeasured.iter().map(line).collect();
+    let says = match unmeasured.len() {
+        count if count == all => {
+            format!("None of the {all} findings can be checked: this run measured nothing of them")
+        }
+        1 => "1 more finding can't be checked: this run measured nothing of it".to_owned(),
+        count => format!("{count} more findings can't be checked: this run measured nothing of them"),
+    };
+    folded(says, tag("ol").class("unmeasured").add(items))
 }
 
 /// A text, if there is any.
@@ -77,11 +109,11 @@ fn badge(verdict: Verdict) -> Tag {
 
 fn of_claim(merged: &Merged<'_>, checked: &Checked<'_>) -> Tag {
     let claim = checked.claim;
+    let (measured, others): (Vec<&Finding>, Vec<_>) =
+        checked.findings.iter().partition(|finding| finding.verdict != Verdict::NotMeasured);
     let mut verdicts: Vec<Html> =
-        checked.findings.iter().map(|finding| of_finding(merged, checked, finding)).collect();
-    if verdicts.is_empty() {
-        verdicts.push(Html::of((badge(Verdict::NotMeasured), format!(" it takes {}", unheard(claim)))));
-    }
+        measured.into_iter().map(|finding| of_finding(merged, checked, finding)).collect();
+    verdicts.extend((!others.is_empty()).then(|| elsewhere(merged, &others)));
     let checks = (
         claim.note.as_deref().map(note),
         note(("Checked: ", claim.in_words(), ".")),
@@ -95,15 +127,24 @@ fn of_claim(merged: &Merged<'_>, checked: &Checked<'_>) -> Tag {
     ))
 }
 
+/// The groups in which nothing of a claim was measured, in one line.
+fn elsewhere(merged: &Merged<'_>, others: &[&Finding]) -> Html {
+    let [only] = others else {
+        let groups = format!(" in {} other groups", others.len());
+        let lines =
+            others.iter().map(|other| format!("{}: it takes {}", label(merged, &other.scope), lacks(other)));
+        return Html::of(folded((badge(Verdict::NotMeasured), groups), list(lines.collect())));
+    };
+    let takes = format!(" {}; it takes {}", label(merged, &only.scope), lacks(only));
+    Html::of((badge(Verdict::NotMeasured), takes))
+}
+
 /// A verdict, where it holds, and the figures that tell.
 fn of_finding(merged: &Merged<'_>, checked: &Checked<'_>, finding: &Finding) -> Html {
     let label = label(merged, &finding.scope);
-    let why = match finding.verdict {
-        Verdict::NotMeasured => format!("it takes {}", lacks(finding)),
-        _ => telling(finding)
-            .map(|evidence| in_full(evidence, checked.claim.figure.len() > 1))
-            .unwrap_or_default(),
-    };
+    let why = telling(finding)
+        .map(|evidence| in_full(evidence, checked.claim.figure.len() > 1))
+        .unwrap_or_default();
     let score = if finding.tally.total() == 0 {
         String::new()
     } else {

@@ -11,6 +11,7 @@ use crate::column::COLUMNS;
 use crate::data::builds;
 use crate::data::matrix::Matrix;
 use crate::data::merge::Merged;
+use crate::data::saturated;
 use crate::data::scope;
 use crate::data::summary::{self, Lists};
 use crate::markup::{Html, Part, Tag, list, p, small, tag};
@@ -112,7 +113,7 @@ impl Doubts {
     pub fn new(merged: &Merged<'_>) -> Doubts {
         let (impossible, noise) = (summary::doubt_lines(merged), summary::noise_lines(merged));
         let builds = builds::not_ranked(merged);
-        let rest = [impossible, builds, of_the_machine(merged)].concat();
+        let rest = [saturated::lines(merged), impossible, builds, of_the_machine(merged)].concat();
         // The last line about noise says what was done about it.
         let others = noise.len().saturating_sub(1) + rest.len();
         let few = few_trials(merged);

@@ -8,11 +8,13 @@ use indexmap::{IndexMap, IndexSet};
 use rayon::prelude::*;
 use serde::Serialize;
 use storebench_core::cell::Axis;
-use storebench_core::result::{Measured, OperationResult, Run};
+use storebench_core::result::{Measured, OperationResult, PlaceInfo, Run};
+use storebench_core::units::rough_bytes;
 
 use super::axes::Axes;
 use super::cells::{Cells, Key, Row};
 use super::contests::Contests;
+use super::curves::{self, Variants};
 use super::latencies::Percentiles;
 use super::numbers::Figures;
 use super::prices::Prices;
@@ -21,7 +23,12 @@ use crate::column::{COLUMNS, Column, Unit};
 use crate::data::matrix::{Matrix, operations};
 use crate::data::merge::Merged;
 use crate::data::names;
+use crate::data::saturated;
+use crate::layout::words;
 use crate::stats::{Better, MIN_BLOCKS};
+
+/// Colours that the page has for contestants.
+const PALETTE: usize = 16;
 
 /// The version of this layout, for those who read the page's data.
 const LAYOUT: u32 = 2;
@@ -36,11 +43,15 @@ pub struct Model<'a> {
     /// What is ranked, in words: one and several.
     ranked: (String, &'static str),
     stores: Vec<Store>,
+    /// What the runs' machines are, by their names.
+    machines: BTreeMap<&'a str, String>,
     /// The axes that tell groups apart.
     group_axes: Vec<GroupAxis>,
     groups: Vec<Group>,
     /// The axes within a matrix.
     axes: Axes,
+    /// The axes that tell contestants apart and have numbers for values.
+    variants: Vec<Variants>,
     operations: Vec<String>,
     columns: Vec<ColumnInfo>,
     /// What the matrix has rows for.
@@ -54,6 +65,8 @@ pub struct Model<'a> {
     operation: IndexMap<String, IndexMap<&'static str, Figures>>,
     /// Who won, by the rows' names.
     contests: IndexMap<String, Contests>,
+    /// What did not keep up with the rate asked for: by operation, then by the cell's number, how much it did.
+    saturated: IndexMap<String, BTreeMap<usize, String>>,
     /// What guarantees and loads cost.
     prices: Prices,
     percentiles: Percentiles,
@@ -78,6 +91,10 @@ struct Store {
 struct GroupAxis {
     id: &'static str,
     values: Vec<String>,
+    /// One of its values in words.
+    one: String,
+    /// Where its values stand on a scale, if they are numbers.
+    numbers: Vec<Option<f64>>,
 }
 
 #[derive(Debug, Serialize)]
@@ -128,6 +145,9 @@ impl<'a> Model<'a> {
             storebench: env!("CARGO_PKG_VERSION"),
             measured: days(merged),
             ranked: merged.layout.ranked(merged.cells()),
+            machines: machines(merged),
+            variants: curves::variants(merged, &names.iter().copied().collect::<Vec<_>>()),
+            saturated: saturated(&rows, &all_operations),
             group_axes,
             groups,
             columns: columns.iter().map(|column| info(column)).collect(),
@@ -169,7 +189,23 @@ fn stores(merged: &Merged<'_>, names: &IndexSet<&str>) -> Vec<Store> {
         harness: engine(name).is_some_and(|engine| merged.is_harness(engine)),
         colour: names::palette_position(name),
     };
-    names.iter().map(store).collect()
+    let mut stores: Vec<Store> = names.iter().map(store).collect();
+    tell_apart(&mut stores);
+    stores
+}
+
+/// Gives another colour to what has that of one before it, such as variants of one store, as long as there are any.
+fn tell_apart(stores: &mut [Store]) {
+    let taken: BTreeSet<usize> = stores.iter().map(|store| store.colour).collect();
+    let mut free: BTreeSet<usize> = (0..PALETTE).filter(|colour| !taken.contains(colour)).collect();
+    let mut seen: BTreeSet<usize> = BTreeSet::new();
+    for store in stores {
+        if !seen.insert(store.colour)
+            && let Some(other) = free.pop_first()
+        {
+            store.colour = other;
+        }
+    }
 }
 
 /// The days of the runs, from the first to the last.
@@ -201,8 +237,48 @@ fn groups(merged: &Merged<'_>) -> (Vec<GroupAxis>, Vec<Group>) {
         let title = merged.label(&group.key);
         groups.push(Group { title, at: at.collect(), rows: Vec::new(), operations: Vec::new() });
     }
-    let axes = axes.into_iter().map(|(id, values)| GroupAxis { id, values: values.into_iter().collect() });
-    (axes.collect(), groups)
+    (axes.into_iter().map(|(id, values)| GroupAxis::of(id, values.into_iter().collect())).collect(), groups)
+}
+
+impl GroupAxis {
+    fn of(id: &'static str, values: Vec<String>) -> GroupAxis {
+        let axis = Axis::named(id);
+        let number = |value: &String| curves::number(axis?, value);
+        GroupAxis {
+            one: axis.map_or_else(|| id.to_owned(), words::one),
+            numbers: values.iter().map(number).collect(),
+            id,
+            values,
+        }
+    }
+}
+
+/// What each machine is, for the captions of charts: `Example CPU, 2 cores, 8.00 GiB; ext4 on nvme0n1`.
+fn machines<'a>(merged: &Merged<'a>) -> BTreeMap<&'a str, String> {
+    let of = |run: &'a Run| {
+        let machine = &run.header.environment;
+        let memory = machine.memory_bytes.map(|bytes| rough_bytes(bytes as f64));
+        let cpu = machine.cpu.clone().unwrap_or_else(|| "unknown processor".into());
+        let parts: Vec<String> =
+            [cpu, format!("{} cores", machine.cores)].into_iter().chain(memory).collect();
+        let place = |place: &PlaceInfo| {
+            let device = place.device.as_ref().map_or_else(String::new, |device| format!(" on {device}"));
+            format!("{}{device}", place.file_system.as_deref().unwrap_or("unknown file system"))
+        };
+        let places: IndexSet<String> = run.header.places.iter().map(place).collect();
+        let places: Vec<String> = places.into_iter().collect();
+        (run.header.hardware.as_str(), format!("{}; {}", parts.join(", "), places.join(", ")))
+    };
+    merged.runs.iter().map(of).collect()
+}
+
+fn saturated(rows: &[Row<'_>], operations: &IndexSet<String>) -> IndexMap<String, BTreeMap<usize, String>> {
+    let of = |operation: &String| {
+        let cell = |(number, row): (usize, &Row<'_>)| Some((number, saturated::of(&row.entries, operation)?));
+        let cells: BTreeMap<usize, String> = rows.iter().enumerate().filter_map(cell).collect();
+        (!cells.is_empty()).then(|| (operation.clone(), cells))
+    };
+    operations.iter().filter_map(of).collect()
 }
 
 fn info(column: &Column) -> ColumnInfo {

@@ -12,6 +12,7 @@ use crate::data::floor;
 use crate::data::matrix::Matrix;
 use crate::data::merge::Merged;
 use crate::data::names::{HEADING, store_style};
+use crate::data::saturated;
 use crate::data::summary::{
     LISTED, Lists, counts, doubt_lines, missing, noise_lines, rotation, to_the_second, unfinished,
 };
@@ -36,7 +37,7 @@ pub fn text(merged: &Merged<'_>, matrices: &[Matrix], style: Style) -> String {
         out.push_str(&wrap(&line, style.width, "  "));
     }
     let doubts = doubt_lines(merged).into_iter().chain(builds::not_ranked(merged));
-    for line in doubts.chain(noise_lines(merged)) {
+    for line in saturated::lines(merged).into_iter().chain(doubts).chain(noise_lines(merged)) {
         out.push_str(&wrap(&line, style.width, "  "));
     }
     out.push_str(&wins(merged, matrices, style));

@@ -23,7 +23,7 @@ pub fn show(launch: &Launch<'_>, interrupted: &AtomicBool) -> Result<Exit> {
     let Launch { plan, stores, places, cells, left_out, .. } = launch;
     let workload = plan.workload.def();
     let mut text = entry("cell", "time", "disk");
-    let (mut total_s, mut most_bytes) = (0.0, 0.0_f64);
+    let (mut total_s, mut most_bytes, mut most_memory) = (0.0, 0.0_f64, 0.0_f64);
     for (name, path) in *places {
         let probe = WorkFolder::create(path)?.probe()?;
         if interrupted.load(Ordering::Relaxed) {
@@ -35,12 +35,13 @@ pub fn show(launch: &Launch<'_>, interrupted: &AtomicBool) -> Result<Exit> {
             let bytes = (workload.space)(&case).peak_bytes;
             total_s += seconds * f64::from(plan.trials);
             most_bytes = most_bytes.max(bytes);
+            most_memory = most_memory.max((workload.memory)(&case));
             text.push_str(&entry(&cell.id(), &duration(seconds), &rough_bytes(bytes)));
         }
     }
     text.push_str(&omissions(left_out));
     text.push_str(&format!(
-        "\n{}, {}: about {}, and up to {} of disk at a time.\n",
+        "\n{}, {}: about {}.\nA trial takes up to {} of disk, and {} of memory beside caches.\n",
         counted(cells.len(), "cell"),
         match (plan.trials, plan.precision) {
             (1, None) => "each run once".into(),
@@ -49,6 +50,7 @@ pub fn show(launch: &Launch<'_>, interrupted: &AtomicBool) -> Result<Exit> {
         },
         duration(total_s),
         rough_bytes(most_bytes),
+        rough_bytes(most_memory),
     ));
     text.push_str("These are rough estimates from a short test of the place, not of the stores.\n");
     print(&text)?;

@@ -13,7 +13,7 @@ use storebench_core::measure::environment;
 use storebench_core::place::abandoned;
 use storebench_core::place::directory::WorkFolder;
 use storebench_core::plan::Plan;
-use storebench_core::result::{FORMAT_VERSION, LeftOut, Run, RunHeader, StoreInfo, TrialResult};
+use storebench_core::result::{FORMAT_VERSION, LeftOut, PlaceInfo, Run, RunHeader, StoreInfo, TrialResult};
 use storebench_core::runner::job::{Enough, Job};
 use storebench_core::runner::parent::{self, Ended};
 use storebench_core::runner::progress;
@@ -178,11 +178,10 @@ pub fn store_infos(stores: &[StoreDef], plan: &Plan) -> Vec<StoreInfo> {
 }
 
 fn rooms(header: &RunHeader) -> Vec<Room> {
-    header
-        .places
-        .iter()
-        .map(|place| Room { name: place.name.clone(), free_bytes: place.free_bytes })
-        .collect()
+    let memory_bytes = header.environment.memory_bytes.unwrap_or(u64::MAX);
+    let room =
+        |place: &PlaceInfo| Room { name: place.name.clone(), free_bytes: place.free_bytes, memory_bytes };
+    header.places.iter().map(room).collect()
 }
 
 fn nothing_to_run(left_out: &[Omission]) -> Error {

@@ -104,6 +104,14 @@ pub fn space(case: &Case<'_>) -> Space {
     Space { peak_bytes: bytes * 2.0 + f64::from(1 << 20), room_bytes: bytes * 4.0 + f64::from(8 << 20) }
 }
 
+/// Bytes of memory: the version of each row and what is to be deleted, and the rows of a transaction.
+pub fn memory(case: &Case<'_>) -> f64 {
+    let work = Work::of(case.cell, case.parameters);
+    let remembered = size_of::<u8>() + size_of::<u32>();
+    work.most_rows() as f64 * remembered as f64
+        + work.statements as f64 * (work.body_bytes as f64 + BESIDE_BODY_BYTES)
+}
+
 /// Seconds: as if every transaction waited for the disk, unless a tier is asked for at which none does.
 pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
     let work = Work::of(case.cell, case.parameters);

@@ -1,8 +1,10 @@
 //! How long a cell of crud will take and how much disk it needs: rough, to plan by and not to rely on.
 
+use super::BATCH_BYTES;
 use super::work::Work;
 use crate::cell::{Cache, Cell, Rate};
 use crate::place::probe::Probe;
+use crate::record::pool::pool_bytes;
 use crate::store::{Guarantee, Kind, Threads};
 use crate::workload::audit;
 use crate::workload::case::{Case, Space, Time};
@@ -47,6 +49,19 @@ pub fn space(case: &Case<'_>) -> Space {
     let bytes = case.cell.expected_bytes(work.most_inserts());
     let peak_bytes = disk_bytes(case.cell, case.kind(), work.most_inserts());
     Space { peak_bytes, room_bytes: (bytes * ROOM_FACTOR).max(peak_bytes) }
+}
+
+/// Bytes of memory: what is made ahead, and all records where the store has nowhere else to keep them.
+pub fn memory(case: &Case<'_>) -> f64 {
+    let (cell, work) = (case.cell, Work::of(case.parameters));
+    let size = cell.record_size();
+    let largest = size.to as f64;
+    let ahead = pool_bytes(cell.data(), size) as f64 + largest * f64::from(cell.threads());
+    let batch = (largest * BATCH).min(BATCH_BYTES as f64 + largest);
+    let in_memory =
+        case.store().is_some_and(|store| store.capabilities.keeps && !store.capabilities.persists);
+    let kept = if in_memory { cell.expected_bytes(work.most_inserts()) } else { 0.0 };
+    ahead + batch + kept
 }
 
 /// Seconds.

@@ -40,6 +40,11 @@ impl Aligned {
     }
 }
 
+/// The size of a pool of blocks of `block` bytes.
+pub(super) fn bytes(block: usize) -> usize {
+    (POOL_BYTES / block).max(1) * block
+}
+
 /// The blocks that a thread writes: slices of random bytes, which neither a file system nor a device can compress, in turn. No
 /// two written blocks are alike, so that neither can write one for both: each is stamped with its number.
 #[derive(Debug)]
@@ -52,8 +57,7 @@ pub(super) struct Pool {
 
 impl Pool {
     pub(super) fn new(block: usize, seed: u64) -> Pool {
-        let blocks = (POOL_BYTES / block).max(1);
-        Pool { memory: Aligned::random(blocks * block, seed), block, at: 0, written: 0 }
+        Pool { memory: Aligned::random(bytes(block), seed), block, at: 0, written: 0 }
     }
 
     /// Makes the next block, for [`Pool::block`].

@@ -15,7 +15,7 @@ use crate::workload::driver::Stop;
 use crate::workload::parameter::Parameters;
 use crate::workload::reason::Reason;
 use crate::workload::spec::{Asked, Ended};
-use crate::workload::table::WorkloadDef;
+use crate::workload::table::{Headline, WorkloadDef};
 
 /// Reads and writes one file.
 pub static WORKLOAD: WorkloadDef = WorkloadDef {
@@ -35,7 +35,9 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     parameters: &[&OPERATIONS, &DURATION],
     operations: &["read", "write", "sync"],
     reason,
+    headline: &[Headline::Latency],
     space,
+    memory,
     time,
     run,
 };
@@ -80,6 +82,11 @@ fn reason(case: &Case<'_>) -> Option<Reason> {
 fn space(case: &Case<'_>) -> Space {
     let bytes = spec(case.cell, case.parameters, 0).file_bytes() as f64;
     Space { peak_bytes: bytes, room_bytes: bytes }
+}
+
+fn memory(case: &Case<'_>) -> f64 {
+    let spec = spec(case.cell, case.parameters, 0);
+    f64::from(spec.threads) * super::buffer::bytes(spec.block as usize) as f64
 }
 
 fn time(case: &Case<'_>, probe: &Probe) -> Time {

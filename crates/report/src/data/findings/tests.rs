@@ -167,6 +167,21 @@ fn a_load_is_compared_with_none() {
 }
 
 #[test]
+fn what_nothing_was_measured_of_is_one_line_of_the_page() {
+    let runs = [run("box", &[Sample::new("sqlite").background(Background::Cpu(1))])];
+    let merged = with_claims(&runs, CLAIMS);
+    let mut bytes = Vec::new();
+    page::write(&merged, None, &mut bytes).unwrap();
+    let page = String::from_utf8(bytes).unwrap();
+    let (_, findings) = page.split_once("id=\"findings\"").unwrap();
+    let (findings, _) = findings.split_once("</section>").unwrap();
+    assert!(!findings.contains("class=\"claims\""), "{findings}");
+    let claims = merged.claims[0].claims.len();
+    assert!(findings.contains(&format!("None of the {claims} findings can be checked")), "{findings}");
+    assert_eq!(findings.matches("<li value").count(), claims);
+}
+
+#[test]
 fn the_page_and_the_json_have_them() {
     let runs = [samples::study()];
     let merged = with_claims(&runs, CLAIMS);

@@ -29,7 +29,9 @@ pub fn nearest(matrix: &Matrix) -> Option<Html> {
     let furthest = spots.iter().filter_map(|spot| Some((spot, spot.times_worse(nearest.store)?)));
     let (spot, most) = furthest.max_by(|(_, a), (_, b)| a.total_cmp(b))?;
     let without = spots.iter().filter(|spot| spot.times_worse(nearest.store).is_none()).count();
+    let tied = spots.iter().any(|spot| spot.is_won_by(nearest.store) && spot.contest.winners().count() > 1);
     let says = match (most <= 1.0, without) {
+        (true, 0) if tied => " is the best, or too close to call with it, everywhere".to_owned(),
         (true, 0) => " is the best everywhere".to_owned(),
         (true, _) => format!(" is the best wherever it was measured, which is not so in {without}"),
         _ => {

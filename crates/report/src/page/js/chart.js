@@ -79,7 +79,8 @@ function picture(spec, width) {
   const y = scaleOf(spec.y, range, bottom, above);
   const left = Math.max(...y.ticks.map((tick) => textWidth(tick.text)), 20) + 32;
   const beside = namesBeside(spec, width);
-  const right = width - (beside ? Math.max(...spec.lines.map((line) => textWidth(nameOf(line)))) + 22 : 12);
+  const lastTick = spec.x.values ? textWidth(spec.x.label(spec.x.values.at(-1))) / 2 + 2 : 0;
+  const right = width - (beside ? Math.max(...spec.lines.map((line) => textWidth(nameOf(line)))) + 22 : Math.max(12, lastTick));
   const x = scaleOf(spec.x, spec.x.type || spec.x.values ? linearReach(spec.lines) : reach(spec.lines, "x"), left, right);
   const plot = { left, right, above, bottom, width, height, x, y };
   const svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${spec.title}. The same figures follow as a table.` });

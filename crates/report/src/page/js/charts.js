@@ -19,60 +19,115 @@ function noteZeros(content, names) {
   if (names.length) content.append(make("p", { class: "note" }, `Zero, and so not drawn on a log axis: ${names.join(", ")}.`));
 }
 
-/** The axis that curves go across: the one chosen, else the first that has two values to go between. */
-function curveAxis() {
-  const all = axesOfNumbers();
-  return all.find((axis) => axis.id === state.x) || all.find((axis) => shown(axis).length > 1) || null;
+/** An axis within the matrix, for curves to go across: its numbers, what else a place is fixed on, and the cells of a place. */
+const acrossWithin = (axis) => ({
+  ...axis,
+  numbers: shown(axis),
+  fixed: model.axes.filter((other) => other !== axis),
+  cells: (place, number) => cellsAt(state.group, { ...place, [axis.id]: number }),
+  line: (cell) => storeOf(cell).name,
+});
+
+/** One that tells groups apart, such as threads or a rate. */
+const acrossGroups = (axis) => {
+  const cells = (place, number) => alongGroups(axis.id, place).find((set) => set.value === axis.values[number])?.cells ?? [];
+  const own = model.groups[state.group].at;
+  const position = model.group_axes.indexOf(axis);
+  const sibling = (number) => model.groups.some((group) => group.at.every((value, i) => value === (i === position ? number : own[i])));
+  return {
+    id: axis.id,
+    name: axis.id.replaceAll("_", " "),
+    one: axis.one,
+    values: axis.values.map((text, number) => ({ text, short: text, words: `${axis.id.replaceAll("_", " ")} ${text}`, at: axis.numbers[number] })),
+    numbers: axis.values.map((_, number) => number).filter((number) => axis.numbers[number] !== null && sibling(number)),
+    fixed: model.axes,
+    cells,
+    line: (cell) => storeOf(cell).name,
+  };
+};
+
+/** One that tells contestants apart, such as a setting: those that differ in nothing else are one line. */
+const acrossVariants = (axis) => ({
+  id: axis.id,
+  name: axis.name,
+  one: axis.one,
+  values: axis.values.map(([text, at]) => ({ text, short: text || "as shipped", words: `${axis.name} ${text || "as shipped"}`, at })),
+  numbers: axis.values.map((_, number) => number).filter((number) => axis.values[number][1] !== null),
+  fixed: model.axes,
+  cells: (place, number) => cellsAt(state.group, place).filter((cell) => axis.of[model.cells.store[cell]] === number),
+  line: (cell) => axis.line[model.cells.store[cell]],
+});
+
+/** What curves can go across. */
+function acrossAxes() {
+  const outside = [
+    ...model.variants.map(acrossVariants),
+    ...model.group_axes.filter((axis) => axis.numbers.some((number) => number !== null)).map(acrossGroups),
+  ];
+  return [...axesOfNumbers().map(acrossWithin), ...outside.filter((axis) => axis.numbers.length > 1)]
+    .map((axis) => ({ ...axis, numbers: axis.numbers.sort((a, b) => axis.values[a].at - axis.values[b].at) }));
 }
+
+/** The axis that curves go across: the one chosen, else the first that has two values to go between. */
+const curveAxis = (all) => all.find((axis) => axis.id === state.x) || all.find((axis) => axis.numbers.length > 1) || null;
 
 function drawCurves() {
   const measured = model.columns.filter(isMeasured);
   const choices = measured.map((column) => [column.id, column.operation ? `${state.op}: ${column.title}` : column.title]);
-  const across = axesOfNumbers().map((axis) => [axis.id, axis.one]);
-  const x = curveAxis();
+  const all = acrossAxes();
+  const across = all.map((axis) => [axis.id, axis.one]);
+  const x = curveAxis(all);
   const choosers = $("#curves .choices");
   if (!x) {
     choosers.replaceChildren();
     return say("curves", across.length
       ? `There is ${across.map(([, one]) => `one ${one}`).join(" and ")} here: nothing to draw curves across.`
-      : "No values within the matrix are numbers: nothing to draw curves across.");
+      : "No values here are numbers: nothing to draw curves across.");
   }
   choosers.replaceChildren(
     chooser("figure", "figure", choices, state.figure, (figure) => change({ figure })),
     chooser("x", "across", across, x.id, (x) => change({ x })));
   const column = columnOf(state.figure);
   if (!measured.includes(column)) return say("curves", `${column?.title ?? "This figure"} was not measured.`);
-  if (shown(x).length < 2)
+  if (x.numbers.length < 2)
     return say("curves", `Only one ${x.one} is chosen or was measured: there is nothing to draw across it.`);
   const content = emptied("curves");
   const zeros = new Set();
-  for (const fixed of combinations(model.axes.filter((axis) => axis !== x))) {
-    const all = curveLines(column, x, fixed);
-    for (const { store, points } of all) if (points.some((point) => point.y === 0)) zeros.add(store.name);
-    const lines = all.map((line) => ({ ...line, points: positive(line.points) })).filter((line) => line.points.length);
+  let most = 0;
+  for (const fixed of combinations(x.fixed)) {
+    const found = curveLines(column, x, fixed);
+    for (const { name, points } of found) if (points.some((point) => point.y === 0)) zeros.add(name);
+    const lines = found.map((line) => ({ ...line, points: positive(line.points) })).filter((line) => line.points.length);
+    most = Math.max(most, lines.length);
     if (lines.length) chartIn(content, curve(column, x, fixed, lines));
   }
+  // Many lines take the whole width to be told apart.
+  content.classList.toggle("many", most > FEW_LINES);
   if (!content.firstChild && !zeros.size) return say("curves", `No ${model.ranked[0]} that is switched on has a figure here.`);
   noteZeros(content, zeros.size ? [`${column.title} of ${[...zeros].join(", ")}, at some points or all`] : []);
 }
 
+/** So many lines can be told apart in a chart of half the page's width. */
+const FEW_LINES = 4;
+
 function curveLines(column, x, fixed) {
   const lines = new Map();
-  for (const number of shown(x)) {
-    for (const cell of cellsAt(state.group, { ...fixed, [x.id]: number })) {
+  for (const number of x.numbers) {
+    for (const cell of x.cells(fixed, number)) {
       const figure = isOn(cell) ? figureOf(cell, column.id, state.op) : null;
       if (!figure) continue;
-      const store = storeOf(cell);
-      if (!lines.has(store)) lines.set(store, []);
-      lines.get(store).push({ x: valueOf(x, number).at, y: figure.mean, low: figure.low, high: figure.high, range: figure.range, at: number });
+      const name = x.line(cell);
+      if (!lines.has(name)) lines.set(name, { name, store: model.stores.find((store) => store.name === name) || storeOf(cell), points: [] });
+      const figures = { y: figure.mean, low: figure.low, high: figure.high, range: figure.range };
+      lines.get(name).points.push({ x: x.values[number].at, ...figures, at: number, store: storeOf(cell).name });
     }
   }
-  return [...lines].map(([store, points]) => ({ store, points }));
+  return [...lines.values()];
 }
 
 function curve(column, x, fixed, lines) {
-  const name = (number) => valueOf(x, number).words;
-  const values = shown(x).map((number) => valueOf(x, number).at);
+  const name = (number) => x.values[number].words;
+  const values = x.numbers.map((number) => x.values[number].at);
   const label = (value) => x.values.find((one) => one.at === value)?.short ?? "";
   const what = column.operation ? `${state.op}, ${column.title}` : column.title;
   return {
@@ -80,6 +135,8 @@ function curve(column, x, fixed, lines) {
     x: { title: x.name, values, label },
     y: { title: what, unit: column.unit },
     lines,
+    // Points along an axis of groups are of several.
+    across: x.id,
     tip: (store, point) => `${store}, ${name(point.at)}: ${figuresText(column, point)}`,
     head: [model.ranked[0], x.name, `${what} ${reachTitle()}`],
     row: (store, point) => [store, name(point.at), figuresText(column, point)],

@@ -58,11 +58,13 @@ function drawWhere() {
   const values = groupValues(state.group);
   const facets = model.group_axes.filter((axis) => axis.values.length > 1 && axis.id !== "guarantee");
   const guarantee = values.guarantee ? [`Guarantee: ${values.guarantee}`] : [];
-  const parts = [...guarantee, ...facets.map((axis) => `${axis.id}: ${values[axis.id]}`)];
+  const partsWithout = (id) => [...guarantee, ...facets.filter((axis) => axis.id !== id).map((axis) => `${axis.id}: ${values[axis.id]}`)];
+  const parts = partsWithout("");
   for (const id of ["winners", "curves", "table", "latency", "timeline", "space", "safety", "memory", "writes", "load"]) {
     const one = ["latency", "timeline", "space", "safety", "memory", "writes", "load"].includes(id);
     const place = one ? onePlace() : null;
-    const what = id === "safety" ? parts.slice(guarantee.length) : parts.slice();
+    const across = id === "curves" ? curveAxis(acrossAxes())?.id : "";
+    const what = id === "safety" ? parts.slice(guarantee.length) : partsWithout(across);
     if (["latency", "timeline", "space", "safety", "load"].includes(id)) what.push(`operation: ${id === "safety" ? safetyOperation() : state.op}`);
     if (place && placeText(place)) what.push(placeText(place));
     $(`#${id} .where`).textContent = what.join(" · ");

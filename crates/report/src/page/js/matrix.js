@@ -65,9 +65,9 @@ function matrixPlace(row, place) {
   const where = withPlace(row.name, place);
   const [best] = all;
   if (!best?.standing) {
-    const missing = all.find((one) => model.cells.why[one.cell]);
-    const why = missing ? model.cells.why[missing.cell] : "not run";
-    const reason = missing ? whyNot(missing.cell) : why;
+    const missing = all.find((one) => model.cells.why[one.cell]) || all.find((one) => saturation(one.cell, row));
+    const why = !missing ? "not run" : model.cells.why[missing.cell] || "saturated";
+    const reason = missing ? whyNot(missing.cell) || saturation(missing.cell, row) : why;
     return make("button", { type: "button", class: "win none", id, onclick: open, title: reason, "aria-label": `${where}: ${reason}` }, why);
   }
   const column = columnOf(row.column);
@@ -89,6 +89,12 @@ function whyNot(cell) {
   const why = model.cells.why[cell];
   const reason = model.reasons[model.cells.reason[cell]];
   return reason ? `${why}: ${reason}` : why;
+}
+
+/** How far a cell stayed behind the rate asked for, where its latency is not ranked for that; else empty. */
+function saturation(cell, row) {
+  const did = columnOf(row.column)?.unit === "ns" && model.saturated[row.name]?.[cell];
+  return did ? `saturated: ${did}` : "";
 }
 
 /** Opens the cell of the matrix that the address names. */
@@ -126,7 +132,7 @@ function detail(row, place) {
       make("th", { scope: "row" }, storeOf(cell).name),
       make("td", { class: "n" }, showFigure(column.unit, figure)),
       make("td", { class: "n" }, standing && standing.times !== null ? timesText(standing) : "–"),
-      make("td", {}, standing ? (alone ? "nothing to compare with" : verdict(standing)) : whyNot(cell) || "not measured"),
+      make("td", {}, standing ? (alone ? "nothing to compare with" : verdict(standing)) : whyNot(cell) || saturation(cell, row) || "not measured"),
       make("td", { class: "n" }, succeeded[cell] === trials[cell] ? String(trials[cell]) : `${succeeded[cell]} of ${trials[cell]}`));
     body.append(line);
   }

@@ -13,17 +13,25 @@ function pictureStyle() {
 
 /** What a reader of the picture must know, in lines. */
 function captionLines(spec) {
-  const group = model.groups[state.group];
+  const { hardware } = groupValues(state.group);
   const trials = model.cells.group.map((of, cell) => (of === state.group ? model.cells.succeeded[cell] : 0)).filter((count) => count > 0);
   const [fewest, most] = [Math.min(...trials), Math.max(...trials)];
   const whiskers = spec.lines.some((line) => line.points.some((point) => point.low !== null && point.low !== undefined));
-  const used = new Set(spec.lines.flatMap((line) => (line.store ? [line.store.name] : line.points.map((point) => point.store))).filter(Boolean));
+  const used = new Set(spec.lines.flatMap((line) => (line.points[0]?.store ? line.points.map((point) => point.store) : [line.store?.name])).filter(Boolean));
   const versions = model.stores.filter((store) => store.version && (!used.size || used.has(store.name))).map((store) => `${store.name} ${store.version}`);
   return [
-    `${groupValues(state.group).hardware};${spec.ofGroups ? "" : ` guarantee: ${group.title};`} ${fewest === most ? fewest : `${fewest} to ${most}`} ${most === 1 ? "trial" : "trials"} each${whiskers ? `; whiskers: ${whiskerTitle(fewest, most)}` : ""}.`,
+    `${hardware}${model.machines[hardware] ? ` (${model.machines[hardware]})` : ""};${spec.ofGroups ? "" : ` guarantee: ${groupTitle(spec.across)};`} ${fewest === most ? fewest : `${fewest} to ${most}`} ${most === 1 ? "trial" : "trials"} each${whiskers ? `; whiskers: ${whiskerTitle(fewest, most)}` : ""}.`,
     versions.join(", "),
     `storebench ${model.storebench}${model.measured ? `, measured ${model.measured}` : ""}`,
   ].filter(Boolean);
+}
+
+/** What the chosen group is: by its title, but without the axis that a chart goes across. */
+function groupTitle(across) {
+  if (!model.group_axes.some((axis) => axis.id === across)) return model.groups[state.group].title;
+  const values = groupValues(state.group);
+  const others = model.group_axes.filter((axis) => axis.values.length > 1 && !["hardware", "guarantee", across].includes(axis.id));
+  return [values.guarantee, ...others.map((axis) => `${axis.id} ${values[axis.id]}`)].filter(Boolean).join(", ");
 }
 
 /** Breaks a text into lines of up to so many pixels. */

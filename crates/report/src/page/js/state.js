@@ -79,7 +79,7 @@ function readState() {
   state.opChosen = operationsHere().includes(asked.get("op"));
   state.op = oneOf("op", operationsHere(), operationAtFirst());
   state.figure = oneOf("figure", model.columns.map((column) => column.id), "latency_mean");
-  state.x = oneOf("x", axesOfNumbers().map((axis) => axis.id), "");
+  state.x = oneOf("x", acrossAxes().map((axis) => axis.id), "");
   state.shows = oneOf("shows", ["operation", "trial"], "operation");
   state.sort = asked.get("sort") || "";
   state.down = asked.get("down") === "1";

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use storebench_core::error::Exit;
 
 use super::support::{Said, Scratch, example, said};
+use crate::html::browser::Browser;
 
 /// A plan of the workload that `examples/own_workload.rs` adds, with a claim about it.
 const SAVING: &str = r#"
@@ -44,9 +45,13 @@ fn a_workload_and_axes_of_ones_own_are_everywhere_that_ours_are() {
     assert!(dry.out.contains("rename/20") && dry.out.contains("4 cells"), "{}", dry.out);
     own(&scratch, "run mine.toml --way backwards").complains(Exit::BadValue, &["backwards", "in-place"]);
     let ran = own(&scratch, "run mine.toml").ends(Exit::Success);
-    for word in ["10 lines", "1000 lines", "in-place", "rename", "replace"] {
+    for word in ["10 lines", "1000 lines", "replace", "How often each way won"] {
         assert!(ran.out.contains(word), "{word} is missing: {}", ran.out);
     }
+    let table = own(&scratch, "report latest --table").ends(Exit::Success).out;
+    assert!(table.contains("in-place") && table.contains("rename"), "{table}");
+    // What it does not name as a headline is in the table alone.
+    assert!(!ran.out.contains("\nmemory") && table.contains("peak"), "{}{table}", ran.out);
     // This process does not know the axes that the program adds.
     let results = std::fs::read_to_string(scratch.only_run().join("results.jsonl")).unwrap();
     let cells: BTreeSet<&str> =
@@ -60,8 +65,28 @@ fn a_workload_and_axes_of_ones_own_are_everywhere_that_ours_are() {
     let json = own(&scratch, "report latest --json").ends(Exit::Success).out;
     assert!(json.contains("\"lines\": \"1000\"") || json.contains("\"lines\":\"1000\""), "{json}");
     assert!(json.contains("Both ways take less than a minute"), "{json}");
-    let page = std::fs::read_to_string(scratch.only_run().join("report.html")).unwrap();
-    assert!(page.contains("rename") && page.contains("1000 lines"));
+    own(&scratch, "report latest --sqlite all.db").ends(Exit::Success);
+    let database = rusqlite::Connection::open(scratch.join("all.db")).unwrap();
+    let count = "SELECT count(*) FROM cells WHERE way = 'rename' AND lines = '1000'";
+    assert_eq!(database.query_row(count, [], |row| row.get::<_, i64>(0)).unwrap(), 1);
+    its_filter_works_in_a_browser(&scratch);
+}
+
+/// The page's list for the program's own axis.
+#[allow(clippy::print_stdout, reason = "a test that is skipped says so")]
+fn its_filter_works_in_a_browser(scratch: &Scratch) {
+    let Some(mut browser) = Browser::open(&scratch.only_run().join("report.html"), "") else {
+        println!("skipped: needs chromium");
+        return;
+    };
+    let (rows, all) = ("#table tbody tr", 4);
+    let shown = browser.text("#table .content");
+    assert_eq!((browser.count(rows), shown.contains("1000")), (all, true), "{shown}");
+    browser.choose("#choose-lines", "10 lines");
+    let shown = browser.text("#table .content");
+    assert_eq!((browser.count(rows), shown.contains("1000")), (all / 2, false), "{shown}");
+    assert!(browser.value("location.hash").as_str().unwrap().contains("lines="));
+    assert_eq!(browser.complaints(), Vec::<String>::new());
 }
 
 #[test]

@@ -80,7 +80,7 @@ fn a_dry_run_lists_the_cells_and_leaves_nothing() {
     );
     assert_eq!(axis(3), BTreeSet::from(["compressible", "incompressible"]));
     assert_eq!(axis(4), BTreeSet::from(["power", "process"]));
-    assert!(said.out.contains(" of disk at a time"), "{said}");
+    assert!(said.out.contains(" of disk, and ") && said.out.contains(" of memory beside caches"), "{said}");
     fs::create_dir(scratch.join("storebench-runs")).unwrap();
     scratch.storebench("run crud --quick --dry-run").ends(Exit::Success);
     assert!(scratch.join("storebench-runs").exists(), "a directory that was there stays");

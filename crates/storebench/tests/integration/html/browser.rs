@@ -148,16 +148,24 @@ impl Browser {
     }
 
     /// Clicks with the mouse on the middle of an element, which must be what is there to be clicked, once what came into view
-    /// with it has been drawn and nothing moves any more.
+    /// with it has been drawn and nothing moves any more: a page that has just opened may still scroll to where its link
+    /// points.
     pub fn click(&mut self, selector: &str) {
-        let middle = self.value(&format!(
+        let look = format!(
             "(async () => {{ const e = document.querySelector({}); e.scrollIntoView({{block: 'center'}}); \
              const frame = () => new Promise(requestAnimationFrame); await frame(); await frame(); \
              const r = e.getBoundingClientRect(); const [x, y] = [r.x + r.width / 2, r.y + r.height / 2]; \
              return [x, y, e.contains(document.elementFromPoint(x, y))]; }})()",
             json!(selector)
-        ));
-        assert_eq!(middle[2], json!(true), "{selector} is hidden by something");
+        );
+        let began = Instant::now();
+        let middle = loop {
+            let middle = self.value(&look);
+            if middle[2] == json!(true) {
+                break middle;
+            }
+            assert!(began.elapsed() < PATIENCE, "{selector} is hidden by something");
+        };
         for kind in ["mousePressed", "mouseReleased"] {
             let at = json!({"type": kind, "x": middle[0], "y": middle[1], "button": "left", "clickCount": 1});
             self.send("Input.dispatchMouseEvent", at);

@@ -1,0 +1,127 @@
+//! Axes outside the matrix that curves can go across: those that tell groups apart, such as threads, and those whose values
+//! are ranked, such as a store's settings. Only values that are numbers have a place on a curve.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+use storebench_core::axis::Value;
+use storebench_core::cell::{Axis, Cell};
+use storebench_core::units::parse_bytes;
+
+use crate::data::merge::Merged;
+use crate::layout::words;
+
+/// An axis that tells contestants apart, such as a setting of a store.
+#[derive(Debug, Serialize)]
+pub struct Variants {
+    id: &'static str,
+    /// Its name in words.
+    name: String,
+    /// One of its values in words.
+    one: String,
+    /// Its values as plans write them, and where they stand on a scale; empty as shipped.
+    values: Vec<(String, Option<f64>)>,
+    /// For each contestant its value's number.
+    of: Vec<Option<usize>>,
+    /// For each contestant what it is called without its value on this axis: contestants with the same name are one line.
+    line: Vec<String>,
+}
+
+/// The axes on which at least two contestants have different numbers.
+pub fn variants(merged: &Merged<'_>, contestants: &[&str]) -> Vec<Variants> {
+    let mut cells: Vec<Option<&Cell>> = vec![None; contestants.len()];
+    for cell in merged.cells() {
+        let name = merged.layout.contestant(cell);
+        if let Some(index) = contestants.iter().position(|contestant| *contestant == name) {
+            cells[index].get_or_insert(cell);
+        }
+    }
+    let axes: BTreeSet<Axis> = cells
+        .iter()
+        .flatten()
+        .flat_map(|cell| cell.values())
+        .map(|(axis, _)| axis)
+        .filter(|axis| *axis != Axis::STORE && merged.layout.is_ranked(*axis))
+        .collect();
+    let of = |axis: Axis| of_axis(merged, axis, &cells);
+    axes.into_iter().map(of).filter(|variants| variants.are_numbers()).collect()
+}
+
+fn of_axis(merged: &Merged<'_>, axis: Axis, cells: &[Option<&Cell>]) -> Variants {
+    let texts: BTreeSet<&str> = cells.iter().flatten().map(|cell| cell.text(axis)).collect();
+    let mut values: Vec<(String, Option<f64>)> =
+        texts.into_iter().map(|text| (text.to_owned(), number(axis, text))).collect();
+    values.sort_by(|(_, a), (_, b)| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
+    let place = |cell: &Cell| values.iter().position(|(text, _)| text == cell.text(axis));
+    let line = |cell: &Cell| {
+        let others = cell.values().filter(|(other, _)| *other != axis);
+        let without = others.fold(Cell::default(), |cell, (axis, value)| cell.with(axis, value.clone()));
+        merged.layout.contestant(&without).into_owned()
+    };
+    let name = axis.setting().map_or_else(|| words::heading(axis), |(_, name)| name.to_owned());
+    Variants {
+        id: axis.name(),
+        one: axis.setting().map_or_else(|| words::one(axis), |(_, name)| format!("value of {name}")),
+        of: cells.iter().map(|cell| place((*cell)?)).collect(),
+        line: cells.iter().map(|cell| cell.map(line).unwrap_or_default()).collect(),
+        name,
+        values,
+    }
+}
+
+impl Variants {
+    fn are_numbers(&self) -> bool {
+        self.values.iter().filter(|(_, at)| at.is_some()).count() > 1
+    }
+}
+
+/// Where a value stands on a scale: a setting's text may be a number or a size.
+pub fn number(axis: Axis, text: &str) -> Option<f64> {
+    let above_zero = |number: &f64| *number > 0.0;
+    if axis.setting().is_some() {
+        let size = || parse_bytes(text).ok().map(|bytes| bytes as f64);
+        return text.parse().ok().or_else(size).filter(above_zero);
+    }
+    // A rate is written with what it is of.
+    let rate = || text.strip_suffix("/s")?.parse().ok();
+    let value = |value: Value| words::number(axis, &value);
+    axis.read(text).ok().and_then(value).or_else(rate).filter(above_zero)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::samples::{Sample, run};
+
+    #[test]
+    fn settings_make_lines_and_values() {
+        let page_size = Axis::named("sqlite.page_size").unwrap();
+        let mut run = run(
+            "box",
+            &[Sample::new("sqlite"), Sample::new("sqlite"), Sample::new("sqlite"), Sample::new("lmdb")],
+        );
+        for (trial, text) in run.trials.iter_mut().skip(1).take(2).zip(["8192", "512"]) {
+            trial.cell.set(page_size, page_size.read(text).unwrap());
+        }
+        let runs = [run];
+        let merged = Merged::new(&runs, &[]);
+        let names = ["lmdb", "sqlite", "sqlite page_size=512", "sqlite page_size=8192"];
+        let all = variants(&merged, &names);
+        assert_eq!(all.len(), 1);
+        let values: Vec<_> = all[0].values.iter().map(|(text, at)| (text.as_str(), *at)).collect();
+        assert_eq!(values, [("", None), ("512", Some(512.0)), ("8192", Some(8192.0))]);
+        assert_eq!(all[0].of, [Some(0), Some(0), Some(1), Some(2)]);
+        assert_eq!(all[0].line, ["lmdb", "sqlite", "sqlite", "sqlite"]);
+        assert_eq!(variants(&merged, &names[..2]).len(), 0, "one value is no curve");
+    }
+
+    #[test]
+    fn numbers_are_read_from_words() {
+        let setting = Axis::named("rocksdb.block_cache").unwrap();
+        assert_eq!(number(setting, "64MiB"), Some(f64::from(64 << 20)));
+        assert_eq!(number(setting, "2.5"), Some(2.5));
+        assert_eq!((number(setting, "wal"), number(setting, "0")), (None, None));
+        assert_eq!((number(Axis::RATE, "5000/s"), number(Axis::RATE, "closed")), (Some(5000.0), None));
+        assert_eq!((number(Axis::THREADS, "4"), number(Axis::PLACE, "ssd")), (Some(4.0), None));
+    }
+}
