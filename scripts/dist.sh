@@ -124,7 +124,7 @@ storebench $version for Linux on $machine
 
 To install it: cp -r bin share /usr/local
 
-It needs glibc $glibc or newer, and nothing else. It was built on a machine whose processor has$processor.
+It needs glibc $glibc or newer and no other package. RocksDB in it needs these processor instructions:$processor.
 END
 }
 
@@ -147,7 +147,7 @@ make_archive() {
     for flag in sse4_2 pclmulqdq; do
         if grep -qsw "$flag" /proc/cpuinfo; then processor="$processor $flag"; fi
     done
-    [ -n "$processor" ] || processor=" no instructions that matter here"
+    [ -n "$processor" ] || processor=" none"
     readme >"$stage/README"
     cp LICENSE-MIT LICENSE-APACHE CHANGELOG.md "$stage"
     cp -R docs "$stage/docs"

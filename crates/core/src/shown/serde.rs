@@ -101,26 +101,26 @@ mod tests {
             ("missing field `operations`", "the key `operations` is missing"),
             (
                 "unknown field `trails`, expected one of `trials`, `seed`",
-                "there is no key `trails`: expected one of `trials`, `seed`",
+                "unknown key `trails`: expected one of `trials`, `seed`",
             ),
-            ("unknown field `a`, expected `b`", "there is no key `a`: expected `b`"),
+            ("unknown field `a`, expected `b`", "unknown key `a`: expected `b`"),
             ("unknown variant `cruel`, expected `crud`", "`cruel` can't be used here: expected `crud`"),
             (
                 "invalid type: integer `5`, expected struct Region",
-                "the number `5` stands where a table is wanted",
+                "the number `5` found where a table is expected",
             ),
             (
                 "invalid type: string \"a, expected b\", expected u32",
-                "the text \"a, expected b\" stands where a whole number from 0 to 4294967295 is wanted",
+                "the text \"a, expected b\" found where a whole number from 0 to 4294967295 is expected",
             ),
-            ("invalid type: map, expected a sequence", "a table stands where a list is wanted"),
+            ("invalid type: map, expected a sequence", "a table found where a list is expected"),
             (
                 "invalid type: sequence, expected struct variant Expect::Winner at line 3 column 7",
-                "a list stands where a table (line 3 column 7) is wanted",
+                "a list found where a table (line 3 column 7) is expected",
             ),
             (
                 "invalid type: boolean `true`, expected a string",
-                "`true` stands where text in quotes is wanted",
+                "`true` found where text in quotes is expected",
             ),
             ("\"many\" is not a count: write it like 1000", "\"many\" is not a count: write it like 1000"),
         ] {
