@@ -2,6 +2,7 @@
 //! entry ([`StoreDef`]) that says what it can do and which guarantees it gives.
 
 mod build;
+mod danger;
 mod power_cut;
 mod setting;
 pub mod sql;
@@ -14,6 +15,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 pub use self::build::StoreBuild;
+pub use self::danger::{Danger, Loss};
 pub use self::power_cut::PowerCut;
 pub use self::setting::SettingDef;
 use self::sql::SqlSession;
@@ -372,6 +374,15 @@ pub struct Offer {
     /// A crash of this tier's kind leaves the old value or the new one of a record being replaced, never a mixture or
     /// a part. (For `none` and `process`: a crash of the process; for `power`: a power cut.)
     pub atomic_replace: bool,
+    /// What a kill and a power cut can cost: the first that holds with the settings as read back. The last holds with any.
+    pub dangers: &'static [Danger],
+}
+
+impl Offer {
+    /// What accidents can cost with these settings, as read back.
+    pub fn danger(&self, settings: &[Setting]) -> Option<&'static Danger> {
+        self.dangers.iter().find(|danger| danger.holds(settings))
+    }
 }
 
 /// Opens a store.
@@ -386,6 +397,8 @@ pub struct StoreDef {
     pub kind: Kind,
     /// What it is, in half a line.
     pub summary: &'static str,
+    /// What no benchmark sees, in half a line: its files, how it is backed up, whether processes can share it. May be empty.
+    pub practice: &'static str,
     /// The engine's version, asked of the engine itself.
     pub version: fn() -> String,
     /// What it can do.
@@ -415,6 +428,7 @@ impl StoreDef {
             name,
             kind,
             summary,
+            practice: "",
             version: || String::from("-"),
             capabilities: Capabilities::DEFAULT,
             offers: &[],

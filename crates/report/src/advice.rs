@@ -1,17 +1,25 @@
 //! Advice: which store answers a user's question, why, what the others give up, how sure that is, and what would change it.
 //!
-//! The time of an operation is that of each kind, measured on its own, weighed by its share of the mix. What decides between
-//! stores is what decides everywhere ([`crate::stats::decide`]).
+//! The time of an operation is that of each kind, weighed by its share of the mix: measured as a mix, where runs are made for
+//! the answer. What decides between stores is what decides everywhere ([`crate::stats::decide`]).
 
 mod absent;
 pub mod at;
+mod candidate;
+mod changes;
+pub mod cold;
+mod danger;
 pub mod elsewhere;
 mod figures;
 mod find;
+mod first_look;
 mod html;
 pub mod judge;
 pub mod question;
+mod ratios;
+mod remarks;
 mod sentences;
+pub mod settle;
 pub mod snippet;
 mod terminal;
 mod tiers;
@@ -20,18 +28,19 @@ pub mod turn;
 use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
-use storebench_core::result::PlaceInfo;
-use storebench_core::store::StoreDef;
+use storebench_core::result::{PlaceInfo, Run};
+use storebench_core::store::{Danger, Guarantee, StoreDef};
 use storebench_core::units::{CountRange, SizeRange};
 
 use self::at::{At, at};
+use self::cold::{Cold, cold};
 use self::judge::{Verdict, judge};
-use self::question::Question;
+use self::question::{Mix, Question};
 use self::turn::{Turns, turns};
 use crate::data::looks;
 use crate::data::memory::Basis;
 use crate::data::merge::Merged;
-use crate::data::method;
+use crate::data::method::{self, MIX, Method};
 use crate::markup::Html;
 use crate::terminal::grid::Style;
 
@@ -55,6 +64,12 @@ pub struct Advice {
     pub verdict: Verdict,
     /// What would change the answer.
     pub turns: Turns,
+    /// How the ranked stores read cold, where that was measured.
+    pub cold: Option<Cold>,
+    /// Of the stores that a power cut can wreck, those that it can't wreck at the guarantee `power`.
+    pub safer: BTreeSet<String>,
+    /// What no benchmark sees of the recommended store and the next, in half a line each.
+    pub practice: Vec<(String, &'static str)>,
     /// What memory was compared by.
     pub memory: Basis,
     /// In what the runs were made otherwise than runs that are made for an answer.
@@ -81,13 +96,17 @@ impl Advice {
         let Some(best) = verdict.ranking.first() else {
             return Err(Uncovered::NoStore(verdict.out));
         };
-        let turns = turns(merged, &group, here, question, &best.store);
+        let turns = turns(merged, &group, here, (question, table), &best.store);
+        let cold = cold(merged, &group, here, question, table, &verdict);
+        let (safer, practice) = (safer(table, &verdict), practice(table, &verdict));
         let place = merged.runs.iter().flat_map(|run| &run.header.places);
         let mut trials = group.trials.iter().filter(|entry| entry.trial.ok().is_some());
         let name = trials.next().map(|entry| entry.trial.cell.place());
         let trials = group.trials.iter().filter(|entry| at(&entry.trial.cell) == here);
         let runs: BTreeSet<usize> = trials.map(|entry| entry.run).collect();
-        let otherwise = runs.into_iter().flat_map(|run| method::unlike(&merged.runs[run], MADE_BY));
+        let unlike = |run: &usize| method::unlike(&merged.runs[*run], MADE_BY);
+        let mixed = |run: &usize| mixed_otherwise(question, &merged.runs[*run]);
+        let otherwise = runs.iter().flat_map(unlike).chain(runs.iter().filter_map(mixed));
         Ok(Advice {
             question: question.clone(),
             at: here,
@@ -97,6 +116,9 @@ impl Advice {
             place: place.into_iter().find(|place| Some(place.name.as_str()) == name).cloned(),
             verdict,
             turns,
+            cold,
+            safer,
+            practice,
         })
     }
 
@@ -116,10 +138,45 @@ impl Advice {
         html::section(self, snippet)
     }
 
-    /// The trials of each store that answered, the best first.
+    /// The trials of each ranked store, the best first.
     pub fn trials(&self) -> IndexMap<&str, usize> {
         self.verdict.ranking.iter().map(|store| (store.store.as_str(), store.speed.trials)).collect()
     }
+
+    /// Whether anything was compared, so that the best is a recommendation.
+    pub fn is_recommendation(&self) -> bool {
+        self.verdict.all().count() > 1
+    }
+}
+
+/// How a run mixed the operations, if not as the question does.
+fn mixed_otherwise(question: &Question, run: &Run) -> Option<String> {
+    let mix = Method::of(run)?.value(MIX).map(str::to_owned);
+    let alone = question.mix.shares().len() == 1;
+    match mix.map(|mix| mix.parse::<Mix>()) {
+        Some(Ok(mix)) if mix == question.mix => None,
+        Some(Ok(mix)) => Some(format!("a mix of {mix}")),
+        _ if alone => None,
+        _ => Some("each operation on its own".into()),
+    }
+}
+
+/// Of the stores that a power cut can wreck, those that it can't wreck at the guarantee `power`.
+fn safer(table: &[StoreDef], verdict: &Verdict) -> BTreeSet<String> {
+    let is_safer = |store: &&str| {
+        let def = table.iter().find(|def| def.name == *store);
+        let danger = def.and_then(|def| def.offer(Guarantee::Power)?.danger(&[]));
+        danger.is_some_and(|danger: &Danger| !danger.can_wreck())
+    };
+    let riskier = verdict.riskier.iter().map(|store| store.store.as_str());
+    riskier.filter(is_safer).map(str::to_owned).collect()
+}
+
+/// What no benchmark sees of the recommended store and the next.
+fn practice(table: &[StoreDef], verdict: &Verdict) -> Vec<(String, &'static str)> {
+    let of = |store: &str| table.iter().find(|def| def.name == store).map_or("", |def| def.practice);
+    let first = verdict.ranking.iter().take(2).map(|store| (store.store.clone(), of(&store.store)));
+    first.filter(|(_, practice)| !practice.is_empty()).collect()
 }
 
 #[cfg(test)]

@@ -9,8 +9,8 @@ use std::process::ExitCode;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use storebench_core::store::{
-    Batch, Capabilities, Guarantee, Kind, Offer, OpenOptions, Result, Session, Setting, Store, StoreDef,
-    StoreError, Threads,
+    Batch, Capabilities, Danger, Guarantee, Kind, Offer, OpenOptions, Result, Session, Setting, Store,
+    StoreDef, StoreError, Threads,
 };
 use storebench_core::stores::{FLAT_FOLDER, MEMORY, NESTED_FOLDER, NULL};
 use xxhash_rust::xxh3::xxh3_64;
@@ -24,6 +24,7 @@ const APPEND_LOG: StoreDef = StoreDef {
     name: "append-log",
     kind: Kind::Engine,
     summary: "one file that is only appended to, and a map in memory",
+    practice: "one file; one process at a time",
     version: || env!("CARGO_PKG_VERSION").into(),
     // The rest is as usual: it keeps and persists, has order, takes any key and value, and an update inserts.
     capabilities: Capabilities {
@@ -34,8 +35,18 @@ const APPEND_LOG: StoreDef = StoreDef {
     },
     // Not `none`: what was written always survives the process. Entries carry a checksum, so a part of one is no entry.
     offers: &[
-        Offer { guarantee: Guarantee::Process, settings: "write", atomic_replace: true },
-        Offer { guarantee: Guarantee::Power, settings: "write, fdatasync", atomic_replace: true },
+        Offer {
+            guarantee: Guarantee::Process,
+            settings: "write",
+            atomic_replace: true,
+            dangers: Danger::NEWEST,
+        },
+        Offer {
+            guarantee: Guarantee::Power,
+            settings: "write, fdatasync",
+            atomic_replace: true,
+            dangers: Danger::NOTHING,
+        },
     ],
     shipped: Guarantee::Process,
     settings: &[],

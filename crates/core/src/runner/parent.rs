@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::cell::Cell;
 use crate::error::{Error, Exit, Result};
@@ -92,6 +92,12 @@ impl Running<'_> {
         !self.results.is_empty() && self.job.until.is_some_and(|until| Instant::now() >= until)
     }
 
+    /// How long the rest takes, or may take where there is a moment for its end.
+    fn left(&self) -> Option<Duration> {
+        let until = self.job.until.map(|until| until.saturating_duration_since(Instant::now()));
+        until.or_else(|| self.pace.left())
+    }
+
     fn block(&mut self, block: u32, folder: &mut RunFolder, listener: &mut dyn Listener) -> Result<()> {
         let job = self.job;
         let cells = schedule::block(job.cells.len(), block, job.plan.seed);
@@ -104,10 +110,11 @@ impl Running<'_> {
             if job.interrupted.load(Ordering::Relaxed) || self.is_late() {
                 break;
             }
+            let left = self.left();
             let work = self.works.of(cell)?;
             let mut stage = work.folder.stage();
             let (directory, file_creation_ns) = calm_folder(&mut stage, &work.probe, position)?;
-            listener.hear(&Event::TrialStarted { cell, position, left: self.pace.left() });
+            listener.hear(&Event::TrialStarted { cell, position, left });
             let trial = Trial {
                 job,
                 cell,

@@ -21,8 +21,8 @@ use self::durable::{GroupSync, Left};
 use self::path::{LEVEL_BYTES, Layout, MAX_NAME_BYTES, TEMPORARY_PREFIX, join};
 use super::refuse_settings;
 use crate::store::{
-    Batch, Capabilities, Guarantee, Kind, Offer, OpenOptions, Result, Session, Setting, Store, StoreDef,
-    StoreError,
+    Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenOptions, Result, Session, Setting, Store,
+    StoreDef, StoreError,
 };
 
 /// All files in one directory.
@@ -46,6 +46,7 @@ const FOLDER: StoreDef = StoreDef {
     name: "",
     kind: Kind::Folder,
     summary: "",
+    practice: "a file for each record, which any tool reads and any backup keeps; any number of processes, which share no lock",
     version,
     capabilities: Capabilities {
         order: false,
@@ -55,8 +56,18 @@ const FOLDER: StoreDef = StoreDef {
         ..Capabilities::DEFAULT
     },
     offers: &[
-        Offer { guarantee: Guarantee::Process, settings: PLAIN, atomic_replace: false },
-        Offer { guarantee: Guarantee::Power, settings: RENAMED, atomic_replace: true },
+        Offer {
+            guarantee: Guarantee::Process,
+            settings: PLAIN,
+            atomic_replace: false,
+            dangers: &[Danger::of(Loss::Torn, Loss::Torn, "a file can be left empty or cut short")],
+        },
+        Offer {
+            guarantee: Guarantee::Power,
+            settings: RENAMED,
+            atomic_replace: true,
+            dangers: Danger::NOTHING,
+        },
     ],
     shipped: Guarantee::Process,
     settings: &[],

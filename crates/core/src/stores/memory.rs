@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::store::{
-    Batch, Capabilities, Guarantee, Kind, Offer, OpenOptions, Result, Session, Setting, Store, StoreDef,
-    StoreError, Threads,
+    Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenOptions, Result, Session, Setting, Store,
+    StoreDef, StoreError, Threads,
 };
 
 /// The store that is a map.
@@ -13,6 +13,7 @@ pub const MEMORY: StoreDef = StoreDef {
     name: "memory",
     kind: Kind::Harness,
     summary: "an ordered map in memory: the ceiling",
+    practice: "gone when the process ends",
     version: || env!("CARGO_PKG_VERSION").into(),
     capabilities: Capabilities {
         persists: false,
@@ -27,6 +28,7 @@ pub const MEMORY: StoreDef = StoreDef {
         guarantee: Guarantee::None,
         settings: "lives in the process's memory",
         atomic_replace: false,
+        dangers: &[Danger::of(Loss::Whole, Loss::Whole, "it lives in the process's memory")],
     }],
     shipped: Guarantee::None,
     settings: &[],

@@ -1,8 +1,8 @@
 //! `null`: does nothing. Driving it measures the harness itself.
 
 use crate::store::{
-    Batch, Capabilities, Guarantee, Kind, Offer, OpenOptions, Result, Session, Setting, Store, StoreDef,
-    Threads,
+    Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenOptions, Result, Session, Setting, Store,
+    StoreDef, Threads,
 };
 
 /// The store that does nothing.
@@ -10,6 +10,7 @@ pub const NULL: StoreDef = StoreDef {
     name: "null",
     kind: Kind::Harness,
     summary: "does nothing: the harness's floor",
+    practice: "",
     version: || env!("CARGO_PKG_VERSION").into(),
     capabilities: Capabilities {
         keeps: false,
@@ -20,7 +21,12 @@ pub const NULL: StoreDef = StoreDef {
         max_key_bytes: usize::MAX,
         ..Capabilities::DEFAULT
     },
-    offers: &[Offer { guarantee: Guarantee::None, settings: "keeps nothing", atomic_replace: false }],
+    offers: &[Offer {
+        guarantee: Guarantee::None,
+        settings: "keeps nothing",
+        atomic_replace: false,
+        dangers: &[Danger::of(Loss::Whole, Loss::Whole, "it keeps nothing")],
+    }],
     shipped: Guarantee::None,
     settings: &[],
     snippet: None,

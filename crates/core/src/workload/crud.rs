@@ -20,6 +20,7 @@ use crate::workload::audit::Expected;
 use crate::workload::bench::Bench;
 use crate::workload::choose::Chooser;
 use crate::workload::driver::{Driver, QUANTUM_OPERATIONS, Quantum, Stop};
+use crate::workload::mix::{Doing, Mix};
 use crate::workload::operation::Operation;
 use crate::workload::phase::{Goal, Phase};
 use crate::workload::promise::Acknowledged;
@@ -85,6 +86,8 @@ struct Share<'a> {
     versions: Vec<u8>,
     quantum: Quantum,
     chooser: Chooser,
+    /// Whose turn it is in a mix.
+    turn: u64,
     written: Written,
     /// Writes that changed what the store holds, since the round began: an engine may see that a value stays as it was.
     writes: u64,
@@ -133,11 +136,11 @@ impl Share<'_> {
         while done < operations && !timed.as_ref().is_some_and(|timed| (timed.over)()) {
             let quantum_start = Instant::now();
             let most = (operations - done).min(limit);
-            done += self.fill_quantum(records, goal.operation, most, timed.is_some());
+            done += self.fill_quantum(records, goal.doing, most, timed.is_some());
             self.driver.run(session, &mut self.quantum)?;
             self.written = self.written.plus(self.quantum.written());
             if let Some(Timed { seconds, .. }) = &mut timed {
-                self.driver.tell(goal.operation, seconds)?;
+                self.driver.tell(goal.doing.main(), seconds)?;
             }
             // Quanta of slow operations are short, so that seconds and the end are met in time.
             limit = match quantum_start.elapsed() {
@@ -151,8 +154,12 @@ impl Share<'_> {
     }
 
     /// Plans the next quantum: at most `most` operations; returns how many.
-    fn fill_quantum(&mut self, records: &Records, operation: Operation, most: u64, timed: bool) -> u64 {
+    fn fill_quantum(&mut self, records: &Records, doing: Doing, most: u64, timed: bool) -> u64 {
         self.quantum.clear();
+        let operation = match doing {
+            Doing::One(operation) => operation,
+            Doing::Mix(mix) => return self.fill_with(records, &mix, most, timed),
+        };
         let mut chosen = [0; QUANTUM_OPERATIONS];
         let before = self.chooser.position();
         if operation != Operation::Insert {
@@ -168,6 +175,25 @@ impl Share<'_> {
             // follows from how quick the store is.
             self.chooser.go_back(before);
             self.chooser.fill(&mut chosen[..planned as usize], &self.versions);
+        }
+        planned
+    }
+}
+
+impl Share<'_> {
+    /// Plans the next operations of a mix: at most `most`; returns how many. Each is chosen among all records that are there
+    /// by then.
+    fn fill_with(&mut self, records: &Records, mix: &Mix, most: u64, timed: bool) -> u64 {
+        let mut planned = 0;
+        while planned < most && self.quantum.has_room_for(2) {
+            let operation = mix.turn(self.turn);
+            self.turn += 1;
+            let chosen = match operation {
+                Operation::Insert => 0,
+                _ => self.chooser.below(self.versions.len() as u64),
+            };
+            self.plan(records, operation, chosen, timed);
+            planned += 1;
         }
         planned
     }
@@ -260,6 +286,7 @@ impl Crud {
             versions: touched(self.most_records() / self.threads + 1),
             quantum: Quantum::new(records.largest_value()),
             chooser: Chooser::uniform(self.seed ^ thread),
+            turn: 0,
             written: Written::default(),
             writes: 0,
         })
@@ -315,13 +342,14 @@ impl Prepared<'_> {
             }
             loop {
                 if progress.phases.last().is_none_or(Phase::is_over) {
-                    let Some(operation) = plan.order.get(progress.phases.len()) else {
+                    let Some(doing) = plan.doing(progress.phases.len()) else {
                         return Ok(Next::Finish);
                     };
-                    if *operation == Operation::Get && plan.cold && progress.cache_emptied_by.is_none() {
+                    let reads = doing.does(Operation::Get);
+                    if reads && plan.cold && progress.cache_emptied_by.is_none() {
                         return Ok(Next::OpenCold);
                     }
-                    progress.phases.push(Phase::new(*operation, plan));
+                    progress.phases.push(Phase::new(doing, plan));
                 }
                 let Some(phase) = progress.phases.last_mut() else { continue };
                 match phase.goal(hall.live()) {
@@ -343,7 +371,9 @@ impl Prepared<'_> {
         let expected = self.hall.expected();
         let acknowledged = self.acknowledged;
         let recorder = self.hall.recorder()?;
-        let operations = phases.into_iter().map(|phase| phase.result(&recorder)).collect::<Result<_, _>>()?;
+        let operations: Vec<_> =
+            phases.into_iter().map(|phase| phase.results(&recorder)).collect::<Result<_, Stop>>()?;
+        let operations = operations.concat();
         Ok(Done { load, operations, stored, written, cache_emptied_by, acknowledged, expected })
     }
 }
@@ -388,7 +418,7 @@ fn round(
     let before = Snapshot::now();
     let took = crew.work(goal)?;
     let counters = Snapshot::now().since(&before);
-    let (what, threads) = (written_by(goal.operation), hall.plan.threads);
+    let (what, threads) = (written_by(goal.doing), hall.plan.threads);
     Acknowledged::new(what, hall.take_writes(), threads, &counters).note(acknowledged);
     phase.count(counters, &hall.take_untimed());
     phase.add(goal, took, hall.series.finish());
@@ -396,12 +426,13 @@ fn round(
 }
 
 /// The writes of a phase, in a word.
-fn written_by(operation: Operation) -> &'static str {
-    match operation {
-        Operation::Insert => "inserts",
-        Operation::Get => "writes beside gets",
-        Operation::Update => "updates",
-        Operation::Remove => "removals and records put back",
+fn written_by(doing: Doing) -> &'static str {
+    match doing {
+        Doing::One(Operation::Insert) => "inserts",
+        Doing::One(Operation::Get) => "writes beside gets",
+        Doing::One(Operation::Update) => "updates",
+        Doing::One(Operation::Remove) => "removals and records put back",
+        Doing::Mix(_) => "writes of the mix",
     }
 }
 

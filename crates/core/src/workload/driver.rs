@@ -369,6 +369,11 @@ impl<'a> Driver<'a> {
         &self.recorder.of(operation).latencies
     }
 
+    /// What all timed calls took so far, in nanoseconds.
+    pub fn calls_ns(&self) -> u64 {
+        self.recorder.records.iter().map(|record| record.latencies.sum_ns()).sum()
+    }
+
     /// The clock's ticks that went into what is not timed, since [`Driver::take_untimed`].
     pub fn untimed_ticks(&self) -> u64 {
         self.untimed.ticks

@@ -9,6 +9,7 @@ pub mod choose;
 pub mod crud;
 pub mod device;
 pub mod driver;
+pub mod mix;
 pub mod on_store;
 pub mod operation;
 mod pacer;

@@ -1,4 +1,5 @@
-//! A phase of a workload: one operation, done a number of times or for a while, in rounds where the store must be made anew.
+//! A phase of a workload: one operation or a mix, done a number of times or for a while, in rounds where the store must be made
+//! anew.
 
 use std::time::Duration;
 
@@ -6,13 +7,14 @@ use crate::cell::Rate;
 use crate::result::{Counters, OperationResult, Second};
 use crate::units::CountRange;
 use crate::workload::driver::{QUANTUM_OPERATIONS, Recorder, Stop, Untimed};
+use crate::workload::mix::{Doing, Mix};
 use crate::workload::operation::Operation;
 use crate::workload::task::Crud;
 
 /// What is left of a phase and what came of it.
 #[derive(Debug)]
 pub struct Phase {
-    operation: Operation,
+    doing: Doing,
     records: CountRange,
     rate: Rate,
     threads: u64,
@@ -24,6 +26,9 @@ pub struct Phase {
     counters: Option<Counters>,
     untimed: Untimed,
 }
+
+/// Inserts of a mix beyond their share that a thread may do in a round.
+const PASSED_BY: u64 = 4;
 
 /// How long the timed part of a round took, and what of it was not spent in timed calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -51,10 +56,10 @@ impl Took {
 }
 
 /// What is to be done in one round.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Goal {
-    /// The operation.
-    pub operation: Operation,
+    /// The operation, or the mix.
+    pub doing: Doing,
     /// How many of it at most, those of the warm-up included; none when the store is full and must be made anew.
     pub operations: u64,
     /// How many of them are not measured.
@@ -68,10 +73,10 @@ pub struct Goal {
 }
 
 impl Phase {
-    /// The phase of `operation` in a plan, before it begins.
-    pub fn new(operation: Operation, plan: &Crud) -> Phase {
+    /// A phase of a plan, before it begins.
+    pub fn new(doing: impl Into<Doing>, plan: &Crud) -> Phase {
         Phase {
-            operation,
+            doing: doing.into(),
             records: plan.records,
             rate: plan.rate,
             threads: plan.threads,
@@ -95,21 +100,36 @@ impl Phase {
         if self.is_over() {
             return None;
         }
-        let room =
-            if self.operation == Operation::Insert { self.records.to.saturating_sub(live) } else { u64::MAX };
+        let room = self.records.to.saturating_sub(live);
+        let room = match self.doing {
+            Doing::One(Operation::Insert) => room,
+            Doing::One(_) => u64::MAX,
+            Doing::Mix(mix) => self.room_for(&mix, room),
+        };
         // In an open loop operations are prepared only so far ahead as half a millisecond holds.
         let largest_quantum = match self.rate {
             Rate::Closed => QUANTUM_OPERATIONS as u64,
             Rate::PerSecond(rate) => (u64::from(rate) / 2_000).clamp(1, QUANTUM_OPERATIONS as u64),
         };
         Some(Goal {
-            operation: self.operation,
+            doing: self.doing,
             operations: self.operations_left.min(room),
             warm_up: self.warm_up_left,
             until: self.time_left,
             first_quantum: largest_quantum.min(8),
             largest_quantum,
         })
+    }
+
+    /// How many operations of a mix insert no more than `room` records: with what shares may be passed by on each thread. Where
+    /// there is little room, one after the other.
+    fn room_for(&self, mix: &Mix, room: u64) -> u64 {
+        let share = mix.share(Operation::Insert);
+        if share == 0.0 {
+            return u64::MAX;
+        }
+        let sure = room.saturating_sub(PASSED_BY * self.threads.max(1));
+        ((sure as f64 / share) as u64).max(room.min(1))
     }
 
     /// Adds what a round did.
@@ -155,15 +175,26 @@ impl Phase {
         (self.rate == Rate::Closed && all > 0.0).then(|| self.took.between_calls.as_secs_f64() / all)
     }
 
-    /// What was measured.
+    /// What was measured, by operation.
     ///
     /// # Errors
-    /// When the histogram can't be written.
-    pub fn result(self, recorder: &Recorder) -> Result<OperationResult, Stop> {
-        let record = recorder.of(self.operation);
+    /// When a histogram can't be written.
+    pub fn results(self, recorder: &Recorder) -> Result<Vec<OperationResult>, Stop> {
+        let done = Operation::ALL.into_iter().filter(|operation| self.doing.does(*operation));
+        done.map(|operation| self.result(operation, recorder)).collect()
+    }
+
+    fn result(&self, operation: Operation, recorder: &Recorder) -> Result<OperationResult, Stop> {
+        let record = recorder.of(operation);
         let count = record.latencies.count();
+        // Each removed record is put back by an insert that is not timed.
+        let put_back = match self.doing.does(Operation::Remove) {
+            true => recorder.of(Operation::Remove).latencies.count() + self.untimed.of(Operation::Remove),
+            false => 0,
+        };
+        let alone = matches!(self.doing, Doing::One(_));
         Ok(OperationResult {
-            operation: self.operation.name().into(),
+            operation: operation.name().into(),
             count,
             errors: record.errors,
             wall_ns: self.took.wall.as_nanos() as u64,
@@ -171,15 +202,16 @@ impl Phase {
             rate_over_ns: self.rate_over_ns().filter(|_| count > 0),
             harness_share: self.harness_share().filter(|_| count > 0),
             value_bytes: record.value_bytes,
-            warm_up: self.untimed.of(self.operation),
-            put_back: match self.operation {
-                Operation::Remove => self.untimed.of(Operation::Insert),
-                _ => 0,
+            warm_up: match operation {
+                Operation::Insert => self.untimed.of(operation).saturating_sub(put_back),
+                _ => self.untimed.of(operation),
             },
+            put_back: if operation == Operation::Remove { put_back } else { 0 },
             device_written_bytes: None,
             latency: record.latencies.summary().map_err(Stop::harness)?,
-            counters: self.counters,
-            series: self.series,
+            // Which of a mix's operations made a sync is not known.
+            counters: self.counters.clone().filter(|_| alone),
+            series: if operation == self.doing.main() { self.series.clone() } else { Vec::new() },
         })
     }
 }
@@ -188,7 +220,7 @@ impl Goal {
     /// What falls to one thread. Inserts go to the threads in turn, from the one whose turn it is, so that indexes stay
     /// without a gap; other operations are divided evenly.
     pub fn for_thread(self, thread: u64, threads: u64, live: u64) -> Goal {
-        let turn = if self.operation == Operation::Insert {
+        let turn = if self.doing == Doing::One(Operation::Insert) {
             (thread + threads - live % threads) % threads
         } else {
             thread
@@ -208,6 +240,7 @@ mod tests {
             records: records.parse().unwrap(),
             operations,
             order: vec![Operation::Insert],
+            mix: None,
             batch: 10,
             visit: Visit::Copy,
             seed: 1,

@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::cell::Rate;
 use crate::units::CountRange;
 use crate::workload::driver::Visit;
+use crate::workload::mix::{Doing, Mix};
 use crate::workload::operation::Operation;
 
 /// What [`crate::workload::crud`] is asked to do.
@@ -12,10 +13,12 @@ use crate::workload::operation::Operation;
 pub struct Crud {
     /// How many records are loaded, and the number that inserts never pass.
     pub records: CountRange,
-    /// How many of each operation are timed.
+    /// How many of each operation are timed; of a mix, how many of all together.
     pub operations: u64,
     /// Which operations, in this order.
     pub order: Vec<Operation>,
+    /// Operations that alternate in one phase, in place of those in their order.
+    pub mix: Option<Mix>,
     /// Records in a batch of the loader, at most.
     pub batch: usize,
     /// What is done with a value that is read.
@@ -32,4 +35,19 @@ pub struct Crud {
     pub warm_up: u64,
     /// Whether the store is opened anew, with the page cache empty, before values are read.
     pub cold: bool,
+}
+
+impl Crud {
+    /// What is done in the phase of this number, from 0; `None` behind the last.
+    pub fn doing(&self, phase: usize) -> Option<Doing> {
+        match self.mix {
+            Some(mix) => (phase == 0).then_some(Doing::Mix(mix)),
+            None => self.order.get(phase).copied().map(Doing::One),
+        }
+    }
+
+    /// Whether an operation is done in any phase.
+    pub fn does(&self, operation: Operation) -> bool {
+        (0..).map_while(|phase| self.doing(phase)).any(|doing| doing.does(operation))
+    }
 }

@@ -12,10 +12,10 @@ use super::tiers;
 use crate::data::merge::{Group, Merged};
 
 /// Why a store is missing whose trial was planned and not made.
-pub const NO_TURN: &str = "its turn had not come when the run ended";
+pub const NO_TURN: &str = "not reached in time";
 
 /// Why a store is not considered that the user did not name.
-pub const NOT_CHOSEN: &str = "not among those to choose from (--store)";
+pub const NOT_CHOSEN: &str = "not named with --store";
 
 /// What is known of stores that have neither an answer nor a failed trial at a position: those of the runs, and those of the
 /// table that the question does not forbid. `known` names the others.
@@ -76,7 +76,7 @@ pub fn unable(table: &[StoreDef], store: &str, tier: Guarantee) -> Option<String
     Some(match tiers::answering(def, tier) {
         Some(offered) if offered == tier => return None,
         Some(other) => {
-            format!("does not offer {tier}; it offers {other}, which would do, but was not measured at it")
+            format!("does not offer {tier}; it offers {other}, which would do, but was not measured")
         }
         None => format!("does not offer {tier}"),
     })

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use storebench_core::cell::{Axis, Cell};
+use storebench_core::cell::{Axis, Cache, Cell};
 use storebench_core::store::StoreDef;
 use storebench_core::units::{CountRange, SizeRange, grouped};
 
@@ -76,8 +76,10 @@ pub fn find<'a>(
     let groups = comparable(question, merged, table);
     if groups.is_empty() {
         return Err(Uncovered::Group(format!(
-            "at guarantee {} with {} thread(s), caches as shipped and nothing beside it",
-            question.guarantee, question.threads
+            "at guarantee {} with {} thread(s), {} caches as shipped and nothing beside it",
+            question.guarantee,
+            question.threads,
+            if question.cold { "cold reads," } else { "warm reads," },
         )));
     }
     let near = |group: &Group<'_>| {
@@ -132,7 +134,10 @@ fn positions(group: &Group<'_>, question: &Question) -> BTreeSet<At> {
 /// Whether all trials of a group were made as the question wants: at a guarantee that is no weaker, and on every axis but the
 /// place as a cell is by default.
 fn is_plain(key: &GroupKey, question: &Question) -> bool {
-    let plain = Cell::default().with(Axis::THREADS, u64::from(question.threads).into());
+    let cache = if question.cold { Cache::Cold } else { Cache::Warm };
+    let plain = Cell::default()
+        .with(Axis::THREADS, u64::from(question.threads).into())
+        .with(Axis::CACHE, cache.into());
     let alike = |(axis, value): &(Axis, String)| *axis == Axis::PLACE || *value == plain.text(*axis);
     let asked = key.asked.and_then(|asked| asked.tier());
     key.tier >= Some(question.guarantee) && asked.is_some() && key.facets.iter().all(alike)

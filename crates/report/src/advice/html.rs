@@ -3,8 +3,12 @@
 use storebench_core::units::three_digits;
 
 use super::Advice;
+use super::changes::changes;
 use super::judge::{Candidate, reasons};
-use super::sentences::{changes, costs, measured, name, notes, settings, sure, times_worse, trade};
+use super::remarks::{practice, remarks};
+use super::sentences::{
+    against, costs, danger, given_up, measured, name, notes, riskier, settings, sure, trade,
+};
 use crate::column::Unit;
 use crate::markup::{
     Html, Tag, code, column, list, note, p, row as table_row, scroll, table as html_table, tag,
@@ -14,39 +18,51 @@ use crate::markup::{
 pub fn section(advice: &Advice, snippet: Option<&str>) -> Html {
     let [best, others @ ..] = advice.verdict.ranking.as_slice() else { return Html::default() };
     let paragraphs = |lines: Vec<String>| lines.into_iter().map(p).collect::<Vec<_>>();
-    let heading = |text: &str| tag("h3").add(text);
-    let lead = ("Keep them in ", tag("strong").add(&best.store), " ", &best.version, ".");
+    let lead = if advice.is_recommendation() { "Keep them in " } else { "Only one store was measured: " };
+    let lead = (lead, tag("strong").add(&best.store), " ", &best.version, ". ", danger(advice, best));
+    let risks: Vec<String> = advice.verdict.riskier.iter().map(|store| riskier(advice, store)).collect();
+    let looked: Vec<String> = advice.verdict.given_up.iter().map(|store| given_up(advice, store)).collect();
     let compared = (!others.is_empty()).then(|| {
         (
-            heading("The stores, the best first"),
+            heading("Stores, best first"),
             table(advice),
             notes(advice).into_iter().map(note).collect::<Vec<_>>(),
-            heading(&format!("What they give up against {}, and gain", best.store)),
-            list(others.iter().map(trade).collect()),
+            titled(&format!("Compared with {}", best.store), others.iter().map(trade).collect()),
         )
     });
-    let out = (!advice.verdict.out.is_empty())
-        .then(|| (heading("Out of the question"), list(reasons(&advice.verdict.out))));
-    let answer = (
-        (p(lead).class("lead"), paragraphs(costs(advice, best))),
+    let first = (
+        (
+            p(lead).class("lead"),
+            paragraphs([costs(advice, best), remarks(advice), practice(advice)].concat()),
+        ),
         p(("How sure is that? ", sure(advice))),
+        titled("Riskier", risks),
         note(("Asked: ", advice.question.to_string(), ".")),
         note(("Measured: ", measured(advice).join(" "))),
-        (compared, out),
-        (heading("What would change the answer?"), list(changes(advice))),
-        (heading(&format!("How {} was open", best.store)), p(settings(best))),
-        snippet.map(|snippet| (heading("Open it like this"), code(snippet))),
     );
-    Html::of((
-        tag("section").class("group").add(answer),
-        heading("All that was measured for it, operation by operation"),
-    ))
+    let rest = (
+        (compared, titled("Given up after a first look", looked)),
+        titled("Ruled out", reasons(&advice.verdict.out)),
+        titled("What would change the answer?", changes(advice)),
+        (heading(&format!("Settings of {}", best.store)), p(settings(best))),
+        snippet.map(|snippet| (heading("Open it like this"), p(danger(advice, best)), code(snippet))),
+    );
+    Html::of(tag("section").class("group").add(first).add(rest))
+}
+
+fn heading(text: &str) -> Tag {
+    tag("h3").add(text)
+}
+
+/// A list under a heading, unless it is empty.
+fn titled(title: &str, lines: Vec<String>) -> Option<(Tag, Option<Tag>)> {
+    (!lines.is_empty()).then(|| (heading(title), list(lines)))
 }
 
 fn table(advice: &Advice) -> Tag {
     let operations = advice.question.mix.shares().iter().map(|(operation, _)| operation.name());
     let heads = ["store", "operation"].into_iter().chain(operations);
-    let heads = heads.chain(["disk/values", "memory", "times worse", "Pareto front"]).map(column);
+    let heads = heads.chain(["disk/values", "memory", "vs best", "consider"]).map(column);
     let rows = advice.verdict.ranking.iter().enumerate();
     let rows: Vec<Tag> = rows.map(|(rank, store)| row(advice, rank, store)).collect();
     scroll(html_table(heads.collect(), rows).class("figures"))
@@ -57,8 +73,9 @@ fn row(advice: &Advice, rank: usize, store: &Candidate) -> Tag {
     cells.extend(store.operations.iter().map(|(_, latency)| Unit::Nanoseconds.show(latency.mean.value)));
     cells.push(three_digits(store.space.mean.value));
     cells.push(Unit::Bytes.show(store.memory.mean.value));
-    cells.push(times_worse(rank, store, "too close to call"));
-    cells.push(store.beaten_by.as_ref().map_or_else(|| "on it".into(), |other| format!("behind {other}")));
+    cells.push(against(rank, store, "too close to call"));
+    let equal = |other: &String| format!("no: {other} is as good");
+    cells.push(store.beaten_by.as_ref().map_or_else(|| "yes".into(), equal));
     let cells: Vec<Tag> = cells.into_iter().map(|cell| tag("td").add(cell)).collect();
     table_row(name(advice, store), cells)
 }

@@ -4,56 +4,25 @@ use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
 use storebench_core::result::{Outcome, SPACE};
-use storebench_core::store::{Guarantee, Setting, StoreDef};
+use storebench_core::store::StoreDef;
 use storebench_core::units::rough_bytes;
-use storebench_core::workload::driver::Operation;
 
 use super::absent::{NOT_CHOSEN, absent, unable};
 use super::at::{self, At, position};
+pub use super::candidate::Candidate;
+use super::candidate::Making;
+use super::danger::{avoided, danger, is_avoided};
 use super::figures::{Figures, Here, fits, most_memory, terms, weighed, within};
+use super::first_look;
 use super::question::{Goal, Question};
-use crate::column::MEAN_LATENCY;
+use super::settle::Cost;
 use crate::data::looks;
-use crate::data::matrix::{Sorted, ranked, ranked_stores, series};
+use crate::data::matrix::{Here as Entries, Sorted, ranked, ranked_stores};
 use crate::data::memory::Basis;
 use crate::data::merge::{BlockKey, Entry, Group, Merged, measured};
-use crate::stats::{Better, Ratio, Rule, Series, Summary, Terms, compare_at, decide_on, order};
+use crate::stats::{Better, MIN_BLOCKS, Series, Terms, compare_at, decide_on, order};
 
-/// A store that was measured for a question.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Candidate {
-    /// Its name.
-    pub store: String,
-    /// Its engine's version.
-    pub version: String,
-    /// The guarantee that it gave: the one asked for, or the next stronger where it does not offer that one.
-    pub guarantee: Guarantee,
-    /// Whether it was measured often enough to be the best; one that was given up after the first look was not.
-    pub finalist: bool,
-    /// Mean latency of each operation of the mix, in nanoseconds.
-    pub operations: Vec<(Operation, Summary)>,
-    /// The mean time of an operation of the mix, in nanoseconds.
-    pub speed: Summary,
-    /// Bytes on disk over bytes of values.
-    pub space: Summary,
-    /// Peak memory, in bytes, by [`Merged::memory`].
-    pub memory: Summary,
-    /// How many times worse by the goal than the recommended store; absent for that one, and where the two share no block.
-    pub times_worse: Option<Ratio>,
-    /// Whether it is the best by the goal, or too close to call with it.
-    pub wins: bool,
-    /// What decided that.
-    pub rule: Option<Rule>,
-    /// How many times its speed, space and memory are those of the recommended store: over 1 is worse.
-    pub against_best: Vec<(Goal, Option<Ratio>)>,
-    /// A store that is better at speed, space or memory, and at which this one is better at none, so that it is not on the
-    /// Pareto front.
-    pub beaten_by: Option<String>,
-    /// Its settings as they were read back.
-    pub settings: Vec<Setting>,
-}
-
-/// A store that is out of the question, and why.
+/// A store that does not answer, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Out {
     /// Its name.
@@ -62,7 +31,7 @@ pub struct Out {
     pub why: String,
 }
 
-/// Why stores are out of the question: those with the same reason together.
+/// Why stores do not answer: those with the same reason together.
 pub fn reasons(out: &[Out]) -> Vec<String> {
     let mut by_reason: IndexMap<&str, Vec<&str>> = IndexMap::new();
     for out in out {
@@ -74,12 +43,26 @@ pub fn reasons(out: &[Out]) -> Vec<String> {
 /// The stores at one place, judged.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verdict {
-    /// Those that answer the question, the best first.
+    /// Those that can be recommended, the best first. All their figures are from the same blocks.
     pub ranking: Vec<Candidate>,
-    /// Those that don't.
+    /// Those that a power cut can wreck as a whole, the best first; their figures are from blocks that they share with the
+    /// recommended one. Empty where the question does not mind.
+    pub riskier: Vec<Candidate>,
+    /// Those that were given up after a first look, the best first; likewise.
+    pub given_up: Vec<Candidate>,
+    /// Those that don't answer the question.
     pub out: Vec<Out>,
     /// How many looks at the figures the intervals allow for; 1 where nobody looked before the end.
     pub looks: usize,
+    /// What the measurements took.
+    pub cost: Cost,
+}
+
+impl Verdict {
+    /// All stores that were measured for the question.
+    pub fn all(&self) -> impl Iterator<Item = &Candidate> {
+        self.ranking.iter().chain(&self.riskier).chain(&self.given_up)
+    }
 }
 
 /// Judges the stores at a position of a group.
@@ -94,47 +77,166 @@ pub fn judge(
     let basis = merged.memory;
     let none = IndexMap::new();
     let all = sorted.entries.get(&position(at)).unwrap_or(&none);
+    let here = answering(merged, all, question);
+    let looks = looks::behind(merged, all);
+    let confidence = looks::confidence(looks);
+    let judging = Judging {
+        making: Making { question, basis, confidence },
+        terms_of: &|goal| terms(merged, &question.mix, goal, confidence),
+        by_goal: Goal::ALL
+            .into_iter()
+            .map(|goal| (goal, weighed(&here, &question.mix, goal, basis)))
+            .collect(),
+        here: &here,
+        table,
+    };
+    let avoided = avoided(&here, question, table);
+    let (shared, compared) = judging.compared(&avoided);
+    let ranking = judging.ranking(&shared, &compared);
+    let beside = |stores: &mut dyn Iterator<Item = &str>| match ranking.first() {
+        Some(best) => judging.beside(&best.store, stores),
+        None => Vec::new(),
+    };
+    let mut riskier = beside(&mut avoided.iter().map(String::as_str));
+    let is_compared = |store: &&str| !compared.iter().any(|other| other == store);
+    let mut seldom =
+        here.keys().map(|store| &**store).filter(is_compared).filter(|store| !avoided.contains(*store));
+    let mut given_up = beside(&mut seldom);
+    if let Some(best) = ranking.first() {
+        let known = |store: &str| all.contains_key(store);
+        let looked = first_look::Look { merged, at, question, table, best: &best.store };
+        let (risky, others): (Vec<_>, Vec<_>) =
+            looked.elsewhere(&sorted, &known).into_iter().partition(|store| is_avoided(store, question));
+        riskier.extend(risky);
+        given_up.extend(others);
+    }
+    let answered =
+        ranking.iter().chain(&riskier).chain(&given_up).map(|store| store.store.as_str()).collect();
+    let out = left(merged, group, at, question, table, answered);
+    let cost = Cost::of(merged, &ranking, all);
+    Verdict { ranking, riskier, given_up, out, looks, cost }
+}
+
+/// The stores of a position that answer the question, with the trials that count.
+pub(super) fn answering<'a>(merged: &Merged<'_>, all: &Entries<'a>, question: &Question) -> Entries<'a> {
     let mut here = ranked_stores(all);
     here.retain(|store, entries| {
         !merged.is_harness(store)
             && question.allows(store)
-            && fits(entries, question, basis)
-            && measured(entries).iter().any(|(_, m)| Figures::of(m, &question.mix, basis).is_some())
+            && fits(entries, question, merged.memory)
+            && measured(entries).iter().any(|(_, m)| Figures::of(m, &question.mix, merged.memory).is_some())
     });
-    let by_goal: IndexMap<Goal, Here<'_>> =
-        Goal::ALL.into_iter().map(|goal| (goal, weighed(&here, &question.mix, goal, basis))).collect();
-    // Of stores that are exactly alike by the goal, as those with next to no memory are, the quickest comes first.
-    let speed = &by_goal[&Goal::Speed];
-    let quickest_first = order::ordered(&speed.values().cloned().collect::<Vec<_>>(), Better::Lower);
-    let names = quickest_first.into_iter().filter_map(|index| Some(speed.get_index(index)?.0.clone()));
-    let weights: Here<'_> = names
-        .filter_map(|store| {
-            let weight = by_goal[&question.goal].get(&store)?.clone();
-            Some((store, weight))
-        })
-        .collect();
-    let looks = looks::behind(merged, all);
-    let confidence = looks::confidence(looks);
-    let series: Vec<Series<BlockKey>> = weights.values().cloned().collect();
-    let finalists = order::may_win(&series);
-    let terms_of = |goal| terms(merged, &question.mix, goal, confidence);
-    let standings = decide_on(&series, Better::Lower, terms_of(question.goal));
-    let best = standings.first().and_then(|first| weights.get_index(first.index)).map(|(store, _)| &**store);
-    let mut ranking: Vec<Candidate> = Vec::new();
-    for standing in standings {
-        let Some((store, _)) = weights.get_index(standing.index) else { continue };
-        let made = candidate(store, &here[store], question, (basis, confidence));
-        let Some(mut candidate) = made else { continue };
-        candidate.times_worse = standing.times_worse;
-        candidate.finalist = finalists[standing.index];
-        (candidate.wins, candidate.rule) = (standing.wins && candidate.finalist, standing.rule);
-        candidate.against_best = against(best, store, &by_goal, confidence);
-        ranking.push(candidate);
+    here
+}
+
+/// What the stores of one position are judged by.
+struct Judging<'j, 'a> {
+    making: Making<'j>,
+    terms_of: &'j dyn Fn(Goal) -> Terms,
+    by_goal: IndexMap<Goal, Here<'a>>,
+    here: &'j Entries<'a>,
+    table: &'j [StoreDef],
+}
+
+impl Judging<'_, '_> {
+    /// The blocks that all figures of the ranking are from, and the stores that have them: those that were measured most
+    /// often. A store that lacks too many blocks is not ranked, so that no figure of a line contradicts another.
+    fn compared(&self, avoided: &BTreeSet<String>) -> (BTreeSet<BlockKey>, Vec<String>) {
+        let goal = self.making.question.goal;
+        // Of stores that are exactly alike by the goal, as those with next to no memory are, the quickest comes first.
+        let speed = &self.by_goal[&Goal::Speed];
+        let quickest_first = order::ordered(&speed.values().cloned().collect::<Vec<_>>(), Better::Lower);
+        let names =
+            quickest_first.into_iter().filter_map(|index| Some(speed.get_index(index)?.0.to_string()));
+        let by_goal = &self.by_goal[&goal];
+        let names: Vec<String> =
+            names.filter(|store| !avoided.contains(store) && by_goal.contains_key(store.as_str())).collect();
+        let weights: Vec<&Series<BlockKey>> = names.iter().map(|store| &by_goal[store.as_str()]).collect();
+        let most = weights.iter().map(|series| series.len()).max().unwrap_or(0);
+        let needed = most.clamp(1, MIN_BLOCKS);
+        let mut kept: Vec<usize> = (0..weights.len()).collect();
+        loop {
+            let of = |index: &usize| weights[*index].keys().copied().collect::<BTreeSet<BlockKey>>();
+            let shared = kept.iter().map(of).reduce(|a, b| &a & &b).unwrap_or_default();
+            let fewest = kept.iter().enumerate().rev().min_by_key(|(_, index)| weights[**index].len());
+            match fewest.filter(|_| shared.len() < needed && kept.len() > 1) {
+                Some((seldom, _)) => drop(kept.remove(seldom)),
+                None => return (shared, kept.into_iter().map(|index| names[index].clone()).collect()),
+            }
+        }
     }
-    mark_front(&mut ranking, &by_goal, &terms_of);
-    let answered = ranking.iter().map(|candidate| candidate.store.as_str()).collect();
-    let out = left(merged, group, at, question, table, answered);
-    Verdict { ranking, out, looks }
+
+    /// A store's series by a goal, in these blocks.
+    fn in_blocks(&self, store: &str, goal: Goal, blocks: &BTreeSet<BlockKey>) -> Series<BlockKey> {
+        let series = self.by_goal[&goal].get(store).into_iter().flatten();
+        series.filter(|(block, _)| blocks.contains(block)).map(|(block, value)| (*block, *value)).collect()
+    }
+
+    /// The stores that have all of the shared blocks, the best first.
+    fn ranking(&self, shared: &BTreeSet<BlockKey>, stores: &[String]) -> Vec<Candidate> {
+        let goal = self.making.question.goal;
+        let by_goal: IndexMap<Goal, Here<'_>> = Goal::ALL
+            .into_iter()
+            .map(|goal| {
+                let series = |store: &String| (store.clone().into(), self.in_blocks(store, goal, shared));
+                (goal, stores.iter().map(series).collect())
+            })
+            .collect();
+        let series: Vec<Series<BlockKey>> = by_goal[&goal].values().cloned().collect();
+        let standings = decide_on(&series, Better::Lower, (self.terms_of)(goal));
+        let Some(best) = standings.first().and_then(|first| stores.get(first.index)) else {
+            return Vec::new();
+        };
+        let mut ranking = Vec::new();
+        for standing in &standings {
+            let store = &stores[standing.index];
+            let entries = &self.here[store.as_str()];
+            let danger = danger(self.table, store, entries);
+            let Some(made) = self.making.candidate(store, entries, shared, danger) else { continue };
+            ranking.push(Candidate {
+                times_worse: standing.times_worse,
+                wins: standing.wins,
+                rule: standing.rule,
+                against_best: self.making.against(best, store, &by_goal),
+                ..made
+            });
+        }
+        mark_front(&mut ranking, &by_goal, self.terms_of);
+        ranking
+    }
+
+    /// Stores compared with the recommended one in the blocks that both have, the best first; without such a block last.
+    fn beside(&self, best: &str, stores: &mut dyn Iterator<Item = &str>) -> Vec<Candidate> {
+        beside(&self.making, (self.here, &self.by_goal), self.table, best, stores)
+    }
+}
+
+/// Stores compared with the recommended one in the blocks that both have, the best first; without such a block last.
+pub(super) fn beside(
+    making: &Making<'_>,
+    (here, by_goal): (&Entries<'_>, &IndexMap<Goal, Here<'_>>),
+    table: &[StoreDef],
+    best: &str,
+    stores: &mut dyn Iterator<Item = &str>,
+) -> Vec<Candidate> {
+    let weights = &by_goal[&making.question.goal];
+    let one = |store: &str| {
+        let entries = here.get(store)?;
+        let own: BTreeSet<BlockKey> = weights.get(store)?.keys().copied().collect();
+        let of_best: BTreeSet<BlockKey> = weights.get(best)?.keys().copied().collect();
+        let shared = &own & &of_best;
+        let blocks = if shared.is_empty() { &own } else { &shared };
+        let made = making.candidate(store, entries, blocks, danger(table, store, entries))?;
+        Some(Candidate {
+            times_worse: compare_at(weights.get(store)?, weights.get(best)?, making.confidence),
+            against_best: making.against(best, store, by_goal),
+            ..made
+        })
+    };
+    let mut made: Vec<Candidate> = stores.filter_map(one).collect();
+    let worse = |store: &Candidate| store.times_worse.map_or(f64::INFINITY, |ratio| ratio.ratio.value);
+    made.sort_by(|a, b| worse(a).total_cmp(&worse(b)));
+    made
 }
 
 /// The stores without an answer, and why.
@@ -175,51 +277,6 @@ fn left(
     let absent = absent(merged, group, at, question, table, &known);
     out.extend(absent);
     out
-}
-
-fn candidate(
-    store: &str,
-    entries: &[Entry<'_>],
-    question: &Question,
-    (basis, confidence): (Basis, f64),
-) -> Option<Candidate> {
-    let trials = measured(entries);
-    let figures: Vec<Figures> =
-        trials.iter().filter_map(|(_, m)| Figures::of(m, &question.mix, basis)).collect();
-    let summary =
-        |value: fn(&Figures) -> f64| Summary::at(&figures.iter().map(value).collect::<Vec<_>>(), confidence);
-    let latency = |operation: Operation| {
-        let values: Vec<f64> = series(entries, operation.name(), &MEAN_LATENCY).into_values().collect();
-        Some((operation, Summary::of(&values)?))
-    };
-    let (_, last) = trials.last()?;
-    Some(Candidate {
-        store: store.to_owned(),
-        version: last.store_version.clone(),
-        guarantee: last.guarantee,
-        finalist: false,
-        operations: question.mix.shares().iter().filter_map(|(operation, _)| latency(*operation)).collect(),
-        speed: summary(|figures| figures.speed_ns)?,
-        space: summary(|figures| figures.space)?,
-        memory: summary(|figures| figures.memory_bytes)?,
-        times_worse: None,
-        wins: false,
-        rule: None,
-        against_best: Vec::new(),
-        beaten_by: None,
-        settings: last.settings.clone(),
-    })
-}
-
-fn against(
-    best: Option<&str>,
-    store: &str,
-    by_goal: &IndexMap<Goal, Here<'_>>,
-    confidence: f64,
-) -> Vec<(Goal, Option<Ratio>)> {
-    let Some(best) = best.filter(|best| *best != store) else { return Vec::new() };
-    let ratio = |here: &Here<'_>| compare_at(here.get(store)?, here.get(best)?, confidence);
-    [Goal::Speed, Goal::Space, Goal::Memory].into_iter().map(|goal| (goal, ratio(&by_goal[&goal]))).collect()
 }
 
 /// Says of each store whether another is no worse at anything and better at something, by the rule that decides winners:

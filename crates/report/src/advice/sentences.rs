@@ -5,17 +5,12 @@ use storebench_core::units::{grouped, rough_bytes, three_digits};
 
 use super::Advice;
 use super::absent::NO_TURN;
-use super::elsewhere::{Elsewhere, Why};
 use super::figures::LITTLE_MEMORY;
 use super::judge::Candidate;
 use super::question::Goal;
-use super::turn::Turn;
+use super::ratios::{interval, times_measured, worse};
 use crate::column::Unit;
-use crate::data::spread;
-use crate::stats::{CONFIDENCE, Estimate, MIN_BLOCKS, Ratio, Rule};
-
-/// Other sizes or counts that are named one by one, at most.
-const NAMED: usize = 4;
+use crate::stats::{CONFIDENCE, MIN_BLOCKS, Ratio, Rule, Summary};
 
 /// The settings that were read back, and those that an engine can't be asked for, on one line.
 pub fn settings(store: &Candidate) -> String {
@@ -23,52 +18,72 @@ pub fn settings(store: &Candidate) -> String {
         let given = if setting.source == SettingSource::Given { " (given)" } else { "" };
         format!("{} = {}{given}", setting.name, setting.value)
     };
-    let all: Vec<String> = store.settings.iter().map(one).collect();
+    let (shipped, set): (Vec<_>, Vec<_>) =
+        store.settings.iter().partition(|setting| setting.value.starts_with("as shipped"));
+    let mut all: Vec<String> = set.into_iter().map(one).collect();
+    match shipped.len() {
+        0 => {}
+        _ if all.is_empty() => all.push("all as shipped".into()),
+        _ => all.push("all others as shipped".into()),
+    }
     if all.is_empty() { "It has no settings.".into() } else { all.join("; ") }
 }
 
 /// Where the answer was measured.
 pub fn measured(advice: &Advice) -> Vec<String> {
     let (_, size, records) = advice.at;
-    let trials = advice.trials();
-    let (most, least) = (trials.values().max().copied(), trials.values().min().copied());
-    let times = match (least.unwrap_or(0), most.unwrap_or(0)) {
-        (1, 1) => "once each".to_owned(),
-        (least, most) if least == most => format!("{most} times each"),
-        (least, most) => format!("{least} to {most} times each, the best most often"),
-    };
     let place = advice.place.as_ref().map_or_else(String::new, |place| {
         let device = place.device.as_ref().map_or_else(String::new, |device| format!(" on {device}"));
-        format!(
-            ", in {} ({}{device})",
-            place.path,
-            place.file_system.as_deref().unwrap_or("unknown file system")
-        )
+        let file_system = place.file_system.as_deref().unwrap_or("unknown file system");
+        format!(", in {} ({file_system}{device})", place.path)
     });
+    let (ranked, all) = (advice.verdict.ranking.len(), advice.verdict.all().count());
+    let trials = advice.verdict.ranking.first().map_or(0, |best| best.speed.trials);
+    let stores = if all == 1 { "1 store".to_owned() } else { format!("{all} stores") };
+    let often = match ranked {
+        _ if ranked == all => format!("{} each", times(trials)),
+        1 => format!("the best {}", times(trials)),
+        _ => format!("the best {ranked} {} each", times(trials)),
+    };
     let mut lines = vec![format!(
-        "{} store{}, {times}, on {}{place}; {} records of {size}.",
-        trials.len(),
-        if trials.len() == 1 { "" } else { "s" },
+        "{stores}, {often}, on {}{place}; {} records of {size}.",
         advice.hardware,
         grouped(records.from),
     )];
     if records.from != advice.question.records {
         lines.push(format!(
-            "Asked for were {} records: what changes with their number is not in these figures.",
+            "You asked for {} records; results may differ at that size.",
             grouped(advice.question.records)
         ));
     }
     if size != advice.question.size {
-        lines.push(format!("Asked for were records of {}.", advice.question.size));
+        lines.push(format!("You asked for records of {}.", advice.question.size));
     }
     if !advice.otherwise.is_empty() {
         let otherwise: Vec<&str> = advice.otherwise.iter().map(String::as_str).collect();
-        lines.push(format!("Measured otherwise than for an answer: {}.", otherwise.join(", ")));
+        lines.push(format!("Not measured as `advise` measures: {}.", otherwise.join(", ")));
     }
     if advice.verdict.out.iter().any(|out| out.why == NO_TURN) {
-        lines.push("It is unfinished: not every store had its turn (see below).".into());
+        lines.push("Unfinished: not every store was measured (see below).".into());
     }
     lines
+}
+
+fn times(trials: usize) -> String {
+    match trials {
+        1 => "once".into(),
+        2 => "twice".into(),
+        trials => format!("{trials} times"),
+    }
+}
+
+/// What a kill and a power cut can cost, in a line.
+pub fn danger(advice: &Advice, store: &Candidate) -> String {
+    match store.danger {
+        Some(danger) if advice.question.mix.writes() => danger.to_string(),
+        Some(_) => "Nothing is written in this mix, so an accident can hardly cost anything.".into(),
+        None => format!("What an accident can cost {} is not known.", store.store),
+    }
 }
 
 /// Time, room and memory of a store.
@@ -80,14 +95,11 @@ pub fn costs(advice: &Advice, store: &Candidate) -> Vec<String> {
             format!("{} {}", operation.name(), Unit::Nanoseconds.show(latency.mean.value))
         })
         .collect();
+    let each = if each.len() > 1 { format!(": {}", each.join(", ")) } else { String::new() };
     let mut lines = vec![
+        format!("{} an operation{each}.", with_interval(&store.speed, Unit::Nanoseconds)),
         format!(
-            "{} an operation ({}).",
-            with_interval(&store.speed.mean, Unit::Nanoseconds),
-            each.join(", ")
-        ),
-        format!(
-            "{} times the values' bytes on disk; {} of memory at its peak, {}.",
+            "{} times the values' size on disk; {} of memory at its peak, {}.",
             three_digits(store.space.mean.value),
             rough_bytes(store.memory.mean.value),
             advice.memory.words(),
@@ -95,41 +107,44 @@ pub fn costs(advice: &Advice, store: &Candidate) -> Vec<String> {
     ];
     if promises_more(advice, store) {
         lines.push(format!(
-            "Its guarantee is {}, which is more than {}: it offers nothing weaker that would do.",
+            "Its guarantee is {}: it offers no {}.",
             store.guarantee, advice.question.guarantee
         ));
     }
     lines
 }
 
-fn with_interval(estimate: &Estimate, unit: Unit) -> String {
-    let value = unit.show(estimate.value);
-    match estimate.interval.filter(|interval| !spread::tells_nothing(interval)) {
-        Some(interval) => format!("{value} ({} to {})", unit.show(interval.low), unit.show(interval.high)),
-        None => value,
+fn with_interval(summary: &Summary, unit: Unit) -> String {
+    let value = unit.show(summary.mean.value);
+    let interval = summary.mean.interval.filter(|_| summary.trials >= MIN_BLOCKS);
+    match interval.map(|interval| (unit.show(interval.low), unit.show(interval.high))) {
+        Some((low, high)) if low != high => format!("{value} ({low} to {high})"),
+        _ => value,
     }
 }
 
 /// How sure it is that no other store is better.
 pub fn sure(advice: &Advice) -> String {
     let others = advice.verdict.ranking.get(1..).unwrap_or_default();
-    let tied: Vec<&str> = others.iter().filter(|o| o.wins).map(|o| o.store.as_str()).collect();
-    if !tied.is_empty() {
-        return format!(
-            "Too close to call with {}: choose by what else matters, or measure longer (--budget).",
-            tied.join(", ")
-        );
-    }
-    let Some(second) = others.first() else {
-        return "It is the only store that answers the question: nothing was compared.".into();
-    };
+    let Some(second) = others.first() else { return alone(advice) };
+    let (goal, cost) = (advice.question.goal, &advice.verdict.cost);
     let ratio = second.times_worse;
-    match (second.rule, ratio.and_then(|ratio| Some((ratio, ratio.ratio.interval?)))) {
-        (Some(Rule::Interval), Some((ratio, interval))) => format!(
-            "Better than {}, the next, by a factor of {} to {} ({:.0} % confidence{}, {} trials of each side by side).",
+    let settled = ratio.is_some_and(|ratio| ratio.blocks >= MIN_BLOCKS);
+    let tied: Vec<String> = others.iter().filter(|other| other.wins).map(|other| tie(other, goal)).collect();
+    if !tied.is_empty() {
+        let next = if advice.is_clear(super::settle::PRECISION) {
+            "They are alike: choose by safety, disk and ease.".into()
+        } else {
+            cost.advice(ratio.as_ref())
+        };
+        return format!("Too close to call with {}. {next}", tied.join(", "));
+    }
+    match ratio {
+        Some(ratio) if settled && second.rule == Some(Rule::Interval) => format!(
+            "{} is next: {}{} ({:.0} % confidence{}, {} trials of each side by side).",
             second.store,
-            three_digits(interval.low),
-            three_digits(interval.high),
+            worse(goal, ratio.ratio.value),
+            interval(&ratio).map_or_else(String::new, |interval| format!(", {interval}")),
             CONFIDENCE * 100.0,
             match advice.verdict.looks {
                 1 => String::new(),
@@ -137,24 +152,42 @@ pub fn sure(advice: &Advice) -> String {
             },
             ratio.blocks,
         ),
-        (_, _) => match ratio {
-            Some(ratio) => format!(
-                "Not very: {} is next, {} times as bad, but they were measured side by side {}, fewer times than the \
-                 {MIN_BLOCKS} that an interval needs.",
-                second.store,
-                three_digits(ratio.ratio.value),
-                if ratio.blocks == 1 { "once".into() } else { format!("{} times", ratio.blocks) },
-            ),
-            None => format!(
-                "It can't be told: {} is next, but the two were never measured side by side, and figures of different \
-                 blocks have no ratio.",
-                second.store
-            ),
-        },
+        Some(ratio) => format!(
+            "Not very: {} is {}, but {}; an interval needs three. {}",
+            second.store,
+            worse(goal, ratio.ratio.value),
+            times_measured(ratio.blocks),
+            cost.advice(Some(&ratio)),
+        ),
+        None => format!("{} was never measured beside it, so the two can't be compared.", second.store),
     }
 }
 
-fn promises_more(advice: &Advice, store: &Candidate) -> bool {
+/// What there is to say of one store that has no rival.
+fn alone(advice: &Advice) -> String {
+    if advice.verdict.all().count() > 1 {
+        let cost = &advice.verdict.cost;
+        return format!("Not very: no other store was measured as often. {}", cost.advice(None));
+    }
+    "Only this store was measured, so nothing was compared: these are its figures, not a recommendation."
+        .into()
+}
+
+/// A store that is too close to call with the best, and by how much it seems worse.
+fn tie(store: &Candidate, goal: Goal) -> String {
+    match store.times_worse {
+        Some(ratio) if ratio.blocks >= MIN_BLOCKS => match interval(&ratio) {
+            Some(interval) => {
+                format!("{} ({}, interval {interval})", store.store, worse(goal, ratio.ratio.value.max(1.0)))
+            }
+            None => store.store.clone(),
+        },
+        Some(ratio) => format!("{} ({})", store.store, times_measured(ratio.blocks)),
+        None => store.store.clone(),
+    }
+}
+
+pub(super) fn promises_more(advice: &Advice, store: &Candidate) -> bool {
     store.guarantee > advice.question.guarantee
 }
 
@@ -178,19 +211,9 @@ pub fn notes(advice: &Advice) -> Vec<String> {
         .collect();
     if !stronger.is_empty() {
         lines.push(format!(
-            "{}: at a stronger guarantee than {}, which is not among those offered.",
+            "{}: gives more than {}, which it does not offer.",
             stronger.join(", "),
             advice.question.guarantee
-        ));
-    }
-    let most = ranking.iter().map(|store| store.speed.trials).max().unwrap_or(0);
-    let seldom: Vec<&str> =
-        ranking.iter().filter(|store| !store.finalist).map(|store| store.store.as_str()).collect();
-    if !seldom.is_empty() {
-        lines.push(format!(
-            "{}: measured fewer than {} times, too seldom to be the best, and compared by those trials alone.",
-            seldom.join(", "),
-            most.min(MIN_BLOCKS)
         ));
     }
     lines.push(advice.memory.note().to_owned());
@@ -198,13 +221,14 @@ pub fn notes(advice: &Advice) -> Vec<String> {
     lines
 }
 
-/// A store's place by the goal; `rank` is its place in the ranking, from 0, and `tie` the words for too close to call.
-pub fn times_worse(rank: usize, store: &Candidate, tie: &str) -> String {
+/// How a store stands to the best by the goal; `rank` is its place in the ranking, from 0, and `tie` the words for too close to
+/// call.
+pub fn against(rank: usize, store: &Candidate, tie: &str) -> String {
     match store.times_worse {
         _ if rank == 0 => "best".to_owned(),
         None => "–".to_owned(),
-        Some(ratio) if store.wins => format!("{} ({tie})", three_digits(ratio.ratio.value)),
-        Some(ratio) => three_digits(ratio.ratio.value),
+        Some(ratio) if store.wins => format!("{}x ({tie})", three_digits(ratio.ratio.value)),
+        Some(ratio) => format!("{}x", three_digits(ratio.ratio.value)),
     }
 }
 
@@ -220,126 +244,66 @@ pub fn trade(store: &Candidate) -> String {
     let parts: Vec<String> = store
         .against_best
         .iter()
-        .filter_map(|(goal, ratio)| Some(format!("{} {}", times(&(*ratio)?), thing(*goal))))
+        .filter_map(|(goal, ratio)| Some(format!("{} {}", multiple(&(*ratio)?), thing(*goal))))
         .collect();
     let front = match &store.beaten_by {
-        None => "on the Pareto front".to_owned(),
-        Some(other) => format!("no better than {other} in any of the three"),
+        None => String::new(),
+        Some(other) => format!("; {other} is at least as good in all three"),
     };
-    let parts = if parts.is_empty() { "no ratio can be told".into() } else { parts.join(", ") };
-    format!("{}: {parts}; {front}.", store.store)
+    let parts = if parts.is_empty() { "not comparable".into() } else { parts.join(", ") };
+    format!("{}: {parts}{front}.", store.store)
 }
 
-fn times(ratio: &Ratio) -> String {
+fn multiple(ratio: &Ratio) -> String {
     let value = three_digits(ratio.ratio.value);
-    let interval = ratio.ratio.interval.filter(|_| ratio.blocks >= MIN_BLOCKS);
-    match interval.map(|interval| (three_digits(interval.low), three_digits(interval.high))) {
-        Some((low, high)) if low != high => format!("{value} ({low} to {high}) times"),
-        _ => format!("{value} times"),
+    match interval(ratio) {
+        Some(interval) => format!("{value}x ({interval})"),
+        None => format!("{value}x"),
     }
 }
 
 fn thing(goal: Goal) -> &'static str {
     match goal {
         Goal::Speed => "the time",
-        Goal::Space => "the room on disk",
+        Goal::Space => "the disk",
         Goal::Memory => "the memory",
-        Goal::Balance => "all three together",
+        Goal::Balance => "all three",
     }
 }
 
-/// What would change the answer, or what was looked at in vain.
-pub fn changes(advice: &Advice) -> Vec<String> {
-    let Some(best) = advice.verdict.ranking.first().map(|best| best.store.as_str()) else {
-        return Vec::new();
+/// A riskier store: its price and its gain; and at which guarantee it is safe, if at any.
+pub fn riskier(advice: &Advice, store: &Candidate) -> String {
+    let gain = store.times_worse.map_or_else(
+        || "not compared".to_owned(),
+        |ratio| format!("{}{}", worse(advice.question.goal, ratio.ratio.value), few(&ratio)),
+    ) + &looked_at(store);
+    if store.times_worse.is_some_and(|ratio| ratio.ratio.value >= 1.0) {
+        let cost = store.danger.map_or("the whole store", |danger| danger.power_cut.words());
+        return format!("{}: {gain}, and a power cut can cost {cost}.", store.store);
+    }
+    let safe = match advice.safer.contains(&store.store) {
+        true => " It is safe with --guarantee power.",
+        false => "",
     };
-    let turns = &advice.turns;
-    let mut lines: Vec<String> = turns.turns.iter().map(|change| turn(change, best)).collect();
-    let size = turns.turns.iter().any(|turn| matches!(turn, Turn::Size(..)));
-    let count = turns.turns.iter().any(|turn| matches!(turn, Turn::Records(..)));
-    let sizes: Vec<String> = turns.sizes.iter().map(ToString::to_string).collect();
-    let counts: Vec<String> = turns.counts.iter().map(|count| grouped(count.from)).collect();
-    match (sizes.is_empty() && !size, counts.is_empty() && !count) {
-        (true, true) => lines.push(format!(
-            "Neither other record sizes nor other counts were measured with {best} and others."
-        )),
-        (true, false) => lines.push(format!("Other record sizes were not measured with {best} and others.")),
-        (false, true) => {
-            lines.push(format!("Other numbers of records were not measured with {best} and others."))
-        }
-        (false, false) => {}
-    }
-    if !sizes.is_empty() {
-        let (sizes, points) = a_few(&sizes);
-        lines.push(format!("Still {best} with records of {sizes}, as far as measured{points}."));
-    }
-    if !counts.is_empty() {
-        let (counts, points) = a_few(&counts);
-        lines.push(format!("Still {best} with {counts} records, as far as measured{points}."));
-    }
-    lines
+    format!("{}: {gain}. {}{safe}", store.store, danger(advice, store))
 }
 
-/// Names that are in order: all, or the first and the last of many, and how many there are.
-fn a_few(names: &[String]) -> (String, String) {
-    match names {
-        [first, .., last] if names.len() > NAMED => {
-            (format!("{first} to {last}"), format!(" (at {} points)", names.len()))
-        }
-        _ => (names.join(", "), String::new()),
-    }
-}
-
-/// What is taken elsewhere, and why; `alike` shows where both are alike.
-fn elsewhere(there: &Elsewhere, best: &str, alike: fn(f64) -> String) -> String {
-    let trials = match there.trials {
-        1 => "measured once".to_owned(),
-        2 => "measured twice".to_owned(),
-        trials => format!("measured {trials} times"),
+/// A store that was given up: what the first look said.
+pub fn given_up(advice: &Advice, store: &Candidate) -> String {
+    let Some(ratio) = store.times_worse else {
+        return format!("{}: never measured beside it", store.store);
     };
-    match (&there.why, there.store.as_deref()) {
-        (Why::Beaten(times, even), Some(store)) => {
-            let times = times_as_good(times.as_ref());
-            let even = even.map_or_else(String::new, |even| format!("; alike at about {}", alike(even)));
-            format!("{store}{times} ({trials}){even}.")
-        }
-        (Why::Out(why), Some(store)) => format!("{best} is out of the question ({why}): {store} ({trials})."),
-        (Why::Out(why), None) => {
-            format!("{best} is out of the question ({why}), and so is every other that was measured.")
-        }
-        (Why::Beaten(..), None) => format!("not {best}."),
-    }
+    let records = looked_at(store);
+    let trials = times_measured(ratio.blocks);
+    format!("{}: {}, {trials}{records}", name(advice, store), worse(advice.question.goal, ratio.ratio.value))
 }
 
-/// How much better another store is, where there is a ratio.
-fn times_as_good(ratio: Option<&Ratio>) -> String {
-    ratio.map_or_else(String::new, |r| format!(", {} times as good", three_digits(r.ratio.value)))
+/// With how many records it was looked at, where not with the question's.
+fn looked_at(store: &Candidate) -> String {
+    store.looked_at.map_or_else(String::new, |records| format!(" with {} records", grouped(records.from)))
 }
 
-fn turn(turn: &Turn, best: &str) -> String {
-    let percent = |share: &f64| format!("{:.0} %", share * 100.0);
-    match turn {
-        Turn::Goal(goal, store, ratio) => {
-            let what = match goal {
-                Goal::Speed => "For speed",
-                Goal::Space => "For the least room on disk",
-                Goal::Memory => "For the least memory",
-                Goal::Balance => "For a balance of the three",
-            };
-            format!("{what}: {store}{}.", times_as_good(ratio.as_ref()))
-        }
-        Turn::FewerGets(share, store) => {
-            format!("With gets below {} of the operations: {store}.", percent(share))
-        }
-        Turn::MoreGets(share, store) => {
-            format!("With gets above {} of the operations: {store}.", percent(share))
-        }
-        Turn::Size(size, there) => {
-            format!("With records of {size}: {}", elsewhere(there, best, rough_bytes))
-        }
-        Turn::Records(count, there) => {
-            let alike = |count: f64| grouped(count.round() as u64);
-            format!("With {} records: {}", grouped(count.from), elsewhere(there, best, alike))
-        }
-    }
+/// How few trials a ratio is from, where they are too few for an interval.
+fn few(ratio: &Ratio) -> String {
+    if ratio.blocks < MIN_BLOCKS { format!(", {}", times_measured(ratio.blocks)) } else { String::new() }
 }

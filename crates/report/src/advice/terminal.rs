@@ -3,8 +3,12 @@
 use storebench_core::units::three_digits;
 
 use super::Advice;
+use super::changes::changes;
 use super::judge::{Candidate, reasons};
-use super::sentences::{changes, costs, measured, name, notes, settings, sure, times_worse, trade};
+use super::remarks::{practice, remarks};
+use super::sentences::{
+    against, costs, danger, given_up, measured, name, notes, riskier, settings, sure, trade,
+};
 use crate::column::Unit;
 use crate::data::names::{HEADING, store_style};
 use crate::terminal::grid::{Grid, Item, Style, one_line, wrap};
@@ -15,33 +19,36 @@ const DISCUSSED: usize = 3;
 /// The whole answer. Each line is ended.
 pub fn text(advice: &Advice, snippet: Option<&str>, style: Style) -> String {
     let mut out = titled("Asked", &[advice.question.to_string()], style);
-    out.push_str(&titled("Measured", &measured(advice), style));
     let [best, others @ ..] = advice.verdict.ranking.as_slice() else { return out };
     let painted = style.paint(store_style(&best.store), &format!(" {} ", one_line(&best.store)));
-    let version = one_line(&best.version);
-    out.push_str(&format!("\n{} {painted} {version}\n", style.paint(HEADING, "Recommended:")));
-    out.push_str(&indented(&costs(advice, best), style));
+    let lead = if advice.is_recommendation() { "Recommended:" } else { "Measured alone:" };
+    out.push_str(&format!("\n{} {painted} {}\n", style.paint(HEADING, lead), one_line(&best.version)));
+    let lines = [vec![danger(advice, best)], costs(advice, best), remarks(advice), practice(advice)].concat();
+    out.push_str(&indented(&lines, style));
     out.push_str(&titled("How sure is that?", &[sure(advice)], style));
+    let risks: Vec<String> = advice.verdict.riskier.iter().map(|store| riskier(advice, store)).collect();
+    out.push_str(&titled_unless_empty("Riskier", &risks, style));
+    out.push_str(&titled("Measured", &measured(advice), style));
     if !others.is_empty() {
-        out.push_str(&format!("\n{}\n", style.paint(HEADING, "The stores, the best first")));
+        out.push_str(&format!("\n{}\n", style.paint(HEADING, "Stores, best first")));
         out.push_str(&table(advice).render(style));
         out.push_str(&wrap(
-            "*: on the Pareto front: every other store that is better at time, disk or memory is worse at another of them.",
+            "* Consider only these: no other store is at least as good in time, disk and memory.",
             style.width,
             "   ",
         ));
         out.extend(notes(advice).iter().map(|line| wrap(&one_line(line), style.width, "   ")));
         let trades: Vec<String> = others.iter().take(DISCUSSED).map(trade).collect();
-        out.push_str(&titled(&format!("What they give up against {}, and gain", best.store), &trades, style));
+        out.push_str(&titled(&format!("Compared with {}", best.store), &trades, style));
     }
-    let out_of_it = reasons(&advice.verdict.out);
-    if !out_of_it.is_empty() {
-        out.push_str(&titled("Out of the question", &out_of_it, style));
-    }
+    let given_up: Vec<String> =
+        advice.verdict.given_up.iter().map(|store| given_up(advice, store) + ".").collect();
+    out.push_str(&titled_unless_empty("Given up after a first look", &given_up, style));
+    out.push_str(&titled_unless_empty("Ruled out", &reasons(&advice.verdict.out), style));
     out.push_str(&titled("What would change the answer?", &changes(advice), style));
-    out.push_str(&titled(&format!("How {} was open", best.store), &[settings(best)], style));
+    out.push_str(&titled(&format!("Settings of {}", best.store), &[settings(best)], style));
     if let Some(snippet) = snippet {
-        out.push_str(&format!("\n{}\n", style.paint(HEADING, "Open it like this")));
+        out.push_str(&titled("Open it like this", &[danger(advice, best)], style));
         out.extend(snippet.lines().map(|line| format!("  {}", one_line(line)).trim_end().to_owned() + "\n"));
     }
     out
@@ -51,17 +58,23 @@ fn titled(title: &str, lines: &[String], style: Style) -> String {
     format!("\n{}\n{}", style.paint(HEADING, &one_line(title)), indented(lines, style))
 }
 
+fn titled_unless_empty(title: &str, lines: &[String], style: Style) -> String {
+    if lines.is_empty() { String::new() } else { titled(title, lines, style) }
+}
+
 fn indented(lines: &[String], style: Style) -> String {
     lines.iter().map(|line| wrap(&format!("  {}", one_line(line)), style.width, "    ")).collect()
 }
 
-/// A row for every store.
+/// A row for every ranked store: all its figures are from the same trials.
 fn table(advice: &Advice) -> Grid {
     let mut grid = Grid::new(1);
     let operations = advice.question.mix.shares();
     let mut head = vec![Item::new(""), Item::new("operation").right()];
-    head.extend(operations.iter().map(|(operation, _)| Item::new(operation.name()).right()));
-    head.extend(["disk/values", "memory", "times worse"].map(|title| Item::new(title).right()));
+    if operations.len() > 1 {
+        head.extend(operations.iter().map(|(operation, _)| Item::new(operation.name()).right()));
+    }
+    head.extend(["disk/values", "memory", "vs best"].map(|title| Item::new(title).right()));
     grid.head(head);
     let row = |(rank, store): (usize, &Candidate)| {
         let front = if store.beaten_by.is_none() { " *" } else { "" };
@@ -71,10 +84,12 @@ fn table(advice: &Advice) -> Grid {
                 .painted(store_style(&store.store)),
             ns(store.speed.mean.value),
         ];
-        items.extend(store.operations.iter().map(|(_, latency)| ns(latency.mean.value)));
+        if operations.len() > 1 {
+            items.extend(store.operations.iter().map(|(_, latency)| ns(latency.mean.value)));
+        }
         items.push(Item::new(three_digits(store.space.mean.value)).right());
         items.push(Item::new(Unit::Bytes.show(store.memory.mean.value)).right());
-        items.push(Item::new(times_worse(rank, store, "tie")).right());
+        items.push(Item::new(against(rank, store, "tie")).right());
         items
     };
     grid.group(advice.verdict.ranking.iter().enumerate().map(row).collect());

@@ -1,9 +1,11 @@
 //! What would change an answer: another goal, another share of gets, other records.
 
+use storebench_core::store::StoreDef;
 use storebench_core::units::{CountRange, SizeRange};
 use storebench_core::workload::driver::Operation;
 
 use super::at::{self, At, position};
+use super::danger::avoided;
 use super::elsewhere::{Elsewhere, outward};
 use super::figures::{Here, fits, terms, weighed, within};
 use super::judge::why_out;
@@ -42,9 +44,15 @@ pub struct Turns {
 }
 
 /// Looks for what would make another store the best than `best`.
-pub fn turns(merged: &Merged<'_>, group: &Group<'_>, at: At, question: &Question, best: &str) -> Turns {
+pub fn turns(
+    merged: &Merged<'_>,
+    group: &Group<'_>,
+    at: At,
+    (question, table): (&Question, &[StoreDef]),
+    best: &str,
+) -> Turns {
     let sorted = Sorted::new(merged, group);
-    let look = Look { merged, group, sorted: &sorted, question, best };
+    let look = Look { merged, group, sorted: &sorted, question, table, best };
     let mut turns: Vec<Turn> = Goal::ALL
         .into_iter()
         .filter(|goal| *goal != question.goal)
@@ -78,6 +86,7 @@ pub(super) struct Look<'l, 'g, 'a> {
     group: &'l Group<'a>,
     sorted: &'l Sorted<'g, 'a>,
     question: &'l Question,
+    table: &'l [StoreDef],
     /// The recommended store.
     pub(super) best: &'l str,
 }
@@ -103,6 +112,9 @@ impl<'a> Look<'_, '_, 'a> {
                 && self.question.allows(store)
                 && fits(entries, self.question, self.merged.memory)
         });
+        // What is not recommended for its risk is no other answer either.
+        let avoided = avoided(&entries, self.question, self.table);
+        entries.retain(|store, _| !avoided.contains(&**store));
         weighed(&entries, mix, goal, self.merged.memory)
     }
 

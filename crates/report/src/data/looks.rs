@@ -26,6 +26,11 @@ pub fn from(blocks: u32) -> Vec<u32> {
     std::iter::once(first).chain(LOOKS.into_iter().filter(|look| *look > first)).collect()
 }
 
+/// The first look after so many blocks or more; `None` where none is planned that late.
+pub fn first_from(blocks: u32) -> Option<u32> {
+    LOOKS.into_iter().find(|look| *look >= blocks)
+}
+
 /// The confidence of an interval that holds with [`CONFIDENCE`] whichever of so many looks it is from.
 pub fn confidence(looks: usize) -> f64 {
     1.0 - (1.0 - CONFIDENCE) / looks.max(1) as f64

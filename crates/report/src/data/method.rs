@@ -32,6 +32,9 @@ const NO_PART: [&str; 18] = [
 /// Keys that draw the data and the order of the work. Runs that differ in them did the same with other random numbers.
 const DRAWN: [&str; 1] = ["seed"];
 
+/// The operations that alternate.
+pub const MIX: &str = "mix";
+
 /// The cache of cells with equal caches, which bears on no others.
 const EQUAL_CACHE: &str = "equal_cache";
 
@@ -116,7 +119,7 @@ pub fn unlike(run: &Run, study: &str) -> Vec<String> {
     let standard = storebench_core::plan::find(study).and_then(|plan| plan.to_toml()).ok();
     let standard = standard.and_then(|plan| Method::read(&plan, method.stores.clone()));
     let differing = differing(&standard.iter().chain([&method]).collect::<Vec<_>>());
-    let counts = |key: &&str| !["operations", "order", EQUAL_CACHE].contains(key) && !is_drawn(key);
+    let counts = |key: &&str| !["operations", "order", MIX, EQUAL_CACHE].contains(key) && !is_drawn(key);
     let set = differing.into_iter().filter(counts).filter(|key| method.value(key).is_some());
     set.map(|key| method.words(key)).collect()
 }

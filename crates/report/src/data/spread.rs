@@ -101,6 +101,7 @@ mod tests {
         let figures: Vec<&Column> = compare::comparable().collect();
         let comparison = Comparison::new(sides[0], sides[1], &figures, &[]);
         let question = Question {
+            cold: false,
             records: 100,
             size: SizeRange { from: 1, to: 1024 },
             data: Data::Incompressible,

@@ -1,6 +1,7 @@
 //! `storebench advise`: one question, measured, answered.
 
 mod measuring;
+mod plans;
 
 use storebench_core::cell::Data;
 use storebench_core::error::{Error, Exit, Result};
@@ -106,7 +107,8 @@ fn question(args: &AdviseArgs, extras: Extras) -> Result<Question> {
         data,
         guarantee: args.guarantee,
         threads: args.threads,
-        mix: args.mix.clone(),
+        mix: args.mix,
+        cold: args.cold,
         goal: args.optimize,
         max_memory_bytes: args.max_memory.map(|most| most.0),
         stores: args.store.clone(),

@@ -19,8 +19,8 @@ use std::path::Path;
 use std::ptr::{self, NonNull};
 
 use storebench_core::store::{
-    Batch, Capabilities, Guarantee, Kind, Offer, OpenFn, OpenOptions, Result, Session, Setting, Store,
-    StoreBuild, StoreDef, StoreError,
+    Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenFn, OpenOptions, Result, Session, Setting,
+    Store, StoreBuild, StoreDef, StoreError,
 };
 
 use self::config::{Config, SETTINGS};
@@ -34,6 +34,7 @@ pub const BERKELEYDB: StoreDef = StoreDef {
     name: "berkeleydb",
     kind: Kind::Engine,
     summary: "B-tree, with or without transactions",
+    practice: "a file, and logs beside it; it can be backed up while open; several processes can share an environment",
     version,
     capabilities: Capabilities {
         // A transaction; not at `none`, which keeps nothing that a crash could leave whole or in part.
@@ -46,16 +47,19 @@ pub const BERKELEYDB: StoreDef = StoreDef {
             guarantee: Guarantee::None,
             settings: "no environment, no log: pages are written when the cache is full or the database is closed",
             atomic_replace: false,
+            dangers: &[Danger::of(Loss::Whole, Loss::Whole, "there is no log")],
         },
         Offer {
             guarantee: Guarantee::Process,
             settings: "DB_INIT_TXN, DB_INIT_LOG, DB_RECOVER, DB_TXN_WRITE_NOSYNC",
             atomic_replace: true,
+            dangers: Danger::NEWEST,
         },
         Offer {
             guarantee: Guarantee::Power,
             settings: "DB_INIT_TXN, DB_INIT_LOG, DB_RECOVER",
             atomic_replace: true,
+            dangers: Danger::NOTHING,
         },
     ],
     shipped: Guarantee::None,

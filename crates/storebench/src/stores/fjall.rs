@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use fjall::{AbstractTree, Database, Keyspace, PersistMode};
 use storebench_core::store::{
-    Batch, Capabilities, Guarantee, Kind, Offer, OpenOptions, Result, Session, Setting, Store, StoreBuild,
-    StoreDef, StoreError, Threads,
+    Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenOptions, Result, Session, Setting, Store,
+    StoreBuild, StoreDef, StoreError, Threads,
 };
 
 use self::plan::{Fixed, Plan};
@@ -19,6 +19,7 @@ pub const FJALL: StoreDef = StoreDef {
     name: "fjall",
     kind: Kind::Engine,
     summary: "log-structured merge tree, in Rust",
+    practice: "a folder of files; back it up while it is closed; one process at a time",
     // It has no call that says its version: this is what Cargo resolved when the program was built.
     version: || env!("STOREBENCH_FJALL_VERSION").into(),
     capabilities: Capabilities {
@@ -32,16 +33,27 @@ pub const FJALL: StoreDef = StoreDef {
         ..Capabilities::DEFAULT
     },
     offers: &[
-        Offer { guarantee: Guarantee::None, settings: "manual_journal_persist=true", atomic_replace: true },
+        Offer {
+            guarantee: Guarantee::None,
+            settings: "manual_journal_persist=true",
+            atomic_replace: true,
+            dangers: &[Danger::of(
+                Loss::Newest,
+                Loss::Whole,
+                "it can refuse to open until its journal is cut by hand",
+            )],
+        },
         Offer {
             guarantee: Guarantee::Process,
             settings: "PersistMode::Buffer on each write, as shipped",
             atomic_replace: true,
+            dangers: JOURNAL,
         },
         Offer {
             guarantee: Guarantee::Power,
             settings: "PersistMode::SyncData on each write",
             atomic_replace: true,
+            dangers: JOURNAL,
         },
     ],
     shipped: Guarantee::Process,
@@ -49,6 +61,11 @@ pub const FJALL: StoreDef = StoreDef {
     snippet: Some(include_str!("../snippets/fjall.rs.txt")),
     open: Ok(open),
 };
+
+/// A power cut can leave an entry of the journal whose end is there and whose middle is not, of a value of several pages
+/// (docs/guarantees.md).
+const JOURNAL: &[Danger] =
+    &[Danger::of(Loss::Nothing, Loss::Whole, "it can refuse to open until its journal is cut by hand")];
 
 const MAX_KEY_BYTES: usize = u16::MAX as usize;
 

@@ -12,8 +12,8 @@ use std::path::PathBuf;
 use std::ptr;
 
 use storebench_core::store::{
-    Capabilities, Guarantee, Kind, Offer, OpenFn, OpenOptions, Result, Session, Setting, Store, StoreBuild,
-    StoreDef, StoreError,
+    Capabilities, Danger, Guarantee, Kind, Offer, OpenFn, OpenOptions, Result, Session, Setting, Store,
+    StoreBuild, StoreDef, StoreError,
 };
 
 use self::config::{Config, Helpers, SETTINGS};
@@ -25,6 +25,7 @@ pub const LEVELDB: StoreDef = StoreDef {
     name: "leveldb",
     kind: Kind::Engine,
     summary: "log-structured merge tree",
+    practice: "a folder of files; back it up while it is closed; one process at a time",
     version,
     capabilities: Capabilities {
         compression: Some("snappy"),
@@ -32,8 +33,18 @@ pub const LEVELDB: StoreDef = StoreDef {
         ..Capabilities::DEFAULT
     },
     offers: &[
-        Offer { guarantee: Guarantee::Process, settings: "WriteOptions.sync=false", atomic_replace: true },
-        Offer { guarantee: Guarantee::Power, settings: "WriteOptions.sync=true", atomic_replace: true },
+        Offer {
+            guarantee: Guarantee::Process,
+            settings: "WriteOptions.sync=false",
+            atomic_replace: true,
+            dangers: Danger::NEWEST,
+        },
+        Offer {
+            guarantee: Guarantee::Power,
+            settings: "WriteOptions.sync=true",
+            atomic_replace: true,
+            dangers: Danger::NOTHING,
+        },
     ],
     shipped: Guarantee::Process,
     settings: SETTINGS,

@@ -6,8 +6,8 @@ use std::ffi::c_uint;
 
 use lmdb_master_sys as ffi;
 use storebench_core::store::{
-    Batch, Capabilities, Guarantee, Kind, Offer, OpenOptions, Result, Session, Setting, SettingDef, Store,
-    StoreBuild, StoreDef, StoreError, Threads,
+    Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenOptions, Result, Session, Setting,
+    SettingDef, Store, StoreBuild, StoreDef, StoreError, Threads,
 };
 
 use self::environment::{Environment, Reader};
@@ -19,6 +19,7 @@ pub const LMDB: StoreDef = StoreDef {
     name: "lmdb",
     kind: Kind::Engine,
     summary: "memory-mapped B+tree, copy on write",
+    practice: "one file and a lock; it can be backed up while open; several processes can use it",
     version: environment::version,
     capabilities: Capabilities {
         threads: Threads::ManyReadersOneWriter,
@@ -31,11 +32,17 @@ pub const LMDB: StoreDef = StoreDef {
     },
     // No `none`: every commit reaches the operating system, so nothing that LMDB can be set to survives less than that.
     offers: &[
-        Offer { guarantee: Guarantee::Process, settings: "MDB_NOSYNC", atomic_replace: true },
+        Offer {
+            guarantee: Guarantee::Process,
+            settings: "MDB_NOSYNC",
+            atomic_replace: true,
+            dangers: UNSYNCED,
+        },
         Offer {
             guarantee: Guarantee::Power,
             settings: "no flags: each commit is synced",
             atomic_replace: true,
+            dangers: Danger::NOTHING,
         },
     ],
     shipped: Guarantee::Power,
@@ -43,6 +50,13 @@ pub const LMDB: StoreDef = StoreDef {
     snippet: Some(include_str!("../snippets/lmdb.c")),
     open: Ok(open),
 };
+
+/// Without a sync of the data, a power cut can keep a meta page whose pages are not there. Where only the meta page is not
+/// synced, it leaves the commit before.
+const UNSYNCED: &[Danger] = &[
+    Danger { with: &[("nosync", "false"), ("mapasync", "false")], ..Danger::NEWEST[0] },
+    Danger::of(Loss::Nothing, Loss::Whole, "nothing is synced, so pages can reach the disk in any order"),
+];
 
 const SETTINGS: &[SettingDef] = &[
     SettingDef::new(

@@ -5,8 +5,8 @@ use redb::{
     Table, TableDefinition,
 };
 use storebench_core::store::{
-    Batch, Capabilities, Guarantee, Kind, Offer, OpenOptions, Result, Session, Setting, SettingDef, Store,
-    StoreBuild, StoreDef, StoreError, Threads,
+    Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenOptions, Result, Session, Setting,
+    SettingDef, Store, StoreBuild, StoreDef, StoreError, Threads,
 };
 
 use super::compiled;
@@ -17,6 +17,7 @@ pub const REDB: StoreDef = StoreDef {
     name: "redb",
     kind: Kind::Engine,
     summary: "copy-on-write B-trees in one file, in Rust",
+    practice: "one file; back it up while it is closed; one process at a time",
     // It has no call that says its version: this is what Cargo resolved when the program was built.
     version: || env!("STOREBENCH_REDB_VERSION").into(),
     capabilities: Capabilities {
@@ -31,8 +32,18 @@ pub const REDB: StoreDef = StoreDef {
     },
     // No `process`: a commit either is synced or stays in the process's memory.
     offers: &[
-        Offer { guarantee: Guarantee::None, settings: "Durability::None", atomic_replace: true },
-        Offer { guarantee: Guarantee::Power, settings: "Durability::Immediate", atomic_replace: true },
+        Offer {
+            guarantee: Guarantee::None,
+            settings: "Durability::None",
+            atomic_replace: true,
+            dangers: &[Danger::of(Loss::Newest, Loss::Newest, "all since it was opened")],
+        },
+        Offer {
+            guarantee: Guarantee::Power,
+            settings: "Durability::Immediate",
+            atomic_replace: true,
+            dangers: Danger::NOTHING,
+        },
     ],
     shipped: Guarantee::Power,
     settings: SETTINGS,

@@ -12,8 +12,8 @@ use std::thread;
 use std::time::Duration;
 
 use storebench_core::store::{
-    Capabilities, Guarantee, Kind, Offer, OpenFn, OpenOptions, Result, Session, Setting, Store, StoreBuild,
-    StoreDef, StoreError,
+    Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenFn, OpenOptions, Result, Session, Setting, Store,
+    StoreBuild, StoreDef, StoreError,
 };
 
 use self::config::{Config, SETTINGS};
@@ -26,6 +26,7 @@ pub const ROCKSDB: StoreDef = StoreDef {
     name: "rocksdb",
     kind: Kind::Engine,
     summary: "log-structured merge tree",
+    practice: "a folder of files; it can be backed up while open; one process writes",
     // Of the header that this was built with: the C interface can't be asked. The version that ran is among the
     // settings that are read back.
     version: || env!("STOREBENCH_ROCKSDB_VERSION").into(),
@@ -35,9 +36,24 @@ pub const ROCKSDB: StoreDef = StoreDef {
         ..Capabilities::DEFAULT
     },
     offers: &[
-        Offer { guarantee: Guarantee::None, settings: "WriteOptions.disableWAL=true", atomic_replace: true },
-        Offer { guarantee: Guarantee::Process, settings: "WriteOptions.sync=false", atomic_replace: true },
-        Offer { guarantee: Guarantee::Power, settings: "WriteOptions.sync=true", atomic_replace: true },
+        Offer {
+            guarantee: Guarantee::None,
+            settings: "WriteOptions.disableWAL=true",
+            atomic_replace: true,
+            dangers: &[Danger::of(Loss::Newest, Loss::Newest, "all that was not yet flushed")],
+        },
+        Offer {
+            guarantee: Guarantee::Process,
+            settings: "WriteOptions.sync=false",
+            atomic_replace: true,
+            dangers: Danger::NEWEST,
+        },
+        Offer {
+            guarantee: Guarantee::Power,
+            settings: "WriteOptions.sync=true",
+            atomic_replace: true,
+            dangers: Danger::NOTHING,
+        },
     ],
     shipped: Guarantee::Process,
     settings: SETTINGS,

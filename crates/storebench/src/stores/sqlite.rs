@@ -10,8 +10,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rusqlite::{Connection, OpenFlags};
 use storebench_core::store::{
-    Batch, Capabilities, Guarantee, Kind, Offer, OpenOptions, PowerCut, Result, Session, Setting, Store,
-    StoreBuild, StoreDef, StoreError, Threads,
+    Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenOptions, PowerCut, Result, Session,
+    Setting, Store, StoreBuild, StoreDef, StoreError, Threads,
 };
 
 use storebench_core::store::sql::SqlSession;
@@ -27,6 +27,7 @@ pub const SQLITE: StoreDef = StoreDef {
     name: "sqlite",
     kind: Kind::Engine,
     summary: "SQL database in one file (B-tree)",
+    practice: "one file and its log, which many tools read; it can be backed up while open; several processes can use it",
     version: || rusqlite::version().into(),
     capabilities: Capabilities {
         sql: true,
@@ -44,16 +45,19 @@ pub const SQLITE: StoreDef = StoreDef {
             guarantee: Guarantee::None,
             settings: "journal_mode=MEMORY, synchronous=OFF",
             atomic_replace: false,
+            dangers: &[Danger::of(Loss::Whole, Loss::Whole, "the rollback journal is in memory alone")],
         },
         Offer {
             guarantee: Guarantee::Process,
             settings: "journal_mode=WAL, synchronous=NORMAL",
             atomic_replace: true,
+            dangers: &[Danger { with: &[("synchronous", "0")], ..UNSYNCED }, Danger::NEWEST[0]],
         },
         Offer {
             guarantee: Guarantee::Power,
             settings: "journal_mode=WAL, synchronous=FULL",
             atomic_replace: true,
+            dangers: Danger::NOTHING,
         },
     ],
     // journal_mode=DELETE, synchronous=FULL. It stays whole through a power cut, but the cut can undo the last commit:
@@ -63,6 +67,10 @@ pub const SQLITE: StoreDef = StoreDef {
     snippet: Some(include_str!("../snippets/sqlite.sql")),
     open: Ok(open),
 };
+
+/// `synchronous=OFF`: the documentation says that a power cut can damage the file.
+const UNSYNCED: Danger =
+    Danger::of(Loss::Nothing, Loss::Whole, "nothing is synced, so pages can reach the disk in any order");
 
 const FILE: &str = "records.sqlite";
 

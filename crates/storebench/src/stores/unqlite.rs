@@ -15,8 +15,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use storebench_core::store::{
-    Capabilities, Guarantee, Kind, Offer, OpenFn, OpenOptions, Result, Session, Setting, Store, StoreBuild,
-    StoreDef, StoreError, Threads,
+    Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenFn, OpenOptions, Result, Session, Setting, Store,
+    StoreBuild, StoreDef, StoreError, Threads,
 };
 use unqlite::ffi;
 
@@ -29,6 +29,7 @@ pub const UNQLITE: StoreDef = StoreDef {
     name: "unqlite",
     kind: Kind::Engine,
     summary: "linear hash table in one file",
+    practice: "one file; back it up while it is closed; one process at a time",
     version,
     capabilities: Capabilities {
         order: false,
@@ -41,11 +42,13 @@ pub const UNQLITE: StoreDef = StoreDef {
             guarantee: Guarantee::None,
             settings: "one transaction, committed when the store is settled or closed",
             atomic_replace: true,
+            dangers: &[Danger::of(Loss::Newest, Loss::Newest, "all since it was opened")],
         },
         Offer {
             guarantee: Guarantee::Power,
             settings: "unqlite_commit after each write: journal, database and folder synced",
             atomic_replace: true,
+            dangers: Danger::NOTHING,
         },
     ],
     shipped: Guarantee::None,

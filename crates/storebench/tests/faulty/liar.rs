@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use storebench_core::store::{
-    Batch, Capabilities, Guarantee, Kind, Offer, OpenFn, OpenOptions, Result, Session, Setting, Store,
-    StoreDef, StoreError,
+    Batch, Capabilities, Danger, Guarantee, Kind, Offer, OpenFn, OpenOptions, Result, Session, Setting,
+    Store, StoreDef, StoreError,
 };
 use storebench_core::stores::{FLAT_FOLDER, MEMORY};
 
@@ -37,6 +37,7 @@ pub const fn liar(name: &'static str, summary: &'static str, open: OpenFn) -> St
         name,
         kind: Kind::Engine,
         summary,
+        practice: "",
         version: || env!("CARGO_PKG_VERSION").into(),
         capabilities: Capabilities {
             order: false,
@@ -46,8 +47,18 @@ pub const fn liar(name: &'static str, summary: &'static str, open: OpenFn) -> St
             ..Capabilities::DEFAULT
         },
         offers: &[
-            Offer { guarantee: Guarantee::Process, settings: "none", atomic_replace: false },
-            Offer { guarantee: Guarantee::Power, settings: "none", atomic_replace: false },
+            Offer {
+                guarantee: Guarantee::Process,
+                settings: "none",
+                atomic_replace: false,
+                dangers: Danger::NEWEST,
+            },
+            Offer {
+                guarantee: Guarantee::Power,
+                settings: "none",
+                atomic_replace: false,
+                dangers: Danger::NOTHING,
+            },
         ],
         shipped: Guarantee::Process,
         settings: &[],

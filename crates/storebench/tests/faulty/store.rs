@@ -1,8 +1,8 @@
 //! The store `memory`, with a fault.
 
 use storebench_core::store::{
-    Batch, Capabilities, Guarantee, Kind, Offer, OpenFn, OpenOptions, Result, Session, Setting, Store,
-    StoreDef, StoreError,
+    Batch, Capabilities, Danger, Guarantee, Kind, Offer, OpenFn, OpenOptions, Result, Session, Setting,
+    Store, StoreDef, StoreError,
 };
 use storebench_core::stores::MEMORY;
 
@@ -14,9 +14,15 @@ pub const fn faulty(name: &'static str, summary: &'static str, open: OpenFn) -> 
         name,
         kind: Kind::Harness,
         summary,
+        practice: "",
         version: || env!("CARGO_PKG_VERSION").into(),
         capabilities: Capabilities { persists: false, batch: Batch::Grouped, ..Capabilities::DEFAULT },
-        offers: &[Offer { guarantee: Guarantee::Process, settings: "none", atomic_replace: false }],
+        offers: &[Offer {
+            guarantee: Guarantee::Process,
+            settings: "none",
+            atomic_replace: false,
+            dangers: Danger::NEWEST,
+        }],
         shipped: Guarantee::Process,
         settings: &[],
         snippet: None,

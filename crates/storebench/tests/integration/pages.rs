@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::Value;
 use storebench::STORES;
 use storebench_core::plan::Plan;
-use storebench_core::store::{Guarantee, Kind, StoreDef};
+use storebench_core::store::{Guarantee, Kind, Loss, StoreDef};
 use storebench_report::claims;
 
 use crate::cli::support::fields;
@@ -222,6 +222,7 @@ fn the_readmes_table_of_stores_is_true() {
 #[test]
 fn every_store_has_its_guarantees_described() {
     let page = read("docs/guarantees.md");
+    let (_, dangers) = page.split_once("\n## What an accident can cost\n").unwrap();
     for store in competing() {
         let row: Vec<&str> = line_of(&page, store).split('|').map(str::trim).collect();
         for (tier, cell) in Guarantee::ALL.into_iter().zip(&row[2..]) {
@@ -252,6 +253,25 @@ fn every_store_has_its_guarantees_described() {
                 store.name,
                 offer.guarantee
             );
+            let danger = offer.danger(&[]).unwrap();
+            let row = row_of(dangers, &format!("{} | {}", store.name, offer.guarantee));
+            let told = [danger.kill, danger.power_cut].map(Loss::words);
+            let shown: Vec<&str> = row.split('|').skip(3).take(2).map(str::trim).collect();
+            assert_eq!(shown, told, "{} at {}", store.name, offer.guarantee);
+            let of_the_tier =
+                if offer.guarantee == Guarantee::Power { danger.power_cut } else { danger.kill };
+            assert!(
+                offer.atomic_replace || of_the_tier >= Loss::Torn,
+                "{} at {}",
+                store.name,
+                offer.guarantee
+            );
         }
     }
+}
+
+/// The row of a table that begins so.
+fn row_of<'p>(table: &'p str, begin: &str) -> &'p str {
+    let row = table.lines().find(|line| line.starts_with(&format!("| {begin} |")));
+    row.unwrap_or_else(|| panic!("no row {begin}"))
 }

@@ -82,13 +82,18 @@ fn seconds(cell: &Cell, kind: Kind, work: &Work, probe: &Probe) -> f64 {
     let load_s = records * record_s + (records / BATCH).ceil() * sync_s * 2.0;
     // A folder syncs its directory too.
     let write_s = record_s + sync_s * if folder { 2.0 } else { 1.0 };
+    let call_s = |operation: Operation| match operation {
+        Operation::Get => 2.0 * CALL_S,
+        Operation::Insert | Operation::Update => write_s,
+        // It puts its record back.
+        Operation::Remove => 2.0 * write_s,
+    };
+    if let Some(mix) = work.mix {
+        let call_s: f64 = mix.shares().iter().map(|(operation, share)| share * call_s(*operation)).sum();
+        return OVERHEAD_S + load_s + stretch_seconds(cell, work, call_s) + work.warm_up as f64 * call_s;
+    }
     let phase_s = |operation: &Operation| {
-        let call_s = match operation {
-            Operation::Get => 2.0 * CALL_S,
-            Operation::Insert | Operation::Update => write_s,
-            // It puts its record back.
-            Operation::Remove => 2.0 * write_s,
-        };
+        let call_s = call_s(*operation);
         let reloads = if *operation == Operation::Insert { reloads(cell, work, call_s) } else { 0.0 };
         stretch_seconds(cell, work, call_s) + work.warm_up as f64 * call_s + reloads * load_s
     };

@@ -92,7 +92,7 @@ impl<'a> Hall<'a> {
             seed: self.plan.seed,
             loaded: self.plan.records.from,
             versions: self.shares().map(|mut share| std::mem::take(&mut share.versions)).collect(),
-            removes: self.plan.order.contains(&Operation::Remove),
+            removes: self.plan.does(Operation::Remove),
             seen_gone: self.shares().map(|share| share.driver.seen_gone()).sum(),
         }
     }
@@ -131,11 +131,10 @@ impl<'a> Hall<'a> {
         let mut share = self.shares[thread].lock().unwrap_or_else(PoisonError::into_inner);
         let share = &mut *share;
         let mut seconds =
-            self.series.thread(thread, share.driver.latencies(goal.operation)).map_err(Stop::harness)?;
+            self.series.thread(thread, share.driver.latencies(goal.doing.main())).map_err(Stop::harness)?;
         let warm_up = goal.warm_up.min(goal.operations);
         share.stretch(session, self.records, &goal, warm_up, None)?;
-        let (calls_before, untimed_before) =
-            (share.driver.latencies(goal.operation).sum_ns(), share.driver.untimed_ticks());
+        let (calls_before, untimed_before) = (share.driver.calls_ns(), share.driver.untimed_ticks());
         let start = approach.cross();
         seconds.restart();
         let begin = match self.plan.rate {
@@ -152,12 +151,11 @@ impl<'a> Hall<'a> {
         let end = self.clock.now();
         let pacer = share.driver.set_pacer(None);
         done?;
-        let latencies = share.driver.latencies(goal.operation);
-        seconds.finish(latencies).map_err(Stop::harness)?;
+        seconds.finish(share.driver.latencies(goal.doing.main())).map_err(Stop::harness)?;
         Ok(Part {
             begin,
             end,
-            calls_ns: latencies.sum_ns() - calls_before,
+            calls_ns: share.driver.calls_ns() - calls_before,
             put_back_ticks: share.driver.untimed_ticks() - untimed_before,
             stood_still_ticks: pacer.map_or(0, |pacer| pacer.stood_still()),
         })

@@ -11,12 +11,14 @@ use crate::store::{OpenFn, OpenOptions, Result as StoreResult, Setting, StoreDef
 use crate::stores::MEMORY;
 use crate::units::{CountRange, SizeRange};
 use crate::workload::driver::Visit;
+use crate::workload::mix::Mix;
 
 pub(super) fn crud(threads: u64) -> Crud {
     Crud {
         records: CountRange { from: 100, to: 500 },
         operations: 1000,
         order: Operation::ALL.to_vec(),
+        mix: None,
         batch: 30,
         visit: Visit::Copy,
         seed: 3,
@@ -63,6 +65,39 @@ fn every_operation_is_timed_and_the_store_holds_what_was_written() {
         assert_eq!(done.stored.records, 300);
         assert!(done.operations[1].value_bytes > 100_000 && done.operations[3].value_bytes == 0);
     }
+}
+
+#[test]
+fn a_mix_is_one_phase_in_which_operations_alternate_by_their_shares() {
+    let mix: Mix = "get=70,update=15,insert=10,remove=5".parse().unwrap();
+    for threads in [1, 3] {
+        let plan = Crud { mix: Some(mix), operations: 900, warm_up: 90, ..crud(threads) };
+        let done = run(&plan, MEMORY.open.unwrap()).unwrap();
+        let all: u64 = done.operations.iter().map(|one| one.count).sum();
+        assert_eq!(all, 900);
+        for (operation, share) in mix.shares() {
+            let one = done.operations.iter().find(|one| one.operation == operation.name()).unwrap();
+            assert!((one.count as f64 - 900.0 * share).abs() <= 12.0, "{}: {}", one.operation, one.count);
+            assert_eq!(one.errors, 0);
+            assert!(one.series.is_empty() || *operation == Operation::Get, "only the main one has a course");
+            let warm = one.warm_up as f64 - 90.0 * share;
+            assert!(warm.abs() <= 12.0, "{}: {} of the warm-up", one.operation, one.warm_up);
+        }
+        let removed = done.operations.iter().find(|one| one.operation == "remove").unwrap();
+        assert_eq!(removed.put_back, removed.count + removed.warm_up);
+        // All that was inserted is there: 10 % of 990, on each thread but for one or two.
+        assert!((192..=208).contains(&done.stored.records), "{}", done.stored.records);
+    }
+}
+
+#[test]
+fn a_mix_never_passes_the_most_records() {
+    let mix: Mix = "get=10,insert=90".parse().unwrap();
+    let plan =
+        Crud { mix: Some(mix), records: CountRange { from: 100, to: 130 }, operations: 300, ..crud(2) };
+    let done = run(&plan, MEMORY.open.unwrap()).unwrap();
+    assert_eq!(done.operations.iter().map(|one| one.count).sum::<u64>(), 300);
+    assert!(done.stored.records <= 130);
 }
 
 #[test]
@@ -162,16 +197,18 @@ fn which_records_are_chosen_does_not_depend_on_how_quick_the_store_is() {
     let size = SizeRange { from: 200_000, to: 200_001 };
     let records = Records::new(5, size, Pool::generate(Data::Incompressible, 5, size));
     let (clock, plan) = (Clock::new(), crud(1));
-    let updated = |most| {
+    let updated = |most, doing: Doing| {
         let mut share = plan.share(0, &records, &clock, true).unwrap();
         share.versions.resize(100, 0);
         let mut done = 0;
         while done < 20 {
             // Two such values fill a quantum.
-            done += share.fill_quantum(&records, Operation::Update, most, true);
+            done += share.fill_quantum(&records, doing, most, true);
         }
         share.versions
     };
-    assert_eq!(updated(1), updated(2));
-    assert_eq!(updated(1), updated(8));
+    for doing in [Operation::Update.into(), Doing::Mix("update=70,insert=20,remove=10".parse().unwrap())] {
+        assert_eq!(updated(1, doing), updated(2, doing));
+        assert_eq!(updated(1, doing), updated(8, doing));
+    }
 }

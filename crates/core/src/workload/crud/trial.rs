@@ -62,6 +62,7 @@ fn crud(spec: &Spec, work: &Work) -> Crud {
         records: spec.cell.records(),
         operations: work.operations,
         order: work.order.clone(),
+        mix: work.mix,
         batch: work.batch as usize,
         visit: work.visit,
         seed: spec.seed,

@@ -8,6 +8,7 @@ use crate::cell::Data;
 use crate::shown::quoted;
 use crate::units::{Bytes, Period, parse_count};
 use crate::workload::driver::{Operation, Visit};
+use crate::workload::mix::Mix;
 use crate::workload::parameter::{ParameterDef, ParameterForm, Parameters, read_list};
 
 /// How many of each operation are timed.
@@ -30,6 +31,17 @@ pub static ORDER: ParameterDef = ParameterDef {
     default: Some("insert,get,update,remove"),
     instead_of: None,
     read: |text| read_list::<Operation>("order", text),
+};
+
+/// Operations that alternate in one phase.
+pub static MIX: ParameterDef = ParameterDef {
+    name: "mix",
+    value_name: "NAME=WEIGHT,...",
+    help: "Alternate operations by weight in one phase, of --operations in all: get=80,update=20",
+    form: ParameterForm::Text,
+    default: None,
+    instead_of: Some("order"),
+    read: |text| text.parse::<Mix>().map(|mix| mix.text()),
 };
 
 /// How long each operation goes on.
@@ -118,8 +130,8 @@ pub static BATCH: ParameterDef = ParameterDef {
 };
 
 /// Those of crud.
-pub static ALL: [&ParameterDef; 9] =
-    [&OPERATIONS, &ORDER, &DURATION, &WARM_UP, &EQUAL_CACHE, &VISIT, &COMPRESSION, &TEXT, &BATCH];
+pub static ALL: [&ParameterDef; 10] =
+    [&OPERATIONS, &ORDER, &MIX, &DURATION, &WARM_UP, &EQUAL_CACHE, &VISIT, &COMPRESSION, &TEXT, &BATCH];
 
 fn count(name: &str, text: &str, least: u64) -> Result<String, String> {
     match parse_count(text)? {
@@ -172,10 +184,12 @@ impl FromStr for Compression {
 /// What a plan says of the work.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Work {
-    /// How many of each operation are timed.
+    /// How many of each operation are timed; of a mix, how many of all together.
     pub operations: u64,
     /// Which operations, in this order.
     pub order: Vec<Operation>,
+    /// Operations that alternate in one phase; then `order` does not count.
+    pub mix: Option<Mix>,
     /// Records in a batch of the loader, at most.
     pub batch: u64,
     /// What is done with a value that is read.
@@ -198,6 +212,7 @@ impl Work {
         Work {
             operations: parameters.get(&OPERATIONS).unwrap_or(1),
             order: parameters.list(&ORDER),
+            mix: parameters.get(&MIX),
             batch: parameters.get(&BATCH).unwrap_or(1),
             visit: parameters.get(&VISIT).unwrap_or(Visit::Copy),
             compression: parameters.get(&COMPRESSION).unwrap_or(Compression::Auto),
@@ -210,7 +225,12 @@ impl Work {
 
     /// The most records that a trial inserts, warm-up included; without bound for a duration.
     pub fn most_inserts(&self) -> u64 {
-        if self.duration.is_some() { u64::MAX / 2 } else { self.operations + self.warm_up }
+        let all = self.operations + self.warm_up;
+        match self.mix {
+            _ if self.duration.is_some() => u64::MAX / 2,
+            Some(mix) => (all as f64 * mix.share(Operation::Insert)).ceil() as u64,
+            None => all,
+        }
     }
 }
 
@@ -238,6 +258,7 @@ mod tests {
             (&ORDER, "get,get", "names get twice"),
             (&ORDER, "", "length is 0"),
             (&ORDER, "fetch", "not an operation"),
+            (&MIX, "get=80,fetch=20", "no operation"),
             (&DURATION, "0s", "at least 1"),
             (&VISIT, "hash", "copy or touch"),
             (&COMPRESSION, "always", "auto, on or off"),

@@ -1,24 +1,24 @@
-//! The measurements behind an answer: every store once, the best again, then what might change the answer.
+//! The measurements behind an answer: a look at every store, the best again with the question's own records, then what might
+//! change the answer.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use storebench_core::axis::{Axis, Value};
-use storebench_core::cell::{Cell, DEFAULT_PLACE, GuaranteeChoice};
-use storebench_core::error::{Error, Exit, Result};
-use storebench_core::place::directory::WorkFolder;
-use storebench_core::place::probe::Probe;
-use storebench_core::plan::{self, Axes, Bytes, Changes, Period, Plan};
+use storebench_core::axis::Axis;
+use storebench_core::cell::{Cache, DEFAULT_PLACE};
+use storebench_core::error::Result;
+use storebench_core::plan::{Axes, Changes, Plan};
 use storebench_core::result::{Run, RunHeader, TrialResult};
 use storebench_core::runner::job::Enough;
-use storebench_core::schedule::{self, Room};
 use storebench_core::store::StoreDef;
-use storebench_core::units::{CountRange, MOST_RECORDS, SizeRange, grouped, rough_duration};
+use storebench_core::units::{MOST_RECORDS, SizeRange, grouped, rough_duration};
 use storebench_core::workload::crud::work::{self, Work};
 use storebench_core::workload::parameter::Parameters;
+use storebench_report::advice::judge::Candidate;
 use storebench_report::advice::question::Question;
+use storebench_report::advice::settle::PRECISION;
 use storebench_report::advice::{Advice, Here};
 use storebench_report::data::looks;
 use storebench_report::data::merge::Merged;
@@ -27,23 +27,28 @@ use super::super::args::{AdviseArgs, PlaceArg};
 use super::super::launch::{self, Launch, Places};
 use super::super::runs::{self, ANSWER};
 use super::super::{report, signals, tell};
+use super::plans::{Plans, counts, names, records_of, size_of};
 
-/// Operations of each kind in a trial, unless that takes too long.
-const OPERATIONS: u64 = 1000;
-/// The fewest operations, and the fewest records, that a trial is cut down to.
-const FEWEST: u64 = 100;
-/// The share of the budget in which every store is to be measured once.
-const FIRST_SHARE: f64 = 0.4;
+/// The share of the budget that a look at every store is to take.
+const LOOK_SHARE: f64 = 0.3;
+/// The share of the budget that it may take where it is slower than estimated.
+const LONGEST_LOOK: f64 = 0.5;
+/// Blocks of that look: what one trial says is too unstable to give a store up by.
+const LOOK_BLOCKS: u32 = 2;
 /// The share of the budget after which no more time is spent on the best stores, but on what might change the answer.
-const BEST_SHARE: f64 = 0.7;
-/// Stores that are measured again.
-const FINALISTS: usize = 4;
-/// What a trial may take at least before it has failed, however short the budget; else half of the budget.
-const SHORTEST_LIMIT: Duration = Duration::from_secs(10);
+const BEST_SHARE: f64 = 0.85;
+/// The share of the budget after which cold reads are not repeated.
+const COLD_SHARE: f64 = 0.93;
+/// Blocks that an interval needs.
+const FEWEST_BLOCKS: f64 = 3.0;
+/// Stores that are measured again, and how many of them where more are close to the best.
+const FINALISTS: (usize, usize) = (4, 6);
 /// A store that is more times worse than this, and not the second, is not measured again.
 const HOPELESS: f64 = 3.0;
-/// How well the ratio of the second to the best is to be known.
-const PRECISION: f64 = 0.03;
+/// A store that is less times worse than this is close to the best.
+const CLOSE: f64 = 1.4;
+/// What a trial may take at least before it has failed, however short the budget; else half of the budget.
+pub const SHORTEST_LIMIT: Duration = Duration::from_secs(10);
 /// Stores that are measured with other records.
 const ELSEWHERE: usize = 3;
 /// Other record sizes are so many times smaller and larger.
@@ -51,7 +56,7 @@ const SIZE_STEP: u64 = 8;
 /// Other record counts are so many times smaller and larger.
 const COUNT_STEP: u64 = 10;
 
-/// Measures what a question asks, in stages: every store once; the best again, until it is clear which is best; then what
+/// Measures what a question asks, in stages: a look at every store; the best again, until it is clear which is best; then what
 /// might change the answer, as far as time allows.
 pub struct Measuring<'a> {
     stores: &'a [StoreDef],
@@ -61,9 +66,16 @@ pub struct Measuring<'a> {
     pub folder: PathBuf,
     start: Instant,
     budget: Duration,
+    plans: Plans<'a>,
+    /// What answers the question: the plan of the look, until the best are measured again.
     plan: Plan,
+    /// How many times longer a stage takes than its trials: folders are made and deleted in between.
+    slowness: f64,
     pub runs: Vec<Run>,
 }
+
+/// The most that [`Measuring::slowness`] is believed to be.
+const SLOWEST: f64 = 10.0;
 
 impl<'a> Measuring<'a> {
     pub fn new(
@@ -75,7 +87,8 @@ impl<'a> Measuring<'a> {
         runs::make_directory("making the runs' directory", &args.out)?;
         let at = args.at.iter().map(|path| PlaceArg { name: DEFAULT_PLACE.into(), path: path.clone() });
         let places = launch::places(&at.collect::<Vec<_>>(), &args.out)?;
-        let plan = first_plan(stores, args, question, &places[DEFAULT_PLACE])?;
+        let block_s = args.budget.0.as_secs_f64() * LOOK_SHARE / f64::from(LOOK_BLOCKS);
+        let plans = Plans::new(stores, args, question, &places[DEFAULT_PLACE], block_s)?;
         Ok(Measuring {
             stores,
             question,
@@ -84,75 +97,145 @@ impl<'a> Measuring<'a> {
             folder: storebench_core::folder::make_unused(&args.out, &launch::dated(ANSWER))?,
             start: Instant::now(),
             budget: args.budget.0,
-            plan,
+            plan: plans.screen.clone(),
+            slowness: 1.0,
+            plans,
             runs: Vec::new(),
         })
     }
 
     /// Measures; says whether it was interrupted.
     pub fn measure(&mut self) -> Result<bool> {
-        let records = self.here().1.from;
-        if records < self.question.records {
-            tell(&format!(
-                "{} records in place of {}, so that every store is measured within {}: --budget gives more time",
-                grouped(records),
-                grouped(self.question.records),
-                rough_duration(self.budget.mul_f64(FIRST_SHARE)),
-            ));
-        }
-        tell("1 of 3: every store, once");
-        if self.stage("all", &self.plan.clone())? {
+        if self.look()? {
             return Ok(true);
         }
         self.tell_who_is_missing();
-        let ranking = self.ranking();
-        let worth = ranking.iter().enumerate().filter(|(rank, (_, worse))| *rank < 2 || *worse < HOPELESS);
-        let finalists: Vec<String> = worth.map(|(_, (store, _))| store.clone()).take(FINALISTS).collect();
-        if finalists.len() > 1 && self.time_for(&finalists, 1.0, BEST_SHARE) {
-            tell(&format!("2 of 3: {}, again", finalists.join(", ")));
-            if self.again(&finalists)? {
-                return Ok(true);
+        let finalists = self.finalists();
+        if !finalists.is_empty() && self.again(finalists)? {
+            return Ok(true);
+        }
+        match self.advice() {
+            // What there was no time to settle is not helped by other questions.
+            Some(advice) if self.is_settled(&advice) => {
+                let ranking = advice.verdict.ranking.iter().take(ELSEWHERE);
+                self.beside(&ranking.map(|store| store.store.clone()).collect::<Vec<_>>())
             }
+            _ => Ok(false),
         }
-        let others: Vec<String> =
-            self.ranking().into_iter().map(|(store, _)| store).take(ELSEWHERE).collect();
-        if others.len() > 1 {
-            tell("3 of 3: other records, for what would change the answer");
-            return self.elsewhere(&others);
-        }
-        Ok(false)
     }
 
     /// Where the question itself is measured.
     pub fn here(&self) -> Here {
-        let axes = &self.plan.axes;
-        let (sizes, counts) = (axes.list(Axis::RECORD_SIZE), axes.list(Axis::RECORDS));
-        let (size, records) = (sizes.first().copied(), counts.first().copied());
-        (
-            size.unwrap_or(self.question.size),
-            records.unwrap_or(CountRange::starting_at(self.question.records)),
-        )
+        (size_of(&self.plan).unwrap_or(self.question.size), records_of(&self.plan))
     }
 
-    /// Runs a plan; says whether it was interrupted.
-    fn stage(&mut self, name: &str, plan: &Plan) -> Result<bool> {
-        let ended = self.carry_out(name, plan, &[], None)?;
-        Ok(self.keep(ended))
+    /// Looks at every store.
+    fn look(&mut self) -> Result<bool> {
+        let plan = self.plans.screen.clone();
+        let stores = plan.axes.texts(Axis::STORE).len();
+        let records = records_of(&plan).from;
+        let stores = if stores == 1 { "1 store".into() } else { format!("{stores} stores") };
+        self.tell_stage(&format!("1 of 3: a look at {stores}, with {} records", grouped(records)));
+        let start = Instant::now();
+        let enough = |trials: &[TrialResult]| {
+            blocks(trials) >= LOOK_BLOCKS
+                || start.elapsed() + block_took(start, trials) > self.budget.mul_f64(LONGEST_LOOK)
+        };
+        let ended = self.carry_out("look", &plan, &[], 0, Some(&enough))?;
+        Ok(self.keep(start, ended))
     }
 
-    /// Keeps what came of a stage, if it was run; says whether it was interrupted.
-    fn keep(&mut self, ended: Option<(Run, bool)>) -> bool {
+    /// The stores that are measured again: the best, the next, those that are close, and the quickest of those that are riskier
+    /// than the best, if it is better.
+    fn finalists(&self) -> Vec<String> {
+        let Some(advice) = self.advice() else { return Vec::new() };
+        let worse = |store: &Candidate| store.times_worse.map_or(1.0, |ratio| ratio.ratio.value);
+        let verdict = &advice.verdict;
+        let mut safe: Vec<&Candidate> = verdict.ranking.iter().chain(&verdict.given_up).collect();
+        safe.sort_by(|a, b| worse(a).total_cmp(&worse(b)));
+        let is_worth = |rank: usize, store: &Candidate| {
+            let worse = worse(store);
+            rank < 2 || (rank < FINALISTS.0 && worse < HOPELESS) || (rank < FINALISTS.1 && worse < CLOSE)
+        };
+        let safe =
+            safe.iter().enumerate().filter(|(rank, store)| is_worth(*rank, store)).map(|(_, store)| *store);
+        let riskier = verdict.riskier.first().filter(|store| worse(store) < 1.0);
+        safe.chain(riskier).map(|store| store.store.clone()).collect()
+    }
+
+    /// Measures the best with the question's own records, until it is clear at a planned look which is best, or time is up.
+    fn again(&mut self, mut finalists: Vec<String>) -> Result<bool> {
+        let Some(look) = self.runs.first() else { return Ok(false) };
+        let block_s = self.left_s(BEST_SHARE) / FEWEST_BLOCKS;
+        let whole =
+            |finalists: &[String]| self.plans.whole(self.question, finalists, look, block_s / self.slowness);
+        let predict = |plan: &Plan| self.plans.predicted_s(plan, look) * self.slowness;
+        let mut plan = whole(&finalists)?;
+        // Two that are measured three times say more than four that are measured once.
+        while finalists.len() > 2 && predict(&plan) > block_s {
+            finalists.pop();
+            plan = whole(&finalists)?;
+        }
+        let predicted_s = predict(&plan);
+        let same = records_of(&plan) == self.here().1;
+        if predicted_s > self.left_s(BEST_SHARE) || (same && finalists.len() < 2) {
+            return Ok(false);
+        }
+        let records = records_of(&plan).from;
+        if records < self.question.records {
+            tell(&format!(
+                "{} records in place of {}: --budget {} would allow all",
+                grouped(records),
+                grouped(self.question.records),
+                rough_duration(self.budget.mul_f64(self.question.records as f64 / records as f64)),
+            ));
+        }
+        self.tell_stage(&format!("2 of 3: {}, with {} records", finalists.join(", "), grouped(records)));
+        let before = if same { LOOK_BLOCKS } else { 0 };
+        let planned = looks::planned((self.left_s(BEST_SHARE) / predicted_s) as u32 + before);
+        let before_plan = std::mem::replace(&mut self.plan, plan.clone());
+        let start = Instant::now();
+        let enough = |trials: &[TrialResult]| {
+            let blocks = blocks(trials);
+            let next_s = block_took(start, trials).as_secs_f64();
+            let alone = finalists.len() < 2 && f64::from(blocks) >= FEWEST_BLOCKS;
+            // An interval needs three: for these all of the budget may go.
+            let share = if f64::from(blocks + before) < FEWEST_BLOCKS { 1.0 } else { BEST_SHARE };
+            alone
+                || next_s > self.left_s(share)
+                || looks::is_over(planned, blocks + before, || self.is_clear_with(&plan, trials, planned))
+        };
+        let ended = self.carry_out("best", &plan, planned, LOOK_BLOCKS, Some(&enough))?;
+        if ended.is_none() {
+            self.plan = before_plan;
+        }
+        Ok(self.keep(start, ended))
+    }
+
+    /// Whether the question is settled as far as there is time: the answer is clear, or its stores were measured often enough.
+    fn is_settled(&self, advice: &Advice) -> bool {
+        let best = advice.verdict.ranking.first();
+        let often = best.is_some_and(|best| best.speed.trials as f64 >= FEWEST_BLOCKS);
+        advice.verdict.ranking.len() > 1 && (often || advice.is_clear(PRECISION))
+    }
+
+    /// Keeps what came of a stage, if it was run, and how much longer it took than its trials; says whether it was interrupted.
+    fn keep(&mut self, start: Instant, ended: Option<(Run, bool)>) -> bool {
         let Some((run, interrupted)) = ended else { return false };
+        let trials_s: f64 = run.trials.iter().map(|trial| trial.wall_s).sum();
+        self.slowness = (start.elapsed().as_secs_f64() / trials_s.max(f64::MIN_POSITIVE)).clamp(1.0, SLOWEST);
         self.runs.push(run);
         interrupted
     }
 
-    /// Runs a plan; says what came of it, and whether it was interrupted. `looks` is written down with it.
+    /// Runs a plan; says what came of it, and whether it was interrupted. `looks` is written down with it; `before` is how many
+    /// blocks' seeds are taken.
     fn carry_out(
         &self,
         name: &str,
         plan: &Plan,
         looks: &[u32],
+        before: u32,
         enough: Option<Enough<'_>>,
     ) -> Result<Option<(Run, bool)>> {
         let mut launch = Launch::new(self.stores, plan, &self.places, None)?;
@@ -161,22 +244,18 @@ impl<'a> Measuring<'a> {
             return Ok(None);
         }
         launch.header.looks = looks.to_vec();
-        launch.header.blocks_before = if looks.is_empty() { 0 } else { 1 };
+        launch.header.blocks_before = before;
         let folder = launch.folder(&self.folder, name)?;
         let (path, ended) =
             launch.carry_out(&[], folder, enough, self.start.checked_add(self.budget), &self.interrupted)?;
         Ok(Some((storebench_core::folder::read(&path)?, ended.interrupted)))
     }
 
-    /// The stores so far, the best first, each with how many times worse it is.
-    fn ranking(&self) -> Vec<(String, f64)> {
+    /// The answer so far.
+    fn advice(&self) -> Option<Advice> {
         let harness = report::harness(self.stores);
         let merged = Merged::new(&self.runs, &harness);
-        let Ok(advice) = Advice::from_runs(self.question, &merged, Some(self.here()), self.stores) else {
-            return Vec::new();
-        };
-        let ranking = advice.verdict.ranking.into_iter();
-        ranking.map(|store| (store.store, store.times_worse.map_or(1.0, |ratio| ratio.ratio.value))).collect()
+        Advice::from_runs(self.question, &merged, Some(self.here()), self.stores).ok()
     }
 
     /// Tells which stores had no turn, if the budget was spent before all had theirs.
@@ -190,22 +269,14 @@ impl<'a> Measuring<'a> {
         let missing: Vec<&str> = stores.iter().map(String::as_str).filter(|store| !had_turn(store)).collect();
         if !missing.is_empty() {
             let names = missing.join(", ");
-            tell(&format!("the budget is spent, and no turn was left for {names}: --budget gives more time"));
+            tell(&format!("the budget is spent; not reached: {names}. --budget gives more time"));
         }
     }
 
-    /// Whether a block of these stores, `factor` times as long as the first, ends within a share of the budget.
-    fn time_for(&self, stores: &[String], factor: f64, share: f64) -> bool {
-        self.took_s(stores) * factor <= self.left_s(share)
-    }
-
-    /// How long these stores took in the first block, in seconds.
-    fn took_s(&self, stores: &[String]) -> f64 {
-        self.runs.first().map_or(0.0, |run| {
-            let trials =
-                run.trials.iter().filter(|trial| stores.iter().any(|store| store == trial.cell.store()));
-            trials.map(|trial| trial.wall_s).sum()
-        })
+    /// Names a stage, and how much of the budget is left.
+    fn tell_stage(&self, stage: &str) {
+        let left = Duration::from_secs_f64(self.left_s(1.0).max(0.0).ceil());
+        tell(&format!("{stage}; at most {} left", rough_duration(left)));
     }
 
     /// What is left of a share of the budget, in seconds; negative when it is used up.
@@ -213,27 +284,12 @@ impl<'a> Measuring<'a> {
         self.budget.as_secs_f64() * share - self.start.elapsed().as_secs_f64()
     }
 
-    /// Adds blocks of the best stores until it is clear which is best at one of the planned looks, or time is up.
-    fn again(&mut self, finalists: &[String]) -> Result<bool> {
-        let mut plan = self.plan.clone();
-        plan.apply(Changes::on(Axis::STORE, names(finalists)))?;
-        let blocks = self.left_s(BEST_SHARE) / self.took_s(finalists).max(f64::MIN_POSITIVE);
-        // The first block is there already.
-        let planned = looks::planned((blocks as u32).saturating_add(1));
-        let enough = |trials: &[TrialResult]| {
-            let blocks = 2 + trials.iter().map(|trial| trial.block).max().unwrap_or(0);
-            !self.time_for(finalists, 1.0, BEST_SHARE)
-                || looks::is_over(planned, blocks, || self.is_clear_with(trials, planned))
-        };
-        let ended = self.carry_out("best", &plan, planned, Some(&enough))?;
-        Ok(self.keep(ended))
-    }
-
-    /// Whether it is clear which store is best, with these trials besides those that are kept.
-    fn is_clear_with(&self, trials: &[TrialResult], looks: &[u32]) -> bool {
+    /// Whether it is clear which store is best, with these trials of a plan besides those that are kept.
+    fn is_clear_with(&self, plan: &Plan, trials: &[TrialResult], looks: &[u32]) -> bool {
         let mut runs = self.runs.clone();
         let again = |run: &Run| {
-            let header = RunHeader { looks: looks.to_vec(), ..run.header.clone() };
+            let plan = plan.to_toml().unwrap_or_default();
+            let header = RunHeader { looks: looks.to_vec(), plan, ..run.header.clone() };
             Run { header, trials: trials.to_vec() }
         };
         runs.extend(self.runs.first().map(again));
@@ -243,108 +299,84 @@ impl<'a> Measuring<'a> {
         advice.is_ok_and(|advice| advice.is_clear(PRECISION))
     }
 
-    /// Smaller and larger records, fewer and more of them.
-    fn elsewhere(&mut self, stores: &[String]) -> Result<bool> {
-        let (size, records) = self.here();
-        let sizes = |scale: fn(u64) -> u64| SizeRange {
-            from: scale(size.from).max(1),
-            to: scale(size.to - 1).max(1).saturating_add(1),
-        };
-        let (smaller, larger) =
-            (sizes(|bytes| bytes / SIZE_STEP), sizes(|bytes| bytes.saturating_mul(SIZE_STEP)));
-        let counts = |from: u64| counts(from.max(1), Work::of(&self.plan.parameters).operations);
-        let (fewer, more) =
-            (counts(records.from / COUNT_STEP), counts(records.from.saturating_mul(COUNT_STEP)));
-        let all = [
-            ("smaller", smaller, records, 1.0),
-            ("fewer", size, fewer, 1.0),
-            ("larger", larger, records, SIZE_STEP as f64),
-            ("more", size, more, COUNT_STEP as f64),
-        ];
-        for (name, other_size, other_records, factor) in all {
-            let same = (other_size, other_records) == (size, records);
-            if same || other_records.to > MOST_RECORDS || !self.time_for(stores, factor, 1.0) {
-                continue;
-            }
-            let mut plan = self.plan.clone();
-            let axes = Axes::of(Axis::STORE, names(stores))
-                .with(Axis::RECORD_SIZE, [other_size])
-                .with(Axis::RECORDS, [other_records]);
-            if plan.apply(Changes { axes, ..Changes::default() }).is_err() {
-                // Larger records than a plan can have.
-                continue;
-            }
-            if self.stage(name, &plan)? {
+    /// Reads from an empty page cache; smaller and larger records, fewer and more of them: what there is time for.
+    fn beside(&mut self, stores: &[String]) -> Result<bool> {
+        self.tell_stage("3 of 3: what would change the answer");
+        for (name, changes) in self.others() {
+            let Some(plan) = self.in_time(changes, stores) else { continue };
+            let start = Instant::now();
+            let enough = |trials: &[TrialResult]| {
+                let next_s = block_took(start, trials).as_secs_f64();
+                name != COLD || f64::from(blocks(trials)) >= FEWEST_BLOCKS || next_s > self.left_s(COLD_SHARE)
+            };
+            let ended = self.carry_out(name, &plan, &[], 0, Some(&enough))?;
+            if self.keep(start, ended) {
                 return Ok(true);
             }
         }
         Ok(false)
     }
-}
 
-/// A count that a trial's inserts do not outgrow.
-fn counts(from: u64, operations: u64) -> CountRange {
-    let more = (from / 4).max(operations);
-    CountRange { from, to: from.saturating_add(more).min(MOST_RECORDS.max(from.saturating_add(1))) }
-}
-
-/// Every store that offers the guarantee or a stronger one, once, with as many records and operations as there is time for.
-fn first_plan(stores: &[StoreDef], args: &AdviseArgs, question: &Question, place: &Path) -> Result<Plan> {
-    let mut plan = plan::find("crud")?;
-    plan.presets.clear();
-    plan.claims.clear();
-    plan.at_least = true;
-    plan.name = "advise".into();
-    plan.title = format!("Advice: {question}");
-    plan.source = String::new();
-    let able = stores.iter().filter(|store| store.runs_by_default());
-    let able = able.filter(|store| store.offers.iter().any(|offer| offer.guarantee >= question.guarantee));
-    let named = args.store.clone().unwrap_or_else(|| able.map(|store| store.name.to_owned()).collect());
-    let order: Vec<&str> = question.mix.shares().iter().map(|(operation, _)| operation.name()).collect();
-    let work = Parameters::default().with(&work::ORDER, &order.join(",")).map_err(bad)?;
-    let changes = |records: u64, operations: u64| Changes {
-        trials: Some(1),
-        parameters: work.clone().with(&work::OPERATIONS, &operations.to_string()).unwrap_or_default(),
-        seed: Some(args.seed),
-        // What does not fit onto the disk is left out; what takes too long has been cut down.
-        size_limit: Some(Bytes(u64::MAX)),
-        timeout: Some(Period((args.budget.0 / 2).max(SHORTEST_LIMIT))),
-        axes: Axes::of(Axis::STORE, names(&named))
-            .with(Axis::RECORD_SIZE, [question.size])
-            .with(Axis::RECORDS, [counts(records, operations)])
-            .with(Axis::DATA, [question.data])
-            .with(Axis::GUARANTEE, [GuaranteeChoice::Tier(question.guarantee)])
-            .with(Axis::THREADS, [Value::from(u64::from(question.threads))]),
-        ..Changes::default()
-    };
-    let limit = args.budget.0.as_secs_f64() * FIRST_SHARE;
-    let (mut records, mut operations) = (question.records, OPERATIONS);
-    plan.apply(changes(records, operations))?;
-    let probe = WorkFolder::create(place)?.probe()?;
-    while estimate_s(&plan, stores, &probe) > limit && records.max(operations) > FEWEST {
-        if operations > FEWEST && (records < 10 * FEWEST || operations * 10 > records) {
-            operations = (operations / 2).max(FEWEST);
-        } else {
-            records = (records / 2).max(FEWEST);
+    /// The plan of these changes, of these stores or of the first two, if there is time for it. Larger records than a plan can
+    /// have are passed by.
+    fn in_time(&self, changes: Changes, stores: &[String]) -> Option<Plan> {
+        let mut plan = self.plan.clone();
+        plan.apply(changes).ok()?;
+        let earlier = self.runs.last()?;
+        for stores in [stores, &stores[..stores.len().min(2)]] {
+            plan.apply(Changes::on(Axis::STORE, names(stores))).ok()?;
+            if self.plans.predicted_s(&plan, earlier) * self.slowness <= self.left_s(1.0) {
+                return Some(plan);
+            }
         }
-        plan.apply(changes(records, operations))?;
+        None
     }
-    Ok(plan)
+
+    /// What might change the answer, by name.
+    fn others(&self) -> Vec<(&'static str, Changes)> {
+        let (size, records) = self.here();
+        let sizes = |scale: fn(u64) -> u64| SizeRange {
+            from: scale(size.from).max(1),
+            to: scale(size.to - 1).max(1).saturating_add(1),
+        };
+        let operations = Work::of(&self.plan.parameters).operations;
+        let (smaller, larger) =
+            (sizes(|bytes| bytes / SIZE_STEP), sizes(|bytes| bytes.saturating_mul(SIZE_STEP)));
+        let scaled = |from: u64| counts(from.max(1), operations);
+        let (fewer, more) =
+            (scaled(records.from / COUNT_STEP), scaled(records.from.saturating_mul(COUNT_STEP)));
+        let on = |axes: Axes| Changes { axes, ..Changes::default() };
+        let mut all = Vec::new();
+        if self.question.reads() && !self.question.cold {
+            let parameters = Parameters::default().with(&work::MIX, "get=1").unwrap_or_default();
+            let axes = Axes::of(Axis::CACHE, [Cache::Cold]);
+            all.push((COLD, Changes { parameters, axes, ..Changes::default() }));
+        }
+        let places = [
+            ("smaller", smaller, records),
+            ("fewer", size, fewer),
+            ("larger", larger, records),
+            ("more", size, more),
+        ];
+        for (name, other_size, other_records) in places {
+            if (other_size, other_records) != (size, records) && other_records.to <= MOST_RECORDS {
+                let axes = Axes::of(Axis::RECORD_SIZE, [other_size]).with(Axis::RECORDS, [other_records]);
+                all.push((name, on(axes)));
+            }
+        }
+        all
+    }
 }
 
-fn bad(message: String) -> Error {
-    Error::new(Exit::BadValue, message)
+/// The run of cold reads.
+const COLD: &str = "cold";
+
+/// How many blocks trials are from.
+fn blocks(trials: &[TrialResult]) -> u32 {
+    trials.iter().map(|trial| trial.block + 1).max().unwrap_or(0)
 }
 
-fn names(stores: &[String]) -> impl Iterator<Item = Value> {
-    stores.iter().map(|store| Value::word(store))
-}
-
-/// How long a block of a plan may take, in seconds.
-fn estimate_s(plan: &Plan, stores: &[StoreDef], probe: &Probe) -> f64 {
-    let cells = schedule::cells(plan, stores, &[Room::unbounded(DEFAULT_PLACE)], &|_| None);
-    // One question has few cells, if the stores are not named a thousand times; then the run says so.
-    let cells = cells.map_or_else(|_| Vec::new(), |(cells, _)| cells);
-    let seconds = |cell: &Cell| (plan.workload.def().time)(&plan.case(cell, stores), probe).trial_s;
-    cells.iter().map(seconds).sum()
+/// How long a block of these trials took, of a stage that began then.
+fn block_took(start: Instant, trials: &[TrialResult]) -> Duration {
+    start.elapsed() / blocks(trials).max(1)
 }

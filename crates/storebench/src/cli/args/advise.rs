@@ -38,6 +38,9 @@ pub struct AdviseArgs {
     /// Operations by weight
     #[arg(long, value_name = "NAME=WEIGHT,...", default_value = "get=80,update=15,insert=5")]
     pub mix: Mix,
+    /// Measure reads that find nothing in memory: the store reopened, the page cache emptied
+    #[arg(long)]
+    pub cold: bool,
     /// What an acknowledged write must survive: none, process (a killed process), power (a power cut)
     #[arg(long, value_name = "TIER", default_value = "process", value_parser = parse_guarantee)]
     pub guarantee: Guarantee,

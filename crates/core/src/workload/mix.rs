@@ -1,0 +1,235 @@
+//! A mix of operations: what an application does, each kind with its share.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::shown::quoted;
+use crate::units::three_digits;
+use crate::workload::operation::Operation;
+
+/// The operations of an application, each with its share.
+#[derive(Debug, Clone, Copy)]
+pub struct Mix {
+    shares: [(Operation, f64); Operation::ALL.len()],
+    /// How many of them occur.
+    kinds: usize,
+}
+
+/// What is done in a phase: one operation, or a mix of them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Doing {
+    /// One operation, again and again.
+    One(Operation),
+    /// Several, in turn by their shares.
+    Mix(Mix),
+}
+
+/// 2 to the power of 64 over the golden ratio: its multiples, modulo the power, are spread evenly however many there are.
+const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+
+impl Mix {
+    /// A mix of these weights, of which the sum must be positive; those of 0 do not occur.
+    fn new(weights: impl IntoIterator<Item = (Operation, f64)>) -> Mix {
+        let mut mix = Mix { shares: Operation::ALL.map(|operation| (operation, 0.0)), kinds: 0 };
+        for weight in weights.into_iter().filter(|(_, weight)| *weight > 0.0).take(mix.shares.len()) {
+            mix.shares[mix.kinds] = weight;
+            mix.kinds += 1;
+        }
+        let total: f64 = mix.shares().iter().map(|(_, weight)| weight).sum();
+        mix.shares[..mix.kinds].iter_mut().for_each(|(_, weight)| *weight /= total);
+        mix
+    }
+
+    /// The operations that occur, in the order in which they are listed everywhere, with their shares of 1.
+    pub fn shares(&self) -> &[(Operation, f64)] {
+        &self.shares[..self.kinds]
+    }
+
+    /// The share of an operation.
+    pub fn share(&self, operation: Operation) -> f64 {
+        self.shares().iter().find(|(other, _)| *other == operation).map_or(0.0, |(_, share)| *share)
+    }
+
+    /// Whether anything is written.
+    pub fn writes(&self) -> bool {
+        self.share(Operation::Get) < 1.0
+    }
+
+    /// The same mix with another share of gets: the others keep their proportions. `None` where there are only gets, or
+    /// none.
+    pub fn with_gets(&self, gets: f64) -> Option<Mix> {
+        let now = self.share(Operation::Get);
+        let scale = |operation: Operation, share: f64| match operation {
+            Operation::Get => gets,
+            _ => share * (1.0 - gets) / (1.0 - now),
+        };
+        let shares = self.shares().iter().map(|(operation, share)| (*operation, scale(*operation, *share)));
+        (now > 0.0 && now < 1.0).then(|| Mix::new(shares))
+    }
+
+    /// The operation whose turn it is, of turns counted from 0. In any number of successive turns each occurs by its share,
+    /// but for one or two.
+    pub fn turn(&self, turn: u64) -> Operation {
+        let place = turn.wrapping_mul(GOLDEN) as f64 / 2f64.powi(64);
+        let mut below = 0.0;
+        let found = self.shares().iter().find(|(_, share)| {
+            below += share;
+            place < below
+        });
+        found.or(self.shares().last()).map_or(Operation::Get, |(operation, _)| *operation)
+    }
+
+    /// As a parameter writes it: `insert=5,get=80,update=15`.
+    pub fn text(&self) -> String {
+        let one = |(operation, share): &(Operation, f64)| {
+            let percent = format!("{:.6}", share * 100.0);
+            format!("{}={}", operation.name(), percent.trim_end_matches('0').trim_end_matches('.'))
+        };
+        self.shares().iter().map(one).collect::<Vec<_>>().join(",")
+    }
+}
+
+impl PartialEq for Mix {
+    fn eq(&self, other: &Mix) -> bool {
+        self.shares() == other.shares()
+    }
+}
+
+/// `80 get, 15 update`, of a hundred.
+impl fmt::Display for Mix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (position, (operation, share)) in self.shares().iter().enumerate() {
+            let comma = if position > 0 { ", " } else { "" };
+            let percent = share * 100.0;
+            let percent = if percent.fract() == 0.0 { format!("{percent}") } else { three_digits(percent) };
+            write!(f, "{comma}{percent} {}", operation.name())?;
+        }
+        Ok(())
+    }
+}
+
+/// The largest weight: the sum of larger ones would be no number.
+const MOST_WEIGHT: f64 = 1e12;
+
+impl FromStr for Mix {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let example = "write it like get=80,update=15,insert=5";
+        let mut weights = [None; Operation::ALL.len()];
+        for part in text.split(',') {
+            let (name, weight) =
+                part.split_once('=').ok_or_else(|| format!("{} has no weight: {example}", quoted(part)))?;
+            let operation =
+                Operation::ALL.into_iter().find(|operation| operation.name() == name.trim()).ok_or_else(
+                    || format!("{} is no operation: say insert, get, update or remove", quoted(name)),
+                )?;
+            let weight: f64 = weight
+                .trim()
+                .trim_end_matches('%')
+                .parse()
+                .ok()
+                .filter(|weight: &f64| (0.0..=MOST_WEIGHT).contains(weight))
+                .ok_or_else(|| format!("{} is not a weight: {example}", quoted(weight)))?;
+            if weights[operation as usize].replace(weight).is_some() {
+                return Err(format!("{name} is there twice"));
+            }
+        }
+        if weights.iter().flatten().sum::<f64>() <= 0.0 {
+            return Err(format!("all weights are 0: {example}"));
+        }
+        let given = Operation::ALL.into_iter().zip(weights);
+        Ok(Mix::new(given.filter_map(|(operation, weight)| Some((operation, weight?)))))
+    }
+}
+
+impl Doing {
+    /// Whether an operation is done.
+    pub fn does(&self, operation: Operation) -> bool {
+        match self {
+            Doing::One(one) => *one == operation,
+            Doing::Mix(mix) => mix.share(operation) > 0.0,
+        }
+    }
+
+    /// The operation that is done most; of a mix, whose course the time series shows.
+    pub fn main(&self) -> Operation {
+        match self {
+            Doing::One(one) => *one,
+            Doing::Mix(mix) => {
+                let most = mix.shares().iter().max_by(|a, b| a.1.total_cmp(&b.1));
+                most.map_or(Operation::Get, |(operation, _)| *operation)
+            }
+        }
+    }
+}
+
+impl From<Operation> for Doing {
+    fn from(operation: Operation) -> Doing {
+        Doing::One(operation)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mix_is_read_in_any_order_and_scaled() {
+        let mix: Mix = "update=15, get=80%,insert=5".parse().unwrap();
+        assert_eq!(mix, "insert=1,get=16,update=3,remove=0".parse().unwrap());
+        assert_eq!(
+            (mix.to_string(), mix.text()),
+            ("5 insert, 80 get, 15 update".into(), "insert=5,get=80,update=15".into())
+        );
+        assert_eq!((mix.share(Operation::Remove), mix.writes()), (0.0, true));
+        assert!(!"get=1".parse::<Mix>().unwrap().writes());
+        // As a parameter it is written the same way again.
+        let thirds: Mix = "get=1,update=1,insert=1".parse().unwrap();
+        assert_eq!(thirds.text().parse::<Mix>().unwrap().text(), thirds.text());
+    }
+
+    #[test]
+    fn another_share_of_gets_leaves_the_proportions_of_the_rest() {
+        let mix: Mix = "get=50,update=40,insert=10".parse().unwrap();
+        let changed = mix.with_gets(0.9).unwrap();
+        assert!((changed.share(Operation::Update) - 0.08).abs() < 1e-12);
+        assert!((changed.shares().iter().map(|(_, share)| share).sum::<f64>() - 1.0).abs() < 1e-12);
+        assert_eq!("get=1".parse::<Mix>().unwrap().with_gets(0.5), None);
+        assert_eq!("insert=1".parse::<Mix>().unwrap().with_gets(0.5), None);
+    }
+
+    #[test]
+    fn what_is_no_mix_is_told() {
+        for (text, complaint) in [
+            ("", "has no weight"),
+            ("get", "has no weight"),
+            ("read=5", "is no operation"),
+            ("get=-1", "is not a weight"),
+            ("get=NaN", "is not a weight"),
+            ("get=1,get=2", "is there twice"),
+            ("get=0", "all weights are 0"),
+        ] {
+            let error = text.parse::<Mix>().unwrap_err();
+            assert!(error.contains(complaint), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn turns_follow_the_shares_wherever_they_begin() {
+        let mix: Mix = "get=80,update=14.5,insert=5,remove=0.5".parse().unwrap();
+        for from in [0, 17, 1 << 40] {
+            for turns in [20_u64, 200, 5_000] {
+                for (operation, share) in mix.shares() {
+                    let done =
+                        (from..from + turns).filter(|turn| mix.turn(*turn) == *operation).count() as f64;
+                    assert!((done - turns as f64 * share).abs() <= 3.0, "{operation} {done} of {turns}");
+                }
+            }
+        }
+        let longest = (0..1000).map(|turn| mix.turn(turn)).collect::<Vec<_>>();
+        let runs = longest.chunk_by(|a, b| a == b).map(<[_]>::len).max().unwrap();
+        assert!(runs < 20, "{runs} of the same in a row");
+        assert_eq!((Doing::Mix(mix).main(), Doing::Mix(mix).does(Operation::Remove)), (Operation::Get, true));
+    }
+}

@@ -1,0 +1,118 @@
+//! A store that was measured for a question: its figures, all from the same blocks, and how it compares with the recommended
+//! one.
+
+use std::collections::BTreeSet;
+
+use indexmap::IndexMap;
+use storebench_core::store::{Danger, Guarantee, Setting};
+use storebench_core::units::CountRange;
+use storebench_core::workload::driver::Operation;
+
+use super::figures::{Figures, Here};
+use super::question::{Goal, Question};
+use crate::column::MEAN_LATENCY;
+use crate::data::memory::Basis;
+use crate::data::merge::{BlockKey, Entry, measured};
+use crate::stats::{Ratio, Rule, Summary, compare_at};
+
+/// A store that was measured for a question.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Candidate {
+    /// Its name.
+    pub store: String,
+    /// Its engine's version.
+    pub version: String,
+    /// The guarantee that it gave: the one asked for, or the next stronger where it does not offer that one.
+    pub guarantee: Guarantee,
+    /// What accidents can cost, by its settings; `None` of a store that the table does not know.
+    pub danger: Option<&'static Danger>,
+    /// Mean latency of each operation of the mix, in nanoseconds.
+    pub operations: Vec<(Operation, Summary)>,
+    /// The mean time of an operation of the mix, in nanoseconds.
+    pub speed: Summary,
+    /// Bytes on disk over bytes of values.
+    pub space: Summary,
+    /// Peak memory, in bytes, by [`crate::data::merge::Merged::memory`].
+    pub memory: Summary,
+    /// How many times worse by the goal than the recommended store; absent for that one, and where the two share no block.
+    pub times_worse: Option<Ratio>,
+    /// Whether it is the best by the goal, or too close to call with it.
+    pub wins: bool,
+    /// What decided that.
+    pub rule: Option<Rule>,
+    /// How many times its speed, space and memory are those of the recommended store: over 1 is worse.
+    pub against_best: Vec<(Goal, Option<Ratio>)>,
+    /// A store that is better at speed, space or memory, and at which this one is better at none, so that it is not on the
+    /// Pareto front.
+    pub beaten_by: Option<String>,
+    /// With how many records it was measured beside the recommended one, where not with those of the answer.
+    pub looked_at: Option<CountRange>,
+    /// Its settings as they were read back.
+    pub settings: Vec<Setting>,
+}
+
+/// From what a candidate is made.
+pub(super) struct Making<'m> {
+    pub question: &'m Question,
+    pub basis: Basis,
+    pub confidence: f64,
+}
+
+impl Making<'_> {
+    /// A store with the figures of these blocks; `None` where it has none in them.
+    pub fn candidate(
+        &self,
+        store: &str,
+        entries: &[Entry<'_>],
+        blocks: &BTreeSet<BlockKey>,
+        danger: Option<&'static Danger>,
+    ) -> Option<Candidate> {
+        let mut trials = measured(entries);
+        trials.retain(|(block, _)| blocks.contains(block));
+        let figures: Vec<Figures> =
+            trials.iter().filter_map(|(_, m)| Figures::of(m, &self.question.mix, self.basis)).collect();
+        let summary = |value: fn(&Figures) -> f64| {
+            Summary::at(&figures.iter().map(value).collect::<Vec<_>>(), self.confidence)
+        };
+        let latency = |operation: Operation| {
+            let of =
+                trials.iter().filter_map(|(_, m)| MEAN_LATENCY.of_operation(m.operation(operation.name())?));
+            Some((operation, Summary::of(&of.collect::<Vec<_>>())?))
+        };
+        let (_, last) = trials.last()?;
+        Some(Candidate {
+            store: store.to_owned(),
+            version: last.store_version.clone(),
+            guarantee: last.guarantee,
+            danger,
+            operations: self.question.mix.shares().iter().filter_map(|(of, _)| latency(*of)).collect(),
+            speed: summary(|figures| figures.speed_ns)?,
+            space: summary(|figures| figures.space)?,
+            memory: summary(|figures| figures.memory_bytes)?,
+            times_worse: None,
+            wins: false,
+            rule: None,
+            against_best: Vec::new(),
+            beaten_by: None,
+            looked_at: None,
+            settings: last.settings.clone(),
+        })
+    }
+
+    /// A store's ratios to the recommended one, in the blocks that both have.
+    pub fn against(
+        &self,
+        best: &str,
+        store: &str,
+        by_goal: &IndexMap<Goal, Here<'_>>,
+    ) -> Vec<(Goal, Option<Ratio>)> {
+        if best == store {
+            return Vec::new();
+        }
+        let ratio = |here: &Here<'_>| compare_at(here.get(store)?, here.get(best)?, self.confidence);
+        [Goal::Speed, Goal::Space, Goal::Memory]
+            .into_iter()
+            .map(|goal| (goal, ratio(&by_goal[&goal])))
+            .collect()
+    }
+}

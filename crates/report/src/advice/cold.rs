@@ -1,0 +1,106 @@
+//! Reads that find nothing in memory: how the stores of an answer compare when the page cache is empty.
+
+use storebench_core::cell::{Axis, Cache};
+use storebench_core::store::StoreDef;
+use storebench_core::units::three_digits;
+use storebench_core::workload::operation::Operation;
+
+use super::at::{At, position};
+use super::figures::Here as Weights;
+use super::judge::{Verdict, answering};
+use super::question::Question;
+use super::ratios::times_measured;
+use super::tiers;
+use crate::column::{MEAN_LATENCY, Unit};
+use crate::data::matrix::{Sorted, series};
+use crate::data::merge::{Group, Merged};
+use crate::stats::{Better, CONFIDENCE, Summary, Terms, compare_at, decide_on};
+
+/// Cold reads of the ranked stores.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cold {
+    /// The recommended store.
+    pub best: String,
+    /// Mean latency of a cold get in nanoseconds, by store; the quickest first.
+    pub gets: Vec<(String, f64)>,
+    /// Whether the recommended store is the quickest here too, or too close to call with it.
+    pub holds: bool,
+    /// How many times slower than the quickest it reads, if it does.
+    pub slower: Option<f64>,
+    /// Trials of each.
+    pub trials: usize,
+}
+
+impl Cold {
+    /// In a sentence.
+    pub fn sentence(&self) -> String {
+        let gets: Vec<String> =
+            self.gets.iter().map(|(store, ns)| format!("{store} {}", Unit::Nanoseconds.show(*ns))).collect();
+        let trials = times_measured(self.trials);
+        let verdict = match (self.holds, self.gets.first(), self.slower) {
+            (false, Some((first, _)), Some(slower)) => {
+                format!("{first} is fastest, {} is {}x slower", self.best, three_digits(slower))
+            }
+            _ => format!("{} holds", self.best),
+        };
+        format!("Read cold, from disk: {verdict} ({}; {trials}).", gets.join(", "))
+    }
+}
+
+/// Looks for trials of the ranked stores, made at the same place, whose reads were cold.
+pub fn cold(
+    merged: &Merged<'_>,
+    group: &Group<'_>,
+    at: At,
+    question: &Question,
+    table: &[StoreDef],
+    verdict: &Verdict,
+) -> Option<Cold> {
+    let best = verdict.ranking.first()?.store.as_str();
+    if question.cold || !question.reads() {
+        return None;
+    }
+    let cold = Cache::Cold.name();
+    let alike = |facets: &[(Axis, String)]| {
+        let without = |facets: &[(Axis, String)]| -> Vec<(Axis, String)> {
+            facets.iter().filter(|(axis, _)| *axis != Axis::CACHE).cloned().collect()
+        };
+        let is_cold = facets.iter().any(|(axis, value)| *axis == Axis::CACHE && value == cold);
+        is_cold && without(facets) == without(&group.key.facets)
+    };
+    let groups: Vec<&Group<'_>> = merged
+        .groups
+        .iter()
+        .filter(|other| other.key.hardware == group.key.hardware && alike(&other.key.facets))
+        .collect();
+    let joined = tiers::joined(&groups, question, table)?;
+    let gets: Question = Question { mix: "get=1".parse().ok()?, ..question.clone() };
+    let sorted = Sorted::new(merged, &joined);
+    let here = answering(merged, sorted.entries.get(&position(at))?, &gets);
+    let ranked = |store: &str| verdict.ranking.iter().any(|candidate| candidate.store == store);
+    let weights: Weights<'_> = here
+        .iter()
+        .filter(|(store, _)| ranked(store))
+        .map(|(store, entries)| (store.clone(), series(entries, Operation::Get.name(), &MEAN_LATENCY)))
+        .filter(|(_, series)| !series.is_empty())
+        .collect();
+    let own = weights.get(best)?;
+    let all: Vec<_> = weights.values().cloned().collect();
+    let standings = decide_on(&all, Better::Lower, Terms::default());
+    let name = |index: usize| weights.get_index(index).map(|(store, _)| store.to_string());
+    let mean = |index: usize| {
+        let values: Vec<f64> = all[index].values().copied().collect();
+        Summary::of(&values).map(|summary| summary.mean.value)
+    };
+    let gets: Vec<(String, f64)> =
+        standings.iter().filter_map(|one| Some((name(one.index)?, mean(one.index)?))).collect();
+    let standing = standings.iter().find(|one| name(one.index).as_deref() == Some(best))?;
+    let first = standings.first().and_then(|first| all.get(first.index))?;
+    (gets.len() > 1).then(|| Cold {
+        best: best.to_owned(),
+        gets,
+        holds: standing.wins,
+        slower: compare_at(own, first, CONFIDENCE).map(|ratio| ratio.ratio.value),
+        trials: own.len(),
+    })
+}

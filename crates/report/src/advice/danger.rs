@@ -1,0 +1,41 @@
+//! Which stores a question is not answered with, because a power cut can wreck them.
+
+use std::collections::BTreeSet;
+
+use storebench_core::store::{Danger, Guarantee, StoreDef};
+
+use super::candidate::Candidate;
+use super::question::Question;
+use crate::data::matrix::Here;
+use crate::data::merge::{Entry, measured};
+
+/// What accidents can cost a store, by the settings that its trials read back; `None` of a store that the table does not
+/// know.
+pub fn danger(table: &[StoreDef], store: &str, entries: &[Entry<'_>]) -> Option<&'static Danger> {
+    let def = table.iter().find(|def| def.name == store)?;
+    let trials = measured(entries);
+    let (_, last) = trials.last()?;
+    def.offer(last.guarantee)?.danger(&last.settings)
+}
+
+/// Whether a question minds that a power cut can cost the whole store: unless nothing is written, or nothing need survive.
+fn minds(question: &Question) -> bool {
+    question.guarantee > Guarantee::None && question.mix.writes()
+}
+
+/// Whether a store is not recommended, as a power cut can wreck it.
+pub fn is_avoided(store: &Candidate, question: &Question) -> bool {
+    minds(question) && store.danger.is_some_and(Danger::can_wreck)
+}
+
+/// The stores here that are not recommended, as a power cut can wreck them; none where there is no other.
+pub fn avoided(here: &Here<'_>, question: &Question, table: &[StoreDef]) -> BTreeSet<String> {
+    let wreckable =
+        |store: &str, entries: &[Entry<'_>]| danger(table, store, entries).is_some_and(Danger::can_wreck);
+    let avoided = here.iter().filter(|(store, entries)| minds(question) && wreckable(store, entries));
+    let avoided: BTreeSet<String> = avoided.map(|(store, _)| store.to_string()).collect();
+    if avoided.len() == here.len() { BTreeSet::new() } else { avoided }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,106 @@
+//! What accidents can cost is told, and a store that a power cut can wreck is not recommended unless that was allowed.
+
+use storebench_core::result::Run;
+use storebench_core::store::{Danger, Guarantee, Kind, Loss, Offer, Setting, StoreDef};
+use storebench_core::stores::NULL;
+
+use super::super::question::Question;
+use super::super::tests::question;
+use super::super::{Advice, sentences};
+use crate::data::merge::Merged;
+use crate::data::samples::{Sample, blocks};
+use crate::terminal::grid::Style;
+
+const WRECKED: Danger = Danger::of(Loss::Nothing, Loss::Whole, "nothing is synced");
+
+/// lmdb can be wrecked below `power` unless a setting says otherwise; sqlite loses the newest writes at most.
+fn table() -> [StoreDef; 2] {
+    const UNSYNCED: &[Danger] = &[Danger { with: &[("nosync", "false")], ..Danger::NEWEST[0] }, WRECKED];
+    const OFFERS: [Offer; 3] = [NULL.offers[0]; 3];
+    const fn offers(process: &'static [Danger]) -> [Offer; 3] {
+        let [none, other, power] = OFFERS;
+        [
+            Offer { guarantee: Guarantee::None, ..none },
+            Offer { guarantee: Guarantee::Process, dangers: process, ..other },
+            Offer { guarantee: Guarantee::Power, dangers: Danger::NOTHING, ..power },
+        ]
+    }
+    const LMDB: &[Offer] = &offers(UNSYNCED);
+    const SQLITE: &[Offer] = &offers(Danger::NEWEST);
+    let engine = |name, offers, practice| StoreDef { name, offers, practice, kind: Kind::Engine, ..NULL };
+    [engine("lmdb", LMDB, "one file and a lock"), engine("sqlite", SQLITE, "one file")]
+}
+
+fn runs() -> [Run; 1] {
+    let block = |noise: f64| vec![Sample::new("lmdb").ns(1000.0 * noise), Sample::new("sqlite").ns(2500.0)];
+    [blocks("box", &[block(1.0), block(1.01), block(0.99)])]
+}
+
+fn advice(question: &Question, runs: &[Run]) -> Advice {
+    Advice::from_runs(question, &Merged::new(runs, &["null"]), None, &table()).unwrap()
+}
+
+fn text(advice: &Advice) -> String {
+    advice.text(Some("open()"), Style { width: 200, colour: false })
+}
+
+#[test]
+fn a_store_that_a_power_cut_can_wreck_is_shown_as_the_riskier_choice_with_its_price() {
+    let found = advice(&question(), &runs());
+    assert_eq!(found.trials().keys().copied().collect::<Vec<_>>(), ["sqlite"]);
+    let text = text(&found);
+    let safe = "A kill costs nothing; a power cut can cost the newest writes.";
+    assert_eq!(text.matches(&format!("  {safe}\n")).count(), 2, "beside the store and at the code: {text}");
+    let riskier = "  lmdb: 2.50x faster. A kill costs nothing; a power cut can cost the whole store (nothing is synced). It is safe \
+                   with --guarantee power.";
+    let unwrapped = text.replace("\n    ", " ");
+    assert!(unwrapped.contains(riskier), "{text}");
+    assert!(text.contains("No benchmark sees: sqlite is one file."), "{text}");
+    let html = found.html(Some("open()")).into_string();
+    assert_eq!(html.matches(safe).count(), 2, "{html}");
+    assert!(html.contains("<h3>Riskier</h3>") && html.contains("lmdb: 2.50x faster"), "{html}");
+    // Nor is it what another goal would have.
+    assert!(found.turns.turns.is_empty(), "{:?}", found.turns);
+}
+
+#[test]
+fn who_asked_for_less_writes_nothing_or_has_no_choice_gets_it_with_the_warning() {
+    let best = |question: &Question, runs: &[Run]| {
+        let advice = advice(question, runs);
+        let best = advice.verdict.ranking[0].clone();
+        let told = sentences::danger(&advice, &best);
+        (best.store, advice.verdict.riskier.len(), told)
+    };
+    let reads = Question { mix: "get=1".parse().unwrap(), ..question() };
+    let told = best(&reads, &runs());
+    assert_eq!((told.0.as_str(), told.1), ("lmdb", 0));
+    assert!(told.2.starts_with("Nothing is written in this mix"), "{}", told.2);
+    let alone = Question { stores: Some(vec!["lmdb".into()]), ..question() };
+    let told = best(&alone, &runs());
+    assert_eq!((told.0.as_str(), told.1), ("lmdb", 0));
+    assert!(told.2.contains("the whole store"), "{}", told.2);
+    let found = advice(&alone, &runs());
+    assert!(!found.is_recommendation());
+    assert!(text(&found).contains("Measured alone:") && !text(&found).contains("Recommended:"));
+    // Settings as they were read back decide, not the tier alone.
+    let mut synced = runs();
+    for measured in synced[0].trials.iter_mut().filter_map(|trial| trial.measured.as_mut()) {
+        measured.settings.push(Setting::read_back("nosync", false));
+    }
+    assert_eq!(best(&question(), &synced).0, "lmdb");
+    let mut unsafe_runs = runs();
+    for trial in &mut unsafe_runs[0].trials {
+        let none = storebench_core::cell::GuaranteeChoice::Tier(Guarantee::None);
+        trial.cell.set(storebench_core::cell::Axis::GUARANTEE, none.into());
+        trial.measured.as_mut().unwrap().guarantee = Guarantee::None;
+    }
+    let less = Question { guarantee: Guarantee::None, ..question() };
+    assert_eq!(best(&less, &unsafe_runs).0, "lmdb");
+}
+
+#[test]
+fn a_store_that_the_table_does_not_know_is_not_called_safe() {
+    let runs = runs();
+    let found = Advice::from_runs(&question(), &Merged::new(&runs, &["null"]), None, &[]).unwrap();
+    assert!(text(&found).contains("What an accident can cost lmdb is not known."));
+}

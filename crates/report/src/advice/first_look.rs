@@ -1,0 +1,51 @@
+//! Stores that were given up before the question's own records were measured: what a look with other numbers of records said.
+
+use indexmap::IndexMap;
+use storebench_core::store::StoreDef;
+
+use super::at::{self, At, position};
+use super::candidate::{Candidate, Making};
+use super::figures::{Here, weighed};
+use super::judge::{answering, beside};
+use super::question::{Goal, Question};
+use crate::data::matrix::Sorted;
+use crate::data::merge::Merged;
+use crate::stats::CONFIDENCE;
+
+/// What is needed to look at other numbers of records.
+pub(super) struct Look<'l> {
+    pub merged: &'l Merged<'l>,
+    pub at: At,
+    pub question: &'l Question,
+    pub table: &'l [StoreDef],
+    /// The recommended store.
+    pub best: &'l str,
+}
+
+impl Look<'_> {
+    /// Stores that are not `known` at the question's own place, each compared with the recommended one at the nearest number
+    /// of records with which both were measured; the best first.
+    pub fn elsewhere(&self, sorted: &Sorted<'_, '_>, known: &dyn Fn(&str) -> bool) -> Vec<Candidate> {
+        let far = |at: &At| (at.2.from as f64 / self.at.2.from as f64).ln().abs();
+        let alike = |at: &At| (at.0, at.1) == (self.at.0, self.at.1) && at.2 != self.at.2;
+        let mut places: Vec<At> =
+            sorted.entries.keys().map(|position| at::at(&position.cell())).filter(alike).collect();
+        places.sort_by(|a, b| far(a).total_cmp(&far(b)));
+        let making = Making { question: self.question, basis: self.merged.memory, confidence: CONFIDENCE };
+        let mut found: IndexMap<String, Candidate> = IndexMap::new();
+        for place in places {
+            let Some(all) = sorted.entries.get(&position(place)) else { continue };
+            let here = answering(self.merged, all, self.question);
+            let weigh = |goal| (goal, weighed(&here, &self.question.mix, goal, self.merged.memory));
+            let by_goal: IndexMap<Goal, Here<'_>> = Goal::ALL.into_iter().map(weigh).collect();
+            let mut new = here.keys().map(|store| &**store);
+            let mut new = new.by_ref().filter(|store| !known(store) && !found.contains_key(*store));
+            let looked = beside(&making, (&here, &by_goal), self.table, self.best, &mut new);
+            let looked = looked.into_iter().filter(|candidate| candidate.times_worse.is_some());
+            let looked: Vec<Candidate> =
+                looked.map(|candidate| Candidate { looked_at: Some(place.2), ..candidate }).collect();
+            found.extend(looked.into_iter().map(|candidate| (candidate.store.clone(), candidate)));
+        }
+        found.into_values().collect()
+    }
+}

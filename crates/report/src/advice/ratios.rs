@@ -1,0 +1,66 @@
+//! Ratios in words: how many times slower, or how much more disk.
+
+use storebench_core::units::three_digits;
+
+use super::question::Goal;
+use crate::stats::{MIN_BLOCKS, Ratio};
+
+/// `1.94x slower`, for a ratio of at least 1; for one below, how much better it is.
+pub fn worse(goal: Goal, ratio: f64) -> String {
+    if ratio < 1.0 {
+        return better(goal, 1.0 / ratio);
+    }
+    let times = three_digits(ratio);
+    match goal {
+        Goal::Speed => format!("{times}x slower"),
+        Goal::Space => format!("uses {times}x the disk"),
+        Goal::Memory => format!("uses {times}x the memory"),
+        Goal::Balance => format!("{times}x worse overall"),
+    }
+}
+
+/// `1.94x faster`, for how many times better it is.
+pub fn better(goal: Goal, ratio: f64) -> String {
+    if ratio < 1.0 {
+        return worse(goal, 1.0 / ratio);
+    }
+    let times = three_digits(ratio);
+    match goal {
+        Goal::Speed => format!("{times}x faster"),
+        Goal::Space => format!("uses {times}x less disk"),
+        Goal::Memory => format!("uses {times}x less memory"),
+        Goal::Balance => format!("{times}x better overall"),
+    }
+}
+
+/// An interval of a ratio, `1.80 to 2.10`, where there are blocks enough for one and it says more than the ratio.
+pub fn interval(ratio: &Ratio) -> Option<String> {
+    let interval = ratio.ratio.interval.filter(|_| ratio.blocks >= MIN_BLOCKS)?;
+    let (low, high) = (three_digits(interval.low), three_digits(interval.high));
+    (low != high && interval.high <= TOO_WIDE * interval.low).then(|| format!("{low} to {high}"))
+}
+
+/// An interval whose ends lie further apart than this many times tells nothing, and its ends would only be long.
+const TOO_WIDE: f64 = 1000.0;
+
+/// `measured once`.
+pub fn times_measured(trials: usize) -> String {
+    match trials {
+        1 => "measured once".into(),
+        2 => "measured twice".into(),
+        trials => format!("measured {trials} times"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ratios_read_in_either_direction() {
+        assert_eq!(worse(Goal::Speed, 1.94), "1.94x slower");
+        assert_eq!(worse(Goal::Speed, 0.5), "2.00x faster");
+        assert_eq!(better(Goal::Memory, 286.0), "uses 286x less memory");
+        assert_eq!(better(Goal::Space, 0.5), "uses 2.00x the disk");
+    }
+}

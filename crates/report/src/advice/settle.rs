@@ -1,0 +1,95 @@
+//! What budget would settle an answer that is not clear, from what was seen.
+
+use std::collections::BTreeSet;
+
+use super::judge::Candidate;
+use crate::data::looks;
+use crate::data::matrix::Here;
+use crate::data::merge::{BlockKey, Merged};
+use crate::stats::{MIN_BLOCKS, Ratio};
+
+/// How well the ratio of the second to the best is to be known, a share of 1: stores closer than that count as alike.
+pub const PRECISION: f64 = 0.03;
+
+/// Blocks that are assumed to be enough where too few were seen to say.
+const USUALLY_ENOUGH: f64 = 5.0;
+/// How much more is asked for than computed: the next blocks may vary more, folders are made and deleted between trials, and
+/// a part of the budget is for other questions.
+const MARGIN: f64 = 1.7;
+
+/// What the measurements took.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Cost {
+    /// A block of the ranked stores, in seconds.
+    pub block_s: f64,
+    /// All other trials, in seconds.
+    pub other_s: f64,
+}
+
+impl Cost {
+    /// What the trials of these runs took.
+    pub(super) fn of(merged: &Merged<'_>, ranking: &[Candidate], all: &Here<'_>) -> Cost {
+        let ranked = |store: &str| ranking.iter().any(|candidate| candidate.store == store);
+        let here: Vec<_> =
+            all.iter().filter(|(store, _)| ranked(store)).flat_map(|(_, entries)| entries).collect();
+        let blocks: BTreeSet<BlockKey> = here.iter().map(|entry| entry.block()).collect();
+        let ranked_s: f64 = here.iter().map(|entry| entry.trial.wall_s).sum();
+        let all_s: f64 = merged.runs.iter().flat_map(|run| &run.trials).map(|trial| trial.wall_s).sum();
+        Cost { block_s: ranked_s / blocks.len().max(1) as f64, other_s: (all_s - ranked_s).max(0.0) }
+    }
+
+    /// What to do to tell two stores apart whose ratio is this.
+    pub fn advice(&self, ratio: Option<&Ratio>) -> String {
+        match ratio.map_or(Some(USUALLY_ENOUGH), needed).and_then(|blocks| looks::first_from(blocks as u32)) {
+            Some(blocks) => {
+                let seconds = (f64::from(blocks) * self.block_s + self.other_s) * MARGIN;
+                format!("--budget {} would probably settle it.", budget(seconds))
+            }
+            None => "No budget would settle it: choose by safety, disk and ease.".into(),
+        }
+    }
+}
+
+/// The blocks after which the interval of a ratio is likely to exclude 1, or to be narrow enough to call both alike. `None`
+/// where that is beyond counting.
+fn needed(ratio: &Ratio) -> Option<f64> {
+    let interval = ratio.ratio.interval.filter(|_| ratio.blocks >= MIN_BLOCKS);
+    let Some(interval) = interval else { return Some(USUALLY_ENOUGH) };
+    let half = (interval.high / interval.low).ln() / 2.0;
+    let enough = ratio.ratio.value.ln().abs().max((1.0 + 2.0 * PRECISION).ln() / 2.0);
+    let blocks = (ratio.blocks as f64 * (half / enough).powi(2)).ceil().max(ratio.blocks as f64 + 1.0);
+    (blocks.is_finite() && blocks < f64::from(u32::MAX)).then_some(blocks)
+}
+
+/// A time that can be given as a budget: whole minutes, or seconds below one.
+fn budget(seconds: f64) -> String {
+    let seconds = seconds.max(1.0).ceil() as u64;
+    if seconds < 60 { format!("{seconds}s") } else { format!("{}m", seconds.div_ceil(60)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::{Estimate, Interval};
+
+    fn ratio(value: f64, low: f64, high: f64, blocks: usize) -> Ratio {
+        let interval = Some(Interval { low, high, confidence: 0.95 });
+        Ratio { blocks, ratio: Estimate { value, interval } }
+    }
+
+    #[test]
+    fn the_budget_follows_from_the_interval_and_what_a_block_took() {
+        let cost = Cost { block_s: 10.0, other_s: 20.0 };
+        // The interval is as wide as the ratio is far from 1 after (ln 1.2 / ln 1.1)² = 3.66 times the blocks; 12 is a look.
+        let close = ratio(1.1, 1.1 / 1.2, 1.1 * 1.2, 3);
+        assert_eq!(needed(&close), Some(11.0));
+        assert_eq!(cost.advice(Some(&close)), "--budget 4m would probably settle it.");
+        // A hundred times the blocks: beyond the last look.
+        let alike = ratio(1.0, 0.7, 1.0 / 0.7, 5);
+        assert!(cost.advice(Some(&alike)).starts_with("No budget"));
+        // Too few to say.
+        let once = Ratio { blocks: 1, ratio: Estimate { value: 1.5, interval: None } };
+        assert_eq!(cost.advice(Some(&once)), "--budget 2m would probably settle it.");
+        assert_eq!(cost.advice(None), "--budget 2m would probably settle it.");
+    }
+}

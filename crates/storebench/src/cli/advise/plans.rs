@@ -1,0 +1,203 @@
+//! The plans behind an answer: which stores, with how many records and operations, within how much time.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use storebench_core::axis::{Axis, Value};
+use storebench_core::cell::{Cache, Cell, DEFAULT_PLACE, GuaranteeChoice};
+use storebench_core::error::{Error, Exit, Result};
+use storebench_core::measure::environment;
+use storebench_core::place::directory::WorkFolder;
+use storebench_core::place::probe::Probe;
+use storebench_core::plan::{self, Axes, Bytes, Changes, Period, Plan};
+use storebench_core::result::Run;
+use storebench_core::schedule::{self, Room};
+use storebench_core::store::StoreDef;
+use storebench_core::units::{CountRange, MOST_RECORDS, SizeRange, grouped, rough_bytes};
+use storebench_core::workload::crud::work::{self, Work};
+use storebench_core::workload::parameter::Parameters;
+use storebench_report::advice::question::Question;
+
+use super::super::args::AdviseArgs;
+
+/// Operations of the mix in a trial, unless that takes too long.
+const OPERATIONS: u64 = 2000;
+/// The fewest operations, and the fewest records, that a trial is cut down to.
+const FEWEST: u64 = 100;
+/// How many times the values' bytes a store may need on disk at its peak, with what is kept free beside it.
+const ROOM_FACTOR: f64 = 3.5;
+
+/// What a question is measured by.
+pub struct Plans<'a> {
+    stores: &'a [StoreDef],
+    probe: Probe,
+    /// Every store, with as many records as there is time for.
+    pub screen: Plan,
+    /// The most records that the disk has room for.
+    most_records: u64,
+}
+
+impl<'a> Plans<'a> {
+    /// Plans a look at every store that takes about `seconds` for each of `blocks` blocks.
+    ///
+    /// # Errors
+    /// [`Exit::DiskFull`] where the values alone are more than the disk has room for.
+    pub fn new(
+        stores: &'a [StoreDef],
+        args: &AdviseArgs,
+        question: &Question,
+        place: &Path,
+        block_s: f64,
+    ) -> Result<Plans<'a>> {
+        let most_records = most_records(question, place)?;
+        let mut plan = plan::find("crud")?;
+        plan.presets.clear();
+        plan.claims.clear();
+        plan.at_least = true;
+        plan.name = "advise".into();
+        plan.title = format!("Advice: {question}");
+        plan.source = String::new();
+        plan.apply(changes(stores, args, question)?)?;
+        let probe = WorkFolder::create(place)?.probe()?;
+        let mut plans = Plans { stores, probe, screen: plan, most_records };
+        let (mut records, mut operations) = (question.records.min(most_records), OPERATIONS);
+        plans.screen = plans.sized(&plans.screen, records, operations)?;
+        while plans.estimate_s(&plans.screen) > block_s && records.max(operations) > FEWEST {
+            if operations > FEWEST && (records < 10 * FEWEST || operations * 10 > records) {
+                operations = (operations / 2).max(FEWEST);
+            } else {
+                records = (records / 2).max(FEWEST);
+            }
+            plans.screen = plans.sized(&plans.screen, records, operations)?;
+        }
+        Ok(plans)
+    }
+
+    /// A plan with so many records, and operations.
+    fn sized(&self, plan: &Plan, records: u64, operations: u64) -> Result<Plan> {
+        let mut plan = plan.clone();
+        let parameters = Parameters::default().with(&work::OPERATIONS, &operations.to_string());
+        let changes = Changes {
+            parameters: parameters.map_err(bad)?,
+            axes: Axes::of(Axis::RECORDS, [counts(records, operations)]),
+            ..Changes::default()
+        };
+        plan.apply(changes)?;
+        Ok(plan)
+    }
+
+    /// These stores with the question's own number of records, or as many as a block of them can have that takes `block_s`
+    /// seconds, by what the first look took. No fewer than the look had.
+    pub fn whole(&self, question: &Question, stores: &[String], look: &Run, block_s: f64) -> Result<Plan> {
+        let mut plan = self.screen.clone();
+        plan.apply(Changes::on(Axis::STORE, names(stores)))?;
+        let (operations, least) = (Work::of(&plan.parameters).operations, records_of(&plan).from);
+        let mut records = question.records.min(self.most_records).max(least);
+        loop {
+            plan = self.sized(&plan, records, operations)?;
+            if records <= least || self.predicted_s(&plan, look) <= block_s {
+                return Ok(plan);
+            }
+            records = (records / 2).max(least);
+        }
+    }
+
+    /// How long a block of a plan may take, in seconds.
+    pub fn estimate_s(&self, plan: &Plan) -> f64 {
+        self.estimates(plan).values().sum()
+    }
+
+    /// The estimates of a plan's trials, by store.
+    fn estimates(&self, plan: &Plan) -> BTreeMap<String, f64> {
+        let cells = schedule::cells(plan, self.stores, &[Room::unbounded(DEFAULT_PLACE)], &|_| None);
+        // One question has few cells, if the stores are not named a thousand times; then the run says so.
+        let cells = cells.map_or_else(|_| Vec::new(), |(cells, _)| cells);
+        let seconds =
+            |cell: &Cell| (plan.workload.def().time)(&plan.case(cell, self.stores), &self.probe).trial_s;
+        cells.iter().map(|cell| (cell.store().to_owned(), seconds(cell))).collect()
+    }
+
+    /// How long a block of a plan is likely to take, in seconds: its estimate, by how the estimates of an earlier run of the
+    /// same stores did.
+    pub fn predicted_s(&self, plan: &Plan, earlier: &Run) -> f64 {
+        let Ok(before) = Plan::parse(&earlier.header.plan, "a run") else { return self.estimate_s(plan) };
+        let before = self.estimates(&before);
+        let one = |(store, estimate): (&String, &f64)| {
+            let trials = earlier.trials.iter().filter(|trial| trial.cell.store() == store.as_str());
+            let took: Vec<f64> = trials.map(|trial| trial.wall_s).collect();
+            let mean = took.iter().sum::<f64>() / took.len().max(1) as f64;
+            match before.get(store).filter(|_| !took.is_empty()) {
+                Some(before) => estimate * mean / before.max(f64::MIN_POSITIVE),
+                None => *estimate,
+            }
+        };
+        self.estimates(plan).iter().map(one).sum()
+    }
+}
+
+/// The most records that the place has room for.
+fn most_records(question: &Question, place: &Path) -> Result<u64> {
+    let free = environment::place(DEFAULT_PLACE, place).map_err(Error::io("looking at", place))?.free_bytes;
+    let values = question.records as f64 * question.size.mean();
+    if values > free as f64 {
+        let message = format!(
+            "{} records of {} are {} of values, and {} has {} free: no store can hold them; say fewer or smaller records, or \
+             another disk (--at)",
+            grouped(question.records),
+            question.size,
+            rough_bytes(values),
+            place.display(),
+            rough_bytes(free as f64),
+        );
+        return Err(Error::new(Exit::DiskFull, message));
+    }
+    Ok(((free as f64 / ROOM_FACTOR / question.size.mean()) as u64).max(FEWEST))
+}
+
+/// What a question changes of crud's plan, but for the numbers of records and operations.
+fn changes(stores: &[StoreDef], args: &AdviseArgs, question: &Question) -> Result<Changes> {
+    let able = stores.iter().filter(|store| store.runs_by_default());
+    let able = able.filter(|store| store.offers.iter().any(|offer| offer.guarantee >= question.guarantee));
+    let named = args.store.clone().unwrap_or_else(|| able.map(|store| store.name.to_owned()).collect());
+    let parameters = Parameters::default().with(&work::MIX, &question.mix.text()).map_err(bad)?;
+    let cache = if question.cold { Cache::Cold } else { Cache::Warm };
+    Ok(Changes {
+        trials: Some(1),
+        parameters,
+        seed: Some(args.seed),
+        // What does not fit onto the disk is left out; what takes too long has been cut down.
+        size_limit: Some(Bytes(u64::MAX)),
+        timeout: Some(Period((args.budget.0 / 2).max(super::measuring::SHORTEST_LIMIT))),
+        axes: Axes::of(Axis::STORE, names(&named))
+            .with(Axis::RECORD_SIZE, [question.size])
+            .with(Axis::DATA, [question.data])
+            .with(Axis::GUARANTEE, [GuaranteeChoice::Tier(question.guarantee)])
+            .with(Axis::THREADS, [Value::from(u64::from(question.threads))])
+            .with(Axis::CACHE, [cache]),
+        ..Changes::default()
+    })
+}
+
+/// The records of a plan of one number of them.
+pub fn records_of(plan: &Plan) -> CountRange {
+    plan.axes.list(Axis::RECORDS).first().copied().unwrap_or(CountRange::starting_at(1))
+}
+
+/// The record size of a plan of one size.
+pub fn size_of(plan: &Plan) -> Option<SizeRange> {
+    plan.axes.list(Axis::RECORD_SIZE).first().copied()
+}
+
+/// A count that a trial's inserts do not outgrow.
+pub fn counts(from: u64, operations: u64) -> CountRange {
+    let more = (from / 4).max(operations);
+    CountRange { from, to: from.saturating_add(more).min(MOST_RECORDS.max(from.saturating_add(1))) }
+}
+
+pub fn names(stores: &[String]) -> impl Iterator<Item = Value> {
+    stores.iter().map(|store| Value::word(store))
+}
+
+fn bad(message: String) -> Error {
+    Error::new(Exit::BadValue, message)
+}
