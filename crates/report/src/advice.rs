@@ -32,7 +32,7 @@ use storebench_core::result::{PlaceInfo, Run};
 use storebench_core::store::{Danger, Guarantee, StoreDef};
 use storebench_core::units::{CountRange, SizeRange};
 
-use self::at::{At, at};
+use self::at::{At, at, position};
 use self::cold::{Cold, cold};
 use self::judge::{Verdict, judge};
 use self::question::{Mix, Question};
@@ -42,6 +42,7 @@ use crate::data::memory::Basis;
 use crate::data::merge::Merged;
 use crate::data::method::{self, MIX, Method};
 use crate::markup::Html;
+use crate::page::{self, Lead};
 use crate::terminal::grid::Style;
 
 pub use self::find::Uncovered;
@@ -70,6 +71,8 @@ pub struct Advice {
     pub safer: BTreeSet<String>,
     /// What no benchmark sees of the recommended store and the next, in half a line each.
     pub practice: Vec<(String, &'static str)>,
+    /// Where a page opens: the address of the question's own place.
+    pub start: String,
     /// What memory was compared by.
     pub memory: Basis,
     /// In what the runs were made otherwise than runs that are made for an answer.
@@ -111,6 +114,7 @@ impl Advice {
             question: question.clone(),
             at: here,
             memory: merged.memory,
+            start: page::address(&group.key, &position(here)),
             otherwise: otherwise.collect(),
             hardware: group.key.hardware.clone(),
             place: place.into_iter().find(|place| Some(place.name.as_str()) == name).cloned(),
@@ -136,6 +140,11 @@ impl Advice {
     /// The answer as a section of the page.
     pub fn html(&self, snippet: Option<&str>) -> Html {
         html::section(self, snippet)
+    }
+
+    /// The answer as a page begins with it, which opens on the question's own place.
+    pub fn lead(&self, snippet: Option<&str>) -> Lead {
+        Lead { html: self.html(snippet), start: self.start.clone() }
     }
 
     /// The trials of each ranked store, the best first.
@@ -179,5 +188,7 @@ fn practice(table: &[StoreDef], verdict: &Verdict) -> Vec<(String, &'static str)
     first.filter(|(_, practice)| !practice.is_empty()).collect()
 }
 
+#[cfg(test)]
+mod made;
 #[cfg(test)]
 mod tests;

@@ -34,9 +34,10 @@ use self::model::Model;
 use crate::data::clock;
 use crate::data::floor;
 use crate::data::matrix::{Matrix, matrix};
-use crate::data::merge::Merged;
+use crate::data::merge::{GroupKey, Merged};
 use crate::data::rule::rule_text;
-use crate::markup::{Html, Literal, fill, note};
+use crate::layout::Position;
+use crate::markup::{Html, Literal, fill, in_address, note};
 use crate::stats::Rule;
 
 const PAGE: &str = include_str!("page/page.html");
@@ -59,17 +60,32 @@ const SCRIPTS: [&str; 10] = [
 /// How hard data is compressed, from 1 to 9: beyond this, pages of large runs take twice the time to be a tenth smaller.
 const LEVEL: u32 = 4;
 
-/// Writes the page; `advice`, an answer, stands first in it.
+/// An answer that a page begins with.
+#[derive(Debug)]
+pub struct Lead {
+    /// The answer.
+    pub html: Html,
+    /// What the page opens on, as its addresses write it: the group, the record size, the number of records.
+    pub start: String,
+}
+
+/// The address of a group's place in the page.
+pub fn address(key: &GroupKey, at: &Position) -> String {
+    let values = at.values().map(|(axis, value)| format!("{}={}", axis.name(), in_address(value.text())));
+    std::iter::once(answer::address(key)).chain(values).collect::<Vec<_>>().join("&")
+}
+
+/// Writes the page; `lead`, an answer, stands first in it.
 ///
 /// # Errors
 /// What the writer gives.
-pub fn write(merged: &Merged<'_>, advice: Option<&Html>, out: &mut dyn Write) -> io::Result<()> {
+pub fn write(merged: &Merged<'_>, lead: Option<&Lead>, out: &mut dyn Write) -> io::Result<()> {
     let matrices: Vec<Option<Matrix>> = merged.groups.par_iter().map(|group| matrix(merged, group)).collect();
-    let model = Model::new(merged, &matrices);
+    let model = Model::new(merged, &matrices, lead.map_or("", |lead| lead.start.as_str()));
     // Compressing takes about as long as all the texts together.
-    let (data, texts) = rayon::join(|| compressed(&model), || texts(merged, &matrices));
+    let (data, texts) = rayon::join(|| compressed(&model), || texts(merged, &matrices, lead.is_some()));
     let mut places = vec![
-        ("advice", Html::of(advice)),
+        ("advice", Html::of(lead.map(|lead| &lead.html))),
         ("version", Html::of(env!("CARGO_PKG_VERSION"))),
         ("style", Html::of(Literal(STYLE))),
         ("data", data?),
@@ -80,13 +96,13 @@ pub fn write(merged: &Merged<'_>, advice: Option<&Html>, out: &mut dyn Write) ->
 }
 
 /// What is there without scripts, by its place in the page.
-fn texts(merged: &Merged<'_>, matrices: &[Option<Matrix>]) -> Vec<(&'static str, Html)> {
+fn texts(merged: &Merged<'_>, matrices: &[Option<Matrix>], led: bool) -> Vec<(&'static str, Html)> {
     let doubts = LazyLock::new(|| Doubts::new(merged));
     let parts: [(&'static str, &(dyn Fn() -> Html + Sync)); 13] = [
         ("title", &|| Html::of(title(merged))),
         ("subtitle", &|| machine::subtitle(merged)),
         ("first", &|| missing::first(merged, &doubts)),
-        ("answer", &|| answer::html(merged, matrices)),
+        ("answer", &|| answer::below(merged, matrices, led)),
         ("floor", &|| Html::of(floor::lines(&merged.floors).into_iter().map(note).collect::<Vec<_>>())),
         ("rules", &|| rules(merged, matrices)),
         ("load", &|| load::html(merged)),

@@ -509,3 +509,26 @@ fn runs_that_differ_in_method_have_no_answer_together() {
     });
     assert_eq!(advice(&question(), &[planned(plain), elsewhere]).unwrap().trials()["lmdb"], 3);
 }
+
+#[test]
+fn the_page_of_an_answer_opens_on_what_was_asked_and_says_it_once() {
+    let runs = [
+        three_blocks(),
+        three_blocks(),
+        run("box", &[Sample::new("lmdb").size(SizeRange { from: 9, to: 99 })]),
+    ];
+    let merged = Merged::new(&runs, &["null"]);
+    let advice = Advice::from_runs(&question(), &merged, None, &[]).unwrap();
+    let lead = advice.lead(None);
+    let (group, place) = (
+        "hardware=box&guarantee=process&place=here&",
+        "&data=incompressible&record_size=1B..1KiB&records=100..500",
+    );
+    assert!(lead.start.starts_with(group) && lead.start.ends_with(place), "{}", lead.start);
+    let mut page = Vec::new();
+    crate::page::write(&merged, Some(&lead), &mut page).unwrap();
+    let page = String::from_utf8(page).unwrap();
+    assert!(page.contains("<summary>All that was measured for it, operation by operation</summary>"));
+    assert_eq!(page.matches(">processor<").count(), 1, "the machine of all three runs is told once");
+    assert_eq!(page.matches("The command, with storebench").count(), 1);
+}

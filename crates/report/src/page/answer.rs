@@ -19,6 +19,12 @@ use crate::markup::{Html, Part, Tag, folded, in_address, list, note, p, tag};
 /// Combinations that are too close to call and listed before the rest is only counted.
 const LISTED: usize = 6;
 
+/// The section's content; below an answer to a question it is folded, as there is one answer and not two.
+pub fn below(merged: &Merged<'_>, matrices: &[Option<Matrix>], led: bool) -> Html {
+    let all = html(merged, matrices);
+    if led { Html::of(folded("All that was measured for it, operation by operation", all)) } else { all }
+}
+
 /// The section's content: groups in which stores can be compared first.
 pub fn html(merged: &Merged<'_>, matrices: &[Option<Matrix>]) -> Html {
     let (mut compared, mut alone) = (Vec::new(), Vec::new());
@@ -174,7 +180,7 @@ fn at(figure: &Figure, position: &Position) -> String {
 }
 
 /// The part of an address that chooses the group.
-fn address(key: &GroupKey) -> String {
+pub fn address(key: &GroupKey) -> String {
     let mut parts = vec![format!("hardware={}", in_address(&key.hardware))];
     parts.extend(key.guarantee().map(|label| format!("guarantee={}", in_address(&label.to_string()))));
     parts.extend(key.facets.iter().map(|(axis, value)| format!("{}={}", axis.name(), in_address(value))));

@@ -1,41 +1,58 @@
 //! The machine, the places, and how to do it again.
 
-use storebench_core::result::{PlaceInfo, Run};
+use indexmap::IndexMap;
+use storebench_core::result::{PlaceInfo, Run, RunHeader};
 use storebench_core::units::{rough_bytes, three_digits};
 
 use crate::data::merge::Merged;
 use crate::data::summary::{rotation, to_the_second};
-use crate::markup::{BREAK, Html, code, p, pairs, tag};
+use crate::markup::{BREAK, Html, code, folded, p, pairs, tag};
 
 /// What was run, where and when, in one line for each run.
 pub fn subtitle(merged: &Merged<'_>) -> Html {
-    let lines = merged.runs.iter().map(|run| {
+    let mut lines: IndexMap<String, String> = IndexMap::new();
+    for run in merged.runs {
         let header = &run.header;
         let machine = &header.environment;
         let cpu = machine.cpu.as_deref().unwrap_or("unknown processor");
-        format!(
-            "{}: {cpu}, {} cores; study {}, {}",
-            header.hardware,
-            machine.cores,
-            header.study,
-            to_the_second(&header.started)
-        )
-    });
-    Html::joined(lines, BREAK)
+        let what = format!("{}: {cpu}, {} cores; study {}", header.hardware, machine.cores, header.study);
+        lines.entry(what).or_insert_with(|| to_the_second(&header.started));
+    }
+    Html::joined(lines.into_iter().map(|(what, started)| format!("{what}, {started}")), BREAK)
 }
 
 /// Machines and places.
 pub fn html(merged: &Merged<'_>) -> Html {
-    let several = merged.runs.len() > 1;
-    let of_run = |(index, run): (usize, &Run)| {
+    let mut machines: IndexMap<String, Vec<usize>> = IndexMap::new();
+    for (index, run) in merged.runs.iter().enumerate() {
+        machines.entry(machine(run)).or_default().push(index);
+    }
+    let several = machines.len() > 1;
+    let of_machine = |runs: Vec<usize>| {
+        let run = &merged.runs[runs[0]];
+        let numbers = runs.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
         let title = if several {
-            format!("Run {index}: {}", run.header.hardware)
+            format!("Run {numbers}: {}", run.header.hardware)
         } else {
             run.header.hardware.clone()
         };
         (tag("h3").add(title), pairs(environment(run)), places(run))
     };
-    Html::of(merged.runs.iter().enumerate().map(of_run).collect::<Vec<_>>())
+    Html::of(machines.into_values().map(of_machine).collect::<Vec<_>>())
+}
+
+/// What makes runs those of one machine, at the same places.
+fn machine(run: &Run) -> String {
+    let RunHeader { hardware, storebench, environment, .. } = &run.header;
+    let places = run.header.places.iter().map(|place| (&place.name, &place.path, &place.file_system));
+    format!(
+        "{hardware} {storebench} {:?} {:?} {:?} {} {:?}",
+        environment.cpu,
+        environment.memory_bytes,
+        environment.cores,
+        environment.kernel,
+        places.collect::<Vec<_>>()
+    )
 }
 
 fn environment(run: &Run) -> [(&'static str, String); 11] {
@@ -77,10 +94,24 @@ fn places(run: &Run) -> Html {
 
 /// The command and the plan of each run.
 pub fn again(merged: &Merged<'_>) -> Html {
-    let of_run = |run: &Run| {
+    let mut commands: IndexMap<&[String], Vec<&Run>> = IndexMap::new();
+    merged.runs.iter().for_each(|run| commands.entry(&run.header.command).or_default().push(run));
+    let of_command = |(words, runs): (&[String], Vec<&Run>)| {
+        let several = runs.len() > 1;
         (
-            p(("The command, with storebench ", &run.header.storebench, ":")),
-            code(command(&run.header.command)),
+            p(("The command, with storebench ", &runs[0].header.storebench, ":")),
+            code(command(words)),
+            several.then(|| p("Its plans, one after the other:")),
+            runs.into_iter().map(|run| plan(run, several)).collect::<Vec<_>>(),
+        )
+    };
+    Html::of(commands.into_iter().map(of_command).collect::<Vec<_>>())
+}
+
+/// The plan of a run; of one of several, folded.
+fn plan(run: &Run, several: bool) -> Html {
+    let text = || {
+        (
             p((
                 "The plan as it was run, everything resolved; save it as ",
                 tag("code").add("plan.toml"),
@@ -91,7 +122,7 @@ pub fn again(merged: &Merged<'_>) -> Html {
             code(&run.header.plan),
         )
     };
-    Html::of(merged.runs.iter().map(of_run).collect::<Vec<_>>())
+    if several { Html::of(folded(to_the_second(&run.header.started), text())) } else { Html::of(text()) }
 }
 
 /// A command line that a shell reads back as the same words.

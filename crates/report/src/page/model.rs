@@ -73,6 +73,8 @@ pub struct Model<'a> {
     timelines: Timelines,
     /// From so many trials on figures have intervals; fewer have their range.
     fewest_trials: usize,
+    /// What the page opens on, as addresses write it; empty for what has the most figures.
+    start: &'a str,
 }
 
 #[derive(Debug, Serialize)]
@@ -125,7 +127,7 @@ struct MatrixRow {
 
 impl<'a> Model<'a> {
     /// Gathers everything; `matrices` has one entry for each group.
-    pub fn new(merged: &'a Merged<'a>, matrices: &[Option<Matrix>]) -> Model<'a> {
+    pub fn new(merged: &'a Merged<'a>, matrices: &[Option<Matrix>], start: &'a str) -> Model<'a> {
         let rows = super::cells::rows(merged, matrices);
         let names: IndexSet<&str> = rows.iter().map(|row| &*row.key.store).collect();
         let stores = stores(merged, &names);
@@ -157,6 +159,7 @@ impl<'a> Model<'a> {
             contests: contests(&rows, matrices),
             prices: Prices::new(merged, &rows, &all_operations),
             fewest_trials: MIN_BLOCKS,
+            start,
             percentiles: Percentiles::new(&rows, &all_operations),
             timelines: Timelines::new(&rows, &all_operations),
             cells: Cells::new(&rows, &names, &axes, &reasons),

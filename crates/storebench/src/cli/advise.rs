@@ -49,10 +49,10 @@ pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<
         Some(snippet::fill(template, &best.version, &best.settings))
     });
     print(&advice.text(opened.as_deref(), report::style()))?;
-    let html = advice.html(opened.as_deref());
+    let lead = advice.lead(opened.as_deref());
     let in_folder = kept.as_ref().map(|folder| folder.join("report.html"));
     for page in in_folder.iter().chain(&args.html) {
-        report::page(&merged, Some(&html), page)?;
+        report::page(&merged, Some(&lead), page)?;
         tell(&format!("\nthe answer with all its figures: open {} in a browser", page.display()));
     }
     if let Some(folder) = kept {

@@ -10,7 +10,7 @@ use storebench_core::shown::quoted;
 use storebench_core::store::{Kind, StoreDef};
 use storebench_report::data::merge::Merged;
 use storebench_report::files::{csv, csv_long, json};
-use storebench_report::markup::Html;
+use storebench_report::page::Lead;
 use storebench_report::terminal::{self, Style, published};
 
 use super::args::ReportArgs;
@@ -102,9 +102,9 @@ fn beside<'m>(merged: Merged<'m>, folder: &Path) -> Merged<'m> {
 }
 
 /// Writes a page, an answer at its top if there is one.
-pub fn page(merged: &Merged<'_>, advice: Option<&Html>, path: &Path) -> Result<()> {
+pub fn page(merged: &Merged<'_>, lead: Option<&Lead>, path: &Path) -> Result<()> {
     let mut bytes = Vec::new();
-    storebench_report::page::write(merged, advice, &mut bytes)
+    storebench_report::page::write(merged, lead, &mut bytes)
         .map_err(|error| Error::new(Exit::Failure, format!("writing the page: {error}")))?;
     files::page(path, &bytes)
 }

@@ -68,6 +68,8 @@ const groupValues = (number) =>
 /** Takes the choices from the address, and gives the section that it points to. What it does not name, or names wrongly, is left at its default. */
 function readState() {
   const asked = new URLSearchParams(location.hash.slice(1));
+  // Where the address chooses nothing, the page of an answer opens on what was asked.
+  if (!state.op && [...asked.keys()].every((key) => key === "go")) new URLSearchParams(model.start).forEach((value, key) => asked.append(key, value));
   const wanted = { ...groupValues(state.group) };
   for (const axis of model.group_axes) if (asked.has(axis.id)) wanted[axis.id] = asked.get(axis.id);
   state.group = bestGroup(wanted);

@@ -1,0 +1,210 @@
+//! Made questions whose answers are known: made stores with costs of their own, measured with noise as `advise` measures, a look
+//! at all and the best again. The recommendation is held to the costs themselves.
+
+use storebench_core::axis::Axis;
+use storebench_core::cell::{Cache, GuaranteeChoice};
+use storebench_core::result::Run;
+use storebench_core::store::{Danger, Guarantee, Kind, Loss, Offer, StoreDef};
+use storebench_core::stores::NULL;
+use storebench_core::units::CountRange;
+use storebench_core::workload::operation::Operation;
+
+use super::question::{Goal, Mix, Question};
+use super::tests::question;
+use super::{Advice, sentences};
+use crate::data::merge::Merged;
+use crate::data::samples::{Sample, blocks};
+
+/// What an operation costs in nanoseconds, bytes on disk over bytes of values, and MiB of memory.
+#[derive(Clone, Copy)]
+struct Costs {
+    get: f64,
+    write: f64,
+    space: f64,
+    memory_mib: f64,
+}
+
+const fn costs(get: f64, write: f64, space: f64, memory_mib: f64) -> Costs {
+    Costs { get, write, space, memory_mib }
+}
+
+/// The stores: a quick one that a power cut can wreck, a tree, a log, and files. Under other circumstances they cost otherwise.
+const STORES: [(&str, Costs); 4] = [
+    ("map", costs(5e3, 20e3, 1.6, 5.0)),
+    ("tree", costs(10e3, 200e3, 1.5, 10.0)),
+    ("log", costs(40e3, 30e3, 1.1, 60.0)),
+    ("files", costs(80e3, 300e3, 8.0, 2.0)),
+];
+
+const HUGE: [(&str, Costs); 4] = [
+    ("map", costs(300e3, 500e3, 1.6, 900.0)),
+    ("tree", costs(200e3, 400e3, 1.5, 800.0)),
+    ("log", costs(120e3, 40e3, 1.1, 90.0)),
+    ("files", costs(150e3, 300e3, 1.2, 700.0)),
+];
+
+const COLD: [(&str, Costs); 4] = [
+    ("map", costs(500e3, 20e3, 1.6, 5.0)),
+    ("tree", costs(900e3, 200e3, 1.5, 10.0)),
+    ("log", costs(700e3, 30e3, 1.1, 60.0)),
+    ("files", costs(300e3, 300e3, 8.0, 2.0)),
+];
+
+/// The map offers no more than `process`.
+const SYNCED: [(&str, Costs); 3] = [
+    ("tree", costs(10e3, 8e6, 1.5, 10.0)),
+    ("log", costs(40e3, 4e6, 1.1, 60.0)),
+    ("files", costs(80e3, 16e6, 8.0, 2.0)),
+];
+
+const TINY: [(&str, Costs); 3] = [
+    ("tree", costs(1.00e3, 3.0e3, 30.0, 0.2)),
+    ("log", costs(1.01e3, 3.0e3, 2.0, 0.3)),
+    ("files", costs(6e3, 18e3, 40.0, 0.1)),
+];
+
+fn table() -> Vec<StoreDef> {
+    const WRECKED: &[Danger] = &[Danger::of(Loss::Nothing, Loss::Whole, "")];
+    const fn at(guarantee: Guarantee, dangers: &'static [Danger]) -> Offer {
+        Offer { guarantee, dangers, ..NULL.offers[0] }
+    }
+    const MAP: &[Offer] = &[at(Guarantee::None, WRECKED), at(Guarantee::Process, WRECKED)];
+    const SAFE: &[Offer] = &[
+        at(Guarantee::None, Danger::NEWEST),
+        at(Guarantee::Process, Danger::NEWEST),
+        at(Guarantee::Power, Danger::NOTHING),
+    ];
+    let engine = |name, offers| StoreDef { name, offers, kind: Kind::Engine, ..NULL };
+    STORES.iter().map(|(name, _)| engine(name, if *name == "map" { MAP } else { SAFE })).collect()
+}
+
+/// What an operation of the mix costs in truth, by the goal.
+fn truth(costs: &Costs, question: &Question) -> f64 {
+    let of = |operation: Operation| if operation == Operation::Get { costs.get } else { costs.write };
+    let speed: f64 = question.mix.shares().iter().map(|(operation, share)| share * of(*operation)).sum();
+    match question.goal {
+        Goal::Speed => speed,
+        Goal::Space => costs.space,
+        Goal::Memory => costs.memory_mib.max(1.0),
+        Goal::Balance => (speed * costs.space * costs.memory_mib.max(1.0)).cbrt(),
+    }
+}
+
+/// A run of so many blocks of these stores, with a noise of 3 % on every figure and a weather that all share.
+fn measured(question: &Question, stores: &[(&str, Costs)], number: usize, random: &mut fastrand::Rng) -> Run {
+    let block: Vec<Sample> = stores.iter().map(|(name, _)| Sample::new(name)).collect();
+    let mut run = blocks("box", &vec![block; number]);
+    let weather: Vec<f64> = (0..number).map(|_| (0.2 * crate::stats::tests::normal(random)).exp()).collect();
+    for trial in &mut run.trials {
+        let (_, costs) = stores.iter().find(|(name, _)| *name == trial.cell.store()).unwrap();
+        trial.cell.set(Axis::RECORDS, CountRange::starting_at(question.records).into());
+        trial.cell.set(Axis::GUARANTEE, GuaranteeChoice::Tier(question.guarantee).into());
+        let cache = if question.cold { Cache::Cold } else { Cache::Warm };
+        trial.cell.set(Axis::CACHE, cache.into());
+        let mut noisy = |value: f64| value * (0.03 * crate::stats::tests::normal(random)).exp();
+        let measured = trial.measured.as_mut().unwrap();
+        measured.guarantee = question.guarantee;
+        for operation in &mut measured.operations {
+            let cost = if operation.operation == "get" { costs.get } else { costs.write };
+            operation.sum_ns = (noisy(cost * weather[trial.block as usize]) * operation.count as f64) as u64;
+        }
+        measured.memory.peak_above_base_bytes = noisy(costs.memory_mib * f64::from(1 << 20)) as u64;
+        measured.disk.allocated_bytes = noisy(costs.space * measured.stored.value_bytes as f64) as u64;
+    }
+    run
+}
+
+/// A look at all, twice; then the best three that can be recommended, and the map, five times.
+fn answered(question: &Question, stores: &[(&str, Costs)], random: &mut fastrand::Rng) -> Advice {
+    let advice =
+        |runs: &[Run]| Advice::from_runs(question, &Merged::new(runs, &["null"]), None, &table()).unwrap();
+    let look = measured(question, stores, 2, random);
+    let looked = advice(std::slice::from_ref(&look));
+    let best: Vec<&str> = looked.verdict.ranking.iter().take(3).map(|store| store.store.as_str()).collect();
+    let again: Vec<(&str, Costs)> =
+        stores.iter().filter(|(name, _)| best.contains(name) || *name == "map").copied().collect();
+    let again = measured(question, &again, 5, random);
+    advice(&[look, again])
+}
+
+fn asked(mix: &str, change: impl Fn(&mut Question)) -> Question {
+    let mut question = Question { mix: mix.parse::<Mix>().unwrap(), ..question() };
+    change(&mut question);
+    question
+}
+
+/// Each question, its stores, and those that answer it.
+fn questions() -> Vec<(&'static str, Question, &'static [(&'static str, Costs)], &'static [&'static str])> {
+    vec![
+        ("reads, mostly", asked("get=95,update=5", |_| ()), &STORES, &["tree"]),
+        ("writes, mostly", asked("get=20,update=80", |_| ()), &STORES, &["log"]),
+        ("read-only", asked("get=1", |_| ()), &STORES, &["map"]),
+        ("the disk is small", asked("get=80,update=20", |q| q.goal = Goal::Space), &STORES, &["log"]),
+        (
+            "memory is small",
+            asked("get=20,update=80", |q| q.max_memory_bytes = Some(8 << 20)),
+            &STORES,
+            &["files"],
+        ),
+        ("the least memory", asked("get=80,update=20", |q| q.goal = Goal::Memory), &STORES, &["files"]),
+        (
+            "nothing need survive",
+            asked("get=50,update=50", |q| q.guarantee = Guarantee::None),
+            &STORES,
+            &["map"],
+        ),
+        ("synced", asked("get=50,update=50", |q| q.guarantee = Guarantee::Power), &SYNCED, &["log"]),
+        ("huge", asked("get=80,update=20", |q| q.records = 10_000_000), &HUGE, &["log"]),
+        ("cold", asked("get=95,insert=5", |q| q.cold = true), &COLD, &["files"]),
+        ("tiny", asked("get=90,update=10", |q| q.records = 50), &TINY, &["tree", "log"]),
+        ("all three", asked("get=80,update=20", |q| q.goal = Goal::Balance), &STORES, &["tree"]),
+    ]
+}
+
+#[test]
+fn made_questions_get_the_answers_that_are_known() {
+    let mut random = fastrand::Rng::with_seed(12);
+    for (name, question, stores, known) in questions() {
+        for round in 0..5 {
+            let advice = answered(&question, stores, &mut random);
+            let best = advice.verdict.ranking[0].store.as_str();
+            assert!(known.contains(&best), "{name}, round {round}: {best} and not {known:?}");
+        }
+    }
+}
+
+#[test]
+fn nothing_is_recommended_that_is_beaten_by_more_than_its_interval_says() {
+    let mut random = fastrand::Rng::with_seed(5);
+    let (mut held, mut all) = (0, 0);
+    for (_, question, stores, _) in questions() {
+        let cost = |store: &str| truth(&stores.iter().find(|(name, _)| *name == store).unwrap().1, &question);
+        for _ in 0..20 {
+            let advice = answered(&question, stores, &mut random);
+            let [best, others @ ..] = advice.verdict.ranking.as_slice() else { panic!() };
+            for other in others {
+                let Some(interval) = other.times_worse.and_then(|ratio| ratio.ratio.interval) else {
+                    continue;
+                };
+                let true_ratio = cost(&other.store) / cost(&best.store);
+                all += 1;
+                held += usize::from(interval.low <= true_ratio || other.wins);
+            }
+        }
+    }
+    assert!(all > 300 && held as f64 >= 0.95 * f64::from(all), "{held} of {all}");
+}
+
+#[test]
+fn where_the_difference_does_not_matter_that_is_said() {
+    let mut random = fastrand::Rng::with_seed(7);
+    let (_, question, stores, _) = questions().into_iter().find(|(name, ..)| *name == "tiny").unwrap();
+    let advice = answered(&question, stores, &mut random);
+    let remarks = super::remarks::remarks(&advice).join(" ");
+    assert!(remarks.contains("take less than 20.0 µs an operation"), "{remarks}");
+    if advice.verdict.ranking[0].store == "tree" {
+        assert!(remarks.contains("times the size of your values"), "{remarks}");
+        assert!(remarks.contains("; log takes "), "{remarks}");
+    }
+    assert!(sentences::sure(&advice).starts_with("Too close to call with "), "{}", sentences::sure(&advice));
+}
