@@ -55,7 +55,7 @@ pub struct Plan {
     pub parameters: Parameters,
     /// How often each cell runs.
     pub trials: u32,
-    /// Everything random comes from it.
+    /// Seed for keys, values, record choice and trial order.
     pub seed: u64,
     /// Combinations with more value bytes than this are left out.
     pub size_limit: Bytes,

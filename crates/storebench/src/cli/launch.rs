@@ -199,7 +199,7 @@ pub fn dated(prefix: &str) -> String {
     format!("{prefix}{}", jiff::Zoned::now().strftime("%Y%m%d-%H%M%S"))
 }
 
-/// The command that goes on with a run.
+/// The command that resumes a run.
 pub fn go_on(path: &Path) -> String {
     format!("storebench run --resume {}", path.display())
 }
