@@ -15,10 +15,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use storebench_core::axis::device::values::{Io, Pattern, Sync, SyncCall};
 use storebench_core::measure::clock::Clock;
 use storebench_core::measure::latency::Latencies;
 use storebench_core::measure::process;
-use storebench_core::workload::device::{Amount, Error, Io, Pattern, Prepared, Spec, Sync, SyncCall};
+use storebench_core::workload::device::{Amount, Error, Prepared, Spec};
 
 const FILE_BYTES: u64 = 256 << 20;
 const ROUNDS: usize = 8;

@@ -19,7 +19,8 @@ use storebench_core::store::OpenOptions;
 use storebench_core::stores::NULL;
 use storebench_core::units::SizeRange;
 use storebench_core::workload::choose::Chooser;
-use storebench_core::workload::driver::{Driver, Operation, QUANTUM_OPERATIONS, Quantum, Visit};
+use storebench_core::workload::driver::{Driver, QUANTUM_OPERATIONS, Quantum, Visit};
+use storebench_core::workload::operation::Operation;
 
 const OPERATIONS: u64 = 5_000_000;
 const RECORDS: u64 = 1_000_000;

@@ -1,7 +1,7 @@
 //! Axes: the lists of values that a study combines. One table ([`table`]) holds all that is said of each; plans, options,
 //! cells, schedules, claims and reports read it.
 
-mod device;
+pub mod device;
 pub mod own;
 pub mod read;
 mod setting;

@@ -130,6 +130,11 @@ impl Error {
         Error { exit, message: message.into() }
     }
 
+    /// A value that can't be.
+    pub fn bad_value(message: impl Into<String>) -> Error {
+        Error::new(Exit::BadValue, message)
+    }
+
     /// A system error while `doing` something with `path`, with the exit code of its kind; for `map_err`.
     pub fn io(doing: &str, path: &Path) -> impl FnOnce(io::Error) -> Error {
         move |error| {

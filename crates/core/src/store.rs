@@ -412,6 +412,8 @@ pub struct StoreDef {
     /// The lines of code that open it in an application, shown by `storebench advise`: a template for its settings, as
     /// docs/adding-a-store.md describes it.
     pub snippet: Option<&'static str>,
+    /// The same in Python, where it has bindings: likewise a template.
+    pub python: Option<&'static str>,
     /// How to open it, or why this build does not have it.
     pub open: std::result::Result<OpenFn, &'static str>,
 }
@@ -435,6 +437,7 @@ impl StoreDef {
             shipped: Guarantee::None,
             settings: &[],
             snippet: None,
+            python: None,
             open: Err(why),
         }
     }

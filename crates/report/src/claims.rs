@@ -18,6 +18,7 @@ mod words;
 use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
+use storebench_core::axis::Axis;
 use storebench_core::units::Percent;
 
 pub use self::bounds::Bounds;
@@ -109,6 +110,27 @@ impl Claim {
     /// The stores that it compares: its own, or those of the study; all where there are none.
     pub fn compared<'a>(&'a self, of_study: &'a [String]) -> &'a [String] {
         if self.among.is_empty() { of_study } else { &self.among }
+    }
+
+    /// Whether it leaves the axes alone whose values are `ranked`: what it compares of them it names.
+    ///
+    /// # Errors
+    /// A sentence that says what is wrong.
+    pub fn check_axes(&self, ranked: &[Axis]) -> Result<(), String> {
+        let many = |axis: &Axis| axis.def().many;
+        if let Some(axis) = ranked.iter().find(|axis| self.at.names(**axis)) {
+            return Err(format!(
+                "at names {axis}, whose values are ranked: leave it out of at, and name the {} in among",
+                many(axis)
+            ));
+        }
+        match ranked.iter().find(|axis| self.expect.axis() == Some(**axis)) {
+            Some(axis) => Err(format!(
+                "the axis {axis} has a form of its own: leave axis out, and name the {}",
+                many(axis)
+            )),
+            None => Ok(()),
+        }
     }
 
     /// Whether it makes sense; `operations` are those that there are, `of_study` the stores that the study's claims compare.

@@ -39,6 +39,11 @@ impl Layout {
         Layout { compared, axes }
     }
 
+    /// A layout of these axes, in which the values of those in `compared` are ranked.
+    pub fn of_axes(compared: Vec<Axis>, axes: impl IntoIterator<Item = Axis>) -> Layout {
+        Layout { compared, axes: axes.into_iter().collect() }
+    }
+
     /// The layout of runs: the axes of their workloads, and those that their cells name, such as settings of stores. What
     /// their plans say is compared counts where they agree in it.
     pub fn of<'r>(runs: impl IntoIterator<Item = &'r Run>) -> Layout {

@@ -184,7 +184,7 @@ impl Tag {
     }
 
     /// Adds to what stands in it.
-    pub fn add(mut self, part: impl Part) -> Tag {
+    pub fn with(mut self, part: impl Part) -> Tag {
         self.content.push(part);
         self
     }
@@ -199,7 +199,7 @@ impl Part for Tag {
 
 /// A paragraph.
 pub fn p(part: impl Part) -> Tag {
-    tag("p").add(part)
+    tag("p").with(part)
 }
 
 /// A paragraph in small letters, for what supports what stands beside it.
@@ -209,54 +209,54 @@ pub fn note(part: impl Part) -> Tag {
 
 /// What is told in few words beside something larger.
 pub fn small(part: impl Part) -> Tag {
-    tag("small").add(part)
+    tag("small").with(part)
 }
 
 /// A list of items; nothing where there are none.
 pub fn list<P: Part>(items: Vec<P>) -> Option<Tag> {
     (!items.is_empty())
-        .then(|| tag("ul").add(items.into_iter().map(|item| tag("li").add(item)).collect::<Vec<_>>()))
+        .then(|| tag("ul").with(items.into_iter().map(|item| tag("li").with(item)).collect::<Vec<_>>()))
 }
 
 /// What is folded below a line until it is opened.
 pub fn folded(summary: impl Part, content: impl Part) -> Tag {
-    tag("details").add((tag("summary").add(summary), content))
+    tag("details").with((tag("summary").with(summary), content))
 }
 
 /// Code that can be copied, and reached with the keyboard where it is wide.
 pub fn code(text: impl Part) -> Tag {
-    tag("div").class("code").add(tag("pre").attr("tabindex", "0").add(text))
+    tag("div").class("code").with(tag("pre").attr("tabindex", "0").with(text))
 }
 
 /// The head of a table's column.
 pub fn column(title: impl Part) -> Tag {
-    tag("th").attr("scope", "col").add(title)
+    tag("th").attr("scope", "col").with(title)
 }
 
 /// A row of a table: its head, and its cells.
 pub fn row(head: impl Part, cells: impl Part) -> Tag {
-    tag("tr").add((tag("th").attr("scope", "row").add(head), cells))
+    tag("tr").with((tag("th").attr("scope", "row").with(head), cells))
 }
 
 /// A table's cell with a number.
 pub fn number(part: impl Part) -> Tag {
-    tag("td").class("n").add(part)
+    tag("td").class("n").with(part)
 }
 
 /// A table with these heads of columns.
 pub fn table(heads: Vec<Tag>, rows: impl Part) -> Tag {
-    tag("table").add((tag("thead").add(tag("tr").add(heads)), tag("tbody").add(rows)))
+    tag("table").with((tag("thead").with(tag("tr").with(heads)), tag("tbody").with(rows)))
 }
 
 /// What is wider than a narrow screen.
 pub fn scroll(part: impl Part) -> Tag {
-    tag("div").class("scroll").add(part)
+    tag("div").class("scroll").with(part)
 }
 
 /// A table of two columns: names and values.
 pub fn pairs<N: Part, V: Part>(rows: impl IntoIterator<Item = (N, V)>) -> Tag {
-    let rows: Vec<Tag> = rows.into_iter().map(|(name, value)| row(name, tag("td").add(value))).collect();
-    tag("table").class("pairs").add(tag("tbody").add(rows))
+    let rows: Vec<Tag> = rows.into_iter().map(|(name, value)| row(name, tag("td").with(value))).collect();
+    tag("table").class("pairs").with(tag("tbody").with(rows))
 }
 
 /// Text for the part of an address after `#`, of which a value may be anything.
@@ -300,7 +300,7 @@ mod tests {
         let evil = "<script>alert('1')</script>&\"\u{1b}[0m";
         let safe = "&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&amp;&quot;\u{fffd}[0m";
         assert_eq!(Html::of(evil).as_str(), safe);
-        let html = Html::of(tag("a").attr("href", evil).add((evil.to_owned(), Cow::Borrowed(evil))));
+        let html = Html::of(tag("a").attr("href", evil).with((evil.to_owned(), Cow::Borrowed(evil))));
         assert_eq!(html.as_str(), format!("<a href=\"{safe}\">{safe}{safe}</a>"));
         assert_eq!(in_address("a b&c=<é>"), "a%20b%26c%3D%3C%C3%A9%3E");
     }

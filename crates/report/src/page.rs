@@ -9,6 +9,7 @@ mod axes;
 mod cells;
 mod contests;
 mod curves;
+mod effects;
 mod findings;
 mod latencies;
 mod load;
@@ -84,9 +85,12 @@ pub fn write(merged: &Merged<'_>, lead: Option<&Lead>, out: &mut dyn Write) -> i
     let model = Model::new(merged, &matrices, lead.map_or("", |lead| lead.start.as_str()));
     // Compressing takes about as long as all the texts together.
     let (data, texts) = rayon::join(|| compressed(&model), || texts(merged, &matrices, lead.is_some()));
+    let (one, many) = merged.layout.ranked(merged.cells());
     let mut places = vec![
         ("advice", Html::of(lead.map(|lead| &lead.html))),
         ("version", Html::of(env!("CARGO_PKG_VERSION"))),
+        ("one", Html::of(one)),
+        ("many", Html::of(many)),
         ("style", Html::of(Literal(STYLE))),
         ("data", data?),
         ("scripts", Html::of(SCRIPTS.map(Literal))),
@@ -98,7 +102,7 @@ pub fn write(merged: &Merged<'_>, lead: Option<&Lead>, out: &mut dyn Write) -> i
 /// What is there without scripts, by its place in the page.
 fn texts(merged: &Merged<'_>, matrices: &[Option<Matrix>], led: bool) -> Vec<(&'static str, Html)> {
     let doubts = LazyLock::new(|| Doubts::new(merged));
-    let parts: [(&'static str, &(dyn Fn() -> Html + Sync)); 13] = [
+    let parts: [(&'static str, &(dyn Fn() -> Html + Sync)); 14] = [
         ("title", &|| Html::of(title(merged))),
         ("subtitle", &|| machine::subtitle(merged)),
         ("first", &|| missing::first(merged, &doubts)),
@@ -106,6 +110,7 @@ fn texts(merged: &Merged<'_>, matrices: &[Option<Matrix>], led: bool) -> Vec<(&'
         ("floor", &|| Html::of(floor::lines(&merged.floors).into_iter().map(note).collect::<Vec<_>>())),
         ("rules", &|| rules(merged, matrices)),
         ("load", &|| load::html(merged)),
+        ("effects", &|| effects::html(merged)),
         ("findings", &|| findings::html(merged)),
         ("published", &|| published::html(merged)),
         ("missing", &|| missing::html(merged, matrices, &doubts)),
@@ -254,7 +259,7 @@ mod tests {
             [samples::blocks("box", &[samples.clone().into(), samples.clone().into(), samples.into()])];
         let page = page(&runs);
         assert!(page.contains("Prefer <strong>lmdb</strong> for insert, update, get, remove"), "{page}");
-        assert!(page.contains("the best, 1.00 µs on average; the next best, redb, takes 3.00 times as much"));
+        assert!(page.contains("the best, 1.00 µs on average; the next best, redb, takes 3.00x as long"));
         assert!(page.contains("cell=insert%7Cincompressible%7C1B..1KiB%7C100..500&amp;go=winners"));
         assert!(page.contains("Too close to call: none of 6 comparisons"));
         let tie = [run("box", &[Sample::new("lmdb").ns(1000.0), Sample::new("redb").ns(1001.0)])];
@@ -289,7 +294,7 @@ mod tests {
         let mut found = [0, 1].map(|group| (operations(group), rows(group)));
         found.sort_by_key(|(operations, _)| operations.len());
         assert_eq!(found[0].0, ["read"]);
-        assert_eq!(found[0].1, ["read", "space", "memory"]);
+        assert_eq!(found[0].1, ["read"]);
         assert_eq!(found[1].0, ["insert", "update", "get", "remove"]);
         assert!(!found[1].1.contains(&"read".to_owned()), "{found:?}");
     }
@@ -335,6 +340,6 @@ mod tests {
             assert!(page.contains(text), "{text}");
         }
         let nothing = self::page(&[run("box", &[Sample::new("lmdb").failed("broken")])]);
-        assert!(nothing.contains("No store has a figure here.") && nothing.contains("lmdb, error: broken"));
+        assert!(nothing.contains("No figures here.") && nothing.contains("lmdb, error: broken"));
     }
 }

@@ -192,7 +192,7 @@ fn cell(text: &str, factor: f64, unit: &str, stores: &[String]) -> std::result::
 #[cfg(test)]
 mod tests {
     use storebench_core::plan;
-    use storebench_core::workload::driver::Operation;
+    use storebench_core::workload::operation::Operation;
 
     use super::*;
     use crate::claims::Figure;

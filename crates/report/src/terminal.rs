@@ -1,5 +1,6 @@
 //! Reports for the terminal: a summary and the matrix of winners, or all figures.
 
+mod effects;
 pub(crate) mod findings;
 pub mod grid;
 pub mod published;
@@ -26,7 +27,7 @@ use crate::stats::Rule;
 /// The summary, then one matrix of winners per machine, guarantee, place and so on, then what loads in the background cost; last
 /// the verdicts on published findings.
 pub fn overview(merged: &Merged<'_>, style: Style) -> String {
-    winners(merged, style) + &findings::text(merged, style)
+    winners(merged, style) + &effects::text(merged, style) + &findings::text(merged, style)
 }
 
 /// The same with the verdicts only counted, for the end of a run.
@@ -192,8 +193,8 @@ fn legend(merged: &Merged<'_>, matrices: &[Matrix], style: Style) -> String {
     let (one, _) = merged.layout.ranked(merged.cells());
     let mut lines = vec![
         format!(
-            "Each cell names the best {one} and its figure, the geometric mean over trials: for operations the mean \
-             latency, for space the bytes of values over the bytes on disk, for memory the peak."
+            "Each cell names the best {one} and its figure, a geometric mean over trials: the mean latency of operations, value \
+             bytes over bytes on disk for space, the peak for memory."
         ),
         merged.memory.note().to_owned(),
     ];

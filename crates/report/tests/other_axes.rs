@@ -23,7 +23,7 @@ use storebench_report::claims::StudyClaims;
 use storebench_report::compare::{self, Comparison};
 use storebench_report::data::findings;
 use storebench_report::data::merge::Merged;
-use storebench_report::files::sql::{SqlValue, SqlWriter};
+use storebench_report::files::sql::{SqlError, SqlValue, SqlWriter};
 use storebench_report::files::{continuous, csv, csv_long, json, sql};
 use storebench_report::page;
 use storebench_report::terminal::{self, Style};
@@ -338,12 +338,12 @@ struct Listener {
 }
 
 impl SqlWriter for Listener {
-    fn execute(&mut self, statements: &str) -> Result<(), String> {
+    fn execute(&mut self, statements: &str) -> Result<(), SqlError> {
         self.statements.push_str(statements);
         Ok(())
     }
 
-    fn insert(&mut self, statement: &str, values: &[SqlValue]) -> Result<(), String> {
+    fn insert(&mut self, statement: &str, values: &[SqlValue]) -> Result<(), SqlError> {
         self.rows.push((statement.to_owned(), values.to_vec()));
         Ok(())
     }
@@ -467,6 +467,28 @@ fn claims_narrow_and_compare_its_axes() {
     assert_eq!(checked[0].checked[0].claim.in_words(), "random the best by read, at chunk_size 4KiB");
     let text = terminal::overview(&merged, STYLE);
     assert!(text.contains("Small blocks are read best at random"), "{text}");
+}
+
+#[test]
+fn claims_follow_what_a_plan_compares() {
+    let mut run = device();
+    axis("motion");
+    run.header.plan.push_str("compare = [\"flush\"]\n");
+    let claim = "workload = \"device\"\ncompare = [\"flush\"]\n[[claim]]\nsays = \"Random reads are quicker without a sync\"\nsource = \"1\"\n\
+        figure = [\"read\"]\nat.motion = [\"random\"]\nat.chunk_size = [\"4KiB\"]\nexpect.winner = { stores = [\"flush no\"] }\n";
+    let read = |text: &str| storebench_report::claims::of_run("other", text, "the run");
+    let study = read(claim).unwrap().unwrap();
+    let runs = [run];
+    let merged = Merged::new(&runs, &[]).with_published(vec![study], Vec::new());
+    let checked = findings::check(&merged);
+    let found: Vec<_> = checked[0].checked.iter().flat_map(|checked| &checked.findings).collect();
+    let verdicts: Vec<(&str, usize)> = found.iter().map(|f| (f.verdict.name(), f.tally.total())).collect();
+    // At two extents.
+    assert_eq!(verdicts, [("reproduced", 2)]);
+    let wrong = read(&claim.replace("at.motion = [\"random\"]", "at.flush = [\"no\"]")).unwrap_err();
+    assert!(wrong.to_string().contains("at names flush, whose values are ranked"), "{wrong}");
+    let wrong = read(&claim.replacen("compare = [\"flush\"]\n", "compare = [\"motion\"]\n", 1)).unwrap_err();
+    assert!(wrong.to_string().contains("at names motion"), "{wrong}");
 }
 
 #[test]

@@ -52,6 +52,7 @@ const APPEND_LOG: StoreDef = StoreDef {
     settings: &[],
     // A template of the code that opens it, for `storebench advise`.
     snippet: None,
+    python: None,
     open: Ok(open),
 };
 

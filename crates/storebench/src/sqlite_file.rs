@@ -3,29 +3,36 @@
 use std::path::Path;
 
 use rusqlite::types::{ToSqlOutput, Value};
-use rusqlite::{Connection, ToSql, params_from_iter};
-use storebench_report::files::sql::{SqlValue, SqlWriter};
+use rusqlite::{Connection, Error, ErrorCode, ToSql, params_from_iter};
+use storebench_report::files::sql::{SqlError, SqlValue, SqlWriter};
 
 /// Opens a file that is to be written.
 ///
 /// # Errors
 /// What SQLite says.
-pub fn open(path: &Path) -> Result<Box<dyn SqlWriter>, String> {
-    let connection = Connection::open(path).map_err(|error| error.to_string())?;
+pub fn open(path: &Path) -> Result<Box<dyn SqlWriter>, SqlError> {
+    let connection = Connection::open(path).map_err(failed)?;
     Ok(Box::new(Writer(connection)))
+}
+
+fn failed(error: Error) -> SqlError {
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DiskFull) => SqlError::Full(error.to_string()),
+        _ => SqlError::Other(error.to_string()),
+    }
 }
 
 struct Writer(Connection);
 
 impl SqlWriter for Writer {
-    fn execute(&mut self, statements: &str) -> Result<(), String> {
-        self.0.execute_batch(statements).map_err(|error| error.to_string())
+    fn execute(&mut self, statements: &str) -> Result<(), SqlError> {
+        self.0.execute_batch(statements).map_err(failed)
     }
 
-    fn insert(&mut self, statement: &str, values: &[SqlValue]) -> Result<(), String> {
-        let mut statement = self.0.prepare_cached(statement).map_err(|error| error.to_string())?;
+    fn insert(&mut self, statement: &str, values: &[SqlValue]) -> Result<(), SqlError> {
+        let mut statement = self.0.prepare_cached(statement).map_err(failed)?;
         let inserted = statement.execute(params_from_iter(values.iter().map(Bound)));
-        inserted.map(drop).map_err(|error| error.to_string())
+        inserted.map(drop).map_err(failed)
     }
 }
 

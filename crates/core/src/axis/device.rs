@@ -1,5 +1,8 @@
 //! The axes of the workload `device`, which reads and writes one file.
 
+pub mod values;
+
+use self::values::{BLOCK_BYTES, Io, Pattern, SECTOR_BYTES, Sync};
 use super::table::WORDS;
 use super::{Axis, AxisDef, Form, Presence, Role, Value};
 use crate::shown::quoted;
@@ -8,15 +11,10 @@ use crate::units::{exact_bytes, parse_bytes};
 /// The largest file, in bytes.
 const MOST_FILE_BYTES: u64 = 1 << 40;
 
-/// The largest block, in bytes.
-const MOST_BLOCK_BYTES: u64 = 16 << 20;
+const PATTERNS: &[&str] =
+    &[Pattern::SeqRead.name(), Pattern::SeqWrite.name(), Pattern::RandRead.name(), Pattern::RandWrite.name()];
 
-/// What a block is a multiple of, in bytes.
-const SECTOR_BYTES: u64 = 512;
-
-const PATTERNS: &[&str] = &["seq-read", "seq-write", "rand-read", "rand-write"];
-
-const WAYS: &[&str] = &["buffered", "direct", "dsync", "direct-dsync"];
+const WAYS: &[&str] = &[Io::Buffered.name(), Io::Direct.name(), Io::Dsync.name(), Io::DirectDsync.name()];
 
 pub(super) static PATTERN: AxisDef = AxisDef {
     name: "pattern",
@@ -41,7 +39,7 @@ pub(super) static BLOCK_SIZE: AxisDef = AxisDef {
     form: Form::Quantity,
     read: size,
     check: |size| match size.lower() {
-        SECTOR_BYTES..=MOST_BLOCK_BYTES if size.lower().is_multiple_of(SECTOR_BYTES) => Ok(()),
+        bytes if BLOCK_BYTES.contains(&bytes) && bytes.is_multiple_of(SECTOR_BYTES) => Ok(()),
         _ => Err(format!("a block of {size} can't be: it is a multiple of 512B, from 512B to 16MiB")),
     },
     ..WORDS
@@ -112,20 +110,12 @@ fn size(text: &str) -> Result<Value, String> {
 }
 
 fn sync(text: &str) -> Result<Value, String> {
-    let wrong = || {
-        let text = quoted(text);
-        format!("{text} is not none, fsync, fdatasync, or one of these with a count: fsync/16")
+    let sync: Sync = text.parse()?;
+    let (synced, each) = match sync {
+        Sync::None => (0, 0),
+        Sync::Each(_, each) => (1, each.into()),
     };
-    let (call, each) = match text.split_once('/') {
-        Some((call, each)) => (call, each.parse::<u32>().ok().filter(|each| *each > 0).ok_or_else(wrong)?),
-        None => (text, 1),
-    };
-    match (call, each) {
-        ("none", _) if !text.contains('/') => Ok(Value::new(text, 0, 0)),
-        ("fsync" | "fdatasync", 1) => Ok(Value::new(call, 1, 1)),
-        ("fsync" | "fdatasync", each) => Ok(Value::new(&format!("{call}/{each}"), 1, each.into())),
-        _ => Err(wrong()),
-    }
+    Ok(Value::new(&sync.to_string(), synced, each))
 }
 
 #[cfg(test)]

@@ -203,7 +203,7 @@ impl Works {
     fn of(&mut self, cell: &Cell) -> Result<&mut Work> {
         self.by_place
             .get_mut(cell.place())
-            .ok_or_else(|| Error::new(Exit::BadValue, format!("there is no place {:?}", cell.place())))
+            .ok_or_else(|| Error::bad_value(format!("there is no place {:?}", cell.place())))
     }
 }
 

@@ -72,6 +72,7 @@ const FOLDER: StoreDef = StoreDef {
     shipped: Guarantee::Process,
     settings: &[],
     snippet: Some(include_str!("folder/snippet.txt")),
+    python: Some(include_str!("folder/snippet.py")),
     open: Err("this is what the layouts share"),
 };
 

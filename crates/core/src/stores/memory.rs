@@ -33,6 +33,7 @@ pub const MEMORY: StoreDef = StoreDef {
     shipped: Guarantee::None,
     settings: &[],
     snippet: None,
+    python: None,
     open: Ok(open),
 };
 

@@ -30,6 +30,7 @@ pub const NULL: StoreDef = StoreDef {
     shipped: Guarantee::None,
     settings: &[],
     snippet: None,
+    python: None,
     open: Ok(open),
 };
 

@@ -38,7 +38,7 @@ use std::path::Path;
 use std::time::Duration;
 
 pub use fault::{Doing, Error, Unsupported};
-pub use spec::{Amount, BLOCK_BYTES, Io, Pattern, SECTOR_BYTES, Spec, Sync, SyncCall};
+pub use spec::{Amount, Spec};
 pub use trial::WORKLOAD;
 
 use self::crew::Worked;

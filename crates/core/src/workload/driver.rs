@@ -12,7 +12,7 @@ use crate::record::{KEY_BYTES, Key, Records};
 use crate::result::{Failure, Written};
 use crate::shown::quoted;
 use crate::store::{Session, StoreError};
-pub use crate::workload::operation::Operation;
+use crate::workload::operation::Operation;
 use crate::workload::pacer::Pacer;
 
 /// What the application does with a value that it gets.

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use indexmap::IndexMap;
 use storebench_core::store::{Danger, Guarantee, Setting};
 use storebench_core::units::CountRange;
-use storebench_core::workload::driver::Operation;
+use storebench_core::workload::operation::Operation;
 
 use super::figures::{Figures, Here};
 use super::question::{Goal, Question};

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use indexmap::IndexMap;
 use storebench_core::result::Measured;
-use storebench_core::workload::driver::Operation;
+use storebench_core::workload::operation::Operation;
 
 use super::question::{Goal, Mix, Question};
 use crate::column::MEAN_LATENCY;

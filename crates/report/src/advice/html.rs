@@ -19,7 +19,7 @@ pub fn section(advice: &Advice, snippet: Option<&str>) -> Html {
     let [best, others @ ..] = advice.verdict.ranking.as_slice() else { return Html::default() };
     let paragraphs = |lines: Vec<String>| lines.into_iter().map(p).collect::<Vec<_>>();
     let lead = if advice.is_recommendation() { "Keep them in " } else { "Only one store was measured: " };
-    let lead = (lead, tag("strong").add(&best.store), " ", &best.version, ". ", danger(advice, best));
+    let lead = (lead, tag("strong").with(&best.store), " ", &best.version, ". ", danger(advice, best));
     let risks: Vec<String> = advice.verdict.riskier.iter().map(|store| riskier(advice, store)).collect();
     let looked: Vec<String> = advice.verdict.given_up.iter().map(|store| given_up(advice, store)).collect();
     let compared = (!others.is_empty()).then(|| {
@@ -47,11 +47,11 @@ pub fn section(advice: &Advice, snippet: Option<&str>) -> Html {
         (heading(&format!("Settings of {}", best.store)), p(settings(best))),
         snippet.map(|snippet| (heading("Open it like this"), p(danger(advice, best)), code(snippet))),
     );
-    Html::of(tag("section").class("group").add(first).add(rest))
+    Html::of(tag("section").class("group").with(first).with(rest))
 }
 
 fn heading(text: &str) -> Tag {
-    tag("h3").add(text)
+    tag("h3").with(text)
 }
 
 /// A list under a heading, unless it is empty.
@@ -76,6 +76,6 @@ fn row(advice: &Advice, rank: usize, store: &Candidate) -> Tag {
     cells.push(against(rank, store, "too close to call"));
     let equal = |other: &String| format!("no: {other} is as good");
     cells.push(store.beaten_by.as_ref().map_or_else(|| "yes".into(), equal));
-    let cells: Vec<Tag> = cells.into_iter().map(|cell| tag("td").add(cell)).collect();
+    let cells: Vec<Tag> = cells.into_iter().map(|cell| tag("td").with(cell)).collect();
     table_row(name(advice, store), cells)
 }

@@ -2,7 +2,7 @@
 
 use storebench_core::store::StoreDef;
 use storebench_core::units::{CountRange, SizeRange};
-use storebench_core::workload::driver::Operation;
+use storebench_core::workload::operation::Operation;
 
 use super::at::{self, At, position};
 use super::danger::avoided;

@@ -1,7 +1,7 @@
 //! What a claim expects of its figures.
 
 use serde::{Deserialize, Serialize};
-use storebench_core::axis::{Axis, Role};
+use storebench_core::axis::Axis;
 
 use super::bounds::Bounds;
 use super::figure::Figure;
@@ -275,12 +275,6 @@ impl Expect {
             };
         };
         let Some(axis) = self.axis() else { return Ok(()) };
-        if axis.role() == Role::Contestant {
-            return Err(format!(
-                "the axis {axis} has a form of its own: leave axis out, and name the {}",
-                axis.def().many
-            ));
-        }
         if canonical(axis, a)? == canonical(axis, b)? {
             return Err(format!("both values on the axis {} are {a:?}", axis.name()));
         }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use storebench_core::axis::{Axis, Form, Role, Value};
+use storebench_core::cell::Cell;
 use storebench_core::error::{Error, Exit, Result, meant};
 use storebench_core::plan::{ClaimsOver, Plan, STUDIES, explain};
 use storebench_core::shown::{quoted, shortened};
@@ -11,11 +12,14 @@ use storebench_core::workload::table::Workload;
 use toml::Spanned;
 
 use super::{Claim, Design, StudyClaims};
+use crate::layout::Layout;
 
 /// The claims of a plan's text, whatever else it holds.
 #[derive(Deserialize)]
 struct Text<C> {
     workload: Option<String>,
+    #[serde(default = "Vec::new")]
+    compare: Vec<Axis>,
     #[serde(default)]
     source: String,
     #[serde(default)]
@@ -39,9 +43,27 @@ fn note_lines(claims: &mut [Claim], text: &str) {
 }
 
 /// What is wrong with the first claim that makes no sense.
-fn first_wrong(claims: &[Claim], workload: Workload, of_study: &[String]) -> std::result::Result<(), String> {
-    let operations = workload.def().operations;
-    claims.iter().try_for_each(|claim| claim.check(operations, of_study).map_err(|wrong| at(claim, &wrong)))
+fn first_wrong(
+    claims: &[Claim],
+    workload: Workload,
+    compare: &[Axis],
+    of_study: &[String],
+) -> std::result::Result<(), String> {
+    let ranked = ranked(workload, compare);
+    let check = |claim: &Claim| {
+        claim.check(workload.def().operations, of_study)?;
+        claim.check_axes(&ranked)
+    };
+    claims.iter().try_for_each(|claim| check(claim).map_err(|wrong| at(claim, &wrong)))
+}
+
+/// The axes whose values a plan ranks: those that it compares, else those that are ranked by default.
+fn ranked(workload: Workload, compare: &[Axis]) -> Vec<Axis> {
+    if !compare.is_empty() {
+        return compare.to_vec();
+    }
+    let axes = workload.def().axes.iter().copied();
+    axes.filter(|axis| axis.role() == Role::Contestant).collect()
 }
 
 fn at(claim: &Claim, wrong: &str) -> String {
@@ -57,11 +79,11 @@ fn at(claim: &Claim, wrong: &str) -> String {
 /// [`Exit::BadPlan`] when one of them makes no sense, with its line.
 pub fn of_plan(text: &str, origin: &str) -> Result<Vec<Claim>> {
     let wrong = |message: String| wrong(origin, &message);
-    let Text { workload, claims_among: among, claim: mut claims, .. }: Text<Claim> =
+    let Text { workload, compare, claims_among: among, claim: mut claims, .. }: Text<Claim> =
         explain::read(text).map_err(wrong)?;
     note_lines(&mut claims, text);
     let workload = workload.map_or(Ok(Workload::CRUD), |name| name.parse()).map_err(wrong)?;
-    first_wrong(&claims, workload, &among).map_err(wrong)?;
+    first_wrong(&claims, workload, &compare, &among).map_err(wrong)?;
     Ok(claims)
 }
 
@@ -71,17 +93,17 @@ pub fn of_plan(text: &str, origin: &str) -> Result<Vec<Claim>> {
 /// # Errors
 /// [`Exit::BadPlan`], with the claim's line; `origin` is where the plan comes from.
 pub fn check(claims: &[Claim], plan: &Plan, known: &[&str], origin: &str) -> Result<()> {
-    let axes = plan.workload.def().axes;
-    let ranked: Vec<Axis> = axes.iter().copied().filter(|axis| axis.role() == Role::Contestant).collect();
-    let own: Vec<String> = ranked.iter().flat_map(|axis| plan.axes.texts(*axis)).collect();
+    let ranked = ranked(plan.workload, &plan.compare);
+    let own: Vec<String> = ranked.iter().flat_map(|axis| names(plan, *axis)).collect();
     let kind = ranked.first().copied().unwrap_or(Axis::STORE);
     let known = if ranked.contains(&Axis::STORE) { known } else { &[] };
-    // Where settings are axes, a store's name may be followed by theirs: `sqlite page_size=8192`. What else a plan compares
-    // has no names that are known before it ran.
+    // Where settings are axes, a store's name may be followed by theirs: `sqlite page_size=8192`.
     let variants = plan.axes.settings().next().is_some();
+    // Places are named when the plan runs; what several axes are ranked as together, by the cells that ran.
+    let open = plan.compare.len() > 1 || ranked.contains(&Axis::PLACE);
     let there = |name: &String| {
         let store = name.split(' ').next().filter(|_| variants).unwrap_or(name);
-        !plan.compare.is_empty() || known.contains(&store) || own.iter().any(|own| own == store)
+        open || known.contains(&store) || own.iter().any(|own| own == store || own == name)
     };
     let unknown = |name: &String| {
         let all = known.iter().copied().chain(own.iter().map(String::as_str));
@@ -101,6 +123,16 @@ pub fn check(claims: &[Claim], plan: &Plan, known: &[&str], origin: &str) -> Res
         ranges.check(claim).map_err(|message| wrong(at(claim, &message)))?;
     }
     Ok(())
+}
+
+/// What the values of an axis that a plan ranks are called, in the plan and in its presets.
+fn names(plan: &Plan, axis: Axis) -> Vec<String> {
+    let presets = plan.presets.values().filter(|preset| preset.axes.names(axis));
+    let of_presets: Vec<Value> = presets.flat_map(|preset| preset.axes.values(axis).into_owned()).collect();
+    let values = plan.axes.values(axis);
+    let layout = Layout::of_axes(plan.compare.clone(), [axis]);
+    let name = |value: &Value| layout.contestant(&Cell::default().with(axis, value.clone())).into_owned();
+    values.iter().chain(&of_presets).map(name).collect()
 }
 
 fn wrong(origin: &str, message: &str) -> Error {
@@ -169,12 +201,12 @@ pub fn of_run(study: &str, plan: &str, origin: &str) -> Result<Option<StudyClaim
 fn read(study: &str, plan: &str, origin: &str) -> Result<Option<StudyClaims>> {
     let wrong = |message: String| wrong(&format!("in {origin}"), &message);
     let text: Text<Claim> = explain::read(plan).map_err(wrong)?;
-    let Text { workload, source, claims_among: among, claims_over, claim: mut claims } = text;
+    let Text { workload, compare, source, claims_among: among, claims_over, claim: mut claims } = text;
     note_lines(&mut claims, plan);
     // Of a workload that only another program has nothing can be checked, and its figures are there all the same.
     let workload = workload.map_or(Ok(Workload::CRUD), |name| name.parse());
     let Ok(workload) = workload else { return Ok(None) };
-    first_wrong(&claims, workload, &among).map_err(wrong)?;
+    first_wrong(&claims, workload, &compare, &among).map_err(wrong)?;
     if claims.is_empty() {
         return Ok(None);
     }

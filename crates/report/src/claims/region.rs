@@ -7,7 +7,7 @@ use serde::de::{Error as _, MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use storebench_core::axis::read::{Key, ReadList, WriteList};
-use storebench_core::axis::{Axis, Form, Role, Value};
+use storebench_core::axis::{Axis, Form, Value};
 
 use super::pool::Scope;
 use crate::layout::Position;
@@ -115,23 +115,17 @@ impl<'de> Visitor<'de> for Fields {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Region, A::Error> {
         let mut region = Region::default();
-        let known = |name: &str| narrowed(name).map(drop).ok_or_else(|| unknown(name));
+        let known = |name: &str| Axis::named(name).map(drop).ok_or_else(|| unknown(name));
         while let Some(name) = map.next_key_seed(Key(known))? {
-            let axis = narrowed(&name).ok_or_else(|| A::Error::custom(unknown(&name)))?;
+            let axis = Axis::named(&name).ok_or_else(|| A::Error::custom(unknown(&name)))?;
             region.0.insert(axis, map.next_value_seed(ReadList(axis))?);
         }
         Ok(region)
     }
 }
 
-/// The axis of this name, if a claim can be narrowed to some of its values.
-fn narrowed(name: &str) -> Option<Axis> {
-    Axis::named(name).filter(|axis| axis.role() != Role::Contestant)
-}
-
 fn unknown(name: &str) -> String {
     let mut axes = Axis::all();
-    axes.retain(|axis| axis.role() != Role::Contestant);
     axes.sort_by_key(|axis| axis.place_in_id());
     let known: Vec<String> = axes.into_iter().map(|axis| format!("`{axis}`")).collect();
     format!("unknown field `{name}`, expected one of {}", known.join(", "))

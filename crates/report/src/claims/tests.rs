@@ -335,7 +335,9 @@ fn what_makes_no_sense_is_told() {
             "along = \"data\"",
         ),
     ] {
-        let wrong = claim(rest).check(&["insert"], &[]).unwrap_err();
+        let claim = claim(rest);
+        let checked = claim.check(&["insert"], &[]).and_then(|()| claim.check_axes(&[Axis::STORE]));
+        let wrong = checked.unwrap_err();
         assert!(wrong.contains(words), "{rest}: {wrong}");
     }
     let mut inserts = claim(A_WINS);

@@ -41,7 +41,7 @@ pub fn text(comparison: &Comparison<'_>) -> String {
 
 fn broken(comparison: &Comparison<'_>) -> Option<Tag> {
     let count = words::counted(comparison.broken.len(), "cell");
-    let below = tag("a").attr("href", "#behind").add("below");
+    let below = tag("a").attr("href", "#behind").with("below");
     let text = (count, " that BASE measured failed in NEW: see ", below, ".");
     (!comparison.broken.is_empty()).then(|| p(text).class("alert"))
 }
@@ -62,12 +62,12 @@ fn row(figure: &FigureChange, axes: &Axes, reach: f64) -> Tag {
         Verdict::Unclear | Verdict::TooFew | Verdict::NoRatio => tag("td"),
     };
     let names = [figure.contestant.clone(), words::name(figure), axes.place(figure)];
-    tag("tr").add((
-        cell().add(figure.verdict.name()),
-        names.map(|name| tag("td").add(name)),
+    tag("tr").with((
+        cell().with(figure.verdict.name()),
+        names.map(|name| tag("td").with(name)),
         number(words::estimate(figure)),
         number(words::interval(figure).unwrap_or_default()),
-        cell().add(span(figure, reach)),
+        cell().with(span(figure, reach)),
         [figure.base, figure.new].map(|side| number(figure.unit.show(side.mean.value))),
     ))
 }
@@ -92,5 +92,5 @@ fn span(figure: &FigureChange, reach: f64) -> Option<Tag> {
     let value = tag("circle").attr("cx", format!("{:.1}", at(change.ratio.value))).attr("cy", "10");
     let svg = tag("svg").class("span").attr("viewBox", "0 0 200 20").attr("role", "img");
     let svg = svg.attr("aria-label", words::change(figure));
-    Some(svg.add((line(100.0, 100.0, "0", "20").class("none"), interval, value.attr("r", "4"))))
+    Some(svg.with((line(100.0, 100.0, "0", "20").class("none"), interval, value.attr("r", "4"))))
 }

@@ -324,10 +324,9 @@ fn noises(comparison: &Comparison<'_>) -> Vec<String> {
         match drifts.as_slice() {
             [] => {}
             [drift] if side.runs.len() == 1 => {
-                let how = if drift.times.value > 1.0 { "slower" } else { "faster" };
-                let percent = (drift.times.value - 1.0).abs() * 100.0;
+                let how = drift.words();
                 all.push(format!(
-                    "drift within {word}: the second half of its blocks was {percent:.0} % {how} than the first"
+                    "drift within {word}: the second half of its blocks was {how} than the first"
                 ));
             }
             some => all.push(format!(

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use storebench_core::measure::clock::{HIDDEN_NS, HIDDEN_SHARE, TSC};
 use storebench_core::result::Environment;
 use storebench_core::units::rough_ns;
-use storebench_core::workload::driver::Operation;
+use storebench_core::workload::operation::Operation;
 
 use super::matrix::Matrix;
 use super::merge::Merged;
@@ -67,8 +67,8 @@ pub(crate) fn notes<'m>(merged: &Merged<'_>, matrices: impl IntoIterator<Item = 
         let cost = here.map(|run| run.header.environment.clock_ns).fold(0.0, f64::max);
         (shortest < SHORT * cost).then(|| {
             format!(
-                "A reading of the clock costs {} on {hardware}, and every latency holds about one: of those below {} it is \
-                 more than a twentieth.",
+                "A reading of the clock costs {} on {hardware}. Every latency includes about one: more than a twentieth of those \
+                 below {}.",
                 rough_ns(cost),
                 rough_ns(SHORT * cost)
             )

@@ -141,7 +141,7 @@ pub fn label(merged: &Merged<'_>, scope: &Scope) -> String {
     let has_guarantee = groups.iter().any(|group| group.key.asked.is_some());
     let guarantee = said.then_some(()).and_then(|()| match scope.guarantee {
         Some((GuaranteeChoice::Default, None)) => Some("default (as shipped)".to_owned()),
-        Some((asked, tier)) => Some(GuaranteeLabel(asked, tier).to_string()),
+        Some((asked, tier)) => Some(GuaranteeLabel(asked, tier, None).to_string()),
         None => has_guarantee.then(|| "guarantee compared".to_owned()),
     });
     let parts: Vec<String> = hardware.into_iter().chain(guarantee).chain(facets).chain(method).collect();
@@ -161,8 +161,8 @@ fn is_one_guarantee(merged: &Merged<'_>) -> bool {
 pub(crate) fn mixed_tiers(scopes: &[&Scope]) -> Option<&'static str> {
     let mixed = scopes.iter().any(|scope| scope.guarantee == Some((GuaranteeChoice::Default, None)));
     mixed.then_some(
-        "At default the stores are compared as shipped, as was published, though some promise more than others: see the \
-         tables of winners, which never mix guarantees.",
+        "At default the stores are compared as shipped, as was published, though some promise more than others. The tables \
+         of winners never mix guarantees.",
     )
 }
 
@@ -276,7 +276,7 @@ pub(crate) fn counts(merged: &Merged<'_>, study: &Study<'_>) -> Vec<(String, Cou
     if unheard > 0 {
         let mut counts = Counts::default();
         counts[Verdict::ALL.len() - 1] = unheard;
-        rows.push(("no group".into(), counts));
+        rows.push(("not applicable".into(), counts));
     }
     rows
 }

@@ -167,6 +167,23 @@ impl Matrix {
         joined([self.hardware.as_str(), &self.title])
     }
 
+    /// The contestants without any figure at a position, each with why by the last row there.
+    pub fn absent(&self) -> Vec<(Position, &Absent)> {
+        let mut all = Vec::new();
+        let ats: BTreeSet<&Position> = self.rows.iter().map(|row| &row.at).collect();
+        for at in ats {
+            let rows: Vec<&Row> = self.rows.iter().filter(|row| row.at == *at).collect();
+            for (column, place) in self.columns.iter().enumerate() {
+                let absent =
+                    |row: &Row, store: &str| row.contests[column].absent.iter().any(|a| a.store == store);
+                let last = rows.last().into_iter().flat_map(|row| &row.contests[column].absent);
+                let everywhere = last.filter(|one| rows.iter().all(|row| absent(row, &one.store)));
+                all.extend(everywhere.map(|absent| (at.joined(place), absent)));
+            }
+        }
+        all
+    }
+
     /// The rules that decided anywhere in it.
     pub fn rules(&self) -> BTreeSet<Rule> {
         let contests = self.rows.iter().flat_map(|row| &row.contests);

@@ -61,15 +61,15 @@ impl Basis {
     pub fn note(self) -> &'static str {
         match self {
             Basis::WithPageCache => {
-                "Memory is the most that the trial's cgroup was charged for: the process's, and the page cache that serves it."
+                "Memory is the peak that the trial's cgroup was charged for: the process and the page cache that serves it."
             }
             Basis::WithoutMappedFiles => {
-                "Memory is the peak above the process's base, less the pages of mapped files at the end: not every trial knows \
-                 its page cache, and pages of files are counted for all stores or for none."
+                "Memory is the process's peak above its base, without the pages of mapped files: some trials don't know their \
+                 page cache, so pages of files count for none."
             }
             Basis::Resident => {
-                "Memory is the peak above the process's base with pages of mapped files, though not with the page cache: not \
-                 every trial here tells the two apart, and a store that maps its files looks larger than it is."
+                "Memory is the process's peak above its base, with the pages of mapped files but without the page cache: some \
+                 trials can't tell the two apart. What maps its files looks larger than it is."
             }
         }
     }

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use indexmap::IndexMap;
 use storebench_core::cell::Cell;
 use storebench_core::result::{Run, TrialResult};
+use storebench_core::units::three_digits;
 
 use crate::stats::{Estimate, geometric_mean};
 
@@ -27,6 +28,17 @@ pub struct Outlier {
 pub struct Drift {
     /// How much slower the second half of the blocks was than the first: the geometric mean over cells and operations.
     pub times: Estimate,
+}
+
+impl Drift {
+    /// `12 % slower`; as a factor where percents read badly: `3.20x slower`.
+    pub fn words(&self) -> String {
+        match self.times.value {
+            times if times >= 2.0 => format!("{}x slower", three_digits(times)),
+            times if times > 1.0 => format!("{:.0} % slower", (times - 1.0) * 100.0),
+            times => format!("{:.0} % faster", (1.0 - times) * 100.0),
+        }
+    }
 }
 
 /// Trials of a cell from which an outlier can be told.
@@ -141,6 +153,12 @@ mod tests {
         let all: Vec<Vec<Sample>> =
             (0..factors.len()).map(|block| (0..8).map(|cell| sample(block, cell)).collect()).collect();
         blocks("box", &all)
+    }
+
+    #[test]
+    fn a_drift_is_never_an_absurd_share() {
+        let words = |value| Drift { times: Estimate { value, interval: None } }.words();
+        assert_eq!([0.5, 1.25, 141_860.0].map(words), ["50 % faster", "25 % slower", "141,860x slower"]);
     }
 
     #[test]

@@ -21,10 +21,10 @@ pub(crate) fn notes(merged: &Merged<'_>) -> Vec<String> {
         |measured: &Measured| measured.operations.iter().any(|operation| operation.counters.is_some());
     if trials.iter().any(|(_, measured)| counts(measured)) {
         notes.push(
-            "Syncs are calls that wait until data is durable, and time in syncs is the time within them over the sum of \
-             the latencies: both of the whole process, so that an engine's own threads may bring it above 100 %. Written \
-             bytes are those of write calls, not of memory maps; of removes they are not told, because what was removed is \
-             put back in between."
+            "Syncs are calls that wait until data is durable. Time in syncs is the time within them over the sum of the \
+             latencies. Both are of the whole process, so an engine's own threads may bring it above 100 %. Written bytes \
+             are those of write calls, not of memory maps. Removes have none, because what was removed is put back in \
+             between."
                 .to_owned(),
         );
     }
@@ -49,7 +49,7 @@ fn devices(trials: &[(&str, &Measured)]) -> Vec<String> {
         );
         if device.shared {
             let others = device.idle_written_bytes_per_s.map_or_else(
-                || "how much is not known".to_owned(),
+                || "how much is unknown".to_owned(),
                 |rate| format!("{}/s in the idle second before the run", rough_bytes(rate)),
             );
             note.push_str(&format!(" Others may write to it too: {others}."));

@@ -2,11 +2,11 @@
 
 use indexmap::IndexMap;
 use storebench_core::result::{Environment, Failure, Outcome, PlaceInfo, Run};
-use storebench_core::units::grouped;
+use storebench_core::units::{grouped, three_digits};
 
 use super::matrix::{Matrix, Why};
 use super::merge::Merged;
-use super::noise::{self, Drift, Outlier};
+use super::noise::{self, Outlier};
 use super::planned::{self, Unfinished};
 
 /// Kinds of failure, and so on, that are listed before the rest is only counted.
@@ -42,11 +42,11 @@ pub(crate) fn doubt_lines(merged: &Merged<'_>) -> Vec<String> {
         }
     }
     let line = |((cell, figure), reason): (&(String, &str), &&str)| {
-        format!("Doubted, and not ranked: {figure} of {cell}: {reason}.")
+        format!("Doubtful, not ranked: {figure} of {cell}: {reason}.")
     };
     let mut lines: Vec<String> = doubted.iter().take(LISTED).map(line).collect();
     if doubted.len() > LISTED {
-        lines.push(format!("And {} more figures that are doubted.", doubted.len() - LISTED));
+        lines.push(format!("And {} more doubtful figures.", doubted.len() - LISTED));
     }
     lines
 }
@@ -56,24 +56,23 @@ pub(crate) fn noise_lines(merged: &Merged<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     for (index, run) in merged.runs.iter().enumerate() {
         let of = if merged.runs.len() > 1 { format!(" of run {index}") } else { String::new() };
-        if let Some(Drift { times }) = noise::drift(run) {
-            let how = if times.value > 1.0 { "slower" } else { "faster" };
-            let percent = (times.value - 1.0).abs() * 100.0;
-            lines.push(format!(
-                "Drift{of}: the second half of the blocks was {percent:.0} % {how} than the first."
-            ));
-        }
+        lines.extend(noise::drift(run).map(|drift| {
+            format!("Drift{of}: the second half of the blocks was {} than the first.", drift.words())
+        }));
         let outliers = noise::outliers(run);
         lines.extend(outliers.iter().take(LISTED).map(|outlier| {
             let Outlier { cell, block, operation, times } = outlier;
-            format!("Outlier{of}: {cell}, block {block}: {operation} took {times:.2} times its median.")
+            format!(
+                "Outlier{of}: {cell}, block {block}: {operation} took {}x its median.",
+                three_digits(*times)
+            )
         }));
         if outliers.len() > LISTED {
             lines.push(format!("And {} more outliers{of}.", outliers.len() - LISTED));
         }
     }
     if !lines.is_empty() {
-        lines.push("Nothing was dropped for that; intervals hold it.".into());
+        lines.push("Nothing was dropped: intervals include it.".into());
     }
     lines
 }
@@ -100,7 +99,7 @@ pub(crate) fn counts(merged: &Merged<'_>) -> String {
     )
 }
 
-/// Which runs have fewer trials than they were to have, and how to go on with them.
+/// Which runs have fewer trials than they were to have, and how to resume them.
 pub(crate) fn unfinished(merged: &Merged<'_>) -> Vec<String> {
     let several = merged.runs.len() > 1;
     let line = |(index, run): (usize, &Run)| {
@@ -108,7 +107,7 @@ pub(crate) fn unfinished(merged: &Merged<'_>) -> Vec<String> {
         let of = if several { format!("Run {index}: ") } else { String::new() };
         let least = if at_least { "at least " } else { "" };
         Some(format!(
-            "{of}{} of {least}{} trials: the run is not complete. Resume it with storebench run --resume RUN.",
+            "{of}{} of {least}{} trials: the run is incomplete. Resume it: storebench run --resume RUN.",
             grouped(done),
             grouped(planned)
         ))
@@ -202,15 +201,9 @@ fn not_measured<'m>(merged: &Merged<'_>, matrices: impl IntoIterator<Item = &'m 
         }
     }
     for matrix in matrices {
-        // A trial that succeeds has a figure for memory, so these rows tell which trials there are.
-        let rows = matrix.rows.iter().filter(|row| row.figure.name == "memory");
-        for (row, contest) in rows.flat_map(|row| row.contests.iter().enumerate().map(move |c| (row, c))) {
-            let (column, contest) = contest;
-            for absent in contest.absent.iter().filter(|absent| absent.why == Why::NotMeasured) {
-                let place = &matrix.columns[column];
-                let what = format!("{}: {}", absent.store, matrix.name());
-                count_in(&mut lists, what, || row.at.joined(place).to_string());
-            }
+        for (at, absent) in matrix.absent().iter().filter(|(_, absent)| absent.why == Why::NotMeasured) {
+            let what = format!("{}: {}", absent.store, matrix.name());
+            count_in(&mut lists, what, || at.to_string());
         }
     }
     lists

@@ -36,17 +36,26 @@ pub trait SqlWriter {
     ///
     /// # Errors
     /// What SQLite says.
-    fn execute(&mut self, statements: &str) -> Result<(), String>;
+    fn execute(&mut self, statements: &str) -> Result<(), SqlError>;
 
     /// Executes a statement that takes values. The same text comes many times.
     ///
     /// # Errors
     /// What SQLite says.
-    fn insert(&mut self, statement: &str, values: &[SqlValue]) -> Result<(), String>;
+    fn insert(&mut self, statement: &str, values: &[SqlValue]) -> Result<(), SqlError>;
 }
 
 /// Makes an SQLite file where there is none.
-pub type OpenSqlite = fn(&Path) -> Result<Box<dyn SqlWriter>, String>;
+pub type OpenSqlite = fn(&Path) -> Result<Box<dyn SqlWriter>, SqlError>;
+
+/// Why a file could not be written, in SQLite's words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SqlError {
+    /// The disk is full.
+    Full(String),
+    /// Anything else.
+    Other(String),
+}
 
 /// The mark in the header of our files: `StoB`. Files without it are never replaced.
 const APPLICATION_ID: u32 = 0x5374_6f42;
@@ -65,7 +74,7 @@ pub fn is_ours(path: &Path) -> bool {
 ///
 /// # Errors
 /// What SQLite says, in a sentence.
-pub fn write(merged: &Merged<'_>, out: &mut dyn SqlWriter) -> Result<(), String> {
+pub fn write(merged: &Merged<'_>, out: &mut dyn SqlWriter) -> Result<(), SqlError> {
     // Nobody reads it before it is whole, so that it needs no journal.
     out.execute(&format!(
         "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA application_id = {APPLICATION_ID}; \
@@ -121,7 +130,7 @@ struct Tables<'w> {
 type Field<'a> = (&'a str, SqlValue);
 
 impl Tables<'_> {
-    fn insert(&mut self, table: &str, fields: Vec<Field<'_>>) -> Result<(), String> {
+    fn insert(&mut self, table: &str, fields: Vec<Field<'_>>) -> Result<(), SqlError> {
         let (names, values): (Vec<&str>, Vec<SqlValue>) = fields.into_iter().unzip();
         let places = vec!["?"; names.len()].join(", ");
         let statement = format!("INSERT INTO {table} ({}) VALUES ({places})", names.join(", "));
@@ -129,7 +138,7 @@ impl Tables<'_> {
     }
 
     /// The id of a cell, which has a row from then on.
-    fn cell(&mut self, cell: &Cell) -> Result<SqlValue, String> {
+    fn cell(&mut self, cell: &Cell) -> Result<SqlValue, SqlError> {
         let id = cell.id();
         if self.cells.insert(id.clone()) {
             let axes = self.axes;
@@ -199,12 +208,12 @@ mod tests {
     }
 
     impl SqlWriter for Listener {
-        fn execute(&mut self, statements: &str) -> Result<(), String> {
+        fn execute(&mut self, statements: &str) -> Result<(), SqlError> {
             self.statements.push(statements.to_owned());
             Ok(())
         }
 
-        fn insert(&mut self, statement: &str, values: &[SqlValue]) -> Result<(), String> {
+        fn insert(&mut self, statement: &str, values: &[SqlValue]) -> Result<(), SqlError> {
             assert_eq!(statement.matches('?').count(), values.len(), "{statement}");
             let table = statement.split_whitespace().nth(2).unwrap();
             *self.rows.entry(table.to_owned()).or_default() += 1;

@@ -38,7 +38,7 @@ pub fn html(merged: &Merged<'_>, matrices: &[Option<Matrix>]) -> Html {
         }
     }
     if compared.is_empty() && alone.is_empty() {
-        return Html::of(p("No store competed in this run, so that there is no answer: see below what ran."));
+        return Html::of(p("Nothing can be ranked in this run, so there is no answer. See below what ran."));
     }
     let memory = (!compared.is_empty()).then(|| note(merged.memory.note()));
     Html::of((compared, memory, list(alone)))
@@ -58,9 +58,9 @@ fn only(matrix: &Matrix, of: impl Fn(&Row) -> bool) -> Html {
     stores.dedup();
     match stores.as_slice() {
         [] if is_saturated(matrix, &of) => {
-            Html::of("Saturated: nothing kept up with the rate asked for, so that no latency is ranked.")
+            Html::of("Saturated: nothing kept up with the rate asked for, so no latency is ranked.")
         }
-        [] => Html::of("No store has a figure here."),
+        [] => Html::of("No figures here."),
         [store] => Html::of(("Only ", strong(*store), " was measured here: nothing to compare.")),
         several => Html::of((
             and(&several.iter().map(|store| (*store).to_owned()).collect::<Vec<_>>()),
@@ -80,7 +80,7 @@ fn nothing_to_compare(figure: &Figure, matrix: &Matrix) -> Html {
 }
 
 fn strong(part: impl Part) -> Tag {
-    tag("strong").add(part)
+    tag("strong").with(part)
 }
 
 /// A group's name, with the machine where there are several.
@@ -110,12 +110,15 @@ fn of_group(merged: &Merged<'_>, key: &GroupKey, matrix: &Matrix) -> Tag {
     let lead = short::nearest(matrix).into_iter().chain([short::lead(&verdicts)]);
     let evidence: Vec<Tag> =
         verdicts.iter().map(|verdict| evidence::of_figure(verdict, matrix, &address)).collect();
-    tag("section").class("group").add((
-        tag("h3").add(heading(merged, key)),
+    tag("section").class("group").with((
+        tag("h3").with(heading(merged, key)),
         p(Html::joined(lead, " ")).class("lead"),
         meaning(key).map(note),
         short::table(&verdicts, matrix, &address),
-        folded("Why: how often each is the best, and by how much", tag("dl").class("verdicts").add(evidence)),
+        folded(
+            "Why: how often each is the best, and by how much",
+            tag("dl").class("verdicts").with(evidence),
+        ),
         close(matrix, &address),
     ))
 }
@@ -197,7 +200,7 @@ fn link(group: &str, row: &Row, place: Option<&Position>, text: impl Part) -> Ta
     let values = at.values().map(|(_, value)| value.text());
     let parts: Vec<&str> = std::iter::once(row.figure.name.as_str()).chain(values).collect();
     let target = format!("{kind}={}", in_address(&parts.join("|")));
-    tag("a").attr("href", format!("#{group}&{target}&go=winners")).add(text)
+    tag("a").attr("href", format!("#{group}&{target}&go=winners")).with(text)
 }
 
 #[cfg(test)]

@@ -89,18 +89,10 @@ fn add_reasons<'a>(merged: &Merged<'_>, group: &'a Group<'a>, rows: &mut BTreeMa
     }
 }
 
-/// The stores without a figure. Every trial that succeeds has one for memory, so that those rows tell.
+/// The contestants without a figure.
 fn absent<'k>(group: usize, matrix: &Matrix) -> impl Iterator<Item = (Key<'k>, Why)> {
-    let rows = matrix.rows.iter().filter(|row| row.figure.name == "memory");
-    rows.flat_map(move |row| {
-        let places = matrix.columns.iter().zip(&row.contests);
-        places.flat_map(move |(place, contest)| {
-            contest.absent.iter().map(move |absent| {
-                let at = row.at.joined(place);
-                (Key { group, at, store: Cow::Owned(absent.store.clone()) }, absent.why)
-            })
-        })
-    })
+    let key = move |at: Position, store: &str| Key { group, at, store: Cow::Owned(store.to_owned()) };
+    matrix.absent().into_iter().map(move |(at, absent)| (key(at, &absent.store), absent.why))
 }
 
 /// The cells as columns; a value is a position in the page's list of it.
@@ -159,6 +151,19 @@ mod tests {
             reasons,
             [("lmdb", None), ("redb", Some("does not offer it")), ("unqlite", Some("not built"))]
         );
+    }
+
+    #[test]
+    fn a_workload_that_ranks_no_memory_says_why_cells_are_empty() {
+        let mut run = run("box", &[Sample::new("lmdb"), Sample::new("unqlite").unsupported("no O_DIRECT")]);
+        run.header.plan = "workload = \"device\"".into();
+        let cell = Sample::new("redb").cell();
+        run.header.left_out.push(LeftOut { cell, reason: "too large".into() });
+        let runs = [run];
+        let merged = Merged::new(&runs, &[]);
+        let matrices: Vec<_> = merged.groups.iter().map(|group| matrix(&merged, group)).collect();
+        let whys: Vec<Option<Why>> = rows(&merged, &matrices).iter().map(|row| row.why).collect();
+        assert_eq!(whys, [None, Some(Why::LeftOut), Some(Why::Unsupported)]);
     }
 
     #[test]

@@ -35,7 +35,7 @@ fn of_study(merged: &Merged<'_>, study: &Study<'_>) -> Html {
         some(&among(study)).map(p),
         counted(merged, study),
         mixed_tiers(&scopes).map(note),
-        (!claims.is_empty()).then(|| tag("ol").class("claims").add(claims)),
+        (!claims.is_empty()).then(|| tag("ol").class("claims").with(claims)),
         (!unmeasured.is_empty()).then(|| not_measured(&unmeasured, study.checked.len())),
     ))
 }
@@ -53,7 +53,7 @@ fn not_measured(unmeasured: &[(usize, &Checked<'_>)], all: usize) -> Tag {
             None => unheard(checked.claim),
         };
         let claim = (&checked.claim.says, " ", small(("(", &checked.claim.source, ")")));
-        tag("li").attr("value", (index + 1).to_string()).add((claim, format!(" It takes {takes}.")))
+        tag("li").attr("value", (index + 1).to_string()).with((claim, format!(" It needs {takes}.")))
     };
     let items: Vec<Tag> = unmeasured.iter().map(line).collect();
     let says = match unmeasured.len() {
@@ -63,7 +63,7 @@ fn not_measured(unmeasured: &[(usize, &Checked<'_>)], all: usize) -> Tag {
         1 => "1 more finding can't be checked: this run measured nothing of it".to_owned(),
         count => format!("{count} more findings can't be checked: this run measured nothing of them"),
     };
-    folded(says, tag("ol").class("unmeasured").add(items))
+    folded(says, tag("ol").class("unmeasured").with(items))
 }
 
 /// A text, if there is any.
@@ -78,8 +78,8 @@ fn among(study: &Study<'_>) -> String {
         return String::new();
     }
     format!(
-        "Only {} are compared here, unless a finding names others: a store that is the best below need not be \
-         the best of all that were measured.",
+        "Only {} are compared here, unless a finding names others: the best below need not be the best of all that were \
+         measured.",
         all.join(", ")
     )
 }
@@ -104,7 +104,7 @@ fn class(verdict: Verdict) -> &'static str {
 }
 
 fn badge(verdict: Verdict) -> Tag {
-    tag("span").class(&format!("verdict {}", class(verdict))).add(verdict.name())
+    tag("span").class(&format!("verdict {}", class(verdict))).with(verdict.name())
 }
 
 fn of_claim(merged: &Merged<'_>, checked: &Checked<'_>) -> Tag {
@@ -120,8 +120,8 @@ fn of_claim(merged: &Merged<'_>, checked: &Checked<'_>) -> Tag {
         all_checks(merged, checked),
     );
     let source = small(("(", &claim.source, ")"));
-    tag("li").add((
-        (tag("strong").add(&claim.says), " ", source),
+    tag("li").with((
+        (tag("strong").with(&claim.says), " ", source),
         list(verdicts),
         folded("How it was checked", checks),
     ))
@@ -132,10 +132,10 @@ fn elsewhere(merged: &Merged<'_>, others: &[&Finding]) -> Html {
     let [only] = others else {
         let groups = format!(" in {} other groups", others.len());
         let lines =
-            others.iter().map(|other| format!("{}: it takes {}", label(merged, &other.scope), lacks(other)));
+            others.iter().map(|other| format!("{}: needs {}", label(merged, &other.scope), lacks(other)));
         return Html::of(folded((badge(Verdict::NotMeasured), groups), list(lines.collect())));
     };
-    let takes = format!(" {}; it takes {}", label(merged, &only.scope), lacks(only));
+    let takes = format!(" {}; needs {}", label(merged, &only.scope), lacks(only));
     Html::of((badge(Verdict::NotMeasured), takes))
 }
 
@@ -175,7 +175,7 @@ fn all_checks(merged: &Merged<'_>, checked: &Checked<'_>) -> Html {
         let outcomes = [Outcome::Disagrees, Outcome::Close, Outcome::Missing, Outcome::Agrees];
         let lists: Vec<_> =
             outcomes.iter().filter_map(|outcome| of_outcome(finding, *outcome, with_figure)).collect();
-        (!lists.is_empty()).then(|| (tag("h4").add(label(merged, &finding.scope)), lists))
+        (!lists.is_empty()).then(|| (tag("h4").with(label(merged, &finding.scope)), lists))
     };
     Html::of(checked.findings.iter().map(of_group).collect::<Vec<_>>())
 }

@@ -12,9 +12,9 @@ use crate::stats::Estimate;
 pub fn html(merged: &Merged<'_>) -> Html {
     let of_load = |(hardware, title, rows): (&str, &str, &[Slowdown])| {
         let heads = ["store", "operation", "cells", "undisturbed", "disturbed", "slow-down [95 % interval]"];
-        let title = format!("{hardware}, {title}: over the cells that could be compared, counted below");
+        let title = format!("{hardware}, {title}: over the cells measured both ways");
         let table = table(heads.map(column).into(), rows.iter().map(row).collect::<Vec<_>>());
-        (tag("h3").add(title), scroll(table))
+        (tag("h3").with(title), scroll(table))
     };
     let slowdowns = slowdowns(merged);
     Html::of(
@@ -30,7 +30,7 @@ fn row(slowdown: &Slowdown) -> Tag {
         rough_ns(found.disturbed_ns),
         times(found.ratio.ratio),
     ];
-    table_row(&slowdown.store, (tag("td").add(&slowdown.operation), figures.map(number)))
+    table_row(&slowdown.store, (tag("td").with(&slowdown.operation), figures.map(number)))
 }
 
 fn times(ratio: Estimate) -> String {

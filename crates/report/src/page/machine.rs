@@ -36,7 +36,7 @@ pub fn html(merged: &Merged<'_>) -> Html {
         } else {
             run.header.hardware.clone()
         };
-        (tag("h3").add(title), pairs(environment(run)), places(run))
+        (tag("h3").with(title), pairs(environment(run)), places(run))
     };
     Html::of(machines.into_values().map(of_machine).collect::<Vec<_>>())
 }
@@ -87,7 +87,7 @@ fn places(run: &Run) -> Html {
             ("device", if device.is_empty() { unknown() } else { device.join(", ") }),
             ("free at the start", rough_bytes(place.free_bytes as f64)),
         ];
-        (tag("h4").add(("Place ", &place.name)), pairs(rows))
+        (tag("h4").with(("Place ", &place.name)), pairs(rows))
     };
     Html::of(run.header.places.iter().map(place).collect::<Vec<_>>())
 }
@@ -113,10 +113,10 @@ fn plan(run: &Run, several: bool) -> Html {
     let text = || {
         (
             p((
-                "The plan as it was run, everything resolved; save it as ",
-                tag("code").add("plan.toml"),
-                " and run it with ",
-                tag("code").add("storebench run plan.toml"),
+                "The plan as it was run, with every value. Save it as ",
+                tag("code").with("plan.toml"),
+                " and run ",
+                tag("code").with("storebench run plan.toml"),
                 ":",
             )),
             code(&run.header.plan),

@@ -34,13 +34,13 @@ pub fn first(merged: &Merged<'_>, doubts: &Doubts) -> Html {
     let gaps: Vec<&str> = untried(merged).into_iter().map(|(what, _)| what).collect();
     let gaps = (!gaps.is_empty()).then(|| {
         let named = gaps.iter().take(GAPS).copied().collect::<Vec<_>>().join("; ");
-        p(("Not measured: ", named, ". ", to_missing("All that is missing")))
+        p(("Not measured: ", named, ". ", to_missing("See all that is missing")))
     });
     Html::of((alert, gaps))
 }
 
 fn to_missing(text: &str) -> Tag {
-    tag("a").attr("href", "#go=missing").add(text)
+    tag("a").attr("href", "#go=missing").with(text)
 }
 
 /// The section's content.
@@ -54,7 +54,7 @@ pub fn html(merged: &Merged<'_>, matrices: &[Option<Matrix>], doubts: &Doubts) -
     Html::of((
         (p(summary::counts(merged)), unfinished.collect::<Vec<_>>()),
         block("Doubts", doubts.all.clone()),
-        block("What the figures are of", scope::notes(merged)),
+        block("What the figures mean", scope::notes(merged)),
         lists("Failed trials", "trials", &missing.failed),
         lists("Unsupported", "trials", &missing.unsupported),
         (
@@ -67,7 +67,7 @@ pub fn html(merged: &Merged<'_>, matrices: &[Option<Matrix>], doubts: &Doubts) -
 }
 
 fn block<P: Part>(title: &str, items: Vec<P>) -> Option<(Tag, Option<Tag>)> {
-    (!items.is_empty()).then(|| (tag("h3").add(title), list(items)))
+    (!items.is_empty()).then(|| (tag("h3").with(title), list(items)))
 }
 
 fn lists(title: &str, unit: &str, lists: &Lists) -> Option<(Tag, Option<Tag>)> {
@@ -154,8 +154,8 @@ fn few_trials(merged: &Merged<'_>) -> Option<Few> {
         ),
     };
     let why = format!(
-        "where stores share fewer than {MIN_BLOCKS} blocks, figures within {:.0} % of the best count as too close to call, and \
-         nothing is known of how much they vary",
+        "with fewer than {MIN_BLOCKS} shared blocks, figures within {:.0} % of the best count as too close to call, and how \
+         much they vary is unknown",
         THRESHOLD * 100.0
     );
     Some(Few { what, why })
@@ -171,7 +171,7 @@ fn of_the_machine(merged: &Merged<'_>) -> Vec<String> {
         let busy = busy.count();
         if busy > 0 {
             all.push(format!(
-                "{}: {busy} of {} trials began with a load average above the number of processors ({cores}); part of that may be the run itself",
+                "{}: {busy} of {} trials began with a load average above the number of processors ({cores}), which the run itself may have caused",
                 run.header.hardware,
                 run.trials.len()
             ));
@@ -182,7 +182,7 @@ fn of_the_machine(merged: &Merged<'_>) -> Vec<String> {
             creation.iter().fold((f64::INFINITY, 0.0_f64), |(l, h), ns| (l.min(*ns), h.max(*ns)));
         if high > 5.0 * low {
             all.push(format!(
-                "{}: making an empty file took from {} to {} before the trials: the file system was not always equally quick",
+                "{}: making an empty file took from {} to {} before the trials: the file system was not equally fast throughout",
                 run.header.hardware,
                 rough_ns(low),
                 rough_ns(high)
@@ -193,7 +193,7 @@ fn of_the_machine(merged: &Merged<'_>) -> Vec<String> {
         trials(merged).filter_map(|trial| trial.background.as_ref()).filter(|b| b.at_work_share < 0.99);
     let idle = idle.count();
     if idle > 0 {
-        all.push(format!("The background load was not at work throughout {idle} trials"));
+        all.push(format!("The background load paused during {idle} trials"));
     }
     let shared = measured(merged).filter_map(|m| m.device.as_ref()).filter(|device| device.shared);
     let idle_rate = shared.filter_map(|device| device.idle_written_bytes_per_s).reduce(f64::max);
@@ -217,13 +217,8 @@ fn untried(merged: &Merged<'_>) -> Vec<(&'static str, String)> {
             "",
         ),
         (Axis::THREADS, any(&|c| c.threads() > 1), "several threads", ""),
-        (Axis::CACHE, any(&|c| c.cache() == Cache::Cold), "reads that find nothing in memory", ": cold"),
-        (
-            Axis::RATE,
-            any(&|c| c.rate() != Rate::Closed),
-            "latency at a fixed rate, where stalls land in the tail",
-            "",
-        ),
+        (Axis::CACHE, any(&|c| c.cache() == Cache::Cold), "reads of data that is not in memory", ": cold"),
+        (Axis::RATE, any(&|c| c.rate() != Rate::Closed), "latency at a fixed rate, which shows stalls", ""),
         (
             Axis::TUNING,
             any(&|c| c.tuning() == Tuning::Equal),

@@ -28,15 +28,15 @@ pub fn html(merged: &Merged<'_>) -> Html {
     let legend = "Each cell names this run’s best of the table’s stores and its figure, below it the published one: = the \
                   same, ≈ too close to call with this run’s best, ≠ another. A cell agrees where it is the same or too close \
                   to call.";
-    Html::of((tag("h3").add("Published tables beside this run"), note(legend), tables))
+    Html::of((tag("h3").with("Published tables beside this run"), note(legend), tables))
 }
 
 fn section(merged: &Merged<'_>, table: &Table, here: &[&Beside<'_>]) -> Html {
     let groups: Vec<Tag> = here.iter().map(|beside| group(merged, beside)).collect();
     let notes: Vec<&String> = [&table.source, &table.hardware].into_iter().chain(&table.notes).collect();
     Html::of((
-        tag("h4").add((&table.name, ": ", &table.title)),
-        folded("Where it comes from, and what to know of it", list(notes)),
+        tag("h4").with((&table.name, ": ", &table.title)),
+        folded("Source and notes", list(notes)),
         groups,
     ))
 }
@@ -88,5 +88,5 @@ fn cell(place: &Place<'_>) -> Tag {
         Some(Outcome::Missing) => ("?", "none"),
         None => ("", "none"),
     };
-    tag("td").class(class).add((ours, BREAK, small((sign, " ", place.published.in_words()))))
+    tag("td").class(class).with((ours, BREAK, small((sign, " ", place.published.in_words()))))
 }

@@ -74,7 +74,7 @@ fn row(
     let mark = given.then(|| (" ", small("(given; it can't be read back)")));
     let of_tier = |tier: &&'static str| {
         let values: Vec<&str> = values.get(tier).into_iter().flatten().copied().collect();
-        tag("td").add(values.join(" or "))
+        tag("td").with(values.join(" or "))
     };
     table_row((name, mark), tiers.iter().map(of_tier).collect::<Vec<_>>())
 }

@@ -23,7 +23,7 @@ pub fn text(merged: &Merged<'_>, style: Style) -> String {
 pub fn counts_text(merged: &Merged<'_>, style: Style) -> String {
     let mut out: String = check(merged).iter().map(|study| summary(merged, study, style)).collect();
     if !out.is_empty() {
-        out.push_str("Each with its figures: storebench report RUN\n");
+        out.push_str("Details: storebench report RUN\n");
     }
     out
 }
@@ -37,7 +37,7 @@ fn of_study(merged: &Merged<'_>, study: &Study<'_>, style: Style) -> String {
         out.push_str(&of_claim(merged, number + 1, checked, style));
     }
     if !unheard.is_empty() {
-        out.push_str(&style.paint(paint(Verdict::NotMeasured), "    Not measured, and what it would take"));
+        out.push_str(&style.paint(paint(Verdict::NotMeasured), "    Not measured, and what each needs"));
         out.push('\n');
     }
     for (number, checked) in unheard {
@@ -58,7 +58,8 @@ fn summary(merged: &Merged<'_>, study: &Study<'_>, style: Style) -> String {
         out.push_str(&wrap(&study.study.source, style.width, "  "));
     }
     if !study.study.among.is_empty() {
-        let among = format!("Compared are {}, unless a finding names others.", study.study.among.join(", "));
+        let among =
+            format!("Only {} are compared, unless a finding names others.", study.study.among.join(", "));
         out.push_str(&wrap(&among, style.width, "  "));
     }
     out.push_str(&table(merged, study, style));
@@ -147,7 +148,7 @@ fn groups(merged: &Merged<'_>, checked: &Checked<'_>, verdict: Verdict, alike: &
 /// The figures that tell, or what it would take to have them.
 fn why(checked: &Checked<'_>, finding: &Finding) -> Option<String> {
     match finding.verdict {
-        Verdict::NotMeasured => Some(format!("it takes {}", lacks(finding))),
+        Verdict::NotMeasured => Some(format!("needs {}", lacks(finding))),
         _ => telling(finding).map(|evidence| evidence_line(evidence, checked.claim.figure.len() > 1)),
     }
 }

@@ -22,8 +22,8 @@ pub fn text(merged: &Merged<'_>, name: Option<&str>, style: Style) -> String {
     let all = beside(merged, name);
     if all.is_empty() {
         return wrap(
-            "No published table was measured like this run (with the same load in the background): name one to lay it \
-             beside all the same.",
+            "No published table was measured like this run, with the same load in the background. Name one to see it beside \
+             this run all the same.",
             style.width,
             "  ",
         );

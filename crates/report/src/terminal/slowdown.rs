@@ -39,8 +39,8 @@ pub fn text(merged: &Merged<'_>, style: Style) -> String {
         all.iter().flat_map(|one| &one.slowdowns).filter_map(|slowdown| slowdown.found.ratio.ratio.interval);
     let ranges = if ranges.clone().any(|interval| interval.is_range()) { spread::LEGEND } else { "" };
     let note = format!(
-        "Geometric means over the cells that were measured both ways; × says how many times longer operations take, paired by \
-         block, with its 95 % interval where there are {MIN_BLOCKS} blocks or more. {ranges}"
+        "Geometric means over the cells that were measured both ways. × says how many times longer operations take, paired by \
+         block, with a 95 % interval from {MIN_BLOCKS} blocks on. {ranges}"
     );
     format!("\n{title}\n{}\n{}", grid.render(style), wrap(note.trim_end(), style.width, "  "))
 }

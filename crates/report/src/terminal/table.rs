@@ -27,8 +27,8 @@ pub(super) fn text(merged: &Merged<'_>, matrices: &[Matrix], style: Style) -> St
     }
     out.push('\n');
     let mut lines = vec![
-        "Figures are geometric means over trials (arithmetic where one is zero); ± is the larger side of the mean's \
-         95 % interval, absent with a single trial. *: the best, or too close to call with it."
+        "Figures are geometric means over trials (arithmetic where one is zero). ± is the larger side of the 95 % interval, \
+         absent with a single trial. *: the best, or too close to call with it."
             .to_owned(),
     ];
     lines.push(merged.memory.note().to_owned());

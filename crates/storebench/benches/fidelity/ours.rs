@@ -6,7 +6,8 @@ use storebench_core::measure::clock::Clock;
 use storebench_core::record::Records;
 use storebench_core::store::Session;
 use storebench_core::workload::choose::Chooser;
-use storebench_core::workload::driver::{Driver, Operation, QUANTUM_OPERATIONS, Quantum, Visit};
+use storebench_core::workload::driver::{Driver, QUANTUM_OPERATIONS, Quantum, Visit};
+use storebench_core::workload::operation::Operation;
 
 use crate::pair::{Side, Took};
 use crate::theirs::{BATCH, first_values};

@@ -8,7 +8,7 @@ use storebench_core::record::Records;
 use storebench_core::record::pool::Pool;
 use storebench_core::store::{OpenOptions, Store, StoreDef};
 use storebench_core::units::SizeRange;
-use storebench_core::workload::driver::Operation;
+use storebench_core::workload::operation::Operation;
 use storebench_report::stats::median;
 
 use crate::direct::Engine;

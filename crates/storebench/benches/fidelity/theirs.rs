@@ -6,7 +6,8 @@ use std::time::Instant;
 use storebench_core::measure::clock::Clock;
 use storebench_core::record::{Key, Records};
 use storebench_core::workload::choose::Chooser;
-use storebench_core::workload::driver::{Operation, QUANTUM_OPERATIONS};
+use storebench_core::workload::driver::QUANTUM_OPERATIONS;
+use storebench_core::workload::operation::Operation;
 
 use crate::direct::Engine;
 use crate::pair::{Side, Took};

@@ -45,8 +45,10 @@ pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<
     let advice = Advice::from_runs(&question, &merged, here, stores)
         .map_err(|uncovered| unanswered(&uncovered, args))?;
     let opened = advice.verdict.ranking.first().and_then(|best| {
-        let template = stores.iter().find(|store| store.name == best.store)?.snippet?;
-        Some(snippet::fill(template, &best.version, &best.settings))
+        let def = stores.iter().find(|store| store.name == best.store)?;
+        let filled = |template| snippet::fill(template, &best.version, &best.settings);
+        let all: Vec<String> = def.snippet.into_iter().chain(def.python).map(filled).collect();
+        (!all.is_empty()).then(|| all.join("\n"))
     });
     print(&advice.text(opened.as_deref(), report::style()))?;
     let lead = advice.lead(opened.as_deref());
@@ -79,7 +81,7 @@ fn interrupted(measuring: &Measuring<'_>) -> Exit {
 /// What the command line asks; data that are pointed at fill in what it leaves open.
 fn question(args: &AdviseArgs, extras: Extras) -> Result<Question> {
     let like = args.like.as_deref().map(|name| Likeness::of(name, extras.sqlite_values)).transpose();
-    let like = like.map_err(|why| Error::new(Exit::BadValue, format!("--like: {why}")))?;
+    let like = like.map_err(|why| Error::bad_value(format!("--like: {why}")))?;
     if let Some(like) = &like {
         tell(&format!("your data: {}", like.describe()));
     }
@@ -89,12 +91,12 @@ fn question(args: &AdviseArgs, extras: Extras) -> Result<Question> {
         return Err(Error::new(Exit::Usage, "give --records and --size, or --like"));
     };
     if records == 0 {
-        return Err(Error::new(Exit::BadValue, "--records is 0: it must be at least 1"));
+        return Err(Error::bad_value("--records is 0: it must be at least 1"));
     }
     if records >= MOST_RECORDS {
         let message =
             format!("{} records are too many: at most {}", grouped(records), grouped(MOST_RECORDS - 1));
-        return Err(Error::new(Exit::BadValue, message));
+        return Err(Error::bad_value(message));
     }
     let data = match &like {
         Some(like) if !args.compressible => like.data,

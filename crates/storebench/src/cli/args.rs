@@ -268,6 +268,7 @@ impl RunArgs {
     pub fn changes(&self) -> Changes {
         let (settings, axes) = self.settings();
         Changes {
+            one_at_a_time: None,
             // A plan's own words.
             description: None,
             trials: self.how.trials,

@@ -104,7 +104,7 @@ fn columns(names: &[String]) -> Result<Vec<&'static Column>> {
                 piece(name),
                 known.join(", ")
             );
-            Error::new(Exit::BadValue, message)
+            Error::bad_value(message)
         })
     };
     names.into_iter().map(find).collect()

@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::units::grouped;
 use storebench_report::data::merge::Merged;
+use storebench_report::files::sql::SqlError;
 use storebench_report::files::{continuous, hgrm, sql};
 
 use super::args::ExportArgs;
@@ -48,7 +49,7 @@ fn sqlite(merged: &Merged<'_>, extras: Extras, path: &Path) -> Result<()> {
         // The system's own word on whether a file can be made there, which SQLite does not pass on.
         fs::File::create_new(beside).map_err(Error::io("writing", path))?;
         let written = open(beside).and_then(|mut out| sql::write(merged, out.as_mut()));
-        written.map_err(|why| sqlite_error(path, &why))?;
+        written.map_err(|error| sqlite_error(path, error))?;
         match interrupted.load(Ordering::Relaxed) {
             true => {
                 Err(Error::new(Exit::Interrupted, format!("interrupted; {} was not written", path.display())))
@@ -60,8 +61,11 @@ fn sqlite(merged: &Merged<'_>, extras: Extras, path: &Path) -> Result<()> {
     Ok(())
 }
 
-fn sqlite_error(path: &Path, why: &str) -> Error {
-    let exit = if why.contains("is full") { Exit::DiskFull } else { Exit::Failure };
+fn sqlite_error(path: &Path, error: SqlError) -> Error {
+    let (exit, why) = match error {
+        SqlError::Full(why) => (Exit::DiskFull, why),
+        SqlError::Other(why) => (Exit::Failure, why),
+    };
     Error::new(exit, format!("writing {}: {why}", path.display()))
 }
 
@@ -72,7 +76,7 @@ fn percentiles(merged: &Merged<'_>, directory: &Path) -> Result<()> {
     let mut entries = fs::read_dir(directory).map_err(Error::io("looking into", directory))?;
     if entries.next().is_some() {
         let message = format!("{} is not empty: name a new directory", directory.display());
-        return Err(Error::new(Exit::BadValue, message));
+        return Err(Error::bad_value(message));
     }
     let broken = |why: String| Error::new(Exit::NotStorebench, format!("a result can't be used: {why}"));
     let count = hgrm::write(merged, broken, |name, text| {

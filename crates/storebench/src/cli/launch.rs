@@ -39,7 +39,7 @@ pub fn places(at: &[PlaceArg], out: &Path) -> Result<Places> {
         if places.insert(name.clone(), path).is_some() {
             let message =
                 format!("two places are called {name:?}: name them, like --at ssd=/mnt/a --at hdd=/mnt/b");
-            return Err(Error::new(Exit::BadValue, message));
+            return Err(Error::bad_value(message));
         }
     }
     places.values().try_for_each(|place| clean(place))?;
@@ -74,8 +74,8 @@ impl<'a> Launch<'a> {
         hardware: Option<&str>,
     ) -> Result<Launch<'a>> {
         let mut header = header(stores, plan, places, hardware)?;
-        let (cells, left_out) = schedule::cells(plan, stores, &rooms(&header), &background::lacking)
-            .map_err(|message| Error::new(Exit::BadValue, message))?;
+        let (cells, left_out) =
+            schedule::cells(plan, stores, &rooms(&header), &background::lacking).map_err(Error::bad_value)?;
         header.left_out = left_out.iter().map(LeftOut::from).collect();
         Ok(Launch { plan, stores, places, header, cells, left_out })
     }

@@ -10,7 +10,7 @@ use clap_complete::Shell;
 use storebench_core::cell::{Cache, Data, Tuning};
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::store::{Guarantee, StoreDef};
-use storebench_core::workload::driver::Operation;
+use storebench_core::workload::operation::Operation;
 
 use super::args::Args;
 use super::{files, print};

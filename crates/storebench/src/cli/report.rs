@@ -72,7 +72,7 @@ fn data(merged: &Merged<'_>, args: &ReportArgs) -> Result<Vec<u8>> {
 /// The published table that was asked for; `None` where no name was given.
 fn named<'n>(merged: &Merged<'_>, name: &'n str) -> Result<Option<&'n str>> {
     let known: Vec<&str> = merged.tables.iter().map(|table| table.name.as_str()).collect();
-    let wrong = |message: String| Err(Error::new(Exit::BadValue, message));
+    let wrong = |message: String| Err(Error::bad_value(message));
     match name {
         _ if known.is_empty() => wrong("no published table comes with the study of this run".into()),
         "" => Ok(None),

@@ -70,10 +70,12 @@ fn plan(stores: &[StoreDef], args: &RunArgs) -> Result<Plan> {
     check_settings(stores, &plan)?;
     if let Some(text) = Work::of(&plan.parameters).text {
         let text = runs::directory("using the text in", &text)?;
-        let shown = text.to_str().ok_or_else(|| bad(format!("{}: its name is not UTF-8", text.display())))?;
-        plan.parameters.set(&work::TEXT, shown).map_err(bad)?;
+        let shown = text
+            .to_str()
+            .ok_or_else(|| Error::bad_value(format!("{}: its name is not UTF-8", text.display())))?;
+        plan.parameters.set(&work::TEXT, shown).map_err(Error::bad_value)?;
         for size in plan.axes.list(Axis::RECORD_SIZE) {
-            Pool::from_directory(&text, size).map_err(bad)?;
+            Pool::from_directory(&text, size).map_err(Error::bad_value)?;
         }
     }
     Ok(plan)
@@ -100,11 +102,7 @@ fn try_settings(launch: &Launch<'_>, interrupted: &AtomicBool) -> Result<bool> {
         refused.iter().take(TOLD).map(|Refused { what, why }| format!("{what} fails: {why}")).collect();
     let more = refused.len().saturating_sub(TOLD);
     let more = if more == 0 { String::new() } else { format!("; and {more} more") };
-    Err(bad(format!("{}{more}", told.join("; "))))
-}
-
-fn bad(message: String) -> Error {
-    Error::new(Exit::BadValue, message)
+    Err(Error::bad_value(format!("{}{more}", told.join("; "))))
 }
 
 /// A plan's claims must make sense, and the stores that they name must be known, or be among its own.
@@ -141,7 +139,7 @@ fn check_settings(stores: &[StoreDef], plan: &Plan) -> Result<()> {
     for (store, setting) in plan.axes.settings().filter_map(|(axis, _)| axis.setting()) {
         check_setting(stores, store, setting)?;
         if !taking_part.iter().any(|name| name == store) {
-            return Err(bad(format!(
+            return Err(Error::bad_value(format!(
                 "{store}.{setting} has several values, and {store} takes no part: --store {store}"
             )));
         }
@@ -159,7 +157,7 @@ fn check_setting(stores: &[StoreDef], store: &str, setting: &str) -> Result<()> 
     let hint = meant(setting, known.iter().copied()).map(|meant| format!(" (did you mean {meant}?)"));
     let list = if known.is_empty() { "none".into() } else { known.join(", ") };
     let (setting, hint) = (quoted(setting), hint.unwrap_or_default());
-    Err(bad(format!("{store} has no setting {setting}{hint}; it takes {list}")))
+    Err(Error::bad_value(format!("{store} has no setting {setting}{hint}; it takes {list}")))
 }
 
 fn resume(stores: &[StoreDef], path: &Path, interrupted: &AtomicBool) -> Result<Exit> {

@@ -101,7 +101,7 @@ pub fn no_copies<'r>(runs: impl IntoIterator<Item = (&'r PathBuf, &'r Run)>) -> 
                 path.display(),
                 run.header.started
             );
-            return Err(Error::new(Exit::BadValue, message));
+            return Err(Error::bad_value(message));
         }
     }
     Ok(())
@@ -118,7 +118,7 @@ pub fn none_twice<'p>(folders: impl IntoIterator<Item = &'p PathBuf>) -> Result<
         let full = std::fs::canonicalize(path).unwrap_or_else(|_| path.clone());
         if seen.contains(&full) {
             let message = format!("{} is named twice: name different runs", path.display());
-            return Err(Error::new(Exit::BadValue, message));
+            return Err(Error::bad_value(message));
         }
         seen.push(full);
     }
@@ -170,7 +170,7 @@ pub fn make_directory(doing: &str, path: &Path) -> Result<()> {
                 path.display(),
                 part.display()
             );
-            Error::new(Exit::BadValue, message)
+            Error::bad_value(message)
         }
         _ => Error::io(doing, path)(error),
     })
@@ -181,7 +181,7 @@ pub fn make_directory(doing: &str, path: &Path) -> Result<()> {
 /// # Errors
 /// When it is not a directory that can be looked into and whose name can be written down.
 pub fn directory(what: &str, path: &Path) -> Result<PathBuf> {
-    let bad = |why: &str| Err(Error::new(Exit::BadValue, format!("{what} {}: {why}", path.display())));
+    let bad = |why: &str| Err(Error::bad_value(format!("{what} {}: {why}", path.display())));
     let full = match std::fs::canonicalize(path) {
         Ok(full) => full,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {

@@ -17,7 +17,7 @@ pub fn explain(error: &clap::Error) -> Error {
     let wrong = wrong.strip_prefix("error: ").unwrap_or(&wrong);
     match error.kind() {
         ErrorKind::InvalidValue | ErrorKind::ValueValidation | ErrorKind::InvalidUtf8 => {
-            Error::new(Exit::BadValue, wrong)
+            Error::bad_value(wrong)
         }
         _ => Error::new(Exit::Usage, format!("{wrong}; see {} --help", command(&text))),
     }

@@ -65,6 +65,7 @@ pub const BERKELEYDB: StoreDef = StoreDef {
     shipped: Guarantee::None,
     settings: SETTINGS,
     snippet: Some(include_str!("../snippets/berkeleydb.c")),
+    python: None,
     open: Ok(open as OpenFn),
 };
 

@@ -59,6 +59,7 @@ pub const FJALL: StoreDef = StoreDef {
     shipped: Guarantee::Process,
     settings: plan::SETTINGS,
     snippet: Some(include_str!("../snippets/fjall.rs.txt")),
+    python: None,
     open: Ok(open),
 };
 

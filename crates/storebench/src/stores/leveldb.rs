@@ -49,6 +49,7 @@ pub const LEVELDB: StoreDef = StoreDef {
     shipped: Guarantee::Process,
     settings: SETTINGS,
     snippet: Some(include_str!("../snippets/leveldb.c")),
+    python: None,
     open: Ok(open as OpenFn),
 };
 

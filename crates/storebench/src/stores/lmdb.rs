@@ -48,6 +48,7 @@ pub const LMDB: StoreDef = StoreDef {
     shipped: Guarantee::Power,
     settings: SETTINGS,
     snippet: Some(include_str!("../snippets/lmdb.c")),
+    python: None,
     open: Ok(open),
 };
 

@@ -48,6 +48,7 @@ pub const REDB: StoreDef = StoreDef {
     shipped: Guarantee::Power,
     settings: SETTINGS,
     snippet: Some(include_str!("../snippets/redb.rs.txt")),
+    python: None,
     open: Ok(open),
 };
 

@@ -65,6 +65,7 @@ pub const SQLITE: StoreDef = StoreDef {
     shipped: Guarantee::Process,
     settings: pragma::SETTINGS,
     snippet: Some(include_str!("../snippets/sqlite.sql")),
+    python: Some(include_str!("../snippets/sqlite.py")),
     open: Ok(open),
 };
 

@@ -54,6 +54,7 @@ pub const UNQLITE: StoreDef = StoreDef {
     shipped: Guarantee::None,
     settings: &[],
     snippet: Some(include_str!("../snippets/unqlite.c")),
+    python: None,
     open: Ok(open as OpenFn),
 };
 

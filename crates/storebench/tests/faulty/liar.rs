@@ -63,6 +63,7 @@ pub const fn liar(name: &'static str, summary: &'static str, open: OpenFn) -> St
         shipped: Guarantee::Process,
         settings: &[],
         snippet: None,
+        python: None,
         open: Ok(open),
     }
 }

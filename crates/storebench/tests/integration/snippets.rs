@@ -9,6 +9,7 @@
     feature = "unqlite"
 ))]
 mod c;
+mod python;
 #[cfg(any(feature = "fjall", feature = "redb"))]
 mod rust;
 #[cfg(feature = "sqlite")]
@@ -37,8 +38,6 @@ const TUNED: OfStores = &[
             ("page_size", "8192", ""),
             ("auto_vacuum", "INCREMENTAL", "auto_vacuum = 2"),
             ("mmap_size", "1048576", ""),
-            ("wal_autocheckpoint", "500", ""),
-            ("journal_size_limit", "65536", ""),
         ],
     ),
     (
@@ -99,10 +98,10 @@ const TUNED: OfStores = &[
 ];
 
 /// Settings that are for tiers with a log alone.
-const OF_THE_LOG: OfStores = &[(
-    "berkeleydb",
-    &[("lg_max", "1048576", ""), ("lg_bsize", "65536", ""), ("checkpoint_kbyte", "1024", "")],
-)];
+const OF_THE_LOG: OfStores = &[
+    ("sqlite", &[("wal_autocheckpoint", "500", ""), ("journal_size_limit", "65536", "")]),
+    ("berkeleydb", &[("lg_max", "1048576", ""), ("lg_bsize", "65536", ""), ("checkpoint_kbyte", "1024", "")]),
+];
 
 fn def(name: &str) -> &'static StoreDef {
     STORES.iter().find(|def| def.name == name).unwrap()
@@ -118,6 +117,8 @@ struct Shown {
     /// What the store reads back.
     settings: Vec<Setting>,
     text: String,
+    /// In Python, where the store has that.
+    python: Option<String>,
 }
 
 impl Shown {
@@ -140,7 +141,8 @@ impl Shown {
         });
         let settings = store.unwrap_or_else(|error| panic!("{subject}: {error}")).settings().unwrap();
         let text = snippet::fill(def.snippet.unwrap(), &(def.version)(), &settings);
-        Shown { store: def.name, tier, threads, tuned, settings, text }
+        let python = def.python.map(|template| snippet::fill(template, &(def.version)(), &settings));
+        Shown { store: def.name, tier, threads, tuned, settings, text, python }
     }
 
     fn setting(&self, name: &str) -> Option<&str> {

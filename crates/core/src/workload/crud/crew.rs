@@ -15,7 +15,8 @@ use crate::record::{KEY_BYTES, Records};
 use crate::result::{Stored, Written};
 use crate::store::{Session, Store};
 use crate::workload::audit::Expected;
-use crate::workload::driver::{Operation, Recorder, Stop, Untimed};
+use crate::workload::driver::{Recorder, Stop, Untimed};
+use crate::workload::operation::Operation;
 use crate::workload::pacer::Pacer;
 use crate::workload::phase::{Goal, Took};
 

@@ -7,8 +7,9 @@ use std::time::Duration;
 use crate::cell::Data;
 use crate::shown::quoted;
 use crate::units::{Bytes, Period, parse_count};
-use crate::workload::driver::{Operation, Visit};
+use crate::workload::driver::Visit;
 use crate::workload::mix::Mix;
+use crate::workload::operation::Operation;
 use crate::workload::parameter::{ParameterDef, ParameterForm, Parameters, read_list};
 
 /// How many of each operation are timed.

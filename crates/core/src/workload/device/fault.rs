@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-use super::spec::{BLOCK_BYTES, SECTOR_BYTES};
+use crate::axis::device::values::{BLOCK_BYTES, SECTOR_BYTES};
 use crate::units::exact_bytes;
 
 /// Why a combination can't be measured, here or anywhere: it is left out, with this reason.

@@ -122,7 +122,8 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::workload::device::spec::{Amount, Io, Pattern, Sync};
+    use crate::axis::device::values::{Io, Pattern, Sync};
+    use crate::workload::device::spec::Amount;
 
     fn spec(pattern: Pattern, blocks: u64, threads: u32) -> Spec {
         Spec {

@@ -14,8 +14,9 @@ use rustix::io::Errno;
 
 use super::buffer::Aligned;
 use super::fault::{Doing, Error, Unsupported};
-use super::spec::{SECTOR_BYTES, Spec};
+use super::spec::Spec;
 use super::transfer;
+use crate::axis::device::values::SECTOR_BYTES;
 use crate::guard::Folder;
 use crate::measure::page_cache;
 

@@ -2,6 +2,7 @@ use std::fs::{self, File};
 use std::path::Path;
 
 use super::*;
+use crate::axis::device::values::{Io, Pattern, Sync, SyncCall};
 use crate::measure::series::Series;
 
 const BLOCK: u64 = 4096;

@@ -1,7 +1,8 @@
 //! The workload `device`: what it is asked, what it costs, and its trial.
 
-use super::{Amount, Error, Io, Pattern, Prepared, Spec, Sync};
+use super::{Amount, Error, Prepared, Spec};
 use crate::axis::Axis;
+use crate::axis::device::values::{Io, Pattern, Sync};
 use crate::cell::{Cache, Cell};
 use crate::measure::clock::Clock;
 use crate::place::probe::Probe;

@@ -158,3 +158,18 @@ fn claims_come_back_the_same_from_the_plan_of_a_run() {
     assert!(claims.len() > 40);
     assert_eq!(without_lines(&plan), claims);
 }
+
+#[test]
+fn what_is_compared_has_names_that_are_known() {
+    let mut plan = find("crud").unwrap();
+    plan.compare = vec![Axis::THREADS];
+    plan.claims_among.clear();
+    plan.axes.set(Axis::THREADS, ["1", "4"].map(|text| Axis::THREADS.read(text).unwrap()));
+    let text = CLAIM.replace("\"lmdb\"", "\"threads 4\"");
+    let claims = of_plan(&with_claims(&text).replace("claims_among", "# claims_among"), "x.toml").unwrap();
+    check(&claims, &plan, &["lmdb"], "x.toml").unwrap();
+    let text = CLAIM.replace("\"lmdb\"", "\"threads 5\"");
+    let claims = of_plan(&with_claims(&text).replace("claims_among", "# claims_among"), "x.toml").unwrap();
+    let wrong = check(&claims, &plan, &["lmdb"], "x.toml").unwrap_err().to_string();
+    assert!(wrong.contains("there is no threads \"threads 5\" (did you mean threads 4?)"), "{wrong}");
+}

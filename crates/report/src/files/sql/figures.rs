@@ -9,7 +9,7 @@ use crate::data::merge::{Group, Merged};
 use crate::layout::Position;
 use crate::stats::{Better, Interval, MeanKind, Rule, Summary};
 
-type Result = std::result::Result<(), String>;
+type Result = std::result::Result<(), super::SqlError>;
 
 pub fn write(merged: &Merged<'_>, tables: &mut Tables<'_>) -> Result {
     COLUMNS.iter().try_for_each(|column| describe(column, tables))?;

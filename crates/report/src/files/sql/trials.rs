@@ -8,7 +8,7 @@ use storebench_core::store::{Setting, SettingSource};
 use super::{Field, SqlValue, Tables, integer, optional, real, text, truth};
 use crate::data::method::Methods;
 
-type Result = std::result::Result<(), String>;
+type Result = std::result::Result<(), super::SqlError>;
 
 pub fn write(runs: &[Run], tables: &mut Tables<'_>) -> Result {
     let methods = Methods::new(runs);
@@ -35,7 +35,8 @@ fn header(run: &Run, index: &SqlValue, tables: &mut Tables<'_>) -> Result {
     let machine = &header.environment;
     let known = |value: &Option<String>| optional(value.as_deref(), text);
     // As it was given, argument by argument.
-    let command = serde_json::to_string(&header.command).map_err(|error| error.to_string())?;
+    let command =
+        serde_json::to_string(&header.command).map_err(|error| super::SqlError::Other(error.to_string()))?;
     tables.insert(
         "runs",
         vec![

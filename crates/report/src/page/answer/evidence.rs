@@ -20,7 +20,7 @@ pub fn of_figure(verdict: &Verdict<'_>, matrix: &Matrix, address: &str) -> Tag {
     } else {
         Html::joined(sentences, " ")
     };
-    tag("div").add((tag("dt").add(name(verdict.figure)), tag("dd").add(sentences)))
+    tag("div").with((tag("dt").with(name(verdict.figure)), tag("dd").with(sentences)))
 }
 
 /// A figure's name as a heading.
@@ -41,7 +41,7 @@ fn sentence(verdict: &Verdict<'_>, part: &Part<'_>, matrix: &Matrix, address: &s
     };
     let text = match part.store {
         Some(store) => Html::of((strong(store), at, ": ", of_store(figure, part, store))),
-        None => Html::of(("No store is best throughout", at, most_often(part))),
+        None => Html::of(("No single winner", at, most_often(part))),
     };
     Html::of((text, " (evidence: ", Html::joined(links(part, matrix, address), ", "), ")."))
 }
@@ -72,7 +72,7 @@ fn of_store(figure: &Figure, part: &Part<'_>, store: &str) -> String {
     if let Some(figures) = figures(figure, &won) {
         text.push_str(&format!(", {figures}"));
     }
-    for more in [next_best(figure, &won), elsewhere(figure, held, store), unmeasured(held, store)] {
+    for more in [next_best(figure, &won), elsewhere(held, store), unmeasured(held, store)] {
         text.extend(more.map(|more| format!("; {more}")));
     }
     text
@@ -143,14 +143,14 @@ fn next_best(figure: &Figure, won: &[(&Spot<'_>, &Contender)]) -> Option<String>
     } else {
         "the next best".into()
     };
-    Some(format!("{who} {} {} as much", verb(figure), times(low, high)))
+    Some(format!("{who} {} {}", verb(figure), times(figure, low, high)))
 }
 
 /// How far it is behind where it did not win.
-fn elsewhere(figure: &Figure, held: &[Spot<'_>], store: &str) -> Option<String> {
+fn elsewhere(held: &[Spot<'_>], store: &str) -> Option<String> {
     let behind = held.iter().filter(|spot| !spot.is_won_by(store));
     let worst = behind.filter_map(|spot| spot.times_worse(store)).reduce(f64::max)?;
-    Some(format!("elsewhere it {} up to {} times as much as the best", verb(figure), three_digits(worst)))
+    Some(format!("elsewhere up to {}x the best", three_digits(worst)))
 }
 
 /// Where others have a figure and it has none.
@@ -167,9 +167,10 @@ fn verb(figure: &Figure) -> &'static str {
     }
 }
 
-fn times(low: f64, high: f64) -> String {
+fn times(figure: &Figure, low: f64, high: f64) -> String {
+    let than = if figure.unit == Unit::Nanoseconds { "as long" } else { "as much" };
     match (three_digits(low), three_digits(high)) {
-        (low, high) if low == high => format!("{low} times"),
-        (low, high) => format!("{low} to {high} times"),
+        (low, high) if low == high => format!("{low}x {than}"),
+        (low, high) => format!("{low}x to {high}x {than}"),
     }
 }

@@ -6,6 +6,7 @@ use storebench_core::cell::Axis;
 
 use crate::data::matrix::{Contender, Contest, Figure, Matrix, Row};
 use crate::layout::{Position, words};
+use crate::stats::geometric_mean;
 
 /// A store that is at most so many times worse than the best is near it.
 const NEAR: f64 = 1.2;
@@ -223,7 +224,8 @@ fn preferred<'a>(spots: &[Spot<'a>]) -> Option<&'a str> {
     }
     let nearest = nearest(spots, &measured_in_half(spots))?;
     let own: Vec<f64> = spots.iter().filter_map(|spot| spot.times_worse(nearest.store)).collect();
-    (nearest.times <= NEAR && geometric_mean(&own) <= NEAR).then_some(nearest.store)
+    (nearest.times <= NEAR && geometric_mean(&own).is_some_and(|mean| mean.value <= NEAR))
+        .then_some(nearest.store)
 }
 
 /// The stores that have a figure in at least half of the combinations.
@@ -236,7 +238,7 @@ fn measured_in_half<'a>(spots: &[Spot<'a>]) -> Vec<&'a str> {
     tally.into_iter().filter(|(_, times)| times * 2 >= spots.len()).map(|(store, _)| store).collect()
 }
 
-/// The store that is nearest to the best.
+/// The store that is best overall.
 #[derive(Debug)]
 pub struct Nearest<'a> {
     /// Its name.
@@ -247,7 +249,7 @@ pub struct Nearest<'a> {
     pub shared: usize,
 }
 
-/// Of some stores the one that is nearest to the best, over the combinations in which all of them have a figure, so that what
+/// Of some stores the one that is best overall, over the combinations in which all of them have a figure, so that what
 /// was not measured speaks for none of them.
 fn nearest<'a>(spots: &[Spot<'a>], stores: &[&'a str]) -> Option<Nearest<'a>> {
     let ratios = |spot: &Spot<'_>| -> Option<Vec<f64>> {
@@ -256,18 +258,14 @@ fn nearest<'a>(spots: &[Spot<'a>], stores: &[&'a str]) -> Option<Nearest<'a>> {
     let shared: Vec<Vec<f64>> = spots.iter().filter_map(ratios).collect();
     let mean = |index: usize| {
         let own: Vec<f64> = shared.iter().map(|ratios| ratios[index]).collect();
-        geometric_mean(&own)
+        geometric_mean(&own).map_or(f64::INFINITY, |mean| mean.value)
     };
     let all = stores.iter().enumerate().map(|(index, store)| (*store, mean(index)));
     let (store, times) = all.min_by(|(_, a), (_, b)| a.total_cmp(b))?;
     (!shared.is_empty()).then_some(Nearest { store, times, shared: shared.len() })
 }
 
-/// The store that is nearest to the best over all combinations, of those measured in at least half of them.
+/// The store that is best over all combinations, of those measured in at least half of them.
 pub fn nearest_of_all<'a>(spots: &[Spot<'a>]) -> Option<Nearest<'a>> {
     nearest(spots, &measured_in_half(spots))
-}
-
-fn geometric_mean(values: &[f64]) -> f64 {
-    (values.iter().map(|value| value.ln()).sum::<f64>() / values.len() as f64).exp()
 }

@@ -17,7 +17,7 @@ use crate::markup::{BREAK, Html, Tag, column, row as table_row, scroll, small, t
 /// Stores too close to call that are named before the rest is only counted.
 const NAMED: usize = 3;
 
-/// The store that is nearest to the best over all operations, and how far it ever is behind; `None` where nothing can be
+/// The store that is best overall, and how far it ever is behind; `None` where nothing can be
 /// compared, or where there is only one combination, of which the table says it all.
 pub fn nearest(matrix: &Matrix) -> Option<Html> {
     let rows: Vec<&Row> = matrix.rows.iter().filter(|row| row.figure.unit == Unit::Nanoseconds).collect();
@@ -31,12 +31,12 @@ pub fn nearest(matrix: &Matrix) -> Option<Html> {
     let without = spots.iter().filter(|spot| spot.times_worse(nearest.store).is_none()).count();
     let tied = spots.iter().any(|spot| spot.is_won_by(nearest.store) && spot.contest.winners().count() > 1);
     let says = match (most <= 1.0, without) {
-        (true, 0) if tied => " is the best, or too close to call with it, everywhere".to_owned(),
+        (true, 0) if tied => " is the best or too close to call everywhere".to_owned(),
         (true, 0) => " is the best everywhere".to_owned(),
-        (true, _) => format!(" is the best wherever it was measured, which is not so in {without}"),
+        (true, _) => format!(" is the best wherever it was measured; not measured in {without} combinations"),
         _ => {
             let text = format!(
-                " is nearest to the best: {} times its latency by geometric mean over {} combinations, {} times at most ({})",
+                " is best overall: on average {}x the best latency over {} combinations, at worst {}x ({})",
                 three_digits(nearest.times),
                 grouped(nearest.shared as u64),
                 three_digits(most),
@@ -45,7 +45,7 @@ pub fn nearest(matrix: &Matrix) -> Option<Html> {
             if without > 0 { format!("{text}; not measured in {without}") } else { text }
         }
     };
-    Some(Html::of(("Over all operations ", strong(nearest.store), says, ".")))
+    Some(Html::of((strong(nearest.store), says, ".")))
 }
 
 /// What each store is best at throughout, what is too close to call, and what no store is best at.
@@ -75,10 +75,10 @@ pub fn lead(verdicts: &[Verdict<'_>]) -> Html {
         sentences.push(Html::of(("Too close to call: ", close.join("; "), ".")));
     }
     if !depends.is_empty() {
-        sentences.push(Html::of(("For ", and(&depends), " it depends: see the table.")));
+        sentences.push(Html::of(("It depends for ", and(&depends), ": see the table.")));
     }
     if !none.is_empty() {
-        sentences.push(Html::of(("No store is best throughout at ", and(&none), ".")));
+        sentences.push(Html::of(("No single winner for ", and(&none), ".")));
     }
     Html::joined(sentences, " ")
 }
@@ -133,7 +133,7 @@ fn row(verdict: &Verdict<'_>, sizes: &[Position], matrix: &Matrix, address: &str
 
 /// A cell below so many heads.
 fn wide(columns: usize, content: Html) -> Tag {
-    tag("td").attr("colspan", columns.to_string()).add(content)
+    tag("td").attr("colspan", columns.to_string()).with(content)
 }
 
 /// Whether an answer is split by what the table's columns are.
@@ -176,7 +176,7 @@ fn entry_of(figure: &Figure, part: &Part<'_>, spots: &[Spot<'_>], address: &str)
     let Some(store) = part.store else {
         return Html::of(part.most_often().map(|(store, times)| {
             let most = format!("most often {store}, {times} of {}", part.spots.len());
-            ("none throughout ", small(most))
+            ("no single winner ", small(most))
         }));
     };
     let won: Vec<&Spot<'_>> = spots.iter().filter(|spot| spot.is_won_by(store)).collect();

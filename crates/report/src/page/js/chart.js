@@ -72,7 +72,9 @@ const colourOf = (line) => line.colour ?? `var(--c${line.store.colour})`;
 
 /** The picture of a chart that is so many pixels wide. */
 function picture(spec, width) {
-  const height = Math.round(Math.min(460, Math.max(260, width * 0.52)));
+  // Legend and turned names take no room from the plot.
+  const besides = legendHeight(spec, width) + turnedHeight(spec.x, width);
+  const height = Math.round(Math.min(460, Math.max(260, width * 0.52)) + besides);
   const above = ABOVE + legendHeight(spec, width);
   const range = reach(spec.lines, "y");
   const bottom = height - BELOW - turnedHeight(spec.x, width);
@@ -110,8 +112,16 @@ function axes(spec, { left, right, above, bottom, width, height, x, y }) {
   const middle = (above + bottom) / 2;
   group.append(
     draw("text", { class: "title", x: (left + right) / 2, y: height - 6, "text-anchor": "middle" }, spec.x.title),
-    draw("text", { class: "title", transform: `translate(13 ${middle}) rotate(-90)`, "text-anchor": "middle" }, spec.y.title));
+    draw("text", { class: "title", transform: `translate(13 ${middle}) rotate(-90)`, "text-anchor": "middle" }, cut(spec.y.title, bottom - above)));
   return group;
+}
+
+/** As much of a text as has room in so many pixels. */
+function cut(text, room) {
+  if (textWidth(text) <= room) return text;
+  let length = text.length;
+  while (length > 1 && textWidth(`${text.slice(0, length)}…`) > room) length--;
+  return `${text.slice(0, length).trimEnd()}…`;
 }
 
 /** Of ticks one above the other those that have room. */

@@ -103,7 +103,7 @@ function drawCurves() {
   }
   // Many lines take the whole width to be told apart.
   content.classList.toggle("many", most > FEW_LINES);
-  if (!content.firstChild && !zeros.size) return say("curves", `No ${model.ranked[0]} that is switched on has a figure here.`);
+  if (!content.firstChild && !zeros.size) return say("curves", `No selected ${model.ranked[0]} has a figure here.`);
   noteZeros(content, zeros.size ? [`${column.title} of ${[...zeros].join(", ")}, at some points or all`] : []);
 }
 
@@ -162,7 +162,7 @@ function drawLatency() {
     });
     lines.push({ store: storeOf(cell), points, radius: 2.5 });
   }
-  if (!lines.length) return say("latency", `No histogram of this operation is here for a ${model.ranked[0]} that is switched on.`);
+  if (!lines.length) return say("latency", `No selected ${model.ranked[0]} has a histogram of this operation here.`);
   const name = (quantile) => (quantile === 1 ? "longest" : quantile === 0 ? "shortest" : `p${Number((quantile * 100).toFixed(4))}`);
   const most = Math.max(...lines.flatMap((line) => line.points.map((point) => point.x)));
   const label = (value) => {
@@ -220,7 +220,7 @@ function drawSpace() {
     if (!efficiency?.mean || !latency) continue;
     lines.push({ store: storeOf(cell), joined: false, radius: 6, points: [{ x: 1 / efficiency.mean, y: latency.mean, low: latency.low, high: latency.high, range: latency.range }] });
   }
-  if (!lines.length) return say("space", `No ${model.ranked[0]} that is switched on has both figures here.`);
+  if (!lines.length) return say("space", `No selected ${model.ranked[0]} has both figures here.`);
   chartIn(emptied("space"), {
     title: `${state.op} latency against bytes on disk per byte of values`,
     x: { title: "bytes on disk per byte of values", unit: "" },
@@ -260,7 +260,7 @@ function sideBySide(id, operation, sets, title, columns) {
       return figure && { x: names.indexOf(storeOf(cell).name), y: figure.mean, low: figure.low, high: figure.high, range: figure.range, store: storeOf(cell).name };
     }).filter(Boolean),
   })).filter((line) => line.points.length);
-  if (!lines.length) return say(id, `No ${model.ranked[0]} that is switched on has a figure here.`);
+  if (!lines.length) return say(id, `No selected ${model.ranked[0]} has a figure here.`);
   const content = emptied(id);
   chartIn(content, {
     title,
@@ -306,7 +306,7 @@ function drawSafety() {
   if (!place) return say("safety", "Nothing succeeded here.");
   if (!model.group_axes.some((axis) => axis.id === "guarantee")) return say("safety", "No guarantee is asked for here.");
   const sets = alongGroups("guarantee", place).filter((set) => set.cells.some((cell) => model.cells.succeeded[cell] > 0));
-  if (!sets.length) return say("safety", `No ${model.ranked[0]} that is switched on has a figure here.`);
+  if (!sets.length) return say("safety", `No selected ${model.ranked[0]} has a figure here.`);
   const operation = safetyOperation();
   const counted = Boolean(model.operation[operation]?.syncs_per_operation);
   const columns = sets.map((set, i) => ({ title: set.value, text: (cells) => textOf(cells[i], "latency_mean", operation) }));
@@ -314,8 +314,8 @@ function drawSafety() {
   if (counted) sets.forEach((set, i) => columns.push({ title: `syncs/op, ${set.value}`, text: (cells) => textOf(cells[i], "syncs_per_operation", operation) }));
   sideBySide("safety", operation, sets, `${operation}: mean latency under each guarantee`, columns);
   const notes = [];
-  if (sets.length < 2) notes.push("Only one guarantee was measured here, so that its price is not known.");
-  else if (!underTwo(sets, operation)) notes.push("No store was measured under two guarantees here, so that the price of none is known: stores differ in more than that.");
+  if (sets.length < 2) notes.push("Only one guarantee was measured here, so its price is unknown.");
+  else if (!underTwo(sets, operation)) notes.push(`No ${model.ranked[0]} was measured under two guarantees here, so no price is known.`);
   if (!counted) notes.push("Syncs per operation: not measured in this run.");
   if (notes.length) $("#safety .content").append(make("p", { class: "note" }, notes.join(" ")));
 }
@@ -335,7 +335,7 @@ function drawLoad() {
   const place = onePlace();
   if (!place) return say("load", "Nothing succeeded here.");
   const sets = alongGroups("background", place);
-  if (sets.length < 2) return say("load", "Not measured: everything here ran with one background only, so that there is nothing to compare.");
+  if (sets.length < 2) return say("load", "Not measured: everything here ran beside one background only.");
   sets.sort((a, b) => (b.value === "none") - (a.value === "none"));
   const columns = sets.map((set, i) => ({ title: set.value === "none" ? "undisturbed" : set.value, text: (cells) => textOf(cells[i], "latency_mean", state.op) }));
   if (sets[0].value === "none")
@@ -361,7 +361,7 @@ function drawTrialFigures(id, title, columns, otherwise) {
   const zeros = all.map((line) => [line.name, line.points.filter((point) => point.y <= 0).map((point) => names[point.x])]).filter(([, of]) => of.length);
   const lines = all.map((line) => ({ ...line, points: line.points.filter((point) => point.y > 0) })).filter((line) => line.points.length);
   if (!lines.length && !zeros.length)
-    return say(id, place?.cells.length && !cells.length ? `All ${model.ranked[1]} are switched off.` : otherwise);
+    return say(id, place?.cells.length && !cells.length ? `No ${model.ranked[0]} is selected.` : otherwise);
   const content = emptied(id);
   const text = (point) => pointText(all[0].unit, point);
   if (lines.length)

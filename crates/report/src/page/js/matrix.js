@@ -139,7 +139,7 @@ function detail(row, place) {
   const heads = head.map((text, number) => make("th", { scope: "col", class: [1, 2, 4].includes(number) ? "n" : null }, text));
   const table = make("table", {}, make("thead", {}, make("tr", {}, ...heads)), body);
   const { guarantee } = groupValues(state.group);
-  const note = `${guarantee ? `Guarantee: ${guarantee}. ` : ""}Ratios are paired by block: what a block did to both cancels out. Their intervals allow for all ${model.ranked[1]} of the place at once.`;
+  const note = `${guarantee ? `Guarantee: ${guarantee}. ` : ""}Ratios are paired by block, so what slowed a whole block cancels out. Their intervals allow for all ${model.ranked[1]} of the cell at once.`;
   return make("div", {}, make("div", { class: "scroll" }, table), make("p", { class: "note" }, note));
 }
 

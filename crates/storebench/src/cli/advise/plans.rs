@@ -78,7 +78,7 @@ impl<'a> Plans<'a> {
         let mut plan = plan.clone();
         let parameters = Parameters::default().with(&work::OPERATIONS, &operations.to_string());
         let changes = Changes {
-            parameters: parameters.map_err(bad)?,
+            parameters: parameters.map_err(Error::bad_value)?,
             axes: Axes::of(Axis::RECORDS, [counts(records, operations)]),
             ..Changes::default()
         };
@@ -159,7 +159,8 @@ fn changes(stores: &[StoreDef], args: &AdviseArgs, question: &Question) -> Resul
     let able = stores.iter().filter(|store| store.runs_by_default());
     let able = able.filter(|store| store.offers.iter().any(|offer| offer.guarantee >= question.guarantee));
     let named = args.store.clone().unwrap_or_else(|| able.map(|store| store.name.to_owned()).collect());
-    let parameters = Parameters::default().with(&work::MIX, &question.mix.text()).map_err(bad)?;
+    let parameters =
+        Parameters::default().with(&work::MIX, &question.mix.text()).map_err(Error::bad_value)?;
     let cache = if question.cold { Cache::Cold } else { Cache::Warm };
     Ok(Changes {
         trials: Some(1),
@@ -196,8 +197,4 @@ pub fn counts(from: u64, operations: u64) -> CountRange {
 
 pub fn names(stores: &[String]) -> impl Iterator<Item = Value> {
     stores.iter().map(|store| Value::word(store))
-}
-
-fn bad(message: String) -> Error {
-    Error::new(Exit::BadValue, message)
 }

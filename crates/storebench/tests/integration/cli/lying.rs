@@ -69,7 +69,7 @@ fn what_takes_less_disk_than_its_values_does_not_win_space() {
     assert_eq!(doubt.figure, "space");
     assert_eq!((of("hides").space_efficiency(), of("flat-folder").doubts.len()), (None, 0));
     let text = said.out.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(text.contains("Doubted, and not ranked: space of hides/10KiB/"), "{said}");
+    assert!(text.contains("Doubtful, not ranked: space of hides/10KiB/"), "{said}");
     let json = scratch.faulty("report latest --json").ends(Exit::Success).out;
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     let rows = json["matrices"][0]["rows"].as_array().unwrap();
@@ -77,7 +77,7 @@ fn what_takes_less_disk_than_its_values_does_not_win_space() {
     assert_eq!(space["contenders"][0]["store"], "flat-folder");
     assert_eq!(space["absent"][0], serde_json::json!({"store": "hides", "why": "doubted"}));
     let page = std::fs::read_to_string(scratch.only_run().join("report.html")).unwrap();
-    assert!(page.contains("Doubted, and not ranked: space of hides"), "the page tells, too");
+    assert!(page.contains("Doubtful, not ranked: space of hides"), "the page tells, too");
 }
 
 /// Ways to run a trial, and how often keys were removed and looked for.

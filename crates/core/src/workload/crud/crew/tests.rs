@@ -11,7 +11,7 @@ use crate::cell::Rate;
 use crate::store::{OpenOptions, Result, Session, Setting, Store, StoreDef};
 use crate::stores::MEMORY;
 use crate::workload::crud::Crud;
-use crate::workload::driver::Operation;
+use crate::workload::operation::Operation;
 
 /// A call on a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,0 +1,144 @@
+//! The types of the values on the axes of one file.
+
+use std::fmt;
+use std::ops::RangeInclusive;
+use std::str::FromStr;
+
+use crate::shown::quoted;
+
+/// What a block's size must be a multiple of, in bytes: the smallest sector.
+pub const SECTOR_BYTES: u64 = 512;
+/// Sizes that a block may have, in bytes.
+pub const BLOCK_BYTES: RangeInclusive<u64> = SECTOR_BYTES..=16 << 20;
+
+/// In which order blocks are read or written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Pattern {
+    SeqRead,
+    SeqWrite,
+    RandRead,
+    RandWrite,
+}
+
+impl Pattern {
+    /// Every pattern.
+    pub const ALL: [Pattern; 4] =
+        [Pattern::SeqRead, Pattern::SeqWrite, Pattern::RandRead, Pattern::RandWrite];
+
+    /// The word used in plans and results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Pattern::SeqRead => "seq-read",
+            Pattern::SeqWrite => "seq-write",
+            Pattern::RandRead => "rand-read",
+            Pattern::RandWrite => "rand-write",
+        }
+    }
+
+    /// Whether blocks are written.
+    pub fn writes(self) -> bool {
+        matches!(self, Pattern::SeqWrite | Pattern::RandWrite)
+    }
+
+    /// Whether blocks follow each other in no order.
+    pub fn is_random(self) -> bool {
+        matches!(self, Pattern::RandRead | Pattern::RandWrite)
+    }
+}
+
+/// How the file is open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Io {
+    /// Through the page cache.
+    Buffered,
+    /// Past the page cache: `O_DIRECT`. What the device's own cache holds may still be lost with the power.
+    Direct,
+    /// Through the page cache; a write returns when its bytes are durable: `O_DSYNC`.
+    Dsync,
+    /// Past the page cache, and a write returns when its bytes are durable: `O_DIRECT` and `O_DSYNC`.
+    DirectDsync,
+}
+
+impl Io {
+    /// Every way.
+    pub const ALL: [Io; 4] = [Io::Buffered, Io::Direct, Io::Dsync, Io::DirectDsync];
+
+    /// The word used in plans and results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Io::Buffered => "buffered",
+            Io::Direct => "direct",
+            Io::Dsync => "dsync",
+            Io::DirectDsync => "direct-dsync",
+        }
+    }
+
+    /// Whether the page cache is passed by.
+    pub fn is_direct(self) -> bool {
+        matches!(self, Io::Direct | Io::DirectDsync)
+    }
+
+    /// Whether each write is durable when it returns.
+    pub fn is_dsync(self) -> bool {
+        matches!(self, Io::Dsync | Io::DirectDsync)
+    }
+}
+
+/// The call that makes writes durable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum SyncCall {
+    Fsync,
+    Fdatasync,
+}
+
+impl SyncCall {
+    /// The call's name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            SyncCall::Fsync => "fsync",
+            SyncCall::Fdatasync => "fdatasync",
+        }
+    }
+}
+
+/// When a thread makes its writes durable. As text: `none`, `fsync`, `fdatasync`, `fdatasync/16`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sync {
+    /// Never while the clock runs.
+    None,
+    /// After each so many writes of a thread; 0 counts as 1.
+    Each(SyncCall, u32),
+}
+
+impl fmt::Display for Sync {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Sync::None => f.write_str("none"),
+            Sync::Each(call, 0 | 1) => f.write_str(call.name()),
+            Sync::Each(call, writes) => write!(f, "{}/{writes}", call.name()),
+        }
+    }
+}
+
+impl FromStr for Sync {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Sync, String> {
+        let wrong = || {
+            format!("{} is not none, fsync, fdatasync, or one of these with a count: fsync/16", quoted(text))
+        };
+        let (call, writes) = match text.split_once('/') {
+            Some((call, writes)) => (call, writes.parse().ok().filter(|writes| *writes > 0)),
+            None => (text, Some(1)),
+        };
+        let writes = writes.ok_or_else(wrong)?;
+        match call {
+            "none" if !text.contains('/') => Ok(Sync::None),
+            "fsync" => Ok(Sync::Each(SyncCall::Fsync, writes)),
+            "fdatasync" => Ok(Sync::Each(SyncCall::Fdatasync, writes)),
+            _ => Err(wrong()),
+        }
+    }
+}
