@@ -24,10 +24,9 @@ const PARAMETERS: [(&str, &str); 2] = [("operations", "1"), ("warm_up", "0")];
 /// The same where the work goes on for a time.
 const DURATION: (&str, &str) = ("duration", "1ms");
 /// What a cell is made, as far as it has these axes.
-const AXES: [(Axis, &str); 6] = [
+const AXES: [(&str, &str); 7] = [
     ("records", "10..20"),
     ("record_size", "100B"),
-    (Axis::ROWS, "10"),
     ("rate", "closed"),
     ("cache", "warm"),
     ("background", "none"),
