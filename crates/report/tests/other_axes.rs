@@ -10,7 +10,7 @@ use std::sync::Once;
 
 use base64::Engine as _;
 use serde_json::{Value as Json, json};
-use storebench_core::axis::table::{WORDS, read};
+use storebench_core::axis::words::{WORDS, read};
 use storebench_core::axis::{Axis, AxisDef, Form, Presence, Role, Value, own};
 use storebench_core::cell::Cell;
 use storebench_core::result::{

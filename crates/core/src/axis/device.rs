@@ -3,7 +3,7 @@
 pub mod values;
 
 use self::values::{BLOCK_BYTES, Io, Pattern, SECTOR_BYTES, Sync};
-use super::table::WORDS;
+use super::words::WORDS;
 use super::{Axis, AxisDef, Form, Presence, Role, Value};
 use crate::shown::quoted;
 use crate::units::{exact_bytes, parse_bytes};
