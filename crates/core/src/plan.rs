@@ -57,7 +57,7 @@ pub struct Plan {
     pub parameters: Parameters,
     /// How often each cell runs.
     pub trials: u32,
-    /// Everything random comes from it.
+    /// Seed for keys, values, record choice and trial order.
     pub seed: u64,
     /// Combinations with more value bytes than this are left out.
     pub size_limit: Bytes,
@@ -141,14 +141,14 @@ impl Plan {
             return Err("budget bounds the search for a precision: give precision too".into());
         }
         if let Some(other) = self.parameters.names().find(|name| !self.workload.has(name)) {
-            return Err(format!("{other} is no parameter of the workload {}", self.workload));
+            return Err(format!("{other} is not a parameter of the workload {}", self.workload));
         }
         self.axes.check_for(self.workload)?;
         self.axes.check()?;
         self.check_points()?;
         let own = |axis: &Axis| self.workload.def().axes.contains(axis) || self.axes.names(*axis);
         if let Some(other) = self.compare.iter().find(|axis| !own(axis)) {
-            return Err(format!("compare names {other}, which is no axis of the plan"));
+            return Err(format!("compare names {other}, which is not an axis of the plan"));
         }
         if let Some(twice) =
             self.claims_among.iter().enumerate().find(|(at, name)| self.claims_among[..*at].contains(name))

@@ -5,20 +5,19 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that can't go on fails")]
 
-#[path = "other_axes/axes.rs"]
-mod axes;
-
 use std::io::Read;
+use std::sync::Once;
 
 use base64::Engine as _;
 use serde_json::{Value as Json, json};
-use storebench_core::axis::Value;
+use storebench_core::axis::words::{WORDS, read};
+use storebench_core::axis::{Axis, AxisDef, Form, Presence, Role, Value, own};
 use storebench_core::cell::Cell;
 use storebench_core::result::{
-    Cpu, Disk, Environment, FORMAT_VERSION, LeftOut, Load, Measured, Memory, OperationResult, Outcome, Run,
-    RunHeader, Stored, TrialResult,
+    Environment, FORMAT_VERSION, LeftOut, Measured, OperationResult, Outcome, Run, RunHeader, TrialResult,
 };
 use storebench_core::store::Guarantee;
+use storebench_core::units::SizeRange;
 use storebench_report::claims::StudyClaims;
 use storebench_report::compare::{self, Comparison};
 use storebench_report::data::findings;
@@ -28,9 +27,62 @@ use storebench_report::files::{continuous, csv, csv_long, json, sql};
 use storebench_report::page;
 use storebench_report::terminal::{self, Style};
 
-use self::axes::axis;
+static MOTION: AxisDef = AxisDef {
+    name: "motion",
+    order: 2_000,
+    many: "motions",
+    presence: Presence::Always(20),
+    role: Role::Contestant,
+    ..WORDS
+};
+
+static CHUNK_SIZE: AxisDef = AxisDef {
+    name: "chunk_size",
+    order: 2_010,
+    many: "chunk sizes",
+    presence: Presence::Always(21),
+    role: Role::Row,
+    form: Form::Range,
+    unit: "bytes",
+    read: read::<SizeRange>,
+    ..WORDS
+};
+
+static EXTENT: AxisDef = AxisDef {
+    name: "extent",
+    order: 2_020,
+    many: "extents",
+    presence: Presence::Always(22),
+    role: Role::Column,
+    form: Form::Range,
+    unit: "bytes",
+    read: read::<SizeRange>,
+    words: |value| format!("extent {value}"),
+    ..WORDS
+};
+
+static FLUSH: AxisDef = AxisDef {
+    name: "flush",
+    order: 1_990,
+    many: "flush modes",
+    presence: Presence::Off("no"),
+    role: Role::Half,
+    words: |value| format!("flush {value}"),
+    ..WORDS
+};
+
+static QUEUE: AxisDef =
+    AxisDef { name: "queue", order: 1_980, many: "queues", presence: Presence::Off("1"), ..WORDS };
+
+static OWN: [&AxisDef; 5] = [&MOTION, &CHUNK_SIZE, &EXTENT, &FLUSH, &QUEUE];
 
 const STYLE: Style = Style { width: 100, colour: false };
+
+fn axis(name: &str) -> Axis {
+    static ADDED: Once = Once::new();
+    ADDED.call_once(|| own::add(&OWN));
+    Axis::named(name).unwrap()
+}
 
 fn cell(values: &[(&str, &str)]) -> Cell {
     values.iter().fold(Cell::default(), |cell, (name, value)| {
@@ -57,35 +109,16 @@ fn operation(name: &str, ns: f64) -> OperationResult {
 }
 
 fn measured(ns: f64) -> Measured {
-    Measured {
-        guarantee: Guarantee::None,
-        power_cut: None,
-        store_version: String::new(),
-        store_build: None,
-        settings: Vec::new(),
-        statistics: Vec::new(),
-        load: Load { records: 0, value_bytes: 0, store_ns: 0, counters: None },
-        operations: vec![operation("read", ns), operation("write", ns * 2.0)],
-        settle_ns: 0,
-        settle_counters: None,
-        memory: Memory {
-            base_bytes: 4 << 20,
-            peak_above_base_bytes: 1 << 20,
-            peak_without_mapped_files_bytes: None,
-            peak_with_page_cache_bytes: None,
-        },
-        cpu: Cpu { user_ns: 5_000_000, system_ns: 1_000_000 },
-        disk: Disk { allocated_bytes: 1 << 20, apparent_bytes: 1 << 20, files: 1 },
-        stored: Stored { records: 0, key_bytes: 0, value_bytes: 0 },
-        written: None,
-        device: None,
-        processors: None,
-        cache_emptied_by: None,
-        cache_left_warm: None,
-        audit: None,
-        doubts: Vec::new(),
-        unknown: Vec::new(),
-    }
+    let json = json!({
+        "guarantee": "none", "store_version": "", "settings": [], "statistics": [],
+        "load": { "records": 0, "value_bytes": 0, "store_ns": 0 },
+        "operations": [operation("read", ns), operation("write", ns * 2.0)], "settle_ns": 0,
+        "memory": { "base_bytes": 4 << 20, "peak_above_base_bytes": 1 << 20 },
+        "cpu": { "user_ns": 5_000_000, "system_ns": 1_000_000 },
+        "disk": { "allocated_bytes": 1 << 20, "apparent_bytes": 1 << 20, "files": 1 },
+        "stored": { "records": 0, "key_bytes": 0, "value_bytes": 0 }
+    });
+    serde_json::from_value(json).unwrap()
 }
 
 fn trial(cell: Cell, block: u32, ns: f64) -> TrialResult {

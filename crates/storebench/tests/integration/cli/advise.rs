@@ -122,7 +122,7 @@ fn data_like_the_users_are_read_and_left_alone() {
     }
     let before = contents(&scratch.join("notes"));
     let said = scratch.storebench("advise --like notes --store lmdb --budget 1s").ends(Exit::Success);
-    assert!(said.err.contains("data like yours: 60 values"), "{said}");
+    assert!(said.err.contains("your data: 60 values"), "{said}");
     assert!(said.out.contains("Asked\n  60 compressible records of "), "{said}");
     assert!(said.out.contains("Only this store was measured"), "{said}");
     assert_eq!(contents(&scratch.join("notes")), before);
@@ -141,7 +141,7 @@ fn what_can_not_be_asked_is_told() {
         ("--records 5 --size 1KiB --guarantee default", Exit::BadValue, "process"),
         ("--records 5 --size 1KiB --store sqlit", Exit::UnknownStore, "did you mean sqlite"),
         ("--records 5 --size 1KiB --guarantee process --store memory", Exit::Nothing, "does not offer"),
-        ("--like nothing.csv:x", Exit::BadValue, "no folder and no part of a file"),
+        ("--like nothing.csv:x", Exit::BadValue, "neither a folder nor part of a file"),
         ("--records 5 --size 1KiB --from nowhere", Exit::NotStorebench, "nowhere"),
         ("--records 1000000000 --size 1MiB", Exit::DiskFull, "are 954 TiB of values, and "),
     ] {

@@ -53,6 +53,7 @@ fn lists_and_dry_runs_fit_the_screen() {
     for command in [
         "stores".to_owned(),
         "studies".to_owned(),
+        "settings".to_owned(),
         "run crud --quick --dry-run".to_owned(),
         "run device --quick --dry-run".to_owned(),
         format!("run crud --dry-run {every_axis} --at one=. --at other=a-second-place"),
@@ -162,6 +163,7 @@ fn man_pages_are_there_for_every_command_and_render() {
         assert!(shown.contains("NAME") && shown.contains(name) && shown.contains("SYNOPSIS"), "{shown}");
     }
     let shown = rendered(&scratch.join("pages/man1/storebench-run.1")).unwrap();
+    assert!(shown.contains("SYNOPSIS\n       storebench run [OPTIONS] [STUDY]\n"), "{shown}");
     assert!(shown.contains("--record-size") && shown.contains("storebench run crud --quick"), "{shown}");
 }
 
