@@ -21,6 +21,8 @@ TEST_THREADS ?= $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
 # Where `make install` puts things; DESTDIR goes before it.
 PREFIX ?= $(shell if [ "$$(id -u)" = 0 ]; then echo /usr/local; else echo "$$HOME/.local"; fi)
 DESTDIR ?=
+# Where `make dist` puts the archive.
+DIST ?= dist
 
 export FEATURES
 # Empty is not the same to cargo as not there: it would build anew after a plain `cargo build`.
@@ -45,11 +47,11 @@ help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' Makefile
 	@echo
 	@echo "options: ARGS='$(ARGS)' (for run), ROCKSDB=system, LEVELDB=system,"
-	@echo "         FEATURES=sqlite,lmdb,..., SETUP=no, TORTURE=$(TORTURE), PREFIX=$(PREFIX);"
-	@echo "         CARGO_TARGET_DIR is respected"
+	@echo "         FEATURES=sqlite,lmdb,..., SETUP=no, TORTURE=$(TORTURE), DIST=$(DIST),"
+	@echo "         PREFIX=$(PREFIX); CARGO_TARGET_DIR is respected"
 
 .PHONY: run
-run: ## Install what is missing, build, and run the quick study: which store wins on this machine?
+run: ## Install what is missing, build, and run the quick study
 	@$(setup)
 	@$(environment) && cargo run --release --package storebench $$STOREBENCH_CARGO_FLAGS -- $(ARGS)
 
@@ -60,13 +62,13 @@ test: ## Run every test
 	@scripts/tests.sh
 
 .PHONY: torture
-torture: ## Kill runs, race deletions, break input, inject errors: TORTURE times as many tries as `make test` has
+torture: ## Run the tests that kill, race and break, TORTURE times as often
 	@$(setup) test
 	@$(environment) && STOREBENCH_TORTURE=$(TORTURE) cargo test --release --package storebench \
 		$$STOREBENCH_CARGO_FLAGS -- torture::
 
 .PHONY: check
-check: ## Check format, lints, scripts, licences and sources of the dependencies, and advisories where reachable
+check: ## Check format, lints, scripts, and the dependencies' licences
 	@$(setup) check
 	@$(environment) && cargo fmt --all --check
 	@$(environment) && cargo clippy --release --workspace --all-targets --locked $$STOREBENCH_CARGO_FLAGS -- -D warnings
@@ -74,22 +76,22 @@ check: ## Check format, lints, scripts, licences and sources of the dependencies
 	@$(environment) && scripts/deny.sh
 
 .PHONY: bench
-bench: ## Measure what the harness itself costs
+bench: ## Measure the cost of the harness itself
 	@$(setup)
 	@$(environment) && cargo bench --workspace --bench harness --bench syncs $$STOREBENCH_CARGO_FLAGS
 
 .PHONY: bench-fidelity
-bench-fidelity: ## Compare storebench with minimal loops over the engines' own interfaces
+bench-fidelity: ## Compare storebench with minimal loops over each engine
 	@$(setup)
 	@$(environment) && cargo bench --package storebench --bench fidelity $$STOREBENCH_CARGO_FLAGS
 
 .PHONY: bench-device
-bench-device: ## Compare reads and writes of one file with those of fio, which must be installed
+bench-device: ## Compare the study device with fio, which must be installed
 	@$(setup)
 	@$(environment) && cargo bench --package storebench-core --bench device
 
 .PHONY: install
-install: ## Install the program, its manual pages and shell completions under PREFIX
+install: ## Install the program, manual pages and completions under PREFIX
 	@$(setup)
 	@$(environment) && cargo build --release --package storebench $$STOREBENCH_CARGO_FLAGS
 	@$(environment) && scripts/install.sh "$(DESTDIR)$(PREFIX)"
@@ -97,6 +99,11 @@ install: ## Install the program, its manual pages and shell completions under PR
 .PHONY: uninstall
 uninstall: ## Remove what install put under PREFIX
 	@scripts/install.sh --remove "$(DESTDIR)$(PREFIX)"
+
+.PHONY: dist
+dist: ## Build an archive in DIST that runs without any packages
+	@$(setup)
+	@$(environment) && scripts/dist.sh "$(DIST)"
 
 .PHONY: clean
 clean: ## Remove what was built; the runs are kept

@@ -393,5 +393,20 @@ verdict 'manual pages are written' grep -qx page "$box/prefix/share/man/man1/sto
 run scripts/install.sh --remove "$box/prefix"
 verdict 'all of it is removed' test -z "$(find "$box/prefix" -type f)"
 
+# ---- dist.sh
+
+new_system
+run scripts/dist.sh
+verdict 'dist: no folder' complained 'usage: scripts/dist.sh FOLDER'
+run scripts/dist.sh --check "$box/nothing.tar.gz"
+verdict 'dist: no archive' complained 'there is no '
+# shellcheck disable=SC2016
+fake cc 'echo "${1#*=}"'
+run scripts/dist.sh "$box/out"
+verdict 'dist: a static library is missing' complained 'libstdc++.a is missing'
+fake uname 'echo Darwin'
+run scripts/dist.sh "$box/out"
+verdict 'dist: not on macOS' complained 'archives are made on Linux only'
+
 echo "scripts: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -9,6 +9,7 @@ mod sql;
 pub mod table;
 mod value;
 pub mod values;
+pub mod words;
 
 use std::cmp::Ordering;
 use std::fmt;

@@ -95,7 +95,7 @@ pub fn run(stores: &[StoreDef], arguments: &[String]) -> Result<(), String> {
         "default" => None,
         name => Some(name.parse::<Guarantee>().map_err(|()| format!("there is no guarantee {name}"))?),
     };
-    let steps: u64 = steps.parse().map_err(|_| format!("{steps} is no number of steps"))?;
+    let steps: u64 = steps.parse().map_err(|_| format!("{steps} is not a number of steps"))?;
     let settings = BTreeMap::new();
     let options = OpenOptions {
         directory: Path::new(directory),

@@ -102,7 +102,7 @@ impl RunFolder {
         if lines.tail == Tail::Damaged {
             let aside = path.join(DAMAGED);
             append_synced(&aside, &bytes[lines.whole..]).map_err(Error::io("writing", &aside))?;
-            notes.push(format!("what stood after the last result is now in {}", aside.display()));
+            notes.push(format!("what followed the last result is now in {}", aside.display()));
         }
         if lines.tail != Tail::Nothing {
             results.set_len(lines.whole as u64).map_err(Error::io("writing", &name))?;
@@ -290,12 +290,10 @@ fn lock(path: &Path) -> Result<File> {
     let shown = path.display();
     let (exit, message) = match locked {
         Lock::Taken => return Ok(file),
-        Lock::Held => {
-            (Exit::Busy, format!("another storebench is at work on {shown}: wait for it, or stop it first"))
-        }
+        Lock::Held => (Exit::Busy, format!("another storebench is using {shown}: wait for it, or stop it")),
         Lock::Unsupported => (
             Exit::Failure,
-            format!("the file system of {shown} has no locks, which keep two runs apart: name another --out"),
+            format!("the file system of {shown} has no locks, which a run needs: name another --out"),
         ),
     };
     Err(Error::new(exit, message))

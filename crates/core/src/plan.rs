@@ -6,6 +6,7 @@ mod claims;
 mod count;
 pub mod explain;
 mod text;
+mod variants;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -16,6 +17,7 @@ use serde::Serialize;
 pub use self::axes::Axes;
 pub use self::changes::Changes;
 pub use self::claims::ClaimsOver;
+pub use self::variants::Point;
 use crate::axis::Axis;
 use crate::cell::Cell;
 use crate::error::{Error, Exit, Result, meant};
@@ -55,7 +57,7 @@ pub struct Plan {
     pub parameters: Parameters,
     /// How often each cell runs.
     pub trials: u32,
-    /// Everything random comes from it.
+    /// Seed for keys, values, record choice and trial order.
     pub seed: u64,
     /// Combinations with more value bytes than this are left out.
     pub size_limit: Bytes,
@@ -80,9 +82,15 @@ pub struct Plan {
     /// What claims are about where they don't narrow it; the plan as it is before a preset and options where it is absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub claims_over: Option<ClaimsOver>,
+    /// Settings on the axes are varied one at a time, from the plan's own; else they are combined.
+    #[serde(skip_serializing_if = "is_default")]
+    pub one_at_a_time: bool,
     /// Settings of stores, by store and name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub settings: Settings,
+    /// Settings that are measured beside those of the axes, under a name.
+    #[serde(rename = "point", skip_serializing_if = "Vec::is_empty")]
+    pub points: Vec<Point>,
     /// The axes.
     pub axes: Axes,
     /// Named sets of changes, such as `quick`.
@@ -133,13 +141,14 @@ impl Plan {
             return Err("budget bounds the search for a precision: give precision too".into());
         }
         if let Some(other) = self.parameters.names().find(|name| !self.workload.has(name)) {
-            return Err(format!("{other} is no parameter of the workload {}", self.workload));
+            return Err(format!("{other} is not a parameter of the workload {}", self.workload));
         }
         self.axes.check_for(self.workload)?;
         self.axes.check()?;
+        self.check_points()?;
         let own = |axis: &Axis| self.workload.def().axes.contains(axis) || self.axes.names(*axis);
         if let Some(other) = self.compare.iter().find(|axis| !own(axis)) {
-            return Err(format!("compare names {other}, which is no axis of the plan"));
+            return Err(format!("compare names {other}, which is not an axis of the plan"));
         }
         if let Some(twice) =
             self.claims_among.iter().enumerate().find(|(at, name)| self.claims_among[..*at].contains(name))
@@ -212,6 +221,7 @@ pub struct BuiltIn {
 pub const STUDIES: &[BuiltIn] = &[
     BuiltIn { name: "crud", text: include_str!("../../../studies/crud.toml") },
     BuiltIn { name: "device", text: include_str!("../../../studies/device.toml") },
+    BuiltIn { name: "sqlite-settings", text: include_str!("../../../studies/sqlite-settings.toml") },
 ];
 
 /// A plan as text.

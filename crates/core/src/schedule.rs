@@ -104,22 +104,21 @@ fn combinations(plan: &Plan, rooms: &[Room]) -> Vec<Cell> {
         };
         spread(&mut cells, axis, &values);
     }
-    for (axis, values) in plan.axes.settings() {
-        spread(&mut cells, axis, values);
-    }
-    cells
+    cells.into_iter().flat_map(|cell| variants(plan, &cell)).collect()
 }
 
-/// Makes of each cell as many as an axis has values; a setting has none for other stores' cells.
+/// Makes of each cell as many as an axis has values.
 fn spread(cells: &mut Vec<Cell>, axis: Axis, values: &[Value]) {
-    let bears = |cell: &Cell| axis.setting().is_none_or(|(store, _)| store == cell.store());
-    *cells = cells
-        .drain(..)
-        .flat_map(|cell| match bears(&cell) {
-            true => values.iter().map(|value| cell.clone().with(axis, value.clone())).collect(),
-            false => vec![cell],
-        })
-        .collect();
+    let with = |cell: Cell| values.iter().map(move |value| cell.clone().with(axis, value.clone()));
+    *cells = cells.drain(..).flat_map(with).collect();
+}
+
+/// A cell with each variant of its store.
+fn variants(plan: &Plan, cell: &Cell) -> Vec<Cell> {
+    let with = |variant: Vec<(Axis, Value)>| {
+        variant.into_iter().fold(cell.clone(), |cell, (axis, value)| cell.with(axis, value))
+    };
+    plan.variants(cell.store()).into_iter().map(with).collect()
 }
 
 fn reason_to_leave_out(plan: &Plan, case: &Case<'_>, room: Option<&Room>) -> Option<Reason> {

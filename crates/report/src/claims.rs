@@ -23,14 +23,14 @@ use storebench_core::units::Percent;
 
 pub use self::bounds::Bounds;
 pub use self::contest::Contest;
-pub use self::design::{Coverage, Design};
+pub use self::design::Design;
 pub use self::evaluate::evaluate;
 pub use self::expect::{Alike, Expect, Greatest, MoreAt, MoreWins, Order, Ratio, Unchanged, Values, Winner};
 pub use self::figure::Figure;
 pub use self::pool::{Cells, Pool, Scope};
 pub use self::read::{check, of_plan, of_run};
 pub use self::region::Region;
-pub use self::verdict::{Evidence, Finding, Outcome, Shown, Tally, Verdict};
+pub use self::verdict::{Coverage, Evidence, Finding, Outcome, Shown, Tally, Verdict};
 use crate::stats::Better;
 
 /// A published finding.

@@ -251,6 +251,10 @@ pub const COLUMNS: &[Column] = &[
         (o.sum_ns > 0).then_some(o.counters.as_ref()?.sync_ns? as f64 / o.sum_ns as f64)
     }),
     counted("written_per_operation", "written/op", Unit::Bytes, |o| per_operation(o, |c| c.written_bytes)),
+    operation("device_written_per_operation", "device/op", Unit::Bytes, Better::Neither, |o| {
+        (o.count > 0).then_some(o.device_written_bytes? as f64 / o.count as f64)
+    })
+    .closer(),
     operation("written_per_sync", "written/sync", Unit::Bytes, Better::Neither, |o| {
         let counters = alone(o).filter(|_| o.count > 0 && o.warm_up == 0)?;
         over(counters.written_bytes?, counters.syncs?)

@@ -3,6 +3,7 @@
 pub(crate) mod builds;
 pub(crate) mod by_cell;
 pub(crate) mod clock;
+pub mod effects;
 pub mod findings;
 pub mod floor;
 pub mod looks;

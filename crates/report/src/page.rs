@@ -9,6 +9,7 @@ mod axes;
 mod cells;
 mod contests;
 mod curves;
+mod effects;
 mod findings;
 mod latencies;
 mod load;
@@ -101,7 +102,7 @@ pub fn write(merged: &Merged<'_>, lead: Option<&Lead>, out: &mut dyn Write) -> i
 /// What is there without scripts, by its place in the page.
 fn texts(merged: &Merged<'_>, matrices: &[Option<Matrix>], led: bool) -> Vec<(&'static str, Html)> {
     let doubts = LazyLock::new(|| Doubts::new(merged));
-    let parts: [(&'static str, &(dyn Fn() -> Html + Sync)); 13] = [
+    let parts: [(&'static str, &(dyn Fn() -> Html + Sync)); 14] = [
         ("title", &|| Html::of(title(merged))),
         ("subtitle", &|| machine::subtitle(merged)),
         ("first", &|| missing::first(merged, &doubts)),
@@ -109,6 +110,7 @@ fn texts(merged: &Merged<'_>, matrices: &[Option<Matrix>], led: bool) -> Vec<(&'
         ("floor", &|| Html::of(floor::lines(&merged.floors).into_iter().map(note).collect::<Vec<_>>())),
         ("rules", &|| rules(merged, matrices)),
         ("load", &|| load::html(merged)),
+        ("effects", &|| effects::html(merged)),
         ("findings", &|| findings::html(merged)),
         ("published", &|| published::html(merged)),
         ("missing", &|| missing::html(merged, matrices, &doubts)),

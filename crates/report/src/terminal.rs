@@ -1,5 +1,6 @@
 //! Reports for the terminal: a summary and the matrix of winners, or all figures.
 
+mod effects;
 pub(crate) mod findings;
 pub mod grid;
 pub mod published;
@@ -26,7 +27,7 @@ use crate::stats::Rule;
 /// The summary, then one matrix of winners per machine, guarantee, place and so on, then what loads in the background cost; last
 /// the verdicts on published findings.
 pub fn overview(merged: &Merged<'_>, style: Style) -> String {
-    winners(merged, style) + &findings::text(merged, style)
+    winners(merged, style) + &effects::text(merged, style) + &findings::text(merged, style)
 }
 
 /// The same with the verdicts only counted, for the end of a run.

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use storebench_core::axis::table::WORDS;
+use storebench_core::axis::words::WORDS;
 use storebench_core::axis::{Axis, AxisDef, Presence, Role, Value, own};
 use storebench_core::measure::clock::Clock;
 use storebench_core::measure::latency::Latencies;

@@ -3,7 +3,7 @@
 pub mod values;
 
 use self::values::{BLOCK_BYTES, Io, Pattern, SECTOR_BYTES, Sync};
-use super::table::WORDS;
+use super::words::WORDS;
 use super::{Axis, AxisDef, Form, Presence, Role, Value};
 use crate::shown::quoted;
 use crate::units::{exact_bytes, parse_bytes};
@@ -101,7 +101,7 @@ impl Axis {
 fn word(what: &str, text: &str, known: &[&str]) -> Result<Value, String> {
     match known.iter().position(|word| *word == text) {
         Some(place) => Ok(Value::new(text, place as u64, 0)),
-        None => Err(format!("{} is no {what}: say {}", quoted(text), known.join(", "))),
+        None => Err(format!("{} is not a {what}: use {}", quoted(text), known.join(", "))),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use super::{Axis, AxisDef, Presence, Role, table};
+use super::{Axis, AxisDef, Presence, Role, words};
 
 /// The longest name: what is longer names no setting.
 const LONGEST: usize = 100;
@@ -29,7 +29,7 @@ pub(super) fn named(name: &str) -> Option<Axis> {
         many: "values of a setting",
         presence: Presence::Off(""),
         role: Role::Contestant,
-        ..table::WORDS
+        ..words::WORDS
     };
     let def: &'static AxisDef = Box::leak(Box::new(def));
     known.insert(name, def);

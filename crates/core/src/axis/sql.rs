@@ -1,6 +1,6 @@
 //! The axes of workloads over SQL tables.
 
-use super::table::WORDS;
+use super::words::WORDS;
 use super::{AxisDef, Form, Presence, Role, Value};
 use crate::shown::quoted;
 use crate::units::{grouped, parse_count};

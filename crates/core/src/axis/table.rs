@@ -1,8 +1,7 @@
 //! The table of axes.
 
-use std::str::FromStr;
-
 use super::values::{Background, Cache, Data, GuaranteeChoice, Rate, Tuning};
+use super::words::{WORDS, read};
 use super::{Axis, AxisDef, Form, Presence, Role, Value};
 use super::{device, sql};
 use crate::shown::quoted;
@@ -16,25 +15,6 @@ pub const MOST_BYTES: u64 = 1 << 30;
 
 /// The name of the place where nothing else is said.
 pub const DEFAULT_PLACE: &str = "here";
-
-/// What most axes have in common: words, which make groups and are left out of ids where they are `default`.
-pub const WORDS: AxisDef = AxisDef {
-    name: "",
-    order: 0,
-    value_name: "NAME,...",
-    help: "",
-    many: "",
-    presence: Presence::Off("default"),
-    role: Role::Group,
-    form: Form::Text,
-    unit: "",
-    known: &[],
-    read: read_name,
-    check: |_| Ok(()),
-    words: |value| value.text().to_owned(),
-    completed: |value, _| value,
-    in_plans: true,
-};
 
 static PLACE: AxisDef = AxisDef {
     name: "place",
@@ -231,18 +211,6 @@ impl Axis {
     pub const STORE: Axis = Axis(&STORE);
     pub const ROWS: Axis = Axis(&sql::ROWS);
     pub const STATEMENTS: Axis = Axis(&sql::STATEMENTS);
-}
-
-/// Reads a value of a type.
-pub fn read<T: FromStr<Err = String> + Into<Value>>(text: &str) -> Result<Value, String> {
-    text.parse::<T>().map(Into::into)
-}
-
-fn read_name(text: &str) -> Result<Value, String> {
-    match text.trim() {
-        "" => Err("a value is empty".into()),
-        text => Ok(Value::word(text)),
-    }
 }
 
 fn read_threads(text: &str) -> Result<Value, String> {

@@ -41,7 +41,7 @@ impl FromStr for Data {
 
     fn from_str(text: &str) -> Result<Self, String> {
         [Data::Incompressible, Data::Compressible].into_iter().find(|data| data.name() == text).ok_or_else(
-            || format!("{} is not a kind of data: say incompressible or compressible", quoted(text)),
+            || format!("{} is not a kind of data: use incompressible or compressible", quoted(text)),
         )
     }
 }
@@ -78,7 +78,7 @@ impl FromStr for GuaranteeChoice {
         match text {
             "default" => Ok(GuaranteeChoice::Default),
             _ => text.parse().map(GuaranteeChoice::Tier).map_err(|()| {
-                format!("{} is not a guarantee: say default, none, process or power", quoted(text))
+                format!("{} is not a guarantee: use default, none, process or power", quoted(text))
             }),
         }
     }
@@ -111,7 +111,7 @@ impl FromStr for Rate {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong =
-            || format!("{} is not a rate: say closed, or operations per second like 5000/s", quoted(text));
+            || format!("{} is not a rate: use closed, or operations per second like 5000/s", quoted(text));
         match text.strip_suffix("/s") {
             _ if text == "closed" => Ok(Rate::Closed),
             Some(number) => match parse_count(number).ok().and_then(|rate| u32::try_from(rate).ok()) {
@@ -157,7 +157,7 @@ impl FromStr for Tuning {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let found = [Tuning::Default, Tuning::Equal].into_iter().find(|tuning| tuning.name() == text);
-        found.ok_or_else(|| format!("{} is not a tuning: say default or equal", quoted(text)))
+        found.ok_or_else(|| format!("{} is not a tuning: use default or equal", quoted(text)))
     }
 }
 
@@ -193,7 +193,7 @@ impl FromStr for Cache {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let found = [Cache::Warm, Cache::Cold].into_iter().find(|cache| cache.name() == text);
-        found.ok_or_else(|| format!("{} is not a state of the cache: say warm or cold", quoted(text)))
+        found.ok_or_else(|| format!("{} is not a state of the cache: use warm or cold", quoted(text)))
     }
 }
 
@@ -248,7 +248,7 @@ impl FromStr for Background {
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || {
             format!(
-                "{} is not a background: say none, cpu, cpu:2 (up to 1024), disk, disk:50MiB/s (at least 128KiB/s), \
+                "{} is not a background: use none, cpu, cpu:2 (up to 1024), disk, disk:50MiB/s (at least 128KiB/s), \
                  memory, memory:25% (up to 90%) or video",
                 quoted(text)
             )

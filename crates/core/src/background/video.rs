@@ -11,7 +11,7 @@ use super::{Stop, Teller};
 
 /// Said where there is nothing to decode with.
 pub const NO_PLAYER: &str =
-    "there is neither ffmpeg nor GStreamer to decode a video with: apt-get install ffmpeg";
+    "neither ffmpeg nor GStreamer is installed to decode a video: apt-get install ffmpeg";
 
 /// The video's length. It is played again and again.
 const SECONDS: u32 = 10;

@@ -14,7 +14,7 @@ use crate::shown::plain_json;
 /// What a file of results holds.
 #[derive(Debug)]
 pub(super) struct Lines {
-    /// The results, in their order. A trial that is there twice is there once.
+    /// The results, in their order. A trial that is repeated is there once.
     pub(super) trials: Vec<TrialResult>,
     /// What is odd about it, in words that go after the file's name.
     pub(super) notes: Vec<String>,
@@ -118,7 +118,7 @@ fn lines(bytes: &[u8]) -> Vec<Line<'_>> {
     pieces.filter(|line| !line.bytes.trim_ascii().is_empty()).collect()
 }
 
-/// Leaves of each trial the first result: one line that is there twice must not count as two measurements.
+/// Leaves of each trial the first result: one line that is repeated must not count as two measurements.
 fn once(trials: Vec<(usize, TrialResult)>, notes: &mut Vec<String>) -> Vec<TrialResult> {
     let mut first: HashMap<(Cell, u32), usize> = HashMap::with_capacity(trials.len());
     let mut repeated: Vec<(usize, usize)> = Vec::new();

@@ -20,7 +20,7 @@ fn is_binary(file: &Path) -> io::Result<bool> {
 pub fn look(file: &Path, column: &str, sample: &mut Sample) -> Result<(), String> {
     let fault = |error: csv::Error| format!("{}: {error}", file.display());
     if is_binary(file).map_err(|error| format!("{}: {error}", file.display()))? {
-        return Err(format!("{} is no CSV file: it holds bytes that no text has", file.display()));
+        return Err(format!("{} is not a CSV file: it holds binary data", file.display()));
     }
     let mut rows = csv::ReaderBuilder::new().from_path(file).map_err(fault)?;
     let head = rows.byte_headers().map_err(fault)?.clone();

@@ -42,7 +42,7 @@ impl WorkFolder {
             }
         }
         let message = format!(
-            "{} holds {MOST} folders whose names begin with {name}: delete those that no run is at work in",
+            "{} holds {MOST} folders whose names begin with {name}: delete those of runs that have ended",
             directory.display()
         );
         Err(Error::new(Exit::Failure, message))

@@ -98,7 +98,7 @@ impl Axes {
     pub(super) fn check_for(&self, workload: Workload) -> Result<(), String> {
         let own = workload.def().axes;
         if let Some(other) = self.0.keys().find(|axis| axis.setting().is_none() && !own.contains(axis)) {
-            return Err(format!("{other} is no axis of the workload {workload}"));
+            return Err(format!("{other} is not an axis of the workload {workload}"));
         }
         let missing = own.iter().find(|axis| axis.default_value().is_none() && !self.names(**axis));
         missing.map_or(Ok(()), |axis| Err(format!("missing field `{axis}`: name its values in [axes]")))

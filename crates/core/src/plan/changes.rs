@@ -23,6 +23,7 @@ pub struct Changes {
     pub timeout: Option<Period>,
     pub precision: Option<Percent>,
     pub budget: Option<Period>,
+    pub one_at_a_time: Option<bool>,
     pub parameters: Parameters,
     pub settings: Settings,
     pub axes: Axes,
@@ -49,6 +50,7 @@ impl Changes {
             timeout,
             precision,
             budget,
+            one_at_a_time,
             parameters,
             settings,
             axes,
@@ -59,6 +61,7 @@ impl Changes {
         set(&mut plan.timeout, timeout);
         set(&mut plan.precision, precision.map(Some));
         set(&mut plan.budget, budget.map(Some));
+        set(&mut plan.one_at_a_time, one_at_a_time);
         plan.parameters.change(parameters);
         for (store, settings) in settings {
             for axis in settings.keys().filter_map(|name| Axis::named(&format!("{store}.{name}"))) {
@@ -77,7 +80,8 @@ impl<'de> Deserialize<'de> for Changes {
 }
 
 /// The fields that are neither parameters nor axes.
-const OWN: [&str; 7] = ["description", "trials", "seed", "size_limit", "timeout", "precision", "budget"];
+const OWN: [&str; 8] =
+    ["description", "trials", "seed", "size_limit", "timeout", "precision", "budget", "one_at_a_time"];
 
 /// Reads changes: what is no field is an axis.
 struct Fields;
@@ -117,7 +121,7 @@ impl<'de> Visitor<'de> for Fields {
             }
         };
         while let Some(name) = map.next_key_seed(Key(known))? {
-            read!(name; description trials seed size_limit timeout precision budget);
+            read!(name; description trials seed size_limit timeout precision budget one_at_a_time);
         }
         Ok(changes)
     }

@@ -10,18 +10,15 @@ impl Plan {
         axes.sort_by_key(|axis| axis.place_in_id());
         let length = |axis| match axis {
             place if place == Axis::PLACE => places,
-            store if store == Axis::STORE => {
-                self.axes.texts(store).iter().map(|store| self.variants(store)).fold(0, usize::saturating_add)
-            }
+            store if store == Axis::STORE => self
+                .axes
+                .texts(store)
+                .iter()
+                .map(|store| self.count_variants(store))
+                .fold(0, usize::saturating_add),
             axis => self.axes.values(axis).len(),
         };
         axes.into_iter().map(|axis| (axis, length(axis))).collect()
-    }
-
-    /// How many cells a store has where others have one: as many as its settings have combinations.
-    fn variants(&self, store: &str) -> usize {
-        let own = self.axes.settings().filter(|(axis, _)| axis.setting().is_some_and(|(of, _)| of == store));
-        own.map(|(_, values)| values.len()).fold(1, usize::saturating_mul)
     }
 
     /// How many combinations it has in so many places, those that are left out included.

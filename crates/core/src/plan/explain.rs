@@ -20,7 +20,7 @@ pub(super) fn text(path: &Path) -> io::Result<String> {
     let mut text = String::new();
     File::open(path)?.take(MOST_BYTES + 1).read_to_string(&mut text)?;
     if text.len() as u64 > MOST_BYTES {
-        return Err(io::Error::other("it is longer than 1 MiB, which no plan is"));
+        return Err(io::Error::other("it is longer than 1 MiB, the limit for a plan"));
     }
     Ok(text)
 }

@@ -126,7 +126,7 @@ impl Load {
         let complaint = match ended {
             Some(how) => Some(format!("the background load {name} ended during the trial: {how}")),
             None if at_work_share < LEAST_AT_WORK_SHARE => Some(format!(
-                "the background load {name} was at work during only {:.0} % of the trial, which was not disturbed as claimed",
+                "the background load {name} was running during only {:.0} % of the trial",
                 at_work_share * 100.0
             )),
             None => None,
@@ -212,13 +212,13 @@ impl Process {
             .and_then(|pid| Ok(waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT)?));
         let how = match status {
             Ok(Some(status)) => match (status.terminating_signal(), status.exit_status()) {
-                (Some(signal), _) => format!("it was ended by signal {signal}"),
+                (Some(signal), _) => format!("it was killed by signal {signal}"),
                 (None, code) => format!("it ended with exit code {}", code.unwrap_or_default()),
             },
             _ => "its output ended".into(),
         };
         let said = std::fs::read(log).ok().and_then(|text| last_words(&String::from_utf8_lossy(&text)));
-        said.map_or(how.clone(), |said| format!("{how}; its last words: {said}"))
+        said.map_or(how.clone(), |said| format!("{how}; its last output: {said}"))
     }
 }
 

@@ -33,7 +33,7 @@ pub fn main(stores: &[StoreDef], spec: &Path, out: &Path) -> error::Result<()> {
     }
     let text = serde_json::to_string(&report).map_err(|error| failed(error.to_string()))?;
     let (Some(folder), Some(name)) = (out.parent(), out.file_name().and_then(|name| name.to_str())) else {
-        return Err(failed(format!("{} is no name of a file", out.display())));
+        return Err(failed(format!("{} is not the name of a file", out.display())));
     };
     with_room(folder, || {
         let mut file = guard::rewrite(folder, name)?;

@@ -9,7 +9,7 @@ use crate::result::TrialResult;
 #[derive(Debug)]
 #[allow(missing_docs)]
 pub enum Event<'a> {
-    /// The run begins, or is gone on with: `done` of its `total` trials have ended before.
+    /// The run starts or is resumed: `done` of its `total` trials have ended before.
     Started { total: u64, done: u64 },
     /// Another block is added, for the sake of precision.
     Extended { by: u64 },

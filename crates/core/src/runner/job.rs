@@ -10,7 +10,7 @@ use crate::plan::Plan;
 use crate::result::TrialResult;
 use crate::store::StoreDef;
 
-/// A run that is about to begin or to be gone on with.
+/// A run that is about to start or to be resumed.
 pub struct Job<'a> {
     /// The plan.
     pub plan: &'a Plan,
@@ -20,7 +20,7 @@ pub struct Job<'a> {
     pub cells: &'a [Cell],
     /// Where the places are, by name.
     pub places: &'a BTreeMap<String, PathBuf>,
-    /// Results of before, when it is gone on with.
+    /// Earlier results, when it is resumed.
     pub done: &'a [TrialResult],
     /// Set by Ctrl-C.
     pub interrupted: &'a AtomicBool,

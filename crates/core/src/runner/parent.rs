@@ -155,7 +155,7 @@ fn still_there(directory: &Path) -> Result<()> {
         return Ok(());
     }
     let message = format!(
-        "{} was moved or deleted while a trial was at work in it: leave storebench's folders alone while it runs",
+        "{} was moved or deleted while a trial was using it: leave storebench's folders alone during a run",
         directory.display()
     );
     Err(Error::new(Exit::NotStorebench, message))

@@ -24,12 +24,14 @@ const PARAMETERS: [(&str, &str); 2] = [("operations", "1"), ("warm_up", "0")];
 /// The same where the work goes on for a time.
 const DURATION: (&str, &str) = ("duration", "1ms");
 /// What a cell is made, as far as it has these axes.
-const AXES: [(Axis, &str); 5] = [
-    (Axis::RECORDS, "10..20"),
-    (Axis::RECORD_SIZE, "100B"),
-    (Axis::RATE, "closed"),
-    (Axis::CACHE, "warm"),
-    (Axis::BACKGROUND, "none"),
+const AXES: [(&str, &str); 7] = [
+    ("records", "10..20"),
+    ("record_size", "100B"),
+    ("rate", "closed"),
+    ("cache", "warm"),
+    ("background", "none"),
+    ("rows", "10"),
+    ("statements", "1"),
 ];
 
 /// Settings with which no trial can succeed.
@@ -99,7 +101,7 @@ fn shortened(plan: &Plan) -> Result<Plan> {
 fn small(cell: &Cell) -> Result<Cell> {
     let mut small = cell.clone();
     for (axis, value) in AXES {
-        if cell.value(axis).is_some() {
+        if let Some(axis) = Axis::named(axis).filter(|axis| cell.value(*axis).is_some()) {
             small.set(axis, axis.read(value).map_err(ours)?);
         }
     }

@@ -116,7 +116,7 @@ fn judge(status: ExitStatus, memory_ran_out: bool, log: &Path) -> End {
     }
     let text = fs::read(log).unwrap_or_default();
     let last = last_words(&String::from_utf8_lossy(&text));
-    let said = last.as_ref().map_or(String::new(), |line| format!("; its last words: {line}"));
+    let said = last.as_ref().map_or(String::new(), |line| format!("; its last output: {line}"));
     let refused = last.as_deref().is_some_and(|line| REFUSED_MEMORY.iter().any(|words| line.contains(words)));
     match status.signal() {
         Some(9) if memory_ran_out => {
@@ -124,7 +124,7 @@ fn judge(status: ExitStatus, memory_ran_out: bool, log: &Path) -> End {
         }
         Some(signal) => {
             let reason = if refused { Failure::OutOfMemory } else { Failure::Crashed };
-            End::Badly { reason, message: format!("was ended by signal {signal}{said}") }
+            End::Badly { reason, message: format!("was killed by signal {signal}{said}") }
         }
         None => {
             let code = status.code().unwrap_or_default();
@@ -187,14 +187,14 @@ mod tests {
         let (reason, message) = judged(1 << 8, "opening\n\x1b damaged\n\n");
         assert_eq!(
             (reason, message.as_str()),
-            (Failure::Crashed, "ended with exit code 1; its last words: \x1b damaged")
+            (Failure::Crashed, "ended with exit code 1; its last output: \x1b damaged")
         );
         let panic = "thread 'x' (1) panicked at a.rs:1:1:\npage 7 is gone\nstack backtrace:\n 0: main\n";
         let (_, message) = judged(101 << 8, panic);
-        assert_eq!(message, "ended with exit code 101; its last words: page 7 is gone");
+        assert_eq!(message, "ended with exit code 101; its last output: page 7 is gone");
         let (reason, _) = judged(1 << 8, "storebench: reading trial.json: Input/output error (os error 5)\n");
         assert_eq!(reason, Failure::Harness, "no store is blamed for it");
-        assert_eq!(judged(6, ""), (Failure::Crashed, "was ended by signal 6".into()));
+        assert_eq!(judged(6, ""), (Failure::Crashed, "was killed by signal 6".into()));
     }
 
     #[test]

@@ -163,7 +163,7 @@ impl Trial<'_> {
             End::Interrupted => return Ok(None),
             End::Unsaved(error) if is_full(&error) && self.shares_a_disk() => Report::Failed {
                 reason: Failure::DiskFull,
-                message: "the disk was full, so that not even the trial's report could be written".into(),
+                message: "the disk was full: not even the trial's report could be written".into(),
             },
             End::Unsaved(error) => {
                 self.remove(REPORT)?;

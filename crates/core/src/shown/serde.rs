@@ -12,18 +12,18 @@ pub fn in_plain_words(message: &str) -> String {
 
 fn rewritten(message: &str) -> Option<String> {
     if message == "wanted string or table" {
-        return Some("a table with one key is wanted".into());
+        return Some("a table with one key is expected".into());
     }
     if let Some(rest) = message.strip_prefix("missing field ") {
         return Some(format!("the key {rest} is missing"));
     }
     if let Some(rest) = message.strip_prefix("duplicate field ") {
-        return Some(format!("the key {rest} is there twice"));
+        return Some(format!("the key {rest} is repeated"));
     }
     if let Some(rest) = message.strip_prefix("unknown field ") {
         return Some(match rest.split_once(", expected ") {
-            Some((key, known)) => format!("there is no key {key}: expected {known}"),
-            None => format!("there is no key {}", rest.replace(", there are no fields", " here")),
+            Some((key, known)) => format!("unknown key {key}: expected {known}"),
+            None => format!("unknown key {}", rest.replace(", there are no fields", " here")),
         });
     }
     if let Some(rest) = message.strip_prefix("unknown variant ") {
@@ -34,7 +34,7 @@ fn rewritten(message: &str) -> Option<String> {
     let rest = rest.replace("` as i128", "`").replace("` as u128", "`");
     // What was found may hold these words itself; what is wanted does not.
     let (found, wanted) = rest.rsplit_once(", expected ")?;
-    Some(format!("{} stands where {} is wanted", found_in_words(found), wanted_in_words(wanted)))
+    Some(format!("{} found where {} is expected", found_in_words(found), wanted_in_words(wanted)))
 }
 
 fn found_in_words(found: &str) -> String {
@@ -101,26 +101,26 @@ mod tests {
             ("missing field `operations`", "the key `operations` is missing"),
             (
                 "unknown field `trails`, expected one of `trials`, `seed`",
-                "there is no key `trails`: expected one of `trials`, `seed`",
+                "unknown key `trails`: expected one of `trials`, `seed`",
             ),
-            ("unknown field `a`, expected `b`", "there is no key `a`: expected `b`"),
+            ("unknown field `a`, expected `b`", "unknown key `a`: expected `b`"),
             ("unknown variant `cruel`, expected `crud`", "`cruel` can't be used here: expected `crud`"),
             (
                 "invalid type: integer `5`, expected struct Region",
-                "the number `5` stands where a table is wanted",
+                "the number `5` found where a table is expected",
             ),
             (
                 "invalid type: string \"a, expected b\", expected u32",
-                "the text \"a, expected b\" stands where a whole number from 0 to 4294967295 is wanted",
+                "the text \"a, expected b\" found where a whole number from 0 to 4294967295 is expected",
             ),
-            ("invalid type: map, expected a sequence", "a table stands where a list is wanted"),
+            ("invalid type: map, expected a sequence", "a table found where a list is expected"),
             (
                 "invalid type: sequence, expected struct variant Expect::Winner at line 3 column 7",
-                "a list stands where a table (line 3 column 7) is wanted",
+                "a list found where a table (line 3 column 7) is expected",
             ),
             (
                 "invalid type: boolean `true`, expected a string",
-                "`true` stands where text in quotes is wanted",
+                "`true` found where text in quotes is expected",
             ),
             ("\"many\" is not a count: write it like 1000", "\"many\" is not a count: write it like 1000"),
         ] {

@@ -204,7 +204,7 @@ fn notes<'a>(lines: impl Iterator<Item = &'a [u8]>) -> Result<Vec<Note>, usize> 
     for (number, line) in (2..).zip(lines) {
         match serde_json::from_slice::<Note>(line) {
             _ if !line.ends_with(b"\n") && is_cut_off(line, NOTE) => {}
-            Ok(note) if note.is_sound() => notes.push(note),
+            Ok(note) if note.is_sound_beside(NAME) => notes.push(note),
             _ => return Err(number),
         }
     }

@@ -6,7 +6,6 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::ledger;
 use super::process::Process;
 use crate::guard::Folder;
 use crate::measure::cgroup;
@@ -45,11 +44,12 @@ pub struct Owner<'a> {
 }
 
 impl Note {
-    /// Whether it can be what storebench writes: a name is no way out of the work folder, and not the ledger's own.
-    pub fn is_sound(&self) -> bool {
+    /// Whether it can be what storebench writes: a name is no way out of the work folder, and not that of the
+    /// `ledger` itself.
+    pub fn is_sound_beside(&self, ledger: &str) -> bool {
         match self {
             Note::Folder { name } => {
-                !["", ".", "..", ledger::NAME].contains(&name.as_str()) && !name.contains(['/', '\0'])
+                !["", ".", "..", ledger].contains(&name.as_str()) && !name.contains(['/', '\0'])
             }
             _ => true,
         }

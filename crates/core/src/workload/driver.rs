@@ -38,7 +38,7 @@ impl FromStr for Visit {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
         let found = [Visit::Copy, Visit::Touch].into_iter().find(|visit| visit.name() == text);
-        found.ok_or_else(|| format!("{} is nothing to do with a value: say copy or touch", quoted(text)))
+        found.ok_or_else(|| format!("{} is nothing to do with a value: use copy or touch", quoted(text)))
     }
 }
 

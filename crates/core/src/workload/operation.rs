@@ -44,7 +44,7 @@ impl FromStr for Operation {
         Operation::ALL
             .into_iter()
             .find(|operation| operation.name() == text)
-            .ok_or_else(|| format!("{} is not an operation: say insert, get, update or remove", quoted(text)))
+            .ok_or_else(|| format!("{} is not an operation: use insert, get, update or remove", quoted(text)))
     }
 }
 

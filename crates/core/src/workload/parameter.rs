@@ -102,7 +102,7 @@ impl Parameters {
 /// Reads a list of words that differ.
 ///
 /// # Errors
-/// When there is none, one is there twice, or one can't be read.
+/// When there is none, one is repeated, or one can't be read.
 pub fn read_list<T: FromStr<Err = String> + fmt::Display>(name: &str, text: &str) -> Result<String, String> {
     let mut words: Vec<String> = Vec::new();
     for word in text.split(BETWEEN).map(str::trim).filter(|word| !word.is_empty()) {

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use serde::Serialize;
 use storebench_core::axis::{Axis, Form, Value};
 use storebench_core::cell::Cell;
 use storebench_core::plan::ClaimsOver;
 
-use super::verdict::Evidence;
+use super::verdict::{Coverage, Evidence};
 use super::{Average, Claim, Expect, Figure};
 use crate::layout::{Position, words};
 
@@ -16,27 +15,6 @@ use crate::layout::{Position, words};
 pub struct Design {
     /// Each once.
     pub positions: Vec<Position>,
-}
-
-/// How many combinations of operation (or other figure), record size, records and data a claim is about, and how many of
-/// them were measured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[allow(missing_docs)]
-pub struct Coverage {
-    pub measured: usize,
-    pub whole: usize,
-}
-
-impl Coverage {
-    /// Whether it is all that the claim is about.
-    pub fn is_whole(self) -> bool {
-        self.measured >= self.whole
-    }
-
-    /// Whether it is enough for a verdict on what is checked combination by combination: half.
-    pub fn is_half(self) -> bool {
-        2 * self.measured >= self.whole
-    }
 }
 
 impl Claim {

@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 
-use super::design::Coverage;
 use super::pool::Scope;
 use crate::column::Unit;
 use crate::layout::Position;
@@ -148,6 +147,27 @@ impl Tally {
             _ if self.agree + self.close >= needed => Verdict::TooCloseToCall,
             _ => Verdict::NotMeasured,
         }
+    }
+}
+
+/// How many combinations of operation (or other figure), record size, records and data a claim is about, and how many of
+/// them were measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[allow(missing_docs)]
+pub struct Coverage {
+    pub measured: usize,
+    pub whole: usize,
+}
+
+impl Coverage {
+    /// Whether it is all that the claim is about.
+    pub fn is_whole(self) -> bool {
+        self.measured >= self.whole
+    }
+
+    /// Whether it is enough for a verdict on what is checked combination by combination: half.
+    pub fn is_half(self) -> bool {
+        2 * self.measured >= self.whole
     }
 }
 

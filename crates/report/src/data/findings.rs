@@ -141,7 +141,7 @@ pub fn label(merged: &Merged<'_>, scope: &Scope) -> String {
     let has_guarantee = groups.iter().any(|group| group.key.asked.is_some());
     let guarantee = said.then_some(()).and_then(|()| match scope.guarantee {
         Some((GuaranteeChoice::Default, None)) => Some("default (as shipped)".to_owned()),
-        Some((asked, tier)) => Some(GuaranteeLabel(asked, tier).to_string()),
+        Some((asked, tier)) => Some(GuaranteeLabel(asked, tier, None).to_string()),
         None => has_guarantee.then(|| "guarantee compared".to_owned()),
     });
     let parts: Vec<String> = hardware.into_iter().chain(guarantee).chain(facets).chain(method).collect();

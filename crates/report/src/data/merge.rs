@@ -6,7 +6,7 @@ use std::fmt;
 
 use storebench_core::cell::{Axis, Cell, GuaranteeChoice};
 use storebench_core::result::{Measured, Run, TrialResult};
-use storebench_core::store::Guarantee;
+use storebench_core::store::{Guarantee, PowerCut};
 
 use crate::claims::StudyClaims;
 use crate::data::floor::{self, Floor};
@@ -55,6 +55,8 @@ pub struct GroupKey {
     pub asked: Option<GuaranteeChoice>,
     /// The tier given; `None` if no trial got far enough to tell, and where cells have no guarantee.
     pub tier: Option<Guarantee>,
+    /// What a power cut can take, where the tier alone does not say it: settings are ranked at one such promise.
+    pub power_cut: Option<PowerCut>,
     /// Values of the axes that tell groups apart, such as the place; the guarantee aside.
     pub facets: Vec<(Axis, String)>,
     /// In what the method of its runs differs from that of other runs given, in words; empty where it differs in nothing.
@@ -62,17 +64,13 @@ pub struct GroupKey {
 }
 
 impl GroupKey {
-    fn new(
-        hardware: &str,
-        layout: &Layout,
-        cell: &Cell,
-        tier: Option<Guarantee>,
-        method: String,
-    ) -> GroupKey {
+    fn new(hardware: &str, layout: &Layout, cell: &Cell, given: Option<Given>, method: String) -> GroupKey {
         let asked = cell.value(Axis::GUARANTEE).map(|_| cell.guarantee());
+        let given = given.filter(|_| asked.is_some());
         GroupKey {
             hardware: hardware.to_owned(),
-            tier: tier.filter(|_| asked.is_some()),
+            tier: given.map(|(tier, _)| tier),
+            power_cut: given.and_then(|(_, power_cut)| power_cut),
             asked,
             facets: layout.facets(cell),
             method,
@@ -81,7 +79,7 @@ impl GroupKey {
 
     /// The guarantee in few words; `None` where cells have none.
     pub fn guarantee(&self) -> Option<GuaranteeLabel> {
-        self.asked.map(|asked| GuaranteeLabel(asked, self.tier))
+        self.asked.map(|asked| GuaranteeLabel(asked, self.tier, self.power_cut))
     }
 
     /// Its value on an axis that tells groups apart; `None` where its cells have none.
@@ -90,11 +88,18 @@ impl GroupKey {
     }
 }
 
+/// What a trial gave: its tier, and what a power cut can take where it told that more finely.
+type Given = (Guarantee, Option<PowerCut>);
+
 /// What was asked for and what was given, in few words: `process`, or `default (as shipped), tier power`.
-pub struct GuaranteeLabel(pub GuaranteeChoice, pub Option<Guarantee>);
+pub struct GuaranteeLabel(pub GuaranteeChoice, pub Option<Guarantee>, pub Option<PowerCut>);
 
 impl fmt::Display for GuaranteeLabel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let GuaranteeLabel(GuaranteeChoice::Default, Some(tier), Some(power_cut)) = self {
+            // It is the settings that decide it.
+            return write!(f, "tier {tier}, where a power cut {power_cut}");
+        }
         match (self.0, self.1) {
             (GuaranteeChoice::Default, Some(tier)) => write!(f, "default (as shipped), tier {tier}"),
             (GuaranteeChoice::Default, None) => write!(f, "default (as shipped), tier unknown"),
@@ -102,7 +107,8 @@ impl fmt::Display for GuaranteeLabel {
                 write!(f, "{asked} asked for, {tier} given")
             }
             (GuaranteeChoice::Tier(asked), _) => write!(f, "{asked}"),
-        }
+        }?;
+        self.2.map_or(Ok(()), |power_cut| write!(f, ", where a power cut {power_cut}"))
     }
 }
 
@@ -154,17 +160,18 @@ impl<'a> Merged<'a> {
     /// Sorts trials into groups. `harness` names the stores that are part of the harness.
     pub fn new(runs: &'a [Run], harness: &[&'a str]) -> Merged<'a> {
         let mut groups: BTreeMap<GroupKey, Group<'a>> = BTreeMap::new();
-        let mut tiers: BTreeMap<Asked<'a>, BTreeSet<Guarantee>> = BTreeMap::new();
+        let mut tiers: BTreeMap<Asked<'a>, BTreeSet<Given>> = BTreeMap::new();
         let (methods, layout) = (Methods::new(runs), Layout::of(runs));
-        let new = |run: usize, cell: &Cell, tier: Option<Guarantee>| {
-            GroupKey::new(&runs[run].header.hardware, &layout, cell, tier, methods.of(run, cell))
+        let new = |run: usize, cell: &Cell, given: Option<Given>| {
+            GroupKey::new(&runs[run].header.hardware, &layout, cell, given, methods.of(run, cell))
         };
         for (run, trial) in all_trials(runs) {
             let Some(measured) = trial.ok() else { continue };
-            let key = new(run, &trial.cell, Some(measured.guarantee));
+            let given = (measured.guarantee, measured.power_cut);
+            let key = new(run, &trial.cell, Some(given));
             group(&mut groups, key).trials.push(Entry { run, trial });
             let asked = (new(run, &trial.cell, None), trial.cell.store());
-            tiers.entry(asked).or_default().insert(measured.guarantee);
+            tiers.entry(asked).or_default().insert(given);
         }
         let measured: Vec<GroupKey> = groups.keys().cloned().collect();
         for (run, trial) in all_trials(runs).filter(|(_, trial)| trial.ok().is_none()) {
@@ -226,12 +233,15 @@ impl<'a> Merged<'a> {
     /// is more than one, and without a comma, for readers that split at commas.
     pub fn hardware_label(&self, key: &GroupKey) -> String {
         let mut parts = Vec::new();
-        if self.groups.iter().any(|other| (other.key.asked, other.key.tier) != (key.asked, key.tier)) {
+        if self.groups.iter().any(|other| {
+            (other.key.asked, other.key.tier, other.key.power_cut) != (key.asked, key.tier, key.power_cut)
+        }) {
             parts.extend(key.asked.map(|asked| match (asked, key.tier) {
                 (GuaranteeChoice::Tier(asked), Some(tier)) if asked == tier => asked.to_string(),
                 (asked, Some(tier)) => format!("{asked}: {tier}"),
                 (asked, None) => asked.to_string(),
             }));
+            parts.extend(key.power_cut.map(|power_cut| format!("a power cut {power_cut}").replace(',', "")));
         }
         parts.extend(self.varying(key).map(|(axis, value)| match *axis {
             place if place == Axis::PLACE => format!("at {value}"),
@@ -281,7 +291,7 @@ fn group<'g, 'a>(groups: &'g mut BTreeMap<GroupKey, Group<'a>>, key: GroupKey) -
 fn homes(
     unknown: GroupKey,
     cell: &Cell,
-    tiers: &BTreeMap<Asked<'_>, BTreeSet<Guarantee>>,
+    tiers: &BTreeMap<Asked<'_>, BTreeSet<Given>>,
     measured: &[GroupKey],
 ) -> Vec<GroupKey> {
     match unknown.asked {
@@ -290,10 +300,18 @@ fn homes(
         Some(GuaranteeChoice::Default) => {}
     }
     if let Some(tiers) = tiers.get(&(unknown.clone(), cell.store())) {
-        return tiers.iter().map(|tier| GroupKey { tier: Some(*tier), ..unknown.clone() }).collect();
+        let home = |(tier, power_cut): &Given| GroupKey {
+            tier: Some(*tier),
+            power_cut: *power_cut,
+            ..unknown.clone()
+        };
+        return tiers.iter().map(home).collect();
     }
-    let alike: Vec<GroupKey> =
-        measured.iter().filter(|key| GroupKey { tier: None, ..(*key).clone() } == unknown).cloned().collect();
+    let alike: Vec<GroupKey> = measured
+        .iter()
+        .filter(|key| GroupKey { tier: None, power_cut: None, ..(*key).clone() } == unknown)
+        .cloned()
+        .collect();
     if alike.is_empty() { vec![unknown] } else { alike }
 }
 

@@ -65,6 +65,12 @@ impl Sample {
         self
     }
 
+    pub fn setting(mut self, name: &str, value: &str) -> Sample {
+        let axis = Axis::named(name).unwrap();
+        self.cell.set(axis, axis.read(value).unwrap());
+        self
+    }
+
     pub fn cell(self) -> Cell {
         self.cell
     }

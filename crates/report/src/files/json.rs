@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 use storebench_core::result::{FORMAT_VERSION, RunHeader, TrialResult};
 
+use crate::data::effects::{Effects, effects};
 use crate::data::findings::{self, StudyDocument};
 use crate::data::matrix::{Matrix, matrices};
 use crate::data::merge::Merged;
@@ -18,6 +19,7 @@ struct Document<'a> {
     runs: Vec<RunDocument<'a>>,
     matrices: Vec<Matrix>,
     slowdowns: Vec<Slowdowns>,
+    effects: Vec<Effects>,
     findings: Vec<StudyDocument<'a>>,
     published: Vec<BesideDocument<'a>>,
 }
@@ -41,6 +43,7 @@ pub fn write(merged: &Merged<'_>, out: &mut dyn Write) -> io::Result<()> {
         runs: runs.collect(),
         matrices: matrices(merged),
         slowdowns: slowdowns(merged),
+        effects: effects(merged),
         findings: findings::documents(merged, &studies),
         published: published::documents(merged, &tables),
     };

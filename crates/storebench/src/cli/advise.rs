@@ -77,21 +77,21 @@ fn unanswered(uncovered: &Uncovered, args: &AdviseArgs) -> Error {
 
 fn interrupted(measuring: &Measuring<'_>) -> Exit {
     let folder = measuring.folder.display();
-    tell(&format!("interrupted; what had ended is kept: ask the same again with --from {folder}"));
+    tell(&format!("interrupted; finished results are kept. To answer from them, add --from {folder}"));
     Exit::Interrupted
 }
 
 /// What the command line asks; data that are pointed at fill in what it leaves open.
 fn question(args: &AdviseArgs, extras: Extras) -> Result<Question> {
     let like = args.like.as_deref().map(|name| Likeness::of(name, extras.sqlite_values)).transpose();
-    let like = like.map_err(|why| Error::bad_value(format!("looking at data like yours: {why}")))?;
+    let like = like.map_err(|why| Error::bad_value(format!("--like: {why}")))?;
     if let Some(like) = &like {
-        tell(&format!("data like yours: {}", like.describe()));
+        tell(&format!("your data: {}", like.describe()));
     }
     let records = args.records.or(like.as_ref().map(|like| like.count));
     let size = args.size.or(like.as_ref().map(|like| like.size));
     let (Some(records), Some(size)) = (records, size) else {
-        return Err(Error::new(Exit::Usage, "say --records and --size, or --like"));
+        return Err(Error::new(Exit::Usage, "give --records and --size, or --like"));
     };
     if records == 0 {
         return Err(Error::bad_value("--records is 0: it must be at least 1"));

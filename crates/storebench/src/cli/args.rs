@@ -30,13 +30,13 @@ acknowledged write survives.";
 
 const EXAMPLES: &str = "\
 Examples:
-  storebench run crud --quick              a first answer in about two minutes
+  storebench run crud --quick               a first answer in about two minutes
   storebench run crud --store sqlite,lmdb --records 1000 --record-size 4KiB
-  storebench advise --records 100k --size 1KiB..4KiB     recommend a store
-  storebench report latest                 the tables of winners again
-  storebench report latest --table         every figure
-  storebench compare before-run after-run  what changed significantly
-  storebench stores                        the stores and their guarantees";
+  storebench advise --records 100k --size 1KiB..4KiB      recommend a store
+  storebench report latest                  the tables of winners again
+  storebench report latest --table          every figure
+  storebench compare before-run after-run   what changed significantly
+  storebench stores                         the stores and their guarantees";
 
 /// The examples, and all exit codes.
 fn examples_and_codes() -> String {
@@ -268,6 +268,7 @@ impl RunArgs {
     pub fn changes(&self) -> Changes {
         let (settings, axes) = self.settings();
         Changes {
+            one_at_a_time: None,
             // A plan's own words.
             description: None,
             trials: self.how.trials,
@@ -287,14 +288,13 @@ const REPORT_EXAMPLES: &str = "\
 Examples:
   storebench report latest
   storebench report latest --table
-  storebench report latest --html report.html   a page for the browser
-  storebench report latest --published          the paper's tables beside the run's
+  storebench report latest --html report.html    a page for the browser
+  storebench report latest --published           the paper's tables beside yours
   storebench report storebench-runs/crud-20260102-030405 --csv > paper.csv
-  storebench report latest --sqlite results.db  one file for questions in SQL
-  storebench report latest --hgrm percentiles   for HdrHistogram's plotter
+  storebench report latest --sqlite results.db   for questions in SQL
+  storebench report latest --hgrm percentiles    for HdrHistogram's plotter
   storebench report latest --html a.html --sqlite a.db --json > a.json
-  storebench report ssd-run hdd-run --csv-long > all.csv   several runs,
-                                                merged by hardware name";
+  storebench report ssd-run hdd-run --csv-long > all.csv   (several runs)";
 
 /// Arguments of `report`. What goes to files combines with everything; of what is printed, one form at a time.
 #[derive(Debug, Parser)]

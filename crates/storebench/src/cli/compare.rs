@@ -100,7 +100,7 @@ fn columns(names: &[String]) -> Result<Vec<&'static Column>> {
             let guess = meant(name, known.iter().copied())
                 .map_or_else(String::new, |guess| format!(": did you mean {guess}?"));
             let message = format!(
-                "--figure {}: there is no such figure that can be better or worse{guess}; there are {}",
+                "--figure {}: no such figure can be compared{guess}; use one of {}",
                 piece(name),
                 known.join(", ")
             );
@@ -124,7 +124,7 @@ fn alike(differences: &[Difference]) -> Result<()> {
         return Ok(());
     }
     let message = format!(
-        "these runs are unlike, so that a change may not be the stores': {}; compare runs of one machine and plan, or say --unlike",
+        "these runs differ in more than their stores: {}; compare runs of one machine and plan, or add --unlike",
         unlike.join("; ")
     );
     Err(Error::new(Exit::Unlike, message))
@@ -138,8 +138,8 @@ fn something(comparison: &Comparison<'_>, base: &Loaded, new: &Loaded) -> Result
     let measured =
         |side: &Loaded| side.runs.iter().flat_map(|run| &run.trials).any(|trial| trial.ok().is_some());
     let message = match (measured(base), measured(new)) {
-        (false, _) => "BASE has no results: go on with it by storebench run --resume RUN",
-        (true, false) => "NEW has no results: go on with it by storebench run --resume RUN",
+        (false, _) => "BASE has no results: resume it with storebench run --resume RUN",
+        (true, false) => "NEW has no results: resume it with storebench run --resume RUN",
         (true, true) => {
             "BASE and NEW have no cell of a store in common: run the same stores, sizes, counts, data and guarantees"
         }

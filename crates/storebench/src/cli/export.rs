@@ -75,7 +75,7 @@ fn percentiles(merged: &Merged<'_>, directory: &Path) -> Result<()> {
     runs::make_directory("making", directory)?;
     let mut entries = fs::read_dir(directory).map_err(Error::io("looking into", directory))?;
     if entries.next().is_some() {
-        let message = format!("{} holds files already: name a new directory", directory.display());
+        let message = format!("{} is not empty: name a new directory", directory.display());
         return Err(Error::bad_value(message));
     }
     let broken = |why: String| Error::new(Exit::NotStorebench, format!("a result can't be used: {why}"));

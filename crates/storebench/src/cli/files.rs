@@ -21,7 +21,7 @@ pub fn refuse_theirs(path: &Path, ours: impl FnOnce(&Path) -> bool) -> Result<()
         return Ok(());
     }
     let message = format!(
-        "{} is there already and was not written by storebench: name another file, or delete it",
+        "{} already exists and was not written by storebench: name another file, or delete it",
         path.display()
     );
     Err(Error::new(Exit::NotStorebench, message))

@@ -140,7 +140,7 @@ impl<'a> Launch<'a> {
         let job = Job { done, until, enough, ..self.job(interrupted) };
         let path = folder.path().to_path_buf();
         let ended = parent::run(&job, &mut folder, progress::listener().as_mut()).map_err(|error| {
-            let kept = format!("what had ended is kept, go on with: {}", go_on(&path));
+            let kept = format!("finished results are kept; resume with: {}", go_on(&path));
             // Where the folder has gone, that is what went wrong, and nothing is kept there.
             folder.check().err().unwrap_or_else(|| Error::new(error.exit, format!("{error}; {kept}")))
         })?;
@@ -191,7 +191,7 @@ fn nothing_to_run(left_out: &[Omission]) -> Error {
     let no_room = |left: &Omission| matches!(left.reason, Reason::NoRoom { .. });
     let full = !left_out.is_empty() && left_out.iter().all(no_room);
     let exit = if full { Exit::DiskFull } else { Exit::Nothing };
-    Error::new(exit, format!("no cell can be run: all combinations are left out{}", why.unwrap_or_default()))
+    Error::new(exit, format!("no cell can run: every combination is left out{}", why.unwrap_or_default()))
 }
 
 /// A name for a folder that is made now, after what it begins with.
@@ -199,7 +199,7 @@ pub fn dated(prefix: &str) -> String {
     format!("{prefix}{}", jiff::Zoned::now().strftime("%Y%m%d-%H%M%S"))
 }
 
-/// The command that goes on with a run.
+/// The command that resumes a run.
 pub fn go_on(path: &Path) -> String {
     format!("storebench run --resume {}", path.display())
 }

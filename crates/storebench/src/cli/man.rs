@@ -84,8 +84,23 @@ fn render(command: &Command, pages: &mut Vec<(String, Vec<u8>)>) -> io::Result<(
     let page = clap_mangen::Man::new(command.clone());
     let mut text = Vec::new();
     page.render(&mut text)?;
-    pages.push((page.get_filename(), text));
+    let text = with_short_synopsis(&String::from_utf8_lossy(&text), command);
+    pages.push((page.get_filename(), text.into_bytes()));
     Ok(())
+}
+
+/// A page whose synopsis is the line of usage, in place of a list of all options, which stand below.
+fn with_short_synopsis(page: &str, command: &Command) -> String {
+    const SYNOPSIS: &str = ".SH SYNOPSIS\n";
+    let usage = command.clone().render_usage().to_string();
+    let usage = usage.trim_start_matches("Usage: ").replace('\\', "\\\\").replace('-', "\\-");
+    match page.split_once(SYNOPSIS) {
+        Some((before, after)) => {
+            let rest = after.find(".SH ").map_or("", |start| &after[start..]);
+            format!("{before}{SYNOPSIS}{usage}\n{rest}")
+        }
+        None => page.to_owned(),
+    }
 }
 
 /// Whether a file is a man page of storebench's, of whatever version, by its title.

@@ -24,7 +24,7 @@ pub fn report(stores: &[StoreDef], extras: Extras, args: &ReportArgs) -> Result<
     if runs.iter().all(|run| run.trials.is_empty()) {
         return Err(Error::new(
             Exit::Nothing,
-            "there are no results yet: go on with the run by storebench run --resume RUN",
+            "there are no results yet: resume the run with storebench run --resume RUN",
         ));
     }
     let harness = harness(stores);

@@ -72,7 +72,7 @@ fn plan(stores: &[StoreDef], args: &RunArgs) -> Result<Plan> {
         let text = runs::directory("using the text in", &text)?;
         let shown = text
             .to_str()
-            .ok_or_else(|| Error::bad_value(format!("{}: its name is no UTF-8", text.display())))?;
+            .ok_or_else(|| Error::bad_value(format!("{}: its name is not UTF-8", text.display())))?;
         plan.parameters.set(&work::TEXT, shown).map_err(Error::bad_value)?;
         for size in plan.axes.list(Axis::RECORD_SIZE) {
             Pool::from_directory(&text, size).map_err(Error::bad_value)?;
@@ -168,7 +168,7 @@ fn resume(stores: &[StoreDef], path: &Path, interrupted: &AtomicBool) -> Result<
     claims::of_plan(&run.header.plan, &origin)?;
     if launch::store_infos(stores, &plan) != run.header.stores {
         let message =
-            format!("{} was begun with other versions of the stores: start a new run", path.display());
+            format!("{} was started with other versions of the stores: start a new run", path.display());
         return Err(Error::new(Exit::OtherVersion, message));
     }
     let places: Places =
@@ -210,7 +210,7 @@ fn finish(stores: &[StoreDef], path: &Path, ended: Ended) -> Result<Exit> {
         tell(&format!("{} {trials} failed; the logs are in {shown}/logs", ended.failed));
     }
     if ended.interrupted {
-        tell(&format!("interrupted; what had ended is kept. Go on with: {}", go_on(path)));
+        tell(&format!("interrupted; finished results are kept. Resume with: {}", go_on(path)));
         return Ok(Exit::Interrupted);
     }
     tell(&format!("every figure: storebench report {shown} --table"));

@@ -3,8 +3,9 @@
 use storebench_core::error::{Error, Exit, Result, meant};
 use storebench_core::shown::quoted;
 use storebench_core::store::{SettingDef, StoreDef};
+use storebench_report::terminal::grid::wrap;
 
-use super::print;
+use super::{WIDTH, print};
 
 /// Prints the settings of one store, or of all.
 ///
@@ -15,8 +16,14 @@ pub fn list(stores: &[StoreDef], only: Option<&str>) -> Result<Exit> {
         Some(name) => of(known(stores, name)?),
         None => all(stores),
     };
-    print(&text)?;
+    print(&fitted(&text))?;
     Ok(Exit::Success)
+}
+
+/// Lines that a terminal has room for: what is broken off is indented by two more.
+fn fitted(text: &str) -> String {
+    let indent = |line: &str| " ".repeat(line.len() - line.trim_start().len() + 2);
+    text.lines().map(|line| wrap(line, WIDTH, &indent(line))).collect()
 }
 
 fn known<'s>(stores: &'s [StoreDef], name: &str) -> Result<&'s StoreDef> {
@@ -39,8 +46,8 @@ fn all(stores: &[StoreDef]) -> String {
         text.push_str(&format!("Without settings: {}\n\n", names.join(", ")));
     }
     text.push_str(
-        "Give a setting with --set STORE.NAME=VALUE, or compare values with --set STORE.NAME=VALUE,VALUE. One that\n\
-         the engine ignores or changes ends the trial with the reason.\n",
+        "Set one with --set STORE.NAME=VALUE; compare values with --set STORE.NAME=VALUE,VALUE.\n\
+         A value that the engine ignores or changes is refused before the run.\n",
     );
     text
 }

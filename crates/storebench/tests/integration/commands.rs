@@ -28,6 +28,9 @@ const NARROW: [(&str, &str); 7] = [
     ("--trials", "1"),
 ];
 
+/// The same for the study of one table.
+const NARROW_TABLE: [(&str, &str); 3] = [("--rows", "10"), ("--operations", "2"), ("--trials", "1")];
+
 /// The same for the study of one file.
 const NARROW_FILE: [(&str, &str); 6] = [
     ("--block-size", "4KiB"),
@@ -235,7 +238,11 @@ fn substituted(command: &str) -> String {
     let has = |option: &str| words.iter().any(|word| word == option);
     let is_advice = words[1] == "advise" && !has("--from");
     let is_study = words[1] == "run" && !has("--resume") && !has("--dry-run");
-    let narrow: &[_] = if words.get(2) == Some(&"device".to_owned()) { &NARROW_FILE } else { &NARROW };
+    let narrow: &[_] = match words.get(2).map(String::as_str) {
+        Some("device") => &NARROW_FILE,
+        Some("sqlite-settings") => &NARROW_TABLE,
+        _ => &NARROW,
+    };
     let narrow = narrow.iter().filter(|(option, _)| is_study && !has(option));
     let narrow = narrow.filter(|(option, _)| *option != "--operations" || !has("--duration"));
     let more: String = narrow.map(|(option, value)| format!(" {option} {value}")).collect();

@@ -178,7 +178,7 @@ impl FromStr for Compression {
     fn from_str(text: &str) -> Result<Self, String> {
         let all = [Compression::Auto, Compression::On, Compression::Off];
         let found = all.into_iter().find(|compression| compression.name() == text);
-        found.ok_or_else(|| format!("{} is no way to compress: say auto, on or off", quoted(text)))
+        found.ok_or_else(|| format!("{} is no way to compress: use auto, on or off", quoted(text)))
     }
 }
 

@@ -87,7 +87,7 @@ fn threads(text: &str) -> Result<u32, String> {
 }
 
 fn parse_guarantee(text: &str) -> Result<Guarantee, String> {
-    text.parse().map_err(|()| "say none, process or power".into())
+    text.parse().map_err(|()| "use none, process or power".into())
 }
 
 /// The goals, each with what it means, for the help.

@@ -8,8 +8,7 @@ use storebench_core::plan::Percent;
 const COMPARE_EXAMPLES: &str = "\
 Examples:
   storebench compare before-run after-run
-  storebench compare before-run after-run --fail-above 5%   for CI: exit code 22
-                                                            if it is worse
+  storebench compare before-run after-run --fail-above 5%   (for CI)
   storebench compare before-run latest --markdown > comment.md
   storebench compare before-run latest --html compare.html
   storebench compare a1-run,a2-run,a3-run b1-run,b2-run,b3-run    sets of runs

@@ -41,25 +41,25 @@ fn values_that_cannot_be_used_are_named() {
         ("--record-size 10KiB..1KiB", &["--record-size", "10KiB..1KiB"]),
         ("--record-size 4kilo", &["--record-size", "\"4kilo\" is not a size", "write it like"]),
         ("--record-size 2GiB", &["record sizes", "at most 1GiB"]),
-        ("--data squishy", &["--data", "\"squishy\"", "say incompressible or compressible"]),
-        ("--guarantee solid", &["--guarantee", "\"solid\"", "say default, none, process or power"]),
+        ("--data squishy", &["--data", "\"squishy\"", "use incompressible or compressible"]),
+        ("--guarantee solid", &["--guarantee", "\"solid\"", "use default, none, process or power"]),
         ("--trials 0", &["trials is 0", "at least 1"]),
         ("--trials few", &["--trials", "few"]),
         ("--operations 0", &["operations is 0"]),
         ("--operations some", &["--operations", "\"some\" is not a count"]),
-        ("--order insert,jump", &["--order", "\"jump\"", "say insert, get, update or remove"]),
+        ("--order insert,jump", &["--order", "\"jump\"", "use insert, get, update or remove"]),
         ("--order get,get", &["order names get twice"]),
         ("--seed dice", &["--seed", "dice"]),
         ("--size-limit lots", &["--size-limit", "\"lots\" is not a size"]),
         ("--timeout soon", &["--timeout", "\"soon\" is not a duration"]),
         ("--timeout 0s", &["timeout", "at least 1"]),
-        ("--visit look", &["--visit", "say copy or touch"]),
-        ("--compression maybe", &["--compression", "say auto, on or off"]),
+        ("--visit look", &["--visit", "use copy or touch"]),
+        ("--compression maybe", &["--compression", "use auto, on or off"]),
         ("--threads 0", &["a number of threads is 0"]),
         ("--threads many", &["--threads", "many"]),
         ("--rate fast", &["--rate", "\"fast\" is not a rate", "5000/s"]),
-        ("--tuning loose", &["--tuning", "\"loose\"", "say default or equal"]),
-        ("--cache lukewarm", &["--cache", "\"lukewarm\"", "say warm or cold"]),
+        ("--tuning loose", &["--tuning", "\"loose\"", "use default or equal"]),
+        ("--cache lukewarm", &["--cache", "\"lukewarm\"", "use warm or cold"]),
         ("--equal-cache lots", &["--equal-cache", "\"lots\" is not a size"]),
         ("--duration soon", &["--duration", "\"soon\" is not a duration"]),
         ("--warm-up some", &["--warm-up", "\"some\" is not a count"]),
@@ -198,7 +198,7 @@ fn what_leaves_nothing_to_run_or_show_says_so() {
     let scratch = Scratch::new();
     scratch
         .storebench(&format!("run crud --store lmdb {TINY} --size-limit 1KiB"))
-        .complains(Exit::Nothing, &["no cell can be run", "over the size limit of 1.00 KiB"]);
+        .complains(Exit::Nothing, &["no cell can run", "over the size limit of 1.00 KiB"]);
     scratch
         .storebench(&format!("run crud --store null {TINY}"))
         .complains(Exit::Nothing, &["null does not offer the guarantee process"]);

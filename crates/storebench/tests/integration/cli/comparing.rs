@@ -124,7 +124,7 @@ fn bad_input_is_named() {
             Exit::BadValue,
             &["latency_meen", "did you mean latency_mean?"],
         ),
-        ("before after --figure files", Exit::BadValue, &["files", "better or worse"]),
+        ("before after --figure files", Exit::BadValue, &["files", "can be compared"]),
         ("before after --fail-above lots", Exit::BadValue, &["--fail-above", "write it like 5%"]),
         ("before after --json --markdown", Exit::Usage, &["--json", "--markdown"]),
         ("before", Exit::Usage, &["<NEW>", "storebench compare --help"]),

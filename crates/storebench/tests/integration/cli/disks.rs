@@ -123,7 +123,7 @@ fn what_a_small_disk_cannot_hold_is_left_out() {
     assert!(left_out.reason.contains("MiB of disk, and "), "{left_out:?}");
     let script = format!("{FLAT} --at disk").replace("$tiny", "--records 5000");
     let said = on_a_disk(&scratch, "4m", &script).unwrap();
-    said.complains(Exit::DiskFull, &["no cell can be run", "are free"]);
+    said.complains(Exit::DiskFull, &["no cell can run", "are free"]);
 }
 
 #[test]
@@ -194,7 +194,7 @@ fn results_that_cannot_be_saved_end_the_run_which_goes_on_when_there_is_room() {
     assert_eq!(read("code").trim(), Exit::DiskFull.code().to_string(), "{}", read("err"));
     let last = read("err").lines().last().unwrap().to_owned();
     for words in
-        ["storebench: ", "no storage space", "make room", "go on with: storebench run --resume disk/"]
+        ["storebench: ", "no storage space", "make room", "resume with: storebench run --resume disk/"]
     {
         assert!(last.contains(words), "{last}");
     }

@@ -31,7 +31,7 @@ fn percentiles_go_into_a_new_directory() {
     assert!(text.contains("Total count    =           15]"), "five operations in three trials: {text}");
     scratch
         .storebench("report latest --hgrm deep/percentiles")
-        .complains(Exit::BadValue, &["deep/percentiles holds files already", "name a new directory"]);
+        .complains(Exit::BadValue, &["deep/percentiles is not empty", "name a new directory"]);
     scratch.write("file", "");
     scratch.storebench("report latest --hgrm file").complains(Exit::BadValue, &["file", "directory"]);
 }

@@ -10,8 +10,8 @@ use storebench_core::plan::STUDIES;
 
 use super::support::{STOREBENCH, Scratch, said, skipped};
 
-const COMMANDS: [&str; 9] =
-    ["run", "report", "advise", "compare", "stores", "studies", "clean", "completions", "man"];
+const COMMANDS: [&str; 10] =
+    ["run", "report", "advise", "compare", "stores", "settings", "studies", "clean", "completions", "man"];
 
 #[test]
 fn help_fits_the_screen_and_shows_by_example() {
@@ -53,6 +53,7 @@ fn lists_and_dry_runs_fit_the_screen() {
     for command in [
         "stores".to_owned(),
         "studies".to_owned(),
+        "settings".to_owned(),
         "run crud --quick --dry-run".to_owned(),
         "run device --quick --dry-run".to_owned(),
         format!("run crud --dry-run {every_axis} --at one=. --at other=a-second-place"),
@@ -162,6 +163,7 @@ fn man_pages_are_there_for_every_command_and_render() {
         assert!(shown.contains("NAME") && shown.contains(name) && shown.contains("SYNOPSIS"), "{shown}");
     }
     let shown = rendered(&scratch.join("pages/man1/storebench-run.1")).unwrap();
+    assert!(shown.contains("SYNOPSIS\n       storebench run [OPTIONS] [STUDY]\n"), "{shown}");
     assert!(shown.contains("--record-size") && shown.contains("storebench run crud --quick"), "{shown}");
 }
 

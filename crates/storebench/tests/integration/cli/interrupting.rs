@@ -1,4 +1,4 @@
-//! Runs that are cut off, and gone on with.
+//! Runs that are interrupted and resumed.
 
 use std::fs;
 use std::path::Path;
@@ -52,7 +52,7 @@ fn an_interrupted_run_keeps_its_results_and_is_gone_on_with() {
         scratch.assert_nothing_left();
         let folder = scratch.only_run();
         let shown = folder.strip_prefix(scratch.path()).unwrap().display().to_string();
-        assert!(said.err.contains("interrupted; what had ended is kept"), "{said}");
+        assert!(said.err.contains("interrupted; finished results are kept"), "{said}");
         assert!(said.err.contains(&format!("storebench run --resume {shown}")), "{said}");
         assert!(said.out.is_empty(), "no table of half a run: {said}");
         let kept = scratch.results().trials;
@@ -193,7 +193,7 @@ fn a_run_at_work_is_left_alone() {
     let shown = folder.display().to_string();
     scratch
         .faulty(&format!("run --resume {shown}"))
-        .complains(Exit::Busy, &["another storebench is at work on", &shown, "wait for it"]);
+        .complains(Exit::Busy, &["another storebench is using", &shown, "wait for it"]);
     let report = scratch.faulty("report latest --table").ends(Exit::Success);
     assert!(report.out.contains("dawdles"), "what it has so far can be shown: {report}");
     run.signal("INT");

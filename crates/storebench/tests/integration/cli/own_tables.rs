@@ -137,8 +137,8 @@ fn one_file_is_read_and_written_without_a_store() {
     scratch.assert_nothing_left();
     scratch
         .storebench("run device --store lmdb")
-        .complains(Exit::BadValue, &["store", "no axis of the workload device"]);
+        .complains(Exit::BadValue, &["store", "not an axis of the workload device"]);
     scratch
         .storebench("run device --order get")
-        .complains(Exit::BadValue, &["order", "no parameter of the workload device"]);
+        .complains(Exit::BadValue, &["order", "not a parameter of the workload device"]);
 }

@@ -137,7 +137,7 @@ fn a_file_system_without_locks_holds_no_run() {
         return skipped("a file system without locks", "needs strace");
     }
     said(&mut scratch.command("strace", &format!("{traced} run crud --store flat-folder {TINY}")))
-        .complains(Exit::Failure, &["has no locks, which keep two runs apart: name another --out"]);
+        .complains(Exit::Failure, &["has no locks, which a run needs: name another --out"]);
     assert!(scratch.runs().is_empty());
     scratch.assert_nothing_left();
 }

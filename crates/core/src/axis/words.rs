@@ -1,0 +1,36 @@
+//! What entries of the table of axes begin from.
+
+use std::str::FromStr;
+
+use super::{AxisDef, Form, Presence, Role, Value};
+
+/// What most axes have in common: words, which make groups and are left out of ids where they are `default`.
+pub const WORDS: AxisDef = AxisDef {
+    name: "",
+    order: 0,
+    value_name: "NAME,...",
+    help: "",
+    many: "",
+    presence: Presence::Off("default"),
+    role: Role::Group,
+    form: Form::Text,
+    unit: "",
+    known: &[],
+    read: read_name,
+    check: |_| Ok(()),
+    words: |value| value.text().to_owned(),
+    completed: |value, _| value,
+    in_plans: true,
+};
+
+/// Reads a value of a type.
+pub fn read<T: FromStr<Err = String> + Into<Value>>(text: &str) -> Result<Value, String> {
+    text.parse::<T>().map(Into::into)
+}
+
+fn read_name(text: &str) -> Result<Value, String> {
+    match text.trim() {
+        "" => Err("a value is empty".into()),
+        text => Ok(Value::word(text)),
+    }
+}

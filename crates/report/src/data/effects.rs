@@ -1,0 +1,323 @@
+//! What settings of a store are worth: main effects, interactions of two, and every combination with what it promises. Where runs
+//! vary settings, those are compared here whatever they promise, and what each promises stands beside it: a ranking is what
+//! the tables of winners are for.
+
+mod combination;
+
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
+
+use indexmap::IndexMap;
+use serde::Serialize;
+use storebench_core::store::{Guarantee, PowerCut};
+
+use self::combination::{Combination, Contest, Settings, contests};
+use super::merge::{BlockKey, Merged};
+use crate::stats::{Better, CONFIDENCE, Ratio, Series, Summary, compare_at, decide};
+
+/// What settings are worth in one place of one store: on one machine, at one position.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Effects {
+    /// Which, in words: `sqlite, 10,000 rows`.
+    pub title: String,
+    /// The operations, in the order in which they ran.
+    pub operations: Vec<String>,
+    /// What a value does by itself.
+    pub main: Vec<MainEffect>,
+    /// What two values do together that neither does by itself, the greatest first.
+    pub interactions: Vec<Interaction>,
+    /// Every combination, the safest first, then the fastest.
+    pub points: Vec<Spot>,
+}
+
+/// What a value of a setting does, beside the base's.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MainEffect {
+    /// The setting.
+    pub setting: String,
+    /// Its value.
+    pub value: String,
+    /// The value that it is compared with.
+    pub base: String,
+    /// In how many pairs of combinations that differ in nothing else; their geometric mean counts.
+    pub pairs: usize,
+    /// What becomes of the promise, in words.
+    pub promise: &'static str,
+    /// Times the mean latency at the base, by operation; of all operations together in the last place.
+    pub times: Vec<Option<Ratio>>,
+}
+
+/// How many times more two values take together than their main effects say.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Interaction {
+    /// The first setting and its value.
+    pub first: (String, String),
+    /// The second.
+    pub second: (String, String),
+    /// In how many quadruples of combinations.
+    pub pairs: usize,
+    /// Of the mean latency of all operations; 1 where the two act by themselves.
+    pub times: Ratio,
+}
+
+/// A combination of settings.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Spot {
+    /// What reports rank it as: `sqlite journal_mode=WAL`.
+    pub name: String,
+    /// What the plan calls it: `the base`, or a point's name.
+    pub marks: Vec<String>,
+    /// The tier that it gives.
+    pub tier: Guarantee,
+    /// What a power cut can take, where it is known.
+    pub power_cut: Option<PowerCut>,
+    /// Syncs of an operation, over all operations.
+    pub syncs_per_operation: Option<f64>,
+    /// Mean latency of an operation, over all operations, in nanoseconds.
+    pub latency_ns: Summary,
+    /// Whether it is the fastest, perhaps with others that can't be told from it, of all that promise as much or more.
+    pub best: bool,
+}
+
+/// What settings are worth, wherever runs vary them.
+pub fn effects(merged: &Merged<'_>) -> Vec<Effects> {
+    contests(merged).iter().filter_map(of_contest).collect()
+}
+
+fn of_contest(contest: &Contest<'_>) -> Option<Effects> {
+    let levels = levels(contest);
+    if contest.combinations.len() < 2 || levels.is_empty() {
+        return None;
+    }
+    let operations = contest.operations();
+    let figures: Vec<Option<&str>> =
+        operations.iter().map(|name| Some(name.as_str())).chain([None]).collect();
+    let mut main: Vec<MainEffect> = Vec::new();
+    // Each interval allows for all values of the table.
+    let confidence = shared(levels.values().map(|levels| levels.len() - 1).sum());
+    for (setting, values) in &levels {
+        let base = contest.base_of(setting, values);
+        for value in values.iter().filter(|value| **value != base) {
+            main.extend(main_effect(contest, setting, value, &base, &figures, confidence));
+        }
+    }
+    Some(Effects {
+        title: contest.title.clone(),
+        interactions: interactions(contest, &levels),
+        points: points(contest),
+        operations,
+        main,
+    })
+}
+
+/// The confidence of one of so many intervals that are to hold together (Bonferroni).
+fn shared(intervals: usize) -> f64 {
+    1.0 - (1.0 - CONFIDENCE) / intervals.max(1) as f64
+}
+
+/// The values of each setting that has several.
+fn levels(contest: &Contest<'_>) -> BTreeMap<String, BTreeSet<String>> {
+    let names: BTreeSet<&String> = contest.combinations.keys().flat_map(BTreeMap::keys).collect();
+    let of = |name: &String| -> BTreeSet<String> {
+        contest.combinations.keys().map(|settings| level(settings, name).to_owned()).collect()
+    };
+    let all = names.into_iter().map(|name| (name.clone(), of(name)));
+    all.filter(|(_, values)| values.len() > 1).collect()
+}
+
+/// The value of a setting.
+fn level<'s>(settings: &'s Settings, name: &str) -> &'s str {
+    settings.get(name).map_or(AS_SHIPPED, String::as_str)
+}
+
+/// What is said of a setting that was not given.
+const AS_SHIPPED: &str = "as shipped";
+
+/// The same settings with one at another value.
+fn with(settings: &Settings, name: &str, value: &str) -> Settings {
+    let mut settings = settings.clone();
+    match value {
+        AS_SHIPPED => drop(settings.remove(name)),
+        value => drop(settings.insert(name.to_owned(), value.to_owned())),
+    }
+    settings
+}
+
+fn main_effect(
+    contest: &Contest<'_>,
+    setting: &str,
+    value: &str,
+    base: &str,
+    figures: &[Option<&str>],
+    confidence: f64,
+) -> Option<MainEffect> {
+    let at = contest.combinations.iter().filter(|(settings, _)| level(settings, setting) == value);
+    let pairs: Vec<(&Combination<'_>, &Combination<'_>)> = at
+        .filter_map(|(settings, combination)| {
+            Some((combination, contest.combinations.get(&with(settings, setting, base))?))
+        })
+        .collect();
+    if pairs.is_empty() {
+        return None;
+    }
+    let times = |figure: &Option<&str>| {
+        let quotients: Vec<Quotient> = pairs
+            .iter()
+            .map(|(a, b)| Quotient { above: vec![a.series(*figure)], below: vec![b.series(*figure)] })
+            .collect();
+        ratio(&quotients, confidence)
+    };
+    Some(MainEffect {
+        setting: setting.to_owned(),
+        value: value.to_owned(),
+        base: base.to_owned(),
+        pairs: pairs.len(),
+        promise: promise(&pairs),
+        times: figures.iter().map(times).collect(),
+    })
+}
+
+/// What becomes of the promise between the two of each pair.
+fn promise(pairs: &[(&Combination<'_>, &Combination<'_>)]) -> &'static str {
+    let all: BTreeSet<Ordering> = pairs.iter().map(|(a, b)| a.promise().cmp(&b.promise())).collect();
+    match (all.contains(&Ordering::Less), all.contains(&Ordering::Greater)) {
+        (false, false) => "the same",
+        (true, false) => "less",
+        (false, true) => "more",
+        (true, true) => "more or less",
+    }
+}
+
+/// Figures of which some are multiplied, and divided by others.
+struct Quotient {
+    above: Vec<Series<BlockKey>>,
+    below: Vec<Series<BlockKey>>,
+}
+
+impl Quotient {
+    /// Its logarithm in a block; `None` where a figure is missing or not positive.
+    fn ln(&self, block: &BlockKey) -> Option<f64> {
+        let sum = |all: &[Series<BlockKey>]| {
+            all.iter()
+                .map(|series| series.get(block).filter(|value| **value > 0.0).map(|value| value.ln()))
+                .sum()
+        };
+        let (above, below): (Option<f64>, Option<f64>) = (sum(&self.above), sum(&self.below));
+        Some(above? - below?)
+    }
+}
+
+/// The geometric mean of some quotients, paired by block: over the blocks that have all of them.
+fn ratio(quotients: &[Quotient], confidence: f64) -> Option<Ratio> {
+    let blocks: BTreeSet<BlockKey> =
+        quotients.iter().flat_map(|quotient| &quotient.above).flat_map(BTreeMap::keys).copied().collect();
+    let mean = |block: BlockKey| {
+        let sum: Option<f64> = quotients.iter().map(|quotient| quotient.ln(&block)).sum();
+        Some((block, (sum? / quotients.len() as f64).exp()))
+    };
+    let of_blocks: Series<BlockKey> = blocks.into_iter().filter_map(mean).collect();
+    let ones = of_blocks.keys().map(|block| (*block, 1.0)).collect();
+    compare_at(&of_blocks, &ones, confidence)
+}
+
+fn interactions(contest: &Contest<'_>, levels: &BTreeMap<String, BTreeSet<String>>) -> Vec<Interaction> {
+    let mut found: Vec<(Interaction, Vec<Quotient>)> = Vec::new();
+    for (first, first_values) in levels {
+        for (second, second_values) in
+            levels.range::<String, _>((std::ops::Bound::Excluded(first), std::ops::Bound::Unbounded))
+        {
+            let bases = (contest.base_of(first, first_values), contest.base_of(second, second_values));
+            for a in first_values.iter().filter(|value| **value != bases.0) {
+                for b in second_values.iter().filter(|value| **value != bases.1) {
+                    let quotients = squares(contest, (first, a, &bases.0), (second, b, &bases.1));
+                    if let Some(times) = ratio(&quotients, CONFIDENCE) {
+                        let (first, second) = ((first.clone(), a.clone()), (second.clone(), b.clone()));
+                        found.push((Interaction { first, second, pairs: quotients.len(), times }, quotients));
+                    }
+                }
+            }
+        }
+    }
+    let confidence = shared(found.len());
+    let again = |(interaction, quotients): (Interaction, Vec<Quotient>)| {
+        Some(Interaction { times: ratio(&quotients, confidence)?, ..interaction })
+    };
+    let mut all: Vec<Interaction> = found.into_iter().filter_map(again).collect();
+    let size = |interaction: &Interaction| interaction.times.ratio.value.ln().abs();
+    all.sort_by(|a, b| size(b).total_cmp(&size(a)));
+    all
+}
+
+/// For all combinations of the other settings that have the four corners: both values and neither over each alone.
+fn squares(
+    contest: &Contest<'_>,
+    (first, a, a_base): (&str, &str, &str),
+    (second, b, b_base): (&str, &str, &str),
+) -> Vec<Quotient> {
+    let both = contest
+        .combinations
+        .iter()
+        .filter(|(settings, _)| level(settings, first) == a && level(settings, second) == b);
+    let corners = |(settings, both): (&Settings, &Combination<'_>)| {
+        let corner = |settings: &Settings| contest.combinations.get(settings).map(|found| found.series(None));
+        let only_first = corner(&with(settings, second, b_base))?;
+        let only_second = corner(&with(settings, first, a_base))?;
+        let neither = corner(&with(&with(settings, first, a_base), second, b_base))?;
+        Some(Quotient { above: vec![both.series(None), neither], below: vec![only_first, only_second] })
+    };
+    both.filter_map(corners).collect()
+}
+
+fn points(contest: &Contest<'_>) -> Vec<Spot> {
+    let all: Vec<(&Settings, &Combination<'_>)> =
+        contest.combinations.iter().filter(|(_, combination)| !combination.series(None).is_empty()).collect();
+    let best = |own: &Combination<'_>| {
+        let rivals: Vec<&Combination<'_>> = all
+            .iter()
+            .map(|(_, combination)| *combination)
+            .filter(|combination| combination.promise() >= own.promise())
+            .collect();
+        let series: Vec<Series<BlockKey>> = rivals.iter().map(|rival| rival.series(None)).collect();
+        let standings = decide(&series, Better::Lower);
+        standings.iter().any(|standing| standing.wins && std::ptr::eq(rivals[standing.index], own))
+    };
+    let spot = |(settings, combination): &(&Settings, &Combination<'_>)| {
+        let values: Vec<f64> = combination.series(None).into_values().collect();
+        let (tier, power_cut) = combination.promise();
+        Some(Spot {
+            name: combination.name.clone(),
+            marks: contest.marks(settings),
+            tier,
+            power_cut,
+            syncs_per_operation: combination.syncs_per_operation(),
+            latency_ns: Summary::of(&values)?,
+            best: best(combination),
+        })
+    };
+    let mut spots: Vec<Spot> = all.iter().filter_map(spot).collect();
+    spots.sort_by(|a, b| {
+        let promise = |spot: &Spot| (spot.tier, spot.power_cut);
+        promise(b).cmp(&promise(a)).then(a.latency_ns.mean.value.total_cmp(&b.latency_ns.mean.value))
+    });
+    spots
+}
+
+/// The spots by what they promise, the safest first.
+pub fn by_promise(spots: &[Spot]) -> IndexMap<(Guarantee, Option<PowerCut>), Vec<&Spot>> {
+    let mut all: IndexMap<_, Vec<&Spot>> = IndexMap::new();
+    for spot in spots {
+        all.entry((spot.tier, spot.power_cut)).or_default().push(spot);
+    }
+    all
+}
+
+/// A promise in words: `power: a power cut takes nothing`.
+pub fn promise_in_words((tier, power_cut): (Guarantee, Option<PowerCut>)) -> String {
+    match power_cut {
+        Some(power_cut) => format!("{tier}: a power cut {power_cut}"),
+        None => tier.to_string(),
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,152 @@
+//! Trials sorted by the settings of their store, as they really were: the plan's, and those of the cell's axes above them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use indexmap::IndexMap;
+use storebench_core::cell::{Axis, Cell};
+use storebench_core::plan::Plan;
+use storebench_core::result::Measured;
+use storebench_core::store::{Guarantee, PowerCut};
+
+use crate::data::merge::{BlockKey, Entry, Group, Merged};
+use crate::data::names::joined;
+use crate::layout::Position;
+use crate::stats::Series;
+
+/// Settings by name.
+pub type Settings = BTreeMap<String, String>;
+
+/// The trials that differ in the settings of one store alone.
+pub struct Contest<'a> {
+    /// Which, in words.
+    pub title: String,
+    /// By settings.
+    pub combinations: IndexMap<Settings, Combination<'a>>,
+    /// The plan's own.
+    base: Settings,
+    /// Settings that the plan gives a name.
+    named: Vec<(String, Settings)>,
+}
+
+/// The trials of one combination of settings.
+pub struct Combination<'a> {
+    /// What reports rank it as.
+    pub name: String,
+    /// Those that succeeded.
+    trials: Vec<(BlockKey, &'a Measured)>,
+}
+
+/// What makes combinations comparable.
+type Key<'a> = (&'a str, Vec<(Axis, String)>, &'a str, Position, &'a str);
+
+/// Wherever runs vary settings of a store on axes.
+pub fn contests<'m>(merged: &'m Merged<'_>) -> Vec<Contest<'m>> {
+    let plans: Vec<Option<Plan>> =
+        merged.runs.iter().map(|run| Plan::parse(&run.header.plan, "a run").ok()).collect();
+    let varied: BTreeSet<&str> = merged.cells().filter(|cell| varies(cell)).map(Cell::store).collect();
+    let mut contests: IndexMap<Key<'m>, Contest<'m>> = IndexMap::new();
+    for group in &merged.groups {
+        for entry in &group.trials {
+            let cell = &entry.trial.cell;
+            let Some(plan) = plans.get(entry.run).and_then(Option::as_ref) else { continue };
+            let Some(measured) = entry.trial.ok().filter(|_| entry.not_ranked().is_none()) else { continue };
+            if !varied.contains(cell.store()) {
+                continue;
+            }
+            let contest =
+                contests.entry(key(merged, group, entry)).or_insert_with(|| of(merged, group, cell, plan));
+            let combination = contest.combinations.entry(plan.settings_of(cell)).or_insert_with(|| {
+                Combination { name: merged.layout.contestant(cell).into_owned(), trials: Vec::new() }
+            });
+            combination.trials.push((entry.block(), measured));
+        }
+    }
+    contests.into_values().collect()
+}
+
+fn varies(cell: &Cell) -> bool {
+    cell.settings().next().is_some()
+}
+
+fn key<'m>(merged: &Merged<'_>, group: &'m Group<'_>, entry: &Entry<'m>) -> Key<'m> {
+    let cell = &entry.trial.cell;
+    let facets = unset(group);
+    (&group.key.hardware, facets, &group.key.method, merged.layout.position(cell), cell.store())
+}
+
+/// What tells a group apart, settings aside.
+fn unset(group: &Group<'_>) -> Vec<(Axis, String)> {
+    group.key.facets.iter().filter(|(axis, _)| axis.setting().is_none()).cloned().collect()
+}
+
+fn of<'m>(merged: &Merged<'_>, group: &Group<'_>, cell: &Cell, plan: &Plan) -> Contest<'m> {
+    let base = plan.settings.get(cell.store()).cloned().unwrap_or_default();
+    let point = |settings: &Settings| {
+        let mut all = base.clone();
+        all.extend(settings.clone());
+        all
+    };
+    let named =
+        plan.points.iter().filter_map(|own| Some((own.name.clone(), point(own.settings.get(cell.store())?))));
+    let facets =
+        unset(group).into_iter().filter(|(axis, value)| axis.default_value() != Some(value.as_str()));
+    let facets: Vec<String> = facets.map(|(axis, value)| format!("{axis} {value}")).collect();
+    let position = merged.layout.position(cell).to_string();
+    let hardware = group.key.hardware.as_str();
+    let title = joined([hardware, cell.store(), &position, &facets.join(", "), &group.key.method]);
+    Contest { title, combinations: IndexMap::new(), named: named.collect(), base }
+}
+
+impl Contest<'_> {
+    /// The value that a setting's others are compared with: the plan's own, or none where it is not given, or else the first.
+    pub fn base_of(&self, setting: &str, values: &BTreeSet<String>) -> String {
+        let own = self.base.get(setting).map_or(super::AS_SHIPPED, String::as_str);
+        let there = values.get(own).or_else(|| values.first());
+        there.cloned().unwrap_or_default()
+    }
+
+    /// What the plan calls a combination.
+    pub fn marks(&self, settings: &Settings) -> Vec<String> {
+        let base = (*settings == self.base).then(|| "the base".to_owned());
+        let named = self.named.iter().filter(|(_, own)| own == settings).map(|(name, _)| name.clone());
+        base.into_iter().chain(named).collect()
+    }
+
+    /// The operations that were measured.
+    pub fn operations(&self) -> Vec<String> {
+        let trials = self.combinations.values().flat_map(|combination| &combination.trials);
+        let first =
+            trials.map(|(_, measured)| &measured.operations).max_by_key(|operations| operations.len());
+        first.into_iter().flatten().map(|operation| operation.operation.clone()).collect()
+    }
+}
+
+impl Combination<'_> {
+    /// What it promises, as its first trial told; the weaker is the less.
+    pub fn promise(&self) -> (Guarantee, Option<PowerCut>) {
+        let given = self.trials.iter().map(|(_, measured)| (measured.guarantee, measured.power_cut));
+        given.min().unwrap_or((Guarantee::None, None))
+    }
+
+    /// Mean latency by block, in nanoseconds: of one operation, or of all together.
+    pub fn series(&self, operation: Option<&str>) -> Series<BlockKey> {
+        let latency = |measured: &Measured| {
+            let own =
+                measured.operations.iter().filter(|one| operation.is_none_or(|name| one.operation == name));
+            let (sum, count) = own.fold((0, 0), |(sum, count), one| (sum + one.sum_ns, count + one.count));
+            (count > 0).then(|| sum as f64 / count as f64)
+        };
+        self.trials.iter().filter_map(|(block, measured)| Some((*block, latency(measured)?))).collect()
+    }
+
+    /// Syncs of an operation, over all operations and trials; `None` where they can't be counted.
+    pub fn syncs_per_operation(&self) -> Option<f64> {
+        let all = self.trials.iter().flat_map(|(_, measured)| &measured.operations);
+        let (mut syncs, mut count) = (0, 0);
+        for operation in all {
+            syncs += operation.counters.as_ref()?.syncs?;
+            count += operation.count;
+        }
+        (count > 0).then(|| syncs as f64 / count as f64)
+    }
+}

@@ -1,0 +1,75 @@
+use storebench_core::result::Run;
+
+use super::*;
+use crate::data::samples::{Sample, blocks};
+
+const PLAN: &str = "format = 1\nname = \"x\"\ntitle = \"t\"\nworkload = \"crud\"\nseed = 1\nsize_limit = \"1GiB\"\ntimeout = \"1m\"\n\
+    [settings.sqlite]\nj = \"D\"\ns = \"N\"\n[[point]]\nname = \"the best\"\nsqlite = { j = \"W\", s = \"F\" }\n\
+    [axes]\nstore = [\"sqlite\"]\nrecord_size = [\"1KiB\"]\nrecords = [\"100\"]\ndata = [\"compressible\"]\n\
+    guarantee = [\"default\"]\n\"sqlite.j\" = [\"D\", \"W\"]\n\"sqlite.s\" = [\"N\", \"F\"]\n";
+
+/// A run of four combinations: W halves, F triples, and both together take half as much again as that says.
+pub(crate) fn factorial() -> Run {
+    let cell = |j: &str, s: &str, ns: f64, tier| {
+        let sample = Sample::new("sqlite").guarantee("default").tier(tier).ns(ns);
+        sample.setting("sqlite.j", j).setting("sqlite.s", s)
+    };
+    let block = |wobble: f64| {
+        vec![
+            cell("D", "N", 1000.0 * wobble, Guarantee::Process),
+            cell("W", "N", 500.0 * wobble, Guarantee::None),
+            cell("D", "F", 3000.0 * wobble, Guarantee::Power),
+            cell("W", "F", 2250.0 * wobble, Guarantee::Power),
+        ]
+    };
+    let mut run = blocks("box", &[block(1.0), block(1.1), block(0.9), block(1.3)]);
+    run.header.plan = PLAN.into();
+    run
+}
+
+fn near(ratio: &Ratio, value: f64) -> bool {
+    (ratio.ratio.value / value - 1.0).abs() < 1e-9
+}
+
+#[test]
+fn main_effects_and_interactions_are_those_that_were_put_in() {
+    let runs = [factorial()];
+    let all = effects(&Merged::new(&runs, &[]));
+    assert_eq!(all.len(), 1);
+    let main: Vec<(&str, &str, usize, &str)> = all[0]
+        .main
+        .iter()
+        .map(|effect| (effect.setting.as_str(), effect.value.as_str(), effect.pairs, effect.promise))
+        .collect();
+    assert_eq!(main, [("j", "W", 2, "less"), ("s", "F", 2, "more")]);
+    let of_all = |effect: &MainEffect| effect.times.last().unwrap().unwrap();
+    assert!(near(&of_all(&all[0].main[0]), (0.5_f64 * 0.75).sqrt()), "{:?}", all[0].main[0].times);
+    assert!(near(&of_all(&all[0].main[1]), (3.0_f64 * 4.5).sqrt()));
+    assert_eq!(all[0].interactions.len(), 1);
+    assert!(near(&all[0].interactions[0].times, 1.5));
+    assert_eq!(all[0].interactions[0].times.blocks, 4);
+}
+
+#[test]
+fn combinations_stand_by_what_they_promise_and_the_best_of_each_is_marked() {
+    let runs = [factorial()];
+    let all = effects(&Merged::new(&runs, &[]));
+    let points: Vec<(&str, Vec<String>, bool)> =
+        all[0].points.iter().map(|spot| (spot.name.as_str(), spot.marks.clone(), spot.best)).collect();
+    assert_eq!(
+        points,
+        [
+            ("sqlite j=W s=F", vec!["the best".to_owned()], true),
+            ("sqlite j=D s=F", vec![], false),
+            // What promises less is the best only where it is faster than all that promise as much or more.
+            ("sqlite j=D s=N", vec!["the base".to_owned()], true),
+            ("sqlite j=W s=N", vec![], true),
+        ]
+    );
+    assert_eq!(by_promise(&all[0].points).len(), 3);
+}
+
+#[test]
+fn runs_that_vary_no_setting_have_no_effects() {
+    assert_eq!(effects(&Merged::new(&[crate::data::samples::study()], &[])), []);
+}

@@ -1,0 +1,155 @@
+//! What settings are worth, in the terminal.
+
+use storebench_core::units::{rough_ns, three_digits};
+
+use super::grid::{Grid, Item, Style, wrap};
+use crate::data::effects::{Effects, MainEffect, Spot, by_promise, effects, promise_in_words};
+use crate::data::merge::Merged;
+use crate::data::names::HEADING;
+use crate::data::spread;
+use crate::stats::{MIN_BLOCKS, Ratio};
+
+/// So many interactions are shown.
+const SHOWN: usize = 8;
+
+/// Main effects, interactions, and every combination with what it promises; empty where no settings were varied. Each line is
+/// ended.
+pub fn text(merged: &Merged<'_>, style: Style) -> String {
+    effects(merged).iter().map(|one| of(one, style)).collect()
+}
+
+fn of(effects: &Effects, style: Style) -> String {
+    let heading = |text: &str| style.paint(HEADING, &format!("{text}: {}", effects.title));
+    let mut out = format!("\n{}\n{}", heading("What each setting is worth"), main(effects).render(style));
+    let note = format!(
+        "Mean latency as so many times that at the base value, paired by block; of several pairs of combinations that differ in \
+         nothing else, the geometric mean. Intervals, from {MIN_BLOCKS} blocks on, are 95 % for the whole table together. Promise: \
+         what a power cut and a kill leave, beside the base value's."
+    );
+    out.push_str(&wrap(&note, style.width, "  "));
+    if !effects.interactions.is_empty() {
+        out.push_str(&format!(
+            "\n{}\n{}",
+            heading("What two settings do together"),
+            together(effects).render(style)
+        ));
+        out.push_str(&wrap(&together_note(effects), style.width, "  "));
+    }
+    out.push_str(&format!(
+        "\n{}\n{}",
+        heading("Speed against what is promised"),
+        spots(effects).render(style)
+    ));
+    let note = "Mean latency over all operations. *: the fastest of all that promise as much or more, or too close to call with \
+                it. What stands further down promises less.";
+    out.push_str(&wrap(note, style.width, "  "));
+    out
+}
+
+fn times(ratio: Option<&Ratio>) -> Item {
+    let Some(ratio) = ratio else { return Item::new("-").right() };
+    let reach = spread::text(ratio.ratio.interval, three_digits)
+        .map_or_else(String::new, |reach| format!(" {reach}"));
+    Item::new(format!("×{}{reach}", three_digits(ratio.ratio.value))).right()
+}
+
+fn main(effects: &Effects) -> Grid {
+    let mut grid = Grid::new(1);
+    let operations = effects.operations.iter().map(String::as_str).chain(["all"]);
+    let heads = ["setting", "promise"].into_iter().map(Item::new);
+    grid.head(heads.chain(operations.map(|name| Item::new(name).right())).collect());
+    for of_setting in effects.main.chunk_by(|a, b| a.setting == b.setting) {
+        let row = |effect: &MainEffect| {
+            let labels = [Item::new(&*effect.value), Item::new(effect.promise)];
+            labels.into_iter().chain(effect.times.iter().map(|ratio| times(ratio.as_ref()))).collect()
+        };
+        let title = of_setting
+            .first()
+            .map_or_else(String::new, |first| format!("{}, from {}", first.setting, first.base));
+        grid.titled_group(title, of_setting.iter().map(row).collect());
+    }
+    grid
+}
+
+fn together(effects: &Effects) -> Grid {
+    let mut grid = Grid::new(1);
+    grid.head(vec![Item::new("settings"), Item::new("times").right()]);
+    let name = |(setting, value): &(String, String)| format!("{setting}={value}");
+    let shown = effects.interactions.iter().take(SHOWN);
+    let row = |one: &crate::data::effects::Interaction| {
+        vec![Item::new(format!("{} {}", name(&one.first), name(&one.second))), times(Some(&one.times))]
+    };
+    grid.group(shown.map(row).collect());
+    grid
+}
+
+fn together_note(effects: &Effects) -> String {
+    let more = effects.interactions.len().saturating_sub(SHOWN);
+    let more = if more > 0 { format!(" {more} smaller ones are left out.") } else { String::new() };
+    format!(
+        "How many times longer an operation takes with both than the two by themselves say: ×1 where they do not act on each \
+         other.{more}"
+    )
+}
+
+fn spots(effects: &Effects) -> Grid {
+    let mut grid = Grid::new(1);
+    grid.head(vec![
+        Item::new(""),
+        Item::new("latency").right(),
+        Item::new("syncs/op").right(),
+        Item::new(""),
+    ]);
+    for (promise, spots) in by_promise(&effects.points) {
+        let row = |spot: &&Spot| {
+            let latency = &spot.latency_ns.mean;
+            let reach = spread::text(latency.interval, rough_ns)
+                .map_or_else(String::new, |reach| format!(" {reach}"));
+            let best = if spot.best { "*" } else { "" };
+            let syncs = spot.syncs_per_operation.map_or("-".into(), three_digits);
+            let name = std::iter::once(format!("{}{best}", spot.name));
+            let marks = spot.marks.iter().map(|mark| format!("  ({mark})"));
+            vec![
+                Item::lines(name.chain(marks).collect()),
+                Item::new(format!("{}{reach}", rough_ns(latency.value))).right(),
+                Item::new(syncs).right(),
+            ]
+        };
+        grid.titled_group(promise_in_words(promise), spots.iter().map(row).collect());
+    }
+    grid
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::effects::tests::factorial;
+    use crate::data::samples;
+
+    #[test]
+    fn effects_and_combinations_are_told_with_what_is_promised() {
+        let runs = [factorial()];
+        for width in [80, 160] {
+            let text = text(&Merged::new(&runs, &[]), Style { width, colour: false });
+            for part in [
+                "j, from D",
+                "×0.612",
+                "×1.5",
+                "sqlite j=W s=F*",
+                "the best",
+                "the base",
+                "power",
+                "syncs/op",
+            ] {
+                assert!(text.contains(part), "{part}: {text}");
+            }
+            let (power, none) = (text.rfind("power").unwrap(), text.rfind("none").unwrap());
+            assert!(power < none, "the safest first: {text}");
+        }
+    }
+
+    #[test]
+    fn where_no_settings_were_varied_nothing_is_said() {
+        assert_eq!(text(&Merged::new(&[samples::study()], &[]), Style { width: 80, colour: false }), "");
+    }
+}
