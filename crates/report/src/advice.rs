@@ -189,6 +189,8 @@ fn practice(table: &[StoreDef], verdict: &Verdict) -> Vec<(String, &'static str)
 }
 
 #[cfg(test)]
-mod made;
+mod made {
+    mod tests;
+}
 #[cfg(test)]
 mod tests;

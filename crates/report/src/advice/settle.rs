@@ -17,6 +17,9 @@ const USUALLY_ENOUGH: f64 = 5.0;
 /// a part of the budget is for other questions.
 const MARGIN: f64 = 1.7;
 
+/// How many times more than what was not enough is asked for at least.
+const MORE: f64 = 1.5;
+
 /// What the measurements took.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Cost {
@@ -24,6 +27,8 @@ pub struct Cost {
     pub block_s: f64,
     /// All other trials, in seconds.
     pub other_s: f64,
+    /// What was not enough, in seconds; 0 where that is not known.
+    pub spent_s: f64,
 }
 
 impl Cost {
@@ -35,7 +40,11 @@ impl Cost {
         let blocks: BTreeSet<BlockKey> = here.iter().map(|entry| entry.block()).collect();
         let ranked_s: f64 = here.iter().map(|entry| entry.trial.wall_s).sum();
         let all_s: f64 = merged.runs.iter().flat_map(|run| &run.trials).map(|trial| trial.wall_s).sum();
-        Cost { block_s: ranked_s / blocks.len().max(1) as f64, other_s: (all_s - ranked_s).max(0.0) }
+        Cost {
+            block_s: ranked_s / blocks.len().max(1) as f64,
+            other_s: (all_s - ranked_s).max(0.0),
+            spent_s: 0.0,
+        }
     }
 
     /// What to do to tell two stores apart whose ratio is this.
@@ -43,6 +52,7 @@ impl Cost {
         match ratio.map_or(Some(USUALLY_ENOUGH), needed).and_then(|blocks| looks::first_from(blocks as u32)) {
             Some(blocks) => {
                 let seconds = (f64::from(blocks) * self.block_s + self.other_s) * MARGIN;
+                let seconds = seconds.max(self.spent_s * MORE);
                 format!("--budget {} would probably settle it.", budget(seconds))
             }
             None => "No budget would settle it: choose by safety, disk and ease.".into(),
@@ -62,7 +72,7 @@ fn needed(ratio: &Ratio) -> Option<f64> {
 }
 
 /// A time that can be given as a budget: whole minutes, or seconds below one.
-fn budget(seconds: f64) -> String {
+pub fn budget(seconds: f64) -> String {
     let seconds = seconds.max(1.0).ceil() as u64;
     if seconds < 60 { format!("{seconds}s") } else { format!("{}m", seconds.div_ceil(60)) }
 }
@@ -79,7 +89,7 @@ mod tests {
 
     #[test]
     fn the_budget_follows_from_the_interval_and_what_a_block_took() {
-        let cost = Cost { block_s: 10.0, other_s: 20.0 };
+        let cost = Cost { block_s: 10.0, other_s: 20.0, spent_s: 0.0 };
         // The interval is as wide as the ratio is far from 1 after (ln 1.2 / ln 1.1)² = 3.66 times the blocks; 12 is a look.
         let close = ratio(1.1, 1.1 / 1.2, 1.1 * 1.2, 3);
         assert_eq!(needed(&close), Some(11.0));
@@ -91,5 +101,8 @@ mod tests {
         let once = Ratio { blocks: 1, ratio: Estimate { value: 1.5, interval: None } };
         assert_eq!(cost.advice(Some(&once)), "--budget 2m would probably settle it.");
         assert_eq!(cost.advice(None), "--budget 2m would probably settle it.");
+        // Never what was not enough.
+        let cost = Cost { spent_s: 120.0, ..cost };
+        assert_eq!(cost.advice(None), "--budget 3m would probably settle it.");
     }
 }

@@ -42,8 +42,11 @@ pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<
     };
     let harness = report::harness(stores);
     let merged = Merged::new(&runs, &harness);
-    let advice = Advice::from_runs(&question, &merged, here, stores)
+    let mut advice = Advice::from_runs(&question, &merged, here, stores)
         .map_err(|uncovered| unanswered(&uncovered, args))?;
+    if kept.is_some() {
+        advice.verdict.cost.spent_s = args.budget.0.as_secs_f64();
+    }
     let opened = advice.verdict.ranking.first().and_then(|best| {
         let def = stores.iter().find(|store| store.name == best.store)?;
         let filled = |template| snippet::fill(template, &best.version, &best.settings);

@@ -114,11 +114,11 @@ fn published_findings_are_reached_and_open() {
     let claims = storebench_core::plan::find("crud").unwrap().claims.len();
     let listed = browser.count("#findings .claims > li, #findings .unmeasured > li");
     assert_eq!(listed as usize, claims);
-    browser.click("#findings .claims summary");
-    assert_eq!(browser.value("document.querySelector('#findings .claims details').open"), json!(true));
-    let first = browser.text("#findings .claims > li");
-    assert!(first.contains("How it was checked") && first.contains("Checked: "), "{first}");
-    assert!(browser.text("#findings .unmeasured").contains("It needs "));
+    // Of so small a run a finding may happen to be told, or none.
+    browser.click("#findings details summary");
+    assert_eq!(browser.value("document.querySelector('#findings details').open"), json!(true));
+    let unmeasured = browser.text("#findings .unmeasured");
+    assert!(unmeasured.contains("Berkeley DB") && unmeasured.contains("It needs "), "{unmeasured}");
     assert!(browser.text("#findings").contains("No combination can be compared"), "of the published tables");
     assert_eq!(browser.complaints(), Vec::<String>::new());
 }

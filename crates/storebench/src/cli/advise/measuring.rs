@@ -18,7 +18,7 @@ use storebench_core::workload::crud::work::{self, Work};
 use storebench_core::workload::parameter::Parameters;
 use storebench_report::advice::judge::Candidate;
 use storebench_report::advice::question::Question;
-use storebench_report::advice::settle::PRECISION;
+use storebench_report::advice::settle::{PRECISION, budget};
 use storebench_report::advice::{Advice, Here};
 use storebench_report::data::looks;
 use storebench_report::data::merge::Merged;
@@ -187,7 +187,7 @@ impl<'a> Measuring<'a> {
                 "{} records in place of {}: --budget {} would allow all",
                 grouped(records),
                 grouped(self.question.records),
-                rough_duration(self.budget.mul_f64(self.question.records as f64 / records as f64)),
+                budget(self.budget.as_secs_f64() * self.question.records as f64 / records as f64),
             ));
         }
         self.tell_stage(&format!("2 of 3: {}, with {} records", finalists.join(", "), grouped(records)));

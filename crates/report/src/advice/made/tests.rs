@@ -9,9 +9,9 @@ use storebench_core::stores::NULL;
 use storebench_core::units::CountRange;
 use storebench_core::workload::operation::Operation;
 
-use super::question::{Goal, Mix, Question};
-use super::tests::question;
-use super::{Advice, sentences};
+use crate::advice::question::{Goal, Mix, Question};
+use crate::advice::tests::question;
+use crate::advice::{Advice, sentences};
 use crate::data::merge::Merged;
 use crate::data::samples::{Sample, blocks};
 
@@ -133,8 +133,11 @@ fn asked(mix: &str, change: impl Fn(&mut Question)) -> Question {
     question
 }
 
-/// Each question, its stores, and those that answer it.
-fn questions() -> Vec<(&'static str, Question, &'static [(&'static str, Costs)], &'static [&'static str])> {
+/// A question by its name, its stores, and those that answer it.
+type Known = (&'static str, Question, &'static [(&'static str, Costs)], &'static [&'static str]);
+
+/// All questions.
+fn questions() -> Vec<Known> {
     vec![
         ("reads, mostly", asked("get=95,update=5", |_| ()), &STORES, &["tree"]),
         ("writes, mostly", asked("get=20,update=80", |_| ()), &STORES, &["log"]),
@@ -200,7 +203,7 @@ fn where_the_difference_does_not_matter_that_is_said() {
     let mut random = fastrand::Rng::with_seed(7);
     let (_, question, stores, _) = questions().into_iter().find(|(name, ..)| *name == "tiny").unwrap();
     let advice = answered(&question, stores, &mut random);
-    let remarks = super::remarks::remarks(&advice).join(" ");
+    let remarks = crate::advice::remarks::remarks(&advice).join(" ");
     assert!(remarks.contains("take less than 20.0 µs an operation"), "{remarks}");
     if advice.verdict.ranking[0].store == "tree" {
         assert!(remarks.contains("times the size of your values"), "{remarks}");
