@@ -6,7 +6,7 @@ use std::process::Command;
 use storebench::STORES;
 
 use super::{Shown, snippets};
-use crate::cli::support::Scratch;
+use crate::cli::support::{Scratch, skipped};
 
 /// What a program in Python prints; `None` where the machine has no Python.
 fn run(program: &str, scratch: &Scratch) -> Option<String> {
@@ -15,7 +15,7 @@ fn run(program: &str, scratch: &Scratch) -> Option<String> {
     let output = match Command::new("python3").arg(&file).arg(scratch.path()).output() {
         Ok(output) => output,
         Err(error) => {
-            eprintln!("skipped: no python3 to run what is shown: {error}");
+            skipped("running what is shown in Python", &format!("there is no python3: {error}"));
             return None;
         }
     };
