@@ -141,6 +141,10 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
             None => {}
         }
     }
+    // The engine reads the flag back all the same.
+    if flags & ffi::MDB_MAPASYNC != 0 && flags & ffi::MDB_WRITEMAP == 0 {
+        return Err(given.refuse("mapasync", "of any use without writemap=true"));
+    }
     let guarantee = hold_to_tier(options.guarantee, tier_of(flags))?;
     let environment =
         Environment::open(options.directory, flags, map_size, max_readers).map_err(|error| match error {
@@ -287,6 +291,12 @@ mod tests {
         assert_eq!(setting(&*store, "map_size"), MAP_SIZE.to_string());
         store.session().unwrap().insert(b"key", b"value").unwrap();
         assert!(folder.path().join("data.mdb").metadata().unwrap().len() < 1 << 20);
+    }
+
+    #[test]
+    fn a_flag_that_does_nothing_by_itself_is_refused() {
+        let error = refused(&LMDB, &new_folder(), None, &[("mapasync", "true")]);
+        assert!(error.to_string().contains("without writemap=true"), "{error}");
     }
 
     #[test]
