@@ -34,7 +34,7 @@ fn a_load_ends_when_it_is_dropped() {
 #[test]
 fn a_load_that_is_killed_or_stopped_is_noticed() {
     let scratch = Scratch::new();
-    for (name, complaint) in [("KILL", "ended by signal 9"), ("STOP", "at work during only")] {
+    for (name, complaint) in [("KILL", "killed by signal 9"), ("STOP", "was running during only")] {
         let load = start(&scratch, "cpu");
         let from_ns = now_ns();
         signal(name, load.id());
@@ -79,7 +79,7 @@ fn an_interrupted_run_ends_its_loads() {
 
 #[test]
 fn a_trial_whose_load_did_not_last_has_failed() {
-    for (name, why) in [("KILL", "ended during the trial"), ("STOP", "not disturbed as claimed")] {
+    for (name, why) in [("KILL", "ended during the trial"), ("STOP", "was running during only")] {
         let scratch = Scratch::new();
         let run = under_way(&scratch, "cpu");
         let load = processes(&scratch, "__background")[0];

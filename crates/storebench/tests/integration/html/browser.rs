@@ -147,14 +147,14 @@ impl Browser {
         }
     }
 
-    /// Clicks with the mouse on the middle of an element, which must be what is there to be clicked, once what came into view
-    /// with it has been drawn and nothing moves any more: a page that has just opened may still scroll to where its link
-    /// points.
+    /// Clicks with the mouse on the middle of an element, of its first line where a link has several, which must be what is
+    /// there to be clicked, once what came into view with it has been drawn and nothing moves any more: a page that has just
+    /// opened may still scroll to where its link points.
     pub fn click(&mut self, selector: &str) {
         let look = format!(
             "(async () => {{ const e = document.querySelector({}); e.scrollIntoView({{block: 'center'}}); \
              const frame = () => new Promise(requestAnimationFrame); await frame(); await frame(); \
-             const r = e.getBoundingClientRect(); const [x, y] = [r.x + r.width / 2, r.y + r.height / 2]; \
+             const r = e.getClientRects()[0] ?? e.getBoundingClientRect(); const [x, y] = [r.x + r.width / 2, r.y + r.height / 2]; \
              return [x, y, e.contains(document.elementFromPoint(x, y))]; }})()",
             json!(selector)
         );
