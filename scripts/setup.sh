@@ -24,6 +24,7 @@ rocksdb-system  librocksdb-dev      rocksdb         RocksDB
 leveldb-system  libleveldb-dev      leveldb         LevelDB
 berkeleydb  libdb5.3-dev|libdb-dev  berkeley-db@5   Berkeley DB
 test        python3                 -               runs the paper's own script on our output
+test        libsqlite3-dev          -               compiles the code for SQLite in C that advise shows
 test        chromium|chromium-browser|google-chrome-stable  -  opens the HTML report
 test        ffmpeg                  ffmpeg          decodes the video of a background load
 test        gstreamer1.0-tools      gstreamer       decodes it where there is no ffmpeg

@@ -5,6 +5,7 @@ mod build;
 mod danger;
 mod power_cut;
 mod setting;
+mod snippet;
 pub mod sql;
 
 use std::collections::BTreeMap;
@@ -18,6 +19,7 @@ pub use self::build::StoreBuild;
 pub use self::danger::{Danger, Loss};
 pub use self::power_cut::PowerCut;
 pub use self::setting::SettingDef;
+pub use self::snippet::{Language, Snippet};
 use self::sql::SqlSession;
 
 /// What an acknowledged write survives. The order is the order of safety.
@@ -412,8 +414,8 @@ pub struct StoreDef {
     /// The lines of code that open it in an application, shown by `storebench advise`: a template for its settings, as
     /// docs/adding-a-store.md describes it.
     pub snippet: Option<&'static str>,
-    /// The same in Python, where it has bindings: likewise a template.
-    pub python: Option<&'static str>,
+    /// The same in the languages that it has bindings for, beside that of `snippet`.
+    pub bindings: &'static [Snippet],
     /// How to open it, or why this build does not have it.
     pub open: std::result::Result<OpenFn, &'static str>,
 }
@@ -437,7 +439,7 @@ impl StoreDef {
             shipped: Guarantee::None,
             settings: &[],
             snippet: None,
-            python: None,
+            bindings: &[],
             open: Err(why),
         }
     }

@@ -52,7 +52,7 @@ const APPEND_LOG: StoreDef = StoreDef {
     settings: &[],
     // A template of the code that opens it, for `storebench advise`.
     snippet: None,
-    python: None,
+    bindings: &[],
     open: Ok(open),
 };
 

@@ -21,8 +21,8 @@ use self::durable::{GroupSync, Left};
 use self::path::{LEVEL_BYTES, Layout, MAX_NAME_BYTES, TEMPORARY_PREFIX, join};
 use super::refuse_settings;
 use crate::store::{
-    Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenOptions, Result, Session, Setting, Store,
-    StoreDef, StoreError,
+    Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenOptions, Result, Session, Setting,
+    Snippet, Store, StoreDef, StoreError,
 };
 
 /// All files in one directory.
@@ -72,7 +72,7 @@ const FOLDER: StoreDef = StoreDef {
     shipped: Guarantee::Process,
     settings: &[],
     snippet: Some(include_str!("folder/snippet.txt")),
-    python: Some(include_str!("folder/snippet.py")),
+    bindings: &[Snippet::python(include_str!("folder/snippet.py"))],
     open: Err("this is what the layouts share"),
 };
 

@@ -33,7 +33,7 @@ pub const MEMORY: StoreDef = StoreDef {
     shipped: Guarantee::None,
     settings: &[],
     snippet: None,
-    python: None,
+    bindings: &[],
     open: Ok(open),
 };
 

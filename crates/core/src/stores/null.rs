@@ -30,7 +30,7 @@ pub const NULL: StoreDef = StoreDef {
     shipped: Guarantee::None,
     settings: &[],
     snippet: None,
-    python: None,
+    bindings: &[],
     open: Ok(open),
 };
 

@@ -50,7 +50,8 @@ pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<
     let opened = advice.verdict.ranking.first().and_then(|best| {
         let def = stores.iter().find(|store| store.name == best.store)?;
         let filled = |template| snippet::fill(template, &best.version, &best.settings);
-        let all: Vec<String> = def.snippet.into_iter().chain(def.python).map(filled).collect();
+        let bindings = def.bindings.iter().map(|snippet| snippet.template);
+        let all: Vec<String> = def.snippet.into_iter().chain(bindings).map(filled).collect();
         (!all.is_empty()).then(|| all.join("\n"))
     });
     print(&advice.text(opened.as_deref(), report::style()))?;

@@ -65,7 +65,7 @@ pub const BERKELEYDB: StoreDef = StoreDef {
     shipped: Guarantee::None,
     settings: SETTINGS,
     snippet: Some(include_str!("../snippets/berkeleydb.c")),
-    python: None,
+    bindings: &[],
     open: Ok(open as OpenFn),
 };
 

@@ -59,7 +59,7 @@ pub const FJALL: StoreDef = StoreDef {
     shipped: Guarantee::Process,
     settings: plan::SETTINGS,
     snippet: Some(include_str!("../snippets/fjall.rs.txt")),
-    python: None,
+    bindings: &[],
     open: Ok(open),
 };
 

@@ -49,7 +49,7 @@ pub const LEVELDB: StoreDef = StoreDef {
     shipped: Guarantee::Process,
     settings: SETTINGS,
     snippet: Some(include_str!("../snippets/leveldb.c")),
-    python: None,
+    bindings: &[],
     open: Ok(open as OpenFn),
 };
 

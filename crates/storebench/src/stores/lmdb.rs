@@ -48,7 +48,7 @@ pub const LMDB: StoreDef = StoreDef {
     shipped: Guarantee::Power,
     settings: SETTINGS,
     snippet: Some(include_str!("../snippets/lmdb.c")),
-    python: None,
+    bindings: &[],
     open: Ok(open),
 };
 

@@ -48,7 +48,7 @@ pub const REDB: StoreDef = StoreDef {
     shipped: Guarantee::Power,
     settings: SETTINGS,
     snippet: Some(include_str!("../snippets/redb.rs.txt")),
-    python: None,
+    bindings: &[],
     open: Ok(open),
 };
 

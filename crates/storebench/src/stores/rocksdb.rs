@@ -58,7 +58,7 @@ pub const ROCKSDB: StoreDef = StoreDef {
     shipped: Guarantee::Process,
     settings: SETTINGS,
     snippet: Some(include_str!("../snippets/rocksdb.c")),
-    python: None,
+    bindings: &[],
     open: Ok(open as OpenFn),
 };
 

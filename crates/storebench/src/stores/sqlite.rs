@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use rusqlite::{Connection, OpenFlags};
 use storebench_core::store::{
     Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenOptions, PowerCut, Result, Session,
-    Setting, Store, StoreBuild, StoreDef, StoreError, Threads,
+    Setting, Snippet, Store, StoreBuild, StoreDef, StoreError, Threads,
 };
 
 use storebench_core::store::sql::SqlSession;
@@ -65,7 +65,11 @@ pub const SQLITE: StoreDef = StoreDef {
     shipped: Guarantee::Process,
     settings: pragma::SETTINGS,
     snippet: Some(include_str!("../snippets/sqlite.sql")),
-    python: Some(include_str!("../snippets/sqlite.py")),
+    bindings: &[
+        Snippet::c(include_str!("../snippets/sqlite.c")),
+        Snippet::rust(include_str!("../snippets/sqlite.rs.txt")),
+        Snippet::python(include_str!("../snippets/sqlite.py")),
+    ],
     open: Ok(open),
 };
 

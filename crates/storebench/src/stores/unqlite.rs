@@ -54,7 +54,7 @@ pub const UNQLITE: StoreDef = StoreDef {
     shipped: Guarantee::None,
     settings: &[],
     snippet: Some(include_str!("../snippets/unqlite.c")),
-    python: None,
+    bindings: &[],
     open: Ok(open as OpenFn),
 };
 

@@ -63,7 +63,7 @@ pub const fn liar(name: &'static str, summary: &'static str, open: OpenFn) -> St
         shipped: Guarantee::Process,
         settings: &[],
         snippet: None,
-        python: None,
+        bindings: &[],
         open: Ok(open),
     }
 }

@@ -26,7 +26,7 @@ pub const fn faulty(name: &'static str, summary: &'static str, open: OpenFn) -> 
         shipped: Guarantee::Process,
         settings: &[],
         snippet: None,
-        python: None,
+        bindings: &[],
         open: Ok(open),
     }
 }

@@ -6,11 +6,12 @@
     feature = "leveldb",
     feature = "lmdb",
     feature = "rocksdb",
+    feature = "sqlite",
     feature = "unqlite"
 ))]
 mod c;
 mod python;
-#[cfg(any(feature = "fjall", feature = "redb"))]
+#[cfg(any(feature = "fjall", feature = "redb", feature = "sqlite"))]
 mod rust;
 #[cfg(feature = "sqlite")]
 mod sqlite;
@@ -19,7 +20,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use storebench::STORES;
-use storebench_core::store::{Guarantee, Kind, Setting, StoreDef, Threads};
+use storebench_core::store::{Guarantee, Kind, Language, Setting, Snippet, StoreDef, Threads};
 use storebench_report::advice::snippet;
 
 use crate::conformance::subject::Subject;
@@ -117,8 +118,8 @@ struct Shown {
     /// What the store reads back.
     settings: Vec<Setting>,
     text: String,
-    /// In Python, where the store has that.
-    python: Option<String>,
+    /// The same in other languages.
+    bindings: Vec<(Language, String)>,
 }
 
 impl Shown {
@@ -141,8 +142,19 @@ impl Shown {
         });
         let settings = store.unwrap_or_else(|error| panic!("{subject}: {error}")).settings().unwrap();
         let text = snippet::fill(def.snippet.unwrap(), &(def.version)(), &settings);
-        let python = def.python.map(|template| snippet::fill(template, &(def.version)(), &settings));
-        Shown { store: def.name, tier, threads, tuned, settings, text, python }
+        let filled = |of: &Snippet| (of.language, snippet::fill(of.template, &(def.version)(), &settings));
+        let bindings = def.bindings.iter().map(filled).collect();
+        Shown { store: def.name, tier, threads, tuned, settings, text, bindings }
+    }
+
+    /// The code in one of the other languages.
+    fn binding(&self, language: Language) -> Option<&str> {
+        self.bindings.iter().find(|(of, _)| *of == language).map(|(_, text)| text.as_str())
+    }
+
+    /// The code in every language.
+    fn all_text(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(self.text.as_str()).chain(self.bindings.iter().map(|(_, text)| text.as_str()))
     }
 
     fn setting(&self, name: &str) -> Option<&str> {
@@ -186,7 +198,7 @@ fn every_store_that_can_be_recommended_has_one_and_its_settings_fill_it() {
         let snippets = snippets(def);
         for shown in snippets {
             assert!(shown.text.lines().count() >= 3, "{shown}");
-            assert!(!shown.text.contains("{{"), "{shown}");
+            assert!(shown.all_text().all(|text| !text.contains("{{")), "{shown}");
             for (name, value, says) in &shown.tuned {
                 let says = if says.is_empty() { value } else { says };
                 assert!(shown.text.contains(says), "{name}={value}: {shown}");
@@ -206,7 +218,8 @@ fn every_store_that_can_be_recommended_has_one_and_its_settings_fill_it() {
 fn no_line_is_longer_than_76_columns() {
     for def in STORES.iter().filter(|def| def.runs_by_default()) {
         for shown in snippets(def) {
-            let long: Vec<_> = shown.text.lines().filter(|line| line.chars().count() > 76).collect();
+            let lines = shown.all_text().flat_map(str::lines);
+            let long: Vec<_> = lines.filter(|line| line.chars().count() > 76).collect();
             assert!(long.is_empty(), "{long:#?} in {shown}");
         }
     }
@@ -217,8 +230,10 @@ fn the_version_that_was_measured_is_named() {
     let engines = STORES.iter().filter(|def| def.runs_by_default() && def.kind == Kind::Engine);
     for def in engines {
         for shown in snippets(def) {
-            let first = shown.text.lines().next().unwrap();
-            assert!(first.contains(&(def.version)()), "{shown}");
+            for text in shown.all_text() {
+                let first = text.lines().next().unwrap();
+                assert!(first.contains(&(def.version)()), "{text} of {shown}");
+            }
         }
     }
 }

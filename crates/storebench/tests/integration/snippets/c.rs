@@ -6,10 +6,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use storebench_core::store::{Guarantee, SettingSource};
+use storebench_core::store::{Guarantee, Language, SettingSource};
 
 use super::{Shown, def, snippets};
-use crate::cli::support::Scratch;
+use crate::cli::support::{Scratch, skipped};
 
 /// Where an engine is.
 enum Engine {
@@ -24,6 +24,7 @@ fn engine(store: &str) -> Engine {
         "berkeleydb" => library("db", option_env!("STOREBENCH_BERKELEYDB_PREFIX")),
         "leveldb" => library("leveldb", option_env!("STOREBENCH_LEVELDB_PREFIX")),
         "rocksdb" => library("rocksdb", option_env!("STOREBENCH_ROCKSDB_PREFIX")),
+        "sqlite" => Engine::Library { link: "sqlite3", prefix: "" },
         "lmdb" => {
             Engine::Crate { folder: "lmdb-master-sys-", header: "lmdb.h", sources: &["mdb.c", "midl.c"] }
         }
@@ -106,7 +107,7 @@ fn engine_arguments(engine: &Engine, scratch: &Scratch) -> Vec<PathBuf> {
 
 /// Compiles a snippet with its driver.
 fn compile(shown: &Shown, arguments: &[PathBuf], scratch: &Scratch) -> PathBuf {
-    scratch.write("snippet.h", &shown.text);
+    scratch.write("snippet.h", shown.binding(Language::C).unwrap_or(&shown.text));
     let program = scratch.join("driver");
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut compiler = compiler();
@@ -192,6 +193,19 @@ fn lmdb_takes_the_code_and_reads_back_the_same() {
 #[test]
 fn rocksdb_takes_the_code_and_reads_back_the_same() {
     check("rocksdb");
+}
+
+/// By the library of the system: storebench's own is in its program.
+#[cfg(feature = "sqlite")]
+#[test]
+fn sqlite_takes_the_code_and_reads_back_the_same() {
+    let scratch = Scratch::new();
+    scratch.write("header.c", "#include <sqlite3.h>\n");
+    let header = compiler().arg("-fsyntax-only").arg(scratch.join("header.c")).output().unwrap();
+    if !header.status.success() {
+        return skipped("code for SQLite in C", "needs sqlite3.h, such as of the package libsqlite3-dev");
+    }
+    check("sqlite");
 }
 
 #[cfg(feature = "unqlite")]

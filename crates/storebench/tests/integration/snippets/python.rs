@@ -4,6 +4,7 @@ use std::fs;
 use std::process::Command;
 
 use storebench::STORES;
+use storebench_core::store::Language;
 
 use super::{Shown, snippets};
 use crate::cli::support::{Scratch, skipped};
@@ -25,8 +26,9 @@ fn run(program: &str, scratch: &Scratch) -> Option<String> {
 }
 
 fn of_python() -> impl Iterator<Item = (&'static Shown, &'static str)> {
-    let built = STORES.iter().filter(|def| def.runs_by_default() && def.python.is_some());
-    built.flat_map(|def| snippets(def).iter().filter_map(|shown| Some((shown, shown.python.as_deref()?))))
+    let built = STORES.iter().filter(|def| def.runs_by_default());
+    let all = built.flat_map(snippets);
+    all.filter_map(|shown| Some((shown, shown.binding(Language::Python)?)))
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The code of the engines in Rust is that of the files in `shown`, which are compiled and run. A file names no version, so
 //! that it stays as it is with the next one.
 
-use storebench_core::store::Guarantee;
+use storebench_core::store::{Guarantee, Language};
 use storebench_report::advice::snippet;
 
 use super::{def, snippets};
@@ -26,9 +26,11 @@ fn check(store: &str, tier: Guarantee, tuned: bool, file: &str, run: fn(&std::pa
     let def = def(store);
     let all = snippets(def);
     let of_tier = all.iter().filter(|shown| shown.tier == tier && shown.tuned.is_empty() != tuned);
+    let binding = def.bindings.iter().find(|snippet| snippet.language == Language::Rust);
+    let template = binding.map_or(def.snippet, |snippet| Some(snippet.template)).unwrap();
     let mut looked_at = 0;
     for shown in of_tier {
-        let text = snippet::fill(def.snippet.unwrap(), "VERSION", &shown.settings);
+        let text = snippet::fill(template, "VERSION", &shown.settings);
         assert_eq!(text, file, "the file under shown/ is compiled, this is shown:\n{shown}");
         looked_at += 1;
     }
@@ -61,6 +63,50 @@ mod redb_code {
     fn redb_takes_the_code_and_it_is_what_is_shown() {
         check("redb", Guarantee::None, false, none::TEXT, none::run);
         check("redb", Guarantee::Power, false, power::TEXT, power::run);
+    }
+}
+
+#[cfg(feature = "sqlite")]
+mod sqlite_code {
+    use super::*;
+
+    shown!(none, "sqlite-none.rs", |folder| {
+        super::assert_keeps(folder, super::Guarantee::None, open_records, put);
+    });
+    shown!(process, "sqlite-process.rs", |folder| {
+        super::assert_keeps(folder, super::Guarantee::Process, open_records, put);
+    });
+    shown!(power, "sqlite-power.rs", |folder| {
+        super::assert_keeps(folder, super::Guarantee::Power, open_records, put);
+    });
+
+    type Open = fn(&std::path::Path) -> rusqlite::Result<rusqlite::Connection>;
+    type Put = fn(&rusqlite::Connection, &[u8], &[u8]) -> rusqlite::Result<()>;
+
+    /// Writes by one connection, reads by the next, and finds the settings on both.
+    fn assert_keeps(folder: &std::path::Path, tier: Guarantee, open: Open, put: Put) {
+        let file = folder.join("records.sqlite");
+        let first = open(&file).unwrap();
+        put(&first, b"key", b"value").unwrap();
+        let second = open(&file).unwrap();
+        let sql = "SELECT value FROM records WHERE key = ?1";
+        let found: Vec<u8> = second.query_row(sql, [b"key"], |row| row.get(0)).unwrap();
+        assert_eq!(found, b"value");
+        let of_tier =
+            snippets(def("sqlite")).iter().filter(|shown| shown.tier == tier && shown.tuned.is_empty());
+        for setting in of_tier.flat_map(|shown| &shown.settings) {
+            for connection in [&first, &second] {
+                let found = crate::snippets::sqlite::read(connection, &setting.name);
+                assert_eq!(found, setting.value, "{} at {tier}", setting.name);
+            }
+        }
+    }
+
+    #[test]
+    fn sqlite_takes_the_code_and_it_is_what_is_shown() {
+        check("sqlite", Guarantee::None, false, none::TEXT, none::run);
+        check("sqlite", Guarantee::Process, false, process::TEXT, process::run);
+        check("sqlite", Guarantee::Power, false, power::TEXT, power::run);
     }
 }
 

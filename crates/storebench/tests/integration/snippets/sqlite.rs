@@ -16,7 +16,7 @@ fn connect(shown: &Shown, file: &Path, from: &str) -> Connection {
     connection
 }
 
-fn read(connection: &Connection, name: &str) -> String {
+pub fn read(connection: &Connection, name: &str) -> String {
     let value = connection.query_row(&format!("PRAGMA {name}"), [], |row| row.get::<_, Value>(0)).unwrap();
     match value {
         Value::Integer(number) => number.to_string(),
