@@ -10,7 +10,7 @@ use storebench_core::store::Language;
 
 use super::told::{assert_same, pairs, writes};
 use super::{Shown, def, snippets};
-use crate::cli::support::{Scratch, skipped};
+use crate::cli::support::Scratch;
 
 /// Where an engine is.
 enum Engine {
@@ -186,7 +186,10 @@ fn sqlite_takes_the_code_and_reads_back_the_same() {
     scratch.write("header.c", "#include <sqlite3.h>\n");
     let header = compiler().arg("-fsyntax-only").arg(scratch.join("header.c")).output().unwrap();
     if !header.status.success() {
-        return skipped("code for SQLite in C", "needs sqlite3.h, such as of the package libsqlite3-dev");
+        return crate::cli::support::skipped(
+            "code for SQLite in C",
+            "needs sqlite3.h, such as of the package libsqlite3-dev",
+        );
     }
     check("sqlite");
 }
