@@ -13,11 +13,12 @@ use std::collections::BTreeSet;
 use anstyle::Style as Paint;
 use storebench_core::axis::Role;
 use storebench_core::cell::Axis;
+use storebench_core::result::SPACE;
 use storebench_core::units::grouped;
 
 pub use self::grid::Style;
 use self::grid::{Grid, Item, wrap};
-use crate::data::matrix::{Contest, Matrix, Row, matrices};
+use crate::data::matrix::{Contest, MEMORY, Matrix, Row, matrices};
 use crate::data::merge::Merged;
 use crate::data::names::{FAILURE, HEADING, store_style};
 use crate::data::{clock, rule::rule_text};
@@ -191,13 +192,16 @@ fn place_item(row: &Row, contest: &Contest, layout: Layout) -> Item {
 /// How to read the matrices, and by what rule their winners were decided.
 fn legend(merged: &Merged<'_>, matrices: &[Matrix], style: Style) -> String {
     let (one, _) = merged.layout.ranked(merged.cells());
-    let mut lines = vec![
-        format!(
-            "Each cell names the best {one} and its figure, a geometric mean over trials: the mean latency of operations, value \
-             bytes over bytes on disk for space, the peak for memory."
-        ),
-        merged.memory.note().to_owned(),
-    ];
+    let has = |name: &str| matrices.iter().flat_map(|matrix| &matrix.rows).any(|row| row.figure.name == name);
+    let (space, memory) = (has(SPACE), has(MEMORY));
+    let mut figures = vec!["the mean latency of operations"];
+    figures.extend(space.then_some("value bytes over bytes on disk for space"));
+    figures.extend(memory.then_some("the peak for memory"));
+    let figures = figures.join(", ");
+    let mut lines = vec![format!(
+        "Each cell names the best {one} and its figure, a geometric mean over trials: {figures}."
+    )];
+    lines.extend(memory.then(|| merged.memory.note().to_owned()));
     let contests = || matrices.iter().flat_map(|matrix| &matrix.rows).flat_map(|row| &row.contests);
     if contests().any(|contest| contest.winners().count() > 1) {
         lines.push("+2: two more are too close to call with it; --table shows all.".to_owned());

@@ -25,6 +25,9 @@ use crate::stats::{Better, Ratio, Resolution, Rule, Series, Standing, Summary, T
 /// The operations of paper 000, in the order in which reports show them; any others follow.
 pub const OPERATIONS: [&str; 4] = ["insert", "update", "get", "remove"];
 
+/// The name of the row of memory.
+pub const MEMORY: &str = "memory";
+
 /// The matrix of one group.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Matrix {
@@ -407,7 +410,7 @@ fn figures(merged: &Merged<'_>, group: &Group<'_>) -> Vec<(String, &'static Colu
                 vec![(SPACE.into(), &SPACE_EFFICIENCY)]
             }
             Headline::Space => Vec::new(),
-            Headline::Memory => vec![("memory".into(), merged.memory.column())],
+            Headline::Memory => vec![(MEMORY.into(), merged.memory.column())],
         }
     };
     workload.def().headline.iter().flat_map(of).collect()

@@ -10,7 +10,7 @@ use indexmap::IndexMap;
 use storebench_core::units::grouped;
 
 use self::preferred::Verdict;
-use crate::data::matrix::{Figure, Matrix, Row, Why};
+use crate::data::matrix::{Figure, MEMORY, Matrix, Row, Why};
 use crate::data::merge::{GroupKey, Merged};
 use crate::data::names::joined;
 use crate::layout::Position;
@@ -40,7 +40,9 @@ pub fn html(merged: &Merged<'_>, matrices: &[Option<Matrix>]) -> Html {
     if compared.is_empty() && alone.is_empty() {
         return Html::of(p("Nothing can be ranked in this run, so there is no answer. See below what ran."));
     }
-    let memory = (!compared.is_empty()).then(|| note(merged.memory.note()));
+    let rows = || matrices.iter().flatten().flat_map(|matrix| &matrix.rows);
+    let told = !compared.is_empty() && rows().any(|row| row.figure.name == MEMORY);
+    let memory = told.then(|| note(merged.memory.note()));
     Html::of((compared, memory, list(alone)))
 }
 
