@@ -73,6 +73,15 @@ pub struct Plan {
     /// The axes whose values are ranked against each other; stores, or what the workload ranks, where it is empty.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub compare: Vec<Axis>,
+    /// Axes that make the rows of a matrix, beside those that do so by themselves.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rows: Vec<Axis>,
+    /// Axes that make its columns.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub columns: Vec<Axis>,
+    /// Axes whose values have a matrix each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<Axis>,
     /// A store that does not offer a guarantee runs at the next stronger one that it offers.
     #[serde(skip_serializing_if = "is_default")]
     pub at_least: bool,
@@ -105,6 +114,33 @@ impl Plan {
     /// Reads a plan, all but its claims; `origin` is where the text comes from, for messages.
     ///
     /// # Errors
+    /// Whether each axis that reports are to place is the plan's, and placed once.
+    fn check_layout(&self) -> std::result::Result<(), String> {
+        let own = |axis: &Axis| self.workload.def().axes.contains(axis) || self.axes.names(*axis);
+        let lists = [
+            ("compare", &self.compare),
+            ("rows", &self.rows),
+            ("columns", &self.columns),
+            ("groups", &self.groups),
+        ];
+        let mut placed: Vec<(Axis, &str)> = Vec::new();
+        for (list, axes) in lists {
+            for axis in axes {
+                if !own(axis) {
+                    return Err(format!("{list} names {axis}, which is not an axis of the plan"));
+                }
+                if *axis == Axis::GUARANTEE && list != "compare" {
+                    return Err(format!("{list} names guarantee: guarantees always have a matrix each"));
+                }
+                if let Some((_, before)) = placed.iter().find(|(known, _)| known == axis) {
+                    return Err(format!("{axis} is named by {before} and by {list}: name it once"));
+                }
+                placed.push((*axis, list));
+            }
+        }
+        Ok(())
+    }
+
     /// [`Exit::BadPlan`], with the place in the text.
     pub fn parse(text: &str, origin: &str) -> Result<Plan> {
         let wrong = |message: String| {
@@ -146,10 +182,7 @@ impl Plan {
         self.axes.check_for(self.workload)?;
         self.axes.check()?;
         self.check_points()?;
-        let own = |axis: &Axis| self.workload.def().axes.contains(axis) || self.axes.names(*axis);
-        if let Some(other) = self.compare.iter().find(|axis| !own(axis)) {
-            return Err(format!("compare names {other}, which is not an axis of the plan"));
-        }
+        self.check_layout()?;
         if let Some(twice) =
             self.claims_among.iter().enumerate().find(|(at, name)| self.claims_among[..*at].contains(name))
         {

@@ -13,13 +13,15 @@ use storebench_core::cell::{Axis, Cell};
 use storebench_core::result::Run;
 use storebench_core::workload::table::Workload;
 
-pub use self::position::Position;
+pub use self::position::{Moved, Position};
 
 /// What the axes do in the reports of some runs: what their roles say, unless the runs compare other axes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layout {
     /// The axes whose values are ranked; those of [`Role::Contestant`] where it is empty.
     compared: Vec<Axis>,
+    /// Axes that do something else than by default.
+    moved: Moved,
     /// The axes that the runs have, in their order.
     axes: Vec<Axis>,
 }
@@ -36,34 +38,32 @@ impl Layout {
     pub fn comparing(compared: Vec<Axis>) -> Layout {
         let mut axes = Workload::CRUD.def().axes.to_vec();
         axes.sort();
-        Layout { compared, axes }
+        Layout { compared, moved: Moved::default(), axes }
     }
 
     /// A layout of these axes, in which the values of those in `compared` are ranked.
     pub fn of_axes(compared: Vec<Axis>, axes: impl IntoIterator<Item = Axis>) -> Layout {
-        Layout { compared, axes: axes.into_iter().collect() }
+        Layout { compared, moved: Moved::default(), axes: axes.into_iter().collect() }
     }
 
     /// The layout of runs: the axes of their workloads, and those that their cells name, such as settings of stores. What
     /// their plans say is compared counts where they agree in it.
     pub fn of<'r>(runs: impl IntoIterator<Item = &'r Run>) -> Layout {
         let mut axes = BTreeSet::new();
-        let mut compared: Vec<Vec<Axis>> = Vec::new();
+        let mut placed: Vec<(Vec<Axis>, Moved)> = Vec::new();
         for run in runs {
             let asked = Asked::of(&run.header.plan);
             axes.extend(asked.workload.def().axes);
             axes.extend(cells(run).flat_map(Cell::values).map(|(axis, _)| axis));
-            compared.push(asked.compared());
+            let moved = asked.moved();
+            placed.push((asked.compared(), moved));
         }
         if axes.is_empty() {
             axes.extend(Workload::CRUD.def().axes);
         }
-        let alike = compared.windows(2).all(|pair| pair[0] == pair[1]);
-        let compared = compared.into_iter().next().filter(|_| alike).unwrap_or_default();
-        match axes.is_empty() {
-            true => Layout::comparing(compared),
-            false => Layout { compared, axes: axes.into_iter().collect() },
-        }
+        let alike = placed.windows(2).all(|pair| pair[0] == pair[1]);
+        let (compared, moved) = placed.into_iter().next().filter(|_| alike).unwrap_or_default();
+        Layout { compared, moved, axes: axes.into_iter().collect() }
     }
 
     /// The axes that the runs have, in their order.
@@ -73,7 +73,7 @@ impl Layout {
 
     /// What an axis does.
     pub fn role(&self, axis: Axis) -> Role {
-        match axis.role() {
+        match self.moved.role(axis) {
             _ if self.compared.contains(&axis) => Role::Contestant,
             Role::Contestant if !self.compared.is_empty() => Role::Group,
             role => role,
@@ -96,7 +96,7 @@ impl Layout {
     /// Where a cell stands in its matrix.
     pub fn position(&self, cell: &Cell) -> Position {
         let within = self.axes.iter().copied().filter(|axis| self.role(*axis).is_within());
-        Position::of(within.filter_map(|axis| Some((axis, words::value(cell, axis)?))))
+        Position::of(within.filter_map(|axis| Some((axis, words::value(cell, axis)?)))).placed(&self.moved)
     }
 
     /// What a cell is ranked as: a store, by its name, unless other axes are compared. Off their defaults, axes that most
@@ -169,6 +169,12 @@ struct Asked {
     workload: Workload,
     #[serde(default)]
     compare: Vec<Axis>,
+    #[serde(default)]
+    rows: Vec<Axis>,
+    #[serde(default)]
+    columns: Vec<Axis>,
+    #[serde(default)]
+    groups: Vec<Axis>,
 }
 
 fn crud() -> Workload {
@@ -178,7 +184,21 @@ fn crud() -> Workload {
 impl Asked {
     /// Of a plan that can't be read, crud's: the first runs had no other.
     fn of(plan: &str) -> Asked {
-        toml::from_str(plan).unwrap_or(Asked { workload: Workload::CRUD, compare: Vec::new() })
+        let none = Vec::new;
+        toml::from_str(plan).unwrap_or(Asked {
+            workload: Workload::CRUD,
+            compare: none(),
+            rows: none(),
+            columns: none(),
+            groups: none(),
+        })
+    }
+
+    /// The axes that it places otherwise than they stand by default. Guarantees always have a matrix each.
+    fn moved(&self) -> Moved {
+        let lists = [(Role::Row, &self.rows), (Role::Column, &self.columns), (Role::Group, &self.groups)];
+        let all = lists.into_iter().flat_map(|(role, axes)| axes.iter().map(move |axis| (*axis, role)));
+        Moved::of(all.filter(|(axis, _)| *axis != Axis::GUARANTEE))
     }
 
     /// The axes that it compares. Guarantees are never ranked against each other.

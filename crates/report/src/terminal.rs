@@ -132,7 +132,8 @@ fn grid(matrix: &Matrix, only: Option<&Position>, layout: Layout) -> Grid {
 
 /// The axes of some positions that do one thing.
 fn axes<'p>(positions: impl IntoIterator<Item = &'p Position>, role: Role) -> BTreeSet<Axis> {
-    positions.into_iter().flat_map(Position::axes).filter(|axis| axis.role() == role).collect()
+    let of = |position: &'p Position| position.axes().filter(move |axis| position.role(*axis) == role);
+    positions.into_iter().flat_map(of).collect()
 }
 
 /// A position's values on some axes, which are not named above them.

@@ -582,3 +582,30 @@ read    4KiB    flush no 1.01 µs      flush no 1.01 µs
     assert!(text.contains(matrix), "{text}");
     assert!(text.contains("How often each flush mode won"), "{text}");
 }
+
+#[test]
+fn a_plan_may_place_axes_otherwise() {
+    let mut run = device();
+    run.header.plan.push_str("rows = [\"flush\"]\ngroups = [\"extent\"]\n");
+    let runs = [run];
+    let claim = "workload = \"device\"\n[[claim]]\nsays = \"Random reads of small chunks are quickest\"\nsource = \"1\"\n\
+        figure = [\"read\"]\nat.extent = [\"64MiB\"]\nat.chunk_size = [\"4KiB\"]\nat.flush = [\"yes\"]\n\
+        expect.winner = { stores = [\"random\"] }\n";
+    let study = storebench_report::claims::of_run("other", claim, "the run").unwrap().unwrap();
+    let merged = Merged::new(&runs, &[]).with_published(vec![study], Vec::new());
+    let titles: Vec<String> = merged.groups.iter().map(|group| merged.label(&group.key)).collect();
+    assert_eq!(titles, ["extent 1MiB", "extent 64MiB"]);
+    let text = terminal::overview(&merged, STYLE);
+    for line in ["Winners: box, extent 64MiB", "read    flush no, 4KiB    ", "        flush yes, 4KiB   "] {
+        assert!(text.contains(line), "{line} is missing: {text}");
+    }
+    // A claim is narrowed to the group, and to the row.
+    let checked = findings::check(&merged);
+    let found: Vec<_> = checked[0].checked.iter().flat_map(|checked| &checked.findings).collect();
+    assert_eq!(found.len(), 1);
+    assert_eq!((found[0].verdict.name(), found[0].tally.total()), ("reproduced", 1));
+    let page = String::from_utf8(bytes(|out| page::write(&merged, None, out))).unwrap();
+    let axes = data(&page)["axes"].as_array().unwrap().clone();
+    let makes = |id: &str| axes.iter().find(|axis| axis["id"] == id).map(|axis| axis["makes"].clone());
+    assert_eq!((makes("flush"), makes("extent")), (Some(json!("row")), None));
+}

@@ -55,7 +55,7 @@ impl<'de> Visitor<'de> for Fields {
                 }
             };
         }
-        read!(format name title source workload trials seed size_limit timeout precision budget compare at_least claims_among
+        read!(format name title source workload trials seed size_limit timeout precision budget compare rows columns groups at_least claims_among
             claims_over one_at_a_time settings point axes presets; claims);
         fn needed<T, E: serde::de::Error>(value: Option<T>, name: &'static str) -> Result<T, E> {
             value.ok_or_else(|| E::missing_field(name))
@@ -74,6 +74,9 @@ impl<'de> Visitor<'de> for Fields {
             precision,
             budget,
             compare: compare.unwrap_or_default(),
+            rows: rows.unwrap_or_default(),
+            columns: columns.unwrap_or_default(),
+            groups: groups.unwrap_or_default(),
             at_least: at_least.unwrap_or_default(),
             claims_among: claims_among.unwrap_or_default(),
             claims_over,

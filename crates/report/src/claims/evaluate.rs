@@ -169,7 +169,8 @@ fn changes<K: Ord + Copy>(
     // Both were checked when the plan was read.
     let side = |text: &str| canonical(axis, text).unwrap_or_else(|_| text.to_owned());
     let (a, b) = (side(a), side(b));
-    let within = axis.role().is_within();
+    let first = pools.iter().find_map(|pool| pool.cells.keys().next());
+    let within = first.map_or(axis.role(), |position| position.role(axis)).is_within();
     let of = |value: &str| -> Vec<&Pool<K>> {
         let fits = |pool: &&&Pool<K>| within || pool.scope.value(axis).as_deref() == Some(value);
         pools.iter().filter(fits).copied().collect()

@@ -29,19 +29,18 @@ impl Region {
 
     /// Whether a place lies within.
     pub fn holds(&self, position: &Position) -> bool {
-        self.0.iter().filter(|(axis, values)| axis.role().is_within() && !values.is_empty()).all(
-            |(axis, values)| {
-                let own = position.value(*axis);
-                own.is_some_and(|own| values.iter().any(|wide| takes_in(*axis, wide, own)))
-            },
-        )
+        let named = |axis: Axis, values: &[Value]| position.role(axis).is_within() && !values.is_empty();
+        self.0.iter().filter(|(axis, values)| named(**axis, values)).all(|(axis, values)| {
+            let own = position.value(*axis);
+            own.is_some_and(|own| values.iter().any(|wide| takes_in(*axis, wide, own)))
+        })
     }
 
     /// Whether the axes that a pool's cells share lie within. An axis that the scope does not have counts as within.
     pub fn admits(&self, scope: &Scope) -> bool {
-        self.0.iter().filter(|(axis, _)| !axis.role().is_within()).all(|(axis, values)| {
-            let own = scope.value(*axis);
-            values.is_empty() || own.is_none_or(|own| values.iter().any(|value| value.text() == own))
+        self.0.iter().all(|(axis, values)| {
+            let own = scope.value(*axis).and_then(|own| axis.read(&own).ok());
+            values.is_empty() || own.is_none_or(|own| values.iter().any(|wide| takes_in(*axis, wide, &own)))
         })
     }
 

@@ -1,7 +1,9 @@
 //! Where contestants meet.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use indexmap::IndexMap;
@@ -11,8 +13,56 @@ use storebench_core::cell::{Axis, Cell};
 
 /// The part of a cell on the axes that lie within a matrix, values by default included; or on some of these axes: the others
 /// are averaged over, or compared between. Positions are sorted by axis, then by value.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Position(Arc<[(Axis, Value)]>);
+#[derive(Debug, Clone)]
+pub struct Position {
+    values: Arc<[(Axis, Value)]>,
+    moved: Moved,
+}
+
+/// Positions of the same values are the same, whatever their axes do.
+impl PartialEq for Position {
+    fn eq(&self, other: &Position) -> bool {
+        self.values == other.values
+    }
+}
+
+impl Eq for Position {}
+
+impl PartialOrd for Position {
+    fn partial_cmp(&self, other: &Position) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Position {
+    fn cmp(&self, other: &Position) -> Ordering {
+        self.values.cmp(&other.values)
+    }
+}
+
+impl Hash for Position {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.values.hash(state);
+    }
+}
+
+/// What some axes do in a matrix, where a plan says something else than the table of axes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Moved(Option<Arc<BTreeMap<Axis, Role>>>);
+
+impl Moved {
+    /// What these axes do.
+    pub fn of(axes: impl IntoIterator<Item = (Axis, Role)>) -> Moved {
+        let axes: BTreeMap<Axis, Role> = axes.into_iter().collect();
+        Moved(Some(axes).filter(|axes| !axes.is_empty()).map(Arc::new))
+    }
+
+    /// What an axis does.
+    pub fn role(&self, axis: Axis) -> Role {
+        let moved = self.0.as_ref().and_then(|moved| moved.get(&axis).copied());
+        moved.unwrap_or(axis.role())
+    }
+}
 
 impl Default for Position {
     /// The position that says nothing.
@@ -25,7 +75,17 @@ impl Position {
     /// A position of these values; of two on one axis the later counts.
     pub fn of(values: impl IntoIterator<Item = (Axis, Value)>) -> Position {
         let sorted: BTreeMap<Axis, Value> = values.into_iter().collect();
-        Position(sorted.into_iter().collect())
+        Position { values: sorted.into_iter().collect(), moved: Moved::default() }
+    }
+
+    /// The same, where axes do what a plan says.
+    pub fn placed(self, moved: &Moved) -> Position {
+        Position { moved: moved.clone(), ..self }
+    }
+
+    /// What an axis does in its matrix.
+    pub fn role(&self, axis: Axis) -> Role {
+        self.moved.role(axis)
     }
 
     /// Its values as those of a cell, which has no others.
@@ -35,22 +95,22 @@ impl Position {
 
     /// Its values, sorted by axis.
     pub fn values(&self) -> impl Iterator<Item = (Axis, &Value)> {
-        self.0.iter().map(|(axis, value)| (*axis, value))
+        self.values.iter().map(|(axis, value)| (*axis, value))
     }
 
     /// Whether it says nothing.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.values.is_empty()
     }
 
     /// The axes on which it has values.
     pub fn axes(&self) -> impl Iterator<Item = Axis> {
-        self.0.iter().map(|(axis, _)| *axis)
+        self.values.iter().map(|(axis, _)| *axis)
     }
 
     /// Its value on an axis.
     pub fn value(&self, axis: Axis) -> Option<&Value> {
-        self.0.iter().find(|(own, _)| *own == axis).map(|(_, value)| value)
+        self.values.iter().find(|(own, _)| *own == axis).map(|(_, value)| value)
     }
 
     /// Its value on an axis, as plans write it; empty where it has none.
@@ -59,7 +119,8 @@ impl Position {
     }
 
     fn keep(&self, keep: impl Fn(Axis) -> bool) -> Position {
-        Position(self.0.iter().filter(|(axis, _)| keep(*axis)).cloned().collect())
+        let values = self.values.iter().filter(|(axis, _)| keep(*axis)).cloned().collect();
+        Position { values, moved: self.moved.clone() }
     }
 
     /// Its value on one axis alone.
@@ -74,22 +135,22 @@ impl Position {
 
     /// Its values on the axes that do one thing in a matrix.
     pub fn part(&self, role: Role) -> Position {
-        self.keep(|own| own.role() == role)
+        self.keep(|own| self.role(own) == role)
     }
 
     /// The column that it stands in, its half included.
     pub fn column(&self) -> Position {
-        self.keep(|own| own.role() != Role::Row)
+        self.keep(|own| self.role(own) != Role::Row)
     }
 
     /// Its values and those of another, which count where both have one.
     pub fn joined(&self, other: &Position) -> Position {
-        Position::of(self.0.iter().chain(other.0.iter()).cloned())
+        Position::of(self.values.iter().chain(other.values.iter()).cloned()).placed(&self.moved)
     }
 
     /// Its values as ids and sentences name them.
     fn spoken(&self) -> Vec<&(Axis, Value)> {
-        let mut values: Vec<&(Axis, Value)> = self.0.iter().collect();
+        let mut values: Vec<&(Axis, Value)> = self.values.iter().collect();
         values.sort_by_key(|(axis, _)| (axis.place_in_id(), *axis));
         values
     }

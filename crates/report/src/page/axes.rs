@@ -57,7 +57,7 @@ impl Axes {
                 id: axis.name(),
                 name: words::heading(axis),
                 one: words::one(axis),
-                makes: match axis.role() {
+                makes: match positions.clone().next().map_or(axis.role(), |position| position.role(axis)) {
                     Role::Row => "row",
                     Role::Column => "column",
                     Role::Half | Role::Contestant | Role::Group => "half",
