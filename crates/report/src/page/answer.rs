@@ -180,7 +180,7 @@ fn close(matrix: &Matrix, address: &str) -> Tag {
         .map(|(row, place, winners)| {
             let what = at(&row.figure, &row.at.joined(place));
             let link = link(address, row, Some(place), "evidence");
-            Html::of((what, ": ", few(&winners), " ", link))
+            Html::of((what, ": ", few(winners), " ", link))
         })
         .collect();
     if ties.len() > LISTED {
