@@ -24,6 +24,9 @@ rocksdb-system  librocksdb-dev      rocksdb         RocksDB
 leveldb-system  libleveldb-dev      leveldb         LevelDB
 berkeleydb  libdb5.3-dev|libdb-dev  berkeley-db@5   Berkeley DB
 test        python3                 -               runs the paper's own script on our output
+test        python3-lmdb            -               runs the code in Python that advise shows for LMDB
+test        python3-plyvel          -               runs the code in Python that advise shows for LevelDB
+test        python3-bsddb3|python3-berkeleydb  -    runs the code in Python that advise shows for Berkeley DB
 test        libsqlite3-dev          -               compiles the code for SQLite in C that advise shows
 test        chromium|chromium-browser|google-chrome-stable  -  opens the HTML report
 test        ffmpeg                  ffmpeg          decodes the video of a background load

@@ -98,7 +98,7 @@ debian() {
     built
 }
 
-everything='build-essential libclang-dev librocksdb-dev libleveldb-dev libdb5.3-dev python3 libsqlite3-dev chromium ffmpeg gstreamer1.0-tools gstreamer1.0-plugins-base zsh fish strace shellcheck'
+everything='build-essential libclang-dev librocksdb-dev libleveldb-dev libdb5.3-dev python3 python3-lmdb python3-plyvel python3-bsddb3 libsqlite3-dev chromium ffmpeg gstreamer1.0-tools gstreamer1.0-plugins-base zsh fish strace shellcheck'
 
 # all_but NAME: every package but one.
 all_but() {

@@ -192,7 +192,10 @@ impl FromStr for SizeRange {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let (from, to) = match text.split_once("..") {
-            Some((from, to)) => (parse_bytes(from)?, parse_bytes(to)?),
+            Some((from, to)) => {
+                refuse_bare(from, to)?;
+                (parse_bytes(from)?, parse_bytes(to)?)
+            }
             None => {
                 let size = parse_bytes(text)?;
                 (size, size.saturating_add(1))
@@ -208,6 +211,19 @@ impl FromStr for SizeRange {
             ));
         }
         Ok(SizeRange { from, to })
+    }
+}
+
+/// `5..40KiB` may mean 5 bytes or 5 KiB.
+fn refuse_bare(from: &str, to: &str) -> Result<(), String> {
+    let unit =
+        |text: &str| text.trim_start_matches(|c: char| c.is_ascii_digit() || ".,_ e".contains(c)).to_owned();
+    let (from, to) = (from.trim(), to.trim());
+    match (unit(from).is_empty(), unit(to)) {
+        (true, unit) if !unit.is_empty() && unit != "B" => {
+            Err(format!("{} may be bytes or {unit}: write {from}B..{to} or {from}{unit}..{to}", quoted(from)))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -429,6 +445,14 @@ mod tests {
         assert_eq!("100".parse(), Ok(SizeRange { from: 100, to: 101 }));
         assert_eq!(SizeRange { from: 1, to: 1024 }.mean(), 512.0);
         assert!("0..10".parse::<SizeRange>().is_err());
+        for (doubtful, words) in
+            [("5..40KiB", "5B..40KiB or 5KiB..40KiB"), ("1 .. 2 MB", "1B..2 MB or 1MB..2 MB")]
+        {
+            let wrong = doubtful.parse::<SizeRange>().unwrap_err();
+            assert!(wrong.contains(words), "{wrong}");
+        }
+        assert_eq!("5..40B".parse::<SizeRange>(), Ok(SizeRange { from: 5, to: 40 }));
+        assert_eq!("5..40".parse::<SizeRange>(), Ok(SizeRange { from: 5, to: 40 }));
         assert!("10..10".parse::<SizeRange>().is_err());
         assert_eq!("1000".parse(), Ok(CountRange { from: 1000, to: 5000 }));
         assert_eq!("100k".parse(), Ok(CountRange { from: 100_000, to: 150_000 }));

@@ -17,6 +17,10 @@ pub fn rule_text(rule: Rule) -> String {
             "Too close to call, with fewer than {MIN_BLOCKS} shared blocks or a figure of zero: within {:.0} % of the best.",
             THRESHOLD * 100.0
         ),
+        Rule::Seldom => format!(
+            "Open: it was better than the best wherever both ran, by more than {:.0} %, but was measured too seldom to be ranked.",
+            THRESHOLD * 100.0
+        ),
         Rule::Clock => format!(
             "Too close to call by the clock: latencies that differ by less than one reading of it costs, and for gets by less \
              than a tenth more, up to {}. See docs/fairness.md.",

@@ -44,6 +44,7 @@ impl Contests {
             Rule::Interval => 0,
             Rule::Threshold => 1,
             Rule::Clock => 2,
+            Rule::Seldom => 3,
         });
         let Some(ratio) = contender.times_worse else { return };
         self.times[cell] = Some(rounded(ratio.ratio.value, 4));

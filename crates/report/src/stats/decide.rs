@@ -32,6 +32,9 @@ pub enum Rule {
     /// There are fewer, or no ratio: whether the ratio, or where there is none the figure, is within [`THRESHOLD`] of the
     /// best's.
     Threshold,
+    /// It was the better of the two wherever both ran, by more than [`THRESHOLD`], but ran too seldom to be called the best:
+    /// which of the two is better is open.
+    Seldom,
     /// It would be worse by one of the others, but by no more than the clock can tell ([`Resolution`]): always too close.
     Clock,
 }
@@ -97,6 +100,8 @@ pub fn decide_on<K: Ord>(stores: &[Series<K>], better: Better, terms: Terms) -> 
             Some(is_worse) => (is_worse, Rule::Interval),
             None => (is_beyond_threshold(best, other, better), Rule::Threshold),
         };
+        let seldom = !is_worse && rule == Rule::Threshold && is_better_where_both_ran(other);
+        let rule = if seldom { Rule::Seldom } else { rule };
         let by_clock = is_worse && !is_told_by_the_clock(best, other, rule, better, terms.resolution);
         other.wins = !is_worse || by_clock;
         other.rule = Some(if by_clock { Rule::Clock } else { rule });
@@ -187,6 +192,11 @@ fn is_beyond_threshold(best: &Standing, other: &Standing, better: Better) -> boo
     }
 }
 
+/// The best is chosen among those that ran often enough: another may look better.
+fn is_better_where_both_ran(other: &Standing) -> bool {
+    other.times_worse.is_some_and(|times| times.ratio.value * (1.0 + THRESHOLD) < 1.0)
+}
+
 /// Whether the clock can tell a store that is worse from the best: at the end of its interval that is nearer to no
 /// difference, where that decided.
 fn is_told_by_the_clock(
@@ -229,7 +239,7 @@ mod tests {
         let first = Series::from([(0, 10.0), (1, 50.0), (2, 50.0)]);
         let second = Series::from([(1, 45.0), (2, 45.0)]);
         let standings = decide(&[first, second], Better::Lower);
-        assert_eq!((standings[0].index, standings[1].rule), (0, Some(Rule::Threshold)));
+        assert_eq!((standings[0].index, standings[1].rule), (0, Some(Rule::Seldom)));
         assert!(standings[1].times_worse.unwrap().ratio.value < 1.0 && standings[1].wins);
     }
 

@@ -20,7 +20,7 @@ use std::ptr::{self, NonNull};
 
 use storebench_core::store::{
     Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenFn, OpenOptions, Result, Session, Setting,
-    Store, StoreBuild, StoreDef, StoreError,
+    Snippet, Store, StoreBuild, StoreDef, StoreError,
 };
 
 use self::config::{Config, SETTINGS};
@@ -65,7 +65,7 @@ pub const BERKELEYDB: StoreDef = StoreDef {
     shipped: Guarantee::None,
     settings: SETTINGS,
     snippet: Some(include_str!("../snippets/berkeleydb.c")),
-    bindings: &[],
+    bindings: &[Snippet::python(include_str!("../snippets/berkeleydb.py"))],
     open: Ok(open as OpenFn),
 };
 

@@ -12,8 +12,8 @@ use std::path::PathBuf;
 use std::ptr;
 
 use storebench_core::store::{
-    Capabilities, Danger, Guarantee, Kind, Offer, OpenFn, OpenOptions, Result, Session, Setting, Store,
-    StoreBuild, StoreDef, StoreError,
+    Capabilities, Danger, Guarantee, Kind, Offer, OpenFn, OpenOptions, Result, Session, Setting, Snippet,
+    Store, StoreBuild, StoreDef, StoreError,
 };
 
 use self::config::{Config, Helpers, SETTINGS};
@@ -49,7 +49,7 @@ pub const LEVELDB: StoreDef = StoreDef {
     shipped: Guarantee::Process,
     settings: SETTINGS,
     snippet: Some(include_str!("../snippets/leveldb.c")),
-    bindings: &[],
+    bindings: &[Snippet::python(include_str!("../snippets/leveldb.py"))],
     open: Ok(open as OpenFn),
 };
 

@@ -7,7 +7,7 @@ use std::ffi::c_uint;
 use lmdb_master_sys as ffi;
 use storebench_core::store::{
     Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenOptions, Result, Session, Setting,
-    SettingDef, Store, StoreBuild, StoreDef, StoreError, Threads,
+    SettingDef, Snippet, Store, StoreBuild, StoreDef, StoreError, Threads,
 };
 
 use self::environment::{Environment, Reader};
@@ -48,7 +48,7 @@ pub const LMDB: StoreDef = StoreDef {
     shipped: Guarantee::Power,
     settings: SETTINGS,
     snippet: Some(include_str!("../snippets/lmdb.c")),
-    bindings: &[],
+    bindings: &[Snippet::python(include_str!("../snippets/lmdb.py"))],
     open: Ok(open),
 };
 

@@ -15,6 +15,15 @@ mod python;
 mod rust;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+#[cfg(any(
+    feature = "berkeleydb",
+    feature = "leveldb",
+    feature = "lmdb",
+    feature = "rocksdb",
+    feature = "sqlite",
+    feature = "unqlite"
+))]
+mod told;
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;

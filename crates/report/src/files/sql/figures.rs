@@ -109,6 +109,7 @@ fn one(
             Rule::Interval => "interval",
             Rule::Threshold => "threshold",
             Rule::Clock => "clock",
+            Rule::Seldom => "seldom",
         });
         let fields: Vec<Field<'_>> = vec![
             ("hardware", text(&group.key.hardware)),

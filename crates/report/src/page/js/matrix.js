@@ -149,6 +149,7 @@ function timesText(standing) {
 }
 
 function verdict({ standing, rule }) {
+  if (rule === 3) return "open: better where both ran, but measured too seldom to be ranked";
   const by = ["by the interval", "by the 5 % threshold", "by what the clock can tell"][rule];
   return standing === 0 ? "the best" : standing === 1 ? `too close to call, ${by}` : `worse, ${by}`;
 }

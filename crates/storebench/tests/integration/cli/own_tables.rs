@@ -65,11 +65,17 @@ fn a_workload_and_axes_of_ones_own_are_everywhere_that_ours_are() {
     let json = own(&scratch, "report latest --json").ends(Exit::Success).out;
     assert!(json.contains("\"lines\": \"1000\"") || json.contains("\"lines\":\"1000\""), "{json}");
     assert!(json.contains("Both ways take less than a minute"), "{json}");
-    own(&scratch, "report latest --sqlite all.db").ends(Exit::Success);
+    #[cfg(feature = "sqlite")]
+    it_is_found_in_sql(&scratch);
+    its_filter_works_in_a_browser(&scratch);
+}
+
+#[cfg(feature = "sqlite")]
+fn it_is_found_in_sql(scratch: &Scratch) {
+    own(scratch, "report latest --sqlite all.db").ends(Exit::Success);
     let database = rusqlite::Connection::open(scratch.join("all.db")).unwrap();
     let count = "SELECT count(*) FROM cells WHERE way = 'rename' AND lines = '1000'";
     assert_eq!(database.query_row(count, [], |row| row.get::<_, i64>(0)).unwrap(), 1);
-    its_filter_works_in_a_browser(&scratch);
 }
 
 /// The page's list for the program's own axis.

@@ -6,10 +6,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use storebench_core::store::{Guarantee, Language, SettingSource};
+use storebench_core::store::Language;
 
+use super::told::{assert_same, pairs, writes};
 use super::{Shown, def, snippets};
-use crate::cli::support::{Scratch, skipped};
+use crate::cli::support::Scratch;
 
 /// Where an engine is.
 enum Engine {
@@ -37,9 +38,6 @@ fn engine(store: &str) -> Engine {
 fn library(link: &'static str, prefix: Option<&'static str>) -> Engine {
     Engine::Library { link, prefix: prefix.expect("the store is built in") }
 }
-
-/// The cache that Berkeley DB reads back is what it was asked for, rounded.
-const CACHE_ROUNDING: u64 = 16 << 10;
 
 /// The folder of a crate in which a header is.
 fn header_folder(krate: &str, header: &str) -> Option<PathBuf> {
@@ -123,12 +121,6 @@ fn compile(shown: &Shown, arguments: &[PathBuf], scratch: &Scratch) -> PathBuf {
     program
 }
 
-/// The lines `name=value` of a text.
-fn pairs(text: &str) -> BTreeMap<String, String> {
-    let pairs = text.lines().filter_map(|line| line.trim().split_once('='));
-    pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
-}
-
 /// The files of a folder whose names begin so, the last in order of name last.
 fn files(folder: &Path, prefix: &str) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
@@ -157,17 +149,8 @@ fn check(store: &str) {
     let arguments = engine_arguments(engine, &scratch);
     for (number, shown) in snippets(def(store)).iter().enumerate() {
         let program = compile(shown, &arguments, &scratch);
-        let writes = if shown.tier == Guarantee::Power { 10 } else { 200 };
-        let told = told(shown, &program, &scratch.join(&format!("store-{number}")), writes);
-        for setting in shown.settings.iter().filter(|setting| setting.source == SettingSource::ReadBack) {
-            let found = told.get(&setting.name).unwrap_or_else(|| panic!("no {} of {shown}", setting.name));
-            if setting.name == "cachesize" {
-                let [found, wanted] = [found, &setting.value].map(|bytes| bytes.parse::<u64>().unwrap());
-                assert!(found.abs_diff(wanted) <= CACHE_ROUNDING, "cachesize: {found}, {shown}");
-            } else {
-                assert_eq!(*found, setting.value, "{}: {shown}", setting.name);
-            }
-        }
+        let folder = scratch.join(&format!("store-{number}"));
+        assert_same(shown, &told(shown, &program, &folder, writes(shown)));
     }
 }
 
@@ -203,7 +186,10 @@ fn sqlite_takes_the_code_and_reads_back_the_same() {
     scratch.write("header.c", "#include <sqlite3.h>\n");
     let header = compiler().arg("-fsyntax-only").arg(scratch.join("header.c")).output().unwrap();
     if !header.status.success() {
-        return skipped("code for SQLite in C", "needs sqlite3.h, such as of the package libsqlite3-dev");
+        return crate::cli::support::skipped(
+            "code for SQLite in C",
+            "needs sqlite3.h, such as of the package libsqlite3-dev",
+        );
     }
     check("sqlite");
 }
@@ -218,6 +204,8 @@ fn unqlite_takes_the_code() {
 #[cfg(feature = "berkeleydb")]
 #[test]
 fn berkeleydb_keeps_its_log_short_and_nothing_outside_its_folder() {
+    use storebench_core::store::Guarantee;
+
     let engine = engine("berkeleydb");
     let scratch = Scratch::new();
     let arguments = engine_arguments(&engine, &scratch);

@@ -11,18 +11,30 @@ use crate::cli::support::{Scratch, skipped};
 
 /// What a program in Python prints; `None` where the machine has no Python.
 fn run(program: &str, scratch: &Scratch) -> Option<String> {
+    let Some(python) = python_with("sys") else {
+        skipped("code in Python", "needs python3");
+        return None;
+    };
+    Some(run_by(python, program, scratch, &[]))
+}
+
+/// A Python that has a module: the first of the path, or that of the system, whose packages the first may not see.
+fn python_with(module: &str) -> Option<&'static str> {
+    let has = |python: &&str| {
+        let found = Command::new(python).args(["-c", &format!("import {module}")]).output();
+        found.is_ok_and(|output| output.status.success())
+    };
+    ["python3", "/usr/bin/python3"].into_iter().find(has)
+}
+
+/// What a program prints that is given a folder and more.
+fn run_by(python: &str, program: &str, scratch: &Scratch, arguments: &[String]) -> String {
     let file = scratch.join("shown.py");
     fs::write(&file, program).unwrap();
-    let output = match Command::new("python3").arg(&file).arg(scratch.path()).output() {
-        Ok(output) => output,
-        Err(error) => {
-            skipped("code in Python", &format!("needs python3: {error}"));
-            return None;
-        }
-    };
+    let output = Command::new(python).arg(&file).arg(scratch.path()).args(arguments).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}\n{program}");
-    Some(String::from_utf8(output.stdout).unwrap())
+    String::from_utf8(output.stdout).unwrap()
 }
 
 fn of_python() -> impl Iterator<Item = (&'static Shown, &'static str)> {
@@ -81,4 +93,40 @@ fn folders_have_the_record_where_the_store_puts_it() {
         assert!(left.into_iter().all(|entry| !entry.file_name().to_string_lossy().starts_with(".tmp")));
         assert_eq!(text.contains("fsync"), shown.tier == storebench_core::store::Guarantee::Power, "{shown}");
     }
+}
+
+/// Runs all code for an engine with a driver, where Python has one of the modules of its bindings.
+#[cfg(any(feature = "berkeleydb", feature = "leveldb", feature = "lmdb"))]
+fn check(store: &str, modules: &[&str], package: &str, driver: &str) {
+    let Some(python) = modules.iter().find_map(|module| python_with(module)) else {
+        return skipped(&format!("code for {store} in Python"), &format!("needs {package}"));
+    };
+    let mut number = 0;
+    for (shown, text) in of_python().filter(|(shown, _)| shown.store == store) {
+        let scratch = Scratch::new();
+        let program = [text, driver, include_str!("drivers/main.py")].concat();
+        let writes = super::told::writes(shown);
+        let said = run_by(python, &program, &scratch, &[shown.threads.to_string(), writes.to_string()]);
+        super::told::assert_same(shown, &super::told::pairs(&said));
+        number += 1;
+    }
+    assert!(number >= 4, "two tiers, one thread and two");
+}
+
+#[cfg(feature = "lmdb")]
+#[test]
+fn lmdb_takes_the_code_and_reads_back_the_same() {
+    check("lmdb", &["lmdb"], "python3-lmdb", include_str!("drivers/lmdb.py"));
+}
+
+#[cfg(feature = "leveldb")]
+#[test]
+fn leveldb_takes_the_code() {
+    check("leveldb", &["plyvel"], "python3-plyvel", include_str!("drivers/leveldb.py"));
+}
+
+#[cfg(feature = "berkeleydb")]
+#[test]
+fn berkeleydb_takes_the_code_and_reads_back_the_same() {
+    check("berkeleydb", &["berkeleydb", "bsddb3"], "python3-bsddb3", include_str!("drivers/berkeleydb.py"));
 }

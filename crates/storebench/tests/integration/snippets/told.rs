@@ -1,0 +1,34 @@
+//! What an engine tells of itself once code has run, held against what the store read back.
+
+use std::collections::BTreeMap;
+
+use storebench_core::store::{Guarantee, SettingSource};
+
+use super::Shown;
+
+/// The cache that Berkeley DB reads back is what it was asked for, rounded.
+const CACHE_ROUNDING: u64 = 16 << 10;
+
+/// The lines `name=value` of a text.
+pub fn pairs(text: &str) -> BTreeMap<String, String> {
+    let pairs = text.lines().filter_map(|line| line.trim().split_once('='));
+    pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+}
+
+/// Writes of each thread: few where each waits for the disk.
+pub fn writes(shown: &Shown) -> u32 {
+    if shown.tier == Guarantee::Power { 10 } else { 200 }
+}
+
+/// Fails unless every setting that the store read back is told likewise.
+pub fn assert_same(shown: &Shown, told: &BTreeMap<String, String>) {
+    for setting in shown.settings.iter().filter(|setting| setting.source == SettingSource::ReadBack) {
+        let found = told.get(&setting.name).unwrap_or_else(|| panic!("no {} of {shown}", setting.name));
+        if setting.name == "cachesize" {
+            let [found, wanted] = [found, &setting.value].map(|bytes| bytes.parse::<u64>().unwrap());
+            assert!(found.abs_diff(wanted) <= CACHE_ROUNDING, "cachesize: {found}, {shown}");
+        } else {
+            assert_eq!(*found, setting.value, "{}: {shown}", setting.name);
+        }
+    }
+}
