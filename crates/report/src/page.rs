@@ -265,7 +265,11 @@ mod tests {
         let tie = [run("box", &[Sample::new("lmdb").ns(1000.0), Sample::new("redb").ns(1001.0)])];
         let page = self::page(&tie);
         assert!(!page.contains("Prefer <"));
-        assert!(page.contains("Too close to call: insert, among lmdb, redb"));
+        assert!(
+            page.contains("<p class=\"lead\">A tie: all 6 comparisons are too close to call.</p>"),
+            "{page}"
+        );
+        assert!(!page.contains("best overall"));
     }
 
     #[test]

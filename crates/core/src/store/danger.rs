@@ -9,6 +9,8 @@ use super::Setting;
 pub enum Loss {
     /// Every acknowledged write is kept.
     Nothing,
+    /// The value that is being written, which may be left empty, cut short or mixed; every acknowledged write is kept.
+    Unfinished,
     /// The newest writes; the store is whole without them.
     Newest,
     /// The newest writes, and a value may be left empty, cut short or mixed.
@@ -22,10 +24,16 @@ impl Loss {
     pub fn words(self) -> &'static str {
         match self {
             Loss::Nothing => "nothing",
+            Loss::Unfinished => "the value being written, which can be left torn",
             Loss::Newest => "the newest writes",
             Loss::Torn => "the newest writes, and can leave a torn value",
             Loss::Whole => "the whole store",
         }
+    }
+
+    /// Whether a value can be left torn, so that neither the old nor the new one is there.
+    pub fn can_tear(self) -> bool {
+        matches!(self, Loss::Unfinished | Loss::Torn | Loss::Whole)
     }
 }
 
@@ -99,11 +107,13 @@ mod tests {
             Danger::NEWEST[0].to_string(),
             "A kill costs nothing; a power cut can cost the newest writes."
         );
-        let torn = Danger::of(Loss::Newest, Loss::Torn, "it is a file");
+        let torn = Danger::of(Loss::Unfinished, Loss::Torn, "it is a file");
         assert_eq!(
             torn.to_string(),
-            "A kill can cost the newest writes; a power cut the newest writes, and can leave a torn value (it is a file)."
+            "A kill can cost the value being written, which can be left torn; a power cut the newest writes, and can leave a torn \
+             value (it is a file)."
         );
+        assert!(torn.kill.can_tear() && torn.power_cut.can_tear() && !Loss::Newest.can_tear());
         let whole = Danger::of(Loss::Whole, Loss::Whole, "");
         assert_eq!(whole.to_string(), "A kill or a power cut can cost the whole store.");
         assert!(whole.can_wreck() && !torn.can_wreck());

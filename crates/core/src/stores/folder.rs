@@ -46,7 +46,7 @@ const FOLDER: StoreDef = StoreDef {
     name: "",
     kind: Kind::Folder,
     summary: "",
-    practice: "a file for each record, which any tool reads and any backup keeps; any number of processes, which share no lock",
+    practice: "a file for each record, which any tool reads and any backup keeps; many processes can use it at once, as it has no lock",
     version,
     capabilities: Capabilities {
         order: false,
@@ -60,7 +60,7 @@ const FOLDER: StoreDef = StoreDef {
             guarantee: Guarantee::Process,
             settings: PLAIN,
             atomic_replace: false,
-            dangers: &[Danger::of(Loss::Torn, Loss::Torn, "a file can be left empty or cut short")],
+            dangers: &[Danger::of(Loss::Unfinished, Loss::Torn, "a file can be left empty or cut short")],
         },
         Offer {
             guarantee: Guarantee::Power,

@@ -42,19 +42,17 @@ pub fn absent(
         let def = table.iter().find(|def| def.name == store);
         def.is_none_or(|def| def.open.is_ok() && tiers::answering(def, question.guarantee).is_some())
     };
+    let not_here = || {
+        let (records, size, tier) = (grouped(here.2.from), here.1, question.guarantee);
+        format!("not measured with {records} records of {size} at guarantee {tier}")
+    };
+    // The reason, and whether it is only that the store was not measured.
     let why = |store: &str| {
         let unable = || unable(table, store, question.guarantee);
         match () {
-            () if !question.allows(store) => NOT_CHOSEN.to_owned(),
-            () if planned(store) && can(store) && !ran(store) => NO_TURN.to_owned(),
-            () => unable().unwrap_or_else(|| {
-                format!(
-                    "not measured with {} records of {} at guarantee {}",
-                    grouped(here.2.from),
-                    here.1,
-                    question.guarantee
-                )
-            }),
+            () if !question.allows(store) => (NOT_CHOSEN.to_owned(), false),
+            () if planned(store) && can(store) && !ran(store) => (NO_TURN.to_owned(), true),
+            () => unable().map_or_else(|| (not_here(), true), |why| (why, false)),
         }
     };
     let of_runs = merged.runs.iter().flat_map(|run| &run.header.stores).map(|info| info.name.as_str());
@@ -63,7 +61,8 @@ pub fn absent(
     let missing = of_runs.chain(of_table.map(|def| def.name)).filter(|store| !merged.is_harness(store));
     missing
         .filter(|store| seen.insert(store))
-        .map(|store| Out { store: store.to_owned(), why: why(store) })
+        .map(|store| (store, why(store)))
+        .map(|(store, (why, unmeasured))| Out { store: store.to_owned(), why, unmeasured })
         .collect()
 }
 

@@ -13,7 +13,7 @@ use super::ratios::times_measured;
 use super::tiers;
 use crate::column::{MEAN_LATENCY, Unit};
 use crate::data::matrix::{Sorted, series};
-use crate::data::merge::{Group, Merged};
+use crate::data::merge::{Entry, Group, Merged, measured};
 use crate::stats::{Better, CONFIDENCE, Summary, Terms, compare_at, decide_on};
 
 /// Cold reads of the ranked stores.
@@ -41,10 +41,18 @@ impl Cold {
             (false, Some((first, _)), Some(slower)) => {
                 format!("{first} is fastest, {} is {}x slower", self.best, three_digits(slower))
             }
-            _ => format!("{} holds", self.best),
+            (true, Some((first, _)), _) if *first != self.best => {
+                format!("{} is too close to call with {first}", self.best)
+            }
+            _ => format!("{} is still fastest", self.best),
         };
         format!("Read cold, from disk: {verdict} ({}; {trials}).", gets.join(", "))
     }
+}
+
+/// Whether a trial's reads would mostly be cold: with more reads than records, most find again what an earlier one has read.
+pub fn is_cold(reads: u64, records: u64) -> bool {
+    reads <= records
 }
 
 /// Looks for trials of the ranked stores, made at the same place, whose reads were cold.
@@ -77,11 +85,17 @@ pub fn cold(
     let gets: Question = Question { mix: "get=1".parse().ok()?, ..question.clone() };
     let sorted = Sorted::new(merged, &joined);
     let here = answering(merged, sorted.entries.get(&position(at))?, &gets);
+    let get = Operation::Get.name();
+    let reads = |entries: &[Entry<'_>]| {
+        measured(entries).iter().filter_map(|(_, m)| Some(m.operation(get)?.count)).max()
+    };
     let ranked = |store: &str| verdict.ranking.iter().any(|candidate| candidate.store == store);
     let weights: Weights<'_> = here
         .iter()
-        .filter(|(store, _)| ranked(store))
-        .map(|(store, entries)| (store.clone(), series(entries, Operation::Get.name(), &MEAN_LATENCY)))
+        .filter(|(store, entries)| {
+            ranked(store) && reads(entries).is_some_and(|reads| is_cold(reads, at.2.from))
+        })
+        .map(|(store, entries)| (store.clone(), series(entries, get, &MEAN_LATENCY)))
         .filter(|(_, series)| !series.is_empty())
         .collect();
     let own = weights.get(best)?;
@@ -104,3 +118,6 @@ pub fn cold(
         trials: own.len(),
     })
 }
+
+#[cfg(test)]
+mod tests;

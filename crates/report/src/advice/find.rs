@@ -76,9 +76,9 @@ pub fn find<'a>(
     let groups = comparable(question, merged, table);
     if groups.is_empty() {
         return Err(Uncovered::Group(format!(
-            "at guarantee {} with {} thread(s), {} caches as shipped and nothing beside it",
+            "at guarantee {} with {}, {} caches as shipped and nothing beside it",
             question.guarantee,
-            question.threads,
+            question.sessions(),
             if question.cold { "cold reads," } else { "warm reads," },
         )));
     }

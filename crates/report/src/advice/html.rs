@@ -4,10 +4,11 @@ use storebench_core::units::three_digits;
 
 use super::Advice;
 use super::changes::changes;
-use super::judge::{Candidate, reasons};
+use super::judge::Candidate;
 use super::remarks::{practice, remarks};
 use super::sentences::{
-    against, costs, danger, given_up, measured, name, notes, riskier, settings, sure, trade,
+    against, costs, danger, given_up, measured, name, not_measured, notes, riskier, ruled_out, settings,
+    sure, trade,
 };
 use crate::column::Unit;
 use crate::markup::{
@@ -20,7 +21,6 @@ pub fn section(advice: &Advice, snippet: Option<&str>) -> Html {
     let paragraphs = |lines: Vec<String>| lines.into_iter().map(p).collect::<Vec<_>>();
     let lead = if advice.is_recommendation() { "Keep them in " } else { "Only one store was measured: " };
     let lead = (lead, tag("strong").with(&best.store), " ", &best.version, ". ", danger(advice, best));
-    let risks: Vec<String> = advice.verdict.riskier.iter().map(|store| riskier(advice, store)).collect();
     let looked: Vec<String> = advice.verdict.given_up.iter().map(|store| given_up(advice, store)).collect();
     let compared = (!others.is_empty()).then(|| {
         (
@@ -36,13 +36,14 @@ pub fn section(advice: &Advice, snippet: Option<&str>) -> Html {
             paragraphs([costs(advice, best), remarks(advice), practice(advice)].concat()),
         ),
         p(("How sure is that? ", sure(advice))),
-        titled("Riskier", risks),
+        titled("Riskier", riskier(advice)),
         note(("Asked: ", advice.question.to_string(), ".")),
         note(("Measured: ", measured(advice).join(" "))),
     );
     let rest = (
         (compared, titled("Given up after a first look", looked)),
-        titled("Ruled out", reasons(&advice.verdict.out)),
+        titled("Ruled out", ruled_out(advice)),
+        titled("Not measured", not_measured(advice)),
         titled("What would change the answer?", changes(advice)),
         (heading(&format!("Settings of {}", best.store)), p(settings(best))),
         snippet.map(|snippet| (heading("Open it like this"), p(danger(advice, best)), code(snippet))),

@@ -29,10 +29,12 @@ pub struct Out {
     pub store: String,
     /// Why.
     pub why: String,
+    /// Whether nothing is against it but that it was not measured.
+    pub unmeasured: bool,
 }
 
 /// Why stores do not answer: those with the same reason together.
-pub fn reasons(out: &[Out]) -> Vec<String> {
+pub fn reasons<'o>(out: impl IntoIterator<Item = &'o Out>) -> Vec<String> {
     let mut by_reason: IndexMap<&str, Vec<&str>> = IndexMap::new();
     for out in out {
         by_reason.entry(&out.why).or_default().push(&out.store);
@@ -259,6 +261,7 @@ fn left(
             } else {
                 NOT_CHOSEN.to_owned()
             },
+            unmeasured: false,
         })
         .collect();
     for omitted in &group.left_out {
@@ -269,6 +272,7 @@ fn left(
             out.push(Out {
                 store: cell.store().to_owned(),
                 why: why.unwrap_or_else(|| omitted.reason.to_owned()),
+                unmeasured: false,
             });
         }
     }

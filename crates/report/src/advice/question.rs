@@ -45,24 +45,37 @@ impl Question {
     pub fn reads(&self) -> bool {
         self.mix.share(Operation::Get) > 0.0
     }
+
+    /// `only gets`, or `of 100 operations 80 get, 20 update`.
+    fn operations(&self) -> String {
+        match self.mix.shares() {
+            [(only, _)] => format!("only {}s", only.name()),
+            _ => format!("of 100 operations {}", self.mix),
+        }
+    }
+
+    /// `1 thread`, or `4 threads`.
+    pub(super) fn sessions(&self) -> String {
+        if self.threads == 1 { "1 thread".into() } else { format!("{} threads", self.threads) }
+    }
 }
 
 impl fmt::Display for Question {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} {} records of {}; of 100 operations {}{}; {}; {}; {}",
+            "{} {} records of {}; {}{}; {}; {}; {}",
             grouped(self.records),
             self.data.name(),
             self.size,
-            self.mix,
+            self.operations(),
             if self.cold { ", read cold" } else { "" },
             match self.guarantee {
                 Guarantee::None => "a write need survive nothing (guarantee none)",
                 Guarantee::Process => "a write survives a killed process (guarantee process)",
                 Guarantee::Power => "a write survives a power cut (guarantee power)",
             },
-            if self.threads == 1 { "1 thread".into() } else { format!("{} threads", self.threads) },
+            self.sessions(),
             self.goal.meaning(),
         )?;
         if let Some(bytes) = self.max_memory_bytes {

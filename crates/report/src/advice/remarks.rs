@@ -1,6 +1,7 @@
 //! What a good adviser would add: differences that do not matter, a store out of proportion, reasons that no benchmark sees.
 
 use indexmap::IndexMap;
+use storebench_core::store::Guarantee;
 use storebench_core::units::{rough_bytes, three_digits};
 
 use super::Advice;
@@ -10,6 +11,10 @@ use crate::column::Unit;
 
 /// Operations that take less are not worth choosing a store by, for all but the busiest applications.
 const UNNOTICED_NS: f64 = 20_000.0;
+/// The same where writes are synced: all wait for the disk, and a person does not notice a millisecond.
+const UNNOTICED_SYNCED_NS: f64 = 1e6;
+/// Of synced operations, those are alike that are less than this many times apart.
+const ALIKE: f64 = 1.5;
 /// A store that takes more times the values' size on disk is out of proportion.
 const OUT_OF_PROPORTION: f64 = 4.0;
 
@@ -18,19 +23,51 @@ pub fn remarks(advice: &Advice) -> Vec<String> {
     unnoticed(advice).into_iter().chain(disk(advice)).chain(advice.cold.iter().map(cold)).collect()
 }
 
-/// Where all that could be chosen answer at once: choose by something else.
+/// Where several answer at once, or wait for the disk alike: choose by something else.
 fn unnoticed(advice: &Advice) -> Option<String> {
-    let quick = |store: &&Candidate| store.speed.mean.value < UNNOTICED_NS;
-    let stores: Vec<&str> =
-        advice.verdict.ranking.iter().filter(quick).map(|store| store.store.as_str()).collect();
     let by_speed = matches!(advice.question.goal, Goal::Speed | Goal::Balance);
-    (by_speed && stores.len() > 1).then(|| {
+    let (stores, what) = if advice.question.guarantee == Guarantee::Power && advice.question.mix.writes() {
+        let what =
+            format!("answer in under {} and within {ALIKE} times of each other", ns(UNNOTICED_SYNCED_NS));
+        (alike(advice), what)
+    } else {
+        let quick = comparable(advice).filter(|store| store.speed.mean.value < UNNOTICED_NS);
+        (quick.collect(), format!("answer in under {}", ns(UNNOTICED_NS)))
+    };
+    let names: Vec<&str> = stores.into_iter().map(|store| store.store.as_str()).collect();
+    (by_speed && names.len() > 1).then(|| {
         format!(
-            "{} take less than {} an operation, which few applications notice: choose by safety, disk and ease.",
-            stores.join(", "),
-            Unit::Nanoseconds.show(UNNOTICED_NS)
+            "All of {} {what}. Few applications notice the difference: choose by safety, disk and ease.",
+            names.join(", ")
         )
     })
+}
+
+/// The stores that were measured with the records of the answer, also those that were given up after a first look.
+fn comparable(advice: &Advice) -> impl Iterator<Item = &Candidate> {
+    let given_up = advice.verdict.given_up.iter().filter(|store| store.looked_at.is_none());
+    advice.verdict.ranking.iter().chain(given_up)
+}
+
+/// The recommended store and those that are about as fast in the same blocks, if an operation takes none of them long.
+fn alike(advice: &Advice) -> Vec<&Candidate> {
+    let times_the_best = |store: &Candidate| {
+        let speed = store.against_best.iter().find(|(goal, _)| *goal == Goal::Speed);
+        match speed {
+            Some((_, ratio)) => ratio.map(|ratio| ratio.ratio.value),
+            None => Some(1.0),
+        }
+    };
+    let short = comparable(advice).filter(|store| store.speed.mean.value < UNNOTICED_SYNCED_NS);
+    let mut near: Vec<(f64, &Candidate)> =
+        short.filter_map(|store| Some((times_the_best(store)?, store))).collect();
+    near.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let fastest = near.first().map_or(1.0, |(times, _)| *times);
+    near.into_iter().filter(|(times, _)| *times < ALIKE * fastest).map(|(_, store)| store).collect()
+}
+
+fn ns(value: f64) -> String {
+    Unit::Nanoseconds.show(value)
 }
 
 /// Where the recommended store takes many times the values' size: in bytes, and which store takes the least.

@@ -6,7 +6,7 @@ use storebench_core::units::{grouped, rough_bytes, three_digits};
 use super::Advice;
 use super::absent::NO_TURN;
 use super::figures::LITTLE_MEMORY;
-use super::judge::Candidate;
+use super::judge::{Candidate, reasons};
 use super::question::Goal;
 use super::ratios::{interval, times_measured, worse};
 use crate::column::Unit;
@@ -107,7 +107,7 @@ pub fn costs(advice: &Advice, store: &Candidate) -> Vec<String> {
     ];
     if promises_more(advice, store) {
         lines.push(format!(
-            "Its guarantee is {}: it offers no {}.",
+            "Its guarantee is {}, more than you asked for: it does not offer {}.",
             store.guarantee, advice.question.guarantee
         ));
     }
@@ -271,39 +271,51 @@ fn thing(goal: Goal) -> &'static str {
     }
 }
 
-/// A riskier store: its price and its gain; and at which guarantee it is safe, if at any.
-pub fn riskier(advice: &Advice, store: &Candidate) -> String {
-    let gain = store.times_worse.map_or_else(
-        || "not compared".to_owned(),
-        |ratio| format!("{}{}", worse(advice.question.goal, ratio.ratio.value), few(&ratio)),
-    ) + &looked_at(store);
-    if store.times_worse.is_some_and(|ratio| ratio.ratio.value >= 1.0) {
-        let cost = store.danger.map_or("the whole store", |danger| danger.power_cut.words());
-        return format!("{}: {gain}, and a power cut can cost {cost}.", store.store);
-    }
-    let safe = match advice.safer.contains(&store.store) {
-        true => " It is safe with --guarantee power.",
-        false => "",
+/// The riskier stores that are better by the goal: what each gains and risks; and at which guarantee it is safe, if at any.
+pub fn riskier(advice: &Advice) -> Vec<String> {
+    let better = advice.verdict.riskier.iter().filter(|store| gains(store));
+    let one = |store: &Candidate| {
+        let safe = match advice.safer.contains(&store.store) {
+            true => " It is safe with --guarantee power.",
+            false => "",
+        };
+        format!("{}: {}. {}{safe}", store.store, beside(advice, store), danger(advice, store))
     };
-    format!("{}: {gain}. {}{safe}", store.store, danger(advice, store))
+    better.map(one).collect()
+}
+
+/// The stores that don't answer, and why; also those that are riskier and gain nothing.
+pub fn ruled_out(advice: &Advice) -> Vec<String> {
+    let one = |store: &Candidate| {
+        let cost = store.danger.map_or("the whole store", |danger| danger.power_cut.words());
+        format!("{}: {}, and a power cut can cost {cost}", store.store, beside(advice, store))
+    };
+    let no_better = advice.verdict.riskier.iter().filter(|store| !gains(store)).map(one);
+    no_better.chain(reasons(advice.verdict.out.iter().filter(|out| !out.unmeasured))).collect()
+}
+
+/// The stores against which there is nothing but that they were not measured, and why not.
+pub fn not_measured(advice: &Advice) -> Vec<String> {
+    reasons(advice.verdict.out.iter().filter(|out| out.unmeasured))
+}
+
+/// Whether a store is better by the goal than the recommended one.
+fn gains(store: &Candidate) -> bool {
+    store.times_worse.is_some_and(|ratio| ratio.ratio.value < 1.0)
+}
+
+/// How a store stands to the recommended one, how often that was measured, and with how many records, where not with those of
+/// the answer.
+fn beside(advice: &Advice, store: &Candidate) -> String {
+    let Some(ratio) = store.times_worse else { return "never measured beside it".into() };
+    let records = store
+        .looked_at
+        .map_or_else(String::new, |records| format!(" with {} records", grouped(records.from)));
+    let trials = times_measured(ratio.blocks);
+    format!("{}, {trials}{records}", worse(advice.question.goal, ratio.ratio.value))
 }
 
 /// A store that was given up: what the first look said.
 pub fn given_up(advice: &Advice, store: &Candidate) -> String {
-    let Some(ratio) = store.times_worse else {
-        return format!("{}: never measured beside it", store.store);
-    };
-    let records = looked_at(store);
-    let trials = times_measured(ratio.blocks);
-    format!("{}: {}, {trials}{records}", name(advice, store), worse(advice.question.goal, ratio.ratio.value))
-}
-
-/// With how many records it was looked at, where not with the question's.
-fn looked_at(store: &Candidate) -> String {
-    store.looked_at.map_or_else(String::new, |records| format!(" with {} records", grouped(records.from)))
-}
-
-/// How few trials a ratio is from, where they are too few for an interval.
-fn few(ratio: &Ratio) -> String {
-    if ratio.blocks < MIN_BLOCKS { format!(", {}", times_measured(ratio.blocks)) } else { String::new() }
+    format!("{}: {}", name(advice, store), beside(advice, store))
 }

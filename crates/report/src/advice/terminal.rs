@@ -4,10 +4,11 @@ use storebench_core::units::three_digits;
 
 use super::Advice;
 use super::changes::changes;
-use super::judge::{Candidate, reasons};
+use super::judge::Candidate;
 use super::remarks::{practice, remarks};
 use super::sentences::{
-    against, costs, danger, given_up, measured, name, notes, riskier, settings, sure, trade,
+    against, costs, danger, given_up, measured, name, not_measured, notes, riskier, ruled_out, settings,
+    sure, trade,
 };
 use crate::column::Unit;
 use crate::data::names::{HEADING, store_style};
@@ -26,8 +27,7 @@ pub fn text(advice: &Advice, snippet: Option<&str>, style: Style) -> String {
     let lines = [vec![danger(advice, best)], costs(advice, best), remarks(advice), practice(advice)].concat();
     out.push_str(&indented(&lines, style));
     out.push_str(&titled("How sure is that?", &[sure(advice)], style));
-    let risks: Vec<String> = advice.verdict.riskier.iter().map(|store| riskier(advice, store)).collect();
-    out.push_str(&titled_unless_empty("Riskier", &risks, style));
+    out.push_str(&titled_unless_empty("Riskier", &riskier(advice), style));
     out.push_str(&titled("Measured", &measured(advice), style));
     if !others.is_empty() {
         out.push_str(&format!("\n{}\n", style.paint(HEADING, "Stores, best first")));
@@ -44,7 +44,8 @@ pub fn text(advice: &Advice, snippet: Option<&str>, style: Style) -> String {
     let given_up: Vec<String> =
         advice.verdict.given_up.iter().map(|store| given_up(advice, store) + ".").collect();
     out.push_str(&titled_unless_empty("Given up after a first look", &given_up, style));
-    out.push_str(&titled_unless_empty("Ruled out", &reasons(&advice.verdict.out), style));
+    out.push_str(&titled_unless_empty("Ruled out", &ruled_out(advice), style));
+    out.push_str(&titled_unless_empty("Not measured", &not_measured(advice), style));
     out.push_str(&titled("What would change the answer?", &changes(advice), style));
     out.push_str(&titled(&format!("Settings of {}", best.store), &[settings(best)], style));
     if let Some(snippet) = snippet {

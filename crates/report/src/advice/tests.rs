@@ -458,7 +458,10 @@ fn a_store_that_promises_more_answers_at_its_own_tier() {
     let chosen = Question { stores: Some(vec!["redb".into()]), ..question() };
     let chosen = ask(&chosen).unwrap();
     let text = chosen.text(None, Style { width: 160, colour: false });
-    assert!(text.contains("Its guarantee is power: it offers no process."), "{text}");
+    assert!(
+        text.contains("Its guarantee is power, more than you asked for: it does not offer process."),
+        "{text}"
+    );
     // Who asks for the stronger gets all at it; reports keep tiers apart.
     let stronger = ask(&Question { guarantee: Guarantee::Power, ..question() }).unwrap();
     assert_eq!(stronger.trials().keys().copied().collect::<Vec<_>>(), ["sqlite", "redb"]);

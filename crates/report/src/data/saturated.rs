@@ -29,32 +29,44 @@ pub fn of(entries: &[Entry<'_>], operation: &str) -> Option<String> {
         .then(|| format!("{}/s of {}/s", three_digits(slowest), grouped(asked.into())))
 }
 
-/// What to say of them: a line for each contestant, operation and rate.
+/// What to say of them: a line for each contestant and operation, over all rates that were asked for.
 pub fn lines(merged: &Merged<'_>) -> Vec<String> {
-    let mut found: IndexMap<(String, &str, u32), (f64, usize)> = IndexMap::new();
+    let mut found: IndexMap<(String, &str), Vec<(f64, u32)>> = IndexMap::new();
     for trial in merged.runs.iter().flat_map(|run| &run.trials) {
         for operation in trial.ok().into_iter().flat_map(|measured| &measured.operations) {
             let Some((reached, asked)) = rates(&trial.cell, operation) else { continue };
             let contestant = merged.layout.contestant(&trial.cell).into_owned();
-            let (slowest, trials) =
-                found.entry((contestant, &operation.operation, asked)).or_insert((reached, 0));
-            *slowest = slowest.min(reached);
-            *trials += 1;
+            found.entry((contestant, &operation.operation)).or_default().push((reached, asked));
         }
     }
-    let line = |((store, operation, asked), (slowest, trials)): (&(String, &str, u32), &(f64, usize))| {
-        let trials = if *trials == 1 { String::new() } else { format!(" in {trials} trials, the slowest") };
-        format!(
-            "Saturated, latency not ranked: {operation} of {store}{trials} did {}/s of {}/s.",
-            three_digits(*slowest),
-            grouped((*asked).into())
-        )
+    let line = |((store, operation), rates): (&(String, &str), &Vec<(f64, u32)>)| {
+        format!("Saturated, latency not ranked: {operation} of {store}{}.", in_words(rates))
     };
     let mut lines: Vec<String> = found.iter().take(LISTED).map(line).collect();
     if found.len() > LISTED {
         lines.push(format!("And {} more that are saturated.", found.len() - LISTED));
     }
     lines
+}
+
+/// What was reached of what was asked for, in words that follow a store's name.
+fn in_words(rates: &[(f64, u32)]) -> String {
+    let reached = || rates.iter().map(|(reached, _)| *reached);
+    let asked = || rates.iter().map(|(_, asked)| *asked);
+    let (Some(least), Some(most)) = (asked().min(), asked().max()) else { return String::new() };
+    let slowest = three_digits(reached().fold(f64::INFINITY, f64::min));
+    let trials = if rates.len() == 1 { String::new() } else { format!(" in {} trials", rates.len()) };
+    if least == most {
+        let slowest = format!("{slowest}/s of {}/s", grouped(most.into()));
+        return if trials.is_empty() {
+            format!(" did {slowest}")
+        } else {
+            format!("{trials}, the slowest did {slowest}")
+        };
+    }
+    let fastest = three_digits(reached().fold(0.0, f64::max));
+    let (least, most) = (grouped(least.into()), grouped(most.into()));
+    format!(", asked for {least}/s to {most}/s, did {slowest}/s to {fastest}/s{trials}")
 }
 
 #[cfg(test)]
@@ -98,6 +110,15 @@ mod tests {
             [
                 "Saturated, latency not ranked: insert of lmdb in 3 trials, the slowest did 8,580/s of 20,000/s."
             ]
+        );
+    }
+
+    #[test]
+    fn several_rates_are_told_in_one_line() {
+        assert_eq!(in_words(&[(8580.0, 20_000)]), " did 8,580/s of 20,000/s");
+        assert_eq!(
+            in_words(&[(8580.0, 20_000), (9000.0, 80_000), (8000.0, 20_000)]),
+            ", asked for 20,000/s to 80,000/s, did 8,000/s to 9,000/s in 3 trials"
         );
     }
 

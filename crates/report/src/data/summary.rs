@@ -26,7 +26,7 @@ pub(crate) fn rotation(place: &PlaceInfo, environment: &Environment) -> Option<&
     let virtual_machine = |text: &String| text.contains("virtual machine") || text.contains("wsl");
     let virtual_machine = environment.virtualisation.as_ref().is_some_and(virtual_machine);
     place.rotates.map(|rotates| match (virtual_machine, rotates) {
-        (true, _) => "of what kind, only the host knows",
+        (true, _) => "kind unknown: virtual disk",
         (false, true) => "rotating, says the kernel",
         (false, false) => "solid state",
     })
@@ -230,7 +230,7 @@ mod tests {
         };
         assert_eq!(told("none", Some(true)), Some("rotating, says the kernel"));
         assert_eq!(told("docker", Some(false)), Some("solid state"));
-        assert_eq!(told("virtual machine (QEMU)", Some(true)), Some("of what kind, only the host knows"));
+        assert_eq!(told("virtual machine (QEMU)", Some(true)), Some("kind unknown: virtual disk"));
         assert_eq!(told("virtual machine (QEMU)", None), None);
     }
 }

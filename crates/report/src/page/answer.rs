@@ -16,6 +16,9 @@ use crate::data::names::joined;
 use crate::layout::Position;
 use crate::markup::{Html, Part, Tag, folded, in_address, list, note, p, tag};
 
+/// Stores too close to call that are named before the rest is only counted.
+const NAMED: usize = 3;
+
 /// Combinations that are too close to call and listed before the rest is only counted.
 const LISTED: usize = 6;
 
@@ -109,12 +112,15 @@ fn of_group(merged: &Merged<'_>, key: &GroupKey, matrix: &Matrix) -> Tag {
     }
     let verdicts: Vec<Verdict<'_>> =
         rows.values().filter_map(|rows| Some(Verdict::of(&rows.first()?.figure, rows, matrix))).collect();
-    let lead = short::nearest(matrix).into_iter().chain([short::lead(&verdicts)]);
+    let lead = match short::tie(matrix) {
+        Some(tie) => Html::of(tie),
+        None => Html::joined(short::nearest(matrix).into_iter().chain([short::lead(&verdicts)]), " "),
+    };
     let evidence: Vec<Tag> =
         verdicts.iter().map(|verdict| evidence::of_figure(verdict, matrix, &address)).collect();
     tag("section").class("group").with((
         tag("h3").with(heading(merged, key)),
-        p(Html::joined(lead, " ")).class("lead"),
+        p(lead).class("lead"),
         meaning(key).map(note),
         short::table(&verdicts, matrix, &address),
         folded(
@@ -133,6 +139,15 @@ fn meaning(key: &GroupKey) -> Option<&'static str> {
         Guarantee::Process => "An acknowledged write survives a killed process, but not a power cut.",
         Guarantee::Power => "An acknowledged write survives a power cut.",
     })
+}
+
+/// The first of some stores, the rest counted.
+fn few(stores: &[&str]) -> String {
+    let named = stores.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
+    match stores.len().saturating_sub(NAMED) {
+        0 => named,
+        more => format!("{named} and {more} more"),
+    }
 }
 
 fn and(parts: &[String]) -> String {
@@ -165,7 +180,7 @@ fn close(matrix: &Matrix, address: &str) -> Tag {
         .map(|(row, place, winners)| {
             let what = at(&row.figure, &row.at.joined(place));
             let link = link(address, row, Some(place), "evidence");
-            Html::of((what, ": ", winners.join(", "), " ", link))
+            Html::of((what, ": ", few(winners), " ", link))
         })
         .collect();
     if ties.len() > LISTED {

@@ -29,15 +29,15 @@ fn of(effects: &Effects) -> Html {
     html.push(scroll(spots(effects)));
     html.push(title("Main effects"));
     html.push(note(
-        "Mean latency as so many times that at the base value, paired by block, over the combinations that differ in nothing \
-         else. Intervals are 95 % for the whole table together.",
+        "Mean latency divided by the mean latency at the base value, paired by block, over the combinations that differ in \
+         nothing else. Intervals are 95 % for the whole table together.",
     ));
     html.push(scroll(main(effects)));
     if !effects.interactions.is_empty() {
         html.push(title("Interactions of two"));
         html.push(note(
-            "How many times longer an operation takes with both values than the two by themselves say: 1 where they do not act on \
-             each other. The greatest first.",
+            "Mean latency with both values, divided by what the two effects multiplied would give: 1 where neither value changes \
+             the effect of the other. The greatest first.",
         ));
         html.push(scroll(interactions(effects)));
     }

@@ -30,12 +30,13 @@ fn of_study(merged: &Merged<'_>, study: &Study<'_>) -> Html {
     let claims: Vec<Tag> = measured.into_iter().map(claim).collect();
     let scopes: Vec<_> =
         study.checked.iter().flat_map(|checked| &checked.findings).map(|finding| &finding.scope).collect();
+    let told = (!claims.is_empty()).then(|| {
+        let counts = (some(&among(study)).map(p), counted(merged, study), mixed_tiers(&scopes).map(note));
+        Html::of((counts, tag("ol").class("claims").with(claims)))
+    });
     Html::of((
         some(&study.study.source).map(note),
-        some(&among(study)).map(p),
-        counted(merged, study),
-        mixed_tiers(&scopes).map(note),
-        (!claims.is_empty()).then(|| tag("ol").class("claims").with(claims)),
+        told,
         (!unmeasured.is_empty()).then(|| not_measured(&unmeasured, study.checked.len())),
     ))
 }

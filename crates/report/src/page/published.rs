@@ -17,18 +17,25 @@ use crate::published::Table;
 /// The section's content; nothing where no table comes with the study.
 pub fn html(merged: &Merged<'_>) -> Html {
     let all = beside(merged, None);
-    let of_table = |table: &Table| {
+    let (mut tables, mut empty) = (Vec::new(), Vec::new());
+    for table in &merged.tables {
         let here: Vec<&Beside<'_>> = all.iter().filter(|beside| std::ptr::eq(beside.table, table)).collect();
-        (!here.is_empty()).then(|| section(merged, table, &here))
-    };
-    let tables: Vec<Html> = merged.tables.iter().filter_map(of_table).collect();
+        if here.iter().any(|beside| beside.agreement().compared() > 0) {
+            tables.push(section(merged, table, &here));
+        } else if !here.is_empty() {
+            empty.push(table.name.as_str());
+        }
+    }
+    let none = (!empty.is_empty()).then(|| {
+        p(format!("Published tables that this run has nothing to compare with: {}.", empty.join(", ")))
+    });
     if tables.is_empty() {
-        return Html::default();
+        return Html::of(none);
     }
     let legend = "Each cell names this run’s best of the table’s stores and its figure, below it the published one: = the \
                   same, ≈ too close to call with this run’s best, ≠ another. A cell agrees where it is the same or too close \
                   to call.";
-    Html::of((tag("h3").with("Published tables beside this run"), note(legend), tables))
+    Html::of((tag("h3").with("Published tables beside this run"), note(legend), tables, none))
 }
 
 fn section(merged: &Merged<'_>, table: &Table, here: &[&Beside<'_>]) -> Html {

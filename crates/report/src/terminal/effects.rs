@@ -12,6 +12,9 @@ use crate::stats::{MIN_BLOCKS, Ratio};
 /// So many interactions are shown.
 const SHOWN: usize = 8;
 
+/// Columns that the figures beside a name take at most.
+const FIGURES: usize = 38;
+
 /// Main effects, interactions, and every combination with what it promises; empty where no settings were varied. Each line is
 /// ended.
 pub fn text(merged: &Merged<'_>, style: Style) -> String {
@@ -19,10 +22,13 @@ pub fn text(merged: &Merged<'_>, style: Style) -> String {
 }
 
 fn of(effects: &Effects, style: Style) -> String {
-    let heading = |text: &str| style.paint(HEADING, &format!("{text}: {}", effects.title));
+    let heading = |text: &str| {
+        let text = wrap(&format!("{text}: {}", effects.title), style.width, "  ");
+        style.paint(HEADING, text.trim_end())
+    };
     let mut out = format!("\n{}\n{}", heading("What each setting is worth"), main(effects).render(style));
     let note = format!(
-        "Mean latency as so many times that at the base value, paired by block; of several pairs of combinations that differ in \
+        "Mean latency divided by the mean latency at the base value, paired by block; of several pairs of combinations that differ in \
          nothing else, the geometric mean. Intervals, from {MIN_BLOCKS} blocks on, are 95 % for the whole table together. Promise: \
          what a power cut and a kill leave, beside the base value's."
     );
@@ -31,19 +37,24 @@ fn of(effects: &Effects, style: Style) -> String {
         out.push_str(&format!(
             "\n{}\n{}",
             heading("What two settings do together"),
-            together(effects).render(style)
+            together(effects, style).render(style)
         ));
         out.push_str(&wrap(&together_note(effects), style.width, "  "));
     }
     out.push_str(&format!(
         "\n{}\n{}",
         heading("Speed against what is promised"),
-        spots(effects).render(style)
+        spots(effects, style).render(style)
     ));
     let note = "Mean latency over all operations. *: the fastest of all that promise as much or more, or too close to call with \
                 it. What stands further down promises less.";
     out.push_str(&wrap(note, style.width, "  "));
     out
+}
+
+/// A name in lines that leave room for the figures beside it.
+fn broken(name: &str, style: Style) -> Vec<String> {
+    wrap(name, style.width.saturating_sub(FIGURES), "  ").lines().map(str::to_owned).collect()
 }
 
 fn times(ratio: Option<&Ratio>) -> Item {
@@ -71,13 +82,14 @@ fn main(effects: &Effects) -> Grid {
     grid
 }
 
-fn together(effects: &Effects) -> Grid {
+fn together(effects: &Effects, style: Style) -> Grid {
     let mut grid = Grid::new(1);
     grid.head(vec![Item::new("settings"), Item::new("times").right()]);
     let name = |(setting, value): &(String, String)| format!("{setting}={value}");
     let shown = effects.interactions.iter().take(SHOWN);
     let row = |one: &crate::data::effects::Interaction| {
-        vec![Item::new(format!("{} {}", name(&one.first), name(&one.second))), times(Some(&one.times))]
+        let settings = format!("{} {}", name(&one.first), name(&one.second));
+        vec![Item::lines(broken(&settings, style)), times(Some(&one.times))]
     };
     grid.group(shown.map(row).collect());
     grid
@@ -87,19 +99,14 @@ fn together_note(effects: &Effects) -> String {
     let more = effects.interactions.len().saturating_sub(SHOWN);
     let more = if more > 0 { format!(" {more} smaller ones are left out.") } else { String::new() };
     format!(
-        "How many times longer an operation takes with both than the two by themselves say: ×1 where they do not act on each \
-         other.{more}"
+        "Mean latency with both settings, divided by what their two effects multiplied would give: ×1 where neither changes the \
+         effect of the other.{more}"
     )
 }
 
-fn spots(effects: &Effects) -> Grid {
+fn spots(effects: &Effects, style: Style) -> Grid {
     let mut grid = Grid::new(1);
-    grid.head(vec![
-        Item::new(""),
-        Item::new("latency").right(),
-        Item::new("syncs/op").right(),
-        Item::new(""),
-    ]);
+    grid.head(vec![Item::new(""), Item::new("latency").right(), Item::new("syncs/op").right()]);
     for (promise, spots) in by_promise(&effects.points) {
         let row = |spot: &&Spot| {
             let latency = &spot.latency_ns.mean;
@@ -107,10 +114,10 @@ fn spots(effects: &Effects) -> Grid {
                 .map_or_else(String::new, |reach| format!(" {reach}"));
             let best = if spot.best { "*" } else { "" };
             let syncs = spot.syncs_per_operation.map_or("-".into(), three_digits);
-            let name = std::iter::once(format!("{}{best}", spot.name));
-            let marks = spot.marks.iter().map(|mark| format!("  ({mark})"));
+            let name = broken(&format!("{}{best}", spot.name), style);
+            let marks = spot.marks.iter().flat_map(|mark| broken(&format!("  ({mark})"), style));
             vec![
-                Item::lines(name.chain(marks).collect()),
+                Item::lines(name.into_iter().chain(marks).collect()),
                 Item::new(format!("{}{reach}", rough_ns(latency.value))).right(),
                 Item::new(syncs).right(),
             ]
@@ -122,6 +129,8 @@ fn spots(effects: &Effects) -> Grid {
 
 #[cfg(test)]
 mod tests {
+    use unicode_width::UnicodeWidthStr;
+
     use super::*;
     use crate::data::effects::tests::factorial;
     use crate::data::samples;
@@ -145,6 +154,26 @@ mod tests {
             }
             let (power, none) = (text.rfind("power").unwrap(), text.rfind("none").unwrap());
             assert!(power < none, "the safest first: {text}");
+        }
+    }
+
+    #[test]
+    fn long_names_break_into_lines_that_fit() {
+        let mut run = factorial();
+        run.header.plan = run.header.plan.replace("the best", &"a point with a long name ".repeat(3));
+        let runs = [run];
+        let merged = Merged::new(&runs, &[]);
+        let mut all = effects(&merged);
+        all[0].title = "a title of many words ".repeat(6);
+        for spot in &mut all[0].points {
+            spot.name = format!("{} journal_mode=WAL locking_mode=EXCLUSIVE synchronous=FULL", spot.name);
+        }
+        all[0].interactions[0].first = ("journal_mode".into(), "WAL".into());
+        all[0].interactions[0].second = ("auto_vacuum_and_more".into(), "INCREMENTAL_AND_MORE".into());
+        for width in [80, 100] {
+            let text = of(&all[0], Style { width, colour: false });
+            assert!(text.lines().all(|line| line.width() <= width), "{text}");
+            assert!(text.contains("locking_mode=EXCLUSIVE"), "{text}");
         }
     }
 

@@ -21,8 +21,9 @@ pub fn text(merged: &Merged<'_>, style: Style) -> String {
 
 /// The counts alone.
 pub fn counts_text(merged: &Merged<'_>, style: Style) -> String {
-    let mut out: String = check(merged).iter().map(|study| summary(merged, study, style)).collect();
-    if !out.is_empty() {
+    let studies = check(merged);
+    let mut out: String = studies.iter().map(|study| summary(merged, study, style)).collect();
+    if studies.iter().any(is_any_heard) {
         out.push_str("Details: storebench report RUN\n");
     }
     out
@@ -51,8 +52,12 @@ fn of_study(merged: &Merged<'_>, study: &Study<'_>, style: Style) -> String {
     out
 }
 
-/// What they are, and how many got which verdict.
+/// What they are, and how many got which verdict; in one line where none got any.
 fn summary(merged: &Merged<'_>, study: &Study<'_>, style: Style) -> String {
+    if !is_any_heard(study) {
+        let heading = style.paint(HEADING, "Published findings:");
+        return format!("\n{heading} none of the {} was measured in this run.\n", study.checked.len());
+    }
     let mut out = format!("\n{}\n", style.paint(HEADING, "Published findings"));
     if !study.study.source.is_empty() {
         out.push_str(&wrap(&study.study.source, style.width, "  "));
@@ -69,6 +74,10 @@ fn summary(merged: &Merged<'_>, study: &Study<'_>, style: Style) -> String {
 /// Whether any group says something of it.
 fn is_heard(checked: &Checked<'_>) -> bool {
     checked.findings.iter().any(|finding| finding.verdict != Verdict::NotMeasured)
+}
+
+fn is_any_heard(study: &Study<'_>) -> bool {
+    study.checked.iter().any(is_heard)
 }
 
 fn claim(checked: &Checked<'_>) -> String {

@@ -70,8 +70,8 @@ pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<
 fn unanswered(uncovered: &Uncovered, args: &AdviseArgs) -> Error {
     let advice = match (uncovered, args.from.is_empty()) {
         (Uncovered::NoStore(_), _) | (_, true) => "",
-        (Uncovered::Several(_), false) => "; or leave --from away to measure",
-        (_, false) => "; leave --from away to measure it",
+        (Uncovered::Several(_), false) => "; or omit --from to measure",
+        (_, false) => "; omit --from to measure it",
     };
     Error::new(Exit::Nothing, format!("there is no answer: {uncovered}{advice}"))
 }

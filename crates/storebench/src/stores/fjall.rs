@@ -53,7 +53,7 @@ pub const FJALL: StoreDef = StoreDef {
             guarantee: Guarantee::Power,
             settings: "PersistMode::SyncData on each write",
             atomic_replace: true,
-            dangers: JOURNAL,
+            dangers: SYNCED_JOURNAL,
         },
     ],
     shipped: Guarantee::Process,
@@ -67,6 +67,13 @@ pub const FJALL: StoreDef = StoreDef {
 /// (docs/guarantees.md).
 const JOURNAL: &[Danger] =
     &[Danger::of(Loss::Nothing, Loss::Whole, "it can refuse to open until its journal is cut by hand")];
+
+/// The same where each write is synced.
+const SYNCED_JOURNAL: &[Danger] = &[Danger::of(
+    Loss::Nothing,
+    Loss::Whole,
+    "it syncs each write, but can refuse to open until its journal is cut by hand",
+)];
 
 const MAX_KEY_BYTES: usize = u16::MAX as usize;
 

@@ -260,12 +260,7 @@ fn every_store_has_its_guarantees_described() {
             assert_eq!(shown, told, "{} at {}", store.name, offer.guarantee);
             let of_the_tier =
                 if offer.guarantee == Guarantee::Power { danger.power_cut } else { danger.kill };
-            assert!(
-                offer.atomic_replace || of_the_tier >= Loss::Torn,
-                "{} at {}",
-                store.name,
-                offer.guarantee
-            );
+            assert!(offer.atomic_replace || of_the_tier.can_tear(), "{} at {}", store.name, offer.guarantee);
         }
     }
 }

@@ -51,7 +51,7 @@ fn a_store_that_a_power_cut_can_wreck_is_shown_as_the_riskier_choice_with_its_pr
     let text = text(&found);
     let safe = "A kill costs nothing; a power cut can cost the newest writes.";
     assert_eq!(text.matches(&format!("  {safe}\n")).count(), 2, "beside the store and at the code: {text}");
-    let riskier = "  lmdb: 2.50x faster. A kill costs nothing; a power cut can cost the whole store (nothing is synced). It is safe \
+    let riskier = "  lmdb: 2.50x faster, measured 3 times. A kill costs nothing; a power cut can cost the whole store (nothing is synced). It is safe \
                    with --guarantee power.";
     let unwrapped = text.replace("\n    ", " ");
     assert!(unwrapped.contains(riskier), "{text}");
@@ -61,6 +61,17 @@ fn a_store_that_a_power_cut_can_wreck_is_shown_as_the_riskier_choice_with_its_pr
     assert!(html.contains("<h3>Riskier</h3>") && html.contains("lmdb: 2.50x faster"), "{html}");
     // Nor is it what another goal would have.
     assert!(found.turns.turns.is_empty(), "{:?}", found.turns);
+}
+
+#[test]
+fn a_riskier_store_that_gains_nothing_is_ruled_out() {
+    let block = |noise: f64| vec![Sample::new("lmdb").ns(3000.0 * noise), Sample::new("sqlite").ns(2500.0)];
+    let slow = [blocks("box", &[block(1.0), block(1.01), block(0.99)])];
+    let text = text(&advice(&question(), &slow));
+    assert!(!text.contains("Riskier"), "{text}");
+    let told =
+        "Ruled out\n  lmdb: 1.20x slower, measured 3 times, and a power cut can cost the whole store\n";
+    assert!(text.contains(told), "{text}");
 }
 
 #[test]

@@ -198,13 +198,49 @@ fn nothing_is_recommended_that_is_beaten_by_more_than_its_interval_says() {
     assert!(all > 300 && held as f64 >= 0.95 * f64::from(all), "{held} of {all}");
 }
 
+/// What is remarked on stores of which the last was given up after the first look, by the nanoseconds of an operation.
+fn remarked(question: &Question, times: &[(&str, f64)]) -> String {
+    let tier = match question.guarantee {
+        Guarantee::Power => "power",
+        _ => "process",
+    };
+    let block = |times: &[(&str, f64)]| -> Vec<Sample> {
+        times.iter().map(|(store, ns)| Sample::new(store).guarantee(tier).ns(*ns)).collect()
+    };
+    let again = block(&times[..times.len() - 1]);
+    let runs = [
+        blocks("box", &[block(times)]),
+        blocks("box", &[again.clone(), again.clone(), again.clone(), again]),
+    ];
+    let advice = Advice::from_runs(question, &Merged::new(&runs, &["null"]), None, &[]).unwrap();
+    assert_eq!(advice.verdict.given_up.len(), 1);
+    crate::advice::remarks::remarks(&advice).join(" ")
+}
+
+#[test]
+fn a_store_that_was_given_up_is_named_where_the_difference_does_not_matter() {
+    let asked = asked("insert=1", |_| ());
+    let told = remarked(&asked, &[("tree", 2e3), ("log", 25e3), ("files", 15e3)]);
+    assert!(told.contains("All of tree, files answer in under 20.0 µs. Few"), "{told}");
+}
+
+#[test]
+fn synced_writes_are_alike_within_a_millisecond_and_half() {
+    let asked = asked("insert=1", |question| question.guarantee = Guarantee::Power);
+    let told = remarked(&asked, &[("tree", 500e3), ("log", 800e3), ("map", 600e3), ("files", 700e3)]);
+    let alike = "All of tree, map, files answer in under 1.00 ms and within 1.5 times of each other. Few";
+    assert!(told.contains(alike), "{told}");
+    let slow = remarked(&asked, &[("tree", 1.1e6), ("log", 1.2e6), ("map", 1.3e6)]);
+    assert!(!slow.contains("Few applications"), "{slow}");
+}
+
 #[test]
 fn where_the_difference_does_not_matter_that_is_said() {
     let mut random = fastrand::Rng::with_seed(7);
     let (_, question, stores, _) = questions().into_iter().find(|(name, ..)| *name == "tiny").unwrap();
     let advice = answered(&question, stores, &mut random);
     let remarks = crate::advice::remarks::remarks(&advice).join(" ");
-    assert!(remarks.contains("take less than 20.0 µs an operation"), "{remarks}");
+    assert!(remarks.contains("answer in under 20.0 µs."), "{remarks}");
     if advice.verdict.ranking[0].store == "tree" {
         assert!(remarks.contains("times the size of your values"), "{remarks}");
         assert!(remarks.contains("; log takes "), "{remarks}");

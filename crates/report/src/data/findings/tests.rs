@@ -175,10 +175,13 @@ fn what_nothing_was_measured_of_is_one_line_of_the_page() {
     let page = String::from_utf8(bytes).unwrap();
     let (_, findings) = page.split_once("id=\"findings\"").unwrap();
     let (findings, _) = findings.split_once("</section>").unwrap();
-    assert!(!findings.contains("class=\"claims\""), "{findings}");
+    assert!(!findings.contains("class=\"claims\"") && !findings.contains("<table"), "{findings}");
     let claims = merged.claims[0].claims.len();
     assert!(findings.contains(&format!("None of the {claims} findings can be checked")), "{findings}");
     assert_eq!(findings.matches("<li value").count(), claims);
+    let brief = terminal::brief(&merged, Style { width: 80, colour: false });
+    let says = format!("\nPublished findings: none of the {claims} was measured in this run.\n");
+    assert!(brief.ends_with(&says) && !brief.contains("Details:"), "{brief}");
 }
 
 #[test]
@@ -365,6 +368,14 @@ fn a_run_without_the_tables_places_is_told_which_to_run() {
     let runs = [run("box", &[Sample::new("sqlite").records("200..1000".parse().unwrap())])];
     let text = text(&beside_tables(&runs), None, Style { width: 100, colour: false });
     assert!(text.contains("No combination can be compared") && text.contains("--records"), "{text}");
+    let mut bytes = Vec::new();
+    page::write(&beside_tables(&runs), None, &mut bytes).unwrap();
+    let page = String::from_utf8(bytes).unwrap();
+    assert!(
+        page.contains("<p>Published tables that this run has nothing to compare with: ext4, hdd.</p>"),
+        "{page}"
+    );
+    assert!(!page.contains("Published tables beside this run"));
     let loaded = [run("box", &[Sample::new("sqlite").background(Background::Cpu(1))])];
     let none =
         crate::terminal::published::text(&beside_tables(&loaded), None, Style { width: 100, colour: false });

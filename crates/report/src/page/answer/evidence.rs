@@ -4,7 +4,7 @@ use storebench_core::cell::Axis;
 use storebench_core::units::three_digits;
 
 use super::preferred::{By, Part, Spot, Verdict};
-use super::{link, strong};
+use super::{few, link, strong};
 use crate::column::Unit;
 use crate::data::matrix::{Contender, Figure, Matrix, Row};
 use crate::layout::words;
@@ -67,7 +67,7 @@ fn of_store(figure: &Figure, part: &Part<'_>, store: &str) -> String {
     let mut text = how_often(won.len(), held.len(), alone);
     let rivals = part.rivals();
     if !rivals.is_empty() {
-        text.push_str(&format!(" (with {})", rivals.join(", ")));
+        text.push_str(&format!(" (with {})", few(&rivals)));
     }
     if let Some(figures) = figures(figure, &won) {
         text.push_str(&format!(", {figures}"));

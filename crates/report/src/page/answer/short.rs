@@ -8,21 +8,30 @@ use storebench_core::units::{grouped, three_digits};
 
 use super::evidence::{name, range};
 use super::preferred::{By, Part, Spot, Verdict, held, nearest_of_all};
-use super::{and, at, link, nothing_to_compare, strong};
+use super::{and, at, few, link, nothing_to_compare, strong};
 use crate::column::Unit;
 use crate::data::matrix::{Figure, Matrix, Row};
 use crate::layout::{Position, words};
 use crate::markup::{BREAK, Html, Tag, column, row as table_row, scroll, small, table as html_table, tag};
 
-/// Stores too close to call that are named before the rest is only counted.
-const NAMED: usize = 3;
+/// What is said where every comparison is too close to call: then no store is best at anything.
+pub fn tie(matrix: &Matrix) -> Option<String> {
+    let spots = held(&matrix.rows.iter().collect::<Vec<_>>(), matrix);
+    let all = spots.iter().all(|spot| spot.contest.winners().count() > 1);
+    match spots.len() {
+        _ if !all => None,
+        0 => None,
+        1 => Some("A tie: the one comparison is too close to call.".to_owned()),
+        count => Some(format!("A tie: all {} comparisons are too close to call.", grouped(count as u64))),
+    }
+}
 
 /// The store that is best overall, and how far it ever is behind; `None` where nothing can be
-/// compared, or where there is only one combination, of which the table says it all.
+/// compared, where there is only one combination, of which the table says it all, and where all are too close to call.
 pub fn nearest(matrix: &Matrix) -> Option<Html> {
     let rows: Vec<&Row> = matrix.rows.iter().filter(|row| row.figure.unit == Unit::Nanoseconds).collect();
     let spots = held(&rows, matrix);
-    if spots.len() < 2 {
+    if spots.len() < 2 || spots.iter().all(|spot| spot.contest.winners().count() > 1) {
         return None;
     }
     let nearest = nearest_of_all(&spots)?;
@@ -58,7 +67,7 @@ pub fn lead(verdicts: &[Verdict<'_>]) -> Html {
             [] => {}
             [part] => match part.store {
                 Some(store) if part.is_decided() => by_store.entry(store).or_default().push(task),
-                Some(_) => close.push(format!("{task}, among {}", among(part))),
+                Some(_) => close.push(task),
                 None => none.push(task),
             },
             _ => depends.push(task),
@@ -72,7 +81,7 @@ pub fn lead(verdicts: &[Verdict<'_>]) -> Html {
         sentences.push(Html::of(("Prefer ", Html::joined(prefer, "; "), ".")));
     }
     if !close.is_empty() {
-        sentences.push(Html::of(("Too close to call: ", close.join("; "), ".")));
+        sentences.push(Html::of(("Too close to call: ", and(&close), ".")));
     }
     if !depends.is_empty() {
         sentences.push(Html::of(("It depends for ", and(&depends), ": see the table.")));
@@ -94,11 +103,7 @@ fn task(figure: &Figure) -> &str {
 /// The stores that are too close to call, the rest counted.
 fn among(part: &Part<'_>) -> String {
     let all: Vec<&str> = part.store.into_iter().chain(part.rivals()).collect();
-    let named = all.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
-    match all.len().saturating_sub(NAMED) {
-        0 => named,
-        more => format!("{named} and {more} more"),
-    }
+    few(&all)
 }
 
 /// Which store to prefer for what: a row for each figure, over the values of the matrix' rows, such as the record sizes.

@@ -107,6 +107,24 @@ fn a_store_that_is_near_the_best_everywhere_is_preferred() {
 }
 
 #[test]
+fn what_is_too_close_to_call_everywhere_is_a_tie_and_long_lists_are_counted() {
+    let names = ["a", "b", "c", "d", "e"];
+    let at = |records: u64| names.map(|name| Sample::new(name).records(CountRange::starting_at(records)));
+    let text = answer(run("box", &[at(100), at(1000)].concat()));
+    assert!(
+        text.contains("<p class=\"lead\">A tie: all 12 comparisons are too close to call.</p>"),
+        "{text}"
+    );
+    assert!(!text.contains("best overall") && !text.contains("the best everywhere"), "{text}");
+    assert!(text.contains("a, b, c and 2 more") && !text.contains("a, b, c, d"), "{text}");
+    // One store that wins one combination is no tie.
+    let mut one = [at(100), at(1000)].concat();
+    one[0] = Sample::new("a").ns(1.0).records(CountRange::starting_at(100));
+    let text = answer(run("box", &one));
+    assert!(!text.contains("A tie"), "{text}");
+}
+
+#[test]
 fn what_was_not_measured_speaks_for_no_store() {
     let at = |store: &str, step: u32, ns: f64| {
         Sample::new(store).records(CountRange::starting_at(10_u64.pow(step))).ns(ns)

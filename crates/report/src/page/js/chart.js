@@ -13,6 +13,8 @@ const BELOW = 44;
 const ABOVE = 10;
 /** Between two names beside each other, from line to line. */
 const LEADING = 15;
+/** Most pixels of a turned name; a longer one is cut. */
+const TURNED = 320;
 /** How near to a point the pointer must be, in pixels. */
 const NEAR = 40;
 
@@ -31,6 +33,8 @@ function chartIn(parent, spec) {
   const box = make("div", { class: "chart" });
   const tip = make("div", { class: "tip", hidden: true });
   const figure = make("figure", {}, make("figcaption", {}, spec.title), make("div", { class: "frame" }, box, tip), make("div", { class: "under" }, asTable(spec), saveButtons(spec)));
+  // What the section says that it shows.
+  spec.shows = () => figure.closest("section")?.querySelector(".where")?.textContent ?? "";
   parent.append(figure);
   box.draw = () => {
     if (charts.has(box)) return;
@@ -79,10 +83,10 @@ function picture(spec, width) {
   const range = reach(spec.lines, "y");
   const bottom = height - BELOW - turnedHeight(spec.x, width);
   const y = scaleOf(spec.y, range, bottom, above);
-  const left = Math.max(...y.ticks.map((tick) => textWidth(tick.text)), 20) + 32;
   const beside = namesBeside(spec, width);
   const lastTick = spec.x.values ? textWidth(spec.x.label(spec.x.values.at(-1))) / 2 + 2 : 0;
   const right = width - (beside ? Math.max(...spec.lines.map((line) => textWidth(nameOf(line)))) + 22 : Math.max(12, lastTick));
+  const left = Math.max(Math.max(...y.ticks.map((tick) => textWidth(tick.text)), 20) + 32, turnedLeft(spec.x, width, right));
   const x = scaleOf(spec.x, spec.x.type || spec.x.values ? linearReach(spec.lines) : reach(spec.lines, "x"), left, right);
   const plot = { left, right, above, bottom, width, height, x, y };
   const svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${spec.title}. The same figures follow as a table.` });
@@ -99,14 +103,28 @@ const namesBeside = (spec, width) => width >= 480 && spec.lines.every((line) => 
 
 /** Names along an axis are turned where they are many or long. */
 const turned = (axis, width) => axis.labels?.length > 1 && Math.max(...axis.labels.map((text) => textWidth(text) + 12)) * axis.labels.length > width - 100;
-const turnedHeight = (axis, width) => (turned(axis, width) ? Math.min(90, Math.max(...axis.labels.map((text) => textWidth(text))) * 0.72) : 0);
+/** Pixels that a turned name may take of a chart so wide. */
+const turnedRoom = (width) => Math.min(TURNED, width * 0.45);
+/** How far a turned name reaches, both down and to the left. */
+const turnedReach = (text, width) => Math.min(turnedRoom(width), textWidth(text)) * Math.SQRT1_2;
+const turnedHeight = (axis, width) => (turned(axis, width) ? Math.max(...axis.labels.map((text) => turnedReach(text, width))) : 0);
+
+/** Where the plot must begin so that no turned name leaves the chart: each ends below the middle of its part of the axis. */
+function turnedLeft(axis, width, right) {
+  if (!turned(axis, width)) return 0;
+  return Math.max(...axis.labels.map((text, i) => {
+    const share = (i + 0.5) / axis.labels.length;
+    return (turnedReach(text, width) + 8 - right * share) / (1 - share);
+  }));
+}
 
 function axes(spec, { left, right, above, bottom, width, height, x, y }) {
   const group = draw("g", { class: "axes" });
   const across = spec.x.labels ? x.ticks : withRoom(x.ticks.filter((tick) => tick.text));
   for (const { at, text } of across) {
-    const place = turned(spec.x, width) ? { transform: `translate(${at} ${bottom + 14}) rotate(-45)`, "text-anchor": "end" } : { x: at, y: bottom + 17, "text-anchor": "middle" };
-    group.append(draw("line", { x1: at, x2: at, y1: above, y2: bottom + 4 }), draw("text", place, text));
+    const isTurned = turned(spec.x, width);
+    const place = isTurned ? { transform: `translate(${at} ${bottom + 14}) rotate(-45)`, "text-anchor": "end" } : { x: at, y: bottom + 17, "text-anchor": "middle" };
+    group.append(draw("line", { x1: at, x2: at, y1: above, y2: bottom + 4 }), draw("text", place, ...(isTurned ? shortened(text, turnedRoom(width)) : [text])));
   }
   for (const { at, text } of spread(y.ticks)) group.append(draw("line", { x1: left - 4, x2: right, y1: at, y2: at }), draw("text", { x: left - 8, y: at + 4, "text-anchor": "end" }, text));
   const middle = (above + bottom) / 2;
@@ -122,6 +140,12 @@ function cut(text, room) {
   let length = text.length;
   while (length > 1 && textWidth(`${text.slice(0, length)}…`) > room) length--;
   return `${text.slice(0, length).trimEnd()}…`;
+}
+
+/** A text with as much of it as has room; its full form as a title where it was cut. */
+function shortened(text, room) {
+  const shown = cut(text, room);
+  return shown === text ? [text] : [draw("title", {}, text), shown];
 }
 
 /** Of ticks one above the other those that have room. */

@@ -135,8 +135,6 @@ function curve(column, x, fixed, lines) {
     x: { title: x.name, values, label },
     y: { title: what, unit: column.unit },
     lines,
-    // Points along an axis of groups are of several.
-    across: x.id,
     tip: (store, point) => `${store}, ${name(point.at)}: ${figuresText(column, point)}`,
     head: [model.ranked[0], x.name, `${what} ${reachTitle()}`],
     row: (store, point) => [store, name(point.at), figuresText(column, point)],
@@ -264,8 +262,6 @@ function sideBySide(id, operation, sets, title, columns) {
   const content = emptied(id);
   chartIn(content, {
     title,
-    // Its points are of several groups, which the names of the sets tell apart.
-    ofGroups: true,
     x: { title: "", type: "category", labels: names },
     y: { title: `${operation}, mean latency`, unit: "ns" },
     lines,

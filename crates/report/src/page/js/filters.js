@@ -64,7 +64,7 @@ function drawWhere() {
     const one = ["latency", "timeline", "space", "safety", "memory", "writes", "load"].includes(id);
     const place = one ? onePlace() : null;
     const across = id === "curves" ? curveAxis(acrossAxes())?.id : "";
-    const what = id === "safety" ? parts.slice(guarantee.length) : partsWithout(across);
+    const what = id === "safety" ? parts.slice(guarantee.length) : partsWithout(id === "load" ? "background" : across);
     if (["latency", "timeline", "space", "safety", "load"].includes(id)) what.push(`operation: ${id === "safety" ? safetyOperation() : state.op}`);
     if (place && placeText(place)) what.push(placeText(place));
     $(`#${id} .where`).textContent = what.join(" · ");

@@ -20,18 +20,11 @@ function captionLines(spec) {
   const used = new Set(spec.lines.flatMap((line) => (line.points[0]?.store ? line.points.map((point) => point.store) : [line.store?.name])).filter(Boolean));
   const versions = model.stores.filter((store) => store.version && (!used.size || used.has(store.name))).map((store) => `${store.name} ${store.version}`);
   return [
-    `${hardware}${model.machines[hardware] ? ` (${model.machines[hardware]})` : ""};${spec.ofGroups ? "" : ` guarantee: ${groupTitle(spec.across)};`} ${fewest === most ? fewest : `${fewest} to ${most}`} ${most === 1 ? "trial" : "trials"} each${whiskers ? `; whiskers: ${whiskerTitle(fewest, most)}` : ""}.`,
+    spec.shows(),
+    `${hardware}${model.machines[hardware] ? ` (${model.machines[hardware]})` : ""}; ${fewest === most ? fewest : `${fewest} to ${most}`} ${most === 1 ? "trial" : "trials"} each${whiskers ? `; whiskers: ${whiskerTitle(fewest, most)}` : ""}.`,
     versions.join(", "),
     `storebench ${model.storebench}${model.measured ? `, measured ${model.measured}` : ""}`,
   ].filter(Boolean);
-}
-
-/** What the chosen group is: by its title, but without the axis that a chart goes across. */
-function groupTitle(across) {
-  if (!model.group_axes.some((axis) => axis.id === across)) return model.groups[state.group].title;
-  const values = groupValues(state.group);
-  const others = model.group_axes.filter((axis) => axis.values.length > 1 && !["hardware", "guarantee", across].includes(axis.id));
-  return [values.guarantee, ...others.map((axis) => `${axis.id} ${values[axis.id]}`)].filter(Boolean).join(", ");
 }
 
 /** Breaks a text into lines of up to so many pixels. */

@@ -16,6 +16,7 @@ use storebench_core::store::StoreDef;
 use storebench_core::units::{MOST_RECORDS, SizeRange, grouped, rough_duration};
 use storebench_core::workload::crud::work::{self, Work};
 use storebench_core::workload::parameter::Parameters;
+use storebench_report::advice::cold::is_cold;
 use storebench_report::advice::judge::Candidate;
 use storebench_report::advice::question::Question;
 use storebench_report::advice::settle::{PRECISION, budget};
@@ -127,6 +128,11 @@ impl<'a> Measuring<'a> {
     /// Where the question itself is measured.
     pub fn here(&self) -> Here {
         (size_of(&self.plan).unwrap_or(self.question.size), records_of(&self.plan))
+    }
+
+    /// Operations of a trial.
+    fn operations(&self) -> u64 {
+        Work::of(&self.plan.parameters).operations
     }
 
     /// Looks at every store.
@@ -302,6 +308,14 @@ impl<'a> Measuring<'a> {
     /// Reads from an empty page cache; smaller and larger records, fewer and more of them: what there is time for.
     fn beside(&mut self, stores: &[String]) -> Result<bool> {
         self.tell_stage("3 of 3: what would change the answer");
+        let (operations, records) = (self.operations(), self.here().1.from);
+        if self.question.reads() && !self.question.cold && !is_cold(operations, records) {
+            tell(&format!(
+                "cold reads are left out: {} reads of {} records find most of them in memory",
+                grouped(operations),
+                grouped(records),
+            ));
+        }
         for (name, changes) in self.others() {
             let Some(plan) = self.in_time(changes, stores) else { continue };
             let start = Instant::now();
@@ -339,7 +353,7 @@ impl<'a> Measuring<'a> {
             from: scale(size.from).max(1),
             to: scale(size.to - 1).max(1).saturating_add(1),
         };
-        let operations = Work::of(&self.plan.parameters).operations;
+        let operations = self.operations();
         let (smaller, larger) =
             (sizes(|bytes| bytes / SIZE_STEP), sizes(|bytes| bytes.saturating_mul(SIZE_STEP)));
         let scaled = |from: u64| counts(from.max(1), operations);
@@ -347,7 +361,7 @@ impl<'a> Measuring<'a> {
             (scaled(records.from / COUNT_STEP), scaled(records.from.saturating_mul(COUNT_STEP)));
         let on = |axes: Axes| Changes { axes, ..Changes::default() };
         let mut all = Vec::new();
-        if self.question.reads() && !self.question.cold {
+        if self.question.reads() && !self.question.cold && is_cold(operations, records.from) {
             let parameters = Parameters::default().with(&work::MIX, "get=1").unwrap_or_default();
             let axes = Axes::of(Axis::CACHE, [Cache::Cold]);
             all.push((COLD, Changes { parameters, axes, ..Changes::default() }));

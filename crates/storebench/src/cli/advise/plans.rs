@@ -141,7 +141,7 @@ fn most_records(question: &Question, place: &Path) -> Result<u64> {
     let values = question.records as f64 * question.size.mean();
     if values > free as f64 {
         let message = format!(
-            "{} records of {} are {} of values, and {} has {} free: no store can hold them; say fewer or smaller records, or \
+            "{} records of {} are {} of values, and {} has {} free: no store can hold them; use fewer or smaller records, or \
              another disk (--at)",
             grouped(question.records),
             question.size,

@@ -51,7 +51,8 @@ fn an_answer_recommends_a_store_says_why_and_how_to_open_it() {
     let dangers = out.lines().filter(|line| line.starts_with("  A kill "));
     assert_eq!(dangers.count(), 2, "{out}");
     let riskier = "power cut can cost the whole store";
-    assert!(out.contains("\nRiskier\n  lmdb: ") && out.replace("\n    ", " ").contains(riskier), "{out}");
+    // Under Riskier if it was faster here, else under Ruled out.
+    assert!(out.contains("\n  lmdb: ") && out.replace("\n    ", " ").contains(riskier), "{out}");
     assert!(out.contains("No benchmark sees: "), "{out}");
     assert!(out.lines().all(|line| line.chars().count() <= 100), "{out}");
     let recommended = out.lines().find_map(|line| line.strip_prefix("Recommended:")).unwrap().trim();
@@ -77,7 +78,7 @@ fn earlier_results_answer_without_measuring() {
             "advise --records 200 --size 100B --mix insert=1 --optimize memory --from {folder}"
         ))
         .ends(Exit::Success);
-    assert!(other.out.contains("of 100 operations 100 insert"), "{other}");
+    assert!(other.out.contains("; only inserts; "), "{other}");
     let chosen = scratch
         .storebench(&format!("advise --records 200 --size 100B --store lmdb,sqlite --from {folder}"))
         .ends(Exit::Success);
@@ -174,7 +175,7 @@ fn a_store_that_promises_more_takes_part_and_the_answer_names_its_guarantee() {
     assert_eq!(of("sqlite").into_iter().collect::<Vec<_>>(), ["process"]);
     // Alone, it is the answer, and says what it gives.
     let alone = scratch.storebench(&format!("{ask} --store redb --from latest"));
-    assert!(alone.ends(Exit::Success).out.contains("Its guarantee is power: it offers no process."));
+    assert!(alone.ends(Exit::Success).out.contains("Its guarantee is power, more than you asked for"));
 }
 
 #[test]

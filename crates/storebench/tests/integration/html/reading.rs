@@ -87,9 +87,11 @@ fn a_saved_chart_says_what_it_shows() {
     for part in [
         "xmlns=\"http://www.w3.org/2000/svg\"",
         "get: latency by percentile",
-        // Machine and guarantee; lines may break behind them.
+        // Machine and what the section shows; lines may break behind them.
         " cores",
-        "guarantee:",
+        "Guarantee:",
+        "operation:",
+        "records",
         "trial",
         "storebench ",
     ] {
