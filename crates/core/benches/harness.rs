@@ -11,16 +11,20 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use storebench_core::cell::Data;
+use storebench_core::cell::{Axis, Cell, Data};
 use storebench_core::measure::clock::Clock;
 use storebench_core::record::Records;
 use storebench_core::record::pool::Pool;
+use storebench_core::result::OVERALL;
 use storebench_core::store::OpenOptions;
 use storebench_core::stores::NULL;
 use storebench_core::units::SizeRange;
 use storebench_core::workload::choose::Chooser;
 use storebench_core::workload::driver::{Driver, QUANTUM_OPERATIONS, Quantum, Visit};
 use storebench_core::workload::operation::Operation;
+use storebench_core::workload::parameter::Parameters;
+use storebench_core::workload::spec::{Asked, Spec};
+use storebench_core::workload::table::parameter;
 
 const OPERATIONS: u64 = 5_000_000;
 const RECORDS: u64 = 1_000_000;
@@ -41,6 +45,15 @@ fn main() {
         println!(
             "{:8} {median:>9.1} ns {least:>9.1} ns {most:>9.1} ns   {latency:>13.1} ns",
             operation.name()
+        );
+    }
+    for (workload, like) in [("C", "get"), ("A", "get and update")] {
+        let mut rounds: Vec<(f64, f64)> = (0..ROUNDS).map(|_| ycsb(workload)).collect();
+        rounds.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let (median, latency) = rounds[ROUNDS / 2];
+        let (least, most) = (rounds[0].0, rounds[ROUNDS - 1].0);
+        println!(
+            "ycsb {workload:3} {median:>9.1} ns {least:>9.1} ns {most:>9.1} ns   {latency:>13.1} ns   (compare {like})"
         );
     }
     println!(
@@ -87,4 +100,35 @@ fn round(clock: &Clock, operation: Operation) -> (f64, f64) {
     let latencies = &recorder.of(operation).latencies;
     assert_eq!(latencies.count(), OPERATIONS, "every operation is recorded");
     (wall, latencies.sum_ns() as f64 / latencies.count() as f64)
+}
+
+/// The same of one of YCSB's workloads, with one field of 100 bytes: a whole trial, of which the requests count.
+fn ycsb(workload: &str) -> (f64, f64) {
+    let axes = [("store", "null"), ("workload", workload), ("records", "1000000"), ("data", "incompressible")];
+    let named = |name: &str| Axis::named(name).expect("the axis is in the table");
+    let cell = axes.into_iter().fold(Cell::default(), |cell, (axis, text)| {
+        cell.with(named(axis), named(axis).read(text).expect("the value is good"))
+    });
+    let parameters = [("operations", OPERATIONS.to_string()), ("properties", "fieldcount=1".into())];
+    let parameters = parameters.into_iter().fold(Parameters::default(), |all, (name, text)| {
+        all.with(parameter(name).expect("the parameter is in the table"), &text).expect("the value is good")
+    });
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let spec = Spec {
+        parent: 0,
+        cell,
+        directory: folder.path().into(),
+        workload: "ycsb".parse().expect("the workload is in the table"),
+        parameters,
+        settings: BTreeMap::new(),
+        seed: 1,
+        device: Err("not looked at".into()),
+        group: Err("none".into()),
+    };
+    let asked = Asked { stores: &[NULL], spec: &spec };
+    let measured = (spec.workload.def().run)(&asked).expect("null never fails");
+    let overall = measured.operation(OVERALL).expect("requests were sent");
+    assert_eq!(overall.count, OPERATIONS, "every request is recorded");
+    let of = |ns: u64| ns as f64 / OPERATIONS as f64;
+    (of(overall.wall_ns), of(overall.sum_ns))
 }

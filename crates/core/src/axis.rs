@@ -10,6 +10,7 @@ pub mod table;
 mod value;
 pub mod values;
 pub mod words;
+pub mod ycsb;
 
 use std::cmp::Ordering;
 use std::fmt;

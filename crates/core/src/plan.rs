@@ -255,6 +255,7 @@ pub const STUDIES: &[BuiltIn] = &[
     BuiltIn { name: "crud", text: include_str!("../../../studies/crud.toml") },
     BuiltIn { name: "device", text: include_str!("../../../studies/device.toml") },
     BuiltIn { name: "sqlite-settings", text: include_str!("../../../studies/sqlite-settings.toml") },
+    BuiltIn { name: "ycsb", text: include_str!("../../../studies/ycsb.toml") },
 ];
 
 /// A plan as text.

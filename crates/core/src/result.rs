@@ -401,6 +401,9 @@ pub struct Load {
     pub counters: Option<Counters>,
 }
 
+/// The operation that stands for all others together, where a workload does several in turn.
+pub const OVERALL: &str = "overall";
+
 /// What was measured of one operation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OperationResult {

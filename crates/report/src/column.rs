@@ -186,6 +186,11 @@ const fn counted(
 pub const MEAN_LATENCY: Column =
     latency("latency_mean", "mean", |o| (o.count > 0).then(|| o.sum_ns as f64 / o.count as f64));
 
+/// Operations per second. What the matrix shows of all operations together.
+pub const THROUGHPUT: Column =
+    operation("throughput", "ops/s", Unit::PerSecond, Better::Higher, OperationResult::per_second)
+        .clocked(Clocked::Rate);
+
 /// Peak memory above the base, pages of mapped files included.
 pub const PEAK_MEMORY: Column =
     trial("memory_peak_above_base", "peak memory", Unit::Bytes, Better::Lower, |m| {
@@ -218,8 +223,7 @@ pub const SYNCS_PER_OPERATION: Column =
 
 /// Every column, in the order in which reports show them.
 pub const COLUMNS: &[Column] = &[
-    operation("throughput", "ops/s", Unit::PerSecond, Better::Higher, OperationResult::per_second)
-        .clocked(Clocked::Rate),
+    THROUGHPUT,
     operation(
         "bandwidth",
         "bytes/s",

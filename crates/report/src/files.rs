@@ -6,3 +6,4 @@ pub mod csv_long;
 pub mod hgrm;
 pub mod json;
 pub mod sql;
+pub mod ycsb;

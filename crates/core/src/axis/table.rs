@@ -3,7 +3,7 @@
 use super::values::{Background, Cache, Data, GuaranteeChoice, Rate, Tuning};
 use super::words::{WORDS, read};
 use super::{Axis, AxisDef, Form, Presence, Role, Value};
-use super::{device, sql};
+use super::{device, sql, ycsb};
 use crate::shown::quoted;
 use crate::units::{CountRange, SizeRange, exact_bytes, grouped, parse_count};
 
@@ -174,7 +174,7 @@ static STORE: AxisDef = AxisDef {
 };
 
 /// The axes that come with storebench.
-pub static ALL: [&AxisDef; 18] = [
+pub static ALL: [&AxisDef; 20] = [
     &PLACE,
     &BACKGROUND,
     &THREADS,
@@ -193,6 +193,8 @@ pub static ALL: [&AxisDef; 18] = [
     &device::SYNC,
     &sql::ROWS,
     &sql::STATEMENTS,
+    &ycsb::WORKLOAD,
+    &ycsb::DISTRIBUTION,
 ];
 
 /// Names of those that code obeys.

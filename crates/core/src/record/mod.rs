@@ -28,6 +28,16 @@ pub struct Records {
     seed: u64,
     size: SizeRange,
     pool: Pool,
+    lengths: Lengths,
+}
+
+/// How lengths lie between the bounds.
+#[derive(Debug)]
+enum Lengths {
+    /// All alike.
+    Even,
+    /// The share of lengths up to each, as numbers below 2^64; what is above the last has the longest.
+    Weighted(Vec<u64>),
 }
 
 /// What a value is made from.
@@ -41,7 +51,20 @@ struct Recipe {
 impl Records {
     /// The records of `size` under `seed`, whose values come from `pool`. The pool must be longer than the largest value.
     pub fn new(seed: u64, size: SizeRange, pool: Pool) -> Records {
-        Records { seed, size, pool }
+        Records { seed, size, pool, lengths: Lengths::Even }
+    }
+
+    /// The same with lengths that are not all alike: each has its weight, from the shortest on.
+    pub fn with_lengths(self, weights: impl Iterator<Item = f64> + Clone) -> Records {
+        let total: f64 = weights.clone().sum();
+        let mut below = 0.0;
+        let up_to = weights.map(|weight| {
+            below += weight;
+            (below / total * 2f64.powi(64)) as u64
+        });
+        let mut up_to: Vec<u64> = up_to.collect();
+        up_to.pop();
+        Records { lengths: Lengths::Weighted(up_to), ..self }
     }
 
     /// The key of the record at `index`.
@@ -59,9 +82,21 @@ impl Records {
         self.size.to as usize - 1
     }
 
+    /// The smallest value's length in bytes.
+    pub fn smallest_value(&self) -> usize {
+        self.size.from as usize
+    }
+
     /// The mean length of a value in bytes.
     pub fn mean_value(&self) -> f64 {
-        self.size.mean()
+        match &self.lengths {
+            Lengths::Even => self.size.mean(),
+            // Each step up is reached by the share of lengths above it.
+            Lengths::Weighted(up_to) => {
+                let above = |up_to: &u64| 1.0 - *up_to as f64 / 2f64.powi(64);
+                self.size.from as f64 + up_to.iter().map(above).sum::<f64>()
+            }
+        }
     }
 
     /// Whether two versions of the value at `index` are the same bytes, as happens by chance to values of a few bytes.
@@ -107,7 +142,11 @@ impl Records {
     }
 
     fn length(&self, hash: u64) -> usize {
-        (self.size.from + scale(hash, self.size.to - self.size.from)) as usize
+        let above = match &self.lengths {
+            Lengths::Even => scale(hash, self.size.to - self.size.from),
+            Lengths::Weighted(up_to) => up_to.partition_point(|up_to| *up_to <= hash) as u64,
+        };
+        (self.size.from + above) as usize
     }
 
     fn recipe(&self, index: u64, version: u8) -> Recipe {
@@ -234,6 +273,21 @@ mod tests {
         assert_eq!(lengths.iter().min(), Some(&1));
         assert_eq!(lengths.iter().max(), Some(&1024));
         assert_eq!(records.largest_value(), 1024);
+    }
+
+    #[test]
+    fn sizes_with_weights_follow_them() {
+        let size = SizeRange { from: 10, to: 14 };
+        let weights = [4.0, 3.0, 2.0, 1.0];
+        let records = Records::new(7, size, Pool::generate(Data::Incompressible, 7, size));
+        let records = records.with_lengths(weights.into_iter());
+        let mut found = [0_u32; 4];
+        (0..20_000).for_each(|index| found[records.value_length(index, 0) - 10] += 1);
+        for (found, weight) in found.into_iter().zip(weights) {
+            assert!((f64::from(found) - weight * 2000.0).abs() < 250.0, "{found} {weight}");
+        }
+        assert!((records.mean_value() - 11.0).abs() < 1e-9, "{}", records.mean_value());
+        assert!(records.is_value(3, 0, &value(&records, 3, 0)));
     }
 
     #[test]

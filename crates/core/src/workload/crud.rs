@@ -17,6 +17,7 @@ use crate::record::{KEY_BYTES, Records};
 use crate::result::{Load, OperationResult, Stored, Written};
 use crate::store::{Session, Store};
 use crate::workload::audit::Expected;
+use crate::workload::batch::{Batch, touched};
 use crate::workload::bench::Bench;
 use crate::workload::choose::Chooser;
 use crate::workload::driver::{Driver, QUANTUM_OPERATIONS, Quantum, Stop};
@@ -73,9 +74,6 @@ pub struct Done {
     /// What the store is to hold, to be read back.
     pub expected: Expected,
 }
-
-/// Value bytes in a batch of the loader, at most: so that 500 records of 1 MiB do not take half a gigabyte of the harness.
-const BATCH_BYTES: usize = 32 << 20;
 
 /// The records that one thread works on: every `threads`th, so that threads never meet and each knows what it wrote.
 struct Share<'a> {
@@ -254,12 +252,7 @@ impl Crud {
     ) -> Result<Prepared<'a>, String> {
         let share = |thread| self.share(thread, records, clock, check).map(Mutex::new);
         let shares = (0..self.threads).map(share).collect::<Result<_, String>>()?;
-        let bytes = (records.largest_value() * self.batch).min(BATCH_BYTES + records.largest_value());
-        let batch = Batch {
-            arena: touched(bytes as u64),
-            keys: Vec::with_capacity(self.batch),
-            ends: Vec::with_capacity(self.batch),
-        };
+        let batch = Batch::new(self.batch, KEY_BYTES, records.largest_value());
         let series = Series::new(self.threads as usize)?;
         Ok(Prepared {
             hall: Hall::new(self, records, clock, shares, series),
@@ -300,13 +293,6 @@ impl Crud {
             self.records.to.min(self.records.from + self.operations + self.warm_up)
         }
     }
-}
-
-/// An empty vector whose memory is resident.
-fn touched(capacity: u64) -> Vec<u8> {
-    let mut bytes = vec![1; capacity as usize];
-    bytes.clear();
-    bytes
 }
 
 impl Prepared<'_> {
@@ -391,13 +377,17 @@ fn load(
     let (mut next, mut batches) = (0, 0);
     let before = Snapshot::now();
     while next < count {
-        next = batch.fill(hall.records, next..count, hall.plan.batch);
+        batch.clear();
+        while next < count && !batch.is_full() {
+            batch.add(&hall.records.key(next), |values| hall.records.append_value(next, 0, values));
+            next += 1;
+        }
+        load.value_bytes += batch.value_bytes();
         let batch = batch.records();
         let start = Instant::now();
         session.insert_batch(&batch).map_err(|error| Stop::store("loading a batch", &error))?;
         load.store_ns += start.elapsed().as_nanos() as u64;
         batches += 1;
-        load.value_bytes += batch.iter().map(|(_, value)| value.len() as u64).sum::<u64>();
     }
     let counters = Snapshot::now().since(&before);
     Acknowledged::new("batches", batches, 1, &counters).note(acknowledged);
@@ -433,39 +423,6 @@ fn written_by(doing: Doing) -> &'static str {
         Doing::One(Operation::Update) => "updates",
         Doing::One(Operation::Remove) => "removals and records put back",
         Doing::Mix(_) => "writes of the mix",
-    }
-}
-
-/// A batch of the loader. Its memory is taken once and kept.
-struct Batch {
-    arena: Vec<u8>,
-    keys: Vec<[u8; KEY_BYTES]>,
-    ends: Vec<usize>,
-}
-
-impl Batch {
-    /// Fills it with records from the start of `indexes`, up to `most` of them; returns the index after the last.
-    fn fill(&mut self, records: &Records, indexes: std::ops::Range<u64>, most: usize) -> u64 {
-        self.arena.clear();
-        self.keys.clear();
-        self.ends.clear();
-        let mut next = indexes.start;
-        while next < indexes.end && self.keys.len() < most && self.arena.len() < BATCH_BYTES {
-            records.append_value(next, 0, &mut self.arena);
-            self.keys.push(records.key(next));
-            self.ends.push(self.arena.len());
-            next += 1;
-        }
-        next
-    }
-
-    fn records(&self) -> Vec<(&[u8], &[u8])> {
-        let starts = std::iter::once(&0).chain(&self.ends);
-        self.keys
-            .iter()
-            .zip(starts.zip(&self.ends))
-            .map(|(key, (start, end))| (key.as_slice(), &self.arena[*start..*end]))
-            .collect()
     }
 }
 

@@ -14,6 +14,7 @@ use crate::shown::quoted;
 use crate::store::{Session, StoreError};
 use crate::workload::operation::Operation;
 use crate::workload::pacer::Pacer;
+use crate::workload::seen::Seen;
 
 /// What the application does with a value that it gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -186,7 +187,11 @@ pub struct Record {
 }
 
 impl Record {
-    fn new() -> Result<Record, String> {
+    /// Nothing yet.
+    ///
+    /// # Errors
+    /// As [`Latencies::new`].
+    pub fn new() -> Result<Record, String> {
         Ok(Record { latencies: Latencies::new()?, errors: 0, value_bytes: 0 })
     }
 
@@ -276,50 +281,6 @@ pub struct Driver<'a> {
     pacer: Option<Pacer>,
 }
 
-/// Where the visitor puts what it sees.
-struct Seen {
-    /// With [`Visit::Copy`] it is the application's, and so part of what reading from the store takes: it is made when it is
-    /// first needed, which is never where the session has such a buffer of its own. With [`Visit::Touch`] it serves the check
-    /// alone, and is the harness's from the start.
-    buffer: Vec<u8>,
-    length: usize,
-}
-
-impl Seen {
-    fn new(visit: Visit, largest_value: usize) -> Seen {
-        let mut seen = Seen { buffer: Vec::new(), length: 0 };
-        if visit == Visit::Touch {
-            seen.make_room_for(largest_value);
-        }
-        seen
-    }
-
-    /// Takes the buffer's memory, and touches it, unless that was done before.
-    #[inline(always)]
-    fn make_room_for(&mut self, largest_value: usize) {
-        if self.buffer.is_empty() {
-            self.buffer = vec![1; largest_value + 1];
-        }
-    }
-
-    #[inline(always)]
-    fn copy(&mut self, value: &[u8]) {
-        self.length = value.len();
-        let kept = value.len().min(self.buffer.len());
-        self.buffer[..kept].copy_from_slice(&value[..kept]);
-    }
-
-    #[inline(always)]
-    fn touch(&mut self, value: &[u8]) {
-        self.length = value.len();
-        std::hint::black_box(value.iter().step_by(64).fold(0_u8, |sum, byte| sum.wrapping_add(*byte)));
-    }
-
-    fn value(&self) -> Option<&[u8]> {
-        self.buffer.get(..self.length)
-    }
-}
-
 impl<'a> Driver<'a> {
     /// A driver for the records of a cell. All memory that it will ever use is taken and touched here, but for the buffer
     /// that values are copied into: it counts as the application's, so that stores which bring theirs along and stores which
@@ -333,7 +294,7 @@ impl<'a> Driver<'a> {
         visit: Visit,
         check: bool,
     ) -> Result<Driver<'a>, String> {
-        let seen = Seen::new(visit, records.largest_value());
+        let seen = Seen::new(visit == Visit::Touch, records.largest_value());
         let (recorder, untimed) = (Recorder::new()?, Untimed::default());
         Ok(Driver {
             clock,

@@ -27,6 +27,37 @@ pub enum Doing {
 /// 2 to the power of 64 over the golden ratio: its multiples, modulo the power, are spread evenly however many there are.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
+/// Several things that come in turn, each by its share.
+#[derive(Debug, Clone, Copy)]
+pub struct Turns<const N: usize> {
+    /// Of all places on a circle of 2^64, those up to and including this one belong to each, and to those before it.
+    up_to: [u64; N],
+}
+
+impl<const N: usize> Turns<N> {
+    /// Of shares whose sum is 1.
+    pub fn new(shares: [f64; N]) -> Turns<N> {
+        let mut sum = 0.0;
+        let mut up_to = shares.map(|share| {
+            sum += share;
+            (sum * 2f64.powi(64)) as u64
+        });
+        // The sum may be off by a rounding; what has no share must have no turn.
+        if let Some(last) = shares.iter().rposition(|share| *share > 0.0) {
+            up_to[last..].fill(u64::MAX);
+        }
+        Turns { up_to }
+    }
+
+    /// Which has the turn, of turns counted from 0. In any number of successive turns each has its share, but for one or two.
+    #[inline]
+    pub fn at(&self, turn: u64) -> usize {
+        let place = turn.wrapping_mul(GOLDEN).wrapping_add(GOLDEN / 2);
+        let place = place.min(u64::MAX - 1);
+        self.up_to.iter().position(|up_to| place < *up_to).unwrap_or(N - 1)
+    }
+}
+
 impl Mix {
     /// A mix of these weights, of which the sum must be positive; those of 0 do not occur.
     fn new(weights: impl IntoIterator<Item = (Operation, f64)>) -> Mix {
@@ -212,6 +243,21 @@ mod tests {
         ] {
             let error = text.parse::<Mix>().unwrap_err();
             assert!(error.contains(complaint), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn things_come_in_turn_by_their_shares() {
+        for shares in [[0.5, 0.5, 0.0], [0.0, 1.0, 0.0], [0.95, 0.0, 0.05], [0.1, 0.2, 0.7]] {
+            let turns = Turns::new(shares);
+            for from in [0, 1 << 32, u64::MAX - 300] {
+                let mut found = [0.0; 3];
+                (0..1000_u64).for_each(|turn| found[turns.at(from.wrapping_add(turn))] += 1.0);
+                for (found, share) in found.into_iter().zip(shares) {
+                    assert!((found - share * 1000.0).abs() <= 3.0, "{found} of {share}");
+                    assert!(share > 0.0 || found == 0.0);
+                }
+            }
         }
     }
 

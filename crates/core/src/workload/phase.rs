@@ -10,6 +10,7 @@ use crate::workload::driver::{QUANTUM_OPERATIONS, Recorder, Stop, Untimed};
 use crate::workload::mix::{Doing, Mix};
 use crate::workload::operation::Operation;
 use crate::workload::task::Crud;
+use crate::workload::took::Took;
 
 /// What is left of a phase and what came of it.
 #[derive(Debug)]
@@ -29,31 +30,6 @@ pub struct Phase {
 
 /// Inserts of a mix beyond their share that a thread may do in a round.
 const PASSED_BY: u64 = 4;
-
-/// How long the timed part of a round took, and what of it was not spent in timed calls.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Took {
-    /// From the first thread's begin to the last one's end.
-    pub wall: Duration,
-    /// What the harness did between the calls, added over the threads; in an open loop, waiting too.
-    pub between_calls: Duration,
-    /// Putting records back, added over the threads.
-    pub put_back: Duration,
-    /// What of that an open loop's schedule had no time for, added over the threads.
-    pub stood_still: Duration,
-}
-
-impl Took {
-    /// Both, one after the other.
-    fn plus(self, other: Took) -> Took {
-        Took {
-            wall: self.wall + other.wall,
-            between_calls: self.between_calls + other.between_calls,
-            put_back: self.put_back + other.put_back,
-            stood_still: self.stood_still + other.stood_still,
-        }
-    }
-}
 
 /// What is to be done in one round.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -106,11 +82,7 @@ impl Phase {
             Doing::One(_) => u64::MAX,
             Doing::Mix(mix) => self.room_for(&mix, room),
         };
-        // In an open loop operations are prepared only so far ahead as half a millisecond holds.
-        let largest_quantum = match self.rate {
-            Rate::Closed => QUANTUM_OPERATIONS as u64,
-            Rate::PerSecond(rate) => (u64::from(rate) / 2_000).clamp(1, QUANTUM_OPERATIONS as u64),
-        };
+        let largest_quantum = largest_quantum(self.rate);
         Some(Goal {
             doing: self.doing,
             operations: self.operations_left.min(room),
@@ -155,24 +127,12 @@ impl Phase {
         self.untimed.add(untimed);
     }
 
-    /// The time that the number of timed operations is a rate over, where it is not the sum of their latencies. One thread in a
-    /// closed loop is alone with the store, and what the harness does between the calls can be left out. Several threads are
-    /// at work side by side: while one is between its calls, another has the store, or its lock, to itself. So theirs is a
-    /// rate over wall time, less what each spent on putting records back. In an open loop it is the time of the schedule.
     fn rate_over_ns(&self) -> Option<u64> {
-        let threads = self.threads.max(1) as u32;
-        let over = match self.rate {
-            Rate::Closed if threads == 1 => return None,
-            Rate::Closed => self.took.wall.saturating_sub(self.took.put_back / threads),
-            Rate::PerSecond(_) => self.took.wall.saturating_sub(self.took.stood_still / threads),
-        };
-        Some(over.as_nanos() as u64)
+        self.took.rate_over_ns(self.rate, self.threads)
     }
 
-    /// The share of the threads' time in which they were between their calls. Only in a closed loop is that the harness's work.
     fn harness_share(&self) -> Option<f64> {
-        let all = self.took.wall.as_secs_f64() * self.threads as f64;
-        (self.rate == Rate::Closed && all > 0.0).then(|| self.took.between_calls.as_secs_f64() / all)
+        self.took.harness_share(self.rate, self.threads)
     }
 
     /// What was measured, by operation.
@@ -213,6 +173,14 @@ impl Phase {
             counters: self.counters.clone().filter(|_| alone),
             series: if operation == self.doing.main() { self.series.clone() } else { Vec::new() },
         })
+    }
+}
+
+/// Operations in a quantum at most. In an open loop they are prepared only so far ahead as half a millisecond holds.
+pub fn largest_quantum(rate: Rate) -> u64 {
+    match rate {
+        Rate::Closed => QUANTUM_OPERATIONS as u64,
+        Rate::PerSecond(rate) => (u64::from(rate) / 2_000).clamp(1, QUANTUM_OPERATIONS as u64),
     }
 }
 

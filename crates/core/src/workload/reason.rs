@@ -48,6 +48,13 @@ pub enum Reason {
         /// The store's name.
         store: &'static str,
     },
+    /// The store has no order, which the workload needs.
+    NoOrder {
+        /// The store's name.
+        store: &'static str,
+    },
+    /// What is asked for contradicts itself, and how.
+    Contradiction(String),
     /// Its values pass the plan's limit.
     TooLarge {
         /// Of values, in bytes.
@@ -92,6 +99,8 @@ impl fmt::Display for Reason {
                 write!(f, "{store} keeps nothing when it is closed, as it must be for cold reads")
             }
             Reason::NoSql { store } => write!(f, "{store} does not speak SQL"),
+            Reason::NoOrder { store } => write!(f, "{store} keeps no order to scan in"),
+            Reason::Contradiction(why) => f.write_str(why),
             Reason::TooLarge { bytes, limit_bytes } => {
                 let limit = rough_bytes(*limit_bytes as f64);
                 write!(f, "{} of values: over the size limit of {limit}", rough_bytes(*bytes))
@@ -141,6 +150,8 @@ mod tests {
                 "redb keeps nothing when it is closed, as it must be for cold reads",
             ),
             (Reason::NoSql { store }, "redb does not speak SQL"),
+            (Reason::NoOrder { store }, "redb keeps no order to scan in"),
+            (Reason::Contradiction("too few".into()), "too few"),
             (
                 Reason::TooLarge { bytes: 3e9, limit_bytes: 1 << 30 },
                 "2.79 GiB of values: over the size limit of 1.00 GiB",

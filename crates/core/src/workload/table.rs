@@ -8,7 +8,7 @@ use super::case::{Case, Space, Time};
 use super::parameter::ParameterDef;
 use super::reason::Reason;
 use super::spec::{Asked, Ended};
-use super::{androbench, crud, device};
+use super::{androbench, crud, device, ycsb};
 use crate::axis::Axis;
 use crate::error::meant;
 use crate::place::probe::Probe;
@@ -47,6 +47,8 @@ pub struct WorkloadDef {
 /// A figure by which contestants are ranked wherever a report has room for a few.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Headline {
+    /// Operations per second of all kinds together ([`crate::result::OVERALL`]).
+    Throughput,
     /// The mean latency of each operation.
     Latency,
     /// Value bytes over bytes on disk.
@@ -56,7 +58,8 @@ pub enum Headline {
 }
 
 /// The workloads that come with storebench.
-static ALL: [&WorkloadDef; 3] = [&crud::WORKLOAD, &device::WORKLOAD, &androbench::WORKLOAD];
+static ALL: [&WorkloadDef; 4] =
+    [&crud::WORKLOAD, &device::WORKLOAD, &androbench::WORKLOAD, &ycsb::WORKLOAD];
 
 static OWN: OnceLock<Vec<&'static WorkloadDef>> = OnceLock::new();
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use storebench_core::measure::clock::{HIDDEN_NS, HIDDEN_SHARE, TSC};
-use storebench_core::result::Environment;
+use storebench_core::result::{Environment, OVERALL};
 use storebench_core::units::rough_ns;
 use storebench_core::workload::operation::Operation;
 
@@ -15,6 +15,9 @@ use crate::stats::{Resolution, Scale};
 
 /// A latency is short where the clock's cost is more than one part in so many of it.
 const SHORT: f64 = 20.0;
+
+/// Operations that read: by crud's name for it, and by those of ycsb, all of whose operations together may be reads.
+const READS: [&str; 5] = ["get", "read", "scan", "read-modify-write", OVERALL];
 
 /// What the clocks of some runs can tell of a column's figures of one operation, done by so many threads.
 ///
@@ -32,7 +35,7 @@ pub(crate) fn resolution<'e>(
         Clocked::Latency => Scale::Nanoseconds,
         Clocked::Rate => Scale::PerSecond { threads: f64::from(threads) },
     };
-    let reads_ahead = operation == Operation::Get.name() && environments.clone().any(|e| e.clock == TSC);
+    let reads_ahead = READS.contains(&operation) && environments.clone().any(|e| e.clock == TSC);
     Resolution {
         fixed_ns: environments.map(|environment| environment.clock_ns).fold(0.0, f64::max),
         share: if reads_ahead { HIDDEN_SHARE } else { 0.0 },

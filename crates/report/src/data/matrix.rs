@@ -9,7 +9,7 @@ use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
 use storebench_core::axis::Role;
 use storebench_core::cell::{Axis, Cell, GuaranteeChoice};
-use storebench_core::result::{Measured, Outcome, RunHeader, SPACE};
+use storebench_core::result::{Measured, OVERALL, Outcome, RunHeader, SPACE};
 use storebench_core::store::Guarantee;
 use storebench_core::workload::table::{Headline, Workload};
 
@@ -18,7 +18,7 @@ use super::looks;
 use super::merge::{BlockKey, Entry, Group, Merged, measured};
 use super::names::joined;
 use super::saturated;
-use crate::column::{Clocked, Column, MEAN_LATENCY, SPACE_EFFICIENCY, Unit};
+use crate::column::{Clocked, Column, MEAN_LATENCY, SPACE_EFFICIENCY, THROUGHPUT, Unit};
 use crate::layout::{Layout, Position};
 use crate::stats::{Better, Ratio, Resolution, Rule, Series, Standing, Summary, Terms, decide_on};
 
@@ -397,12 +397,15 @@ fn figures(merged: &Merged<'_>, group: &Group<'_>) -> Vec<(String, &'static Colu
     let keeps_values = |measured: &Measured| measured.stored.value_bytes > 0;
     let of = |headline: &Headline| -> Vec<(String, &'static Column)> {
         match headline {
+            Headline::Throughput => vec![(OVERALL.into(), &THROUGHPUT)],
             Headline::Latency => {
                 let mut operations = operations(group);
                 if operations.is_empty() {
                     // Nothing succeeded: rows are needed all the same, to say so.
                     operations = planned_operations(workload).into_iter().map(str::to_owned).collect();
                 }
+                // What all operations take together is told by how many there are in a second.
+                operations.retain(|name| name != OVERALL);
                 operations.into_iter().map(|name| (name, &MEAN_LATENCY)).collect()
             }
             // Work that leaves no values behind takes no space for any.

@@ -3,7 +3,7 @@
 
 use indexmap::IndexMap;
 use storebench_core::cell::{Cell, Rate};
-use storebench_core::result::OperationResult;
+use storebench_core::result::{Measured, OVERALL, OperationResult};
 use storebench_core::units::{grouped, three_digits};
 
 use super::merge::{Entry, Merged};
@@ -14,18 +14,23 @@ const KEPT_UP: f64 = 0.9;
 
 /// The rate that was reached, and the one that was asked for; `None` where the first kept up with the second, and in a
 /// closed loop, which asks for none.
-fn rates(cell: &Cell, operation: &OperationResult) -> Option<(f64, u32)> {
+fn rates(cell: &Cell, measured: &Measured, operation: &OperationResult) -> Option<(f64, u32)> {
     let Rate::PerSecond(asked) = cell.rate() else { return None };
-    let reached = operation.per_second()?;
+    // Where several operations come in turn, the rate is that of all together.
+    let reached = measured.operation(OVERALL).unwrap_or(operation).per_second()?;
     (reached < KEPT_UP * f64::from(asked)).then_some((reached, asked))
 }
 
 /// What some trials of one cell did of the rate asked for, as `8,580/s of 20,000/s`; `None` where most kept up.
 pub fn of(entries: &[Entry<'_>], operation: &str) -> Option<String> {
-    let all = || entries.iter().filter_map(|entry| Some((entry, entry.trial.ok()?.operation(operation)?)));
-    let behind: Vec<(f64, u32)> = all().filter_map(|(entry, done)| rates(&entry.trial.cell, done)).collect();
+    let of = |entry: &Entry<'_>| {
+        let measured = entry.trial.ok()?;
+        Some(rates(&entry.trial.cell, measured, measured.operation(operation)?))
+    };
+    let all: Vec<Option<(f64, u32)>> = entries.iter().filter_map(of).collect();
+    let behind: Vec<(f64, u32)> = all.iter().copied().flatten().collect();
     let (slowest, asked) = behind.iter().copied().min_by(|(a, _), (b, _)| a.total_cmp(b))?;
-    (behind.len() * 2 > all().count())
+    (behind.len() * 2 > all.len())
         .then(|| format!("{}/s of {}/s", three_digits(slowest), grouped(asked.into())))
 }
 
@@ -33,8 +38,9 @@ pub fn of(entries: &[Entry<'_>], operation: &str) -> Option<String> {
 pub fn lines(merged: &Merged<'_>) -> Vec<String> {
     let mut found: IndexMap<(String, &str), Vec<(f64, u32)>> = IndexMap::new();
     for trial in merged.runs.iter().flat_map(|run| &run.trials) {
-        for operation in trial.ok().into_iter().flat_map(|measured| &measured.operations) {
-            let Some((reached, asked)) = rates(&trial.cell, operation) else { continue };
+        let Some(measured) = trial.ok() else { continue };
+        for operation in &measured.operations {
+            let Some((reached, asked)) = rates(&trial.cell, measured, operation) else { continue };
             let contestant = merged.layout.contestant(&trial.cell).into_owned();
             found.entry((contestant, &operation.operation)).or_default().push((reached, asked));
         }

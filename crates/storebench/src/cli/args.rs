@@ -4,6 +4,7 @@ mod advise;
 mod axes;
 mod compare;
 mod work;
+mod ycsb;
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -20,6 +21,7 @@ pub use self::advise::AdviseArgs;
 pub use self::axes::AxisArgs;
 pub use self::compare::CompareArgs;
 pub use self::work::WorkArgs;
+pub use self::ycsb::PropertyArgs;
 
 const ABOUT: &str = "Measures where an application should keep its records";
 
@@ -114,6 +116,7 @@ Examples:
   storebench run crud --at ssd=/mnt/ssd --at hdd=/mnt/hdd --hardware laptop
   storebench run crud --threads 1,4 --rate 5000/s --duration 30s
   storebench run crud --store sqlite --set sqlite.page_size=8192 --trials 10
+  storebench run ycsb --store rocksdb -P workloada -p recordcount=100000
   storebench run my-plan.toml
   storebench run --resume storebench-runs/crud-20260102-030405
 
@@ -148,6 +151,8 @@ pub struct RunArgs {
     pub axes: AxisArgs,
     #[command(flatten, next_help_heading = "How cells are run")]
     pub how: HowArgs,
+    #[command(flatten, next_help_heading = "As YCSB is told")]
+    pub properties: PropertyArgs,
 
     /// Directory for the stores' files; give several with names to compare them [default: the runs' directory]
     #[arg(long, value_name = "[NAME=]DIR", help_heading = "Where", value_hint = ValueHint::DirPath, conflicts_with = "resume")]
@@ -340,6 +345,9 @@ pub struct ExportArgs {
     /// Bencher Metric Format, for continuous benchmarking
     #[arg(long, group = PRINTED)]
     pub bencher: bool,
+    /// The text that YCSB prints, for scripts that read it: [READ], AverageLatency(us), 4.2
+    #[arg(long, group = PRINTED)]
+    pub ycsb: bool,
     /// github-action-benchmark's customSmallerIsBetter
     #[arg(long, group = PRINTED)]
     pub smaller_is_better: bool,
@@ -351,8 +359,8 @@ const PRINTED: &str = "printed";
 impl ReportArgs {
     /// Whether a form is asked for that goes to standard output.
     pub fn is_printed(&self) -> bool {
-        let data =
-            self.csv || self.csv_long || self.json || self.export.bencher || self.export.smaller_is_better;
+        let ExportArgs { ycsb, bencher, smaller_is_better, .. } = self.export;
+        let data = self.csv || self.csv_long || self.json || ycsb || bencher || smaller_is_better;
         data || self.table || self.published.is_some()
     }
 

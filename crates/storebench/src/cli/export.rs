@@ -1,4 +1,4 @@
-//! `storebench report --sqlite, --hgrm, --bencher, --smaller-is-better`: results for other tools.
+//! `storebench report --sqlite, --hgrm, --ycsb, --bencher, --smaller-is-better`: results for other tools.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use storebench_core::error::{Error, Exit, Result};
 use storebench_core::units::grouped;
 use storebench_report::data::merge::Merged;
 use storebench_report::files::sql::SqlError;
-use storebench_report::files::{continuous, hgrm, sql};
+use storebench_report::files::{continuous, hgrm, sql, ycsb};
 
 use super::args::ExportArgs;
 use super::{Extras, files, runs, signals, tell};
@@ -24,8 +24,13 @@ pub fn files(merged: &Merged<'_>, extras: Extras, args: &ExportArgs) -> Result<(
     }
 }
 
-/// The figures that services watch, where they were asked for.
+/// The figures in a form that services watch or scripts read, where one was asked for.
 pub fn watched(merged: &Merged<'_>, args: &ExportArgs) -> Result<Option<Vec<u8>>> {
+    if args.ycsb {
+        let text = ycsb::text(merged.runs)
+            .map_err(|why| Error::new(Exit::NotStorebench, format!("a result can't be used: {why}")))?;
+        return Ok(Some(text.into_bytes()));
+    }
     if !args.bencher && !args.smaller_is_better {
         return Ok(None);
     }

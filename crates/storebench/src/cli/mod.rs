@@ -11,6 +11,7 @@ mod findings;
 mod floor;
 mod launch;
 mod man;
+mod properties;
 mod report;
 mod run;
 mod runs;

@@ -18,7 +18,7 @@ use storebench_report::claims;
 
 use super::args::RunArgs;
 use super::launch::{self, Launch, Places, go_on};
-use super::{dry_run, print, report, runs, signals, tell};
+use super::{dry_run, print, properties, report, runs, signals, tell};
 
 /// Settings that fail, which one message tells of.
 const TOLD: usize = 3;
@@ -60,6 +60,9 @@ fn plan(stores: &[StoreDef], args: &RunArgs) -> Result<Plan> {
     let preset = args.preset.as_deref().or(args.quick.then_some("quick"));
     if let Some(preset) = preset {
         plan.apply_preset(preset)?;
+    }
+    if let Some(changes) = properties::changes(&args.properties, &plan)? {
+        plan.apply(changes)?;
     }
     let changes = args.changes();
     let named = changes.axes.names(Axis::STORE);

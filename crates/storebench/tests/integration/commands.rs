@@ -31,6 +31,16 @@ const NARROW: [(&str, &str); 7] = [
 /// The same for the study of one table.
 const NARROW_TABLE: [(&str, &str); 3] = [("--rows", "10"), ("--operations", "2"), ("--trials", "1")];
 
+/// The same for YCSB's workloads.
+const NARROW_YCSB: [(&str, &str); 6] = [
+    ("--store", "sqlite"),
+    ("--workload", "A"),
+    ("--records", "20"),
+    ("--guarantee", "process"),
+    ("--operations", "5"),
+    ("--trials", "1"),
+];
+
 /// The same for the study of one file.
 const NARROW_FILE: [(&str, &str); 6] = [
     ("--block-size", "4KiB"),
@@ -203,6 +213,7 @@ fn with_all_that_is_named() -> Scratch {
     for directory in ["mnt/ssd", "mnt/hdd", "mnt/a", "mnt/b"] {
         fs::create_dir_all(scratch.join(directory)).unwrap();
     }
+    scratch.write("workloada", "readproportion=0.5\nupdateproportion=0.5\nrequestdistribution=zipfian\n");
     scratch.write("data.csv", "id,body\n1,one\n2,one and two\n");
     scratch.write("thumbnails/one", "one");
     scratch.write("books/one.txt", "It was a bright cold day in April. ".repeat(60_000));
@@ -241,6 +252,7 @@ fn substituted(command: &str) -> String {
     let narrow: &[_] = match words.get(2).map(String::as_str) {
         Some("device") => &NARROW_FILE,
         Some("sqlite-settings") => &NARROW_TABLE,
+        Some("ycsb") => &NARROW_YCSB,
         _ => &NARROW,
     };
     let narrow = narrow.iter().filter(|(option, _)| is_study && !has(option));

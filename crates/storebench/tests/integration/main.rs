@@ -11,3 +11,4 @@ mod pages;
 mod snippets;
 mod structure;
 mod torture;
+mod ycsb;

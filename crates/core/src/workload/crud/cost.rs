@@ -1,12 +1,12 @@
 //! How long a cell of crud will take and how much disk it needs: rough, to plan by and not to rely on.
 
-use super::BATCH_BYTES;
 use super::work::Work;
 use crate::cell::{Cache, Cell, Rate};
 use crate::place::probe::Probe;
 use crate::record::pool::pool_bytes;
 use crate::store::{Guarantee, Kind, Threads};
 use crate::workload::audit;
+use crate::workload::batch::BATCH_BYTES;
 use crate::workload::case::{Case, Space, Time};
 use crate::workload::operation::Operation;
 use crate::workload::reason::Reason;

@@ -1,9 +1,8 @@
 //! The threads of the workload. Each has one session for as long as the store is open: what an engine keeps by session (the
 //! page cache of SQLite is a connection's) is there from phase to phase, as it is in an application.
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Barrier, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::Duration;
 
@@ -16,9 +15,11 @@ use crate::result::{Stored, Written};
 use crate::store::{Session, Store};
 use crate::workload::audit::Expected;
 use crate::workload::driver::{Recorder, Stop, Untimed};
+use crate::workload::line::StartingLine;
 use crate::workload::operation::Operation;
 use crate::workload::pacer::Pacer;
-use crate::workload::phase::{Goal, Took};
+use crate::workload::phase::Goal;
+use crate::workload::took::{Part, Took};
 
 /// What the threads share.
 pub struct Hall<'a> {
@@ -31,15 +32,6 @@ pub struct Hall<'a> {
     line: StartingLine,
 }
 
-/// What one thread did in the timed part of a round. Moments are the clock's.
-struct Part {
-    begin: u64,
-    end: u64,
-    calls_ns: u64,
-    put_back_ticks: u64,
-    stood_still_ticks: u64,
-}
-
 impl<'a> Hall<'a> {
     pub fn new(
         plan: &'a Crud,
@@ -48,7 +40,7 @@ impl<'a> Hall<'a> {
         shares: Vec<Mutex<Share<'a>>>,
         series: Series,
     ) -> Hall<'a> {
-        let line = StartingLine { barrier: Barrier::new(shares.len()), start: AtomicU64::new(0) };
+        let line = StartingLine::new(shares.len());
         Hall { plan, records, clock, shares, series, line }
     }
 
@@ -127,7 +119,7 @@ impl<'a> Hall<'a> {
     /// One thread's part of a round: the warm-up; then, with all others, the timed part.
     fn part(&self, thread: usize, session: &mut dyn Session, order: Order) -> Result<Part, Stop> {
         let Order { goal, live } = order;
-        let approach = Approach { hall: self, crossed: false };
+        let approach = self.line.approach(self.clock);
         let goal = goal.for_thread(thread as u64, self.threads(), live);
         let mut share = self.shares[thread].lock().unwrap_or_else(PoisonError::into_inner);
         let share = &mut *share;
@@ -164,62 +156,6 @@ impl<'a> Hall<'a> {
 
     fn took(&self, from: u64, to: u64) -> Duration {
         Duration::from_nanos(self.clock.nanoseconds(from, to))
-    }
-
-    /// What the parts of all threads come to.
-    fn all_took(&self, parts: &[Part]) -> Took {
-        let begin = parts.iter().map(|part| part.begin).min().unwrap_or(0);
-        let end = parts.iter().map(|part| part.end).max().unwrap_or(0);
-        let mut all = Took { wall: self.took(begin, end), ..Took::default() };
-        for part in parts {
-            let put_back = self.took(0, part.put_back_ticks);
-            let called = put_back + Duration::from_nanos(part.calls_ns);
-            all.put_back += put_back;
-            all.between_calls += self.took(part.begin, part.end).saturating_sub(called);
-            all.stood_still += self.took(0, part.stood_still_ticks);
-        }
-        all
-    }
-}
-
-/// Between warm-up and timed part, threads wait here for one another, so that none is measured beside another's warm-up.
-struct StartingLine {
-    barrier: Barrier,
-    start: AtomicU64,
-}
-
-/// An open loop's schedule starts so long after all threads have arrived: until then they have woken up.
-const LEAD_NS: f64 = 1_000_000.0;
-
-/// A thread on its way to the line. It gets there also if it fails or panics before, as the others wait for it.
-struct Approach<'h, 'a> {
-    hall: &'h Hall<'a>,
-    crossed: bool,
-}
-
-impl Approach<'_, '_> {
-    /// Waits for the others. All get the same moment at which an open loop's schedule starts.
-    fn cross(mut self) -> u64 {
-        self.wait();
-        self.hall.line.start.load(Ordering::Relaxed)
-    }
-
-    fn wait(&mut self) {
-        let StartingLine { barrier, start } = &self.hall.line;
-        let clock = self.hall.clock;
-        self.crossed = true;
-        if barrier.wait().is_leader() {
-            start.store(clock.now() + clock.ticks(LEAD_NS) as u64, Ordering::Relaxed);
-        }
-        barrier.wait();
-    }
-}
-
-impl Drop for Approach<'_, '_> {
-    fn drop(&mut self) {
-        if !self.crossed {
-            self.wait();
-        }
     }
 }
 
@@ -314,7 +250,7 @@ impl Crew<'_, '_> {
         let theirs = self.others.iter().map(|other| other.parts.recv().unwrap_or_else(|_| Err(panicked())));
         let parts: Vec<_> = std::iter::once(mine).chain(theirs).collect();
         let parts = parts.into_iter().collect::<Result<Vec<_>, _>>()?;
-        Ok(self.hall.all_took(&parts))
+        Ok(Took::of(self.hall.clock, &parts))
     }
 }
 

@@ -1,0 +1,103 @@
+//! The axes of the workload `ycsb`.
+
+use super::words::WORDS;
+use super::{Axis, AxisDef, Presence, Role, Value};
+use crate::shown::quoted;
+
+/// YCSB's own workloads by their letters, the paper's one of updates alone, and the phase that loads.
+pub const BUILT_IN: &[&str] = &["A", "B", "C", "D", "E", "F", "U", "load"];
+
+/// What the name of a workload from a user's own property file begins with.
+pub const OWN: &str = "own:";
+
+/// The longest name of a user's own, in bytes.
+const LONGEST: usize = 60;
+
+/// The laws by which requests choose records.
+pub const DISTRIBUTIONS: &[&str] =
+    &["default", "uniform", "zipfian", "latest", "hotspot", "exponential", "sequential"];
+
+pub(super) static WORKLOAD: AxisDef = AxisDef {
+    name: "workload",
+    order: 1031,
+    help: "ycsb: its workloads A, B, C, D, E, F; U (updates alone); load (inserts into an empty store)",
+    many: "workloads",
+    presence: Presence::Always(6),
+    role: Role::Row,
+    known: BUILT_IN,
+    read: workload,
+    words: |value| format!("workload {value}"),
+    ..WORDS
+};
+
+pub(super) static DISTRIBUTION: AxisDef = AxisDef {
+    name: "distribution",
+    order: 1032,
+    help: "ycsb: how records are chosen: default (as the workload says), uniform, zipfian, latest, hotspot, exponential, sequential",
+    many: "distributions",
+    role: Role::Row,
+    known: DISTRIBUTIONS,
+    read: |text| match DISTRIBUTIONS.iter().position(|known| *known == text) {
+        Some(place) => Ok(Value::new(text, place as u64, 0)),
+        None => Err(format!("{} is not a distribution: use {}", quoted(text), DISTRIBUTIONS.join(", "))),
+    },
+    ..WORDS
+};
+
+#[allow(missing_docs, reason = "the table says what each is")]
+impl Axis {
+    pub const WORKLOAD: Axis = Axis(&WORKLOAD);
+    pub const DISTRIBUTION: Axis = Axis(&DISTRIBUTION);
+}
+
+/// Reads the name of a workload: `A`, `a`, `workloada`, `load`, `own:NAME`.
+fn workload(text: &str) -> Result<Value, String> {
+    let short = text.strip_prefix("workload").unwrap_or(text);
+    if let Some(place) = BUILT_IN.iter().position(|known| known.eq_ignore_ascii_case(short)) {
+        return Ok(Value::new(BUILT_IN[place], place as u64, 0));
+    }
+    match text.strip_prefix(OWN) {
+        Some(name) if is_name(name) => Ok(Value::new(text, BUILT_IN.len() as u64, 0)),
+        _ => Err(format!(
+            "{} is not a workload of YCSB: use {}, or a property file of your own with -P FILE",
+            quoted(text),
+            BUILT_IN.join(", ")
+        )),
+    }
+}
+
+fn is_name(name: &str) -> bool {
+    let letter = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+    !name.is_empty() && name.len() <= LONGEST && name.bytes().all(letter)
+}
+
+/// The name on the axis of a workload that a file of this name holds.
+pub fn own_name(file: &str) -> String {
+    let letter = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '_' };
+    let name: String = file.chars().map(letter).take(LONGEST).collect();
+    format!("{OWN}{}", if name.is_empty() { "own" } else { &name })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn workloads_are_known_by_letter_and_by_file() {
+        for (text, read) in [("A", "A"), ("c", "C"), ("workloadf", "F"), ("load", "load"), ("own:x-1", "own:x-1")] {
+            assert_eq!(Axis::WORKLOAD.read(text).unwrap().text(), read);
+        }
+        for text in ["", "G", "workload", "own:", "own:a/b", "AA"] {
+            let error = Axis::WORKLOAD.read(text).unwrap_err();
+            assert!(error.contains("is not a workload of YCSB"), "{text}: {error}");
+        }
+        assert_eq!(own_name("my file"), "own:my_file");
+        assert!(Axis::WORKLOAD.read(&own_name("")).is_ok() && Axis::WORKLOAD.read(&own_name(&"é".repeat(99))).is_ok());
+    }
+
+    #[test]
+    fn distributions_are_words() {
+        assert_eq!(Axis::DISTRIBUTION.read("latest").unwrap().text(), "latest");
+        assert!(Axis::DISTRIBUTION.read("normal").unwrap_err().contains("hotspot"));
+    }
+}

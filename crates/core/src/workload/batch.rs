@@ -1,0 +1,89 @@
+//! A batch of the loader. Its memory is taken once and kept.
+
+/// Value bytes in a batch, at most: so that 500 records of 1 MiB do not take half a gigabyte of the harness.
+pub const BATCH_BYTES: usize = 32 << 20;
+
+/// Records to be loaded together.
+pub struct Batch {
+    most: usize,
+    values: Vec<u8>,
+    keys: Vec<u8>,
+    /// Where each record's key and value end.
+    ends: Vec<(usize, usize)>,
+}
+
+impl Batch {
+    /// An empty one for up to `most` records with keys and values of so many bytes at most, whose memory is resident.
+    pub fn new(most: usize, key_bytes: usize, largest_value: usize) -> Batch {
+        let bytes = (largest_value * most).min(BATCH_BYTES + largest_value);
+        Batch {
+            most,
+            values: touched(bytes as u64),
+            keys: Vec::with_capacity(most * key_bytes),
+            ends: Vec::with_capacity(most),
+        }
+    }
+
+    /// Forgets its records.
+    pub fn clear(&mut self) {
+        self.values.clear();
+        self.keys.clear();
+        self.ends.clear();
+    }
+
+    /// Whether it can take no more.
+    pub fn is_full(&self) -> bool {
+        self.ends.len() >= self.most || self.values.len() >= BATCH_BYTES
+    }
+
+    /// Adds a record, whose value `append` appends.
+    pub fn add(&mut self, key: &[u8], append: impl FnOnce(&mut Vec<u8>)) {
+        self.keys.extend_from_slice(key);
+        append(&mut self.values);
+        self.ends.push((self.keys.len(), self.values.len()));
+    }
+
+    /// Bytes of its keys.
+    pub fn key_bytes(&self) -> u64 {
+        self.keys.len() as u64
+    }
+
+    /// Bytes of its values.
+    pub fn value_bytes(&self) -> u64 {
+        self.values.len() as u64
+    }
+
+    /// Its records.
+    pub fn records(&self) -> Vec<(&[u8], &[u8])> {
+        let starts = std::iter::once(&(0, 0)).chain(&self.ends);
+        let record = |(start, end): (&(usize, usize), &(usize, usize))| {
+            (&self.keys[start.0..end.0], &self.values[start.1..end.1])
+        };
+        starts.zip(&self.ends).map(record).collect()
+    }
+}
+
+/// An empty vector whose memory is resident.
+pub fn touched(capacity: u64) -> Vec<u8> {
+    let mut bytes = vec![1; capacity as usize];
+    bytes.clear();
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_are_as_they_were_added_until_it_is_full() {
+        let mut batch = Batch::new(2, 4, 10);
+        batch.add(b"a", |values| values.extend_from_slice(b"one"));
+        assert!(!batch.is_full());
+        batch.add(b"bc", |_| ());
+        assert!(batch.is_full());
+        assert_eq!(batch.records(), [(&b"a"[..], &b"one"[..]), (&b"bc"[..], &b""[..])]);
+        assert_eq!((batch.key_bytes(), batch.value_bytes()), (3, 3));
+        batch.clear();
+        assert!(batch.records().is_empty());
+    }
+}

@@ -1,0 +1,50 @@
+//! The buffer into which values that are read are copied.
+
+/// Where the visitor puts what it sees.
+pub(super) struct Seen {
+    /// Where values are copied it is the application's, and so part of what reading from the store takes: it is made when it is
+    /// first needed, which is never where the session has such a buffer of its own. Where they are only touched it serves the check
+    /// alone, and is the harness's from the start.
+    pub(super) buffer: Vec<u8>,
+    /// Of the value seen last, which may be longer than the buffer.
+    pub(super) length: usize,
+}
+
+impl Seen {
+    /// For values of up to so many bytes; its memory is taken now where only the check needs it.
+    pub(super) fn new(for_check: bool, largest_value: usize) -> Seen {
+        let mut seen = Seen { buffer: Vec::new(), length: 0 };
+        if for_check {
+            seen.make_room_for(largest_value);
+        }
+        seen
+    }
+
+    /// Takes the buffer's memory, and touches it, unless that was done before.
+    #[inline(always)]
+    pub(super) fn make_room_for(&mut self, largest_value: usize) {
+        if self.buffer.is_empty() {
+            self.buffer = vec![1; largest_value + 1];
+        }
+    }
+
+    /// Copies a value.
+    #[inline(always)]
+    pub(super) fn copy(&mut self, value: &[u8]) {
+        self.length = value.len();
+        let kept = value.len().min(self.buffer.len());
+        self.buffer[..kept].copy_from_slice(&value[..kept]);
+    }
+
+    /// Reads a byte of every cache line of a value.
+    #[inline(always)]
+    pub(super) fn touch(&mut self, value: &[u8]) {
+        self.length = value.len();
+        std::hint::black_box(value.iter().step_by(64).fold(0_u8, |sum, byte| sum.wrapping_add(*byte)));
+    }
+
+    /// The value that was copied last; `None` where it was too long.
+    pub(super) fn value(&self) -> Option<&[u8]> {
+        self.buffer.get(..self.length)
+    }
+}

@@ -1,0 +1,327 @@
+//! What one of YCSB's workloads is: its operations by their shares, how they choose records, and what records are.
+
+use crate::axis::ycsb::OWN;
+use crate::workload::ycsb::property::Properties;
+
+/// What is done to records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Kind {
+    Read,
+    Update,
+    Insert,
+    Scan,
+    ReadModifyWrite,
+}
+
+impl Kind {
+    /// Every kind, in the order in which results have them.
+    pub const ALL: [Kind; 5] = [Kind::Read, Kind::Update, Kind::Insert, Kind::Scan, Kind::ReadModifyWrite];
+
+    /// The word used in results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kind::Read => "read",
+            Kind::Update => "update",
+            Kind::Insert => "insert",
+            Kind::Scan => "scan",
+            Kind::ReadModifyWrite => "read-modify-write",
+        }
+    }
+
+    /// The property that says how often it is done.
+    const fn proportion(self) -> &'static str {
+        match self {
+            Kind::Read => "readproportion",
+            Kind::Update => "updateproportion",
+            Kind::Insert => "insertproportion",
+            Kind::Scan => "scanproportion",
+            Kind::ReadModifyWrite => "readmodifywriteproportion",
+        }
+    }
+}
+
+/// How requests choose records.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Distribution {
+    /// All that were loaded alike.
+    Uniform,
+    /// Few often, most of them seldom, by Zipf's law, scattered over the key space.
+    Zipfian,
+    /// By Zipf's law, from the newest on.
+    Latest,
+    /// A share of the records gets a share of the requests.
+    Hotspot {
+        /// Of the records.
+        data: f64,
+        /// Of the requests.
+        requests: f64,
+    },
+    /// From the newest on, ever more seldom by a constant factor.
+    Exponential {
+        /// In percent: so many requests ...
+        percentile: f64,
+        /// ... go to this share of the records, the newest.
+        share: f64,
+    },
+    /// One after the other, in the order in which they were loaded.
+    Sequential,
+}
+
+/// How lengths are distributed between two bounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lengths {
+    /// Always the upper bound.
+    Constant,
+    /// All alike.
+    Uniform,
+    /// By Zipf's law, the shortest most often.
+    Zipfian,
+}
+
+impl Lengths {
+    fn named(name: &str) -> Lengths {
+        match name {
+            "uniform" => Lengths::Uniform,
+            "zipfian" => Lengths::Zipfian,
+            _ => Lengths::Constant,
+        }
+    }
+}
+
+/// Lengths from one bound to another, both included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Span {
+    /// The least.
+    pub least: u64,
+    /// The most.
+    pub most: u64,
+    /// What lies between.
+    pub law: Lengths,
+}
+
+/// The names of records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Naming {
+    /// Records that follow one another have keys that do.
+    pub ordered: bool,
+    /// Digits at least.
+    pub padding: u64,
+    /// The number of the first record.
+    pub first: u64,
+}
+
+/// A workload of YCSB.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Definition {
+    /// The shares of the kinds, by their places in [`Kind::ALL`]; their sum is 1.
+    pub shares: [f64; Kind::ALL.len()],
+    /// How requests choose records.
+    pub distribution: Distribution,
+    /// How many records a scan asks for.
+    pub scan: Span,
+    /// Fields of a record.
+    pub fields: u64,
+    /// Bytes of a field.
+    pub field: Span,
+    /// Whether an update writes all fields; else one, the others being read first.
+    pub write_all: bool,
+    /// The names of records.
+    pub naming: Naming,
+    /// Records that are to be there in all, where that is said.
+    pub insert_count: Option<u64>,
+    /// Whether it is the phase that loads.
+    pub loads: bool,
+}
+
+/// The properties of YCSB's own workloads, and of the paper's one. All have five proportions, as YCSB's files do.
+const BUILT_IN: [(&str, &str); 7] = [
+    ("A", "readproportion=0.5,updateproportion=0.5,requestdistribution=zipfian"),
+    ("B", "readproportion=0.95,updateproportion=0.05,requestdistribution=zipfian"),
+    ("C", "readproportion=1,updateproportion=0,requestdistribution=zipfian"),
+    ("D", "readproportion=0.95,updateproportion=0,insertproportion=0.05,requestdistribution=latest"),
+    (
+        "E",
+        "readproportion=0,updateproportion=0,scanproportion=0.95,insertproportion=0.05,requestdistribution=zipfian,\
+         maxscanlength=100,scanlengthdistribution=uniform",
+    ),
+    ("F", "readproportion=0.5,updateproportion=0,readmodifywriteproportion=0.5,requestdistribution=zipfian"),
+    ("U", "readproportion=0,updateproportion=1,requestdistribution=zipfian"),
+];
+
+/// What inserts alone.
+const LOAD: &str = "load";
+
+impl Definition {
+    /// The workload of this name, some of whose properties may be others; `distribution` is `default` where the properties say
+    /// it.
+    ///
+    /// # Errors
+    /// Where there is no such workload, or its properties contradict one another.
+    pub fn of(name: &str, others: &Properties, distribution: &str) -> Result<Definition, String> {
+        let built_in = BUILT_IN.iter().find(|(known, _)| *known == name);
+        let own = match built_in {
+            Some((_, text)) => text.parse::<Properties>()?,
+            None if name == LOAD || name.starts_with(OWN) => Properties::default(),
+            None => return Err(format!("YCSB has no workload {name}")),
+        };
+        let properties = own.with(others);
+        let loads = name == LOAD;
+        let definition = Definition {
+            shares: if loads { only(Kind::Insert) } else { shares(&properties)? },
+            distribution: request(&properties, distribution),
+            scan: Span {
+                least: properties.whole("minscanlength"),
+                most: properties.whole("maxscanlength"),
+                law: Lengths::named(properties.text("scanlengthdistribution")),
+            },
+            fields: properties.whole("fieldcount"),
+            field: field(&properties),
+            write_all: properties.text("writeallfields") == "true",
+            naming: Naming {
+                ordered: properties.text("insertorder") == "ordered",
+                padding: properties.whole("zeropadding"),
+                first: properties.whole("insertstart"),
+            },
+            insert_count: Some(properties.whole("insertcount")).filter(|count| *count > 0),
+            loads,
+        };
+        definition.check().map(|()| definition)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let spans = [
+            ("minscanlength", "maxscanlength", self.scan),
+            ("minfieldlength", "fieldlength", self.field),
+        ];
+        for (least, most, span) in spans {
+            if span.least > span.most {
+                return Err(format!("{least} = {} is more than {most} = {}", span.least, span.most));
+            }
+        }
+        Ok(())
+    }
+
+    /// The share of a kind.
+    pub fn share(&self, kind: Kind) -> f64 {
+        self.shares[kind as usize]
+    }
+
+    /// Whether a kind occurs.
+    pub fn does(&self, kind: Kind) -> bool {
+        self.share(kind) > 0.0
+    }
+
+    /// The kind that is done most.
+    pub fn main(&self) -> Kind {
+        let most = Kind::ALL.into_iter().max_by(|a, b| self.share(*a).total_cmp(&self.share(*b)));
+        most.unwrap_or(Kind::Read)
+    }
+
+    /// Whether records are written after they were loaded.
+    pub fn writes(&self) -> bool {
+        [Kind::Update, Kind::Insert, Kind::ReadModifyWrite].into_iter().any(|kind| self.does(kind))
+    }
+
+    /// Whether an update changes one field of several.
+    pub fn is_partial(&self) -> bool {
+        self.fields > 1 && !self.write_all
+    }
+}
+
+fn only(kind: Kind) -> [f64; Kind::ALL.len()] {
+    Kind::ALL.map(|other| if other == kind { 1.0 } else { 0.0 })
+}
+
+fn shares(properties: &Properties) -> Result<[f64; Kind::ALL.len()], String> {
+    let proportions = Kind::ALL.map(|kind| properties.number(kind.proportion()));
+    let sum: f64 = proportions.iter().sum();
+    match sum > 0.0 {
+        true => Ok(proportions.map(|proportion| proportion / sum)),
+        false => Err("all proportions are 0: say which operations are done, like readproportion=1".into()),
+    }
+}
+
+fn request(properties: &Properties, asked: &str) -> Distribution {
+    let name = if asked == "default" { properties.text("requestdistribution") } else { asked };
+    match name {
+        "zipfian" => Distribution::Zipfian,
+        "latest" => Distribution::Latest,
+        "hotspot" => Distribution::Hotspot {
+            data: properties.number("hotspotdatafraction"),
+            requests: properties.number("hotspotopnfraction"),
+        },
+        "exponential" => Distribution::Exponential {
+            percentile: properties.number("exponential.percentile"),
+            share: properties.number("exponential.frac"),
+        },
+        "sequential" => Distribution::Sequential,
+        _ => Distribution::Uniform,
+    }
+}
+
+fn field(properties: &Properties) -> Span {
+    let (most, law) = (
+        properties.whole("fieldlength"),
+        Lengths::named(properties.text("fieldlengthdistribution")),
+    );
+    let least = if law == Lengths::Constant { most } else { properties.whole("minfieldlength") };
+    Span { least, most, law }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::axis::ycsb;
+
+    fn of(name: &str, properties: &str) -> Result<Definition, String> {
+        Definition::of(name, &properties.parse().unwrap(), "default")
+    }
+
+    #[test]
+    fn the_built_in_ones_are_as_ycsb_has_them() {
+        for (name, shares, distribution) in [
+            ("A", [0.5, 0.5, 0.0, 0.0, 0.0], Distribution::Zipfian),
+            ("B", [0.95, 0.05, 0.0, 0.0, 0.0], Distribution::Zipfian),
+            ("C", [1.0, 0.0, 0.0, 0.0, 0.0], Distribution::Zipfian),
+            ("D", [0.95, 0.0, 0.05, 0.0, 0.0], Distribution::Latest),
+            ("E", [0.0, 0.0, 0.05, 0.95, 0.0], Distribution::Zipfian),
+            ("F", [0.5, 0.0, 0.0, 0.0, 0.5], Distribution::Zipfian),
+            ("U", [0.0, 1.0, 0.0, 0.0, 0.0], Distribution::Zipfian),
+            ("load", [0.0, 0.0, 1.0, 0.0, 0.0], Distribution::Uniform),
+        ] {
+            let definition = of(name, "").unwrap();
+            assert_eq!((definition.shares, definition.distribution), (shares, distribution), "{name}");
+            assert_eq!((definition.fields, definition.field.most, definition.loads), (10, 100, name == "load"));
+        }
+        assert_eq!((of("E", "").unwrap().scan.most, of("A", "").unwrap().is_partial()), (100, true));
+        for name in ycsb::BUILT_IN {
+            assert!(of(name, "").is_ok(), "{name}");
+        }
+    }
+
+    #[test]
+    fn properties_take_the_place_of_a_workload_s_own_and_an_axis_that_of_both() {
+        let own = of("own:mine", "scanproportion=1,readproportion=3,updateproportion=0").unwrap();
+        assert_eq!(own.shares, [0.75, 0.0, 0.0, 0.25, 0.0]);
+        assert_eq!((own.main(), own.writes(), own.distribution), (Kind::Read, false, Distribution::Uniform));
+        let changed = of("A", "requestdistribution=latest,fieldcount=1").unwrap();
+        assert_eq!((changed.distribution, changed.is_partial()), (Distribution::Latest, false));
+        let latest: Properties = "requestdistribution=latest".parse().unwrap();
+        let asked = Definition::of("A", &latest, "hotspot").unwrap();
+        assert_eq!(asked.distribution, Distribution::Hotspot { data: 0.2, requests: 0.8 });
+    }
+
+    #[test]
+    fn contradictions_are_told() {
+        for (name, properties, says) in [
+            ("X", "", "no workload X"),
+            ("C", "readproportion=0", "all proportions are 0"),
+            ("E", "minscanlength=200", "more than maxscanlength = 100"),
+            ("A", "fieldlengthdistribution=uniform,minfieldlength=101", "more than fieldlength = 100"),
+        ] {
+            let error = of(name, properties).unwrap_err();
+            assert!(error.contains(says), "{name} {properties}: {error}");
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! The values of records: one field is its bytes; several are each a length in four bytes, the lowest first, and its bytes.
+//! What a field holds follows from the seed, its record, its place in it, and the version in which it was written last.
+
+use super::definition::{Definition, Lengths};
+use super::law::EXPONENT;
+use super::versions::{Known, Versions};
+use crate::cell::Data;
+use crate::record::Records;
+use crate::record::pool::Pool;
+use crate::units::SizeRange;
+
+/// Bytes of a field's length, where there are several.
+const LENGTH_BYTES: usize = 4;
+
+/// Bits of a version beside those that the records know of by themselves.
+const MORE_VERSIONS: u64 = 0xffff;
+
+/// Makes and checks the values of a trial's records.
+#[derive(Debug)]
+pub struct Fields {
+    records: Records,
+    count: u64,
+    /// Whether each field has a version of its own; else all have the record's.
+    apart: bool,
+}
+
+/// Where a field lies in a value: its length's bytes included.
+type Part = std::ops::Range<usize>;
+
+impl Fields {
+    /// Those of a workload.
+    pub fn new(definition: &Definition, data: Data, seed: u64) -> Fields {
+        let field = definition.field;
+        let size = SizeRange { from: field.least, to: field.most + 1 };
+        let records = Records::new(seed, size, Pool::generate(data, seed, size));
+        let weights = (1..=field.most - field.least + 1).map(|rank| (rank as f64).powf(-EXPONENT));
+        let records = if field.law == Lengths::Zipfian { records.with_lengths(weights) } else { records };
+        Fields { records, count: definition.fields, apart: definition.is_partial() }
+    }
+
+    /// Fields of a record.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The largest value's length in bytes.
+    pub fn largest(&self) -> usize {
+        self.count as usize * (self.records.largest_value() + self.frame())
+    }
+
+    /// The mean length of a value in bytes.
+    pub fn mean(&self) -> f64 {
+        self.count as f64 * (self.records.mean_value() + self.frame() as f64)
+    }
+
+    /// Whether every value is as long as the largest.
+    fn is_constant(&self) -> bool {
+        self.mean() == self.largest() as f64
+    }
+
+    fn frame(&self) -> usize {
+        if self.count > 1 { LENGTH_BYTES } else { 0 }
+    }
+
+    /// Which version of a record's is that of a field.
+    fn slot(&self, field: u64) -> u64 {
+        if self.apart { field } else { 0 }
+    }
+
+    /// What the records call a field in a version.
+    fn index(&self, record: u64, field: u64, version: u32) -> u64 {
+        ((u64::from(version) >> 8 & MORE_VERSIONS) << 40) | (record * self.count + field)
+    }
+
+    /// Appends a field in a version, with its length where there are several.
+    fn append_field(&self, record: u64, field: u64, version: u32, out: &mut Vec<u8>) {
+        let index = self.index(record, field, version);
+        if self.count > 1 {
+            let length = self.records.value_length(index, version as u8) as u32;
+            out.extend_from_slice(&length.to_le_bytes());
+        }
+        self.records.append_value(index, version as u8, out);
+    }
+
+    /// Makes `out` one field in a version.
+    pub fn make_field(&self, record: u64, field: u64, version: u32, out: &mut Vec<u8>) {
+        out.clear();
+        self.append_field(record, field, version, out);
+    }
+
+    /// Makes `out` a value whose fields all have a version.
+    pub fn make(&self, record: u64, version: u32, out: &mut Vec<u8>) {
+        out.clear();
+        self.append(record, version, out);
+    }
+
+    /// Appends a value whose fields all have a version.
+    pub fn append(&self, record: u64, version: u32, out: &mut Vec<u8>) {
+        (0..self.count).for_each(|field| self.append_field(record, field, version, out));
+    }
+
+    /// Puts a field in the place of that of `old`; `new` becomes the whole value. `false` where `old` is no value.
+    #[inline]
+    pub fn replace(&self, old: &[u8], field: u64, by: &[u8], new: &mut Vec<u8>) -> bool {
+        new.clear();
+        let Some(part) = self.part(old, field) else { return false };
+        if new.capacity() < old.len() - part.len() + by.len() {
+            return false;
+        }
+        new.extend_from_slice(&old[..part.start]);
+        new.extend_from_slice(by);
+        new.extend_from_slice(&old[part.end..]);
+        true
+    }
+
+    /// Where a field lies in a value; `None` where the value is too short for it.
+    #[inline]
+    fn part(&self, value: &[u8], field: u64) -> Option<Part> {
+        if self.count == 1 {
+            return Some(0..value.len());
+        }
+        let mut start = 0;
+        for _ in 0..field {
+            start = self.end(value, start)?;
+        }
+        Some(start..self.end(value, start)?)
+    }
+
+    /// Where the field ends that begins at `start`.
+    #[inline]
+    fn end(&self, value: &[u8], start: usize) -> Option<usize> {
+        let length = value.get(start..start + LENGTH_BYTES)?.first_chunk::<LENGTH_BYTES>()?;
+        let end = start + LENGTH_BYTES + u32::from_le_bytes(*length) as usize;
+        (end <= value.len()).then_some(end)
+    }
+
+    /// Whether `value` is that of a record, every field in a version that it may have.
+    pub fn is_value(&self, record: u64, known: &Known<'_>, value: &[u8]) -> bool {
+        if self.apart {
+            return self.each_is(record, value, |field| known.versions(field));
+        }
+        known.versions(0).any(|version| self.each_is(record, value, |_| std::iter::once(version)))
+    }
+
+    /// Whether `value` is whole, each field in one of its versions.
+    fn each_is<V: Iterator<Item = u32>>(&self, record: u64, value: &[u8], versions: impl Fn(u64) -> V) -> bool {
+        let mut start = 0;
+        for field in 0..self.count {
+            let end = if self.count == 1 { Some(value.len()) } else { self.end(value, start) };
+            let Some(end) = end else { return false };
+            let bytes = &value[start + self.frame()..end];
+            let is = |version: u32| {
+                self.records.is_value(self.index(record, field, version), version as u8, bytes)
+            };
+            if !versions(field).any(is) {
+                return false;
+            }
+            start = end;
+        }
+        start == value.len()
+    }
+
+    /// Whether a write may leave the value as it was: very short fields are alike by chance.
+    pub fn may_be_alike(&self) -> bool {
+        const TOLD_APART: usize = 8;
+        self.records.smallest_value() < TOLD_APART
+    }
+
+    /// Bytes of the values of the first `live` records.
+    pub fn bytes(&self, versions: &Versions, live: u64) -> u64 {
+        if self.is_constant() {
+            return live * self.largest() as u64;
+        }
+        let field = |record, field| {
+            let version = versions.floor(record, self.slot(field));
+            let length = self.records.value_length(self.index(record, field, version), version as u8);
+            (length + self.frame()) as u64
+        };
+        (0..live).map(|record| (0..self.count).map(|at| field(record, at)).sum::<u64>()).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fields(properties: &str) -> Fields {
+        let definition = Definition::of("A", &properties.parse().unwrap(), "default").unwrap();
+        Fields::new(&definition, Data::Incompressible, 7)
+    }
+
+    fn made(fields: &Fields, record: u64, version: u32) -> Vec<u8> {
+        let mut value = Vec::with_capacity(fields.largest());
+        fields.make(record, version, &mut value);
+        value
+    }
+
+    #[test]
+    fn one_field_is_its_bytes_and_several_have_lengths() {
+        let one = fields("fieldcount=1");
+        assert_eq!((made(&one, 3, 1).len(), one.largest(), one.mean()), (100, 100, 100.0));
+        let ten = fields("");
+        let value = made(&ten, 3, 1);
+        assert_eq!((value.len(), ten.largest()), (1040, 1040));
+        assert_eq!(value[..4], 100_u32.to_le_bytes());
+        let varied = fields("fieldlengthdistribution=zipfian");
+        assert!((0..100).map(|record| made(&varied, record, 1).len()).all(|length| length < varied.largest()));
+        assert!(varied.mean() < ten.mean() / 2.0);
+    }
+
+    #[test]
+    fn a_value_is_itself_in_the_versions_that_it_may_have() {
+        for properties in ["", "writeallfields=true", "fieldcount=1", "fieldlengthdistribution=uniform"] {
+            let fields = fields(properties);
+            for version in [1, 255, 256, 257, 70_000] {
+                let value = made(&fields, 5, version);
+                let may = |from, to| fields.is_value(5, &Known::each(&[from; 10], to), &value);
+                let other = |record, value: &[u8]| {
+                    fields.is_value(record, &Known::each(&[version; 10], version), value)
+                };
+                assert!(may(version, version) && may(1, version) && may(version, version + 3), "{properties}");
+                assert!(!may(version + 1, version + 3), "{properties}");
+                assert!(version == 1 || !may(version - 1, version - 1), "{properties}");
+                assert!(!other(6, &value) && !other(5, &value[..value.len() - 1]) && !other(5, b""));
+                assert!(!other(5, &[&value[..], b"x"].concat()));
+            }
+        }
+    }
+
+    #[test]
+    fn a_field_is_replaced_and_the_others_stay() {
+        for properties in ["", "fieldlengthdistribution=uniform"] {
+            let fields = fields(properties);
+            let (old, mut by, mut new) = (made(&fields, 5, 1), Vec::new(), Vec::with_capacity(fields.largest()));
+            fields.make_field(5, 4, 2, &mut by);
+            assert!(fields.replace(&old, 4, &by, &mut new));
+            let versions: Vec<u32> = (0..10).map(|field| if field == 4 { 2 } else { 1 }).collect();
+            assert!(fields.is_value(5, &Known::each(&versions, 2), &new));
+            let stale = vec![1, 1, 1, 1, 3, 1, 1, 1, 1, 1];
+            assert!(!fields.is_value(5, &Known::each(&stale, 3), &new));
+            // What is no value is seen.
+            assert!(!fields.replace(b"short", 4, &by, &mut new));
+            assert!(!fields.replace(&[255; 1040], 4, &by, &mut new));
+        }
+    }
+
+    #[test]
+    fn short_fields_may_be_alike() {
+        assert!(fields("fieldlength=7").may_be_alike() && !fields("fieldlength=8").may_be_alike());
+    }
+}

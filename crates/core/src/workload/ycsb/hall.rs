@@ -1,0 +1,67 @@
+//! What the threads of a trial share.
+
+use super::definition::{Definition, Kind};
+use super::fields::Fields;
+use super::order::Order;
+use super::versions::Versions;
+use super::work::Work;
+use crate::cell::Data;
+use crate::measure::clock::Clock;
+use crate::measure::series::Series;
+use crate::workload::line::StartingLine;
+use crate::workload::mix::Turns;
+
+/// What the threads share, with all of its memory.
+pub struct Hall<'a> {
+    /// What is done.
+    pub work: Work,
+    /// What records are made of.
+    pub fields: Fields,
+    /// What each may be read as.
+    pub versions: Versions,
+    /// What scans must show, where there are scans.
+    pub order: Option<Order>,
+    /// Whose turn it is.
+    pub turns: Turns<{ Kind::ALL.len() }>,
+    /// Whether what is read can be checked: not with a store that keeps nothing.
+    pub check: bool,
+    /// Whether two versions may be the same bytes.
+    pub alike: bool,
+    /// The clock.
+    pub clock: &'a Clock,
+    /// Second by second.
+    pub series: Series,
+    /// Where threads wait for one another.
+    pub line: StartingLine,
+}
+
+impl<'a> Hall<'a> {
+    /// Takes all memory that the threads share. `check` says whether the store keeps what it is given.
+    ///
+    /// # Errors
+    /// As [`Series::new`].
+    pub fn new(work: Work, data: Data, seed: u64, clock: &'a Clock, check: bool) -> Result<Hall<'a>, String> {
+        let definition = &work.definition;
+        let fields = Fields::new(definition, data, seed);
+        let slots = if definition.is_partial() { definition.fields } else { 1 };
+        let scans = definition.does(Kind::Scan) && check;
+        Ok(Hall {
+            versions: Versions::new(work.most_records(), slots, work.threads),
+            order: scans.then(|| Order::new(definition.naming, work.most_records())),
+            turns: Turns::new(definition.shares),
+            check,
+            alike: fields.may_be_alike(),
+            fields,
+            clock,
+            series: Series::new(work.threads as usize)?,
+            line: StartingLine::new(work.threads as usize),
+            work,
+        })
+    }
+
+    /// The workload.
+    #[inline]
+    pub fn definition(&self) -> &Definition {
+        &self.work.definition
+    }
+}

@@ -1,0 +1,439 @@
+//! One thread's work: requests are planned some at a time, with their keys; then each is done, timed from just before the
+//! store's call to just after it. The value that it writes is made right before, what it read is checked right after.
+
+use std::time::{Duration, Instant};
+
+use super::definition::Kind;
+use super::hall::Hall;
+use super::law::{LengthChooser, Requests};
+use super::name::Name;
+use super::recorder::{Recorder, Slot};
+use super::scanned::Scanned;
+use super::versions::Known;
+use crate::cell::Rate;
+use crate::measure::series::{QUANTUM_TIME, Seconds};
+use crate::result::{Failure, Written};
+use crate::store::{Session, StoreError};
+use crate::workload::batch::touched;
+use crate::workload::driver::{QUANTUM_OPERATIONS, Stop};
+use crate::workload::pacer::Pacer;
+use crate::workload::phase::largest_quantum;
+use crate::workload::seen::Seen;
+use crate::workload::took::Part;
+
+/// A request, planned.
+#[derive(Debug, Clone, Copy)]
+struct Planned {
+    kind: Kind,
+    record: u64,
+    /// The field that is updated, where it is one of several.
+    field: u64,
+    /// How many records a scan asks for.
+    length: u64,
+    name: Name,
+}
+
+/// One thread's work, with all of its memory.
+pub struct Lane<'a> {
+    thread: u64,
+    hall: &'a Hall<'a>,
+    requests: Requests,
+    lengths: LengthChooser,
+    turn: u64,
+    planned: Vec<Planned>,
+    /// What is written: a value, or a field of one.
+    value: Vec<u8>,
+    /// A value with one field replaced.
+    replaced: Vec<u8>,
+    seen: Seen,
+    scanned: Scanned,
+    /// The oldest versions that the record at hand may be read in.
+    floors: Vec<u32>,
+    ticks: Vec<(Slot, u64)>,
+    recorder: Recorder,
+    pacer: Option<Pacer>,
+    copied: bool,
+    written: Written,
+    /// Writes that changed what the store holds, for certain.
+    writes: u64,
+}
+
+impl<'a> Lane<'a> {
+    /// That of one thread.
+    ///
+    /// # Errors
+    /// As [`Recorder::new`] and the laws.
+    pub fn new(hall: &'a Hall<'a>, thread: u64, seed: u64) -> Result<Lane<'a>, String> {
+        let work = &hall.work;
+        let (largest, scans) = (hall.fields.largest(), hall.definition().does(Kind::Scan));
+        let of_many = (thread, work.threads);
+        let scanned = if scans { hall.definition().scan.most } else { 0 };
+        Ok(Lane {
+            thread,
+            hall,
+            requests: Requests::new(hall.definition().distribution, work.space(), seed, of_many)?,
+            lengths: LengthChooser::new(hall.definition().scan, seed ^ thread)?,
+            turn: thread << 32,
+            planned: Vec::with_capacity(QUANTUM_OPERATIONS),
+            value: touched(largest as u64),
+            replaced: touched(largest as u64),
+            seen: Seen::new(false, largest),
+            scanned: Scanned::new(scanned, largest, hall.versions.slots()),
+            floors: vec![1; hall.versions.slots()],
+            ticks: Vec::with_capacity(QUANTUM_OPERATIONS * Slot::COUNT),
+            recorder: Recorder::new()?,
+            pacer: None,
+            copied: false,
+            written: Written::default(),
+            writes: 0,
+        })
+    }
+
+    /// Does the thread's part, together with all others.
+    ///
+    /// # Errors
+    /// At the first request that fails or reads what is wrong.
+    pub fn work(&mut self, session: &mut dyn Session) -> Result<Part, Stop> {
+        let hall = self.hall;
+        let approach = hall.line.approach(hall.clock);
+        let work = &hall.work;
+        self.copied = session.copied().is_some();
+        let main = Slot::of(hall.definition().main());
+        let thread = self.thread as usize;
+        let mut seconds =
+            hall.series.thread(thread, self.recorder.latencies(main)).map_err(Stop::harness)?;
+        let start = approach.cross();
+        seconds.restart();
+        let begin = match work.rate {
+            Rate::Closed => hall.clock.now(),
+            Rate::PerSecond(rate) => {
+                self.pacer = Some(Pacer::new(hall.clock, start, rate, self.thread, work.threads));
+                start
+            }
+        };
+        self.stretch(session, begin, &mut seconds)?;
+        let end = hall.clock.now();
+        seconds.finish(self.recorder.latencies(main)).map_err(Stop::harness)?;
+        let calls_ns = self.recorder.calls_ns();
+        Ok(Part { begin, end, calls_ns, put_back_ticks: 0, stood_still_ticks: 0 })
+    }
+
+    /// Does the thread's requests, in quanta, until there are no more or the time is over.
+    fn stretch(&mut self, session: &mut dyn Session, begin: u64, seconds: &mut Seconds<'_>) -> Result<(), Stop> {
+        let hall = self.hall;
+        let main = Slot::of(hall.definition().main());
+        let until = |until: Duration| {
+            Duration::from_nanos(hall.clock.nanoseconds(begin, hall.clock.now())) >= until
+        };
+        let mut left = hall.work.operations_of(self.thread);
+        let largest = largest_quantum(hall.work.rate);
+        let mut limit = largest.min(8);
+        while left > 0 && !hall.work.until.is_some_and(until) {
+            let quantum_start = Instant::now();
+            let planned = self.plan(left.min(limit));
+            self.quantum(session)?;
+            seconds.tell(self.recorder.latencies(main)).map_err(Stop::harness)?;
+            if planned == 0 {
+                // There is no room for more records.
+                break;
+            }
+            left -= planned;
+            // Quanta of slow requests are short, so that seconds and the end are met in time.
+            limit = match quantum_start.elapsed() {
+                took if took > QUANTUM_TIME => limit / 2,
+                took if took < QUANTUM_TIME / 2 => limit * 2,
+                _ => limit,
+            }
+            .clamp(1, largest);
+        }
+        Ok(())
+    }
+
+    /// Plans up to `most` requests; says how many. What is known of their records is read at once, so that memory is waited
+    /// for once, not for each.
+    fn plan(&mut self, most: u64) -> u64 {
+        let hall = self.hall;
+        self.planned.clear();
+        let mut known = 0;
+        for _ in 0..most {
+            let kind = Kind::ALL[hall.turns.at(self.turn)];
+            let record = match kind {
+                Kind::Insert => match hall.versions.take() {
+                    Some(record) => record,
+                    None => break,
+                },
+                // What this thread has planned to insert is there by then, where there is no other.
+                _ if hall.versions.is_shared() => self.requests.next(hall.versions.live()),
+                _ => self.requests.next(hall.versions.inserted()),
+            };
+            self.turn = self.turn.wrapping_add(1);
+            let updates = matches!(kind, Kind::Update | Kind::ReadModifyWrite);
+            let field = if updates && hall.definition().is_partial() {
+                self.requests.one_of(hall.fields.count())
+            } else {
+                0
+            };
+            let length = if kind == Kind::Scan { self.lengths.next() } else { 0 };
+            known ^= hall.versions.floor(record, 0);
+            let name = hall.definition().naming.name(record);
+            self.planned.push(Planned { kind, record, field, length, name });
+        }
+        std::hint::black_box(known);
+        self.planned.len() as u64
+    }
+
+    /// Does what was planned; then records what it took.
+    fn quantum(&mut self, session: &mut dyn Session) -> Result<(), Stop> {
+        self.ticks.clear();
+        if !self.copied {
+            self.seen.make_room_for(self.hall.fields.largest());
+        }
+        let mut done = Ok(());
+        for at in 0..self.planned.len() {
+            let planned = self.planned[at];
+            done = self.one(session, &planned);
+            if done.is_err() {
+                break;
+            }
+        }
+        for (slot, ticks) in &self.ticks {
+            self.recorder.record(*slot, self.hall.clock.nanoseconds(0, *ticks).max(1));
+        }
+        done
+    }
+
+    #[inline]
+    fn one(&mut self, session: &mut dyn Session, planned: &Planned) -> Result<(), Stop> {
+        let slot = Slot::of(planned.kind);
+        let start = |lane: &mut Lane<'a>| lane.start();
+        let ticks = match planned.kind {
+            Kind::Read => self.read(session, planned, slot, start)?,
+            Kind::Update => self.update(session, planned, slot, start)?,
+            Kind::Insert => self.insert(session, planned)?,
+            Kind::Scan => self.scan(session, planned)?,
+            Kind::ReadModifyWrite => {
+                let read = self.read(session, planned, Slot::PartRead, start)?;
+                self.ticks.push((Slot::PartRead, read));
+                // The value that was read has been checked meanwhile; what follows belongs to the same request.
+                let update = self.update(session, planned, Slot::PartUpdate, |lane| lane.hall.clock.now())?;
+                self.ticks.push((Slot::PartUpdate, update));
+                read + update
+            }
+        };
+        self.ticks.push((slot, ticks));
+        Ok(())
+    }
+
+    /// The moment from which a request's latency counts: now, or when it was to begin.
+    #[inline(always)]
+    fn start(&mut self) -> u64 {
+        match &mut self.pacer {
+            Some(pacer) => pacer.wait(self.hall.clock),
+            None => self.hall.clock.now(),
+        }
+    }
+
+    /// Notes what a read may show that begins now. One thread knows it as well afterwards.
+    #[inline(always)]
+    fn note(&mut self, record: u64) {
+        if self.hall.versions.is_shared() {
+            self.hall.versions.note(record, &mut self.floors);
+        }
+    }
+
+    #[inline(always)]
+    fn read(
+        &mut self,
+        session: &mut dyn Session,
+        planned: &Planned,
+        slot: Slot,
+        begin: impl FnOnce(&mut Lane<'a>) -> u64,
+    ) -> Result<u64, Stop> {
+        self.note(planned.record);
+        let start = begin(self);
+        let seen = &mut self.seen;
+        let result = if self.copied {
+            session.get(planned.name.bytes(), &mut |value| seen.length = value.len())
+        } else {
+            session.get(planned.name.bytes(), &mut |value| seen.copy(value))
+        };
+        let end = self.hall.clock.now();
+        self.check_found(planned, result)?;
+        if self.hall.check {
+            let value = if self.copied { session.copied() } else { self.seen.value() };
+            let (value, length) = (value.unwrap_or_default(), self.seen.length);
+            check(self.hall, &mut self.floors, planned, value, length)?;
+            self.recorder.add_bytes(slot, length as u64);
+        }
+        Ok(end.saturating_sub(start))
+    }
+
+    #[inline(always)]
+    fn update(
+        &mut self,
+        session: &mut dyn Session,
+        planned: &Planned,
+        slot: Slot,
+        begin: impl FnOnce(&mut Lane<'a>) -> u64,
+    ) -> Result<u64, Stop> {
+        let hall = self.hall;
+        if hall.definition().is_partial() {
+            return self.update_field(session, planned, slot, begin);
+        }
+        let begun = hall.versions.begin(planned.record, 0);
+        hall.fields.make(planned.record, begun.version, &mut self.value);
+        let start = begin(self);
+        let result = session.update(planned.name.bytes(), &self.value);
+        let end = hall.clock.now();
+        result.map_err(|error| failed(planned, &error))?;
+        hall.versions.end(planned.record, 0, begun);
+        self.wrote(slot, planned, self.value.len());
+        Ok(end.saturating_sub(start))
+    }
+
+    /// Reads a value, replaces one of its fields, and writes it: what an application does that keeps a record as one value.
+    #[inline(always)]
+    fn update_field(
+        &mut self,
+        session: &mut dyn Session,
+        planned: &Planned,
+        slot: Slot,
+        begin: impl FnOnce(&mut Lane<'a>) -> u64,
+    ) -> Result<u64, Stop> {
+        let hall = self.hall;
+        let Planned { record, field, name, .. } = planned;
+        self.note(*record);
+        if !hall.versions.is_shared() {
+            // Its own write will change them.
+            hall.versions.note(*record, &mut self.floors);
+        }
+        let begun = hall.versions.begin(*record, *field);
+        hall.fields.make_field(*record, *field, begun.version, &mut self.value);
+        self.seen.make_room_for(hall.fields.largest());
+        let start = begin(self);
+        let seen = &mut self.seen;
+        let read = session.get(name.bytes(), &mut |value| seen.copy(value));
+        let old = self.seen.value().unwrap_or_default();
+        let replaced = hall.fields.replace(old, *field, &self.value, &mut self.replaced);
+        let new = if replaced { &self.replaced } else { &self.value };
+        let result = session.update(name.bytes(), new);
+        let end = hall.clock.now();
+        let bytes = new.len();
+        self.check_found(planned, read)?;
+        result.map_err(|error| failed(planned, &error))?;
+        if hall.check {
+            let newest = hall.versions.newest(*record, &self.floors);
+            let old = self.seen.value().unwrap_or_default();
+            if !replaced || !hall.fields.is_value(*record, &Known::each(&self.floors, newest), old) {
+                return Err(wrong(planned, &not_last(self.seen.length)));
+            }
+        }
+        hall.versions.end(*record, *field, begun);
+        self.wrote(slot, planned, bytes);
+        Ok(end.saturating_sub(start))
+    }
+
+    #[inline(always)]
+    fn insert(&mut self, session: &mut dyn Session, planned: &Planned) -> Result<u64, Stop> {
+        let hall = self.hall;
+        hall.fields.make(planned.record, 1, &mut self.value);
+        let start = self.start();
+        let result = session.insert(planned.name.bytes(), &self.value);
+        let end = hall.clock.now();
+        result.map_err(|error| failed(planned, &error))?;
+        hall.versions.insert(planned.record);
+        self.wrote(Slot::Insert, planned, self.value.len());
+        Ok(end.saturating_sub(start))
+    }
+
+    #[inline(always)]
+    fn scan(&mut self, session: &mut dyn Session, planned: &Planned) -> Result<u64, Stop> {
+        let hall = self.hall;
+        let there = if hall.versions.is_shared() { hall.versions.live() } else { hall.versions.inserted() };
+        self.scanned.clear();
+        let start = self.start();
+        let scanned = &mut self.scanned;
+        let result = session.scan(planned.name.bytes(), planned.length as usize, &mut |key, value| {
+            scanned.add(key, value);
+        });
+        let end = hall.clock.now();
+        let told = result.map_err(|error| failed(planned, &error))?;
+        if hall.check {
+            let checked = self.scanned.check(hall, planned.record, planned.length, there, told);
+            checked.map_err(|what| wrong(planned, &what))?;
+        }
+        self.recorder.add_bytes(Slot::Scan, self.scanned.value_bytes());
+        Ok(end.saturating_sub(start))
+    }
+
+    /// A value was handed to the store.
+    #[inline(always)]
+    fn wrote(&mut self, slot: Slot, planned: &Planned, bytes: usize) {
+        self.recorder.add_bytes(slot, bytes as u64);
+        self.written.records += 1;
+        self.written.key_bytes += planned.name.bytes().len() as u64;
+        self.written.value_bytes += bytes as u64;
+        self.writes += u64::from(planned.kind == Kind::Insert || !self.hall.alike);
+    }
+
+    #[inline(always)]
+    fn check_found(&self, planned: &Planned, result: Result<bool, StoreError>) -> Result<(), Stop> {
+        match result {
+            Ok(found) if found || !self.hall.check => Ok(()),
+            Ok(_) => Err(wrong(planned, "is missing")),
+            Err(error) => Err(failed(planned, &error)),
+        }
+    }
+
+    /// What was handed to the store, and how many writes changed it for certain.
+    pub fn written(&self) -> (Written, u64) {
+        (self.written, self.writes)
+    }
+
+    /// What was measured.
+    pub fn finish(self) -> Recorder {
+        self.recorder
+    }
+}
+
+/// Holds what was read to the versions that it may have.
+#[inline(always)]
+fn check(
+    hall: &Hall<'_>,
+    floors: &mut [u32],
+    planned: &Planned,
+    value: &[u8],
+    length: usize,
+) -> Result<(), Stop> {
+    if !hall.versions.is_shared() {
+        hall.versions.note(planned.record, floors);
+    }
+    let newest = hall.versions.newest(planned.record, floors);
+    match hall.fields.is_value(planned.record, &Known::each(floors, newest), value) {
+        true => Ok(()),
+        false => Err(wrong(planned, &not_last(length))),
+    }
+}
+
+#[cold]
+fn not_last(length: usize) -> String {
+    format!("is wrong: {length} bytes that were not written last")
+}
+
+#[cold]
+fn failed(planned: &Planned, error: &StoreError) -> Stop {
+    let Planned { kind, record, name, .. } = planned;
+    let key = String::from_utf8_lossy(name.bytes());
+    Stop::store(&format!("{} of record {record} (key {key})", kind.name()), error)
+}
+
+#[cold]
+fn wrong(planned: &Planned, what: &str) -> Stop {
+    let Planned { kind, record, name, .. } = planned;
+    let key = String::from_utf8_lossy(name.bytes());
+    let message = match kind {
+        Kind::Scan => format!("a scan from record {record} (key {key}) {what}"),
+        _ => format!("the value of record {record} (key {key}) {what}"),
+    };
+    Stop { failure: Failure::WrongData, message, operation: None }
+}

@@ -1,0 +1,160 @@
+//! Which record a request is for, and how long a scan is: seeded, so that every store meets the same sequence.
+//!
+//! Zipf's law is exact, over as many ranks as there will ever be records; what is not there yet is drawn again. So `latest`
+//! has at any moment the law over the records that are there: one cut off at a rank is the law over fewer ranks.
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
+use super::definition::{Distribution, Lengths, Span};
+use super::scramble::Scramble;
+use crate::workload::zipf::Zipf;
+
+/// YCSB's exponent.
+pub const EXPONENT: f64 = 0.99;
+
+/// The records of a trial.
+#[derive(Debug, Clone, Copy)]
+pub struct Space {
+    /// Those that were loaded.
+    pub loaded: u64,
+    /// All that there can be.
+    pub most: u64,
+}
+
+/// Chooses records, for one of several threads.
+#[derive(Debug, Clone)]
+pub struct Requests {
+    random: Xoshiro256PlusPlus,
+    law: Law,
+}
+
+#[derive(Debug, Clone)]
+enum Law {
+    Uniform { count: u64 },
+    Zipfian { ranks: Zipf, scramble: Scramble },
+    Latest { ranks: Zipf },
+    Hotspot { hot: u64, count: u64, requests: f64 },
+    Exponential { mean: f64 },
+    Sequential { next: u64, step: u64, count: u64 },
+}
+
+impl Requests {
+    /// For one thread of several. `seed` is the trial's: all threads find the same records popular.
+    ///
+    /// # Errors
+    /// A sentence, where there are no records.
+    pub fn new(
+        distribution: Distribution,
+        space: Space,
+        seed: u64,
+        (thread, threads): (u64, u64),
+    ) -> Result<Requests, String> {
+        let count = space.loaded.max(1);
+        let ranks = || Zipf::new(space.most.max(1), EXPONENT);
+        let law = match distribution {
+            Distribution::Uniform => Law::Uniform { count },
+            Distribution::Zipfian => {
+                Law::Zipfian { ranks: ranks()?, scramble: Scramble::new(seed, space.most.max(1)) }
+            }
+            Distribution::Latest => Law::Latest { ranks: ranks()? },
+            Distribution::Hotspot { data, requests } => {
+                Law::Hotspot { hot: (count as f64 * data) as u64, count, requests }
+            }
+            Distribution::Exponential { percentile, share } => {
+                let reached = (count as f64 * share).max(f64::MIN_POSITIVE);
+                Law::Exponential { mean: reached / -(1.0 - percentile / 100.0).ln() }
+            }
+            Distribution::Sequential => Law::Sequential { next: thread % count, step: threads, count },
+        };
+        let mixed = seed ^ thread.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        Ok(Requests { random: Xoshiro256PlusPlus::seed_from_u64(mixed), law })
+    }
+
+    /// The next record, of which `live` are there, no fewer than were loaded.
+    #[inline]
+    pub fn next(&mut self, live: u64) -> u64 {
+        let random = &mut self.random;
+        match &mut self.law {
+            Law::Uniform { count } => below(random, *count),
+            Law::Zipfian { ranks, scramble } => loop {
+                let record = scramble.place(ranks.rank(random) - 1);
+                if record < live {
+                    return record;
+                }
+            },
+            Law::Latest { ranks } => loop {
+                let back = ranks.rank(random);
+                if back <= live {
+                    return live - back;
+                }
+            },
+            Law::Hotspot { hot, count, requests } => {
+                let is_hot = *hot == *count || (*hot > 0 && unit(random) < *requests);
+                if is_hot { below(random, *hot) } else { *hot + below(random, *count - *hot) }
+            }
+            Law::Exponential { mean } => loop {
+                let back = (-(1.0 - unit(random)).ln() * *mean) as u64;
+                if back < live {
+                    return live - 1 - back;
+                }
+            },
+            Law::Sequential { next, step, count } => {
+                let record = *next;
+                *next = (*next + *step) % *count;
+                record
+            }
+        }
+    }
+
+    /// One of so many things, all alike.
+    pub fn one_of(&mut self, count: u64) -> u64 {
+        below(&mut self.random, count)
+    }
+}
+
+/// A number below a count, from the high bits of a random one.
+#[inline]
+fn below(random: &mut Xoshiro256PlusPlus, count: u64) -> u64 {
+    ((u128::from(random.next_u64()) * u128::from(count)) >> 64) as u64
+}
+
+/// A number from 0 on and below 1.
+#[inline]
+fn unit(random: &mut Xoshiro256PlusPlus) -> f64 {
+    (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
+}
+
+/// Chooses lengths.
+#[derive(Debug, Clone)]
+pub struct LengthChooser {
+    random: Xoshiro256PlusPlus,
+    span: Span,
+    ranks: Option<Zipf>,
+}
+
+impl LengthChooser {
+    /// Those of a span.
+    ///
+    /// # Errors
+    /// Never, for a span that holds anything.
+    pub fn new(span: Span, seed: u64) -> Result<LengthChooser, String> {
+        let zipfian = span.law == Lengths::Zipfian;
+        let ranks = zipfian.then(|| Zipf::new(span.most - span.least + 1, EXPONENT)).transpose()?;
+        Ok(LengthChooser { random: Xoshiro256PlusPlus::seed_from_u64(seed ^ 0x5ca1_ab1e), span, ranks })
+    }
+
+    /// The next.
+    #[inline]
+    pub fn next(&mut self) -> u64 {
+        let Span { least, most, law } = self.span;
+        match (&self.ranks, law) {
+            (Some(ranks), _) => least + ranks.rank(&mut self.random) - 1,
+            (None, Lengths::Constant) => most,
+            (None, _) => least + below(&mut self.random, most - least + 1),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,88 @@
+//! The keys of records: `user` and a number, as in YCSB. The number is a hash of the record's own, so that records which
+//! follow one another don't have keys that do; with `insertorder=ordered` it is the record's own.
+
+use super::definition::Naming;
+
+/// The longest key in bytes, which every store takes.
+pub const LONGEST: usize = 32;
+
+const PREFIX: &[u8] = b"user";
+
+/// A record's key.
+#[derive(Debug, Clone, Copy)]
+pub struct Name {
+    bytes: [u8; LONGEST],
+    length: u8,
+}
+
+impl Name {
+    /// Its bytes.
+    #[inline]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.length)]
+    }
+}
+
+impl Naming {
+    /// The key of a record.
+    #[inline]
+    pub fn name(&self, record: u64) -> Name {
+        let own = self.first + record;
+        let mut number = if self.ordered { own } else { hash(own) };
+        let mut digits = [b'0'; 20];
+        let mut start = digits.len();
+        loop {
+            start -= 1;
+            digits[start] = b'0' + (number % 10) as u8;
+            number /= 10;
+            if number == 0 {
+                break;
+            }
+        }
+        let digits = &digits[start..];
+        let zeros = (self.padding as usize).min(LONGEST - PREFIX.len()).saturating_sub(digits.len());
+        let mut bytes = [b'0'; LONGEST];
+        bytes[..PREFIX.len()].copy_from_slice(PREFIX);
+        let begin = PREFIX.len() + zeros;
+        bytes[begin..begin + digits.len()].copy_from_slice(digits);
+        Name { bytes, length: (begin + digits.len()) as u8 }
+    }
+}
+
+/// YCSB's hash of a record's number: FNV-1a with 64 bits over its eight bytes, the lowest first, without the sign.
+#[inline]
+pub fn hash(number: u64) -> u64 {
+    let fold = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    let hash = number.to_le_bytes().into_iter().fold(0xcbf2_9ce4_8422_2325, fold);
+    (hash as i64).unsigned_abs()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    const HASHED: Naming = Naming { ordered: false, padding: 1, first: 0 };
+
+    fn text(naming: Naming, record: u64) -> String {
+        String::from_utf8(naming.name(record).bytes().to_vec()).unwrap()
+    }
+
+    #[test]
+    fn keys_are_those_of_ycsb() {
+        // The first keys of its own tests and logs.
+        assert_eq!(text(HASHED, 0), "user6284781860667377211");
+        assert_eq!(text(HASHED, 1), "user8517097267634966620");
+        let ordered = Naming { ordered: true, ..HASHED };
+        assert_eq!((text(ordered, 0), text(ordered, 17)), ("user0".into(), "user17".into()));
+        assert_eq!(text(Naming { padding: 8, first: 100, ..ordered }, 17), "user00000117");
+        assert_eq!(text(Naming { padding: 28, ..ordered }, u64::MAX / 2).len(), LONGEST);
+        assert_eq!(text(Naming { padding: 0, ..ordered }, 0), "user0");
+    }
+
+    #[test]
+    fn no_two_of_two_million_have_one_key() {
+        let keys: HashSet<u64> = (0..2_000_000).map(hash).collect();
+        assert_eq!(keys.len(), 2_000_000);
+    }
+}

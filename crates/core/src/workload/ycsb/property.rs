@@ -1,0 +1,382 @@
+//! YCSB's properties, by its own names: those that say what the work is, which stand in a parameter of the plan, and those that
+//! the plan has a place of its own for.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::axis::Axis;
+use crate::error::meant;
+use crate::shown::quoted;
+use crate::workload::parameter::{ParameterDef, ParameterForm, Parameters};
+
+/// What of the work the properties say.
+pub static PROPERTIES: ParameterDef = ParameterDef {
+    name: "properties",
+    value_name: "NAME=VALUE,...",
+    help: "ycsb: YCSB's properties, which every workload on the axis takes: fieldcount=1,fieldlength=100",
+    form: ParameterForm::List,
+    default: None,
+    instead_of: None,
+    read: |text| text.parse::<Properties>().map(|properties| properties.to_string()),
+};
+
+/// The longest name of a key: what every store takes.
+const MOST_PADDING: u64 = 28;
+/// The most fields of a record.
+const MOST_FIELDS: u64 = 1000;
+/// The largest field, in bytes.
+const MOST_LENGTH: u64 = 16 << 20;
+/// The most records in a scan.
+const MOST_SCANNED: u64 = 100_000;
+/// The largest proportion: the sum of larger ones would be no number.
+const MOST_PROPORTION: f64 = 1e12;
+
+/// How a value is written.
+#[derive(Debug, Clone, Copy)]
+enum Form {
+    /// A whole number, within bounds.
+    Whole(u64, u64),
+    /// A number from 0 on: only its share of all counts.
+    Proportion,
+    /// A number from 0 to 1.
+    Share,
+    /// A number above 0 and below 100.
+    Percentile,
+    /// One of these.
+    Word(&'static [&'static str]),
+}
+
+/// A property that says what the work is.
+#[derive(Debug)]
+pub struct PropertyDef {
+    /// YCSB's name for it.
+    pub name: &'static str,
+    /// What holds where nothing is said, as in YCSB.
+    pub default: &'static str,
+    form: Form,
+}
+
+const fn property(name: &'static str, default: &'static str, form: Form) -> PropertyDef {
+    PropertyDef { name, default, form }
+}
+
+const YES_OR_NO: Form = Form::Word(&["true", "false"]);
+
+/// Every property that says what the work is.
+pub static ALL: [PropertyDef; 23] = [
+    property("fieldcount", "10", Form::Whole(1, MOST_FIELDS)),
+    property("fieldlength", "100", Form::Whole(1, MOST_LENGTH)),
+    property("minfieldlength", "1", Form::Whole(1, MOST_LENGTH)),
+    property("fieldlengthdistribution", "constant", Form::Word(&["constant", "uniform", "zipfian"])),
+    property("readallfields", "true", Form::Word(&["true"])),
+    property("writeallfields", "false", YES_OR_NO),
+    property("readproportion", "0.95", Form::Proportion),
+    property("updateproportion", "0.05", Form::Proportion),
+    property("insertproportion", "0", Form::Proportion),
+    property("scanproportion", "0", Form::Proportion),
+    property("readmodifywriteproportion", "0", Form::Proportion),
+    property(
+        "requestdistribution",
+        "uniform",
+        Form::Word(&["uniform", "zipfian", "latest", "hotspot", "exponential", "sequential"]),
+    ),
+    property("minscanlength", "1", Form::Whole(1, MOST_SCANNED)),
+    property("maxscanlength", "1000", Form::Whole(1, MOST_SCANNED)),
+    property("scanlengthdistribution", "uniform", Form::Word(&["uniform", "zipfian"])),
+    property("insertorder", "hashed", Form::Word(&["hashed", "ordered"])),
+    property("zeropadding", "1", Form::Whole(0, MOST_PADDING)),
+    property("hotspotdatafraction", "0.2", Form::Share),
+    property("hotspotopnfraction", "0.8", Form::Share),
+    property("exponential.percentile", "95", Form::Percentile),
+    property("exponential.frac", "0.8571428571", Form::Share),
+    property("insertstart", "0", Form::Whole(0, u32::MAX as u64)),
+    property("insertcount", "0", Form::Whole(0, u32::MAX as u64)),
+];
+
+impl PropertyDef {
+    /// Reads a value; gives it as it is written down.
+    fn read(&self, text: &str) -> Result<String, String> {
+        let name = self.name;
+        let number = || text.parse::<f64>().ok();
+        let within = |range: std::ops::RangeInclusive<f64>| number().is_some_and(|n| range.contains(&n));
+        let good = match self.form {
+            Form::Whole(least, most) => {
+                let number = text.parse::<u64>().ok().filter(|number| (least..=most).contains(number));
+                return number.map(|number| number.to_string()).ok_or_else(|| {
+                    format!("{name} = {}: it must be a whole number from {least} to {most}", quoted(text))
+                });
+            }
+            Form::Word(words) => {
+                let word = words.iter().find(|word| word.eq_ignore_ascii_case(text));
+                return word.map(|word| (*word).to_owned()).ok_or_else(|| {
+                    let why = self.why_not(text);
+                    format!("{name} = {} is not supported{why}: use {}", quoted(text), words.join(", "))
+                });
+            }
+            Form::Proportion => within(0.0..=MOST_PROPORTION),
+            Form::Share => within(0.0..=1.0),
+            Form::Percentile => within(f64::MIN_POSITIVE..=99.999_999),
+        };
+        let form = match self.form {
+            Form::Share => "a number from 0 to 1",
+            Form::Percentile => "a number above 0 and below 100",
+            _ => "a number from 0 on",
+        };
+        match good {
+            true => Ok(text.to_owned()),
+            false => Err(format!("{name} = {}: it must be {form}", quoted(text))),
+        }
+    }
+
+    /// Why a word of YCSB's own is not taken.
+    fn why_not(&self, text: &str) -> &'static str {
+        match (self.name, text) {
+            ("readallfields", _) => " (a record is one value, which is read as a whole)",
+            ("fieldlengthdistribution", "histogram") => " (a file of lengths is not read)",
+            _ => "",
+        }
+    }
+}
+
+/// The property of a name.
+fn named(name: &str) -> Option<&'static PropertyDef> {
+    ALL.iter().find(|property| property.name == name)
+}
+
+/// Values of properties, those that are not there being YCSB's defaults.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Properties(BTreeMap<&'static str, String>);
+
+impl Properties {
+    /// Those that a plan names.
+    pub fn of(parameters: &Parameters) -> Properties {
+        parameters.get(&PROPERTIES).unwrap_or_default()
+    }
+
+    /// Puts a value in.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
+        let property = named(name).ok_or_else(|| unknown(name))?;
+        self.0.insert(property.name, property.read(value)?);
+        Ok(())
+    }
+
+    /// The values of others in place of its own.
+    pub fn with(mut self, others: &Properties) -> Properties {
+        self.0.extend(others.0.iter().map(|(name, value)| (*name, value.clone())));
+        self
+    }
+
+    /// A value as it is written down.
+    pub fn text(&self, name: &'static str) -> &str {
+        let default = named(name).map_or("", |property| property.default);
+        self.0.get(name).map_or(default, String::as_str)
+    }
+
+    /// A number.
+    pub fn number(&self, name: &'static str) -> f64 {
+        self.text(name).parse().unwrap_or_default()
+    }
+
+    /// A whole number.
+    pub fn whole(&self, name: &'static str) -> u64 {
+        self.text(name).parse().unwrap_or_default()
+    }
+
+    /// Whether it has a value of its own.
+    pub fn names(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+
+    /// Whether nothing is said of any.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// As a parameter writes them: `fieldcount=1,fieldlength=100`.
+impl fmt::Display for Properties {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let all: Vec<String> = self.0.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        f.write_str(&all.join(","))
+    }
+}
+
+impl std::str::FromStr for Properties {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut properties = Properties::default();
+        for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+            let (name, value) =
+                part.split_once('=').ok_or_else(|| format!("{} has no value: write name=value", quoted(part)))?;
+            let name = name.trim();
+            if properties.names(name) {
+                return Err(format!("{name} is there twice"));
+            }
+            if let Some(other) = elsewhere(name) {
+                return Err(format!("{name} is not among the properties: say {other}"));
+            }
+            properties.set(name, value.trim())?;
+        }
+        Ok(properties)
+    }
+}
+
+/// Where a value belongs that YCSB calls by a name.
+#[derive(Debug, PartialEq)]
+pub enum Belongs {
+    /// Among the properties.
+    Property,
+    /// On an axis, as plans write it.
+    Axis(Axis, String),
+    /// To a parameter of the plan, by its name.
+    Parameter(&'static str, String),
+    /// Nowhere: it is so in any case.
+    Nowhere,
+}
+
+/// What a plan calls a property that it has a place of its own for.
+fn elsewhere(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "recordcount" => "records",
+        "operationcount" => "operations",
+        "target" => "rate",
+        "threadcount" => "threads",
+        "maxexecutiontime" => "max_time",
+        _ => return None,
+    })
+}
+
+/// Names that YCSB knows and that have no meaning here, and why.
+const UNSUPPORTED: [(&str, &str); 14] = [
+    ("table", "a store has one table"),
+    ("fieldnameprefix", "fields are told apart by their place in the record, not by name"),
+    ("fieldlengthhistogram", "use fieldlengthdistribution constant, uniform or zipfian"),
+    ("core_workload_insertion_retry_limit", "an insert that fails ends the trial"),
+    ("core_workload_insertion_retry_interval", "an insert that fails ends the trial"),
+    ("warmupoperationcount", "no operation is left out of the figures"),
+    ("batchsize", "inserts are done one by one"),
+    ("measurementtype", "every latency is kept, in a histogram"),
+    ("measurement.interval", "with a target, latency counts from the intended start"),
+    ("status.interval", "the progress is shown in any case"),
+    ("exporter", "use storebench report --ycsb or --json"),
+    ("exportfile", "use storebench report --ycsb > FILE"),
+    ("db", "use --store NAME"),
+    ("dotransactions", "use --workload load for the load phase"),
+];
+
+/// Where the value of a name belongs.
+///
+/// # Errors
+/// For a name that is unknown or not supported, and for a value that can't be.
+pub fn belongs(name: &str, value: &str) -> Result<Belongs, String> {
+    let whole = || {
+        value.parse::<u64>().map_err(|_| format!("{name} = {}: it must be a whole number", quoted(value)))
+    };
+    Ok(match name {
+        "recordcount" => Belongs::Axis(Axis::RECORDS, whole()?.to_string()),
+        "operationcount" => Belongs::Parameter("operations", whole()?.to_string()),
+        "threadcount" => Belongs::Axis(Axis::THREADS, whole()?.to_string()),
+        "target" => match whole()? {
+            0 => Belongs::Axis(Axis::RATE, "closed".into()),
+            rate => Belongs::Axis(Axis::RATE, format!("{rate}/s")),
+        },
+        "maxexecutiontime" => match whole()? {
+            0 => Belongs::Nowhere,
+            seconds => Belongs::Parameter("max_time", format!("{seconds}s")),
+        },
+        // Every value is checked, whatever it says.
+        "dataintegrity" => match value {
+            "true" | "false" => Belongs::Nowhere,
+            _ => return Err(format!("dataintegrity = {}: use true or false", quoted(value))),
+        },
+        "workload" => match value.rsplit('.').next() {
+            Some("CoreWorkload") => Belongs::Nowhere,
+            _ => return Err(format!("the workload {} is not supported: only CoreWorkload is", quoted(value))),
+        },
+        name => match named(name) {
+            Some(property) => property.read(value).map(|_| Belongs::Property)?,
+            None => return Err(unknown(name)),
+        },
+    })
+}
+
+fn unknown(name: &str) -> String {
+    let dotted = |known: &str| name == known || name.strip_prefix(known).is_some_and(|rest| rest.starts_with('.'));
+    if let Some((_, why)) = UNSUPPORTED.iter().find(|(known, _)| name == *known) {
+        return format!("the property {name} is not supported: {why}");
+    }
+    if ["hdrhistogram", "histogram", "timeseries"].into_iter().any(dotted) {
+        return format!("the property {name} is not supported: every latency is kept, in a histogram");
+    }
+    let ours = ["recordcount", "operationcount", "target", "threadcount", "maxexecutiontime", "dataintegrity"];
+    let known = ALL.iter().map(|property| property.name).chain(ours);
+    let hint = meant(name, known).map_or(String::new(), |meant| format!(" (did you mean {meant}?)"));
+    format!("the property {} is unknown{hint}; those of a store are set with --set STORE.NAME=VALUE", quoted(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn properties_are_read_in_any_order_and_written_in_one() {
+        let properties: Properties = "readproportion=0.5, fieldcount=1 ,insertorder=ORDERED".parse().unwrap();
+        assert_eq!(properties.to_string(), "fieldcount=1,insertorder=ordered,readproportion=0.5");
+        assert_eq!(properties.to_string().parse(), Ok(properties.clone()));
+        assert_eq!((properties.whole("fieldcount"), properties.whole("fieldlength")), (1, 100));
+        let others: Properties = "fieldcount=3".parse().unwrap();
+        assert_eq!(properties.with(&others).whole("fieldcount"), 3);
+        for property in &ALL {
+            assert_eq!(property.read(property.default).as_deref(), Ok(property.default), "{}", property.name);
+        }
+    }
+
+    #[test]
+    fn what_has_a_place_of_its_own_goes_there() {
+        let axis = |axis, text: &str| Ok(Belongs::Axis(axis, text.into()));
+        assert_eq!(belongs("recordcount", "1000"), axis(Axis::RECORDS, "1000"));
+        assert_eq!(belongs("target", "500"), axis(Axis::RATE, "500/s"));
+        assert_eq!(belongs("target", "0"), axis(Axis::RATE, "closed"));
+        assert_eq!(belongs("threadcount", "4"), axis(Axis::THREADS, "4"));
+        assert_eq!(belongs("maxexecutiontime", "30"), Ok(Belongs::Parameter("max_time", "30s".into())));
+        assert_eq!(belongs("workload", "site.ycsb.workloads.CoreWorkload"), Ok(Belongs::Nowhere));
+        assert_eq!(belongs("maxscanlength", "10"), Ok(Belongs::Property));
+    }
+
+    #[test]
+    fn what_is_unknown_unsupported_or_out_of_bounds_is_told() {
+        for (name, value, says) in [
+            ("recordcuont", "1", "did you mean recordcount?"),
+            ("rocksdb.dir", "/tmp", "--set STORE.NAME=VALUE"),
+            ("table", "t", "a store has one table"),
+            ("hdrhistogram.percentiles", "95", "not supported"),
+            ("readallfields", "false", "read as a whole"),
+            ("fieldlengthdistribution", "histogram", "a file of lengths is not read"),
+            ("requestdistribution", "normal", "use uniform, zipfian"),
+            ("readproportion", "-1", "from 0 on"),
+            ("readproportion", "NaN", "from 0 on"),
+            ("hotspotdatafraction", "1.5", "from 0 to 1"),
+            ("exponential.percentile", "100", "below 100"),
+            ("zeropadding", "29", "from 0 to 28"),
+            ("fieldcount", "0", "from 1 to"),
+            ("recordcount", "many", "whole number"),
+            ("workload", "site.ycsb.workloads.TimeSeriesWorkload", "only CoreWorkload"),
+            ("dataintegrity", "perhaps", "true or false"),
+        ] {
+            let error = belongs(name, value).unwrap_err();
+            assert!(error.contains(says), "{name}: {error}");
+        }
+        for (text, says) in [
+            ("fieldcount", "has no value"),
+            ("fieldcount=1,fieldcount=2", "there twice"),
+            ("recordcount=5", "say records"),
+        ] {
+            let error = text.parse::<Properties>().unwrap_err();
+            assert!(error.contains(says), "{text}: {error}");
+        }
+    }
+}

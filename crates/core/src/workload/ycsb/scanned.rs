@@ -1,0 +1,119 @@
+//! What a scan has shown: copied as it comes, and held afterwards to what it was to show.
+
+use super::hall::Hall;
+use super::name::LONGEST;
+use super::versions::Known;
+use crate::workload::batch::touched;
+
+/// The records of a scan. Its memory is taken once and kept.
+pub struct Scanned {
+    bytes: Vec<u8>,
+    /// Where each key and its value end.
+    ends: Vec<(usize, usize)>,
+    value_bytes: u64,
+    /// Records for which there was no room, as no such scan was asked for.
+    beyond: u64,
+    /// The oldest versions that the record at hand may have.
+    floors: Vec<u32>,
+}
+
+impl Scanned {
+    /// For scans of up to `most` records with values of so many bytes at most and so many versions.
+    pub fn new(most: u64, largest: usize, slots: usize) -> Scanned {
+        Scanned {
+            bytes: touched(most * (LONGEST + largest) as u64),
+            ends: Vec::with_capacity(most as usize),
+            value_bytes: 0,
+            beyond: 0,
+            floors: vec![1; slots],
+        }
+    }
+
+    /// Forgets what it has seen.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.ends.clear();
+        (self.value_bytes, self.beyond) = (0, 0);
+    }
+
+    /// Copies a record, as an application does that goes on to use it.
+    #[inline(always)]
+    pub fn add(&mut self, key: &[u8], value: &[u8]) {
+        let room = self.bytes.capacity() - self.bytes.len();
+        if self.ends.len() == self.ends.capacity() || room < key.len() + value.len() {
+            self.beyond += 1;
+            return;
+        }
+        self.bytes.extend_from_slice(key);
+        let key_end = self.bytes.len();
+        self.bytes.extend_from_slice(value);
+        self.ends.push((key_end, self.bytes.len()));
+        self.value_bytes += value.len() as u64;
+    }
+
+    /// Bytes of the values.
+    pub fn value_bytes(&self) -> u64 {
+        self.value_bytes
+    }
+
+    fn records(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        let starts = std::iter::once(0).chain(self.ends.iter().map(|(_, end)| *end));
+        starts.zip(&self.ends).map(|(start, (key, value))| (&self.bytes[start..*key], &self.bytes[*key..*value]))
+    }
+
+    /// Holds it to what a scan of `length` records from `from` on was to show. The first `there` records were there before it
+    /// began; later ones may show. The store told how many it has shown.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn check(&mut self, hall: &Hall<'_>, from: u64, length: u64, there: u64, told: usize) -> Result<(), String> {
+        let mut floors = std::mem::take(&mut self.floors);
+        let checked = self.check_each(hall, &mut floors, (from, length), (there, told));
+        self.floors = floors;
+        checked
+    }
+
+    fn check_each(
+        &self,
+        hall: &Hall<'_>,
+        floors: &mut [u32],
+        (from, length): (u64, u64),
+        (there, told): (u64, usize),
+    ) -> Result<(), String> {
+        let shown = self.ends.len() as u64 + self.beyond;
+        if shown != told as u64 || shown > length {
+            return Err(format!("was to show {length} records at most, showed {shown}, and says {told}"));
+        }
+        let mut order = hall.order.iter().flat_map(|order| order.from(from));
+        for (key, value) in self.records() {
+            let record = loop {
+                let next = order.next().ok_or("showed what was never inserted, or not in the order of the keys")?;
+                if hall.definition().naming.name(next).bytes() == key {
+                    break next;
+                }
+                if next < there {
+                    return Err(format!("did not show record {next} where it was next"));
+                }
+            };
+            if record >= hall.versions.inserted() || !is_right(hall, floors, record, value) {
+                return Err(format!("showed record {record} with a value that was not written last"));
+            }
+        }
+        match order.find(|record| *record < there).filter(|_| shown < length) {
+            Some(record) => Err(format!("ended before record {record}")),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Whether a value is right. Of several threads, a version that was replaced before the scan began counts as right: to note
+/// those of all records beforehand would disturb what is measured.
+fn is_right(hall: &Hall<'_>, floors: &mut [u32], record: u64, value: &[u8]) -> bool {
+    let versions = &hall.versions;
+    if versions.is_shared() {
+        floors.fill(1);
+    } else {
+        versions.note(record, floors);
+    }
+    hall.fields.is_value(record, &Known::each(floors, versions.newest(record, floors)), value)
+}

@@ -1,0 +1,260 @@
+//! Which versions of its fields a record may be read in. Versions count a record's writes from 1, which is what it was
+//! inserted as; 0 is a record that is not there.
+//!
+//! One thread knows exactly what it wrote. Several write and read the same records, and only the order of some of their calls
+//! is certain: a read must not show less than a write that was alone with its record from its beginning to its end, if that
+//! end came before the read's beginning; nor more than what was begun before the read ended. Writes that overlap can come in
+//! any order, and one that replaces a field may write back what it read of the others: between them every version counts as
+//! possible until the next write of that field that is alone.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// The versions of all records.
+#[derive(Debug)]
+pub struct Versions {
+    /// Versions of each record: one for each field, or one for all.
+    slots: u64,
+    /// The oldest that may be read, by record and slot.
+    floors: Vec<AtomicU32>,
+    /// Of several threads, by record: how many writes were begun, and in the low half how many of them have not ended.
+    begun: Vec<AtomicU64>,
+    /// Records that were inserted or are being inserted.
+    next: AtomicU64,
+    /// Records of which all before are there, too.
+    live: AtomicU64,
+    most: u64,
+}
+
+const ONE_BEGUN: u64 = 1 << 32;
+const AT_WORK: u64 = ONE_BEGUN - 1;
+
+/// A write that has begun.
+#[derive(Debug, Clone, Copy)]
+pub struct Begun {
+    /// The version that it writes.
+    pub version: u32,
+    alone: bool,
+}
+
+impl Versions {
+    /// Of so many records at most, none of which is there. All memory is taken and touched here.
+    pub fn new(most: u64, slots: u64, threads: u64) -> Versions {
+        let begun = if threads > 1 { most } else { 0 };
+        let floors = (0..most * slots).map(|_| AtomicU32::new(1)).collect::<Vec<_>>();
+        floors.iter().for_each(|floor| floor.store(0, Ordering::Relaxed));
+        Versions {
+            slots,
+            floors,
+            begun: (0..begun).map(|_| AtomicU64::new(ONE_BEGUN)).collect(),
+            next: AtomicU64::new(0),
+            live: AtomicU64::new(0),
+            most,
+        }
+    }
+
+    /// The first `count` records are there, as they were inserted.
+    pub fn loaded(&self, count: u64) {
+        (0..count * self.slots).for_each(|at| self.floors[at as usize].store(1, Ordering::Relaxed));
+        self.next.store(count, Ordering::Release);
+        self.live.store(count, Ordering::Release);
+    }
+
+    /// Records that are there, and all before them.
+    #[inline]
+    pub fn live(&self) -> u64 {
+        self.live.load(Ordering::Acquire)
+    }
+
+    /// Records that were or are being inserted.
+    #[inline]
+    pub fn inserted(&self) -> u64 {
+        self.next.load(Ordering::Acquire)
+    }
+
+    /// Takes the next record to be inserted; `None` where there is no room for more.
+    pub fn take(&self) -> Option<u64> {
+        let more = |next: u64| (next < self.most).then_some(next + 1);
+        self.next.fetch_update(Ordering::AcqRel, Ordering::Acquire, more).ok()
+    }
+
+    /// A record is there as of now.
+    pub fn insert(&self, record: u64) {
+        let first = record * self.slots;
+        (first..first + self.slots).for_each(|at| self.floors[at as usize].store(1, Ordering::Release));
+        // Whoever closes a gap counts what lies behind it, too.
+        loop {
+            let live = self.live();
+            let there = live < self.most
+                && self.floors[((live + 1) * self.slots - 1) as usize].load(Ordering::Acquire) > 0;
+            if !there {
+                return;
+            }
+            let _ = self.live.compare_exchange(live, live + 1, Ordering::AcqRel, Ordering::Acquire);
+        }
+    }
+
+    /// A write of a record begins, of one slot.
+    #[inline]
+    pub fn begin(&self, record: u64, slot: u64) -> Begun {
+        match self.begun.get(record as usize) {
+            None => Begun { version: self.floor(record, slot) + 1, alone: true },
+            Some(state) => {
+                let before = state.fetch_add(ONE_BEGUN + 1, Ordering::SeqCst);
+                Begun { version: (before >> 32) as u32 + 1, alone: before & AT_WORK == 0 }
+            }
+        }
+    }
+
+    /// A write of a record has ended.
+    #[inline]
+    pub fn end(&self, record: u64, slot: u64, begun: Begun) {
+        let floor = &self.floors[(record * self.slots + slot) as usize];
+        match self.begun.get(record as usize) {
+            None => floor.store(begun.version, Ordering::Relaxed),
+            Some(state) => {
+                let before = state.fetch_sub(1, Ordering::SeqCst);
+                if begun.alone && (before >> 32) as u32 == begun.version {
+                    floor.fetch_max(begun.version, Ordering::SeqCst);
+                }
+            }
+        }
+    }
+
+    /// The oldest version of a slot that may be read now.
+    #[inline]
+    pub fn floor(&self, record: u64, slot: u64) -> u32 {
+        self.floors[(record * self.slots + slot) as usize].load(Ordering::Acquire)
+    }
+
+    /// Copies the oldest versions that a read may show which begins now.
+    #[inline]
+    pub fn note(&self, record: u64, floors: &mut [u32]) {
+        for (slot, floor) in (0..).zip(floors) {
+            *floor = self.floor(record, slot);
+        }
+    }
+
+    /// The newest version that can be read of a record by now; no less than `floors`.
+    #[inline]
+    pub fn newest(&self, record: u64, floors: &[u32]) -> u32 {
+        match self.begun.get(record as usize) {
+            None => floors.iter().copied().max().unwrap_or(0),
+            Some(state) => (state.load(Ordering::SeqCst) >> 32) as u32,
+        }
+    }
+
+    /// Versions of each record.
+    pub fn slots(&self) -> usize {
+        self.slots as usize
+    }
+
+    /// Whether several threads write the same records.
+    pub fn is_shared(&self) -> bool {
+        !self.begun.is_empty()
+    }
+
+    /// Whether a record was written after it was loaded as one of the first `loaded`.
+    pub fn is_touched(&self, record: u64, loaded: u64) -> bool {
+        let begun = self.begun.get(record as usize).is_some_and(|state| state.load(Ordering::Acquire) >> 32 > 1);
+        record >= loaded || begun || (0..self.slots).any(|slot| self.floor(record, slot) > 1)
+    }
+}
+
+/// The versions that the fields of a record may have.
+#[derive(Debug)]
+pub struct Known<'a> {
+    oldest: &'a [u32],
+    newest: u32,
+}
+
+impl Known<'_> {
+    /// Each slot has one from its own oldest on.
+    pub fn each(oldest: &[u32], newest: u32) -> Known<'_> {
+        Known { oldest, newest }
+    }
+
+    /// Those of a slot: the oldest first, which is most often right; then from the newest on.
+    pub fn versions(&self, slot: u64) -> impl Iterator<Item = u32> {
+        let oldest = self.oldest.get(slot as usize).copied().unwrap_or(u32::MAX);
+        std::iter::once(oldest).chain((oldest.saturating_add(1)..=self.newest).rev())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_thread_knows_the_version_of_each_field() {
+        let versions = Versions::new(3, 2, 1);
+        versions.loaded(2);
+        let begun = versions.begin(1, 1);
+        assert_eq!(begun.version, 2);
+        versions.end(1, 1, begun);
+        assert_eq!((versions.floor(1, 0), versions.floor(1, 1), versions.newest(1, &[1, 2])), (1, 2, 2));
+        assert!(versions.is_touched(1, 2) && !versions.is_touched(0, 2));
+        assert_eq!((versions.take(), versions.take(), versions.live()), (Some(2), None, 2));
+        versions.insert(2);
+        assert_eq!((versions.live(), versions.inserted(), versions.is_touched(2, 2)), (3, 3, true));
+    }
+
+    #[test]
+    fn of_writes_that_overlap_none_is_certain() {
+        let versions = Versions::new(1, 1, 2);
+        versions.loaded(1);
+        let first = versions.begin(0, 0);
+        assert_eq!((first.version, versions.newest(0, &[1])), (2, 2));
+        let second = versions.begin(0, 0);
+        versions.end(0, 0, first);
+        versions.end(0, 0, second);
+        assert_eq!((versions.floor(0, 0), versions.newest(0, &[1])), (1, 3), "either may have come last");
+        let alone = versions.begin(0, 0);
+        assert_eq!((alone.version, versions.floor(0, 0)), (4, 1));
+        versions.end(0, 0, alone);
+        assert_eq!(versions.floor(0, 0), 4);
+        // One that began alone and was joined is not certain, either.
+        let (joined, joining) = (versions.begin(0, 0), versions.begin(0, 0));
+        versions.end(0, 0, joining);
+        versions.end(0, 0, joined);
+        assert_eq!(versions.floor(0, 0), 4);
+    }
+
+    #[test]
+    fn what_is_live_has_no_gap() {
+        let versions = Versions::new(4, 1, 2);
+        versions.loaded(1);
+        let taken: Vec<_> = (0..3).filter_map(|_| versions.take()).collect();
+        assert_eq!(taken, [1, 2, 3]);
+        versions.insert(2);
+        assert_eq!(versions.live(), 1);
+        versions.insert(1);
+        assert_eq!(versions.live(), 3);
+        versions.insert(3);
+        assert_eq!(versions.live(), 4);
+    }
+
+    #[test]
+    fn known_versions_come_the_likely_ones_first() {
+        let of = |known: Known<'_>, slot| known.versions(slot).collect::<Vec<_>>();
+        assert_eq!(of(Known::each(&[3], 3), 0), [3]);
+        assert_eq!(of(Known::each(&[2], 5), 0), [2, 5, 4, 3]);
+        assert_eq!(of(Known::each(&[4, 1], 5), 0), [4, 5]);
+        assert_eq!(of(Known::each(&[4], 4), 1), [u32::MAX], "of no field that there is");
+    }
+
+    #[test]
+    fn threads_that_insert_at_once_leave_nothing_behind() {
+        let versions = Versions::new(4000, 1, 4);
+        versions.loaded(10);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    while let Some(record) = versions.take() {
+                        versions.insert(record);
+                    }
+                });
+            }
+        });
+        assert_eq!((versions.live(), versions.inserted()), (4000, 4000));
+    }
+}

@@ -1,0 +1,313 @@
+//! How much is done in a trial, what it takes, and why a cell can't be run.
+
+use std::time::Duration;
+
+use super::definition::{Definition, Kind, Span};
+use super::law::Space as Records;
+use super::name::LONGEST;
+use super::property::Properties;
+use crate::cell::{Axis, Cell, Rate};
+use crate::place::probe::Probe;
+use crate::store::{Guarantee, Kind as StoreKind, Threads};
+use crate::units::{Bytes, Period};
+use crate::workload::audit;
+use crate::workload::batch::BATCH_BYTES;
+use crate::workload::case::{Case, Space, Time};
+use crate::workload::crud::work::{BATCH, COMPRESSION, Compression, DURATION, EQUAL_CACHE, OPERATIONS};
+use crate::workload::parameter::{ParameterDef, ParameterForm, Parameters};
+use crate::workload::reason::Reason;
+
+/// When a trial's requests end at the latest.
+pub static MAX_TIME: ParameterDef = ParameterDef {
+    name: "max_time",
+    value_name: "TIME",
+    help: "ycsb: stop after this time, even if fewer than --operations are done",
+    form: ParameterForm::Text,
+    default: None,
+    instead_of: None,
+    read: |text| (DURATION.read)(text).map_err(|wrong| wrong.replacen("duration", "max_time", 1)),
+};
+
+/// Starting a process, filling its buffers, opening, settling and closing a store.
+const OVERHEAD_S: f64 = 0.15;
+/// Choosing a record, making a value, calling an engine, checking.
+const CALL_S: f64 = 8e-6;
+/// Room that a cell needs on its disk, as a multiple of its values' bytes: log, tables and compaction side by side.
+const ROOM_FACTOR: f64 = 3.0;
+/// Requests of a kind beyond its share that a thread may do.
+const PASSED_BY: u64 = 4;
+
+/// What is done in a trial.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Work {
+    /// The workload.
+    pub definition: Definition,
+    /// Records that are loaded before the first request.
+    pub loaded: u64,
+    /// The most records that inserts may lead to, where the time ends the trial.
+    room: u64,
+    /// Requests.
+    pub operations: u64,
+    /// How long they go on at most.
+    pub until: Option<Duration>,
+    /// Threads.
+    pub threads: u64,
+    /// How requests follow one another.
+    pub rate: Rate,
+    /// Records in a batch of the loader, at most.
+    pub batch: u64,
+    /// When values are compressed.
+    pub compression: Compression,
+    /// The total cache of every engine where tuning is `equal`, in bytes.
+    pub equal_cache: u64,
+}
+
+impl Work {
+    /// What a cell and its parameters say.
+    ///
+    /// # Errors
+    /// Where they contradict one another.
+    pub fn of(cell: &Cell, parameters: &Parameters) -> Result<Work, String> {
+        let properties = Properties::of(parameters);
+        let name = cell.text(Axis::WORKLOAD);
+        let definition = Definition::of(name, &properties, cell.text(Axis::DISTRIBUTION))?;
+        let records = cell.records();
+        let first = definition.naming.first;
+        let own = records.from.checked_sub(first).filter(|own| *own > 0);
+        let own = own.ok_or_else(|| format!("insertstart = {first} leaves none of {} records", records.from))?;
+        if let Some(count) = definition.insert_count.filter(|count| *count != own) {
+            return Err(format!(
+                "insertstart = {first} and insertcount = {count} are not all of {} records: the others would have to be loaded \
+                 elsewhere",
+                records.from
+            ));
+        }
+        let duration = parameters.get::<Period>(&DURATION).map(|time| time.0);
+        let most = parameters.get::<Period>(&MAX_TIME).map(|time| time.0);
+        let operations = match duration {
+            _ if definition.loads => own,
+            Some(_) => u64::MAX / 2,
+            None => parameters.get(&OPERATIONS).unwrap_or(1),
+        };
+        Ok(Work {
+            loaded: if definition.loads { 0 } else { own },
+            room: records.to - first,
+            definition,
+            operations,
+            until: duration.into_iter().chain(most).min(),
+            threads: cell.threads().into(),
+            rate: cell.rate(),
+            batch: parameters.get(&BATCH).unwrap_or(1),
+            compression: parameters.get(&COMPRESSION).unwrap_or(Compression::Auto),
+            equal_cache: parameters.get::<Bytes>(&EQUAL_CACHE).map_or(0, |cache| cache.0),
+        })
+    }
+
+    /// Requests of one thread: all have the same, but for one.
+    pub fn operations_of(&self, thread: u64) -> u64 {
+        self.operations / self.threads + u64::from(thread < self.operations % self.threads)
+    }
+
+    /// The records that requests choose from.
+    pub fn space(&self) -> Records {
+        Records { loaded: self.loaded, most: self.most_records() }
+    }
+
+    /// The most records that there can be.
+    pub fn most_records(&self) -> u64 {
+        let share = self.definition.share(Kind::Insert);
+        if share == 0.0 {
+            return self.loaded;
+        }
+        if self.definition.loads {
+            return self.operations;
+        }
+        let inserts = self.operations as f64 * share + (PASSED_BY * self.threads) as f64;
+        let asked = self.loaded.saturating_add(inserts as u64);
+        // Where only the time ends it, nobody knows how many there will be.
+        if self.operations > u64::from(u32::MAX) { self.room.max(self.loaded + 1) } else { asked }
+    }
+
+    /// The mean length of a value in bytes.
+    fn mean_value(&self) -> f64 {
+        let Span { least, most, .. } = self.definition.field;
+        let frame = if self.definition.fields > 1 { 4.0 } else { 0.0 };
+        self.definition.fields as f64 * ((least + most) as f64 / 2.0 + frame)
+    }
+
+    fn largest_value(&self) -> f64 {
+        self.definition.fields as f64 * (self.definition.field.most as f64 + 4.0)
+    }
+
+    fn bytes(&self) -> f64 {
+        self.most_records() as f64 * self.mean_value()
+    }
+
+    /// The mean number of records that a scan shows.
+    fn scanned(&self) -> f64 {
+        (self.definition.scan.least + self.definition.scan.most) as f64 / 2.0
+    }
+}
+
+/// Why a cell can't be run, whatever the place.
+pub fn reason(case: &Case<'_>) -> Option<Reason> {
+    let cell = case.cell;
+    let Some(store) = case.store() else { return Some(Reason::UnknownStore) };
+    if let Err(why) = store.open {
+        return Some(Reason::NotBuilt(why));
+    }
+    if let Some(guarantee) = cell.guarantee().tier()
+        && store.offer(guarantee).is_none()
+    {
+        return Some(Reason::NotOffered { store: store.name, guarantee });
+    }
+    if cell.threads() > 1 && store.capabilities.threads == Threads::One {
+        return Some(Reason::OneSession { store: store.name, threads: cell.threads() });
+    }
+    let work = match Work::of(cell, case.parameters) {
+        Ok(work) => work,
+        Err(why) => return Some(Reason::Contradiction(why)),
+    };
+    if work.definition.does(Kind::Scan) && !store.capabilities.order {
+        return Some(Reason::NoOrder { store: store.name });
+    }
+    let bytes = work.bytes();
+    (bytes >= case.size_limit as f64).then_some(Reason::TooLarge { bytes, limit_bytes: case.size_limit })
+}
+
+/// What a figure is of work that makes no sense; such a cell is left out.
+fn of_work<T>(case: &Case<'_>, nothing: T, of: impl FnOnce(&Work) -> T) -> T {
+    Work::of(case.cell, case.parameters).map_or(nothing, |work| of(&work))
+}
+
+/// Bytes of disk.
+pub fn space(case: &Case<'_>) -> Space {
+    of_work(case, Space { peak_bytes: 0.0, room_bytes: 0.0 }, |work| {
+        let blocks =
+            if case.kind() == StoreKind::Folder { work.most_records() as f64 * 4096.0 } else { 0.0 };
+        let bytes = work.bytes() + (work.most_records() * LONGEST as u64) as f64;
+        let peak_bytes = (bytes * 1.5).max(blocks) + f64::from(1 << 20);
+        Space { peak_bytes, room_bytes: (bytes * ROOM_FACTOR).max(peak_bytes) }
+    })
+}
+
+/// Bytes of memory: versions, the order of keys, values, and all records where the store has nowhere else to keep them.
+pub fn memory(case: &Case<'_>) -> f64 {
+    of_work(case, 0.0, |work| {
+        let definition = &work.definition;
+        let slots = if definition.is_partial() { definition.fields } else { 1 };
+        let shared = if work.threads > 1 { 8 } else { 0 };
+        // Sorted, each key is there for a while, too.
+        let ordered = if definition.does(Kind::Scan) { 8 + 40 } else { 0 };
+        let each = (slots * 4 + shared + ordered) as f64;
+        let scans = if definition.does(Kind::Scan) { definition.scan.most as f64 } else { 0.0 };
+        let threads = (3.0 + scans) * work.largest_value() * work.threads as f64;
+        let batch = (work.largest_value() * work.batch as f64).min(BATCH_BYTES as f64 + work.largest_value());
+        let in_memory = case.store().is_some_and(|s| s.capabilities.keeps && !s.capabilities.persists);
+        let kept = if in_memory { work.bytes() } else { 0.0 };
+        work.most_records() as f64 * each + threads + batch + kept
+    })
+}
+
+/// Seconds.
+pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
+    of_work(case, Time { trial_s: OVERHEAD_S, audit_s: 0.0 }, |work| {
+        let syncs = case.cell.guarantee().tier() == Some(Guarantee::Power);
+        let sync_s = if syncs { probe.sync_ns as f64 / 1e9 } else { 0.0 };
+        let folder = case.kind() == StoreKind::Folder;
+        let per_file_s = if folder { probe.file_creation_ns as f64 / 1e9 } else { 0.0 };
+        let record_s = CALL_S + per_file_s + work.mean_value() / probe.write_bytes_per_s;
+        let load_s = work.loaded as f64 * record_s + (work.loaded as f64 / work.batch as f64).ceil() * sync_s;
+        let write_s = record_s + sync_s * if folder { 2.0 } else { 1.0 };
+        let share = |kind| work.definition.share(kind);
+        let call_s = share(Kind::Read) * CALL_S
+            + share(Kind::Scan) * CALL_S * (1.0 + work.scanned() / 10.0)
+            + (share(Kind::Update) + share(Kind::Insert)) * (CALL_S + write_s)
+            + share(Kind::ReadModifyWrite) * (2.0 * CALL_S + write_s);
+        let each_s = match work.rate {
+            Rate::Closed => call_s,
+            Rate::PerSecond(rate) => call_s.max(1.0 / f64::from(rate)),
+        };
+        let asked_s = work.operations as f64 * each_s;
+        let run_s = work.until.map_or(asked_s, |until| asked_s.min(until.as_secs_f64()));
+        let audit_s = audit::seconds(work.most_records(), work.mean_value(), CALL_S, 0.0);
+        Time { trial_s: OVERHEAD_S + load_s + run_s + audit_s, audit_s }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::{Capabilities, StoreDef};
+    use crate::stores::{MEMORY, NULL};
+    use crate::workload::ycsb::property::PROPERTIES;
+
+    fn cell(workload: &str, more: &[(Axis, &str)]) -> Cell {
+        let plain = [(Axis::STORE, "memory"), (Axis::WORKLOAD, workload), (Axis::RECORDS, "1000")];
+        let all = plain.iter().chain(more);
+        all.fold(Cell::default(), |cell, (axis, text)| cell.with(*axis, axis.read(text).unwrap()))
+    }
+
+    fn parameters(all: &[(&ParameterDef, &str)]) -> Parameters {
+        all.iter().fold(Parameters::default(), |given, (name, text)| given.with(name, text).unwrap())
+    }
+
+    #[test]
+    fn records_and_requests_are_counted() {
+        let work = |workload, given: &[(&ParameterDef, &str)]| {
+            Work::of(&cell(workload, &[(Axis::THREADS, "3")]), &parameters(given)).unwrap()
+        };
+        let d = work("D", &[(&OPERATIONS, "1000")]);
+        assert_eq!((d.loaded, d.operations, d.most_records()), (1000, 1000, 1000 + 50 + 12));
+        assert_eq!((0..3).map(|thread| d.operations_of(thread)).collect::<Vec<_>>(), [334, 333, 333]);
+        assert_eq!(work("A", &[]).most_records(), 1000);
+        let load = work("load", &[(&OPERATIONS, "7")]);
+        assert_eq!((load.loaded, load.operations, load.most_records()), (0, 1000, 1000));
+        let timed = work("D", &[(&DURATION, "2s"), (&MAX_TIME, "1s")]);
+        assert_eq!((timed.until, timed.most_records()), (Some(Duration::from_secs(1)), 5000));
+        let capped = work("A", &[(&OPERATIONS, "10"), (&MAX_TIME, "1s")]);
+        assert_eq!((capped.until, capped.operations), (Some(Duration::from_secs(1)), 10));
+        let rest = work("C", &[(&PROPERTIES, "insertstart=400,insertcount=600")]);
+        assert_eq!((rest.loaded, rest.definition.naming.first), (600, 400));
+    }
+
+    #[test]
+    fn what_can_not_be_is_left_out_with_its_reason() {
+        let reason = |cell: Cell, given: &[(&ParameterDef, &str)], stores: &[StoreDef]| {
+            let parameters = parameters(given);
+            super::reason(&Case { cell: &cell, parameters: &parameters, stores, size_limit: 1 << 20 })
+        };
+        let unordered =
+            StoreDef { capabilities: Capabilities { order: false, ..MEMORY.capabilities }, ..MEMORY };
+        let one = StoreDef { capabilities: Capabilities { threads: Threads::One, ..MEMORY.capabilities }, ..MEMORY };
+        assert_eq!(reason(cell("A", &[]), &[], &[NULL]), Some(Reason::UnknownStore));
+        assert_eq!(reason(cell("A", &[]), &[(&PROPERTIES, "fieldcount=1")], &[MEMORY]), None);
+        assert!(matches!(reason(cell("A", &[]), &[(&PROPERTIES, "fieldcount=99")], &[MEMORY]), Some(Reason::TooLarge { .. })));
+        assert_eq!(reason(cell("E", &[]), &[], &[unordered]), Some(Reason::NoOrder { store: "memory" }));
+        let two = cell("A", &[(Axis::THREADS, "2")]);
+        assert_eq!(reason(two, &[], &[one]), Some(Reason::OneSession { store: "memory", threads: 2 }));
+        for (properties, says) in [
+            ("insertstart=1000", "leaves none of 1000 records"),
+            ("insertstart=10,insertcount=20", "not all of 1000 records"),
+            ("readproportion=0,updateproportion=0", "all proportions are 0"),
+        ] {
+            let why = reason(cell("A", &[]), &[(&PROPERTIES, properties)], &[MEMORY]).unwrap();
+            assert!(why.to_string().contains(says), "{why}");
+        }
+    }
+
+    #[test]
+    fn more_work_takes_longer_and_more_memory() {
+        let probe = Probe { file_creation_ns: 30_000, sync_ns: 1_000_000, write_bytes_per_s: 1e9 };
+        let of = |cell: Cell, given: &[(&ParameterDef, &str)]| {
+            let parameters = parameters(given);
+            let case = Case { cell: &cell, parameters: &parameters, stores: &[MEMORY], size_limit: 1 << 30 };
+            (time(&case, &probe).trial_s, memory(&case))
+        };
+        let c = of(cell("C", &[]), &[]);
+        assert!(of(cell("U", &[(Axis::GUARANTEE, "power")]), &[]).0 > c.0 + 0.9);
+        assert!(of(cell("C", &[(Axis::RATE, "10/s")]), &[]).0 > 100.0);
+        assert!(of(cell("C", &[(Axis::RATE, "10/s")]), &[(&MAX_TIME, "5s")]).0 < c.0 + 5.1);
+        assert!(of(cell("E", &[]), &[]).1 > c.1 && of(cell("A", &[]), &[(&PROPERTIES, "fieldcount=1")]).1 < c.1);
+    }
+}

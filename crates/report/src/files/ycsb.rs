@@ -1,0 +1,119 @@
+//! The text that YCSB prints at the end of a run, for scripts that read it: a line for each figure, with the operation's name in
+//! brackets, the figure's with its unit, and the value.
+//!
+//! YCSB knows whole microseconds only. Lines in its own form have those; lines that it does not know follow with nanoseconds.
+
+use std::fmt::{Display, Write};
+
+use hdrhistogram::Histogram;
+use storebench_core::measure::latency::decode;
+use storebench_core::result::{Measured, OVERALL, OperationResult, Run};
+
+/// The percentiles that YCSB prints.
+const PERCENTILES: [(&str, f64); 3] = [("50th", 0.5), ("95th", 0.95), ("99th", 0.99)];
+
+/// The trials of some runs that succeeded, one after the other. Before each, a line that begins with `#` names it, unless there
+/// is only one.
+///
+/// # Errors
+/// A sentence, when a histogram can't be read.
+pub fn text(runs: &[Run]) -> Result<String, String> {
+    let all = || runs.iter().flat_map(|run| &run.trials).filter_map(|trial| Some((trial, trial.ok()?)));
+    let several = all().count() > 1;
+    let mut text = String::new();
+    for (trial, measured) in all() {
+        let id = trial.cell.id();
+        if several {
+            let _ = writeln!(text, "# {id}, block {}", trial.block + 1);
+        }
+        trial_text(measured, &mut text).map_err(|why| format!("{id}: {why}"))?;
+    }
+    Ok(text)
+}
+
+fn trial_text(measured: &Measured, text: &mut String) -> Result<(), String> {
+    let operations = &measured.operations;
+    let overall = operations.iter().find(|operation| operation.operation == OVERALL);
+    if let Some(overall) = overall.or(operations.first()) {
+        let ms = overall.wall_ns as f64 / 1e6;
+        line(text, "OVERALL", "RunTime(ms)", ms.round());
+        if ms > 0.0 {
+            line(text, "OVERALL", "Throughput(ops/sec)", overall.count as f64 * 1e3 / ms);
+        }
+    }
+    for operation in operations.iter().filter(|operation| operation.operation != OVERALL) {
+        operation_text(operation, text)?;
+    }
+    Ok(())
+}
+
+fn operation_text(operation: &OperationResult, text: &mut String) -> Result<(), String> {
+    let name = operation.operation.to_uppercase();
+    let OperationResult { count, latency, .. } = operation;
+    line(text, &name, "Operations", count);
+    if *count > 0 {
+        let histogram = decode(&latency.histogram)?;
+        let us = |ns: u64| ns / 1_000;
+        line(text, &name, "AverageLatency(us)", latency.mean_ns / 1e3);
+        line(text, &name, "MinLatency(us)", us(latency.min_ns));
+        line(text, &name, "MaxLatency(us)", us(latency.max_ns));
+        for (percentile, quantile) in PERCENTILES {
+            let ns = at(&histogram, quantile, latency.max_ns);
+            line(text, &name, &format!("{percentile}PercentileLatency(us)"), us(ns));
+        }
+        line(text, &name, "MinLatency(ns)", latency.min_ns);
+        line(text, &name, "MaxLatency(ns)", latency.max_ns);
+        for (percentile, quantile) in PERCENTILES {
+            let ns = at(&histogram, quantile, latency.max_ns);
+            line(text, &name, &format!("{percentile}PercentileLatency(ns)"), ns);
+        }
+    }
+    line(text, &name, "Return=OK", count);
+    if operation.errors > 0 {
+        line(text, &name, "Return=ERROR", operation.errors);
+    }
+    Ok(())
+}
+
+/// A bucket's upper end may lie beyond the longest.
+fn at(histogram: &Histogram<u64>, quantile: f64, longest: u64) -> u64 {
+    histogram.value_at_quantile(quantile).min(longest)
+}
+
+fn line(text: &mut String, operation: &str, figure: &str, value: impl Display) {
+    let _ = writeln!(text, "[{operation}], {figure}, {value}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::samples::{Sample, blocks};
+
+    /// What a script does with a line.
+    fn read(text: &str) -> Vec<(&str, &str, f64)> {
+        let lines = text.lines().filter(|line| line.starts_with('['));
+        lines
+            .map(|line| {
+                let [operation, figure, value] = line.split(", ").collect::<Vec<_>>().try_into().unwrap();
+                (operation.trim_matches(['[', ']']), figure, value.parse().unwrap())
+            })
+            .collect()
+    }
+
+    #[test]
+    fn scripts_for_ycsb_find_its_figures() {
+        let run = blocks("box", &[vec![Sample::new("lmdb").ns(2_500.0)], vec![Sample::new("lmdb").ns(3_500.0)]]);
+        let text = text(std::slice::from_ref(&run)).unwrap();
+        assert_eq!(text.lines().filter(|line| line.starts_with("# lmdb/")).count(), 2, "{text}");
+        let found = read(&text);
+        let of = |operation, figure| found.iter().find(|(o, f, _)| (*o, *f) == (operation, figure)).unwrap().2;
+        assert!(of("OVERALL", "RunTime(ms)") >= 0.0 && of("OVERALL", "Throughput(ops/sec)") > 0.0);
+        assert!(of("INSERT", "AverageLatency(us)") > 0.0);
+        assert_eq!(of("INSERT", "Operations"), of("INSERT", "Return=OK"));
+        for percentile in ["50th", "95th", "99th"] {
+            let us = of("INSERT", &format!("{percentile}PercentileLatency(us)"));
+            let ns = of("INSERT", &format!("{percentile}PercentileLatency(ns)"));
+            assert_eq!((ns / 1e3).floor(), us, "whole microseconds, as YCSB prints them");
+        }
+    }
+}

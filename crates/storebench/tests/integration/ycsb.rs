@@ -1,0 +1,359 @@
+//! The workload `ycsb` over every store, and over stores that lie.
+
+use std::path::PathBuf;
+
+use storebench_core::axis::Axis;
+use storebench_core::axis::ycsb::BUILT_IN;
+use storebench_core::cell::Cell;
+use storebench_core::error::Exit;
+use storebench_core::plan::Plan;
+use storebench_core::result::{Measured, OVERALL, Outcome};
+use storebench_core::store::{Guarantee, StoreDef, Threads};
+use storebench_core::workload::case::Case;
+use storebench_core::workload::parameter::Parameters;
+use storebench_core::workload::reason::Reason;
+use storebench_core::workload::spec::{Asked, Ended, Spec};
+use storebench_core::workload::table::{Workload, parameter};
+
+use crate::cli::support::{Scratch, faulty, outcomes, said};
+
+/// What a trial is, beside its store.
+struct How<'a> {
+    workload: &'a str,
+    axes: &'a [(&'a str, &'a str)],
+    parameters: &'a [(&'a str, &'a str)],
+}
+
+/// A trial of 150 requests on 60 records, in which a kind at 5 % occurs.
+const SMALL: &[(&str, &str)] = &[("operations", "150"), ("properties", "fieldcount=3,fieldlength=20,maxscanlength=20")];
+
+fn spec(store: &StoreDef, how: &How<'_>, directory: PathBuf) -> Spec {
+    let plain = [
+        ("store", store.name),
+        ("workload", how.workload),
+        ("records", "60"),
+        ("data", "incompressible"),
+        ("guarantee", "default"),
+    ];
+    let named = |name: &str| Axis::named(name).unwrap();
+    let cell = plain
+        .iter()
+        .chain(how.axes)
+        .fold(Cell::default(), |cell, (axis, text)| cell.with(named(axis), named(axis).read(text).unwrap()));
+    let parameters = how
+        .parameters
+        .iter()
+        .fold(Parameters::default(), |all, (name, text)| all.with(parameter(name).unwrap(), text).unwrap());
+    Spec {
+        parent: 0,
+        cell,
+        directory,
+        workload: "ycsb".parse().unwrap(),
+        parameters,
+        settings: Default::default(),
+        seed: 1,
+        device: Err("not looked at".into()),
+        group: Err("none".into()),
+    }
+}
+
+/// Runs a trial; `None` where the workload says itself that the store can't do this, with its reason.
+fn trial(store: &StoreDef, how: &How<'_>) -> Result<Result<Measured, Ended>, Reason> {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let directory = folder.path().join("store");
+    std::fs::create_dir(&directory).unwrap();
+    let spec = spec(store, how, directory);
+    let stores = [store.clone()];
+    let workload: Workload = "ycsb".parse().unwrap();
+    let case = Case { cell: &spec.cell, parameters: &spec.parameters, stores: &stores, size_limit: 1 << 30 };
+    match (workload.def().reason)(&case) {
+        Some(reason) => Err(reason),
+        None => Ok((workload.def().run)(&Asked { stores: &stores, spec: &spec })),
+    }
+}
+
+fn measured(store: &StoreDef, how: &How<'_>) -> Measured {
+    match trial(store, how) {
+        Ok(Ok(measured)) => measured,
+        Ok(Err(ended)) => panic!("{}, {}: {ended:?}", store.name, how.workload),
+        Err(reason) => panic!("{}, {}: {reason}", store.name, how.workload),
+    }
+}
+
+fn count(measured: &Measured, operation: &str) -> u64 {
+    measured.operation(operation).map_or(0, |operation| operation.count)
+}
+
+fn built() -> impl Iterator<Item = &'static StoreDef> {
+    storebench::STORES.iter().filter(|store| store.open.is_ok() && store.capabilities.keeps)
+}
+
+#[test]
+fn every_store_does_every_workload() {
+    for store in built() {
+        for workload in BUILT_IN {
+            let how = How { workload, axes: &[], parameters: SMALL };
+            if *workload == "E" && !store.capabilities.order {
+                assert_eq!(trial(store, &how).unwrap_err(), Reason::NoOrder { store: store.name });
+                continue;
+            }
+            let measured = measured(store, &how);
+            let of = |operation| count(&measured, operation);
+            let kinds = ["read", "update", "insert", "scan", "read-modify-write"].map(of);
+            let expected = match *workload {
+                "A" => [75, 75, 0, 0, 0],
+                "C" => [150, 0, 0, 0, 0],
+                // Its parts count as what they are, too.
+                "F" => [150, 75, 0, 0, 75],
+                "U" => [0, 150, 0, 0, 0],
+                "load" => [0, 0, 60, 0, 0],
+                // Of shares of 5 %, one more or less.
+                _ => kinds,
+            };
+            assert_eq!(kinds, expected, "{} {workload}", store.name);
+            let all = if *workload == "load" { 60 } else { 150 };
+            assert_eq!(of(OVERALL), all, "{} {workload}", store.name);
+            let few = match *workload {
+                "B" => kinds[1],
+                "D" | "E" => kinds[2],
+                _ => 7,
+            };
+            assert!((6..=9).contains(&few), "{} {workload}: {kinds:?}", store.name);
+            let inserted = if ["D", "E"].contains(workload) { kinds[2] } else { 0 };
+            let audit = measured.audit.unwrap();
+            assert_eq!((measured.stored.records, audit.records, audit.read_back), (60 + inserted, 60 + inserted, 60 + inserted));
+            assert_eq!(measured.stored.value_bytes, (60 + inserted) * 3 * 24, "{} {workload}", store.name);
+        }
+    }
+}
+
+/// Ways to choose, to name, to write and to be at work.
+const WAYS: &[(&str, &[(&str, &str)], &str)] = &[
+    ("A", &[("distribution", "uniform")], "fieldcount=1"),
+    ("D", &[("distribution", "zipfian")], "fieldcount=2,writeallfields=true"),
+    ("B", &[("distribution", "latest")], "insertorder=ordered,zeropadding=12"),
+    ("F", &[("distribution", "hotspot")], "fieldlengthdistribution=uniform"),
+    ("A", &[("distribution", "exponential")], "fieldlengthdistribution=zipfian,fieldcount=4"),
+    ("E", &[("distribution", "sequential")], "insertorder=ordered,scanlengthdistribution=zipfian,maxscanlength=70"),
+    ("E", &[], "insertproportion=0.5,scanproportion=0.3,updateproportion=0.2,fieldcount=2,maxscanlength=9"),
+    ("own:mine", &[], "readproportion=1,updateproportion=1,scanproportion=1,insertproportion=1,readmodifywriteproportion=1,maxscanlength=30"),
+    ("C", &[("rate", "20000/s")], "insertstart=20,insertcount=40"),
+    ("A", &[], "fieldcount=1,fieldlength=1"),
+];
+
+#[test]
+fn every_way_to_choose_name_and_write_is_checked() {
+    for name in ["memory", "sqlite", "lmdb"] {
+        let Some(store) = built().find(|store| store.name == name) else { continue };
+        for (workload, axes, properties) in WAYS {
+            let parameters = [("operations", "300"), ("properties", properties)];
+            let measured = measured(store, &How { workload, axes, parameters: &parameters });
+            assert_eq!(count(&measured, OVERALL), 300, "{name} {workload} {properties}");
+            assert_eq!(measured.audit.unwrap().records, measured.stored.records);
+        }
+    }
+}
+
+#[test]
+fn threads_share_all_records_and_what_they_read_is_checked() {
+    for store in built().filter(|store| store.capabilities.threads != Threads::One) {
+        for (workload, properties) in [
+            ("A", "fieldcount=1"),
+            ("A", "fieldcount=3,fieldlength=10"),
+            ("D", "fieldcount=1"),
+            ("own:all", "readproportion=2,updateproportion=2,insertproportion=1,scanproportion=1,readmodifywriteproportion=1,fieldcount=2,maxscanlength=20"),
+        ] {
+            if workload == "own:all" && !store.capabilities.order {
+                continue;
+            }
+            let axes = [("threads", "3"), ("records", "5")];
+            let parameters = [("operations", "400"), ("properties", properties)];
+            let measured = measured(store, &How { workload, axes: &axes, parameters: &parameters });
+            assert_eq!(count(&measured, OVERALL), 400, "{} {workload}", store.name);
+            assert_eq!(measured.audit.unwrap().records, measured.stored.records);
+            assert!(measured.operation(OVERALL).unwrap().rate_over_ns.is_some());
+        }
+    }
+}
+
+#[test]
+fn a_time_ends_it_and_inserts_stay_within_their_bound() {
+    let memory = built().find(|store| store.name == "memory").unwrap();
+    let timed = |workload: &str, parameters: &[(&str, &str)]| {
+        measured(memory, &How { workload, axes: &[("records", "60..90")], parameters })
+    };
+    let until = timed("C", &[("duration", "50ms")]);
+    assert!(count(&until, OVERALL) > 0 && until.operation(OVERALL).unwrap().wall_ns >= 50_000_000);
+    let capped = timed("C", &[("operations", "10"), ("max_time", "50s")]);
+    assert_eq!(count(&capped, OVERALL), 10);
+    let full = timed("D", &[("duration", "20s")]);
+    assert_eq!((full.stored.records, count(&full, "insert")), (90, 30), "it ends when there is no more room");
+}
+
+#[test]
+fn a_power_promise_is_held_to_its_syncs() {
+    for store in built().filter(|store| store.offer(Guarantee::Power).is_some()) {
+        let axes = [("guarantee", "power")];
+        let parameters = [("operations", "20"), ("properties", "fieldcount=1")];
+        let measured = measured(store, &How { workload: "U", axes: &axes, parameters: &parameters });
+        let counters = measured.operation("update").unwrap().counters.clone().unwrap();
+        assert!(counters.syncs.is_none_or(|syncs| syncs >= 20), "{}: {counters:?}", store.name);
+    }
+}
+
+/// Each lie, the workload that brings it to light, and what the message says.
+const LIES: &[(&str, &str, &str)] = &[
+    ("drops-updates", "--workload A", "that were not written last"),
+    ("drops-updates", "--workload U", "is not what was written last"),
+    ("drops-updates", "--workload A --threads 2 --operations 500", "not"),
+    ("lies", "--workload C", "that were not written last"),
+    ("shortens", "--workload C", "that were not written last"),
+    ("misses", "--workload B", "is missing"),
+    ("lies", "--workload F", "that were not written last"),
+    ("miscounts", "--workload C", "counts"),
+    ("forgets", "--workload C", "closed and opened anew"),
+    ("loses", "--workload U --records 10000", "is missing"),
+];
+
+#[test]
+fn each_lie_is_noticed_in_its_first_trial() {
+    for (store, how, says) in LIES {
+        let scratch = Scratch::new();
+        let records = if how.contains("--records") { "" } else { "--records 50" };
+        let operations = if how.contains("--operations") { "" } else { "--operations 300" };
+        let asked = format!("run ycsb --store {store} --guarantee process --trials 1 {records} {operations} {how}");
+        let said = scratch.faulty(&asked).ends(Exit::TrialsFailed);
+        let run = scratch.results();
+        assert_eq!(outcomes(&run), [(*store, "wrong-data")], "{said}");
+        let Outcome::Failed { message, .. } = &run.trials[0].outcome else { panic!("{said}") };
+        assert!(message.contains(says), "{store} {how}: {message}");
+    }
+}
+
+/// YCSB's six workloads in the form in which it ships them.
+const FILES: [(&str, &str); 6] = [
+    ("workloada", "readproportion=0.5\nupdateproportion=0.5\nscanproportion=0\ninsertproportion=0\n\nrequestdistribution=zipfian\n"),
+    ("workloadb", "readproportion=0.95\nupdateproportion=0.05\nscanproportion=0\ninsertproportion=0\n\nrequestdistribution=zipfian\n"),
+    ("workloadc", "readproportion=1\nupdateproportion=0\nscanproportion=0\ninsertproportion=0\n\nrequestdistribution=zipfian\n"),
+    ("workloadd", "readproportion=0.95\nupdateproportion=0\nscanproportion=0\ninsertproportion=0.05\n\nrequestdistribution=latest\n"),
+    (
+        "workloade",
+        "readproportion=0\nupdateproportion=0\nscanproportion=0.95\ninsertproportion=0.05\n\nrequestdistribution=zipfian\n\n\
+         maxscanlength=100\n\nscanlengthdistribution=uniform\n",
+    ),
+    (
+        "workloadf",
+        "readproportion=0.5\nupdateproportion=0\nscanproportion=0\ninsertproportion=0\nreadmodifywriteproportion=0.5\n\n\
+         requestdistribution=zipfian\n",
+    ),
+];
+
+fn file(scratch: &Scratch, name: &str, text: &str) {
+    let head = "# A workload of YCSB\nrecordcount=50\noperationcount=200\nworkload=site.ycsb.workloads.CoreWorkload\n\nreadallfields=true\n\n";
+    scratch.write(name, format!("{head}{text}"));
+}
+
+#[test]
+fn ycsb_s_own_files_do_what_the_built_in_workloads_do() {
+    for (name, text) in FILES {
+        let scratch = Scratch::new();
+        file(&scratch, name, text);
+        let run = "run ycsb --store memory --guarantee none --trials 1";
+        scratch.faulty(&format!("{run} -P {name} -p fieldlength=50 -p threadcount=1")).ends(Exit::Success);
+        let results = scratch.results();
+        let [trial] = results.trials.as_slice() else { panic!("{results:?}") };
+        assert_eq!(trial.cell.text(Axis::WORKLOAD), format!("own:{name}"));
+        let measured = trial.ok().unwrap();
+        let letter = name.trim_start_matches("workload").to_uppercase();
+        let memory = storebench_core::stores::MEMORY;
+        let parameters = [("operations", "200"), ("properties", "fieldlength=50")];
+        let built_in =
+            self::measured(&memory, &How { workload: &letter, axes: &[("records", "50")], parameters: &parameters });
+        let counts = |measured: &Measured| -> Vec<(String, u64)> {
+            measured.operations.iter().map(|one| (one.operation.clone(), one.count)).collect()
+        };
+        assert_eq!(counts(measured), counts(&built_in), "{name}");
+        assert_eq!(measured.load.value_bytes, 50 * 10 * 54, "ten fields, as YCSB has them");
+    }
+}
+
+#[test]
+fn properties_go_where_the_plan_has_them() {
+    let scratch = Scratch::new();
+    file(&scratch, "mine", "target=5000\n");
+    let run = "run ycsb --store memory --guarantee none --trials 1";
+    scratch
+        .faulty(&format!("{run} -P mine -p recordcount=30 -p threadcount=2 -p maxexecutiontime=60 -p dataintegrity=true"))
+        .ends(Exit::Success);
+    let results = scratch.results();
+    let cell = &results.trials[0].cell;
+    assert_eq!((cell.records().from, cell.threads(), cell.rate().to_string()), (30, 2, "5000/s".into()));
+    let plan = Plan::parse(&results.header.plan, "run.json").unwrap();
+    assert_eq!(plan.parameters.text(parameter("max_time").unwrap()), Some("60s"));
+    assert_eq!(plan.parameters.text(parameter("operations").unwrap()), Some("200"));
+}
+
+#[test]
+fn what_is_not_supported_is_told_with_its_place() {
+    let scratch = Scratch::new();
+    file(&scratch, "bad", "rocksdb.dir=/tmp/x\n");
+    file(&scratch, "good", "");
+    let run = "run ycsb --store memory --guarantee none";
+    for (asked, says) in [
+        ("-P bad", &["bad:8:", "rocksdb.dir", "unknown"][..]),
+        ("-P nowhere", &["nowhere", "can't be read"]),
+        ("-P good -p readallfields=false", &["-p readallfields", "read as a whole"]),
+        ("-p recordcuont=5", &["did you mean recordcount?"]),
+        ("-p recordcount=0", &["-p recordcount", "empty"]),
+        ("-p recordcount", &["write it like -p recordcount=1000"]),
+        ("-p table=t", &["a store has one table"]),
+        ("--workload Z", &["is not a workload of YCSB"]),
+        ("--distribution normal", &["is not a distribution"]),
+        ("--properties fieldcount=x", &["fieldcount", "whole number"]),
+    ] {
+        let said = scratch.faulty(&format!("{run} {asked}"));
+        assert!(said.code == Some(Exit::BadValue.code().into()) || said.code == Some(Exit::BadPlan.code().into()), "{said}");
+        for word in says {
+            assert!(said.err.contains(word), "{asked}: {word:?} is missing\n{said}");
+        }
+        assert!(scratch.runs().is_empty());
+    }
+    scratch.faulty("run crud -p recordcount=5").complains(Exit::BadValue, &["-P and -p are YCSB's"]);
+    let left = scratch.faulty(&format!("{run} -p readproportion=0 -p updateproportion=0 --workload C"));
+    left.complains(Exit::Nothing, &["all proportions are 0"]);
+}
+
+#[test]
+fn scripts_for_ycsb_read_a_run() {
+    let scratch = Scratch::new();
+    let run = "run ycsb --store memory --workload F --guarantee none --trials 1 --records 50 --operations 200";
+    scratch.faulty(run).ends(Exit::Success);
+    let text = scratch.faulty("report latest --ycsb").ends(Exit::Success).out;
+    let mut found = std::collections::BTreeMap::new();
+    for line in text.lines() {
+        let [name, figure, value] = line.split(", ").collect::<Vec<_>>().try_into().expect(line);
+        let name = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).expect(line);
+        found.insert((name, figure), value.parse::<f64>().expect(line));
+    }
+    for name in ["READ", "UPDATE", "READ-MODIFY-WRITE"] {
+        for figure in ["Operations", "AverageLatency(us)", "MinLatency(us)", "MaxLatency(us)", "95thPercentileLatency(us)", "99thPercentileLatency(us)", "Return=OK"] {
+            assert!(found.contains_key(&(name, figure)), "[{name}], {figure} is missing\n{text}");
+        }
+    }
+    assert_eq!((found[&("READ", "Operations")], found[&("READ-MODIFY-WRITE", "Operations")]), (200.0, 100.0));
+    assert!(found[&("OVERALL", "Throughput(ops/sec)")] > 0.0 && found[&("OVERALL", "RunTime(ms)")] >= 0.0);
+}
+
+#[test]
+fn the_same_seed_sends_every_store_the_same_requests() {
+    let scratch = Scratch::new();
+    let notes = |name: &str| {
+        let mut command = scratch.command(faulty(), "run ycsb --store notes --workload D --guarantee process --trials 1 --records 40 --operations 100");
+        let path = scratch.join(name);
+        said(command.env("STOREBENCH_TEST_NOTES", &path)).ends(Exit::Success);
+        std::fs::read_to_string(path).unwrap()
+    };
+    let (first, again) = (notes("first"), notes("again"));
+    assert!(first.lines().count() > 100 && first == again);
+    assert!(first.contains("user6284781860667377211"), "keys are YCSB's");
+}
