@@ -104,7 +104,8 @@ fn round(clock: &Clock, operation: Operation) -> (f64, f64) {
 
 /// The same of one of YCSB's workloads, with one field of 100 bytes: a whole trial, of which the requests count.
 fn ycsb(workload: &str) -> (f64, f64) {
-    let axes = [("store", "null"), ("workload", workload), ("records", "1000000"), ("data", "incompressible")];
+    let axes =
+        [("store", "null"), ("workload", workload), ("records", "1000000"), ("data", "incompressible")];
     let named = |name: &str| Axis::named(name).expect("the axis is in the table");
     let cell = axes.into_iter().fold(Cell::default(), |cell, (axis, text)| {
         cell.with(named(axis), named(axis).read(text).expect("the value is good"))

@@ -84,7 +84,9 @@ mod tests {
 
     #[test]
     fn workloads_are_known_by_letter_and_by_file() {
-        for (text, read) in [("A", "A"), ("c", "C"), ("workloadf", "F"), ("load", "load"), ("own:x-1", "own:x-1")] {
+        for (text, read) in
+            [("A", "A"), ("c", "C"), ("workloadf", "F"), ("load", "load"), ("own:x-1", "own:x-1")]
+        {
             assert_eq!(Axis::WORKLOAD.read(text).unwrap().text(), read);
         }
         for text in ["", "G", "workload", "own:", "own:a/b", "AA"] {
@@ -92,7 +94,10 @@ mod tests {
             assert!(error.contains("is not a workload of YCSB"), "{text}: {error}");
         }
         assert_eq!(own_name("my file"), "own:my_file");
-        assert!(Axis::WORKLOAD.read(&own_name("")).is_ok() && Axis::WORKLOAD.read(&own_name(&"é".repeat(99))).is_ok());
+        assert!(
+            Axis::WORKLOAD.read(&own_name("")).is_ok()
+                && Axis::WORKLOAD.read(&own_name(&"é".repeat(99))).is_ok()
+        );
     }
 
     #[test]

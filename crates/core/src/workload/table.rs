@@ -60,8 +60,7 @@ pub enum Headline {
 }
 
 /// The workloads that come with storebench.
-static ALL: [&WorkloadDef; 4] =
-    [&crud::WORKLOAD, &device::WORKLOAD, &androbench::WORKLOAD, &ycsb::WORKLOAD];
+static ALL: [&WorkloadDef; 4] = [&crud::WORKLOAD, &device::WORKLOAD, &androbench::WORKLOAD, &ycsb::WORKLOAD];
 
 static OWN: OnceLock<Vec<&'static WorkloadDef>> = OnceLock::new();
 

@@ -79,6 +79,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     space: work::space,
     memory: work::memory,
     time: work::time,
+    time_by_rehearsal: None,
     run,
 };
 
@@ -106,7 +107,8 @@ fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     let stored = stored(&hall);
     let mut trial = trial.settled(&acknowledged, keeps.then_some(stored.records))?;
     // What does not persist is read back before it is closed; what does, when nothing is left to measure.
-    let read_back = |trial: &mut Settled<'_>, reading| check::audit(&hall, &mut trial.bench, spec.seed, reading);
+    let read_back =
+        |trial: &mut Settled<'_>, reading| check::audit(&hall, &mut trial.bench, spec.seed, reading);
     let open = (keeps && !persists).then(|| read_back(&mut trial, Reading::Open)).transpose()?;
     trial.close()?;
     let doubts =

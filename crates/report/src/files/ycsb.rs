@@ -102,11 +102,14 @@ mod tests {
 
     #[test]
     fn scripts_for_ycsb_find_its_figures() {
-        let run = blocks("box", &[vec![Sample::new("lmdb").ns(2_500.0)], vec![Sample::new("lmdb").ns(3_500.0)]]);
+        let run =
+            blocks("box", &[vec![Sample::new("lmdb").ns(2_500.0)], vec![Sample::new("lmdb").ns(3_500.0)]]);
         let text = text(std::slice::from_ref(&run)).unwrap();
         assert_eq!(text.lines().filter(|line| line.starts_with("# lmdb/")).count(), 2, "{text}");
         let found = read(&text);
-        let of = |operation, figure| found.iter().find(|(o, f, _)| (*o, *f) == (operation, figure)).unwrap().2;
+        let of = |operation: &str, figure: &str| {
+            found.iter().find(|(o, f, _)| (*o, *f) == (operation, figure)).unwrap().2
+        };
         assert!(of("OVERALL", "RunTime(ms)") >= 0.0 && of("OVERALL", "Throughput(ops/sec)") > 0.0);
         assert!(of("INSERT", "AverageLatency(us)") > 0.0);
         assert_eq!(of("INSERT", "Operations"), of("INSERT", "Return=OK"));

@@ -33,7 +33,8 @@ pub fn changes(args: &PropertyArgs, plan: &Plan) -> Result<Option<Changes>> {
         return Ok(None);
     }
     if !plan.workload.has(PROPERTIES.name) {
-        let message = format!("-P and -p are YCSB's: the study {} is of the workload {}", plan.name, plan.workload);
+        let message =
+            format!("-P and -p are YCSB's: the study {} is of the workload {}", plan.name, plan.workload);
         return Err(Error::bad_value(message));
     }
     let mut properties = match args.property_files.last() {
@@ -64,9 +65,9 @@ fn all(args: &PropertyArgs) -> Result<Vec<Given>> {
         all.extend(of_file(path)?);
     }
     for text in &args.property {
-        let (name, value) = text
-            .split_once('=')
-            .ok_or_else(|| Error::bad_value(format!("-p {}: write it like -p recordcount=1000", quoted(text))))?;
+        let (name, value) = text.split_once('=').ok_or_else(|| {
+            Error::bad_value(format!("-p {}: write it like -p recordcount=1000", quoted(text)))
+        })?;
         all.push(Given { name: name.trim().into(), value: value.trim().into(), by: format!("-p {name}") });
     }
     Ok(all)
@@ -74,10 +75,16 @@ fn all(args: &PropertyArgs) -> Result<Vec<Given>> {
 
 fn of_file(path: &Path) -> Result<Vec<Given>> {
     let shown = path.display();
-    let text = text(path)
-        .map_err(|error| Error::new(Exit::BadPlan, format!("the property file {shown} can't be read: {error}")))?;
-    let lines = file::read(&text).map_err(|(line, wrong)| Error::bad_value(format!("{shown}:{line}: {wrong}")))?;
-    let given = |line: file::Line| Given { name: line.name, value: line.value, by: format!("{shown}:{}", line.number) };
+    let text = text(path).map_err(|error| {
+        Error::new(Exit::BadPlan, format!("the property file {shown} can't be read: {error}"))
+    })?;
+    let lines =
+        file::read(&text).map_err(|(line, wrong)| Error::bad_value(format!("{shown}:{line}: {wrong}")))?;
+    let given = |line: file::Line| Given {
+        name: line.name,
+        value: line.value,
+        by: format!("{shown}:{}", line.number),
+    };
     Ok(lines.into_iter().map(given).collect())
 }
 

@@ -25,7 +25,8 @@ struct How<'a> {
 }
 
 /// A trial of 150 requests on 60 records, in which a kind at 5 % occurs.
-const SMALL: &[(&str, &str)] = &[("operations", "150"), ("properties", "fieldcount=3,fieldlength=20,maxscanlength=20")];
+const SMALL: &[(&str, &str)] =
+    &[("operations", "150"), ("properties", "fieldcount=3,fieldlength=20,maxscanlength=20")];
 
 fn spec(store: &StoreDef, how: &How<'_>, directory: PathBuf) -> Spec {
     let plain = [
@@ -65,7 +66,14 @@ fn trial(store: &StoreDef, how: &How<'_>) -> Result<Result<Measured, Ended>, Rea
     let spec = spec(store, how, directory);
     let stores = [store.clone()];
     let workload: Workload = "ycsb".parse().unwrap();
-    let case = Case { cell: &spec.cell, parameters: &spec.parameters, stores: &stores, size_limit: 1 << 30 };
+    let settings = Default::default();
+    let case = Case {
+        cell: &spec.cell,
+        parameters: &spec.parameters,
+        settings: &settings,
+        stores: &stores,
+        size_limit: 1 << 30,
+    };
     match (workload.def().reason)(&case) {
         Some(reason) => Err(reason),
         None => Ok((workload.def().run)(&Asked { stores: &stores, spec: &spec })),
@@ -121,7 +129,10 @@ fn every_store_does_every_workload() {
             assert!((6..=9).contains(&few), "{} {workload}: {kinds:?}", store.name);
             let inserted = if ["D", "E"].contains(workload) { kinds[2] } else { 0 };
             let audit = measured.audit.unwrap();
-            assert_eq!((measured.stored.records, audit.records, audit.read_back), (60 + inserted, 60 + inserted, 60 + inserted));
+            assert_eq!(
+                (measured.stored.records, audit.records, audit.read_back),
+                (60 + inserted, 60 + inserted, 60 + inserted)
+            );
             assert_eq!(measured.stored.value_bytes, (60 + inserted) * 3 * 24, "{} {workload}", store.name);
         }
     }
@@ -134,9 +145,17 @@ const WAYS: &[(&str, &[(&str, &str)], &str)] = &[
     ("B", &[("distribution", "latest")], "insertorder=ordered,zeropadding=12"),
     ("F", &[("distribution", "hotspot")], "fieldlengthdistribution=uniform"),
     ("A", &[("distribution", "exponential")], "fieldlengthdistribution=zipfian,fieldcount=4"),
-    ("E", &[("distribution", "sequential")], "insertorder=ordered,scanlengthdistribution=zipfian,maxscanlength=70"),
+    (
+        "E",
+        &[("distribution", "sequential")],
+        "insertorder=ordered,scanlengthdistribution=zipfian,maxscanlength=70",
+    ),
     ("E", &[], "insertproportion=0.5,scanproportion=0.3,updateproportion=0.2,fieldcount=2,maxscanlength=9"),
-    ("own:mine", &[], "readproportion=1,updateproportion=1,scanproportion=1,insertproportion=1,readmodifywriteproportion=1,maxscanlength=30"),
+    (
+        "own:mine",
+        &[],
+        "readproportion=1,updateproportion=1,scanproportion=1,insertproportion=1,readmodifywriteproportion=1,maxscanlength=30",
+    ),
     ("C", &[("rate", "20000/s")], "insertstart=20,insertcount=40"),
     ("A", &[], "fieldcount=1,fieldlength=1"),
 ];
@@ -161,7 +180,10 @@ fn threads_share_all_records_and_what_they_read_is_checked() {
             ("A", "fieldcount=1"),
             ("A", "fieldcount=3,fieldlength=10"),
             ("D", "fieldcount=1"),
-            ("own:all", "readproportion=2,updateproportion=2,insertproportion=1,scanproportion=1,readmodifywriteproportion=1,fieldcount=2,maxscanlength=20"),
+            (
+                "own:all",
+                "readproportion=2,updateproportion=2,insertproportion=1,scanproportion=1,readmodifywriteproportion=1,fieldcount=2,maxscanlength=20",
+            ),
         ] {
             if workload == "own:all" && !store.capabilities.order {
                 continue;
@@ -221,7 +243,8 @@ fn each_lie_is_noticed_in_its_first_trial() {
         let scratch = Scratch::new();
         let records = if how.contains("--records") { "" } else { "--records 50" };
         let operations = if how.contains("--operations") { "" } else { "--operations 300" };
-        let asked = format!("run ycsb --store {store} --guarantee process --trials 1 {records} {operations} {how}");
+        let asked =
+            format!("run ycsb --store {store} --guarantee process --trials 1 {records} {operations} {how}");
         let said = scratch.faulty(&asked).ends(Exit::TrialsFailed);
         let run = scratch.results();
         assert_eq!(outcomes(&run), [(*store, "wrong-data")], "{said}");
@@ -232,10 +255,22 @@ fn each_lie_is_noticed_in_its_first_trial() {
 
 /// YCSB's six workloads in the form in which it ships them.
 const FILES: [(&str, &str); 6] = [
-    ("workloada", "readproportion=0.5\nupdateproportion=0.5\nscanproportion=0\ninsertproportion=0\n\nrequestdistribution=zipfian\n"),
-    ("workloadb", "readproportion=0.95\nupdateproportion=0.05\nscanproportion=0\ninsertproportion=0\n\nrequestdistribution=zipfian\n"),
-    ("workloadc", "readproportion=1\nupdateproportion=0\nscanproportion=0\ninsertproportion=0\n\nrequestdistribution=zipfian\n"),
-    ("workloadd", "readproportion=0.95\nupdateproportion=0\nscanproportion=0\ninsertproportion=0.05\n\nrequestdistribution=latest\n"),
+    (
+        "workloada",
+        "readproportion=0.5\nupdateproportion=0.5\nscanproportion=0\ninsertproportion=0\n\nrequestdistribution=zipfian\n",
+    ),
+    (
+        "workloadb",
+        "readproportion=0.95\nupdateproportion=0.05\nscanproportion=0\ninsertproportion=0\n\nrequestdistribution=zipfian\n",
+    ),
+    (
+        "workloadc",
+        "readproportion=1\nupdateproportion=0\nscanproportion=0\ninsertproportion=0\n\nrequestdistribution=zipfian\n",
+    ),
+    (
+        "workloadd",
+        "readproportion=0.95\nupdateproportion=0\nscanproportion=0\ninsertproportion=0.05\n\nrequestdistribution=latest\n",
+    ),
     (
         "workloade",
         "readproportion=0\nupdateproportion=0\nscanproportion=0.95\ninsertproportion=0.05\n\nrequestdistribution=zipfian\n\n\
@@ -267,8 +302,10 @@ fn ycsb_s_own_files_do_what_the_built_in_workloads_do() {
         let letter = name.trim_start_matches("workload").to_uppercase();
         let memory = storebench_core::stores::MEMORY;
         let parameters = [("operations", "200"), ("properties", "fieldlength=50")];
-        let built_in =
-            self::measured(&memory, &How { workload: &letter, axes: &[("records", "50")], parameters: &parameters });
+        let built_in = self::measured(
+            &memory,
+            &How { workload: &letter, axes: &[("records", "50")], parameters: &parameters },
+        );
         let counts = |measured: &Measured| -> Vec<(String, u64)> {
             measured.operations.iter().map(|one| (one.operation.clone(), one.count)).collect()
         };
@@ -283,7 +320,9 @@ fn properties_go_where_the_plan_has_them() {
     file(&scratch, "mine", "target=5000\n");
     let run = "run ycsb --store memory --guarantee none --trials 1";
     scratch
-        .faulty(&format!("{run} -P mine -p recordcount=30 -p threadcount=2 -p maxexecutiontime=60 -p dataintegrity=true"))
+        .faulty(&format!(
+            "{run} -P mine -p recordcount=30 -p threadcount=2 -p maxexecutiontime=60 -p dataintegrity=true"
+        ))
         .ends(Exit::Success);
     let results = scratch.results();
     let cell = &results.trials[0].cell;
@@ -312,7 +351,10 @@ fn what_is_not_supported_is_told_with_its_place() {
         ("--properties fieldcount=x", &["fieldcount", "whole number"]),
     ] {
         let said = scratch.faulty(&format!("{run} {asked}"));
-        assert!(said.code == Some(Exit::BadValue.code().into()) || said.code == Some(Exit::BadPlan.code().into()), "{said}");
+        assert!(
+            said.code == Some(Exit::BadValue.code().into()) || said.code == Some(Exit::BadPlan.code().into()),
+            "{said}"
+        );
         for word in says {
             assert!(said.err.contains(word), "{asked}: {word:?} is missing\n{said}");
         }
@@ -326,7 +368,8 @@ fn what_is_not_supported_is_told_with_its_place() {
 #[test]
 fn scripts_for_ycsb_read_a_run() {
     let scratch = Scratch::new();
-    let run = "run ycsb --store memory --workload F --guarantee none --trials 1 --records 50 --operations 200";
+    let run =
+        "run ycsb --store memory --workload F --guarantee none --trials 1 --records 50 --operations 200";
     scratch.faulty(run).ends(Exit::Success);
     let text = scratch.faulty("report latest --ycsb").ends(Exit::Success).out;
     let mut found = std::collections::BTreeMap::new();
@@ -336,7 +379,15 @@ fn scripts_for_ycsb_read_a_run() {
         found.insert((name, figure), value.parse::<f64>().expect(line));
     }
     for name in ["READ", "UPDATE", "READ-MODIFY-WRITE"] {
-        for figure in ["Operations", "AverageLatency(us)", "MinLatency(us)", "MaxLatency(us)", "95thPercentileLatency(us)", "99thPercentileLatency(us)", "Return=OK"] {
+        for figure in [
+            "Operations",
+            "AverageLatency(us)",
+            "MinLatency(us)",
+            "MaxLatency(us)",
+            "95thPercentileLatency(us)",
+            "99thPercentileLatency(us)",
+            "Return=OK",
+        ] {
             assert!(found.contains_key(&(name, figure)), "[{name}], {figure} is missing\n{text}");
         }
     }

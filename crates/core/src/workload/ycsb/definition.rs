@@ -190,10 +190,8 @@ impl Definition {
     }
 
     fn check(&self) -> Result<(), String> {
-        let spans = [
-            ("minscanlength", "maxscanlength", self.scan),
-            ("minfieldlength", "fieldlength", self.field),
-        ];
+        let spans =
+            [("minscanlength", "maxscanlength", self.scan), ("minfieldlength", "fieldlength", self.field)];
         for (least, most, span) in spans {
             if span.least > span.most {
                 return Err(format!("{least} = {} is more than {most} = {}", span.least, span.most));
@@ -261,10 +259,8 @@ fn request(properties: &Properties, asked: &str) -> Distribution {
 }
 
 fn field(properties: &Properties) -> Span {
-    let (most, law) = (
-        properties.whole("fieldlength"),
-        Lengths::named(properties.text("fieldlengthdistribution")),
-    );
+    let (most, law) =
+        (properties.whole("fieldlength"), Lengths::named(properties.text("fieldlengthdistribution")));
     let least = if law == Lengths::Constant { most } else { properties.whole("minfieldlength") };
     Span { least, most, law }
 }
@@ -292,7 +288,10 @@ mod tests {
         ] {
             let definition = of(name, "").unwrap();
             assert_eq!((definition.shares, definition.distribution), (shares, distribution), "{name}");
-            assert_eq!((definition.fields, definition.field.most, definition.loads), (10, 100, name == "load"));
+            assert_eq!(
+                (definition.fields, definition.field.most, definition.loads),
+                (10, 100, name == "load")
+            );
         }
         assert_eq!((of("E", "").unwrap().scan.most, of("A", "").unwrap().is_partial()), (100, true));
         for name in ycsb::BUILT_IN {

@@ -143,7 +143,12 @@ impl Fields {
     }
 
     /// Whether `value` is whole, each field in one of its versions.
-    fn each_is<V: Iterator<Item = u32>>(&self, record: u64, value: &[u8], versions: impl Fn(u64) -> V) -> bool {
+    fn each_is<V: Iterator<Item = u32>>(
+        &self,
+        record: u64,
+        value: &[u8],
+        versions: impl Fn(u64) -> V,
+    ) -> bool {
         let mut start = 0;
         for field in 0..self.count {
             let end = if self.count == 1 { Some(value.len()) } else { self.end(value, start) };
@@ -204,7 +209,9 @@ mod tests {
         assert_eq!((value.len(), ten.largest()), (1040, 1040));
         assert_eq!(value[..4], 100_u32.to_le_bytes());
         let varied = fields("fieldlengthdistribution=zipfian");
-        assert!((0..100).map(|record| made(&varied, record, 1).len()).all(|length| length < varied.largest()));
+        assert!(
+            (0..100).map(|record| made(&varied, record, 1).len()).all(|length| length < varied.largest())
+        );
         assert!(varied.mean() < ten.mean() / 2.0);
     }
 
@@ -218,7 +225,10 @@ mod tests {
                 let other = |record, value: &[u8]| {
                     fields.is_value(record, &Known::each(&[version; 10], version), value)
                 };
-                assert!(may(version, version) && may(1, version) && may(version, version + 3), "{properties}");
+                assert!(
+                    may(version, version) && may(1, version) && may(version, version + 3),
+                    "{properties}"
+                );
                 assert!(!may(version + 1, version + 3), "{properties}");
                 assert!(version == 1 || !may(version - 1, version - 1), "{properties}");
                 assert!(!other(6, &value) && !other(5, &value[..value.len() - 1]) && !other(5, b""));
@@ -231,7 +241,8 @@ mod tests {
     fn a_field_is_replaced_and_the_others_stay() {
         for properties in ["", "fieldlengthdistribution=uniform"] {
             let fields = fields(properties);
-            let (old, mut by, mut new) = (made(&fields, 5, 1), Vec::new(), Vec::with_capacity(fields.largest()));
+            let (old, mut by, mut new) =
+                (made(&fields, 5, 1), Vec::new(), Vec::with_capacity(fields.largest()));
             fields.make_field(5, 4, 2, &mut by);
             assert!(fields.replace(&old, 4, &by, &mut new));
             let versions: Vec<u32> = (0..10).map(|field| if field == 4 { 2 } else { 1 }).collect();

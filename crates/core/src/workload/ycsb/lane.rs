@@ -100,8 +100,7 @@ impl<'a> Lane<'a> {
         self.copied = session.copied().is_some();
         let main = Slot::of(hall.definition().main());
         let thread = self.thread as usize;
-        let mut seconds =
-            hall.series.thread(thread, self.recorder.latencies(main)).map_err(Stop::harness)?;
+        let mut seconds = hall.series.thread(thread, self.recorder.latencies(main)).map_err(Stop::harness)?;
         let start = approach.cross();
         seconds.restart();
         let begin = match work.rate {
@@ -119,12 +118,16 @@ impl<'a> Lane<'a> {
     }
 
     /// Does the thread's requests, in quanta, until there are no more or the time is over.
-    fn stretch(&mut self, session: &mut dyn Session, begin: u64, seconds: &mut Seconds<'_>) -> Result<(), Stop> {
+    fn stretch(
+        &mut self,
+        session: &mut dyn Session,
+        begin: u64,
+        seconds: &mut Seconds<'_>,
+    ) -> Result<(), Stop> {
         let hall = self.hall;
         let main = Slot::of(hall.definition().main());
-        let until = |until: Duration| {
-            Duration::from_nanos(hall.clock.nanoseconds(begin, hall.clock.now())) >= until
-        };
+        let until =
+            |until: Duration| Duration::from_nanos(hall.clock.nanoseconds(begin, hall.clock.now())) >= until;
         let mut left = hall.work.operations_of(self.thread);
         let largest = largest_quantum(hall.work.rate);
         let mut limit = largest.min(8);

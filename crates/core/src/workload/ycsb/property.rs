@@ -210,8 +210,9 @@ impl std::str::FromStr for Properties {
     fn from_str(text: &str) -> Result<Self, String> {
         let mut properties = Properties::default();
         for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
-            let (name, value) =
-                part.split_once('=').ok_or_else(|| format!("{} has no value: write name=value", quoted(part)))?;
+            let (name, value) = part
+                .split_once('=')
+                .ok_or_else(|| format!("{} has no value: write name=value", quoted(part)))?;
             let name = name.trim();
             if properties.names(name) {
                 return Err(format!("{name} is there twice"));
@@ -273,9 +274,8 @@ const UNSUPPORTED: [(&str, &str); 14] = [
 /// # Errors
 /// For a name that is unknown or not supported, and for a value that can't be.
 pub fn belongs(name: &str, value: &str) -> Result<Belongs, String> {
-    let whole = || {
-        value.parse::<u64>().map_err(|_| format!("{name} = {}: it must be a whole number", quoted(value)))
-    };
+    let whole =
+        || value.parse::<u64>().map_err(|_| format!("{name} = {}: it must be a whole number", quoted(value)));
     Ok(match name {
         "recordcount" => Belongs::Axis(Axis::RECORDS, whole()?.to_string()),
         "operationcount" => Belongs::Parameter("operations", whole()?.to_string()),
@@ -295,7 +295,9 @@ pub fn belongs(name: &str, value: &str) -> Result<Belongs, String> {
         },
         "workload" => match value.rsplit('.').next() {
             Some("CoreWorkload") => Belongs::Nowhere,
-            _ => return Err(format!("the workload {} is not supported: only CoreWorkload is", quoted(value))),
+            _ => {
+                return Err(format!("the workload {} is not supported: only CoreWorkload is", quoted(value)));
+            }
         },
         name => match named(name) {
             Some(property) => property.read(value).map(|_| Belongs::Property)?,
@@ -305,17 +307,22 @@ pub fn belongs(name: &str, value: &str) -> Result<Belongs, String> {
 }
 
 fn unknown(name: &str) -> String {
-    let dotted = |known: &str| name == known || name.strip_prefix(known).is_some_and(|rest| rest.starts_with('.'));
+    let dotted =
+        |known: &str| name == known || name.strip_prefix(known).is_some_and(|rest| rest.starts_with('.'));
     if let Some((_, why)) = UNSUPPORTED.iter().find(|(known, _)| name == *known) {
         return format!("the property {name} is not supported: {why}");
     }
     if ["hdrhistogram", "histogram", "timeseries"].into_iter().any(dotted) {
         return format!("the property {name} is not supported: every latency is kept, in a histogram");
     }
-    let ours = ["recordcount", "operationcount", "target", "threadcount", "maxexecutiontime", "dataintegrity"];
+    let ours =
+        ["recordcount", "operationcount", "target", "threadcount", "maxexecutiontime", "dataintegrity"];
     let known = ALL.iter().map(|property| property.name).chain(ours);
     let hint = meant(name, known).map_or(String::new(), |meant| format!(" (did you mean {meant}?)"));
-    format!("the property {} is unknown{hint}; those of a store are set with --set STORE.NAME=VALUE", quoted(name))
+    format!(
+        "the property {} is unknown{hint}; those of a store are set with --set STORE.NAME=VALUE",
+        quoted(name)
+    )
 }
 
 #[cfg(test)]

@@ -126,7 +126,9 @@ mod tests {
     #[test]
     fn parts_count_as_what_they_are_and_requests_once() {
         let mut recorder = Recorder::new().unwrap();
-        for (slot, ns) in [(Slot::Read, 10), (Slot::PartRead, 20), (Slot::PartUpdate, 30), (Slot::ReadModifyWrite, 50)] {
+        for (slot, ns) in
+            [(Slot::Read, 10), (Slot::PartRead, 20), (Slot::PartUpdate, 30), (Slot::ReadModifyWrite, 50)]
+        {
             recorder.record(slot, ns);
             recorder.add_bytes(slot, if slot == Slot::ReadModifyWrite { 0 } else { 100 });
         }

@@ -58,7 +58,9 @@ impl Scanned {
 
     fn records(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         let starts = std::iter::once(0).chain(self.ends.iter().map(|(_, end)| *end));
-        starts.zip(&self.ends).map(|(start, (key, value))| (&self.bytes[start..*key], &self.bytes[*key..*value]))
+        starts
+            .zip(&self.ends)
+            .map(|(start, (key, value))| (&self.bytes[start..*key], &self.bytes[*key..*value]))
     }
 
     /// Holds it to what a scan of `length` records from `from` on was to show. The first `there` records were there before it
@@ -66,7 +68,14 @@ impl Scanned {
     ///
     /// # Errors
     /// What is wrong with it.
-    pub fn check(&mut self, hall: &Hall<'_>, from: u64, length: u64, there: u64, told: usize) -> Result<(), String> {
+    pub fn check(
+        &mut self,
+        hall: &Hall<'_>,
+        from: u64,
+        length: u64,
+        there: u64,
+        told: usize,
+    ) -> Result<(), String> {
         let mut floors = std::mem::take(&mut self.floors);
         let checked = self.check_each(hall, &mut floors, (from, length), (there, told));
         self.floors = floors;
@@ -87,7 +96,8 @@ impl Scanned {
         let mut order = hall.order.iter().flat_map(|order| order.from(from));
         for (key, value) in self.records() {
             let record = loop {
-                let next = order.next().ok_or("showed what was never inserted, or not in the order of the keys")?;
+                let next =
+                    order.next().ok_or("showed what was never inserted, or not in the order of the keys")?;
                 if hall.definition().naming.name(next).bytes() == key {
                     break next;
                 }

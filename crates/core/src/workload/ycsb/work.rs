@@ -74,7 +74,8 @@ impl Work {
         let records = cell.records();
         let first = definition.naming.first;
         let own = records.from.checked_sub(first).filter(|own| *own > 0);
-        let own = own.ok_or_else(|| format!("insertstart = {first} leaves none of {} records", records.from))?;
+        let own =
+            own.ok_or_else(|| format!("insertstart = {first} leaves none of {} records", records.from))?;
         if let Some(count) = definition.insert_count.filter(|count| *count != own) {
             return Err(format!(
                 "insertstart = {first} and insertcount = {count} are not all of {} records: the others would have to be loaded \
@@ -161,14 +162,16 @@ pub fn reason(case: &Case<'_>) -> Option<Reason> {
     {
         return Some(Reason::NotOffered { store: store.name, guarantee });
     }
-    if cell.threads() > 1 && store.capabilities.threads == Threads::One {
+    // As its settings have it: they can take a store's order away.
+    let capabilities = case.capabilities().unwrap_or_else(|| store.capabilities.clone());
+    if cell.threads() > 1 && capabilities.threads == Threads::One {
         return Some(Reason::OneSession { store: store.name, threads: cell.threads() });
     }
     let work = match Work::of(cell, case.parameters) {
         Ok(work) => work,
         Err(why) => return Some(Reason::Contradiction(why)),
     };
-    if work.definition.does(Kind::Scan) && !store.capabilities.order {
+    if work.definition.does(Kind::Scan) && !capabilities.order {
         return Some(Reason::NoOrder { store: store.name });
     }
     let bytes = work.bytes();
@@ -183,8 +186,7 @@ fn of_work<T>(case: &Case<'_>, nothing: T, of: impl FnOnce(&Work) -> T) -> T {
 /// Bytes of disk.
 pub fn space(case: &Case<'_>) -> Space {
     of_work(case, Space { peak_bytes: 0.0, room_bytes: 0.0 }, |work| {
-        let blocks =
-            if case.kind() == StoreKind::Folder { work.most_records() as f64 * 4096.0 } else { 0.0 };
+        let blocks = if case.kind() == StoreKind::Folder { work.most_records() as f64 * 4096.0 } else { 0.0 };
         let bytes = work.bytes() + (work.most_records() * LONGEST as u64) as f64;
         let peak_bytes = (bytes * 1.5).max(blocks) + f64::from(1 << 20);
         Space { peak_bytes, room_bytes: (bytes * ROOM_FACTOR).max(peak_bytes) }
@@ -275,14 +277,27 @@ mod tests {
     fn what_can_not_be_is_left_out_with_its_reason() {
         let reason = |cell: Cell, given: &[(&ParameterDef, &str)], stores: &[StoreDef]| {
             let parameters = parameters(given);
-            super::reason(&Case { cell: &cell, parameters: &parameters, stores, size_limit: 1 << 20 })
+            let settings = Default::default();
+            super::reason(&Case {
+                cell: &cell,
+                parameters: &parameters,
+                settings: &settings,
+                stores,
+                size_limit: 1 << 20,
+            })
         };
         let unordered =
             StoreDef { capabilities: Capabilities { order: false, ..MEMORY.capabilities }, ..MEMORY };
-        let one = StoreDef { capabilities: Capabilities { threads: Threads::One, ..MEMORY.capabilities }, ..MEMORY };
+        let one = StoreDef {
+            capabilities: Capabilities { threads: Threads::One, ..MEMORY.capabilities },
+            ..MEMORY
+        };
         assert_eq!(reason(cell("A", &[]), &[], &[NULL]), Some(Reason::UnknownStore));
         assert_eq!(reason(cell("A", &[]), &[(&PROPERTIES, "fieldcount=1")], &[MEMORY]), None);
-        assert!(matches!(reason(cell("A", &[]), &[(&PROPERTIES, "fieldcount=99")], &[MEMORY]), Some(Reason::TooLarge { .. })));
+        assert!(matches!(
+            reason(cell("A", &[]), &[(&PROPERTIES, "fieldcount=99")], &[MEMORY]),
+            Some(Reason::TooLarge { .. })
+        ));
         assert_eq!(reason(cell("E", &[]), &[], &[unordered]), Some(Reason::NoOrder { store: "memory" }));
         let two = cell("A", &[(Axis::THREADS, "2")]);
         assert_eq!(reason(two, &[], &[one]), Some(Reason::OneSession { store: "memory", threads: 2 }));
@@ -301,13 +316,22 @@ mod tests {
         let probe = Probe { file_creation_ns: 30_000, sync_ns: 1_000_000, write_bytes_per_s: 1e9 };
         let of = |cell: Cell, given: &[(&ParameterDef, &str)]| {
             let parameters = parameters(given);
-            let case = Case { cell: &cell, parameters: &parameters, stores: &[MEMORY], size_limit: 1 << 30 };
+            let settings = Default::default();
+            let case = Case {
+                cell: &cell,
+                parameters: &parameters,
+                settings: &settings,
+                stores: &[MEMORY],
+                size_limit: 1 << 30,
+            };
             (time(&case, &probe).trial_s, memory(&case))
         };
         let c = of(cell("C", &[]), &[]);
         assert!(of(cell("U", &[(Axis::GUARANTEE, "power")]), &[]).0 > c.0 + 0.9);
         assert!(of(cell("C", &[(Axis::RATE, "10/s")]), &[]).0 > 100.0);
         assert!(of(cell("C", &[(Axis::RATE, "10/s")]), &[(&MAX_TIME, "5s")]).0 < c.0 + 5.1);
-        assert!(of(cell("E", &[]), &[]).1 > c.1 && of(cell("A", &[]), &[(&PROPERTIES, "fieldcount=1")]).1 < c.1);
+        assert!(
+            of(cell("E", &[]), &[]).1 > c.1 && of(cell("A", &[]), &[(&PROPERTIES, "fieldcount=1")]).1 < c.1
+        );
     }
 }
