@@ -204,3 +204,6 @@ fn result(name: &str, record: &Record, hall: &Hall<'_>, ran: &Ran) -> Result<Ope
         series: Vec::new(),
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,126 @@
+//! Whole trials, over the stores without native code.
+
+use super::*;
+use crate::axis::ycsb::BUILT_IN;
+use crate::cell::Cell;
+use crate::store::StoreDef;
+use crate::stores::{FLAT_FOLDER, MEMORY, NULL};
+use crate::workload::parameter::Parameters;
+
+/// A small trial. `axes` and `properties` say what is special of it.
+fn trial(
+    store: &StoreDef,
+    workload: &str,
+    axes: &[(Axis, &str)],
+    properties: &str,
+) -> Result<Measured, Ended> {
+    let folder = tempfile::tempdir().unwrap();
+    let directory = folder.path().join("store");
+    std::fs::create_dir(&directory).unwrap();
+    let plain = [(Axis::STORE, store.name), (Axis::WORKLOAD, workload), (Axis::RECORDS, "60")];
+    let all = plain.iter().chain(axes);
+    let cell = all.fold(Cell::default(), |cell, (axis, text)| cell.with(*axis, axis.read(text).unwrap()));
+    let parameters = Parameters::default().with(&OPERATIONS, "150").unwrap();
+    let spec = Spec {
+        parent: 0,
+        cell,
+        directory,
+        workload: WORKLOAD.name.parse().unwrap(),
+        parameters: parameters.with(&property::PROPERTIES, properties).unwrap(),
+        settings: Default::default(),
+        seed: 1,
+        device: Err("not looked at".into()),
+        group: Err("none".into()),
+    };
+    run(&Asked { stores: std::slice::from_ref(store), spec: &spec })
+}
+
+fn counts(measured: &Measured) -> [u64; 6] {
+    let of = |name: &str| measured.operation(name).map_or(0, |operation| operation.count);
+    [OVERALL, "read", "update", "insert", "scan", "read-modify-write"].map(of)
+}
+
+#[test]
+fn every_workload_is_done_and_checked() {
+    for store in [MEMORY, FLAT_FOLDER] {
+        for workload in BUILT_IN {
+            if *workload == "E" && !store.capabilities.order {
+                continue;
+            }
+            let measured =
+                trial(&store, workload, &[], "fieldcount=3,fieldlength=20,maxscanlength=20").unwrap();
+            let [all, read, update, insert, scan, both] = counts(&measured);
+            match *workload {
+                "A" => assert_eq!([all, read, update, insert, scan, both], [150, 75, 75, 0, 0, 0]),
+                "C" => assert_eq!([all, read, update, insert, scan, both], [150, 150, 0, 0, 0, 0]),
+                // Its parts count as what they are, too.
+                "F" => assert_eq!([all, read, update, insert, scan, both], [150, 150, 75, 0, 0, 75]),
+                "U" => assert_eq!([all, read, update, insert, scan, both], [150, 0, 150, 0, 0, 0]),
+                "load" => assert_eq!([all, read, update, insert, scan, both], [60, 0, 0, 60, 0, 0]),
+                _ => assert!(
+                    all == 150 && (6..=9).contains(&(update + insert)),
+                    "{workload}: {all} {update} {insert}"
+                ),
+            }
+            let there = if *workload == "load" { 60 } else { 60 + insert };
+            let audit = measured.audit.unwrap();
+            assert_eq!(
+                (measured.stored.records, audit.records, audit.read_back),
+                (there, there, there),
+                "{workload}"
+            );
+            assert_eq!(measured.stored.value_bytes, there * 3 * 24, "{workload}");
+        }
+    }
+}
+
+#[test]
+fn every_way_to_choose_name_and_write_is_checked() {
+    for (workload, distribution, properties) in [
+        ("A", "uniform", "fieldcount=1"),
+        ("D", "zipfian", "fieldcount=2,writeallfields=true"),
+        ("B", "latest", "insertorder=ordered,zeropadding=12"),
+        ("F", "hotspot", "fieldlengthdistribution=uniform"),
+        ("A", "exponential", "fieldlengthdistribution=zipfian,fieldcount=4"),
+        ("E", "sequential", "insertorder=ordered,scanlengthdistribution=zipfian,maxscanlength=70"),
+        (
+            "E",
+            "default",
+            "insertproportion=0.5,scanproportion=0.3,updateproportion=0.2,fieldcount=2,maxscanlength=9",
+        ),
+        ("C", "default", "insertstart=20,insertcount=40"),
+        ("A", "default", "fieldcount=1,fieldlength=1"),
+    ] {
+        let measured = trial(&MEMORY, workload, &[(Axis::DISTRIBUTION, distribution)], properties);
+        let measured = measured.unwrap_or_else(|ended| panic!("{workload} {properties}: {ended:?}"));
+        assert_eq!(counts(&measured)[0], 150, "{workload} {properties}");
+        assert_eq!(measured.audit.unwrap().records, measured.stored.records);
+    }
+}
+
+#[test]
+fn threads_share_all_records() {
+    let mixed = "readproportion=2,updateproportion=2,insertproportion=1,scanproportion=1,readmodifywriteproportion=1,\
+                 fieldcount=2,maxscanlength=20";
+    for (workload, properties) in [
+        ("A", "fieldcount=1"),
+        ("A", "fieldcount=3,fieldlength=10"),
+        ("D", "fieldcount=1"),
+        ("own:all", mixed),
+    ] {
+        let axes = [(Axis::THREADS, "3"), (Axis::RECORDS, "5")];
+        for _ in 0..10 {
+            let measured = trial(&MEMORY, workload, &axes, properties);
+            let measured = measured.unwrap_or_else(|ended| panic!("{workload} {properties}: {ended:?}"));
+            assert_eq!(counts(&measured)[0], 150, "{workload}");
+            assert!(measured.operation(OVERALL).unwrap().rate_over_ns.is_some());
+        }
+    }
+}
+
+#[test]
+fn what_keeps_nothing_is_not_checked_and_a_rate_is_kept() {
+    let measured = trial(&NULL, "A", &[(Axis::RATE, "20000/s")], "").unwrap();
+    assert_eq!((counts(&measured)[0], measured.audit.is_none()), (150, true));
+    assert!(measured.operation(OVERALL).unwrap().wall_ns >= 7_000_000);
+}
