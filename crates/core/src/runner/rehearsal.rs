@@ -1,5 +1,5 @@
-//! Tries the settings of stores before a run: one short trial for each value. What would fail in every trial is told before the
-//! first.
+//! Tries the settings of stores before a run: one short trial for each value, or for each cell. What would fail in every trial is
+//! told before the first.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -11,7 +11,7 @@ use crate::cell::{Axis, Cell};
 use crate::error::{Error, Result};
 use crate::place::directory::WorkFolder;
 use crate::plan::{Period, Plan};
-use crate::result::{Failure, Outcome};
+use crate::result::{Failure, Outcome, TrialResult};
 use crate::runner::job::Job;
 use crate::runner::trial::Trial;
 use crate::workload::table::parameter;
@@ -50,7 +50,7 @@ pub struct Refused {
 /// When a trial can't be started.
 pub fn rehearse(job: &Job<'_>) -> Result<Option<Vec<Refused>>> {
     let plan = shortened(job.plan)?;
-    let job = Job { plan: &plan, done: &[], until: None, enough: None, ..*job };
+    let job = Job { plan: &plan, done: &[], until: None, enough: None, goes_on: None, ..*job };
     let mut tried = BTreeSet::new();
     let mut refused = Vec::new();
     for cell in job.cells {
@@ -64,8 +64,8 @@ pub fn rehearse(job: &Job<'_>) -> Result<Option<Vec<Refused>>> {
         if job.interrupted.load(Ordering::Relaxed) {
             return Ok(None);
         }
-        let Some(outcome) = tried_out(&job, &small(cell)?)? else { return Ok(None) };
-        let why = match outcome {
+        let Some(tried) = tried_out(&job, &small(cell)?)? else { return Ok(None) };
+        let why = match tried.outcome {
             Outcome::Ok => continue,
             // What the place lacks, the run finds out by itself.
             Outcome::Failed { reason: Failure::DiskFull | Failure::TimedOut, .. } => continue,
@@ -77,6 +77,34 @@ pub fn rehearse(job: &Job<'_>) -> Result<Option<Vec<Refused>>> {
         }
     }
     Ok(Some(refused))
+}
+
+/// Runs one short trial of each cell: what came of it tells whether it can run, and what it promises. `None` when it was
+/// interrupted.
+///
+/// # Errors
+/// When a trial can't be started.
+pub fn try_each(job: &Job<'_>) -> Result<Option<Vec<TrialResult>>> {
+    let plan = shortened(job.plan)?;
+    let job = Job { plan: &plan, done: &[], until: None, enough: None, goes_on: None, ..*job };
+    let mut tried = Vec::with_capacity(job.cells.len());
+    for cell in job.cells {
+        let interrupted = || job.interrupted.load(Ordering::Relaxed);
+        let Some(result) = tried_out(&job, &small(cell)?)?.filter(|_| !interrupted()) else {
+            return Ok(None);
+        };
+        tried.push(TrialResult { cell: cell.clone(), ..result });
+    }
+    Ok(Some(tried))
+}
+
+/// Runs one whole trial of a cell, whose result is not kept: what it takes tells how large trials may be. `None` when it was
+/// interrupted.
+///
+/// # Errors
+/// When the trial can't be started.
+pub fn pilot(job: &Job<'_>, cell: &Cell) -> Result<Option<TrialResult>> {
+    tried_out(job, cell)
 }
 
 fn in_words(cell: &Cell, settings: &BTreeMap<String, String>) -> String {
@@ -112,8 +140,8 @@ fn ours(message: String) -> Error {
     Error::new(crate::error::Exit::Failure, format!("trying the settings: {message}"))
 }
 
-/// Runs one trial, and says how it ended; `None` when it was interrupted.
-fn tried_out(job: &Job<'_>, cell: &Cell) -> Result<Option<Outcome>> {
+/// Runs one trial; `None` when it was interrupted.
+fn tried_out(job: &Job<'_>, cell: &Cell) -> Result<Option<TrialResult>> {
     let Some(place) = job.places.get(cell.place()) else { return Ok(None) };
     let mut work = WorkFolder::create(place)?;
     let mut stage = work.stage();
@@ -134,7 +162,7 @@ fn tried_out(job: &Job<'_>, cell: &Cell) -> Result<Option<Outcome>> {
         beside: Path::new(""),
         file_creation_ns: 0,
     };
-    Ok(trial.run(&mut stage)?.map(|result| result.outcome))
+    trial.run(&mut stage)
 }
 
 #[cfg(test)]

@@ -15,6 +15,10 @@ pub struct SettingDef {
     pub promise: &'static str,
     /// How it is read back; empty where the engine can't be asked, so that results hold what was given.
     pub read_by: &'static str,
+    /// The values that are worth a trial where settings are tuned, beside the default.
+    pub tune: &'static [&'static str],
+    /// What these values cost that no figure shows, in half a sentence; empty where nothing.
+    pub cost: &'static str,
 }
 
 impl SettingDef {
@@ -25,7 +29,7 @@ impl SettingDef {
         default: &'static str,
         help: &'static str,
     ) -> SettingDef {
-        SettingDef { name, values, default, help, promise: "", read_by: "" }
+        SettingDef { name, values, default, help, promise: "", read_by: "", tune: &[], cost: "" }
     }
 
     /// The same, which changes what writes survive.
@@ -36,5 +40,15 @@ impl SettingDef {
     /// The same, which is read back so.
     pub const fn read_by(self, read_by: &'static str) -> SettingDef {
         SettingDef { read_by, ..self }
+    }
+
+    /// The same, with values that are worth a trial where settings are tuned.
+    pub const fn tune(self, tune: &'static [&'static str]) -> SettingDef {
+        SettingDef { tune, ..self }
+    }
+
+    /// The same, whose tuned values cost what no figure shows.
+    pub const fn costing(self, cost: &'static str) -> SettingDef {
+        SettingDef { cost, ..self }
     }
 }

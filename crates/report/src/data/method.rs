@@ -8,7 +8,7 @@ use storebench_core::result::Run;
 use toml::{Table, Value};
 
 /// Keys of a plan that are no part of the method: names, what chooses cells or ends a run, and what readers find in it.
-const NO_PART: [&str; 18] = [
+const NO_PART: [&str; 20] = [
     "format",
     "name",
     "title",
@@ -27,6 +27,8 @@ const NO_PART: [&str; 18] = [
     "claims_over",
     "compare",
     "published",
+    "one_at_a_time",
+    "point",
 ];
 
 /// Keys that draw the data and the order of the work. Runs that differ in them did the same with other random numbers.

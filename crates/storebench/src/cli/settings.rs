@@ -70,7 +70,7 @@ fn of(store: &StoreDef) -> String {
 }
 
 fn one(setting: &SettingDef) -> String {
-    let SettingDef { name, values, default, help, promise, read_by } = setting;
+    let SettingDef { name, values, default, help, promise, read_by, tune, cost } = setting;
     let mut text = format!("\n  {name}\n    {help}\n    values: {values}; default: {default}\n");
     if !promise.is_empty() {
         text.push_str(&format!("    guarantee: {promise}\n"));
@@ -78,6 +78,12 @@ fn one(setting: &SettingDef) -> String {
     let read_by =
         if read_by.is_empty() { "the engine can't be asked: results hold what was given" } else { read_by };
     text.push_str(&format!("    read back: {read_by}\n"));
+    if !tune.is_empty() {
+        text.push_str(&format!("    tune tries: {}\n", tune.join(", ")));
+    }
+    if !cost.is_empty() {
+        text.push_str(&format!("    what no figure shows: {cost}\n"));
+    }
     text
 }
 
@@ -109,8 +115,10 @@ mod tests {
         assert_eq!(error.exit, Exit::UnknownStore);
         assert!(error.message.contains("did you mean memory?"), "{}", error.message);
         let setting = SettingDef::new("size", "bytes", "10", "how large").promising("none at 0");
+        let setting = setting.tune(&["20", "40"]).costing("its colour");
         let text = one(&setting);
         assert!(text.contains("values: bytes; default: 10"), "{text}");
+        assert!(text.contains("tune tries: 20, 40\n    what no figure shows: its colour"), "{text}");
         assert!(text.contains("guarantee: none at 0") && text.contains("can't be asked"), "{text}");
     }
 }

@@ -14,9 +14,11 @@ pub const SETTINGS: &[SettingDef] = &[
         "the file system's block",
         "a page of the B-tree",
     )
-    .read_by("the engine"),
+    .read_by("the engine")
+    .tune(&["1024", "8192", "16384", "65536"]),
     SettingDef::new("cachesize", "bytes from 131072 to 2^40", "335872", "the cache with its overhead")
-        .read_by("the engine, which rounds it down"),
+        .read_by("the engine, which rounds it down")
+        .tune(&["8388608", "67108864", "268435456"]),
     SettingDef::new("lg_max", "bytes from 64 to 2^30", "10485760", "a log file; process and power alone")
         .read_by("the engine"),
     SettingDef::new(
@@ -25,13 +27,16 @@ pub const SETTINGS: &[SettingDef] = &[
         "32000",
         "the log's buffer; process and power alone",
     )
-    .read_by("the engine"),
+    .read_by("the engine")
+    .tune(&["1048576"]),
     SettingDef::new(
         "checkpoint_kbyte",
         "KiB from 64 to 2^30",
         "65536",
         "log after which a writer makes a checkpoint; process and power alone",
-    ),
+    )
+    .tune(&["262144"])
+    .costing("recovery after a crash takes longer"),
 ];
 
 /// Locks in the table when there are several sessions. A transaction holds a lock on each page that it has changed, so

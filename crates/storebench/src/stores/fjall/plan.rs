@@ -19,24 +19,28 @@ pub const SETTINGS: &[SettingDef] = &[
     )
     .promising("none is none, buffer is process, sync_data and sync_all are power"),
     SettingDef::new("cache_size", "bytes", "33554432", "the cache of blocks")
-        .read_by("the database's own account"),
+        .read_by("the database's own account")
+        .tune(&["134217728", "536870912"]),
     SettingDef::new(
         "max_memtable_size",
         "bytes",
         "67108864",
         "how large a memory table grows before it is written out",
     )
-    .read_by("the keyspace's own account"),
+    .read_by("the keyspace's own account")
+    .tune(&["16777216", "268435456"]),
     SettingDef::new("max_journaling_size", "bytes from 67108864", "as shipped", "all journals together"),
     SettingDef::new("data_block_size", "bytes from 1024 to 1048576", "4096", "a block of a table file")
-        .read_by("the keyspace's own account"),
+        .read_by("the keyspace's own account")
+        .tune(&["1024", "16384", "65536"]),
     SettingDef::new(
         "kv_separation",
         "true or false",
         "false",
         "values from 1 KiB on live in files of their own",
     )
-    .read_by("the keyspace's own account"),
+    .read_by("the keyspace's own account")
+    .tune(&["true"]),
     SettingDef::new("worker_threads", "1 or more", "as shipped", "threads that flush and compact"),
 ];
 
