@@ -57,6 +57,9 @@ const NEAR_BLOCKS: u32 = 8;
 /// The confidence with which a value is given up while screening, and how much worse it must seem.
 const GIVE_UP: (f64, f64) = (0.99, 1.03);
 
+/// What a setting more must save, as a share of the time.
+const EACH: f64 = 0.01;
+
 /// The default, always the first of a race's arms.
 pub const DEFAULT: usize = 0;
 
@@ -166,7 +169,7 @@ impl Raced {
                 alive
             }
             Kind::Combine | Kind::Near => {
-                alive.sort_by(|a, b| self.value(*a).total_cmp(&self.value(*b)));
+                alive.sort_by(|a, b| self.price(*a).total_cmp(&self.price(*b)));
                 alive.truncate(alive.len().div_ceil(2));
                 alive.sort_unstable();
                 alive
@@ -186,6 +189,11 @@ impl Raced {
     /// An arm's ratio to the control without its interval; endless where there is none.
     pub fn value(&self, arm: usize) -> f64 {
         self.ratio(arm, 0.5).map_or(f64::INFINITY, |ratio| ratio.ratio.value)
+    }
+
+    /// Its ratio, and a little for each of its settings: of two that are as good, that with fewer goes on.
+    pub fn price(&self, arm: usize) -> f64 {
+        self.value(arm) * (1.0 + EACH * self.arms[arm].settings.len() as f64)
     }
 
     /// Whether an arm is better than the control by at least `least`, with such a confidence for this comparison alone.

@@ -154,7 +154,7 @@ pub fn best(raced: &[Raced]) -> Option<Settings> {
     let mut best = helpful(&screen).into_iter().next()?.alone();
     for race in raced {
         best = match race.kind {
-            Kind::Combine => fewest_of_the_best(race).unwrap_or(best),
+            Kind::Combine => best_combination(race).unwrap_or(best),
             Kind::Near => step(race).unwrap_or(best),
             Kind::Screen | Kind::Proof | Kind::Beside => best,
         };
@@ -190,13 +190,10 @@ fn prefixes(helpful: &[Change]) -> Vec<Settings> {
     (1..=helpful.len()).map(one).collect()
 }
 
-/// Of the combinations that went on to the end, that with the fewest settings among those as good as the best.
-fn fewest_of_the_best(race: &Raced) -> Option<Settings> {
-    let alive = race.alive();
-    let best = alive.iter().map(|arm| race.value(*arm)).min_by(f64::total_cmp)?;
-    let good = alive.into_iter().filter(|arm| race.value(*arm) <= best * (1.0 + WORTH));
-    let fewest = good.min_by_key(|arm| race.arms[*arm].settings.len())?;
-    Some(race.arms[fewest].settings.clone())
+/// Of the combinations that went on to the end, the best; with fewer settings where more save next to nothing.
+fn best_combination(race: &Raced) -> Option<Settings> {
+    let best = race.alive().into_iter().min_by(|a, b| race.price(*a).total_cmp(&race.price(*b)))?;
+    Some(race.arms[best].settings.clone())
 }
 
 /// The neighbour that takes the place of the best: a better one, or else one that does without a setting that has no effect.

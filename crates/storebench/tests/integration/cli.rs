@@ -19,4 +19,5 @@ mod running;
 pub mod support;
 mod tampering;
 mod terminal;
+mod tune;
 mod unlike;

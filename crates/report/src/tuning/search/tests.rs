@@ -104,7 +104,7 @@ fn share(made: &Made, rounds: u64, wanted: impl Fn(&Came) -> bool) -> f64 {
 fn where_nothing_helps_a_gain_is_told_no_more_often_than_promised() {
     for (noise, trials) in [(0.05, 400.0), (0.3, 250.0)] {
         let made = Made { effect: |_| 0.0, noise, trials, out: NEVER };
-        let told = share(&made, 400, Came::is_faster);
+        let told = share(&made, 200, Came::is_faster);
         assert!(told <= 0.05, "noise {noise}: {told}");
     }
 }
@@ -125,7 +125,7 @@ const PLAIN: fn(&Settings) -> f64 = |settings| {
 #[test]
 fn what_helps_is_found_and_the_told_interval_holds_the_truth() {
     let made = Made { effect: PLAIN, noise: 0.05, trials: 400.0, out: NEVER };
-    let rounds = 200;
+    let rounds = 100;
     let found = share(&made, rounds, |came| {
         let best = came.best.clone().unwrap_or_default();
         came.is_faster() && has(&best, "a", "2") && has(&best, "c", "1")
@@ -147,7 +147,7 @@ fn what_helps_is_found_and_the_told_interval_holds_the_truth() {
 #[test]
 fn single_values_are_called_better_or_worse_together_no_more_often_than_promised() {
     let made = Made { effect: |_| 0.0, noise: 0.1, trials: 500.0, out: NEVER };
-    let wrong = share(&made, 300, |came| {
+    let wrong = share(&made, 150, |came| {
         let screened = screened(&came.raced).unwrap();
         (1..screened.arms.len()).any(|arm| {
             let times = screened.ratio(arm, worth::confidence(screened.arms.len() - 1));
@@ -212,7 +212,7 @@ fn what_can_t_be_taken_is_never_chosen_and_the_time_is_kept() {
         trials: 300.0,
         out: |settings| has(settings, "a", "2") || settings.len() > 2,
     };
-    for seed in 0..40 {
+    for seed in 0..20 {
         let came = made.tune(seed);
         let best = came.best.clone().unwrap_or_default();
         assert!(!has(&best, "a", "2") && best.len() <= 2, "{best:?}");
