@@ -1,5 +1,5 @@
-//! Tries the settings of stores before a run: one short trial for each value, or for each cell. What would fail in every trial is
-//! told before the first.
+//! Tries the settings of stores before a run: one short trial for each value. What would fail in every trial is told before the
+//! first.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -21,6 +21,8 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// What the work is made, so that a trial takes a moment.
 const PARAMETERS: [(&str, &str); 2] = [("operations", "1"), ("warm_up", "0")];
+/// Operations of each kind where their time is looked at: the first ones are slower.
+const TIMED_OPERATIONS: &str = "5";
 /// The same where the work goes on for a time.
 const DURATION: (&str, &str) = ("duration", "1ms");
 /// What a cell is made, as far as it has these axes.
@@ -33,6 +35,24 @@ const AXES: [(&str, &str); 7] = [
     ("rows", "10"),
     ("statements", "1"),
 ];
+
+/// What short trials showed.
+#[derive(Debug, Default)]
+pub struct Rehearsal {
+    /// Settings with which no trial can succeed.
+    pub refused: Vec<Refused>,
+    /// The trials that did, by their cell's id in the run.
+    pub results: BTreeMap<String, TrialResult>,
+}
+
+/// Which cells are tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// As many as it takes to try each value of each setting once.
+    EachSetting,
+    /// Each that has settings, with some more work, to tell how long the run will take.
+    EachCell,
+}
 
 /// Settings with which no trial can succeed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,35 +68,38 @@ pub struct Refused {
 ///
 /// # Errors
 /// When a trial can't be started.
-pub fn rehearse(job: &Job<'_>) -> Result<Option<Vec<Refused>>> {
-    let plan = shortened(job.plan)?;
+pub fn rehearse(job: &Job<'_>, extent: Extent) -> Result<Option<Rehearsal>> {
+    let plan = shortened(job.plan, extent)?;
     let job = Job { plan: &plan, done: &[], until: None, enough: None, goes_on: None, ..*job };
     let mut tried = BTreeSet::new();
-    let mut refused = Vec::new();
+    let mut rehearsal = Rehearsal::default();
     for cell in job.cells {
         let settings = job.plan.settings_of(cell);
         let fresh = settings.iter().filter(|(name, value)| {
             tried.insert((cell.store().to_owned(), (*name).clone(), (*value).clone(), cell.guarantee()))
         });
-        if fresh.count() == 0 {
+        if fresh.count() == 0 && (extent == Extent::EachSetting || settings.is_empty()) {
             continue;
         }
         if job.interrupted.load(Ordering::Relaxed) {
             return Ok(None);
         }
-        let Some(tried) = tried_out(&job, &small(cell)?)? else { return Ok(None) };
-        let why = match tried.outcome {
-            Outcome::Ok => continue,
+        let Some(result) = tried_out(&job, &small(cell)?)? else { return Ok(None) };
+        let why = match result.outcome {
+            Outcome::Ok => {
+                rehearsal.results.insert(cell.id(), result);
+                continue;
+            }
             // What the place lacks, the run finds out by itself.
             Outcome::Failed { reason: Failure::DiskFull | Failure::TimedOut, .. } => continue,
             Outcome::Failed { message, .. } | Outcome::Unsupported { message } => message,
         };
         let refusal = Refused { what: in_words(cell, &settings), why };
-        if !refused.contains(&refusal) {
-            refused.push(refusal);
+        if !rehearsal.refused.contains(&refusal) {
+            rehearsal.refused.push(refusal);
         }
     }
-    Ok(Some(refused))
+    Ok(Some(rehearsal))
 }
 
 /// Runs one short trial of each cell: what came of it tells whether it can run, and what it promises. `None` when it was
@@ -85,7 +108,7 @@ pub fn rehearse(job: &Job<'_>) -> Result<Option<Vec<Refused>>> {
 /// # Errors
 /// When a trial can't be started.
 pub fn try_each(job: &Job<'_>) -> Result<Option<Vec<TrialResult>>> {
-    let plan = shortened(job.plan)?;
+    let plan = shortened(job.plan, Extent::EachSetting)?;
     let job = Job { plan: &plan, done: &[], until: None, enough: None, goes_on: None, ..*job };
     let mut tried = Vec::with_capacity(job.cells.len());
     for cell in job.cells {
@@ -113,7 +136,7 @@ fn in_words(cell: &Cell, settings: &BTreeMap<String, String>) -> String {
 }
 
 /// The plan, with as little work as there can be.
-fn shortened(plan: &Plan) -> Result<Plan> {
+fn shortened(plan: &Plan, extent: Extent) -> Result<Plan> {
     let mut plan = plan.clone();
     plan.timeout = Period(TIMEOUT.min(plan.timeout.0));
     let has_duration = plan.parameters.names().any(|name| name == DURATION.0);
@@ -121,6 +144,11 @@ fn shortened(plan: &Plan) -> Result<Plan> {
         if let Some(parameter) = parameter(name).filter(|_| plan.workload.has(name)) {
             plan.parameters.set(parameter, value).map_err(ours)?;
         }
+    }
+    if let Some(operations) = parameter("operations").filter(|own| plan.workload.has(own.name))
+        && extent == Extent::EachCell
+    {
+        plan.parameters.set(operations, TIMED_OPERATIONS).map_err(ours)?;
     }
     Ok(plan)
 }
@@ -176,13 +204,16 @@ mod tests {
         let mut plan = plan::find("crud").unwrap();
         let text =
             |plan: &Plan, name: &str| plan.parameters.text(parameter(name).unwrap()).map(str::to_owned);
-        let short = shortened(&plan).unwrap();
+        let short = shortened(&plan, Extent::EachSetting).unwrap();
         assert_eq!(text(&short, "operations").as_deref(), Some("1"));
         assert_eq!((text(&short, "duration"), short.timeout.0), (None, TIMEOUT));
         plan.parameters.set(parameter("duration").unwrap(), "60s").unwrap();
         plan.timeout = Period(Duration::from_secs(5));
-        let short = shortened(&plan).unwrap();
+        let short = shortened(&plan, Extent::EachSetting).unwrap();
         assert_eq!((text(&short, "duration").as_deref(), short.timeout.0.as_secs()), (Some("1ms"), 5));
+
+        let timed = shortened(&plan, Extent::EachCell).unwrap();
+        assert_eq!(text(&timed, "operations").as_deref(), Some(TIMED_OPERATIONS));
 
         let setting = Axis::named("sqlite.page_size").unwrap();
         let cell = Cell::of("sqlite")

@@ -36,7 +36,7 @@ impl Promise {
     /// Whether another promises as much: the same tier, and no accident that costs more.
     fn is_kept_by(&self, other: &Promise) -> bool {
         let costs_no_more = match (self.danger, other.danger) {
-            (Some(own), Some(other)) => other.kill <= own.kill && other.power_cut <= own.power_cut,
+            (Some(own), Some(other)) => other.kill >= own.kill && other.power_cut >= own.power_cut,
             (own, other) => own.is_none() && other.is_none(),
         };
         self.guarantee == other.guarantee && costs_no_more

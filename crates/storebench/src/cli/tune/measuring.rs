@@ -111,6 +111,9 @@ impl<'a> Measuring<'a> {
         if launch.cells.is_empty() {
             return Err(launch::nothing_to_run(&launch.left_out));
         }
+        for omitted in launch.header.left_out.iter().filter(|left| !settings_of(&left.cell).is_empty()) {
+            self.refused.push(omitted.clone());
+        }
         let Some(tried) = rehearsal::try_each(&launch.job(&self.interrupted))? else { return Ok(true) };
         let default = tried.iter().find(|trial| settings_of(&trial.cell).is_empty());
         let Some(default) = default.and_then(TrialResult::ok) else {
@@ -132,10 +135,11 @@ impl<'a> Measuring<'a> {
             let settings = settings_of(&trial.cell);
             let why = judge.why_out(trial).or_else(alike).filter(|_| !settings.is_empty());
             if let Some(reason) = why {
-                self.changes.retain(|change| change.alone() != settings);
                 self.refused.push(LeftOut { cell: trial.cell.clone(), reason });
             }
         }
+        let refused: Vec<Settings> = self.refused.iter().map(|left| settings_of(&left.cell)).collect();
+        self.changes.retain(|change| !refused.contains(&change.alone()));
         tell(&format!(
             "{} of {} values can be tried; {} left out",
             self.changes.len(),
