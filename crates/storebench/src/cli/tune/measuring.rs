@@ -99,6 +99,10 @@ impl<'a> Measuring<'a> {
             if self.carry_out(&name, &plan, &race)? {
                 return Ok(true);
             }
+            if self.runs.len() < number {
+                // There is no room for it any more, and there would be none for the same race again.
+                break;
+            }
         }
         self.beside()
     }
