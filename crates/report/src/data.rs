@@ -7,6 +7,7 @@ pub mod effects;
 pub mod findings;
 pub mod floor;
 pub mod looks;
+pub(crate) mod machines;
 pub mod matrix;
 pub mod memory;
 pub mod merge;

@@ -2,6 +2,7 @@
 
 use crate::cell::Cell;
 use crate::store::{self, Kind, StoreDef};
+use crate::workload::crud::work::Work;
 use crate::workload::parameter::Parameters;
 
 /// A cell that may be run.
@@ -21,6 +22,14 @@ impl Case<'_> {
     /// Its store, if it is known.
     pub fn store(&self) -> Option<&StoreDef> {
         self.stores.iter().find(|store| store.name == self.cell.store())
+    }
+
+    /// What its store keeps in memory alone, in bytes: all records, where it has nowhere else for them.
+    pub fn kept_in_memory(&self) -> f64 {
+        let in_memory =
+            self.store().is_some_and(|store| store.capabilities.keeps && !store.capabilities.persists);
+        let inserts = Work::of(self.parameters).most_inserts();
+        if in_memory { self.cell.expected_bytes(inserts) } else { 0.0 }
     }
 
     /// What its store is.

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use storebench_core::axis::table::HERE;
 use storebench_core::cell::{Axis, Cell};
 use storebench_core::result::{OperationResult, PlaceInfo, Run, RunHeader};
 
@@ -153,6 +154,7 @@ fn fits(wanted: &Wanted, place: &str, cell: &Cell) -> bool {
         && cell.place() == place
         && cell.threads() == 1
         && cell.text(Axis::BACKGROUND) == "none"
+        && cell.machine() == HERE
 }
 
 fn value(unit: Unit, operation: &OperationResult) -> Option<f64> {

@@ -69,6 +69,11 @@ pub enum Command {
         /// The store; all where none is named
         store: Option<String>,
     },
+    /// List machines that limits stand in for, with the source of each figure, and what can be limited here
+    Machines {
+        /// The machine; all where none is named
+        machine: Option<String>,
+    },
     /// List the studies and their presets
     Studies,
     /// Delete work folders that killed runs left behind; results are kept

@@ -31,7 +31,7 @@ pub fn show(launch: &Launch<'_>, interrupted: &AtomicBool) -> Result<Exit> {
         }
         for cell in cells.iter().filter(|cell| cell.place() == name) {
             let case = plan.case(cell, stores);
-            let seconds = (workload.time)(&case, &probe).trial_s;
+            let seconds = plan.time(cell, stores, &probe).trial_s;
             let bytes = (workload.space)(&case).peak_bytes;
             total_s += seconds * f64::from(plan.trials);
             most_bytes = most_bytes.max(bytes);
