@@ -29,10 +29,15 @@ impl Plan {
         }
     }
 
+    /// How many times longer processors take on a cell's machine.
+    pub fn slowness(&self, cell: &Cell) -> f64 {
+        self.machine(cell.machine()).map_or(1.0, |machine| machine.slowness())
+    }
+
     /// How long a trial takes, by what its place costs and how much slower its machine is.
     pub fn time(&self, cell: &Cell, stores: &[StoreDef], probe: &Probe) -> Time {
         let Time { trial_s, audit_s } = (self.workload.def().time)(&self.case(cell, stores), probe);
-        let slowness = self.machine(cell.machine()).map_or(1.0, |machine| machine.slowness());
+        let slowness = self.slowness(cell);
         Time { trial_s: trial_s * slowness, audit_s: audit_s * slowness }
     }
 
