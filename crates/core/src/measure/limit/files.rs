@@ -180,7 +180,10 @@ pub fn evidence(folder: &Path, version: Version) -> Evidence {
             (value(&events, "max"), value(&events, "oom_kill"), us.map(|us| us * 1000))
         }
         Version::V1 => {
-            let hits = read("memory.failcnt").trim().parse().ok();
+            // With swap held to the same limit, it is that of both which is met.
+            let count = |name: &str| read(name).trim().parse::<u64>().ok();
+            let counts = [count("memory.failcnt"), count("memory.memsw.failcnt")];
+            let hits = counts.iter().any(Option::is_some).then(|| counts.into_iter().flatten().sum());
             (hits, value(&read("memory.oom_control"), "oom_kill"), value(&cpu, "throttled_time"))
         }
     };
@@ -280,7 +283,8 @@ mod tests {
             throttled_ns: Some(30_000),
         };
         assert_eq!(evidence(group.path(), Version::V2), v2);
-        write("memory.failcnt", "34\n");
+        write("memory.failcnt", "30\n");
+        write("memory.memsw.failcnt", "4\n");
         write("memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 2\n");
         write("cpu.stat", "nr_periods 9\nnr_throttled 8\nthrottled_time 31\n");
         let v1 = Evidence {
