@@ -107,9 +107,11 @@ fn every_workload_runs_on_a_machine() {
         .collect();
     let device =
         "--pattern rand-read --block-size 4KiB --file-size 64KiB --io buffered --operations 5 --trials 1";
-    for arguments in
-        [format!("run crud --store null {TINY}"), format!("run device {device}"), "run sql.toml".to_owned()]
-    {
+    for arguments in [
+        format!("run crud --store flat-folder {TINY}"),
+        format!("run device {device}"),
+        "run sql.toml".to_owned(),
+    ] {
         let scratch = Scratch::new();
         scratch.write("sql.toml", format!("{sql}rows = [10]\n"));
         scratch.storebench(&format!("{arguments} --machine here,raspberry-pi-zero-2")).ends(Exit::Success);
@@ -128,6 +130,7 @@ fn machines_are_ranked_where_a_plan_compares_them() {
     }
     let scratch = Scratch::new();
     let plan = PLAN.replace("machine = [\"small\"]", "machine = [\"here\", \"small\"]");
+    let plan = plan.replace("\"null\"", "\"flat-folder\"");
     scratch.write("plan.toml", plan.replace("trials = 1", "trials = 1\ncompare = [\"machine\"]"));
     let said = scratch.storebench("run plan.toml").ends(Exit::Success);
     assert!(said.out.contains("machine small") || said.out.contains("machine here"), "{}", said.out);
@@ -150,7 +153,7 @@ fn limits_on_a_place_without_a_disk_are_left_out_with_a_reason() {
         return skipped("limits without a disk", "there is no /dev/shm");
     }
     let scratch = Scratch::new();
-    let arguments = format!("run crud --store null {TINY} --at /dev/shm --machine laptop-hdd");
+    let arguments = format!("run crud --store flat-folder {TINY} --at /dev/shm --machine laptop-hdd");
     let said = scratch.storebench(&arguments).ends(Exit::Nothing);
     assert!(
         said.err.contains("read operations can't be limited here: no block device is known"),
