@@ -30,6 +30,17 @@ impl PowerCut {
         PowerCut::TakesNothing,
     ];
 
+    /// The word in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            PowerCut::Damages => "damages",
+            PowerCut::RarelyDamages => "rarely-damages",
+            PowerCut::TakesRecent => "takes-recent",
+            PowerCut::TakesLast => "takes-last",
+            PowerCut::TakesNothing => "takes-nothing",
+        }
+    }
+
     /// In a few words, of a power cut: `can undo the last transaction`.
     pub fn words(self) -> &'static str {
         match self {
@@ -45,5 +56,17 @@ impl PowerCut {
 impl fmt::Display for PowerCut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.words())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_have_the_names() {
+        for power_cut in PowerCut::ALL {
+            assert_eq!(serde_json::to_value(power_cut).unwrap(), power_cut.name());
+        }
     }
 }
