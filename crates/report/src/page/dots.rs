@@ -2,7 +2,7 @@
 //! is written here; the page only draws it.
 
 use serde::Serialize;
-use storebench_core::store::{Guarantee, PowerCut};
+use storebench_core::store::{Guarantee, Loss};
 use storebench_core::units::{rough_ns, three_digits};
 
 use super::numbers::rounded;
@@ -71,14 +71,14 @@ pub fn dots(merged: &Merged<'_>) -> Vec<Dots> {
 }
 
 /// A promise's colour: green where nothing is lost, then teal, blue and amber; violet and red where files can be damaged.
-fn tone((tier, power_cut): (Guarantee, Option<PowerCut>)) -> usize {
+fn tone((tier, power_cut): (Guarantee, Option<Loss>)) -> usize {
     match (tier, power_cut) {
         (Guarantee::None, _) => 6,
-        (_, Some(PowerCut::Damages)) => 3,
-        (_, Some(PowerCut::RarelyDamages)) => 2,
-        (_, Some(PowerCut::TakesRecent)) | (Guarantee::Process, None) => 0,
-        (_, Some(PowerCut::TakesLast)) => 8,
-        (_, Some(PowerCut::TakesNothing)) | (Guarantee::Power, None) => 1,
+        (_, Some(Loss::Whole)) => 3,
+        (_, Some(Loss::RarelyWhole | Loss::Torn)) => 2,
+        (_, Some(Loss::Newest)) | (Guarantee::Process, None) => 0,
+        (_, Some(Loss::Last | Loss::Unfinished)) => 8,
+        (_, Some(Loss::Nothing)) | (Guarantee::Power, None) => 1,
     }
 }
 
