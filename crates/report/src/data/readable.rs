@@ -70,14 +70,14 @@ impl Readable {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use storebench_core::store::{Kind, SettingDef};
     use storebench_core::stores::NULL;
 
     use super::*;
 
     /// A store that knows what a page is, and one to whom a cache is pages.
-    pub(crate) const STORES: [StoreDef; 2] = [
+    const STORES: [StoreDef; 2] = [
         StoreDef {
             name: "sqlite",
             kind: Kind::Engine,
