@@ -110,8 +110,8 @@ function drawCurves() {
     most = Math.max(most, lines.length);
     if (lines.length) chartIn(content, curve(column, x, fixed, lines));
   }
-  // Many lines take the whole width to be told apart.
-  content.classList.toggle("many", most > FEW_LINES);
+  // Many lines take the whole width to be told apart, and a chart alone has it.
+  content.classList.toggle("many", most > FEW_LINES || content.children.length === 1);
   if (!content.firstChild && !zeros.size) return say("curves", `No selected ${model.ranked[0]} has a figure here.`);
   if (x.without?.length) content.append(make("p", { class: "note" }, `Without a place on this axis: ${x.name} ${x.without.join(", ")}.`));
   noteZeros(content, zeros.size ? [`${column.title} of ${[...zeros].join(", ")}, at some points or all`] : []);
