@@ -96,8 +96,8 @@ impl Effects {
     /// Whether anything in it is not known yet.
     pub fn is_any_open(&self) -> bool {
         let main = self.main.iter().flat_map(|effect| &effect.times).flatten();
-        let all = main.chain(self.interactions.iter().map(|one| &one.times));
-        all.into_iter().any(|times| times.known == Known::NotYet)
+        let mut all = main.chain(self.interactions.iter().map(|one| &one.times));
+        all.any(|times| times.known == Known::NotYet)
     }
 }
 

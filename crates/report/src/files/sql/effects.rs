@@ -55,7 +55,7 @@ fn combination(place: &Where, spot: &Spot, tables: &mut Tables<'_>) -> Result {
     tables.insert("combinations", fields)
 }
 
-fn main<'f>(place: &Where, effect: &MainEffect, operation: Option<&str>, times: &Times) -> Vec<Field<'f>> {
+fn main(place: &Where, effect: &MainEffect, operation: Option<&str>, times: &Times) -> Vec<Field<'static>> {
     let mut fields = at(place);
     fields.extend([
         ("setting", text(&effect.setting)),
@@ -69,7 +69,7 @@ fn main<'f>(place: &Where, effect: &MainEffect, operation: Option<&str>, times: 
     fields
 }
 
-fn together<'f>(place: &Where, one: &Interaction) -> Vec<Field<'f>> {
+fn together(place: &Where, one: &Interaction) -> Vec<Field<'static>> {
     let mut fields = at(place);
     fields.extend([
         ("setting", text(&one.first.0)),
@@ -82,7 +82,7 @@ fn together<'f>(place: &Where, one: &Interaction) -> Vec<Field<'f>> {
     fields
 }
 
-fn ratio<'f>(times: &Times) -> [Field<'f>; 7] {
+fn ratio(times: &Times) -> [Field<'static>; 7] {
     let interval = times.ratio.ratio.interval;
     [
         ("blocks", integer(times.ratio.blocks as u64)),
