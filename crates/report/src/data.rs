@@ -17,6 +17,7 @@ pub mod noise;
 mod planned;
 pub mod precision;
 pub mod published;
+pub mod readable;
 pub(crate) mod rule;
 #[cfg(test)]
 pub(crate) mod samples;
