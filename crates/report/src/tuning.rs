@@ -375,6 +375,8 @@ fn other_work(run: &Run, question: &Question, screened: usize) -> Option<String>
             1 => "1 thread".to_owned(),
             threads => format!("{threads} threads"),
         }),
+        (cell.text(Axis::MACHINE) != question.machine)
+            .then(|| format!("machine {}", cell.text(Axis::MACHINE))),
         (mix.as_ref() != Some(&question.mix)).then(|| match &mix {
             Some(mix) => format!("a mix of {mix}"),
             None => "operations one after the other".into(),

@@ -149,6 +149,7 @@ mod tests {
             wall_s: 1.0,
             load_1min: None,
             background: None,
+            machine: None,
             file_creation_ns: None,
             outcome,
             measured: None,

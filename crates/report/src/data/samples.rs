@@ -111,6 +111,7 @@ impl Sample {
             wall_s: 1.5,
             load_1min: Some(0.25),
             background: (self.cell.background() != Background::None).then(background),
+            machine: None,
             file_creation_ns: Some(25_000),
             outcome: self.outcome.clone(),
             measured,

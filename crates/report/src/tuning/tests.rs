@@ -30,6 +30,7 @@ fn question() -> Question {
         threads: 1,
         mix: "get=80,update=20".parse().unwrap(),
         cold: false,
+        machine: storebench_core::axis::table::HERE.into(),
         goal: Goal::Speed,
         max_memory_bytes: None,
         stores: Some(vec!["made".into()]),

@@ -133,6 +133,7 @@ fn trial(cell: Cell, block: u32, ns: f64) -> TrialResult {
         wall_s: 1.5,
         load_1min: None,
         background: None,
+        machine: None,
         file_creation_ns: None,
         outcome: Outcome::Ok,
         measured: Some(measured(ns)),

@@ -149,6 +149,7 @@ pub(super) fn question(args: &QuestionArgs, extras: Extras) -> Result<Question> 
         data,
         guarantee: args.guarantee,
         threads: args.threads,
+        machine: args.machine.clone(),
         mix: args.mix,
         cold: args.cold,
         goal: Goal::Speed,

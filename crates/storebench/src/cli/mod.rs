@@ -10,6 +10,7 @@ mod files;
 mod findings;
 mod floor;
 mod launch;
+mod machines;
 mod man;
 mod report;
 mod run;
@@ -105,6 +106,7 @@ fn dispatch(stores: &[StoreDef], extras: Extras, command: Command) -> Result<Exi
         Command::Compare(args) => compare::compare(stores, &args),
         Command::Stores => stores::list(stores),
         Command::Settings { store } => settings::list(stores, store.as_deref()),
+        Command::Machines { machine } => machines::list(machine.as_deref()),
         Command::Studies => studies::list(),
         Command::Clean { directories } => clean::clean(&directories),
         Command::Completions { shell } => man::completions(stores, shell),

@@ -1,5 +1,6 @@
 //! Arguments that say what is kept and what is done with it, of `advise` and `tune`.
 
+use storebench_core::axis::table::HERE;
 use storebench_core::store::Guarantee;
 use storebench_core::units::SizeRange;
 use storebench_report::advice::question::Mix;
@@ -29,6 +30,9 @@ pub struct QuestionArgs {
     /// Threads that use the store at once
     #[arg(long, value_name = "N", default_value = "1", value_parser = threads)]
     pub threads: u32,
+    /// Measure under limits that stand in for a machine: one of `storebench machines`
+    #[arg(long, value_name = "NAME", default_value = HERE)]
+    pub machine: String,
     /// The values compress like text
     #[arg(long)]
     pub compressible: bool,

@@ -5,6 +5,7 @@ use std::path::Path;
 use storebench_core::axis::Axis;
 use storebench_core::cell::DEFAULT_PLACE;
 use storebench_core::error::Result;
+use storebench_core::machine::Core;
 use storebench_core::place::probe::Probe;
 use storebench_core::plan::{self, Period, Plan, Point};
 use storebench_core::result::TrialResult;
@@ -39,6 +40,7 @@ pub fn first(asked: &Asked<'_>, place: &Path) -> Result<Plan> {
     plan.source = String::new();
     let named = [asked.store.name.to_owned()];
     plan.apply(changes(&named, asked.seed, Period(asked.budget), asked.question)?)?;
+    plan.settle_machines(Core::here);
     let records = asked.question.records.min(most_records(asked.question, place)?);
     sized(&plan, records, OPERATIONS)
 }
@@ -82,7 +84,7 @@ fn smaller(plan: &Plan) -> Result<Option<Plan>> {
 pub fn estimate_s(plan: &Plan, stores: &[StoreDef], probe: &Probe) -> f64 {
     let cells = schedule::cells(plan, stores, &[Room::unbounded(DEFAULT_PLACE)], &|_| None);
     let cell = cells.ok().and_then(|(cells, _)| cells.into_iter().next());
-    cell.map_or(0.0, |cell| (plan.workload.def().time)(&plan.case(&cell, stores), probe).trial_s)
+    cell.map_or(0.0, |cell| plan.time(&cell, stores, probe).trial_s)
 }
 
 /// The plan of a race: the default, which every plan has, and its rivals as points.
