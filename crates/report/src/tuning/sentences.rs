@@ -173,6 +173,7 @@ pub fn times(times: &Ratio) -> String {
 pub fn says(worth: &Worth) -> &'static str {
     match worth.verdict() {
         _ if worth.out.is_some() => "not taken",
+        _ if worth.times.is_none() => "not reached",
         Verdict::Faster => "faster",
         Verdict::Slower => "slower",
         Verdict::Alike => "no difference",

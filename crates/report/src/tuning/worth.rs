@@ -58,8 +58,7 @@ pub fn of(screen: Option<&Raced>, store: &StoreDef, default: &[Setting], header:
     let measured = screen.arms.iter().enumerate().skip(DEFAULT + 1).filter_map(|(index, arm)| {
         let (setting, value) = arm.settings.first_key_value()?;
         let change = Change { setting: setting.clone(), value: value.clone() };
-        let tried = !arm.times.is_empty() || arm.out.is_some();
-        tried.then(|| worth(change, screen.ratio(index, confidence), arm.out.clone()))
+        Some(worth(change, screen.ratio(index, confidence), arm.out.clone()))
     });
     let refused = header.left_out.iter().filter_map(|left| {
         let (setting, value) = settings_of(&left.cell).into_iter().next()?;

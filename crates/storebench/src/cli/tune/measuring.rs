@@ -295,6 +295,7 @@ impl<'a> Measuring<'a> {
         let what = match race.kind {
             Kind::Screen => format!("{rivals} values, each alone beside the default"),
             Kind::Combine => format!("{rivals} combinations of what looks helpful"),
+            Kind::Near if rivals == 2 => "the best so far and a neighbour".into(),
             Kind::Near => format!("the best so far and {} neighbours", rivals - 1),
             Kind::Proof => "the best beside the default, in fresh trials".into(),
             Kind::Beside => "the best beside the default, with other records".into(),
