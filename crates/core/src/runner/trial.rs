@@ -103,6 +103,7 @@ impl Trial<'_> {
             position: self.position,
             started,
             wall_s,
+            stage_s: None,
             load_1min,
             background,
             file_creation_ns: Some(self.file_creation_ns),

@@ -1,7 +1,7 @@
 //! What a store says of the settings that a user may give.
 
 /// A setting that a user may give (`--set sqlite.page_size=8192`).
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SettingDef {
     /// The engine's own name for it.
     pub name: &'static str,
@@ -26,6 +26,11 @@ impl SettingDef {
         help: &'static str,
     ) -> SettingDef {
         SettingDef { name, values, default, help, promise: "", read_by: "" }
+    }
+
+    /// Whether its values are numbers of bytes.
+    pub fn is_bytes(&self) -> bool {
+        self.values.starts_with("bytes")
     }
 
     /// The same, which changes what writes survive.

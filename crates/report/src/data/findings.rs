@@ -4,11 +4,10 @@ use serde::Serialize;
 use storebench_core::cell::{Axis, GuaranteeChoice};
 use storebench_core::units::three_digits;
 
-use super::matrix::{Sorted, ranked, series};
+use super::matrix::{Sorted, competing_series, ranked};
 use super::merge::{BlockKey, Group, GroupKey, GuaranteeLabel, Merged};
 use crate::claims::{Claim, Coverage, Evidence, Figure, Finding, Outcome, Pool, Scope};
 use crate::claims::{StudyClaims, Tally, Verdict, evaluate};
-use crate::stats::Series;
 
 /// The claims of a study, each with what came of it.
 #[derive(Debug)]
@@ -101,7 +100,7 @@ fn pool(group: &Group<'_>, sorted: &Sorted<'_, '_>, figure: &Figure) -> Pool<Blo
     for (position, stores) in &sorted.entries {
         let competing = stores.iter().filter(|(store, _)| sorted.stores.contains(*store));
         let figures = competing.map(|(store, entries)| {
-            let series: Series<BlockKey> = series(&ranked(entries), &figure.operation, figure.column);
+            let series = competing_series(&ranked(entries), &figure.operation, figure.column);
             (store.to_string(), series)
         });
         pool.cells.insert(position.clone(), figures.collect());

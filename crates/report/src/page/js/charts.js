@@ -1,8 +1,13 @@
 // The charts: what is in each.
 
-const say = (id, text) => $(`#${id} .content`).replaceChildren(make("p", { class: "note" }, text));
+/** Makes a section that has nothing to show one line, which says why. */
+function say(id, text) {
+  $(`#${id}`).classList.add("nothing");
+  $(`#${id} .content`).replaceChildren(make("p", { class: "note" }, text));
+}
 
 function emptied(id) {
+  $(`#${id}`).classList.remove("nothing");
   const content = $(`#${id} .content`);
   content.replaceChildren();
   return content;
@@ -303,6 +308,7 @@ function drawSafety() {
   if (!model.group_axes.some((axis) => axis.id === "guarantee")) return say("safety", "No guarantee is asked for here.");
   const sets = alongGroups("guarantee", place).filter((set) => set.cells.some((cell) => model.cells.succeeded[cell] > 0));
   if (!sets.length) return say("safety", `No selected ${model.ranked[0]} has a figure here.`);
+  if (sets.length < 2) return say("safety", "Only one guarantee was measured here, so its price is unknown.");
   const operation = safetyOperation();
   const counted = Boolean(model.operation[operation]?.syncs_per_operation);
   const columns = sets.map((set, i) => ({ title: set.value, text: (cells) => textOf(cells[i], "latency_mean", operation) }));
@@ -310,8 +316,7 @@ function drawSafety() {
   if (counted) sets.forEach((set, i) => columns.push({ title: `syncs/op, ${set.value}`, text: (cells) => textOf(cells[i], "syncs_per_operation", operation) }));
   sideBySide("safety", operation, sets, `${operation}: mean latency under each guarantee`, columns);
   const notes = [];
-  if (sets.length < 2) notes.push("Only one guarantee was measured here, so its price is unknown.");
-  else if (!underTwo(sets, operation)) notes.push(`No ${model.ranked[0]} was measured under two guarantees here, so no price is known.`);
+  if (!underTwo(sets, operation)) notes.push(`No ${model.ranked[0]} was measured under two guarantees here, so no price is known.`);
   if (!counted) notes.push("Syncs per operation: not measured in this run.");
   if (notes.length) $("#safety .content").append(make("p", { class: "note" }, notes.join(" ")));
 }
