@@ -30,7 +30,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
 use storebench_core::result::{PlaceInfo, Run};
-use storebench_core::store::{Danger, Guarantee, SettingDef, StoreDef};
+use storebench_core::store::{Danger, Guarantee, StoreDef};
 use storebench_core::units::{CountRange, Sizes};
 
 use self::at::{At, at, position};
@@ -70,8 +70,8 @@ pub struct Advice {
     pub cold: Option<Cold>,
     /// Of the stores that a power cut can wreck, those that it can't wreck at the guarantee `power`.
     pub safer: BTreeSet<String>,
-    /// What the table says of the recommended store's settings.
-    pub settings: Vec<SettingDef>,
+    /// The settings of the recommended store, in two lines.
+    pub settings: Vec<String>,
     /// What accidents can cost the stores that are named for another question.
     pub dangers: BTreeMap<String, &'static Danger>,
     /// Where reads are to be cold and a trial makes more of them than there are records: how many of each.
@@ -109,7 +109,7 @@ impl Advice {
         let turns = turns(merged, &group, here, (question, table), &best.store);
         let cold = cold(merged, &group, here, question, table, &verdict);
         let (safer, practice) = (safer(table, &verdict), practice(table, &verdict));
-        let defs = table.iter().find(|def| def.name == best.store);
+        let settings = settings::settings(table, best);
         let dangers = dangers(table, question, &verdict, &turns);
         let place = merged.runs.iter().flat_map(|run| &run.header.places);
         let mut trials = group.trials.iter().filter(|entry| entry.trial.ok().is_some());
@@ -130,7 +130,7 @@ impl Advice {
             verdict,
             turns,
             cold,
-            settings: defs.map_or_else(Vec::new, |def| def.settings.to_vec()),
+            settings,
             dangers,
             repeated: cold::repeated(&group, here, question),
             safer,

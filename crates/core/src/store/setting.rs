@@ -4,7 +4,7 @@ use super::Capabilities;
 use crate::units::{exact_bytes, grouped, parse_bytes};
 
 /// A setting that a user may give (`--set sqlite.page_size=8192`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub struct SettingDef {
     /// The engine's own name for it.
     pub name: &'static str,
@@ -43,11 +43,6 @@ impl SettingDef {
     ) -> SettingDef {
         let limits: fn(&str, &mut Capabilities) = |_, _| ();
         SettingDef { name, values, default, help, promise: "", read_by: "", unit: Unit::None, limits }
-    }
-
-    /// Whether its values are numbers of bytes.
-    pub fn is_bytes(&self) -> bool {
-        self.values.starts_with("bytes")
     }
 
     /// The same, which changes what writes survive.

@@ -88,7 +88,7 @@ fn instead(store: &str, goal: Goal, ratio: Option<&Ratio>, cost: &str) -> String
 fn cost(advice: &Advice, turn: &Turn) -> String {
     let known = turn.store().and_then(|store| advice.dangers.get(store));
     match known.filter(|_| advice.question.mix.writes()) {
-        Some(danger) => format!("; a power cut can cost {}", danger.power_cut.words()),
+        Some(danger) => format!("; a power cut {}", danger.power_cut),
         None => String::new(),
     }
 }

@@ -10,7 +10,6 @@ use super::sentences::{
     against, cautions, costs, danger, given_up, measured, name, not_measured, notes, riskier, ruled_out,
     sure, trade,
 };
-use super::settings::settings;
 use crate::column::Unit;
 use crate::markup::{
     Html, Tag, code, column, list, note, p, row as table_row, scroll, table as html_table, tag,
@@ -50,7 +49,7 @@ pub fn section(advice: &Advice, snippet: Option<&str>) -> Html {
         titled("Ruled out", ruled_out(advice)),
         titled("Not measured", not_measured(advice)),
         titled("What would change the answer?", changes(advice)),
-        (heading(&format!("Settings of {}", best.store)), paragraphs(settings(advice, best))),
+        (heading(&format!("Settings of {}", best.store)), paragraphs(advice.settings.clone())),
         snippet.map(|snippet| (heading("Open it like this"), p(danger(advice, best)), code(snippet))),
     );
     Html::of(tag("section").class("group").with(first).with(rest))

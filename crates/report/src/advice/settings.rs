@@ -1,17 +1,17 @@
 //! The settings of the recommended store, in words: what is not as its authors ship it first, the rest shortened.
 
-use storebench_core::store::{Setting, SettingDef, SettingSource};
-use storebench_core::units::exact_bytes;
+use storebench_core::store::{Setting, SettingDef, SettingSource, StoreDef};
 
-use super::Advice;
 use super::candidate::Candidate;
 
 /// Settings that are named, of those that are as shipped or of which that is not known.
 const NAMED: usize = 5;
 
 /// The settings that were read back, and those that an engine can't be asked for, in two lines.
-pub fn settings(advice: &Advice, store: &Candidate) -> Vec<String> {
-    let known = |setting: &Setting| advice.settings.iter().find(|def| def.name == setting.name);
+pub fn settings(table: &[StoreDef], store: &Candidate) -> Vec<String> {
+    let def = table.iter().find(|def| def.name == store.store);
+    let defs = def.map_or(&[][..], |def| def.settings);
+    let known = |setting: &Setting| defs.iter().find(|def| def.name == setting.name);
     let (shipped, told): (Vec<&Setting>, Vec<&Setting>) =
         store.settings.iter().partition(|setting| setting.value.starts_with("as shipped"));
     let (changed, rest): (Vec<&Setting>, Vec<&Setting>) =
@@ -36,11 +36,10 @@ pub fn settings(advice: &Advice, store: &Candidate) -> Vec<String> {
     }
 }
 
-/// `block_size = 4KiB`.
+/// `block_size = 4 KiB`.
 fn one(setting: &Setting, def: Option<&SettingDef>) -> String {
     let given = if setting.source == SettingSource::Given { " (given)" } else { "" };
-    let bytes = def.filter(|def| def.is_bytes()).and_then(|_| setting.value.parse().ok());
-    let value = bytes.map_or_else(|| setting.value.clone(), exact_bytes);
+    let value = def.map_or_else(|| setting.value.clone(), |def| def.shown(&setting.value));
     format!("{} = {value}{given}", setting.name)
 }
 
@@ -76,8 +75,8 @@ mod tests {
         ] {
             assert_eq!(differs(&def(default), value), expected, "{default}: {value}");
         }
-        let bytes = SettingDef::new("block_size", "bytes", "4096", "a block");
-        assert_eq!(one(&Setting::read_back("block_size", 67_108_864), Some(&bytes)), "block_size = 64MiB");
+        let bytes = SettingDef::new("block_size", "a size", "4096", "a block").bytes();
+        assert_eq!(one(&Setting::read_back("block_size", 67_108_864), Some(&bytes)), "block_size = 64 MiB");
         assert_eq!(one(&Setting::given("sync", false), None), "sync = false (given)");
     }
 }

@@ -10,7 +10,6 @@ use super::sentences::{
     against, cautions, costs, danger, given_up, measured, name, not_measured, notes, riskier, ruled_out,
     sure, trade,
 };
-use super::settings::settings;
 use crate::column::Unit;
 use crate::data::names::{HEADING, store_style};
 use crate::terminal::grid::{Grid, Item, Style, one_line, wrap};
@@ -51,7 +50,7 @@ pub fn text(advice: &Advice, snippet: Option<&str>, style: Style) -> String {
     out.push_str(&titled_unless_empty("Ruled out", &ruled_out(advice), style));
     out.push_str(&titled_unless_empty("Not measured", &not_measured(advice), style));
     out.push_str(&titled("What would change the answer?", &changes(advice), style));
-    out.push_str(&titled(&format!("Settings of {}", best.store), &settings(advice, best), style));
+    out.push_str(&titled(&format!("Settings of {}", best.store), &advice.settings, style));
     if let Some(snippet) = snippet {
         out.push_str(&titled("Open it like this", &[danger(advice, best)], style));
         out.extend(snippet.lines().map(|line| format!("  {}", one_line(line)).trim_end().to_owned() + "\n"));

@@ -5,7 +5,6 @@ use storebench_core::axis::{Axis, Value};
 use storebench_core::error::{Error, Result};
 use storebench_core::plan::Plan;
 use storebench_core::store::{SettingDef, StoreDef};
-use storebench_core::units::parse_bytes;
 
 /// What people write for no compression.
 const OFF: [&str; 6] = ["none", "off", "no", "false", "kNoCompression", "0"];
@@ -62,8 +61,7 @@ fn plain(stores: &[StoreDef], store: &str, name: &str, text: &str) -> Result<Str
             def.values
         )));
     }
-    let bytes = || parse_bytes(text).ok().filter(|_| def.is_bytes() && text.parse::<i64>().is_err());
-    Ok(bytes().map_or_else(|| text.to_owned(), |bytes| bytes.to_string()))
+    Ok(def.read(text))
 }
 
 /// Whether a value asks a setting of codecs for none.
@@ -79,7 +77,7 @@ mod tests {
     use super::*;
 
     const SETTINGS: &[SettingDef] = &[
-        SettingDef::new("block_size", "bytes from 1024", "4096", "a block"),
+        SettingDef::new("block_size", "a size from 1 KiB", "4096", "a block").bytes(),
         SettingDef::new("jobs", "1 to 64", "2", "threads"),
         SettingDef::new("compression", "zstd or lz4", "lz4", "the codec"),
     ];
