@@ -111,6 +111,11 @@ impl Cell {
         self.text(Axis::PLACE)
     }
 
+    /// The machine that its limits stand in for.
+    pub fn machine(&self) -> &str {
+        self.text(Axis::MACHINE)
+    }
+
     /// Sessions at work at once.
     pub fn threads(&self) -> u32 {
         self.parsed(Axis::THREADS).unwrap_or(1)

@@ -2,10 +2,12 @@
 //!
 //! The format is described in docs/results.md. A change that an older reader would misread raises [`FORMAT_VERSION`].
 
+mod machine;
 mod measured;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::machine::{LimitReport, Limited, MachineReport};
 use crate::cell::Cell;
 use crate::store::{Guarantee, Loss, Setting, StoreBuild};
 
@@ -137,6 +139,9 @@ pub struct TrialResult {
     /// The load that ran beside it, in its own words; proof that it was at work throughout.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub background: Option<BackgroundReport>,
+    /// The limits that it ran under, and what took effect.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<MachineReport>,
     /// What making an empty file took in the place just before, in nanoseconds: some file systems are slow for minutes
     /// after mass deletions.
     pub file_creation_ns: Option<u64>,

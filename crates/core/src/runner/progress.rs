@@ -150,6 +150,7 @@ mod tests {
             stage_s: None,
             load_1min: None,
             background: None,
+            machine: None,
             file_creation_ns: None,
             outcome,
             measured: None,

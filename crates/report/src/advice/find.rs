@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use storebench_core::axis::Value;
+use storebench_core::axis::table::HERE;
 use storebench_core::cell::{Axis, Cache, Cell};
 use storebench_core::store::StoreDef;
 use storebench_core::units::{CountRange, Sizes, grouped};
@@ -76,10 +78,15 @@ pub fn find<'a>(
     let groups = comparable(question, merged, table);
     if groups.is_empty() {
         return Err(Uncovered::Group(format!(
-            "at guarantee {} with {}, {} caches as shipped and nothing beside it",
+            "at guarantee {} with {}, {} caches as shipped and nothing beside it{}",
             question.guarantee,
             question.sessions(),
             if question.cold { "cold reads," } else { "warm reads," },
+            if question.machine == HERE {
+                String::new()
+            } else {
+                format!(", on machine {}", question.machine)
+            },
         )));
     }
     let near = |group: &Group<'_>| {
@@ -140,7 +147,8 @@ fn is_plain(key: &GroupKey, question: &Question) -> bool {
     let cache = if question.cold { Cache::Cold } else { Cache::Warm };
     let plain = Cell::default()
         .with(Axis::THREADS, u64::from(question.threads).into())
-        .with(Axis::CACHE, cache.into());
+        .with(Axis::CACHE, cache.into())
+        .with(Axis::MACHINE, Value::word(&question.machine));
     let alike = |(axis, value): &(Axis, String)| *axis == Axis::PLACE || *value == plain.text(*axis);
     let asked = key.asked.and_then(|asked| asked.tier());
     key.tier >= Some(question.guarantee) && asked.is_some() && key.facets.iter().all(alike)

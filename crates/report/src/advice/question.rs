@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use storebench_core::axis::table::HERE;
 use storebench_core::cell::Data;
 use storebench_core::shown::quoted;
 use storebench_core::store::Guarantee;
@@ -23,6 +24,8 @@ pub struct Question {
     pub guarantee: Guarantee,
     /// Sessions at work at once.
     pub threads: u32,
+    /// The machine that limits stand in for; `here` is this one, without limits.
+    pub machine: String,
     /// What is done to the records.
     pub mix: Mix,
     /// Whether reads find nothing in memory: the store reopened and the page cache emptied.
@@ -78,6 +81,9 @@ impl fmt::Display for Question {
             self.sessions(),
             self.goal.meaning(),
         )?;
+        if self.machine != HERE {
+            write!(f, "; on machine {}", self.machine)?;
+        }
         if let Some(bytes) = self.max_memory_bytes {
             write!(f, "; at most {} of memory", rough_bytes(bytes as f64))?;
         }

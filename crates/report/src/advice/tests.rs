@@ -18,6 +18,7 @@ pub(super) fn question() -> Question {
         data: storebench_core::cell::Data::Incompressible,
         guarantee: storebench_core::store::Guarantee::Process,
         threads: 1,
+        machine: "here".into(),
         mix: "get=80,update=15,insert=5".parse().unwrap(),
         cold: false,
         goal: Goal::Speed,

@@ -112,6 +112,7 @@ impl Sample {
             stage_s: None,
             load_1min: Some(0.25),
             background: (self.cell.background() != Background::None).then(background),
+            machine: None,
             file_creation_ns: Some(25_000),
             outcome: self.outcome.clone(),
             measured,

@@ -107,6 +107,7 @@ mod tests {
             data: Data::Incompressible,
             guarantee: Guarantee::Process,
             threads: 1,
+            machine: "here".into(),
             mix: "get=80,update=20".parse().unwrap(),
             goal: Goal::Speed,
             max_memory_bytes: None,

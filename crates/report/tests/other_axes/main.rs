@@ -134,6 +134,7 @@ fn trial(cell: Cell, block: u32, ns: f64) -> TrialResult {
         stage_s: None,
         load_1min: None,
         background: None,
+        machine: None,
         file_creation_ns: None,
         outcome: Outcome::Ok,
         measured: Some(measured(ns)),

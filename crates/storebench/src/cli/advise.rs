@@ -116,6 +116,7 @@ fn question(args: &AdviseArgs, extras: Extras) -> Result<Question> {
         data,
         guarantee: args.guarantee,
         threads: args.threads,
+        machine: args.machine.clone(),
         mix: args.mix,
         cold: args.cold,
         goal: args.optimize,

@@ -11,6 +11,7 @@ mod findings;
 mod floor;
 mod given;
 mod launch;
+mod machines;
 mod man;
 mod report;
 mod run;
@@ -104,6 +105,7 @@ fn dispatch(stores: &[StoreDef], extras: Extras, command: Command) -> Result<Exi
         Command::Compare(args) => compare::compare(stores, &args),
         Command::Stores => stores::list(stores),
         Command::Settings { store } => settings::list(stores, store.as_deref()),
+        Command::Machines { machine } => machines::list(machine.as_deref()),
         Command::Studies => studies::list(),
         Command::Clean { directories } => clean::clean(&directories),
         Command::Completions { shell } => man::completions(stores, shell),

@@ -9,7 +9,7 @@ use storebench_core::result::Run;
 use storebench_core::shown::quoted;
 use storebench_core::store::{Kind, StoreDef};
 use storebench_report::data::merge::Merged;
-use storebench_report::files::{csv, csv_long, json};
+use storebench_report::files::{csv, csv_effects, csv_long, json};
 use storebench_report::page::Lead;
 use storebench_report::terminal::{self, Style, published};
 
@@ -29,7 +29,9 @@ pub fn report(stores: &[StoreDef], extras: Extras, args: &ReportArgs) -> Result<
         ));
     }
     let harness = harness(stores);
-    let merged = Merged::new(&runs, &harness).with_devices(&floor::beside(&args.runs, &args.out));
+    let merged = Merged::new(&runs, &harness)
+        .with_settings(stores)
+        .with_devices(&floor::beside(&args.runs, &args.out));
     let merged = with_published(merged, &runs)?;
     if let Some(path) = &args.html {
         page(&merged, None, path)?;
@@ -63,7 +65,9 @@ fn show(merged: &Merged<'_>, args: &ReportArgs) -> Result<()> {
         return print_data(&figures);
     }
     let text = match &args.published {
-        _ if args.csv || args.csv_long || args.json => return print_data(&data(merged, args)?),
+        _ if args.csv || args.csv_long || args.csv_effects || args.json => {
+            return print_data(&data(merged, args)?);
+        }
         Some(name) => published::text(merged, named(merged, name)?, style()),
         None if args.table => terminal::full(merged, style()),
         None => terminal::overview(merged, style()),
@@ -78,6 +82,8 @@ fn data(merged: &Merged<'_>, args: &ReportArgs) -> Result<Vec<u8>> {
         csv::write(merged, &mut bytes)
     } else if args.csv_long {
         csv_long::write(merged.runs, &mut bytes)
+    } else if args.csv_effects {
+        csv_effects::write(merged, &mut bytes)
     } else {
         json::write(merged, &mut bytes)
     };
@@ -100,7 +106,7 @@ fn named<'n>(merged: &Merged<'_>, name: &'n str) -> Result<Option<&'n str>> {
 /// The tables of winners of a run in its folder, and how many published findings are reproduced.
 pub fn winners(stores: &[StoreDef], run: &Run, folder: &Path) -> Result<String> {
     let (runs, harness) = (std::slice::from_ref(run), harness(stores));
-    let merged = with_published(beside(Merged::new(runs, &harness), folder), runs)?;
+    let merged = with_published(beside(Merged::new(runs, &harness).with_settings(stores), folder), runs)?;
     Ok(terminal::brief(&merged, style()))
 }
 
@@ -108,7 +114,11 @@ pub fn winners(stores: &[StoreDef], run: &Run, folder: &Path) -> Result<String> 
 pub fn run_page(stores: &[StoreDef], run: &Run, folder: &Path) -> Result<PathBuf> {
     let path = folder.join("report.html");
     let (runs, harness) = (std::slice::from_ref(run), harness(stores));
-    page(&with_published(beside(Merged::new(runs, &harness), folder), runs)?, None, &path)?;
+    page(
+        &with_published(beside(Merged::new(runs, &harness).with_settings(stores), folder), runs)?,
+        None,
+        &path,
+    )?;
     Ok(path)
 }
 

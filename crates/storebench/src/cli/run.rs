@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 use storebench_core::cell::{Axis, Cell};
 use storebench_core::error::{Error, Exit, Result, meant};
 use storebench_core::folder::{Resumed, RunFolder};
+use storebench_core::machine::Core;
 use storebench_core::plan::{self, Plan, Source};
 use storebench_core::record::pool::Pool;
 use storebench_core::runner::parent::Ended;
@@ -70,6 +71,7 @@ fn plan(stores: &[StoreDef], args: &RunArgs) -> Result<Plan> {
     }
     check_settings(stores, &plan)?;
     given::as_engines_read(stores, &mut plan)?;
+    plan.settle_machines(Core::here);
     if let Some(text) = Work::of(&plan.parameters).text {
         let text = runs::directory("using the text in", &text)?;
         let shown = text

@@ -54,15 +54,12 @@ pub fn space(case: &Case<'_>) -> Space {
 
 /// Bytes of memory: what is made ahead, and all records where the store has nowhere else to keep them.
 pub fn memory(case: &Case<'_>) -> f64 {
-    let (cell, work) = (case.cell, Work::of(case.parameters));
+    let cell = case.cell;
     let size = cell.record_size().span();
     let largest = size.to as f64;
     let ahead = pool_bytes(cell.data(), size) as f64 + largest * f64::from(cell.threads());
     let batch = (largest * BATCH).min(BATCH_BYTES as f64 + largest);
-    let in_memory =
-        case.store().is_some_and(|store| store.capabilities.keeps && !store.capabilities.persists);
-    let kept = if in_memory { cell.expected_bytes(work.most_inserts()) } else { 0.0 };
-    ahead + batch + kept
+    ahead + batch + case.kept_in_memory()
 }
 
 /// Seconds.

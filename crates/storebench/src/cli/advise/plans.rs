@@ -6,6 +6,7 @@ use std::path::Path;
 use storebench_core::axis::{Axis, Value};
 use storebench_core::cell::{Cache, Cell, DEFAULT_PLACE, GuaranteeChoice};
 use storebench_core::error::{Error, Exit, Result};
+use storebench_core::machine::Core;
 use storebench_core::measure::environment;
 use storebench_core::place::directory::WorkFolder;
 use storebench_core::place::probe::Probe;
@@ -60,6 +61,7 @@ impl<'a> Plans<'a> {
         plan.title = format!("Advice: {question}");
         plan.source = String::new();
         plan.apply(changes(stores, args, question)?)?;
+        plan.settle_machines(Core::here);
         let probe = WorkFolder::create(place)?.probe()?;
         let mut plans = Plans { stores, probe, screen: plan, most_records, cold: question.cold };
         let (mut records, mut operations) = (question.records.min(most_records), OPERATIONS);
@@ -123,8 +125,7 @@ impl<'a> Plans<'a> {
         let cells = schedule::cells(plan, self.stores, &[Room::unbounded(DEFAULT_PLACE)], &|_| None);
         // One question has few cells, if the stores are not named a thousand times; then the run says so.
         let cells = cells.map_or_else(|_| Vec::new(), |(cells, _)| cells);
-        let seconds =
-            |cell: &Cell| (plan.workload.def().time)(&plan.case(cell, self.stores), &self.probe).trial_s;
+        let seconds = |cell: &Cell| plan.time(cell, self.stores, &self.probe).trial_s;
         cells.iter().map(|cell| (cell.store().to_owned(), seconds(cell))).collect()
     }
 
@@ -185,7 +186,8 @@ fn changes(stores: &[StoreDef], args: &AdviseArgs, question: &Question) -> Resul
             .with(Axis::DATA, [question.data])
             .with(Axis::GUARANTEE, [GuaranteeChoice::Tier(question.guarantee)])
             .with(Axis::THREADS, [Value::from(u64::from(question.threads))])
-            .with(Axis::CACHE, [cache]),
+            .with(Axis::CACHE, [cache])
+            .with(Axis::MACHINE, [Axis::MACHINE.read(&question.machine).map_err(Error::bad_value)?]),
         ..Changes::default()
     })
 }
