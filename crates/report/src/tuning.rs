@@ -20,7 +20,7 @@ use std::fmt;
 use storebench_core::cell::Axis;
 use storebench_core::result::{Measured, PlaceInfo, Run};
 use storebench_core::store::{Setting, StoreDef};
-use storebench_core::units::{CountRange, SizeRange, grouped};
+use storebench_core::units::{CountRange, Sizes, grouped};
 use storebench_core::workload::operation::Operation;
 
 use self::elsewhere::Elsewhere;
@@ -56,7 +56,7 @@ pub struct Tuned {
     /// The place where the store's files were.
     pub place: Option<PlaceInfo>,
     /// With which records it was measured.
-    pub records: (SizeRange, CountRange),
+    pub records: (Sizes, CountRange),
     /// What the default promises, and the settings that are told keep.
     pub promise: Option<Promise>,
     /// What memory is compared by.
@@ -366,7 +366,7 @@ fn other_work(run: &Run, question: &Question, screened: usize) -> Option<String>
     let mix = Method::of(run).and_then(|method| method.value(MIX)?.parse::<Mix>().ok());
     let parts = [
         (screened > MOST_SCREENED).then(|| "that of several tunings; name one".to_owned()),
-        (cell.record_size() != question.size).then(|| format!("records of {}", cell.record_size())),
+        (cell.record_size() != question.size).then(|| format!("records of {}", cell.record_size().words())),
         (cell.records().from > question.records).then(|| format!("{} records", grouped(cell.records().from))),
         (cell.data() != question.data).then(|| format!("{} records", cell.data().name())),
         (cell.guarantee().tier() < Some(question.guarantee))
@@ -387,7 +387,7 @@ fn other_work(run: &Run, question: &Question, screened: usize) -> Option<String>
 }
 
 /// The record size and count that a run measured.
-pub fn place_of(run: &Run) -> Option<(SizeRange, CountRange)> {
+pub fn place_of(run: &Run) -> Option<(Sizes, CountRange)> {
     let cell = run.trials.iter().map(|trial| &trial.cell).next()?;
     (!cell.text(Axis::RECORD_SIZE).is_empty()).then(|| (cell.record_size(), cell.records()))
 }

@@ -5,7 +5,7 @@ use super::words::{WORDS, read};
 use super::{Axis, AxisDef, Form, Presence, Role, Value};
 use super::{device, sql};
 use crate::shown::quoted;
-use crate::units::{CountRange, SizeRange, exact_bytes, grouped, parse_count};
+use crate::units::{CountRange, Sizes, exact_bytes, grouped, parse_count};
 
 /// The most threads that a cell can have: beyond it, it is the machine that is tried, not a store.
 pub const MOST_THREADS: u64 = 1024;
@@ -140,13 +140,14 @@ static RECORD_SIZE: AxisDef = AxisDef {
     name: "record_size",
     order: 1030,
     value_name: "RANGE,...",
-    help: "Sizes of values: a size or a range each",
+    help: "Sizes of values: a size, a range, or parts with their shares (90%:1KiB..4KiB+10%:1MiB) each",
     many: "record sizes",
     presence: Presence::Always(2),
     role: Role::Row,
     form: Form::Range,
     unit: "bytes",
-    read: read::<SizeRange>,
+    read: read::<Sizes>,
+    words: |value| value.text().parse::<Sizes>().map_or_else(|_| value.text().into(), |sizes| sizes.words()),
     // A range does not include its upper bound.
     check: |size| match size.upper().saturating_sub(1) {
         0..=MOST_BYTES => Ok(()),

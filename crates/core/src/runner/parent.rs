@@ -120,6 +120,7 @@ impl Running<'_> {
             let left = self.left();
             let work = self.works.of(cell)?;
             let mut stage = work.folder.stage();
+            let start = Instant::now();
             let (directory, file_creation_ns) = calm_folder(&mut stage, &work.probe, position)?;
             listener.hear(&Event::TrialStarted { cell, position, left });
             let trial = Trial {
@@ -135,7 +136,6 @@ impl Running<'_> {
                 beside: &work.beside,
                 file_creation_ns,
             };
-            let start = Instant::now();
             let result = trial.run(&mut stage)?;
             if let Some(TrialResult {
                 outcome: Outcome::Failed { .. } | Outcome::Unsupported { .. }, ..
@@ -148,8 +148,10 @@ impl Running<'_> {
             // First, so that what a store took of the disk is free for its result.
             stage.give_back()?;
             let Some(result) = result else { break };
+            let took_s = start.elapsed().as_secs_f64();
+            let result = TrialResult { stage_s: Some((took_s - result.wall_s).max(0.0)), ..result };
             folder.append(&result)?;
-            self.pace.ended(cell, start.elapsed().as_secs_f64());
+            self.pace.ended(cell, took_s);
             listener.hear(&Event::TrialEnded { result: &result });
             self.results.push(result);
         }

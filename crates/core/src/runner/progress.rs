@@ -147,6 +147,7 @@ mod tests {
             position: 0,
             started: String::new(),
             wall_s: 1.0,
+            stage_s: None,
             load_1min: None,
             background: None,
             machine: None,

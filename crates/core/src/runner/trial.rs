@@ -115,6 +115,7 @@ impl Trial<'_> {
             position: self.position,
             started,
             wall_s,
+            stage_s: None,
             load_1min,
             background,
             machine,

@@ -7,7 +7,7 @@ use storebench_core::axis::Value;
 use storebench_core::axis::table::HERE;
 use storebench_core::cell::{Axis, Cache, Cell};
 use storebench_core::store::StoreDef;
-use storebench_core::units::{CountRange, SizeRange, grouped};
+use storebench_core::units::{CountRange, Sizes, grouped};
 
 use super::at::{At, at};
 use super::judge::{Out, reasons};
@@ -94,7 +94,10 @@ pub fn find<'a>(
             Some(here) => (at.1, at.2) == here,
             None => covers(at.1, at.2, question),
         });
-        near.min_by(|a, b| distance(a, question).total_cmp(&distance(b, question)))
+        let other = |at: &At| at.1 != question.size;
+        near.min_by(|a, b| {
+            distance(a, question).total_cmp(&distance(b, question)).then(other(a).cmp(&other(b)))
+        })
     };
     let found: Vec<(&Group<'a>, At)> =
         groups.iter().filter_map(|group| Some((group, near(group)?))).collect();
@@ -108,7 +111,7 @@ pub fn find<'a>(
             let mut positions: Vec<At> = groups.iter().flat_map(|group| positions(group, question)).collect();
             positions.sort_by(|a, b| distance(a, question).total_cmp(&distance(b, question)).then(a.cmp(b)));
             positions.dedup();
-            let there = |at: &At| format!("{} records of {}", grouped(at.2.from), at.1);
+            let there = |at: &At| format!("{} records of {}", grouped(at.2.from), at.1.words());
             Err(Uncovered::Place(positions.iter().map(there).collect()))
         }
     }
@@ -151,11 +154,21 @@ fn is_plain(key: &GroupKey, question: &Question) -> bool {
     key.tier >= Some(question.guarantee) && asked.is_some() && key.facets.iter().all(alike)
 }
 
-fn covers(size: SizeRange, records: CountRange, question: &Question) -> bool {
-    let typical = (question.size.from.max(1) as f64 * (question.size.to - 1).max(1) as f64).sqrt() as u64;
-    let factor = records.from as f64 / question.records as f64;
-    (size == question.size || (size.from..size.to).contains(&typical))
-        && (1.0 / NEAR..=NEAR).contains(&factor)
+fn covers(size: Sizes, records: CountRange, question: &Question) -> bool {
+    let near = |factor: f64| (1.0 / NEAR..=NEAR).contains(&factor);
+    let holds = (size.span().from..size.span().to).contains(&typical(&question.size));
+    // Mixed sizes may reach from nearly nothing to very much, and hold little there.
+    let mixed = size.even().is_none() || question.size.even().is_none();
+    let alike = holds && (!mixed || near(size.mean() / question.size.mean()));
+    (size == question.size || alike) && near(records.from as f64 / question.records as f64)
+}
+
+/// The size that stands for all: of a range the geometric mean of its ends, of mixed sizes the median.
+fn typical(sizes: &Sizes) -> u64 {
+    match sizes.even() {
+        Some(range) => (range.from.max(1) as f64 * (range.to - 1).max(1) as f64).sqrt() as u64,
+        None => sizes.median(),
+    }
 }
 
 /// How far what was measured is from what was asked: sizes and counts as logarithms.

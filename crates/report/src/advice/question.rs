@@ -7,7 +7,7 @@ use storebench_core::axis::table::HERE;
 use storebench_core::cell::Data;
 use storebench_core::shown::quoted;
 use storebench_core::store::Guarantee;
-use storebench_core::units::{SizeRange, grouped, rough_bytes};
+use storebench_core::units::{Sizes, grouped, rough_bytes};
 pub use storebench_core::workload::mix::Mix;
 use storebench_core::workload::operation::Operation;
 
@@ -17,7 +17,7 @@ pub struct Question {
     /// How many records the store holds.
     pub records: u64,
     /// The sizes of their values.
-    pub size: SizeRange,
+    pub size: Sizes,
     /// What the values are made of.
     pub data: Data,
     /// What an acknowledged write must survive.
@@ -70,7 +70,7 @@ impl fmt::Display for Question {
             "{} {} records of {}; {}{}; {}; {}; {}",
             grouped(self.records),
             self.data.name(),
-            self.size,
+            self.size.words(),
             self.operations(),
             if self.cold { ", read cold" } else { "" },
             match self.guarantee {

@@ -9,7 +9,6 @@ use super::merge::{BlockKey, Group, GroupKey, GuaranteeLabel, Merged};
 use super::saturated;
 use crate::claims::{Claim, Coverage, Evidence, Figure, Finding, Outcome, Pool, Scope};
 use crate::claims::{StudyClaims, Tally, Verdict, evaluate};
-use crate::stats::Series;
 
 /// The claims of a study, each with what came of it.
 #[derive(Debug)]
@@ -105,7 +104,7 @@ fn pool(group: &Group<'_>, sorted: &Sorted<'_, '_>, figure: &Figure) -> Pool<Blo
         let competing = stores.iter().filter(|(store, _)| sorted.stores.contains(*store));
         let figures = competing.map(|(store, entries)| {
             let ranked = ranked(entries);
-            let series: Series<BlockKey> = competing_series(&ranked, &figure.operation, figure.column);
+            let series = competing_series(&ranked, &figure.operation, figure.column);
             let behind = saturated::of(&ranked, &figure.operation).filter(|_| series.is_empty());
             pool.behind.extend(behind.map(|how_far| (store.to_string(), how_far)));
             (store.to_string(), series)

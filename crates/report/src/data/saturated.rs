@@ -110,6 +110,13 @@ mod tests {
         assert_eq!(contest("insert"), (1, Some(Why::Saturated)));
         assert_eq!(contest("get"), (2, None));
         assert_eq!(contest("memory"), (2, None));
+        let figures: Vec<_> = ["insert", "get"].map(|figure| figure.parse().unwrap()).into();
+        let pools = crate::data::findings::pools(&merged, &figures);
+        let counted = |pool: usize| {
+            let figures = pools[pool][0].cells.values().next().unwrap();
+            figures.values().filter(|series| !series.is_empty()).count()
+        };
+        assert_eq!((counted(0), counted(1)), (1, 2), "claims rank no more than the matrix");
         assert_eq!(
             lines(&merged),
             [

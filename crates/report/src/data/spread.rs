@@ -103,7 +103,7 @@ mod tests {
         let question = Question {
             cold: false,
             records: 100,
-            size: SizeRange { from: 1, to: 1024 },
+            size: SizeRange { from: 1, to: 1024 }.into(),
             data: Data::Incompressible,
             guarantee: Guarantee::Process,
             threads: 1,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use storebench_core::result::Run;
-use storebench_core::units::{CountRange, SizeRange};
+use storebench_core::units::{CountRange, Sizes};
 use storebench_core::workload::operation::Operation;
 
 use super::place_of;
@@ -16,7 +16,7 @@ use crate::stats::{CONFIDENCE, Ratio, Series, compare_at};
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Elsewhere {
     /// With other records: their size and number, and how many times as long as the default's an operation takes.
-    pub records: Vec<((SizeRange, CountRange), Ratio)>,
+    pub records: Vec<((Sizes, CountRange), Ratio)>,
     /// With fewer gets than this share the default is faster, by the same trials.
     pub fewer_gets: Option<f64>,
     /// With more gets than this share.

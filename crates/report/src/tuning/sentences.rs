@@ -232,12 +232,13 @@ pub fn tried(tuned: &Tuned) -> Vec<String> {
         format!(", in {} ({file_system})", place.path)
     });
     let mut lines = vec![format!(
-        "{} and {} in {}, on {}{place}; {} records of {size}.",
+        "{} and {} in {}, on {}{place}; {} records of {}.",
         count(tried.values, "single value", "single values"),
         count(tried.combinations, "combination", "combinations"),
         count(tried.trials, "trial", "trials"),
         tuned.hardware,
         grouped(records.from),
+        size.words(),
     )];
     if records.from != tuned.question.records {
         lines.push(format!(
@@ -274,7 +275,7 @@ pub fn elsewhere(tuned: &Tuned) -> Vec<String> {
             Verdict::Alike => "no difference",
             Verdict::Open => "not settled",
         };
-        format!("With {} records of {size}: {says}, {}.", grouped(records.from), faster(ratio))
+        format!("With {} records of {}: {says}, {}.", grouped(records.from), size.words(), faster(ratio))
     }));
     if gain.elsewhere.records.is_empty() {
         lines.push(

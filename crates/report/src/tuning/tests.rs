@@ -24,7 +24,7 @@ const STORE: StoreDef = StoreDef {
 fn question() -> Question {
     Question {
         records: 100,
-        size: SizeRange { from: 1, to: 1024 },
+        size: storebench_core::units::SizeRange { from: 1, to: 1024 }.into(),
         data: Data::Incompressible,
         guarantee: Guarantee::Process,
         threads: 1,

@@ -131,6 +131,7 @@ fn trial(cell: Cell, block: u32, ns: f64) -> TrialResult {
         position: 0,
         started: "2025-01-02T03:04:05Z".into(),
         wall_s: 1.5,
+        stage_s: None,
         load_1min: None,
         background: None,
         machine: None,

@@ -9,6 +9,7 @@ mod export;
 mod files;
 mod findings;
 mod floor;
+mod given;
 mod launch;
 mod machines;
 mod man;

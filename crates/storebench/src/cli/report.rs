@@ -19,6 +19,7 @@ use super::{Extras, export, files, floor, print, print_data, runs, tell};
 
 /// Shows runs.
 pub fn report(stores: &[StoreDef], extras: Extras, args: &ReportArgs) -> Result<Exit> {
+    no_output_among(args)?;
     // The end of the process frees them at once; piece by piece a large run takes a tenth of a second.
     let runs = ManuallyDrop::new(runs::read_all(&args.runs, &args.out)?);
     if runs.iter().all(|run| run.trials.is_empty()) {
@@ -41,6 +42,21 @@ pub fn report(stores: &[StoreDef], extras: Extras, args: &ReportArgs) -> Result<
         show(&merged, args)?;
     }
     Ok(Exit::Success)
+}
+
+/// What is printed takes no name of a file, which would be read as a run.
+fn no_output_among(args: &ReportArgs) -> Result<()> {
+    let printed = [("--csv", args.csv), ("--csv-long", args.csv_long), ("--json", args.json)];
+    let Some((option, _)) = printed.into_iter().find(|(_, asked)| *asked) else { return Ok(()) };
+    let is_output =
+        |path: &&PathBuf| path.extension().is_some_and(|end| end == "csv" || end == "json") && !path.is_dir();
+    match args.runs.iter().find(is_output) {
+        Some(file) => Err(Error::bad_value(format!(
+            "{option} prints to standard output and takes no file: storebench report RUN {option} > {}",
+            file.display()
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// Prints the form that was asked for.
@@ -124,12 +140,18 @@ pub fn harness(stores: &[StoreDef]) -> Vec<&'static str> {
     stores.iter().filter(|store| store.kind == Kind::Harness).map(|store| store.name).collect()
 }
 
-/// How standard output can be written to: its width, and colour where it is a terminal and NO_COLOR is not set.
+/// How standard output can be written to: its width, which COLUMNS says where it is no terminal, and colour where it is one and
+/// NO_COLOR is not set.
 pub fn style() -> Style {
     let terminal = std::io::stdout().is_terminal();
     let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    let width = terminal.then(terminal_width).flatten().unwrap_or(100);
+    let width = if terminal { terminal_width() } else { asked_width() };
+    let width = width.unwrap_or(100);
     Style { width: width.max(80), colour: terminal && !no_colour }
+}
+
+fn asked_width() -> Option<usize> {
+    std::env::var("COLUMNS").ok()?.parse().ok().filter(|width| *width > 0)
 }
 
 fn terminal_width() -> Option<usize> {

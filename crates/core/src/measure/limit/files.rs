@@ -72,11 +72,15 @@ pub fn hold(
     }
 }
 
+/// What may go to swap in version 1, in bytes.
+const SWAP_V1: u64 = 1 << 20;
+
 /// Keeps what is over the limit from going to swap, where the kernel counts that; elsewhere there is none, or the remark says so.
 fn without_swap(folder: &Path, version: Version, value: u64) -> Result<(), String> {
     let (name, text) = match version {
         Version::V2 => ("memory.swap.max", "0".to_owned()),
-        Version::V1 => ("memory.memsw.limit_in_bytes", value.to_string()),
+        // A little more than memory alone, so that the limit of memory is met first and its meetings are counted.
+        Version::V1 => ("memory.memsw.limit_in_bytes", (value + SWAP_V1).to_string()),
     };
     let path = folder.join(name);
     match path.exists() {
@@ -180,10 +184,7 @@ pub fn evidence(folder: &Path, version: Version) -> Evidence {
             (value(&events, "max"), value(&events, "oom_kill"), us.map(|us| us * 1000))
         }
         Version::V1 => {
-            // With swap held to the same limit, it is that of both which is met.
-            let count = |name: &str| read(name).trim().parse::<u64>().ok();
-            let counts = [count("memory.failcnt"), count("memory.memsw.failcnt")];
-            let hits = counts.iter().any(Option::is_some).then(|| counts.into_iter().flatten().sum());
+            let hits = read("memory.failcnt").trim().parse().ok();
             (hits, value(&read("memory.oom_control"), "oom_kill"), value(&cpu, "throttled_time"))
         }
     };
@@ -236,7 +237,7 @@ mod tests {
     fn what_is_written_into_files_of_version_1_is_read_back() {
         let group = written(Version::V1);
         let text = |name: &str| fs::read_to_string(group.path().join(name)).unwrap();
-        assert_eq!(text("memory.memsw.limit_in_bytes"), "67108864");
+        assert_eq!(text("memory.memsw.limit_in_bytes"), (65 << 20).to_string());
         assert_eq!((text("cpu.cfs_quota_us"), text("cpu.cfs_period_us")), ("2500".into(), "10000".into()));
         assert_eq!(text("blkio.throttle.read_bps_device"), "8:0 1000000");
     }
@@ -283,8 +284,7 @@ mod tests {
             throttled_ns: Some(30_000),
         };
         assert_eq!(evidence(group.path(), Version::V2), v2);
-        write("memory.failcnt", "30\n");
-        write("memory.memsw.failcnt", "4\n");
+        write("memory.failcnt", "34\n");
         write("memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 2\n");
         write("cpu.stat", "nr_periods 9\nnr_throttled 8\nthrottled_time 31\n");
         let v1 = Evidence {

@@ -2,7 +2,7 @@
 
 use storebench_core::axis::table::HERE;
 use storebench_core::store::Guarantee;
-use storebench_core::units::SizeRange;
+use storebench_core::units::Sizes;
 use storebench_report::advice::question::Mix;
 
 /// The records, and the work on them.
@@ -11,9 +11,9 @@ pub struct QuestionArgs {
     /// Number of records
     #[arg(long, value_name = "COUNT", value_parser = storebench_core::units::parse_count, required_unless_present = "like")]
     pub records: Option<u64>,
-    /// Size of their values: a size or a range
+    /// Size of their values: a size, a range, or parts like 90%:1KiB..10KiB+10%:1MiB
     #[arg(long, value_name = "RANGE", required_unless_present = "like")]
-    pub size: Option<SizeRange>,
+    pub size: Option<Sizes>,
     /// Take count, sizes and compressibility from your data, which are only read: a folder of files, a column of a CSV file
     /// (data.csv:column), or a table or column of a SQLite file (app.db:table, app.db:table.column)
     #[arg(long, value_name = "DATA")]

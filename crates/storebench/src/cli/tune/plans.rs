@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use storebench_core::axis::Axis;
-use storebench_core::cell::DEFAULT_PLACE;
+use storebench_core::cell::{Cache, DEFAULT_PLACE};
 use storebench_core::error::Result;
 use storebench_core::machine::Core;
 use storebench_core::place::probe::Probe;
@@ -11,7 +11,7 @@ use storebench_core::plan::{self, Period, Plan, Point};
 use storebench_core::result::TrialResult;
 use storebench_core::schedule::{self, Room};
 use storebench_core::store::StoreDef;
-use storebench_core::units::{MOST_RECORDS, SizeRange};
+use storebench_core::units::{MOST_RECORDS, Sizes};
 use storebench_core::workload::crud::work::Work;
 use storebench_report::tuning::race::{Kind, Settings};
 
@@ -42,7 +42,7 @@ pub fn first(asked: &Asked<'_>, place: &Path) -> Result<Plan> {
     plan.apply(changes(&named, asked.seed, Period(asked.budget), asked.question)?)?;
     plan.settle_machines(Core::here);
     let records = asked.question.records.min(most_records(asked.question, place)?);
-    sized(&plan, records, OPERATIONS)
+    fitting(&plan, records, OPERATIONS)
 }
 
 /// The same with fewer records and operations, so that a trial is likely to take no more than `trial_s` seconds.
@@ -65,8 +65,8 @@ pub fn corrected(plan: &Plan, tried: &TrialResult, trial_s: f64) -> Result<Optio
     // What a trial takes beside its operations is the same however many there are.
     let room_s = trial_s - (tried.wall_s - timed_ns as f64 / 1e9);
     let fit = (operations as f64 * room_s / (timed_ns as f64 / 1e9).max(1e-9)) as u64;
-    let more = fit.min(MOST);
-    (more > operations + operations / 2).then(|| sized(plan, records_of(plan).from, more)).transpose()
+    let more = fit.min(if is_cold(plan) { records_of(plan).from } else { MOST });
+    (more > operations + operations / 2).then(|| fitting(plan, records_of(plan).from, more)).transpose()
 }
 
 /// With half of the operations, or of the records; `None` where it is as small as can be.
@@ -77,7 +77,17 @@ fn smaller(plan: &Plan) -> Result<Option<Plan>> {
         _ if records > FEWEST => ((records / 2).max(FEWEST), operations),
         _ => return Ok(None),
     };
-    sized(plan, records, operations).map(Some)
+    fitting(plan, records, operations).map(Some)
+}
+
+fn is_cold(plan: &Plan) -> bool {
+    plan.axes.list(Axis::CACHE) == [Cache::Cold]
+}
+
+/// A plan with so many records and operations; no more cold reads than records, as most of them would find in memory what an
+/// earlier one has read.
+fn fitting(plan: &Plan, records: u64, operations: u64) -> Result<Plan> {
+    sized(plan, records, if is_cold(plan) { operations.min(records) } else { operations })
 }
 
 /// How long a trial of the default may take, in seconds.
@@ -101,11 +111,7 @@ pub fn race(plan: &Plan, kind: Kind, store: &str, arms: &[Settings]) -> Plan {
 pub fn elsewhere(plan: &Plan) -> Vec<(&'static str, Plan)> {
     let (Some(size), records) = (size_of(plan), records_of(plan)) else { return Vec::new() };
     let operations = Work::of(&plan.parameters).operations;
-    let sizes = |scale: fn(u64) -> u64| SizeRange {
-        from: scale(size.from).max(1),
-        to: scale(size.to - 1).max(1).saturating_add(1),
-    };
-    let with = |size: SizeRange, from: u64| {
+    let with = |size: Sizes, from: u64| {
         let records = counts(from.max(1), operations);
         let mut plan = plan.clone();
         plan.axes.set(Axis::RECORD_SIZE, [size]);
@@ -114,9 +120,9 @@ pub fn elsewhere(plan: &Plan) -> Vec<(&'static str, Plan)> {
     };
     let all = [
         ("more", with(size, records.from.saturating_mul(COUNT_STEP))),
-        ("larger", with(sizes(|bytes| bytes.saturating_mul(SIZE_STEP)), records.from)),
+        ("larger", with(size.scaled(|bytes| bytes.saturating_mul(SIZE_STEP)), records.from)),
         ("fewer", with(size, records.from / COUNT_STEP)),
-        ("smaller", with(sizes(|bytes| bytes / SIZE_STEP), records.from)),
+        ("smaller", with(size.scaled(|bytes| bytes / SIZE_STEP), records.from)),
     ];
     all.into_iter().filter_map(|(name, plan)| Some((name, plan?))).collect()
 }
