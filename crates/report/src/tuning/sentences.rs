@@ -36,9 +36,10 @@ pub fn lead(tuned: &Tuned) -> String {
 pub fn gain(tuned: &Tuned) -> Vec<String> {
     match (tuned.changes(), &tuned.gain) {
         (Some(gain), _) => gained(tuned, gain),
-        (None, Some(gain)) => vec![not_gained(gain), bound(tuned)],
+        (None, Some(gain)) => vec![not_gained(gain), bound(tuned), too_few(tuned)],
         (None, None) => {
-            vec!["No value that was tried looked better than the default.".into(), bound(tuned)]
+            let nothing = "No value that was tried looked better than the default.".to_owned();
+            vec![nothing, bound(tuned), too_few(tuned)]
         }
     }
     .into_iter()
@@ -125,6 +126,17 @@ fn bound(tuned: &Tuned) -> String {
             (most.max(0.0) * 100.0).ceil()
         ),
         None => String::new(),
+    }
+}
+
+/// Where the budget was too short for an interval of every value.
+fn too_few(tuned: &Tuned) -> String {
+    let taken = tuned.worth.iter().filter(|worth| worth.out.is_none());
+    let few = taken.filter(|worth| worth.times.is_none_or(|times| times.blocks < MIN_BLOCKS)).count();
+    match few {
+        0 => String::new(),
+        1 => "One value was measured less than three times: a longer --budget may find more.".into(),
+        few => format!("{few} values were measured less than three times: a longer --budget may find more."),
     }
 }
 

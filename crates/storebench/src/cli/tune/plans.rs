@@ -81,7 +81,7 @@ fn smaller(plan: &Plan) -> Result<Option<Plan>> {
 }
 
 fn is_cold(plan: &Plan) -> bool {
-    plan.axes.list(Axis::CACHE) == [Cache::Cold]
+    plan.axes.list::<Cache>(Axis::CACHE) == [Cache::Cold]
 }
 
 /// A plan with so many records and operations; no more cold reads than records, as most of them would find in memory what an
