@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use crate::cell::{Axis, Cell};
 use crate::error::{Error, Result};
+use crate::measure::limit::Reach;
 use crate::place::directory::WorkFolder;
 use crate::plan::{Period, Plan};
 use crate::result::{Failure, Outcome, TrialResult};
@@ -26,7 +27,9 @@ const TIMED_OPERATIONS: &str = "5";
 /// The same where the work goes on for a time.
 const DURATION: (&str, &str) = ("duration", "1ms");
 /// What a cell is made, as far as it has these axes.
-const AXES: [(&str, &str); 7] = [
+const AXES: [(&str, &str); 8] = [
+    // Whether a setting is taken is for the engine to say, not for the limits.
+    ("machine", "here"),
     ("records", "10..20"),
     ("record_size", "100B"),
     ("rate", "closed"),
@@ -70,7 +73,7 @@ pub struct Refused {
 /// When a trial can't be started.
 pub fn rehearse(job: &Job<'_>, extent: Extent) -> Result<Option<Rehearsal>> {
     let plan = shortened(job.plan, extent)?;
-    let job = Job { plan: &plan, done: &[], until: None, enough: None, ..*job };
+    let job = Job { plan: &plan, done: &[], until: None, enough: None, goes_on: None, ..*job };
     let mut tried = BTreeSet::new();
     let mut rehearsal = Rehearsal::default();
     for cell in job.cells {
@@ -100,6 +103,34 @@ pub fn rehearse(job: &Job<'_>, extent: Extent) -> Result<Option<Rehearsal>> {
         }
     }
     Ok(Some(rehearsal))
+}
+
+/// Runs one short trial of each cell: what came of it tells whether it can run, and what it promises. `None` when it was
+/// interrupted.
+///
+/// # Errors
+/// When a trial can't be started.
+pub fn try_each(job: &Job<'_>) -> Result<Option<Vec<TrialResult>>> {
+    let plan = shortened(job.plan, Extent::EachSetting)?;
+    let job = Job { plan: &plan, done: &[], until: None, enough: None, goes_on: None, ..*job };
+    let mut tried = Vec::with_capacity(job.cells.len());
+    for cell in job.cells {
+        let interrupted = || job.interrupted.load(Ordering::Relaxed);
+        let Some(result) = tried_out(&job, &small(cell)?)?.filter(|_| !interrupted()) else {
+            return Ok(None);
+        };
+        tried.push(TrialResult { cell: cell.clone(), ..result });
+    }
+    Ok(Some(tried))
+}
+
+/// Runs one whole trial of a cell, whose result is not kept: what it takes tells how large trials may be. `None` when it was
+/// interrupted.
+///
+/// # Errors
+/// When the trial can't be started.
+pub fn pilot(job: &Job<'_>, cell: &Cell) -> Result<Option<TrialResult>> {
+    tried_out(job, cell)
 }
 
 fn in_words(cell: &Cell, settings: &BTreeMap<String, String>) -> String {
@@ -159,6 +190,7 @@ fn tried_out(job: &Job<'_>, cell: &Cell) -> Result<Option<TrialResult>> {
         directory: &directory,
         device: &Err(unmeasured()),
         cgroups: &Err(unmeasured()),
+        reach: &Reach::here(),
         beside: Path::new(""),
         file_creation_ns: 0,
     };

@@ -3,6 +3,8 @@
 mod advise;
 mod axes;
 mod compare;
+mod question;
+mod tune;
 mod work;
 mod ycsb;
 
@@ -20,6 +22,8 @@ use storebench_core::units::{grouped, parse_count, split_list};
 pub use self::advise::AdviseArgs;
 pub use self::axes::AxisArgs;
 pub use self::compare::CompareArgs;
+pub use self::question::QuestionArgs;
+pub use self::tune::TuneArgs;
 pub use self::work::WorkArgs;
 pub use self::ycsb::PropertyArgs;
 
@@ -35,6 +39,7 @@ Examples:
   storebench run crud --quick               a first answer in about two minutes
   storebench run crud --store sqlite,lmdb --records 1000 --record-size 4KiB
   storebench advise --records 100k --size 1KiB..4KiB      recommend a store
+  storebench tune sqlite --records 5000 --size 200B       find good settings
   storebench report latest                  the tables of winners again
   storebench report latest --table          every figure
   storebench compare before-run after-run   what changed significantly
@@ -62,6 +67,8 @@ pub enum Command {
     Report(ReportArgs),
     /// Recommend a store for your records, from measurements
     Advise(Box<AdviseArgs>),
+    /// Find good settings of a store for your records, by measuring
+    Tune(Box<TuneArgs>),
     /// Compare two runs, or two sets of runs, and show what changed significantly
     Compare(CompareArgs),
     /// List the stores: kind, version, guarantees, order, threads, compression
@@ -70,6 +77,11 @@ pub enum Command {
     Settings {
         /// The store; all where none is named
         store: Option<String>,
+    },
+    /// List machines that limits stand in for, with the source of each figure, and what can be limited here
+    Machines {
+        /// The machine; all where none is named
+        machine: Option<String>,
     },
     /// List the studies and their presets
     Studies,
@@ -317,6 +329,9 @@ pub struct ReportArgs {
     /// CSV with one row per operation and trial, and every column
     #[arg(long, group = PRINTED)]
     pub csv_long: bool,
+    /// CSV of what settings are worth: combinations, main effects, interactions
+    #[arg(long, group = PRINTED)]
+    pub csv_effects: bool,
     /// Everything as JSON, with the tables of winners and their intervals
     #[arg(long, group = PRINTED)]
     pub json: bool,
@@ -360,7 +375,8 @@ impl ReportArgs {
     /// Whether a form is asked for that goes to standard output.
     pub fn is_printed(&self) -> bool {
         let ExportArgs { ycsb, bencher, smaller_is_better, .. } = self.export;
-        let data = self.csv || self.csv_long || self.json || ycsb || bencher || smaller_is_better;
+        let csv = self.csv || self.csv_long || self.csv_effects;
+        let data = csv || self.json || ycsb || bencher || smaller_is_better;
         data || self.table || self.published.is_some()
     }
 

@@ -10,11 +10,13 @@ use storebench_core::cell::{Cell, DEFAULT_PLACE};
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::folder::RunFolder;
 use storebench_core::measure::environment;
+use storebench_core::measure::limit::Reach;
 use storebench_core::place::abandoned;
 use storebench_core::place::directory::WorkFolder;
 use storebench_core::plan::Plan;
 use storebench_core::result::{FORMAT_VERSION, LeftOut, PlaceInfo, Run, RunHeader, StoreInfo, TrialResult};
 use storebench_core::runner::job::{Enough, Job};
+use storebench_core::runner::limits;
 use storebench_core::runner::parent::{self, Ended};
 use storebench_core::runner::progress;
 use storebench_core::schedule::{self, Room};
@@ -74,8 +76,13 @@ impl<'a> Launch<'a> {
         hardware: Option<&str>,
     ) -> Result<Launch<'a>> {
         let mut header = header(stores, plan, places, hardware)?;
+        let reach = Reach::here();
+        let lacking = |cell: &Cell| {
+            let load = background::lacking(cell.background()).map(Reason::NoBackground);
+            load.or_else(|| limits::lacking(&reach, plan, cell, &header.places))
+        };
         let (cells, left_out) =
-            schedule::cells(plan, stores, &rooms(&header), &background::lacking).map_err(Error::bad_value)?;
+            schedule::cells(plan, stores, &rooms(&header), &lacking).map_err(Error::bad_value)?;
         header.left_out = left_out.iter().map(LeftOut::from).collect();
         Ok(Launch { plan, stores, places, header, cells, left_out })
     }
@@ -103,6 +110,7 @@ impl<'a> Launch<'a> {
             interrupted,
             until: None,
             enough: None,
+            goes_on: None,
             blocks_before: self.header.blocks_before,
         }
     }
@@ -132,14 +140,18 @@ impl<'a> Launch<'a> {
     pub fn carry_out(
         &self,
         done: &[TrialResult],
-        mut folder: RunFolder,
+        folder: RunFolder,
         enough: Option<Enough<'_>>,
         until: Option<Instant>,
         interrupted: &AtomicBool,
     ) -> Result<(PathBuf, Ended)> {
-        let job = Job { done, until, enough, ..self.job(interrupted) };
+        self.carry_out_job(&Job { done, until, enough, ..self.job(interrupted) }, folder)
+    }
+
+    /// Runs a job made of [`Launch::job`].
+    pub fn carry_out_job(&self, job: &Job<'_>, mut folder: RunFolder) -> Result<(PathBuf, Ended)> {
         let path = folder.path().to_path_buf();
-        let ended = parent::run(&job, &mut folder, progress::listener().as_mut()).map_err(|error| {
+        let ended = parent::run(job, &mut folder, progress::listener().as_mut()).map_err(|error| {
             let kept = format!("finished results are kept; resume with: {}", go_on(&path));
             // Where the folder has gone, that is what went wrong, and nothing is kept there.
             folder.check().err().unwrap_or_else(|| Error::new(error.exit, format!("{error}; {kept}")))
@@ -184,7 +196,8 @@ fn rooms(header: &RunHeader) -> Vec<Room> {
     header.places.iter().map(room).collect()
 }
 
-fn nothing_to_run(left_out: &[Omission]) -> Error {
+/// That a plan has no cell that can run, and why.
+pub fn nothing_to_run(left_out: &[Omission]) -> Error {
     let why = left_out
         .first()
         .map(|left| format!("; the first of {}: {}: {}", left_out.len(), left.cell.id(), left.reason));

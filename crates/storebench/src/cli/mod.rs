@@ -9,7 +9,9 @@ mod export;
 mod files;
 mod findings;
 mod floor;
+mod given;
 mod launch;
+mod machines;
 mod man;
 mod properties;
 mod report;
@@ -19,6 +21,7 @@ mod settings;
 mod signals;
 mod stores;
 mod studies;
+mod tune;
 mod usage;
 
 use std::io::Write;
@@ -101,9 +104,11 @@ fn dispatch(stores: &[StoreDef], extras: Extras, command: Command) -> Result<Exi
         Command::Run(args) => run::run(stores, &args),
         Command::Report(args) => report::report(stores, extras, &args),
         Command::Advise(args) => advise::advise(stores, extras, &args),
+        Command::Tune(args) => tune::tune(stores, extras, &args),
         Command::Compare(args) => compare::compare(stores, &args),
         Command::Stores => stores::list(stores),
         Command::Settings { store } => settings::list(stores, store.as_deref()),
+        Command::Machines { machine } => machines::list(machine.as_deref()),
         Command::Studies => studies::list(),
         Command::Clean { directories } => clean::clean(&directories),
         Command::Completions { shell } => man::completions(stores, shell),

@@ -24,6 +24,7 @@ const CORE: Modules = &[
     ("axis", &["error", "shown", "store", "units"]),
     ("cell", &["axis", "units"]),
     ("result", &["cell", "store"]),
+    ("machine", &["result", "shown", "units"]),
     ("measure", &["guard", "result"]),
     ("record", &["cell", "units"]),
     ("stage", &["error", "guard", "lifeline", "measure"]),
@@ -36,7 +37,7 @@ const CORE: Modules = &[
             "units",
         ],
     ),
-    ("plan", &["axis", "cell", "error", "shown", "store", "units", "workload"]),
+    ("plan", &["axis", "cell", "error", "machine", "place", "shown", "store", "units", "workload"]),
     ("schedule", &["axis", "background", "cell", "plan", "result", "store", "units", "workload"]),
     ("folder", &["axis", "cell", "error", "guard", "result", "shown", "threads", "workload"]),
     ("like", &["cell", "error", "shown", "units"]),
@@ -49,6 +50,7 @@ const CORE: Modules = &[
             "folder",
             "guard",
             "lifeline",
+            "machine",
             "measure",
             "place",
             "plan",
@@ -77,14 +79,15 @@ const REPORT: Modules = &[
     ("terminal", &["claims", "column", "data", "layout", "published", "stats"]),
     ("page", &["claims", "column", "data", "layout", "markup", "published", "stats"]),
     ("advice", &["column", "data", "layout", "markup", "page", "stats", "terminal"]),
+    ("tuning", &["advice", "column", "data", "layout", "markup", "page", "stats", "terminal"]),
     ("compare", &["column", "data", "layout", "markup", "page", "stats", "terminal"]),
     // `compare` for the figures that are watched.
     ("files", &["column", "compare", "data", "layout", "stats"]),
 ];
 
 /// What of `storebench_core` reads results: nothing of it can run a trial.
-const READS: [&str; 10] =
-    ["axis", "cell", "error", "measure", "plan", "result", "shown", "store", "units", "workload"];
+const READS: [&str; 11] =
+    ["axis", "cell", "error", "machine", "measure", "plan", "result", "shown", "store", "units", "workload"];
 
 const MOST_LINES: usize = 600;
 

@@ -10,8 +10,20 @@ use storebench_core::plan::STUDIES;
 
 use super::support::{STOREBENCH, Scratch, said, skipped};
 
-const COMMANDS: [&str; 10] =
-    ["run", "report", "advise", "compare", "stores", "settings", "studies", "clean", "completions", "man"];
+const COMMANDS: [&str; 12] = [
+    "run",
+    "report",
+    "advise",
+    "tune",
+    "compare",
+    "stores",
+    "settings",
+    "machines",
+    "studies",
+    "clean",
+    "completions",
+    "man",
+];
 
 #[test]
 fn help_fits_the_screen_and_shows_by_example() {
@@ -54,6 +66,8 @@ fn lists_and_dry_runs_fit_the_screen() {
         "stores".to_owned(),
         "studies".to_owned(),
         "settings".to_owned(),
+        "machines".to_owned(),
+        "machines beaglebone-black".to_owned(),
         "run crud --quick --dry-run".to_owned(),
         "run device --quick --dry-run".to_owned(),
         format!("run crud --dry-run {every_axis} --at one=. --at other=a-second-place"),
