@@ -125,6 +125,7 @@ fn ycsb(workload: &str) -> (f64, f64) {
         seed: 1,
         device: Err("not looked at".into()),
         group: Err("none".into()),
+        limits: None,
     };
     let asked = Asked { stores: &[NULL], spec: &spec };
     let measured = (spec.workload.def().run)(&asked).expect("null never fails");

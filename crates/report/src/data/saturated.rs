@@ -22,8 +22,8 @@ fn rates(cell: &Cell, measured: &Measured, operation: &OperationResult) -> Optio
 }
 
 /// Whether a trial's operation did not keep up with its rate.
-pub fn fell_behind(cell: &Cell, operation: &OperationResult) -> bool {
-    rates(cell, operation).is_some()
+pub fn fell_behind(cell: &Cell, measured: &Measured, operation: &OperationResult) -> bool {
+    rates(cell, measured, operation).is_some()
 }
 
 /// What some trials of one cell did of the rate asked for, as `8,580/s of 20,000/s`; `None` where most kept up.

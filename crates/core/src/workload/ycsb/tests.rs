@@ -31,6 +31,7 @@ fn trial(
         seed: 1,
         device: Err("not looked at".into()),
         group: Err("none".into()),
+        limits: None,
     };
     run(&Asked { stores: std::slice::from_ref(store), spec: &spec })
 }

@@ -89,7 +89,7 @@ pub fn contests<'m>(merged: &'m Merged<'_>) -> Vec<Contest<'m>> {
 /// What a trial measured, unless it did not keep up with its rate: that latency says how long the trial was.
 fn comparable(trial: &TrialResult) -> Option<&Measured> {
     let behind = |measured: &&Measured| {
-        measured.operations.iter().any(|operation| saturated::fell_behind(&trial.cell, operation))
+        measured.operations.iter().any(|operation| saturated::fell_behind(&trial.cell, measured, operation))
     };
     trial.ok().filter(|measured| !behind(measured))
 }
