@@ -193,7 +193,7 @@ fn threads_share_all_records_and_what_they_read_is_checked() {
             let parameters = [("operations", "400"), ("properties", properties)];
             let measured = measured(store, &How { workload, axes: &axes, parameters: &parameters });
             assert_eq!(count(&measured, OVERALL), 400, "{} {workload}", store.name);
-            assert_eq!(measured.audit.unwrap().records, measured.stored.records);
+            assert_eq!(measured.audit.as_ref().unwrap().records, measured.stored.records);
             assert!(measured.operation(OVERALL).unwrap().rate_over_ns.is_some());
         }
     }
