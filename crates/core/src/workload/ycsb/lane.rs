@@ -352,7 +352,8 @@ impl<'a> Lane<'a> {
     #[inline(always)]
     fn scan(&mut self, session: &mut dyn Session, planned: &Planned) -> Result<u64, Stop> {
         let hall = self.hall;
-        let there = if hall.versions.is_shared() { hall.versions.live() } else { hall.versions.inserted() };
+        // Not what is planned to be inserted after it.
+        let there = hall.versions.live();
         self.scanned.clear();
         let start = self.start();
         let scanned = &mut self.scanned;
