@@ -168,7 +168,8 @@ fn helpful(screen: &Raced) -> Vec<Change> {
     let must = screen.arms.first().is_some_and(|default| default.out.is_some());
     let mut all: Vec<(f64, Change)> = Vec::new();
     for (index, arm) in screen.arms.iter().enumerate().skip(DEFAULT + 1) {
-        let taken = must || screen.looks_better(index, WORTH, PROMISING);
+        let measured = !arm.times.is_empty();
+        let taken = measured && (must || screen.looks_better(index, WORTH, PROMISING));
         let Some((setting, value)) = arm.settings.first_key_value().filter(|_| arm.out.is_none() && taken)
         else {
             continue;

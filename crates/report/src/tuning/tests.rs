@@ -100,7 +100,7 @@ fn a_gain_is_told_with_its_interval_and_what_it_costs() {
     assert!((gain.times.ratio.value - 0.65).abs() < 0.01, "{:?}", gain.times);
     let interval = gain.times.ratio.interval.unwrap();
     assert!((interval.confidence - (1.0 - 0.05 / 3.0)).abs() < 1e-9, "three looks: {interval:?}");
-    let style = Style { width: 100, colour: false };
+    let style = Style { width: 400, colour: false };
     let text = tuned.text(Some("open();\n"), style);
     for part in [
         "Change these settings of made 1.2.3:\n  a = 1 (default: 0); its ease\n  b = 1 (default: 0)\n",
@@ -130,7 +130,7 @@ fn without_a_gain_the_default_is_kept_and_it_is_said_how_sure_that_is() {
     let nothing = run(Kind::Screen, &[(&[], 1000.0), (&[("a", "2")], 1300.0), (&[("b", "1")], 1000.0)], 100);
     let kept = tuned(&[nothing], &question()).unwrap();
     assert_eq!((kept.changes(), &kept.gain), (None, &None));
-    let text = kept.text(None, Style { width: 100, colour: false });
+    let text = kept.text(None, Style { width: 400, colour: false });
     for part in [
         "Keep the default settings of made 1.2.3.",
         "No value that was tried looked better than the default.",
@@ -140,7 +140,7 @@ fn without_a_gain_the_default_is_kept_and_it_is_said_how_sure_that_is() {
         assert!(text.contains(part), "{part}:\n{text}");
     }
     let refuted = tuned(&[screen(), proof(1001.0)], &question()).unwrap();
-    let text = refuted.text(None, Style { width: 100, colour: false });
+    let text = refuted.text(None, Style { width: 400, colour: false });
     assert!(refuted.changes().is_none());
     let said = "What looked best (a=1 b=1) was measured again: no difference beyond 3 %, ×1.00";
     assert!(text.contains(said), "{text}");
@@ -161,7 +161,7 @@ fn settings_that_promise_less_fail_or_take_too_much_memory_are_not_taken() {
     let question = Question { max_memory_bytes: Some(1 << 29), ..question() };
     let kept = tuned(&runs, &question).unwrap();
     assert!(kept.changes().is_none());
-    let text = kept.text(None, Style { width: 100, colour: false });
+    let text = kept.text(None, Style { width: 400, colour: false });
     assert!(text.contains("a=1: gives the guarantee none, not process"), "{text}");
     assert!(text.contains("b=1: took 1.00 GiB of memory"), "{text}");
 }

