@@ -330,6 +330,8 @@ pub struct Capabilities {
     pub compression: Option<&'static str>,
     /// What a batch is.
     pub batch: Batch,
+    /// Who reads a value while another thread replaces it gets the old one or the new one, whole, at every tier.
+    pub replaces_whole: bool,
     /// Inserting an existing key gives [`StoreError::Exists`]; otherwise the value is replaced.
     pub notices_existing: bool,
     /// Updating or removing a missing key gives [`StoreError::Missing`]; otherwise an update inserts, and a remove
@@ -353,6 +355,7 @@ impl Capabilities {
         threads: Threads::Many,
         compression: None,
         batch: Batch::Atomic,
+        replaces_whole: true,
         notices_existing: false,
         notices_missing: false,
         any_byte_in_keys: true,

@@ -55,6 +55,7 @@ const FOLDER: StoreDef = StoreDef {
     capabilities: Capabilities {
         order: false,
         batch: Batch::Grouped,
+        replaces_whole: false,
         any_byte_in_keys: false,
         max_key_bytes: MAX_NAME_BYTES,
         ..Capabilities::DEFAULT

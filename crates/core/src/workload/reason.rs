@@ -31,6 +31,11 @@ pub enum Reason {
         /// What is asked for.
         guarantee: Guarantee,
     },
+    /// A thread can read a value that another is writing.
+    TornReads {
+        /// The store's name.
+        store: &'static str,
+    },
     /// The store takes one session at a time.
     OneSession {
         /// The store's name.
@@ -94,6 +99,10 @@ impl fmt::Display for Reason {
             Reason::NotOffered { store, guarantee } => {
                 write!(f, "{store} does not offer the guarantee {guarantee}")
             }
+            Reason::TornReads { store } => write!(
+                f,
+                "with several threads, one can read a file of {store} that another is writing: set {store}.write=rename"
+            ),
             Reason::OneSession { store, threads } => {
                 write!(f, "{store} takes one session at a time, not {threads}")
             }
@@ -145,6 +154,11 @@ mod tests {
             (
                 Reason::NotOffered { store, guarantee: Guarantee::Power },
                 "redb does not offer the guarantee power",
+            ),
+            (
+                Reason::TornReads { store: "flat-folder" },
+                "with several threads, one can read a file of flat-folder that another is writing: set \
+                 flat-folder.write=rename",
             ),
             (Reason::OneSession { store, threads: 4 }, "redb takes one session at a time, not 4"),
             (

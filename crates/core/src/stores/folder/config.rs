@@ -22,6 +22,7 @@ const WRITE: SettingDef = SettingDef::new(
     "overwrite empties the file and writes it; rename writes another file and gives it the name",
 )
 .promising("with overwrite, a kill or a power cut can leave the value torn that is being written")
+.limiting(|value, can| can.replaces_whole |= value == "rename")
 .read_by(OURS)
 .tune(&["rename"]);
 const SYNC_FILE: SettingDef =

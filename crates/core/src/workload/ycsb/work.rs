@@ -174,6 +174,12 @@ pub fn reason(case: &Case<'_>) -> Option<Reason> {
     if work.definition.does(Kind::Scan) && !capabilities.order {
         return Some(Reason::NoOrder { store: store.name });
     }
+    let tier = cell.guarantee().tier().unwrap_or(store.shipped);
+    let replaces_whole =
+        capabilities.replaces_whole || store.offer(tier).is_some_and(|offer| offer.atomic_replace);
+    if cell.threads() > 1 && work.definition.writes() && !replaces_whole {
+        return Some(Reason::TornReads { store: store.name });
+    }
     let bytes = work.bytes();
     (bytes >= case.size_limit as f64).then_some(Reason::TooLarge { bytes, limit_bytes: case.size_limit })
 }
