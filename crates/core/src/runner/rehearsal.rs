@@ -20,7 +20,8 @@ use crate::workload::table::parameter;
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// What the work is made, so that a trial takes a moment.
-const PARAMETERS: [(&str, &str); 2] = [("operations", "1"), ("warm_up", "0")];
+const PARAMETERS: [(&str, &str); 4] =
+    [("operations", "1"), ("warm_up", "0"), ("limit", "20"), ("speed", "max")];
 /// The same where the work goes on for a time.
 const DURATION: (&str, &str) = ("duration", "1ms");
 /// What a cell is made, as far as it has these axes.

@@ -8,7 +8,7 @@ use storebench_core::result::Run;
 use toml::{Table, Value};
 
 /// Keys of a plan that are no part of the method: names, what chooses cells or ends a run, and what readers find in it.
-const NO_PART: [&str; 18] = [
+const NO_PART: [&str; 19] = [
     "format",
     "name",
     "title",
@@ -27,6 +27,8 @@ const NO_PART: [&str; 18] = [
     "claims_over",
     "compare",
     "published",
+    // Which file it was: its digest is part of what the run knows of it.
+    "trace",
 ];
 
 /// Keys that draw the data and the order of the work. Runs that differ in them did the same with other random numbers.
@@ -119,7 +121,7 @@ pub fn unlike(run: &Run, study: &str) -> Vec<String> {
     let standard = storebench_core::plan::find(study).and_then(|plan| plan.to_toml()).ok();
     let standard = standard.and_then(|plan| Method::read(&plan, method.stores.clone()));
     let differing = differing(&standard.iter().chain([&method]).collect::<Vec<_>>());
-    let counts = |key: &&str| !["operations", "order", MIX, EQUAL_CACHE].contains(key) && !is_drawn(key);
+    let counts = |key: &&str| !["operations", "order", MIX, EQUAL_CACHE, "trace_facts"].contains(key) && !is_drawn(key);
     let set = differing.into_iter().filter(counts).filter(|key| method.value(key).is_some());
     set.map(|key| method.words(key)).collect()
 }

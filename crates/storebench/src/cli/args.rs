@@ -3,6 +3,7 @@
 mod advise;
 mod axes;
 mod compare;
+mod trace;
 mod work;
 
 use std::path::PathBuf;
@@ -19,6 +20,7 @@ use storebench_core::units::{grouped, parse_count, split_list};
 pub use self::advise::AdviseArgs;
 pub use self::axes::AxisArgs;
 pub use self::compare::CompareArgs;
+pub use self::trace::TraceArgs;
 pub use self::work::WorkArgs;
 
 const ABOUT: &str = "Measures where an application should keep its records";
@@ -71,6 +73,8 @@ pub enum Command {
     },
     /// List the studies and their presets
     Studies,
+    /// Tell what a trace of operations is like: mix, rate, sizes, skew, working set
+    Trace(TraceArgs),
     /// Delete work folders that killed runs left behind; results are kept
     Clean {
         /// Directories in which runs put the stores' files [default: the runs' directory]

@@ -18,6 +18,7 @@ mod settings;
 mod signals;
 mod stores;
 mod studies;
+mod trace;
 mod usage;
 
 use std::io::Write;
@@ -104,6 +105,7 @@ fn dispatch(stores: &[StoreDef], extras: Extras, command: Command) -> Result<Exi
         Command::Stores => stores::list(stores),
         Command::Settings { store } => settings::list(stores, store.as_deref()),
         Command::Studies => studies::list(),
+        Command::Trace(args) => trace::show(&args),
         Command::Clean { directories } => clean::clean(&directories),
         Command::Completions { shell } => man::completions(stores, shell),
         Command::Man { directory } => man::pages(&directory),
