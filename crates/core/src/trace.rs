@@ -50,4 +50,4 @@ pub fn key_hash(key: &[u8]) -> u64 {
 }
 
 #[cfg(test)]
-pub mod made;
+pub(crate) mod made;

@@ -31,8 +31,8 @@ impl Hasher for AsItIs {
 enum Value {
     /// From before the trace: its first operation was one that looks for it.
     Before,
-    /// From the trace.
-    Written,
+    /// From the trace, with so many bytes.
+    Written(u32),
     /// It has none.
     Gone,
 }
@@ -132,7 +132,7 @@ impl Census {
             seen.size = told;
         }
         match does {
-            Does::Set | Does::Modify => seen.value = Value::Written,
+            Does::Set | Does::Modify => seen.value = Value::Written(told),
             Does::Remove => seen.value = Value::Gone,
             Does::Get | Does::Scan | Does::Skip => {}
         }
@@ -172,7 +172,7 @@ impl Census {
             }
             match seen.value {
                 Value::Before => left.kept.add(seen, loaded),
-                Value::Written => left.written.add(seen, u64::from(seen.size)),
+                Value::Written(size) => left.written.add(seen, u64::from(size)),
                 Value::Gone => {}
             }
         }
@@ -240,7 +240,15 @@ mod tests {
     fn what_comes_from_before_the_trace_is_told_from_what_it_wrote() {
         let census = census(
             100,
-            &[("get", 1, 70), ("get", 1, 0), ("set", 2, 10), ("get", 2, 10), ("get", 3, 0), ("set", 3, 5), ("remove", 4, 0)],
+            &[
+                ("get", 1, 70),
+                ("get", 1, 0),
+                ("set", 2, 10),
+                ("get", 2, 10),
+                ("get", 3, 0),
+                ("set", 3, 5),
+                ("remove", 4, 0),
+            ],
         );
         assert_eq!(census.looked_for_unwritten(), 4);
         let left = census.left(33);

@@ -60,7 +60,9 @@ impl Form {
         let fields: Vec<&str> = text.trim().split(',').collect();
         let numbers = |words: &[&str]| words.iter().all(|word| word.parse::<u64>().is_ok());
         if words.len() == 4 && numbers(&words) {
-            return Err("it looks like a trace of trace_analyzer without keys: write it without -no_key".into());
+            return Err(
+                "it looks like a trace of trace_analyzer without keys: write it without -no_key".into()
+            );
         }
         if words.len() == 5 && words[0].starts_with("0x") && numbers(&words[1..]) {
             return Ok(Form::RocksDb);

@@ -58,7 +58,8 @@ impl Columns {
     /// What is wrong with them.
     pub fn read(&self, fields: &csv::ByteRecord, key: &mut Vec<u8>) -> Result<Said, String> {
         let field = |at: usize, name: &str| {
-            let missing = || format!("it has {} columns and no {name}, which would be column {}", fields.len(), at + 1);
+            let missing =
+                || format!("it has {} columns and no {name}, which would be column {}", fields.len(), at + 1);
             fields.get(at).map(<[u8]>::trim_ascii).ok_or_else(missing)
         };
         let word = find(Form::Csv, field(self.operation, "operation")?)?;
@@ -66,7 +67,8 @@ impl Columns {
             Some((at, unit_ns)) => decimal(field(at, "time")?, unit_ns)?,
             None => 0,
         };
-        let raw = fields.get(self.key.0).ok_or_else(|| format!("it has {} columns and no key", fields.len()))?;
+        let raw =
+            fields.get(self.key.0).ok_or_else(|| format!("it has {} columns and no key", fields.len()))?;
         key.clear();
         if self.key.1 {
             append_hex(raw.trim_ascii(), key)?;
@@ -115,11 +117,14 @@ pub fn rocksdb(line: &[u8], key: &mut Vec<u8>) -> Result<Said, String> {
     let (hex, operation, family, size, time) = (next()?, next()?, next()?, next()?, next()?);
     let number_of = number(operation, "operation")?;
     let word = usize::try_from(number_of).ok().and_then(|at| word::ROCKSDB.get(at));
-    let word = word.ok_or_else(|| format!("trace_analyzer has no operation {number_of}: they go from 0 to 8"))?;
+    let word =
+        word.ok_or_else(|| format!("trace_analyzer has no operation {number_of}: they go from 0 to 8"))?;
     let family = number(family, "column family")?;
     key.clear();
     if family != 0 {
-        key.extend_from_slice(&u32::try_from(family).map_err(|_| "the column family is too large")?.to_be_bytes());
+        key.extend_from_slice(
+            &u32::try_from(family).map_err(|_| "the column family is too large")?.to_be_bytes(),
+        );
     }
     append_hex(hex.strip_prefix(b"0x").ok_or("its key does not begin with 0x")?, key)?;
     let size = if word.does == word::Does::Scan { 1 } else { number(size, "size")? };
@@ -129,13 +134,19 @@ pub fn rocksdb(line: &[u8], key: &mut Vec<u8>) -> Result<Said, String> {
 fn find(form: Form, name: &[u8]) -> Result<&'static Word, String> {
     word::find(form.table(), name).ok_or_else(|| {
         let known: Vec<&str> = form.table().iter().map(|word| word.name).collect();
-        format!("{} is no operation of this form: {}", quoted(&String::from_utf8_lossy(name)), known.join(", "))
+        format!(
+            "{} is no operation of this form: {}",
+            quoted(&String::from_utf8_lossy(name)),
+            known.join(", ")
+        )
     })
 }
 
 fn number(text: &[u8], what: &str) -> Result<u64, String> {
     let read = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok());
-    read.ok_or_else(|| format!("its {what}, {}, is not a whole number", quoted(&String::from_utf8_lossy(text))))
+    read.ok_or_else(|| {
+        format!("its {what}, {}, is not a whole number", quoted(&String::from_utf8_lossy(text)))
+    })
 }
 
 fn seconds(count: u64, unit_ns: u64) -> Result<u64, String> {
@@ -216,9 +227,13 @@ mod tests {
         let of = |names: &[&str]| Columns::of_header(names);
         let columns = of(&["key_hex", "Op", "note", "time_us", "value_size"]).unwrap();
         let mut key = Vec::new();
-        let read = |fields: &[&str], key: &mut Vec<u8>| columns.read(&csv::ByteRecord::from(fields.to_vec()), key);
+        let read =
+            |fields: &[&str], key: &mut Vec<u8>| columns.read(&csv::ByteRecord::from(fields.to_vec()), key);
         let said = read(&["4142", "PUT", "", "7", "12"], &mut key).unwrap();
-        assert_eq!((said.time_ns, said.size, said.word.does, key.as_slice()), (7_000, 12, Does::Set, &b"AB"[..]));
+        assert_eq!(
+            (said.time_ns, said.size, said.word.does, key.as_slice()),
+            (7_000, 12, Does::Set, &b"AB"[..])
+        );
         assert!(read(&["4142", "put", "", "7", ""], &mut key).unwrap_err().contains("needs the size"));
         assert_eq!(read(&["4142", "get", "", "7", ""], &mut key).unwrap().size, 0);
         assert!(!of(&["key", "op"]).unwrap().have_times());

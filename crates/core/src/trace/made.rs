@@ -30,7 +30,7 @@ pub const CLUSTER_14: Like = Like {
 
 /// Cluster 23: the same table.
 pub const CLUSTER_23: Like = Like {
-    keys: 20_000,
+    keys: 2_000,
     operations: 200_000,
     zipf: 0.274,
     mix: &[("get", 0.37), ("set", 0.31), ("incr", 0.30), ("delete", 0.02)],
@@ -84,7 +84,8 @@ impl Like {
         self.lines(|text, number, name, rank, size| {
             let key = format!("{rank:0width$}", width = self.key_bytes);
             let (size, ttl) = if writes.contains(&name) { (size, 3600) } else { (0, 0) };
-            let _ = writeln!(text, "{},{key},{},{size},{},{name},{ttl}", number / self.rate, key.len(), rank % 9);
+            let _ =
+                writeln!(text, "{},{key},{},{size},{},{name},{ttl}", number / self.rate, key.len(), rank % 9);
         })
     }
 

@@ -58,7 +58,12 @@ impl Reader {
             Some(form) => form,
             None => Form::of_line(&first).map_err(|why| format!("the trace {}: {why}", path.display()))?,
         };
-        Ok(Reader::at_the_beginning(path.to_path_buf(), ask, (form, zstd), Lines::begin(source, form, &first)))
+        Ok(Reader::at_the_beginning(
+            path.to_path_buf(),
+            ask,
+            (form, zstd),
+            Lines::begin(source, form, &first),
+        ))
     }
 
     fn at_the_beginning(path: PathBuf, ask: Ask, (form, zstd): (Form, bool), lines: Lines) -> Reader {
@@ -173,7 +178,8 @@ impl Lines {
         }
         let first = String::from_utf8_lossy(first);
         let columns = Columns::of_header(&first.split(',').collect::<Vec<_>>());
-        let reader = csv::ReaderBuilder::new().has_headers(columns.is_some()).flexible(true).from_reader(source);
+        let reader =
+            csv::ReaderBuilder::new().has_headers(columns.is_some()).flexible(true).from_reader(source);
         let columns = columns.unwrap_or(Columns::WITHOUT_HEADER);
         Lines::Csv { reader: Box::new(reader), columns, fields: csv::ByteRecord::new() }
     }
@@ -223,7 +229,12 @@ mod tests {
         let mut reader = Reader::open(&path, ask)?.warmed_up()?;
         let mut found = Vec::new();
         while let Some(entry) = reader.next_entry()? {
-            found.push((entry.time_ns, entry.position, String::from_utf8_lossy(entry.key).into(), entry.size));
+            found.push((
+                entry.time_ns,
+                entry.position,
+                String::from_utf8_lossy(entry.key).into(),
+                entry.size,
+            ));
         }
         let mut reader = reader.rewind()?;
         let again = std::iter::from_fn(|| reader.next_entry().unwrap().map(|entry| entry.position)).count();
@@ -234,11 +245,8 @@ mod tests {
     #[test]
     fn own_form_with_and_without_header_is_the_same() {
         let lines = "5.5,get,\"a,b\",\n5.25,set,c,10\n\n7,scan,a,3\n";
-        let expected = [
-            (0, 1, "a,b".to_owned(), 0),
-            (0, 2, "c".to_owned(), 10),
-            (1_500_000_000, 3, "a".to_owned(), 3),
-        ];
+        let expected =
+            [(0, 1, "a,b".to_owned(), 0), (0, 2, "c".to_owned(), 10), (1_500_000_000, 3, "a".to_owned(), 3)];
         assert_eq!(all(lines, Ask::default()).unwrap(), expected);
         assert_eq!(all(&format!("time,operation,key,size\r\n{lines}"), Ask::default()).unwrap(), expected);
         let two = all(lines, Ask { limit: Some(2), ..Ask::default() }).unwrap();

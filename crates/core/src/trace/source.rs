@@ -52,7 +52,9 @@ impl Source {
     pub fn open(path: &Path) -> io::Result<Source> {
         let file = File::open(path)?;
         if !file.metadata()?.is_file() {
-            return Err(io::Error::other("it is not a file: a trace is read several times, so write it to one"));
+            return Err(io::Error::other(
+                "it is not a file: a trace is read several times, so write it to one",
+            ));
         }
         let mut raw = BufReader::with_capacity(CHUNK, Digested { file, digest: Sha256::new() });
         let head: Option<[u8; 4]> = raw.fill_buf()?.first_chunk().copied();
@@ -128,7 +130,9 @@ fn begin_frame(decoder: &mut FrameDecoder, raw: &mut BufReader<Digested>) -> io:
         }
         match decoder.reset(&mut *raw) {
             Ok(()) => return Ok(true),
-            Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame { length, .. })) => {
+            Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame {
+                length, ..
+            })) => {
                 io::copy(&mut raw.by_ref().take(u64::from(length)), &mut io::sink())?;
             }
             Err(error) => return Err(damaged(error)),
@@ -188,7 +192,9 @@ mod tests {
     }
 
     fn text(lines: usize) -> Vec<u8> {
-        (0..lines).flat_map(|line| format!("{},get,key{},10\n", line, line * 7919 % 1000).into_bytes()).collect()
+        (0..lines)
+            .flat_map(|line| format!("{},get,key{},10\n", line, line * 7919 % 1000).into_bytes())
+            .collect()
     }
 
     #[test]

@@ -102,7 +102,7 @@ impl fmt::Display for Reason {
             }
             Reason::NoSql { store } => write!(f, "{store} does not speak SQL"),
             Reason::NoOrder { store, scans } => {
-                write!(f, "{store} keeps no order of keys, and the trace has {} scans", grouped(*scans))
+                write!(f, "{store} keeps no order of keys, and the trace scans {} times", grouped(*scans))
             }
             Reason::NoTrace => f.write_str("no trace is named: --trace FILE"),
             Reason::TooLarge { bytes, limit_bytes } => {
@@ -156,7 +156,7 @@ mod tests {
             (Reason::NoSql { store }, "redb does not speak SQL"),
             (
                 Reason::NoOrder { store, scans: 1200 },
-                "redb keeps no order of keys, and the trace has 1,200 scans",
+                "redb keeps no order of keys, and the trace scans 1,200 times",
             ),
             (Reason::NoTrace, "no trace is named: --trace FILE"),
             (

@@ -53,3 +53,6 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     time: cost::time,
     run: trial::run,
 };
+
+#[cfg(test)]
+mod tests;

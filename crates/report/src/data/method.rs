@@ -121,7 +121,9 @@ pub fn unlike(run: &Run, study: &str) -> Vec<String> {
     let standard = storebench_core::plan::find(study).and_then(|plan| plan.to_toml()).ok();
     let standard = standard.and_then(|plan| Method::read(&plan, method.stores.clone()));
     let differing = differing(&standard.iter().chain([&method]).collect::<Vec<_>>());
-    let counts = |key: &&str| !["operations", "order", MIX, EQUAL_CACHE, "trace_facts"].contains(key) && !is_drawn(key);
+    let counts = |key: &&str| {
+        !["operations", "order", MIX, EQUAL_CACHE, "trace_facts"].contains(key) && !is_drawn(key)
+    };
     let set = differing.into_iter().filter(counts).filter(|key| method.value(key).is_some());
     set.map(|key| method.words(key)).collect()
 }

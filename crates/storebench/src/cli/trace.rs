@@ -49,10 +49,12 @@ pub fn look(plan: &mut Plan, interrupted: &AtomicBool) -> Result<()> {
         return Ok(());
     }
     let path: Option<PathBuf> = plan.parameters.get(&TRACE);
-    let path = path.ok_or_else(|| Error::bad_value("a replay needs a trace: name it with --trace FILE".to_owned()))?;
+    let path =
+        path.ok_or_else(|| Error::bad_value("a replay needs a trace: name it with --trace FILE".to_owned()))?;
     let path = path.canonicalize().map_err(Error::io("reading the trace", &path))?;
     let shown = path.to_str();
-    let shown = shown.ok_or_else(|| Error::bad_value(format!("{}: its name is not UTF-8", path.display())))?;
+    let shown =
+        shown.ok_or_else(|| Error::bad_value(format!("{}: its name is not UTF-8", path.display())))?;
     tell(&format!("reading the trace {shown}"));
     let ask = Ask { form: plan.parameters.get(&TRACE_FORMAT), limit: plan.parameters.get(&LIMIT) };
     let Some(summary) = read(&path, ask, interrupted)? else {
@@ -60,7 +62,8 @@ pub fn look(plan: &mut Plan, interrupted: &AtomicBool) -> Result<()> {
     };
     plan.parameters.set(&TRACE, shown).map_err(Error::bad_value)?;
     plan.parameters.set(&TRACE_FACTS, &summary.facts.to_string()).map_err(Error::bad_value)?;
-    let work = Work::of(&plan.parameters).ok_or_else(|| Error::new(Exit::Failure, "the trace's facts can't be read back"))?;
+    let work = Work::of(&plan.parameters)
+        .ok_or_else(|| Error::new(Exit::Failure, "the trace's facts can't be read back"))?;
     check_times(plan, &work)?;
     tell(&in_short(&summary));
     Ok(())
@@ -70,7 +73,10 @@ pub fn look(plan: &mut Plan, interrupted: &AtomicBool) -> Result<()> {
 fn check_times(plan: &Plan, work: &Work) -> Result<()> {
     let Some(lasts) = work.lasts() else { return Ok(()) };
     if !work.facts.has_times() {
-        let message = format!("the trace has no times, so that it can't be played at --speed {}: say --speed max", work.speed);
+        let message = format!(
+            "the trace has no times, so that it can't be played at --speed {}: say --speed max",
+            work.speed
+        );
         return Err(Error::bad_value(message));
     }
     if lasts >= plan.timeout.0 {
@@ -95,7 +101,11 @@ fn in_short(summary: &Summary) -> String {
         summary.form
     );
     for share in summary.mix.iter().filter(|share| !share.lost.is_empty()) {
-        let played = if share.played_as == "skip" { "not played".into() } else { format!("played as {}", share.played_as) };
+        let played = if share.played_as == "skip" {
+            "not played".into()
+        } else {
+            format!("played as {}", share.played_as)
+        };
         text.push_str(&format!("\n{} {}: {played}: {}", grouped(share.count), share.operation, share.lost));
     }
     text
@@ -122,7 +132,10 @@ fn text(summary: &Summary, path: &Path) -> String {
     let width = grouped(most).len();
     text.extend(summary.mix.iter().map(|share| operation(share, summary.operations, width)));
     text.push_str(&rate(summary));
-    text.push_str(&format!("\n{:<20}{:>9} {:>8} {:>8} {:>8} {:>8} {:>8}\n", "Sizes in bytes", "mean", "min", "p50", "p90", "p99", "max"));
+    text.push_str(&format!(
+        "\n{:<20}{:>9} {:>8} {:>8} {:>8} {:>8} {:>8}\n",
+        "Sizes in bytes", "mean", "min", "p50", "p90", "p99", "max"
+    ));
     text.push_str(&sizes("keys", &summary.key_bytes));
     text.push_str(&sizes("values written", &summary.value_bytes));
     text.push_str(&keys(summary));
@@ -131,9 +144,14 @@ fn text(summary: &Summary, path: &Path) -> String {
 
 fn head(summary: &Summary, path: &Path) -> String {
     let path = shown::plain(&path.display().to_string());
-    let span = summary.span_s.map_or_else(|| "without times".to_owned(), |span| format!("over {}", seconds(span)));
+    let span =
+        summary.span_s.map_or_else(|| "without times".to_owned(), |span| format!("over {}", seconds(span)));
     let mut text = wrap(
-        &format!("{path}: {} operations on {} keys, {span}", grouped(summary.operations), about(summary, summary.keys)),
+        &format!(
+            "{path}: {} operations on {} keys, {span}",
+            grouped(summary.operations),
+            about(summary, summary.keys)
+        ),
         WIDTH,
         "  ",
     );
@@ -261,8 +279,9 @@ mod tests {
     fn a_summary_fits_a_terminal_and_tells_what_is_not_played() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("trace");
-        let lines: String =
-            (0..400).map(|n| format!("0x{:04X} {} 0 {} {}\n", n * n % 97, [0, 1, 5, 7][n % 4], n % 30 + 1, n * 1000)).collect();
+        let lines: String = (0..400)
+            .map(|n| format!("0x{:04X} {} 0 {} {}\n", n * n % 97, [0, 1, 5, 7][n % 4], n % 30 + 1, n * 1000))
+            .collect();
         std::fs::write(&path, lines).unwrap();
         let summary = Summary::read(&path, Ask::default(), &|| false).unwrap().unwrap();
         let text = text(&summary, Path::new("trace.txt"));

@@ -15,7 +15,10 @@ fn is_like(summary: &Summary, like: &Like, words: &[&str]) {
         let found = found.count as f64 / summary.operations as f64;
         assert!((found - share).abs() < 0.01, "{word}: {found}");
     }
-    assert_eq!((summary.key_bytes.min, summary.key_bytes.max), (like.key_bytes as u64, like.key_bytes as u64));
+    assert_eq!(
+        (summary.key_bytes.min, summary.key_bytes.max),
+        (like.key_bytes as u64, like.key_bytes as u64)
+    );
     let mean = summary.value_bytes.mean / like.value_bytes as f64;
     assert!((mean - 1.0).abs() < 0.03, "{mean}");
     let zipf = summary.skew.zipf.unwrap();
@@ -43,7 +46,8 @@ fn published_statistics_are_found_again_in_made_traces() {
 
 #[test]
 fn working_set_and_times_of_a_small_trace_are_exact() {
-    let lines: String = (0..200).map(|n| format!("{}.5,{},key{},10\n", n / 10, ["set", "get"][n % 2], n % 50)).collect();
+    let lines: String =
+        (0..200).map(|n| format!("{}.5,{},key{},10\n", n / 10, ["set", "get"][n % 2], n % 50)).collect();
     let summary = summary(&format!("time,operation,key,size\n{lines}19.25,get,key1,10\n19.5,skip,x,\n"));
     assert_eq!((summary.operations, summary.keys, summary.counted_one_in), (202, 50, 1));
     assert_eq!((summary.went_back, summary.span_s), (1, Some(19.0)));

@@ -9,9 +9,12 @@ use crate::trace::Does;
 /// Operations in a chunk at most.
 pub const CHUNK_OPERATIONS: usize = 128;
 /// Bytes of keys and values after which a chunk is full.
-pub const CHUNK_BYTES: usize = 256 << 10;
-/// Chunks that go round for each thread.
-pub const CHUNKS: usize = 6;
+pub const CHUNK_BYTES: usize = 64 << 10;
+
+/// Chunks that go round for each thread: fewer where keys and values are so large that a chunk holds one.
+pub fn chunks(largest: usize) -> usize {
+    if largest > CHUNK_BYTES { 6 } else { 32 }
+}
 
 /// One operation, ready to be played.
 #[derive(Debug, Clone)]
@@ -91,9 +94,10 @@ pub struct Gone;
 
 /// Both ends, with all chunks.
 pub fn lane(largest: usize) -> (Outgoing, Incoming) {
-    let (full, to_play) = sync_channel(CHUNKS);
-    let (played, empty) = sync_channel(CHUNKS);
-    for _ in 0..CHUNKS {
+    let count = chunks(largest);
+    let (full, to_play) = sync_channel(count);
+    let (played, empty) = sync_channel(count);
+    for _ in 0..count {
         // The receiver is here, and there is room for all.
         let _ = played.send(Box::new(Chunk::new(largest)));
     }

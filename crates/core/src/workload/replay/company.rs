@@ -59,7 +59,8 @@ pub fn play(
                 scope.spawn(move || one(store, number, player, incoming, series, (line, timed)))
             })
             .collect();
-        let parts: Vec<_> = threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err(panicked()))).collect();
+        let parts: Vec<_> =
+            threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err(panicked()))).collect();
         let fed = reading.join().unwrap_or_else(|_| Err("the thread that reads the trace panicked".into()));
         // A store that failed ends the reading, too: its own error comes first.
         let parts = parts.into_iter().collect::<Result<Vec<_>, _>>()?;

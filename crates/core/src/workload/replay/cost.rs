@@ -7,7 +7,7 @@ use crate::units::SizeRange;
 use crate::workload::case::{Case, Space, Time};
 use crate::workload::reason::Reason;
 
-use super::chunk::{CHUNK_BYTES, CHUNKS};
+use super::chunk::{CHUNK_BYTES, chunks};
 use super::parameters::Work;
 
 /// Starting a process, opening, settling and closing a store, in seconds.
@@ -67,8 +67,10 @@ pub fn memory(case: &Case<'_>) -> f64 {
     let Some(work) = Work::of(case.parameters) else { return TABLES_BYTES };
     let largest = work.facts.largest_value;
     let pool = pool_bytes(case.cell.data(), SizeRange { from: 1, to: largest + 1 }) as f64;
-    let thread = CHUNKS as f64 * (CHUNK_BYTES as f64 + largest as f64) + 2.0 * largest as f64;
-    let in_memory = case.store().is_some_and(|store| store.capabilities.keeps && !store.capabilities.persists);
+    let thread =
+        chunks(largest as usize) as f64 * (CHUNK_BYTES as f64 + largest as f64) + 2.0 * largest as f64;
+    let in_memory =
+        case.store().is_some_and(|store| store.capabilities.keeps && !store.capabilities.persists);
     let kept = if in_memory { 2.0 * held_bytes(&work) } else { 0.0 };
     TABLES_BYTES + pool + f64::from(case.cell.threads()) * thread + kept
 }

@@ -8,7 +8,7 @@ use super::parameters::Speed;
 use super::values::Values;
 
 /// Where times count, what is due within so many nanoseconds is handed over together.
-const SLICE_NS: u64 = 100_000;
+const SLICE_NS: u64 = 1_000_000;
 
 /// Reads the trace.
 pub struct Feed<'a> {

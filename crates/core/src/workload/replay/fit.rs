@@ -64,7 +64,10 @@ mod tests {
     use super::*;
 
     fn fit(most: usize, any_byte: bool) -> Fit {
-        Fit::new(&Capabilities { max_key_bytes: most, any_byte_in_keys: any_byte, ..Capabilities::DEFAULT }, 1000)
+        Fit::new(
+            &Capabilities { max_key_bytes: most, any_byte_in_keys: any_byte, ..Capabilities::DEFAULT },
+            1000,
+        )
     }
 
     #[test]

@@ -123,7 +123,8 @@ impl Loader {
         }
         let counters = Snapshot::now().since(&before);
         Acknowledged::new("batches", batches, 1, &counters).note(acknowledged);
-        (load.records, load.value_bytes, load.counters) = (written.records, written.value_bytes, Some(counters));
+        (load.records, load.value_bytes, load.counters) =
+            (written.records, written.value_bytes, Some(counters));
         Ok((reader, load, written))
     }
 

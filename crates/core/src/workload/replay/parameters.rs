@@ -105,7 +105,10 @@ impl FromStr for Speed {
         match text {
             "max" => Ok(Speed::Max),
             _ => times().map(Speed::Times).ok_or_else(|| {
-                format!("{} is no speed: use max, 1 for the trace's own times, or a number from 0.001 to 1000000", quoted(text))
+                format!(
+                    "{} is no speed: use max, 1 for the trace's own times, or a number from 0.001 to 1000000",
+                    quoted(text)
+                )
             }),
         }
     }

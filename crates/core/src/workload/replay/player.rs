@@ -222,7 +222,9 @@ impl<'a> Player<'a> {
                 Some(chunk) => Some(chunk),
                 None => {
                     let chunk = incoming.wait();
-                    if let Some(first) = chunk.as_ref().and_then(|chunk| chunk.planned.first()).filter(|_| timed) {
+                    if let Some(first) =
+                        chunk.as_ref().and_then(|chunk| chunk.planned.first()).filter(|_| timed)
+                    {
                         // What the harness is late with makes no operation late.
                         let due = schedule.moment(self.clock, first);
                         let late = self.clock.now().saturating_sub(due.max(waits_from));
@@ -238,11 +240,16 @@ impl<'a> Player<'a> {
             done?;
             seconds.tell(self.main_latencies()).map_err(Stop::harness)?;
         }
-        Ok(Part { begin, end: self.clock.now(), stood_still })
+        Ok(Part { begin, end: self.clock.now().max(begin), stood_still })
     }
 
     /// Plays one chunk, and records what it took.
-    fn chunk(&mut self, session: &mut dyn Session, chunk: &mut Chunk, schedule: Option<Schedule>) -> Result<(), Stop> {
+    fn chunk(
+        &mut self,
+        session: &mut dyn Session,
+        chunk: &mut Chunk,
+        schedule: Option<Schedule>,
+    ) -> Result<(), Stop> {
         let Chunk { planned, bytes, outcomes } = chunk;
         for (planned, outcome) in planned.iter().zip(outcomes.iter_mut()) {
             let (key, value) = (&bytes[planned.key.clone()], &bytes[planned.value.clone()]);
@@ -298,7 +305,10 @@ impl<'a> Player<'a> {
                 outcome.read_bytes = if outcome.found { value.len() as u64 } else { 0 };
                 let written = if outcome.found {
                     let written = self.values.check(planned.hash, value, &mut self.scratch);
-                    Some(written.map_err(|()| wrong(planned, key, "is not what was written under this key"))?)
+                    Some(
+                        written
+                            .map_err(|()| wrong(planned, key, "is not what was written under this key"))?,
+                    )
                 } else {
                     None
                 };
@@ -321,12 +331,19 @@ impl<'a> Player<'a> {
     }
 
     /// Holds what was read to what is known: `written` is the position that the value tells, if it was there, and can tell.
-    fn check_version(&mut self, planned: &Planned, key: &[u8], written: Option<Option<u64>>) -> Result<(), Stop> {
+    fn check_version(
+        &mut self,
+        planned: &Planned,
+        key: &[u8],
+        written: Option<Option<u64>>,
+    ) -> Result<(), Stop> {
         let expected = self.followed.last_write(planned.hash, self.at_first);
         match (written, expected) {
             (None, Some(expected)) if expected != ABSENT => Err(wrong(planned, key, "is missing")),
             (None, _) => Ok(()),
-            (Some(_), Some(ABSENT)) => Err(wrong(planned, key, "is there, though it was removed or never written")),
+            (Some(_), Some(ABSENT)) => {
+                Err(wrong(planned, key, "is there, though it was removed or never written"))
+            }
             (Some(None), _) => {
                 self.tally.short_reads += 1;
                 Ok(())
@@ -395,7 +412,9 @@ fn call(
         },
         Does::Scan => {
             seen.records = 0;
-            session.scan(key, planned.records, &mut |key, value| seen.record(key, value)).map(|found| found > 0)
+            session
+                .scan(key, planned.records, &mut |key, value| seen.record(key, value))
+                .map(|found| found > 0)
         }
         Does::Skip => Ok(false),
     }

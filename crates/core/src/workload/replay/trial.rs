@@ -17,7 +17,7 @@ use crate::workload::on_store::{OnStore, Settled, find};
 use crate::workload::promise::Acknowledged;
 use crate::workload::spec::{Asked, Ended, Spec};
 
-use super::audit;
+use super::audit::Held;
 use super::chunk::{Incoming, lane};
 use super::company;
 use super::feed::{Fed, Feed};
@@ -66,7 +66,7 @@ pub fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     let mut audited = |bench: &mut _, anew| {
         let Prepared { reader, fit, players, .. } = &mut prepared;
         let reader = reader.take().ok_or_else(|| Stop::harness("the trace was read to its end"))?;
-        audit::audit(bench, reader, fit, &values, players, (stored.records, anew))
+        Held { reader, fit, values: &values, players, records: stored.records }.audit(bench, anew)
     };
     let open = (keeps && !persists).then(|| audited(&mut trial.bench, false)).transpose()?;
     trial.close()?;
@@ -161,18 +161,27 @@ impl<'a> Prepared<'a> {
 
     /// Plays the trace.
     fn play(&mut self, trial: &OnStore<'_>) -> Result<Played, Stop> {
-        let (feed, incoming) = self.feed.take().ok_or_else(|| Stop::harness("the trace was played already"))?;
+        let (feed, incoming) =
+            self.feed.take().ok_or_else(|| Stop::harness("the trace was played already"))?;
         let timed = self.work.speed != Speed::Max;
         self.series.begin();
         let before = Snapshot::now();
-        let (fed, parts) =
-            company::play(trial.bench.store()?, feed, &self.players, incoming, &self.series, (self.clock, timed))?;
+        let (fed, parts) = company::play(
+            trial.bench.store()?,
+            feed,
+            &self.players,
+            incoming,
+            &self.series,
+            (self.clock, timed),
+        )?;
         let counters = Snapshot::now().since(&before);
         let threads = self.players.len() as u64;
-        let writes = self.players.iter_mut().map(|player| {
-            player.get_mut().unwrap_or_else(PoisonError::into_inner).tally.fresh_writes
-        });
-        Acknowledged::new("writes of the trace", writes.sum(), threads, &counters).note(&mut self.acknowledged);
+        let writes = self
+            .players
+            .iter_mut()
+            .map(|player| player.get_mut().unwrap_or_else(PoisonError::into_inner).tally.fresh_writes);
+        Acknowledged::new("writes of the trace", writes.sum(), threads, &counters)
+            .note(&mut self.acknowledged);
         let how = How::of(self.clock, &parts, timed, fed.last_due_ns);
         let how = How { series: self.series.finish(), counters, main: main_kind(&self.work.facts), ..how };
         Ok(Played { changed_keys: fed.fit.changed(), fed, how })
@@ -229,10 +238,8 @@ fn doubts(facts: &Facts, keeps: bool) -> Vec<Doubt> {
     if !keeps || facts.one_in == 1 {
         return Vec::new();
     }
-    let reason = format!(
-        "of so many keys, one in {} was counted: what the store holds is an estimate",
-        facts.one_in
-    );
+    let reason =
+        format!("of so many keys, one in {} was counted: what the store holds is an estimate", facts.one_in);
     vec![Doubt { figure: SPACE.into(), reason }]
 }
 
@@ -261,7 +268,11 @@ impl How {
             wall,
             threads: parts.len().max(1) as u32,
             timed,
-            behind: if timed { wall.saturating_sub(Duration::from_nanos(last_due_ns)) } else { Duration::ZERO },
+            behind: if timed {
+                wall.saturating_sub(Duration::from_nanos(last_due_ns))
+            } else {
+                Duration::ZERO
+            },
             stood_still: parts.iter().map(|part| took(clock, 0, part.stood_still)).sum(),
             spent: parts.iter().map(|part| took(clock, part.begin, part.end)).sum(),
             series: Vec::new(),

@@ -64,7 +64,11 @@ impl Values {
     fn print(&self, key: u64, position: u64, length: usize) -> u64 {
         let mut from = [0; 24];
         let parts = [key, position, length as u64];
-        from.as_chunks_mut::<8>().0.iter_mut().zip(parts).for_each(|(bytes, part)| *bytes = part.to_le_bytes());
+        from.as_chunks_mut::<8>()
+            .0
+            .iter_mut()
+            .zip(parts)
+            .for_each(|(bytes, part)| *bytes = part.to_le_bytes());
         xxh3_64_with_seed(&from, self.seed)
     }
 

@@ -10,8 +10,19 @@ use storebench_core::plan::STUDIES;
 
 use super::support::{STOREBENCH, Scratch, said, skipped};
 
-const COMMANDS: [&str; 10] =
-    ["run", "report", "advise", "compare", "stores", "settings", "studies", "clean", "completions", "man"];
+const COMMANDS: [&str; 11] = [
+    "run",
+    "report",
+    "advise",
+    "compare",
+    "stores",
+    "settings",
+    "studies",
+    "trace",
+    "clean",
+    "completions",
+    "man",
+];
 
 #[test]
 fn help_fits_the_screen_and_shows_by_example() {
