@@ -51,7 +51,9 @@ pub fn look(plan: &mut Plan, interrupted: &AtomicBool) -> Result<()> {
     let path: Option<PathBuf> = plan.parameters.get(&TRACE);
     let path =
         path.ok_or_else(|| Error::bad_value("a replay needs a trace: name it with --trace FILE".to_owned()))?;
-    let path = path.canonicalize().map_err(Error::io("reading the trace", &path))?;
+    let path = path
+        .canonicalize()
+        .map_err(|error| Error::bad_value(format!("the trace {}: {error}", path.display())))?;
     let shown = path.to_str();
     let shown =
         shown.ok_or_else(|| Error::bad_value(format!("{}: its name is not UTF-8", path.display())))?;
@@ -266,7 +268,7 @@ fn seconds(seconds: f64) -> String {
     match seconds {
         short if short < 1.0 => format!("{} ms", three_digits(short * 1e3)),
         short if short < 600.0 => format!("{} s", three_digits(short)),
-        long if long < 36_000.0 => format!("{} min", three_digits(long / 60.0)),
+        long if long < 7200.0 => format!("{} min", three_digits(long / 60.0)),
         long => format!("{} h", three_digits(long / 3600.0)),
     }
 }

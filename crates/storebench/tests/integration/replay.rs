@@ -117,7 +117,7 @@ fn what_cant_be_replayed_is_told_before_the_run() {
     refused("--store null --trace nowhere.csv", &["nowhere.csv"]);
     refused("--store null --trace bad.csv", &["line 3", "fetch"]);
     refused("--store null --trace untimed.csv --speed 1", &["no times", "--speed max"]);
-    refused("--store null --trace long.csv --speed 1", &["lasts 2 h", "--timeout"]);
+    refused("--store null --trace long.csv --speed 1", &["lasts 2.00 h", "--timeout"]);
     let said = scratch.storebench("run replay --store flat-folder --trace scans.csv");
     let said = said.ends(Exit::Nothing);
     assert!(said.err.contains("keeps no order of keys, and the trace scans 1 times"), "{said}");

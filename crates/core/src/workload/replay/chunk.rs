@@ -121,7 +121,7 @@ impl Outgoing {
                 chunk
             }
         };
-        Ok(&mut **self.at_hand.insert(chunk))
+        Ok(self.at_hand.insert(chunk))
     }
 
     /// Hands over what there is.
