@@ -193,7 +193,13 @@ impl Plan {
 
     /// A cell as the plan's workload judges it.
     pub fn case<'a>(&'a self, cell: &'a Cell, stores: &'a [StoreDef]) -> Case<'a> {
-        Case { cell, parameters: &self.parameters, stores, size_limit: self.size_limit.0 }
+        Case {
+            cell,
+            parameters: &self.parameters,
+            stores,
+            settings: &self.settings,
+            size_limit: self.size_limit.0,
+        }
     }
 
     /// The settings of a cell's store: the plan's, and those of the cell's own axes in their place.

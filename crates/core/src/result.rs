@@ -2,10 +2,12 @@
 //!
 //! The format is described in docs/results.md. A change that an older reader would misread raises [`FORMAT_VERSION`].
 
+mod measured;
+
 use serde::{Deserialize, Serialize};
 
 use crate::cell::Cell;
-use crate::store::{Guarantee, PowerCut, Setting, StoreBuild};
+use crate::store::{Guarantee, Loss, Setting, StoreBuild};
 
 /// The version of the formats in a run folder.
 pub const FORMAT_VERSION: u32 = 1;
@@ -218,9 +220,9 @@ impl Failure {
 pub struct Measured {
     /// The tier that the store really gave.
     pub guarantee: Guarantee,
-    /// What a power cut can take, where the workload compares settings and the store tells it more finely than by its tier.
+    /// What a power cut can cost, where the workload compares settings: the tier says it less finely.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub power_cut: Option<PowerCut>,
+    pub power_cut: Option<Loss>,
     /// The engine's version.
     pub store_version: String,
     /// How the engine was compiled, as far as that can be told.
@@ -388,7 +390,7 @@ pub struct Second {
 }
 
 /// Loading, before the first operation.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Load {
     /// Records loaded.
     pub records: u64,
@@ -504,7 +506,7 @@ pub struct Cpu {
 }
 
 /// The store's files.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Disk {
     /// Blocks allocated to files and folders, as `du` counts.
     pub allocated_bytes: u64,
@@ -515,7 +517,7 @@ pub struct Disk {
 }
 
 /// Records in the store.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub struct Stored {
     pub records: u64,
@@ -546,25 +548,6 @@ impl Written {
     /// Keys and values.
     pub fn bytes(&self) -> u64 {
         self.key_bytes + self.value_bytes
-    }
-}
-
-impl Measured {
-    /// Why a figure can't be as it seems, if so.
-    pub fn doubt(&self, figure: &str) -> Option<&str> {
-        self.doubts.iter().find(|doubt| doubt.figure == figure).map(|doubt| doubt.reason.as_str())
-    }
-
-    /// Bytes of values over bytes allocated on disk; over 1 where compression wins. As in paper 000, keys don't count as data.
-    /// `None` also where the space can't be as it seems.
-    pub fn space_efficiency(&self) -> Option<f64> {
-        (self.disk.allocated_bytes > 0 && self.doubt(SPACE).is_none())
-            .then(|| self.stored.value_bytes as f64 / self.disk.allocated_bytes as f64)
-    }
-
-    /// What was measured of one operation.
-    pub fn operation(&self, name: &str) -> Option<&OperationResult> {
-        self.operations.iter().find(|operation| operation.operation == name)
     }
 }
 

@@ -3,7 +3,7 @@
 
 mod build;
 mod danger;
-mod power_cut;
+mod given;
 mod setting;
 mod snippet;
 pub mod sql;
@@ -17,8 +17,8 @@ use serde::{Deserialize, Serialize};
 
 pub use self::build::StoreBuild;
 pub use self::danger::{Danger, Loss};
-pub use self::power_cut::PowerCut;
-pub use self::setting::SettingDef;
+pub use self::given::{Given, expect_taken, hold_to_tier};
+pub use self::setting::{SettingDef, Unit};
 pub use self::snippet::{Language, Snippet};
 use self::sql::SqlSession;
 
@@ -184,11 +184,6 @@ pub trait Store: Send + Sync {
 
     /// The tier that this store now gives.
     fn guarantee(&self) -> Guarantee;
-
-    /// What a power cut can take as the store is set now, where that is known more finely than by its tier.
-    fn power_cut(&self) -> Option<PowerCut> {
-        None
-    }
 
     /// How many records it holds.
     fn count(&self) -> Result<u64>;
@@ -463,6 +458,25 @@ impl StoreDef {
     /// What the store says of one tier.
     pub fn offer(&self, tier: Guarantee) -> Option<&Offer> {
         self.offers.iter().find(|offer| offer.guarantee == tier)
+    }
+
+    /// What it can do with these settings.
+    pub fn capabilities_with<'s>(
+        &self,
+        settings: impl IntoIterator<Item = (&'s str, &'s str)>,
+    ) -> Capabilities {
+        let mut capabilities = self.capabilities.clone();
+        for (name, value) in settings {
+            if let Some(setting) = self.setting(name) {
+                (setting.limits)(value, &mut capabilities);
+            }
+        }
+        capabilities
+    }
+
+    /// What it says of a setting.
+    pub fn setting(&self, name: &str) -> Option<&'static SettingDef> {
+        self.settings.iter().find(|setting| setting.name == name)
     }
 
     /// Whether studies run it unless told otherwise.

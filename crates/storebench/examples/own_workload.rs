@@ -72,6 +72,7 @@ static REPLACE: WorkloadDef = WorkloadDef {
         let operations: u64 = case.parameters.get(&OPERATIONS).unwrap_or(1);
         Time { trial_s: 0.05 + operations as f64 * each_s, audit_s: 0.0 }
     },
+    time_by_rehearsal: None,
     run,
 };
 

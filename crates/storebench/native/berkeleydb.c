@@ -37,6 +37,7 @@ struct sb_bdb_config {
     uint32_t lg_max;    /* bytes */
     uint32_t lg_bsize;  /* bytes */
     uint32_t max_locks; /* locks, and objects that are locked */
+    int hash;           /* not 0: a hash table, else a B-tree */
 };
 
 /* What the engine reads back. */
@@ -49,6 +50,7 @@ struct sb_bdb_facts {
     uint32_t env_open_flags;
     int write_nosync;
     int auto_remove;
+    int hash;
 };
 
 struct sb_bdb_statistics {
@@ -174,7 +176,7 @@ static int open_db(struct sb_bdb *store, const struct sb_bdb_config *config) {
         flags |= DB_THREAD;
     if (store->logged)
         flags |= DB_AUTO_COMMIT;
-    return store->db->open(store->db, NULL, config->file, NULL, DB_BTREE, flags, 0);
+    return store->db->open(store->db, NULL, config->file, NULL, config->hash ? DB_HASH : DB_BTREE, flags, 0);
 }
 
 int sb_bdb_close(struct sb_bdb *store) {
@@ -299,7 +301,7 @@ int sb_bdb_cursor_get(DBC *cursor, int seek, void *key_buffer, uint32_t key_room
     return outcome(ret);
 }
 
-/* Walks the leaves; values are not read. */
+/* Walks the leaves or buckets; values are not read. */
 int sb_bdb_count(struct sb_bdb *store, uint64_t *count) {
     DBT k, v;
     DBC *cursor;
@@ -345,10 +347,14 @@ static int log_facts(DB_ENV *env, struct sb_bdb_facts *facts) {
 
 int sb_bdb_facts(struct sb_bdb *store, struct sb_bdb_facts *facts) {
     DB_ENV *env;
+    DBTYPE type;
     uint32_t gbytes, bytes;
     int ret, regions;
     message[0] = '\0';
     memset(facts, 0, sizeof *facts);
+    if ((ret = store->db->get_type(store->db, &type)) != 0)
+        return outcome(ret);
+    facts->hash = type == DB_HASH;
     if ((ret = store->db->get_pagesize(store->db, &facts->page_size)) != 0)
         return outcome(ret);
     /* Without an environment of ours the engine makes one for the database alone. */

@@ -11,7 +11,7 @@ use crate::cell::{Axis, Cell};
 use crate::error::{Error, Result};
 use crate::place::directory::WorkFolder;
 use crate::plan::{Period, Plan};
-use crate::result::{Failure, Outcome};
+use crate::result::{Failure, Outcome, TrialResult};
 use crate::runner::job::Job;
 use crate::runner::trial::Trial;
 use crate::workload::table::parameter;
@@ -22,6 +22,8 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 /// What the work is made, so that a trial takes a moment.
 const PARAMETERS: [(&str, &str); 4] =
     [("operations", "1"), ("warm_up", "0"), ("limit", "20"), ("speed", "max")];
+/// Operations of each kind where their time is looked at: the first ones are slower.
+const TIMED_OPERATIONS: &str = "5";
 /// The same where the work goes on for a time.
 const DURATION: (&str, &str) = ("duration", "1ms");
 /// What a cell is made, as far as it has these axes.
@@ -34,6 +36,24 @@ const AXES: [(&str, &str); 7] = [
     ("rows", "10"),
     ("statements", "1"),
 ];
+
+/// What short trials showed.
+#[derive(Debug, Default)]
+pub struct Rehearsal {
+    /// Settings with which no trial can succeed.
+    pub refused: Vec<Refused>,
+    /// The trials that did, by their cell's id in the run.
+    pub results: BTreeMap<String, TrialResult>,
+}
+
+/// Which cells are tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// As many as it takes to try each value of each setting once.
+    EachSetting,
+    /// Each that has settings, with some more work, to tell how long the run will take.
+    EachCell,
+}
 
 /// Settings with which no trial can succeed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,35 +69,38 @@ pub struct Refused {
 ///
 /// # Errors
 /// When a trial can't be started.
-pub fn rehearse(job: &Job<'_>) -> Result<Option<Vec<Refused>>> {
-    let plan = shortened(job.plan)?;
+pub fn rehearse(job: &Job<'_>, extent: Extent) -> Result<Option<Rehearsal>> {
+    let plan = shortened(job.plan, extent)?;
     let job = Job { plan: &plan, done: &[], until: None, enough: None, ..*job };
     let mut tried = BTreeSet::new();
-    let mut refused = Vec::new();
+    let mut rehearsal = Rehearsal::default();
     for cell in job.cells {
         let settings = job.plan.settings_of(cell);
         let fresh = settings.iter().filter(|(name, value)| {
             tried.insert((cell.store().to_owned(), (*name).clone(), (*value).clone(), cell.guarantee()))
         });
-        if fresh.count() == 0 {
+        if fresh.count() == 0 && (extent == Extent::EachSetting || settings.is_empty()) {
             continue;
         }
         if job.interrupted.load(Ordering::Relaxed) {
             return Ok(None);
         }
-        let Some(outcome) = tried_out(&job, &small(cell)?)? else { return Ok(None) };
-        let why = match outcome {
-            Outcome::Ok => continue,
+        let Some(result) = tried_out(&job, &small(cell)?)? else { return Ok(None) };
+        let why = match result.outcome {
+            Outcome::Ok => {
+                rehearsal.results.insert(cell.id(), result);
+                continue;
+            }
             // What the place lacks, the run finds out by itself.
             Outcome::Failed { reason: Failure::DiskFull | Failure::TimedOut, .. } => continue,
             Outcome::Failed { message, .. } | Outcome::Unsupported { message } => message,
         };
         let refusal = Refused { what: in_words(cell, &settings), why };
-        if !refused.contains(&refusal) {
-            refused.push(refusal);
+        if !rehearsal.refused.contains(&refusal) {
+            rehearsal.refused.push(refusal);
         }
     }
-    Ok(Some(refused))
+    Ok(Some(rehearsal))
 }
 
 fn in_words(cell: &Cell, settings: &BTreeMap<String, String>) -> String {
@@ -86,7 +109,7 @@ fn in_words(cell: &Cell, settings: &BTreeMap<String, String>) -> String {
 }
 
 /// The plan, with as little work as there can be.
-fn shortened(plan: &Plan) -> Result<Plan> {
+fn shortened(plan: &Plan, extent: Extent) -> Result<Plan> {
     let mut plan = plan.clone();
     plan.timeout = Period(TIMEOUT.min(plan.timeout.0));
     let has_duration = plan.parameters.names().any(|name| name == DURATION.0);
@@ -94,6 +117,11 @@ fn shortened(plan: &Plan) -> Result<Plan> {
         if let Some(parameter) = parameter(name).filter(|_| plan.workload.has(name)) {
             plan.parameters.set(parameter, value).map_err(ours)?;
         }
+    }
+    if let Some(operations) = parameter("operations").filter(|own| plan.workload.has(own.name))
+        && extent == Extent::EachCell
+    {
+        plan.parameters.set(operations, TIMED_OPERATIONS).map_err(ours)?;
     }
     Ok(plan)
 }
@@ -113,8 +141,8 @@ fn ours(message: String) -> Error {
     Error::new(crate::error::Exit::Failure, format!("trying the settings: {message}"))
 }
 
-/// Runs one trial, and says how it ended; `None` when it was interrupted.
-fn tried_out(job: &Job<'_>, cell: &Cell) -> Result<Option<Outcome>> {
+/// Runs one trial; `None` when it was interrupted.
+fn tried_out(job: &Job<'_>, cell: &Cell) -> Result<Option<TrialResult>> {
     let Some(place) = job.places.get(cell.place()) else { return Ok(None) };
     let mut work = WorkFolder::create(place)?;
     let mut stage = work.stage();
@@ -135,7 +163,7 @@ fn tried_out(job: &Job<'_>, cell: &Cell) -> Result<Option<Outcome>> {
         beside: Path::new(""),
         file_creation_ns: 0,
     };
-    Ok(trial.run(&mut stage)?.map(|result| result.outcome))
+    trial.run(&mut stage)
 }
 
 #[cfg(test)]
@@ -149,13 +177,16 @@ mod tests {
         let mut plan = plan::find("crud").unwrap();
         let text =
             |plan: &Plan, name: &str| plan.parameters.text(parameter(name).unwrap()).map(str::to_owned);
-        let short = shortened(&plan).unwrap();
+        let short = shortened(&plan, Extent::EachSetting).unwrap();
         assert_eq!(text(&short, "operations").as_deref(), Some("1"));
         assert_eq!((text(&short, "duration"), short.timeout.0), (None, TIMEOUT));
         plan.parameters.set(parameter("duration").unwrap(), "60s").unwrap();
         plan.timeout = Period(Duration::from_secs(5));
-        let short = shortened(&plan).unwrap();
+        let short = shortened(&plan, Extent::EachSetting).unwrap();
         assert_eq!((text(&short, "duration").as_deref(), short.timeout.0.as_secs()), (Some("1ms"), 5));
+
+        let timed = shortened(&plan, Extent::EachCell).unwrap();
+        assert_eq!(text(&timed, "operations").as_deref(), Some(TIMED_OPERATIONS));
 
         let setting = Axis::named("sqlite.page_size").unwrap();
         let cell = Cell::of("sqlite")

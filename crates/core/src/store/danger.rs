@@ -2,38 +2,73 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use super::Setting;
 
-/// What an accident can cost, the least first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// What an accident can cost. The order is the order of safety.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Loss {
-    /// Every acknowledged write is kept.
-    Nothing,
-    /// The value that is being written, which may be left empty, cut short or mixed; every acknowledged write is kept.
-    Unfinished,
-    /// The newest writes; the store is whole without them.
-    Newest,
+    /// The store may be damaged, or refuse to open.
+    #[serde(alias = "damages")]
+    Whole,
+    /// The same where the file system orders writes badly; the engine's authors call the chance very small.
+    #[serde(alias = "rarely-damages")]
+    RarelyWhole,
     /// The newest writes, and a value may be left empty, cut short or mixed.
     Torn,
-    /// The store may be damaged, or refuse to open.
-    Whole,
+    /// The newest writes, which may be many; the store is whole without them.
+    #[serde(alias = "takes-recent")]
+    Newest,
+    /// The last write; the store is whole without it.
+    #[serde(alias = "takes-last")]
+    Last,
+    /// The value that is being written, which may be left empty, cut short or mixed; every other acknowledged write is kept.
+    Unfinished,
+    /// Every acknowledged write is kept.
+    #[serde(alias = "takes-nothing")]
+    Nothing,
 }
 
 impl Loss {
+    /// Every loss, the worst first.
+    pub const ALL: [Loss; 7] = [
+        Loss::Whole,
+        Loss::RarelyWhole,
+        Loss::Torn,
+        Loss::Newest,
+        Loss::Last,
+        Loss::Unfinished,
+        Loss::Nothing,
+    ];
+
     /// After "can cost".
     pub fn words(self) -> &'static str {
         match self {
-            Loss::Nothing => "nothing",
-            Loss::Unfinished => "the value being written, which can be left torn",
-            Loss::Newest => "the newest writes",
-            Loss::Torn => "the newest writes, and can leave a torn value",
             Loss::Whole => "the whole store",
+            Loss::RarelyWhole => "the whole store, though rarely",
+            Loss::Torn => "the newest writes, and can leave a torn value",
+            Loss::Newest => "the newest writes",
+            Loss::Last => "the last write",
+            Loss::Unfinished => "the value being written, which can be left torn",
+            Loss::Nothing => "nothing",
         }
     }
 
     /// Whether a value can be left torn, so that neither the old nor the new one is there.
     pub fn can_tear(self) -> bool {
-        matches!(self, Loss::Unfinished | Loss::Torn | Loss::Whole)
+        matches!(self, Loss::Unfinished | Loss::Torn | Loss::Whole | Loss::RarelyWhole)
+    }
+}
+
+/// After the accident's name: `can cost the newest writes`, `costs nothing`.
+impl fmt::Display for Loss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Loss::Nothing => f.pad("costs nothing"),
+            cost => f.pad(&format!("can cost {}", cost.words())),
+        }
     }
 }
 
@@ -72,7 +107,7 @@ impl Danger {
 
     /// Whether a power cut can cost the whole store.
     pub fn can_wreck(&self) -> bool {
-        self.power_cut == Loss::Whole
+        self.power_cut <= Loss::RarelyWhole
     }
 }
 
@@ -80,14 +115,9 @@ impl Danger {
 impl fmt::Display for Danger {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.kill, self.power_cut) {
-            (Loss::Nothing, Loss::Nothing) => f.write_str("A kill or a power cut costs nothing")?,
-            (kill, cut) if kill == cut => write!(f, "A kill or a power cut can cost {}", kill.words())?,
-            (Loss::Nothing, cut) => {
-                write!(f, "A kill costs nothing; a power cut can cost {}", cut.words())?;
-            }
-            (kill, cut) => {
-                write!(f, "A kill can cost {}; a power cut {}", kill.words(), cut.words())?;
-            }
+            (kill, cut) if kill == cut => write!(f, "A kill or a power cut {kill}")?,
+            (Loss::Nothing, cut) => write!(f, "A kill costs nothing; a power cut {cut}")?,
+            (kill, cut) => write!(f, "A kill {kill}; a power cut {}", cut.words())?,
         }
         if !self.why.is_empty() {
             write!(f, " ({})", self.why)?;
@@ -116,7 +146,24 @@ mod tests {
         assert!(torn.kill.can_tear() && torn.power_cut.can_tear() && !Loss::Newest.can_tear());
         let whole = Danger::of(Loss::Whole, Loss::Whole, "");
         assert_eq!(whole.to_string(), "A kill or a power cut can cost the whole store.");
-        assert!(whole.can_wreck() && !torn.can_wreck());
+        let rarely = Danger::of(Loss::Nothing, Loss::RarelyWhole, "");
+        assert!(whole.can_wreck() && rarely.can_wreck() && !torn.can_wreck());
+        assert_eq!(
+            rarely.to_string(),
+            "A kill costs nothing; a power cut can cost the whole store, though rarely."
+        );
+    }
+
+    #[test]
+    fn losses_are_in_the_order_of_safety_and_older_results_name_them_otherwise() {
+        assert!(Loss::ALL.is_sorted() && Loss::Newest < Loss::Last);
+        let older = ["damages", "rarely-damages", "takes-recent", "takes-last", "takes-nothing"];
+        let same = [Loss::Whole, Loss::RarelyWhole, Loss::Newest, Loss::Last, Loss::Nothing];
+        for (word, loss) in older.into_iter().zip(same) {
+            assert_eq!(serde_json::from_str::<Loss>(&format!("\"{word}\"")).unwrap(), loss);
+            let written = serde_json::to_string(&loss).unwrap();
+            assert_eq!(serde_json::from_str::<Loss>(&written).unwrap(), loss);
+        }
     }
 
     #[test]

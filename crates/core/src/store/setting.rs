@@ -1,11 +1,14 @@
 //! What a store says of the settings that a user may give.
 
+use super::Capabilities;
+use crate::units::{exact_bytes, grouped, parse_bytes};
+
 /// A setting that a user may give (`--set sqlite.page_size=8192`).
 #[derive(Debug, Clone, Copy)]
 pub struct SettingDef {
     /// The engine's own name for it.
     pub name: &'static str,
-    /// The values that it takes, with their unit.
+    /// The values that it takes.
     pub values: &'static str,
     /// What holds where it is not given.
     pub default: &'static str,
@@ -15,17 +18,31 @@ pub struct SettingDef {
     pub promise: &'static str,
     /// How it is read back; empty where the engine can't be asked, so that results hold what was given.
     pub read_by: &'static str,
+    /// What its numbers count.
+    pub unit: Unit,
+    /// What a value of it changes of what the store can do.
+    pub limits: fn(&str, &mut Capabilities),
+}
+
+/// What the numbers of a setting count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// It takes words, or numbers of something else.
+    None,
+    /// Bytes: people may write `4KiB`, and are shown `4 KiB`; the store is given 4096.
+    Bytes,
 }
 
 impl SettingDef {
-    /// A setting that leaves the guarantee alone, and that the engine can't be asked for.
+    /// A setting that leaves the guarantee and the store's capabilities alone, and that the engine can't be asked for.
     pub const fn new(
         name: &'static str,
         values: &'static str,
         default: &'static str,
         help: &'static str,
     ) -> SettingDef {
-        SettingDef { name, values, default, help, promise: "", read_by: "" }
+        let limits: fn(&str, &mut Capabilities) = |_, _| ();
+        SettingDef { name, values, default, help, promise: "", read_by: "", unit: Unit::None, limits }
     }
 
     /// The same, which changes what writes survive.
@@ -36,5 +53,67 @@ impl SettingDef {
     /// The same, which is read back so.
     pub const fn read_by(self, read_by: &'static str) -> SettingDef {
         SettingDef { read_by, ..self }
+    }
+
+    /// The same, whose numbers are bytes.
+    pub const fn bytes(self) -> SettingDef {
+        SettingDef { unit: Unit::Bytes, ..self }
+    }
+
+    /// The same, of which a value changes what the store can do.
+    pub const fn limiting(self, limits: fn(&str, &mut Capabilities)) -> SettingDef {
+        SettingDef { limits, ..self }
+    }
+
+    /// A value as the store takes it, from what a person writes: `4KiB` is `4096` where it counts bytes. What is no size stays
+    /// as it is written, for the store to judge.
+    pub fn read(&self, text: &str) -> String {
+        match (self.unit, parse_bytes(text)) {
+            (Unit::Bytes, Ok(bytes)) => bytes.to_string(),
+            _ => text.to_owned(),
+        }
+    }
+
+    /// A value as people read it: `67108864` is `64 MiB` where it counts bytes.
+    pub fn shown(&self, value: &str) -> String {
+        let Some(bytes) = value.parse::<u64>().ok().filter(|_| self.unit == Unit::Bytes) else {
+            return value.to_owned();
+        };
+        let exact = exact_bytes(bytes);
+        match exact.trim_start_matches(|digit: char| digit.is_ascii_digit()) {
+            "B" => format!("{} {}", grouped(bytes), if bytes == 1 { "byte" } else { "bytes" }),
+            unit => format!("{} {unit}", &exact[..exact.len() - unit.len()]),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAGE: SettingDef = SettingDef::new("page_size", "512 to 64 KiB", "4096", "a page").bytes();
+
+    #[test]
+    fn sizes_are_read_and_shown_where_a_setting_counts_bytes() {
+        for (text, value) in
+            [("4KiB", "4096"), ("1.5 MiB", "1572864"), ("4096", "4096"), ("-1", "-1"), ("many", "many")]
+        {
+            assert_eq!(PAGE.read(text), value);
+        }
+        let shown = [
+            ("4096", "4 KiB"),
+            ("67108864", "64 MiB"),
+            ("335872", "328 KiB"),
+            ("1000000", "1,000,000 bytes"),
+            ("1", "1 byte"),
+            ("0", "0 bytes"),
+            ("-1", "-1"),
+            ("as shipped", "as shipped"),
+        ];
+        for (value, text) in shown {
+            assert_eq!(PAGE.shown(value), text);
+        }
+        let pages = SettingDef::new("cache_size", "pages", "-2000", "the cache");
+        assert_eq!((pages.read("4KiB"), pages.shown("4096")), ("4KiB".into(), "4096".into()));
     }
 }

@@ -1,8 +1,10 @@
 //! `flat-folder` and `nested-folder`: a file per record, the key as its name, the value as its content.
 //!
 //! `process` writes as most programs do: open, write, close. `power` writes under a temporary name, syncs, renames
-//! over the old file and syncs the directory. docs/guarantees.md says what each of them leaves after a crash.
+//! over the old file and syncs the directory. Settings choose other ways (`config.rs`). docs/guarantees.md says what each of them
+//! leaves after a crash.
 
+mod config;
 mod durable;
 mod path;
 #[cfg(test)]
@@ -17,19 +19,20 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 
+use self::config::Config;
 use self::durable::{GroupSync, Left};
-use self::path::{LEVEL_BYTES, Layout, MAX_NAME_BYTES, TEMPORARY_PREFIX, join};
-use super::refuse_settings;
+use self::path::{Layout, MAX_NAME_BYTES, TEMPORARY_PREFIX};
 use crate::store::{
-    Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenOptions, Result, Session, Setting,
-    Snippet, Store, StoreDef, StoreError,
+    Batch, Capabilities, Guarantee, Kind, Offer, OpenOptions, Result, Session, Setting, SettingDef, Snippet,
+    Store, StoreDef, StoreError,
 };
 
 /// All files in one directory.
 pub const FLAT_FOLDER: StoreDef = StoreDef {
     name: "flat-folder",
     summary: "a file per record, all in one directory",
-    open: Ok(|options| open(options, Layout::Flat)),
+    settings: config::OF_FLAT,
+    open: Ok(|options| open(options, Layout::FLAT, config::OF_FLAT)),
     ..FOLDER
 };
 
@@ -37,7 +40,8 @@ pub const FLAT_FOLDER: StoreDef = StoreDef {
 pub const NESTED_FOLDER: StoreDef = StoreDef {
     name: "nested-folder",
     summary: "a file per record, in two levels of directories by the key's first four bytes",
-    open: Ok(|options| open(options, Layout::Nested)),
+    settings: config::OF_NESTED,
+    open: Ok(|options| open(options, Layout::NESTED, config::OF_NESTED)),
     ..FOLDER
 };
 
@@ -58,15 +62,15 @@ const FOLDER: StoreDef = StoreDef {
     offers: &[
         Offer {
             guarantee: Guarantee::Process,
-            settings: PLAIN,
+            settings: "open, write, close",
             atomic_replace: false,
-            dangers: &[Danger::of(Loss::Unfinished, Loss::Torn, "a file can be left empty or cut short")],
+            dangers: config::UNSYNCED,
         },
         Offer {
             guarantee: Guarantee::Power,
-            settings: RENAMED,
+            settings: "write under a temporary name, fsync, rename, fsync of the directory",
             atomic_replace: true,
-            dangers: Danger::NOTHING,
+            dangers: config::SYNCED,
         },
     ],
     shipped: Guarantee::Process,
@@ -76,40 +80,32 @@ const FOLDER: StoreDef = StoreDef {
     open: Err("this is what the layouts share"),
 };
 
-const PLAIN: &str = "open, write, close";
-const RENAMED: &str = "write under a temporary name, fsync, rename, fsync of the directory";
-
 /// The system's name and release: a folder's engine is the kernel.
 fn version() -> String {
     let system = rustix::system::uname();
     format!("{} {}", system.sysname().to_string_lossy(), system.release().to_string_lossy())
 }
 
-fn open(options: &OpenOptions<'_>, layout: Layout) -> Result<Box<dyn Store>> {
-    refuse_settings(options)?;
-    let power = match options.guarantee {
-        None | Some(Guarantee::Process) => false,
-        Some(Guarantee::Power) => true,
-        Some(Guarantee::None) => {
-            return Err(StoreError::Unsupported("a written file always survives a killed process".into()));
-        }
-    };
+fn open(options: &OpenOptions<'_>, layout: Layout, known: &[SettingDef]) -> Result<Box<dyn Store>> {
+    if options.guarantee == Some(Guarantee::None) {
+        return Err(StoreError::Unsupported("a written file always survives a killed process".into()));
+    }
+    let config = Config::new(options, layout, known)?;
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let root = rustix::fs::open(options.directory, flags, Mode::empty())
         .map_err(StoreError::io("open the store's directory"))?;
     let root = File::from(root);
-    let left = Left::take(&root)?;
+    let left = Left::take(&root, config.layout)?;
     if left == Left::Open {
-        durable::remove_temporaries(&root, layout.levels())?;
+        durable::remove_temporaries(&root, config.layout)?;
     }
     let group = GroupSync::of(&root);
-    if power {
-        make_durable(&root, layout, group, left)?;
+    if config.tier() == Guarantee::Power {
+        make_durable(&root, config.layout, group, left)?;
     }
     Ok(Box::new(Folder {
         root,
-        layout,
-        power,
+        config,
         group,
         sessions: AtomicU64::new(0),
         fresh_directories: AtomicUsize::new(0),
@@ -121,14 +117,14 @@ fn make_durable(root: &File, layout: Layout, group: GroupSync, left: Left) -> Re
     match left {
         // That it is open now must not be forgotten, or the next opening would trust what was noted before.
         Left::Durable => root.sync_all().map_err(StoreError::io("sync the root directory")),
-        Left::Open | Left::Closed => durable::sync_all(root, layout.levels(), group),
+        Left::Open | Left::Closed => durable::sync_all(root, layout, group),
     }
 }
 
 struct Folder {
     root: File,
-    layout: Layout,
-    power: bool,
+    config: Config,
+    /// How a batch is synced at `power`, and everything when settling.
     group: GroupSync,
     /// Sessions opened so far; their numbers keep temporary names apart.
     sessions: AtomicU64,
@@ -151,46 +147,40 @@ impl Store for Folder {
     }
 
     fn guarantee(&self) -> Guarantee {
-        if self.power { Guarantee::Power } else { Guarantee::Process }
+        self.config.tier()
     }
 
     fn count(&self) -> Result<u64> {
-        durable::count(&self.root, self.layout.levels())
+        durable::count(&self.root, self.config.layout)
     }
 
     fn settle(&self) -> Result<()> {
-        durable::sync_all(&self.root, self.layout.levels(), self.group)
+        durable::sync_all(&self.root, self.config.layout, self.group)
     }
 
     fn settings(&self) -> Result<Vec<Setting>> {
-        let layout = match self.layout {
-            Layout::Flat => "one directory",
-            Layout::Nested => "two levels of directories, two bytes of the key each",
-        };
         let batch = match self.guarantee() {
             Guarantee::Power => self.group.name(),
-            Guarantee::Process | Guarantee::None => "none",
+            Guarantee::Process | Guarantee::None => "none, or that of each file",
         };
-        Ok(vec![
-            Setting::given("layout", layout),
-            Setting::given("write", if self.power { RENAMED } else { PLAIN }),
-            Setting::given("sync of a batch", batch),
-            Setting::given("sync when settling", self.group.name()),
-        ])
+        let mut settings = self.config.settings();
+        settings.push(Setting::given("sync of a batch", batch));
+        settings.push(Setting::given("sync when settling", self.group.name()));
+        Ok(settings)
     }
 
     /// Looks through all of it, so that opening needs not: what is opened to be read cold must not be warm by then.
     fn close(self: Box<Self>) -> Result<()> {
-        if self.power {
-            durable::remove_temporaries(&self.root, self.layout.levels())?;
+        if self.config.rename {
+            durable::remove_temporaries(&self.root, self.config.layout)?;
         }
-        Left::note(&self.root, self.power);
+        Left::note(&self.root, self.config.layout, self.guarantee() == Guarantee::Power);
         Ok(())
     }
 }
 
-/// Room for a path of either layout: a name, two levels, and the final zero.
-const MAX_PATH_BYTES: usize = MAX_NAME_BYTES + 2 * (LEVEL_BYTES + 1) + 1;
+/// Room for a path of any layout: the bytes of the longest key or temporary name, a slash for each level, and the final zero.
+const MAX_PATH_BYTES: usize = 2 * MAX_NAME_BYTES;
 
 const READ: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC);
 /// What files and directories may be used for, before the process's mask is applied.
@@ -210,7 +200,7 @@ struct FolderSession<'a> {
 
 impl Session for FolderSession<'_> {
     fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        if self.store.power { self.put_durably(key, value) } else { self.put(key, value) }
+        if self.store.config.rename { self.put_anew(key, value) } else { self.put_in_place(key, value) }
     }
 
     fn update(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
@@ -218,8 +208,8 @@ impl Session for FolderSession<'_> {
     }
 
     fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
-        let (directory, name) = self.store.layout.split(key)?;
-        let path = join(&mut self.path, directory, name)?;
+        let (directory, name) = self.store.config.layout.split(key)?;
+        let path = self.store.config.layout.join(&mut self.path, directory, name)?;
         let file = match rustix::fs::openat(&self.store.root, path, READ, Mode::empty()) {
             Ok(file) => File::from(file),
             Err(Errno::NOENT) => return Ok(false),
@@ -236,11 +226,11 @@ impl Session for FolderSession<'_> {
     }
 
     fn remove(&mut self, key: &[u8]) -> Result<()> {
-        let (directory, name) = self.store.layout.split(key)?;
-        let path = join(&mut self.path, directory, name)?;
+        let (directory, name) = self.store.config.layout.split(key)?;
+        let path = self.store.config.layout.join(&mut self.path, directory, name)?;
         match rustix::fs::unlinkat(&self.store.root, path, AtFlags::empty()) {
             // Also where nothing was there: another session may have removed it, and not have synced yet.
-            Ok(()) | Err(Errno::NOENT) if self.store.power => self.sync_directory(directory),
+            Ok(()) | Err(Errno::NOENT) if self.store.config.sync_folder => self.sync_directory(directory),
             Ok(()) | Err(Errno::NOENT) => Ok(()),
             Err(error) => Err(StoreError::io("remove a file")(error)),
         }
@@ -251,11 +241,12 @@ impl Session for FolderSession<'_> {
     }
 
     fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
-        if !self.store.power {
-            return records.iter().try_for_each(|(key, value)| self.put(key, value));
-        }
-        let written = self.put_all_durably(records);
-        if written.is_err() {
+        let written = if self.store.guarantee() == Guarantee::Power {
+            self.put_all_durably(records)
+        } else {
+            records.iter().try_for_each(|(key, value)| self.insert(key, value))
+        };
+        if written.is_err() && self.store.config.rename {
             self.remove_temporaries(records);
         }
         written
@@ -263,91 +254,102 @@ impl Session for FolderSession<'_> {
 }
 
 impl FolderSession<'_> {
-    /// Writes a file in place, as a program does that thinks no further.
-    fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        let (directory, name) = self.store.layout.split(key)?;
-        let mut file = create(&self.store.root, &mut self.path, directory, name, &mut || {})?;
-        file.write_all(value).map_err(StoreError::io("write a file"))
+    /// Writes a file in place, as a program does that thinks no further, and syncs what is to be synced.
+    fn put_in_place(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        let (directory, _) = self.store.config.layout.split(key)?;
+        let mut made = Made::default();
+        self.write_in_place(key, value, self.store.config.sync_file, &mut made)?;
+        if !self.store.config.sync_folder {
+            return Ok(());
+        }
+        self.sync_directory(directory)?;
+        self.sync_fresh_directories(directory)?;
+        made.is_durable(self.store);
+        Ok(())
     }
 
-    /// Writes a file that a power cut leaves whole, old or new.
-    fn put_durably(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        let (directory, _) = self.store.layout.split(key)?;
-        let mut made = false;
-        let written = self
-            .write_temporary(0, key, value, true, &mut made)
-            .and_then(|()| self.rename_temporary(0, key))
-            .and_then(|()| self.sync_directory(directory))
-            .and_then(|()| self.sync_fresh_directories(directory));
+    /// Writes a file that a killed process leaves whole, old or new, and syncs what is to be synced.
+    fn put_anew(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        let (directory, _) = self.store.config.layout.split(key)?;
+        let mut made = Made::default();
+        let mut written = self
+            .write_temporary(0, key, value, self.store.config.sync_file, &mut made)
+            .and_then(|()| self.rename_temporary(0, key));
+        if self.store.config.sync_folder {
+            written = written
+                .and_then(|()| self.sync_directory(directory))
+                .and_then(|()| self.sync_fresh_directories(directory));
+        }
         if written.is_err() {
             self.remove_temporaries(&[(key, value)]);
-        } else if made {
-            self.store.fresh_directories.fetch_sub(1, Ordering::SeqCst);
+        } else if self.store.config.sync_folder {
+            made.is_durable(self.store);
         }
         written
     }
 
     /// Writes all files before the first rename, so that one synchronisation does for their contents and one for
-    /// their names.
+    /// their names. Files that are overwritten have their names already, and need one.
     fn put_all_durably(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
+        let Config { rename, .. } = self.store.config;
         let each = self.store.group == GroupSync::EachFile;
-        let mut made = false;
+        let mut made = Made::default();
         for (index, (key, value)) in records.iter().enumerate() {
-            self.write_temporary(index, key, value, each, &mut made)?;
+            match rename {
+                true => self.write_temporary(index, key, value, each, &mut made)?,
+                false => self.write_in_place(key, value, each, &mut made)?,
+            }
         }
         if !each {
             durable::sync_file_system(&self.store.root)?;
         }
-        for (index, (key, _)) in records.iter().enumerate() {
-            self.rename_temporary(index, key)?;
+        if rename {
+            for (index, (key, _)) in records.iter().enumerate() {
+                self.rename_temporary(index, key)?;
+            }
         }
         if each {
             let directories: Result<BTreeSet<&[u8]>> =
-                records.iter().map(|(key, _)| Ok(self.store.layout.split(key)?.0)).collect();
+                records.iter().map(|(key, _)| Ok(self.store.config.layout.split(key)?.0)).collect();
             for directory in directories? {
                 self.sync_directory(directory)?;
                 self.sync_fresh_directories(directory)?;
             }
-        } else {
+        } else if rename {
             durable::sync_file_system(&self.store.root)?;
         }
-        if made {
-            self.store.fresh_directories.fetch_sub(1, Ordering::SeqCst);
-        }
+        made.is_durable(self.store);
         Ok(())
     }
 
-    /// Writes a value under a temporary name beside its file. `made` says whether this operation has made directories
-    /// so far; they count as fresh until it has synced them. Should it fail before, they stay fresh: that costs later
-    /// writers time, not safety.
+    /// Empties a file, or makes it, and writes it.
+    fn write_in_place(&mut self, key: &[u8], value: &[u8], sync: bool, made: &mut Made) -> Result<()> {
+        let (directory, name) = self.store.config.layout.split(key)?;
+        let file = create(self.store, &mut self.path, directory, name, made)?;
+        write_whole(file, value, sync)
+    }
+
+    /// Writes a value under a temporary name beside its file.
     fn write_temporary(
         &mut self,
         index: usize,
         key: &[u8],
         value: &[u8],
         sync: bool,
-        made: &mut bool,
+        made: &mut Made,
     ) -> Result<()> {
-        let (directory, _) = self.store.layout.split(key)?;
-        let fresh = &self.store.fresh_directories;
-        let mut announce = || {
-            if !std::mem::replace(made, true) {
-                fresh.fetch_add(1, Ordering::SeqCst);
-            }
-        };
+        let (directory, _) = self.store.config.layout.split(key)?;
         name_temporary(&mut self.name, self.number, index);
-        let name = self.name.as_bytes();
-        let mut file = create(&self.store.root, &mut self.temporary, directory, name, &mut announce)?;
-        file.write_all(value).map_err(StoreError::io("write a file"))?;
-        if sync { file.sync_all().map_err(StoreError::io("sync a file")) } else { Ok(()) }
+        let file = create(self.store, &mut self.temporary, directory, self.name.as_bytes(), made)?;
+        write_whole(file, value, sync)
     }
 
     /// Gives a temporary file its key's name, in place of an older file.
     fn rename_temporary(&mut self, index: usize, key: &[u8]) -> Result<()> {
-        let (directory, name) = self.store.layout.split(key)?;
+        let (directory, name) = self.store.config.layout.split(key)?;
         name_temporary(&mut self.name, self.number, index);
-        let from = join(&mut self.temporary, directory, self.name.as_bytes())?;
-        let to = join(&mut self.path, directory, name)?;
+        let from = self.store.config.layout.join(&mut self.temporary, directory, self.name.as_bytes())?;
+        let to = self.store.config.layout.join(&mut self.path, directory, name)?;
         rustix::fs::renameat(&self.store.root, from, &self.store.root, to)
             .map_err(StoreError::io("rename a file"))
     }
@@ -356,9 +358,11 @@ impl FolderSession<'_> {
     /// the one to tell, and the next opening removes the rest.
     fn remove_temporaries(&mut self, records: &[(&[u8], &[u8])]) {
         for (index, (key, _)) in records.iter().enumerate() {
-            let Ok((directory, _)) = self.store.layout.split(key) else { continue };
+            let Ok((directory, _)) = self.store.config.layout.split(key) else { continue };
             name_temporary(&mut self.name, self.number, index);
-            if let Ok(path) = join(&mut self.temporary, directory, self.name.as_bytes()) {
+            if let Ok(path) =
+                self.store.config.layout.join(&mut self.temporary, directory, self.name.as_bytes())
+            {
                 let _ = rustix::fs::unlinkat(&self.store.root, path, AtFlags::empty());
             }
         }
@@ -369,7 +373,7 @@ impl FolderSession<'_> {
         if directory.is_empty() {
             return self.store.root.sync_all().map_err(StoreError::io("sync the root directory"));
         }
-        let path = join(&mut self.path, directory, b"")?;
+        let path = self.store.config.layout.join(&mut self.path, directory, b"")?;
         match rustix::fs::openat(&self.store.root, path, READ | OFlags::DIRECTORY, Mode::empty()) {
             Ok(opened) => File::from(opened).sync_all().map_err(StoreError::io("sync a directory")),
             Err(Errno::NOENT) => Ok(()),
@@ -382,7 +386,7 @@ impl FolderSession<'_> {
         if self.store.fresh_directories.load(Ordering::SeqCst) == 0 {
             return Ok(());
         }
-        for above in (0..directory.len()).step_by(LEVEL_BYTES).rev() {
+        for above in (0..directory.len()).step_by(self.store.config.layout.level_bytes).rev() {
             self.sync_directory(&directory[..above])?;
         }
         Ok(())
@@ -395,30 +399,58 @@ fn name_temporary(name: &mut String, session: u64, index: usize) {
     let _ = write!(name, "{TEMPORARY_PREFIX}{session}-{index}");
 }
 
+/// Whether an operation has made directories: they count as fresh until it has synced them. Should it fail before, they stay
+/// fresh, which costs later writers time, not safety.
+#[derive(Default)]
+struct Made(bool);
+
+impl Made {
+    /// Called before the first is made.
+    fn announce(&mut self, store: &Folder) {
+        if store.config.sync_folder && !std::mem::replace(&mut self.0, true) {
+            store.fresh_directories.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    /// The way down to all of them has been synced.
+    fn is_durable(self, store: &Folder) {
+        if self.0 {
+            store.fresh_directories.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+}
+
 /// Opens an empty file for writing. Directories are made only after the system missed one, so that a file in an old
-/// directory costs no more than opening it; `announce` is called before the first is made.
+/// directory costs no more than opening it.
 fn create(
-    root: &File,
+    store: &Folder,
     buffer: &mut Vec<u8>,
     directory: &[u8],
     name: &[u8],
-    announce: &mut dyn FnMut(),
+    made: &mut Made,
 ) -> Result<File> {
+    let (root, layout) = (&store.root, store.config.layout);
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC;
-    let file = match rustix::fs::openat(root, join(buffer, directory, name)?, flags, FILE_MODE) {
+    let file = match rustix::fs::openat(root, layout.join(buffer, directory, name)?, flags, FILE_MODE) {
         Err(Errno::NOENT) if !directory.is_empty() => {
-            announce();
-            for depth in (LEVEL_BYTES..=directory.len()).step_by(LEVEL_BYTES) {
-                match rustix::fs::mkdirat(root, join(buffer, &directory[..depth], b"")?, DIRECTORY_MODE) {
+            made.announce(store);
+            for depth in (layout.level_bytes..=directory.len()).step_by(layout.level_bytes) {
+                let path = layout.join(buffer, &directory[..depth], b"")?;
+                match rustix::fs::mkdirat(root, path, DIRECTORY_MODE) {
                     Ok(()) | Err(Errno::EXIST) => {}
                     Err(error) => return Err(StoreError::io("make a directory")(error)),
                 }
             }
-            rustix::fs::openat(root, join(buffer, directory, name)?, flags, FILE_MODE)
+            rustix::fs::openat(root, layout.join(buffer, directory, name)?, flags, FILE_MODE)
         }
         opened => opened,
     };
     file.map(File::from).map_err(StoreError::io("open a file to write"))
+}
+
+fn write_whole(mut file: File, value: &[u8], sync: bool) -> Result<()> {
+    file.write_all(value).map_err(StoreError::io("write a file"))?;
+    if sync { file.sync_all().map_err(StoreError::io("sync a file")) } else { Ok(()) }
 }
 
 /// Reads a file in one call, into a buffer that is kept.

@@ -23,8 +23,8 @@ use crate::measure::clock::Clock;
 use crate::measure::counters::Snapshot;
 use crate::measure::series::Series;
 use crate::result::{Load, Measured};
-use crate::store::OpenOptions;
 use crate::store::sql::SqlSession;
+use crate::store::{Loss, OpenOptions, StoreDef};
 use crate::units::Bytes;
 use crate::workload::bench::Bench;
 use crate::workload::crud::work::EQUAL_CACHE;
@@ -56,6 +56,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     space: work::space,
     memory: work::memory,
     time: work::time,
+    time_by_rehearsal: Some(work::time_by_rehearsal),
     run,
 };
 
@@ -89,13 +90,12 @@ fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     trial.worked()?;
     let operations = transactions.results(done.operations)?;
     let mut trial = trial.settled(&acknowledged, None)?;
-    let power_cut = trial.power_cut()?;
     trial.close()?;
     let Settled { mut bench, measured } = trial;
     let expected = Expected { source: transactions.source(), versions: transactions.versions() };
     let audit = expected.audit(&mut bench)?;
     Ok(Measured {
-        power_cut,
+        power_cut: power_cut(store, &measured),
         load: done.load,
         operations,
         stored: transactions.stored(KEY_BYTES),
@@ -103,6 +103,12 @@ fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
         audit: Some(audit),
         ..measured
     })
+}
+
+/// What a power cut can cost a store with the settings that it read back.
+fn power_cut(store: &StoreDef, measured: &Measured) -> Option<Loss> {
+    let danger = store.offer(measured.guarantee)?.danger(&measured.settings)?;
+    Some(danger.power_cut)
 }
 
 /// What was done while the store was open.

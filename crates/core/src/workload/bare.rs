@@ -6,7 +6,7 @@ use crate::measure::disk;
 use crate::measure::latency::Latencies;
 use crate::measure::process::{self, Resident};
 use crate::measure::watch::{Seen, Watch};
-use crate::result::{Load, Measured, OperationResult, Stored};
+use crate::result::{Load, Measured, OperationResult};
 use crate::store::Guarantee;
 use crate::workload::spec::{Ended, Spec};
 
@@ -56,29 +56,14 @@ impl<'a> Bare<'a> {
         let Seen { cpu, processors, device, charged_bytes, unknown } = self.watch.settled();
         let peak = self.peak.map_or_else(process::resident, Ok).map_err(Ended::harness)?;
         Ok(Measured {
-            guarantee,
-            power_cut: None,
-            store_version: String::new(),
-            store_build: None,
-            settings: Vec::new(),
-            statistics: Vec::new(),
-            load: Load { records: 0, value_bytes: data_bytes, store_ns: 0, counters: None },
+            load: Load { value_bytes: data_bytes, ..Load::default() },
             operations,
-            settle_ns: 0,
-            settle_counters: None,
-            memory: peak.above(&self.base, charged_bytes),
-            cpu,
+            // No store keeps anything, so nothing is ranked by space.
             disk: disk::usage(&self.spec.directory).map_err(Ended::harness)?,
-            // No store keeps anything, so that nothing is ranked by space.
-            stored: Stored { records: 0, key_bytes: 0, value_bytes: 0 },
-            written: None,
             device,
             processors,
-            cache_emptied_by: None,
-            cache_left_warm: None,
-            audit: None,
-            doubts: Vec::new(),
             unknown,
+            ..Measured::of_process(guarantee, peak.above(&self.base, charged_bytes), cpu)
         })
     }
 }

@@ -1,7 +1,9 @@
 //! A cell as its workload judges it before it runs: whether it can run, and what it will cost.
 
+use std::collections::BTreeMap;
+
 use crate::cell::Cell;
-use crate::store::{self, Kind, StoreDef};
+use crate::store::{self, Capabilities, Kind, StoreDef};
 use crate::workload::parameter::Parameters;
 
 /// A cell that may be run.
@@ -13,6 +15,8 @@ pub struct Case<'a> {
     pub parameters: &'a Parameters,
     /// The table of stores.
     pub stores: &'a [StoreDef],
+    /// Settings that the plan gives stores, by store and name. Those of the cell's own axes count before them.
+    pub settings: &'a BTreeMap<String, BTreeMap<String, String>>,
     /// A cell with as many bytes of data is left out.
     pub size_limit: u64,
 }
@@ -21,6 +25,14 @@ impl Case<'_> {
     /// Its store, if it is known.
     pub fn store(&self) -> Option<&StoreDef> {
         self.stores.iter().find(|store| store.name == self.cell.store())
+    }
+
+    /// What its store can do with its settings; `None` where it is not known.
+    pub fn capabilities(&self) -> Option<Capabilities> {
+        let store = self.store()?;
+        let mut settings = self.settings.get(store.name).cloned().unwrap_or_default();
+        settings.extend(self.cell.settings().map(|(name, value)| (name.to_owned(), value.to_owned())));
+        Some(store.capabilities_with(settings.iter().map(|(name, value)| (name.as_str(), value.as_str()))))
     }
 
     /// What its store is.

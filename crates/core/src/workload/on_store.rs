@@ -6,8 +6,8 @@ use crate::measure::counters::Snapshot;
 use crate::measure::process::{self, Resident};
 use crate::measure::watch::{Seen, Watch};
 use crate::measure::{disk, syncs};
-use crate::result::{Counters, Disk, Load, Measured, Stored};
-use crate::store::{Guarantee, Kind, OpenFn, OpenOptions, PowerCut, Setting, StoreDef, StoreError};
+use crate::result::{Counters, Measured};
+use crate::store::{Guarantee, Kind, OpenFn, OpenOptions, Setting, StoreDef, StoreError};
 use crate::workload::bench::Bench;
 use crate::workload::driver::Stop;
 use crate::workload::promise::Acknowledged;
@@ -96,29 +96,17 @@ impl<'a> OnStore<'a> {
         let statistics =
             bench.store()?.statistics().map_err(|error| Stop::store("reading statistics", &error))?;
         let measured = Measured {
-            guarantee,
-            power_cut: None,
             store_version: (store.version)(),
             store_build: bench.store()?.build(),
             // Some settings, such as the compression of files on disk, can be read back only now.
             settings: merge(settings, read_settings(&bench)?),
             statistics,
-            load: Load { records: 0, value_bytes: 0, store_ns: 0, counters: None },
-            operations: Vec::new(),
             settle_ns,
             settle_counters: Some(settle_counters),
-            memory: peak.above(&base, charged_bytes),
-            cpu,
-            disk: Disk { allocated_bytes: 0, apparent_bytes: 0, files: 0 },
-            stored: Stored { records: 0, key_bytes: 0, value_bytes: 0 },
-            written: None,
             device,
             processors,
-            cache_emptied_by: None,
-            cache_left_warm: None,
-            audit: None,
-            doubts: Vec::new(),
             unknown,
+            ..Measured::of_process(guarantee, peak.above(&base, charged_bytes), cpu)
         };
         Ok(Settled { bench, measured })
     }
@@ -133,14 +121,6 @@ impl Settled<'_> {
         self.bench.close()?;
         self.measured.disk = disk::usage(self.bench.folder()).map_err(Ended::harness)?;
         Ok(())
-    }
-
-    /// What a power cut can take as the open store is set, where it tells.
-    ///
-    /// # Errors
-    /// After it was closed.
-    pub fn power_cut(&self) -> Result<Option<PowerCut>, Stop> {
-        Ok(self.bench.store()?.power_cut())
     }
 }
 

@@ -12,7 +12,7 @@ use super::{androbench, crud, device, replay};
 use crate::axis::Axis;
 use crate::error::meant;
 use crate::place::probe::Probe;
-use crate::result::Measured;
+use crate::result::{Measured, TrialResult};
 use crate::shown::quoted;
 use crate::units::as_text;
 
@@ -40,6 +40,8 @@ pub struct WorkloadDef {
     pub memory: fn(&Case<'_>) -> f64,
     /// How long a trial takes, by what its place costs.
     pub time: fn(&Case<'_>, &Probe) -> Time,
+    /// How long a trial takes by what a rehearsal of its cell took, in seconds, where that says more.
+    pub time_by_rehearsal: Option<fn(&Case<'_>, &Probe, &TrialResult) -> Option<f64>>,
     /// Runs a trial, in a process of its own.
     pub run: fn(&Asked<'_>) -> Result<Measured, Ended>,
 }

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
 use serde::Serialize;
-use storebench_core::store::{Guarantee, PowerCut};
+use storebench_core::store::{Guarantee, Loss};
 
 use self::combination::{Combination, Contest, Settings, contests};
 use super::merge::{BlockKey, Merged};
@@ -69,8 +69,8 @@ pub struct Spot {
     pub marks: Vec<String>,
     /// The tier that it gives.
     pub tier: Guarantee,
-    /// What a power cut can take, where it is known.
-    pub power_cut: Option<PowerCut>,
+    /// What a power cut can cost, where it is known.
+    pub power_cut: Option<Loss>,
     /// Syncs of an operation, over all operations.
     pub syncs_per_operation: Option<f64>,
     /// Mean latency of an operation, over all operations, in nanoseconds.
@@ -303,7 +303,7 @@ fn points(contest: &Contest<'_>) -> Vec<Spot> {
 }
 
 /// The spots by what they promise, the safest first.
-pub fn by_promise(spots: &[Spot]) -> IndexMap<(Guarantee, Option<PowerCut>), Vec<&Spot>> {
+pub fn by_promise(spots: &[Spot]) -> IndexMap<(Guarantee, Option<Loss>), Vec<&Spot>> {
     let mut all: IndexMap<_, Vec<&Spot>> = IndexMap::new();
     for spot in spots {
         all.entry((spot.tier, spot.power_cut)).or_default().push(spot);
@@ -311,8 +311,8 @@ pub fn by_promise(spots: &[Spot]) -> IndexMap<(Guarantee, Option<PowerCut>), Vec
     all
 }
 
-/// A promise in words: `power: a power cut takes nothing`.
-pub fn promise_in_words((tier, power_cut): (Guarantee, Option<PowerCut>)) -> String {
+/// A promise in words: `power: a power cut costs nothing`.
+pub fn promise_in_words((tier, power_cut): (Guarantee, Option<Loss>)) -> String {
     match power_cut {
         Some(power_cut) => format!("{tier}: a power cut {power_cut}"),
         None => tier.to_string(),

@@ -6,7 +6,7 @@ use std::fmt;
 
 use storebench_core::cell::{Axis, Cell, GuaranteeChoice};
 use storebench_core::result::{Measured, Run, TrialResult};
-use storebench_core::store::{Guarantee, PowerCut};
+use storebench_core::store::{Guarantee, Loss};
 
 use crate::claims::StudyClaims;
 use crate::data::floor::{self, Floor};
@@ -55,8 +55,8 @@ pub struct GroupKey {
     pub asked: Option<GuaranteeChoice>,
     /// The tier given; `None` if no trial got far enough to tell, and where cells have no guarantee.
     pub tier: Option<Guarantee>,
-    /// What a power cut can take, where the tier alone does not say it: settings are ranked at one such promise.
-    pub power_cut: Option<PowerCut>,
+    /// What a power cut can cost, where the tier alone does not say it: settings are ranked at one such promise.
+    pub power_cut: Option<Loss>,
     /// Values of the axes that tell groups apart, such as the place; the guarantee aside.
     pub facets: Vec<(Axis, String)>,
     /// In what the method of its runs differs from that of other runs given, in words; empty where it differs in nothing.
@@ -88,11 +88,11 @@ impl GroupKey {
     }
 }
 
-/// What a trial gave: its tier, and what a power cut can take where it told that more finely.
-type Given = (Guarantee, Option<PowerCut>);
+/// What a trial gave: its tier, and what a power cut can cost where it told that more finely.
+type Given = (Guarantee, Option<Loss>);
 
 /// What was asked for and what was given, in few words: `process`, or `default (as shipped), tier power`.
-pub struct GuaranteeLabel(pub GuaranteeChoice, pub Option<Guarantee>, pub Option<PowerCut>);
+pub struct GuaranteeLabel(pub GuaranteeChoice, pub Option<Guarantee>, pub Option<Loss>);
 
 impl fmt::Display for GuaranteeLabel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

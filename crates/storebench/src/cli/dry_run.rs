@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use storebench_core::error::{Exit, Result};
 use storebench_core::place::directory::WorkFolder;
+use storebench_core::runner::rehearsal::Rehearsal;
 use storebench_core::units::{grouped, rough_bytes, rough_duration};
 use storebench_core::workload::reason::Omission;
 use storebench_report::terminal::grid::wrap;
@@ -18,12 +19,13 @@ const ID_WIDTH: usize = WIDTH - 2 * (FIGURE_WIDTH + 1);
 /// The width of a figure.
 const FIGURE_WIDTH: usize = 11;
 
-/// Prints what would run.
-pub fn show(launch: &Launch<'_>, interrupted: &AtomicBool) -> Result<Exit> {
+/// Prints what would run; trials of a rehearsal say how long it takes, where the workload can tell by them.
+pub fn show(launch: &Launch<'_>, rehearsal: &Rehearsal, interrupted: &AtomicBool) -> Result<Exit> {
     let Launch { plan, stores, places, cells, left_out, .. } = launch;
     let workload = plan.workload.def();
     let mut text = entry("cell", "time", "disk");
     let (mut total_s, mut most_bytes, mut most_memory) = (0.0, 0.0_f64, 0.0_f64);
+    let mut learns = false;
     for (name, path) in *places {
         let probe = WorkFolder::create(path)?.probe()?;
         if interrupted.load(Ordering::Relaxed) {
@@ -31,7 +33,11 @@ pub fn show(launch: &Launch<'_>, interrupted: &AtomicBool) -> Result<Exit> {
         }
         for cell in cells.iter().filter(|cell| cell.place() == name) {
             let case = plan.case(cell, stores);
-            let seconds = (workload.time)(&case, &probe).trial_s;
+            let short = rehearsal.results.get(&cell.id());
+            let learned =
+                workload.time_by_rehearsal.zip(short).and_then(|(learn, short)| learn(&case, &probe, short));
+            learns |= learned.is_some();
+            let seconds = learned.unwrap_or_else(|| (workload.time)(&case, &probe).trial_s);
             let bytes = (workload.space)(&case).peak_bytes;
             total_s += seconds * f64::from(plan.trials);
             most_bytes = most_bytes.max(bytes);
@@ -52,7 +58,10 @@ pub fn show(launch: &Launch<'_>, interrupted: &AtomicBool) -> Result<Exit> {
         rough_bytes(most_bytes),
         rough_bytes(most_memory),
     ));
-    text.push_str("These are rough estimates from a short test of the place, not of the stores.\n");
+    text.push_str(match learns {
+        true => "These are rough estimates from a short trial of each cell.\n",
+        false => "These are rough estimates from a short test of the place, not of the stores.\n",
+    });
     print(&text)?;
     Ok(Exit::Success)
 }

@@ -9,7 +9,7 @@ use storebench_core::folder::{Resumed, RunFolder};
 use storebench_core::plan::{self, Plan, Source};
 use storebench_core::record::pool::Pool;
 use storebench_core::runner::parent::Ended;
-use storebench_core::runner::rehearsal::{self, Refused};
+use storebench_core::runner::rehearsal::{self, Extent, Refused, Rehearsal};
 use storebench_core::schedule::{self, Room};
 use storebench_core::shown::quoted;
 use storebench_core::store::StoreDef;
@@ -84,20 +84,23 @@ fn plan(stores: &[StoreDef], args: &RunArgs) -> Result<Plan> {
 
 /// Does what comes before a run, or in its place; how the program ends where it ends with that.
 fn prepare(launch: &Launch<'_>, dry_run: bool, interrupted: &AtomicBool) -> Result<Option<Exit>> {
-    if !try_settings(launch, interrupted)? {
+    let learns = launch.plan.workload.def().time_by_rehearsal.is_some();
+    let extent = if dry_run && learns { Extent::EachCell } else { Extent::EachSetting };
+    let Some(rehearsal) = rehearsal::rehearse(&launch.job(interrupted), extent)? else {
         return Ok(Some(Exit::Interrupted));
-    }
-    if dry_run { dry_run::show(launch, interrupted).map(Some) } else { Ok(None) }
+    };
+    check_rehearsal(&rehearsal)?;
+    if dry_run { dry_run::show(launch, &rehearsal, interrupted).map(Some) } else { Ok(None) }
 }
 
-/// Tries each value of each setting in a short trial; `false` when it was interrupted.
+/// Each value of each setting was tried in a short trial.
 ///
 /// # Errors
 /// [`Exit::BadValue`] when no trial can succeed with one of them.
-fn try_settings(launch: &Launch<'_>, interrupted: &AtomicBool) -> Result<bool> {
-    let Some(refused) = rehearsal::rehearse(&launch.job(interrupted))? else { return Ok(false) };
+fn check_rehearsal(rehearsal: &Rehearsal) -> Result<()> {
+    let refused = &rehearsal.refused;
     if refused.is_empty() {
-        return Ok(true);
+        return Ok(());
     }
     let told: Vec<String> =
         refused.iter().take(TOLD).map(|Refused { what, why }| format!("{what} fails: {why}")).collect();

@@ -70,7 +70,8 @@ fn of(store: &StoreDef) -> String {
 }
 
 fn one(setting: &SettingDef) -> String {
-    let SettingDef { name, values, default, help, promise, read_by } = setting;
+    let SettingDef { name, values, default, help, promise, read_by, .. } = setting;
+    let default = setting.shown(default);
     let mut text = format!("\n  {name}\n    {help}\n    values: {values}; default: {default}\n");
     if !promise.is_empty() {
         text.push_str(&format!("    guarantee: {promise}\n"));
@@ -83,6 +84,7 @@ fn one(setting: &SettingDef) -> String {
 
 #[cfg(test)]
 mod tests {
+    use storebench_core::store::Unit;
     use storebench_core::stores::MEMORY;
 
     use super::*;
@@ -98,6 +100,8 @@ mod tests {
                 {
                     assert!(!text.is_empty(), "{}.{} has no {what}", store.name, setting.name);
                 }
+                let takes_sizes = setting.values.starts_with("a size");
+                assert_eq!(setting.unit == Unit::Bytes, takes_sizes, "{}.{}", store.name, setting.name);
             }
         }
     }
@@ -108,9 +112,9 @@ mod tests {
         let error = known(&[MEMORY], "memroy").unwrap_err();
         assert_eq!(error.exit, Exit::UnknownStore);
         assert!(error.message.contains("did you mean memory?"), "{}", error.message);
-        let setting = SettingDef::new("size", "bytes", "10", "how large").promising("none at 0");
+        let setting = SettingDef::new("size", "a size", "1024", "how large").bytes().promising("none at 0");
         let text = one(&setting);
-        assert!(text.contains("values: bytes; default: 10"), "{text}");
+        assert!(text.contains("values: a size; default: 1 KiB"), "{text}");
         assert!(text.contains("guarantee: none at 0") && text.contains("can't be asked"), "{text}");
     }
 }

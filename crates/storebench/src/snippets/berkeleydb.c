@@ -41,7 +41,7 @@
 [environment~DB_THREAD]     how |= DB_THREAD; /* Reads: DB_DBT_USERMEM or DB_DBT_MALLOC. */
 [environment~DB_INIT_TXN]     how |= DB_AUTO_COMMIT;
     if (!failed)
-        failed = (*db)->open(*db, NULL, file, NULL, DB_BTREE, how, 0);
+        failed = (*db)->open(*db, NULL, file, NULL, {{type}}, how, 0);
 [DB_TXN_WRITE_NOSYNC=false]     /* The engine does not sync the folder that it made its files in. */
 [DB_TXN_WRITE_NOSYNC=false]     int made_in = open(folder, O_RDONLY);
 [DB_TXN_WRITE_NOSYNC=false]     if (!failed) failed = fsync(made_in);

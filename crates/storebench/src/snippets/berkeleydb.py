@@ -39,7 +39,7 @@ def open_records(folder):
     how = bdb.DB_CREATE
 [environment~DB_THREAD]     how |= bdb.DB_THREAD
 [environment~DB_INIT_TXN]     how |= bdb.DB_AUTO_COMMIT
-    db.open(file, dbtype=bdb.DB_BTREE, flags=how)
+    db.open(file, dbtype=bdb.{{type}}, flags=how)
 [DB_TXN_WRITE_NOSYNC=false]     # The engine does not sync the folder that it made its files in.
 [DB_TXN_WRITE_NOSYNC=false]     made_in = os.open(folder, os.O_RDONLY)
 [DB_TXN_WRITE_NOSYNC=false]     os.fsync(made_in)

@@ -2,6 +2,8 @@
 #include <unqlite.h>
 
 int open_records(const char *file, unqlite **db) {
+[page_size!=4096]     /* Of all files that the process makes; before it opens one. */
+[page_size!=4096]     unqlite_lib_config(UNQLITE_LIB_CONFIG_PAGE_SIZE, {{page_size}});
     int failed = unqlite_open(db, file, UNQLITE_OPEN_CREATE);
 [max_page_cache!=]     int pages = {{max_page_cache}}; /* A hint. */
 [max_page_cache!=]     if (!failed)

@@ -1,4 +1,4 @@
-//! `berkeleydb`: Oracle's Berkeley DB 5.3, a B-tree, through the functions of `native/berkeleydb.c`.
+//! `berkeleydb`: Oracle's Berkeley DB 5.3, a B-tree or a hash table, through the functions of `native/berkeleydb.c`.
 //!
 //! How the database is kept depends on the guarantee and on how many sessions there will be:
 //!
@@ -86,6 +86,8 @@ struct BerkeleyDb {
     alone: Option<OneSession>,
     /// KiB of log after which a writer makes a checkpoint; 0 where there is no log.
     checkpoint_kbyte: u32,
+    /// A hash table, which has no order.
+    hash: bool,
     sessions: u32,
 }
 
@@ -110,6 +112,7 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
         guarantee,
         alone: (!several).then(OneSession::default),
         checkpoint_kbyte: config.checkpoint_kbyte,
+        hash: config.hash,
         sessions: u32::try_from(options.sessions.max(1)).unwrap_or(u32::MAX),
     };
     config.check(&store.facts()?)?;

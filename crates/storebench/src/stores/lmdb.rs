@@ -55,17 +55,21 @@ pub const LMDB: StoreDef = StoreDef {
 /// Without a sync of the data, a power cut can keep a meta page whose pages are not there. Where only the meta page is not
 /// synced, it leaves the commit before.
 const UNSYNCED: &[Danger] = &[
-    Danger { with: &[("nosync", "false"), ("mapasync", "false")], ..Danger::NEWEST[0] },
+    Danger {
+        with: &[("nosync", "false"), ("mapasync", "false")],
+        ..Danger::of(Loss::Nothing, Loss::Last, "its meta page is not synced")
+    },
     Danger::of(Loss::Nothing, Loss::Whole, "nothing is synced, so pages can reach the disk in any order"),
 ];
 
 const SETTINGS: &[SettingDef] = &[
     SettingDef::new(
         "map_size",
-        "bytes, a multiple of the system's page",
-        "2^40, of addresses alone",
+        "a size, a multiple of the system's page",
+        "1 TiB, of addresses alone",
         "how far the file can grow",
     )
+    .bytes()
     .read_by("the environment's own account"),
     SettingDef::new("max_readers", "a number", "126, or the sessions", "how many sessions can read at once")
         .read_by("the environment's own account"),

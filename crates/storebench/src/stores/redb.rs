@@ -57,7 +57,8 @@ const SETTINGS: &[SettingDef] = &[
         .promising("none is none, immediate is power"),
     SettingDef::new("two_phase_commit", "true or false", "false", "two syncs a commit, against crafted data"),
     SettingDef::new("quick_repair", "true or false", "false", "slower commits, instant repair after a crash"),
-    SettingDef::new("cache_size", "bytes", "1073741824", "the cache, for reading and writing together"),
+    SettingDef::new("cache_size", "a size", "1073741824", "the cache, for reading and writing together")
+        .bytes(),
 ];
 
 /// What redb's documentation gives as its default cache. It has no call that says it.

@@ -10,8 +10,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rusqlite::{Connection, OpenFlags};
 use storebench_core::store::{
-    Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenOptions, PowerCut, Result, Session,
-    Setting, Snippet, Store, StoreBuild, StoreDef, StoreError, Threads,
+    Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenOptions, Result, Session, Setting,
+    Snippet, Store, StoreBuild, StoreDef, StoreError, Threads,
 };
 
 use storebench_core::store::sql::SqlSession;
@@ -51,7 +51,7 @@ pub const SQLITE: StoreDef = StoreDef {
             guarantee: Guarantee::Process,
             settings: "journal_mode=WAL, synchronous=NORMAL",
             atomic_replace: true,
-            dangers: &[Danger { with: &[("synchronous", "0")], ..UNSYNCED }, Danger::NEWEST[0]],
+            dangers: UNSYNCED_OR_NOT_AT_ONCE,
         },
         Offer {
             guarantee: Guarantee::Power,
@@ -73,9 +73,31 @@ pub const SQLITE: StoreDef = StoreDef {
     open: Ok(open),
 };
 
-/// `synchronous=OFF`: the documentation says that a power cut can damage the file.
-const UNSYNCED: Danger =
-    Danger::of(Loss::Nothing, Loss::Whole, "nothing is synced, so pages can reach the disk in any order");
+/// What the settings of `process` leave open, by SQLite's documentation of PRAGMA synchronous; `process` itself sets WAL and
+/// NORMAL.
+const UNSYNCED_OR_NOT_AT_ONCE: &[Danger] = &[
+    Danger {
+        with: &[("synchronous", "0")],
+        ..Danger::of(
+            Loss::Nothing,
+            Loss::Whole,
+            "nothing is synced, so pages can reach the disk in any order",
+        )
+    },
+    Danger { with: &[("journal_mode", "delete"), ("synchronous", "1")], ..HEADER_FIRST },
+    Danger { with: &[("journal_mode", "truncate"), ("synchronous", "1")], ..HEADER_FIRST },
+    Danger { with: &[("journal_mode", "persist"), ("synchronous", "1")], ..HEADER_FIRST },
+    Danger {
+        with: &[("journal_mode", "delete")],
+        ..Danger::of(Loss::Nothing, Loss::Last, "the journal that was deleted can come back, and undoes it")
+    },
+    Danger::NEWEST[0],
+];
+
+/// NORMAL hands over the journal's header and its pages in one sync: where the file system writes the header first, the journal
+/// seems whole and is not.
+const HEADER_FIRST: Danger =
+    Danger::of(Loss::Nothing, Loss::RarelyWhole, "where the file system writes the journal's header first");
 
 const FILE: &str = "records.sqlite";
 
@@ -89,7 +111,6 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     let path = options.directory.join(FILE);
     let connection = connect(&path, &plan)?;
     let guarantee = hold_to_tier(options.guarantee, pragma::tier(&connection)?)?;
-    let power_cut = pragma::power_cut(&connection)?;
     connection.execute_batch(TABLE).map_err(StoreError::engine)?;
     // Again, now that the file exists: a page size can be accepted and yet not be the file's.
     plan.check(&connection)?;
@@ -99,7 +120,6 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
         path,
         plan,
         guarantee,
-        power_cut,
         exclusive,
         taken: AtomicBool::new(false),
     }))
@@ -120,7 +140,6 @@ struct Sqlite {
     path: PathBuf,
     plan: Plan,
     guarantee: Guarantee,
-    power_cut: PowerCut,
     exclusive: bool,
     /// Under EXCLUSIVE: the one session is open.
     taken: AtomicBool,
@@ -165,10 +184,6 @@ impl Store for Sqlite {
 
     fn guarantee(&self) -> Guarantee {
         self.guarantee
-    }
-
-    fn power_cut(&self) -> Option<PowerCut> {
-        Some(self.power_cut)
     }
 
     fn count(&self) -> Result<u64> {

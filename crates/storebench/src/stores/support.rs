@@ -1,124 +1,13 @@
-//! What the native stores share: reading the user's settings, holding a store to the tier that was asked for, and
-//! handing files to the disk.
+//! What the native stores share beside what every store has: handing files to the disk.
 
 #[cfg(test)]
 pub mod testing;
 
 use std::fs::File;
-use std::ops::RangeInclusive;
 use std::path::Path;
-use std::str::FromStr;
 
-use storebench_core::store::{Guarantee, OpenOptions, Result, SettingDef, StoreError};
-
-/// The settings that the user gave one store.
-pub struct Given<'a> {
-    options: &'a OpenOptions<'a>,
-}
-
-impl<'a> Given<'a> {
-    /// Takes the settings of `options`.
-    ///
-    /// # Errors
-    /// [`StoreError::BadSetting`] when one of them is not in `known`.
-    pub fn new(options: &'a OpenOptions<'a>, known: &[SettingDef]) -> Result<Given<'a>> {
-        let stranger = options.settings.keys().find(|name| known.iter().all(|def| def.name != name.as_str()));
-        match stranger {
-            None => Ok(Given { options }),
-            Some(name) => {
-                let names: Vec<&str> = known.iter().map(|def| def.name).collect();
-                Err(StoreError::BadSetting(format!(
-                    "no setting {name} here; there are: {}",
-                    names.join(", ")
-                )))
-            }
-        }
-    }
-
-    /// The setting as it was written.
-    pub fn text(&self, name: &str) -> Option<&'a str> {
-        self.options.settings.get(name).map(String::as_str)
-    }
-
-    /// The setting, parsed; `what` says in the error what was expected.
-    ///
-    /// # Errors
-    /// [`StoreError::BadSetting`] when it can't be parsed.
-    pub fn parse<T: FromStr>(&self, name: &str, what: &str) -> Result<Option<T>> {
-        self.text(name).map(|text| text.parse().map_err(|_| self.refuse(name, what))).transpose()
-    }
-
-    /// The setting as a whole number in `range`.
-    ///
-    /// # Errors
-    /// [`StoreError::BadSetting`] when it is anything else.
-    pub fn number(&self, name: &str, range: RangeInclusive<u64>) -> Result<Option<u64>> {
-        let what = format!("a whole number from {} to {}", range.start(), range.end());
-        match self.parse(name, &what)? {
-            Some(number) if !range.contains(&number) => Err(self.refuse(name, &what)),
-            number => Ok(number),
-        }
-    }
-
-    /// As [`Given::number`], for an engine that wants 32 bits.
-    ///
-    /// # Errors
-    /// [`StoreError::BadSetting`] when it is anything else.
-    pub fn number32(&self, name: &str, range: RangeInclusive<u32>) -> Result<Option<u32>> {
-        let range = u64::from(*range.start())..=u64::from(*range.end());
-        // The range ends within 32 bits, so the number fits.
-        Ok(self.number(name, range)?.map(|number| u32::try_from(number).unwrap_or(u32::MAX)))
-    }
-
-    /// The setting as one of `words`.
-    ///
-    /// # Errors
-    /// [`StoreError::BadSetting`] when it is none of them.
-    pub fn word(&self, name: &str, words: &[&'static str]) -> Result<Option<&'static str>> {
-        let Some(text) = self.text(name) else { return Ok(None) };
-        match words.iter().find(|word| **word == text) {
-            Some(word) => Ok(Some(word)),
-            None => Err(self.refuse(name, &format!("one of {}", words.join(", ")))),
-        }
-    }
-
-    /// Says that the setting, as it was written, is not `what`.
-    pub fn refuse(&self, name: &str, what: &str) -> StoreError {
-        let text = self.text(name).unwrap_or_default();
-        StoreError::BadSetting(format!("the setting {name}={text} is not {what}"))
-    }
-
-    /// The setting as `true` or `false`.
-    ///
-    /// # Errors
-    /// [`StoreError::BadSetting`] when it is neither.
-    pub fn flag(&self, name: &str) -> Result<Option<bool>> {
-        self.parse(name, "true or false")
-    }
-}
-
-/// Refuses an opening whose settings give another tier than the one that was asked for, in either direction: a result
-/// never stands under a tier that is not its own. With no tier asked for, the settings decide.
-pub fn hold_to_tier(asked: Option<Guarantee>, real: Guarantee) -> Result<Guarantee> {
-    match asked {
-        Some(tier) if tier != real => Err(StoreError::BadSetting(format!(
-            "these settings give the guarantee {real}, not {tier}: ask for {real}, or for the default guarantee"
-        ))),
-        _ => Ok(real),
-    }
-}
-
-/// Says that a setting did not take, unless what was read back is what was asked for.
-pub fn expect_taken<T: PartialEq + ToString>(name: &str, asked: &T, read_back: &T) -> Result<()> {
-    if asked == read_back {
-        return Ok(());
-    }
-    Err(StoreError::SettingNotTaken {
-        name: name.into(),
-        asked: asked.to_string(),
-        read_back: read_back.to_string(),
-    })
-}
+pub use storebench_core::store::{Given, expect_taken, hold_to_tier};
+use storebench_core::store::{Result, StoreError};
 
 /// Hands a file to the disk, or a folder: its list of names, which a file that was just created needs as well.
 pub fn sync_path(path: &Path) -> Result<()> {

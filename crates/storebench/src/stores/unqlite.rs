@@ -15,14 +15,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use storebench_core::store::{
-    Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenFn, OpenOptions, Result, Session, Setting, Store,
-    StoreBuild, StoreDef, StoreError, Threads,
+    Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenFn, OpenOptions, Result, Session, Setting,
+    SettingDef, Store, StoreBuild, StoreDef, StoreError, Threads,
 };
 use unqlite::ffi;
 
 use super::compiled;
 use super::one_session::{OneSession, Pass};
-use super::support::Given;
+use super::support::{Given, expect_taken};
 
 /// UnQLite's entry in the table.
 pub const UNQLITE: StoreDef = StoreDef {
@@ -52,14 +52,43 @@ pub const UNQLITE: StoreDef = StoreDef {
         },
     ],
     shipped: Guarantee::None,
-    settings: &[],
+    settings: SETTINGS,
     snippet: Some(include_str!("../snippets/unqlite.c")),
     bindings: &[],
     open: Ok(open as OpenFn),
 };
 
-/// The engine takes longer keys, but does not find them again after a commit when they fill more than a page.
-const MAX_KEY_BYTES: usize = 4000;
+const SETTINGS: &[SettingDef] = &[
+    SettingDef::new(
+        "page_size",
+        "a size, a power of two from 512 bytes to 64 KiB",
+        "4096",
+        "what the file is read and written in; keys must fit into a page",
+    )
+    .bytes()
+    .limiting(|value, can| {
+        if let Ok(bytes) = value.parse() {
+            can.max_key_bytes = max_key_bytes(bytes);
+        }
+    })
+    .read_by("the file's header, once it is written"),
+    SettingDef::new(
+        "max_page_cache",
+        "none: UnQLite takes a number and never uses it, so each is refused",
+        "no limit",
+        "pages to keep in memory",
+    ),
+];
+
+/// The longest key. The engine takes longer ones, but does not find them again after a commit when they fill more than a page.
+const fn max_key_bytes(page_bytes: u32) -> usize {
+    page_bytes.saturating_sub(PAGE_OVERHEAD) as usize
+}
+
+/// More than what a page holds beside a key.
+const PAGE_OVERHEAD: u32 = 96;
+
+const MAX_KEY_BYTES: usize = max_key_bytes(PAGE_BYTES);
 
 const FILE: &str = "records.unqlite";
 
@@ -69,9 +98,10 @@ const NOT_FOUND: c_int = -6;
 const OPEN_CREATE: c_uint = 0x4;
 const CONFIG_MAX_PAGE_CACHE: c_int = 2;
 const CONFIG_ERR_LOG: c_int = 3;
+const LIB_CONFIG_PAGE_SIZE: c_int = 8;
 
-/// Pages of 4 KiB, as shipped; the size is one for the whole process and can't be chosen for a store.
-const PAGE_BYTES: u64 = 4096;
+/// As shipped.
+const PAGE_BYTES: u32 = 4096;
 
 /// Below so many pages the engine refuses the hint.
 const FEWEST_PAGES: u64 = 256;
@@ -79,9 +109,49 @@ const FEWEST_PAGES: u64 = 256;
 /// The library keeps lists of its open files and memory for the whole process, without a lock of its own. Calls that
 /// open or close a file (the journal's, with the first write of a transaction) go one at a time, which matters only to
 /// programs that have several stores open: otherwise nobody waits.
-fn library() -> MutexGuard<'static, ()> {
-    static LIBRARY: Mutex<()> = Mutex::new(());
+fn library() -> MutexGuard<'static, Library> {
+    static LIBRARY: Mutex<Library> = Mutex::new(Library { open: 0, page_bytes: PAGE_BYTES });
     LIBRARY.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What is the same for all stores of a process.
+struct Library {
+    /// Stores that are open.
+    open: usize,
+    /// The size of the pages of files that are made.
+    page_bytes: u32,
+}
+
+impl Library {
+    /// Has files that are made from now on have pages of this size. The engine takes the size only while no store is open.
+    ///
+    /// # Errors
+    /// [`StoreError::BadSetting`] while one of another size is open.
+    fn set_page_bytes(&mut self, page_bytes: u32) -> Result<()> {
+        if self.page_bytes == page_bytes {
+            return Ok(());
+        }
+        if self.open > 0 {
+            return Err(StoreError::BadSetting(format!(
+                "the setting page_size={page_bytes} can't be met: UnQLite has one page size for all stores of a process, and \
+                 one with pages of {} bytes is open",
+                self.page_bytes
+            )));
+        }
+        let asked = c_int::try_from(page_bytes).map_err(StoreError::engine)?;
+        // SAFETY: no store is open, and who holds the library's lock is alone in it; the option takes one int.
+        let code = unsafe {
+            ffi::unqlite_lib_shutdown();
+            ffi::unqlite_lib_config(LIB_CONFIG_PAGE_SIZE, asked)
+        };
+        if code != OK {
+            return Err(StoreError::Engine(format!(
+                "UnQLite refuses a page size of {page_bytes}: code {code}"
+            )));
+        }
+        self.page_bytes = page_bytes;
+        Ok(())
+    }
 }
 
 fn version() -> String {
@@ -94,6 +164,7 @@ struct UnQLite {
     guarantee: Guarantee,
     alone: OneSession,
     file: PathBuf,
+    page_bytes: u32,
     /// The hint of how many pages to keep, if one was given.
     max_page_cache: Option<c_int>,
     /// A transaction goes on that many writes share: its journal is open.
@@ -106,30 +177,42 @@ unsafe impl Send for UnQLite {}
 unsafe impl Sync for UnQLite {}
 
 fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
-    let _ = Given::new(options, UNQLITE.settings)?;
+    let given = Given::new(options, SETTINGS)?;
+    if given.text("max_page_cache").is_some() {
+        return Err(given.refuse("max_page_cache", "of any use: UnQLite takes the number and never uses it"));
+    }
+    let page_bytes = given.number32("page_size", 512..=64 << 10)?.unwrap_or(PAGE_BYTES);
+    if !page_bytes.is_power_of_two() {
+        return Err(given.refuse("page_size", "a power of two"));
+    }
     let guarantee = options.guarantee.unwrap_or(UNQLITE.shipped);
     if UNQLITE.offer(guarantee).is_none() {
         return Err(StoreError::Unsupported(format!("unqlite does not offer the guarantee {guarantee}")));
     }
     let file = options.directory.join(FILE);
     let name = CString::new(file.as_os_str().as_encoded_bytes()).map_err(StoreError::engine)?;
-    let _library = library();
+    let mut library = library();
+    library.set_page_bytes(page_bytes)?;
     let mut db = ptr::null_mut();
     // SAFETY: the name is a string; a handle that is given back is ours.
     let code = unsafe { ffi::unqlite_open(&raw mut db, name.as_ptr(), OPEN_CREATE) };
     let Some(db) = NonNull::new(db).filter(|_| code == OK) else {
         return Err(StoreError::Engine(format!("unqlite_open fails with code {code}")));
     };
-    let pages = options.cache_bytes.map(|bytes| (bytes / PAGE_BYTES).max(FEWEST_PAGES));
+    library.open += 1;
+    let pages = options.cache_bytes.map(|bytes| (bytes / u64::from(page_bytes)).max(FEWEST_PAGES));
     let max_page_cache = pages.map(|pages| c_int::try_from(pages).unwrap_or(c_int::MAX));
     let (alone, writing) = (OneSession::default(), AtomicBool::new(false));
-    let store = UnQLite { db, guarantee, alone, file, max_page_cache, writing };
+    let store = UnQLite { db, guarantee, alone, file, page_bytes, max_page_cache, writing };
+    // From here on, leaving early closes it, which takes the lock.
+    drop(library);
     if let Some(pages) = max_page_cache {
         // SAFETY: the handle is open; this option takes one int.
         check(db, unsafe { ffi::unqlite_config(db.as_ptr(), CONFIG_MAX_PAGE_CACHE, pages) })?;
     }
     // The engine opens its file with the first call that needs it: that should be here, where it may fail.
     store.fetch(b"-", &mut Vec::new())?;
+    store.check_page_size()?;
     Ok(Box::new(store))
 }
 
@@ -164,7 +247,7 @@ impl UnQLite {
     /// Copies a value into `value`, and says whether it was there.
     fn fetch(&self, key: &[u8], value: &mut Vec<u8>) -> Result<bool> {
         value.clear();
-        let key_len = key_len(key)?;
+        let key_len = self.key_len(key)?;
         // SAFETY: the handle is open and this thread's; `gather` gets the buffer, which lives until the call returns.
         let code = unsafe {
             let buffer = ptr::from_mut(value).cast();
@@ -182,9 +265,21 @@ impl UnQLite {
         }
     }
 
+    fn key_len(&self, key: &[u8]) -> Result<c_int> {
+        match c_int::try_from(key.len()) {
+            Ok(len) if key.len() <= max_key_bytes(self.page_bytes) => Ok(len),
+            _ => Err(StoreError::Unsupported(format!("a key of {} bytes is too long", key.len()))),
+        }
+    }
+
+    /// Whether the file has pages of the size that was asked for, as soon as it has any.
+    fn check_page_size(&self) -> Result<()> {
+        self.page_size()?.map_or(Ok(()), |size| expect_taken("page_size", &self.page_bytes, &size))
+    }
+
     /// Waits until no other store opens or closes a file, if the next write does: the first of a transaction. The lock would
     /// cost the others some percent.
-    fn turn_to_write(&self) -> Option<MutexGuard<'static, ()>> {
+    fn turn_to_write(&self) -> Option<MutexGuard<'static, Library>> {
         (!self.writing.load(Ordering::Relaxed)).then(library)
     }
 
@@ -210,7 +305,7 @@ impl UnQLite {
 
     fn store(&self, key: &[u8], value: &[u8]) -> Result<()> {
         let len = i64::try_from(value.len()).map_err(StoreError::engine)?;
-        let (key_ptr, key_len) = (key.as_ptr().cast(), key_len(key)?);
+        let (key_ptr, key_len) = (key.as_ptr().cast(), self.key_len(key)?);
         // SAFETY: the handle is open and this thread's; the engine copies key and value.
         let code =
             unsafe { ffi::unqlite_kv_store(self.db.as_ptr(), key_ptr, key_len, value.as_ptr().cast(), len) };
@@ -247,13 +342,6 @@ impl UnQLite {
     }
 }
 
-fn key_len(key: &[u8]) -> Result<c_int> {
-    match c_int::try_from(key.len()) {
-        Ok(len) if key.len() <= MAX_KEY_BYTES => Ok(len),
-        _ => Err(StoreError::Unsupported(format!("a key of {} bytes is too long", key.len()))),
-    }
-}
-
 impl Store for UnQLite {
     fn session(&self) -> Result<Box<dyn Session + '_>> {
         let pass = self.alone.session()?;
@@ -271,8 +359,11 @@ impl Store for UnQLite {
 
     fn settle(&self) -> Result<()> {
         let _turn = self.alone.turn()?;
-        let _library = library();
-        self.commit()
+        {
+            let _library = library();
+            self.commit()?;
+        }
+        self.check_page_size()
     }
 
     fn build(&self) -> Option<StoreBuild> {
@@ -288,9 +379,10 @@ impl Store for UnQLite {
                 _ => "committed after each write",
             },
         )];
-        if let Some(bytes) = self.page_size()? {
-            settings.push(Setting::read_back("page_size", bytes));
-        }
+        settings.push(match self.page_size()? {
+            Some(bytes) => Setting::read_back("page_size", bytes),
+            None => Setting::given("page_size", self.page_bytes),
+        });
         settings.push(match self.max_page_cache {
             // The engine takes it and does not keep to it: docs/fairness.md says so. Code that is shown needs the number alone.
             Some(pages) => Setting::given("max_page_cache", pages),
@@ -301,7 +393,8 @@ impl Store for UnQLite {
 
     fn close(self: Box<Self>) -> Result<()> {
         let store = ManuallyDrop::new(*self);
-        let _library = library();
+        let mut library = library();
+        library.open -= 1;
         // SAFETY: `self` is gone, and with it the session; the handle is closed nowhere else, and not used after that.
         match unsafe { ffi::unqlite_close(store.db.as_ptr()) } {
             OK => Ok(()),
@@ -312,7 +405,8 @@ impl Store for UnQLite {
 
 impl Drop for UnQLite {
     fn drop(&mut self) {
-        let _library = library();
+        let mut library = library();
+        library.open -= 1;
         // SAFETY: no session is left, and the handle is closed nowhere else.
         unsafe { ffi::unqlite_close(self.db.as_ptr()) };
     }
@@ -348,7 +442,7 @@ impl Session for UnQLiteSession<'_> {
     }
 
     fn remove(&mut self, key: &[u8]) -> Result<()> {
-        let key_len = key_len(key)?;
+        let key_len = self.store.key_len(key)?;
         let _turn = self.store.turn_to_write();
         let db = self.store.db;
         // SAFETY: the handle is open and this thread's.

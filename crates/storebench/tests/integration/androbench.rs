@@ -8,7 +8,7 @@ use storebench_core::cell::Cell;
 use storebench_core::result::{Failure, Measured};
 use storebench_core::store::sql::{Prepared, SqlSession, SqlType, SqlValue};
 use storebench_core::store::{
-    Guarantee, OpenOptions, PowerCut, Result, Session, Setting, Store, StoreDef, StoreError,
+    Guarantee, Loss, OpenOptions, Result, Session, Setting, Store, StoreDef, StoreError,
 };
 use storebench_core::workload::spec::{Asked, Ended, Spec};
 use storebench_core::workload::table::Workload;
@@ -69,10 +69,7 @@ fn every_row_is_there_and_every_transaction_is_counted() {
         assert_eq!(measured.load.records, 50);
         let touched: u64 = 20 * statements.parse::<u64>().unwrap();
         assert_eq!(measured.written.unwrap().records, 50 + 2 * touched);
-        assert_eq!(
-            (measured.guarantee, measured.power_cut),
-            (Guarantee::Power, Some(PowerCut::TakesNothing))
-        );
+        assert_eq!((measured.guarantee, measured.power_cut), (Guarantee::Power, Some(Loss::Nothing)));
         for operation in &measured.operations {
             let syncs = operation.counters.as_ref().unwrap().syncs;
             assert!(syncs.is_none_or(|syncs| syncs >= 20), "{}: {syncs:?}", operation.operation);
@@ -90,10 +87,10 @@ fn the_settings_decide_the_tier_unless_one_is_asked_for() {
         return;
     }
     for (settings, tier, cut) in [
-        ([("journal_mode", "DELETE"), ("synchronous", "FULL")], Guarantee::Process, PowerCut::TakesLast),
-        ([("journal_mode", "WAL"), ("synchronous", "NORMAL")], Guarantee::Process, PowerCut::TakesRecent),
-        ([("journal_mode", "OFF"), ("synchronous", "FULL")], Guarantee::None, PowerCut::Damages),
-        ([("journal_mode", "TRUNCATE"), ("synchronous", "EXTRA")], Guarantee::Power, PowerCut::TakesNothing),
+        ([("journal_mode", "DELETE"), ("synchronous", "FULL")], Guarantee::Process, Loss::Last),
+        ([("journal_mode", "WAL"), ("synchronous", "NORMAL")], Guarantee::Process, Loss::Newest),
+        ([("journal_mode", "OFF"), ("synchronous", "FULL")], Guarantee::None, Loss::Whole),
+        ([("journal_mode", "TRUNCATE"), ("synchronous", "EXTRA")], Guarantee::Power, Loss::Nothing),
     ] {
         let measured = trial(sqlite(), &[], &settings).unwrap();
         assert_eq!((measured.guarantee, measured.power_cut), (tier, Some(cut)), "{settings:?}");

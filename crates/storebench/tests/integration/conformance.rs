@@ -10,6 +10,7 @@ mod random;
 mod reading;
 mod records;
 mod reopening;
+mod settings;
 pub mod subject;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod syncs;

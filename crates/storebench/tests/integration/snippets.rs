@@ -105,6 +105,11 @@ const TUNED: OfStores = &[
     ),
     // Its cache alone.
     ("unqlite", &[]),
+    ("flat-folder", &[("write", "rename", "temporary name")]),
+    (
+        "nested-folder",
+        &[("levels", "1", ""), ("level_bytes", "3", ""), ("write", "overwrite", "open, write")],
+    ),
 ];
 
 /// Settings that are for tiers with a log alone.

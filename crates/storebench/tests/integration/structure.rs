@@ -19,7 +19,7 @@ const CORE: Modules = &[
     ("error", &[]),
     ("guard", &["error"]),
     ("lifeline", &[]),
-    ("store", &[]),
+    ("store", &["units"]),
     ("stores", &["store"]),
     ("axis", &["error", "shown", "store", "units"]),
     ("cell", &["axis", "units"]),

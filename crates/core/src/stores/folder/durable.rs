@@ -2,11 +2,12 @@
 
 use std::ffi::CStr;
 use std::fs::File;
+use std::io::{Read, Write};
 
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::path::{CLOSED, CLOSED_DURABLE, LEVEL_BYTES, is_temporary};
+use super::path::{CLOSED, CLOSED_DURABLE, Layout, is_temporary};
 use crate::store::{Result, StoreError};
 
 /// How many files are made durable together.
@@ -97,34 +98,62 @@ pub(super) enum Left {
 }
 
 impl Left {
-    /// How the store below `root` was left. From now on it counts as open. No directory is listed for that, so that what
-    /// was cold stays so.
+    /// How the store below `root` was left, which is to be opened with this layout. From now on it counts as open. No directory
+    /// is listed for that, so that what was cold stays so.
     ///
     /// # Errors
-    /// The system's own.
-    pub(super) fn take(root: &File) -> Result<Left> {
-        let removed = |name: &CStr| match rustix::fs::unlinkat(root, name, AtFlags::empty()) {
-            Ok(()) => Ok(true),
-            Err(Errno::NOENT) => Ok(false),
-            Err(error) => Err(StoreError::io("open a closed folder")(error)),
-        };
-        let (durable, closed) = (removed(CLOSED_DURABLE)?, removed(CLOSED)?);
-        Ok(if durable {
-            Left::Durable
-        } else if closed {
-            Left::Closed
-        } else {
-            Left::Open
+    /// The system's own; [`StoreError::SettingNotTaken`] when it was closed with another layout, and stays closed.
+    pub(super) fn take(root: &File, layout: Layout) -> Result<Left> {
+        let durable = noted_layout(root, CLOSED_DURABLE)?;
+        let closed = noted_layout(root, CLOSED)?;
+        for noted in [&durable, &closed].into_iter().flatten() {
+            // One without a word is of a store that was closed before layouts could be set.
+            if !noted.is_empty() && *noted != layout.to_string() {
+                return Err(StoreError::SettingNotTaken {
+                    name: "levels, level_bytes".into(),
+                    asked: layout.to_string(),
+                    read_back: noted.clone(),
+                });
+            }
+        }
+        for name in [CLOSED_DURABLE, CLOSED] {
+            match rustix::fs::unlinkat(root, name, AtFlags::empty()) {
+                Ok(()) | Err(Errno::NOENT) => {}
+                Err(error) => return Err(StoreError::io("open a closed folder")(error)),
+            }
+        }
+        Ok(match (durable, closed) {
+            (Some(_), _) => Left::Durable,
+            (None, Some(_)) => Left::Closed,
+            (None, None) => Left::Open,
         })
     }
 
     /// Notes how a store is left. Where that fails nothing is lost but time: the next opening looks through all of it.
-    pub(super) fn note(root: &File, durable: bool) {
+    pub(super) fn note(root: &File, layout: Layout, durable: bool) {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::CLOEXEC;
         let name = if durable { CLOSED_DURABLE } else { CLOSED };
-        drop(rustix::fs::openat(root, name, flags, super::FILE_MODE));
+        if let Ok(file) = rustix::fs::openat(root, name, flags, super::FILE_MODE) {
+            let _ = File::from(file).write_all(layout.to_string().as_bytes());
+        }
     }
 }
+
+/// The layout that a store was closed with, as noted under this name; `None` where nothing is noted.
+fn noted_layout(root: &File, name: &CStr) -> Result<Option<String>> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+    let file = match rustix::fs::openat(root, name, flags, Mode::empty()) {
+        Ok(file) => File::from(file),
+        Err(Errno::NOENT) => return Ok(None),
+        Err(error) => return Err(StoreError::io("open a closed folder")(error)),
+    };
+    let mut noted = String::new();
+    file.take(LONGEST_NOTE).read_to_string(&mut noted).map_err(StoreError::io("open a closed folder"))?;
+    Ok(Some(noted))
+}
+
+/// More than what is noted of a layout, in bytes.
+const LONGEST_NOTE: u64 = 100;
 
 /// What [`walk`] comes by.
 pub(super) enum Visit<'a> {
@@ -140,7 +169,7 @@ pub(super) enum Visit<'a> {
 /// Those of the system and of `visit`.
 pub(super) fn walk(
     directory: &File,
-    levels: usize,
+    layout: Layout,
     visit: &mut dyn FnMut(Visit<'_>) -> Result<()>,
 ) -> Result<()> {
     #[cfg(test)]
@@ -150,15 +179,16 @@ pub(super) fn walk(
         let name = entry.file_name();
         match entry.file_type() {
             // Some file systems do not say what an entry is; then its name must do.
-            FileType::RegularFile | FileType::Unknown if levels == 0 && !is_dots(name) => {
+            FileType::RegularFile | FileType::Unknown if layout.levels == 0 && !is_dots(name) => {
                 visit(Visit::File(directory, name))?;
             }
             FileType::Directory | FileType::Unknown
-                if levels > 0 && !is_dots(name) && name.count_bytes() == LEVEL_BYTES =>
+                if layout.levels > 0 && !is_dots(name) && name.count_bytes() == layout.level_bytes =>
             {
                 let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
                 let below = rustix::fs::openat(directory, name, flags, Mode::empty());
-                walk(&File::from(below.map_err(StoreError::io("open a directory"))?), levels - 1, visit)?;
+                let below = File::from(below.map_err(StoreError::io("open a directory"))?);
+                walk(&below, Layout { levels: layout.levels - 1, ..layout }, visit)?;
             }
             _ => {}
         }
@@ -180,10 +210,10 @@ fn is_dots(name: &CStr) -> bool {
 ///
 /// # Errors
 /// The system's own.
-pub(super) fn sync_all(root: &File, levels: usize, group: GroupSync) -> Result<()> {
+pub(super) fn sync_all(root: &File, layout: Layout, group: GroupSync) -> Result<()> {
     match group {
         GroupSync::FileSystem => sync_file_system(root),
-        GroupSync::EachFile => walk(root, levels, &mut |visit| match visit {
+        GroupSync::EachFile => walk(root, layout, &mut |visit| match visit {
             Visit::File(directory, name) => {
                 let flags = OFlags::RDONLY | OFlags::CLOEXEC;
                 let file = rustix::fs::openat(directory, name, flags, Mode::empty());
@@ -200,9 +230,9 @@ pub(super) fn sync_all(root: &File, levels: usize, group: GroupSync) -> Result<(
 ///
 /// # Errors
 /// The system's own.
-pub(super) fn count(root: &File, levels: usize) -> Result<u64> {
+pub(super) fn count(root: &File, layout: Layout) -> Result<u64> {
     let mut files = 0;
-    walk(root, levels, &mut |visit| {
+    walk(root, layout, &mut |visit| {
         files += u64::from(matches!(visit, Visit::File(_, name) if !is_temporary(name)));
         Ok(())
     })?;
@@ -213,8 +243,8 @@ pub(super) fn count(root: &File, levels: usize) -> Result<u64> {
 ///
 /// # Errors
 /// The system's own.
-pub(super) fn remove_temporaries(root: &File, levels: usize) -> Result<()> {
-    walk(root, levels, &mut |visit| match visit {
+pub(super) fn remove_temporaries(root: &File, layout: Layout) -> Result<()> {
+    walk(root, layout, &mut |visit| match visit {
         Visit::File(directory, name) if is_temporary(name) => {
             rustix::fs::unlinkat(directory, name, AtFlags::empty())
                 .map_err(StoreError::io("remove a temporary file"))

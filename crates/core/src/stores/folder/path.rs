@@ -1,6 +1,7 @@
 //! Where a record lies: from a key to a path below the store's root, in a buffer that is used again.
 
 use std::ffi::CStr;
+use std::fmt;
 
 use crate::store::{Result, StoreError};
 
@@ -19,21 +20,18 @@ pub(super) const MAX_NAME_BYTES: usize = 255;
 
 /// How the keys are spread over directories.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Layout {
-    /// All files in one directory; the key is the name.
-    Flat,
-    /// Two levels of directories, named by two bytes of the key each; the rest is the name.
-    Nested,
+pub(super) struct Layout {
+    /// Levels of directories between the root and the files.
+    pub levels: usize,
+    /// Bytes of the key that name each; the rest of it is the file's name.
+    pub level_bytes: usize,
 }
 
 impl Layout {
-    /// How many levels of directories lie between the root and the files.
-    pub(super) const fn levels(self) -> usize {
-        match self {
-            Layout::Flat => 0,
-            Layout::Nested => 2,
-        }
-    }
+    /// All files in one directory.
+    pub const FLAT: Layout = Layout { levels: 0, level_bytes: 1 };
+    /// Two levels, of two bytes each.
+    pub const NESTED: Layout = Layout { levels: 2, level_bytes: 2 };
 
     /// Cuts a key into what names its directory and what names its file.
     ///
@@ -43,14 +41,15 @@ impl Layout {
         if key.len() > MAX_NAME_BYTES {
             return unsupported("the key is longer than a file name may be (255 bytes)");
         }
-        let (directory, name) = match key.split_at_checked(self.levels() * LEVEL_BYTES) {
+        let (directory, name) = match key.split_at_checked(self.levels * self.level_bytes) {
             Some((directory, name)) if !name.is_empty() => (directory, name),
             _ => return unsupported("the key is too short to name a file in this layout"),
         };
         if key.iter().any(|byte| matches!(byte, 0 | b'/')) {
             return unsupported("the key holds a zero byte or a slash, which a file name can't");
         }
-        if name == b"." || name == b".." || directory.chunks(LEVEL_BYTES).any(|level| level == b"..") {
+        let is_dots = |part: &[u8]| matches!(part, b"." | b"..");
+        if is_dots(name) || directory.chunks(self.level_bytes).any(is_dots) {
             return unsupported("the key would name a directory (`.` or `..`)");
         }
         if name.starts_with(TEMPORARY_PREFIX.as_bytes()) {
@@ -58,29 +57,34 @@ impl Layout {
         }
         Ok((directory, name))
     }
+
+    /// Writes the path of a file into `buffer`, or that of a directory (`name` is empty; ends in a slash).
+    ///
+    /// # Errors
+    /// [`StoreError::Unsupported`] when a part holds a zero byte.
+    pub fn join<'b>(self, buffer: &'b mut Vec<u8>, directory: &[u8], name: &[u8]) -> Result<&'b CStr> {
+        buffer.clear();
+        for level in directory.chunks(self.level_bytes) {
+            buffer.extend_from_slice(level);
+            buffer.push(b'/');
+        }
+        buffer.extend_from_slice(name);
+        buffer.push(0);
+        CStr::from_bytes_with_nul(buffer)
+            .map_err(|_| StoreError::Unsupported("a path can't hold a zero byte".into()))
+    }
 }
 
-/// The bytes of the key that name one level of directories.
-pub(super) const LEVEL_BYTES: usize = 2;
+/// As it is noted: `levels=2 level_bytes=2`.
+impl fmt::Display for Layout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "levels={}", self.levels)?;
+        if self.levels > 0 { write!(f, " level_bytes={}", self.level_bytes) } else { Ok(()) }
+    }
+}
 
 fn unsupported<T>(why: &str) -> Result<T> {
     Err(StoreError::Unsupported(why.into()))
-}
-
-/// Writes the path of a file into `buffer`, or that of a directory (`name` is empty; ends in a slash).
-///
-/// # Errors
-/// [`StoreError::Unsupported`] when a part holds a zero byte.
-pub(super) fn join<'b>(buffer: &'b mut Vec<u8>, directory: &[u8], name: &[u8]) -> Result<&'b CStr> {
-    buffer.clear();
-    for level in directory.chunks(LEVEL_BYTES) {
-        buffer.extend_from_slice(level);
-        buffer.push(b'/');
-    }
-    buffer.extend_from_slice(name);
-    buffer.push(0);
-    CStr::from_bytes_with_nul(buffer)
-        .map_err(|_| StoreError::Unsupported("a path can't hold a zero byte".into()))
 }
 
 /// Whether a name is one of a file that does not count yet.

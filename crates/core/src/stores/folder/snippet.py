@@ -1,34 +1,35 @@
 # Plain files, in Python
 import os
-[write!=open, write, close] import threading
+[write=rename] import threading
 
 def path_of(folder, key):
-[layout=one directory]     return os.path.join(folder, key)
-[layout!=one directory]     return os.path.join(folder, key[:2], key[2:4], key[4:])
+[levels=0]     return os.path.join(folder, key)
+    size = {{level_bytes}}  # Bytes of the key that name a directory
+[level_bytes!=]     end = {{levels}} * size
+[level_bytes!=]     levels = [key[at:at + size] for at in range(0, end, size)]
+[level_bytes!=]     return os.path.join(folder, *levels, key[end:])
 
-[write=open, write, close] def put(folder, key, value):
-[write=open, write, close]     path = path_of(folder, key)
-[write=open, write, close] [layout!=one directory]     os.makedirs(os.path.dirname(path), exist_ok=True)
-[write=open, write, close]     with open(path, "wb") as file:
-[write=open, write, close]         file.write(value)
-[write!=open, write, close] def sync_directory(path):
-[write!=open, write, close]     directory = os.open(path, os.O_RDONLY)
-[write!=open, write, close]     os.fsync(directory)
-[write!=open, write, close]     os.close(directory)
-[write!=open, write, close] 
-[write!=open, write, close] def put(folder, key, value):
-[write!=open, write, close]     path = path_of(folder, key)
-[write!=open, write, close]     directory = os.path.dirname(path)
-[write!=open, write, close] [layout!=one directory]     if not os.path.isdir(directory):
-[write!=open, write, close] [layout!=one directory]         os.makedirs(directory, exist_ok=True)
-[write!=open, write, close] [layout!=one directory]         sync_directory(os.path.dirname(directory))
-[write!=open, write, close] [layout!=one directory]         sync_directory(folder)
-[write!=open, write, close]     # Of this thread alone. Remove those that a crash has left.
-[write!=open, write, close]     name = f".tmp-{os.getpid()}-{threading.get_ident()}"
-[write!=open, write, close]     temporary = os.path.join(directory, name)
-[write!=open, write, close]     with open(temporary, "wb") as file:
-[write!=open, write, close]         file.write(value)
-[write!=open, write, close]         file.flush()
-[write!=open, write, close]         os.fsync(file.fileno())
-[write!=open, write, close]     os.rename(temporary, path)
-[write!=open, write, close]     sync_directory(directory)
+[sync_folder=true] def sync_directory(path):
+[sync_folder=true]     directory = os.open(path, os.O_RDONLY)
+[sync_folder=true]     os.fsync(directory)
+[sync_folder=true]     os.close(directory)
+[sync_folder=true] 
+def put(folder, key, value):
+    path = path_of(folder, key)
+[sync_folder=false] [level_bytes!=]     os.makedirs(os.path.dirname(path), exist_ok=True)
+[sync_folder=true] [level_bytes!=]     above = os.path.dirname(path)
+[sync_folder=true] [level_bytes!=]     if not os.path.isdir(above):
+[sync_folder=true] [level_bytes!=]         os.makedirs(above, exist_ok=True)
+[sync_folder=true] [level_bytes!=]         for _ in range({{levels}}):
+[sync_folder=true] [level_bytes!=]             above = os.path.dirname(above)
+[sync_folder=true] [level_bytes!=]             sync_directory(above)
+[write=rename]     # Of this thread alone. Remove those that a crash has left.
+[write=rename]     name = f".tmp-{os.getpid()}-{threading.get_ident()}"
+[write=rename]     temporary = os.path.join(os.path.dirname(path), name)
+[write=rename]     with open(temporary, "wb") as file:
+[write=overwrite]     with open(path, "wb") as file:
+        file.write(value)
+[sync_file=true]         file.flush()
+[sync_file=true]         os.fsync(file.fileno())
+[write=rename]     os.rename(temporary, path)
+[sync_folder=true]     sync_directory(os.path.dirname(path))

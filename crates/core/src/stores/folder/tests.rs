@@ -5,23 +5,34 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
+use super::config::Config;
 use super::durable::{GroupSync, LISTED, Left};
 use super::{FLAT_FOLDER, Folder, Layout, NESTED_FOLDER};
-use crate::store::{Guarantee, OpenOptions, Store, StoreDef, StoreError};
+use crate::store::{Guarantee, Loss, OpenOptions, Result, Store, StoreDef, StoreError};
 
 const KEY: &[u8] = b"0123456789abcdef";
 
 fn open(def: &StoreDef, directory: &Path, guarantee: Guarantee) -> Box<dyn Store> {
-    let settings = BTreeMap::new();
+    open_with(def, directory, Some(guarantee), &[]).unwrap()
+}
+
+fn open_with(
+    def: &StoreDef,
+    directory: &Path,
+    guarantee: Option<Guarantee>,
+    settings: &[(&str, &str)],
+) -> Result<Box<dyn Store>> {
+    let settings: BTreeMap<String, String> =
+        settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     let options = OpenOptions {
         directory,
-        guarantee: Some(guarantee),
+        guarantee,
         compression: false,
         cache_bytes: None,
         settings: &settings,
         sessions: 1,
     };
-    def.open.unwrap()(&options).unwrap()
+    def.open.unwrap()(&options)
 }
 
 /// Every file below `directory`, by its path from there.
@@ -138,12 +149,13 @@ fn a_synced_folder_puts_each_file_in_place_by_rename() {
 fn grouped(directory: &Path, layout: Layout, group: GroupSync) -> Folder {
     let root = File::open(directory).unwrap();
     let (sessions, fresh_directories) = (AtomicU64::new(0), AtomicUsize::new(0));
-    Folder { root, layout, power: true, group, sessions, fresh_directories }
+    let config = Config { layout, rename: true, sync_file: true, sync_folder: true };
+    Folder { root, config, group, sessions, fresh_directories }
 }
 
 #[test]
 fn a_batch_is_whole_in_either_way_to_sync_it() {
-    for layout in [Layout::Flat, Layout::Nested] {
+    for layout in [Layout::FLAT, Layout::NESTED] {
         for group in [GroupSync::FileSystem, GroupSync::EachFile] {
             let directory = tempfile::tempdir().unwrap();
             let store = grouped(directory.path(), layout, group);
@@ -167,7 +179,7 @@ fn a_batch_is_whole_in_either_way_to_sync_it() {
 #[test]
 fn directories_that_were_never_synced_stay_fresh() {
     let directory = tempfile::tempdir().unwrap();
-    let store = grouped(directory.path(), Layout::Nested, GroupSync::FileSystem);
+    let store = grouped(directory.path(), Layout::NESTED, GroupSync::FileSystem);
     // A file can't take the place of a directory.
     std::fs::create_dir_all(directory.path().join("aa/bb/ccdd")).unwrap();
     let mut session = store.session().unwrap();
@@ -224,9 +236,100 @@ fn where_files_are_synced_one_by_one_only_what_may_not_be_durable_is_listed() {
         store.session().unwrap().insert(KEY, b"one").unwrap();
         store.close().unwrap();
         let root = File::open(directory.path()).unwrap();
-        let left = Left::take(&root).unwrap();
+        let left = Left::take(&root, Layout::NESTED).unwrap();
         let before = LISTED.get();
-        super::make_durable(&root, Layout::Nested, GroupSync::EachFile, left).unwrap();
+        super::make_durable(&root, Layout::NESTED, GroupSync::EachFile, left).unwrap();
         assert_eq!(LISTED.get() > before, listed, "closed at {closed_at}");
+    }
+}
+
+#[test]
+fn keys_are_spread_over_as_many_levels_as_are_set() {
+    for (settings, path) in [
+        (&[("levels", "1"), ("level_bytes", "3")][..], "012/3456789abcdef"),
+        (&[("levels", "4"), ("level_bytes", "1")], "0/1/2/3/456789abcdef"),
+        (&[("levels", "3")], "01/23/45/6789abcdef"),
+    ] {
+        for guarantee in [Guarantee::Process, Guarantee::Power] {
+            let directory = tempfile::tempdir().unwrap();
+            let store = open_with(&NESTED_FOLDER, directory.path(), Some(guarantee), settings).unwrap();
+            let mut session = store.session().unwrap();
+            session.insert(KEY, b"one").unwrap();
+            session.insert_batch(&[(b"0123456789abcdee", b"two")]).unwrap();
+            assert!(files(directory.path()).contains(&path.to_owned()), "{settings:?} {guarantee}");
+            let dots = session.insert(b"....456789abcdef", b"x");
+            let parts_are_dots = settings != &[("levels", "1"), ("level_bytes", "3")];
+            assert_eq!(dots.is_err(), parts_are_dots, "{settings:?}: {dots:?}");
+            drop(session);
+            assert_eq!(store.count().unwrap(), if parts_are_dots { 2 } else { 3 });
+        }
+    }
+}
+
+#[test]
+fn settings_that_name_nothing_here_or_are_out_of_bounds_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    for (def, setting) in [
+        (FLAT_FOLDER, ("levels", "1")),
+        (NESTED_FOLDER, ("levels", "0")),
+        (NESTED_FOLDER, ("levels", "5")),
+        (NESTED_FOLDER, ("level_bytes", "4")),
+        (FLAT_FOLDER, ("write", "append")),
+        (FLAT_FOLDER, ("sync_file", "1")),
+    ] {
+        let refused = open_with(&def, directory.path(), None, &[setting]).err();
+        assert!(matches!(refused, Some(StoreError::BadSetting(_))), "{setting:?}: {refused:?}");
+    }
+}
+
+#[test]
+fn a_folder_that_was_closed_with_another_layout_is_not_opened() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(&NESTED_FOLDER, directory.path(), Guarantee::Process);
+    store.session().unwrap().insert(KEY, b"one").unwrap();
+    store.close().unwrap();
+    for _ in 0..2 {
+        let refused = open_with(&NESTED_FOLDER, directory.path(), None, &[("levels", "1")]).err();
+        assert!(matches!(refused, Some(StoreError::SettingNotTaken { .. })), "{refused:?}");
+    }
+    assert_eq!(open(&NESTED_FOLDER, directory.path(), Guarantee::Process).count().unwrap(), 1);
+}
+
+/// Of every way to write: the tier that results, what accidents can cost, and whether a file that is held open keeps the old value.
+#[test]
+fn the_guarantee_follows_from_how_files_are_written_and_what_is_synced() {
+    use Guarantee::{Power, Process};
+    let ways = [
+        ("overwrite", false, false, Process, Loss::Unfinished, Loss::Torn),
+        ("overwrite", true, false, Process, Loss::Unfinished, Loss::Torn),
+        ("overwrite", false, true, Process, Loss::Unfinished, Loss::Torn),
+        ("overwrite", true, true, Power, Loss::Unfinished, Loss::Unfinished),
+        ("rename", false, false, Process, Loss::Nothing, Loss::Torn),
+        ("rename", true, false, Process, Loss::Nothing, Loss::Newest),
+        ("rename", false, true, Process, Loss::Nothing, Loss::Torn),
+        ("rename", true, true, Power, Loss::Nothing, Loss::Nothing),
+    ];
+    for (write, sync_file, sync_folder, tier, kill, power_cut) in ways {
+        let (file, folder) = (sync_file.to_string(), sync_folder.to_string());
+        let settings = [("write", write), ("sync_file", &file), ("sync_folder", &folder)];
+        let directory = tempfile::tempdir().unwrap();
+        let store = open_with(&FLAT_FOLDER, directory.path(), None, &settings).unwrap();
+        assert_eq!(store.guarantee(), tier, "{settings:?}");
+        let danger = FLAT_FOLDER.offer(tier).unwrap().danger(&store.settings().unwrap()).unwrap();
+        assert_eq!((danger.kill, danger.power_cut), (kill, power_cut), "{settings:?}");
+
+        let mut session = store.session().unwrap();
+        session.insert(KEY, b"the old value").unwrap();
+        let mut held = File::open(directory.path().join(&files(directory.path())[0])).unwrap();
+        session.update(KEY, b"new").unwrap();
+        let mut seen = String::new();
+        std::io::Read::read_to_string(&mut held, &mut seen).unwrap();
+        assert_eq!(seen == "the old value", write == "rename", "{settings:?}: {seen}");
+        drop(session);
+        store.close().unwrap();
+
+        let other = if tier == Power { Process } else { Power };
+        let refused = open_with(&FLAT_FOLDER, directory.path(), Some(other), &settings).err();
+        assert!(matches!(refused, Some(StoreError::BadSetting(_))), "{settings:?} at {other}: {refused:?}");
     }
 }

@@ -3,6 +3,7 @@
 use crate::axis::Axis;
 use crate::cell::{Cell, Rate};
 use crate::place::probe::Probe;
+use crate::result::TrialResult;
 use crate::store::Guarantee;
 use crate::units::Bytes;
 use crate::workload::case::{Case, Space, Time};
@@ -74,6 +75,22 @@ impl Work {
     fn bytes(&self) -> f64 {
         self.most_rows() as f64 * (self.body_bytes as f64 + BESIDE_BODY_BYTES)
     }
+
+    fn loading_s(&self, probe: &Probe) -> f64 {
+        self.rows as f64 * STATEMENT_S + self.bytes() / probe.write_bytes_per_s
+    }
+
+    fn audit_s(&self) -> f64 {
+        4.0 * self.most_rows() as f64 * STATEMENT_S / 2.0
+    }
+
+    /// From one transaction's begin to the next, where a rate is set.
+    fn scheduled_s(&self) -> f64 {
+        match self.rate {
+            Rate::Closed => 0.0,
+            Rate::PerSecond(rate) => 1.0 / f64::from(rate),
+        }
+    }
 }
 
 fn number(cell: &Cell, axis: Axis) -> u64 {
@@ -112,20 +129,31 @@ pub fn memory(case: &Case<'_>) -> f64 {
         + work.statements as f64 * (work.body_bytes as f64 + BESIDE_BODY_BYTES)
 }
 
+/// Seconds, by what the transactions of a rehearsal took: settings decide whether they wait for the disk, and how often.
+pub fn time_by_rehearsal(case: &Case<'_>, probe: &Probe, rehearsal: &TrialResult) -> Option<f64> {
+    let done = &rehearsal.ok()?.operations;
+    let (sum_ns, count) = done.iter().fold((0, 0), |(sum, count), one| (sum + one.sum_ns, count + one.count));
+    if count == 0 {
+        return None;
+    }
+    let work = Work::of(case.cell, case.parameters);
+    let sum_s = sum_ns as f64 / 1e9;
+    // It had one statement in each.
+    let transaction_s = sum_s / count as f64 + (work.statements - 1) as f64 * STATEMENT_S;
+    let beside_s = (rehearsal.wall_s - sum_s).max(0.0);
+    let work_s = 3.0 * work.transactions as f64 * transaction_s.max(work.scheduled_s());
+    Some(beside_s + work.loading_s(probe) + work_s + work.audit_s())
+}
+
 /// Seconds: as if every transaction waited for the disk, unless a tier is asked for at which none does.
 pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
     let work = Work::of(case.cell, case.parameters);
     let waits = !matches!(case.cell.guarantee().tier(), Some(Guarantee::None | Guarantee::Process));
     let sync_s = if waits { SYNCS * probe.sync_ns as f64 / 1e9 } else { 0.0 };
-    let audit_s = 4.0 * work.most_rows() as f64 * STATEMENT_S / 2.0;
-    let loading_s = work.rows as f64 * STATEMENT_S + work.bytes() / probe.write_bytes_per_s;
+    let audit_s = work.audit_s();
     let transaction_s = sync_s + work.statements as f64 * STATEMENT_S;
-    let scheduled_s = match work.rate {
-        Rate::Closed => 0.0,
-        Rate::PerSecond(rate) => 1.0 / f64::from(rate),
-    };
-    let work_s = 3.0 * work.transactions as f64 * transaction_s.max(scheduled_s);
-    Time { trial_s: OVERHEAD_S + loading_s + work_s + audit_s, audit_s }
+    let work_s = 3.0 * work.transactions as f64 * transaction_s.max(work.scheduled_s());
+    Time { trial_s: OVERHEAD_S + work.loading_s(probe) + work_s + audit_s, audit_s }
 }
 
 #[cfg(test)]
@@ -157,7 +185,14 @@ mod tests {
         };
         let reason = |stores: &[crate::store::StoreDef], size_limit| {
             let cell = cell();
-            super::reason(&Case { cell: &cell, parameters: &parameters, stores, size_limit })
+            let settings = std::collections::BTreeMap::new();
+            super::reason(&Case {
+                cell: &cell,
+                parameters: &parameters,
+                stores,
+                settings: &settings,
+                size_limit,
+            })
         };
         assert_eq!(reason(&[MEMORY], 1 << 30), Some(Reason::NoSql { store: "memory" }));
         assert_eq!(reason(&[NULL], 1 << 30), Some(Reason::UnknownStore));

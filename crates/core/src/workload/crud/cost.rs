@@ -33,7 +33,8 @@ pub fn reason(case: &Case<'_>) -> Option<Reason> {
     {
         return Some(Reason::NotOffered { store: store.name, guarantee });
     }
-    if cell.threads() > 1 && store.capabilities.threads == Threads::One {
+    let one_session = case.capabilities().is_some_and(|can| can.threads == Threads::One);
+    if cell.threads() > 1 && one_session {
         return Some(Reason::OneSession { store: store.name, threads: cell.threads() });
     }
     if cell.cache() == Cache::Cold && store.capabilities.keeps && !store.capabilities.persists {

@@ -40,6 +40,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     space,
     memory,
     time,
+    time_by_rehearsal: None,
     run,
 };
 
@@ -184,7 +185,14 @@ mod tests {
         let parameters = Parameters::default();
         let reason = |values: &[(Axis, &str)], size_limit| {
             let cell = cell(values);
-            super::reason(&Case { cell: &cell, parameters: &parameters, stores: &[], size_limit })
+            let settings = std::collections::BTreeMap::new();
+            super::reason(&Case {
+                cell: &cell,
+                parameters: &parameters,
+                stores: &[],
+                settings: &settings,
+                size_limit,
+            })
         };
         assert_eq!(reason(&[], 1 << 30), None);
         assert!(matches!(reason(&[], 1 << 20), Some(Reason::TooLarge { .. })));

@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use storebench_core::cell::{Axis, Cell};
 use storebench_core::plan::Plan;
 use storebench_core::result::Measured;
-use storebench_core::store::{Guarantee, PowerCut};
+use storebench_core::store::{Guarantee, Loss};
 
 use crate::data::merge::{BlockKey, Entry, Group, Merged};
 use crate::data::names::joined;
@@ -123,7 +123,7 @@ impl Contest<'_> {
 
 impl Combination<'_> {
     /// What it promises, as its first trial told; the weaker is the less.
-    pub fn promise(&self) -> (Guarantee, Option<PowerCut>) {
+    pub fn promise(&self) -> (Guarantee, Option<Loss>) {
         let given = self.trials.iter().map(|(_, measured)| (measured.guarantee, measured.power_cut));
         given.min().unwrap_or((Guarantee::None, None))
     }

@@ -5,34 +5,54 @@ use std::ffi::{CStr, c_char, c_int};
 use storebench_core::store::{Result, Setting, SettingDef, StoreError};
 
 use super::ffi;
-use crate::stores::support::Given;
+use crate::stores::support::{Given, expect_taken};
 
 pub const SETTINGS: &[SettingDef] = &[
     SettingDef::new(
+        "type",
+        "DB_BTREE or DB_HASH",
+        "DB_BTREE",
+        "how records are found: DB_HASH has no order, and can't scan",
+    )
+    .limiting(|value, can| can.order &= value != DB_HASH)
+    .read_by("the engine"),
+    SettingDef::new(
         "pagesize",
-        "bytes, a power of two from 512 to 65536",
+        "a size, a power of two from 512 bytes to 64 KiB",
         "the file system's block",
         "a page of the B-tree",
     )
+    .bytes()
     .read_by("the engine"),
-    SettingDef::new("cachesize", "bytes from 131072 to 2^40", "335872", "the cache with its overhead")
+    SettingDef::new("cachesize", "a size from 128 KiB to 1 TiB", "335872", "the cache with its overhead")
+        .bytes()
         .read_by("the engine, which rounds it down"),
-    SettingDef::new("lg_max", "bytes from 64 to 2^30", "10485760", "a log file; process and power alone")
-        .read_by("the engine"),
+    SettingDef::new(
+        "lg_max",
+        "a size from 64 bytes to 1 GiB",
+        "10485760",
+        "a log file; process and power alone",
+    )
+    .bytes()
+    .read_by("the engine"),
     SettingDef::new(
         "lg_bsize",
-        "bytes from 64 to 2^30",
+        "a size from 64 bytes to 1 GiB",
         "32000",
         "the log's buffer; process and power alone",
     )
+    .bytes()
     .read_by("the engine"),
     SettingDef::new(
         "checkpoint_kbyte",
-        "KiB from 64 to 2^30",
+        "a number of KiB, from 64",
         "65536",
         "log after which a writer makes a checkpoint; process and power alone",
     ),
 ];
+
+const DB_BTREE: &str = "DB_BTREE";
+const DB_HASH: &str = "DB_HASH";
 
 /// Locks in the table when there are several sessions. A transaction holds a lock on each page that it has changed, so
 /// that a batch can need more than the 1,000 that the engine makes room for as shipped.
@@ -54,6 +74,8 @@ pub struct Config {
     lg_bsize: u32,
     /// KiB of log after which a writer makes a checkpoint; 0 where there is no log.
     pub checkpoint_kbyte: u32,
+    /// A hash table, else a B-tree.
+    pub hash: bool,
 }
 
 impl Config {
@@ -75,6 +97,7 @@ impl Config {
             lg_max: of_log("lg_max")?.unwrap_or(0),
             lg_bsize: of_log("lg_bsize")?.unwrap_or(0),
             checkpoint_kbyte: if has_log { checkpoint } else { 0 },
+            hash: given.word("type", &[DB_BTREE, DB_HASH])? == Some(DB_HASH),
         })
     }
 
@@ -89,6 +112,7 @@ impl Config {
             lg_max: self.lg_max,
             lg_bsize: self.lg_bsize,
             max_locks: MAX_LOCKS,
+            hash: c_int::from(self.hash),
         }
     }
 
@@ -121,12 +145,17 @@ impl Config {
                 return Err(not_taken(name, asked.into(), read_back.into()));
             }
         }
+        expect_taken("type", &type_name(self.hash), &type_name(facts.hash != 0))?;
         let rounded_down = facts.cache <= self.cachesize && self.cachesize - facts.cache <= 2 * ROUNDING;
         if self.cachesize != 0 && !rounded_down {
             return Err(not_taken("cachesize", self.cachesize, facts.cache));
         }
         Ok(())
     }
+}
+
+fn type_name(hash: bool) -> &'static str {
+    if hash { DB_HASH } else { DB_BTREE }
 }
 
 /// What matters, as the engine reads it back; `checkpoint_kbyte` is 0 where there is no log.
@@ -140,6 +169,7 @@ pub fn settings(facts: &ffi::Facts, checkpoint_kbyte: u32) -> Vec<Setting> {
     let environment = if names.is_empty() { "none".into() } else { names };
     let mut settings = vec![
         Setting::read_back("environment", environment),
+        Setting::read_back("type", type_name(facts.hash != 0)),
         Setting::read_back("cachesize", facts.cache),
         Setting::read_back("pagesize", facts.page_size),
     ];

@@ -44,6 +44,7 @@ pub struct Config {
     pub lg_max: u32,
     pub lg_bsize: u32,
     pub max_locks: u32,
+    pub hash: c_int,
 }
 
 /// What the engine reads back.
@@ -58,6 +59,7 @@ pub struct Facts {
     pub env_open_flags: u32,
     pub write_nosync: c_int,
     pub auto_remove: c_int,
+    pub hash: c_int,
 }
 
 /// What the engine counted.

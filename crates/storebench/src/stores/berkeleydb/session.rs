@@ -225,6 +225,9 @@ impl Session for BerkeleySession<'_> {
     }
 
     fn scan(&mut self, from: &[u8], limit: usize, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize> {
+        if self.store.hash {
+            return Err(StoreError::Unsupported("type=DB_HASH keeps its keys in no order".into()));
+        }
         let mut key_size = size(from)?;
         grow(&mut self.key, key_size);
         self.key[..from.len()].copy_from_slice(from);

@@ -74,6 +74,7 @@ fn settings_are_read_back_or_refused() {
     for (tier, given) in [
         (None, ("page_size", "4096")),
         (None, ("pagesize", "5000")),
+        (None, ("type", "DB_QUEUE")),
         (Some(Guarantee::None), ("lg_max", "2097152")),
         (Some(Guarantee::None), ("checkpoint_kbyte", "1024")),
     ] {
@@ -121,5 +122,27 @@ fn a_large_batch_finds_locks_enough() {
 fn a_kill_takes_nothing_that_was_logged() {
     for tier in [Guarantee::Process, Guarantee::Power] {
         assert_eq!(after_kill(&BERKELEYDB, tier), 3, "{tier}");
+    }
+}
+
+#[test]
+fn a_hash_table_is_read_back_and_has_no_order() {
+    let hash = [("type", "DB_HASH")];
+    assert!(!BERKELEYDB.capabilities_with(hash).order && BERKELEYDB.capabilities.order);
+    assert!(BERKELEYDB.capabilities_with([("type", "DB_BTREE")]).order);
+    for tier in [Guarantee::None, Guarantee::Process] {
+        let folder = new_folder();
+        let store = opened(&BERKELEYDB, &folder, Some(tier), &hash);
+        assert_eq!(setting(&*store, "type"), "DB_HASH");
+        let mut session = store.session().unwrap();
+        session.insert(b"key", b"value").unwrap();
+        let scanned = session.scan(b"", 9, &mut |_, _| ());
+        assert!(matches!(scanned, Err(StoreError::Unsupported(_))), "{scanned:?}");
+        drop(session);
+        assert_eq!(store.count().unwrap(), 1);
+        store.close().unwrap();
+        // What was made as a hash table is no B-tree.
+        let error = refused(&BERKELEYDB, &folder, Some(tier), &[]);
+        assert!(matches!(error, StoreError::SettingNotTaken { .. } | StoreError::Engine(_)), "{error}");
     }
 }

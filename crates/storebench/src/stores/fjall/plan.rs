@@ -18,17 +18,21 @@ pub const SETTINGS: &[SettingDef] = &[
         "how far a write is handed on before it returns",
     )
     .promising("none is none, buffer is process, sync_data and sync_all are power"),
-    SettingDef::new("cache_size", "bytes", "33554432", "the cache of blocks")
+    SettingDef::new("cache_size", "a size", "33554432", "the cache of blocks")
+        .bytes()
         .read_by("the database's own account"),
     SettingDef::new(
         "max_memtable_size",
-        "bytes",
+        "a size",
         "67108864",
         "how large a memory table grows before it is written out",
     )
+    .bytes()
     .read_by("the keyspace's own account"),
-    SettingDef::new("max_journaling_size", "bytes from 67108864", "as shipped", "all journals together"),
-    SettingDef::new("data_block_size", "bytes from 1024 to 1048576", "4096", "a block of a table file")
+    SettingDef::new("max_journaling_size", "a size from 64 MiB", "as shipped", "all journals together")
+        .bytes(),
+    SettingDef::new("data_block_size", "a size from 1 KiB to 1 MiB", "4096", "a block of a table file")
+        .bytes()
         .read_by("the keyspace's own account"),
     SettingDef::new(
         "kv_separation",

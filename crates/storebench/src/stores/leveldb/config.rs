@@ -9,10 +9,11 @@ use crate::stores::owned::Owned;
 use crate::stores::support::Given;
 
 pub const SETTINGS: &[SettingDef] = &[
-    SettingDef::new("write_buffer_size", "bytes from 65536 to 1073741824", "4194304", "the memory table"),
-    SettingDef::new("block_cache_size", "bytes up to 2^40", "8388608", "the cache of blocks"),
-    SettingDef::new("block_size", "bytes from 1024 to 4194304", "4096", "a block of a table file"),
-    SettingDef::new("max_file_size", "bytes from 1048576 to 1073741824", "2097152", "a table file"),
+    SettingDef::new("write_buffer_size", "a size from 64 KiB to 1 GiB", "4194304", "the memory table")
+        .bytes(),
+    SettingDef::new("block_cache_size", "a size up to 1 TiB", "8388608", "the cache of blocks").bytes(),
+    SettingDef::new("block_size", "a size from 1 KiB to 4 MiB", "4096", "a block of a table file").bytes(),
+    SettingDef::new("max_file_size", "a size from 1 MiB to 1 GiB", "2097152", "a table file").bytes(),
     SettingDef::new("max_open_files", "74 to 50000", "1000", "files kept open"),
     SettingDef::new("bloom_bits", "bits a key, 1 to 32", "no filter", "a Bloom filter for each table file"),
 ];

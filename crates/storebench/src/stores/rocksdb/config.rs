@@ -13,16 +13,19 @@ use crate::stores::owned::Owned;
 use crate::stores::support::Given;
 
 pub const SETTINGS: &[SettingDef] = &[
-    SettingDef::new("write_buffer_size", "bytes from 65536 to 2^36", "67108864", "a memory table")
+    SettingDef::new("write_buffer_size", "a size from 64 KiB to 64 GiB", "67108864", "a memory table")
+        .bytes()
         .read_by("the OPTIONS file that the engine writes"),
     SettingDef::new(
         "block_cache_size",
-        "bytes up to 2^40",
-        "8388608 or more, by version",
+        "a size up to 1 TiB",
+        "8 MiB or more, by version",
         "the cache of blocks",
     )
+    .bytes()
     .read_by("the cache itself"),
-    SettingDef::new("block_size", "bytes from 1024 to 4194304", "4096", "a block of a table file")
+    SettingDef::new("block_size", "a size from 1 KiB to 4 MiB", "4096", "a block of a table file")
+        .bytes()
         .read_by("the OPTIONS file that the engine writes"),
     SettingDef::new("bloom_bits", "bits a key, 1 to 32", "no filter", "a Bloom filter for each table file")
         .read_by("the OPTIONS file that the engine writes: that there is one, not how large"),

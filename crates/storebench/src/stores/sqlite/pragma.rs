@@ -3,7 +3,9 @@
 
 use rusqlite::Connection;
 use rusqlite::types::Value;
-use storebench_core::store::{Guarantee, OpenOptions, PowerCut, Result, Setting, SettingDef, StoreError};
+use storebench_core::store::{
+    Capabilities, Guarantee, OpenOptions, Result, Setting, SettingDef, StoreError, Threads,
+};
 
 use crate::stores::support::Given;
 
@@ -11,20 +13,27 @@ use crate::stores::support::Given;
 /// knows whether to share memory; the page size and vacuuming before the journal mode, whose change to WAL writes the
 /// first page, after which neither can change any more.
 pub const SETTINGS: &[SettingDef] = &[
-    SettingDef::new("locking_mode", "NORMAL or EXCLUSIVE", "NORMAL", "EXCLUSIVE keeps the locks between transactions: one session, fewer system calls").promising("DELETE with FULL and EXCLUSIVE is power, as the journal is emptied and synced in place of being deleted").read_by("PRAGMA locking_mode"),
-    SettingDef::new("page_size", "bytes, a power of two from 512 to 65536", "4096", "what the file is read and written in").read_by("PRAGMA page_size, when the file is there"),
+    SettingDef::new("locking_mode", "NORMAL or EXCLUSIVE", "NORMAL", "EXCLUSIVE keeps the locks between transactions: one session, fewer system calls").limiting(one_session).promising("DELETE with FULL and EXCLUSIVE is power, as the journal is emptied and synced in place of being deleted").read_by("PRAGMA locking_mode"),
+    SettingDef::new("page_size", "a size, a power of two from 512 bytes to 64 KiB", "4096", "what the file is read and written in").bytes().read_by("PRAGMA page_size, when the file is there"),
     SettingDef::new("auto_vacuum", "NONE, FULL or INCREMENTAL", "NONE", "FULL gives free pages back to the file system at each commit").read_by("PRAGMA auto_vacuum"),
     SettingDef::new("journal_mode", "DELETE, TRUNCATE, PERSIST, MEMORY, WAL or OFF", "DELETE, or the guarantee's", "how a transaction is undone, and what a commit writes").promising("MEMORY and OFF are none: a kill can damage the file").read_by("PRAGMA journal_mode"),
     SettingDef::new("synchronous", "OFF, NORMAL, FULL or EXTRA", "FULL, or the guarantee's", "how often a commit waits for the disk").promising("FULL is power but for DELETE, which takes EXTRA; NORMAL and OFF are process").read_by("PRAGMA synchronous"),
     SettingDef::new("fullfsync", "true or false", "false", "F_FULLFSYNC in place of fsync, on macOS alone").promising("on macOS, power takes it").read_by("PRAGMA fullfsync"),
     SettingDef::new("cache_size", "pages from 1, or KiB when negative", "-2000", "the page cache of each session").read_by("PRAGMA cache_size"),
-    SettingDef::new("mmap_size", "bytes from 0 to 2147418112", "0", "how much of the file is mapped in place of being read").read_by("PRAGMA mmap_size"),
+    SettingDef::new("mmap_size", "a size up to 2,147,418,112 bytes", "0", "how much of the file is mapped in place of being read").bytes().read_by("PRAGMA mmap_size"),
     SettingDef::new("temp_store", "DEFAULT, FILE or MEMORY", "DEFAULT", "where temporary tables and indexes are").read_by("PRAGMA temp_store, and how SQLite was built"),
     SettingDef::new("wal_autocheckpoint", "pages; 0: never", "1000", "how long the WAL grows until a commit copies it into the file; with WAL alone").read_by("PRAGMA wal_autocheckpoint"),
-    SettingDef::new("journal_size_limit", "bytes; -1: all", "-1", "how much of a journal or WAL is kept after use; with WAL, PERSIST or EXCLUSIVE alone").read_by("PRAGMA journal_size_limit"),
+    SettingDef::new("journal_size_limit", "a size; -1: all", "-1", "how much of a journal or WAL is kept after use; with WAL, PERSIST or EXCLUSIVE alone").bytes().read_by("PRAGMA journal_size_limit"),
     SettingDef::new("secure_delete", "false, true or FAST", "false", "whether what is deleted is overwritten with zeros").read_by("PRAGMA secure_delete"),
     SettingDef::new("busy_timeout", "milliseconds", "60000", "how long a session waits for another's lock").read_by("PRAGMA busy_timeout"),
 ];
+
+/// What EXCLUSIVE leaves.
+fn one_session(locking_mode: &str, can: &mut Capabilities) {
+    if locking_mode.eq_ignore_ascii_case("exclusive") {
+        can.threads = Threads::One;
+    }
+}
 
 /// How long a session waits for the others, in milliseconds: longer than any honest wait, so that a slow disk is
 /// measured and only a deadlock fails.
@@ -234,30 +243,12 @@ fn tier_of(journal_mode: &str, synchronous: &str, exclusive: bool) -> Guarantee 
     }
 }
 
-/// What a power cut can take, by the settings of a connection as read back from it.
-pub fn power_cut(connection: &Connection) -> Result<PowerCut> {
-    let synchronous = read(connection, "synchronous")?;
-    let journal = read(connection, "journal_mode")?;
-    Ok(power_cut_of(&journal, &synchronous, tier(connection)?))
-}
-
-fn power_cut_of(journal_mode: &str, synchronous: &str, tier: Guarantee) -> PowerCut {
-    match (journal_mode, synchronous) {
-        _ if tier == Guarantee::Power => PowerCut::TakesNothing,
-        ("off" | "memory", _) | (_, "0") => PowerCut::Damages,
-        // Commits are synced only when the WAL is copied into the file.
-        ("wal", _) => PowerCut::TakesRecent,
-        // The journal's header and its pages are handed over in one sync: where the file system writes the header first, the
-        // journal seems whole and is not (SQLite's documentation of PRAGMA synchronous).
-        (_, "1") => PowerCut::RarelyDamages,
-        // FULL with DELETE: the journal that was deleted can come back.
-        _ => PowerCut::TakesLast,
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use storebench_core::store::Loss;
+
     use super::*;
+    use crate::stores::sqlite::SQLITE;
 
     #[test]
     fn the_tier_follows_from_journal_synchronous_and_locking() {
@@ -280,28 +271,35 @@ mod tests {
     }
 
     #[test]
-    fn what_a_power_cut_takes_follows_too_and_never_contradicts_the_tier() {
+    fn what_a_power_cut_costs_never_contradicts_the_tier() {
+        let cut = |journal: &str, synchronous: &str, exclusive| {
+            let tier = tier_of(journal, synchronous, exclusive);
+            let settings =
+                [Setting::read_back("journal_mode", journal), Setting::read_back("synchronous", synchronous)];
+            let danger = SQLITE.offer(tier).unwrap().danger(&settings).unwrap();
+            assert_eq!(tier == Guarantee::None, danger.kill != Loss::Nothing, "{journal} {synchronous}");
+            assert_eq!(
+                tier == Guarantee::Power,
+                danger.power_cut == Loss::Nothing,
+                "{journal} {synchronous}"
+            );
+            danger.power_cut
+        };
         for journal in ["delete", "truncate", "persist", "memory", "wal", "off"] {
-            for synchronous in ["0", "1", "2", "3"] {
-                for exclusive in [false, true] {
-                    let tier = tier_of(journal, synchronous, exclusive);
-                    let cut = power_cut_of(journal, synchronous, tier);
-                    assert_eq!(
-                        tier == Guarantee::Power,
-                        cut == PowerCut::TakesNothing,
-                        "{journal} {synchronous}"
-                    );
-                    assert!(tier != Guarantee::None || cut == PowerCut::Damages, "{journal} {synchronous}");
+            for exclusive in [false, true] {
+                assert_eq!(cut(journal, "0", exclusive), Loss::Whole, "{journal}");
+                for synchronous in ["1", "2", "3"] {
+                    let in_memory = matches!(journal, "memory" | "off");
+                    assert_eq!(cut(journal, synchronous, exclusive) == Loss::Whole, in_memory, "{journal}");
                 }
             }
         }
-        let cut =
-            |journal, synchronous| power_cut_of(journal, synchronous, tier_of(journal, synchronous, false));
-        assert_eq!(cut("delete", "2"), PowerCut::TakesLast);
-        assert_eq!(cut("wal", "1"), PowerCut::TakesRecent);
-        assert!(cut("wal", "1") < cut("delete", "2"), "WAL with NORMAL promises less than DELETE with FULL");
-        assert_eq!(cut("delete", "1"), PowerCut::RarelyDamages);
-        assert_eq!(cut("wal", "0"), PowerCut::Damages);
+        assert_eq!(cut("delete", "2", false), Loss::Last);
+        assert_eq!(cut("wal", "1", false), Loss::Newest);
+        assert!(Loss::Newest < Loss::Last, "WAL with NORMAL promises less than DELETE with FULL");
+        for journal in ["delete", "truncate", "persist"] {
+            assert_eq!(cut(journal, "1", true), Loss::RarelyWhole, "{journal}");
+        }
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! Results for other tools.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::sync::OnceLock;
 
@@ -76,7 +75,7 @@ fn a_build_without_sqlite_says_so() {
 
 #[cfg(feature = "sqlite")]
 mod sqlite {
-    use std::collections::BTreeMap;
+    use std::collections::{BTreeMap, BTreeSet};
     use std::path::PathBuf;
 
     use rusqlite::{Connection, OpenFlags};

@@ -6,7 +6,8 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
 use storebench_core::store::{Guarantee, Session, Store, StoreError};
 
-use super::subject::{Subject, assert_holds, for_each_keeping, key, value};
+use super::settings;
+use super::subject::{Subject, assert_holds, for_each_keeping, for_each_of, key, value};
 
 #[derive(Debug, Clone)]
 enum Operation {
@@ -40,23 +41,31 @@ fn operation() -> impl Strategy<Value = Operation> {
 
 #[test]
 fn random_operations_agree_with_a_map() {
-    for_each_keeping(|subject| {
-        let power = subject.guarantee() == Guarantee::Power;
-        let (cases, operations) = if power { (4, 1..25) } else { (12, 1..60) };
-        let config = Config { cases, max_shrink_iters: 100, failure_persistence: None, ..Config::default() };
-        // The same cases every time.
-        let random = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
-        let mut runner = TestRunner::new_with_rng(config, random);
-        let result = runner.run(&prop::collection::vec(operation(), operations), |operations| {
-            replay(&subject.anew(), &operations);
-            Ok(())
-        });
-        match result {
-            Ok(()) => {}
-            Err(TestError::Fail(why, operations)) => panic!("{why}; the shortest case: {operations:?}"),
-            Err(error) => panic!("{error}"),
-        }
+    for_each_keeping(|subject| try_random_operations(subject, 12));
+}
+
+#[test]
+fn random_operations_agree_with_a_map_under_other_settings() {
+    for_each_of(settings::subjects, |subject| try_random_operations(subject, 4));
+}
+
+/// Some random sequences of operations: fewer where each waits for the disk.
+fn try_random_operations(subject: &Subject, cases: u32) {
+    let power = subject.open().guarantee() == Guarantee::Power;
+    let (cases, operations) = if power { (cases.div_ceil(3), 1..25) } else { (cases, 1..60) };
+    let config = Config { cases, max_shrink_iters: 100, failure_persistence: None, ..Config::default() };
+    // The same cases every time.
+    let random = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
+    let mut runner = TestRunner::new_with_rng(config, random);
+    let result = runner.run(&prop::collection::vec(operation(), operations), |operations| {
+        replay(&subject.anew(), &operations);
+        Ok(())
     });
+    match result {
+        Ok(()) => {}
+        Err(TestError::Fail(why, operations)) => panic!("{why}; the shortest case: {operations:?}"),
+        Err(error) => panic!("{error}"),
+    }
 }
 
 struct Model {

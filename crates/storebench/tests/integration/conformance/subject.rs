@@ -12,26 +12,34 @@ use tempfile::TempDir;
 /// Holds every built store at every tier to `check`, and tells of all that fail. Stores go side by side, for most of
 /// the time goes into waiting for the disk.
 pub fn for_each(check: impl Fn(&Subject) + Sync) {
+    for_each_of(|def| tiers(def).into_iter().map(|tier| Subject::new(def, tier)).collect(), check);
+}
+
+/// Holds the subjects that each built store makes to `check`, as [`for_each`] does.
+pub fn for_each_of(
+    subjects: impl Fn(&'static StoreDef) -> Vec<Subject> + Sync,
+    check: impl Fn(&Subject) + Sync,
+) {
     let built: Vec<_> = chosen().filter(|def| def.open.is_ok()).collect();
     assert!(!built.is_empty(), "no store is tested");
     let failures: Vec<String> = std::thread::scope(|scope| {
-        let check = &check;
-        let stores: Vec<_> = built.iter().map(|def| scope.spawn(|| failures_of(def, check))).collect();
+        let (check, subjects) = (&check, &subjects);
+        let stores: Vec<_> =
+            built.iter().map(|def| scope.spawn(|| failures_of(subjects(def), check))).collect();
         stores.into_iter().flat_map(|store| store.join().unwrap()).collect()
     });
     assert!(failures.is_empty(), "{} fail:\n{}", failures.len(), failures.join("\n"));
 }
 
-/// The tiers at which a store fails a check, and why.
-fn failures_of(def: &'static StoreDef, check: &impl Fn(&Subject)) -> Vec<String> {
-    let fails = |tier| {
-        let subject = Subject::new(def, tier);
+/// Which subjects fail a check, and why.
+fn failures_of(subjects: Vec<Subject>, check: &impl Fn(&Subject)) -> Vec<String> {
+    let fails = |subject: Subject| {
         let panic = catch_unwind(AssertUnwindSafe(|| check(&subject))).err()?;
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("it panicked");
         Some(format!("{subject}: {text}"))
     };
-    tiers(def).into_iter().filter_map(fails).collect()
+    subjects.into_iter().filter_map(fails).collect()
 }
 
 /// The same for those that keep what they are given.
@@ -64,31 +72,45 @@ pub struct Subject {
     pub def: &'static StoreDef,
     /// What the store is asked for.
     pub tier: Option<Guarantee>,
+    pub settings: BTreeMap<String, String>,
+    can: Capabilities,
     pub directory: TempDir,
 }
 
 impl std::fmt::Display for Subject {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} {}", self.def.name, self.tier.map_or("as shipped", Guarantee::name))
+        write!(f, "{} {}", self.def.name, self.tier.map_or("as shipped", Guarantee::name))?;
+        self.settings.iter().try_for_each(|(name, value)| write!(f, " {name}={value}"))
     }
 }
 
 impl Subject {
     pub fn new(def: &'static StoreDef, tier: Option<Guarantee>) -> Subject {
+        Subject::with(def, tier, BTreeMap::new())
+    }
+
+    /// With settings beside those of the tier.
+    pub fn with(
+        def: &'static StoreDef,
+        tier: Option<Guarantee>,
+        settings: BTreeMap<String, String>,
+    ) -> Subject {
         let directory = tempfile::Builder::new()
             .prefix(&format!("{}-", def.name))
             .tempdir_in(env!("CARGO_TARGET_TMPDIR"))
             .unwrap();
-        Subject { def, tier, directory }
+        let can = def.capabilities_with(settings.iter().map(|(name, value)| (name.as_str(), value.as_str())));
+        Subject { def, tier, settings, can, directory }
     }
 
-    /// The same store and tier in another fresh directory.
+    /// The same store, tier and settings in another fresh directory.
     pub fn anew(&self) -> Subject {
-        Subject::new(self.def, self.tier)
+        Subject::with(self.def, self.tier, self.settings.clone())
     }
 
-    pub fn can(&self) -> &'static Capabilities {
-        &self.def.capabilities
+    /// What the store can do with its settings.
+    pub fn can(&self) -> &Capabilities {
+        &self.can
     }
 
     /// The tier that it is to give.
@@ -111,13 +133,12 @@ impl Subject {
 
     /// Opens it with other options than the suite's usual ones.
     pub fn open_with<'a>(&'a self, change: impl FnOnce(&mut OpenOptions<'a>)) -> Result<Box<dyn Store>> {
-        static NONE: BTreeMap<String, String> = BTreeMap::new();
         let mut options = OpenOptions {
             directory: self.directory.path(),
             guarantee: self.tier,
             compression: false,
             cache_bytes: None,
-            settings: &NONE,
+            settings: &self.settings,
             sessions: 1,
         };
         change(&mut options);

@@ -43,6 +43,7 @@ static void tell(void) {
     must("facts", sb_bdb_facts(&store, &facts));
     sb_bdb_flag_names(facts.env_open_flags, names, sizeof names);
     printf("environment=%s\n", names[0] == '\0' ? "none" : names);
+    printf("type=%s\n", facts.hash ? "DB_HASH" : "DB_BTREE");
     printf("cachesize=%llu\npagesize=%u\n", (unsigned long long)facts.cache, facts.page_size);
     if (facts.max_locks > 0)
         printf("lk_max_locks=%u\n", facts.max_locks);

@@ -28,6 +28,7 @@ def tell(store):
     env, db = store
     gbytes, rest, _ = (env or db).get_cachesize()
     told = {"environment": "none", "cachesize": (gbytes << 30) + rest, "pagesize": db.get_pagesize()}
+    told["type"] = "DB_HASH" if db.get_type() == bdb.DB_HASH else "DB_BTREE"
     if env is None:
         return told
     flags = env.get_open_flags()

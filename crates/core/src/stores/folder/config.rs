@@ -1,0 +1,128 @@
+//! What can be set of the folders: how keys are spread over directories, how a file is written, what is synced. There is no
+//! engine that could ignore it; the tier follows from it.
+
+use super::path::Layout;
+use crate::store::{Danger, Given, Guarantee, Loss, OpenOptions, Result, Setting, SettingDef, hold_to_tier};
+
+const LEVELS: SettingDef =
+    SettingDef::new("levels", "1 to 4", "2", "levels of directories above a file").read_by(OURS);
+const LEVEL_BYTES: SettingDef = SettingDef::new(
+    "level_bytes",
+    "1 to 3",
+    "2",
+    "bytes of the key that name a directory: its fan-out, 16 for each byte with keys of hexadecimal digits",
+)
+.read_by(OURS);
+const WRITE: SettingDef = SettingDef::new(
+    "write",
+    "overwrite or rename",
+    "overwrite; rename at power",
+    "overwrite empties the file and writes it; rename writes another file and gives it the name",
+)
+.promising("with overwrite, a kill or a power cut can leave the value torn that is being written")
+.read_by(OURS);
+const SYNC_FILE: SettingDef =
+    SettingDef::new("sync_file", "true or false", "false; true at power", "fsync of a file that was written")
+        .promising("without it a power cut can leave new values empty: process")
+        .read_by(OURS);
+const SYNC_FOLDER: SettingDef = SettingDef::new(
+    "sync_folder",
+    "true or false",
+    "false; true at power",
+    "fsync of a file's directory after each write and removal, and of new directories above it",
+)
+.promising("without it a power cut can take new files back, and bring removed ones back: process; both syncs together are power")
+.read_by(OURS);
+
+/// How the settings are read back.
+const OURS: &str = "nothing need be asked: storebench itself makes the calls, and tests look at the files and count the syncs";
+
+/// The settings of the flat layout.
+pub(super) const OF_FLAT: &[SettingDef] = &[WRITE, SYNC_FILE, SYNC_FOLDER];
+/// The settings of the nested layout.
+pub(super) const OF_NESTED: &[SettingDef] = &[LEVELS, LEVEL_BYTES, WRITE, SYNC_FILE, SYNC_FOLDER];
+
+/// What accidents can cost at `process`, which lacks a sync or both.
+pub(super) const UNSYNCED: &[Danger] = &[
+    Danger {
+        with: &[("write", "rename"), ("sync_file", "true")],
+        ..Danger::of(Loss::Nothing, Loss::Newest, "a name can be missing that was not synced")
+    },
+    Danger {
+        with: &[("write", "rename")],
+        ..Danger::of(Loss::Nothing, Loss::Torn, "a file can be there without its content")
+    },
+    Danger::of(Loss::Unfinished, Loss::Torn, "a file can be left empty or cut short"),
+];
+
+/// The same at `power`.
+pub(super) const SYNCED: &[Danger] = &[
+    Danger {
+        with: &[("write", "overwrite")],
+        ..Danger::of(Loss::Unfinished, Loss::Unfinished, "a file is emptied before it is written")
+    },
+    Danger::NOTHING[0],
+];
+
+/// How files are laid out, written and synced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Config {
+    /// How keys are spread.
+    pub layout: Layout,
+    /// A value is written under a temporary name that then replaces the old file; else the old file is overwritten.
+    pub rename: bool,
+    /// Files are synced.
+    pub sync_file: bool,
+    /// Names are synced.
+    pub sync_folder: bool,
+}
+
+impl Config {
+    /// What the options ask for, of a store with this layout unless they say otherwise.
+    ///
+    /// # Errors
+    /// When they can't be met, or give another tier than the one asked for.
+    pub fn new(options: &OpenOptions<'_>, layout: Layout, known: &[SettingDef]) -> Result<Config> {
+        let given = Given::new(options, known)?;
+        let number = |name| Ok(given.number(name, range(name))?.map(|number| number as usize));
+        let layout = Layout {
+            levels: number(LEVELS.name)?.unwrap_or(layout.levels),
+            level_bytes: number(LEVEL_BYTES.name)?.unwrap_or(layout.level_bytes),
+        };
+        let power = options.guarantee == Some(Guarantee::Power);
+        let word = given.word(WRITE.name, &["overwrite", "rename"])?;
+        let config = Config {
+            layout,
+            rename: word.map_or(power, |word| word == "rename"),
+            sync_file: given.flag(SYNC_FILE.name)?.unwrap_or(power),
+            sync_folder: given.flag(SYNC_FOLDER.name)?.unwrap_or(power),
+        };
+        hold_to_tier(options.guarantee, config.tier())?;
+        Ok(config)
+    }
+
+    /// What a write survives when it has returned.
+    pub fn tier(&self) -> Guarantee {
+        if self.sync_file && self.sync_folder { Guarantee::Power } else { Guarantee::Process }
+    }
+
+    /// What it says of itself.
+    pub fn settings(&self) -> Vec<Setting> {
+        let Config { layout, rename, sync_file, sync_folder } = self;
+        let mut settings = vec![Setting::given(LEVELS.name, layout.levels)];
+        if layout.levels > 0 {
+            settings.push(Setting::given(LEVEL_BYTES.name, layout.level_bytes));
+        }
+        settings.extend([
+            Setting::given(WRITE.name, if *rename { "rename" } else { "overwrite" }),
+            Setting::given(SYNC_FILE.name, sync_file),
+            Setting::given(SYNC_FOLDER.name, sync_folder),
+        ]);
+        settings
+    }
+}
+
+/// What a setting of the layout may be: so that a key of 32 bytes always leaves a name.
+fn range(name: &str) -> std::ops::RangeInclusive<u64> {
+    if name == LEVELS.name { 1..=4 } else { 1..=3 }
+}
