@@ -51,6 +51,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     space: cost::space,
     memory: cost::memory,
     time: cost::time,
+    time_by_rehearsal: None,
     run: trial::run,
 };
 

@@ -32,11 +32,13 @@ pub fn reason(case: &Case<'_>) -> Option<Reason> {
     {
         return Some(Reason::NotOffered { store: store.name, guarantee });
     }
-    if case.cell.threads() > 1 && store.capabilities.threads == Threads::One {
+    // A setting can take a session or the order away.
+    let can = case.capabilities().unwrap_or_else(|| store.capabilities.clone());
+    if case.cell.threads() > 1 && can.threads == Threads::One {
         return Some(Reason::OneSession { store: store.name, threads: case.cell.threads() });
     }
     let Some(work) = Work::of(case.parameters) else { return Some(Reason::NoTrace) };
-    if work.facts.scan > 0 && !store.capabilities.order {
+    if work.facts.scan > 0 && !can.order {
         return Some(Reason::NoOrder { store: store.name, scans: work.facts.scan });
     }
     let bytes = held_bytes(&work);
