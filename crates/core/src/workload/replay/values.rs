@@ -51,6 +51,10 @@ impl Values {
     /// # Errors
     /// When it is no value of this key, or not all of it. `scratch` is overwritten.
     pub fn check(&self, key: u64, value: &[u8], scratch: &mut Vec<u8>) -> Result<Option<u64>, ()> {
+        // No value of the trace is as long as the pool.
+        if value.len() >= self.pool.bytes().len() {
+            return Err(());
+        }
         let head = value.first_chunk::<8>();
         let position = match head.filter(|_| value.len() >= HEAD) {
             Some(head) => Some(u64::from_le_bytes(*head) ^ mix(key ^ self.seed)),
