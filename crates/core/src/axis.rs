@@ -266,6 +266,6 @@ mod tests {
                 assert_eq!(axis.read(default).unwrap().text(), default);
             }
         }
-        assert!("size".parse::<Axis>().unwrap_err().contains("place, background"));
+        assert!("size".parse::<Axis>().unwrap_err().contains("place, machine, background"));
     }
 }

@@ -12,7 +12,7 @@ use crate::axis::Value;
 use crate::axis::read::{Read, Write};
 pub use crate::axis::table::DEFAULT_PLACE;
 pub use crate::axis::values::{Background, Cache, Data, GuaranteeChoice, Rate, Tuning};
-use crate::units::{CountRange, SizeRange};
+use crate::units::{CountRange, SizeRange, Sizes};
 
 /// One combination of axis values. An axis that it does not name is at its default.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -87,8 +87,8 @@ impl Cell {
     }
 
     /// The sizes of its values.
-    pub fn record_size(&self) -> SizeRange {
-        self.parsed(Axis::RECORD_SIZE).unwrap_or(SizeRange { from: 1, to: 2 })
+    pub fn record_size(&self) -> Sizes {
+        self.parsed(Axis::RECORD_SIZE).unwrap_or(SizeRange { from: 1, to: 2 }.into())
     }
 
     /// How many records it holds.
@@ -109,6 +109,11 @@ impl Cell {
     /// The name of the place where its files live.
     pub fn place(&self) -> &str {
         self.text(Axis::PLACE)
+    }
+
+    /// The machine that its limits stand in for.
+    pub fn machine(&self) -> &str {
+        self.text(Axis::MACHINE)
     }
 
     /// Sessions at work at once.

@@ -13,6 +13,7 @@ pub mod folder;
 mod guard;
 pub mod lifeline;
 pub mod like;
+pub mod machine;
 pub mod measure;
 pub mod place;
 pub mod plan;

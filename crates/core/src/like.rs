@@ -2,6 +2,7 @@
 //! data a sample is looked into.
 
 mod files;
+mod law;
 mod sqlite;
 mod table;
 
@@ -11,13 +12,13 @@ use std::path::Path;
 
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
-use hdrhistogram::Histogram;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use crate::cell::Data;
 use crate::shown::quoted;
-use crate::units::{SizeRange, grouped, rough_bytes, three_digits};
+use crate::units::{Sizes, grouped, rough_bytes, three_digits};
+use law::Counted;
 
 /// Values whose bytes are looked at.
 const SAMPLED: usize = 256;
@@ -26,10 +27,6 @@ const SAMPLED_BYTES: usize = 64 << 10;
 /// Values that deflate makes this many times smaller count as compressible: below it, what an engine's codec saves is eaten
 /// by its blocks.
 const COMPRESSIBLE: f64 = 1.25;
-/// Where mean and median are further apart than by this factor, sizes count as skewed.
-const SKEWED: f64 = 1.25;
-/// The largest value told apart, in bytes.
-const LARGEST: u64 = 1 << 40;
 
 /// Reads the values of a column of a table in a SQLite file, or whole rows without a column, and hands each to a function. Where
 /// there is no such table or column, the error lists those that there are; an empty name asks for just that.
@@ -45,8 +42,8 @@ pub type ReadSqlite = fn(
 pub struct Likeness {
     /// How many values there are.
     pub count: u64,
-    /// The sizes to measure with, in bytes: drawn evenly from it, they have the same mean as the values'.
-    pub size: SizeRange,
+    /// The sizes to measure with: distributed like the values', with the same mean.
+    pub size: Sizes,
     /// Sizes between which nine of ten values are, in bytes.
     pub most: (u64, u64),
     /// Their median size in bytes.
@@ -72,7 +69,7 @@ impl Likeness {
     /// # Errors
     /// A sentence, when it is none of these, can't be read, or holds no values.
     pub fn of(name: &str, read: Option<ReadSqlite>) -> Result<Likeness, String> {
-        let mut sample = Sample::new()?;
+        let mut sample = Sample::new();
         if Path::new(name).is_dir() {
             files::look(Path::new(name), &mut sample)?;
         } else {
@@ -107,15 +104,12 @@ impl Likeness {
             three_digits(100.0 / self.ratio),
             self.data.name(),
         );
-        text.push_str(&match (size(self.size.from), size(self.size.to - 1)) {
-            (from, last) if from == last => format!("Measured are sizes of {from}."),
-            (from, last) => {
-                format!("Measured are sizes spread evenly from {from} to {last}, which have the same mean.")
+        text.push_str(&match self.size.even() {
+            Some(range) if range.to == range.from + 1 => {
+                format!("Measured with sizes of {}.", size(range.from))
             }
+            _ => "Measured with sizes distributed like these.".to_owned(),
         });
-        if !(1.0 / SKEWED..=SKEWED).contains(&(self.mean / self.median as f64)) {
-            text.push_str(&format!(" Yours are skewed: half of them are up to {}.", size(self.median)));
-        }
         if self.empty > 0 {
             text.push_str(&format!(" Left out: {} that are empty or NULL.", grouped(self.empty)));
         }
@@ -135,10 +129,7 @@ fn nothing_there(name: &str) -> String {
 /// Collects sizes of all values, and the first bytes of some, each value with the same chance (reservoir sampling: Vitter's
 /// algorithm R, 1985).
 struct Sample {
-    sizes: Histogram<u64>,
-    /// The sum of the sizes.
-    bytes: u128,
-    largest: u64,
+    sizes: Counted,
     empty: u64,
     unreadable: u64,
     kept: Vec<Vec<u8>>,
@@ -146,10 +137,9 @@ struct Sample {
 }
 
 impl Sample {
-    fn new() -> Result<Sample, String> {
-        let sizes = Histogram::new_with_bounds(1, LARGEST, 3).map_err(|error| error.to_string())?;
+    fn new() -> Sample {
         let random = Xoshiro256PlusPlus::seed_from_u64(1);
-        Ok(Sample { sizes, bytes: 0, largest: 0, empty: 0, unreadable: 0, kept: Vec::new(), random })
+        Sample { sizes: Counted::default(), empty: 0, unreadable: 0, kept: Vec::new(), random }
     }
 
     /// One value of `size` bytes. `read` gives up to so many of its first bytes, and is called if they are wanted; where it
@@ -159,21 +149,19 @@ impl Sample {
             self.empty += 1;
             return Ok(());
         }
-        let number = u128::from(self.sizes.len()) + 1;
+        let number = u128::from(self.sizes.count) + 1;
         let place = ((u128::from(self.random.next_u64()) * number) >> 64) as usize;
         if self.kept.len() < SAMPLED {
             self.kept.push(read(SAMPLED_BYTES)?);
         } else if place < SAMPLED {
             self.kept[place] = read(SAMPLED_BYTES)?;
         }
-        self.sizes.saturating_record(size);
-        self.bytes += u128::from(size);
-        self.largest = self.largest.max(size);
+        self.sizes.add(size);
         Ok(())
     }
 
     fn likeness(&self) -> Result<Likeness, String> {
-        let count = self.sizes.len();
+        let count = self.sizes.count;
         if count == 0 {
             return Err(match (self.empty, self.unreadable) {
                 (0, 0) => "there are no values in it".into(),
@@ -181,34 +169,22 @@ impl Sample {
                 (empty, _) => format!("all {} values in it are empty", grouped(empty)),
             });
         }
-        let at = |quantile| self.sizes.value_at_quantile(quantile);
+        let at = |share| self.sizes.quantile(share);
         let ratio = deflated(&self.kept)?;
-        let mean = self.bytes as f64 / count as f64;
-        let most = (at(0.05).max(1), at(0.95));
+        let size = self.sizes.law().ok_or("its sizes can't be counted")?;
         Ok(Likeness {
             count,
-            size: evenly(most, mean, self.largest),
-            most,
+            size,
+            most: (at(0.05), at(0.95)),
             median: at(0.5),
-            mean,
-            largest: self.largest,
+            mean: self.sizes.mean(),
+            largest: self.sizes.largest,
             empty: self.empty,
             unreadable: self.unreadable,
             ratio,
             data: if ratio >= COMPRESSIBLE { Data::Compressible } else { Data::Incompressible },
         })
     }
-}
-
-/// A range whose even sizes have this mean: from where nine of ten sizes begin, or, where it would go beyond the largest, to
-/// where they end.
-fn evenly((low, high): (u64, u64), mean: f64, largest: u64) -> SizeRange {
-    let beyond = |end: u64| (2.0 * mean - end as f64).round().max(1.0) as u64;
-    let (from, last) = match beyond(low) {
-        last if (low..=largest).contains(&last) => (low, last),
-        _ => (beyond(high).min(high), high),
-    };
-    SizeRange { from, to: last + 1 }
 }
 
 /// The first bytes of a file, up to so many.

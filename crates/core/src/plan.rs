@@ -5,6 +5,7 @@ mod changes;
 mod claims;
 mod count;
 pub mod explain;
+mod machines;
 mod text;
 mod variants;
 
@@ -21,6 +22,7 @@ pub use self::variants::Point;
 use crate::axis::Axis;
 use crate::cell::Cell;
 use crate::error::{Error, Exit, Result, meant};
+use crate::machine::Machine;
 use crate::shown::{piece, quoted};
 use crate::store::StoreDef;
 pub use crate::units::{Bytes, Percent, Period};
@@ -100,6 +102,9 @@ pub struct Plan {
     /// Settings that are measured beside those of the axes, under a name.
     #[serde(rename = "point", skip_serializing_if = "Vec::is_empty")]
     pub points: Vec<Point>,
+    /// Machines of its own, by name; those that come with storebench need not be among them.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub machines: BTreeMap<String, Machine>,
     /// The axes.
     pub axes: Axes,
     /// Named sets of changes, such as `quick`.
@@ -182,6 +187,7 @@ impl Plan {
         self.axes.check_for(self.workload)?;
         self.axes.check()?;
         self.check_points()?;
+        self.check_machines()?;
         self.check_layout()?;
         if let Some(twice) =
             self.claims_among.iter().enumerate().find(|(at, name)| self.claims_among[..*at].contains(name))

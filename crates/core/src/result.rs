@@ -2,10 +2,12 @@
 //!
 //! The format is described in docs/results.md. A change that an older reader would misread raises [`FORMAT_VERSION`].
 
+mod machine;
 mod measured;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::machine::{LimitReport, Limited, MachineReport};
 use crate::cell::Cell;
 use crate::store::{Guarantee, Loss, Setting, StoreBuild};
 
@@ -128,11 +130,18 @@ pub struct TrialResult {
     pub started: String,
     /// From the start of its process to the end, in seconds.
     pub wall_s: f64,
+    /// What came before and after it, in seconds: finding a folder in which files are made quickly, and deleting what the store
+    /// left. Absent in results of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stage_s: Option<f64>,
     /// Load average over one minute when it was started.
     pub load_1min: Option<f64>,
     /// The load that ran beside it, in its own words; proof that it was at work throughout.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub background: Option<BackgroundReport>,
+    /// The limits that it ran under, and what took effect.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<MachineReport>,
     /// What making an empty file took in the place just before, in nanoseconds: some file systems are slow for minutes
     /// after mass deletions.
     pub file_creation_ns: Option<u64>,
@@ -552,6 +561,11 @@ impl Written {
 }
 
 impl TrialResult {
+    /// All the time that it took of the run, in seconds: its process, and what came before and after it.
+    pub fn took_s(&self) -> f64 {
+        self.wall_s + self.stage_s.unwrap_or(0.0)
+    }
+
     /// What was measured, if the trial succeeded.
     pub fn ok(&self) -> Option<&Measured> {
         match self.outcome {

@@ -30,8 +30,8 @@ impl Room {
     }
 }
 
-/// Says what the machine lacks for a background load, if anything.
-pub type Lacking<'a> = &'a dyn Fn(Background) -> Option<String>;
+/// Says what lacks for a cell here, if anything: for its background load, for the limits of its machine.
+pub type Lacking<'a> = &'a dyn Fn(&Cell) -> Option<Reason>;
 
 /// The most combinations that a plan can have, those left out included: a slip in a range would take all memory otherwise, and
 /// no user has the time to run as many.
@@ -59,9 +59,8 @@ pub fn cells(
             cell.set(Axis::GUARANTEE, stronger.into());
         }
         let room = rooms.iter().find(|room| room.name == cell.place());
-        let lacks = || lacking(cell.background()).map(Reason::NoBackground);
         let case = plan.case(&cell, stores);
-        match reason_to_leave_out(plan, &case, room).or_else(lacks) {
+        match reason_to_leave_out(plan, &case, room).or_else(|| lacking(&cell)) {
             Some(reason) => left_out.push(Omission { cell, reason }),
             None => cells.push(cell),
         }
@@ -135,8 +134,12 @@ fn reason_to_leave_out(plan: &Plan, case: &Case<'_>, room: Option<&Room>) -> Opt
     if needed_bytes > free_bytes as f64 {
         return Some(Reason::NoRoom { needed_bytes, free_bytes });
     }
-    let needed_bytes = (workload.memory)(case);
-    (needed_bytes > had_bytes as f64).then_some(Reason::NoMemory { needed_bytes, had_bytes })
+    let machine = plan.machine(case.cell.machine()).and_then(|machine| machine.memory);
+    // What is made ahead of the work is not charged to a limit.
+    let limited = machine.map(|memory| (case.kept_in_memory(), memory.0));
+    let needs = [Some(((workload.memory)(case), had_bytes)), limited];
+    let lacking = needs.into_iter().flatten().find(|(needed, had)| *needed > *had as f64);
+    lacking.map(|(needed_bytes, had_bytes)| Reason::NoMemory { needed_bytes, had_bytes })
 }
 
 /// The seed of a block's data and choices, the same for all its cells: the plan's own in the first block, another in each
@@ -263,12 +266,28 @@ mod tests {
     fn loads_that_the_machine_can_t_run_are_left_out() {
         let mut plan = plan();
         plan.axes.set(Axis::BACKGROUND, [Background::None, Background::Video]);
-        let lacking = |load| (load == Background::Video).then(|| "apt-get install ffmpeg".to_owned());
+        let lacks = Reason::NoBackground("apt-get install ffmpeg".into());
+        let lacking = |cell: &Cell| (cell.background() == Background::Video).then(|| lacks.clone());
         let (cells, left_out) = super::cells(&plan, &[NULL, MEMORY], &rooms(u64::MAX), &lacking).unwrap();
         assert_eq!(cells.len(), 17 * 4);
         assert!(cells.iter().all(|cell| cell.background() == Background::None));
-        let lacks = Reason::NoBackground("apt-get install ffmpeg".into());
         assert_eq!(left_out.iter().filter(|left| left.reason == lacks).count(), 17 * 4);
+    }
+
+    #[test]
+    fn a_machine_has_no_more_memory_than_its_limit() {
+        let mut plan = plan();
+        let limits = "memory = \"4MiB\"";
+        plan.machines.insert("small".into(), toml::from_str(limits).unwrap());
+        plan.axes.set(Axis::MACHINE, ["here", "small"].map(Value::word));
+        let (cells, left_out) = super::cells(&plan, &[NULL, MEMORY], &rooms(u64::MAX), &|_| None).unwrap();
+        let left_out: Vec<&Omission> =
+            left_out.iter().filter(|left| matches!(left.reason, Reason::NoMemory { .. })).collect();
+        assert!(left_out.iter().all(|left| left.cell.machine() == "small" && left.cell.store() == "memory"));
+        let in_memory = |cell: &Cell| cell.store() == "memory" && cell.machine() == "small";
+        assert!(!left_out.is_empty() && cells.iter().any(in_memory), "{left_out:?}");
+        let had = |left: &Omission| matches!(left.reason, Reason::NoMemory { had_bytes, .. } if had_bytes == 4 << 20);
+        assert!(left_out.iter().all(|left| had(left)));
     }
 
     fn threads(count: u32) -> Value {

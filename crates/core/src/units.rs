@@ -1,6 +1,7 @@
 //! Quantities as people write them: sizes, counts, durations, and half-open ranges of them.
 
 mod number;
+pub mod sizes;
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,6 +9,7 @@ use std::time::Duration;
 
 use crate::shown::quoted;
 pub use number::split_list;
+pub use sizes::Sizes;
 
 const BINARY: [(&str, u64); 5] =
     [("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("B", 1)];

@@ -19,24 +19,25 @@ pub mod question;
 mod ratios;
 mod remarks;
 mod sentences;
+mod settings;
 pub mod settle;
 pub mod snippet;
 mod terminal;
 mod tiers;
 pub mod turn;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
 use storebench_core::result::{PlaceInfo, Run};
 use storebench_core::store::{Danger, Guarantee, StoreDef};
-use storebench_core::units::{CountRange, SizeRange};
+use storebench_core::units::{CountRange, Sizes};
 
 use self::at::{At, at, position};
 use self::cold::{Cold, cold};
 use self::judge::{Verdict, judge};
 use self::question::{Mix, Question};
-use self::turn::{Turns, turns};
+use self::turn::{Turn, Turns, turns};
 use crate::data::looks;
 use crate::data::memory::Basis;
 use crate::data::merge::Merged;
@@ -48,7 +49,7 @@ use crate::terminal::grid::Style;
 pub use self::find::Uncovered;
 
 /// Sizes and numbers of records with which a question was measured.
-pub type Here = (SizeRange, CountRange);
+pub type Here = (Sizes, CountRange);
 
 /// An answer to a question.
 #[derive(Debug, Clone, PartialEq)]
@@ -69,6 +70,12 @@ pub struct Advice {
     pub cold: Option<Cold>,
     /// Of the stores that a power cut can wreck, those that it can't wreck at the guarantee `power`.
     pub safer: BTreeSet<String>,
+    /// The settings of the recommended store, in two lines.
+    pub settings: Vec<String>,
+    /// What accidents can cost the stores that are named for another question.
+    pub dangers: BTreeMap<String, &'static Danger>,
+    /// Where reads are to be cold and a trial makes more of them than there are records: how many of each.
+    pub repeated: Option<(u64, u64)>,
     /// What no benchmark sees of the recommended store and the next, in half a line each.
     pub practice: Vec<(String, &'static str)>,
     /// Where a page opens: the address of the question's own place.
@@ -102,6 +109,8 @@ impl Advice {
         let turns = turns(merged, &group, here, (question, table), &best.store);
         let cold = cold(merged, &group, here, question, table, &verdict);
         let (safer, practice) = (safer(table, &verdict), practice(table, &verdict));
+        let settings = settings::settings(table, best);
+        let dangers = dangers(table, question, &verdict, &turns);
         let place = merged.runs.iter().flat_map(|run| &run.header.places);
         let mut trials = group.trials.iter().filter(|entry| entry.trial.ok().is_some());
         let name = trials.next().map(|entry| entry.trial.cell.place());
@@ -121,6 +130,9 @@ impl Advice {
             verdict,
             turns,
             cold,
+            settings,
+            dangers,
+            repeated: cold::repeated(&group, here, question),
             safer,
             practice,
         })
@@ -181,6 +193,24 @@ fn safer(table: &[StoreDef], verdict: &Verdict) -> BTreeSet<String> {
     riskier.filter(is_safer).map(str::to_owned).collect()
 }
 
+/// What accidents can cost the stores that are to be taken when the question changes.
+fn dangers(
+    table: &[StoreDef],
+    question: &Question,
+    verdict: &Verdict,
+    turns: &Turns,
+) -> BTreeMap<String, &'static Danger> {
+    let as_measured = |store: &str| verdict.all().find(|candidate| candidate.store == store)?.danger;
+    let as_shipped = |store: &str| {
+        let def = table.iter().find(|def| def.name == store)?;
+        def.offer(tiers::answering(def, question.guarantee)?)?.danger(&[])
+    };
+    let named = turns.turns.iter().filter_map(Turn::store);
+    named
+        .filter_map(|store| Some((store.to_owned(), as_measured(store).or_else(|| as_shipped(store))?)))
+        .collect()
+}
+
 /// What no benchmark sees of the recommended store and the next.
 fn practice(table: &[StoreDef], verdict: &Verdict) -> Vec<(String, &'static str)> {
     let of = |store: &str| table.iter().find(|def| def.name == store).map_or("", |def| def.practice);
@@ -188,6 +218,10 @@ fn practice(table: &[StoreDef], verdict: &Verdict) -> Vec<(String, &'static str)
     first.filter(|(_, practice)| !practice.is_empty()).collect()
 }
 
+#[cfg(test)]
+mod cautious {
+    mod tests;
+}
 #[cfg(test)]
 mod made {
     mod tests;

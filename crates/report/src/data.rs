@@ -7,6 +7,7 @@ pub mod effects;
 pub mod findings;
 pub mod floor;
 pub mod looks;
+pub(crate) mod machines;
 pub mod matrix;
 pub mod memory;
 pub mod merge;
@@ -16,6 +17,7 @@ pub mod noise;
 mod planned;
 pub mod precision;
 pub mod published;
+pub mod readable;
 pub(crate) mod rule;
 #[cfg(test)]
 pub(crate) mod samples;

@@ -2,6 +2,7 @@
 
 pub mod continuous;
 pub mod csv;
+pub mod csv_effects;
 pub mod csv_long;
 pub mod hgrm;
 pub mod json;

@@ -29,20 +29,15 @@ pub struct Layout {
 impl Default for Layout {
     /// That of crud, in which stores are ranked.
     fn default() -> Layout {
-        Layout::comparing(Vec::new())
+        Layout::of_axes(Vec::new(), Workload::CRUD.def().axes.iter().copied())
     }
 }
 
 impl Layout {
-    /// A layout in which the values of these axes are ranked. Those that are ranked otherwise tell groups apart.
-    pub fn comparing(compared: Vec<Axis>) -> Layout {
-        let mut axes = Workload::CRUD.def().axes.to_vec();
-        axes.sort();
-        Layout { compared, moved: Moved::default(), axes }
-    }
-
-    /// A layout of these axes, in which the values of those in `compared` are ranked.
+    /// A layout of these axes, in which the values of those in `compared` are ranked. Those that are ranked otherwise tell groups
+    /// apart.
     pub fn of_axes(compared: Vec<Axis>, axes: impl IntoIterator<Item = Axis>) -> Layout {
+        let axes: BTreeSet<Axis> = axes.into_iter().collect();
         Layout { compared, moved: Moved::default(), axes: axes.into_iter().collect() }
     }
 
@@ -220,6 +215,11 @@ mod tests {
     use super::*;
     use crate::data::samples::{Sample, run};
 
+    /// Crud's, in which the values of these are ranked.
+    fn comparing(compared: Vec<Axis>) -> Layout {
+        Layout::of_axes(compared, Workload::CRUD.def().axes.iter().copied())
+    }
+
     fn cell() -> Cell {
         Cell::of("sqlite")
             .with(Axis::PLACE, Axis::PLACE.read("ssd").unwrap())
@@ -234,7 +234,7 @@ mod tests {
         assert!(matches!(plain.contestant(&cell()), Cow::Borrowed(_)));
         assert_eq!(plain.contestant(&Cell::default()), "all");
         assert!(plain.facets(&cell()).contains(&(Axis::PLACE, "ssd".into())));
-        let places = Layout::comparing(vec![Axis::PLACE]);
+        let places = comparing(vec![Axis::PLACE]);
         let ranked = |layout: &Layout| layout.ranked([cell()].iter()).0;
         assert_eq!([ranked(&plain), plain.ranked([].iter()).0], ["store", "contestant"]);
         assert_eq!(ranked(&places), "place");
@@ -244,7 +244,7 @@ mod tests {
         let facets = places.facets(&cell());
         assert_eq!(facets.last(), Some(&(Axis::STORE, "sqlite".into())));
         assert!(!facets.iter().any(|(axis, _)| *axis == Axis::PLACE));
-        let both = Layout::comparing(vec![Axis::PLACE, Axis::STORE]);
+        let both = comparing(vec![Axis::PLACE, Axis::STORE]);
         assert_eq!(both.contestant(&cell()), "sqlite place ssd");
     }
 
@@ -255,7 +255,7 @@ mod tests {
             runs.iter_mut().zip(plans).for_each(|(run, plan)| run.header.plan = (*plan).to_owned());
             Layout::of(&runs)
         };
-        let (places, plain) = (Layout::comparing(vec![Axis::PLACE]), Layout::default());
+        let (places, plain) = (comparing(vec![Axis::PLACE]), Layout::default());
         assert_eq!(of(&["compare = [\"place\"]", "seed = 1\ncompare = [\"place\"]"]), places);
         assert_eq!(of(&["seed = 1", "compare = [\"place\"]"]), plain);
         assert_eq!(of(&["compare = [\"guarantee\"]"]), plain);
@@ -280,7 +280,7 @@ mod tests {
     fn an_axis_that_is_ranked_is_no_part_of_the_position() {
         let text = |layout: Layout| layout.position(&cell()).to_string();
         assert_eq!(text(Layout::default()), "1,000 records, compressible");
-        assert_eq!(text(Layout::comparing(vec![Axis::DATA])), "1,000 records");
-        assert_eq!(Layout::comparing(vec![Axis::DATA]).contestant(&cell()), "compressible");
+        assert_eq!(text(comparing(vec![Axis::DATA])), "1,000 records");
+        assert_eq!(comparing(vec![Axis::DATA]).contestant(&cell()), "compressible");
     }
 }

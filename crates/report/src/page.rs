@@ -9,6 +9,7 @@ mod axes;
 mod cells;
 mod contests;
 mod curves;
+mod dots;
 mod effects;
 mod findings;
 mod latencies;
@@ -45,13 +46,14 @@ const PAGE: &str = include_str!("page/page.html");
 pub(super) const STYLE: &str = include_str!("page/style.css");
 
 /// The page's scripts. They share one scope and run in this order.
-const SCRIPTS: [&str; 10] = [
+const SCRIPTS: [&str; 11] = [
     include_str!("page/js/data.js"),
     include_str!("page/js/state.js"),
     include_str!("page/js/filters.js"),
     include_str!("page/js/matrix.js"),
     include_str!("page/js/scale.js"),
     include_str!("page/js/chart.js"),
+    include_str!("page/js/dots.js"),
     include_str!("page/js/saving.js"),
     include_str!("page/js/charts.js"),
     include_str!("page/js/table.js"),
@@ -84,6 +86,8 @@ pub fn write(merged: &Merged<'_>, lead: Option<&Lead>, out: &mut dyn Write) -> i
     let matrices: Vec<Option<Matrix>> = merged.groups.par_iter().map(|group| matrix(merged, group)).collect();
     let model = Model::new(merged, &matrices, lead.map_or("", |lead| lead.start.as_str()));
     // Compressing takes about as long as all the texts together.
+    let readable = |matrix: &Option<Matrix>| Some(merged.readable.matrix(matrix.as_ref()?).into_owned());
+    let matrices: Vec<Option<Matrix>> = matrices.par_iter().map(readable).collect();
     let (data, texts) = rayon::join(|| compressed(&model), || texts(merged, &matrices, lead.is_some()));
     let (one, many) = merged.layout.ranked(merged.cells());
     let mut places = vec![
@@ -102,7 +106,7 @@ pub fn write(merged: &Merged<'_>, lead: Option<&Lead>, out: &mut dyn Write) -> i
 /// What is there without scripts, by its place in the page.
 fn texts(merged: &Merged<'_>, matrices: &[Option<Matrix>], led: bool) -> Vec<(&'static str, Html)> {
     let doubts = LazyLock::new(|| Doubts::new(merged));
-    let parts: [(&'static str, &(dyn Fn() -> Html + Sync)); 14] = [
+    let parts: [(&'static str, &(dyn Fn() -> Html + Sync)); 15] = [
         ("title", &|| Html::of(title(merged))),
         ("subtitle", &|| machine::subtitle(merged)),
         ("first", &|| missing::first(merged, &doubts)),
@@ -111,6 +115,7 @@ fn texts(merged: &Merged<'_>, matrices: &[Option<Matrix>], led: bool) -> Vec<(&'
         ("rules", &|| rules(merged, matrices)),
         ("load", &|| load::html(merged)),
         ("effects", &|| effects::html(merged)),
+        ("effects_link", &|| effects::link(merged)),
         ("findings", &|| findings::html(merged)),
         ("published", &|| published::html(merged)),
         ("missing", &|| missing::html(merged, matrices, &doubts)),
@@ -266,7 +271,7 @@ mod tests {
         let page = self::page(&tie);
         assert!(!page.contains("Prefer <"));
         assert!(
-            page.contains("<p class=\"lead\">A tie: all 6 comparisons are too close to call.</p>"),
+            page.contains("<p class=\"lead\">A tie: no two can be told apart in any of 6 comparisons.</p>"),
             "{page}"
         );
         assert!(!page.contains("best overall"));

@@ -37,7 +37,7 @@ pub fn brief(merged: &Merged<'_>, style: Style) -> String {
 }
 
 fn winners(merged: &Merged<'_>, style: Style) -> String {
-    let matrices = matrices(merged);
+    let matrices = readable(merged);
     let mut out = summary::text(merged, &matrices, style);
     for matrix in &matrices {
         out.push('\n');
@@ -53,10 +53,15 @@ fn winners(merged: &Merged<'_>, style: Style) -> String {
 
 /// The summary, then the figures of all stores, with intervals.
 pub fn full(merged: &Merged<'_>, style: Style) -> String {
-    let matrices = matrices(merged);
+    let matrices = readable(merged);
     let mut out = summary::text(merged, &matrices, style);
     out.push_str(&table::text(merged, &matrices, style));
     out
+}
+
+/// The matrices of all groups, for people.
+fn readable(merged: &Merged<'_>) -> Vec<Matrix> {
+    matrices(merged).iter().map(|matrix| merged.readable.matrix(matrix).into_owned()).collect()
 }
 
 /// How much room a place in the matrix takes.

@@ -5,13 +5,16 @@ use super::words::{WORDS, read};
 use super::{Axis, AxisDef, Form, Presence, Role, Value};
 use super::{device, sql};
 use crate::shown::quoted;
-use crate::units::{CountRange, SizeRange, exact_bytes, grouped, parse_count};
+use crate::units::{CountRange, Sizes, exact_bytes, grouped, parse_count};
 
 /// The most threads that a cell can have: beyond it, it is the machine that is tried, not a store.
 pub const MOST_THREADS: u64 = 1024;
 
 /// The largest record size, in bytes.
 pub const MOST_BYTES: u64 = 1 << 30;
+
+/// The machine of cells where nothing else is said: this one, without limits.
+pub const HERE: &str = "here";
 
 /// The name of the place where nothing else is said.
 pub const DEFAULT_PLACE: &str = "here";
@@ -24,6 +27,18 @@ static PLACE: AxisDef = AxisDef {
     presence: Presence::Off(DEFAULT_PLACE),
     words: |value| format!("place {value}"),
     in_plans: false,
+    ..WORDS
+};
+
+static MACHINE: AxisDef = AxisDef {
+    name: "machine",
+    order: 15,
+    help: "Machines that limits stand in for: here (no limits), those of `storebench machines`, or of the plan",
+    many: "machines",
+    presence: Presence::Off(HERE),
+    known: &["here", "beaglebone-black", "laptop-hdd", "phone-2020", "raspberry-pi-zero-2"],
+    read: read_machine,
+    words: |value| format!("machine {value}"),
     ..WORDS
 };
 
@@ -125,13 +140,14 @@ static RECORD_SIZE: AxisDef = AxisDef {
     name: "record_size",
     order: 1030,
     value_name: "RANGE,...",
-    help: "Sizes of values: a size or a range each",
+    help: "Sizes of values: a size, a range, or parts with their shares (90%:1KiB..4KiB+10%:1MiB) each",
     many: "record sizes",
     presence: Presence::Always(2),
     role: Role::Row,
     form: Form::Range,
     unit: "bytes",
-    read: read::<SizeRange>,
+    read: read::<Sizes>,
+    words: |value| value.text().parse::<Sizes>().map_or_else(|_| value.text().into(), |sizes| sizes.words()),
     // A range does not include its upper bound.
     check: |size| match size.upper().saturating_sub(1) {
         0..=MOST_BYTES => Ok(()),
@@ -174,8 +190,9 @@ static STORE: AxisDef = AxisDef {
 };
 
 /// The axes that come with storebench.
-pub static ALL: [&AxisDef; 18] = [
+pub static ALL: [&AxisDef; 19] = [
     &PLACE,
+    &MACHINE,
     &BACKGROUND,
     &THREADS,
     &RATE,
@@ -199,6 +216,7 @@ pub static ALL: [&AxisDef; 18] = [
 #[allow(missing_docs, reason = "the table says what each is")]
 impl Axis {
     pub const PLACE: Axis = Axis(&PLACE);
+    pub const MACHINE: Axis = Axis(&MACHINE);
     pub const BACKGROUND: Axis = Axis(&BACKGROUND);
     pub const THREADS: Axis = Axis(&THREADS);
     pub const RATE: Axis = Axis(&RATE);
@@ -211,6 +229,18 @@ impl Axis {
     pub const STORE: Axis = Axis(&STORE);
     pub const ROWS: Axis = Axis(&sql::ROWS);
     pub const STATEMENTS: Axis = Axis(&sql::STATEMENTS);
+}
+
+/// A name as plans write it: that of a table, and part of an id.
+fn read_machine(text: &str) -> Result<Value, String> {
+    let is_good = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    match text.trim() {
+        name if !name.is_empty() && name.bytes().all(is_good) => Ok(Value::word(name)),
+        _ => Err(format!(
+            "{} is not the name of a machine: use lower-case letters, digits and hyphens",
+            quoted(text)
+        )),
+    }
 }
 
 fn read_threads(text: &str) -> Result<Value, String> {

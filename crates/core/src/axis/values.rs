@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::Value;
 use crate::shown::quoted;
 use crate::store::Guarantee;
-use crate::units::{CountRange, SizeRange, as_text, exact_bytes, parse_bytes, parse_count};
+use crate::units::{CountRange, SizeRange, Sizes, as_text, exact_bytes, parse_bytes, parse_count};
 
 /// What the values are made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -110,15 +110,19 @@ impl FromStr for Rate {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong =
-            || format!("{} is not a rate: use closed, or operations per second like 5000/s", quoted(text));
-        match text.strip_suffix("/s") {
-            _ if text == "closed" => Ok(Rate::Closed),
-            Some(number) => match parse_count(number).ok().and_then(|rate| u32::try_from(rate).ok()) {
-                Some(rate) if rate > 0 => Ok(Rate::PerSecond(rate)),
-                _ => Err(wrong()),
-            },
-            None => Err(wrong()),
+        let wrong = || {
+            format!(
+                "{} is not a rate: use closed, or operations per second like 5000/s or 5000",
+                quoted(text)
+            )
+        };
+        if text == "closed" {
+            return Ok(Rate::Closed);
+        }
+        let number = text.strip_suffix("/s").unwrap_or(text);
+        match parse_count(number).ok().and_then(|rate| u32::try_from(rate).ok()) {
+            Some(rate) if rate > 0 => Ok(Rate::PerSecond(rate)),
+            _ => Err(wrong()),
         }
     }
 }
@@ -288,6 +292,7 @@ macro_rules! to_value {
 }
 
 to_value!(SizeRange, size => (size.from, size.to));
+to_value!(Sizes, sizes => (sizes.span().from, sizes.span().to));
 to_value!(CountRange, count => (count.from, count.to));
 to_value!(Data, data => (data as u64, 0));
 to_value!(Tuning, tuning => (tuning as u64, 0));
@@ -325,6 +330,8 @@ mod tests {
         for text in ["closed", "5000/s"] {
             assert_eq!(text.parse::<Rate>().unwrap().to_string(), text);
         }
-        assert!("5000".parse::<Rate>().is_err() && "0/s".parse::<Rate>().is_err());
+        assert_eq!("5000".parse::<Rate>().unwrap().to_string(), "5000/s");
+        assert!("0/s".parse::<Rate>().is_err() && "0".parse::<Rate>().is_err());
+        assert!("5000/m".parse::<Rate>().is_err() && "fast".parse::<Rate>().is_err());
     }
 }

@@ -70,7 +70,7 @@ mod tests {
             fs::write(folder.path().join(name), vec![b'x'; 1000]).unwrap();
         }
         too_deep(folder.path());
-        let mut sample = Sample::new().unwrap();
+        let mut sample = Sample::new();
         let closed: Start = |path, most| match path.ends_with("secret") {
             true => Err(std::io::ErrorKind::PermissionDenied.into()),
             false => start(path, most),

@@ -1,7 +1,8 @@
-//! Memory with the page cache included: what the kernel charges to a cgroup that a trial has to itself. The parent makes it on
-//! the trial's stage and removes it; the trial joins it just before its store is opened, so that what it is charged for is the
-//! store's.
+//! Cgroups that a trial has to itself: what the kernel charges to one tells memory with the page cache included, and others hold
+//! the trial to limits ([`crate::measure::limit`]). The parent makes them on the trial's stage and removes them; the trial joins
+//! them just before its store is opened, so that what is charged is the store's.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
@@ -12,6 +13,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::guard::{Folder, Lock, try_lock};
+use crate::measure::limit::Controller;
 
 /// How the names of storebench's cgroups begin; the number of the process that made one follows, and a number of its own.
 const PREFIX: &str = "storebench-";
@@ -69,7 +71,7 @@ impl Home {
     /// A sentence: why there is no such place.
     pub fn find(mut made: impl FnMut(&Home) -> Result<(), String>) -> Result<Home, String> {
         let mut reason = "this system has no cgroups that count memory".to_owned();
-        for home in Home::candidates() {
+        for home in Home::candidates(Controller::Memory) {
             match home.may_be_left().and_then(|()| made(&home)) {
                 Ok(()) => return Ok(home),
                 Err(error) => reason = error,
@@ -78,9 +80,67 @@ impl Home {
         Err(reason)
     }
 
-    fn candidates() -> Vec<Home> {
+    fn candidates(controller: Controller) -> Vec<Home> {
         let read = |path| fs::read_to_string(path).unwrap_or_default();
-        candidates(&read("/proc/self/cgroup"), &read("/proc/self/mountinfo"))
+        candidates(controller, &read("/proc/self/cgroup"), &read("/proc/self/mountinfo"))
+    }
+
+    /// Where cgroups with this controller can be made, as far as files and permissions tell without making one.
+    ///
+    /// # Errors
+    /// A sentence: why there is no such place, and what would help.
+    pub fn with(controller: Controller) -> Result<Home, String> {
+        let mut reason = format!("this system has no cgroups for {}", controller.v2());
+        for home in Home::candidates(controller) {
+            match home.may_be_left().and_then(|()| home.hosts(controller)) {
+                Ok(()) => return Ok(home),
+                Err(error) => reason = error,
+            }
+        }
+        Err(reason)
+    }
+
+    /// Whether a cgroup that is made here has a controller.
+    fn hosts(&self, controller: Controller) -> Result<(), String> {
+        if self.version == Version::V2 {
+            let path = self.folder.join("cgroup.subtree_control");
+            let text = fs::read_to_string(&path).unwrap_or_default();
+            if !text.split_whitespace().any(|passed_on| passed_on == controller.v2()) {
+                return Err(format!("{} does not pass on {}", path.display(), controller.v2()));
+            }
+        }
+        let procs = self.folder.join("cgroup.procs");
+        let needed = [Some(self.folder.as_path()), (self.version == Version::V2).then_some(procs.as_path())];
+        for path in needed.into_iter().flatten() {
+            rustix::fs::access(path, rustix::fs::Access::WRITE_OK)
+                .map_err(|error| format!("{} can't be written ({error})", path.display()))?;
+        }
+        Ok(())
+    }
+
+    /// Which of the kernel's interfaces.
+    pub fn version(&self) -> Version {
+        self.version
+    }
+
+    /// Whether cgroups made here and there can be one: they lie in one folder.
+    pub fn is_beside(&self, other: &Home) -> bool {
+        self.folder == other.folder
+    }
+
+    /// Whether a limit of memory made here holds swap, too, as far as can be told before one is made.
+    pub fn limits_swap(&self) -> bool {
+        match self.version {
+            Version::V1 => self.folder.join("memory.memsw.limit_in_bytes").exists(),
+            // The top has no such file, and what is made there has.
+            Version::V2 => self.own == self.folder || self.own.join("memory.swap.max").exists(),
+        }
+    }
+
+    /// A home that is not used.
+    #[cfg(test)]
+    pub fn sample(version: Version) -> Home {
+        Home { folder: "/nowhere".into(), version, own: "/nowhere".into() }
     }
 
     /// Where nothing is yet and a cgroup can be made for a trial.
@@ -109,11 +169,6 @@ impl Home {
         let lock = fs::File::open(folder).and_then(|lock| try_lock(&lock).map(|_| lock));
         let lock = lock.map_err(|error| failed("locking the cgroup", folder, error))?;
         let group = Group { folder: folder.to_path_buf(), version: self.version };
-        let peak = folder.join(self.version.peak());
-        if !peak.exists() {
-            let lacks = io::Error::from(io::ErrorKind::NotFound);
-            return Err(failed("the cgroup does not tell its peak,", &peak, lacks));
-        }
         // Joining takes the right to write here and, in version 2, in the cgroup that both lie in.
         let joined = [Some(folder), (self.version == Version::V2).then_some(self.folder.as_path())];
         for procs in joined.into_iter().flatten().map(|folder| folder.join("cgroup.procs")) {
@@ -140,6 +195,18 @@ impl Home {
         Ok(())
     }
 
+    /// Whether a cgroup made here tells the most that it was charged for.
+    ///
+    /// # Errors
+    /// A sentence.
+    pub fn tells_peak(&self, made: &OwnGroup) -> Result<(), String> {
+        let peak = made.group.folder.join(self.version.peak());
+        match peak.exists() {
+            true => Ok(()),
+            false => Err(format!("the cgroup does not tell its peak: there is no {}", peak.display())),
+        }
+    }
+
     /// Removes cgroups whose process is gone; gives those removed.
     fn sweep(&self) -> Vec<PathBuf> {
         let Ok(home) = Folder::open(&self.folder) else { return Vec::new() };
@@ -160,7 +227,9 @@ const LIMITS: [&str; 6] =
 /// Removes the cgroups of storebench whose process is gone, wherever [`Home::find`] would look; gives those removed. What a
 /// killed run left is noted in its ledger; this is for those whose ledger is lost, and for those of versions without one.
 pub fn clean() -> Vec<PathBuf> {
-    Home::candidates().iter().flat_map(Home::sweep).collect()
+    let homes = Controller::ALL.into_iter().flat_map(Home::candidates);
+    let removed: BTreeSet<PathBuf> = homes.flat_map(|home| home.sweep()).collect();
+    removed.into_iter().collect()
 }
 
 /// Removes a cgroup that storebench made, once its processes have ended; whether it did. Not removed is what is no cgroup, has
@@ -221,6 +290,16 @@ impl OwnGroup {
 }
 
 impl Group {
+    /// Where it is.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Which of the kernel's interfaces.
+    pub fn version(&self) -> Version {
+        self.version
+    }
+
     /// Moves this process, all its threads, into the cgroup: what it takes from now on is charged there.
     ///
     /// # Errors
@@ -245,15 +324,15 @@ impl Group {
 /// Where cgroups could be made, the best first, from the texts of /proc/self/cgroup and /proc/self/mountinfo. In version 1
 /// that is within this process's own cgroup. In version 2 a cgroup with processes can have none with memory below it, so
 /// it is beside one's own, or at the top.
-fn candidates(cgroups: &str, mounts: &str) -> Vec<Home> {
-    let mounts: Vec<Mount<'_>> = mounts.lines().filter_map(Mount::parse).collect();
+fn candidates(controller: Controller, cgroups: &str, mounts: &str) -> Vec<Home> {
+    let mounts: Vec<Mount<'_>> = mounts.lines().filter_map(|line| Mount::parse(line, controller)).collect();
     let mut homes = Vec::new();
     for line in cgroups.lines() {
         let mut parts = line.splitn(3, ':').skip(1);
         let (Some(kinds), Some(path)) = (parts.next(), parts.next()) else { continue };
         let version = match kinds {
             "" => Version::V2,
-            kinds if kinds.split(',').any(|kind| kind == "memory") => Version::V1,
+            kinds if kinds.split(',').any(|kind| kind == controller.v1()) => Version::V1,
             _ => continue,
         };
         let Some(mount) = mounts.iter().find(|mount| mount.version == version) else { continue };
@@ -270,7 +349,7 @@ fn candidates(cgroups: &str, mounts: &str) -> Vec<Home> {
     homes
 }
 
-/// A mount of cgroups that count memory.
+/// A mount of cgroups with a controller.
 struct Mount<'a> {
     version: Version,
     /// The cgroup that is mounted, and where.
@@ -281,12 +360,12 @@ struct Mount<'a> {
 impl Mount<'_> {
     /// Reads a line of mountinfo: number, parent, device, root, mount point, options, more fields, `-`, type, source, the
     /// type's own options.
-    fn parse(line: &str) -> Option<Mount<'_>> {
+    fn parse(line: &str, controller: Controller) -> Option<Mount<'_>> {
         let (fields, of_type) = line.split_once(" - ")?;
         let fields: Vec<&str> = fields.split(' ').collect();
         let of_type: Vec<&str> = of_type.split(' ').collect();
         let version = match *of_type.first()? {
-            "cgroup" if of_type.get(2)?.split(',').any(|kind| kind == "memory") => Version::V1,
+            "cgroup" if of_type.get(2)?.split(',').any(|kind| kind == controller.v1()) => Version::V1,
             "cgroup2" => Version::V2,
             _ => return None,
         };
@@ -311,7 +390,7 @@ mod tests {
     const V2: &str = "26 22 0:24 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate\n";
 
     fn found(cgroups: &str, mounts: &str) -> Vec<(Version, String)> {
-        let homes = candidates(cgroups, mounts);
+        let homes = candidates(Controller::Memory, cgroups, mounts);
         homes.iter().map(|home| (home.version, home.folder.display().to_string())).collect()
     }
 
@@ -339,6 +418,27 @@ mod tests {
         assert_eq!(found("4:memory:/docker/1/x\n", mounts), expected);
         assert_eq!(found("", mounts), []);
         assert_eq!(found("4:memory:/\n", ""), []);
+    }
+
+    #[test]
+    fn each_controller_of_version_1_has_a_hierarchy_of_its_own() {
+        let homes = candidates(Controller::Cpu, "4:memory:/a/b\n1:cpu,cpuacct:/c\n", V1);
+        let found: Vec<_> = homes.iter().map(|home| home.folder.display().to_string()).collect();
+        assert_eq!(found, ["/sys/fs/cgroup/cpu/c"]);
+        assert_eq!(candidates(Controller::Io, "1:cpu:/c\n", V1), []);
+    }
+
+    #[test]
+    fn version_2_hosts_what_it_passes_on() {
+        let top = tempfile::tempdir().unwrap();
+        let home = Home { folder: top.path().into(), version: Version::V2, own: top.path().join("own") };
+        fs::write(top.path().join("cgroup.subtree_control"), "cpu memory pids\n").unwrap();
+        fs::write(top.path().join("cgroup.procs"), "").unwrap();
+        assert_eq!((home.hosts(Controller::Memory), home.hosts(Controller::Cpu)), (Ok(()), Ok(())));
+        let error = home.hosts(Controller::Io).unwrap_err();
+        assert!(error.ends_with("cgroup.subtree_control does not pass on io"), "{error}");
+        fs::remove_file(top.path().join("cgroup.procs")).unwrap();
+        assert!(home.hosts(Controller::Memory).unwrap_err().contains("cgroup.procs can't be written"));
     }
 
     /// Where this process may make cgroups: elsewhere the reason is printed.

@@ -42,6 +42,16 @@ impl BlockDevice {
         Ok(device)
     }
 
+    /// Its number, as cgroups name it: `8:0`.
+    ///
+    /// # Errors
+    /// A sentence.
+    pub fn number(name: &str) -> Result<String, String> {
+        let path = Path::new("/sys/block").join(name).join("dev");
+        let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        Ok(text.trim().to_owned())
+    }
+
     /// Its name.
     pub fn name(&self) -> &str {
         &self.name

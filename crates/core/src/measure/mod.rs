@@ -7,6 +7,7 @@ pub mod device;
 pub mod disk;
 pub mod environment;
 pub mod latency;
+pub mod limit;
 pub mod page_cache;
 pub mod process;
 pub mod processors;

@@ -10,7 +10,7 @@ pub mod text;
 use xxhash_rust::xxh3::{xxh3_64_with_seed, xxh3_128_with_seed};
 
 use crate::cell::Data;
-use crate::units::SizeRange;
+use crate::units::Sizes;
 use pool::Pool;
 
 /// The length of a key in bytes.
@@ -26,7 +26,7 @@ const FINGERPRINT_BYTES: usize = 8;
 #[derive(Debug)]
 pub struct Records {
     seed: u64,
-    size: SizeRange,
+    sizes: Sizes,
     pool: Pool,
 }
 
@@ -39,9 +39,9 @@ struct Recipe {
 }
 
 impl Records {
-    /// The records of `size` under `seed`, whose values come from `pool`. The pool must be longer than the largest value.
-    pub fn new(seed: u64, size: SizeRange, pool: Pool) -> Records {
-        Records { seed, size, pool }
+    /// The records of `sizes` under `seed`, whose values come from `pool`. The pool must be longer than the largest value.
+    pub fn new(seed: u64, sizes: impl Into<Sizes>, pool: Pool) -> Records {
+        Records { seed, sizes: sizes.into(), pool }
     }
 
     /// The key of the record at `index`.
@@ -56,17 +56,17 @@ impl Records {
 
     /// The largest value's length in bytes.
     pub fn largest_value(&self) -> usize {
-        self.size.to as usize - 1
+        self.sizes.largest() as usize
     }
 
     /// The mean length of a value in bytes.
     pub fn mean_value(&self) -> f64 {
-        self.size.mean()
+        self.sizes.mean()
     }
 
     /// Whether two versions of the value at `index` are the same bytes, as happens by chance to values of a few bytes.
     pub fn is_same_value(&self, index: u64, version: u8, other: u8) -> bool {
-        if self.size.from >= FINGERPRINT_BYTES as u64 {
+        if self.sizes.span().from >= FINGERPRINT_BYTES as u64 {
             return false;
         }
         let (one, other) = (self.recipe(index, version), self.recipe(index, other));
@@ -107,7 +107,7 @@ impl Records {
     }
 
     fn length(&self, hash: u64) -> usize {
-        (self.size.from + scale(hash, self.size.to - self.size.from)) as usize
+        self.sizes.draw(hash) as usize
     }
 
     fn recipe(&self, index: u64, version: u8) -> Recipe {
@@ -193,6 +193,7 @@ fn hexadecimal_word(number: u32) -> [u8; 8] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::units::SizeRange;
     use proptest::prelude::*;
 
     fn records(data: Data, from: u64, to: u64) -> Records {
@@ -234,6 +235,20 @@ mod tests {
         assert_eq!(lengths.iter().min(), Some(&1));
         assert_eq!(lengths.iter().max(), Some(&1024));
         assert_eq!(records.largest_value(), 1024);
+    }
+
+    #[test]
+    fn mixed_sizes_are_drawn_in_their_shares() {
+        let sizes: Sizes = "90%:100B..200B+10%:5000B".parse().unwrap();
+        let records = Records::new(7, sizes, Pool::generate(Data::Incompressible, 7, sizes.span()));
+        let made: Vec<_> = (0..20_000).map(|index| value(&records, index, 0)).collect();
+        let large = made.iter().filter(|value| value.len() == 5000).count();
+        assert!((1900..2100).contains(&large), "{large}");
+        assert!(made.iter().all(|value| value.len() == 5000 || (100..200).contains(&value.len())));
+        let mean = made.iter().map(Vec::len).sum::<usize>() as f64 / made.len() as f64;
+        assert!((mean / records.mean_value() - 1.0).abs() < 0.04, "{mean}");
+        assert_eq!(records.largest_value(), 5000);
+        assert!((0..1000).all(|index| records.is_value(index, 0, &made[index as usize])));
     }
 
     #[test]

@@ -9,6 +9,7 @@ use std::time::Duration;
 use crate::measure::device::DeviceSpec;
 use crate::measure::device::{self, BlockDevice};
 use crate::measure::environment;
+use crate::result::PlaceInfo;
 
 /// How long the devices are watched while nothing runs.
 const IDLE: Duration = Duration::from_secs(1);
@@ -25,16 +26,22 @@ pub fn shared(
     devices
 }
 
-/// The device under a directory, which others may write to as well, once all that is dirty there has reached it.
-fn shared_device(path: &Path) -> Result<DeviceSpec, String> {
-    let place = environment::place("", path).map_err(|error| error.to_string())?;
-    let name = place.device.ok_or_else(|| {
+/// The device under a place, or why none is known.
+pub(super) fn known(place: &PlaceInfo) -> Result<DeviceSpec, String> {
+    let name = place.device.clone().ok_or_else(|| {
         let kind = place.file_system.as_deref().unwrap_or("unknown");
         format!("no block device is known under the file system ({kind})")
     })?;
-    let ready = BlockDevice::named(&name).and_then(|_| device::sync_file_system(path));
-    ready.map_err(|error| error.to_string())?;
     Ok(DeviceSpec { name, shared: true, idle_written_bytes_per_s: None })
+}
+
+/// The device under a directory, which others may write to as well, once all that is dirty there has reached it.
+fn shared_device(path: &Path) -> Result<DeviceSpec, String> {
+    let place = environment::place("", path).map_err(|error| error.to_string())?;
+    let device = known(&place)?;
+    let ready = BlockDevice::named(&device.name).and_then(|_| device::sync_file_system(path));
+    ready.map_err(|error| error.to_string())?;
+    Ok(device)
 }
 
 /// Looks at what others write to all devices at once.

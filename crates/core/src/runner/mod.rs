@@ -5,6 +5,7 @@ pub mod child;
 mod devices;
 pub mod event;
 pub mod job;
+pub mod limits;
 mod pace;
 pub mod parent;
 pub mod progress;

@@ -37,8 +37,7 @@ impl<'a> Pace<'a> {
     }
 
     fn estimate(&self, cell: &Cell) -> f64 {
-        let case = self.plan.case(cell, self.stores);
-        let seconds = |probe| (self.plan.workload.def().time)(&case, probe).trial_s;
+        let seconds = |probe| self.plan.time(cell, self.stores, probe).trial_s;
         self.probes.get(cell.place()).map_or(1.0, seconds)
     }
 

@@ -11,6 +11,7 @@ use crate::error::{Error, Exit, Result};
 use crate::folder::RunFolder;
 use crate::measure::cgroup;
 use crate::measure::device::DeviceSpec;
+use crate::measure::limit::Reach;
 use crate::place::directory::WorkFolder;
 use crate::place::probe::{self, Probe};
 use crate::result::{Outcome, TrialResult};
@@ -44,12 +45,14 @@ pub fn run(job: &Job<'_>, folder: &mut RunFolder, listener: &mut dyn Listener) -
     trial::remove_leftovers(folder.path())?;
     let mut works = Works::make(job)?;
     let cgroups = works.find_cgroups();
+    let reach = Reach::here().with_memory_at(&cgroups);
     let mut running = Running {
         job,
         done: job.done.iter().map(|result| (result.cell.id(), result.block)).collect(),
         pace: Pace::new(job, works.probes()),
         works,
         cgroups,
+        reach,
         results: job.done.to_vec(),
     };
     let total = job.cells.len() as u64 * u64::from(job.plan.trials);
@@ -76,6 +79,8 @@ struct Running<'a> {
     works: Works,
     /// Where trials can have cgroups of their own, or why they have none.
     cgroups: std::result::Result<cgroup::Home, String>,
+    /// What can be limited.
+    reach: Reach,
     pace: Pace<'a>,
     results: Vec<TrialResult>,
 }
@@ -113,6 +118,7 @@ impl Running<'_> {
             let left = self.left();
             let work = self.works.of(cell)?;
             let mut stage = work.folder.stage();
+            let start = Instant::now();
             let (directory, file_creation_ns) = calm_folder(&mut stage, &work.probe, position)?;
             listener.hear(&Event::TrialStarted { cell, position, left });
             let trial = Trial {
@@ -124,10 +130,10 @@ impl Running<'_> {
                 directory: &directory,
                 device: &work.device,
                 cgroups: &self.cgroups,
+                reach: &self.reach,
                 beside: &work.beside,
                 file_creation_ns,
             };
-            let start = Instant::now();
             let result = trial.run(&mut stage)?;
             if let Some(TrialResult {
                 outcome: Outcome::Failed { .. } | Outcome::Unsupported { .. }, ..
@@ -140,8 +146,10 @@ impl Running<'_> {
             // First, so that what a store took of the disk is free for its result.
             stage.give_back()?;
             let Some(result) = result else { break };
+            let took_s = start.elapsed().as_secs_f64();
+            let result = TrialResult { stage_s: Some((took_s - result.wall_s).max(0.0)), ..result };
             folder.append(&result)?;
-            self.pace.ended(cell, start.elapsed().as_secs_f64());
+            self.pace.ended(cell, took_s);
             listener.hear(&Event::TrialEnded { result: &result });
             self.results.push(result);
         }

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use crate::cell::{Axis, Cell};
 use crate::error::{Error, Result};
+use crate::measure::limit::Reach;
 use crate::place::directory::WorkFolder;
 use crate::plan::{Period, Plan};
 use crate::result::{Failure, Outcome, TrialResult};
@@ -27,7 +28,9 @@ const TIMED_OPERATIONS: &str = "5";
 /// The same where the work goes on for a time.
 const DURATION: (&str, &str) = ("duration", "1ms");
 /// What a cell is made, as far as it has these axes.
-const AXES: [(&str, &str); 7] = [
+const AXES: [(&str, &str); 8] = [
+    // Whether a setting is taken is for the engine to say, not for the limits.
+    ("machine", "here"),
     ("records", "10..20"),
     ("record_size", "100B"),
     ("rate", "closed"),
@@ -160,6 +163,7 @@ fn tried_out(job: &Job<'_>, cell: &Cell) -> Result<Option<TrialResult>> {
         directory: &directory,
         device: &Err(unmeasured()),
         cgroups: &Err(unmeasured()),
+        reach: &Reach::here(),
         beside: Path::new(""),
         file_creation_ns: 0,
     };

@@ -1,5 +1,6 @@
 //! One trial's process: started in a process group of its own, watched, and ended when its time is over.
 
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -34,21 +35,35 @@ pub enum End {
 }
 
 /// Runs `__trial SPEC OUT` with its output in `output`, the open file `log`, until it ends, `timeout` passes and `room` after
-/// it, or `interrupted` is set. In `room` what was measured in time may be read back.
+/// it, or `interrupted` is set. In `room` what was measured in time may be read back. It is started by the program and its
+/// arguments that `by` names, if any, which must run it in their own place.
 ///
 /// # Errors
 /// When it can't be started or waited for.
 pub fn run(
-    spec: &Path,
-    out: &Path,
+    by: &[OsString],
+    (spec, out): (&Path, &Path),
     (log, output): (&Path, File),
     timeout: Duration,
     room: Duration,
     interrupted: &AtomicBool,
 ) -> io::Result<End> {
     let kills_before = oom_kills();
-    let mut child = Command::new(lifeline::this_program()?)
-        .arg0(lifeline::NAME)
+    let program = lifeline::this_program()?;
+    let mut command = match by {
+        [] => {
+            let mut command = Command::new(program);
+            command.arg0(lifeline::NAME);
+            command
+        }
+        // Whoever starts it has another link of that name.
+        [first, others @ ..] => {
+            let mut command = Command::new(first);
+            command.args(others).arg(fs::canonicalize(program)?);
+            command
+        }
+    };
+    let mut child = command
         .arg("__trial")
         .args([spec, out])
         .stdin(Stdio::null())

@@ -14,10 +14,12 @@ use crate::guard;
 use crate::measure::cgroup::{self, Group};
 use crate::measure::device::DeviceSpec;
 use crate::measure::environment;
+use crate::measure::limit::Reach;
 use crate::place::probe::Probe;
 use crate::result::{BackgroundReport, FORMAT_VERSION, Failure, Outcome, TrialResult};
 use crate::runner::background::{Finished, Launch, Load, Process, Started};
 use crate::runner::job::Job;
+use crate::runner::limits::{Limiting, Site};
 use crate::runner::supervise::{self, End};
 use crate::schedule;
 use crate::stage::Stage;
@@ -27,13 +29,14 @@ use crate::workload::spec::{Report, Spec};
 /// The files in the run folder through which parent and trial talk.
 const SPEC: &str = "trial.json";
 const REPORT: &str = "trial-out.json";
+const LIMITS: &str = "trial-limits.json";
 
 /// Removes what a kill left of a trial in a run's folder.
 ///
 /// # Errors
 /// When it can't be removed.
 pub fn remove_leftovers(folder: &Path) -> Result<()> {
-    [SPEC, REPORT].into_iter().try_for_each(|name| guard::remove(folder, name))
+    [SPEC, REPORT, LIMITS].into_iter().try_for_each(|name| guard::remove(folder, name))
 }
 
 /// A trial that is about to run.
@@ -54,6 +57,8 @@ pub struct Trial<'a> {
     pub device: &'a std::result::Result<DeviceSpec, String>,
     /// Where it can have a cgroup of its own, or why it has none.
     pub cgroups: &'a std::result::Result<cgroup::Home, String>,
+    /// What can be limited here.
+    pub reach: &'a Reach,
     /// Where its background load has its files.
     pub beside: &'a Path,
     /// What making an empty file took in its folder, in nanoseconds.
@@ -79,12 +84,19 @@ impl Trial<'_> {
         let started = jiff::Timestamp::now().to_string();
         let (spec, out) = (self.folder.join(SPEC), self.folder.join(REPORT));
         let group = self.cgroups.as_ref().map_err(String::clone).and_then(|home| stage.group(home));
-        self.write_spec(group)?;
-        // Made beforehand, so that it is there where the disk has no room for another file.
-        with_room(self.folder, || guard::rewrite(self.folder, REPORT))?;
-        let ran = self.beside_background(stage, &spec, &out)?;
-        self.remove(SPEC)?;
-        self.remove(REPORT)?;
+        let limiting = self.limiting(stage, group.as_ref().ok());
+        let (ran, machine) = match &limiting {
+            Some(Err(message)) => (Some(self.unsupported(message.clone())), None),
+            limited => {
+                let limiting = limited.as_ref().and_then(|limiting| limiting.as_ref().ok());
+                self.write_spec(group, limiting)?;
+                // Made beforehand, so that it is there where the disk has no room for another file.
+                with_room(self.folder, || guard::rewrite(self.folder, REPORT))?;
+                let ran = self.beside_background(stage, limiting, &spec, &out)?;
+                (ran, limiting.map(Limiting::report))
+            }
+        };
+        [SPEC, REPORT, LIMITS].into_iter().try_for_each(|name| self.remove(name))?;
         let Some(Ran { report, wall_s, background, log }) = ran else {
             self.remove(&self.log())?;
             self.remove(&self.background_log())?;
@@ -103,8 +115,10 @@ impl Trial<'_> {
             position: self.position,
             started,
             wall_s,
+            stage_s: None,
             load_1min,
             background,
+            machine,
             file_creation_ns: Some(self.file_creation_ns),
             outcome,
             measured,
@@ -113,9 +127,15 @@ impl Trial<'_> {
 
     /// Runs it beside its background load, if it has one; `None` when it was interrupted. Without the load there is no
     /// trial, and a trial during which the load was not at work is no measurement.
-    fn beside_background(&self, stage: &mut Stage<'_>, spec: &Path, out: &Path) -> Result<Option<Ran>> {
+    fn beside_background(
+        &self,
+        stage: &mut Stage<'_>,
+        limiting: Option<&Limiting>,
+        spec: &Path,
+        out: &Path,
+    ) -> Result<Option<Ran>> {
         if self.cell.background() == Background::None {
-            return self.alone(spec, out);
+            return self.alone(limiting, spec, out);
         }
         let log = self.background_log();
         let output = guard::rewrite(self.folder, &log)?;
@@ -138,7 +158,7 @@ impl Trial<'_> {
             }
         };
         let from_ns = background::now_ns();
-        let ran = self.alone(spec, out)?;
+        let ran = self.alone(limiting, spec, out)?;
         let to_ns = background::now_ns();
         let Some(mut ran) = ran else { return Ok(None) };
         let Finished { report, complaint } = load.finish(from_ns, to_ns);
@@ -151,12 +171,13 @@ impl Trial<'_> {
     }
 
     /// Runs its process; `None` when it was interrupted.
-    fn alone(&self, spec: &Path, out: &Path) -> Result<Option<Ran>> {
+    fn alone(&self, limiting: Option<&Limiting>, spec: &Path, out: &Path) -> Result<Option<Ran>> {
         let log = self.folder.join(self.log());
         let output = guard::rewrite(self.folder, &self.log())?;
         let start = Instant::now();
         let (timeout, room) = (self.job.plan.timeout.0, self.room_for_audit());
-        let end = supervise::run(spec, out, (&log, output), timeout, room, self.job.interrupted)
+        let by = limiting.map(Limiting::scope).unwrap_or_default();
+        let end = supervise::run(&by, (spec, out), (&log, output), timeout, room, self.job.interrupted)
             .map_err(Error::io("running a trial in", self.folder))?;
         let wall_s = start.elapsed().as_secs_f64();
         let report = match end {
@@ -169,10 +190,30 @@ impl Trial<'_> {
                 self.remove(REPORT)?;
                 return Err(Error::io("saving a trial's result in", self.folder)(error));
             }
-            End::Badly { reason, message } => Report::Failed { reason, message },
+            End::Badly { reason, message } => match limiting.and_then(Limiting::killed) {
+                Some(message) => Report::Failed { reason: Failure::OutOfMemory, message },
+                None => Report::Failed { reason, message },
+            },
             End::Well => read_report(out),
         };
         Ok(Some(Ran { report, wall_s, background: None, log: self.log() }))
+    }
+
+    /// What holds it to its machine's limits, if it has any, made on the stage; or why it can't be held.
+    fn limiting(
+        &self,
+        stage: &mut Stage<'_>,
+        counting: Option<&Group>,
+    ) -> Option<std::result::Result<Limiting, String>> {
+        let machine = self.job.plan.machine(self.cell.machine())?;
+        let counting = self.cgroups.as_ref().ok().zip(counting);
+        let told = self.folder.join(LIMITS);
+        let site = Site { reach: self.reach, device: self.device, counting, told: &told };
+        Some(Limiting::take(stage, self.cell, &machine, site))
+    }
+
+    fn unsupported(&self, message: String) -> Ran {
+        Ran { report: Report::Unsupported { message }, wall_s: 0.0, background: None, log: self.log() }
     }
 
     /// Whether the store's files are on the disk of the results, so that it can be the store that filled it.
@@ -187,7 +228,7 @@ impl Trial<'_> {
         const SLOW: Probe =
             Probe { file_creation_ns: 1_000_000, sync_ns: 20_000_000, write_bytes_per_s: 10_000_000.0 };
         let plan = self.job.plan;
-        audit::room((plan.workload.def().time)(&plan.case(self.cell, self.job.stores), &SLOW).audit_s)
+        audit::room(plan.time(self.cell, self.job.stores, &SLOW).audit_s)
     }
 
     fn log(&self) -> String {
@@ -214,8 +255,16 @@ impl Trial<'_> {
         guard::remove(self.folder, name)
     }
 
-    fn write_spec(&self, group: std::result::Result<Group, String>) -> Result<()> {
+    fn write_spec(
+        &self,
+        group: std::result::Result<Group, String>,
+        limiting: Option<&Limiting>,
+    ) -> Result<()> {
         let plan = self.job.plan;
+        let group = match limiting {
+            Some(limiting) if limiting.is_scope() => Err("it runs in a scope of systemd".into()),
+            _ => group,
+        };
         let spec = Spec {
             parent: std::process::id(),
             cell: self.cell.clone(),
@@ -226,6 +275,7 @@ impl Trial<'_> {
             seed: schedule::seed(self.job.blocks_before + self.block, plan.seed),
             device: self.device.clone(),
             group,
+            limits: limiting.map(Limiting::order),
         };
         let text = serde_json::to_string(&spec).unwrap_or_default();
         with_room(self.folder, || {

@@ -119,15 +119,34 @@ impl Stage<'_> {
         Ok(path)
     }
 
-    /// Takes a cgroup; what the trial is to be told of it.
+    /// Takes a cgroup that tells what it was charged for; what the trial is to be told of it.
     ///
     /// # Errors
     /// A sentence: why there is none.
     pub fn group(&mut self, home: &cgroup::Home) -> std::result::Result<cgroup::Group, String> {
+        self.group_that(home, |made| home.tells_peak(made))
+    }
+
+    /// Takes a cgroup, to hold the trial to limits; what the trial is to be told of it.
+    ///
+    /// # Errors
+    /// A sentence: why there is none.
+    pub fn limiting_group(&mut self, home: &cgroup::Home) -> std::result::Result<cgroup::Group, String> {
+        self.group_that(home, |_| Ok(()))
+    }
+
+    fn group_that(
+        &mut self,
+        home: &cgroup::Home,
+        serves: impl FnOnce(&OwnGroup) -> std::result::Result<(), String>,
+    ) -> std::result::Result<cgroup::Group, String> {
         let folder = home.unused()?;
         let note = Note::Group { folder: folder.clone() };
         let unnoted = |error| format!("noting the cgroup {}: {error}", folder.display());
-        let made = self.take(note, unnoted, |_| home.make(&folder))?;
+        let made = self.take(note, unnoted, |_| {
+            let made = home.make(&folder)?;
+            serves(&made).map(|()| made)
+        })?;
         let group = made.group().clone();
         if let Some(held) = self.holdings.held.last_mut() {
             held.group = Some(made);

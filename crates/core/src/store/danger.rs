@@ -43,6 +43,19 @@ impl Loss {
         Loss::Nothing,
     ];
 
+    /// The word in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Loss::Whole => "whole",
+            Loss::RarelyWhole => "rarely-whole",
+            Loss::Torn => "torn",
+            Loss::Newest => "newest",
+            Loss::Last => "last",
+            Loss::Unfinished => "unfinished",
+            Loss::Nothing => "nothing",
+        }
+    }
+
     /// After "can cost".
     pub fn words(self) -> &'static str {
         match self {

@@ -45,6 +45,11 @@ impl SettingDef {
         SettingDef { name, values, default, help, promise: "", read_by: "", unit: Unit::None, limits }
     }
 
+    /// Whether its values are sizes in bytes.
+    pub fn is_in_bytes(&self) -> bool {
+        self.values.starts_with("bytes")
+    }
+
     /// The same, which changes what writes survive.
     pub const fn promising(self, promise: &'static str) -> SettingDef {
         SettingDef { promise, ..self }

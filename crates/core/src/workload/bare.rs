@@ -28,6 +28,7 @@ impl<'a> Bare<'a> {
         let mut watch = Watch::start(&spec.directory, &spec.device);
         process::reset_peak().map_err(Ended::harness)?;
         let base = process::resident().map_err(Ended::harness)?;
+        spec.enter_limits()?;
         watch.charge_to(&spec.group);
         Ok(Bare { spec, watch, base, peak: None })
     }

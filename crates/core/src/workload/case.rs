@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::cell::Cell;
 use crate::store::{self, Capabilities, Kind, StoreDef};
+use crate::workload::crud::work::Work;
 use crate::workload::parameter::Parameters;
 
 /// A cell that may be run.
@@ -25,6 +26,13 @@ impl Case<'_> {
     /// Its store, if it is known.
     pub fn store(&self) -> Option<&StoreDef> {
         self.stores.iter().find(|store| store.name == self.cell.store())
+    }
+
+    /// What its store keeps in memory alone, in bytes: all records, where it has nowhere else for them.
+    pub fn kept_in_memory(&self) -> f64 {
+        let in_memory = self.capabilities().is_some_and(|able| able.keeps && !able.persists);
+        let inserts = Work::of(self.parameters).most_inserts();
+        if in_memory { self.cell.expected_bytes(inserts) } else { 0.0 }
     }
 
     /// What its store can do with its settings; `None` where it is not known.

@@ -39,6 +39,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
         Axis::DATA,
         Axis::GUARANTEE,
         Axis::PLACE,
+        Axis::MACHINE,
         Axis::BACKGROUND,
         Axis::THREADS,
         Axis::RATE,

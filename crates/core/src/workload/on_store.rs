@@ -61,6 +61,7 @@ impl<'a> OnStore<'a> {
         let mut watch = Watch::start(options.directory, &spec.device);
         process::reset_peak().map_err(Ended::harness)?;
         let base = process::resident().map_err(Ended::harness)?;
+        spec.enter_limits()?;
         watch.charge_to(&spec.group);
         let bench = Bench::open(open, options).map_err(unsupported_or_failed)?;
         let guarantee = given(&bench, promised)?;

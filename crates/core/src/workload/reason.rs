@@ -84,6 +84,8 @@ pub enum Reason {
     Device(Unsupported),
     /// The machine lacks what its background load needs, with what to do about it.
     NoBackground(String),
+    /// Trials can't be held to the limits of its machine, with what would help.
+    NoMachine(String),
 }
 
 impl fmt::Display for Reason {
@@ -121,7 +123,7 @@ impl fmt::Display for Reason {
                 f.write_str("io passes the page cache by, so that cold is no different from warm")
             }
             Reason::Device(unsupported) => unsupported.fmt(f),
-            Reason::NoBackground(why) => f.write_str(why),
+            Reason::NoBackground(why) | Reason::NoMachine(why) => f.write_str(why),
         }
     }
 }
@@ -172,6 +174,7 @@ mod tests {
                 "needs about 2.79 GiB of memory, and the machine has 1.00 GiB",
             ),
             (Reason::NoBackground("apt-get install ffmpeg".into()), "apt-get install ffmpeg"),
+            (Reason::NoMachine("memory can't be limited here".into()), "memory can't be limited here"),
         ];
         for (reason, sentence) in sentences {
             assert_eq!(reason.to_string(), sentence);

@@ -34,6 +34,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
         Axis::BACKGROUND,
         Axis::THREADS,
         Axis::TUNING,
+        Axis::MACHINE,
     ],
     parameters: &[
         &parameters::TRACE,

@@ -1,13 +1,16 @@
 //! What the parent tells a trial's process, and what that tells back: two JSON files.
 
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
 use crate::cell::Cell;
+use crate::guard;
 use crate::measure::cgroup::Group;
 use crate::measure::device::DeviceSpec;
+use crate::measure::limit::Order;
 use crate::result::{Failure, Measured};
 use crate::store::StoreDef;
 use crate::workload::driver::Stop;
@@ -35,6 +38,27 @@ pub struct Spec {
     pub device: Result<DeviceSpec, String>,
     /// The cgroup that it is to join, or why there is none.
     pub group: Result<Group, String>,
+    /// The limits that it is held to.
+    #[serde(default)]
+    pub limits: Option<Order>,
+}
+
+impl Spec {
+    /// Puts this process under the trial's limits, if it has any, and writes down for the parent what took effect: it may
+    /// not live to tell.
+    ///
+    /// # Errors
+    /// When a limit does not hold: what is measured would be of another machine.
+    pub fn enter_limits(&self) -> Result<(), Ended> {
+        let Some(order) = &self.limits else { return Ok(()) };
+        let told = order.enter().map_err(Ended::Unsupported)?;
+        let text = serde_json::to_string(&told).map_err(Ended::harness)?;
+        let (Some(folder), Some(name)) = (order.told.parent(), order.told.file_name()) else {
+            return Err(Ended::harness("there is no file for the limits"));
+        };
+        let mut file = guard::rewrite(folder, &name.to_string_lossy()).map_err(Ended::harness)?;
+        file.write_all(text.as_bytes()).map_err(Ended::harness)
+    }
 }
 
 /// What a trial tells back.

@@ -43,7 +43,7 @@ pub fn absent(
         def.is_none_or(|def| def.open.is_ok() && tiers::answering(def, question.guarantee).is_some())
     };
     let not_here = || {
-        let (records, size, tier) = (grouped(here.2.from), here.1, question.guarantee);
+        let (records, size, tier) = (grouped(here.2.from), here.1.words(), question.guarantee);
         format!("not measured with {records} records of {size} at guarantee {tier}")
     };
     // The reason, and whether it is only that the store was not measured.

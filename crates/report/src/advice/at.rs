@@ -1,12 +1,12 @@
 //! Records of one kind, size and number: where a question is answered.
 
 use storebench_core::cell::{Axis, Cell, Data};
-use storebench_core::units::{CountRange, SizeRange};
+use storebench_core::units::{CountRange, Sizes};
 
 use crate::layout::Position;
 
 /// What the values are made of, their sizes, and how many records there are.
-pub type At = (Data, SizeRange, CountRange);
+pub type At = (Data, Sizes, CountRange);
 
 /// Where a cell's trials were made.
 pub fn at(cell: &Cell) -> At {

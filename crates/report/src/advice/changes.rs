@@ -1,11 +1,11 @@
 //! What would change an answer, in sentences.
 
-use storebench_core::units::{grouped, rough_bytes};
+use storebench_core::units::{Sizes, grouped, rough_bytes};
 
 use super::Advice;
 use super::elsewhere::{Elsewhere, Why};
 use super::question::Goal;
-use super::ratios::better;
+use super::ratios::{better, times_measured};
 use super::turn::Turn;
 use crate::stats::Ratio;
 
@@ -18,11 +18,10 @@ pub fn changes(advice: &Advice) -> Vec<String> {
         return Vec::new();
     };
     let turns = &advice.turns;
-    let mut lines: Vec<String> =
-        turns.turns.iter().map(|change| turn(change, best, advice.question.goal)).collect();
+    let mut lines: Vec<String> = turns.turns.iter().map(|change| turn(advice, change, best)).collect();
     let size = turns.turns.iter().any(|turn| matches!(turn, Turn::Size(..)));
     let count = turns.turns.iter().any(|turn| matches!(turn, Turn::Records(..)));
-    let sizes: Vec<String> = turns.sizes.iter().map(ToString::to_string).collect();
+    let sizes: Vec<String> = turns.sizes.iter().map(Sizes::words).collect();
     let counts: Vec<String> = turns.counts.iter().map(|count| grouped(count.from)).collect();
     match (sizes.is_empty() && !size, counts.is_empty() && !count) {
         (true, true) => lines
@@ -56,20 +55,17 @@ fn a_few(names: &[String]) -> (String, String) {
     }
 }
 
-/// What is taken elsewhere, and why; `alike` shows where both are alike.
-fn elsewhere(there: &Elsewhere, (best, asked): (&str, Goal), alike: fn(f64) -> String) -> String {
-    let trials = match there.trials {
-        1 => "measured once".to_owned(),
-        2 => "measured twice".to_owned(),
-        trials => format!("measured {trials} times"),
-    };
+/// What is taken elsewhere, and why; `alike` shows where both are alike, and `cost` what an accident can cost the other.
+fn elsewhere(there: &Elsewhere, (best, asked): (&str, Goal), alike: fn(f64) -> String, cost: &str) -> String {
+    let trials = times_measured(there.trials);
     match (&there.why, there.store.as_deref()) {
         (Why::Beaten(times, even), Some(store)) => {
-            let times = better_by(asked, times.as_ref());
+            let times =
+                times.map_or_else(String::new, |ratio| format!(", {}", better(asked, ratio.ratio.value)));
             let even = even.map_or_else(String::new, |even| format!("; equal at about {}", alike(even)));
-            format!("{store}{times} ({trials}){even}.")
+            format!("{store}{times} ({trials}{cost}){even}.")
         }
-        (Why::Out(why), Some(store)) => format!("{best} is ruled out ({why}): {store} ({trials})."),
+        (Why::Out(why), Some(store)) => format!("{best} is ruled out ({why}): {store} ({trials}{cost})."),
         (Why::Out(why), None) => {
             format!("{best} is ruled out ({why}), and so is every other store measured.")
         }
@@ -77,13 +73,29 @@ fn elsewhere(there: &Elsewhere, (best, asked): (&str, Goal), alike: fn(f64) -> S
     }
 }
 
-/// How much better another store is by a goal, where there is a ratio.
-fn better_by(goal: Goal, ratio: Option<&Ratio>) -> String {
-    ratio.map_or_else(String::new, |ratio| format!(", {}", better(goal, ratio.ratio.value)))
+/// How much better another store is by a goal, how often that was measured, and what an accident can cost it.
+fn instead(store: &str, goal: Goal, ratio: Option<&Ratio>, cost: &str) -> String {
+    match ratio {
+        Some(ratio) => {
+            let better = better(goal, ratio.ratio.value);
+            format!("{store}, {better} ({}{cost})", times_measured(ratio.blocks))
+        }
+        None => format!("{store} (never measured side by side{cost})"),
+    }
 }
 
-fn turn(turn: &Turn, best: &str, asked: Goal) -> String {
+/// What a power cut can cost a store that is taken elsewhere, as far as it is known and not nothing.
+fn cost(advice: &Advice, turn: &Turn) -> String {
+    let known = turn.store().and_then(|store| advice.dangers.get(store));
+    match known.filter(|_| advice.question.mix.writes()) {
+        Some(danger) => format!("; a power cut {}", danger.power_cut),
+        None => String::new(),
+    }
+}
+
+fn turn(advice: &Advice, turn: &Turn, best: &str) -> String {
     let percent = |share: &f64| format!("{:.0} %", share * 100.0);
+    let (asked, cost) = (advice.question.goal, cost(advice, turn));
     match turn {
         Turn::Goal(goal, store, ratio) => {
             let what = match goal {
@@ -92,20 +104,23 @@ fn turn(turn: &Turn, best: &str, asked: Goal) -> String {
                 Goal::Memory => "For the least memory",
                 Goal::Balance => "For a balance of the three",
             };
-            format!("{what}: {store}{}.", better_by(*goal, ratio.as_ref()))
+            format!("{what}: {}.", instead(store, *goal, ratio.as_ref(), &cost))
         }
-        Turn::FewerGets(share, store) => {
-            format!("With fewer than {} gets: {store}.", percent(share))
+        Turn::FewerGets(share, store, ratio) => {
+            let instead = instead(store, asked, ratio.as_ref(), &cost);
+            format!("With fewer than {} gets: {instead}.", percent(share))
         }
-        Turn::MoreGets(share, store) => {
-            format!("With more than {} gets: {store}.", percent(share))
+        Turn::MoreGets(share, store, ratio) => {
+            let instead = instead(store, asked, ratio.as_ref(), &cost);
+            format!("With more than {} gets: {instead}.", percent(share))
         }
         Turn::Size(size, there) => {
-            format!("With records of {size}: {}", elsewhere(there, (best, asked), rough_bytes))
+            let elsewhere = elsewhere(there, (best, asked), rough_bytes, &cost);
+            format!("With records of {}: {elsewhere}", size.words())
         }
         Turn::Records(count, there) => {
             let alike = |count: f64| grouped(count.round() as u64);
-            format!("With {} records: {}", grouped(count.from), elsewhere(there, (best, asked), alike))
+            format!("With {} records: {}", grouped(count.from), elsewhere(there, (best, asked), alike, &cost))
         }
     }
 }

@@ -5,7 +5,7 @@ use storebench_core::store::StoreDef;
 use storebench_core::units::three_digits;
 use storebench_core::workload::operation::Operation;
 
-use super::at::{At, position};
+use super::at::{At, at, position};
 use super::figures::Here as Weights;
 use super::judge::{Verdict, answering};
 use super::question::Question;
@@ -53,6 +53,17 @@ impl Cold {
 /// Whether a trial's reads would mostly be cold: with more reads than records, most find again what an earlier one has read.
 pub fn is_cold(reads: u64, records: u64) -> bool {
     reads <= records
+}
+
+/// Where a question wants cold reads and its trials read more often than there are records: how many of each.
+pub fn repeated(group: &Group<'_>, here: At, question: &Question) -> Option<(u64, u64)> {
+    if !question.cold {
+        return None;
+    }
+    let trials = group.trials.iter().filter(|entry| at(&entry.trial.cell) == here);
+    let reads = |entry: &Entry<'_>| Some(entry.trial.ok()?.operation(Operation::Get.name())?.count);
+    let reads = trials.filter_map(reads).max()?;
+    (!is_cold(reads, here.2.from)).then_some((reads, here.2.from))
 }
 
 /// Looks for trials of the ranked stores, made at the same place, whose reads were cold.

@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use storebench_core::axis::Value;
+use storebench_core::axis::table::HERE;
 use storebench_core::cell::{Axis, Cache, Cell};
 use storebench_core::store::StoreDef;
-use storebench_core::units::{CountRange, SizeRange, grouped};
+use storebench_core::units::{CountRange, Sizes, grouped};
 
 use super::at::{At, at};
 use super::judge::{Out, reasons};
@@ -76,10 +78,15 @@ pub fn find<'a>(
     let groups = comparable(question, merged, table);
     if groups.is_empty() {
         return Err(Uncovered::Group(format!(
-            "at guarantee {} with {}, {} caches as shipped and nothing beside it",
+            "at guarantee {} with {}, {} caches as shipped and nothing beside it{}",
             question.guarantee,
             question.sessions(),
             if question.cold { "cold reads," } else { "warm reads," },
+            if question.machine == HERE {
+                String::new()
+            } else {
+                format!(", on machine {}", question.machine)
+            },
         )));
     }
     let near = |group: &Group<'_>| {
@@ -87,7 +94,10 @@ pub fn find<'a>(
             Some(here) => (at.1, at.2) == here,
             None => covers(at.1, at.2, question),
         });
-        near.min_by(|a, b| distance(a, question).total_cmp(&distance(b, question)))
+        let other = |at: &At| at.1 != question.size;
+        near.min_by(|a, b| {
+            distance(a, question).total_cmp(&distance(b, question)).then(other(a).cmp(&other(b)))
+        })
     };
     let found: Vec<(&Group<'a>, At)> =
         groups.iter().filter_map(|group| Some((group, near(group)?))).collect();
@@ -101,7 +111,7 @@ pub fn find<'a>(
             let mut positions: Vec<At> = groups.iter().flat_map(|group| positions(group, question)).collect();
             positions.sort_by(|a, b| distance(a, question).total_cmp(&distance(b, question)).then(a.cmp(b)));
             positions.dedup();
-            let there = |at: &At| format!("{} records of {}", grouped(at.2.from), at.1);
+            let there = |at: &At| format!("{} records of {}", grouped(at.2.from), at.1.words());
             Err(Uncovered::Place(positions.iter().map(there).collect()))
         }
     }
@@ -137,17 +147,28 @@ fn is_plain(key: &GroupKey, question: &Question) -> bool {
     let cache = if question.cold { Cache::Cold } else { Cache::Warm };
     let plain = Cell::default()
         .with(Axis::THREADS, u64::from(question.threads).into())
-        .with(Axis::CACHE, cache.into());
+        .with(Axis::CACHE, cache.into())
+        .with(Axis::MACHINE, Value::word(&question.machine));
     let alike = |(axis, value): &(Axis, String)| *axis == Axis::PLACE || *value == plain.text(*axis);
     let asked = key.asked.and_then(|asked| asked.tier());
     key.tier >= Some(question.guarantee) && asked.is_some() && key.facets.iter().all(alike)
 }
 
-fn covers(size: SizeRange, records: CountRange, question: &Question) -> bool {
-    let typical = (question.size.from.max(1) as f64 * (question.size.to - 1).max(1) as f64).sqrt() as u64;
-    let factor = records.from as f64 / question.records as f64;
-    (size == question.size || (size.from..size.to).contains(&typical))
-        && (1.0 / NEAR..=NEAR).contains(&factor)
+fn covers(size: Sizes, records: CountRange, question: &Question) -> bool {
+    let near = |factor: f64| (1.0 / NEAR..=NEAR).contains(&factor);
+    let holds = (size.span().from..size.span().to).contains(&typical(&question.size));
+    // Mixed sizes may reach from nearly nothing to very much, and hold little there.
+    let mixed = size.even().is_none() || question.size.even().is_none();
+    let alike = holds && (!mixed || near(size.mean() / question.size.mean()));
+    (size == question.size || alike) && near(records.from as f64 / question.records as f64)
+}
+
+/// The size that stands for all: of a range the geometric mean of its ends, of mixed sizes the median.
+fn typical(sizes: &Sizes) -> u64 {
+    match sizes.even() {
+        Some(range) => (range.from.max(1) as f64 * (range.to - 1).max(1) as f64).sqrt() as u64,
+        None => sizes.median(),
+    }
 }
 
 /// How far what was measured is from what was asked: sizes and counts as logarithms.

@@ -7,7 +7,7 @@ use super::changes::changes;
 use super::judge::Candidate;
 use super::remarks::{practice, remarks};
 use super::sentences::{
-    against, costs, danger, given_up, measured, name, not_measured, notes, riskier, ruled_out, settings,
+    against, cautions, costs, danger, given_up, measured, name, not_measured, notes, riskier, ruled_out,
     sure, trade,
 };
 use crate::column::Unit;
@@ -33,6 +33,10 @@ pub fn section(advice: &Advice, snippet: Option<&str>) -> Html {
     let first = (
         (
             p(lead).class("lead"),
+            cautions(advice)
+                .into_iter()
+                .map(|line| p((tag("strong").with("Caution: "), line)))
+                .collect::<Vec<_>>(),
             paragraphs([costs(advice, best), remarks(advice), practice(advice)].concat()),
         ),
         p(("How sure is that? ", sure(advice))),
@@ -45,7 +49,7 @@ pub fn section(advice: &Advice, snippet: Option<&str>) -> Html {
         titled("Ruled out", ruled_out(advice)),
         titled("Not measured", not_measured(advice)),
         titled("What would change the answer?", changes(advice)),
-        (heading(&format!("Settings of {}", best.store)), p(settings(best))),
+        (heading(&format!("Settings of {}", best.store)), paragraphs(advice.settings.clone())),
         snippet.map(|snippet| (heading("Open it like this"), p(danger(advice, best)), code(snippet))),
     );
     Html::of(tag("section").class("group").with(first).with(rest))

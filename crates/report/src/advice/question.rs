@@ -3,10 +3,11 @@
 use std::fmt;
 use std::str::FromStr;
 
+use storebench_core::axis::table::HERE;
 use storebench_core::cell::Data;
 use storebench_core::shown::quoted;
 use storebench_core::store::Guarantee;
-use storebench_core::units::{SizeRange, grouped, rough_bytes};
+use storebench_core::units::{Sizes, grouped, rough_bytes};
 pub use storebench_core::workload::mix::Mix;
 use storebench_core::workload::operation::Operation;
 
@@ -16,13 +17,15 @@ pub struct Question {
     /// How many records the store holds.
     pub records: u64,
     /// The sizes of their values.
-    pub size: SizeRange,
+    pub size: Sizes,
     /// What the values are made of.
     pub data: Data,
     /// What an acknowledged write must survive.
     pub guarantee: Guarantee,
     /// Sessions at work at once.
     pub threads: u32,
+    /// The machine that limits stand in for; `here` is this one, without limits.
+    pub machine: String,
     /// What is done to the records.
     pub mix: Mix,
     /// Whether reads find nothing in memory: the store reopened and the page cache emptied.
@@ -67,7 +70,7 @@ impl fmt::Display for Question {
             "{} {} records of {}; {}{}; {}; {}; {}",
             grouped(self.records),
             self.data.name(),
-            self.size,
+            self.size.words(),
             self.operations(),
             if self.cold { ", read cold" } else { "" },
             match self.guarantee {
@@ -78,6 +81,9 @@ impl fmt::Display for Question {
             self.sessions(),
             self.goal.meaning(),
         )?;
+        if self.machine != HERE {
+            write!(f, "; on machine {}", self.machine)?;
+        }
         if let Some(bytes) = self.max_memory_bytes {
             write!(f, "; at most {} of memory", rough_bytes(bytes as f64))?;
         }

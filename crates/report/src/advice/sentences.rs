@@ -1,6 +1,5 @@
 //! The sentences of an answer, for terminal and page alike.
 
-use storebench_core::store::{Setting, SettingSource};
 use storebench_core::units::{grouped, rough_bytes, three_digits};
 
 use super::Advice;
@@ -9,25 +8,9 @@ use super::figures::LITTLE_MEMORY;
 use super::judge::{Candidate, reasons};
 use super::question::Goal;
 use super::ratios::{interval, times_measured, worse};
+use super::settle::budget;
 use crate::column::Unit;
 use crate::stats::{CONFIDENCE, MIN_BLOCKS, Ratio, Rule, Summary};
-
-/// The settings that were read back, and those that an engine can't be asked for, on one line.
-pub fn settings(store: &Candidate) -> String {
-    let one = |setting: &Setting| {
-        let given = if setting.source == SettingSource::Given { " (given)" } else { "" };
-        format!("{} = {}{given}", setting.name, setting.value)
-    };
-    let (shipped, set): (Vec<_>, Vec<_>) =
-        store.settings.iter().partition(|setting| setting.value.starts_with("as shipped"));
-    let mut all: Vec<String> = set.into_iter().map(one).collect();
-    match shipped.len() {
-        0 => {}
-        _ if all.is_empty() => all.push("all as shipped".into()),
-        _ => all.push("all others as shipped".into()),
-    }
-    if all.is_empty() { "It has no settings.".into() } else { all.join("; ") }
-}
 
 /// Where the answer was measured.
 pub fn measured(advice: &Advice) -> Vec<String> {
@@ -46,18 +29,13 @@ pub fn measured(advice: &Advice) -> Vec<String> {
         _ => format!("the best {ranked} {} each", times(trials)),
     };
     let mut lines = vec![format!(
-        "{stores}, {often}, on {}{place}; {} records of {size}.",
+        "{stores}, {often}, on {}{place}; {} records of {}.",
         advice.hardware,
         grouped(records.from),
+        size.words(),
     )];
-    if records.from != advice.question.records {
-        lines.push(format!(
-            "You asked for {} records; results may differ at that size.",
-            grouped(advice.question.records)
-        ));
-    }
     if size != advice.question.size {
-        lines.push(format!("You asked for records of {}.", advice.question.size));
+        lines.push(format!("You asked for records of {}.", advice.question.size.words()));
     }
     if !advice.otherwise.is_empty() {
         let otherwise: Vec<&str> = advice.otherwise.iter().map(String::as_str).collect();
@@ -75,6 +53,36 @@ fn times(trials: usize) -> String {
         2 => "twice".into(),
         trials => format!("{trials} times"),
     }
+}
+
+/// What limits the answer: another number of records than asked for, reads that are called cold and mostly are not.
+pub fn cautions(advice: &Advice) -> Vec<String> {
+    other_count(advice).into_iter().chain(advice.repeated.map(repeated)).collect()
+}
+
+/// Where other numbers of records were measured than asked for: which, and what would measure those.
+fn other_count(advice: &Advice) -> Option<String> {
+    let (measured, asked) = (advice.at.2.from, advice.question.records);
+    let remedy = match advice.verdict.cost.own_count_s {
+        Some(seconds) => format!(" --budget {} would measure {}.", budget(seconds), grouped(asked)),
+        None => String::new(),
+    };
+    (measured != asked).then(|| {
+        format!(
+            "Measured with {} records, not with your {}: another store may be best there.{remedy}",
+            grouped(measured),
+            grouped(asked),
+        )
+    })
+}
+
+/// Where a trial reads more often than there are records.
+fn repeated((reads, records): (u64, u64)) -> String {
+    format!(
+        "Only partly cold: a trial makes {} reads of {} records, so that many find in memory what an earlier one has read.",
+        grouped(reads),
+        grouped(records),
+    )
 }
 
 /// What a kill and a power cut can cost, in a line.

@@ -29,6 +29,9 @@ pub struct Cost {
     pub other_s: f64,
     /// What was not enough, in seconds; 0 where that is not known.
     pub spent_s: f64,
+    /// The budget that would have measured the question's own number of records, in seconds, where fewer were measured for
+    /// want of time.
+    pub own_count_s: Option<f64>,
 }
 
 impl Cost {
@@ -38,12 +41,13 @@ impl Cost {
         let here: Vec<_> =
             all.iter().filter(|(store, _)| ranked(store)).flat_map(|(_, entries)| entries).collect();
         let blocks: BTreeSet<BlockKey> = here.iter().map(|entry| entry.block()).collect();
-        let ranked_s: f64 = here.iter().map(|entry| entry.trial.wall_s).sum();
-        let all_s: f64 = merged.runs.iter().flat_map(|run| &run.trials).map(|trial| trial.wall_s).sum();
+        let ranked_s: f64 = here.iter().map(|entry| entry.trial.took_s()).sum();
+        let all_s: f64 = merged.runs.iter().flat_map(|run| &run.trials).map(|trial| trial.took_s()).sum();
         Cost {
             block_s: ranked_s / blocks.len().max(1) as f64,
             other_s: (all_s - ranked_s).max(0.0),
             spent_s: 0.0,
+            own_count_s: None,
         }
     }
 
@@ -89,7 +93,7 @@ mod tests {
 
     #[test]
     fn the_budget_follows_from_the_interval_and_what_a_block_took() {
-        let cost = Cost { block_s: 10.0, other_s: 20.0, spent_s: 0.0 };
+        let cost = Cost { block_s: 10.0, other_s: 20.0, spent_s: 0.0, own_count_s: None };
         // The interval is as wide as the ratio is far from 1 after (ln 1.2 / ln 1.1)² = 3.66 times the blocks; 12 is a look.
         let close = ratio(1.1, 1.1 / 1.2, 1.1 * 1.2, 3);
         assert_eq!(needed(&close), Some(11.0));

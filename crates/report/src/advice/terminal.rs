@@ -7,7 +7,7 @@ use super::changes::changes;
 use super::judge::Candidate;
 use super::remarks::{practice, remarks};
 use super::sentences::{
-    against, costs, danger, given_up, measured, name, not_measured, notes, riskier, ruled_out, settings,
+    against, cautions, costs, danger, given_up, measured, name, not_measured, notes, riskier, ruled_out,
     sure, trade,
 };
 use crate::column::Unit;
@@ -24,7 +24,10 @@ pub fn text(advice: &Advice, snippet: Option<&str>, style: Style) -> String {
     let painted = style.paint(store_style(&best.store), &format!(" {} ", one_line(&best.store)));
     let lead = if advice.is_recommendation() { "Recommended:" } else { "Measured alone:" };
     out.push_str(&format!("\n{} {painted} {}\n", style.paint(HEADING, lead), one_line(&best.version)));
-    let lines = [vec![danger(advice, best)], costs(advice, best), remarks(advice), practice(advice)].concat();
+    let cautions = cautions(advice).into_iter().map(|line| format!("Caution: {line}")).collect();
+    let lines =
+        [vec![danger(advice, best)], cautions, costs(advice, best), remarks(advice), practice(advice)]
+            .concat();
     out.push_str(&indented(&lines, style));
     out.push_str(&titled("How sure is that?", &[sure(advice)], style));
     out.push_str(&titled_unless_empty("Riskier", &riskier(advice), style));
@@ -47,7 +50,7 @@ pub fn text(advice: &Advice, snippet: Option<&str>, style: Style) -> String {
     out.push_str(&titled_unless_empty("Ruled out", &ruled_out(advice), style));
     out.push_str(&titled_unless_empty("Not measured", &not_measured(advice), style));
     out.push_str(&titled("What would change the answer?", &changes(advice), style));
-    out.push_str(&titled(&format!("Settings of {}", best.store), &[settings(best)], style));
+    out.push_str(&titled(&format!("Settings of {}", best.store), &advice.settings, style));
     if let Some(snippet) = snippet {
         out.push_str(&titled("Open it like this", &[danger(advice, best)], style));
         out.extend(snippet.lines().map(|line| format!("  {}", one_line(line)).trim_end().to_owned() + "\n"));

@@ -1,7 +1,7 @@
 //! What would change an answer: another goal, another share of gets, other records.
 
 use storebench_core::store::StoreDef;
-use storebench_core::units::{CountRange, SizeRange};
+use storebench_core::units::{CountRange, Sizes};
 use storebench_core::workload::operation::Operation;
 
 use super::at::{self, At, position};
@@ -20,13 +20,13 @@ use crate::stats::{Better, Ratio, Series, Terms, decide_on, order};
 pub enum Turn {
     /// With another goal another store is best; how many times better by that goal it is than the recommended one.
     Goal(Goal, String, Option<Ratio>),
-    /// With fewer gets than this share of all operations another store is best.
-    FewerGets(f64, String),
-    /// With more gets than this share of all operations another store is best.
-    MoreGets(f64, String),
+    /// With fewer gets than this share of all operations another store is best; how many times, just beyond it.
+    FewerGets(f64, String, Option<Ratio>),
+    /// With more gets than this share of all operations another store is best, likewise.
+    MoreGets(f64, String, Option<Ratio>),
     /// With records of another size another store is to be taken: the nearest such size to either side. Where both stores
     /// are alike is told in bytes.
-    Size(SizeRange, Elsewhere),
+    Size(Sizes, Elsewhere),
     /// With another number of records, likewise.
     Records(CountRange, Elsewhere),
 }
@@ -38,7 +38,7 @@ pub struct Turns {
     pub turns: Vec<Turn>,
     /// Other record sizes at which the recommended store was measured beside others, and is best, the smallest first; none
     /// lies beyond one that changes the answer.
-    pub sizes: Vec<SizeRange>,
+    pub sizes: Vec<Sizes>,
     /// Other record counts, likewise.
     pub counts: Vec<CountRange>,
 }
@@ -101,6 +101,18 @@ pub(super) enum Stands {
     Out(String, Option<String>),
     /// It was not measured there, or nothing else was.
     Unknown,
+}
+
+impl Turn {
+    /// The store that is to be taken, if there is one.
+    pub fn store(&self) -> Option<&str> {
+        match self {
+            Turn::Goal(_, store, _) | Turn::FewerGets(_, store, _) | Turn::MoreGets(_, store, _) => {
+                Some(store)
+            }
+            Turn::Size(_, there) | Turn::Records(_, there) => there.store.as_deref(),
+        }
+    }
 }
 
 impl<'a> Look<'_, '_, 'a> {
@@ -172,12 +184,14 @@ impl<'a> Look<'_, '_, 'a> {
         let winner = |percent: u32| {
             let mix = self.question.mix.with_gets(f64::from(percent) / 100.0)?;
             let here = self.here(at, &mix, self.question.goal);
-            other_winner(&here, self.best, self.terms(at, &mix, self.question.goal)).map(|(store, _)| store)
+            other_winner(&here, self.best, self.terms(at, &mix, self.question.goal))
         };
         let fewer = (0..now).rev().find_map(|percent| Some((percent, winner(percent)?)));
         let more = (now + 1..=100).find_map(|percent| Some((percent, winner(percent)?)));
-        let fewer = fewer.map(|(percent, store)| Turn::FewerGets(f64::from(percent + 1) / 100.0, store));
-        let more = more.map(|(percent, store)| Turn::MoreGets(f64::from(percent - 1) / 100.0, store));
+        let fewer = fewer
+            .map(|(percent, (store, times))| Turn::FewerGets(f64::from(percent + 1) / 100.0, store, times));
+        let more = more
+            .map(|(percent, (store, times))| Turn::MoreGets(f64::from(percent - 1) / 100.0, store, times));
         fewer.into_iter().chain(more).collect()
     }
 }

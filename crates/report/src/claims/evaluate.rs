@@ -26,8 +26,7 @@ pub fn evaluate<'p, K: Ord + Copy + 'p>(
     design: Option<&Design>,
     pools: &dyn Fn(&Figure) -> &'p [Pool<K>],
 ) -> Vec<Finding> {
-    let mut scopes: Vec<(Scope, Vec<Evidence>)> = Vec::new();
-    let mut missing: Vec<(Scope, Vec<String>)> = Vec::new();
+    let mut scopes: Vec<(Scope, Checked)> = Vec::new();
     for figure in &claim.figure {
         let pools = pools(figure);
         let admitted: Vec<&Pool<K>> = pools.iter().filter(|pool| claim.at.admits(&pool.scope)).collect();
@@ -37,30 +36,44 @@ pub fn evaluate<'p, K: Ord + Copy + 'p>(
                 None => contests(claim, figure, &stores, &group),
                 Some(axis) => changes(claim, figure, &stores, &group, axis),
             };
-            match scopes.iter_mut().find(|(known, _)| *known == scope) {
-                Some((_, all)) => all.extend(evidence),
-                None => scopes.push((scope.clone(), evidence)),
-            }
-            match missing.iter_mut().find(|(known, _)| *known == scope) {
-                Some((_, all)) => {
-                    all.extend(lacking.into_iter().filter(|one| !all.contains(one)).collect::<Vec<_>>())
+            let known = scopes.iter().position(|(known, _)| *known == scope);
+            let known = known.unwrap_or_else(|| {
+                scopes.push((scope, Checked::default()));
+                scopes.len() - 1
+            });
+            let behind =
+                group.iter().flat_map(|pool| &pool.behind).filter(|(store, _)| stores.contains(store));
+            let behind = behind.map(|(store, how_far)| format!("{store}: {how_far}"));
+            scopes[known].1.add(evidence, lacking, behind.collect());
+        }
+    }
+    scopes.into_iter().map(|(scope, checked)| finding(claim, design, scope, checked)).collect()
+}
+
+/// What was found in one scope.
+#[derive(Default)]
+struct Checked {
+    evidence: Vec<Evidence>,
+    missing: Vec<String>,
+    behind: Vec<String>,
+}
+
+impl Checked {
+    fn add(&mut self, evidence: Vec<Evidence>, missing: Vec<String>, behind: Vec<String>) {
+        self.evidence.extend(evidence);
+        for (all, more) in [(&mut self.missing, missing), (&mut self.behind, behind)] {
+            for one in more {
+                if !all.contains(&one) {
+                    all.push(one);
                 }
-                None => missing.push((scope, lacking)),
             }
         }
     }
-    let all = scopes.into_iter().zip(missing);
-    all.map(|((scope, evidence), (_, missing))| finding(claim, design, scope, evidence, missing)).collect()
 }
 
 /// What the checks of one scope come to.
-fn finding(
-    claim: &Claim,
-    design: Option<&Design>,
-    scope: Scope,
-    evidence: Vec<Evidence>,
-    missing: Vec<String>,
-) -> Finding {
+fn finding(claim: &Claim, design: Option<&Design>, scope: Scope, checked: Checked) -> Finding {
+    let Checked { evidence, missing, behind } = checked;
     let coverage = design.and_then(|design| design.coverage(claim, &evidence));
     let evidence = match &claim.expect {
         Expect::MoreAt(more) => more_at(more, evidence),
@@ -72,7 +85,7 @@ fn finding(
         Some(coverage) if looks != Verdict::NotMeasured && !claim.is_covered(coverage) => Verdict::SoFar,
         _ => looks,
     };
-    Finding { scope, verdict, looks, coverage, tally, evidence, missing }
+    Finding { scope, verdict, looks, coverage, tally, evidence, missing, behind }
 }
 
 /// The pools that one finding is about: each alone, or those that differ only in the axis that the claim compares along.

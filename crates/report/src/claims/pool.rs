@@ -54,6 +54,8 @@ pub struct Pool<K> {
     pub stores: Vec<String>,
     /// What the clock can tell of its figures.
     pub resolution: Resolution,
+    /// Stores that fell behind a rate somewhere, and how far: there they have no figure, as it would tell nothing.
+    pub behind: Vec<(String, String)>,
     /// The figures.
     pub cells: Cells<K>,
 }

@@ -67,7 +67,7 @@ fn pool(background: &str, figures: Figures<'_>) -> Pool<u32> {
         facets: vec![(Axis::BACKGROUND, background.into())],
         method: String::new(),
     };
-    Pool { scope, stores, resolution: Resolution::default(), cells }
+    Pool { scope, stores, resolution: Resolution::default(), behind: Vec::new(), cells }
 }
 
 /// What comes of a claim; there is one finding.

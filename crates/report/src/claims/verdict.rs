@@ -188,6 +188,8 @@ pub struct Finding {
     pub evidence: Vec<Evidence>,
     /// What the claim speaks of and the figures don't have at all.
     pub missing: Vec<String>,
+    /// Which of its stores fell behind the rate asked for, and how far: they are not judged there.
+    pub behind: Vec<String>,
 }
 
 #[cfg(test)]

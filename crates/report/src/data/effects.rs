@@ -3,6 +3,7 @@
 //! the tables of winners are for.
 
 mod combination;
+mod times;
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,16 +11,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use indexmap::IndexMap;
 use serde::Serialize;
 use storebench_core::store::{Guarantee, Loss};
+use storebench_core::units::parse_bytes;
 
-use self::combination::{Combination, Contest, Settings, contests};
+use self::combination::{Combination, Contest, contests};
+pub use self::combination::{Settings, Where};
+pub use self::times::{Known, NOT_YET, Times};
+use self::times::{Quotient, times};
 use super::merge::{BlockKey, Merged};
-use crate::stats::{Better, CONFIDENCE, Ratio, Series, Summary, compare_at, decide};
+use crate::stats::{Better, CONFIDENCE, Series, Summary, decide};
 
 /// What settings are worth in one place of one store: on one machine, at one position.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Effects {
-    /// Which, in words: `sqlite, 10,000 rows`.
-    pub title: String,
+    /// Where.
+    #[serde(flatten)]
+    pub place: Where,
     /// The operations, in the order in which they ran.
     pub operations: Vec<String>,
     /// What a value does by itself.
@@ -44,7 +50,7 @@ pub struct MainEffect {
     /// What becomes of the promise, in words.
     pub promise: &'static str,
     /// Times the mean latency at the base, by operation; of all operations together in the last place.
-    pub times: Vec<Option<Ratio>>,
+    pub times: Vec<Option<Times>>,
 }
 
 /// How many times more two values take together than their main effects say.
@@ -57,7 +63,7 @@ pub struct Interaction {
     /// In how many quadruples of combinations.
     pub pairs: usize,
     /// Of the mean latency of all operations; 1 where the two act by themselves.
-    pub times: Ratio,
+    pub times: Times,
 }
 
 /// A combination of settings.
@@ -65,6 +71,10 @@ pub struct Interaction {
 pub struct Spot {
     /// What reports rank it as: `sqlite journal_mode=WAL`.
     pub name: String,
+    /// The id of its cell; of several, the first.
+    pub cell: String,
+    /// Its settings: the plan's, and its own in their place.
+    pub settings: Settings,
     /// What the plan calls it: `the base`, or a point's name.
     pub marks: Vec<String>,
     /// The tier that it gives.
@@ -75,13 +85,46 @@ pub struct Spot {
     pub syncs_per_operation: Option<f64>,
     /// Mean latency of an operation, over all operations, in nanoseconds.
     pub latency_ns: Summary,
+    /// Operations per second, over all operations; absent at a fixed rate, which says how many there are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub per_second: Option<Summary>,
     /// Whether it is the fastest, perhaps with others that can't be told from it, of all that promise as much or more.
     pub best: bool,
+}
+
+impl Effects {
+    /// Whether anything in it is not known yet.
+    pub fn is_any_open(&self) -> bool {
+        let main = self.main.iter().flat_map(|effect| &effect.times).flatten();
+        let mut all = main.chain(self.interactions.iter().map(|one| &one.times));
+        all.any(|times| times.known == Known::NotYet)
+    }
 }
 
 /// What settings are worth, wherever runs vary them.
 pub fn effects(merged: &Merged<'_>) -> Vec<Effects> {
     contests(merged).iter().filter_map(of_contest).collect()
+}
+
+/// The same with values that people read easily.
+pub fn effects_for_people(merged: &Merged<'_>) -> Vec<Effects> {
+    let readable = &merged.readable;
+    let mut all = effects(merged);
+    let change = |setting: &str, value: &mut String| *value = readable.value(setting, value).into_owned();
+    for one in &mut all {
+        for effect in &mut one.main {
+            change(&effect.setting, &mut effect.value);
+            change(&effect.setting, &mut effect.base);
+        }
+        for (setting, value) in one.interactions.iter_mut().flat_map(|one| [&mut one.first, &mut one.second])
+        {
+            change(setting, value);
+        }
+        for spot in &mut one.points {
+            spot.name = readable.name(&spot.name).into_owned();
+        }
+    }
+    all
 }
 
 fn of_contest(contest: &Contest<'_>) -> Option<Effects> {
@@ -97,12 +140,12 @@ fn of_contest(contest: &Contest<'_>) -> Option<Effects> {
     let confidence = shared(levels.values().map(|levels| levels.len() - 1).sum());
     for (setting, values) in &levels {
         let base = contest.base_of(setting, values);
-        for value in values.iter().filter(|value| **value != base) {
+        for value in in_order(values).into_iter().filter(|value| **value != base) {
             main.extend(main_effect(contest, setting, value, &base, &figures, confidence));
         }
     }
     Some(Effects {
-        title: contest.title.clone(),
+        place: contest.place.clone(),
         interactions: interactions(contest, &levels),
         points: points(contest),
         operations,
@@ -123,6 +166,18 @@ fn levels(contest: &Contest<'_>) -> BTreeMap<String, BTreeSet<String>> {
     };
     let all = names.into_iter().map(|name| (name.clone(), of(name)));
     all.filter(|(_, values)| values.len() > 1).collect()
+}
+
+/// Values by size where they are numbers.
+fn in_order(values: &BTreeSet<String>) -> Vec<&String> {
+    let number =
+        |value: &String| value.parse::<f64>().or_else(|_| parse_bytes(value).map(|bytes| bytes as f64));
+    let mut values: Vec<&String> = values.iter().collect();
+    values.sort_by(|a, b| match (number(a), number(b)) {
+        (Ok(a), Ok(b)) => a.total_cmp(&b),
+        (a, b) => a.is_err().cmp(&b.is_err()),
+    });
+    values
 }
 
 /// The value of a setting.
@@ -160,12 +215,12 @@ fn main_effect(
     if pairs.is_empty() {
         return None;
     }
-    let times = |figure: &Option<&str>| {
+    let of_figure = |figure: &Option<&str>| {
         let quotients: Vec<Quotient> = pairs
             .iter()
             .map(|(a, b)| Quotient { above: vec![a.series(*figure)], below: vec![b.series(*figure)] })
             .collect();
-        ratio(&quotients, confidence)
+        times(&quotients, confidence)
     };
     Some(MainEffect {
         setting: setting.to_owned(),
@@ -173,7 +228,7 @@ fn main_effect(
         base: base.to_owned(),
         pairs: pairs.len(),
         promise: promise(&pairs),
-        times: figures.iter().map(times).collect(),
+        times: figures.iter().map(of_figure).collect(),
     })
 }
 
@@ -188,38 +243,6 @@ fn promise(pairs: &[(&Combination<'_>, &Combination<'_>)]) -> &'static str {
     }
 }
 
-/// Figures of which some are multiplied, and divided by others.
-struct Quotient {
-    above: Vec<Series<BlockKey>>,
-    below: Vec<Series<BlockKey>>,
-}
-
-impl Quotient {
-    /// Its logarithm in a block; `None` where a figure is missing or not positive.
-    fn ln(&self, block: &BlockKey) -> Option<f64> {
-        let sum = |all: &[Series<BlockKey>]| {
-            all.iter()
-                .map(|series| series.get(block).filter(|value| **value > 0.0).map(|value| value.ln()))
-                .sum()
-        };
-        let (above, below): (Option<f64>, Option<f64>) = (sum(&self.above), sum(&self.below));
-        Some(above? - below?)
-    }
-}
-
-/// The geometric mean of some quotients, paired by block: over the blocks that have all of them.
-fn ratio(quotients: &[Quotient], confidence: f64) -> Option<Ratio> {
-    let blocks: BTreeSet<BlockKey> =
-        quotients.iter().flat_map(|quotient| &quotient.above).flat_map(BTreeMap::keys).copied().collect();
-    let mean = |block: BlockKey| {
-        let sum: Option<f64> = quotients.iter().map(|quotient| quotient.ln(&block)).sum();
-        Some((block, (sum? / quotients.len() as f64).exp()))
-    };
-    let of_blocks: Series<BlockKey> = blocks.into_iter().filter_map(mean).collect();
-    let ones = of_blocks.keys().map(|block| (*block, 1.0)).collect();
-    compare_at(&of_blocks, &ones, confidence)
-}
-
 fn interactions(contest: &Contest<'_>, levels: &BTreeMap<String, BTreeSet<String>>) -> Vec<Interaction> {
     let mut found: Vec<(Interaction, Vec<Quotient>)> = Vec::new();
     for (first, first_values) in levels {
@@ -230,7 +253,7 @@ fn interactions(contest: &Contest<'_>, levels: &BTreeMap<String, BTreeSet<String
             for a in first_values.iter().filter(|value| **value != bases.0) {
                 for b in second_values.iter().filter(|value| **value != bases.1) {
                     let quotients = squares(contest, (first, a, &bases.0), (second, b, &bases.1));
-                    if let Some(times) = ratio(&quotients, CONFIDENCE) {
+                    if let Some(times) = times(&quotients, CONFIDENCE) {
                         let (first, second) = ((first.clone(), a.clone()), (second.clone(), b.clone()));
                         found.push((Interaction { first, second, pairs: quotients.len(), times }, quotients));
                     }
@@ -240,10 +263,10 @@ fn interactions(contest: &Contest<'_>, levels: &BTreeMap<String, BTreeSet<String
     }
     let confidence = shared(found.len());
     let again = |(interaction, quotients): (Interaction, Vec<Quotient>)| {
-        Some(Interaction { times: ratio(&quotients, confidence)?, ..interaction })
+        Some(Interaction { times: times(&quotients, confidence)?, ..interaction })
     };
     let mut all: Vec<Interaction> = found.into_iter().filter_map(again).collect();
-    let size = |interaction: &Interaction| interaction.times.ratio.value.ln().abs();
+    let size = |interaction: &Interaction| interaction.times.value().ln().abs();
     all.sort_by(|a, b| size(b).total_cmp(&size(a)));
     all
 }
@@ -286,11 +309,14 @@ fn points(contest: &Contest<'_>) -> Vec<Spot> {
         let (tier, power_cut) = combination.promise();
         Some(Spot {
             name: combination.name.clone(),
+            cell: combination.cell.id(),
+            settings: (*settings).clone(),
             marks: contest.marks(settings),
             tier,
             power_cut,
             syncs_per_operation: combination.syncs_per_operation(),
             latency_ns: Summary::of(&values)?,
+            per_second: Summary::of(&combination.per_second()),
             best: best(combination),
         })
     };

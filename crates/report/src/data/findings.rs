@@ -4,11 +4,11 @@ use serde::Serialize;
 use storebench_core::cell::{Axis, GuaranteeChoice};
 use storebench_core::units::three_digits;
 
-use super::matrix::{Sorted, ranked, series};
+use super::matrix::{Sorted, competing_series, ranked};
 use super::merge::{BlockKey, Group, GroupKey, GuaranteeLabel, Merged};
+use super::saturated;
 use crate::claims::{Claim, Coverage, Evidence, Figure, Finding, Outcome, Pool, Scope};
 use crate::claims::{StudyClaims, Tally, Verdict, evaluate};
-use crate::stats::Series;
 
 /// The claims of a study, each with what came of it.
 #[derive(Debug)]
@@ -78,6 +78,7 @@ fn are_as_shipped(a: &Scope, b: &Scope) -> bool {
 }
 
 fn join(known: &mut Pool<BlockKey>, pool: Pool<BlockKey>) {
+    known.behind.extend(pool.behind);
     known.scope.guarantee = Some((GuaranteeChoice::Default, None));
     known
         .stores
@@ -96,15 +97,20 @@ fn pool(group: &Group<'_>, sorted: &Sorted<'_, '_>, figure: &Figure) -> Pool<Blo
         scope: scope(&group.key),
         stores: sorted.stores.iter().map(|store| store.to_string()).collect(),
         resolution: sorted.resolution(&figure.operation, figure.column),
+        behind: Vec::new(),
         cells: Default::default(),
     };
     for (position, stores) in &sorted.entries {
         let competing = stores.iter().filter(|(store, _)| sorted.stores.contains(*store));
         let figures = competing.map(|(store, entries)| {
-            let series: Series<BlockKey> = series(&ranked(entries), &figure.operation, figure.column);
+            let ranked = ranked(entries);
+            let series = competing_series(&ranked, &figure.operation, figure.column);
+            let behind = saturated::of(&ranked, &figure.operation).filter(|_| series.is_empty());
+            pool.behind.extend(behind.map(|how_far| (store.to_string(), how_far)));
             (store.to_string(), series)
         });
-        pool.cells.insert(position.clone(), figures.collect());
+        let figures = figures.collect();
+        pool.cells.insert(position.clone(), figures);
     }
     pool
 }
@@ -181,6 +187,17 @@ pub(crate) fn telling(finding: &Finding) -> Option<&Evidence> {
         Verdict::SoFar | Verdict::NotMeasured => Outcome::Missing,
     };
     finding.evidence.iter().find(|evidence| evidence.outcome == wanted)
+}
+
+/// Why there is no verdict: `needs lmdb at 100 records`, or that stores fell behind the rate asked for.
+pub(crate) fn why_not(finding: &Finding) -> String {
+    match finding.behind.as_slice() {
+        [] => format!("needs {}", lacks(finding)),
+        [first, rest @ ..] => {
+            let more = if rest.is_empty() { String::new() } else { format!(", {} more", rest.len()) };
+            format!("not judged: fell behind ({first}{more})")
+        }
+    }
 }
 
 /// What a finding lacks: a few of the missing cells, and how many more.
@@ -311,6 +328,8 @@ struct FindingDocument<'a> {
     checks: Tally,
     evidence: &'a [Evidence],
     missing: &'a [String],
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    behind: &'a [String],
 }
 
 /// The verdicts as JSON has them.
@@ -324,6 +343,7 @@ pub fn documents<'a>(merged: &'a Merged<'_>, studies: &'a [Study<'a>]) -> Vec<St
         checks: finding.tally,
         evidence: &finding.evidence,
         missing: &finding.missing,
+        behind: &finding.behind,
     };
     let claim = |checked: &'a Checked<'a>| ClaimDocument {
         says: &checked.claim.says,

@@ -3,10 +3,11 @@
 
 use std::collections::BTreeMap;
 
+use storebench_core::axis::table::HERE;
 use storebench_core::cell::{Axis, Cell};
 use storebench_core::result::{OperationResult, PlaceInfo, Run, RunHeader};
 
-use super::planned;
+use super::{planned, spread};
 use crate::column::Unit;
 use crate::stats;
 
@@ -20,51 +21,40 @@ pub struct Floor {
     at: (String, String),
     /// What it gives, in words: `4KiB random reads past the page cache 85.0 µs`.
     figures: Vec<String>,
+    /// How many trials are behind the figure that has the fewest.
+    trials: usize,
     /// The day on which that was measured.
     day: String,
 }
 
-/// What is told of a place, if the device run has it.
+/// What is told of a place, if the device run has it with reads that find the file in memory where they can.
 struct Wanted {
     /// The words after the size of the blocks, which bandwidths go without.
     words: &'static str,
     pattern: &'static str,
-    /// How the file is open, whether reads find it in memory, how writes are synced.
-    how: (&'static str, &'static str, &'static str),
+    /// How the file is open, and how writes are synced.
+    how: (&'static str, &'static str),
     unit: Unit,
 }
 
+const fn wanted(
+    words: &'static str,
+    pattern: &'static str,
+    how: (&'static str, &'static str),
+    unit: Unit,
+) -> Wanted {
+    Wanted { words, pattern, how, unit }
+}
+
+const CACHED: (&str, &str) = ("buffered", "none");
+const PAST_THE_CACHE: (&str, &str) = ("direct", "none");
+
 const WANTED: [Wanted; 5] = [
-    Wanted {
-        words: "random reads from the page cache",
-        pattern: "rand-read",
-        how: ("buffered", "warm", "none"),
-        unit: Unit::Nanoseconds,
-    },
-    Wanted {
-        words: "random reads past the page cache",
-        pattern: "rand-read",
-        how: ("direct", "warm", "none"),
-        unit: Unit::Nanoseconds,
-    },
-    Wanted {
-        words: "synced writes",
-        pattern: "rand-write",
-        how: ("buffered", "warm", "fdatasync"),
-        unit: Unit::Nanoseconds,
-    },
-    Wanted {
-        words: "sequential reads past the page cache",
-        pattern: "seq-read",
-        how: ("direct", "warm", "none"),
-        unit: Unit::BytesPerSecond,
-    },
-    Wanted {
-        words: "sequential writes past the page cache",
-        pattern: "seq-write",
-        how: ("direct", "warm", "none"),
-        unit: Unit::BytesPerSecond,
-    },
+    wanted("random reads from the page cache", "rand-read", CACHED, Unit::Nanoseconds),
+    wanted("random reads past the page cache", "rand-read", PAST_THE_CACHE, Unit::Nanoseconds),
+    wanted("synced writes", "rand-write", ("buffered", "fdatasync"), Unit::Nanoseconds),
+    wanted("sequential reads past the page cache", "seq-read", PAST_THE_CACHE, Unit::BytesPerSecond),
+    wanted("sequential writes past the page cache", "seq-write", PAST_THE_CACHE, Unit::BytesPerSecond),
 ];
 
 /// Blocks of latencies, where there are any: what most file systems and engines work in.
@@ -111,11 +101,11 @@ fn floor(header: &RunHeader, place: &PlaceInfo, device: &Run) -> Option<Floor> {
     let machine = |of: &RunHeader| (of.hardware.clone(), of.environment.cpu.clone(), of.environment.cores);
     let there = other.places.iter().find(|there| is_same(place, there));
     let there = there.filter(|_| machine(header) == machine(other))?;
-    let figures: Vec<String> =
-        WANTED.iter().filter_map(|wanted| figure(wanted, &there.name, device)).collect();
+    let (figures, trials): (Vec<String>, Vec<usize>) =
+        WANTED.iter().filter_map(|wanted| figure(wanted, &there.name, device)).unzip();
     let day = other.started.split('T').next().unwrap_or_default().to_owned();
     let at = (header.hardware.clone(), place.name.clone());
-    (!figures.is_empty()).then_some(Floor { at, figures, day })
+    Some(Floor { at, figures, trials: trials.into_iter().min()?, day })
 }
 
 /// Whether two places are one directory, or lie in one file system.
@@ -124,8 +114,8 @@ fn is_same(a: &PlaceInfo, b: &PlaceInfo) -> bool {
     a.file_system == b.file_system && (a.path == b.path || (a.device.is_some() && mount(a) == mount(b)))
 }
 
-/// A figure in words; `None` where the run does not have it.
-fn figure(wanted: &Wanted, place: &str, device: &Run) -> Option<String> {
+/// A figure in words, with how far it reaches, and of how many trials; `None` where the run does not have it.
+fn figure(wanted: &Wanted, place: &str, device: &Run) -> Option<(String, usize)> {
     let mut by_cell: BTreeMap<&Cell, Vec<f64>> = BTreeMap::new();
     for trial in device.trials.iter().filter(|trial| fits(wanted, place, &trial.cell)) {
         let operation = trial.ok().and_then(|measured| measured.operations.first());
@@ -143,16 +133,19 @@ fn figure(wanted: &Wanted, place: &str, device: &Run) -> Option<String> {
     let cell = by_cell.keys().copied().max_by_key(fit)?;
     let (_, mean) = stats::mean(&by_cell[cell])?;
     let block = if of_latency { format!("{} ", cell.text(Axis::BLOCK_SIZE)) } else { String::new() };
-    Some(format!("{block}{} {}", wanted.words, wanted.unit.show(mean.value)))
+    let show = |value| wanted.unit.show(value);
+    let reach = spread::text(mean.interval, show).map_or_else(String::new, |reach| format!(" {reach}"));
+    Some((format!("{block}{} {}{reach}", wanted.words, show(mean.value)), by_cell[cell].len()))
 }
 
 fn fits(wanted: &Wanted, place: &str, cell: &Cell) -> bool {
-    let how = (cell.text(Axis::IO), cell.text(Axis::CACHE), cell.text(Axis::SYNC));
     cell.text(Axis::PATTERN) == wanted.pattern
-        && how == wanted.how
+        && (cell.text(Axis::IO), cell.text(Axis::SYNC)) == wanted.how
+        && cell.text(Axis::CACHE) == "warm"
         && cell.place() == place
         && cell.threads() == 1
         && cell.text(Axis::BACKGROUND) == "none"
+        && cell.machine() == HERE
 }
 
 fn value(unit: Unit, operation: &OperationResult) -> Option<f64> {
@@ -165,13 +158,14 @@ fn value(unit: Unit, operation: &OperationResult) -> Option<f64> {
 /// What to say of each place: in which of them, where there are several.
 pub fn lines(floors: &[Floor]) -> Vec<String> {
     let line = |floor: &Floor| {
-        let Floor { at: (hardware, place), figures, day } = floor;
+        let Floor { at: (hardware, place), figures, trials, day } = floor;
         let of = match floors {
             [_] => "This place".to_owned(),
             all if all.iter().all(|other| other.at.0 == *hardware) => format!("Place {place}"),
             _ => format!("{hardware}, place {place}"),
         };
-        format!("{of} with no store in the way, measured {day}: {}.", figures.join(", "))
+        let once = if *trials == 1 { " once" } else { "" };
+        format!("{of} with no store in the way, measured{once} on {day}: {}.", figures.join(", "))
     };
     floors.iter().map(line).collect()
 }
@@ -224,7 +218,7 @@ mod tests {
         assert_eq!(
             found,
             [
-                "This place with no store in the way, measured 2026-01-02: 4KiB random reads past the page cache 85.0 µs, \
+                "This place with no store in the way, measured once on 2026-01-02: 4KiB random reads past the page cache 85.0 µs, \
               4KiB synced writes 1.20 ms, sequential writes past the page cache 954 MiB/s."
             ]
         );

@@ -334,7 +334,7 @@ pub(crate) fn series(entries: &[Entry<'_>], name: &str, column: &Column) -> Seri
 }
 
 /// The same, of what takes a place in a ranking: not the latency of what did not keep up with its rate.
-fn competing_series(entries: &[Entry<'_>], name: &str, column: &Column) -> Series<BlockKey> {
+pub(crate) fn competing_series(entries: &[Entry<'_>], name: &str, column: &Column) -> Series<BlockKey> {
     match column.clocked == Clocked::Latency && saturated::of(entries, name).is_some() {
         true => Series::default(),
         false => series(entries, name, column),

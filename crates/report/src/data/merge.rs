@@ -6,12 +6,13 @@ use std::fmt;
 
 use storebench_core::cell::{Axis, Cell, GuaranteeChoice};
 use storebench_core::result::{Measured, Run, TrialResult};
-use storebench_core::store::{Guarantee, Loss};
+use storebench_core::store::{Guarantee, Loss, StoreDef};
 
 use crate::claims::StudyClaims;
 use crate::data::floor::{self, Floor};
 use crate::data::memory::Basis;
 use crate::data::method::Methods;
+use crate::data::readable::Readable;
 use crate::layout::Layout;
 use crate::published::Table;
 
@@ -151,6 +152,8 @@ pub struct Merged<'a> {
     pub tables: Vec<Table>,
     /// What the places of the runs give with no store in the way.
     pub floors: Vec<Floor>,
+    /// Which settings are sizes, for people who read their values.
+    pub readable: Readable,
 }
 
 /// One store as asked for on one machine in one place; says which tiers `default` turned out to be.
@@ -197,7 +200,15 @@ impl<'a> Merged<'a> {
             claims: Vec::new(),
             tables: Vec::new(),
             floors: floor::floors(runs, &[]),
+            readable: Readable::default(),
         }
+    }
+
+    /// The same, which knows what the settings of its stores are.
+    pub fn with_settings(self, stores: &[StoreDef]) -> Merged<'a> {
+        let there: HashSet<&str> = self.cells().map(Cell::store).collect();
+        let readable = Readable::of(stores.iter().filter(|store| there.contains(store.name)));
+        Merged { readable, ..self }
     }
 
     /// The same, to be compared with what was published.

@@ -40,6 +40,12 @@ pub const MIX: &str = "mix";
 /// The cache of cells with equal caches, which bears on no others.
 const EQUAL_CACHE: &str = "equal_cache";
 
+/// What the keys of machines begin with: they bear on the cells of that machine alone.
+const MACHINES: &str = "machines.";
+
+/// Keys of a machine that say nothing of what it is held to.
+const ABOUT: [&str; 5] = ["about", "core", "lacks", "optional", "sources"];
+
 /// What a run's plan says of the work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Method {
@@ -55,7 +61,9 @@ impl Method {
     /// The method of a run; `None` where its plan can't be read.
     pub fn of(run: &Run) -> Option<Method> {
         let stores = run.header.stores.iter().map(|store| store.name.clone()).collect();
-        Method::read(&run.header.plan, stores)
+        let mut method = Method::read(&run.header.plan, stores)?;
+        method.keys.extend(not_held(run));
+        Some(method)
     }
 
     /// The method of a plan with these stores.
@@ -64,6 +72,7 @@ impl Method {
         let mut keys = BTreeMap::new();
         for (key, value) in plan.iter().filter(|(key, _)| !NO_PART.contains(&key.as_str())) {
             flatten(key, value, &mut keys);
+            keys.retain(|key, _| !is_about(key));
         }
         let tuning = plan.get("axes").and_then(|axes| axes.get("tuning")).and_then(Value::as_array);
         let equal =
@@ -89,7 +98,7 @@ impl Method {
 
     /// What is said of a key: `page_size=8192`, or that it is not set.
     pub fn words(&self, key: &str) -> String {
-        let name = key.strip_prefix("settings.").unwrap_or(key);
+        let name = key.strip_prefix("settings.").or(key.strip_prefix(MACHINES)).unwrap_or(key);
         match self.value(key).filter(|_| self.has_part(key)) {
             Some(value) => format!("{name}={}", value.replace(['[', ']', '"'], "")),
             None => format!("{name} not set"),
@@ -121,11 +130,39 @@ pub fn unlike(run: &Run, study: &str) -> Vec<String> {
     let standard = storebench_core::plan::find(study).and_then(|plan| plan.to_toml()).ok();
     let standard = standard.and_then(|plan| Method::read(&plan, method.stores.clone()));
     let differing = differing(&standard.iter().chain([&method]).collect::<Vec<_>>());
-    let counts = |key: &&str| {
-        !["operations", "order", MIX, EQUAL_CACHE, "trace_facts"].contains(key) && !is_drawn(key)
-    };
+    let own = |key: &str| key.starts_with(MACHINES);
+    let uncounted = ["operations", "order", MIX, EQUAL_CACHE, "trace_facts"];
+    let counts = |key: &&str| !own(key) && !uncounted.contains(key) && !is_drawn(key);
     let set = differing.into_iter().filter(counts).filter(|key| method.value(key).is_some());
     set.map(|key| method.words(key)).collect()
+}
+
+/// The machine of a key, and what of it the key says.
+fn machine_of(key: &str) -> Option<(&str, &str)> {
+    key.strip_prefix(MACHINES)?.split_once('.')
+}
+
+/// Whether a key only describes a machine.
+fn is_about(key: &str) -> bool {
+    machine_of(key).is_some_and(|(_, what)| ABOUT.contains(&what.split('.').next().unwrap_or_default()))
+}
+
+/// The limits that the trials of a run were not held to though its plan names them, or only in part.
+fn not_held(run: &Run) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    for machine in
+        run.trials.iter().filter(|trial| trial.ok().is_some()).filter_map(|trial| trial.machine.as_ref())
+    {
+        for limit in &machine.limits {
+            let words = match (&limit.in_force, &limit.remark) {
+                (None, _) => "not held".to_owned(),
+                (Some(_), Some(remark)) => format!("held in part ({remark})"),
+                (Some(_), None) => continue,
+            };
+            found.insert(format!("{MACHINES}{}.{}", machine.name, limit.limit), words);
+        }
+    }
+    found
 }
 
 fn flatten(key: &str, value: &Value, into: &mut BTreeMap<String, String>) {
@@ -148,7 +185,8 @@ pub struct Methods {
 impl Methods {
     /// Compares the methods of runs.
     pub fn new(runs: &[Run]) -> Methods {
-        if runs.iter().all(|run| run.header.plan == runs[0].header.plan) {
+        let alike = |run: &Run| run.header.plan == runs[0].header.plan && not_held(run) == not_held(&runs[0]);
+        if runs.iter().all(alike) {
             return Methods { words: Vec::new() };
         }
         let read: Vec<Option<Method>> = runs.iter().map(Method::of).collect();
@@ -170,7 +208,10 @@ impl Methods {
     /// In what the method of a run's cell differs from that of the other runs: `operations=100, sqlite.page_size=8192`. Empty
     /// where it differs in nothing.
     pub fn of(&self, run: usize, cell: &Cell) -> String {
-        let bears = |key: &str| key != EQUAL_CACHE || cell.tuning() == Tuning::Equal;
+        let bears = |key: &str| match machine_of(key) {
+            Some((machine, _)) => machine == cell.machine(),
+            None => key != EQUAL_CACHE || cell.tuning() == Tuning::Equal,
+        };
         let words = self.words.get(run).into_iter().flatten().filter(|(key, _)| bears(key));
         words.map(|(_, words)| words.as_str()).collect::<Vec<_>>().join(", ")
     }
@@ -180,6 +221,7 @@ impl Methods {
 mod tests {
     use super::*;
     use storebench_core::cell::Axis;
+    use storebench_core::result::{LimitReport, Limited, MachineReport};
 
     use crate::data::samples::{Sample, run};
 
@@ -249,6 +291,34 @@ mod tests {
         assert_eq!(said(&runs), ["", ""], "a cell as shipped");
         let equal = runs[0].trials[0].cell.clone().with(Axis::TUNING, Tuning::Equal.into());
         assert_eq!(Methods::new(&runs).of(1, &equal), "equal_cache=128MiB");
+    }
+
+    #[test]
+    fn machines_of_other_limits_are_told_apart_in_their_own_cells() {
+        let with = |memory: &str, about: &str| {
+            format!(
+                "batch = 1\n[machines.small]\nabout = \"{about}\"\nmemory = \"{memory}\"\nsources = {{ memory = \"{about}\" }}\n"
+            )
+        };
+        let mut runs = [planned("lmdb", &with("64MiB", "a")), planned("lmdb", &with("32MiB", "b"))];
+        assert_eq!(said(&runs), ["", ""], "cells of this machine are alike");
+        let small = runs[0].trials[0].cell.clone().with(Axis::MACHINE, Axis::MACHINE.read("small").unwrap());
+        let said = |runs: &[Run]| [0, 1].map(|run| Methods::new(runs).of(run, &small));
+        assert_eq!(said(&runs), ["small.memory=64MiB", "small.memory=32MiB"]);
+        runs[1].header.plan = runs[0].header.plan.clone();
+        assert_eq!(said(&runs), ["", ""]);
+        // What was not held in one of the runs is not what was held in the other.
+        let not_held =
+            LimitReport { limit: Limited::Memory, asked: 64 << 20, in_force: None, by: None, remark: None };
+        let none = None;
+        runs[1].trials[0].machine = Some(MachineReport {
+            name: "small".into(),
+            limits: vec![not_held],
+            memory_limit_hits: none,
+            throttled_periods: none,
+            throttled_ns: none,
+        });
+        assert_eq!(said(&runs), ["small.memory=64MiB", "small.memory=not held"]);
     }
 
     #[test]

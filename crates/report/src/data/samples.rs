@@ -109,8 +109,10 @@ impl Sample {
             position,
             started: "2025-01-02T03:04:05Z".into(),
             wall_s: 1.5,
+            stage_s: None,
             load_1min: Some(0.25),
             background: (self.cell.background() != Background::None).then(background),
+            machine: None,
             file_creation_ns: Some(25_000),
             outcome: self.outcome.clone(),
             measured,
@@ -353,7 +355,7 @@ pub fn study() -> Run {
 /// What really happens to some.
 fn odd(sample: Sample, block: usize) -> Option<Sample> {
     let cell = &sample.cell;
-    let large = cell.record_size().from == 102_400;
+    let large = cell.record_size().span().from == 102_400;
     let many = cell.records().from == 1_000_000;
     let power = cell.guarantee() == GuaranteeChoice::Tier(Guarantee::Power);
     match cell.store() {
@@ -361,15 +363,18 @@ fn odd(sample: Sample, block: usize) -> Option<Sample> {
         "unqlite" if power => {
             Some(sample.unsupported("unqlite can't give power in this build: see docs/guarantees.md"))
         }
-        "leveldb" if block == 2 && many && cell.record_size().from == 1 => {
+        "leveldb" if block == 2 && many && cell.record_size().span().from == 1 => {
             Some(sample.failed("IO error: LOCK: Resource temporarily unavailable"))
         }
         "rocksdb"
-            if cell.record_size().from == 1024 && many && cell.data() == Data::Compressible && power =>
+            if cell.record_size().span().from == 1024
+                && many
+                && cell.data() == Data::Compressible
+                && power =>
         {
             None
         }
-        _ if cell.record_size().from == 10_240 && cell.records().from == 1_000 && power => {
+        _ if cell.record_size().span().from == 10_240 && cell.records().from == 1_000 && power => {
             Some(sample.failed("disk I/O error"))
         }
         _ => Some(sample),

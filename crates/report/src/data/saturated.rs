@@ -20,6 +20,11 @@ fn rates(cell: &Cell, operation: &OperationResult) -> Option<(f64, u32)> {
     (reached < KEPT_UP * f64::from(asked)).then_some((reached, asked))
 }
 
+/// Whether a trial's operation did not keep up with its rate.
+pub fn fell_behind(cell: &Cell, operation: &OperationResult) -> bool {
+    rates(cell, operation).is_some()
+}
+
 /// What some trials of one cell did of the rate asked for, as `8,580/s of 20,000/s`; `None` where most kept up.
 pub fn of(entries: &[Entry<'_>], operation: &str) -> Option<String> {
     let all = || entries.iter().filter_map(|entry| Some((entry, entry.trial.ok()?.operation(operation)?)));
@@ -105,6 +110,13 @@ mod tests {
         assert_eq!(contest("insert"), (1, Some(Why::Saturated)));
         assert_eq!(contest("get"), (2, None));
         assert_eq!(contest("memory"), (2, None));
+        let figures: Vec<_> = ["insert", "get"].map(|figure| figure.parse().unwrap()).into();
+        let pools = crate::data::findings::pools(&merged, &figures);
+        let counted = |pool: usize| {
+            let figures = pools[pool][0].cells.values().next().unwrap();
+            figures.values().filter(|series| !series.is_empty()).count()
+        };
+        assert_eq!((counted(0), counted(1)), (1, 2), "claims rank no more than the matrix");
         assert_eq!(
             lines(&merged),
             [

@@ -6,6 +6,7 @@ use indexmap::IndexMap;
 use storebench_core::result::{Device, Measured};
 use storebench_core::units::{grouped, rough_bytes};
 
+use super::machines;
 use super::merge::Merged;
 
 /// The notes for the runs at hand, each a sentence or two.
@@ -28,6 +29,7 @@ pub(crate) fn notes(merged: &Merged<'_>) -> Vec<String> {
                 .to_owned(),
         );
     }
+    notes.extend(machines::notes(merged));
     notes.extend(devices(&trials));
     notes.extend(unknown(&trials));
     notes

@@ -103,10 +103,11 @@ mod tests {
         let question = Question {
             cold: false,
             records: 100,
-            size: SizeRange { from: 1, to: 1024 },
+            size: SizeRange { from: 1, to: 1024 }.into(),
             data: Data::Incompressible,
             guarantee: Guarantee::Process,
             threads: 1,
+            machine: "here".into(),
             mix: "get=80,update=20".parse().unwrap(),
             goal: Goal::Speed,
             max_memory_bytes: None,

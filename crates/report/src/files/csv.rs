@@ -11,7 +11,7 @@ use std::io::{self, Write};
 use indexmap::IndexSet;
 use storebench_core::cell::{Axis, Data};
 use storebench_core::result::Measured;
-use storebench_core::units::{SizeRange, exact_bytes};
+use storebench_core::units::{Sizes, exact_bytes};
 
 use crate::data::matrix::OPERATIONS;
 use crate::data::merge::{Group, Merged};
@@ -49,7 +49,7 @@ impl Pool {
 }
 
 /// What makes a row: data, size, the lower bound of the record count, the store's position in the list, the operation's.
-type RowKey = (Data, SizeRange, u64, usize, usize);
+type RowKey = (Data, Sizes, u64, usize, usize);
 
 /// Writes one row per store, operation, size, count and kind of data; several trials are pooled. Where there are several
 /// guarantees or places, the hardware's name says which, as they must not be mixed.
@@ -85,9 +85,12 @@ fn write_group<W: Write>(
             rows.entry(key).and_modify(|row| row.1 = row.1.add(pool)).or_insert((name, pool));
         }
     }
-    for ((data, size, records, store, _), (operation, pool)) in rows {
+    for ((data, sizes, records, store, _), (operation, pool)) in rows {
         let store = stores.get_index(store).map_or("", |store| paper_name(store));
-        let size = format!("{} to {}", exact_bytes(size.from), exact_bytes(size.to));
+        let size = match sizes.even() {
+            Some(size) => format!("{} to {}", exact_bytes(size.from), exact_bytes(size.to)),
+            None => sizes.to_string(),
+        };
         let texts = [&hardware, store, operation, &size, &records.to_string(), data.name()];
         let numbers =
             [pool.measurements, pool.sum, pool.min, pool.max, pool.average()].map(|n| n.to_string());
@@ -121,6 +124,8 @@ mod tests {
     use storebench_core::result::Run;
     use storebench_core::store::Guarantee;
     use storebench_core::units::CountRange;
+
+    use storebench_core::units::SizeRange;
 
     use super::*;
     use crate::data::samples::{self, Sample, run};

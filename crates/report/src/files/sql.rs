@@ -3,6 +3,7 @@
 //! This crate holds no native code, and so no SQLite: the program's main hands over what writes such files
 //! ([`OpenSqlite`]); what goes into them is decided here. docs/exports.md describes the tables and views.
 
+mod effects;
 mod figures;
 mod trials;
 
@@ -84,6 +85,7 @@ pub fn write(merged: &Merged<'_>, out: &mut dyn SqlWriter) -> Result<(), SqlErro
     let mut tables = Tables { out, axes: merged.layout.axes(), cells: BTreeSet::new() };
     trials::write(merged.runs, &mut tables)?;
     figures::write(merged, &mut tables)?;
+    effects::write(merged, &mut tables)?;
     out.execute(include_str!("sql/views.sql"))?;
     out.execute("COMMIT; PRAGMA synchronous = FULL;")
 }
@@ -233,6 +235,16 @@ mod tests {
         assert_eq!(out.rows["left_out"], runs[0].header.left_out.len());
         assert!(out.rows["figures"] > 10_000 && out.rows["contests"] > 1_000, "{:?}", out.rows);
         assert!(out.statements.last().unwrap().starts_with("COMMIT"));
+    }
+
+    #[test]
+    fn settings_have_tables_of_their_own() {
+        let runs = [crate::data::effects::tests::factorial()];
+        let mut out = Listener::default();
+        write(&Merged::new(&runs, &[]), &mut out).unwrap();
+        // Two values beside their bases, of four operations and of all together.
+        let rows = ["combinations", "effects", "interactions"].map(|table| out.rows[table]);
+        assert_eq!(rows, [4, 2 * 5, 1]);
     }
 
     #[test]

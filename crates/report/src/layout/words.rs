@@ -2,7 +2,7 @@
 
 use storebench_core::axis::{Form, Value};
 use storebench_core::cell::{Axis, Cell};
-use storebench_core::units::grouped;
+use storebench_core::units::{Sizes, grouped};
 
 /// A cell's value on an axis, or the default; `None` where it has neither.
 pub fn value(cell: &Cell, axis: Axis) -> Option<Value> {
@@ -75,7 +75,9 @@ pub fn together(axis: Axis, values: &[Value]) -> String {
         let alone = first.lower() == last.lower();
         return if alone { (axis.def().words)(first) } else { between(axis, first, last.lower()) };
     }
+    let is_one = |value: &Value| (axis.def().words)(value) == value.text();
     let end = |value: &Value| value.text().rsplit_once("..").map(|(_, end)| end.to_owned());
+    let end = |value: &Value| end(value).filter(|_| is_one(first) && is_one(value));
     let start = first.text().split("..").next().unwrap_or_default();
     match (first == last, end(last)) {
         (true, _) => short(axis, first),
@@ -84,7 +86,7 @@ pub fn together(axis: Axis, values: &[Value]) -> String {
     }
 }
 
-/// Where a value stands on a scale of numbers: a range that is called by its lower bound there, any other at its middle.
+/// Where a value stands on a scale of numbers: a range that is called by its lower bound there, any other at its mean.
 /// `None` for words that stand for no quantity.
 pub fn number(axis: Axis, value: &Value) -> Option<f64> {
     match axis.def().form {
@@ -93,7 +95,10 @@ pub fn number(axis: Axis, value: &Value) -> Option<f64> {
         Form::Text => None,
         Form::Number | Form::Quantity => Some(value.lower() as f64),
         Form::Range if is_by_lower_bound(axis, value) => Some(value.lower() as f64),
-        Form::Range => Some((value.lower() as f64 + value.upper().saturating_sub(1) as f64) / 2.0),
+        Form::Range => Some(match value.text().parse::<Sizes>() {
+            Ok(sizes) => sizes.mean(),
+            Err(_) => (value.lower() as f64 + value.upper().saturating_sub(1) as f64) / 2.0,
+        }),
     }
 }
 
@@ -127,6 +132,10 @@ mod tests {
         assert_eq!(of(Axis::RECORD_SIZE, "1B..1KiB", "10KiB..100KiB"), "1B..100KiB");
         assert_eq!(of(Axis::RECORD_SIZE, "4KiB", "4KiB"), "4KiB");
         assert_eq!(of(Axis::RECORD_SIZE, "4KiB", "8KiB"), "4KiB to 8KiB");
+        assert_eq!(
+            of(Axis::RECORD_SIZE, "1B..1KiB", "50%:1B..9B+50%:2KiB"),
+            "1B..1KiB to mixed sizes (median 8 B, mean 1.00 KiB, largest 2.00 KiB)"
+        );
         assert_eq!(of(Axis::RECORDS, "100", "1000"), "100 to 1,000 records");
         assert_eq!(of(Axis::RECORDS, "1000", "1000"), "1,000 records");
         assert_eq!(together(Axis::DATA, &[read(Axis::DATA, "compressible")]), "compressible data");
@@ -140,6 +149,7 @@ mod tests {
         let at = |axis: Axis, text: &str| number(axis, &read(axis, text));
         assert_eq!(at(Axis::RECORDS, "1000..5000"), Some(1000.0));
         assert_eq!(at(Axis::RECORD_SIZE, "1B..1KiB"), Some(512.0));
+        assert_eq!(at(Axis::RECORD_SIZE, "90%:10B+10%:1000B"), Some(109.0));
         assert_eq!((at(Axis::THREADS, "4"), at(Axis::DATA, "compressible")), (Some(4.0), None));
         assert_eq!((at(Axis::BLOCK_SIZE, "4KiB"), at(Axis::IO, "direct")), (Some(4096.0), None));
     }

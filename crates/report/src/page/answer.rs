@@ -113,7 +113,7 @@ fn of_group(merged: &Merged<'_>, key: &GroupKey, matrix: &Matrix) -> Tag {
     let verdicts: Vec<Verdict<'_>> =
         rows.values().filter_map(|rows| Some(Verdict::of(&rows.first()?.figure, rows, matrix))).collect();
     let lead = match short::tie(matrix) {
-        Some(tie) => Html::of(tie),
+        Some(tie) => tie,
         None => Html::joined(short::nearest(matrix).into_iter().chain([short::lead(&verdicts)]), " "),
     };
     let evidence: Vec<Tag> =

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 use storebench_core::axis::Value;
 use storebench_core::cell::{Axis, Cell};
+use storebench_core::plan::Plan;
 use storebench_core::units::parse_bytes;
 
 use crate::data::merge::Merged;
@@ -19,8 +20,10 @@ pub struct Variants {
     name: String,
     /// One of its values in words.
     one: String,
-    /// Its values as plans write them, and where they stand on a scale; empty as shipped.
+    /// Its values as people read them, and where they stand on a scale; empty where cells do not name it.
     values: Vec<(String, Option<f64>)>,
+    /// The value in words where cells do not name it: what the engine or the plan has, if that is known.
+    unnamed: String,
     /// For each contestant its value's number.
     of: Vec<Option<usize>>,
     /// For each contestant what it is called without its value on this axis: contestants with the same name are one line.
@@ -49,14 +52,20 @@ pub fn variants(merged: &Merged<'_>, contestants: &[&str]) -> Vec<Variants> {
 
 fn of_axis(merged: &Merged<'_>, axis: Axis, cells: &[Option<&Cell>]) -> Variants {
     let texts: BTreeSet<&str> = cells.iter().flatten().map(|cell| cell.text(axis)).collect();
+    let unnamed = texts.contains("").then(|| Unnamed::of(merged, axis)).unwrap_or_default();
+    let at = |text: &str| number(axis, if text.is_empty() { &unnamed.value } else { text });
     let mut values: Vec<(String, Option<f64>)> =
-        texts.into_iter().map(|text| (text.to_owned(), number(axis, text))).collect();
+        texts.into_iter().map(|text| (text.to_owned(), at(text))).collect();
     values.sort_by(|(_, a), (_, b)| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
     let place = |cell: &Cell| values.iter().position(|(text, _)| text == cell.text(axis));
     let line = |cell: &Cell| {
         let others = cell.values().filter(|(other, _)| *other != axis);
         let without = others.fold(Cell::default(), |cell, (axis, value)| cell.with(axis, value.clone()));
-        merged.layout.contestant(&without).into_owned()
+        merged.readable.name(&merged.layout.contestant(&without)).into_owned()
+    };
+    let shown = |text: &str| match axis.setting() {
+        Some((_, name)) => merged.readable.value(name, text).into_owned(),
+        None => text.to_owned(),
     };
     let name = axis.setting().map_or_else(|| words::heading(axis), |(_, name)| name.to_owned());
     Variants {
@@ -64,8 +73,51 @@ fn of_axis(merged: &Merged<'_>, axis: Axis, cells: &[Option<&Cell>]) -> Variants
         one: axis.setting().map_or_else(|| words::one(axis), |(_, name)| format!("value of {name}")),
         of: cells.iter().map(|cell| place((*cell)?)).collect(),
         line: cells.iter().map(|cell| cell.map(line).unwrap_or_default()).collect(),
+        unnamed: Unnamed { value: shown(&unnamed.value), ..unnamed }.in_words(),
         name,
-        values,
+        values: values.iter().map(|(text, at)| (shown(text), *at)).collect(),
+    }
+}
+
+/// The value of a setting in cells that do not name it.
+#[derive(Default)]
+struct Unnamed {
+    /// Empty where it is not known, or differs.
+    value: String,
+    /// Whether plans give it, and not the engine.
+    is_planned: bool,
+}
+
+impl Unnamed {
+    /// As the trials of such cells told it.
+    fn of(merged: &Merged<'_>, axis: Axis) -> Unnamed {
+        let Some((store, name)) = axis.setting() else { return Unnamed::default() };
+        let plans: Vec<Option<Plan>> =
+            merged.runs.iter().map(|run| Plan::parse(&run.header.plan, "a run").ok()).collect();
+        let planned = |plan: &Option<Plan>| plan.as_ref()?.settings.get(store)?.get(name).cloned();
+        let is_planned = plans.iter().any(|plan| planned(plan).is_some());
+        let trials = merged.runs.iter().zip(&plans).flat_map(|(run, plan)| {
+            let unnamed = run
+                .trials
+                .iter()
+                .filter(|trial| trial.cell.store() == store && trial.cell.text(axis).is_empty());
+            unnamed.filter_map(move |trial| {
+                let told = trial.ok()?.settings.iter().find(|setting| setting.name == name);
+                told.map(|setting| setting.value.clone()).or_else(|| planned(plan))
+            })
+        });
+        let all: BTreeSet<String> = trials.collect();
+        let value = all.first().filter(|_| all.len() == 1).cloned().unwrap_or_default();
+        Unnamed { value, is_planned }
+    }
+
+    fn in_words(&self) -> String {
+        match (self.value.as_str(), self.is_planned) {
+            ("", true) => "the base".to_owned(),
+            ("", false) => "as shipped".to_owned(),
+            (value, true) => format!("{value} (the base)"),
+            (value, false) => format!("{value} (as shipped)"),
+        }
     }
 }
 
@@ -109,8 +161,10 @@ mod tests {
         let all = variants(&merged, &names);
         assert_eq!(all.len(), 1);
         let values: Vec<_> = all[0].values.iter().map(|(text, at)| (text.as_str(), *at)).collect();
-        assert_eq!(values, [("", None), ("512", Some(512.0)), ("8192", Some(8192.0))]);
-        assert_eq!(all[0].of, [Some(0), Some(0), Some(1), Some(2)]);
+        // What the engine told of it where the plan says nothing.
+        assert_eq!(values, [("512", Some(512.0)), ("", Some(4096.0)), ("8192", Some(8192.0))]);
+        assert_eq!(all[0].unnamed, "4096 (as shipped)");
+        assert_eq!(all[0].of, [Some(1), Some(1), Some(0), Some(2)]);
         assert_eq!(all[0].line, ["lmdb", "sqlite", "sqlite", "sqlite"]);
         assert_eq!(variants(&merged, &names[..2]).len(), 0, "one value is no curve");
     }

@@ -3,8 +3,8 @@
 use crate::claims::{Evidence, Finding, Outcome, Verdict};
 use crate::column::Unit;
 use crate::data::findings::{
-    Checked, Counts, Study, check, counts, covered, evidence_line, label, lacks, leaning, mixed_tiers,
-    telling, unheard,
+    Checked, Counts, Study, check, counts, covered, evidence_line, label, leaning, mixed_tiers, telling,
+    unheard, why_not,
 };
 use crate::data::merge::Merged;
 use crate::markup::{Html, Tag, column, folded, list, note, number, p, row, scroll, small, table, tag};
@@ -50,11 +50,11 @@ fn is_measured(checked: &Checked<'_>) -> bool {
 fn not_measured(unmeasured: &[(usize, &Checked<'_>)], all: usize) -> Tag {
     let line = |(index, checked): &(usize, &Checked<'_>)| {
         let takes = match checked.findings.first() {
-            Some(finding) => lacks(finding),
-            None => unheard(checked.claim),
+            Some(finding) => why_not(finding),
+            None => format!("needs {}", unheard(checked.claim)),
         };
         let claim = (&checked.claim.says, " ", small(("(", &checked.claim.source, ")")));
-        tag("li").attr("value", (index + 1).to_string()).with((claim, format!(" It needs {takes}.")))
+        tag("li").attr("value", (index + 1).to_string()).with((claim, format!(": {takes}.")))
     };
     let items: Vec<Tag> = unmeasured.iter().map(line).collect();
     let says = match unmeasured.len() {
@@ -132,11 +132,10 @@ fn of_claim(merged: &Merged<'_>, checked: &Checked<'_>) -> Tag {
 fn elsewhere(merged: &Merged<'_>, others: &[&Finding]) -> Html {
     let [only] = others else {
         let groups = format!(" in {} other groups", others.len());
-        let lines =
-            others.iter().map(|other| format!("{}: needs {}", label(merged, &other.scope), lacks(other)));
+        let lines = others.iter().map(|other| format!("{}: {}", label(merged, &other.scope), why_not(other)));
         return Html::of(folded((badge(Verdict::NotMeasured), groups), list(lines.collect())));
     };
-    let takes = format!(" {}; needs {}", label(merged, &only.scope), lacks(only));
+    let takes = format!(" {}; {}", label(merged, &only.scope), why_not(only));
     Html::of((badge(Verdict::NotMeasured), takes))
 }
 

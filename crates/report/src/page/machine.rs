@@ -6,7 +6,7 @@ use storebench_core::units::{rough_bytes, three_digits};
 
 use crate::data::merge::Merged;
 use crate::data::summary::{rotation, to_the_second};
-use crate::markup::{BREAK, Html, code, folded, p, pairs, tag};
+use crate::markup::{BREAK, Html, Tag, code, folded, p, pairs, tag};
 
 /// What was run, where and when, in one line for each run.
 pub fn subtitle(merged: &Merged<'_>) -> Html {
@@ -108,21 +108,19 @@ pub fn again(merged: &Merged<'_>) -> Html {
     Html::of(commands.into_iter().map(of_command).collect::<Vec<_>>())
 }
 
-/// The plan of a run; of one of several, folded.
-fn plan(run: &Run, several: bool) -> Html {
-    let text = || {
-        (
-            p((
-                "The plan as it was run, with every value. Save it as ",
-                tag("code").with("plan.toml"),
-                " and run ",
-                tag("code").with("storebench run plan.toml"),
-                ":",
-            )),
-            code(&run.header.plan),
-        )
-    };
-    if several { Html::of(folded(to_the_second(&run.header.started), text())) } else { Html::of(text()) }
+/// The plan of a run, folded: it can be long.
+fn plan(run: &Run, several: bool) -> Tag {
+    let says = "The plan as it was run, with every value";
+    let started = to_the_second(&run.header.started);
+    let summary = if several { format!("{says}: {started}") } else { says.to_owned() };
+    let how = p((
+        "Save it as ",
+        tag("code").with("plan.toml"),
+        " and run ",
+        tag("code").with("storebench run plan.toml"),
+        ":",
+    ));
+    folded(summary, (how, code(&run.header.plan)))
 }
 
 /// A command line that a shell reads back as the same words.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
+use storebench_core::axis::table::HERE;
 use storebench_core::cell::{Axis, Background, Cache, Cell, Data, Rate, Tuning};
 use storebench_core::result::{Measured, TrialResult};
 use storebench_core::units::{grouped, rough_ns, three_digits};
@@ -225,6 +226,7 @@ fn untried(merged: &Merged<'_>) -> Vec<(&'static str, String)> {
             "caches of one size for all engines",
             ": equal",
         ),
+        (Axis::MACHINE, any(&|c| c.machine() != HERE), "figures under the limits of a smaller machine", ""),
         (Axis::DATA, any(&|c| c.data() == Data::Incompressible), "incompressible data", ""),
         (Axis::DATA, any(&|c| c.data() == Data::Compressible), "compressible data", ""),
     ];

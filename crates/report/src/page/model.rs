@@ -15,6 +15,7 @@ use super::axes::Axes;
 use super::cells::{Cells, Key, Row};
 use super::contests::Contests;
 use super::curves::{self, Variants};
+use super::dots::{Dots, dots};
 use super::latencies::Percentiles;
 use super::numbers::Figures;
 use super::prices::Prices;
@@ -69,6 +70,8 @@ pub struct Model<'a> {
     saturated: IndexMap<String, BTreeMap<usize, String>>,
     /// What guarantees and loads cost.
     prices: Prices,
+    /// Charts of what settings are worth.
+    dots: Vec<Dots>,
     percentiles: Percentiles,
     timelines: Timelines,
     /// From so many trials on figures have intervals; fewer have their range.
@@ -158,6 +161,7 @@ impl<'a> Model<'a> {
             operation: operation_figures(&rows, &columns, &all_operations),
             contests: contests(&rows, matrices),
             prices: Prices::new(merged, &rows, &all_operations),
+            dots: dots(merged),
             fewest_trials: MIN_BLOCKS,
             start,
             percentiles: Percentiles::new(&rows, &all_operations),
@@ -187,7 +191,7 @@ fn stores(merged: &Merged<'_>, names: &IndexSet<&str>) -> Vec<Store> {
         all.into_iter().collect::<Vec<_>>().join(" and ")
     };
     let store = |name: &&str| Store {
-        name: (*name).to_owned(),
+        name: merged.readable.name(name).into_owned(),
         version: versions(name),
         harness: engine(name).is_some_and(|engine| merged.is_harness(engine)),
         colour: names::palette_position(name),

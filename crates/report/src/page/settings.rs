@@ -12,7 +12,7 @@ use crate::data::merge::Merged;
 use crate::markup::{Html, Tag, column, folded, p, row as table_row, scroll, small, table, tag};
 
 /// One store's settings: by name, then by the guarantee given, the values and where each was seen.
-type Table<'a> = IndexMap<&'a str, BTreeMap<&'static str, IndexSet<&'a str>>>;
+type Table<'a> = IndexMap<&'a str, BTreeMap<&'static str, IndexSet<Cow<'a, str>>>>;
 
 /// The section's content.
 pub fn html(merged: &Merged<'_>) -> Html {
@@ -42,6 +42,7 @@ fn of_store(merged: &Merged<'_>, store: &str, trials: &[&TrialResult]) -> Tag {
     for measured in trials.iter().filter_map(|trial| trial.ok()) {
         tiers.insert(measured.guarantee.name());
         for Setting { name, value, source } in &measured.settings {
+            let value = merged.readable.value(name, value);
             settings.entry(name).or_default().entry(measured.guarantee.name()).or_default().insert(value);
             if *source == SettingSource::Given {
                 given.insert(name);
@@ -67,13 +68,13 @@ fn declared<'h>(header: &'h RunHeader, store: &str) -> Option<&'h str> {
 
 fn row(
     name: &str,
-    values: &BTreeMap<&'static str, IndexSet<&str>>,
+    values: &BTreeMap<&'static str, IndexSet<Cow<'_, str>>>,
     tiers: &BTreeSet<&'static str>,
     given: bool,
 ) -> Tag {
     let mark = given.then(|| (" ", small("(given; it can't be read back)")));
     let of_tier = |tier: &&'static str| {
-        let values: Vec<&str> = values.get(tier).into_iter().flatten().copied().collect();
+        let values: Vec<&str> = values.get(tier).into_iter().flatten().map(|value| &**value).collect();
         tag("td").with(values.join(" or "))
     };
     table_row((name, mark), tiers.iter().map(of_tier).collect::<Vec<_>>())

@@ -3,34 +3,41 @@
 use storebench_core::units::{rough_ns, three_digits};
 
 use super::grid::{Grid, Item, Style, wrap};
-use crate::data::effects::{Effects, MainEffect, Spot, by_promise, effects, promise_in_words};
+use crate::data::effects::{
+    Effects, MainEffect, NOT_YET, Spot, Times, by_promise, effects_for_people, promise_in_words,
+};
 use crate::data::merge::Merged;
 use crate::data::names::HEADING;
 use crate::data::spread;
-use crate::stats::{MIN_BLOCKS, Ratio};
+use crate::stats::MIN_BLOCKS;
 
 /// So many interactions are shown.
 const SHOWN: usize = 8;
 
 /// Columns that the figures beside a name take at most.
-const FIGURES: usize = 38;
+const FIGURES: usize = 44;
 
 /// Main effects, interactions, and every combination with what it promises; empty where no settings were varied. Each line is
 /// ended.
 pub fn text(merged: &Merged<'_>, style: Style) -> String {
-    effects(merged).iter().map(|one| of(one, style)).collect()
+    effects_for_people(merged).iter().map(|one| of(one, style)).collect()
 }
 
 fn of(effects: &Effects, style: Style) -> String {
     let heading = |text: &str| {
-        let text = wrap(&format!("{text}: {}", effects.title), style.width, "  ");
+        let text = wrap(&format!("{text}: {}", effects.place.title), style.width, "  ");
         style.paint(HEADING, text.trim_end())
     };
-    let mut out = format!("\n{}\n{}", heading("What each setting is worth"), main(effects).render(style));
+    let mut out =
+        format!("\n{}\n{}", heading("Speed against what is promised"), spots(effects, style).render(style));
+    let note = "Over all operations. *: the fastest of all that promise as much or more, or too close to call with it. What \
+                stands further down promises less.";
+    out.push_str(&wrap(note, style.width, "  "));
+    out.push_str(&format!("\n{}\n{}", heading("What each setting is worth"), main(effects).render(style)));
     let note = format!(
         "Mean latency divided by the mean latency at the base value, paired by block; of several pairs of combinations that differ in \
-         nothing else, the geometric mean. Intervals, from {MIN_BLOCKS} blocks on, are 95 % for the whole table together. Promise: \
-         what a power cut and a kill leave, beside the base value's."
+         nothing else, the geometric mean. Intervals, from {MIN_BLOCKS} blocks on, are 95 % for all values of a column together. \
+         Promise: what a power cut and a kill leave, beside the base value's."
     );
     out.push_str(&wrap(&note, style.width, "  "));
     if !effects.interactions.is_empty() {
@@ -41,14 +48,9 @@ fn of(effects: &Effects, style: Style) -> String {
         ));
         out.push_str(&wrap(&together_note(effects), style.width, "  "));
     }
-    out.push_str(&format!(
-        "\n{}\n{}",
-        heading("Speed against what is promised"),
-        spots(effects, style).render(style)
-    ));
-    let note = "Mean latency over all operations. *: the fastest of all that promise as much or more, or too close to call with \
-                it. What stands further down promises less.";
-    out.push_str(&wrap(note, style.width, "  "));
+    if effects.is_any_open() {
+        out.push_str(&wrap(NOT_YET, style.width, "  "));
+    }
     out
 }
 
@@ -57,11 +59,8 @@ fn broken(name: &str, style: Style) -> Vec<String> {
     wrap(name, style.width.saturating_sub(FIGURES), "  ").lines().map(str::to_owned).collect()
 }
 
-fn times(ratio: Option<&Ratio>) -> Item {
-    let Some(ratio) = ratio else { return Item::new("-").right() };
-    let reach = spread::text(ratio.ratio.interval, three_digits)
-        .map_or_else(String::new, |reach| format!(" {reach}"));
-    Item::new(format!("×{}{reach}", three_digits(ratio.ratio.value))).right()
+fn times(times: Option<&Times>) -> Item {
+    Item::new(times.map_or_else(|| "-".into(), Times::text)).right()
 }
 
 fn main(effects: &Effects) -> Grid {
@@ -72,7 +71,7 @@ fn main(effects: &Effects) -> Grid {
     for of_setting in effects.main.chunk_by(|a, b| a.setting == b.setting) {
         let row = |effect: &MainEffect| {
             let labels = [Item::new(&*effect.value), Item::new(effect.promise)];
-            labels.into_iter().chain(effect.times.iter().map(|ratio| times(ratio.as_ref()))).collect()
+            labels.into_iter().chain(effect.times.iter().map(|one| times(one.as_ref()))).collect()
         };
         let title = of_setting
             .first()
@@ -106,25 +105,30 @@ fn together_note(effects: &Effects) -> String {
 
 fn spots(effects: &Effects, style: Style) -> Grid {
     let mut grid = Grid::new(1);
-    grid.head(vec![Item::new(""), Item::new("latency").right(), Item::new("syncs/op").right()]);
+    // At a fixed rate all do as many: then latency alone tells.
+    let with_speed = effects.points.iter().any(|spot| spot.per_second.is_some());
+    let heads = with_speed.then_some("ops/s").into_iter().chain(["latency", "syncs/op"]);
+    grid.head([Item::new("")].into_iter().chain(heads.map(|head| Item::new(head).right())).collect());
     for (promise, spots) in by_promise(&effects.points) {
-        let row = |spot: &&Spot| {
-            let latency = &spot.latency_ns.mean;
-            let reach = spread::text(latency.interval, rough_ns)
-                .map_or_else(String::new, |reach| format!(" {reach}"));
-            let best = if spot.best { "*" } else { "" };
-            let syncs = spot.syncs_per_operation.map_or("-".into(), three_digits);
-            let name = broken(&format!("{}{best}", spot.name), style);
-            let marks = spot.marks.iter().flat_map(|mark| broken(&format!("  ({mark})"), style));
-            vec![
-                Item::lines(name.into_iter().chain(marks).collect()),
-                Item::new(format!("{}{reach}", rough_ns(latency.value))).right(),
-                Item::new(syncs).right(),
-            ]
-        };
-        grid.titled_group(promise_in_words(promise), spots.iter().map(row).collect());
+        let rows = spots.iter().map(|spot| one_spot(spot, with_speed, style)).collect();
+        grid.titled_group(promise_in_words(promise), rows);
     }
     grid
+}
+
+fn one_spot(spot: &Spot, with_speed: bool, style: Style) -> Vec<Item> {
+    let latency = &spot.latency_ns.mean;
+    let reach =
+        spread::text(latency.interval, rough_ns).map_or_else(String::new, |reach| format!(" {reach}"));
+    let best = if spot.best { "*" } else { "" };
+    let or_none = |figure: Option<f64>| Item::new(figure.map_or_else(|| "-".into(), three_digits)).right();
+    let name = broken(&format!("{}{best}", spot.name), style);
+    let marks = spot.marks.iter().flat_map(|mark| broken(&format!("  ({mark})"), style));
+    let mut row = vec![Item::lines(name.into_iter().chain(marks).collect())];
+    row.extend(with_speed.then(|| or_none(spot.per_second.map(|speed| speed.mean.value))));
+    row.push(Item::new(format!("{}{reach}", rough_ns(latency.value))).right());
+    row.push(or_none(spot.syncs_per_operation));
+    row
 }
 
 #[cfg(test)]
@@ -149,10 +153,11 @@ mod tests {
                 "the base",
                 "power",
                 "syncs/op",
+                "ops/s",
             ] {
                 assert!(text.contains(part), "{part}: {text}");
             }
-            let (power, none) = (text.rfind("power").unwrap(), text.rfind("none").unwrap());
+            let (power, none) = (text.find("\npower").unwrap(), text.find("\nnone").unwrap());
             assert!(power < none, "the safest first: {text}");
         }
     }
@@ -163,8 +168,8 @@ mod tests {
         run.header.plan = run.header.plan.replace("the best", &"a point with a long name ".repeat(3));
         let runs = [run];
         let merged = Merged::new(&runs, &[]);
-        let mut all = effects(&merged);
-        all[0].title = "a title of many words ".repeat(6);
+        let mut all = effects_for_people(&merged);
+        all[0].place.title = "a title of many words ".repeat(6);
         for spot in &mut all[0].points {
             spot.name = format!("{} journal_mode=WAL locking_mode=EXCLUSIVE synchronous=FULL", spot.name);
         }

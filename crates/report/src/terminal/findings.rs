@@ -4,8 +4,8 @@ use anstyle::{AnsiColor, Style as Paint};
 
 use crate::claims::{Finding, Verdict};
 use crate::data::findings::{
-    Checked, Counts, Study, check, counts, covered, evidence_line, label, lacks, leaning, mixed_tiers, score,
-    telling, unheard,
+    Checked, Counts, Study, check, counts, covered, evidence_line, label, leaning, mixed_tiers, score,
+    telling, unheard, why_not,
 };
 use crate::data::merge::Merged;
 use crate::data::names::HEADING;
@@ -38,7 +38,7 @@ fn of_study(merged: &Merged<'_>, study: &Study<'_>, style: Style) -> String {
         out.push_str(&of_claim(merged, number + 1, checked, style));
     }
     if !unheard.is_empty() {
-        out.push_str(&style.paint(paint(Verdict::NotMeasured), "    Not measured, and what each needs"));
+        out.push_str(&style.paint(paint(Verdict::NotMeasured), "    Not measured, and why"));
         out.push('\n');
     }
     for (number, checked) in unheard {
@@ -85,7 +85,7 @@ fn claim(checked: &Checked<'_>) -> String {
 }
 
 fn lacking(checked: &Checked<'_>) -> String {
-    checked.findings.first().map_or_else(|| unheard(checked.claim), lacks)
+    checked.findings.first().map_or_else(|| format!("needs {}", unheard(checked.claim)), why_not)
 }
 
 fn table(merged: &Merged<'_>, study: &Study<'_>, style: Style) -> String {
@@ -157,7 +157,7 @@ fn groups(merged: &Merged<'_>, checked: &Checked<'_>, verdict: Verdict, alike: &
 /// The figures that tell, or what it would take to have them.
 fn why(checked: &Checked<'_>, finding: &Finding) -> Option<String> {
     match finding.verdict {
-        Verdict::NotMeasured => Some(format!("needs {}", lacks(finding))),
+        Verdict::NotMeasured => Some(why_not(finding)),
         _ => telling(finding).map(|evidence| evidence_line(evidence, checked.claim.figure.len() > 1)),
     }
 }

@@ -61,10 +61,10 @@ fn of_group(merged: &Merged<'_>, group: &Group<'_>, style: Style, seen: &mut See
         let mut grids = Vec::new();
         for operation in &operations {
             let columns: Vec<&Column> = shown(merged).filter(|column| column.is_of_operation()).collect();
-            grids.push(grid(&sorted, position, operation, &columns, seen));
+            grids.push(grid(merged, &sorted, position, operation, &columns, seen));
         }
         let columns: Vec<&Column> = shown(merged).filter(|column| !column.is_of_operation()).collect();
-        grids.push(grid(&sorted, position, "trial", &columns, seen));
+        grids.push(grid(merged, &sorted, position, "trial", &columns, seen));
         out.push_str(&format!("\n{}\n", style.paint(HEADING, wrap(&title, style.width, "  ").trim_end())));
         let texts: Vec<String> = grids.iter().map(|grid| grid.render(style)).collect();
         out.push_str(&texts.join("\n"));
@@ -88,6 +88,7 @@ fn shown(merged: &Merged<'_>) -> impl Iterator<Item = &'static Column> {
 }
 
 fn grid(
+    merged: &Merged<'_>,
     sorted: &Sorted<'_, '_>,
     position: &Position,
     name: &str,
@@ -122,7 +123,8 @@ fn grid(
                 summary.and_then(|s| s.mean.interval).is_some_and(|i| i.is_range() && i.low < i.high);
             Item::new(summary.map_or_else(|| "-".into(), |s| figure(column.unit, &s, wins))).right()
         });
-        let name = if is_unranked(entries) { format!("{store} (not ranked)") } else { store.to_string() };
+        let shown = merged.readable.name(store);
+        let name = if is_unranked(entries) { format!("{shown} (not ranked)") } else { shown.into_owned() };
         let labels = [Item::new(name).painted(store_style(store)), Item::new(trials).right()];
         rows.push(labels.into_iter().chain(figures).collect());
     }

@@ -26,6 +26,7 @@ pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<
     if let Some(path) = &args.html {
         files::can_write_page(path)?;
     }
+    let mut own_count_s = None;
     let (runs, here, kept) = if args.from.is_empty() {
         let mut measuring = Measuring::new(stores, args, &question)?;
         let folder = measuring.folder.clone();
@@ -36,6 +37,7 @@ pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<
         if cut_short {
             return Ok(interrupted(&measuring));
         }
+        own_count_s = measuring.own_count_s;
         (std::mem::take(&mut measuring.runs), Some(measuring.here()), Some(measuring.folder))
     } else {
         (runs::read_all(&args.from, &args.out)?, None, None)
@@ -46,6 +48,7 @@ pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<
         .map_err(|uncovered| unanswered(&uncovered, args))?;
     if kept.is_some() {
         advice.verdict.cost.spent_s = args.budget.0.as_secs_f64();
+        advice.verdict.cost.own_count_s = own_count_s;
     }
     let opened = advice.verdict.ranking.first().and_then(|best| {
         let def = stores.iter().find(|store| store.name == best.store)?;
@@ -113,6 +116,7 @@ fn question(args: &AdviseArgs, extras: Extras) -> Result<Question> {
         data,
         guarantee: args.guarantee,
         threads: args.threads,
+        machine: args.machine.clone(),
         mix: args.mix,
         cold: args.cold,
         goal: args.optimize,

@@ -71,6 +71,11 @@ pub enum Command {
         /// The store; all where none is named
         store: Option<String>,
     },
+    /// List machines that limits stand in for, with the source of each figure, and what can be limited here
+    Machines {
+        /// The machine; all where none is named
+        machine: Option<String>,
+    },
     /// List the studies and their presets
     Studies,
     /// Tell what a trace of operations is like: mix, rate, sizes, skew, working set
@@ -316,6 +321,9 @@ pub struct ReportArgs {
     /// CSV with one row per operation and trial, and every column
     #[arg(long, group = PRINTED)]
     pub csv_long: bool,
+    /// CSV of what settings are worth: combinations, main effects, interactions
+    #[arg(long, group = PRINTED)]
+    pub csv_effects: bool,
     /// Everything as JSON, with the tables of winners and their intervals
     #[arg(long, group = PRINTED)]
     pub json: bool,
@@ -355,8 +363,8 @@ const PRINTED: &str = "printed";
 impl ReportArgs {
     /// Whether a form is asked for that goes to standard output.
     pub fn is_printed(&self) -> bool {
-        let data =
-            self.csv || self.csv_long || self.json || self.export.bencher || self.export.smaller_is_better;
+        let csv = self.csv || self.csv_long || self.csv_effects;
+        let data = csv || self.json || self.export.bencher || self.export.smaller_is_better;
         data || self.table || self.published.is_some()
     }
 

@@ -10,11 +10,13 @@ use storebench_core::cell::{Cell, DEFAULT_PLACE};
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::folder::RunFolder;
 use storebench_core::measure::environment;
+use storebench_core::measure::limit::Reach;
 use storebench_core::place::abandoned;
 use storebench_core::place::directory::WorkFolder;
 use storebench_core::plan::Plan;
 use storebench_core::result::{FORMAT_VERSION, LeftOut, PlaceInfo, Run, RunHeader, StoreInfo, TrialResult};
 use storebench_core::runner::job::{Enough, Job};
+use storebench_core::runner::limits;
 use storebench_core::runner::parent::{self, Ended};
 use storebench_core::runner::progress;
 use storebench_core::schedule::{self, Room};
@@ -74,8 +76,13 @@ impl<'a> Launch<'a> {
         hardware: Option<&str>,
     ) -> Result<Launch<'a>> {
         let mut header = header(stores, plan, places, hardware)?;
+        let reach = Reach::here();
+        let lacking = |cell: &Cell| {
+            let load = background::lacking(cell.background()).map(Reason::NoBackground);
+            load.or_else(|| limits::lacking(&reach, plan, cell, &header.places))
+        };
         let (cells, left_out) =
-            schedule::cells(plan, stores, &rooms(&header), &background::lacking).map_err(Error::bad_value)?;
+            schedule::cells(plan, stores, &rooms(&header), &lacking).map_err(Error::bad_value)?;
         header.left_out = left_out.iter().map(LeftOut::from).collect();
         Ok(Launch { plan, stores, places, header, cells, left_out })
     }

@@ -9,7 +9,9 @@ mod export;
 mod files;
 mod findings;
 mod floor;
+mod given;
 mod launch;
+mod machines;
 mod man;
 mod report;
 mod run;
@@ -104,6 +106,7 @@ fn dispatch(stores: &[StoreDef], extras: Extras, command: Command) -> Result<Exi
         Command::Compare(args) => compare::compare(stores, &args),
         Command::Stores => stores::list(stores),
         Command::Settings { store } => settings::list(stores, store.as_deref()),
+        Command::Machines { machine } => machines::list(machine.as_deref()),
         Command::Studies => studies::list(),
         Command::Trace(args) => trace::show(&args),
         Command::Clean { directories } => clean::clean(&directories),

@@ -9,7 +9,7 @@ use storebench_core::result::Run;
 use storebench_core::shown::quoted;
 use storebench_core::store::{Kind, StoreDef};
 use storebench_report::data::merge::Merged;
-use storebench_report::files::{csv, csv_long, json};
+use storebench_report::files::{csv, csv_effects, csv_long, json};
 use storebench_report::page::Lead;
 use storebench_report::terminal::{self, Style, published};
 
@@ -19,6 +19,7 @@ use super::{Extras, export, files, floor, print, print_data, runs, tell};
 
 /// Shows runs.
 pub fn report(stores: &[StoreDef], extras: Extras, args: &ReportArgs) -> Result<Exit> {
+    no_output_among(args)?;
     // The end of the process frees them at once; piece by piece a large run takes a tenth of a second.
     let runs = ManuallyDrop::new(runs::read_all(&args.runs, &args.out)?);
     if runs.iter().all(|run| run.trials.is_empty()) {
@@ -28,7 +29,9 @@ pub fn report(stores: &[StoreDef], extras: Extras, args: &ReportArgs) -> Result<
         ));
     }
     let harness = harness(stores);
-    let merged = Merged::new(&runs, &harness).with_devices(&floor::beside(&args.runs, &args.out));
+    let merged = Merged::new(&runs, &harness)
+        .with_settings(stores)
+        .with_devices(&floor::beside(&args.runs, &args.out));
     let merged = with_published(merged, &runs)?;
     if let Some(path) = &args.html {
         page(&merged, None, path)?;
@@ -41,13 +44,30 @@ pub fn report(stores: &[StoreDef], extras: Extras, args: &ReportArgs) -> Result<
     Ok(Exit::Success)
 }
 
+/// What is printed takes no name of a file, which would be read as a run.
+fn no_output_among(args: &ReportArgs) -> Result<()> {
+    let printed = [("--csv", args.csv), ("--csv-long", args.csv_long), ("--json", args.json)];
+    let Some((option, _)) = printed.into_iter().find(|(_, asked)| *asked) else { return Ok(()) };
+    let is_output =
+        |path: &&PathBuf| path.extension().is_some_and(|end| end == "csv" || end == "json") && !path.is_dir();
+    match args.runs.iter().find(is_output) {
+        Some(file) => Err(Error::bad_value(format!(
+            "{option} prints to standard output and takes no file: storebench report RUN {option} > {}",
+            file.display()
+        ))),
+        None => Ok(()),
+    }
+}
+
 /// Prints the form that was asked for.
 fn show(merged: &Merged<'_>, args: &ReportArgs) -> Result<()> {
     if let Some(figures) = export::watched(merged, &args.export)? {
         return print_data(&figures);
     }
     let text = match &args.published {
-        _ if args.csv || args.csv_long || args.json => return print_data(&data(merged, args)?),
+        _ if args.csv || args.csv_long || args.csv_effects || args.json => {
+            return print_data(&data(merged, args)?);
+        }
         Some(name) => published::text(merged, named(merged, name)?, style()),
         None if args.table => terminal::full(merged, style()),
         None => terminal::overview(merged, style()),
@@ -62,6 +82,8 @@ fn data(merged: &Merged<'_>, args: &ReportArgs) -> Result<Vec<u8>> {
         csv::write(merged, &mut bytes)
     } else if args.csv_long {
         csv_long::write(merged.runs, &mut bytes)
+    } else if args.csv_effects {
+        csv_effects::write(merged, &mut bytes)
     } else {
         json::write(merged, &mut bytes)
     };
@@ -84,7 +106,7 @@ fn named<'n>(merged: &Merged<'_>, name: &'n str) -> Result<Option<&'n str>> {
 /// The tables of winners of a run in its folder, and how many published findings are reproduced.
 pub fn winners(stores: &[StoreDef], run: &Run, folder: &Path) -> Result<String> {
     let (runs, harness) = (std::slice::from_ref(run), harness(stores));
-    let merged = with_published(beside(Merged::new(runs, &harness), folder), runs)?;
+    let merged = with_published(beside(Merged::new(runs, &harness).with_settings(stores), folder), runs)?;
     Ok(terminal::brief(&merged, style()))
 }
 
@@ -92,7 +114,11 @@ pub fn winners(stores: &[StoreDef], run: &Run, folder: &Path) -> Result<String> 
 pub fn run_page(stores: &[StoreDef], run: &Run, folder: &Path) -> Result<PathBuf> {
     let path = folder.join("report.html");
     let (runs, harness) = (std::slice::from_ref(run), harness(stores));
-    page(&with_published(beside(Merged::new(runs, &harness), folder), runs)?, None, &path)?;
+    page(
+        &with_published(beside(Merged::new(runs, &harness).with_settings(stores), folder), runs)?,
+        None,
+        &path,
+    )?;
     Ok(path)
 }
 
@@ -114,12 +140,18 @@ pub fn harness(stores: &[StoreDef]) -> Vec<&'static str> {
     stores.iter().filter(|store| store.kind == Kind::Harness).map(|store| store.name).collect()
 }
 
-/// How standard output can be written to: its width, and colour where it is a terminal and NO_COLOR is not set.
+/// How standard output can be written to: its width, which COLUMNS says where it is no terminal, and colour where it is one and
+/// NO_COLOR is not set.
 pub fn style() -> Style {
     let terminal = std::io::stdout().is_terminal();
     let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    let width = terminal.then(terminal_width).flatten().unwrap_or(100);
+    let width = if terminal { terminal_width() } else { asked_width() };
+    let width = width.unwrap_or(100);
     Style { width: width.max(80), colour: terminal && !no_colour }
+}
+
+fn asked_width() -> Option<usize> {
+    std::env::var("COLUMNS").ok()?.parse().ok().filter(|width| *width > 0)
 }
 
 fn terminal_width() -> Option<usize> {

@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 use storebench_core::cell::{Axis, Cell};
 use storebench_core::error::{Error, Exit, Result, meant};
 use storebench_core::folder::{Resumed, RunFolder};
+use storebench_core::machine::Core;
 use storebench_core::plan::{self, Plan, Source};
 use storebench_core::record::pool::Pool;
 use storebench_core::runner::parent::Ended;
@@ -13,15 +14,16 @@ use storebench_core::runner::rehearsal::{self, Extent, Refused, Rehearsal};
 use storebench_core::schedule::{self, Room};
 use storebench_core::shown::quoted;
 use storebench_core::store::StoreDef;
+use storebench_core::units::Sizes;
 use storebench_core::workload::crud::work::{self, Work};
 use storebench_report::claims;
 
 use super::args::RunArgs;
 use super::launch::{self, Launch, Places, go_on};
-use super::{dry_run, print, report, runs, signals, tell, trace};
+use super::{dry_run, given, print, report, runs, signals, tell, trace};
 
-/// Settings that fail, which one message tells of.
-const TOLD: usize = 3;
+/// Settings that fail, which are told one by one.
+const TOLD: usize = 10;
 
 /// Runs a study, or resumes a run.
 pub fn run(stores: &[StoreDef], args: &RunArgs) -> Result<Exit> {
@@ -69,14 +71,16 @@ fn plan(stores: &[StoreDef], args: &RunArgs) -> Result<Plan> {
         check_store(stores, store, named)?;
     }
     check_settings(stores, &plan)?;
+    given::as_engines_read(stores, &mut plan)?;
+    plan.settle_machines(Core::here);
     if let Some(text) = Work::of(&plan.parameters).text {
         let text = runs::directory("using the text in", &text)?;
         let shown = text
             .to_str()
             .ok_or_else(|| Error::bad_value(format!("{}: its name is not UTF-8", text.display())))?;
         plan.parameters.set(&work::TEXT, shown).map_err(Error::bad_value)?;
-        for size in plan.axes.list(Axis::RECORD_SIZE) {
-            Pool::from_directory(&text, size).map_err(Error::bad_value)?;
+        for sizes in plan.axes.list::<Sizes>(Axis::RECORD_SIZE) {
+            Pool::from_directory(&text, sizes.span()).map_err(Error::bad_value)?;
         }
     }
     Ok(plan)
@@ -102,11 +106,14 @@ fn check_rehearsal(rehearsal: &Rehearsal) -> Result<()> {
     if refused.is_empty() {
         return Ok(());
     }
-    let told: Vec<String> =
-        refused.iter().take(TOLD).map(|Refused { what, why }| format!("{what} fails: {why}")).collect();
+    let one = |Refused { what, why }: &Refused| format!("{what} fails: {why}");
+    if let [only] = refused.as_slice() {
+        return Err(Error::bad_value(one(only)));
+    }
+    refused.iter().take(TOLD).for_each(|refused| tell(&one(refused)));
     let more = refused.len().saturating_sub(TOLD);
-    let more = if more == 0 { String::new() } else { format!("; and {more} more") };
-    Err(Error::bad_value(format!("{}{more}", told.join("; "))))
+    let more = if more == 0 { String::new() } else { format!(", {more} of them not shown") };
+    Err(Error::bad_value(format!("{} settings are refused{more}", refused.len())))
 }
 
 /// A plan's claims must make sense, and the stores that they name must be known, or be among its own.

@@ -47,6 +47,7 @@ fn all(stores: &[StoreDef]) -> String {
     }
     text.push_str(
         "Set one with --set STORE.NAME=VALUE; compare values with --set STORE.NAME=VALUE,VALUE.\n\
+         Bytes can be written as a size: --set rocksdb.block_size=16KiB.\n\
          A value that the engine ignores or changes is refused before the run.\n",
     );
     text

@@ -47,6 +47,7 @@ fn trial(
         seed: 1,
         device: Err("not looked at".into()),
         group: Err("none".into()),
+        limits: None,
     };
     let stores = [store];
     (workload.def().run)(&Asked { stores: &stores, spec: &spec })

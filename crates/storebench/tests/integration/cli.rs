@@ -10,6 +10,7 @@ mod failing;
 mod help;
 mod interrupting;
 mod lying;
+mod machines;
 mod memory;
 mod own_tables;
 pub mod plans;

@@ -291,5 +291,8 @@ fn try_out(line: &str, place: &str) {
         .output()
         .unwrap();
     let said = Said::new(&output);
-    assert_eq!(said.code, Some(0), "{place}\ntried as: {script}\n{said}");
+    // Not every system lets its users limit a trial.
+    let unlimited = script.contains("--machine") && said.err.contains("can't be limited here");
+    let code = if unlimited { Exit::Nothing.code() } else { Exit::Success.code() };
+    assert_eq!(said.code, Some(code.into()), "{place}\ntried as: {script}\n{said}");
 }

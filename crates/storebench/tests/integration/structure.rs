@@ -24,6 +24,7 @@ const CORE: Modules = &[
     ("axis", &["error", "shown", "store", "units"]),
     ("cell", &["axis", "units"]),
     ("result", &["cell", "store"]),
+    ("machine", &["result", "shown", "units"]),
     ("measure", &["guard", "result"]),
     ("record", &["cell", "units"]),
     ("stage", &["error", "guard", "lifeline", "measure"]),
@@ -37,7 +38,7 @@ const CORE: Modules = &[
             "trace", "units",
         ],
     ),
-    ("plan", &["axis", "cell", "error", "shown", "store", "units", "workload"]),
+    ("plan", &["axis", "cell", "error", "machine", "place", "shown", "store", "units", "workload"]),
     ("schedule", &["axis", "background", "cell", "plan", "result", "store", "units", "workload"]),
     ("folder", &["axis", "cell", "error", "guard", "result", "shown", "threads", "workload"]),
     ("like", &["cell", "error", "shown", "units"]),
@@ -50,6 +51,7 @@ const CORE: Modules = &[
             "folder",
             "guard",
             "lifeline",
+            "machine",
             "measure",
             "place",
             "plan",
@@ -84,8 +86,8 @@ const REPORT: Modules = &[
 ];
 
 /// What of `storebench_core` reads results: nothing of it can run a trial.
-const READS: [&str; 10] =
-    ["axis", "cell", "error", "measure", "plan", "result", "shown", "store", "units", "workload"];
+const READS: [&str; 11] =
+    ["axis", "cell", "error", "machine", "measure", "plan", "result", "shown", "store", "units", "workload"];
 
 const MOST_LINES: usize = 600;
 

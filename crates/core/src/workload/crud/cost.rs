@@ -54,22 +54,20 @@ pub fn space(case: &Case<'_>) -> Space {
 
 /// Bytes of memory: what is made ahead, and all records where the store has nowhere else to keep them.
 pub fn memory(case: &Case<'_>) -> f64 {
-    let (cell, work) = (case.cell, Work::of(case.parameters));
-    let size = cell.record_size();
+    let cell = case.cell;
+    let size = cell.record_size().span();
     let largest = size.to as f64;
     let ahead = pool_bytes(cell.data(), size) as f64 + largest * f64::from(cell.threads());
     let batch = (largest * BATCH).min(BATCH_BYTES as f64 + largest);
-    let in_memory =
-        case.store().is_some_and(|store| store.capabilities.keeps && !store.capabilities.persists);
-    let kept = if in_memory { cell.expected_bytes(work.most_inserts()) } else { 0.0 };
-    ahead + batch + kept
+    ahead + batch + case.kept_in_memory()
 }
 
 /// Seconds.
 pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
     let work = Work::of(case.parameters);
     let audit_s = audit_seconds(case.cell, work.most_inserts(), probe.sync_ns as f64 / 1e9);
-    Time { trial_s: seconds(case.cell, case.kind(), &work, probe) + audit_s, audit_s }
+    let clearing_s = clearing_seconds(case.cell, case.kind(), work.most_inserts(), probe);
+    Time { trial_s: seconds(case.cell, case.kind(), &work, probe) + audit_s + clearing_s, audit_s }
 }
 
 /// Seconds that a trial of `cell`, whose store is of this `kind`, may take, but for its audit.
@@ -99,6 +97,12 @@ fn seconds(cell: &Cell, kind: Kind, work: &Work, probe: &Probe) -> f64 {
         stretch_seconds(cell, work, call_s) + work.warm_up as f64 * call_s + reloads * load_s
     };
     OVERHEAD_S + load_s + work.order.iter().map(phase_s).sum::<f64>()
+}
+
+/// Seconds that deleting the files of a trial may take: of those of a folder of files about what making them took.
+fn clearing_seconds(cell: &Cell, kind: Kind, inserts: u64, probe: &Probe) -> f64 {
+    let records = cell.records().from.saturating_add(inserts).min(cell.records().to);
+    if kind == Kind::Folder { records as f64 * probe.file_creation_ns as f64 / 1e9 } else { 0.0 }
 }
 
 /// Seconds of the timed part of a phase whose calls take `call_s` each.
@@ -166,6 +170,8 @@ mod tests {
         // By the store's kind, whatever it is called.
         let records = cell("mine", "1000", Guarantee::Process);
         assert!(seconds(&records, Kind::Folder, &work, &probe) > engine(&records) + 0.05);
+        assert!(clearing_seconds(&records, Kind::Folder, 0, &probe) >= 0.03);
+        assert!(clearing_seconds(&records, Kind::Engine, 0, &probe) == 0.0);
         assert!(disk_bytes(&records, Kind::Folder, 0) >= 4_096_000.0);
         assert!(disk_bytes(&records, Kind::Engine, 0) < 4_096_000.0);
     }

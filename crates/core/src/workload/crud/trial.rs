@@ -47,14 +47,14 @@ pub fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
 }
 
 fn records(spec: &Spec, text: Option<&Path>) -> Result<Records, Ended> {
-    let size = spec.cell.record_size();
+    let sizes = spec.cell.record_size();
     let pool = match text {
         Some(folder) if spec.cell.data() == crate::cell::Data::Compressible => {
-            Pool::from_directory(folder, size).map_err(Ended::harness)?
+            Pool::from_directory(folder, sizes.span()).map_err(Ended::harness)?
         }
-        _ => Pool::generate(spec.cell.data(), spec.seed, size),
+        _ => Pool::generate(spec.cell.data(), spec.seed, sizes.span()),
     };
-    Ok(Records::new(spec.seed, size, pool))
+    Ok(Records::new(spec.seed, sizes, pool))
 }
 
 fn crud(spec: &Spec, work: &Work) -> Crud {

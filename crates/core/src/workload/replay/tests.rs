@@ -43,6 +43,7 @@ fn play(
         seed: 3,
         device: Err("not looked at".into()),
         group: Err("none".into()),
+        limits: None,
     };
     (WORKLOAD.run)(&Asked { stores: &[store], spec: &spec })
 }

@@ -45,6 +45,30 @@ fn text(advice: &Advice) -> String {
 }
 
 #[test]
+fn a_store_for_another_question_is_named_with_its_price_and_its_trials() {
+    let block = |noise: f64| {
+        vec![
+            Sample::new("sqlite").ns(1000.0 * noise),
+            Sample::new("null").ns(1.0),
+            Sample::new("redb").ns(2500.0),
+        ]
+    };
+    let mut run = blocks("box", &[block(1.0), block(1.01), block(0.99)]);
+    for trial in run.trials.iter_mut().filter(|trial| trial.cell.store() == "sqlite") {
+        trial.measured.as_mut().unwrap().disk.allocated_bytes *= 10;
+    }
+    let mut table = table();
+    table[0].name = "redb";
+    table[0].offers = table[1].offers;
+    let runs = [run];
+    let found = Advice::from_runs(&question(), &Merged::new(&runs, &["null"]), None, &table).unwrap();
+    let text = found.text(None, Style { width: 300, colour: false });
+    assert!(text.contains("Recommended:  sqlite "), "{text}");
+    let line = text.lines().find(|line| line.starts_with("  For the least disk: redb, uses ")).unwrap();
+    assert!(line.ends_with(" (measured 3 times; a power cut can cost the newest writes)."), "{line}");
+}
+
+#[test]
 fn a_store_that_a_power_cut_can_wreck_is_shown_as_the_riskier_choice_with_its_price() {
     let found = advice(&question(), &runs());
     assert_eq!(found.trials().keys().copied().collect::<Vec<_>>(), ["sqlite"]);

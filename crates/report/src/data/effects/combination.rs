@@ -3,23 +3,41 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
-use storebench_core::cell::{Axis, Cell};
+use serde::Serialize;
+use storebench_core::cell::{Axis, Cell, GuaranteeChoice, Rate};
 use storebench_core::plan::Plan;
-use storebench_core::result::Measured;
+use storebench_core::result::{Measured, OperationResult, TrialResult};
 use storebench_core::store::{Guarantee, Loss};
 
 use crate::data::merge::{BlockKey, Entry, Group, Merged};
 use crate::data::names::joined;
+use crate::data::saturated;
 use crate::layout::Position;
 use crate::stats::Series;
 
 /// Settings by name.
 pub type Settings = BTreeMap<String, String>;
 
+/// What all combinations of a contest have in common.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Where {
+    /// All of it in words: `box, sqlite, 10,000 rows`.
+    pub title: String,
+    /// The hardware's name.
+    pub hardware: String,
+    /// The store.
+    pub store: String,
+    /// The rest, in words: `10,000 rows, threads 4`.
+    pub at: String,
+    /// In what the method of its runs differs from that of other runs given; empty where it differs in nothing.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub method: String,
+}
+
 /// The trials that differ in the settings of one store alone.
 pub struct Contest<'a> {
-    /// Which, in words.
-    pub title: String,
+    /// Which.
+    pub place: Where,
     /// By settings.
     pub combinations: IndexMap<Settings, Combination<'a>>,
     /// The plan's own.
@@ -32,12 +50,14 @@ pub struct Contest<'a> {
 pub struct Combination<'a> {
     /// What reports rank it as.
     pub name: String,
+    /// Its cell; of several, the first.
+    pub cell: &'a Cell,
     /// Those that succeeded.
     trials: Vec<(BlockKey, &'a Measured)>,
 }
 
-/// What makes combinations comparable.
-type Key<'a> = (&'a str, Vec<(Axis, String)>, &'a str, Position, &'a str);
+/// What makes combinations comparable. A guarantee that was asked for brings settings of its own.
+type Key<'a> = (&'a str, Option<GuaranteeChoice>, Vec<(Axis, String)>, &'a str, Position, &'a str);
 
 /// Wherever runs vary settings of a store on axes.
 pub fn contests<'m>(merged: &'m Merged<'_>) -> Vec<Contest<'m>> {
@@ -49,19 +69,29 @@ pub fn contests<'m>(merged: &'m Merged<'_>) -> Vec<Contest<'m>> {
         for entry in &group.trials {
             let cell = &entry.trial.cell;
             let Some(plan) = plans.get(entry.run).and_then(Option::as_ref) else { continue };
-            let Some(measured) = entry.trial.ok().filter(|_| entry.not_ranked().is_none()) else { continue };
+            let Some(measured) = comparable(entry.trial).filter(|_| entry.not_ranked().is_none()) else {
+                continue;
+            };
             if !varied.contains(cell.store()) {
                 continue;
             }
             let contest =
                 contests.entry(key(merged, group, entry)).or_insert_with(|| of(merged, group, cell, plan));
             let combination = contest.combinations.entry(plan.settings_of(cell)).or_insert_with(|| {
-                Combination { name: merged.layout.contestant(cell).into_owned(), trials: Vec::new() }
+                Combination { name: merged.layout.contestant(cell).into_owned(), cell, trials: Vec::new() }
             });
             combination.trials.push((entry.block(), measured));
         }
     }
     contests.into_values().collect()
+}
+
+/// What a trial measured, unless it did not keep up with its rate: that latency says how long the trial was.
+fn comparable(trial: &TrialResult) -> Option<&Measured> {
+    let behind = |measured: &&Measured| {
+        measured.operations.iter().any(|operation| saturated::fell_behind(&trial.cell, operation))
+    };
+    trial.ok().filter(|measured| !behind(measured))
 }
 
 fn varies(cell: &Cell) -> bool {
@@ -71,7 +101,8 @@ fn varies(cell: &Cell) -> bool {
 fn key<'m>(merged: &Merged<'_>, group: &'m Group<'_>, entry: &Entry<'m>) -> Key<'m> {
     let cell = &entry.trial.cell;
     let facets = unset(group);
-    (&group.key.hardware, facets, &group.key.method, merged.layout.position(cell), cell.store())
+    let asked = group.key.asked;
+    (&group.key.hardware, asked, facets, &group.key.method, merged.layout.position(cell), cell.store())
 }
 
 /// What tells a group apart, settings aside.
@@ -90,11 +121,15 @@ fn of<'m>(merged: &Merged<'_>, group: &Group<'_>, cell: &Cell, plan: &Plan) -> C
         plan.points.iter().filter_map(|own| Some((own.name.clone(), point(own.settings.get(cell.store())?))));
     let facets =
         unset(group).into_iter().filter(|(axis, value)| axis.default_value() != Some(value.as_str()));
-    let facets: Vec<String> = facets.map(|(axis, value)| format!("{axis} {value}")).collect();
-    let position = merged.layout.position(cell).to_string();
-    let hardware = group.key.hardware.as_str();
-    let title = joined([hardware, cell.store(), &position, &facets.join(", "), &group.key.method]);
-    Contest { title, combinations: IndexMap::new(), named: named.collect(), base }
+    let asked = group.key.asked.filter(|asked| *asked != GuaranteeChoice::Default);
+    let asked = asked.map(|asked| format!("guarantee {asked}"));
+    let facets = facets.map(|(axis, value)| format!("{axis} {value}"));
+    let others: Vec<String> = asked.into_iter().chain(facets).collect();
+    let at = joined([merged.layout.position(cell).to_string().as_str(), &others.join(", ")]);
+    let (hardware, method) = (group.key.hardware.clone(), group.key.method.clone());
+    let title = joined([hardware.as_str(), cell.store(), &at, &method]);
+    let place = Where { title, hardware, store: cell.store().to_owned(), at, method };
+    Contest { place, combinations: IndexMap::new(), named: named.collect(), base }
 }
 
 impl Contest<'_> {
@@ -137,6 +172,20 @@ impl Combination<'_> {
             (count > 0).then(|| sum as f64 / count as f64)
         };
         self.trials.iter().filter_map(|(block, measured)| Some((*block, latency(measured)?))).collect()
+    }
+
+    /// Operations per second of each trial, over all operations; empty at a fixed rate.
+    pub fn per_second(&self) -> Vec<f64> {
+        if self.cell.rate() != Rate::Closed {
+            return Vec::new();
+        }
+        let of = |measured: &Measured| {
+            let seconds = |one: &OperationResult| Some(one.count as f64 / one.per_second()?);
+            let done: u64 = measured.operations.iter().map(|one| one.count).sum();
+            let took: f64 = measured.operations.iter().filter_map(seconds).sum();
+            (done > 0 && took > 0.0).then(|| done as f64 / took)
+        };
+        self.trials.iter().filter_map(|(_, measured)| of(measured)).collect()
     }
 
     /// Syncs of an operation, over all operations and trials; `None` where they can't be counted.

@@ -27,8 +27,8 @@ pub(crate) fn factorial() -> Run {
     run
 }
 
-fn near(ratio: &Ratio, value: f64) -> bool {
-    (ratio.ratio.value / value - 1.0).abs() < 1e-9
+fn near(times: &Times, value: f64) -> bool {
+    (times.value() / value - 1.0).abs() < 1e-9
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn main_effects_and_interactions_are_those_that_were_put_in() {
     assert!(near(&of_all(&all[0].main[1]), (3.0_f64 * 4.5).sqrt()));
     assert_eq!(all[0].interactions.len(), 1);
     assert!(near(&all[0].interactions[0].times, 1.5));
-    assert_eq!(all[0].interactions[0].times.blocks, 4);
+    assert_eq!(all[0].interactions[0].times.ratio.blocks, 4);
 }
 
 #[test]
@@ -72,4 +72,36 @@ fn combinations_stand_by_what_they_promise_and_the_best_of_each_is_marked() {
 #[test]
 fn runs_that_vary_no_setting_have_no_effects() {
     assert_eq!(effects(&Merged::new(&[crate::data::samples::study()], &[])), []);
+}
+
+#[test]
+fn a_guarantee_that_was_asked_for_is_a_contest_of_its_own() {
+    let block = |times: f64| {
+        let of = |guarantee: &str, ns: f64| {
+            let sample = Sample::new("sqlite").guarantee(guarantee);
+            [sample.clone().ns(ns * times), sample.ns(ns * times * 2.0).setting("sqlite.j", "W")]
+        };
+        [of("process", 1e3), of("power", 1e6)].concat()
+    };
+    let mut run = blocks("box", &[block(1.0), block(1.1), block(0.9)]);
+    run.header.plan = PLAN.replace("j = \"D\"\ns = \"N\"\n", "");
+    let runs = [run];
+    let all = effects(&Merged::new(&runs, &[]));
+    let titles: Vec<&str> = all.iter().map(|one| one.place.at.as_str()).collect();
+    assert_eq!(all.len(), 2, "{titles:?}");
+    assert!(titles.iter().any(|at| at.ends_with("guarantee power")), "{titles:?}");
+    for one in &all {
+        assert!(near(one.main[0].times.last().unwrap().as_ref().unwrap(), 2.0), "{one:?}");
+        let speeds: Vec<f64> = one.points.iter().map(|spot| spot.per_second.unwrap().mean.value).collect();
+        assert!((speeds[0] / speeds[1] - 2.0).abs() < 1e-6, "{speeds:?}");
+    }
+}
+
+#[test]
+fn values_that_are_numbers_stand_in_their_order() {
+    let of = |values: &[&str]| -> Vec<String> {
+        let values: BTreeSet<String> = values.iter().map(|value| (*value).to_owned()).collect();
+        in_order(&values).into_iter().cloned().collect()
+    };
+    assert_eq!(of(&["20000", "1", "as shipped", "200", "4KiB"]), ["1", "200", "4KiB", "20000", "as shipped"]);
 }

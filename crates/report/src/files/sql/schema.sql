@@ -70,6 +70,7 @@ CREATE TABLE trials (
     background_progress REAL,
     background_at_work_share REAL,
     guarantee_given TEXT,
+    power_cut TEXT,
     store_version TEXT,
     store_build TEXT,
     store_build_flags TEXT,
@@ -234,4 +235,64 @@ CREATE TABLE contests (
     times_worse_low REAL,
     times_worse_high REAL,
     blocks INTEGER
+);
+
+CREATE TABLE combinations (
+    hardware TEXT NOT NULL,
+    method TEXT NOT NULL,
+    store TEXT NOT NULL,
+    at TEXT NOT NULL,
+    cell TEXT NOT NULL REFERENCES cells,
+    name TEXT NOT NULL,
+    marks TEXT,
+    guarantee_given TEXT NOT NULL,
+    power_cut TEXT,
+    best INTEGER NOT NULL,
+    trials INTEGER NOT NULL,
+    per_second REAL,
+    per_second_low REAL,
+    per_second_high REAL,
+    mean_ns REAL NOT NULL,
+    mean_low_ns REAL,
+    mean_high_ns REAL,
+    syncs_per_operation REAL
+);
+
+CREATE TABLE effects (
+    hardware TEXT NOT NULL,
+    method TEXT NOT NULL,
+    store TEXT NOT NULL,
+    at TEXT NOT NULL,
+    setting TEXT NOT NULL,
+    value TEXT NOT NULL,
+    base TEXT NOT NULL,
+    promise TEXT NOT NULL,
+    pairs INTEGER NOT NULL,
+    operation TEXT,
+    blocks INTEGER NOT NULL,
+    times REAL NOT NULL,
+    times_low REAL,
+    times_high REAL,
+    least REAL NOT NULL,
+    greatest REAL NOT NULL,
+    known TEXT NOT NULL
+);
+
+CREATE TABLE interactions (
+    hardware TEXT NOT NULL,
+    method TEXT NOT NULL,
+    store TEXT NOT NULL,
+    at TEXT NOT NULL,
+    setting TEXT NOT NULL,
+    value TEXT NOT NULL,
+    other_setting TEXT NOT NULL,
+    other_value TEXT NOT NULL,
+    pairs INTEGER NOT NULL,
+    blocks INTEGER NOT NULL,
+    times REAL NOT NULL,
+    times_low REAL,
+    times_high REAL,
+    least REAL NOT NULL,
+    greatest REAL NOT NULL,
+    known TEXT NOT NULL
 );

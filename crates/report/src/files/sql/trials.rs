@@ -149,6 +149,7 @@ fn of_trial(measured: &Measured) -> Vec<Field<'static>> {
     let build = measured.store_build.as_ref();
     vec![
         ("guarantee_given", text(measured.guarantee.name())),
+        ("power_cut", optional(measured.power_cut, |cut| text(cut.name()))),
         ("store_version", text(&measured.store_version)),
         ("store_build", optional(build.map(|build| build.source.as_str()), text)),
         ("store_build_flags", optional(build.and_then(|build| build.flags.as_deref()), text)),

@@ -94,7 +94,7 @@ pub struct Part<'a> {
 impl<'a> Part<'a> {
     /// The store that won the most combinations, alone or with others, and how many.
     pub fn most_often(&self) -> Option<(&'a str, usize)> {
-        wins(&self.spots).into_iter().reduce(|best, other| if other.1 > best.1 { other } else { best })
+        most_often(&self.spots)
     }
 
     /// Whether the store is the best by itself anywhere, or is preferred for being near the best.
@@ -211,6 +211,11 @@ fn wins<'a>(spots: &[Spot<'a>]) -> IndexMap<&'a str, usize> {
         *tally.entry(&winner.store).or_default() += 1;
     }
     tally
+}
+
+/// The store that won the most of them, alone or with others, and how many.
+pub fn most_often<'a>(spots: &[Spot<'a>]) -> Option<(&'a str, usize)> {
+    wins(spots).into_iter().reduce(|best, other| if other.1 > best.1 { other } else { best })
 }
 
 /// The store that wins at least half of the combinations, or else stays near the best; `None` where none does.

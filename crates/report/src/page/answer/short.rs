@@ -3,27 +3,44 @@
 use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
-use storebench_core::axis::Role;
 use storebench_core::units::{grouped, three_digits};
 
 use super::evidence::{name, range};
-use super::preferred::{By, Part, Spot, Verdict, held, nearest_of_all};
+use super::preferred::{By, Part, Spot, Verdict, held, most_often, nearest_of_all};
 use super::{and, at, few, link, nothing_to_compare, strong};
 use crate::column::Unit;
 use crate::data::matrix::{Figure, Matrix, Row};
 use crate::layout::{Position, words};
 use crate::markup::{BREAK, Html, Tag, column, row as table_row, scroll, small, table as html_table, tag};
 
-/// What is said where every comparison is too close to call: then no store is best at anything.
-pub fn tie(matrix: &Matrix) -> Option<String> {
+/// What is said where no comparison has a single winner: then no store is best at anything.
+pub fn tie(matrix: &Matrix) -> Option<Html> {
     let spots = held(&matrix.rows.iter().collect::<Vec<_>>(), matrix);
-    let all = spots.iter().all(|spot| spot.contest.winners().count() > 1);
-    match spots.len() {
-        _ if !all => None,
-        0 => None,
-        1 => Some("A tie: the one comparison is too close to call.".to_owned()),
-        count => Some(format!("A tie: all {} comparisons are too close to call.", grouped(count as u64))),
+    if spots.is_empty() || spots.iter().any(|spot| spot.contest.winners().count() < 2) {
+        return None;
     }
+    let all = grouped(spots.len() as u64);
+    let alike = |spot: &Spot<'_>| spot.contest.contenders.iter().all(|contender| contender.wins);
+    if spots.iter().all(alike) {
+        let says = match spots.len() {
+            1 => "A tie: no two can be told apart in the one comparison.".to_owned(),
+            _ => format!("A tie: no two can be told apart in any of {all} comparisons."),
+        };
+        return Some(Html::of(says));
+    }
+    let says = match spots.len() {
+        1 => "No single winner: the best are too close to call.".to_owned(),
+        _ => format!("No single winner: in each of {all} comparisons the best are too close to call."),
+    };
+    let often = most_often(&spots).map(|(store, times)| match times == spots.len() {
+        true => Html::of((" ", strong(store), " is among them in all.")),
+        false => Html::of((
+            " ",
+            strong(store),
+            format!(" is among them most often, in {}.", grouped(times as u64)),
+        )),
+    });
+    Some(Html::of((says, often)))
 }
 
 /// The store that is best overall, and how far it ever is behind; `None` where nothing can be
@@ -143,8 +160,8 @@ fn wide(columns: usize, content: Html) -> Tag {
 
 /// Whether an answer is split by what the table's columns are.
 fn is_by_row(by: By, sizes: &[Position]) -> bool {
-    let alone = sizes.iter().flat_map(Position::axes).collect::<BTreeSet<_>>().len() == 1;
-    matches!(by, By::Axis(axis) if axis.role() == Role::Row && alone)
+    let axes: BTreeSet<_> = sizes.iter().flat_map(Position::axes).collect();
+    matches!(by, By::Axis(axis) if axes.len() == 1 && axes.contains(&axis))
 }
 
 /// An entry below each size, or below neighbours with the same answer.

@@ -112,11 +112,21 @@ fn what_is_too_close_to_call_everywhere_is_a_tie_and_long_lists_are_counted() {
     let at = |records: u64| names.map(|name| Sample::new(name).records(CountRange::starting_at(records)));
     let text = answer(run("box", &[at(100), at(1000)].concat()));
     assert!(
-        text.contains("<p class=\"lead\">A tie: all 12 comparisons are too close to call.</p>"),
+        text.contains("<p class=\"lead\">A tie: no two can be told apart in any of 12 comparisons.</p>"),
         "{text}"
     );
     assert!(!text.contains("best overall") && !text.contains("the best everywhere"), "{text}");
     assert!(text.contains("a, b, c and 2 more") && !text.contains("a, b, c, d"), "{text}");
+    // Two that are the best together, and others behind them.
+    let behind = [at(100), at(1000)].concat().into_iter().enumerate();
+    let behind: Vec<Sample> =
+        behind.map(|(i, sample)| if i % 5 > 1 { sample.ns(5000.0) } else { sample }).collect();
+    let text = answer(run("box", &behind));
+    assert!(
+        text.contains("No single winner: in each of 12 comparisons the best are too close to call."),
+        "{text}"
+    );
+    assert!(text.contains("<strong>a</strong> is among them in all."), "{text}");
     // One store that wins one combination is no tie.
     let mut one = [at(100), at(1000)].concat();
     one[0] = Sample::new("a").ns(1.0).records(CountRange::starting_at(100));

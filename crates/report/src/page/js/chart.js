@@ -32,7 +32,7 @@ function draw(tag, properties, ...children) {
 function chartIn(parent, spec) {
   const box = make("div", { class: "chart" });
   const tip = make("div", { class: "tip", hidden: true });
-  const figure = make("figure", {}, make("figcaption", {}, spec.title), make("div", { class: "frame" }, box, tip), make("div", { class: "under" }, asTable(spec), saveButtons(spec)));
+  const figure = make("figure", {}, make("figcaption", {}, spec.title), make("div", { class: "frame" }, box, tip), make("div", { class: "under" }, spec.row ? asTable(spec) : null, saveButtons(spec)));
   // What the section says that it shows.
   spec.shows = () => figure.closest("section")?.querySelector(".where")?.textContent ?? "";
   parent.append(figure);
@@ -49,7 +49,7 @@ const watcher = new IntersectionObserver((entries) => {
   for (const { isIntersecting, target } of entries) if (isIntersecting) target.draw();
 }, { rootMargin: "300px" });
 
-const drawEveryChart = () => document.querySelectorAll("#drawn .chart").forEach((box) => box.draw());
+const drawEveryChart = () => document.querySelectorAll("main .chart").forEach((box) => box.draw());
 
 /** Forgets all charts. */
 function clearCharts() {
@@ -75,7 +75,10 @@ const nameOf = (line) => line.name || line.store.name;
 const colourOf = (line) => line.colour ?? `var(--c${line.store.colour})`;
 
 /** The picture of a chart that is so many pixels wide. */
-function picture(spec, width) {
+const picture = (spec, width) => (spec.picture || linesPicture)(spec, width);
+
+/** One whose figures stand above an axis. */
+function linesPicture(spec, width) {
   // Legend and turned names take no room from the plot.
   const besides = legendHeight(spec, width) + turnedHeight(spec.x, width);
   const height = Math.round(Math.min(460, Math.max(260, width * 0.52)) + besides);

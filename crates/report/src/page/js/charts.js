@@ -1,8 +1,13 @@
 // The charts: what is in each.
 
-const say = (id, text) => $(`#${id} .content`).replaceChildren(make("p", { class: "note" }, text));
+/** A section that has nothing to draw is one line that says why. */
+function say(id, text) {
+  emptied(id).append(make("p", { class: "note" }, text));
+  $(`#${id}`).classList.add("bare");
+}
 
 function emptied(id) {
+  $(`#${id}`).classList.remove("bare");
   const content = $(`#${id} .content`);
   content.replaceChildren();
   return content;
@@ -51,7 +56,8 @@ const acrossVariants = (axis) => ({
   id: axis.id,
   name: axis.name,
   one: axis.one,
-  values: axis.values.map(([text, at]) => ({ text, short: text || "as shipped", words: `${axis.name} ${text || "as shipped"}`, at })),
+  values: axis.values.map(([text, at]) => ({ text, short: text || axis.unnamed, words: `${axis.name} ${text || axis.unnamed}`, at })),
+  without: axis.values.filter(([, at]) => at === null).map(([text]) => text || axis.unnamed),
   numbers: axis.values.map((_, number) => number).filter((number) => axis.values[number][1] !== null),
   fixed: model.axes,
   cells: (place, number) => cellsAt(state.group, place).filter((cell) => axis.of[model.cells.store[cell]] === number),
@@ -68,8 +74,11 @@ function acrossAxes() {
     .map((axis) => ({ ...axis, numbers: axis.numbers.sort((a, b) => axis.values[a].at - axis.values[b].at) }));
 }
 
-/** The axis that curves go across: the one chosen, else the first that has two values to go between. */
-const curveAxis = (all) => all.find((axis) => axis.id === state.x) || all.find((axis) => axis.numbers.length > 1) || null;
+/** The axis that curves go across: the one chosen, else the first of those with the most values, if that has two to go between. */
+function curveAxis(all) {
+  const most = Math.max(2, ...all.map((axis) => axis.numbers.length));
+  return all.find((axis) => axis.id === state.x) || all.find((axis) => axis.numbers.length === most) || null;
+}
 
 function drawCurves() {
   const measured = model.columns.filter(isMeasured);
@@ -101,9 +110,10 @@ function drawCurves() {
     most = Math.max(most, lines.length);
     if (lines.length) chartIn(content, curve(column, x, fixed, lines));
   }
-  // Many lines take the whole width to be told apart.
-  content.classList.toggle("many", most > FEW_LINES);
+  // Many lines take the whole width to be told apart, and a chart alone has it.
+  content.classList.toggle("many", most > FEW_LINES || content.children.length === 1);
   if (!content.firstChild && !zeros.size) return say("curves", `No selected ${model.ranked[0]} has a figure here.`);
+  if (x.without?.length) content.append(make("p", { class: "note" }, `Without a place on this axis: ${x.name} ${x.without.join(", ")}.`));
   noteZeros(content, zeros.size ? [`${column.title} of ${[...zeros].join(", ")}, at some points or all`] : []);
 }
 
@@ -183,10 +193,11 @@ function drawLatency() {
 function drawTimeline() {
   const place = onePlace();
   const all = model.timelines.by_operation[state.op] || [];
-  const here = all.filter((line) => place?.cells.includes(line.cell) && isOn(line.cell));
+  // The last second is not whole: two seconds are no line.
+  const here = all.filter((line) => place?.cells.includes(line.cell) && isOn(line.cell) && line.at_s.length > 2);
   if (!here.length)
     return say("timeline", all.length
-      ? "No trial of this operation here took longer than a second."
+      ? "No trial of this operation here took longer than two seconds."
       : "Not measured: no operation took longer than a second, or seconds were not recorded. Run more operations to see stalls.");
   const content = emptied("timeline");
   content.className = "content multiples";
@@ -195,7 +206,7 @@ function drawTimeline() {
     const lines = here.map((line) => ({
       store: storeOf(line.cell),
       radius: 1.5,
-      points: line.at_s.map((x, i) => ({ x, y: line[id][i] })).filter((point) => unit === "per_s" || point.y > 0),
+      points: line.at_s.map((x, i) => ({ x, y: line[id][i] })).filter((point) => unit === "per_s" || point.y > 0).slice(0, unit === "per_s" ? -1 : undefined),
     }));
     chartIn(content, {
       title: `${state.op}: ${title}`,
@@ -303,17 +314,15 @@ function drawSafety() {
   if (!model.group_axes.some((axis) => axis.id === "guarantee")) return say("safety", "No guarantee is asked for here.");
   const sets = alongGroups("guarantee", place).filter((set) => set.cells.some((cell) => model.cells.succeeded[cell] > 0));
   if (!sets.length) return say("safety", `No selected ${model.ranked[0]} has a figure here.`);
+  if (sets.length < 2) return say("safety", "Only one guarantee was measured here, so its price is unknown.");
   const operation = safetyOperation();
+  if (!underTwo(sets, operation)) return say("safety", `No ${model.ranked[0]} was measured under two guarantees here, so no price is known.`);
   const counted = Boolean(model.operation[operation]?.syncs_per_operation);
   const columns = sets.map((set, i) => ({ title: set.value, text: (cells) => textOf(cells[i], "latency_mean", operation) }));
   sets.slice(1).forEach((set, i) => columns.push({ title: `${set.value} / ${sets[0].value} ${reachTitle()}`, text: (cells) => ratioText(cells, i + 1, operation) }));
   if (counted) sets.forEach((set, i) => columns.push({ title: `syncs/op, ${set.value}`, text: (cells) => textOf(cells[i], "syncs_per_operation", operation) }));
   sideBySide("safety", operation, sets, `${operation}: mean latency under each guarantee`, columns);
-  const notes = [];
-  if (sets.length < 2) notes.push("Only one guarantee was measured here, so its price is unknown.");
-  else if (!underTwo(sets, operation)) notes.push(`No ${model.ranked[0]} was measured under two guarantees here, so no price is known.`);
-  if (!counted) notes.push("Syncs per operation: not measured in this run.");
-  if (notes.length) $("#safety .content").append(make("p", { class: "note" }, notes.join(" ")));
+  if (!counted) $("#safety .content").append(make("p", { class: "note" }, "Syncs per operation: not measured in this run."));
 }
 
 /** Whether any store has a figure in two sets. */

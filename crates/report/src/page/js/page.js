@@ -5,6 +5,7 @@ function drawAll() {
   clearCharts();
   drawFilters();
   drawWhere();
+  drawDots();
   drawMatrix();
   drawCurves();
   drawLatency();

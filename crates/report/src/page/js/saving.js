@@ -11,18 +11,24 @@ function pictureStyle() {
   return `svg{${values};font-family:system-ui,sans-serif}${rules.join("").replaceAll(".chart svg", "svg")}`;
 }
 
-/** What a reader of the picture must know, in lines. */
-function captionLines(spec) {
+/** The machine, the trials and the engines behind a chart of the chosen group. */
+function aboutChosen(spec) {
   const { hardware } = groupValues(state.group);
   const trials = model.cells.group.map((of, cell) => (of === state.group ? model.cells.succeeded[cell] : 0)).filter((count) => count > 0);
-  const [fewest, most] = [Math.min(...trials), Math.max(...trials)];
-  const whiskers = spec.lines.some((line) => line.points.some((point) => point.low !== null && point.low !== undefined));
   const used = new Set(spec.lines.flatMap((line) => (line.points[0]?.store ? line.points.map((point) => point.store) : [line.store?.name])).filter(Boolean));
-  const versions = model.stores.filter((store) => store.version && (!used.size || used.has(store.name))).map((store) => `${store.name} ${store.version}`);
+  const engines = model.stores.filter((store) => store.version && (!used.size || used.has(store.name))).map((store) => `${store.name} ${store.version}`);
+  const [fewest, most] = [Math.min(...trials), Math.max(...trials)];
+  return { hardware, fewest, most, engines, whiskers: whiskerTitle(fewest, most) };
+}
+
+/** What a reader of the picture must know, in lines. */
+function captionLines(spec) {
+  const { hardware, fewest, most, engines, whiskers } = (spec.about || aboutChosen)(spec);
+  const drawn = spec.lines.some((line) => line.points.some((point) => point.low !== null && point.low !== undefined));
   return [
     spec.shows(),
-    `${hardware}${model.machines[hardware] ? ` (${model.machines[hardware]})` : ""}; ${fewest === most ? fewest : `${fewest} to ${most}`} ${most === 1 ? "trial" : "trials"} each${whiskers ? `; whiskers: ${whiskerTitle(fewest, most)}` : ""}.`,
-    versions.join(", "),
+    `${hardware}${model.machines[hardware] ? ` (${model.machines[hardware]})` : ""}; ${fewest === most ? fewest : `${fewest} to ${most}`} ${most === 1 ? "trial" : "trials"} each${drawn ? `; whiskers: ${whiskers}` : ""}.`,
+    engines.join(", "),
     `storebench ${model.storebench}${model.measured ? `, measured ${model.measured}` : ""}`,
   ].filter(Boolean);
 }

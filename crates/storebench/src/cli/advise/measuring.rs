@@ -13,10 +13,9 @@ use storebench_core::plan::{Axes, Changes, Plan};
 use storebench_core::result::{Run, RunHeader, TrialResult};
 use storebench_core::runner::job::Enough;
 use storebench_core::store::StoreDef;
-use storebench_core::units::{MOST_RECORDS, SizeRange, grouped, rough_duration};
+use storebench_core::units::{MOST_RECORDS, grouped, rough_duration};
 use storebench_core::workload::crud::work::{self, Work};
 use storebench_core::workload::parameter::Parameters;
-use storebench_report::advice::cold::is_cold;
 use storebench_report::advice::judge::Candidate;
 use storebench_report::advice::question::Question;
 use storebench_report::advice::settle::{PRECISION, budget};
@@ -40,6 +39,8 @@ const LOOK_BLOCKS: u32 = 2;
 const BEST_SHARE: f64 = 0.85;
 /// The share of the budget after which cold reads are not repeated.
 const COLD_SHARE: f64 = 0.93;
+/// How many times more than a budget that was too short is asked for at least.
+const MORE: f64 = 1.5;
 /// Blocks that an interval needs.
 const FEWEST_BLOCKS: f64 = 3.0;
 /// Stores that are measured again, and how many of them where more are close to the best.
@@ -70,8 +71,10 @@ pub struct Measuring<'a> {
     plans: Plans<'a>,
     /// What answers the question: the plan of the look, until the best are measured again.
     plan: Plan,
-    /// How many times longer a stage takes than its trials: folders are made and deleted in between.
+    /// How many times longer a stage takes than its trials, with the clearing away of each.
     slowness: f64,
+    /// The budget with which the question's own number of records would be measured, in seconds, where there was no time for it.
+    pub own_count_s: Option<f64>,
     pub runs: Vec<Run>,
 }
 
@@ -100,6 +103,7 @@ impl<'a> Measuring<'a> {
             budget: args.budget.0,
             plan: plans.screen.clone(),
             slowness: 1.0,
+            own_count_s: None,
             plans,
             runs: Vec::new(),
         })
@@ -148,7 +152,12 @@ impl<'a> Measuring<'a> {
                 || start.elapsed() + block_took(start, trials) > self.budget.mul_f64(LONGEST_LOOK)
         };
         let ended = self.carry_out("look", &plan, &[], 0, Some(&enough))?;
-        Ok(self.keep(start, ended))
+        let once = ended.as_ref().is_some_and(|(run, _)| blocks(&run.trials) < LOOK_BLOCKS);
+        let interrupted = self.keep(start, ended);
+        if once && !interrupted {
+            tell("the look was slower than planned: each store was looked at once, not twice");
+        }
+        Ok(interrupted)
     }
 
     /// The stores that are measured again: the best, the next, those that are close, and the quickest of those that are riskier
@@ -171,33 +180,16 @@ impl<'a> Measuring<'a> {
 
     /// Measures the best with the question's own records, until it is clear at a planned look which is best, or time is up.
     fn again(&mut self, mut finalists: Vec<String>) -> Result<bool> {
-        let Some(look) = self.runs.first() else { return Ok(false) };
-        let block_s = self.left_s(BEST_SHARE) / FEWEST_BLOCKS;
-        let whole =
-            |finalists: &[String]| self.plans.whole(self.question, finalists, look, block_s / self.slowness);
-        let predict = |plan: &Plan| self.plans.predicted_s(plan, look) * self.slowness;
-        let mut plan = whole(&finalists)?;
-        // Two that are measured three times say more than four that are measured once.
-        while finalists.len() > 2 && predict(&plan) > block_s {
-            finalists.pop();
-            plan = whole(&finalists)?;
-        }
-        let predicted_s = predict(&plan);
+        let Some(plan) = self.best_plan(&mut finalists)? else { return Ok(false) };
+        let predicted_s = self.predicted_s(&plan);
         let same = records_of(&plan) == self.here().1;
-        if predicted_s > self.left_s(BEST_SHARE) || (same && finalists.len() < 2) {
+        if predicted_s > self.left_s(1.0) || (same && finalists.len() < 2) {
             return Ok(false);
         }
         let records = records_of(&plan).from;
-        if records < self.question.records {
-            tell(&format!(
-                "{} records in place of {}: --budget {} would allow all",
-                grouped(records),
-                grouped(self.question.records),
-                budget(self.budget.as_secs_f64() * self.question.records as f64 / records as f64),
-            ));
-        }
         self.tell_stage(&format!("2 of 3: {}, with {} records", finalists.join(", "), grouped(records)));
-        let before = if same { LOOK_BLOCKS } else { 0 };
+        let looked = self.runs.first().map_or(0, |run| blocks(&run.trials));
+        let before = if same { looked } else { 0 };
         let planned = looks::planned((self.left_s(BEST_SHARE) / predicted_s) as u32 + before);
         let before_plan = std::mem::replace(&mut self.plan, plan.clone());
         let start = Instant::now();
@@ -218,6 +210,50 @@ impl<'a> Measuring<'a> {
         Ok(self.keep(start, ended))
     }
 
+    /// How the best are measured again, with those of them that there is time for. The question's own number of records comes
+    /// first: two stores with all of them, measured once, say more than many with fewer, as another may be best there.
+    fn best_plan(&mut self, finalists: &mut Vec<String>) -> Result<Option<Plan>> {
+        let whole = |finalists: &[String]| self.plans.whole(self.question, finalists);
+        let two = whole(&finalists[..finalists.len().min(2)])?;
+        for blocks in [FEWEST_BLOCKS, 1.0] {
+            let block_s = self.left_s(if blocks > 1.0 { BEST_SHARE } else { 1.0 }) / blocks;
+            for stores in (2.min(finalists.len())..=finalists.len()).rev() {
+                let plan = whole(&finalists[..stores])?;
+                if self.predicted_s(&plan) <= block_s {
+                    finalists.truncate(stores);
+                    self.tell_if_fewer(&plan, &two);
+                    return Ok(Some(plan));
+                }
+            }
+        }
+        let Some(look) = self.runs.first() else { return Ok(None) };
+        let block_s = self.left_s(BEST_SHARE) / FEWEST_BLOCKS;
+        let plan = self.plans.fewer(&whole(finalists)?, look, block_s / self.slowness)?;
+        self.tell_if_fewer(&plan, &two);
+        Ok(Some(plan))
+    }
+
+    /// Tells that a plan has fewer records than the question, and with which budget `whole` could be measured.
+    fn tell_if_fewer(&mut self, plan: &Plan, whole: &Plan) {
+        let (asked, all, these) = (self.question.records, records_of(whole).from, records_of(plan).from);
+        if these >= asked {
+            return;
+        }
+        let seconds = self.predicted_s(whole) * FEWEST_BLOCKS / (BEST_SHARE - LONGEST_LOOK);
+        self.own_count_s = (all == asked).then_some(seconds.max(self.budget.as_secs_f64() * MORE));
+        let why = match self.own_count_s {
+            Some(seconds) => format!("--budget {} would allow all", budget(seconds)),
+            None => "the disk has no room for more".to_owned(),
+        };
+        tell(&format!("{} records in place of {}: {why}", grouped(these), grouped(asked)));
+    }
+
+    /// How long a block of a plan is likely to take, by what the look took, in seconds.
+    fn predicted_s(&self, plan: &Plan) -> f64 {
+        let Some(look) = self.runs.first() else { return f64::INFINITY };
+        self.plans.predicted_s(plan, look) * self.slowness
+    }
+
     /// Whether the question is settled as far as there is time: the answer is clear, or its stores were measured often enough.
     fn is_settled(&self, advice: &Advice) -> bool {
         let best = advice.verdict.ranking.first();
@@ -228,7 +264,7 @@ impl<'a> Measuring<'a> {
     /// Keeps what came of a stage, if it was run, and how much longer it took than its trials; says whether it was interrupted.
     fn keep(&mut self, start: Instant, ended: Option<(Run, bool)>) -> bool {
         let Some((run, interrupted)) = ended else { return false };
-        let trials_s: f64 = run.trials.iter().map(|trial| trial.wall_s).sum();
+        let trials_s: f64 = run.trials.iter().map(TrialResult::took_s).sum();
         self.slowness = (start.elapsed().as_secs_f64() / trials_s.max(f64::MIN_POSITIVE)).clamp(1.0, SLOWEST);
         self.runs.push(run);
         interrupted
@@ -308,14 +344,6 @@ impl<'a> Measuring<'a> {
     /// Reads from an empty page cache; smaller and larger records, fewer and more of them: what there is time for.
     fn beside(&mut self, stores: &[String]) -> Result<bool> {
         self.tell_stage("3 of 3: what would change the answer");
-        let (operations, records) = (self.operations(), self.here().1.from);
-        if self.question.reads() && !self.question.cold && !is_cold(operations, records) {
-            tell(&format!(
-                "cold reads are left out: {} reads of {} records find most of them in memory",
-                grouped(operations),
-                grouped(records),
-            ));
-        }
         for (name, changes) in self.others() {
             let Some(plan) = self.in_time(changes, stores) else { continue };
             let start = Instant::now();
@@ -349,20 +377,20 @@ impl<'a> Measuring<'a> {
     /// What might change the answer, by name.
     fn others(&self) -> Vec<(&'static str, Changes)> {
         let (size, records) = self.here();
-        let sizes = |scale: fn(u64) -> u64| SizeRange {
-            from: scale(size.from).max(1),
-            to: scale(size.to - 1).max(1).saturating_add(1),
-        };
         let operations = self.operations();
         let (smaller, larger) =
-            (sizes(|bytes| bytes / SIZE_STEP), sizes(|bytes| bytes.saturating_mul(SIZE_STEP)));
+            (size.scaled(|bytes| bytes / SIZE_STEP), size.scaled(|bytes| bytes.saturating_mul(SIZE_STEP)));
         let scaled = |from: u64| counts(from.max(1), operations);
         let (fewer, more) =
             (scaled(records.from / COUNT_STEP), scaled(records.from.saturating_mul(COUNT_STEP)));
         let on = |axes: Axes| Changes { axes, ..Changes::default() };
         let mut all = Vec::new();
-        if self.question.reads() && !self.question.cold && is_cold(operations, records.from) {
-            let parameters = Parameters::default().with(&work::MIX, "get=1").unwrap_or_default();
+        if self.question.reads() && !self.question.cold {
+            // No more reads than records: beyond, most would find in memory what an earlier one has read.
+            let reads = operations.min(records.from).to_string();
+            let parameters = Parameters::default().with(&work::MIX, "get=1");
+            let parameters =
+                parameters.and_then(|all| all.with(&work::OPERATIONS, &reads)).unwrap_or_default();
             let axes = Axes::of(Axis::CACHE, [Cache::Cold]);
             all.push((COLD, Changes { parameters, axes, ..Changes::default() }));
         }

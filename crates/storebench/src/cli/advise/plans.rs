@@ -6,14 +6,15 @@ use std::path::Path;
 use storebench_core::axis::{Axis, Value};
 use storebench_core::cell::{Cache, Cell, DEFAULT_PLACE, GuaranteeChoice};
 use storebench_core::error::{Error, Exit, Result};
+use storebench_core::machine::Core;
 use storebench_core::measure::environment;
 use storebench_core::place::directory::WorkFolder;
 use storebench_core::place::probe::Probe;
 use storebench_core::plan::{self, Axes, Bytes, Changes, Period, Plan};
-use storebench_core::result::Run;
+use storebench_core::result::{Run, TrialResult};
 use storebench_core::schedule::{self, Room};
 use storebench_core::store::StoreDef;
-use storebench_core::units::{CountRange, MOST_RECORDS, SizeRange, grouped, rough_bytes};
+use storebench_core::units::{CountRange, MOST_RECORDS, Sizes, grouped, rough_bytes};
 use storebench_core::workload::crud::work::{self, Work};
 use storebench_core::workload::parameter::Parameters;
 use storebench_report::advice::question::Question;
@@ -35,6 +36,8 @@ pub struct Plans<'a> {
     pub screen: Plan,
     /// The most records that the disk has room for.
     most_records: u64,
+    /// Whether reads are to find nothing in memory, so that no record is to be read often.
+    cold: bool,
 }
 
 impl<'a> Plans<'a> {
@@ -58,8 +61,9 @@ impl<'a> Plans<'a> {
         plan.title = format!("Advice: {question}");
         plan.source = String::new();
         plan.apply(changes(stores, args, question)?)?;
+        plan.settle_machines(Core::here);
         let probe = WorkFolder::create(place)?.probe()?;
-        let mut plans = Plans { stores, probe, screen: plan, most_records };
+        let mut plans = Plans { stores, probe, screen: plan, most_records, cold: question.cold };
         let (mut records, mut operations) = (question.records.min(most_records), OPERATIONS);
         plans.screen = plans.sized(&plans.screen, records, operations)?;
         while plans.estimate_s(&plans.screen) > block_s && records.max(operations) > FEWEST {
@@ -76,6 +80,7 @@ impl<'a> Plans<'a> {
     /// A plan with so many records, and operations.
     fn sized(&self, plan: &Plan, records: u64, operations: u64) -> Result<Plan> {
         let mut plan = plan.clone();
+        let operations = if self.cold { operations.min(records) } else { operations };
         let parameters = Parameters::default().with(&work::OPERATIONS, &operations.to_string());
         let changes = Changes {
             parameters: parameters.map_err(Error::bad_value)?,
@@ -86,20 +91,28 @@ impl<'a> Plans<'a> {
         Ok(plan)
     }
 
-    /// These stores with the question's own number of records, or as many as a block of them can have that takes `block_s`
-    /// seconds, by what the first look took. No fewer than the look had.
-    pub fn whole(&self, question: &Question, stores: &[String], look: &Run, block_s: f64) -> Result<Plan> {
+    /// These stores with the question's own number of records, or as many as the disk has room for.
+    pub fn whole(&self, question: &Question, stores: &[String]) -> Result<Plan> {
         let mut plan = self.screen.clone();
         plan.apply(Changes::on(Axis::STORE, names(stores)))?;
-        let (operations, least) = (Work::of(&plan.parameters).operations, records_of(&plan).from);
-        let mut records = question.records.min(self.most_records).max(least);
-        loop {
-            plan = self.sized(&plan, records, operations)?;
-            if records <= least || self.predicted_s(&plan, look) <= block_s {
-                return Ok(plan);
-            }
-            records = (records / 2).max(least);
+        let least = records_of(&plan).from;
+        self.sized(&plan, question.records.min(self.most_records).max(least), self.operations())
+    }
+
+    /// The same with as many records as a block of them can have that takes `block_s` seconds, by what the first look took. No
+    /// fewer than the look had.
+    pub fn fewer(&self, whole: &Plan, look: &Run, block_s: f64) -> Result<Plan> {
+        let least = records_of(&self.screen).from;
+        let mut plan = whole.clone();
+        while records_of(&plan).from > least && self.predicted_s(&plan, look) > block_s {
+            plan = self.sized(&plan, (records_of(&plan).from / 2).max(least), self.operations())?;
         }
+        Ok(plan)
+    }
+
+    /// Operations of a trial of the look.
+    fn operations(&self) -> u64 {
+        Work::of(&self.screen.parameters).operations
     }
 
     /// How long a block of a plan may take, in seconds.
@@ -112,8 +125,7 @@ impl<'a> Plans<'a> {
         let cells = schedule::cells(plan, self.stores, &[Room::unbounded(DEFAULT_PLACE)], &|_| None);
         // One question has few cells, if the stores are not named a thousand times; then the run says so.
         let cells = cells.map_or_else(|_| Vec::new(), |(cells, _)| cells);
-        let seconds =
-            |cell: &Cell| (plan.workload.def().time)(&plan.case(cell, self.stores), &self.probe).trial_s;
+        let seconds = |cell: &Cell| plan.time(cell, self.stores, &self.probe).trial_s;
         cells.iter().map(|cell| (cell.store().to_owned(), seconds(cell))).collect()
     }
 
@@ -124,7 +136,7 @@ impl<'a> Plans<'a> {
         let before = self.estimates(&before);
         let one = |(store, estimate): (&String, &f64)| {
             let trials = earlier.trials.iter().filter(|trial| trial.cell.store() == store.as_str());
-            let took: Vec<f64> = trials.map(|trial| trial.wall_s).collect();
+            let took: Vec<f64> = trials.map(TrialResult::took_s).collect();
             let mean = took.iter().sum::<f64>() / took.len().max(1) as f64;
             match before.get(store).filter(|_| !took.is_empty()) {
                 Some(before) => estimate * mean / before.max(f64::MIN_POSITIVE),
@@ -144,7 +156,7 @@ fn most_records(question: &Question, place: &Path) -> Result<u64> {
             "{} records of {} are {} of values, and {} has {} free: no store can hold them; use fewer or smaller records, or \
              another disk (--at)",
             grouped(question.records),
-            question.size,
+            question.size.words(),
             rough_bytes(values),
             place.display(),
             rough_bytes(free as f64),
@@ -174,7 +186,8 @@ fn changes(stores: &[StoreDef], args: &AdviseArgs, question: &Question) -> Resul
             .with(Axis::DATA, [question.data])
             .with(Axis::GUARANTEE, [GuaranteeChoice::Tier(question.guarantee)])
             .with(Axis::THREADS, [Value::from(u64::from(question.threads))])
-            .with(Axis::CACHE, [cache]),
+            .with(Axis::CACHE, [cache])
+            .with(Axis::MACHINE, [Axis::MACHINE.read(&question.machine).map_err(Error::bad_value)?]),
         ..Changes::default()
     })
 }
@@ -185,7 +198,7 @@ pub fn records_of(plan: &Plan) -> CountRange {
 }
 
 /// The record size of a plan of one size.
-pub fn size_of(plan: &Plan) -> Option<SizeRange> {
+pub fn size_of(plan: &Plan) -> Option<Sizes> {
     plan.axes.list(Axis::RECORD_SIZE).first().copied()
 }
 

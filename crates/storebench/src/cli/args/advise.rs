@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Parser, ValueHint};
+use storebench_core::axis::table::HERE;
 use storebench_core::plan::{Bytes, Period};
 use storebench_core::store::Guarantee;
-use storebench_core::units::SizeRange;
+use storebench_core::units::Sizes;
 use storebench_report::advice::question::{Goal, Mix};
 
 const ADVISE_EXAMPLES: &str = "\
@@ -16,6 +17,7 @@ Examples:
   storebench advise --records 100k --size 4KiB --mix get=80,update=20
   storebench advise --like ./thumbnails --optimize balance --html answer.html
   storebench advise --like data.csv:body --mix get=1 --max-memory 256MiB
+  storebench advise --records 10k --size 1KiB --machine raspberry-pi-zero-2
   storebench advise --records 1000 --size 1KiB --from latest   (measure nothing)
 
 By default, 80 of 100 operations get, 15 update and 5 insert; the guarantee is
@@ -28,9 +30,9 @@ pub struct AdviseArgs {
     /// Number of records
     #[arg(long, value_name = "COUNT", value_parser = storebench_core::units::parse_count, required_unless_present = "like")]
     pub records: Option<u64>,
-    /// Size of their values: a size or a range
+    /// Size of their values: a size, a range, or parts like 90%:1KiB..10KiB+10%:1MiB
     #[arg(long, value_name = "RANGE", required_unless_present = "like")]
-    pub size: Option<SizeRange>,
+    pub size: Option<Sizes>,
     /// Take count, sizes and compressibility from your data, which are only read: a folder of files, a column of a CSV file
     /// (data.csv:column), or a table or column of a SQLite file (app.db:table, app.db:table.column)
     #[arg(long, value_name = "DATA")]
@@ -47,6 +49,9 @@ pub struct AdviseArgs {
     /// Threads that use the store at once
     #[arg(long, value_name = "N", default_value = "1", value_parser = threads)]
     pub threads: u32,
+    /// Measure under limits that stand in for a machine: one of `storebench machines`
+    #[arg(long, value_name = "NAME", default_value = HERE)]
+    pub machine: String,
     /// The values compress like text
     #[arg(long)]
     pub compressible: bool,

@@ -124,7 +124,10 @@ fn data_like_the_users_are_read_and_left_alone() {
     let before = contents(&scratch.join("notes"));
     let said = scratch.storebench("advise --like notes --store lmdb --budget 1s").ends(Exit::Success);
     assert!(said.err.contains("your data: 60 values"), "{said}");
-    assert!(said.out.contains("Asked\n  60 compressible records of "), "{said}");
+    let first = "Asked\n  60 compressible records of mixed sizes (median ";
+    assert!(said.out.contains(first), "{said}");
+    let table = scratch.storebench("report latest --csv-long").ends(Exit::Success);
+    assert!(table.out.contains("%:300B..") && table.out.contains("+10%:"), "{table}");
     assert!(said.out.contains("Only this store was measured"), "{said}");
     assert_eq!(contents(&scratch.join("notes")), before);
 }

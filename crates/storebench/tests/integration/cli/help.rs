@@ -10,13 +10,14 @@ use storebench_core::plan::STUDIES;
 
 use super::support::{STOREBENCH, Scratch, said, skipped};
 
-const COMMANDS: [&str; 11] = [
+const COMMANDS: [&str; 12] = [
     "run",
     "report",
     "advise",
     "compare",
     "stores",
     "settings",
+    "machines",
     "studies",
     "trace",
     "clean",
@@ -65,6 +66,8 @@ fn lists_and_dry_runs_fit_the_screen() {
         "stores".to_owned(),
         "studies".to_owned(),
         "settings".to_owned(),
+        "machines".to_owned(),
+        "machines beaglebone-black".to_owned(),
         "run crud --quick --dry-run".to_owned(),
         "run device --quick --dry-run".to_owned(),
         format!("run crud --dry-run {every_axis} --at one=. --at other=a-second-place"),

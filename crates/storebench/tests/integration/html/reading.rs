@@ -76,6 +76,36 @@ fn variants_of_a_store_are_one_curve() {
 }
 
 #[test]
+fn what_settings_are_worth_has_a_row_for_each() {
+    let Some(mut browser) = open("") else { return };
+    assert_eq!(browser.count("#effects, nav a[href='#go=effects']"), 0, "this run varied no settings");
+    browser.value(
+        "(() => { const row = (name, open) => ({ name, y: 2, low: 0.5, high: 3000, open, best: !open, named: open, aside: 'less', tip: name + ' 2' }); \
+         model.dots = [{ title: 'worth', across: 'times', unit: 'count', from_one: true, aside: 'promises', whiskers: 'ranges', \
+         hardware: groupValues(state.group).hardware, store: 'flat-folder', trials: [3, 3], \
+         groups: [{ name: 'levels, beside 2', tone: 1, rows: [row('a name as long as it can be '.repeat(9), true), row('3', false)] }] }]; \
+         const place = make('div', { class: 'dots', 'data-dots': '0' }); document.querySelector('main').prepend(place); drawAll(); drawEveryChart(); })()",
+    );
+    for width in [1280, 390] {
+        let device = json!({"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false});
+        browser.send("Emulation.setDeviceMetricsOverride", device);
+        browser.until(&format!("innerWidth === {width}"));
+        browser.until("document.querySelectorAll('.dots svg .mark').length === 2");
+        assert_eq!(browser.count(".dots svg .mark.open"), 1);
+        assert!(browser.text(".dots svg").contains("levels, beside 2"));
+        let fits = "document.documentElement.scrollWidth <= innerWidth && document.querySelector('.dots svg').getBBox().width <= innerWidth";
+        assert_eq!(browser.value(fits), json!(true), "{width}");
+    }
+    browser.value("window.saved = []; save = (name, type, text) => window.saved.push(text)");
+    browser.click(".dots .save button");
+    let saved = browser.value("saved[0]");
+    for part in ["worth", "3 trials each; whiskers: ranges", "storebench "] {
+        assert!(saved.as_str().unwrap().contains(part), "{part}: {saved}");
+    }
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+#[test]
 fn a_saved_chart_says_what_it_shows() {
     let Some(mut browser) = open("#go=latency") else { return };
     browser.value("window.saved = []; save = (name, type, text) => window.saved.push([name, type, text])");

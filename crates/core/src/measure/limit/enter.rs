@@ -1,0 +1,203 @@
+//! The trial's own process: joins the cgroups that hold it, limits what it may of itself, and reads back what took effect.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rustix::process::Pid;
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use serde::{Deserialize, Serialize};
+
+use super::{By, files};
+use crate::measure::cgroup::{Group, Version};
+use crate::result::{LimitReport, Limited};
+
+/// What a trial's process is told of its limits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Order {
+    /// The cgroups that it is to join.
+    pub groups: Vec<Group>,
+    /// The limits, each with what holds it and what escapes it.
+    pub limits: Vec<(Limited, u64, By, Option<String>)>,
+    /// The number of the block device under the place, where it is limited: `8:0`.
+    pub device: Option<String>,
+    /// The processors to choose from, by number.
+    pub processors: Vec<usize>,
+    /// The file for what took effect.
+    pub told: PathBuf,
+}
+
+impl Order {
+    /// Puts this process under its limits: what it takes and does from now on is held to them. What took effect.
+    ///
+    /// # Errors
+    /// A sentence: a limit that is not in force as it was asked for.
+    pub fn enter(&self) -> Result<Vec<LimitReport>, String> {
+        for group in &self.groups {
+            group.join()?;
+        }
+        let membership = fs::read_to_string("/proc/self/cgroup").map_err(|error| error.to_string())?;
+        for group in &self.groups {
+            let name = group.folder().file_name().unwrap_or_default().to_string_lossy();
+            if !membership.lines().any(|line| line.ends_with(&format!("/{name}"))) {
+                return Err(format!(
+                    "the process is not in {} though it joined it",
+                    group.folder().display()
+                ));
+            }
+        }
+        self.limits.iter().map(|limit| self.check(limit, &membership)).collect()
+    }
+
+    fn check(
+        &self,
+        (limit, asked, by, remark): &(Limited, u64, By, Option<String>),
+        membership: &str,
+    ) -> Result<LimitReport, String> {
+        let in_force = match by {
+            By::Affinity => limit_processors(&self.processors, *asked)?,
+            By::ResourceLimit => limit_data(*asked)?,
+            By::V1 | By::V2 if *limit == Limited::Processors => Some(count_processors()?),
+            By::V1 | By::V2 => self.in_groups(*limit)?,
+            By::Scope => {
+                let group = own_group(membership).ok_or("the process is in no cgroup of version 2")?;
+                files::in_force(&group, Version::V2, *limit, self.device.as_deref())?
+            }
+        };
+        let there_are = self.processors.len() as u64;
+        if !in_force.is_some_and(|found| holds(*limit, *asked, found, there_are)) {
+            let found = in_force.map_or("no limit".to_owned(), |found| found.to_string());
+            return Err(format!("{by} holds {} to {found} where {asked} was asked for", limit.words()));
+        }
+        let fewer = (*limit == Limited::Processors && there_are < *asked)
+            .then(|| format!("there are only {there_are} here"));
+        Ok(LimitReport {
+            limit: *limit,
+            asked: *asked,
+            in_force,
+            by: Some(by.to_string()),
+            remark: remark.clone().or(fewer),
+        })
+    }
+
+    /// What the first of the joined cgroups says that knows a limit.
+    fn in_groups(&self, limit: Limited) -> Result<Option<u64>, String> {
+        let mut unknown = Err("the process joined no cgroup".to_owned());
+        for group in &self.groups {
+            match files::in_force(group.folder(), group.version(), limit, self.device.as_deref()) {
+                Ok(Some(found)) => return Ok(Some(found)),
+                other => unknown = other,
+            }
+        }
+        unknown
+    }
+}
+
+/// Whether what is in force is what was asked for: memory in whole pages, a share as exactly as slices of time allow, no more
+/// processors than there are.
+fn holds(limit: Limited, asked: u64, found: u64, processors: u64) -> bool {
+    match limit {
+        Limited::Memory => found <= asked && asked - found < 64 << 10,
+        Limited::Processors => found == asked.min(processors),
+        Limited::Share => found.abs_diff(asked) <= asked / 50 + 1,
+        _ => found == asked,
+    }
+}
+
+/// Where this process's cgroup of version 2 is.
+fn own_group(membership: &str) -> Option<PathBuf> {
+    let path = membership.lines().find_map(|line| line.strip_prefix("0::/"))?;
+    Some(Path::new("/sys/fs/cgroup").join(path))
+}
+
+/// The processors that this process may run on, by number.
+///
+/// # Errors
+/// A sentence.
+pub fn allowed_processors() -> Result<Vec<usize>, String> {
+    let set = sched_getaffinity(None).map_err(|error| format!("asking for the processors: {error}"))?;
+    Ok((0..CpuSet::MAX_CPU).filter(|number| set.is_set(*number)).collect())
+}
+
+fn count_processors() -> Result<u64, String> {
+    Ok(allowed_processors()?.len() as u64)
+}
+
+/// Keeps this process, the threads that it has and will have, to so many processors; how many it then has.
+fn limit_processors(processors: &[usize], asked: u64) -> Result<Option<u64>, String> {
+    let mut set = CpuSet::new();
+    let count = usize::try_from(asked).unwrap_or(usize::MAX);
+    processors.iter().take(count).for_each(|number| set.set(*number));
+    let failed = |error: &dyn std::fmt::Display| format!("choosing {asked} processors: {error}");
+    let threads = fs::read_dir("/proc/self/task").map_err(|error| failed(&error))?.flatten();
+    for thread in threads.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).map(Pid::from_raw) {
+        match sched_setaffinity(thread, &set) {
+            // One that has just ended.
+            Err(rustix::io::Errno::SRCH) => {}
+            other => other.map_err(|error| failed(&error))?,
+        }
+    }
+    count_processors().map(Some)
+}
+
+/// Bounds this process's own data; to what.
+fn limit_data(asked: u64) -> Result<Option<u64>, String> {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = Rlimit { current: Some(asked), maximum: getrlimit(Resource::Data).maximum };
+    setrlimit(Resource::Data, limit).map_err(|error| format!("limiting its own data: {error}"))?;
+    Ok(getrlimit(Resource::Data).current)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_in_force_is_held_against_what_was_asked_for() {
+        let held = [
+            (Limited::Memory, 1_000_000, 999_424, 2),
+            (Limited::Processors, 4, 2, 2),
+            (Limited::Processors, 1, 1, 2),
+            (Limited::Share, 45_000, 44_998, 2),
+            (Limited::ReadOperations, 57, 57, 2),
+        ];
+        for (limit, asked, found, processors) in held {
+            assert!(holds(limit, asked, found, processors), "{limit}");
+        }
+        let not_held = [
+            (Limited::Memory, 1_000_000, 1_003_520, 2),
+            (Limited::Memory, 1 << 20, 1 << 19, 2),
+            (Limited::Processors, 1, 2, 2),
+            (Limited::Share, 45_000, 50_000, 2),
+            (Limited::ReadOperations, 57, 58, 2),
+        ];
+        for (limit, asked, found, processors) in not_held {
+            assert!(!holds(limit, asked, found, processors), "{limit}");
+        }
+    }
+
+    #[test]
+    fn a_process_finds_its_own_group() {
+        let membership = "4:memory:/a\n0::/user.slice/x.scope\n";
+        assert_eq!(own_group(membership), Some("/sys/fs/cgroup/user.slice/x.scope".into()));
+        assert_eq!(own_group("4:memory:/a\n"), None);
+        assert!(!allowed_processors().unwrap().is_empty());
+    }
+
+    /// The second order gives all of them back.
+    #[test]
+    fn a_process_keeps_itself_to_fewer_processors() {
+        let all = allowed_processors().unwrap();
+        let order = |asked| Order {
+            groups: Vec::new(),
+            limits: vec![(Limited::Processors, asked, By::Affinity, None)],
+            device: None,
+            processors: all.clone(),
+            told: "x".into(),
+        };
+        let told = order(1).enter().unwrap();
+        assert_eq!((told[0].in_force, told[0].by.as_deref()), (Some(1), Some("affinity")));
+        let told = order(all.len() as u64 + 5).enter().unwrap();
+        assert_eq!(told[0].in_force, Some(all.len() as u64));
+        assert!(told[0].remark.as_ref().unwrap().starts_with("there are only"), "{told:?}");
+    }
+}

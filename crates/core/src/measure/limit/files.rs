@@ -1,0 +1,298 @@
+//! The kernel's files that hold limits, in both versions of cgroups: written by the trial's parent, read by its process.
+
+use std::fs;
+use std::path::Path;
+
+use super::slices;
+use crate::measure::cgroup::Version;
+use crate::result::Limited;
+
+/// The file of a limit on a block device, and in version 2 its key there.
+fn of_device(version: Version, limit: Limited) -> (&'static str, &'static str) {
+    match (version, limit) {
+        (Version::V2, Limited::ReadBandwidth) => ("io.max", "rbps"),
+        (Version::V2, Limited::WriteBandwidth) => ("io.max", "wbps"),
+        (Version::V2, Limited::ReadOperations) => ("io.max", "riops"),
+        (Version::V2, _) => ("io.max", "wiops"),
+        (Version::V1, Limited::ReadBandwidth) => ("blkio.throttle.read_bps_device", ""),
+        (Version::V1, Limited::WriteBandwidth) => ("blkio.throttle.write_bps_device", ""),
+        (Version::V1, Limited::ReadOperations) => ("blkio.throttle.read_iops_device", ""),
+        (Version::V1, _) => ("blkio.throttle.write_iops_device", ""),
+    }
+}
+
+/// Writes a limit into a cgroup's files. `device` is the number of the block device under the place: `8:0`. `processors` are
+/// those to choose from, by number.
+///
+/// # Errors
+/// A sentence.
+pub fn hold(
+    folder: &Path,
+    version: Version,
+    (limit, value): (Limited, u64),
+    device: Option<&str>,
+    processors: &[usize],
+) -> Result<(), String> {
+    let write = |name: &str, text: &str| {
+        let path = folder.join(name);
+        fs::write(&path, text).map_err(|error| format!("writing {text:?} to {}: {error}", path.display()))
+    };
+    match (limit, version) {
+        (Limited::Memory, Version::V2) => {
+            write("memory.max", &value.to_string())?;
+            without_swap(folder, version, value)
+        }
+        (Limited::Memory, Version::V1) => {
+            write("memory.limit_in_bytes", &value.to_string())?;
+            without_swap(folder, version, value)
+        }
+        (Limited::Processors, _) => {
+            if version == Version::V1 {
+                // A cpuset of version 1 begins without memory to take from.
+                let nodes = folder.parent().map(|above| fs::read_to_string(above.join("cpuset.mems")));
+                write("cpuset.mems", nodes.and_then(Result::ok).as_deref().map_or("0", str::trim))?;
+            }
+            write("cpuset.cpus", &list(processors, value))
+        }
+        (Limited::Share, Version::V2) => {
+            let (period, part) = slices(value);
+            write("cpu.max", &format!("{part} {period}"))
+        }
+        (Limited::Share, Version::V1) => {
+            let (period, part) = slices(value);
+            write("cpu.cfs_period_us", &period.to_string())?;
+            write("cpu.cfs_quota_us", &part.to_string())
+        }
+        (_, version) => {
+            let device = device.ok_or("no block device is known under the place")?;
+            let (name, key) = of_device(version, limit);
+            let value = if key.is_empty() { value.to_string() } else { format!("{key}={value}") };
+            write(name, &format!("{device} {value}"))
+        }
+    }
+}
+
+/// What may go to swap in version 1, in bytes.
+const SWAP_V1: u64 = 1 << 20;
+
+/// Keeps what is over the limit from going to swap, where the kernel counts that; elsewhere there is none, or the remark says so.
+fn without_swap(folder: &Path, version: Version, value: u64) -> Result<(), String> {
+    let (name, text) = match version {
+        Version::V2 => ("memory.swap.max", "0".to_owned()),
+        // A little more than memory alone, so that the limit of memory is met first and its meetings are counted.
+        Version::V1 => ("memory.memsw.limit_in_bytes", (value + SWAP_V1).to_string()),
+    };
+    let path = folder.join(name);
+    match path.exists() {
+        true => fs::write(&path, text).map_err(|error| format!("writing to {}: {error}", path.display())),
+        false => Ok(()),
+    }
+}
+
+/// The first so many of some processors, as the kernel's files list them; all where there are fewer.
+fn list(processors: &[usize], count: u64) -> String {
+    let count = usize::try_from(count).unwrap_or(usize::MAX);
+    let numbers: Vec<String> = processors.iter().take(count).map(ToString::to_string).collect();
+    numbers.join(",")
+}
+
+/// What a cgroup's files say of a limit, in the units of [`Limited`]; `None` where they say that there is none.
+///
+/// # Errors
+/// A sentence: they can't be read.
+pub fn in_force(
+    folder: &Path,
+    version: Version,
+    limit: Limited,
+    device: Option<&str>,
+) -> Result<Option<u64>, String> {
+    let read = |name: &str| {
+        let path = folder.join(name);
+        fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))
+    };
+    let number = |text: &str| text.trim().parse::<u64>().ok();
+    Ok(match (limit, version) {
+        (Limited::Memory, Version::V2) => number(&read("memory.max")?),
+        // No limit is the largest number of pages there.
+        (Limited::Memory, Version::V1) => {
+            number(&read("memory.limit_in_bytes")?).filter(|bytes| *bytes < i64::MAX as u64 / 2)
+        }
+        (Limited::Processors, _) => listed(&read("cpuset.cpus")?),
+        (Limited::Share, Version::V2) => {
+            let text = read("cpu.max")?;
+            let mut parts = text.split_whitespace().map(number);
+            share(parts.next().flatten(), parts.next().flatten())
+        }
+        (Limited::Share, Version::V1) => {
+            share(number(&read("cpu.cfs_quota_us")?), number(&read("cpu.cfs_period_us")?))
+        }
+        (_, version) => {
+            let (name, key) = of_device(version, limit);
+            let text = read(name)?;
+            let line = text.lines().find_map(|line| {
+                let (at, rest) = line.split_once(' ')?;
+                (Some(at) == device).then_some(rest)
+            });
+            line.and_then(|rest| match key {
+                "" => number(rest),
+                key => rest.split(' ').find_map(|one| number(one.strip_prefix(key)?.strip_prefix('=')?)),
+            })
+        }
+    })
+}
+
+/// A share in millionths of one processor's time.
+fn share(part: Option<u64>, period: Option<u64>) -> Option<u64> {
+    let (part, period) = (part?, period.filter(|period| *period > 0)?);
+    Some((part as f64 / period as f64 * 1e6).round() as u64)
+}
+
+/// How many processors a list such as `0-2,5` holds; `None` where it is empty.
+fn listed(text: &str) -> Option<u64> {
+    let ranges = text.trim().split(',').filter(|range| !range.is_empty());
+    let count = |range: &str| {
+        let (from, to) = range.split_once('-').unwrap_or((range, range));
+        Some(to.parse::<u64>().ok()?.checked_sub(from.parse().ok()?)? + 1)
+    };
+    ranges.map(count).sum::<Option<u64>>().filter(|count| *count > 0)
+}
+
+/// What the kernel counted while it held a trial to its limits.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Evidence {
+    /// Times at which the limit of memory was reached.
+    pub memory_limit_hits: Option<u64>,
+    /// Processes that were killed for it.
+    pub kills: Option<u64>,
+    /// Slices of time that were cut short.
+    pub throttled_periods: Option<u64>,
+    /// For how long, in nanoseconds.
+    pub throttled_ns: Option<u64>,
+}
+
+/// What a cgroup's files say of what came of its limits.
+pub fn evidence(folder: &Path, version: Version) -> Evidence {
+    let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap_or_default();
+    let value = |text: &str, key: &str| {
+        text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(' ')?.trim().parse::<u64>().ok())
+    };
+    let cpu = read("cpu.stat");
+    let (hits, kills, throttled_ns) = match version {
+        Version::V2 => {
+            let events = read("memory.events");
+            let us = value(&cpu, "throttled_usec");
+            (value(&events, "max"), value(&events, "oom_kill"), us.map(|us| us * 1000))
+        }
+        Version::V1 => {
+            let hits = read("memory.failcnt").trim().parse().ok();
+            (hits, value(&read("memory.oom_control"), "oom_kill"), value(&cpu, "throttled_time"))
+        }
+    };
+    Evidence { memory_limit_hits: hits, kills, throttled_periods: value(&cpu, "nr_throttled"), throttled_ns }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: [(Limited, u64); 7] = [
+        (Limited::Memory, 64 << 20),
+        (Limited::Processors, 2),
+        (Limited::Share, 250_000),
+        (Limited::ReadBandwidth, 1_000_000),
+        (Limited::WriteBandwidth, 2_000_000),
+        (Limited::ReadOperations, 100),
+        (Limited::WriteOperations, 200),
+    ];
+
+    /// Files as the kernel makes them: an `io.max` keeps what was written before.
+    fn written(version: Version) -> tempfile::TempDir {
+        let group = tempfile::tempdir().unwrap();
+        fs::write(group.path().join("memory.swap.max"), "max\n").unwrap();
+        fs::write(group.path().join("memory.memsw.limit_in_bytes"), "9223372036854771712\n").unwrap();
+        for (limit, value) in ALL {
+            hold(group.path(), version, (limit, value), Some("8:0"), &[1, 3, 5]).unwrap();
+            let found = in_force(group.path(), version, limit, Some("8:0")).unwrap();
+            assert_eq!(found, Some(value), "{limit} of {version:?}");
+        }
+        group
+    }
+
+    #[test]
+    fn what_is_written_into_files_of_version_2_is_read_back() {
+        let group = written(Version::V2);
+        let text = |name: &str| fs::read_to_string(group.path().join(name)).unwrap();
+        assert_eq!((text("memory.max"), text("memory.swap.max")), ("67108864".into(), "0".into()));
+        assert_eq!((text("cpuset.cpus"), text("cpu.max")), ("1,3".into(), "2500 10000".into()));
+        assert_eq!(text("io.max"), "8:0 wiops=200");
+        fs::write(group.path().join("io.max"), "7:1 rbps=9\n8:0 rbps=5 wbps=max riops=6 wiops=max\n")
+            .unwrap();
+        let io = |limit, device| in_force(group.path(), Version::V2, limit, Some(device)).unwrap();
+        assert_eq!(io(Limited::ReadBandwidth, "8:0"), Some(5));
+        assert_eq!(io(Limited::ReadOperations, "8:0"), Some(6));
+        assert_eq!((io(Limited::WriteBandwidth, "8:0"), io(Limited::ReadBandwidth, "9:9")), (None, None));
+    }
+
+    #[test]
+    fn what_is_written_into_files_of_version_1_is_read_back() {
+        let group = written(Version::V1);
+        let text = |name: &str| fs::read_to_string(group.path().join(name)).unwrap();
+        assert_eq!(text("memory.memsw.limit_in_bytes"), (65 << 20).to_string());
+        assert_eq!((text("cpu.cfs_quota_us"), text("cpu.cfs_period_us")), ("2500".into(), "10000".into()));
+        assert_eq!(text("blkio.throttle.read_bps_device"), "8:0 1000000");
+    }
+
+    #[test]
+    fn no_limit_is_told_from_one() {
+        let group = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| fs::write(group.path().join(name), text).unwrap();
+        let found = |version, limit| in_force(group.path(), version, limit, Some("8:0"));
+        write("memory.max", "max\n");
+        write("memory.limit_in_bytes", "9223372036854771712\n");
+        write("cpu.max", "max 100000\n");
+        write("cpu.cfs_quota_us", "-1\n");
+        write("cpu.cfs_period_us", "100000\n");
+        write("cpuset.cpus", "\n");
+        write("io.max", "");
+        for (version, limit) in [
+            (Version::V2, Limited::Memory),
+            (Version::V1, Limited::Memory),
+            (Version::V2, Limited::Share),
+            (Version::V1, Limited::Share),
+            (Version::V2, Limited::Processors),
+            (Version::V2, Limited::WriteBandwidth),
+        ] {
+            assert_eq!(found(version, limit), Ok(None), "{limit} of {version:?}");
+        }
+        assert!(found(Version::V1, Limited::WriteBandwidth).unwrap_err().contains("blkio.throttle"));
+        assert_eq!((listed("0-2,5\n"), listed("7"), listed("x")), (Some(4), Some(1), None));
+        let no_device = hold(group.path(), Version::V2, (Limited::ReadBandwidth, 1), None, &[0]);
+        assert!(no_device.unwrap_err().contains("no block device"));
+    }
+
+    #[test]
+    fn what_came_of_limits_is_read_in_both_versions() {
+        let group = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| fs::write(group.path().join(name), text).unwrap();
+        assert_eq!(evidence(group.path(), Version::V2), Evidence::default());
+        write("memory.events", "low 0\nhigh 0\nmax 12\noom 1\noom_kill 1\noom_group_kill 0\n");
+        write("cpu.stat", "usage_usec 5\nnr_periods 9\nnr_throttled 7\nthrottled_usec 30\n");
+        let v2 = Evidence {
+            memory_limit_hits: Some(12),
+            kills: Some(1),
+            throttled_periods: Some(7),
+            throttled_ns: Some(30_000),
+        };
+        assert_eq!(evidence(group.path(), Version::V2), v2);
+        write("memory.failcnt", "34\n");
+        write("memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 2\n");
+        write("cpu.stat", "nr_periods 9\nnr_throttled 8\nthrottled_time 31\n");
+        let v1 = Evidence {
+            memory_limit_hits: Some(34),
+            kills: Some(2),
+            throttled_periods: Some(8),
+            throttled_ns: Some(31),
+        };
+        assert_eq!(evidence(group.path(), Version::V1), v1);
+    }
+}

@@ -1,0 +1,281 @@
+//! What can be limited here, and by what: looked up without making anything.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use super::enter::allowed_processors;
+use super::{By, Controller, Limits};
+use crate::measure::cgroup::{Home, Version};
+use crate::result::{LimitReport, Limited};
+
+/// What helps where cgroups can't be made.
+const HELP: &str = "run as root, or as a user of systemd with cgroups of version 2";
+/// What escapes a limit on writes in version 1.
+const WRITES_ESCAPE: &str = "holds direct and synced writes, not what the system writes back by itself";
+/// What a limit of the process's own data leaves out.
+const CACHE_ESCAPES: &str = "bounds the process's own data; the page cache is not charged";
+/// Where there is swap that can't be limited.
+const SWAP_ESCAPES: &str = "this machine has swap, and the kernel does not limit it";
+
+/// What this process can limit.
+#[derive(Debug, Clone)]
+pub struct Reach {
+    /// Where cgroups with each controller can be made, or why not.
+    homes: BTreeMap<Controller, Result<Home, String>>,
+    /// What scopes of the user's systemd can limit, or why there are none.
+    scope: Result<BTreeSet<Controller>, String>,
+    /// The processors that this process may run on, by number.
+    processors: Vec<usize>,
+    /// Whether memory could go to swap.
+    has_swap: bool,
+}
+
+/// How each limit of a machine is held here.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Decision {
+    /// Those that are.
+    pub held: Vec<Held>,
+    /// Those that are not, each with the reason; all are optional.
+    pub not_held: Vec<LimitReport>,
+}
+
+/// A limit that is held.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Held {
+    /// What is limited.
+    pub limit: Limited,
+    /// To what.
+    pub asked: u64,
+    /// By what.
+    pub by: By,
+    /// Where the cgroup is made that holds it, if one does.
+    pub home: Option<Home>,
+    /// What escapes it.
+    pub remark: Option<String>,
+}
+
+impl Reach {
+    /// Looks at this machine and what this process may do.
+    pub fn here() -> Reach {
+        let swap_total = procfs::Current::current().map(|memory: procfs::Meminfo| memory.swap_total);
+        Reach {
+            homes: Controller::ALL.map(|controller| (controller, Home::with(controller))).into(),
+            scope: scope(),
+            processors: allowed_processors().unwrap_or_default(),
+            has_swap: swap_total.is_ok_and(|bytes| bytes > 0),
+        }
+    }
+
+    /// The same with memory held by cgroups made here, as a run has found that they can be.
+    pub fn with_memory_at(mut self, home: &Result<Home, String>) -> Reach {
+        if let Ok(home) = home {
+            self.homes.insert(Controller::Memory, Ok(home.clone()));
+        }
+        self
+    }
+
+    /// The processors that this process may run on, by number.
+    pub fn processors(&self) -> &[usize] {
+        &self.processors
+    }
+
+    /// How limits are held on a device, or without a known one for the reason given. Those in `optional` need not be.
+    ///
+    /// # Errors
+    /// What can't be limited, why, and what would help.
+    pub fn decide(
+        &self,
+        limits: &Limits,
+        optional: &[Limited],
+        device: Result<(), &str>,
+    ) -> Result<Decision, String> {
+        let by_groups =
+            limits.iter().map(|(limit, value)| (*limit, *value, self.by_group(*limit, optional, device)));
+        let (decision, missing) = sorted(by_groups, optional);
+        let Some((limit, reason)) = missing else { return Ok(decision) };
+        if let Ok(controllers) = &self.scope {
+            let by_scope =
+                limits.iter().map(|(limit, value)| (*limit, *value, by_scope(controllers, *limit, device)));
+            if let (decision, None) = sorted(by_scope, optional) {
+                return Ok(decision);
+            }
+        }
+        let help =
+            if limit.is_of_device() && device.is_err() { "choose a place on a disk (--at)" } else { HELP };
+        let scope = self.scope.as_ref().err().map_or(String::new(), |why| format!("; {why}"));
+        Err(format!("{} can't be limited here: {reason}{scope}: {help}", limit.words()))
+    }
+
+    /// What holds a limit where cgroups are made by this process, or a process limits itself.
+    fn by_group(&self, limit: Limited, optional: &[Limited], device: Result<(), &str>) -> Way {
+        if limit.is_of_device() {
+            device.map_err(str::to_owned)?;
+        }
+        let unknown = || Err("nothing is known of it".to_owned());
+        match self.homes.get(&Controller::of(limit)).cloned().unwrap_or_else(unknown) {
+            Ok(home) => {
+                let by = if home.version() == Version::V1 { By::V1 } else { By::V2 };
+                let remark = self.escapes(limit, &home);
+                Ok((by, Some(home), remark))
+            }
+            Err(_) if limit == Limited::Processors => Ok((By::Affinity, None, None)),
+            Err(_) if limit == Limited::Memory && optional.contains(&limit) => {
+                Ok((By::ResourceLimit, None, Some(CACHE_ESCAPES.to_owned())))
+            }
+            Err(reason) => Err(reason),
+        }
+    }
+
+    /// What a limit does not hold, if anything.
+    fn escapes(&self, limit: Limited, home: &Home) -> Option<String> {
+        let v1 = home.version() == Version::V1;
+        match limit {
+            Limited::WriteBandwidth | Limited::WriteOperations if v1 => Some(WRITES_ESCAPE.to_owned()),
+            Limited::Memory if self.has_swap && !home.limits_swap() => Some(SWAP_ESCAPES.to_owned()),
+            _ => None,
+        }
+    }
+}
+
+/// What holds a limit, where, and what escapes it; or why nothing does.
+type Way = Result<(By, Option<Home>, Option<String>), String>;
+
+/// A limit in a scope of the user's systemd.
+fn by_scope(controllers: &BTreeSet<Controller>, limit: Limited, device: Result<(), &str>) -> Way {
+    match limit {
+        // Held in any case, and more surely than by a controller that is rarely handed to users.
+        Limited::Processors => Ok((By::Affinity, None, None)),
+        limit if limit.is_of_device() && device.is_err() => Err(device.err().unwrap_or_default().to_owned()),
+        limit if controllers.contains(&Controller::of(limit)) => Ok((By::Scope, None, None)),
+        limit => Err(format!("the user's systemd may not limit {}", Controller::of(limit).v2())),
+    }
+}
+
+/// Limits that are held and not, and the first that is not though it must be.
+fn sorted(
+    ways: impl Iterator<Item = (Limited, u64, Way)>,
+    optional: &[Limited],
+) -> (Decision, Option<(Limited, String)>) {
+    let (mut decision, mut missing) = (Decision::default(), None);
+    for (limit, asked, way) in ways {
+        match way {
+            Ok((by, home, remark)) => decision.held.push(Held { limit, asked, by, home, remark }),
+            Err(reason) if optional.contains(&limit) => {
+                let remark = Some(reason);
+                decision.not_held.push(LimitReport { limit, asked, in_force: None, by: None, remark });
+            }
+            Err(reason) => missing = missing.or(Some((limit, reason))),
+        }
+    }
+    (decision, missing)
+}
+
+/// What scopes of the user's systemd can limit: the controllers that were handed to it.
+fn scope() -> Result<BTreeSet<Controller>, String> {
+    let user = rustix::process::getuid().as_raw();
+    let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+    let runtime = runtime.unwrap_or_else(|| PathBuf::from(format!("/run/user/{user}")));
+    if !runtime.join("systemd/private").exists() {
+        return Err("no systemd is at work for this user".into());
+    }
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    if !std::env::split_paths(&paths).any(|folder| folder.join("systemd-run").exists()) {
+        return Err("systemd-run is not installed".into());
+    }
+    let service = format!("/sys/fs/cgroup/user.slice/user-{user}.slice/user@{user}.service");
+    Ok(handed_over(Path::new(&service)))
+}
+
+/// The controllers that a cgroup of version 2 may pass on.
+fn handed_over(group: &Path) -> BTreeSet<Controller> {
+    let text = std::fs::read_to_string(group.join("cgroup.controllers")).unwrap_or_default();
+    let named = |controller: &Controller| text.split_whitespace().any(|name| name == controller.v2());
+    Controller::ALL.into_iter().filter(named).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reach(version: Option<Version>, scope: Option<&[Controller]>) -> Reach {
+        let home = |_| version.map(Home::sample).ok_or_else(|| "nothing is writable".to_owned());
+        Reach {
+            homes: Controller::ALL.map(|controller| (controller, home(controller))).into(),
+            scope: scope.map(|own| own.iter().copied().collect()).ok_or_else(|| "no systemd".to_owned()),
+            processors: vec![0, 1],
+            has_swap: false,
+        }
+    }
+
+    fn all() -> Limits {
+        Limited::ALL.map(|limit| (limit, 1_000_000)).into()
+    }
+
+    fn by(decision: &Decision) -> BTreeSet<By> {
+        decision.held.iter().map(|held| held.by).collect()
+    }
+
+    #[test]
+    fn cgroups_come_first_and_those_of_version_1_say_what_escapes_them() {
+        let v2 = reach(Some(Version::V2), None).decide(&all(), &[], Ok(())).unwrap();
+        assert_eq!((by(&v2), v2.held.len()), ([By::V2].into(), 7));
+        assert!(v2.held.iter().all(|held| held.remark.is_none()));
+        let v1 = reach(Some(Version::V1), None).decide(&all(), &[], Ok(())).unwrap();
+        let escaped: Vec<_> =
+            v1.held.iter().filter(|held| held.remark.is_some()).map(|held| held.limit).collect();
+        assert_eq!(escaped, [Limited::WriteBandwidth, Limited::WriteOperations]);
+    }
+
+    #[test]
+    fn systemd_comes_next_with_what_it_was_handed() {
+        let memory_and_share = [(Limited::Memory, 1), (Limited::Processors, 1), (Limited::Share, 1)].into();
+        let given = reach(None, Some(&[Controller::Memory, Controller::Cpu]));
+        let decision = given.decide(&memory_and_share, &[], Ok(())).unwrap();
+        assert_eq!(by(&decision), [By::Scope, By::Affinity].into());
+        let error = given.decide(&all(), &[], Ok(())).unwrap_err();
+        assert!(
+            error.starts_with("memory can't be limited here: nothing is writable: run as root"),
+            "{error}"
+        );
+        let io: Vec<Limited> = Limited::ALL.into_iter().filter(|limit| limit.is_of_device()).collect();
+        let decision = given.decide(&all(), &io, Ok(())).unwrap();
+        assert_eq!((decision.held.len(), decision.not_held.len()), (3, 4));
+        assert_eq!(decision.not_held[0].remark.as_deref(), Some("the user's systemd may not limit io"));
+    }
+
+    #[test]
+    fn a_process_limits_itself_where_that_is_enough() {
+        let nowhere = reach(None, None);
+        let processors = [(Limited::Processors, 1)].into();
+        assert_eq!(by(&nowhere.decide(&processors, &[], Ok(())).unwrap()), [By::Affinity].into());
+        let memory = [(Limited::Memory, 1 << 20)].into();
+        let decision = nowhere.decide(&memory, &[Limited::Memory], Ok(())).unwrap();
+        assert_eq!(decision.held[0].by, By::ResourceLimit);
+        assert!(decision.held[0].remark.as_ref().unwrap().contains("page cache is not charged"));
+        let error = nowhere.decide(&memory, &[], Ok(())).unwrap_err();
+        assert_eq!(
+            error,
+            "memory can't be limited here: nothing is writable; no systemd: run as root, or as a user of systemd with cgroups \
+             of version 2"
+        );
+    }
+
+    #[test]
+    fn without_a_device_its_limits_are_told() {
+        let v1 = reach(Some(Version::V1), None);
+        let io = [(Limited::ReadBandwidth, 5)].into();
+        let error = v1.decide(&io, &[], Err("it is a tmpfs")).unwrap_err();
+        assert!(error.contains("read bandwidth can't be limited here: it is a tmpfs"), "{error}");
+        assert!(error.ends_with("choose a place on a disk (--at)"), "{error}");
+        let decision = v1.decide(&io, &[Limited::ReadBandwidth], Err("it is a tmpfs")).unwrap();
+        assert_eq!((decision.held.len(), decision.not_held[0].asked), (0, 5));
+    }
+
+    #[test]
+    fn what_was_handed_over_is_read() {
+        let group = tempfile::tempdir().unwrap();
+        assert_eq!(handed_over(group.path()), BTreeSet::new());
+        std::fs::write(group.path().join("cgroup.controllers"), "cpu memory pids\n").unwrap();
+        assert_eq!(handed_over(group.path()), [Controller::Memory, Controller::Cpu].into());
+    }
+}

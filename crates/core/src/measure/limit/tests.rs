@@ -1,0 +1,163 @@
+//! Limits held by the kernel itself, where this process may make cgroups: elsewhere the reason is printed.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::*;
+use crate::measure::cgroup::{self, Group, Home, OwnGroup};
+use crate::measure::device::BlockDevice;
+use crate::measure::environment;
+
+#[test]
+fn slices_are_short_and_hold_what_the_kernel_takes() {
+    assert_eq!(slices(250_000), (10_000, 2_500));
+    assert_eq!(slices(2_000_000), (10_000, 20_000));
+    assert_eq!(slices(45_000), (22_223, 1_000));
+    for millionths in [1_000, 5_000, 45_000, 99_999, 100_000, 333_333, 1_000_000] {
+        let (period, part) = slices(millionths);
+        let share = part as f64 / period as f64 * 1e6;
+        assert!((share / millionths as f64 - 1.0).abs() < 0.01, "{millionths}: {part} of {period}");
+        assert!((10_000..=1_000_000).contains(&period) && part >= 1_000);
+    }
+}
+
+/// A cgroup that holds one limit, removed when dropped.
+struct Limited1 {
+    made: Option<OwnGroup>,
+    group: Group,
+}
+
+impl Limited1 {
+    fn new(limit: Limited, value: u64, device: Option<&str>) -> Option<Limited1> {
+        let home = Home::with(Controller::of(limit));
+        let made = home.and_then(|home| home.make(&home.unused()?));
+        let made = made.inspect_err(|reason| println!("not tried: {reason}")).ok()?;
+        let group = made.group().clone();
+        let limited = Limited1 { made: Some(made), group };
+        let folder = limited.group.folder();
+        hold(folder, limited.group.version(), (limit, value), device, &[0]).unwrap();
+        let found = in_force(folder, limited.group.version(), limit, device).unwrap();
+        assert_eq!(found, Some(value), "{limit} is read back");
+        Some(limited)
+    }
+
+    /// A shell that has joined it.
+    fn shell(&self, script: &str, argument: &Path) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-euc", &format!("echo 0 > \"$0/cgroup.procs\"; {script}")]);
+        command.arg(self.group.folder()).arg(argument).stdin(Stdio::null());
+        command
+    }
+
+    fn evidence(&self) -> Evidence {
+        evidence(self.group.folder(), self.group.version())
+    }
+}
+
+impl Drop for Limited1 {
+    fn drop(&mut self) {
+        self.made.take();
+        assert!(cgroup::remove(self.group.folder()), "{} is removed", self.group.folder().display());
+    }
+}
+
+const LIMIT: u64 = 32 << 20;
+
+/// A folder whose files are on a disk, so that their pages can be taken back.
+fn on_a_disk() -> Option<tempfile::TempDir> {
+    let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).ok()?;
+    let place = environment::place("", folder.path()).ok()?;
+    place.device.is_some().then_some(folder)
+}
+
+#[test]
+fn memory_over_the_limit_is_killed() {
+    let Some(group) = Limited1::new(Limited::Memory, LIMIT, None) else { return };
+    // Without an end of a line, all of it is the last line, which is kept.
+    let script = "head -c 134217728 /dev/zero | tail -n 1 > \"$1\"";
+    let status = group.shell(script, Path::new("/dev/null")).stderr(Stdio::null()).status().unwrap();
+    assert!(status.code() == Some(137) || status.signal() == Some(9), "{status}");
+    assert!(group.evidence().kills >= Some(1), "{:?}", group.evidence());
+    assert!(group.group.peak_bytes().unwrap() <= LIMIT);
+}
+
+#[test]
+fn page_cache_is_charged_and_taken_back() {
+    let Some(group) = Limited1::new(Limited::Memory, LIMIT, None) else { return };
+    let Some(folder) = on_a_disk() else { return println!("not tried: no disk is known here") };
+    let file = folder.path().join("file");
+    let status = group.shell("head -c 134217728 /dev/zero > \"$1\"; cat \"$1\" > /dev/null", &file).status();
+    assert!(status.unwrap().success());
+    assert_eq!(fs::metadata(&file).unwrap().len(), 4 * LIMIT);
+    let evidence = group.evidence();
+    assert_eq!(evidence.kills.unwrap_or(0), 0);
+    assert!(evidence.memory_limit_hits > Some(0), "{evidence:?}");
+    let peak = group.group.peak_bytes().unwrap();
+    // Nearly all of it is pages of the file.
+    assert!((LIMIT / 2..=LIMIT).contains(&peak), "{peak}");
+}
+
+/// Time on a processor, in nanoseconds.
+fn ran_ns(child: &Child) -> u64 {
+    let text = fs::read_to_string(format!("/proc/{}/schedstat", child.id())).unwrap();
+    text.split(' ').next().unwrap().parse().unwrap()
+}
+
+/// What a busy machine takes away can only lower what a process gets. So the time that it got is held against its share of
+/// the time that passed from above, and from below against the slices in which it had used its part up.
+#[test]
+fn a_share_of_a_processor_is_held_to_within_a_tenth() {
+    const SHARE: u64 = 200_000;
+    let Some(group) = Limited1::new(Limited::Share, SHARE, None) else { return };
+    let (_, part_us) = slices(SHARE);
+    let script = "echo at work; while :; do :; done";
+    let mut child = group.shell(script, Path::new("")).stdout(Stdio::piped()).spawn().unwrap();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut String::new()).unwrap();
+    let throttled = || group.evidence().throttled_periods.unwrap();
+    let (start, ran_before, cut_before) = (Instant::now(), ran_ns(&child), throttled());
+    let mut cut = 0;
+    // Long enough that the kernel's clock tick, which ends a part a little late, does not count.
+    while start.elapsed() < Duration::from_secs(2) || (cut < 50 && start.elapsed() < Duration::from_secs(60))
+    {
+        std::thread::sleep(Duration::from_millis(50));
+        cut = throttled() - cut_before;
+    }
+    let ran = (ran_ns(&child) - ran_before) as f64;
+    let wall = start.elapsed().as_nanos() as f64;
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(cut >= 50, "a process that spins uses its part up: {cut} slices");
+    assert!(ran <= 1.1 * wall * SHARE as f64 / 1e6, "{ran} of {wall} ns");
+    assert!(ran >= 0.9 * (cut * part_us * 1000) as f64, "{ran} ns in {cut} slices of {part_us} µs");
+    assert!(group.evidence().throttled_ns > Some(0));
+}
+
+/// A busy disk can only be slower still.
+#[test]
+fn writes_past_the_page_cache_are_held_to_a_bandwidth() {
+    const RATE: u64 = 4 << 20;
+    let Some(folder) = on_a_disk() else { return println!("not tried: no disk is known here") };
+    let device = environment::place("", folder.path()).unwrap().device.unwrap();
+    let number = BlockDevice::number(&device).unwrap();
+    let Some(group) = Limited1::new(Limited::WriteBandwidth, RATE, Some(&number)) else { return };
+    let file: PathBuf = folder.path().join("file");
+    let start = Instant::now();
+    let script = "dd if=/dev/zero of=\"$1\" bs=65536 count=96 oflag=direct 2>/dev/null";
+    let written = group.shell(script, &file).status().unwrap();
+    if !written.success() {
+        return println!("not tried: the file system takes no direct writes");
+    }
+    // 6 MiB at 4 MiB/s take 1.5 s, less a slice that the kernel lets through at first.
+    assert!(start.elapsed() > Duration::from_secs(1), "{:?}", start.elapsed());
+}
+
+#[test]
+fn fewer_processors_are_seen_by_who_joins() {
+    let Some(group) = Limited1::new(Limited::Processors, 1, None) else { return };
+    let output = group.shell("nproc", Path::new("")).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "1");
+}

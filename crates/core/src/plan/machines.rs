@@ -1,0 +1,129 @@
+//! The machines of a plan: its own, and those that come with storebench.
+
+use super::Plan;
+use crate::axis::Axis;
+use crate::axis::table::HERE;
+use crate::cell::Cell;
+use crate::error::meant;
+use crate::machine::{self, Core, Machine};
+use crate::place::probe::Probe;
+use crate::shown::{piece, quoted};
+use crate::store::StoreDef;
+use crate::workload::case::Time;
+
+impl Plan {
+    /// A machine by its name: of the plan's own, or one that comes with storebench. There is none called `here`.
+    pub fn machine(&self, name: &str) -> Option<Machine> {
+        self.machines.get(name).cloned().or_else(|| machine::shipped(name))
+    }
+
+    /// Takes in the machines on its axis that come with storebench, and finds their shares by what a core does `here`. So the
+    /// plan says all of them, and a run that is repeated or resumed has the same.
+    pub fn settle_machines(&mut self, here: impl Fn() -> Core) {
+        let mut measured = None;
+        for name in self.axes.texts(Axis::MACHINE) {
+            if let Some(machine) = self.machine(&name) {
+                let machine = machine.calibrated(|| *measured.get_or_insert_with(&here));
+                self.machines.insert(name, machine);
+            }
+        }
+    }
+
+    /// How many times longer processors take on a cell's machine.
+    pub fn slowness(&self, cell: &Cell) -> f64 {
+        self.machine(cell.machine()).map_or(1.0, |machine| machine.slowness())
+    }
+
+    /// How long a trial takes, by what its place costs and how much slower its machine is.
+    pub fn time(&self, cell: &Cell, stores: &[StoreDef], probe: &Probe) -> Time {
+        let Time { trial_s, audit_s } = (self.workload.def().time)(&self.case(cell, stores), probe);
+        let slowness = self.slowness(cell);
+        Time { trial_s: trial_s * slowness, audit_s: audit_s * slowness }
+    }
+
+    /// What is wrong with the machines: a name that is none, limits that make no sense.
+    pub(super) fn check_machines(&self) -> Result<(), String> {
+        for (name, machine) in &self.machines {
+            if name == HERE {
+                return Err("machines.here can't be limited: it is this machine; choose another name".into());
+            }
+            Axis::MACHINE.read(name).map_err(|wrong| format!("machines: {wrong}"))?;
+            machine.check().map_err(|wrong| format!("machines.{name}: {wrong}"))?;
+        }
+        for name in self.axes.texts(Axis::MACHINE) {
+            if name != HERE && self.machine(&name).is_none() {
+                return Err(self.unknown_machine(&name));
+            }
+        }
+        Ok(())
+    }
+
+    fn unknown_machine(&self, name: &str) -> String {
+        let own = self.machines.keys().map(String::as_str);
+        let known: Vec<&str> = std::iter::once(HERE).chain(own).chain(machine::NAMES).collect();
+        let hint = meant(name, known.iter().copied());
+        let hint = hint.map_or(String::new(), |meant| format!(" (did you mean {}?)", piece(meant)));
+        let known: Vec<_> = known.into_iter().map(piece).collect();
+        format!("there is no machine {}{hint}; there are {}", quoted(name), known.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{Changes, find};
+    use crate::units::Percent;
+
+    fn on(machines: &[&str]) -> Result<Plan, String> {
+        let mut plan = find("crud").unwrap();
+        let values = machines.iter().map(|name| Axis::MACHINE.read(name).unwrap());
+        plan.apply(Changes::on(Axis::MACHINE, values)).map_err(|error| error.message).map(|()| plan)
+    }
+
+    #[test]
+    fn what_ships_is_taken_into_the_plan_with_its_share() {
+        let mut plan = on(&["here", "beaglebone-black", "laptop-hdd"]).unwrap();
+        let quick = Core { sorts_per_s: 4662.1, ciphers_per_s: 12964.0, chase_ns: 22.09 };
+        plan.settle_machines(|| quick);
+        assert_eq!(plan.machines.keys().collect::<Vec<_>>(), ["beaglebone-black", "laptop-hdd"]);
+        assert_eq!(plan.machines["beaglebone-black"].share, Some(Percent(10.0)));
+        // As the run is resumed, nothing is measured again.
+        let mut again = Plan::parse(&plan.to_toml().unwrap(), "again").unwrap();
+        again.settle_machines(|| unreachable!("the share is known"));
+        assert_eq!(again.machines, plan.machines);
+        let time = |machine: &str| {
+            let cell = Cell::of("sqlite").with(Axis::MACHINE, Axis::MACHINE.read(machine).unwrap());
+            let probe = Probe { file_creation_ns: 1, sync_ns: 1, write_bytes_per_s: 1e6 };
+            plan.time(&cell, &[], &probe).trial_s
+        };
+        assert!((time("beaglebone-black") / time("here") - 10.0).abs() < 1e-9);
+        assert_eq!(time("laptop-hdd"), time("here"));
+    }
+
+    #[test]
+    fn a_plan_s_own_machine_comes_first() {
+        let text = find("crud").unwrap().to_toml().unwrap();
+        let own =
+            format!("{text}\n[machines.phone-2020]\nmemory = \"1GiB\"\n[machines.box]\nshare = \"50%\"\n");
+        let plan = Plan::parse(&own, "x").unwrap();
+        let bytes = |name: &str| plan.machine(name).unwrap().memory.map(|memory| memory.0);
+        assert_eq!(
+            (bytes("phone-2020"), bytes("box"), bytes("beaglebone-black")),
+            (Some(1 << 30), None, Some(512 << 20))
+        );
+        assert!(plan.machine("here").is_none());
+        let wrong = |table: &str| Plan::parse(&format!("{text}\n{table}"), "x").unwrap_err().message;
+        assert!(wrong("[machines.here]\nmemory = \"1GiB\"").contains("choose another name"));
+        assert!(wrong("[machines.box]\nprocessors = 0").contains("machines.box: processors is 0"));
+        assert!(wrong("[machines.\"a b\"]\nprocessors = 1").contains("lower-case letters"));
+    }
+
+    #[test]
+    fn a_machine_that_nobody_knows_is_named() {
+        let error = on(&["raspberry-pi-zero2"]).unwrap_err();
+        assert!(
+            error.contains("there is no machine \"raspberry-pi-zero2\" (did you mean raspberry-pi-zero-2?)"),
+            "{error}"
+        );
+    }
+}

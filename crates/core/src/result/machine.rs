@@ -1,0 +1,123 @@
+//! The limits that a trial ran under, as results hold them.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// What can be limited of the machine that a trial runs on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Limited {
+    /// Memory, the page cache included, in bytes.
+    Memory,
+    /// Processors.
+    Processors,
+    /// Time of processors, in millionths of one processor's.
+    Share,
+    /// What is read from the block device under the place, in bytes per second.
+    ReadBandwidth,
+    /// What is written to it, in bytes per second.
+    WriteBandwidth,
+    /// Reads from it per second.
+    ReadOperations,
+    /// Writes to it per second.
+    WriteOperations,
+}
+
+impl Limited {
+    /// Everything that can be limited.
+    pub const ALL: [Limited; 7] = [
+        Limited::Memory,
+        Limited::Processors,
+        Limited::Share,
+        Limited::ReadBandwidth,
+        Limited::WriteBandwidth,
+        Limited::ReadOperations,
+        Limited::WriteOperations,
+    ];
+
+    /// The word used in plans and results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Limited::Memory => "memory",
+            Limited::Processors => "processors",
+            Limited::Share => "share",
+            Limited::ReadBandwidth => "read_bandwidth",
+            Limited::WriteBandwidth => "write_bandwidth",
+            Limited::ReadOperations => "read_operations",
+            Limited::WriteOperations => "write_operations",
+        }
+    }
+
+    /// In a sentence.
+    pub fn words(self) -> &'static str {
+        match self {
+            Limited::Memory => "memory",
+            Limited::Processors => "the number of processors",
+            Limited::Share => "processor time",
+            Limited::ReadBandwidth => "read bandwidth",
+            Limited::WriteBandwidth => "write bandwidth",
+            Limited::ReadOperations => "read operations",
+            Limited::WriteOperations => "write operations",
+        }
+    }
+
+    /// Whether it is of the block device under the place.
+    pub fn is_of_device(self) -> bool {
+        !matches!(self, Limited::Memory | Limited::Processors | Limited::Share)
+    }
+}
+
+impl fmt::Display for Limited {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Limited {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Limited::ALL.into_iter().find(|limited| limited.name() == text).ok_or_else(|| {
+            let known: Vec<&str> = Limited::ALL.iter().map(|limited| limited.name()).collect();
+            format!("{text:?} is nothing that can be limited: there are {}", known.join(", "))
+        })
+    }
+}
+
+/// The machine that a trial's limits stood in for, and what came of each limit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MachineReport {
+    /// Its name in cells.
+    pub name: String,
+    /// Its limits.
+    pub limits: Vec<LimitReport>,
+    /// How often the trial was at its limit of memory, so that the kernel took page cache back, or killed it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_limit_hits: Option<u64>,
+    /// How many slices of time the trial's share of the processors ended before the slice did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttled_periods: Option<u64>,
+    /// How long its threads stood still for that, added over the processors, in nanoseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttled_ns: Option<u64>,
+}
+
+/// What came of one limit, in the units of [`Limited`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LimitReport {
+    /// What is limited.
+    pub limit: Limited,
+    /// What was asked for.
+    pub asked: u64,
+    /// What the kernel said that it held the trial's process to, before its work began; absent where it was not limited.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_force: Option<u64>,
+    /// By what: `cgroup v2`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+    /// Why it was not limited, or what the limit does not hold.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remark: Option<String>,
+}

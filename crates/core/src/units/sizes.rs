@@ -1,0 +1,224 @@
+//! Sizes of records: one range, or several with their shares, which follow any distribution.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::{SizeRange, as_text, number, rough_bytes};
+use crate::shown::quoted;
+
+/// What the shares of all parts come to: a part's share is counted in millionths.
+pub const WHOLE: u32 = 1_000_000;
+
+/// The most parts that sizes can have.
+pub const MOST_PARTS: usize = 32;
+
+/// Sizes of values: even over one range, or over several, each with its share of the values.
+///
+/// They are written as a range, `1KiB..10KiB`, or as parts, `90%:1KiB..10KiB+10%:1MiB`: nine of ten values have between 1,024
+/// and 10,239 bytes, the tenth 1 MiB.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Sizes {
+    /// Sorted by range, no range twice; those from `count` on are alike.
+    parts: [Part; MOST_PARTS],
+    count: usize,
+}
+
+/// A range of sizes, and the share of the values that lie in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Part {
+    /// The sizes, each as likely as any other.
+    pub range: SizeRange,
+    /// How many of a million values have them; at least 1.
+    pub share: u32,
+}
+
+impl Sizes {
+    /// These parts.
+    ///
+    /// # Errors
+    /// A sentence, where they are none or too many, one is empty, or their shares don't come to [`WHOLE`].
+    pub fn of(parts: &[Part]) -> Result<Sizes, String> {
+        let total: u64 = parts.iter().map(|part| u64::from(part.share)).sum();
+        if total != u64::from(WHOLE) || parts.iter().any(|part| part.share == 0) {
+            return Err(format!(
+                "the shares come to {}%: they must come to 100%, each above 0%",
+                percent(total)
+            ));
+        }
+        let mut sorted: Vec<Part> = Vec::with_capacity(parts.len());
+        for part in parts {
+            match sorted.iter_mut().find(|other| other.range == part.range) {
+                Some(same) => same.share += part.share,
+                None => sorted.push(*part),
+            }
+        }
+        sorted.sort_unstable();
+        if sorted.len() > MOST_PARTS {
+            return Err(format!("there are {} parts: at most {MOST_PARTS}", sorted.len()));
+        }
+        let nothing = Part { range: SizeRange { from: 0, to: 0 }, share: 0 };
+        let mut all = [nothing; MOST_PARTS];
+        all[..sorted.len()].copy_from_slice(&sorted);
+        Ok(Sizes { parts: all, count: sorted.len() })
+    }
+
+    /// The parts, sorted by their ranges.
+    pub fn parts(&self) -> &[Part] {
+        &self.parts[..self.count]
+    }
+
+    /// The range, where there is only one.
+    pub fn even(&self) -> Option<SizeRange> {
+        match self.parts() {
+            [one] => Some(one.range),
+            _ => None,
+        }
+    }
+
+    /// The range from the smallest to the largest size.
+    pub fn span(&self) -> SizeRange {
+        let ranges = || self.parts().iter().map(|part| part.range);
+        SizeRange {
+            from: ranges().map(|range| range.from).min().unwrap_or(1),
+            to: ranges().map(|range| range.to).max().unwrap_or(2),
+        }
+    }
+
+    /// The largest size in bytes.
+    pub fn largest(&self) -> u64 {
+        self.span().to - 1
+    }
+
+    /// The mean of sizes that are drawn from these.
+    pub fn mean(&self) -> f64 {
+        let parts = self.parts().iter();
+        parts.map(|part| f64::from(part.share) * part.range.mean()).sum::<f64>() / f64::from(WHOLE)
+    }
+
+    /// The size that half of the values do not exceed, in bytes.
+    pub fn median(&self) -> u64 {
+        let (mut low, mut high) = (self.span().from, self.largest());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.share_up_to(middle) * 2.0 < f64::from(WHOLE) { low = middle + 1 } else { high = middle }
+        }
+        low
+    }
+
+    /// How many of a million values have at most so many bytes.
+    pub fn share_up_to(&self, bytes: u64) -> f64 {
+        let one = |part: &Part| {
+            let SizeRange { from, to } = part.range;
+            let within = bytes.saturating_add(1).clamp(from, to) - from;
+            f64::from(part.share) * within as f64 / (to - from) as f64
+        };
+        self.parts().iter().map(one).sum()
+    }
+
+    /// The size that an evenly distributed number stands for.
+    pub fn draw(&self, number: u64) -> u64 {
+        let [first, others @ ..] = self.parts() else { return 1 };
+        if others.is_empty() {
+            return within(first.range, number);
+        }
+        // The upper part of the product chooses the part, the lower the size in it.
+        let product = u128::from(number) * u128::from(WHOLE);
+        let (mut place, rest) = ((product >> 64) as u32, product as u64);
+        for part in self.parts() {
+            if place < part.share {
+                return within(part.range, rest);
+            }
+            place -= part.share;
+        }
+        self.largest()
+    }
+
+    /// The same with all sizes changed alike; none gets smaller than 1.
+    pub fn scaled(&self, scale: impl Fn(u64) -> u64) -> Sizes {
+        let mut scaled = *self;
+        for part in &mut scaled.parts[..self.count] {
+            let last = scale(part.range.to - 1).max(1);
+            part.range = SizeRange { from: scale(part.range.from).max(1), to: last.saturating_add(1) };
+        }
+        Sizes::of(scaled.parts()).unwrap_or(scaled)
+    }
+
+    /// In words: a range as it is written, several by their median, mean and largest size.
+    pub fn words(&self) -> String {
+        match self.even() {
+            Some(range) => range.to_string(),
+            None => format!(
+                "mixed sizes (median {}, mean {}, largest {})",
+                rough_bytes(self.median() as f64),
+                rough_bytes(self.mean()),
+                rough_bytes(self.largest() as f64),
+            ),
+        }
+    }
+}
+
+/// The size in a range that an evenly distributed number stands for.
+fn within(range: SizeRange, number: u64) -> u64 {
+    range.from + ((u128::from(number) * u128::from(range.to - range.from)) >> 64) as u64
+}
+
+/// Millionths as percent, without zeros at the end: `12.5`.
+fn percent(share: u64) -> String {
+    let text = format!("{}.{:04}", share / 10_000, share % 10_000);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+impl From<SizeRange> for Sizes {
+    fn from(range: SizeRange) -> Sizes {
+        let nothing = Part { range: SizeRange { from: 0, to: 0 }, share: 0 };
+        let mut parts = [nothing; MOST_PARTS];
+        parts[0] = Part { range, share: WHOLE };
+        Sizes { parts, count: 1 }
+    }
+}
+
+impl fmt::Display for Sizes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(range) = self.even() {
+            return range.fmt(f);
+        }
+        let one = |part: &Part| format!("{}%:{}", percent(u64::from(part.share)), part.range);
+        f.pad(&self.parts().iter().map(one).collect::<Vec<_>>().join("+"))
+    }
+}
+
+impl FromStr for Sizes {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Sizes, String> {
+        if !text.contains('%') {
+            return text.parse::<SizeRange>().map(Sizes::from);
+        }
+        let parts = text.split('+').map(part).collect::<Result<Vec<Part>, String>>()?;
+        Sizes::of(&parts).map_err(|wrong| format!("the record sizes {}: {wrong}", quoted(text)))
+    }
+}
+
+/// Reads `90%:1KiB..10KiB`.
+fn part(text: &str) -> Result<Part, String> {
+    let wrong = || {
+        format!(
+            "{} is not a part of the record sizes: write parts like 90%:1KiB..10KiB+10%:1MiB, shares to 0.0001%",
+            quoted(text)
+        )
+    };
+    let (share, range) = text.split_once(':').ok_or_else(wrong)?;
+    let share = share.trim().strip_suffix('%').and_then(number::fraction).ok_or_else(wrong)?;
+    let millionths = share * 10_000.0;
+    let whole =
+        (millionths - millionths.round()).abs() < 1e-6 && (0.0..=f64::from(WHOLE)).contains(&millionths);
+    match whole {
+        true => Ok(Part { range: range.trim().parse()?, share: millionths.round() as u32 }),
+        false => Err(wrong()),
+    }
+}
+
+as_text!(Sizes);
+
+#[cfg(test)]
+mod tests;

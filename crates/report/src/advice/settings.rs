@@ -1,0 +1,82 @@
+//! The settings of the recommended store, in words: what is not as its authors ship it first, the rest shortened.
+
+use storebench_core::store::{Setting, SettingDef, SettingSource, StoreDef};
+
+use super::candidate::Candidate;
+
+/// Settings that are named, of those that are as shipped or of which that is not known.
+const NAMED: usize = 5;
+
+/// The settings that were read back, and those that an engine can't be asked for, in two lines.
+pub fn settings(table: &[StoreDef], store: &Candidate) -> Vec<String> {
+    let def = table.iter().find(|def| def.name == store.store);
+    let defs = def.map_or(&[][..], |def| def.settings);
+    let known = |setting: &Setting| defs.iter().find(|def| def.name == setting.name);
+    let (shipped, told): (Vec<&Setting>, Vec<&Setting>) =
+        store.settings.iter().partition(|setting| setting.value.starts_with("as shipped"));
+    let (changed, rest): (Vec<&Setting>, Vec<&Setting>) =
+        told.into_iter().partition(|setting| known(setting).is_some_and(|def| differs(def, &setting.value)));
+    let named = |settings: &[&Setting]| {
+        let one = |setting: &&Setting| one(setting, known(setting));
+        settings.iter().map(one).collect::<Vec<_>>().join("; ")
+    };
+    let more = rest.len().saturating_sub(NAMED) + shipped.len();
+    let mut parts = vec![named(&rest[..rest.len().min(NAMED)])];
+    match more {
+        0 => {}
+        _ if rest.is_empty() => parts[0] = "all as shipped".to_owned(),
+        _ => parts.push(format!("{more} more on the report's page")),
+    }
+    let rest = parts.join("; ");
+    match (changed.is_empty(), rest.is_empty()) {
+        (true, true) => vec!["It has no settings.".into()],
+        (true, false) => vec![rest],
+        (false, true) => vec![format!("Not as shipped: {}", named(&changed))],
+        (false, false) => vec![format!("Not as shipped: {}", named(&changed)), format!("The rest: {rest}")],
+    }
+}
+
+/// `block_size = 4 KiB`.
+fn one(setting: &Setting, def: Option<&SettingDef>) -> String {
+    let given = if setting.source == SettingSource::Given { " (given)" } else { "" };
+    let value = def.map_or_else(|| setting.value.clone(), |def| def.shown(&setting.value));
+    format!("{} = {value}{given}", setting.name)
+}
+
+/// Whether a value is known to be another than what holds where nothing is given. A default in several words, such as `64 or
+/// more`, says too little.
+fn differs(def: &SettingDef, value: &str) -> bool {
+    let default = def.default.split_once(", or ").map_or(def.default, |(default, _)| default);
+    let alike = value.eq_ignore_ascii_case(default)
+        || match default {
+            "true" => value == "1",
+            "false" => value == "0",
+            _ => false,
+        };
+    !alike && !default.contains(' ')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_differs_only_from_a_default_that_is_known() {
+        let def = |default| SettingDef::new("x", "words", default, "what it does");
+        for (default, value, expected) in [
+            ("4096", "4096", false),
+            ("4096", "8192", true),
+            ("DELETE, or the guarantee's", "delete", false),
+            ("DELETE, or the guarantee's", "wal", true),
+            ("8388608 or more, by version", "33554432", false),
+            ("the guarantee's", "none", false),
+            ("false", "0", false),
+            ("false", "1", true),
+        ] {
+            assert_eq!(differs(&def(default), value), expected, "{default}: {value}");
+        }
+        let bytes = SettingDef::new("block_size", "a size", "4096", "a block").bytes();
+        assert_eq!(one(&Setting::read_back("block_size", 67_108_864), Some(&bytes)), "block_size = 64 MiB");
+        assert_eq!(one(&Setting::given("sync", false), None), "sync = false (given)");
+    }
+}

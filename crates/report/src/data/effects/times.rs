@@ -1,0 +1,174 @@
+//! How many times one figure is of another over blocks, and whether that is enough to tell which is less.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+use storebench_core::units::three_digits;
+
+use crate::data::merge::BlockKey;
+use crate::data::spread;
+use crate::stats::{MIN_BLOCKS, Ratio, Series, compare_at};
+
+/// Figures that are at most so many times apart count as alike.
+const ALIKE: f64 = 1.1;
+
+/// How many times a figure is of another: over blocks, and what that tells.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Times {
+    /// Their geometric mean over the blocks, with its interval.
+    #[serde(flatten)]
+    pub ratio: Ratio,
+    /// The least of a block.
+    pub least: f64,
+    /// The greatest of a block.
+    pub greatest: f64,
+    /// What is known of it.
+    pub known: Known,
+}
+
+/// What blocks tell of a ratio.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Known {
+    /// It is below 1.
+    Less,
+    /// It is above 1.
+    More,
+    /// It is 1, give or take a tenth.
+    Alike,
+    /// Nothing of these: there are too few blocks for how far apart they are.
+    NotYet,
+}
+
+impl Known {
+    /// The word that files have for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Known::Less => "less",
+            Known::More => "more",
+            Known::Alike => "alike",
+            Known::NotYet => "not-yet",
+        }
+    }
+
+    fn of(ratio: &Ratio) -> Known {
+        let interval = ratio.ratio.interval.filter(|_| ratio.blocks >= MIN_BLOCKS);
+        match interval {
+            Some(interval) if interval.high < 1.0 => Known::Less,
+            Some(interval) if interval.low > 1.0 => Known::More,
+            Some(interval) if interval.low >= 1.0 / ALIKE && interval.high <= ALIKE => Known::Alike,
+            _ => Known::NotYet,
+        }
+    }
+}
+
+/// How to read a ratio that is not known yet, for a legend.
+pub const NOT_YET: &str = "×1.20 (0.80..1.60)? is not known yet: so far the blocks range from 0.80 to 1.60, too few of them to tell \
+                           whether it is more than 1.";
+
+impl Times {
+    /// The mean over the blocks.
+    pub fn value(&self) -> f64 {
+        self.ratio.ratio.value
+    }
+
+    /// How far it reaches, where that says anything: the interval of what is known, the blocks' range of what is not yet.
+    pub fn reach(&self) -> Option<(f64, f64)> {
+        match self.known {
+            Known::NotYet => (self.ratio.blocks > 1).then_some((self.least, self.greatest)),
+            _ => self.ratio.ratio.interval.map(|interval| (interval.low, interval.high)),
+        }
+    }
+
+    /// In words: `×0.612 [0.580, 0.650]`, or `×1.20 (0.80..1.60)?` of what is not known yet.
+    pub fn text(&self) -> String {
+        let value = three_digits(self.value());
+        match (self.known, self.reach()) {
+            (Known::NotYet, Some((least, greatest))) => {
+                format!("×{value} ({}..{})?", three_digits(least), three_digits(greatest))
+            }
+            (Known::NotYet, None) => format!("×{value}?"),
+            _ => {
+                let reach = spread::text(self.ratio.ratio.interval, three_digits);
+                format!("×{value}{}", reach.map_or_else(String::new, |reach| format!(" {reach}")))
+            }
+        }
+    }
+}
+
+/// Figures of which some are multiplied, and divided by others.
+pub struct Quotient {
+    /// Those that are multiplied.
+    pub above: Vec<Series<BlockKey>>,
+    /// Those that divide.
+    pub below: Vec<Series<BlockKey>>,
+}
+
+impl Quotient {
+    /// Its logarithm in a block; `None` where a figure is missing or not positive.
+    fn ln(&self, block: &BlockKey) -> Option<f64> {
+        let sum = |all: &[Series<BlockKey>]| {
+            all.iter()
+                .map(|series| series.get(block).filter(|value| **value > 0.0).map(|value| value.ln()))
+                .sum()
+        };
+        let (above, below): (Option<f64>, Option<f64>) = (sum(&self.above), sum(&self.below));
+        Some(above? - below?)
+    }
+}
+
+/// The geometric mean of some quotients, paired by block: over the blocks that have all of them.
+pub fn times(quotients: &[Quotient], confidence: f64) -> Option<Times> {
+    let blocks: BTreeSet<BlockKey> = quotients
+        .iter()
+        .flat_map(|quotient| &quotient.above)
+        .flat_map(|series| series.keys())
+        .copied()
+        .collect();
+    let mean = |block: BlockKey| {
+        let sum: Option<f64> = quotients.iter().map(|quotient| quotient.ln(&block)).sum();
+        Some((block, (sum? / quotients.len() as f64).exp()))
+    };
+    let of_blocks: Series<BlockKey> = blocks.into_iter().filter_map(mean).collect();
+    let ones = of_blocks.keys().map(|block| (*block, 1.0)).collect();
+    let ratio = compare_at(&of_blocks, &ones, confidence)?;
+    Some(Times {
+        ratio,
+        least: of_blocks.values().copied().fold(f64::INFINITY, f64::min),
+        greatest: of_blocks.values().copied().fold(0.0, f64::max),
+        known: Known::of(&ratio),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::CONFIDENCE;
+
+    fn of(values: &[f64]) -> Times {
+        let series = |values: &mut dyn Iterator<Item = f64>| -> Series<BlockKey> {
+            values
+                .enumerate()
+                .map(|(block, value)| (BlockKey { run: 0, block: block as u32 }, value))
+                .collect()
+        };
+        let above = series(&mut values.iter().copied());
+        let below = series(&mut values.iter().map(|_| 1.0));
+        times(&[Quotient { above: vec![above], below: vec![below] }], CONFIDENCE).unwrap()
+    }
+
+    #[test]
+    fn too_few_blocks_tell_nothing_yet() {
+        for (values, known, text) in [
+            (&[0.5, 0.51, 0.49][..], Known::Less, "×0.500 [0.476, 0.525]"),
+            (&[2.0, 2.0, 2.0], Known::More, "×2.00 [2.00, 2.00]"),
+            (&[1.0, 1.01, 0.99], Known::Alike, "×1.000 [0.975, 1.03]"),
+            (&[0.2, 0.9, 0.87], Known::NotYet, "×0.539 (0.200..0.900)?"),
+            (&[0.5, 0.6], Known::NotYet, "×0.548 (0.500..0.600)?"),
+            (&[0.5], Known::NotYet, "×0.500?"),
+        ] {
+            let times = of(values);
+            assert_eq!((times.known, times.text().as_str()), (known, text));
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! The machines that limits stood in for: what each limit came to.
+
+use indexmap::IndexMap;
+use storebench_core::result::{LimitReport, Limited};
+use storebench_core::units::{exact_bytes, grouped, three_digits};
+
+use super::merge::Merged;
+
+/// A note for each machine: what its trials were held to, by what, and what was not held.
+pub(crate) fn notes(merged: &Merged<'_>) -> Vec<String> {
+    let mut machines: IndexMap<(&str, &str), IndexMap<String, ()>> = IndexMap::new();
+    for run in merged.runs {
+        for machine in run.trials.iter().filter_map(|trial| trial.machine.as_ref()) {
+            let words = machines.entry((&run.header.hardware, &machine.name)).or_default();
+            let told = machine.limits.iter().filter(|limit| limit.in_force.is_some() || limit.by.is_none());
+            words.extend(told.map(|limit| (in_words(limit), ())));
+        }
+    }
+    let note = |((hardware, name), limits): (&(&str, &str), &IndexMap<String, ()>)| {
+        let limits: Vec<&str> = limits.keys().map(String::as_str).collect();
+        let limits =
+            if limits.is_empty() { "no trial came to be limited".to_owned() } else { limits.join("; ") };
+        format!("Machine {name} on {hardware}: {limits}.")
+    };
+    machines.iter().map(note).collect()
+}
+
+/// What one limit came to.
+fn in_words(limit: &LimitReport) -> String {
+    let remark = limit.remark.as_ref().map_or(String::new(), |remark| format!(" ({remark})"));
+    match (limit.in_force, &limit.by) {
+        (Some(found), Some(by)) => {
+            format!("{} {} by {by}{remark}", limit.limit.words(), amount(limit.limit, found))
+        }
+        _ => format!("{} not limited{remark}", limit.limit.words()),
+    }
+}
+
+/// An amount in its unit.
+pub(crate) fn amount(limit: Limited, value: u64) -> String {
+    match limit {
+        Limited::Memory => exact_bytes(value),
+        Limited::Processors => grouped(value),
+        Limited::Share => format!("{} % of one processor's", three_digits(value as f64 / 1e4)),
+        Limited::ReadBandwidth | Limited::WriteBandwidth if value.is_multiple_of(1_000_000) => {
+            format!("{} MB/s", grouped(value / 1_000_000))
+        }
+        Limited::ReadBandwidth | Limited::WriteBandwidth => format!("{}/s", exact_bytes(value)),
+        Limited::ReadOperations | Limited::WriteOperations => format!("{}/s", grouped(value)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use storebench_core::result::MachineReport;
+
+    use super::*;
+    use crate::data::samples::{Sample, run};
+
+    #[test]
+    fn each_machine_says_once_what_held_it() {
+        let mut run = run("box", &[Sample::new("lmdb"), Sample::new("redb")]);
+        let limit = |limit, asked, in_force, by: Option<&str>, remark: Option<&str>| LimitReport {
+            limit,
+            asked,
+            in_force,
+            by: by.map(str::to_owned),
+            remark: remark.map(str::to_owned),
+        };
+        for trial in &mut run.trials {
+            trial.machine = Some(MachineReport {
+                name: "small".into(),
+                limits: vec![
+                    limit(Limited::Memory, 64 << 20, Some(64 << 20), Some("cgroup v2"), None),
+                    limit(Limited::Share, 45_000, Some(44_998), Some("cgroup v2"), None),
+                    limit(
+                        Limited::WriteBandwidth,
+                        10_000_000,
+                        Some(10_000_000),
+                        Some("cgroup v1"),
+                        Some("in part"),
+                    ),
+                    limit(Limited::ReadOperations, 1500, None, None, Some("no disk")),
+                ],
+                memory_limit_hits: None,
+                throttled_periods: None,
+                throttled_ns: None,
+            });
+        }
+        let expected = "Machine small on box: memory 64MiB by cgroup v2; processor time 4.50 % of one processor's by cgroup v2; \
+                        write bandwidth 10 MB/s by cgroup v1 (in part); read operations not limited (no disk).";
+        assert_eq!(notes(&Merged::new(&[run], &[])), [expected]);
+    }
+
+    #[test]
+    fn a_trial_that_ended_before_it_was_held_says_so() {
+        let mut run = run("box", &[Sample::new("lmdb").failed("no")]);
+        run.trials[0].machine = Some(MachineReport {
+            name: "small".into(),
+            limits: vec![LimitReport {
+                limit: Limited::Memory,
+                asked: 1,
+                in_force: None,
+                by: Some("cgroup v2".into()),
+                remark: None,
+            }],
+            memory_limit_hits: None,
+            throttled_periods: None,
+            throttled_ns: None,
+        });
+        assert_eq!(notes(&Merged::new(&[run], &[])), ["Machine small on box: no trial came to be limited."]);
+    }
+}

@@ -1,0 +1,111 @@
+//! Values of settings that are sizes, for people: `page_size=64KiB`, where plans and files have `page_size=65536`.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use storebench_core::store::StoreDef;
+use storebench_core::units::exact_bytes;
+
+use super::matrix::Matrix;
+
+/// Smaller sizes are as plain in bytes.
+const SHORTENED: u64 = 1024;
+
+/// Which settings are sizes.
+#[derive(Debug, Default)]
+pub struct Readable {
+    /// By name: of stores that share a name, all must mean bytes by it.
+    sizes: BTreeSet<&'static str>,
+}
+
+impl Readable {
+    /// Of the stores that take part, by what their table says.
+    pub fn of<'s>(stores: impl IntoIterator<Item = &'s StoreDef>) -> Readable {
+        let mut all: BTreeMap<&'static str, bool> = BTreeMap::new();
+        for setting in stores.into_iter().flat_map(|store| store.settings) {
+            *all.entry(setting.name).or_insert(true) &= setting.is_in_bytes();
+        }
+        Readable { sizes: all.into_iter().filter(|(_, bytes)| *bytes).map(|(name, _)| name).collect() }
+    }
+
+    /// A setting's value.
+    pub fn value<'v>(&self, setting: &str, value: &'v str) -> Cow<'v, str> {
+        let size =
+            || value.parse::<u64>().ok().filter(|size| *size >= SHORTENED && size.is_multiple_of(1024));
+        match self.sizes.contains(setting).then(size).flatten() {
+            Some(size) => Cow::Owned(exact_bytes(size)),
+            None => Cow::Borrowed(value),
+        }
+    }
+
+    /// A contestant's name, or other words separated by spaces, of which some are `setting=value`.
+    pub fn name<'n>(&self, name: &'n str) -> Cow<'n, str> {
+        let word = |word: &'n str| match word.split_once('=') {
+            Some((setting, value)) => match self.value(setting, value) {
+                Cow::Owned(value) => Cow::Owned(format!("{setting}={value}")),
+                Cow::Borrowed(_) => Cow::Borrowed(word),
+            },
+            None => Cow::Borrowed(word),
+        };
+        if self.sizes.is_empty() || !name.contains('=') {
+            return Cow::Borrowed(name);
+        }
+        Cow::Owned(name.split(' ').map(word).collect::<Vec<_>>().join(" "))
+    }
+
+    /// A matrix with readable contestants.
+    pub fn matrix<'m>(&self, matrix: &'m Matrix) -> Cow<'m, Matrix> {
+        if self.sizes.is_empty() {
+            return Cow::Borrowed(matrix);
+        }
+        let mut matrix = matrix.clone();
+        for contest in matrix.rows.iter_mut().flat_map(|row| &mut row.contests) {
+            let contenders = contest.contenders.iter_mut().map(|contender| &mut contender.store);
+            for store in contenders.chain(contest.absent.iter_mut().map(|absent| &mut absent.store)) {
+                *store = self.name(store).into_owned();
+            }
+        }
+        Cow::Owned(matrix)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use storebench_core::store::{Kind, SettingDef};
+    use storebench_core::stores::NULL;
+
+    use super::*;
+
+    /// A store that knows what a page is, and one to whom a cache is pages.
+    const STORES: [StoreDef; 2] = [
+        StoreDef {
+            name: "sqlite",
+            kind: Kind::Engine,
+            settings: &[
+                SettingDef::new("page_size", "bytes, a power of two", "4096", ""),
+                SettingDef::new("cache_size", "pages", "2000", ""),
+            ],
+            ..NULL
+        },
+        StoreDef {
+            name: "redb",
+            kind: Kind::Engine,
+            settings: &[SettingDef::new("cache_size", "bytes", "1073741824", "")],
+            ..NULL
+        },
+    ];
+
+    #[test]
+    fn only_what_is_a_size_everywhere_is_shortened() {
+        let both = Readable::of(&STORES);
+        assert_eq!(
+            both.name("sqlite page_size=65536 cache_size=65536"),
+            "sqlite page_size=64KiB cache_size=65536"
+        );
+        assert_eq!(Readable::of(&STORES[1..]).name("redb cache_size=67108864"), "redb cache_size=64MiB");
+        assert_eq!(both.value("page_size", "512"), "512");
+        assert_eq!(both.value("page_size", "65537"), "65537");
+        assert!(matches!(both.name("redb"), Cow::Borrowed("redb")));
+        assert_eq!(Readable::default().name("redb cache_size=67108864"), "redb cache_size=67108864");
+    }
+}

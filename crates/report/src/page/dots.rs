@@ -1,0 +1,241 @@
+//! Charts of what settings are worth: a row for each combination or value, with a dot where its figure is. What stands in a row
+//! is written here; the page only draws it.
+
+use serde::Serialize;
+use storebench_core::store::{Guarantee, Loss};
+use storebench_core::units::{rough_ns, three_digits};
+
+use super::numbers::rounded;
+use crate::column::Unit;
+use crate::data::effects::{
+    Effects, Known, MainEffect, Spot, by_promise, effects_for_people, promise_in_words,
+};
+use crate::data::merge::Merged;
+use crate::data::spread;
+use crate::stats::{Estimate, Interval, MIN_BLOCKS};
+
+/// Significant digits of a place on an axis.
+const DIGITS: i32 = 5;
+
+/// A chart of dots in rows.
+#[derive(Debug, PartialEq, Serialize)]
+pub struct Dots {
+    title: String,
+    /// What the axis across is.
+    across: &'static str,
+    unit: Unit,
+    /// Whether 1 is marked, as the place of the base.
+    from_one: bool,
+    /// What stands at the right end of each row; empty where nothing does.
+    aside: &'static str,
+    /// What whiskers are, for the caption.
+    whiskers: &'static str,
+    /// The machine, the store and the fewest and most trials of a row, for the caption.
+    hardware: String,
+    store: String,
+    trials: (usize, usize),
+    groups: Vec<Group>,
+}
+
+/// Rows under a heading.
+#[derive(Debug, PartialEq, Serialize)]
+struct Group {
+    name: String,
+    /// The position of its colour in the page's palette.
+    tone: usize,
+    rows: Vec<Dot>,
+}
+
+#[derive(Debug, PartialEq, Serialize)]
+struct Dot {
+    name: String,
+    /// Where it stands.
+    y: f64,
+    /// How far it reaches.
+    low: Option<f64>,
+    high: Option<f64>,
+    /// Whether more blocks may still move it to the other side of 1; of a figure by itself, whether the reach is a range.
+    open: bool,
+    /// Whether its name is set off.
+    best: bool,
+    /// Whether the plan names it.
+    named: bool,
+    aside: String,
+    /// What is shown of it under the pointer.
+    tip: String,
+}
+
+/// The charts of all that is told of settings, two for each: every combination, then the main effects.
+pub fn dots(merged: &Merged<'_>) -> Vec<Dots> {
+    effects_for_people(merged).iter().flat_map(|one| [combinations(one), main(one)]).collect()
+}
+
+/// A promise's colour: green where nothing is lost, then teal, blue and amber; violet and red where files can be damaged.
+fn tone((tier, power_cut): (Guarantee, Option<Loss>)) -> usize {
+    match (tier, power_cut) {
+        (Guarantee::None, _) => 6,
+        (_, Some(Loss::Whole)) => 3,
+        (_, Some(Loss::RarelyWhole | Loss::Torn)) => 2,
+        (_, Some(Loss::Newest)) | (Guarantee::Process, None) => 0,
+        (_, Some(Loss::Last | Loss::Unfinished)) => 8,
+        (_, Some(Loss::Nothing)) | (Guarantee::Power, None) => 1,
+    }
+}
+
+fn combinations(effects: &Effects) -> Dots {
+    // At a fixed rate all do as many: then latency tells.
+    let by_speed = effects.points.iter().all(|spot| spot.per_second.is_some());
+    let promises = by_promise(&effects.points);
+    let groups = promises.iter().map(|(promise, spots)| Group {
+        name: promise_in_words(*promise),
+        tone: tone(*promise),
+        rows: spots.iter().map(|spot| of_spot(effects, spot, by_speed)).collect(),
+    });
+    let trials = || effects.points.iter().map(|spot| spot.latency_ns.trials);
+    Dots {
+        title: format!("Speed against what is promised: {}", effects.place.title),
+        across: if by_speed {
+            "operations per second, all operations"
+        } else {
+            "mean latency of all operations"
+        },
+        unit: if by_speed { Unit::PerSecond } else { Unit::Nanoseconds },
+        from_one: false,
+        aside: "syncs each",
+        whiskers: whiskers(trials().min()),
+        hardware: effects.place.hardware.clone(),
+        store: effects.place.store.clone(),
+        trials: (trials().min().unwrap_or(0), trials().max().unwrap_or(0)),
+        groups: groups.collect(),
+    }
+}
+
+fn whiskers(fewest: Option<usize>) -> &'static str {
+    match fewest {
+        Some(fewest) if fewest >= MIN_BLOCKS => "95 % intervals",
+        _ => "95 % intervals, or the range of two trials",
+    }
+}
+
+fn of_spot(effects: &Effects, spot: &Spot, by_speed: bool) -> Dot {
+    let speed = spot.per_second.filter(|_| by_speed).map(|speed| speed.mean);
+    let figure = speed.unwrap_or(spot.latency_ns.mean);
+    let unit = if speed.is_some() { Unit::PerSecond } else { Unit::Nanoseconds };
+    let syncs = spot.syncs_per_operation.map_or_else(|| "–".into(), three_digits);
+    let name = label(effects, spot);
+    Dot {
+        tip: format!(
+            "{name}: {}, {} each, {syncs} syncs each",
+            in_words(&figure, unit),
+            rough_ns(spot.latency_ns.mean.value)
+        ),
+        y: rounded(figure.value, DIGITS),
+        low: figure.interval.map(|interval| rounded(interval.low.max(0.0), DIGITS)),
+        high: figure.interval.map(|interval| rounded(interval.high, DIGITS)),
+        open: figure.interval.is_none_or(|interval: Interval| interval.is_range()),
+        best: spot.best,
+        named: !spot.marks.is_empty(),
+        aside: syncs,
+        name,
+    }
+}
+
+fn in_words(figure: &Estimate, unit: Unit) -> String {
+    let reach = spread::text(figure.interval, |value| unit.show(value));
+    format!("{}{}", unit.show(figure.value), reach.map_or_else(String::new, |reach| format!(" {reach}")))
+}
+
+/// A combination by its settings, without its store, which the title has: `journal_mode=WAL (the paper's best)`.
+fn label(effects: &Effects, spot: &Spot) -> String {
+    let own = spot.name.strip_prefix(&effects.place.store).unwrap_or(&spot.name).trim_start();
+    match (own, spot.marks.join(", ")) {
+        ("", marks) if marks.is_empty() => spot.name.clone(),
+        ("", marks) => marks,
+        (own, marks) if marks.is_empty() => own.to_owned(),
+        (own, marks) => format!("{own} ({marks})"),
+    }
+}
+
+fn main(effects: &Effects) -> Dots {
+    let groups = effects.main.chunk_by(|a, b| a.setting == b.setting).filter_map(|of_setting| {
+        let first = of_setting.first()?;
+        let rows: Vec<Dot> = of_setting.iter().filter_map(of_effect).collect();
+        let name = format!("{}, beside {}", first.setting, first.base);
+        (!rows.is_empty()).then_some(Group { name, tone: 0, rows })
+    });
+    let blocks =
+        || effects.main.iter().filter_map(|effect| Some(effect.times.last()?.as_ref()?.ratio.blocks));
+    Dots {
+        title: format!("What each value is worth: {}", effects.place.title),
+        across: "mean latency of all operations, times that at the base: further left is faster",
+        unit: Unit::Count,
+        from_one: true,
+        aside: "promises",
+        whiskers: "95 % intervals of all values together; hollow and dashed: not known yet, the range of the blocks",
+        hardware: effects.place.hardware.clone(),
+        store: effects.place.store.clone(),
+        trials: (blocks().min().unwrap_or(0), blocks().max().unwrap_or(0)),
+        groups: groups.collect(),
+    }
+}
+
+fn of_effect(effect: &MainEffect) -> Option<Dot> {
+    let times = effect.times.last()?.as_ref()?;
+    let reach = times.reach();
+    let says = match times.known {
+        Known::Less => "faster",
+        Known::More => "slower",
+        Known::Alike => "no difference beyond a tenth",
+        Known::NotYet => "whether it is faster or slower is not known yet",
+    };
+    Some(Dot {
+        tip: format!("{}={}: {}, {says}", effect.setting, effect.value, times.text()),
+        name: effect.value.clone(),
+        y: rounded(times.value(), DIGITS),
+        low: reach.map(|(low, _)| rounded(low, DIGITS)),
+        high: reach.map(|(_, high)| rounded(high, DIGITS)),
+        open: times.known == Known::NotYet,
+        best: false,
+        named: false,
+        aside: effect.promise.to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::effects::tests::factorial;
+    use crate::data::samples;
+
+    #[test]
+    fn every_combination_and_every_value_has_a_row() {
+        let runs = [factorial()];
+        let all = dots(&Merged::new(&runs, &[]));
+        let rows = |chart: &Dots| -> Vec<(String, String, bool)> {
+            let of = |group: &Group| {
+                group
+                    .rows
+                    .iter()
+                    .map(|dot| (group.name.clone(), dot.name.clone(), dot.best))
+                    .collect::<Vec<_>>()
+            };
+            chart.groups.iter().flat_map(of).collect()
+        };
+        let row = |group: &str, name: &str, best| (group.to_owned(), name.to_owned(), best);
+        assert_eq!(
+            rows(&all[0]),
+            [
+                row("power", "j=W s=F (the best)", true),
+                row("power", "j=D s=F", false),
+                row("process", "j=D s=N (the base)", true),
+                row("none", "j=W s=N", true),
+            ]
+        );
+        // Four operations that take 0.8875 of a microsecond on average, but for the weather.
+        let base = &all[0].groups[1].rows[0];
+        assert!((base.y / 1e6 - 1.0).abs() < 0.2 && base.low.unwrap() < base.y, "{base:?}");
+        assert_eq!(rows(&all[1]), [row("j, beside D", "W", false), row("s, beside N", "F", false)]);
+        assert_eq!((all[1].groups[1].rows[0].aside.as_str(), all[1].trials), ("more", (4, 4)));
+        assert_eq!(dots(&Merged::new(&[samples::study()], &[])), []);
+    }
+}

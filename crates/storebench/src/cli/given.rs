@@ -1,0 +1,121 @@
+//! Settings of stores as people write them: sizes where an engine wants a number of bytes, and a word for no compression where
+//! it is an option of the run.
+
+use storebench_core::axis::{Axis, Value};
+use storebench_core::error::{Error, Result};
+use storebench_core::plan::Plan;
+use storebench_core::store::{SettingDef, StoreDef};
+
+/// What people write for no compression.
+const OFF: [&str; 6] = ["none", "off", "no", "false", "kNoCompression", "0"];
+
+/// Puts numbers of bytes in place of sizes, for settings that count them: `rocksdb.block_size=4KiB` is `4096`.
+///
+/// # Errors
+/// A setting that the run's own option decides, and values that are the same when written in bytes.
+pub fn as_engines_read(stores: &[StoreDef], plan: &mut Plan) -> Result<()> {
+    let plain = |store: &str, name: &str, text: &str| plain(stores, store, name, text);
+    for (store, settings) in &mut plan.settings {
+        for (name, value) in settings {
+            *value = plain(store, name, value)?;
+        }
+    }
+    for point in &mut plan.points {
+        for (store, settings) in &mut point.settings {
+            for (name, value) in settings {
+                *value = plain(store, name, value)?;
+            }
+        }
+    }
+    let swept: Vec<(Axis, Vec<String>)> = plan
+        .axes
+        .settings()
+        .map(|(axis, values)| (axis, values.iter().map(|value| value.text().to_owned()).collect()))
+        .collect();
+    for (axis, values) in swept {
+        let Some((store, name)) = axis.setting() else { continue };
+        let mut numbers: Vec<String> = Vec::new();
+        for value in &values {
+            let number = plain(store, name, value)?;
+            if numbers.contains(&number) {
+                return Err(Error::bad_value(format!("{axis} names {number} twice")));
+            }
+            numbers.push(number);
+        }
+        if numbers != values {
+            plan.axes.set(axis, numbers.iter().map(|number| Value::word(number)));
+        }
+    }
+    Ok(())
+}
+
+/// A value as the engine reads it; one that no size can be made of stays as it is, and the engine refuses it.
+fn plain(stores: &[StoreDef], store: &str, name: &str, text: &str) -> Result<String> {
+    let of_store = stores.iter().find(|known| known.name == store);
+    let Some(def) = of_store.and_then(|known| known.settings.iter().find(|def| def.name == name)) else {
+        return Ok(text.to_owned());
+    };
+    if is_no_codec(def, text) {
+        return Err(Error::bad_value(format!(
+            "{store}.{name} chooses the codec ({}): to compress nothing, use --compression off, which holds for every store",
+            def.values
+        )));
+    }
+    Ok(def.read(text))
+}
+
+/// Whether a value asks a setting of codecs for none.
+fn is_no_codec(def: &SettingDef, text: &str) -> bool {
+    def.name == "compression" && OFF.contains(&text) && !def.values.contains(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use storebench_core::plan;
+    use storebench_core::stores::NULL;
+
+    use super::*;
+
+    const SETTINGS: &[SettingDef] = &[
+        SettingDef::new("block_size", "a size from 1 KiB", "4096", "a block").bytes(),
+        SettingDef::new("jobs", "1 to 64", "2", "threads"),
+        SettingDef::new("compression", "zstd or lz4", "lz4", "the codec"),
+    ];
+
+    fn given(text: &str) -> Result<Plan> {
+        let stores = [StoreDef { name: "mine", settings: SETTINGS, ..NULL }];
+        let mut plan = plan::find("crud").unwrap();
+        let (name, values) = text.split_once('=').unwrap();
+        match values.split(',').collect::<Vec<_>>().as_slice() {
+            [value] => {
+                let settings = plan.settings.entry("mine".into()).or_default();
+                settings.insert(name.into(), (*value).into());
+            }
+            several => {
+                let axis = Axis::named(&format!("mine.{name}")).unwrap();
+                plan.axes.set(axis, several.iter().map(|value| Value::word(value)));
+            }
+        }
+        as_engines_read(&stores, &mut plan).map(|()| plan)
+    }
+
+    #[test]
+    fn sizes_become_numbers_where_bytes_are_counted() {
+        let value = |text: &str| given(text).unwrap().settings["mine"].values().next().unwrap().clone();
+        assert_eq!(value("block_size=4KiB"), "4096");
+        assert_eq!(value("block_size=4096"), "4096");
+        assert_eq!(value("block_size=-1"), "-1");
+        assert_eq!(value("block_size=large"), "large");
+        assert_eq!(value("jobs=4k"), "4k");
+        assert_eq!(value("compression=zstd"), "zstd");
+        let swept = given("block_size=4KiB,1MiB").unwrap();
+        assert_eq!(swept.axes.texts(Axis::named("mine.block_size").unwrap()), ["4096", "1048576"]);
+        assert!(given("block_size=4096,4KiB").unwrap_err().message.contains("names 4096 twice"));
+    }
+
+    #[test]
+    fn no_compression_is_an_option_of_the_run() {
+        let error = given("compression=none").unwrap_err();
+        assert!(error.message.contains("use --compression off"), "{}", error.message);
+    }
+}

@@ -1,0 +1,180 @@
+//! `storebench machines`: the machines that limits can stand in for, where each figure comes from, and what of it can be held here.
+
+use storebench_core::error::{Error, Exit, Result, meant};
+use storebench_core::machine::{Core, Machine, NAMES, shipped};
+use storebench_core::measure::environment;
+use storebench_core::measure::limit::{Decision, Reach};
+use storebench_core::result::Limited;
+use storebench_core::shown::quoted;
+use storebench_core::units::{grouped, rough_bytes, three_digits};
+use storebench_report::terminal::grid::wrap;
+
+use super::{WIDTH, print};
+
+/// Prints all machines, or all that is known of one.
+///
+/// # Errors
+/// [`Exit::BadValue`] for a name that is none.
+pub fn list(only: Option<&str>) -> Result<Exit> {
+    let reach = Reach::here();
+    let text = match only {
+        Some(name) => one(name, known(name)?, &reach),
+        None => all(&reach),
+    };
+    print(&text)?;
+    Ok(Exit::Success)
+}
+
+fn known(name: &str) -> Result<Machine> {
+    shipped(name).ok_or_else(|| {
+        let hint = meant(name, NAMES).map_or(String::new(), |meant| format!(" (did you mean {meant}?)"));
+        Error::bad_value(format!(
+            "there is no machine {}{hint}; there are {}",
+            quoted(name),
+            NAMES.join(", ")
+        ))
+    })
+}
+
+/// A line for each machine, and what can be held here.
+fn all(reach: &Reach) -> String {
+    let mut text = row(["machine", "memory", "processors", "read", "write", "reads/s", "writes/s"]);
+    for (name, machine) in NAMES.iter().filter_map(|name| Some((name, shipped(name)?))) {
+        let limits = machine.limits();
+        let cell = |limit| limits.get(&limit).map_or("-".to_owned(), |value| short(limit, *value));
+        let share = if machine.core.is_some() { " (share)" } else { "" };
+        let processors = format!("{}{share}", cell(Limited::Processors));
+        text.push_str(&row([
+            name,
+            &cell(Limited::Memory),
+            &processors,
+            &cell(Limited::ReadBandwidth),
+            &cell(Limited::WriteBandwidth),
+            &cell(Limited::ReadOperations),
+            &cell(Limited::WriteOperations),
+        ]));
+    }
+    text.push('\n');
+    text.push_str(&fitted("share: of a core's time, found by timing the same work here. read, write: bytes per second. -: not limited.", 0));
+    text.push_str("\nWhat can be limited here:\n");
+    for limit in Limited::ALL {
+        text.push_str(&fitted(&format!("{}: {}", limit.words(), holds(limit, reach)), 2));
+    }
+    text.push('\n');
+    text.push_str(&fitted(
+        "Sources and what a machine does not stand in for: storebench machines NAME. To measure: --machine NAME. Machines of your \
+         own: [machines.NAME] in a plan (docs/machines.md).",
+        0,
+    ));
+    text
+}
+
+/// By what a limit is held here, and what escapes it; or why it can't be.
+fn holds(limit: Limited, reach: &Reach) -> String {
+    match reach.decide(&[(limit, 1 << 30)].into(), &[], Ok(())) {
+        Ok(Decision { held, .. }) => held.first().map_or(String::new(), |held| {
+            let remark = held.remark.as_ref().map_or(String::new(), |remark| format!("; {remark}"));
+            format!("by {}{remark}", held.by)
+        }),
+        Err(why) => format!("no: {why}"),
+    }
+}
+
+/// All that is known of a machine.
+fn one(name: &str, machine: Machine, reach: &Reach) -> String {
+    let mut text = fitted(&format!("{name}: {}", machine.about), 0);
+    let source = |key: &str| machine.sources.get(key).cloned().unwrap_or_default();
+    for (limit, value) in machine.limits() {
+        let optional = if machine.optional.contains(&limit) { ", where it can be" } else { "" };
+        text.push_str(&format!("\n  {}: {}{optional}\n", limit.words(), long(limit, value)));
+        text.push_str(&fitted(&format!("source: {}", source(limit.name())), 4));
+        text.push_str(&fitted(&format!("here: {}", holds(limit, reach)), 4));
+    }
+    if let Some(core) = machine.core {
+        text.push_str(&of_core(&core, &source("core"), reach));
+    }
+    text.push_str("\n  not stood in for:\n");
+    text.push_str(&fitted(&machine.lacks, 4));
+    text
+}
+
+/// The share of a core, and the measures behind it.
+fn of_core(core: &Core, source: &str, reach: &Reach) -> String {
+    let here = Core::here();
+    let [sorts, ciphers, chases] = core.ratios(&here);
+    let processor = environment::machine().cpu.unwrap_or_else(|| "this machine".into());
+    let mut text = format!("\n  processor time: {} of a core's, here\n", core.share_of(&here));
+    text.push_str(&fitted(&format!("source: {source}"), 4));
+    text.push_str(&fitted(&format!("here: {}", holds(Limited::Share, reach)), 4));
+    text.push_str(&fitted(&format!("the same was timed on {processor}:"), 4));
+    let lines = [
+        ("sorts", sorts, format!("{} of 8,111 numbers per second", three_digits(here.sorts_per_s))),
+        (
+            "encryptions",
+            ciphers,
+            format!("{} of 4,000 bytes, and back, per second", three_digits(here.ciphers_per_s)),
+        ),
+        ("pointers", chases, format!("{} ns each, through 1 MB", three_digits(here.chase_ns))),
+    ];
+    for (what, ratio, figure) in lines {
+        text.push_str(&fitted(&format!("{what}: {figure}; {} times as quick", three_digits(ratio)), 6));
+    }
+    text.push_str(&fitted("The share is the geometric mean of the three. They differ, and so do stores.", 4));
+    text
+}
+
+fn short(limit: Limited, value: u64) -> String {
+    match limit {
+        Limited::Memory => rough_bytes(value as f64),
+        Limited::ReadBandwidth | Limited::WriteBandwidth => format!("{} MB", grouped(value / 1_000_000)),
+        _ => grouped(value),
+    }
+}
+
+fn long(limit: Limited, value: u64) -> String {
+    match limit {
+        Limited::ReadBandwidth | Limited::WriteBandwidth => format!("{}/s", short(limit, value)),
+        Limited::ReadOperations | Limited::WriteOperations => format!("{} per second", grouped(value)),
+        _ => short(limit, value),
+    }
+}
+
+fn row(cells: [&str; 7]) -> String {
+    let [name, memory, processors, read, write, reads, writes] = cells;
+    format!("{name:<19} {memory:>8} {processors:>10} {read:>8} {write:>8} {reads:>8} {writes:>9}\n")
+}
+
+/// A sentence in lines that fit, indented.
+fn fitted(sentence: &str, indent: usize) -> String {
+    let spaces = " ".repeat(indent);
+    format!("{spaces}{}", wrap(sentence, WIDTH - indent, &format!("{spaces}  ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_machine_tells_each_figure_with_its_source() {
+        let reach = Reach::here();
+        for name in NAMES {
+            let machine = shipped(name).unwrap();
+            let text = one(name, machine.clone(), &reach);
+            let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            for (key, source) in &machine.sources {
+                assert!(joined.contains(source), "{name}: {key}: {joined}");
+            }
+            assert!(text.contains("not stood in for"), "{text}");
+            assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
+            assert!(all(&reach).contains(name));
+        }
+        assert!(all(&reach).lines().all(|line| line.chars().count() <= WIDTH), "{}", all(&reach));
+    }
+
+    #[test]
+    fn a_name_that_is_none_is_told() {
+        let error = known("raspberry-pi-zero").unwrap_err();
+        assert_eq!(error.exit, Exit::BadValue);
+        assert!(error.message.contains("did you mean raspberry-pi-zero-2?"), "{}", error.message);
+    }
+}

@@ -1,0 +1,192 @@
+//! Trials under the limits of another machine, held by the kernel itself where this user may make cgroups.
+
+use std::fs;
+use std::path::Path;
+
+use storebench_core::error::Exit;
+use storebench_core::measure::limit::Reach;
+use storebench_core::result::{Limited, MachineReport, Outcome, TrialResult};
+
+use super::support::{Scratch, TINY, faulty, said, skipped};
+
+const PLAN: &str = r#"
+format = 1
+name = "limited"
+title = "t"
+workload = "crud"
+trials = 1
+operations = 5
+seed = 1
+size_limit = "2GiB"
+timeout = "120s"
+[machines.small]
+memory = "64MiB"
+processors = 1
+share = "50%"
+[axes]
+store = ["null"]
+record_size = ["1B..1KiB"]
+records = ["20..40"]
+data = ["incompressible"]
+guarantee = ["default"]
+machine = ["small"]
+"#;
+
+/// Whether memory and processor time can be limited here; said if not.
+fn can_limit(what: &str) -> bool {
+    let limits = [(Limited::Memory, 64 << 20), (Limited::Share, 500_000)].into();
+    let held = Reach::here().decide(&limits, &[], Err("not looked at"));
+    held.inspect_err(|why| skipped(what, why)).is_ok()
+}
+
+fn limit(report: &MachineReport, limit: Limited) -> Option<u64> {
+    report.limits.iter().find(|one| one.limit == limit)?.in_force
+}
+
+fn of<'t>(trials: &'t [TrialResult], store: &str) -> &'t TrialResult {
+    trials.iter().find(|trial| trial.cell.store() == store).unwrap()
+}
+
+#[test]
+fn a_trial_that_takes_too_much_is_killed_and_says_so() {
+    if !can_limit("a trial over its machine's memory") {
+        return;
+    }
+    let scratch = Scratch::new();
+    scratch.write("plan.toml", PLAN.replace("[\"null\"]", "[\"null\", \"hoards\"]"));
+    let said = said(&mut scratch.command(faulty(), "run plan.toml")).ends(Exit::TrialsFailed);
+    let trials = scratch.results().trials;
+    let message = "killed by the kernel for memory: limit 64.0 MiB";
+    match &of(&trials, "hoards").outcome {
+        Outcome::Failed { reason, message: told, .. } => {
+            assert_eq!((reason.name(), told.as_str()), ("out-of-memory", message));
+        }
+        other => panic!("{other:?}"),
+    }
+    assert!(said.err.contains(message), "{}", said.err);
+    for store in ["null", "hoards"] {
+        let machine = of(&trials, store).machine.as_ref().unwrap();
+        assert_eq!((machine.name.as_str(), machine.limits.len()), ("small", 3));
+        assert_eq!(limit(machine, Limited::Memory), Some(64 << 20), "{store}: {machine:?}");
+        assert_eq!(limit(machine, Limited::Share), Some(500_000), "{store}");
+        assert_eq!(limit(machine, Limited::Processors), Some(1), "{store}");
+    }
+    assert!(of(&trials, "hoards").machine.as_ref().unwrap().memory_limit_hits > Some(0));
+    scratch.assert_nothing_left();
+}
+
+#[test]
+fn more_data_than_memory_are_loaded_within_the_limit() {
+    if !can_limit("a store of more than its machine's memory") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let more = PLAN.replace("\"20..40\"", "\"1500..1600\"").replace("1B..1KiB", "64KiB");
+    scratch.write("plan.toml", more.replace("\"null\"", "\"flat-folder\""));
+    scratch.storebench("run plan.toml").ends(Exit::Success);
+    let trials = scratch.results().trials;
+    let trial = of(&trials, "flat-folder");
+    let measured = trial.measured.as_ref().unwrap();
+    assert!(measured.stored.value_bytes > 90 << 20);
+    let peak = measured.memory.peak_with_page_cache_bytes.unwrap();
+    assert!((32 << 20..=64 << 20).contains(&peak), "the page cache is charged, and taken back: {peak}");
+    assert!(trial.machine.as_ref().unwrap().memory_limit_hits > Some(0));
+}
+
+#[test]
+fn every_workload_runs_on_a_machine() {
+    if !can_limit("every workload under limits") {
+        return;
+    }
+    let sql = PLAN.replace("\"crud\"", "\"androbench\"").replace("\"null\"", "\"sqlite\"");
+    let without = ["record_size", "records", "data", "operations"];
+    let sql: String = sql
+        .lines()
+        .filter(|line| !without.iter().any(|key| line.starts_with(key)))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    let device =
+        "--pattern rand-read --block-size 4KiB --file-size 64KiB --io buffered --operations 5 --trials 1";
+    for arguments in [
+        format!("run crud --store flat-folder {TINY}"),
+        format!("run device {device}"),
+        "run sql.toml".to_owned(),
+    ] {
+        let scratch = Scratch::new();
+        scratch.write("sql.toml", format!("{sql}rows = [10]\n"));
+        scratch.storebench(&format!("{arguments} --machine here,raspberry-pi-zero-2")).ends(Exit::Success);
+        let run = scratch.results();
+        let on = |machine: &str| run.trials.iter().filter(|trial| trial.cell.machine() == machine).count();
+        assert_eq!((on("here"), on("raspberry-pi-zero-2")), (1, 1), "{arguments}");
+        assert!(run.trials.iter().all(|trial| (trial.cell.machine() == "here") == trial.machine.is_none()));
+        assert!(run.header.plan.contains("[machines.raspberry-pi-zero-2]"), "{}", run.header.plan);
+    }
+}
+
+#[test]
+fn machines_are_ranked_where_a_plan_compares_them() {
+    if !can_limit("machines against each other") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let plan = PLAN.replace("machine = [\"small\"]", "machine = [\"here\", \"small\"]");
+    let plan = plan.replace("\"null\"", "\"flat-folder\"");
+    scratch.write("plan.toml", plan.replace("trials = 1", "trials = 1\ncompare = [\"machine\"]"));
+    let said = scratch.storebench("run plan.toml").ends(Exit::Success);
+    assert!(said.out.contains("machine small") || said.out.contains("machine here"), "{}", said.out);
+}
+
+#[test]
+fn a_machine_that_nobody_knows_is_told_with_those_that_there_are() {
+    let scratch = Scratch::new();
+    let said = scratch.storebench("run crud --quick --machine raspberry-pi-zero2").ends(Exit::BadValue);
+    assert!(said.err.contains("did you mean raspberry-pi-zero-2?"), "{}", said.err);
+    let said = scratch.storebench("machines raspberry-pi-zero2").ends(Exit::BadValue);
+    assert!(said.err.contains("did you mean raspberry-pi-zero-2?"), "{}", said.err);
+    let said = scratch.storebench("advise --records 10 --size 1KiB --machine zx81").ends(Exit::BadValue);
+    assert!(said.err.contains("there is no machine \"zx81\""), "{}", said.err);
+}
+
+#[test]
+fn limits_on_a_place_without_a_disk_are_left_out_with_a_reason() {
+    if !Path::new("/dev/shm").is_dir() {
+        return skipped("limits without a disk", "there is no /dev/shm");
+    }
+    let scratch = Scratch::new();
+    let arguments = format!("run crud --store flat-folder {TINY} --at /dev/shm --machine laptop-hdd");
+    let said = scratch.storebench(&arguments).ends(Exit::Nothing);
+    assert!(
+        said.err.contains("read operations can't be limited here: no block device is known"),
+        "{}",
+        said.err
+    );
+    assert!(said.err.contains("choose a place on a disk (--at)"), "{}", said.err);
+}
+
+#[test]
+fn a_killed_run_leaves_no_limits() {
+    if !can_limit("a killed run's cgroups") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let long = PLAN.replace("operations = 5", "duration = \"60s\"\norder = [\"get\"]");
+    scratch.write("plan.toml", long);
+    let mut run = scratch.command(super::support::STOREBENCH, "run plan.toml").spawn().unwrap();
+    let pid = run.id();
+    let groups = || -> Vec<_> {
+        let below = |folder: &str| fs::read_dir(folder).into_iter().flatten().flatten();
+        let roots =
+            ["/sys/fs/cgroup", "/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cpuset", "/sys/fs/cgroup/cpu,cpuacct"];
+        let all = roots.into_iter().flat_map(below).map(|entry| entry.path());
+        all.filter(|path| path.to_string_lossy().contains(&format!("storebench-{pid}-"))).collect()
+    };
+    while groups().is_empty() {
+        assert!(run.try_wait().unwrap().is_none(), "it ended before it was limited");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    run.kill().unwrap();
+    run.wait().unwrap();
+    scratch.storebench("clean").ends(Exit::Success);
+    assert_eq!(groups(), Vec::<std::path::PathBuf>::new());
+    scratch.assert_nothing_left();
+}
