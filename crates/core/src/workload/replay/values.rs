@@ -88,14 +88,17 @@ impl Values {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::sync::LazyLock;
+
+    static TEXT: LazyLock<Values> = LazyLock::new(|| Values::new(Data::Compressible, 5, 400));
+    static RANDOM: LazyLock<Values> = LazyLock::new(|| Values::new(Data::Incompressible, 5, 400));
 
     proptest! {
         #[test]
         fn a_value_tells_its_write_and_nothing_else_passes(
             key: u64, position in 0..1_000_000_000_u64, length in 0..400_usize, flip: proptest::sample::Index, text: bool
         ) {
-            let data = if text { Data::Compressible } else { Data::Incompressible };
-            let values = Values::new(data, 5, 400);
+            let values = if text { &*TEXT } else { &*RANDOM };
             let (mut value, mut scratch) = (Vec::new(), Vec::new());
             values.append(key, position, length, &mut value);
             prop_assert_eq!(value.len(), length);
