@@ -16,6 +16,7 @@ pub mod page;
 pub mod published;
 pub mod stats;
 pub mod terminal;
+pub mod tuning;
 
 #[cfg(test)]
 mod tests;

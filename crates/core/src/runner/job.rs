@@ -28,9 +28,14 @@ pub struct Job<'a> {
     pub until: Option<Instant>,
     /// Whether the results so far are precise enough, where a precision is asked for: blocks are added until they are.
     pub enough: Option<Enough<'a>>,
+    /// Which cells take part in the next block, at the cells' places, where some may be given up; else all do.
+    pub goes_on: Option<GoesOn<'a>>,
     /// Blocks of the same cells in earlier runs, whose seeds are taken.
     pub blocks_before: u32,
 }
 
 /// Says whether results are precise enough.
 pub type Enough<'a> = &'a dyn Fn(&[TrialResult]) -> bool;
+
+/// Says which cells are measured further, by the results so far.
+pub type GoesOn<'a> = &'a dyn Fn(&[TrialResult]) -> Vec<bool>;

@@ -107,9 +107,11 @@ impl Running<'_> {
         let job = self.job;
         let cells = schedule::block(job.cells.len(), block, job.plan.seed);
         let first = u64::from(block) * cells.len() as u64;
+        let goes_on = job.goes_on.map(|goes_on| goes_on(&self.results));
         for (position, index) in (first..).zip(cells) {
             let cell = &job.cells[index];
-            if self.done.contains(&(cell.id(), block)) {
+            let given_up = goes_on.as_ref().is_some_and(|goes_on| goes_on.get(index) == Some(&false));
+            if given_up || self.done.contains(&(cell.id(), block)) {
                 continue;
             }
             if job.interrupted.load(Ordering::Relaxed) || self.is_late() {

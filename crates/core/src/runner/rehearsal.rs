@@ -74,7 +74,7 @@ pub struct Refused {
 /// When a trial can't be started.
 pub fn rehearse(job: &Job<'_>, extent: Extent) -> Result<Option<Rehearsal>> {
     let plan = shortened(job.plan, extent)?;
-    let job = Job { plan: &plan, done: &[], until: None, enough: None, ..*job };
+    let job = Job { plan: &plan, done: &[], until: None, enough: None, goes_on: None, ..*job };
     let mut tried = BTreeSet::new();
     let mut rehearsal = Rehearsal::default();
     for cell in job.cells {
@@ -104,6 +104,34 @@ pub fn rehearse(job: &Job<'_>, extent: Extent) -> Result<Option<Rehearsal>> {
         }
     }
     Ok(Some(rehearsal))
+}
+
+/// Runs one short trial of each cell: what came of it tells whether it can run, and what it promises. `None` when it was
+/// interrupted.
+///
+/// # Errors
+/// When a trial can't be started.
+pub fn try_each(job: &Job<'_>) -> Result<Option<Vec<TrialResult>>> {
+    let plan = shortened(job.plan, Extent::EachSetting)?;
+    let job = Job { plan: &plan, done: &[], until: None, enough: None, goes_on: None, ..*job };
+    let mut tried = Vec::with_capacity(job.cells.len());
+    for cell in job.cells {
+        let interrupted = || job.interrupted.load(Ordering::Relaxed);
+        let Some(result) = tried_out(&job, &small(cell)?)?.filter(|_| !interrupted()) else {
+            return Ok(None);
+        };
+        tried.push(TrialResult { cell: cell.clone(), ..result });
+    }
+    Ok(Some(tried))
+}
+
+/// Runs one whole trial of a cell, whose result is not kept: what it takes tells how large trials may be. `None` when it was
+/// interrupted.
+///
+/// # Errors
+/// When the trial can't be started.
+pub fn pilot(job: &Job<'_>, cell: &Cell) -> Result<Option<TrialResult>> {
+    tried_out(job, cell)
 }
 
 fn in_words(cell: &Cell, settings: &BTreeMap<String, String>) -> String {

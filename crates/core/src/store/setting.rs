@@ -22,6 +22,10 @@ pub struct SettingDef {
     pub unit: Unit,
     /// What a value of it changes of what the store can do.
     pub limits: fn(&str, &mut Capabilities),
+    /// The values that are worth a trial where settings are tuned, beside the default.
+    pub tune: &'static [&'static str],
+    /// What these values cost that no figure shows, in half a sentence; empty where nothing.
+    pub cost: &'static str,
 }
 
 /// What the numbers of a setting count.
@@ -42,7 +46,19 @@ impl SettingDef {
         help: &'static str,
     ) -> SettingDef {
         let limits: fn(&str, &mut Capabilities) = |_, _| ();
-        SettingDef { name, values, default, help, promise: "", read_by: "", unit: Unit::None, limits }
+        let unit = Unit::None;
+        SettingDef {
+            name,
+            values,
+            default,
+            help,
+            promise: "",
+            read_by: "",
+            unit,
+            limits,
+            tune: &[],
+            cost: "",
+        }
     }
 
     /// Whether its values are sizes in bytes.
@@ -68,6 +84,16 @@ impl SettingDef {
     /// The same, of which a value changes what the store can do.
     pub const fn limiting(self, limits: fn(&str, &mut Capabilities)) -> SettingDef {
         SettingDef { limits, ..self }
+    }
+
+    /// The same, with values that are worth a trial where settings are tuned.
+    pub const fn tune(self, tune: &'static [&'static str]) -> SettingDef {
+        SettingDef { tune, ..self }
+    }
+
+    /// The same, whose tuned values cost what no figure shows.
+    pub const fn costing(self, cost: &'static str) -> SettingDef {
+        SettingDef { cost, ..self }
     }
 
     /// A value as the store takes it, from what a person writes: `4KiB` is `4096` where it counts bytes. What is no size stays

@@ -32,11 +32,7 @@ pub struct Figures {
 impl Figures {
     /// Those of a trial, its memory by the `basis`; `None` where it lacks an operation of the mix, or holds nothing on disk.
     pub fn of(measured: &Measured, mix: &Mix, basis: Basis) -> Option<Figures> {
-        let of = |name: &str| measured.operation(name).and_then(|found| MEAN_LATENCY.of_operation(found));
-        let mut speed_ns = 0.0;
-        for (operation, share) in mix.shares() {
-            speed_ns += share * of(operation.name())?;
-        }
+        let speed_ns = time_ns(measured, mix)?;
         let space = 1.0 / measured.space_efficiency().filter(|efficiency| *efficiency > 0.0)?;
         Some(Figures { speed_ns, space, memory_bytes: basis.bytes(&measured.memory)? as f64 })
     }
@@ -50,6 +46,12 @@ impl Figures {
             Goal::Balance => (self.speed_ns * self.space * self.weighed(Goal::Memory)).cbrt(),
         }
     }
+}
+
+/// The mean time of an operation of a mix, in nanoseconds; `None` where one of its operations was not measured.
+pub fn time_ns(measured: &Measured, mix: &Mix) -> Option<f64> {
+    let of = |operation: &Operation| MEAN_LATENCY.of_operation(measured.operation(operation.name())?);
+    mix.shares().iter().map(|(operation, share)| Some(share * of(operation)?)).sum()
 }
 
 /// The stores at one place, each with its figures by block.

@@ -8,7 +8,7 @@ use storebench_core::result::Run;
 use toml::{Table, Value};
 
 /// Keys of a plan that are no part of the method: names, what chooses cells or ends a run, and what readers find in it.
-const NO_PART: [&str; 19] = [
+const NO_PART: [&str; 21] = [
     "format",
     "name",
     "title",
@@ -29,6 +29,8 @@ const NO_PART: [&str; 19] = [
     "published",
     // Which file it was: its digest is part of what the run knows of it.
     "trace",
+    "one_at_a_time",
+    "point",
 ];
 
 /// Keys that draw the data and the order of the work. Runs that differ in them did the same with other random numbers.

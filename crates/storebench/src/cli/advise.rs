@@ -1,25 +1,31 @@
 //! `storebench advise`: one question, measured, answered.
 
 mod measuring;
-mod plans;
+pub(super) mod plans;
 
 use storebench_core::cell::Data;
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::like::Likeness;
 use storebench_core::store::StoreDef;
-use storebench_core::units::{MOST_RECORDS, grouped};
-use storebench_report::advice::question::Question;
+use storebench_core::units::{MOST_RECORDS, grouped, rough_duration};
+use storebench_report::advice::question::{Goal, Question};
 use storebench_report::advice::{Advice, Uncovered, snippet};
 use storebench_report::data::merge::Merged;
 
 use self::measuring::Measuring;
-use super::args::AdviseArgs;
+use super::args::{AdviseArgs, QuestionArgs};
 use super::run::check_store;
+use super::tune::{self, Asked};
 use super::{Extras, files, print, report, runs, tell};
 
 /// Answers a question.
 pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<Exit> {
-    let question = question(args, extras)?;
+    let question = Question {
+        goal: args.optimize,
+        max_memory_bytes: args.max_memory.map(|most| most.0),
+        stores: args.store.clone(),
+        ..question(&args.work, extras)?
+    };
     for store in args.store.iter().flatten() {
         check_store(stores, store, true)?;
     }
@@ -47,16 +53,12 @@ pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<
     let mut advice = Advice::from_runs(&question, &merged, here, stores)
         .map_err(|uncovered| unanswered(&uncovered, args))?;
     if kept.is_some() {
-        advice.verdict.cost.spent_s = args.budget.0.as_secs_f64();
+        advice.verdict.cost.spent_s = args.measuring().0.as_secs_f64();
         advice.verdict.cost.own_count_s = own_count_s;
     }
-    let opened = advice.verdict.ranking.first().and_then(|best| {
-        let def = stores.iter().find(|store| store.name == best.store)?;
-        let filled = |template| snippet::fill(template, &best.version, &best.settings);
-        let bindings = def.bindings.iter().map(|snippet| snippet.template);
-        let all: Vec<String> = def.snippet.into_iter().chain(bindings).map(filled).collect();
-        (!all.is_empty()).then(|| all.join("\n"))
-    });
+    let best = advice.verdict.ranking.first();
+    let best = best.and_then(|best| stores.iter().find(|store| store.name == best.store));
+    let opened = opened(&advice, best).filter(|_| !args.tune);
     print(&advice.text(opened.as_deref(), report::style()))?;
     let lead = advice.lead(opened.as_deref());
     let in_folder = kept.as_ref().map(|folder| folder.join("report.html"));
@@ -67,7 +69,41 @@ pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<
     if let Some(folder) = kept {
         tell(&format!("to answer another question from the same results: --from {}", folder.display()));
     }
-    Ok(Exit::Success)
+    match best.filter(|_| args.tune) {
+        Some(store) => tune_best(stores, store, &question, args),
+        None => Ok(Exit::Success),
+    }
+}
+
+/// The lines of code that open the recommended store.
+fn opened(advice: &Advice, store: Option<&StoreDef>) -> Option<String> {
+    let (best, def) = (advice.verdict.ranking.first()?, store?);
+    let filled = |template| snippet::fill(template, &best.version, &best.settings);
+    let bindings = def.bindings.iter().map(|snippet| snippet.template);
+    let all: Vec<String> = def.snippet.into_iter().chain(bindings).map(filled).collect();
+    (!all.is_empty()).then(|| all.join("\n"))
+}
+
+/// Tunes the recommended store in the other half of the budget: its settings and its code follow the answer.
+fn tune_best(stores: &[StoreDef], store: &StoreDef, question: &Question, args: &AdviseArgs) -> Result<Exit> {
+    let budget = args.budget.0.saturating_sub(args.measuring().0);
+    tell(&format!("\ntuning {} for {}, half of the budget", store.name, rough_duration(budget)));
+    if question.goal != Goal::Speed {
+        tell("tuning is for speed, whatever the goal of the advice");
+    }
+    let asked = Asked {
+        store,
+        question: &Question {
+            goal: Goal::Speed,
+            stores: Some(vec![store.name.to_owned()]),
+            ..question.clone()
+        },
+        budget,
+        seed: args.seed,
+        at: args.at.as_deref(),
+        out: &args.out,
+    };
+    tune::measure(stores, &asked, &[])
 }
 
 fn unanswered(uncovered: &Uncovered, args: &AdviseArgs) -> Error {
@@ -86,7 +122,7 @@ fn interrupted(measuring: &Measuring<'_>) -> Exit {
 }
 
 /// What the command line asks; data that are pointed at fill in what it leaves open.
-fn question(args: &AdviseArgs, extras: Extras) -> Result<Question> {
+pub(super) fn question(args: &QuestionArgs, extras: Extras) -> Result<Question> {
     let like = args.like.as_deref().map(|name| Likeness::of(name, extras.sqlite_values)).transpose();
     let like = like.map_err(|why| Error::bad_value(format!("--like: {why}")))?;
     if let Some(like) = &like {
@@ -119,8 +155,8 @@ fn question(args: &AdviseArgs, extras: Extras) -> Result<Question> {
         machine: args.machine.clone(),
         mix: args.mix,
         cold: args.cold,
-        goal: args.optimize,
-        max_memory_bytes: args.max_memory.map(|most| most.0),
-        stores: args.store.clone(),
+        goal: Goal::Speed,
+        max_memory_bytes: None,
+        stores: None,
     })
 }

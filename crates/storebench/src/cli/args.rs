@@ -3,7 +3,9 @@
 mod advise;
 mod axes;
 mod compare;
+mod question;
 mod trace;
+mod tune;
 mod work;
 
 use std::path::PathBuf;
@@ -20,7 +22,9 @@ use storebench_core::units::{grouped, parse_count, split_list};
 pub use self::advise::AdviseArgs;
 pub use self::axes::AxisArgs;
 pub use self::compare::CompareArgs;
+pub use self::question::QuestionArgs;
 pub use self::trace::TraceArgs;
+pub use self::tune::TuneArgs;
 pub use self::work::WorkArgs;
 
 const ABOUT: &str = "Measures where an application should keep its records";
@@ -35,6 +39,7 @@ Examples:
   storebench run crud --quick               a first answer in about two minutes
   storebench run crud --store sqlite,lmdb --records 1000 --record-size 4KiB
   storebench advise --records 100k --size 1KiB..4KiB      recommend a store
+  storebench tune sqlite --records 5000 --size 200B       find good settings
   storebench report latest                  the tables of winners again
   storebench report latest --table          every figure
   storebench compare before-run after-run   what changed significantly
@@ -62,6 +67,8 @@ pub enum Command {
     Report(ReportArgs),
     /// Recommend a store for your records, from measurements
     Advise(Box<AdviseArgs>),
+    /// Find good settings of a store for your records, by measuring
+    Tune(Box<TuneArgs>),
     /// Compare two runs, or two sets of runs, and show what changed significantly
     Compare(CompareArgs),
     /// List the stores: kind, version, guarantees, order, threads, compression

@@ -110,6 +110,7 @@ impl<'a> Launch<'a> {
             interrupted,
             until: None,
             enough: None,
+            goes_on: None,
             blocks_before: self.header.blocks_before,
         }
     }
@@ -139,14 +140,18 @@ impl<'a> Launch<'a> {
     pub fn carry_out(
         &self,
         done: &[TrialResult],
-        mut folder: RunFolder,
+        folder: RunFolder,
         enough: Option<Enough<'_>>,
         until: Option<Instant>,
         interrupted: &AtomicBool,
     ) -> Result<(PathBuf, Ended)> {
-        let job = Job { done, until, enough, ..self.job(interrupted) };
+        self.carry_out_job(&Job { done, until, enough, ..self.job(interrupted) }, folder)
+    }
+
+    /// Runs a job made of [`Launch::job`].
+    pub fn carry_out_job(&self, job: &Job<'_>, mut folder: RunFolder) -> Result<(PathBuf, Ended)> {
         let path = folder.path().to_path_buf();
-        let ended = parent::run(&job, &mut folder, progress::listener().as_mut()).map_err(|error| {
+        let ended = parent::run(job, &mut folder, progress::listener().as_mut()).map_err(|error| {
             let kept = format!("finished results are kept; resume with: {}", go_on(&path));
             // Where the folder has gone, that is what went wrong, and nothing is kept there.
             folder.check().err().unwrap_or_else(|| Error::new(error.exit, format!("{error}; {kept}")))
@@ -191,7 +196,8 @@ fn rooms(header: &RunHeader) -> Vec<Room> {
     header.places.iter().map(room).collect()
 }
 
-fn nothing_to_run(left_out: &[Omission]) -> Error {
+/// That a plan has no cell that can run, and why.
+pub fn nothing_to_run(left_out: &[Omission]) -> Error {
     let why = left_out
         .first()
         .map(|left| format!("; the first of {}: {}: {}", left_out.len(), left.cell.id(), left.reason));

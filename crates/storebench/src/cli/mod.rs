@@ -21,6 +21,7 @@ mod signals;
 mod stores;
 mod studies;
 mod trace;
+mod tune;
 mod usage;
 
 use std::io::Write;
@@ -103,6 +104,7 @@ fn dispatch(stores: &[StoreDef], extras: Extras, command: Command) -> Result<Exi
         Command::Run(args) => run::run(stores, &args),
         Command::Report(args) => report::report(stores, extras, &args),
         Command::Advise(args) => advise::advise(stores, extras, &args),
+        Command::Tune(args) => tune::tune(stores, extras, &args),
         Command::Compare(args) => compare::compare(stores, &args),
         Command::Stores => stores::list(stores),
         Command::Settings { store } => settings::list(stores, store.as_deref()),

@@ -125,12 +125,15 @@ pub fn none_twice<'p>(folders: impl IntoIterator<Item = &'p PathBuf>) -> Result<
     Ok(())
 }
 
-/// What the folders begin with in which the runs behind an answer lie.
+/// What the folders of `advise` begin with, in which the runs behind an answer lie.
 pub const ANSWER: &str = "advise-";
+/// What those of `tune` begin with.
+pub const TUNING: &str = "tune-";
 
 /// The runs behind an answer, in the order of their start; none in any other folder.
 pub fn within(folder: &Path) -> Vec<PathBuf> {
-    if !folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with(ANSWER)) {
+    let name = folder.file_name().map(|name| name.to_string_lossy());
+    if !name.is_some_and(|name| name.starts_with(ANSWER) || name.starts_with(TUNING)) {
         return Vec::new();
     }
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };

@@ -71,7 +71,7 @@ fn of(store: &StoreDef) -> String {
 }
 
 fn one(setting: &SettingDef) -> String {
-    let SettingDef { name, values, default, help, promise, read_by, .. } = setting;
+    let SettingDef { name, values, default, help, promise, read_by, tune, cost, .. } = setting;
     let default = setting.shown(default);
     let mut text = format!("\n  {name}\n    {help}\n    values: {values}; default: {default}\n");
     if !promise.is_empty() {
@@ -80,6 +80,13 @@ fn one(setting: &SettingDef) -> String {
     let read_by =
         if read_by.is_empty() { "the engine can't be asked: results hold what was given" } else { read_by };
     text.push_str(&format!("    read back: {read_by}\n"));
+    if !tune.is_empty() {
+        let tune: Vec<String> = tune.iter().map(|value| setting.shown(value)).collect();
+        text.push_str(&format!("    tune tries: {}\n", tune.join(", ")));
+    }
+    if !cost.is_empty() {
+        text.push_str(&format!("    what no figure shows: {cost}\n"));
+    }
     text
 }
 
@@ -114,8 +121,10 @@ mod tests {
         assert_eq!(error.exit, Exit::UnknownStore);
         assert!(error.message.contains("did you mean memory?"), "{}", error.message);
         let setting = SettingDef::new("size", "a size", "1024", "how large").bytes().promising("none at 0");
+        let setting = setting.tune(&["2048", "4096"]).costing("its colour");
         let text = one(&setting);
         assert!(text.contains("values: a size; default: 1 KiB"), "{text}");
+        assert!(text.contains("tune tries: 2 KiB, 4 KiB\n    what no figure shows: its colour"), "{text}");
         assert!(text.contains("guarantee: none at 0") && text.contains("can't be asked"), "{text}");
     }
 }

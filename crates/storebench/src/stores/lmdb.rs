@@ -90,7 +90,9 @@ const SETTINGS: &[SettingDef] = &[
         "false",
         "writes into the map; the file is map_size long, sparse (MDB_WRITEMAP)",
     )
-    .read_by("the environment's own account"),
+    .read_by("the environment's own account")
+    .tune(&["true"])
+    .costing("a stray pointer of the application can write into the records"),
     SettingDef::new(
         "mapasync",
         "true or false",
@@ -105,14 +107,17 @@ const SETTINGS: &[SettingDef] = &[
         "false",
         "no read-ahead, for data larger than memory (MDB_NORDAHEAD)",
     )
-    .read_by("the environment's own account"),
+    .read_by("the environment's own account")
+    .tune(&["true"]),
     SettingDef::new(
         "nomeminit",
         "true or false",
         "false",
         "unused space in pages is not cleared (MDB_NOMEMINIT)",
     )
-    .read_by("the environment's own account"),
+    .read_by("the environment's own account")
+    .tune(&["true"])
+    .costing("what the memory held before can come into the file"),
 ];
 
 /// The settings that are flags.

@@ -58,7 +58,8 @@ const SETTINGS: &[SettingDef] = &[
     SettingDef::new("two_phase_commit", "true or false", "false", "two syncs a commit, against crafted data"),
     SettingDef::new("quick_repair", "true or false", "false", "slower commits, instant repair after a crash"),
     SettingDef::new("cache_size", "a size", "1073741824", "the cache, for reading and writing together")
-        .bytes(),
+        .bytes()
+        .tune(&["16777216", "67108864"]),
 ];
 
 /// What redb's documentation gives as its default cache. It has no call that says it.

@@ -71,7 +71,8 @@ const SETTINGS: &[SettingDef] = &[
             can.max_key_bytes = max_key_bytes(bytes);
         }
     })
-    .read_by("the file's header, once it is written"),
+    .read_by("the file's header, once it is written")
+    .tune(&["1024", "8192", "16384", "65536"]),
     SettingDef::new(
         "max_page_cache",
         "none: UnQLite takes a number and never uses it, so each is refused",

@@ -20,4 +20,5 @@ mod running;
 pub mod support;
 mod tampering;
 mod terminal;
+mod tune;
 mod unlike;

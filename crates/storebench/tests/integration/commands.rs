@@ -134,7 +134,7 @@ fn commands_on_pages_work() {
 #[test]
 fn commands_in_help_work() {
     let mut shown = Vec::new();
-    for command in ["", "run", "report", "advise", "compare", "trace"] {
+    for command in ["", "run", "report", "advise", "tune", "compare", "trace"] {
         let help = Scratch::new().storebench(&format!("{command} --help")).out;
         let examples = help.split("Examples:\n").nth(1).unwrap();
         for line in examples.lines().take_while(|line| line.starts_with("  ")) {
@@ -220,14 +220,15 @@ fn with_all_that_is_named() -> Scratch {
 /// The command with what a page names replaced by what is there, and narrowed so that it takes a moment.
 fn substituted(command: &str) -> String {
     let mut words: Vec<String> = Vec::new();
+    let asks = command.contains(" advise ") || command.contains(" tune ");
     for word in command.split_whitespace() {
         let before = words.last().map(String::as_str);
         let short = SHORT.iter().find(|(option, _)| before == Some(option));
         let word = match word {
             _ if before == Some("--text") => "books",
             // As many as the run that is there has.
-            _ if command.contains("advise") && before == Some("--records") => "20",
-            _ if command.contains("advise") && before == Some("--size") => "100B",
+            _ if asks && before == Some("--records") => "20",
+            _ if asks && before == Some("--size") => "100B",
             _ if short.is_some() => short.unwrap().1,
             // Each trial beside a load waits for the load first: one store is enough to see that the command runs.
             _ if before == Some("--store")
@@ -256,6 +257,7 @@ fn substituted(command: &str) -> String {
     let advice = [("--store", "sqlite,flat-folder"), ("--budget", "1s")];
     let advice = advice.iter().filter(|(option, _)| is_advice && !has(option));
     let more = advice.fold(more, |more, (option, value)| format!("{more} {option} {value}"));
+    let more = if words[1] == "tune" && !has("--budget") { more + " --budget 1s" } else { more };
     words.join(" ") + &more
 }
 

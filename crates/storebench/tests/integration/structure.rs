@@ -80,6 +80,7 @@ const REPORT: Modules = &[
     ("terminal", &["claims", "column", "data", "layout", "published", "stats"]),
     ("page", &["claims", "column", "data", "layout", "markup", "published", "stats"]),
     ("advice", &["column", "data", "layout", "markup", "page", "stats", "terminal"]),
+    ("tuning", &["advice", "column", "data", "layout", "markup", "page", "stats", "terminal"]),
     ("compare", &["column", "data", "layout", "markup", "page", "stats", "terminal"]),
     // `compare` for the figures that are watched.
     ("files", &["column", "compare", "data", "layout", "stats"]),

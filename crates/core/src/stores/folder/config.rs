@@ -4,15 +4,17 @@
 use super::path::Layout;
 use crate::store::{Danger, Given, Guarantee, Loss, OpenOptions, Result, Setting, SettingDef, hold_to_tier};
 
-const LEVELS: SettingDef =
-    SettingDef::new("levels", "1 to 4", "2", "levels of directories above a file").read_by(OURS);
+const LEVELS: SettingDef = SettingDef::new("levels", "1 to 4", "2", "levels of directories above a file")
+    .read_by(OURS)
+    .tune(&["1", "3"]);
 const LEVEL_BYTES: SettingDef = SettingDef::new(
     "level_bytes",
     "1 to 3",
     "2",
     "bytes of the key that name a directory: its fan-out, 16 for each byte with keys of hexadecimal digits",
 )
-.read_by(OURS);
+.read_by(OURS)
+.tune(&["1"]);
 const WRITE: SettingDef = SettingDef::new(
     "write",
     "overwrite or rename",
@@ -20,7 +22,8 @@ const WRITE: SettingDef = SettingDef::new(
     "overwrite empties the file and writes it; rename writes another file and gives it the name",
 )
 .promising("with overwrite, a kill or a power cut can leave the value torn that is being written")
-.read_by(OURS);
+.read_by(OURS)
+.tune(&["rename"]);
 const SYNC_FILE: SettingDef =
     SettingDef::new("sync_file", "true or false", "false; true at power", "fsync of a file that was written")
         .promising("without it a power cut can leave new values empty: process")

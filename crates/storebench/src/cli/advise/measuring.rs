@@ -91,7 +91,7 @@ impl<'a> Measuring<'a> {
         runs::make_directory("making the runs' directory", &args.out)?;
         let at = args.at.iter().map(|path| PlaceArg { name: DEFAULT_PLACE.into(), path: path.clone() });
         let places = launch::places(&at.collect::<Vec<_>>(), &args.out)?;
-        let block_s = args.budget.0.as_secs_f64() * LOOK_SHARE / f64::from(LOOK_BLOCKS);
+        let block_s = args.measuring().0.as_secs_f64() * LOOK_SHARE / f64::from(LOOK_BLOCKS);
         let plans = Plans::new(stores, args, question, &places[DEFAULT_PLACE], block_s)?;
         Ok(Measuring {
             stores,
@@ -100,7 +100,7 @@ impl<'a> Measuring<'a> {
             places,
             folder: storebench_core::folder::make_unused(&args.out, &launch::dated(ANSWER))?,
             start: Instant::now(),
-            budget: args.budget.0,
+            budget: args.measuring().0,
             plan: plans.screen.clone(),
             slowness: 1.0,
             own_count_s: None,

@@ -60,7 +60,7 @@ impl<'a> Plans<'a> {
         plan.name = "advise".into();
         plan.title = format!("Advice: {question}");
         plan.source = String::new();
-        plan.apply(changes(stores, args, question)?)?;
+        plan.apply(changes(&taking_part(stores, args, question), args.seed, args.measuring(), question)?)?;
         plan.settle_machines(Core::here);
         let probe = WorkFolder::create(place)?.probe()?;
         let mut plans = Plans { stores, probe, screen: plan, most_records, cold: question.cold };
@@ -79,16 +79,7 @@ impl<'a> Plans<'a> {
 
     /// A plan with so many records, and operations.
     fn sized(&self, plan: &Plan, records: u64, operations: u64) -> Result<Plan> {
-        let mut plan = plan.clone();
-        let operations = if self.cold { operations.min(records) } else { operations };
-        let parameters = Parameters::default().with(&work::OPERATIONS, &operations.to_string());
-        let changes = Changes {
-            parameters: parameters.map_err(Error::bad_value)?,
-            axes: Axes::of(Axis::RECORDS, [counts(records, operations)]),
-            ..Changes::default()
-        };
-        plan.apply(changes)?;
-        Ok(plan)
+        sized(plan, records, if self.cold { operations.min(records) } else { operations })
     }
 
     /// These stores with the question's own number of records, or as many as the disk has room for.
@@ -147,8 +138,21 @@ impl<'a> Plans<'a> {
     }
 }
 
+/// A plan with so many records, and operations.
+pub fn sized(plan: &Plan, records: u64, operations: u64) -> Result<Plan> {
+    let mut plan = plan.clone();
+    let parameters = Parameters::default().with(&work::OPERATIONS, &operations.to_string());
+    let changes = Changes {
+        parameters: parameters.map_err(Error::bad_value)?,
+        axes: Axes::of(Axis::RECORDS, [counts(records, operations)]),
+        ..Changes::default()
+    };
+    plan.apply(changes)?;
+    Ok(plan)
+}
+
 /// The most records that the place has room for.
-fn most_records(question: &Question, place: &Path) -> Result<u64> {
+pub fn most_records(question: &Question, place: &Path) -> Result<u64> {
     let free = environment::place(DEFAULT_PLACE, place).map_err(Error::io("looking at", place))?.free_bytes;
     let values = question.records as f64 * question.size.mean();
     if values > free as f64 {
@@ -166,22 +170,26 @@ fn most_records(question: &Question, place: &Path) -> Result<u64> {
     Ok(((free as f64 / ROOM_FACTOR / question.size.mean()) as u64).max(FEWEST))
 }
 
-/// What a question changes of crud's plan, but for the numbers of records and operations.
-fn changes(stores: &[StoreDef], args: &AdviseArgs, question: &Question) -> Result<Changes> {
+/// The stores that are looked at: those that are named, or all that offer the guarantee or a stronger one.
+fn taking_part(stores: &[StoreDef], args: &AdviseArgs, question: &Question) -> Vec<String> {
     let able = stores.iter().filter(|store| store.runs_by_default());
     let able = able.filter(|store| store.offers.iter().any(|offer| offer.guarantee >= question.guarantee));
-    let named = args.store.clone().unwrap_or_else(|| able.map(|store| store.name.to_owned()).collect());
+    args.store.clone().unwrap_or_else(|| able.map(|store| store.name.to_owned()).collect())
+}
+
+/// What a question changes of crud's plan, but for the numbers of records and operations.
+pub fn changes(named: &[String], seed: u64, budget: Period, question: &Question) -> Result<Changes> {
     let parameters =
         Parameters::default().with(&work::MIX, &question.mix.text()).map_err(Error::bad_value)?;
     let cache = if question.cold { Cache::Cold } else { Cache::Warm };
     Ok(Changes {
         trials: Some(1),
         parameters,
-        seed: Some(args.seed),
+        seed: Some(seed),
         // What does not fit onto the disk is left out; what takes too long has been cut down.
         size_limit: Some(Bytes(u64::MAX)),
-        timeout: Some(Period((args.budget.0 / 2).max(super::measuring::SHORTEST_LIMIT))),
-        axes: Axes::of(Axis::STORE, names(&named))
+        timeout: Some(Period((budget.0 / 2).max(super::measuring::SHORTEST_LIMIT))),
+        axes: Axes::of(Axis::STORE, names(named))
             .with(Axis::RECORD_SIZE, [question.size])
             .with(Axis::DATA, [question.data])
             .with(Axis::GUARANTEE, [GuaranteeChoice::Tier(question.guarantee)])

@@ -4,11 +4,10 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Parser, ValueHint};
-use storebench_core::axis::table::HERE;
 use storebench_core::plan::{Bytes, Period};
-use storebench_core::store::Guarantee;
-use storebench_core::units::Sizes;
-use storebench_report::advice::question::{Goal, Mix};
+use storebench_report::advice::question::Goal;
+
+use super::QuestionArgs;
 
 const ADVISE_EXAMPLES: &str = "\
 Examples:
@@ -17,6 +16,7 @@ Examples:
   storebench advise --records 100k --size 4KiB --mix get=80,update=20
   storebench advise --like ./thumbnails --optimize balance --html answer.html
   storebench advise --like data.csv:body --mix get=1 --max-memory 256MiB
+  storebench advise --records 5000 --size 200B --budget 4m --tune
   storebench advise --records 10k --size 1KiB --machine raspberry-pi-zero-2
   storebench advise --records 1000 --size 1KiB --from latest   (measure nothing)
 
@@ -27,34 +27,8 @@ process; there is one thread; values are incompressible; the goal is speed.";
 #[derive(Debug, Parser)]
 #[command(after_help = ADVISE_EXAMPLES)]
 pub struct AdviseArgs {
-    /// Number of records
-    #[arg(long, value_name = "COUNT", value_parser = storebench_core::units::parse_count, required_unless_present = "like")]
-    pub records: Option<u64>,
-    /// Size of their values: a size, a range, or parts like 90%:1KiB..10KiB+10%:1MiB
-    #[arg(long, value_name = "RANGE", required_unless_present = "like")]
-    pub size: Option<Sizes>,
-    /// Take count, sizes and compressibility from your data, which are only read: a folder of files, a column of a CSV file
-    /// (data.csv:column), or a table or column of a SQLite file (app.db:table, app.db:table.column)
-    #[arg(long, value_name = "DATA")]
-    pub like: Option<String>,
-    /// Operations by weight
-    #[arg(long, value_name = "NAME=WEIGHT,...", default_value = "get=80,update=15,insert=5")]
-    pub mix: Mix,
-    /// Measure reads that find nothing in memory: the store reopened, the page cache emptied
-    #[arg(long)]
-    pub cold: bool,
-    /// What an acknowledged write must survive: none, process (a killed process), power (a power cut)
-    #[arg(long, value_name = "TIER", default_value = "process", value_parser = parse_guarantee)]
-    pub guarantee: Guarantee,
-    /// Threads that use the store at once
-    #[arg(long, value_name = "N", default_value = "1", value_parser = threads)]
-    pub threads: u32,
-    /// Measure under limits that stand in for a machine: one of `storebench machines`
-    #[arg(long, value_name = "NAME", default_value = HERE)]
-    pub machine: String,
-    /// The values compress like text
-    #[arg(long)]
-    pub compressible: bool,
+    #[command(flatten)]
+    pub work: QuestionArgs,
     /// Rule out stores that take more memory than this, including the page cache where it is known
     #[arg(long, value_name = "SIZE")]
     pub max_memory: Option<Bytes>,
@@ -67,6 +41,9 @@ pub struct AdviseArgs {
     /// About how long to measure
     #[arg(long, value_name = "TIME", default_value = "2m")]
     pub budget: Period,
+    /// Then tune the settings of the recommended store, for half of the budget
+    #[arg(long, conflicts_with = "from")]
+    pub tune: bool,
     /// Measure nothing; answer from earlier runs. `latest` is the newest
     #[arg(long, value_name = "RUN", value_hint = ValueHint::DirPath, conflicts_with_all = ["at", "budget", "seed"])]
     pub from: Vec<PathBuf>,
@@ -84,15 +61,11 @@ pub struct AdviseArgs {
     pub seed: u64,
 }
 
-fn threads(text: &str) -> Result<u32, String> {
-    match super::whole(text)? {
-        0 => Err("it must be at least 1".into()),
-        threads => Ok(threads),
+impl AdviseArgs {
+    /// How long to measure stores: half of the budget where the other half is for tuning the best.
+    pub fn measuring(&self) -> Period {
+        if self.tune { Period(self.budget.0 / 2) } else { self.budget }
     }
-}
-
-fn parse_guarantee(text: &str) -> Result<Guarantee, String> {
-    text.parse().map_err(|()| "use none, process or power".into())
 }
 
 /// The goals, each with what it means, for the help.

@@ -15,7 +15,9 @@ pub const SETTINGS: &[SettingDef] = &[
         "how records are found: DB_HASH has no order, and can't scan",
     )
     .limiting(|value, can| can.order &= value != DB_HASH)
-    .read_by("the engine"),
+    .read_by("the engine")
+    .tune(&["DB_HASH"])
+    .costing("it has no order, and can't scan"),
     SettingDef::new(
         "pagesize",
         "a size, a power of two from 512 bytes to 64 KiB",
@@ -23,10 +25,12 @@ pub const SETTINGS: &[SettingDef] = &[
         "a page of the B-tree",
     )
     .bytes()
-    .read_by("the engine"),
+    .read_by("the engine")
+    .tune(&["1024", "8192", "16384", "65536"]),
     SettingDef::new("cachesize", "a size from 128 KiB to 1 TiB", "335872", "the cache with its overhead")
         .bytes()
-        .read_by("the engine, which rounds it down"),
+        .read_by("the engine, which rounds it down")
+        .tune(&["8388608", "67108864", "268435456"]),
     SettingDef::new(
         "lg_max",
         "a size from 64 bytes to 1 GiB",
@@ -42,13 +46,16 @@ pub const SETTINGS: &[SettingDef] = &[
         "the log's buffer; process and power alone",
     )
     .bytes()
-    .read_by("the engine"),
+    .read_by("the engine")
+    .tune(&["1048576"]),
     SettingDef::new(
         "checkpoint_kbyte",
         "a number of KiB, from 64",
         "65536",
         "log after which a writer makes a checkpoint; process and power alone",
-    ),
+    )
+    .tune(&["262144"])
+    .costing("recovery after a crash takes longer"),
 ];
 
 const DB_BTREE: &str = "DB_BTREE";

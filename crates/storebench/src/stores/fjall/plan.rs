@@ -20,7 +20,8 @@ pub const SETTINGS: &[SettingDef] = &[
     .promising("none is none, buffer is process, sync_data and sync_all are power"),
     SettingDef::new("cache_size", "a size", "33554432", "the cache of blocks")
         .bytes()
-        .read_by("the database's own account"),
+        .read_by("the database's own account")
+        .tune(&["134217728", "536870912"]),
     SettingDef::new(
         "max_memtable_size",
         "a size",
@@ -28,19 +29,22 @@ pub const SETTINGS: &[SettingDef] = &[
         "how large a memory table grows before it is written out",
     )
     .bytes()
-    .read_by("the keyspace's own account"),
+    .read_by("the keyspace's own account")
+    .tune(&["16777216", "268435456"]),
     SettingDef::new("max_journaling_size", "a size from 64 MiB", "as shipped", "all journals together")
         .bytes(),
     SettingDef::new("data_block_size", "a size from 1 KiB to 1 MiB", "4096", "a block of a table file")
         .bytes()
-        .read_by("the keyspace's own account"),
+        .read_by("the keyspace's own account")
+        .tune(&["1024", "16384", "65536"]),
     SettingDef::new(
         "kv_separation",
         "true or false",
         "false",
         "values from 1 KiB on live in files of their own",
     )
-    .read_by("the keyspace's own account"),
+    .read_by("the keyspace's own account")
+    .tune(&["true"]),
     SettingDef::new("worker_threads", "1 or more", "as shipped", "threads that flush and compact"),
 ];
 

@@ -10,12 +10,20 @@ use crate::stores::support::Given;
 
 pub const SETTINGS: &[SettingDef] = &[
     SettingDef::new("write_buffer_size", "a size from 64 KiB to 1 GiB", "4194304", "the memory table")
-        .bytes(),
-    SettingDef::new("block_cache_size", "a size up to 1 TiB", "8388608", "the cache of blocks").bytes(),
-    SettingDef::new("block_size", "a size from 1 KiB to 4 MiB", "4096", "a block of a table file").bytes(),
-    SettingDef::new("max_file_size", "a size from 1 MiB to 1 GiB", "2097152", "a table file").bytes(),
+        .bytes()
+        .tune(&["16777216", "67108864"]),
+    SettingDef::new("block_cache_size", "a size up to 1 TiB", "8388608", "the cache of blocks")
+        .bytes()
+        .tune(&["67108864", "536870912"]),
+    SettingDef::new("block_size", "a size from 1 KiB to 4 MiB", "4096", "a block of a table file")
+        .bytes()
+        .tune(&["1024", "16384"]),
+    SettingDef::new("max_file_size", "a size from 1 MiB to 1 GiB", "2097152", "a table file")
+        .bytes()
+        .tune(&["16777216"]),
     SettingDef::new("max_open_files", "74 to 50000", "1000", "files kept open"),
-    SettingDef::new("bloom_bits", "bits a key, 1 to 32", "no filter", "a Bloom filter for each table file"),
+    SettingDef::new("bloom_bits", "bits a key, 1 to 32", "no filter", "a Bloom filter for each table file")
+        .tune(&["10"]),
 ];
 
 /// What was asked for. `None` is the engine's default.

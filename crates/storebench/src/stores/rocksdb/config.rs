@@ -15,7 +15,8 @@ use crate::stores::support::Given;
 pub const SETTINGS: &[SettingDef] = &[
     SettingDef::new("write_buffer_size", "a size from 64 KiB to 64 GiB", "67108864", "a memory table")
         .bytes()
-        .read_by("the OPTIONS file that the engine writes"),
+        .read_by("the OPTIONS file that the engine writes")
+        .tune(&["8388608", "268435456"]),
     SettingDef::new(
         "block_cache_size",
         "a size up to 1 TiB",
@@ -23,14 +24,19 @@ pub const SETTINGS: &[SettingDef] = &[
         "the cache of blocks",
     )
     .bytes()
-    .read_by("the cache itself"),
+    .read_by("the cache itself")
+    .tune(&["134217728", "536870912"]),
     SettingDef::new("block_size", "a size from 1 KiB to 4 MiB", "4096", "a block of a table file")
         .bytes()
-        .read_by("the OPTIONS file that the engine writes"),
+        .read_by("the OPTIONS file that the engine writes")
+        .tune(&["1024", "16384", "65536"]),
     SettingDef::new("bloom_bits", "bits a key, 1 to 32", "no filter", "a Bloom filter for each table file")
-        .read_by("the OPTIONS file that the engine writes: that there is one, not how large"),
+        .read_by("the OPTIONS file that the engine writes: that there is one, not how large")
+        .tune(&["10"]),
     SettingDef::new("max_background_jobs", "1 to 64", "2", "threads that flush and compact")
-        .read_by("the OPTIONS file that the engine writes"),
+        .read_by("the OPTIONS file that the engine writes")
+        .tune(&["4"])
+        .costing("more threads of the machine are busy"),
     SettingDef::new("max_open_files", "16 to 1000000", "all", "files kept open")
         .read_by("the OPTIONS file that the engine writes"),
     SettingDef::new(
@@ -39,14 +45,16 @@ pub const SETTINGS: &[SettingDef] = &[
         "kCompactionStyleLevel",
         "how table files are merged",
     )
-    .read_by("the OPTIONS file that the engine writes"),
+    .read_by("the OPTIONS file that the engine writes")
+    .tune(&["kCompactionStyleUniversal"]),
     SettingDef::new(
         "compression",
         "kSnappyCompression, kLZ4Compression or kZSTD",
         "kSnappyCompression",
         "the codec where values are compressed",
     )
-    .read_by("the OPTIONS file that the engine writes"),
+    .read_by("the OPTIONS file that the engine writes")
+    .tune(&["kLZ4Compression", "kZSTD"]),
 ];
 
 /// Two memory tables, as shipped: one that is filled and one that is flushed.

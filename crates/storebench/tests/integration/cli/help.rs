@@ -14,6 +14,7 @@ const COMMANDS: [&str; 12] = [
     "run",
     "report",
     "advise",
+    "tune",
     "compare",
     "stores",
     "settings",

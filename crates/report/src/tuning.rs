@@ -1,0 +1,393 @@
+//! Which settings of a store are best for a user's work: what was raced, what it is worth in fresh trials, which settings mattered,
+//! and where the gain turns into a loss.
+//!
+//! [`search`] says what to measure next, from what was measured; [`Tuned`] is the answer. What is told of a gain comes from trials
+//! that took no part in the choice, with an interval that allows for every planned look.
+
+mod elsewhere;
+mod html;
+pub mod judge;
+pub mod race;
+pub mod search;
+mod sentences;
+mod terminal;
+#[cfg(test)]
+mod tests;
+mod worth;
+
+use std::fmt;
+
+use storebench_core::cell::Axis;
+use storebench_core::result::{Measured, PlaceInfo, Run};
+use storebench_core::store::{Setting, StoreDef};
+use storebench_core::units::{CountRange, Sizes, grouped};
+use storebench_core::workload::operation::Operation;
+
+use self::elsewhere::Elsewhere;
+use self::judge::{Judge, Promise, races};
+use self::race::{DEFAULT, Kind, Raced, Settings};
+use self::search::Change;
+use self::worth::Worth;
+use crate::advice::figures::Figures;
+use crate::advice::question::{Mix, Question};
+use crate::column::MEAN_LATENCY;
+use crate::data::looks;
+use crate::data::memory::Basis;
+use crate::data::merge::{BlockKey, Merged};
+use crate::data::method::{MIX, Method};
+use crate::layout::Position;
+use crate::markup::Html;
+use crate::page::{self, Lead};
+use crate::stats::{MIN_BLOCKS, Ratio, Series, Summary, compare_at};
+use crate::terminal::grid::Style;
+
+/// Below this share of the time a difference is called none, where it is known so well.
+pub const ALIKE: f64 = 0.03;
+
+/// Settings for a user's work, as far as they were measured.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tuned {
+    /// The work.
+    pub question: Question,
+    /// The store's name and version.
+    pub store: (String, String),
+    /// The machine's name.
+    pub hardware: String,
+    /// The place where the store's files were.
+    pub place: Option<PlaceInfo>,
+    /// With which records it was measured.
+    pub records: (Sizes, CountRange),
+    /// What the default promises, and the settings that are told keep.
+    pub promise: Option<Promise>,
+    /// What memory is compared by.
+    pub memory: Basis,
+    /// The settings to change, and what that gains; `None` where nothing looked better than the default.
+    pub gain: Option<Gain>,
+    /// What single values are worth, by setting.
+    pub worth: Vec<Worth>,
+    /// The default: its settings as read back.
+    pub default: Vec<Setting>,
+    /// Why the default itself can't be taken.
+    pub default_out: Option<String>,
+    /// How many races, combinations of settings and trials there were.
+    pub tried: Tried,
+    /// Where a page opens.
+    pub start: String,
+}
+
+/// What the best settings gain, measured in trials that took no part in the choice.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Gain {
+    /// The settings that differ from the default.
+    pub changes: Vec<Change>,
+    /// How many times as long as the default's an operation takes, with the interval that allows for all looks.
+    pub times: Ratio,
+    /// How many looks that are.
+    pub looks: usize,
+    /// The same by operation, each with an interval of its own.
+    pub operations: Vec<(Operation, Option<Ratio>)>,
+    /// The default's figures, then these settings'.
+    pub figures: [Side; 2],
+    /// All settings, as read back.
+    pub settings: Vec<Setting>,
+    /// Why these settings can't be taken after all, if so.
+    pub out: Option<String>,
+    /// With other records and other shares of the operations.
+    pub elsewhere: Elsewhere,
+}
+
+/// The figures of the default, or of the tuned settings.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Side {
+    /// Mean time of an operation, in nanoseconds.
+    pub time_ns: f64,
+    /// Bytes on disk over bytes of values.
+    pub space: f64,
+    /// Peak memory, in bytes.
+    pub memory_bytes: f64,
+}
+
+/// What was tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tried {
+    /// Single values.
+    pub values: usize,
+    /// Combinations of several settings.
+    pub combinations: usize,
+    /// Trials, those that failed included.
+    pub trials: usize,
+}
+
+/// What a gain is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// The settings are faster than the default.
+    Faster,
+    /// They and the default are alike to within [`ALIKE`].
+    Alike,
+    /// They are slower.
+    Slower,
+    /// Trials were too few, or differ too much, to tell.
+    Open,
+}
+
+impl Verdict {
+    /// What a ratio to the default's time says.
+    pub fn of(times: &Ratio) -> Verdict {
+        match times.ratio.interval.filter(|_| times.blocks >= MIN_BLOCKS) {
+            Some(interval) if interval.low > 1.0 - ALIKE && interval.high < 1.0 + ALIKE => Verdict::Alike,
+            Some(interval) if interval.high < 1.0 => Verdict::Faster,
+            Some(interval) if interval.low > 1.0 => Verdict::Slower,
+            _ => Verdict::Open,
+        }
+    }
+}
+
+/// Screenings of one tuning, at most.
+const MOST_SCREENED: usize = 2;
+
+/// How precisely a gain is to be known: the ends of its interval are no further apart than this many times.
+const PRECISE: f64 = 1.1;
+
+/// Whether the proof needs no further trials: the gain is known well, or that there is none.
+pub fn is_settled(proof: &Raced, looks: usize) -> bool {
+    let out = proof.arms.iter().skip(DEFAULT + 1).any(|arm| arm.out.is_some());
+    let times = proof.ratio(DEFAULT + 1, looks::confidence(looks));
+    out || times.is_some_and(|times| match Verdict::of(&times) {
+        Verdict::Alike | Verdict::Slower => true,
+        Verdict::Faster => times.ratio.interval.is_some_and(|i| i.high <= i.low * PRECISE),
+        Verdict::Open => false,
+    })
+}
+
+/// Why there is no answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unanswered {
+    /// No run of these was made to tune the store.
+    NotTuned(String),
+    /// They were made for other work, or hold several answers.
+    OtherWork(String),
+    /// The default never ended a trial, and why.
+    NoDefault(String),
+    /// Neither the default nor any other settings can be taken, and why not the default.
+    NothingFits(String),
+}
+
+impl fmt::Display for Unanswered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unanswered::NotTuned(store) => write!(f, "the runs were not made to tune {store}"),
+            Unanswered::OtherWork(what) => write!(f, "the runs were made for other work: {what}"),
+            Unanswered::NoDefault(why) => write!(f, "no trial with the default settings succeeded: {why}"),
+            Unanswered::NothingFits(why) => {
+                write!(f, "no settings that were tried can be taken, nor the default: it {why}")
+            }
+        }
+    }
+}
+
+impl Tuned {
+    /// The answer from the runs that were made for it.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn from_runs(
+        question: &Question,
+        merged: &Merged<'_>,
+        store: &StoreDef,
+    ) -> Result<Tuned, Unanswered> {
+        let runs = merged.runs;
+        let judge = Judge::new(question, store, runs.iter().flat_map(|run| &run.trials));
+        let races = races(runs, &judge);
+        let screen: Vec<&(usize, Raced)> =
+            races.iter().filter(|(_, raced)| raced.kind == Kind::Screen).collect();
+        let Some((first, _)) = screen.first() else {
+            return Err(Unanswered::NotTuned(store.name.to_owned()));
+        };
+        if let Some(other) = other_work(&runs[*first], question, screen.len()) {
+            return Err(Unanswered::OtherWork(other));
+        }
+        let all: Vec<Raced> = races.iter().map(|(_, raced)| raced.clone()).collect();
+        let default = default_of(&runs[*first]).ok_or_else(|| no_default(&runs[*first], &judge))?;
+        let screened = search::screened(&all);
+        let default_out = screened.as_ref().and_then(|all| all.arms.first()?.out.clone());
+        if let Some(why) = default_out.clone().filter(|_| search::best(&all).is_none()) {
+            return Err(Unanswered::NothingFits(why));
+        }
+        let header = &runs[*first].header;
+        let cell = runs[*first].trials.iter().map(|trial| &trial.cell).next();
+        Ok(Tuned {
+            question: question.clone(),
+            store: (store.name.to_owned(), default.store_version.clone()),
+            hardware: header.hardware.clone(),
+            place: header.places.first().cloned(),
+            records: cell.map_or_else(
+                || (question.size, CountRange::starting_at(question.records)),
+                |cell| (cell.record_size(), cell.records()),
+            ),
+            promise: judge.promise(),
+            memory: judge.basis(),
+            gain: gain(runs, &races, &judge, question),
+            worth: worth::of(screened.as_ref(), store, &default.settings, header),
+            default: default.settings.clone(),
+            default_out,
+            tried: tried(runs, &races),
+            start: start(merged, &races),
+        })
+    }
+
+    /// Whether the settings are to be changed: because that is faster, or because the default can't be taken.
+    pub fn changes(&self) -> Option<&Gain> {
+        let gain = self.gain.as_ref().filter(|gain| gain.out.is_none())?;
+        let better = Verdict::of(&gain.times) == Verdict::Faster;
+        (better || self.default_out.is_some()).then_some(gain)
+    }
+
+    /// The settings that are recommended, all of them, as read back.
+    pub fn settings(&self) -> &[Setting] {
+        self.changes().map_or(&self.default, |gain| &gain.settings)
+    }
+
+    /// The answer for a terminal; `snippet` opens the store. Each line is ended.
+    pub fn text(&self, snippet: Option<&str>, style: Style) -> String {
+        terminal::text(self, snippet, style)
+    }
+
+    /// The answer as a page begins with it.
+    pub fn lead(&self, snippet: Option<&str>) -> Lead {
+        Lead { html: self.html(snippet), start: self.start.clone() }
+    }
+
+    /// The answer as a section of the page.
+    pub fn html(&self, snippet: Option<&str>) -> Html {
+        html::section(self, snippet)
+    }
+}
+
+fn default_of(run: &Run) -> Option<&Measured> {
+    let default = run.trials.iter().filter(|trial| trial.cell.settings().next().is_none());
+    default.filter_map(|trial| trial.ok()).next()
+}
+
+fn no_default(run: &Run, judge: &Judge<'_>) -> Unanswered {
+    let why = run.trials.iter().find_map(|trial| judge.why_out(trial));
+    Unanswered::NoDefault(why.unwrap_or_else(|| "none was finished".into()))
+}
+
+fn tried(runs: &[Run], races: &[(usize, Raced)]) -> Tried {
+    let arms: std::collections::BTreeSet<&Settings> = races
+        .iter()
+        .flat_map(|(_, raced)| &raced.arms)
+        .filter(|arm| !arm.times.is_empty() || arm.out.is_some())
+        .map(|arm| &arm.settings)
+        .collect();
+    Tried {
+        values: arms.iter().filter(|settings| settings.len() == 1).count(),
+        combinations: arms.iter().filter(|settings| settings.len() > 1).count(),
+        trials: races.iter().map(|(run, _)| runs[*run].trials.len()).sum(),
+    }
+}
+
+/// What the proof says, if it was run.
+fn gain(runs: &[Run], races: &[(usize, Raced)], judge: &Judge<'_>, question: &Question) -> Option<Gain> {
+    let (index, proof) = races.iter().find(|(_, raced)| raced.kind == Kind::Proof)?;
+    let tuned = proof.arms.get(DEFAULT + 1)?;
+    let run = &runs[*index];
+    let looks = run.header.looks.len().max(1);
+    let confidence = looks::confidence(looks);
+    let measured = |settings: &Settings| -> Vec<(BlockKey, &Measured)> {
+        let own = run.trials.iter().filter(|trial| judge::settings_of(&trial.cell) == *settings);
+        let key = |block| BlockKey { run: *index, block };
+        own.filter_map(|trial| Some((key(trial.block), trial.ok()?))).collect()
+    };
+    let sides = [measured(&proof.arms[DEFAULT].settings), measured(&tuned.settings)];
+    let operations: Vec<Operation> = question.mix.shares().iter().map(|(operation, _)| *operation).collect();
+    let latencies = |operation: Operation| [0, 1].map(|side| by_block(&sides[side], operation));
+    let ratio = |operation: Operation| {
+        let [default, tuned] = latencies(operation);
+        compare_at(&tuned, &default, looks::confidence(looks * operations.len()))
+    };
+    let each: Vec<(Operation, [Series<BlockKey>; 2])> =
+        operations.iter().map(|operation| (*operation, latencies(*operation))).collect();
+    let out = tuned.out.clone();
+    Some(Gain {
+        changes: tuned
+            .settings
+            .iter()
+            .map(|(setting, value)| Change { setting: setting.clone(), value: value.clone() })
+            .collect(),
+        times: proof.ratio(DEFAULT + 1, confidence)?,
+        looks,
+        operations: operations.iter().map(|operation| (*operation, ratio(*operation))).collect(),
+        figures: [
+            side(&sides[0], &question.mix, judge.basis())?,
+            side(&sides[1], &question.mix, judge.basis())?,
+        ],
+        settings: sides[1].last().map(|(_, measured)| measured.settings.clone())?,
+        out,
+        elsewhere: elsewhere::of(runs, races, &each, &question.mix, confidence),
+    })
+}
+
+/// The mean latency of an operation, by block.
+fn by_block(trials: &[(BlockKey, &Measured)], operation: Operation) -> Series<BlockKey> {
+    let latency = |measured: &Measured| MEAN_LATENCY.of_operation(measured.operation(operation.name())?);
+    trials.iter().filter_map(|(block, measured)| Some((*block, latency(measured)?))).collect()
+}
+
+fn side(trials: &[(BlockKey, &Measured)], mix: &Mix, basis: Basis) -> Option<Side> {
+    let figures: Vec<Figures> =
+        trials.iter().filter_map(|(_, measured)| Figures::of(measured, mix, basis)).collect();
+    let mean = |value: fn(&Figures) -> f64| {
+        Some(Summary::of(&figures.iter().map(value).collect::<Vec<_>>())?.mean.value)
+    };
+    Some(Side {
+        time_ns: mean(|figures| figures.speed_ns)?,
+        space: mean(|figures| figures.space)?,
+        memory_bytes: mean(|figures| figures.memory_bytes)?,
+    })
+}
+
+/// The address of the place in the page where the default and the best stand side by side.
+fn start(merged: &Merged<'_>, races: &[(usize, Raced)]) -> String {
+    let latest = races.iter().map(|(run, _)| *run).next_back();
+    let found = merged.groups.iter().find_map(|group| {
+        let trial =
+            group.trials.iter().find(|entry| Some(entry.run) == latest && entry.trial.ok().is_some())?;
+        let position: Position = merged.layout.position(&trial.trial.cell);
+        Some(page::address(&group.key, &position))
+    });
+    found.unwrap_or_default()
+}
+
+/// In what the work of a run is other than that of a question; also where there are the runs of several tunings.
+fn other_work(run: &Run, question: &Question, screened: usize) -> Option<String> {
+    let cell = run.trials.iter().map(|trial| &trial.cell).next()?;
+    let mix = Method::of(run).and_then(|method| method.value(MIX)?.parse::<Mix>().ok());
+    let parts = [
+        (screened > MOST_SCREENED).then(|| "that of several tunings; name one".to_owned()),
+        (cell.record_size() != question.size).then(|| format!("records of {}", cell.record_size().words())),
+        (cell.records().from > question.records).then(|| format!("{} records", grouped(cell.records().from))),
+        (cell.data() != question.data).then(|| format!("{} records", cell.data().name())),
+        (cell.guarantee().tier() < Some(question.guarantee))
+            .then(|| format!("guarantee {}", cell.guarantee())),
+        (cell.threads() != question.threads).then(|| match cell.threads() {
+            1 => "1 thread".to_owned(),
+            threads => format!("{threads} threads"),
+        }),
+        (cell.text(Axis::MACHINE) != question.machine)
+            .then(|| format!("machine {}", cell.text(Axis::MACHINE))),
+        (mix.as_ref() != Some(&question.mix)).then(|| match &mix {
+            Some(mix) => format!("a mix of {mix}"),
+            None => "operations one after the other".into(),
+        }),
+    ];
+    let other: Vec<String> = parts.into_iter().flatten().collect();
+    (!other.is_empty()).then(|| other.join(", "))
+}
+
+/// The record size and count that a run measured.
+pub fn place_of(run: &Run) -> Option<(Sizes, CountRange)> {
+    let cell = run.trials.iter().map(|trial| &trial.cell).next()?;
+    (!cell.text(Axis::RECORD_SIZE).is_empty()).then(|| (cell.record_size(), cell.records()))
+}

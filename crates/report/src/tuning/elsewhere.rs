@@ -1,0 +1,71 @@
+//! Where a gain turns into a loss: with other shares of the operations, and with other records.
+
+use std::collections::BTreeMap;
+
+use storebench_core::result::Run;
+use storebench_core::units::{CountRange, Sizes};
+use storebench_core::workload::operation::Operation;
+
+use super::place_of;
+use super::race::{DEFAULT, Kind, Raced};
+use crate::advice::question::Mix;
+use crate::data::merge::BlockKey;
+use crate::stats::{CONFIDENCE, Ratio, Series, compare_at};
+
+/// How the tuned settings do elsewhere.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Elsewhere {
+    /// With other records: their size and number, and how many times as long as the default's an operation takes.
+    pub records: Vec<((Sizes, CountRange), Ratio)>,
+    /// With fewer gets than this share the default is faster, by the same trials.
+    pub fewer_gets: Option<f64>,
+    /// With more gets than this share.
+    pub more_gets: Option<f64>,
+}
+
+/// What was measured elsewhere, and what other shares of the same operations would give.
+pub fn of(
+    runs: &[Run],
+    races: &[(usize, Raced)],
+    each: &[(Operation, [Series<BlockKey>; 2])],
+    mix: &Mix,
+    confidence: f64,
+) -> Elsewhere {
+    let beside: Vec<_> = races.iter().filter(|(_, raced)| raced.kind == Kind::Beside).collect();
+    // Each says one thing; all are to hold together.
+    let shared = 1.0 - (1.0 - CONFIDENCE) / beside.len().max(1) as f64;
+    let one = |(run, raced): &&(usize, Raced)| {
+        raced.arms.get(DEFAULT + 1).filter(|arm| arm.out.is_none())?;
+        Some((place_of(&runs[*run])?, raced.ratio(DEFAULT + 1, shared)?))
+    };
+    let now = (mix.share(Operation::Get) * 100.0).round() as u32;
+    let loses = |percent: &u32| {
+        let mix = mix.with_gets(f64::from(*percent) / 100.0);
+        mix.and_then(|mix| ratio(each, &mix, confidence)).is_some_and(|ratio| ratio.ratio.value > 1.0)
+    };
+    let here = loses(&now);
+    Elsewhere {
+        records: beside.iter().filter_map(one).collect(),
+        fewer_gets: (0..now).rev().find(|_| !here).and_then(|_| (0..now).rev().find(loses)).map(share),
+        more_gets: (now + 1..=100).find(|percent| !here && loses(percent)).map(share),
+    }
+}
+
+fn share(percent: u32) -> f64 {
+    f64::from(percent) / 100.0
+}
+
+/// How many times as long as the default's an operation of another mix takes.
+fn ratio(each: &[(Operation, [Series<BlockKey>; 2])], mix: &Mix, confidence: f64) -> Option<Ratio> {
+    let side = |side: usize| -> Option<Series<BlockKey>> {
+        let mut sums: BTreeMap<BlockKey, f64> = BTreeMap::new();
+        for (operation, share) in mix.shares() {
+            let (_, both) = each.iter().find(|(own, _)| own == operation)?;
+            for (block, latency) in &both[side] {
+                *sums.entry(*block).or_default() += share * latency;
+            }
+        }
+        Some(sums)
+    };
+    compare_at(&side(1)?, &side(0)?, confidence)
+}

@@ -1,0 +1,55 @@
+//! An answer as a section of the page.
+
+use super::Tuned;
+use super::sentences::{
+    WORTH_NOTE, change, elsewhere, gain, lead, mattered, not_taken, promise, says, settings, times, tried,
+};
+use super::worth::Worth;
+use crate::markup::{Html, Tag, code, column, list, note, number, p, row, scroll, table, tag};
+
+/// The section's content.
+pub fn section(tuned: &Tuned, snippet: Option<&str>) -> Html {
+    let changes = tuned
+        .changes()
+        .map(|gain| list(gain.changes.iter().map(|one| tag("strong").with(change(tuned, one))).collect()));
+    let promised = tuned.changes().is_none().then(|| p(promise(tuned)));
+    let worth = (!tuned.worth.is_empty()).then(|| {
+        let rows: Vec<Tag> = tuned.worth.iter().map(one).collect();
+        let heads = ["value", "time", ""].map(column).into();
+        (
+            (heading("What each setting is worth"), scroll(table(heads, rows).class("figures"))),
+            note(WORTH_NOTE),
+            mattered(tuned).into_iter().map(p).collect::<Vec<_>>(),
+        )
+    });
+    let first = (
+        p(lead(tuned)).class("lead"),
+        changes,
+        (gain(tuned).into_iter().map(p).collect::<Vec<_>>(), promised),
+        note(("Asked: ", tuned.question.to_string(), ".")),
+        note(("Tried: ", tried(tuned).join(" "))),
+    );
+    let rest = (
+        titled("Where the gain turns into a loss", elsewhere(tuned)),
+        worth,
+        titled("Not taken", not_taken(tuned)),
+        (heading(&format!("Settings of {}", tuned.store.0)), p(settings(tuned))),
+        snippet.map(|snippet| (heading("Open it like this"), code(snippet))),
+    );
+    Html::of(tag("section").class("group").with(first).with(rest))
+}
+
+fn heading(text: &str) -> Tag {
+    tag("h3").with(text)
+}
+
+/// A list under a heading, unless it is empty.
+fn titled(title: &str, lines: Vec<String>) -> Option<(Tag, Option<Tag>)> {
+    (!lines.is_empty()).then(|| (heading(title), list(lines)))
+}
+
+fn one(worth: &Worth) -> Tag {
+    let name = format!("{}={}, not {}", worth.change.setting, worth.change.value, worth.default);
+    let time = worth.times.as_ref().map_or_else(|| "-".to_owned(), times);
+    row(name, (number(time), tag("td").with(says(worth))))
+}

@@ -1,0 +1,177 @@
+//! From trials to races: the time of an operation by settings and block, and which settings can't be taken.
+
+use std::collections::BTreeMap;
+
+use storebench_core::cell::Cell;
+use storebench_core::plan::Plan;
+use storebench_core::result::{Measured, Outcome, Run, TrialResult};
+use storebench_core::store::{Danger, Guarantee, Setting, StoreDef};
+use storebench_core::units::rough_bytes;
+
+use super::race::{Arm, DEFAULT, Kind, Raced, Settings};
+use crate::advice::figures::time_ns;
+use crate::advice::question::Question;
+use crate::data::memory::Basis;
+use crate::data::merge::BlockKey;
+
+/// What settings are judged by.
+pub struct Judge<'j> {
+    question: &'j Question,
+    store: &'j StoreDef,
+    basis: Basis,
+    /// What the default promises; `None` until a trial of it has ended well.
+    promise: Option<Promise>,
+}
+
+/// A tier, and what accidents can cost at it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Promise {
+    /// The tier that was given.
+    pub guarantee: Guarantee,
+    /// What accidents can cost with the settings as read back.
+    pub danger: Option<&'static Danger>,
+}
+
+impl Promise {
+    /// Whether another promises as much: the same tier, and no accident that costs more.
+    fn is_kept_by(&self, other: &Promise) -> bool {
+        let costs_no_more = match (self.danger, other.danger) {
+            (Some(own), Some(other)) => other.kill >= own.kill && other.power_cut >= own.power_cut,
+            (own, other) => own.is_none() && other.is_none(),
+        };
+        self.guarantee == other.guarantee && costs_no_more
+    }
+}
+
+impl<'j> Judge<'j> {
+    /// Judges by the question, and by what the default of these trials promises.
+    pub fn new<'t>(
+        question: &'j Question,
+        store: &'j StoreDef,
+        trials: impl Iterator<Item = &'t TrialResult> + Clone,
+    ) -> Judge<'j> {
+        let mut ended = trials.filter_map(|trial| Some((&trial.cell, trial.ok()?)));
+        let mut judge = Judge {
+            question,
+            store,
+            basis: Basis::of(ended.clone().map(|(_, measured)| &measured.memory)),
+            promise: None,
+        };
+        let default = ended.find(|(cell, _)| cell.settings().next().is_none());
+        judge.promise = default.map(|(_, measured)| judge.promise_of(measured));
+        judge
+    }
+
+    /// What memory is compared by.
+    pub fn basis(&self) -> Basis {
+        self.basis
+    }
+
+    /// What the default promises, if it was measured.
+    pub fn promise(&self) -> Option<Promise> {
+        self.promise
+    }
+
+    fn promise_of(&self, measured: &Measured) -> Promise {
+        let offer = self.store.offer(measured.guarantee);
+        let danger = offer.and_then(|offer| offer.danger(&measured.settings));
+        Promise { guarantee: measured.guarantee, danger }
+    }
+
+    /// Why settings can't be taken, by one of their trials.
+    pub fn why_out(&self, trial: &TrialResult) -> Option<String> {
+        let measured = match (&trial.outcome, trial.ok()) {
+            (Outcome::Failed { message, .. } | Outcome::Unsupported { message }, _) => {
+                return Some(message.clone());
+            }
+            (Outcome::Ok, measured) => measured?,
+        };
+        self.breaks_promise(measured).or_else(|| self.takes_too_much(measured))
+    }
+
+    fn breaks_promise(&self, measured: &Measured) -> Option<String> {
+        let own = self.promise_of(measured);
+        let promise = self.promise.filter(|promise| !promise.is_kept_by(&own))?;
+        if own.guarantee != promise.guarantee {
+            return Some(format!("gives the guarantee {}, not {}", own.guarantee, promise.guarantee));
+        }
+        let cost = |danger: Option<&Danger>| danger.map_or("what is not known".to_owned(), Danger::to_string);
+        Some(format!("risks more than the default. {}", cost(own.danger)))
+    }
+
+    fn takes_too_much(&self, measured: &Measured) -> Option<String> {
+        let most = self.question.max_memory_bytes?;
+        let peak = self.basis.bytes(&measured.memory).filter(|peak| *peak > most)?;
+        Some(format!("took {} of memory {}", rough_bytes(peak as f64), self.basis.words()))
+    }
+
+    /// The mean time of an operation of the question's mix, in nanoseconds.
+    pub fn time_ns(&self, measured: &Measured) -> Option<f64> {
+        time_ns(measured, &self.question.mix)
+    }
+
+    /// A race as these trials tell it. Those of cells that are none of its arms are passed by.
+    pub fn raced(&self, kind: Kind, arms: &[Settings], run: usize, trials: &[TrialResult]) -> Raced {
+        let mut arms: Vec<Arm> = arms.iter().cloned().map(Arm::of).collect();
+        for trial in trials {
+            let settings = settings_of(&trial.cell);
+            let Some(arm) = arms.iter_mut().find(|arm| arm.settings == settings) else { continue };
+            if arm.out.is_none() {
+                arm.out = self.why_out(trial);
+            }
+            let time = trial.ok().and_then(|measured| self.time_ns(measured));
+            arm.times.extend(time.map(|time| (BlockKey { run, block: trial.block }, time)));
+        }
+        Raced { kind, arms }
+    }
+}
+
+/// What a cell changes of its store's default.
+pub fn settings_of(cell: &Cell) -> Settings {
+    cell.settings().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+}
+
+/// The settings that a plan races, the default first.
+pub fn arms_of(plan: &Plan, store: &str) -> Vec<Settings> {
+    let points = plan.points.iter().filter_map(|point| point.settings.get(store).cloned());
+    std::iter::once(Settings::new()).chain(points).collect()
+}
+
+/// A run of a race: what it is for, and the settings. `None` for any other run.
+pub fn race_of(run: &Run, store: &str) -> Option<(Kind, Vec<Settings>)> {
+    let kind = Kind::of_study(&run.header.study)?;
+    let plan = Plan::parse(&run.header.plan, "a run").ok()?;
+    plan.axes.texts(storebench_core::cell::Axis::STORE).contains(&store.to_owned()).then_some(())?;
+    Some((kind, arms_of(&plan, store)))
+}
+
+/// All races among some runs, each with the position of its run.
+pub fn races(runs: &[Run], judge: &Judge<'_>) -> Vec<(usize, Raced)> {
+    let one = |(index, run): (usize, &Run)| {
+        let (kind, arms) = race_of(run, judge.store.name)?;
+        Some((index, judge.raced(kind, &arms, index, &run.trials)))
+    };
+    runs.iter().enumerate().filter_map(one).collect()
+}
+
+/// The changes that are worth a trial: those of the store's table.
+pub fn changes(store: &StoreDef) -> Vec<super::search::Change> {
+    let of = |def: &storebench_core::store::SettingDef| {
+        let one = |value: &&str| super::search::Change { setting: def.name.into(), value: (*value).into() };
+        def.tune.iter().map(one).collect::<Vec<_>>()
+    };
+    store.settings.iter().flat_map(of).collect()
+}
+
+/// Whether settings read back as others do, so that both are the same.
+pub fn reads_back_alike(a: &[Setting], b: &[Setting]) -> bool {
+    let by_name = |all: &[Setting]| -> BTreeMap<String, String> {
+        all.iter().map(|setting| (setting.name.clone(), setting.value.clone())).collect()
+    };
+    by_name(a) == by_name(b)
+}
+
+/// Whether a race's default was measured at all.
+pub fn has_default(raced: &Raced) -> bool {
+    raced.arms.get(DEFAULT).is_some_and(|default| !default.times.is_empty())
+}

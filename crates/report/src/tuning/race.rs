@@ -1,0 +1,206 @@
+//! A race: settings that are measured side by side in blocks, of which those that fall behind are given up between blocks.
+//!
+//! Screening gives up what is surely worse (racing: O. Maron and A. Moore, 1997; M. Birattari and others, F-Race, 2002).
+//! Combinations and neighbours are halved at each look (successive halving: K. Jamieson and A. Talwalkar, 2016). What is told of a
+//! gain does not rest on a race: it is measured again ([`Kind::Proof`]).
+
+use std::collections::BTreeMap;
+
+use crate::data::merge::BlockKey;
+use crate::stats::{MIN_BLOCKS, Ratio, Series, compare_at};
+
+/// Settings by the engine's names: those that differ from the default's.
+pub type Settings = BTreeMap<String, String>;
+
+/// What a race is for. The order is that in which they are run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// One value of one setting at a time, beside the default.
+    Screen,
+    /// The values that look helpful, the best first, each added to those before it.
+    Combine,
+    /// The best so far, with one setting changed, added or taken away.
+    Near,
+    /// The best beside the default, in blocks that took no part in the choice.
+    Proof,
+    /// The same two with other records.
+    Beside,
+}
+
+impl Kind {
+    /// Every kind.
+    pub const ALL: [Kind; 5] = [Kind::Screen, Kind::Combine, Kind::Near, Kind::Proof, Kind::Beside];
+
+    /// The name of its runs' study.
+    pub fn study(self) -> &'static str {
+        match self {
+            Kind::Screen => "tune-screen",
+            Kind::Combine => "tune-combine",
+            Kind::Near => "tune-near",
+            Kind::Proof => "tune-proof",
+            Kind::Beside => "tune-beside",
+        }
+    }
+
+    /// The kind whose runs have a study of this name.
+    pub fn of_study(name: &str) -> Option<Kind> {
+        Kind::ALL.into_iter().find(|kind| kind.study() == name)
+    }
+}
+
+/// Numbers of blocks after which a race looks who goes on; none has more.
+pub const LOOKS: [u32; 5] = [3, 5, 8, 12, 20];
+
+/// Blocks of a race among neighbours at most: what is near needs no more than a hint.
+const NEAR_BLOCKS: u32 = 8;
+
+/// The confidence with which a value is given up while screening, and how much worse it must seem.
+const GIVE_UP: (f64, f64) = (0.99, 1.03);
+
+/// What a setting more must save, as a share of the time.
+const EACH: f64 = 0.01;
+
+/// The default, always the first of a race's arms.
+pub const DEFAULT: usize = 0;
+
+/// One of the settings in a race, with what was measured of it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Arm {
+    /// What it changes of the default; nothing for the default itself.
+    pub settings: Settings,
+    /// Mean time of an operation by block, in nanoseconds.
+    pub times: Series<BlockKey>,
+    /// Why it can't be taken: it fails, promises less, takes too much memory.
+    pub out: Option<String>,
+}
+
+impl Arm {
+    /// One that was not measured yet.
+    pub fn of(settings: Settings) -> Arm {
+        Arm { settings, ..Arm::default() }
+    }
+}
+
+/// A race, as far as it was run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Raced {
+    /// What it is for.
+    pub kind: Kind,
+    /// The default, then its rivals.
+    pub arms: Vec<Arm>,
+}
+
+impl Raced {
+    /// How many blocks have begun.
+    pub fn blocks(&self) -> u32 {
+        let blocks = self.arms.iter().flat_map(|arm| arm.times.keys()).map(|key| key.block + 1);
+        blocks.max().unwrap_or(0)
+    }
+
+    /// What the others are compared with: the best so far among its neighbours, else the default.
+    pub fn control(&self) -> usize {
+        match self.kind {
+            Kind::Near => 1.min(self.arms.len().saturating_sub(1)),
+            _ => DEFAULT,
+        }
+    }
+
+    /// How many times as long as the control's an arm's operations take.
+    pub fn ratio(&self, arm: usize, confidence: f64) -> Option<Ratio> {
+        compare_at(&self.arms.get(arm)?.times, &self.arms.get(self.control())?.times, confidence)
+    }
+
+    /// Whether an arm is one of those that are chosen from.
+    fn is_rival(&self, arm: usize) -> bool {
+        arm != DEFAULT && arm != self.control()
+    }
+
+    /// The rivals that go on, by what the looks so far said.
+    pub fn alive(&self) -> Vec<usize> {
+        let mut alive: Vec<usize> =
+            (0..self.arms.len()).filter(|arm| self.is_rival(*arm) && self.arms[*arm].out.is_none()).collect();
+        for look in LOOKS.into_iter().filter(|look| *look <= self.blocks()) {
+            let seen = self.until(look);
+            if seen.is_complete(&alive) {
+                alive = seen.cut(alive);
+            }
+        }
+        alive
+    }
+
+    /// Whether an arm is measured in further blocks.
+    pub fn goes_on(&self, arm: usize) -> bool {
+        let needed = arm == DEFAULT || arm == self.control();
+        needed || self.alive().contains(&arm)
+    }
+
+    /// Whether no further block is needed.
+    pub fn is_over(&self) -> bool {
+        let (blocks, alive) = (self.blocks(), self.alive().len());
+        let most = if self.kind == Kind::Near { NEAR_BLOCKS } else { LOOKS[LOOKS.len() - 1] };
+        match self.kind {
+            Kind::Screen => alive == 0 || blocks >= most,
+            Kind::Combine => alive <= 1 || blocks >= most,
+            Kind::Near => alive == 0 || blocks >= most,
+            Kind::Proof | Kind::Beside => false,
+        }
+    }
+
+    /// As it was after so many blocks.
+    fn until(&self, blocks: u32) -> Raced {
+        let cut = |arm: &Arm| Arm {
+            times: arm.times.iter().filter(|(key, _)| key.block < blocks).map(|(k, v)| (*k, *v)).collect(),
+            ..arm.clone()
+        };
+        Raced { kind: self.kind, arms: self.arms.iter().map(cut).collect() }
+    }
+
+    /// Whether these and the control ran in all blocks: a block that is not ended decides nothing.
+    fn is_complete(&self, arms: &[usize]) -> bool {
+        let blocks = self.arms[self.control()].times.len();
+        blocks >= MIN_BLOCKS && arms.iter().all(|arm| self.arms[*arm].times.len() == blocks)
+    }
+
+    /// Those that go on.
+    fn cut(&self, mut alive: Vec<usize>) -> Vec<usize> {
+        match self.kind {
+            Kind::Screen => {
+                alive.retain(|arm| !self.is_surely_worse(*arm));
+                alive
+            }
+            Kind::Combine | Kind::Near => {
+                alive.sort_by(|a, b| self.price(*a).total_cmp(&self.price(*b)));
+                alive.truncate(alive.len().div_ceil(2));
+                alive.sort_unstable();
+                alive
+            }
+            Kind::Proof | Kind::Beside => alive,
+        }
+    }
+
+    fn is_surely_worse(&self, arm: usize) -> bool {
+        let (confidence, worse) = GIVE_UP;
+        let ratio = self.ratio(arm, confidence);
+        ratio.is_some_and(|ratio| {
+            ratio.ratio.value > worse && ratio.ratio.interval.is_some_and(|i| i.low > 1.0)
+        })
+    }
+
+    /// An arm's ratio to the control without its interval; endless where there is none.
+    pub fn value(&self, arm: usize) -> f64 {
+        self.ratio(arm, 0.5).map_or(f64::INFINITY, |ratio| ratio.ratio.value)
+    }
+
+    /// Its ratio, and a little for each of its settings: of two that are as good, that with fewer goes on.
+    pub fn price(&self, arm: usize) -> f64 {
+        self.value(arm) * (1.0 + EACH * self.arms[arm].settings.len() as f64)
+    }
+
+    /// Whether an arm is better than the control by at least `least`, with such a confidence for this comparison alone.
+    pub fn looks_better(&self, arm: usize, least: f64, confidence: f64) -> bool {
+        let ratio = self.ratio(arm, confidence).filter(|ratio| ratio.ratio.value < 1.0 - least);
+        let Some(ratio) = ratio else { return false };
+        // Where time allowed fewer blocks, their mean has to do: what comes of it is measured again.
+        ratio.blocks < MIN_BLOCKS || ratio.ratio.interval.is_some_and(|interval| interval.high < 1.0)
+    }
+}

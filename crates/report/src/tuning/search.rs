@@ -1,0 +1,252 @@
+//! What to measure next, from what was measured so far and the time that is left. Pure: the same races give the same search.
+//!
+//! One setting at a time is screened beside the default. The values that look helpful are combined, the best first. Then the best
+//! combination races its neighbours, until none is better: what has no effect is taken away, and what only helps beside others is
+//! found. None of that is told as a gain: the best is measured beside the default once more, in fresh blocks, and only their
+//! interval is told, so that how the best was chosen does not make it look better than it is.
+
+use super::race::{DEFAULT, Kind, Raced, Settings};
+use crate::data::looks;
+
+/// Shares of the time after which a kind of race ends: what a race leaves over is for those that follow.
+pub const SCREEN_UNTIL: f64 = 0.4;
+const COMBINE_UNTIL: f64 = 0.55;
+const NEAR_UNTIL: f64 = 0.7;
+const PROOF_UNTIL: f64 = 0.9;
+
+/// A value that seems to save less than this share of the time is not combined.
+const WORTH: f64 = 0.01;
+/// The confidence that a single value helps before it is combined; a false one is taken away again by later races.
+const PROMISING: f64 = 0.8;
+/// The confidence that a neighbour is better before it takes the place of the best.
+const BETTER: f64 = 0.9;
+/// A setting without which the time grows by no more than this share is taken away.
+const FREE: f64 = 0.005;
+/// So many values are combined at most.
+const MOST_COMBINED: usize = 6;
+/// So many races among neighbours at most.
+const MOST_NEAR: usize = 6;
+/// Blocks of neighbours that there must be time for.
+const FEWEST_BLOCKS: f64 = 3.0;
+/// A single value that seemed this many times worse than the default is no neighbour.
+const HOPELESS: f64 = 1.05;
+
+/// One value of one setting.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Change {
+    /// The setting.
+    pub setting: String,
+    /// Its value.
+    pub value: String,
+}
+
+impl Change {
+    /// Nothing but this.
+    pub fn alone(&self) -> Settings {
+        Settings::from([(self.setting.clone(), self.value.clone())])
+    }
+}
+
+/// The time that there is, in seconds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Time {
+    /// In all.
+    pub budget_s: f64,
+    /// What is used up.
+    pub spent_s: f64,
+    /// What a trial takes.
+    pub trial_s: f64,
+    /// What a race takes before its first trial.
+    pub race_s: f64,
+}
+
+impl Time {
+    /// How many blocks of so many trials there is time for until a share of the budget is used up.
+    fn blocks(&self, share: f64, trials: usize) -> f64 {
+        let left_s = self.budget_s * share - self.spent_s - self.race_s;
+        (left_s / (self.trial_s * trials as f64).max(f64::MIN_POSITIVE)).max(0.0)
+    }
+}
+
+/// A race to be run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Race {
+    /// What for.
+    pub kind: Kind,
+    /// The settings, the default first.
+    pub arms: Vec<Settings>,
+    /// Numbers of blocks after which it is looked whether it is over.
+    pub looks: Vec<u32>,
+    /// No trial is begun after this share of the budget.
+    pub until: f64,
+}
+
+/// What to measure next; `None` when the search is over.
+pub fn next(changes: &[Change], raced: &[Raced], time: Time) -> Option<Race> {
+    let Some(screen) = screened(raced) else {
+        let arms = with_default(changes.iter().map(Change::alone));
+        return (arms.len() > 1).then(|| race(Kind::Screen, arms, SCREEN_UNTIL));
+    };
+    let helpful = helpful(&screen);
+    let count = |kind| of_kind(raced, kind).count();
+    if count(Kind::Proof) > 0 {
+        return None;
+    }
+    let Some(best) = best(raced) else { return again(&screen, count(Kind::Screen), time) };
+    if helpful.len() > 1
+        && count(Kind::Combine) + count(Kind::Near) == 0
+        && let Some(combine) = combine(&helpful, time)
+    {
+        return Some(combine);
+    }
+    if let Some(near) = near(&screen, raced, &best, time) {
+        return Some(near);
+    }
+    let looks = looks::planned(time.blocks(PROOF_UNTIL, 2) as u32).to_vec();
+    Some(Race { kind: Kind::Proof, arms: vec![Settings::new(), best], looks, until: PROOF_UNTIL })
+}
+
+/// Where nothing looks helpful: what may still be, once more, so that more can be said than that.
+fn again(screen: &Raced, before: usize, time: Time) -> Option<Race> {
+    let may_help = |arm: &usize| screen.arms[*arm].out.is_none() && screen.value(*arm) < HOPELESS;
+    let rivals = (DEFAULT + 1..screen.arms.len()).filter(may_help);
+    let arms = with_default(rivals.map(|arm| screen.arms[arm].settings.clone()));
+    let in_time = time.blocks(NEAR_UNTIL, arms.len()) >= FEWEST_BLOCKS;
+    (before == 1 && arms.len() > 1 && in_time).then(|| race(Kind::Screen, arms, NEAR_UNTIL))
+}
+
+/// The race of combinations, if there is time for one.
+fn combine(helpful: &[Change], time: Time) -> Option<Race> {
+    let arms = with_default(prefixes(helpful));
+    let until = [COMBINE_UNTIL, NEAR_UNTIL];
+    let until = until.into_iter().find(|until| time.blocks(*until, arms.len()) >= FEWEST_BLOCKS)?;
+    Some(race(Kind::Combine, arms, until))
+}
+
+fn race(kind: Kind, arms: Vec<Settings>, until: f64) -> Race {
+    Race { kind, arms, looks: super::race::LOOKS.to_vec(), until }
+}
+
+fn with_default(others: impl IntoIterator<Item = Settings>) -> Vec<Settings> {
+    std::iter::once(Settings::new()).chain(others).collect()
+}
+
+fn of_kind(raced: &[Raced], kind: Kind) -> impl Iterator<Item = &Raced> {
+    raced.iter().filter(move |race| race.kind == kind)
+}
+
+/// All that was screened, as one race: of a second one the same settings add blocks.
+pub fn screened(raced: &[Raced]) -> Option<Raced> {
+    let mut all = of_kind(raced, Kind::Screen);
+    let mut screen = all.next()?.clone();
+    for arm in all.flat_map(|race| &race.arms) {
+        if let Some(known) = screen.arms.iter_mut().find(|known| known.settings == arm.settings) {
+            known.times.extend(&arm.times);
+            known.out = known.out.take().or_else(|| arm.out.clone());
+        }
+    }
+    Some(screen)
+}
+
+/// The settings that the races so far found best; `None` where that is the default.
+pub fn best(raced: &[Raced]) -> Option<Settings> {
+    let screen = screened(raced)?;
+    let mut best = helpful(&screen).into_iter().next()?.alone();
+    for race in raced {
+        best = match race.kind {
+            Kind::Combine => best_combination(race).unwrap_or(best),
+            Kind::Near => step(race).unwrap_or(best),
+            Kind::Screen | Kind::Proof | Kind::Beside => best,
+        };
+    }
+    Some(best)
+}
+
+/// The best value of each setting that looks helpful, the most helpful first. Where the default can't be taken, the best of what
+/// can.
+fn helpful(screen: &Raced) -> Vec<Change> {
+    let must = screen.arms.first().is_some_and(|default| default.out.is_some());
+    let mut all: Vec<(f64, Change)> = Vec::new();
+    for (index, arm) in screen.arms.iter().enumerate().skip(DEFAULT + 1) {
+        let measured = !arm.times.is_empty();
+        let taken = measured && (must || screen.looks_better(index, WORTH, PROMISING));
+        let Some((setting, value)) = arm.settings.first_key_value().filter(|_| arm.out.is_none() && taken)
+        else {
+            continue;
+        };
+        let change = Change { setting: setting.clone(), value: value.clone() };
+        match all.iter_mut().find(|(_, known)| known.setting == change.setting) {
+            Some(known) if known.0 > screen.value(index) => *known = (screen.value(index), change),
+            Some(_) => {}
+            None => all.push((screen.value(index), change)),
+        }
+    }
+    all.sort_by(|a, b| a.0.total_cmp(&b.0));
+    all.into_iter().map(|(_, change)| change).take(MOST_COMBINED).collect()
+}
+
+/// The first, the first two, and so on.
+fn prefixes(helpful: &[Change]) -> Vec<Settings> {
+    let one = |number: usize| helpful[..number].iter().flat_map(Change::alone).collect();
+    (1..=helpful.len()).map(one).collect()
+}
+
+/// Of the combinations that went on to the end, the best; with fewer settings where more save next to nothing.
+fn best_combination(race: &Raced) -> Option<Settings> {
+    let best = race.alive().into_iter().min_by(|a, b| race.price(*a).total_cmp(&race.price(*b)))?;
+    Some(race.arms[best].settings.clone())
+}
+
+/// The neighbour that takes the place of the best: a better one, or else one that does without a setting that has no effect.
+fn step(race: &Raced) -> Option<Settings> {
+    let control = &race.arms.get(race.control())?.settings;
+    let mut alive = race.alive();
+    alive.sort_by(|a, b| race.value(*a).total_cmp(&race.value(*b)));
+    let better = alive.iter().find(|arm| race.looks_better(**arm, WORTH, BETTER));
+    let fewer = |arm: &&usize| race.arms[**arm].settings.len() < control.len();
+    let free = || alive.iter().filter(fewer).find(|arm| race.value(**arm) <= 1.0 + FREE);
+    better.or_else(free).map(|arm| race.arms[*arm].settings.clone())
+}
+
+/// The next race among neighbours, if the last found a better one and there is time.
+fn near(screen: &Raced, raced: &[Raced], best: &Settings, time: Time) -> Option<Race> {
+    let before: Vec<&Raced> = of_kind(raced, Kind::Near).collect();
+    if before.len() >= MOST_NEAR || before.last().is_some_and(|last| step(last).is_none()) {
+        return None;
+    }
+    let known = |settings: &Settings| {
+        before.iter().flat_map(|race| race.arms.iter().skip(1)).any(|arm| arm.settings == *settings)
+    };
+    let mut rivals: Vec<Settings> =
+        neighbours(screen, best).into_iter().filter(|settings| !known(settings)).collect();
+    let room = (time.blocks(NEAR_UNTIL, 1) / FEWEST_BLOCKS) as usize;
+    rivals.truncate(room.saturating_sub(2));
+    let arms = with_default(std::iter::once(best.clone()).chain(rivals));
+    (arms.len() > 2).then(|| race(Kind::Near, arms, NEAR_UNTIL))
+}
+
+/// What differs from some settings in one: without it first, then with each other value that is not much worse alone, the best
+/// first.
+fn neighbours(screen: &Raced, best: &Settings) -> Vec<Settings> {
+    let without = |name: &String| {
+        let mut settings = best.clone();
+        settings.remove(name);
+        settings
+    };
+    let fewer = best.keys().map(without).filter(|settings| !settings.is_empty());
+    let mut others: Vec<(f64, Settings)> = Vec::new();
+    for (index, arm) in screen.arms.iter().enumerate().skip(DEFAULT + 1) {
+        let hopeless = arm.out.is_some() || screen.value(index) > HOPELESS;
+        if hopeless || arm.settings.iter().any(|(name, value)| best.get(name) == Some(value)) {
+            continue;
+        }
+        let mut settings = best.clone();
+        settings.extend(arm.settings.clone());
+        others.push((screen.value(index), settings));
+    }
+    others.sort_by(|a, b| a.0.total_cmp(&b.0));
+    fewer.chain(others.into_iter().map(|(_, settings)| settings)).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,306 @@
+//! The sentences of an answer, for terminal and page alike.
+
+use storebench_core::units::{grouped, rough_bytes, three_digits};
+
+use super::search::Change;
+use super::worth::Worth;
+use super::{ALIKE, Gain, Side, Tuned, Verdict};
+use crate::advice::question::Goal;
+use crate::advice::ratios::{better, interval};
+use crate::column::Unit;
+use crate::data::spread;
+use crate::stats::{CONFIDENCE, Estimate, Interval, MIN_BLOCKS, Ratio};
+
+/// Beyond this share a bound on what could be saved is not worth telling.
+const LOOSE: f64 = 0.5;
+
+/// `page_size = 8192 (default: 4096)`.
+pub fn change(tuned: &Tuned, change: &Change) -> String {
+    let known = tuned.worth.iter().find(|worth| worth.change.setting == change.setting);
+    let default = known.map_or(String::new(), |worth| format!(" (default: {})", worth.default));
+    let costs = tuned.worth.iter().find(|worth| worth.change == *change).map_or("", |worth| worth.cost);
+    let costs = if costs.is_empty() { String::new() } else { format!("; {costs}") };
+    format!("{} = {}{default}{costs}", change.setting, change.value)
+}
+
+/// The first line: what to do.
+pub fn lead(tuned: &Tuned) -> String {
+    let (store, version) = &tuned.store;
+    match tuned.changes() {
+        Some(_) => format!("Change these settings of {store} {version}:"),
+        None => format!("Keep the default settings of {store} {version}."),
+    }
+}
+
+/// What the settings gain, or why the default is kept.
+pub fn gain(tuned: &Tuned) -> Vec<String> {
+    match (tuned.changes(), &tuned.gain) {
+        (Some(gain), _) => gained(tuned, gain),
+        (None, Some(gain)) => vec![not_gained(gain), bound(tuned), too_few(tuned)],
+        (None, None) => {
+            let nothing = "No value that was tried looked better than the default.".to_owned();
+            vec![nothing, bound(tuned), too_few(tuned)]
+        }
+    }
+    .into_iter()
+    .filter(|line| !line.is_empty())
+    .collect()
+}
+
+fn gained(tuned: &Tuned, gain: &Gain) -> Vec<String> {
+    let [default, own] = &gain.figures;
+    let time = |side: &Side| Unit::Nanoseconds.show(side.time_ns);
+    let mut lines = Vec::new();
+    if let Some(why) = &tuned.default_out {
+        lines.push(format!("The default can't be taken: it {why}."));
+    }
+    lines.push(format!(
+        "{}: an operation takes {} in place of {}.",
+        faster(&gain.times),
+        time(own),
+        time(default)
+    ));
+    lines.push(fresh(gain));
+    let each: Vec<String> = gain
+        .operations
+        .iter()
+        .filter_map(|(operation, ratio)| Some(format!("{} {}", operation.name(), faster(ratio.as_ref()?))))
+        .collect();
+    if each.len() > 1 {
+        lines.push(format!("By operation: {}.", each.join(", ")));
+    }
+    lines.push(format!(
+        "{} times the values' size on disk, by default {}; {} of memory at its peak {}, by default {}.",
+        three_digits(own.space),
+        three_digits(default.space),
+        rough_bytes(own.memory_bytes),
+        tuned.memory.words(),
+        rough_bytes(default.memory_bytes),
+    ));
+    lines.push(promise(tuned));
+    lines
+}
+
+/// Where the interval comes from.
+fn fresh(gain: &Gain) -> String {
+    let looks = if gain.looks > 1 { format!(", allowing for {} looks", gain.looks) } else { String::new() };
+    if gain.times.blocks < MIN_BLOCKS {
+        return format!(
+            "Measured again beside the default only {}: an interval needs three. A longer --budget gives it.",
+            if gain.times.blocks == 1 { "once" } else { "twice" }
+        );
+    }
+    format!(
+        "{:.0} % confidence, from {} fresh pairs of trials that took no part in the choice{looks}.",
+        CONFIDENCE * 100.0,
+        gain.times.blocks
+    )
+}
+
+fn not_gained(gain: &Gain) -> String {
+    let named: Vec<String> =
+        gain.changes.iter().map(|change| format!("{}={}", change.setting, change.value)).collect();
+    let named = named.join(" ");
+    if let Some(why) = &gain.out {
+        return format!("What looked best ({named}) can't be taken: {why}.");
+    }
+    let says = match Verdict::of(&gain.times) {
+        Verdict::Alike => format!("no difference beyond {:.0} %", ALIKE * 100.0),
+        Verdict::Slower => "it is slower".into(),
+        _ => "no gain that trials could show".into(),
+    };
+    format!("What looked best ({named}) was measured again: {says}, {}. {}", times(&gain.times), fresh(gain))
+}
+
+/// What a single value could still save at most.
+fn bound(tuned: &Tuned) -> String {
+    let interval = |worth: &Worth| worth.times.filter(|times| times.blocks >= MIN_BLOCKS)?.ratio.interval;
+    let measured: Vec<Interval> =
+        tuned.worth.iter().filter(|worth| worth.out.is_none()).filter_map(interval).collect();
+    let lowest = measured.iter().map(|interval| interval.low).min_by(f64::total_cmp);
+    match lowest.map(|low| 1.0 - low).filter(|most| *most < LOOSE) {
+        Some(most) => format!(
+            "With {:.0} % confidence none of the {} values that were measured saves more than {:.0} % of the time alone.",
+            CONFIDENCE * 100.0,
+            measured.len(),
+            (most.max(0.0) * 100.0).ceil()
+        ),
+        None => String::new(),
+    }
+}
+
+/// Where the budget was too short for an interval of every value.
+fn too_few(tuned: &Tuned) -> String {
+    let taken = tuned.worth.iter().filter(|worth| worth.out.is_none());
+    let few = taken.filter(|worth| worth.times.is_none_or(|times| times.blocks < MIN_BLOCKS)).count();
+    match few {
+        0 => String::new(),
+        1 => "One value was measured less than three times: a longer --budget may find more.".into(),
+        few => format!("{few} values were measured less than three times: a longer --budget may find more."),
+    }
+}
+
+/// What is promised.
+pub fn promise(tuned: &Tuned) -> String {
+    let Some(promise) = tuned.promise else { return String::new() };
+    let danger = promise.danger.map_or_else(String::new, |danger| format!(" {danger}"));
+    let more = if promise.guarantee > tuned.question.guarantee {
+        format!(", more than you asked for: it does not offer {}", tuned.question.guarantee)
+    } else {
+        String::new()
+    };
+    match tuned.changes() {
+        Some(_) => {
+            format!("They promise what the default does: guarantee {}{more}.{danger}", promise.guarantee)
+        }
+        None => format!("Guarantee {}{more}.{danger}", promise.guarantee),
+    }
+}
+
+/// `1.42x faster (1.35 to 1.49)`, of a ratio of times.
+pub fn faster(times: &Ratio) -> String {
+    let turned = Ratio {
+        blocks: times.blocks,
+        ratio: Estimate {
+            value: 1.0 / times.ratio.value,
+            interval: times.ratio.interval.map(|i| Interval { low: 1.0 / i.high, high: 1.0 / i.low, ..i }),
+        },
+    };
+    if turned.ratio.value >= 1.0 {
+        let reach = interval(&turned).map_or_else(String::new, |reach| format!(" ({reach})"));
+        return format!("{}{reach}", better(Goal::Speed, turned.ratio.value));
+    }
+    let reach = interval(times).map_or_else(String::new, |reach| format!(" ({reach})"));
+    format!("{}{reach}", better(Goal::Speed, turned.ratio.value))
+}
+
+/// `×0.70 [0.67, 0.74]`: times the default's time.
+pub fn times(times: &Ratio) -> String {
+    let reach = spread::text(times.ratio.interval, three_digits)
+        .map_or_else(String::new, |reach| format!(" {reach}"));
+    format!("×{}{reach}", three_digits(times.ratio.value))
+}
+
+/// What the interval of a single value says, in a word or two.
+pub fn says(worth: &Worth) -> &'static str {
+    match worth.verdict() {
+        _ if worth.out.is_some() => "not taken",
+        _ if worth.times.is_none() => "not reached",
+        Verdict::Faster => "faster",
+        Verdict::Slower => "slower",
+        Verdict::Alike => "no difference",
+        Verdict::Open => "not settled",
+    }
+}
+
+/// Which settings mattered, which did not, and of which that is open.
+pub fn mattered(tuned: &Tuned) -> Vec<String> {
+    let measured: Vec<&Worth> = tuned.worth.iter().filter(|worth| worth.out.is_none()).collect();
+    let settings = |wanted: &dyn Fn(&[&Worth]) -> bool| -> Vec<String> {
+        let groups = measured.chunk_by(|a, b| a.change.setting == b.change.setting);
+        groups.filter(|group| wanted(group)).map(|group| group[0].change.setting.clone()).collect()
+    };
+    let matters = |group: &[&Worth]| {
+        group.iter().any(|worth| matches!(worth.verdict(), Verdict::Faster | Verdict::Slower))
+    };
+    let alike = |group: &[&Worth]| group.iter().all(|worth| worth.verdict() == Verdict::Alike);
+    let open = |group: &[&Worth]| !matters(group) && !alike(group);
+    let line = |title: &str, names: Vec<String>| {
+        (!names.is_empty()).then(|| format!("{title}: {}.", names.join(", ")))
+    };
+    let percent = format!("{:.0} %", ALIKE * 100.0);
+    [
+        line("Mattered", settings(&matters)),
+        line(&format!("Made no difference beyond {percent}"), settings(&alike)),
+        line("No difference could be shown", settings(&open)),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// How the table of single values is to be read.
+pub const WORTH_NOTE: &str = "Each value alone: times the default's mean time of an operation, paired by block; below ×1 is \
+    faster. The intervals are 95 % for the whole table together, and allow for every look.";
+
+/// The values that can't be taken, and why.
+pub fn not_taken(tuned: &Tuned) -> Vec<String> {
+    let one = |worth: &Worth| {
+        let why = worth.out.as_ref()?;
+        Some(format!("{}={}: {}", worth.change.setting, worth.change.value, why.trim_end_matches('.')))
+    };
+    tuned.worth.iter().filter_map(one).collect()
+}
+
+/// What was tried.
+pub fn tried(tuned: &Tuned) -> Vec<String> {
+    let count = |number: usize, one: &str, many: &str| {
+        format!("{} {}", grouped(number as u64), if number == 1 { one } else { many })
+    };
+    let tried = &tuned.tried;
+    let (size, records) = tuned.records;
+    let place = tuned.place.as_ref().map_or_else(String::new, |place| {
+        let file_system = place.file_system.as_deref().unwrap_or("unknown file system");
+        format!(", in {} ({file_system})", place.path)
+    });
+    let mut lines = vec![format!(
+        "{} and {} in {}, on {}{place}; {} records of {}.",
+        count(tried.values, "single value", "single values"),
+        count(tried.combinations, "combination", "combinations"),
+        count(tried.trials, "trial", "trials"),
+        tuned.hardware,
+        grouped(records.from),
+        size.words(),
+    )];
+    if records.from != tuned.question.records {
+        lines.push(format!(
+            "You asked for {} records; results may differ at that size.",
+            grouped(tuned.question.records)
+        ));
+    }
+    lines
+}
+
+/// Where the gain turns into a loss, and where it does not.
+pub fn elsewhere(tuned: &Tuned) -> Vec<String> {
+    let Some(gain) = tuned.changes() else { return Vec::new() };
+    let mut lines = Vec::new();
+    let percent = |share: f64| format!("{:.0} %", share * 100.0);
+    if let Some(share) = gain.elsewhere.fewer_gets {
+        lines.push(format!(
+            "With {} gets or fewer the default is faster, by the same trials.",
+            percent(share)
+        ));
+    }
+    if let Some(share) = gain.elsewhere.more_gets {
+        lines
+            .push(format!("With {} gets or more the default is faster, by the same trials.", percent(share)));
+    }
+    let mixed = gain.operations.len() > 1 && tuned.question.reads();
+    if mixed && lines.is_empty() {
+        lines.push("With no other share of gets is the default faster, by the same trials.".into());
+    }
+    lines.extend(gain.elsewhere.records.iter().map(|((size, records), ratio)| {
+        let says = match Verdict::of(ratio) {
+            Verdict::Faster => "still a gain",
+            Verdict::Slower => "a loss",
+            Verdict::Alike => "no difference",
+            Verdict::Open => "not settled",
+        };
+        format!("With {} records of {}: {says}, {}.", grouped(records.from), size.words(), faster(ratio))
+    }));
+    if gain.elsewhere.records.is_empty() {
+        lines.push(
+            "There was no time for other sizes and numbers of records; a longer --budget gives it.".into(),
+        );
+    }
+    lines
+}
+
+/// The settings as read back.
+pub fn settings(tuned: &Tuned) -> String {
+    let one = |setting: &storebench_core::store::Setting| format!("{} = {}", setting.name, setting.value);
+    let set = tuned.settings().iter().filter(|setting| !setting.value.starts_with("as shipped"));
+    let all: Vec<String> = set.map(one).collect();
+    if all.is_empty() { "All as shipped.".into() } else { all.join("; ") }
+}

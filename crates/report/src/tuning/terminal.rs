@@ -1,0 +1,66 @@
+//! An answer for the terminal.
+
+use super::Tuned;
+use super::sentences::{
+    WORTH_NOTE, change, elsewhere, gain, lead, mattered, not_taken, promise, says, settings, times, tried,
+};
+use super::worth::Worth;
+use crate::data::names::HEADING;
+use crate::terminal::grid::{Grid, Item, Style, one_line, wrap};
+
+/// The whole answer. Each line is ended.
+pub fn text(tuned: &Tuned, snippet: Option<&str>, style: Style) -> String {
+    let mut out = titled("Asked", &[tuned.question.to_string()], style);
+    out.push_str(&format!("\n{}\n", style.paint(HEADING, &one_line(&lead(tuned)))));
+    if let Some(gain) = tuned.changes() {
+        let changes: Vec<String> = gain.changes.iter().map(|one| change(tuned, one)).collect();
+        out.push_str(&indented(&changes, style));
+    }
+    out.push_str(&titled("What that gains", &gain(tuned), style));
+    if tuned.changes().is_none() {
+        out.push_str(&indented(&[promise(tuned)], style));
+    }
+    out.push_str(&titled("Where the gain turns into a loss", &elsewhere(tuned), style));
+    if !tuned.worth.is_empty() {
+        out.push_str(&format!("\n{}\n", style.paint(HEADING, "What each setting is worth")));
+        out.push_str(&table(&tuned.worth).render(style));
+        out.push_str(&wrap(WORTH_NOTE, style.width, "   "));
+        out.push_str(&indented(&mattered(tuned), style));
+    }
+    out.push_str(&titled("Not taken", &not_taken(tuned), style));
+    out.push_str(&titled("Tried", &tried(tuned), style));
+    out.push_str(&titled(&format!("Settings of {}", tuned.store.0), &[settings(tuned)], style));
+    if let Some(snippet) = snippet {
+        out.push_str(&format!("\n{}\n", style.paint(HEADING, "Open it like this")));
+        out.extend(snippet.lines().map(|line| format!("  {}", one_line(line)).trim_end().to_owned() + "\n"));
+    }
+    out
+}
+
+/// Lines under a title; nothing where there are none.
+fn titled(title: &str, lines: &[String], style: Style) -> String {
+    match lines.is_empty() {
+        true => String::new(),
+        false => format!("\n{}\n{}", style.paint(HEADING, &one_line(title)), indented(lines, style)),
+    }
+}
+
+fn indented(lines: &[String], style: Style) -> String {
+    lines.iter().map(|line| wrap(&format!("  {}", one_line(line)), style.width, "    ")).collect()
+}
+
+fn table(worth: &[Worth]) -> Grid {
+    let mut grid = Grid::new(1);
+    grid.head(vec![Item::new("setting"), Item::new("time").right(), Item::new("")]);
+    for of_setting in worth.chunk_by(|a, b| a.change.setting == b.change.setting) {
+        let row = |worth: &Worth| {
+            let time = worth.times.as_ref().map_or_else(|| "-".to_owned(), times);
+            vec![Item::new(one_line(&worth.change.value)), Item::new(time).right(), Item::new(says(worth))]
+        };
+        let title = of_setting
+            .first()
+            .map_or_else(String::new, |first| format!("{}, from {}", first.change.setting, first.default));
+        grid.titled_group(one_line(&title), of_setting.iter().map(row).collect());
+    }
+    grid
+}

@@ -1,0 +1,71 @@
+//! What single values of settings are worth: the main effects, from the screening.
+
+use storebench_core::result::RunHeader;
+use storebench_core::store::{Setting, StoreDef};
+
+use super::Verdict;
+use super::judge::settings_of;
+use super::race::{DEFAULT, LOOKS, Raced};
+use super::search::Change;
+use crate::stats::{CONFIDENCE, Ratio};
+
+/// What one value of one setting is worth, beside the default.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Worth {
+    /// The setting and its value.
+    pub change: Change,
+    /// What the setting is by default.
+    pub default: String,
+    /// What the value costs that no figure shows; empty where nothing.
+    pub cost: &'static str,
+    /// How many times as long as the default's an operation takes. The intervals of all values hold together.
+    pub times: Option<Ratio>,
+    /// Why it can't be taken.
+    pub out: Option<String>,
+}
+
+impl Worth {
+    /// What its interval says.
+    pub fn verdict(&self) -> Verdict {
+        self.times.as_ref().map_or(Verdict::Open, Verdict::of)
+    }
+}
+
+/// How many times at most the screening of a value may have been ended by what it showed: at each look, in each of two races.
+const ENDINGS: usize = 2 * LOOKS.len();
+
+/// The confidence of the interval of one of so many values, so that all hold together, whatever ended each (Bonferroni).
+pub fn confidence(values: usize) -> f64 {
+    1.0 - (1.0 - CONFIDENCE) / (values.max(1) * ENDINGS) as f64
+}
+
+/// What each value is worth that was tried, and those that were refused before.
+pub fn of(screen: Option<&Raced>, store: &StoreDef, default: &[Setting], header: &RunHeader) -> Vec<Worth> {
+    let Some(screen) = screen else { return Vec::new() };
+    let confidence = confidence(screen.arms.len().saturating_sub(1));
+    let worth = |change: Change, times: Option<Ratio>, out: Option<String>| {
+        let def = store.settings.iter().find(|def| def.name == change.setting);
+        let read_back = default.iter().find(|own| own.name == change.setting && !own.value.is_empty());
+        let shipped = || def.map_or_else(String::new, |def| def.default.to_owned());
+        Worth {
+            default: read_back.map_or_else(shipped, |own| own.value.clone()),
+            cost: def.map_or("", |def| def.cost),
+            change,
+            times,
+            out,
+        }
+    };
+    let measured = screen.arms.iter().enumerate().skip(DEFAULT + 1).filter_map(|(index, arm)| {
+        let (setting, value) = arm.settings.first_key_value()?;
+        let change = Change { setting: setting.clone(), value: value.clone() };
+        Some(worth(change, screen.ratio(index, confidence), arm.out.clone()))
+    });
+    let refused = header.left_out.iter().filter_map(|left| {
+        let (setting, value) = settings_of(&left.cell).into_iter().next()?;
+        Some(worth(Change { setting, value }, None, Some(left.reason.clone())))
+    });
+    let mut all: Vec<Worth> = measured.chain(refused).collect();
+    let place = |worth: &Worth| store.settings.iter().position(|def| def.name == worth.change.setting);
+    all.sort_by_key(place);
+    all
+}

@@ -1,0 +1,122 @@
+//! `storebench tune`: good settings of a store for a user's work, measured.
+
+mod measuring;
+mod plans;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use storebench_core::error::{Error, Exit, Result};
+use storebench_core::result::Run;
+use storebench_core::store::StoreDef;
+use storebench_report::advice::question::Question;
+use storebench_report::advice::snippet;
+use storebench_report::data::merge::Merged;
+use storebench_report::tuning::{Tuned, Unanswered};
+
+use self::measuring::Measuring;
+use super::args::TuneArgs;
+use super::run::check_store;
+use super::{Extras, advise, files, print, report, runs, tell};
+
+/// What is to be tuned, where, for how long.
+pub struct Asked<'a> {
+    pub store: &'a StoreDef,
+    pub question: &'a Question,
+    pub budget: Duration,
+    pub seed: u64,
+    pub at: Option<&'a Path>,
+    pub out: &'a Path,
+}
+
+/// Finds settings for a user's work.
+pub fn tune(stores: &[StoreDef], extras: Extras, args: &TuneArgs) -> Result<Exit> {
+    check_store(stores, &args.store, true)?;
+    let Some(store) = stores.iter().find(|store| store.name == args.store) else {
+        return Err(Error::new(Exit::UnknownStore, format!("there is no store {}", args.store)));
+    };
+    let question = Question {
+        max_memory_bytes: args.memory.map(|most| most.0),
+        stores: Some(vec![args.store.clone()]),
+        ..advise::question(&args.work, extras)?
+    };
+    if let Some(path) = &args.html {
+        files::can_write_page(path)?;
+    }
+    let pages: Vec<PathBuf> = args.html.iter().cloned().collect();
+    if let Some(from) = &args.from {
+        let runs = runs::read_all(std::slice::from_ref(from), &args.out)?;
+        show(stores, store, &question, &runs, &pages)?;
+        return Ok(Exit::Success);
+    }
+    let asked = Asked {
+        store,
+        question: &question,
+        budget: args.budget.0,
+        seed: args.seed,
+        at: args.at.as_deref(),
+        out: &args.out,
+    };
+    measure(stores, &asked, &pages)
+}
+
+/// Measures, and shows what came of it; `pages` are written beside the one in the folder of the results.
+pub fn measure(stores: &[StoreDef], asked: &Asked<'_>, pages: &[PathBuf]) -> Result<Exit> {
+    let store = asked.store;
+    if asked.store.settings.iter().all(|setting| setting.tune.is_empty()) {
+        let message =
+            format!("{} has no settings that are worth a trial: storebench settings lists all", store.name);
+        return Err(Error::new(Exit::Nothing, message));
+    }
+    let mut measuring = Measuring::new(stores, asked)?;
+    let folder = measuring.folder.clone();
+    let interrupted = measuring.measure().inspect_err(|_| {
+        // Where nothing was measured there is nothing to keep; where something was, this does nothing.
+        let _ = std::fs::remove_dir(&folder);
+    })?;
+    if interrupted {
+        tell(&format!(
+            "interrupted; finished results are kept. To answer from them, add --from {}",
+            folder.display()
+        ));
+        return Ok(Exit::Interrupted);
+    }
+    let own = folder.join("report.html");
+    let pages: Vec<PathBuf> = std::iter::once(own).chain(pages.iter().cloned()).collect();
+    show(stores, store, asked.question, &measuring.runs, &pages)?;
+    tell(&format!("to show this again: --from {}", folder.display()));
+    Ok(Exit::Success)
+}
+
+/// Prints the answer, and writes it to pages.
+fn show(
+    stores: &[StoreDef],
+    store: &StoreDef,
+    question: &Question,
+    runs: &[Run],
+    pages: &[PathBuf],
+) -> Result<()> {
+    let harness = report::harness(stores);
+    let merged = Merged::new(runs, &harness);
+    let tuned = Tuned::from_runs(question, &merged, store).map_err(|why| unanswered(&why))?;
+    let code = code(store, &tuned);
+    print(&tuned.text(code.as_deref(), report::style()))?;
+    let lead = tuned.lead(code.as_deref());
+    for page in pages {
+        report::page(&merged, Some(&lead), page)?;
+        tell(&format!("\nthe answer with all its figures: open {} in a browser", page.display()));
+    }
+    Ok(())
+}
+
+fn unanswered(why: &Unanswered) -> Error {
+    Error::new(Exit::Nothing, format!("there is no answer: {why}"))
+}
+
+/// The lines of code that open the store with the settings that are told.
+fn code(store: &StoreDef, tuned: &Tuned) -> Option<String> {
+    let filled = |template| snippet::fill(template, &tuned.store.1, tuned.settings());
+    let bindings = store.bindings.iter().map(|snippet| snippet.template);
+    let all: Vec<String> = store.snippet.into_iter().chain(bindings).map(filled).collect();
+    (!all.is_empty()).then(|| all.join("\n"))
+}

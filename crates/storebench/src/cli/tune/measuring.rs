@@ -1,0 +1,326 @@
+//! The races behind a tuning: run, until the search is over or the time is up.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use storebench_core::cell::{Cell, DEFAULT_PLACE};
+use storebench_core::error::{Error, Exit, Result};
+use storebench_core::place::directory::WorkFolder;
+use storebench_core::place::probe::Probe;
+use storebench_core::plan::Plan;
+use storebench_core::result::{LeftOut, Outcome, Run, TrialResult};
+use storebench_core::runner::job::Job;
+use storebench_core::runner::rehearsal;
+use storebench_core::store::StoreDef;
+use storebench_core::units::{grouped, rough_duration};
+use storebench_core::workload::crud::work::Work;
+use storebench_report::advice::question::Question;
+use storebench_report::data::looks;
+use storebench_report::data::merge::Merged;
+use storebench_report::tuning::judge::{Judge, changes, races, reads_back_alike, settings_of};
+use storebench_report::tuning::race::{Kind, Raced, Settings};
+use storebench_report::tuning::search::{self, Change, Race, SCREEN_UNTIL, Time};
+use storebench_report::tuning::{Tuned, is_settled};
+
+use super::super::advise::plans::records_of;
+use super::super::args::PlaceArg;
+use super::super::launch::{self, Launch, Places};
+use super::super::runs::{self, TUNING};
+use super::super::{report, signals, tell};
+use super::{Asked, plans};
+
+/// Blocks of the first race that there is to be time for.
+const SCREEN_BLOCKS: f64 = 8.0;
+/// Trials of the default, at most, to find how many operations a trial is to have.
+const PILOTS: usize = 4;
+/// What a race takes before its first trial, in seconds, until one was run.
+const RACE_S: f64 = 1.5;
+/// How often the best and the default are compared in fresh trials, however late it is: an interval needs so many.
+const FEWEST_PAIRS: f64 = 3.0;
+/// How often the two are compared with other records.
+const BESIDE_BLOCKS: u32 = 3;
+
+/// Races settings until the search is over.
+pub struct Measuring<'a> {
+    stores: &'a [StoreDef],
+    asked: &'a Asked<'a>,
+    interrupted: Arc<AtomicBool>,
+    places: Places,
+    pub folder: PathBuf,
+    start: Instant,
+    probe: Probe,
+    /// The default alone, as each trial is made.
+    plan: Plan,
+    changes: Vec<Change>,
+    /// What was refused before the first race.
+    refused: Vec<LeftOut>,
+    /// Blocks whose seeds are taken.
+    blocks: u32,
+    pub runs: Vec<Run>,
+}
+
+impl<'a> Measuring<'a> {
+    pub fn new(stores: &'a [StoreDef], asked: &'a Asked<'a>) -> Result<Measuring<'a>> {
+        let interrupted = signals::listen()?;
+        runs::make_directory("making the runs' directory", asked.out)?;
+        let at = asked.at.map(|path| PlaceArg { name: DEFAULT_PLACE.into(), path: path.to_path_buf() });
+        let places = launch::places(&at.into_iter().collect::<Vec<_>>(), asked.out)?;
+        let place = &places[DEFAULT_PLACE];
+        let plan = plans::first(asked, place)?;
+        let probe = WorkFolder::create(place)?.probe()?;
+        Ok(Measuring {
+            stores,
+            asked,
+            interrupted,
+            folder: storebench_core::folder::make_unused(asked.out, &launch::dated(TUNING))?,
+            places,
+            start: Instant::now(),
+            probe,
+            plan,
+            changes: changes(asked.store),
+            refused: Vec::new(),
+            blocks: 0,
+            runs: Vec::new(),
+        })
+    }
+
+    /// Measures; says whether it was interrupted.
+    pub fn measure(&mut self) -> Result<bool> {
+        if self.rehearse()? || self.size()? {
+            return Ok(true);
+        }
+        while let Some(race) = search::next(&self.changes, &self.raced(), self.time()) {
+            self.tell_race(&race);
+            let number = self.runs.len() + 1;
+            let name = format!("{number}-{}", race.kind.study().trim_start_matches("tune-"));
+            let plan = plans::race(&self.plan, race.kind, self.asked.store.name, &race.arms);
+            if self.carry_out(&name, &plan, &race)? {
+                return Ok(true);
+            }
+            if self.runs.len() < number {
+                // There is no room for it any more, and there would be none for the same race again.
+                break;
+            }
+        }
+        self.beside()
+    }
+
+    /// Tries each value in a short trial: what fails, promises less, or is the default under another name is left out.
+    fn rehearse(&mut self) -> Result<bool> {
+        let arms: Vec<Settings> = self.changes.iter().map(Change::alone).collect();
+        let plan = plans::race(&self.plan, Kind::Screen, self.asked.store.name, &arms);
+        let launch = Launch::new(self.stores, &plan, &self.places, None)?;
+        if launch.cells.is_empty() {
+            return Err(launch::nothing_to_run(&launch.left_out));
+        }
+        for omitted in launch.header.left_out.iter().filter(|left| !settings_of(&left.cell).is_empty()) {
+            self.refused.push(omitted.clone());
+        }
+        let Some(tried) = rehearsal::try_each(&launch.job(&self.interrupted))? else { return Ok(true) };
+        let default = tried.iter().find(|trial| settings_of(&trial.cell).is_empty());
+        let Some(default) = default.and_then(TrialResult::ok) else {
+            let why = tried.iter().find_map(|trial| match &trial.outcome {
+                Outcome::Failed { message, .. } | Outcome::Unsupported { message } => Some(message.clone()),
+                Outcome::Ok => None,
+            });
+            let message = format!("the default settings fail: {}", why.unwrap_or_default());
+            return Err(Error::new(Exit::TrialsFailed, message));
+        };
+        // Memory is judged by real trials.
+        let question = Question { max_memory_bytes: None, ..self.asked.question.clone() };
+        let judge = Judge::new(&question, self.asked.store, tried.iter());
+        for trial in &tried {
+            let alike = || {
+                let own = trial.ok().filter(|own| reads_back_alike(&own.settings, &default.settings));
+                own.map(|_| "that is the default here".to_owned())
+            };
+            let settings = settings_of(&trial.cell);
+            let why = judge.why_out(trial).or_else(alike).filter(|_| !settings.is_empty());
+            if let Some(reason) = why {
+                self.refused.push(LeftOut { cell: trial.cell.clone(), reason });
+            }
+        }
+        let refused: Vec<Settings> = self.refused.iter().map(|left| settings_of(&left.cell)).collect();
+        self.changes.retain(|change| !refused.contains(&change.alone()));
+        tell(&format!(
+            "{} of {} values can be tried; {} left out",
+            self.changes.len(),
+            self.changes.len() + self.refused.len(),
+            self.refused.len()
+        ));
+        Ok(false)
+    }
+
+    /// Finds how many records and operations a trial is to have, by trials of the default.
+    fn size(&mut self) -> Result<bool> {
+        let left_s = self.budget_s() * SCREEN_UNTIL - self.start.elapsed().as_secs_f64() - RACE_S;
+        let trial_s = left_s / (SCREEN_BLOCKS * (self.changes.len() + 1) as f64);
+        self.plan = plans::estimated(self.plan.clone(), self.stores, &self.probe, trial_s * PILOTS as f64)?;
+        for _ in 0..PILOTS {
+            let launch = Launch::new(self.stores, &self.plan, &self.places, None)?;
+            let Some(cell) = launch.cells.first() else {
+                return Err(launch::nothing_to_run(&launch.left_out));
+            };
+            let Some(tried) = rehearsal::pilot(&launch.job(&self.interrupted), cell)? else {
+                return Ok(true);
+            };
+            match plans::corrected(&self.plan, &tried, trial_s)? {
+                Some(plan) => self.plan = plan,
+                None => break,
+            }
+        }
+        let records = records_of(&self.plan).from;
+        if records < self.asked.question.records {
+            tell(&format!(
+                "{} records in place of {}: a longer --budget would allow more",
+                grouped(records),
+                grouped(self.asked.question.records)
+            ));
+        }
+        let operations = Work::of(&self.plan.parameters).operations;
+        tell(&format!(
+            "each trial loads {} records and does {} operations",
+            grouped(records),
+            grouped(operations)
+        ));
+        Ok(false)
+    }
+
+    fn budget_s(&self) -> f64 {
+        self.asked.budget.as_secs_f64()
+    }
+
+    fn judge<'t>(&'t self, trials: &'t [TrialResult]) -> Judge<'t> {
+        let all = self.runs.iter().flat_map(|run| &run.trials).chain(trials);
+        Judge::new(self.asked.question, self.asked.store, all)
+    }
+
+    fn raced(&self) -> Vec<Raced> {
+        races(&self.runs, &self.judge(&[])).into_iter().map(|(_, raced)| raced).collect()
+    }
+
+    /// The time that is used up, and what a trial and a race take.
+    fn time(&self) -> Time {
+        let spent_s = self.start.elapsed().as_secs_f64();
+        let trials: Vec<f64> =
+            self.runs.iter().flat_map(|run| &run.trials).map(|trial| trial.wall_s).collect();
+        let trial_s = match trials.len() {
+            0 => plans::estimate_s(&self.plan, self.stores, &self.probe),
+            count => trials.iter().sum::<f64>() / count as f64,
+        };
+        Time { budget_s: self.budget_s(), spent_s, trial_s: trial_s * OVERHEAD, race_s: RACE_S }
+    }
+
+    /// Runs a race; says whether it was interrupted.
+    fn carry_out(&mut self, name: &str, plan: &Plan, race: &Race) -> Result<bool> {
+        let mut launch = Launch::new(self.stores, plan, &self.places, None)?;
+        if launch.cells.len() < 2 && !self.runs.is_empty() {
+            return Ok(false);
+        }
+        launch.header.looks = race.looks.clone();
+        launch.header.blocks_before = self.blocks;
+        if self.runs.is_empty() {
+            launch.header.left_out.append(&mut self.refused);
+        }
+        let folder = launch.folder(&self.folder, name)?;
+        let run = self.runs.len();
+        let raced = |trials: &[TrialResult]| self.judge(trials).raced(race.kind, &race.arms, run, trials);
+        let enough = |trials: &[TrialResult]| is_enough(&raced(trials), race);
+        let going_on = |trials: &[TrialResult]| -> Vec<bool> {
+            let raced = raced(trials);
+            launch.cells.iter().map(|cell| goes_on(&raced, cell)).collect()
+        };
+        let until = self.start.checked_add(Duration::from_secs_f64(self.until_s(race)));
+        let job =
+            Job { enough: Some(&enough), goes_on: Some(&going_on), until, ..launch.job(&self.interrupted) };
+        let (path, ended) = launch.carry_out_job(&job, folder)?;
+        let run = storebench_core::folder::read(&path)?;
+        self.blocks += run.trials.iter().map(|trial| trial.block + 1).max().unwrap_or(0);
+        self.runs.push(run);
+        Ok(ended.interrupted)
+    }
+
+    /// When the last trial of a race is to begin, in seconds from the start: a budget that is too short still has the blocks
+    /// without which there is no answer.
+    fn until_s(&self, race: &Race) -> f64 {
+        let Time { budget_s, spent_s, trial_s, race_s } = self.time();
+        let blocks = match race.kind {
+            Kind::Screen => 1.0,
+            Kind::Proof => FEWEST_PAIRS,
+            Kind::Combine | Kind::Near | Kind::Beside => 0.0,
+        };
+        (budget_s * race.until).max(spent_s + race_s + blocks * trial_s * race.arms.len() as f64)
+    }
+
+    /// The settings that are told as a gain, if any.
+    fn best(&self) -> Option<Settings> {
+        let harness = report::harness(self.stores);
+        let merged = Merged::new(&self.runs, &harness);
+        let tuned = Tuned::from_runs(self.asked.question, &merged, self.asked.store).ok()?;
+        Some(tuned.changes()?.changes.iter().flat_map(Change::alone).collect())
+    }
+
+    /// The best and the default with other records, as far as there is time.
+    fn beside(&mut self) -> Result<bool> {
+        let Some(best) = self.best() else { return Ok(false) };
+        let here_s = plans::estimate_s(&self.plan, self.stores, &self.probe);
+        let mut told = false;
+        for (name, plan) in plans::elsewhere(&self.plan) {
+            let Time { budget_s, spent_s, trial_s, race_s } = self.time();
+            let times = plans::estimate_s(&plan, self.stores, &self.probe) / here_s.max(f64::MIN_POSITIVE);
+            let needed_s = trial_s * times.max(1.0) * f64::from(BESIDE_BLOCKS) * 2.0 + race_s;
+            if spent_s + needed_s > budget_s {
+                continue;
+            }
+            let arms = vec![Settings::new(), best.clone()];
+            let race = Race { kind: Kind::Beside, arms, looks: vec![BESIDE_BLOCKS], until: 1.0 };
+            if !told {
+                self.tell_race(&race);
+                told = true;
+            }
+            let number = self.runs.len() + 1;
+            let plan = plans::race(&plan, Kind::Beside, self.asked.store.name, &race.arms);
+            if self.carry_out(&format!("{number}-{name}"), &plan, &race)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Names a race, and how much of the budget is left.
+    fn tell_race(&self, race: &Race) {
+        let rivals = race.arms.len() - 1;
+        let what = match race.kind {
+            Kind::Screen => format!("{rivals} values, each alone beside the default"),
+            Kind::Combine => format!("{rivals} combinations of what looks helpful"),
+            Kind::Near if rivals == 2 => "the best so far and a neighbour".into(),
+            Kind::Near => format!("the best so far and {} neighbours", rivals - 1),
+            Kind::Proof => "the best beside the default, in fresh trials".into(),
+            Kind::Beside => "the best beside the default, with other records".into(),
+        };
+        let left_s = (self.budget_s() - self.start.elapsed().as_secs_f64()).max(0.0);
+        tell(&format!("{what}; at most {} left", rough_duration(Duration::from_secs_f64(left_s.ceil()))));
+    }
+}
+
+/// What passes between trials, as a share of what they take.
+const OVERHEAD: f64 = 1.1;
+
+/// Whether a race needs no further block.
+fn is_enough(raced: &Raced, race: &Race) -> bool {
+    let blocks = raced.blocks();
+    match race.kind {
+        Kind::Proof => looks::is_over(&race.looks, blocks, || is_settled(raced, race.looks.len())),
+        Kind::Beside => blocks >= BESIDE_BLOCKS,
+        Kind::Screen | Kind::Combine | Kind::Near => raced.is_over(),
+    }
+}
+
+/// Whether a cell is measured in further blocks.
+fn goes_on(raced: &Raced, cell: &Cell) -> bool {
+    let settings = settings_of(cell);
+    let arm = raced.arms.iter().position(|arm| arm.settings == settings);
+    arm.is_some_and(|arm| raced.goes_on(arm))
+}

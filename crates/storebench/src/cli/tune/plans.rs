@@ -1,0 +1,128 @@
+//! The plans behind a tuning: how many records and operations a trial has, and which settings a race compares.
+
+use std::path::Path;
+
+use storebench_core::axis::Axis;
+use storebench_core::cell::{Cache, DEFAULT_PLACE};
+use storebench_core::error::Result;
+use storebench_core::machine::Core;
+use storebench_core::place::probe::Probe;
+use storebench_core::plan::{self, Period, Plan, Point};
+use storebench_core::result::TrialResult;
+use storebench_core::schedule::{self, Room};
+use storebench_core::store::StoreDef;
+use storebench_core::units::{MOST_RECORDS, Sizes};
+use storebench_core::workload::crud::work::Work;
+use storebench_report::tuning::race::{Kind, Settings};
+
+use super::super::advise::plans::{changes, counts, most_records, records_of, size_of, sized};
+use super::Asked;
+
+/// Operations of a trial where nothing is known yet; the fewest, and the most: more say little more.
+const OPERATIONS: u64 = 2000;
+const FEWEST: u64 = 100;
+const MOST: u64 = 20_000;
+/// Other record sizes are so many times smaller and larger.
+const SIZE_STEP: u64 = 8;
+/// Other record counts are so many times smaller and larger.
+const COUNT_STEP: u64 = 10;
+/// A trial may take this many times as long as it is to take.
+const TOO_LONG: f64 = 1.3;
+
+/// The plan of the default alone, with the question's records, or as many as the disk holds.
+pub fn first(asked: &Asked<'_>, place: &Path) -> Result<Plan> {
+    let mut plan = plan::find("crud")?;
+    plan.presets.clear();
+    plan.claims.clear();
+    plan.at_least = true;
+    plan.name = "tune".into();
+    plan.title = format!("Settings of {}: {}", asked.store.name, asked.question);
+    plan.source = String::new();
+    let named = [asked.store.name.to_owned()];
+    plan.apply(changes(&named, asked.seed, Period(asked.budget), asked.question)?)?;
+    plan.settle_machines(Core::here);
+    let records = asked.question.records.min(most_records(asked.question, place)?);
+    fitting(&plan, records, OPERATIONS)
+}
+
+/// The same with fewer records and operations, so that a trial is likely to take no more than `trial_s` seconds.
+pub fn estimated(mut plan: Plan, stores: &[StoreDef], probe: &Probe, trial_s: f64) -> Result<Plan> {
+    while estimate_s(&plan, stores, probe) > trial_s {
+        let Some(smaller) = smaller(&plan)? else { break };
+        plan = smaller;
+    }
+    Ok(plan)
+}
+
+/// A plan whose trials take about `trial_s` seconds, by a trial of this one; `None` where it is as it should be.
+pub fn corrected(plan: &Plan, tried: &TrialResult, trial_s: f64) -> Result<Option<Plan>> {
+    if tried.wall_s > trial_s * TOO_LONG {
+        return smaller(plan);
+    }
+    let operations = Work::of(&plan.parameters).operations;
+    let timed_ns: u64 =
+        tried.ok().map_or(0, |measured| measured.operations.iter().map(|one| one.sum_ns).sum());
+    // What a trial takes beside its operations is the same however many there are.
+    let room_s = trial_s - (tried.wall_s - timed_ns as f64 / 1e9);
+    let fit = (operations as f64 * room_s / (timed_ns as f64 / 1e9).max(1e-9)) as u64;
+    let more = fit.min(if is_cold(plan) { records_of(plan).from } else { MOST });
+    (more > operations + operations / 2).then(|| fitting(plan, records_of(plan).from, more)).transpose()
+}
+
+/// With half of the operations, or of the records; `None` where it is as small as can be.
+fn smaller(plan: &Plan) -> Result<Option<Plan>> {
+    let (records, operations) = (records_of(plan).from, Work::of(&plan.parameters).operations);
+    let (records, operations) = match (records > 10 * operations, operations > FEWEST) {
+        (false, true) => (records, (operations / 2).max(FEWEST)),
+        _ if records > FEWEST => ((records / 2).max(FEWEST), operations),
+        _ => return Ok(None),
+    };
+    fitting(plan, records, operations).map(Some)
+}
+
+fn is_cold(plan: &Plan) -> bool {
+    plan.axes.list::<Cache>(Axis::CACHE) == [Cache::Cold]
+}
+
+/// A plan with so many records and operations; no more cold reads than records, as most of them would find in memory what an
+/// earlier one has read.
+fn fitting(plan: &Plan, records: u64, operations: u64) -> Result<Plan> {
+    sized(plan, records, if is_cold(plan) { operations.min(records) } else { operations })
+}
+
+/// How long a trial of the default may take, in seconds.
+pub fn estimate_s(plan: &Plan, stores: &[StoreDef], probe: &Probe) -> f64 {
+    let cells = schedule::cells(plan, stores, &[Room::unbounded(DEFAULT_PLACE)], &|_| None);
+    let cell = cells.ok().and_then(|(cells, _)| cells.into_iter().next());
+    cell.map_or(0.0, |cell| plan.time(&cell, stores, probe).trial_s)
+}
+
+/// The plan of a race: the default, which every plan has, and its rivals as points.
+pub fn race(plan: &Plan, kind: Kind, store: &str, arms: &[Settings]) -> Plan {
+    let point = |settings: &Settings| {
+        let name: Vec<String> = settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        Point { name: name.join(" "), settings: [(store.to_owned(), settings.clone())].into() }
+    };
+    let points = arms.iter().filter(|settings| !settings.is_empty()).map(point).collect();
+    Plan { name: kind.study().into(), points, one_at_a_time: true, ..plan.clone() }
+}
+
+/// The same work with other records, each with a name: more and larger first, as most work grows.
+pub fn elsewhere(plan: &Plan) -> Vec<(&'static str, Plan)> {
+    let (Some(size), records) = (size_of(plan), records_of(plan)) else { return Vec::new() };
+    let operations = Work::of(&plan.parameters).operations;
+    let with = |size: Sizes, from: u64| {
+        let records = counts(from.max(1), operations);
+        let mut plan = plan.clone();
+        plan.axes.set(Axis::RECORD_SIZE, [size]);
+        plan.axes.set(Axis::RECORDS, [records]);
+        (records.to <= MOST_RECORDS).then_some(plan)
+    };
+    let all = [
+        ("more", with(size, records.from.saturating_mul(COUNT_STEP))),
+        ("larger", with(size.scaled(|bytes| bytes.saturating_mul(SIZE_STEP)), records.from)),
+        ("fewer", with(size, records.from / COUNT_STEP)),
+        ("smaller", with(size.scaled(|bytes| bytes / SIZE_STEP), records.from)),
+    ];
+    all.into_iter().filter_map(|(name, plan)| Some((name, plan?))).collect()
+}
