@@ -145,7 +145,7 @@ fn text(summary: &Summary, path: &Path) -> String {
 }
 
 fn head(summary: &Summary, path: &Path) -> String {
-    let path = shown::plain(&path.display().to_string());
+    let path = shown::plain(&path.display().to_string()).into_owned();
     let span =
         summary.span_s.map_or_else(|| "without times".to_owned(), |span| format!("over {}", seconds(span)));
     let mut text = wrap(
