@@ -193,7 +193,7 @@ impl Gathered {
     }
 
     fn add_time(&mut self, time_ns: u64) {
-        self.whole_seconds &= time_ns % 1_000_000_000 == 0;
+        self.whole_seconds &= time_ns.is_multiple_of(1_000_000_000);
         self.last_ns = time_ns;
         while time_ns / self.stretch_ns >= STRETCHES as u64 {
             for at in 0..STRETCHES / 2 {

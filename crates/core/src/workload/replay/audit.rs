@@ -60,7 +60,7 @@ impl Held<'_, '_> {
             let key = fit.key(entry.key);
             let hash = key_hash(key);
             let player = players[lane_of(hash, lanes)].get_mut().unwrap_or_else(PoisonError::into_inner);
-            let Some(written) = player.followed.to_read_back(hash) else { continue };
+            let Some(written) = player.followed.once_to_read_back(hash) else { continue };
             found.clear();
             let there = session.get(key, &mut |value| found.extend_from_slice(value)).map_err(failed)?;
             let right = match (there, written) {

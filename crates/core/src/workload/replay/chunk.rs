@@ -2,7 +2,10 @@
 //! reader of the trace and each thread that plays, so that the trace is read ahead, and never far.
 
 use std::ops::Range;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
+use std::time::Instant;
 
 use crate::trace::Does;
 
@@ -80,20 +83,22 @@ pub struct Outgoing {
     full: SyncSender<Box<Chunk>>,
     empty: Receiver<Box<Chunk>>,
     at_hand: Option<Box<Chunk>>,
+    blocked_ns: Arc<AtomicU64>,
 }
 
 /// The end of the thread that plays.
 pub struct Incoming {
     full: Receiver<Box<Chunk>>,
     empty: SyncSender<Box<Chunk>>,
+    blocked_ns: Arc<AtomicU64>,
 }
 
 /// The other end has gone: there is nothing more to do.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Gone;
 
-/// Both ends, with all chunks.
-pub fn lane(largest: usize) -> (Outgoing, Incoming) {
+/// Both ends, with all chunks. For how long the reader has waited for a thread that is behind, all lanes count together.
+pub fn lane(largest: usize, blocked_ns: &Arc<AtomicU64>) -> (Outgoing, Incoming) {
     let count = chunks(largest);
     let (full, to_play) = sync_channel(count);
     let (played, empty) = sync_channel(count);
@@ -101,7 +106,8 @@ pub fn lane(largest: usize) -> (Outgoing, Incoming) {
         // The receiver is here, and there is room for all.
         let _ = played.send(Box::new(Chunk::new(largest)));
     }
-    (Outgoing { full, empty, at_hand: None }, Incoming { full: to_play, empty: played })
+    let outgoing = Outgoing { full, empty, at_hand: None, blocked_ns: Arc::clone(blocked_ns) };
+    (outgoing, Incoming { full: to_play, empty: played, blocked_ns: Arc::clone(blocked_ns) })
 }
 
 impl Outgoing {
@@ -116,12 +122,25 @@ impl Outgoing {
         let chunk = match self.at_hand.take() {
             Some(chunk) => chunk,
             None => {
-                let mut chunk = self.empty.recv().map_err(|_| Gone)?;
+                let mut chunk = self.wait_for_empty()?;
                 chunk.clear();
                 chunk
             }
         };
         Ok(self.at_hand.insert(chunk))
+    }
+
+    fn wait_for_empty(&self) -> Result<Box<Chunk>, Gone> {
+        match self.empty.try_recv() {
+            Ok(chunk) => Ok(chunk),
+            Err(TryRecvError::Disconnected) => Err(Gone),
+            Err(TryRecvError::Empty) => {
+                let start = Instant::now();
+                let chunk = self.empty.recv().map_err(|_| Gone);
+                self.blocked_ns.fetch_add(start.elapsed().as_nanos() as u64, Ordering::Relaxed);
+                chunk
+            }
+        }
     }
 
     /// Hands over what there is.
@@ -140,6 +159,11 @@ impl Outgoing {
 }
 
 impl Incoming {
+    /// For how long the reader has waited for threads that are behind, in nanoseconds.
+    pub fn blocked_ns(&self) -> u64 {
+        self.blocked_ns.load(Ordering::Relaxed)
+    }
+
     /// The next chunk if it is there already.
     pub fn ready(&self) -> Option<Box<Chunk>> {
         self.full.try_recv().ok()

@@ -55,7 +55,7 @@ impl Followed {
     }
 
     /// The last write of a key that is followed, the first time that this is asked.
-    pub fn to_read_back(&mut self, key: u64) -> Option<u64> {
+    pub fn once_to_read_back(&mut self, key: u64) -> Option<u64> {
         let place = self.place(key);
         let first = place.key == key && !std::mem::replace(&mut place.read_back, true);
         first.then_some(place.written)
@@ -75,7 +75,7 @@ mod tests {
         followed.set(second, 9);
         followed.set(first, 5);
         assert_eq!(followed.last_write(first, 0), Some(5));
-        assert_eq!((followed.to_read_back(second), followed.to_read_back(first)), (None, Some(5)));
-        assert_eq!(followed.to_read_back(first), None);
+        assert_eq!((followed.once_to_read_back(second), followed.once_to_read_back(first)), (None, Some(5)));
+        assert_eq!(followed.once_to_read_back(first), None);
     }
 }

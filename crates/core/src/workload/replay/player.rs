@@ -217,7 +217,7 @@ impl<'a> Player<'a> {
         let begin = if timed { start } else { self.clock.now() };
         let mut stood_still = 0;
         loop {
-            let waits_from = self.clock.now();
+            let (waits_from, blocked_ns) = (self.clock.now(), incoming.blocked_ns());
             let chunk = match incoming.ready() {
                 Some(chunk) => Some(chunk),
                 None => {
@@ -225,9 +225,12 @@ impl<'a> Player<'a> {
                     if let Some(first) =
                         chunk.as_ref().and_then(|chunk| chunk.planned.first()).filter(|_| timed)
                     {
-                        // What the harness is late with makes no operation late.
+                        // What the reader is late with makes no operation late, unless it had to wait for a thread whose
+                        // store was behind.
                         let due = schedule.moment(self.clock, first);
                         let late = self.clock.now().saturating_sub(due.max(waits_from));
+                        let blocked_ns = incoming.blocked_ns() - blocked_ns;
+                        let late = late.saturating_sub(self.clock.ticks(blocked_ns as f64) as u64);
                         schedule.start += late;
                         stood_still += late;
                     }

@@ -1,6 +1,6 @@
 //! A trial of replay, in a process of its own.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::cell::Tuning;
@@ -127,7 +127,8 @@ impl<'a> Prepared<'a> {
         };
         let whole_seconds = *speed != Speed::Max && facts.has_whole_seconds();
         let spread = Spread::open(trace, *ask, whole_seconds).map_err(Ended::harness)?;
-        let (lanes, incoming) = (0..threads).map(|_| lane(key + value)).unzip();
+        let blocked_ns = Arc::default();
+        let (lanes, incoming) = (0..threads).map(|_| lane(key + value, &blocked_ns)).unzip();
         let feed = Feed { spread, fit: fit.clone(), values, lanes, speed: *speed };
         let reader = Reader::open(trace, *ask).and_then(Reader::warmed_up).map_err(Ended::harness)?;
         Ok(Prepared {

@@ -56,10 +56,8 @@ impl Values {
             return Err(());
         }
         let head = value.first_chunk::<8>();
-        let position = match head.filter(|_| value.len() >= HEAD) {
-            Some(head) => Some(u64::from_le_bytes(*head) ^ mix(key ^ self.seed)),
-            None => None,
-        };
+        let head = head.filter(|_| value.len() >= HEAD);
+        let position = head.map(|head| u64::from_le_bytes(*head) ^ mix(key ^ self.seed));
         scratch.clear();
         self.append(key, position.unwrap_or_default(), value.len(), scratch);
         if scratch == value { Ok(position) } else { Err(()) }
