@@ -76,7 +76,7 @@ fn every_store_plays_a_trace_and_is_read_back() {
 fn a_million_operations_take_no_more_memory_than_a_thousand() {
     let scratch = Scratch::new();
     let line = |n: u64| {
-        let operation = if n % 2 == 0 { "get" } else { "set" };
+        let operation = if n.is_multiple_of(2) { "get" } else { "set" };
         format!("{n},key{:06},9,{},1,{operation},0\n", n % 5000, n % 300)
     };
     let lines = |count: u64| (0..count).map(line).collect::<String>();
