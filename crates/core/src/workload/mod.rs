@@ -19,6 +19,7 @@ pub mod parameter;
 pub mod phase;
 pub mod promise;
 pub mod reason;
+pub mod replay;
 mod seen;
 pub mod spec;
 pub mod table;

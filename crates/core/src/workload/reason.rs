@@ -5,7 +5,7 @@ use std::fmt;
 use crate::cell::Cell;
 use crate::result::LeftOut;
 use crate::store::Guarantee;
-use crate::units::rough_bytes;
+use crate::units::{grouped, rough_bytes};
 use crate::workload::device::Unsupported;
 
 /// A combination that is left out.
@@ -60,6 +60,8 @@ pub enum Reason {
     },
     /// What is asked for contradicts itself, and how.
     Contradiction(String),
+    /// No trace is named that was looked at.
+    NoTrace,
     /// Its values pass the plan's limit.
     TooLarge {
         /// Of values, in bytes.
@@ -112,6 +114,7 @@ impl fmt::Display for Reason {
             Reason::NoSql { store } => write!(f, "{store} does not speak SQL"),
             Reason::NoOrder { store } => write!(f, "{store} keeps no order to scan in"),
             Reason::Contradiction(why) => f.write_str(why),
+            Reason::NoTrace => f.write_str("no trace is named: --trace FILE"),
             Reason::TooLarge { bytes, limit_bytes } => {
                 let limit = rough_bytes(*limit_bytes as f64);
                 write!(f, "{} of values: over the size limit of {limit}", rough_bytes(*bytes))
@@ -168,6 +171,7 @@ mod tests {
             (Reason::NoSql { store }, "redb does not speak SQL"),
             (Reason::NoOrder { store }, "redb keeps no order to scan in"),
             (Reason::Contradiction("too few".into()), "too few"),
+            (Reason::NoTrace, "no trace is named: --trace FILE"),
             (
                 Reason::TooLarge { bytes: 3e9, limit_bytes: 1 << 30 },
                 "2.79 GiB of values: over the size limit of 1.00 GiB",

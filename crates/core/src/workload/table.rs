@@ -8,7 +8,7 @@ use super::case::{Case, Space, Time};
 use super::parameter::ParameterDef;
 use super::reason::Reason;
 use super::spec::{Asked, Ended};
-use super::{androbench, crud, device, ycsb};
+use super::{androbench, crud, device, replay, ycsb};
 use crate::axis::Axis;
 use crate::error::meant;
 use crate::place::probe::Probe;
@@ -60,7 +60,8 @@ pub enum Headline {
 }
 
 /// The workloads that come with storebench.
-static ALL: [&WorkloadDef; 4] = [&crud::WORKLOAD, &device::WORKLOAD, &androbench::WORKLOAD, &ycsb::WORKLOAD];
+static ALL: [&WorkloadDef; 5] =
+    [&crud::WORKLOAD, &device::WORKLOAD, &androbench::WORKLOAD, &ycsb::WORKLOAD, &replay::WORKLOAD];
 
 static OWN: OnceLock<Vec<&'static WorkloadDef>> = OnceLock::new();
 
