@@ -264,7 +264,7 @@ impl FolderSession<'_> {
         }
         self.sync_directory(directory)?;
         self.sync_fresh_directories(directory)?;
-        made.is_durable(self.store);
+        made.made_durable(self.store);
         Ok(())
     }
 
@@ -283,7 +283,7 @@ impl FolderSession<'_> {
         if written.is_err() {
             self.remove_temporaries(&[(key, value)]);
         } else if self.store.config.sync_folder {
-            made.is_durable(self.store);
+            made.made_durable(self.store);
         }
         written
     }
@@ -318,7 +318,7 @@ impl FolderSession<'_> {
         } else if rename {
             durable::sync_file_system(&self.store.root)?;
         }
-        made.is_durable(self.store);
+        made.made_durable(self.store);
         Ok(())
     }
 
@@ -413,7 +413,7 @@ impl Made {
     }
 
     /// The way down to all of them has been synced.
-    fn is_durable(self, store: &Folder) {
+    fn made_durable(self, store: &Folder) {
         if self.0 {
             store.fresh_directories.fetch_sub(1, Ordering::SeqCst);
         }

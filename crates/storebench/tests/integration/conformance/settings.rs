@@ -50,7 +50,7 @@ const SAMPLES: &[Sample] = &[
             ("block_size", "1024"),
             ("bloom_bits", "4"),
             ("compaction_style", "kCompactionStyleUniversal"),
-            ("max_open_files", "16"),
+            ("max_open_files", "64"),
         ],
         Process,
     ),
