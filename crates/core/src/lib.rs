@@ -26,5 +26,6 @@ pub mod stage;
 pub mod store;
 pub mod stores;
 mod threads;
+pub mod trace;
 pub mod units;
 pub mod workload;

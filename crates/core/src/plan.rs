@@ -266,6 +266,7 @@ pub struct BuiltIn {
 pub const STUDIES: &[BuiltIn] = &[
     BuiltIn { name: "crud", text: include_str!("../../../studies/crud.toml") },
     BuiltIn { name: "device", text: include_str!("../../../studies/device.toml") },
+    BuiltIn { name: "replay", text: include_str!("../../../studies/replay.toml") },
     BuiltIn { name: "sqlite-settings", text: include_str!("../../../studies/sqlite-settings.toml") },
 ];
 

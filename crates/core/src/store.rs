@@ -221,6 +221,14 @@ pub trait Session {
     /// Replaces the value of a key. What happens when it is missing: [`Capabilities::notices_missing`].
     fn update(&mut self, key: &[u8], value: &[u8]) -> Result<()>;
 
+    /// Writes the value of a key, whether it is there or not: an update, and an insert where that finds nothing.
+    fn set(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        match self.update(key, value) {
+            Err(StoreError::Missing) => self.insert(key, value),
+            done => done,
+        }
+    }
+
     /// Shows the value of a key to `visit`, once, in the cheapest way that the engine has, and says whether it was there.
     fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool>;
 

@@ -125,12 +125,12 @@ impl Records {
 }
 
 /// A number below `below`, from the high bits of `hash`.
-fn scale(hash: u64, below: u64) -> u64 {
+pub(crate) fn scale(hash: u64, below: u64) -> u64 {
     ((u128::from(hash) * u128::from(below)) >> 64) as u64
 }
 
 /// The finaliser of SplitMix64: one more independent-looking number from a hash.
-fn mix(hash: u64) -> u64 {
+pub(crate) fn mix(hash: u64) -> u64 {
     let hash = hash.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let hash = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let hash = (hash ^ (hash >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -144,7 +144,7 @@ fn letters(bits: u64) -> [u8; FINGERPRINT_BYTES] {
 }
 
 /// Makes every value's bytes its own, at the speed of memory.
-fn apply_mask(value: &mut [u8], mask: u64) {
+pub(crate) fn apply_mask(value: &mut [u8], mask: u64) {
     let (words, rest) = value.as_chunks_mut::<8>();
     for word in words {
         *word = (u64::from_le_bytes(*word) ^ mask).to_le_bytes();

@@ -21,7 +21,8 @@ use crate::workload::table::parameter;
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// What the work is made, so that a trial takes a moment.
-const PARAMETERS: [(&str, &str); 2] = [("operations", "1"), ("warm_up", "0")];
+const PARAMETERS: [(&str, &str); 4] =
+    [("operations", "1"), ("warm_up", "0"), ("limit", "20"), ("speed", "max")];
 /// Operations of each kind where their time is looked at: the first ones are slower.
 const TIMED_OPERATIONS: &str = "5";
 /// The same where the work goes on for a time.

@@ -17,6 +17,7 @@ pub mod parameter;
 pub mod phase;
 pub mod promise;
 pub mod reason;
+pub mod replay;
 pub mod spec;
 pub mod table;
 pub mod task;

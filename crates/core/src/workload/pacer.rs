@@ -52,17 +52,23 @@ impl Pacer {
     pub fn wait(&mut self, clock: &Clock) -> u64 {
         let moment = self.moment();
         self.next += 1;
-        loop {
-            let now = clock.now();
-            if now >= moment {
-                return moment;
-            }
-            let left_ns = clock.nanoseconds(now, moment) as f64;
-            if left_ns > SPIN_NS {
-                std::thread::sleep(Duration::from_nanos((left_ns - SPIN_NS) as u64));
-            } else {
-                std::hint::spin_loop();
-            }
+        wait_until(clock, moment);
+        moment
+    }
+}
+
+/// Waits until a moment of the clock has come.
+pub fn wait_until(clock: &Clock, moment: u64) {
+    loop {
+        let now = clock.now();
+        if now >= moment {
+            return;
+        }
+        let left_ns = clock.nanoseconds(now, moment) as f64;
+        if left_ns > SPIN_NS {
+            std::thread::sleep(Duration::from_nanos((left_ns - SPIN_NS) as u64));
+        } else {
+            std::hint::spin_loop();
         }
     }
 }

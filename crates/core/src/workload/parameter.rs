@@ -38,6 +38,10 @@ pub enum ParameterForm {
     List,
     /// The path of a directory.
     Directory,
+    /// The path of a file.
+    File,
+    /// What storebench finds out before a run, and no option sets.
+    Found,
 }
 
 /// The values of a workload's parameters, as plans write them.
@@ -181,7 +185,7 @@ impl<'de> Visitor<'de> for Read {
         match self.0.form {
             ParameterForm::Number => write!(f, "a whole number for {}", self.0.name),
             ParameterForm::List => write!(f, "a list of words for {}", self.0.name),
-            ParameterForm::Text | ParameterForm::Directory => write!(f, "a text for {}", self.0.name),
+            _ => write!(f, "a text for {}", self.0.name),
         }
     }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use crate::cell::Cell;
 use crate::result::LeftOut;
 use crate::store::Guarantee;
-use crate::units::rough_bytes;
+use crate::units::{grouped, rough_bytes};
 use crate::workload::device::Unsupported;
 
 /// A combination that is left out.
@@ -48,6 +48,15 @@ pub enum Reason {
         /// The store's name.
         store: &'static str,
     },
+    /// The store keeps no order of keys, and the trace has scans.
+    NoOrder {
+        /// The store's name.
+        store: &'static str,
+        /// How many.
+        scans: u64,
+    },
+    /// No trace is named that was looked at.
+    NoTrace,
     /// Its values pass the plan's limit.
     TooLarge {
         /// Of values, in bytes.
@@ -94,6 +103,10 @@ impl fmt::Display for Reason {
                 write!(f, "{store} keeps nothing when it is closed, as it must be for cold reads")
             }
             Reason::NoSql { store } => write!(f, "{store} does not speak SQL"),
+            Reason::NoOrder { store, scans } => {
+                write!(f, "{store} keeps no order of keys, and the trace scans {} times", grouped(*scans))
+            }
+            Reason::NoTrace => f.write_str("no trace is named: --trace FILE"),
             Reason::TooLarge { bytes, limit_bytes } => {
                 let limit = rough_bytes(*limit_bytes as f64);
                 write!(f, "{} of values: over the size limit of {limit}", rough_bytes(*bytes))
@@ -143,6 +156,11 @@ mod tests {
                 "redb keeps nothing when it is closed, as it must be for cold reads",
             ),
             (Reason::NoSql { store }, "redb does not speak SQL"),
+            (
+                Reason::NoOrder { store, scans: 1200 },
+                "redb keeps no order of keys, and the trace scans 1,200 times",
+            ),
+            (Reason::NoTrace, "no trace is named: --trace FILE"),
             (
                 Reason::TooLarge { bytes: 3e9, limit_bytes: 1 << 30 },
                 "2.79 GiB of values: over the size limit of 1.00 GiB",

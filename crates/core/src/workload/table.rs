@@ -8,7 +8,7 @@ use super::case::{Case, Space, Time};
 use super::parameter::ParameterDef;
 use super::reason::Reason;
 use super::spec::{Asked, Ended};
-use super::{androbench, crud, device};
+use super::{androbench, crud, device, replay};
 use crate::axis::Axis;
 use crate::error::meant;
 use crate::place::probe::Probe;
@@ -61,7 +61,8 @@ pub enum Headline {
 }
 
 /// The workloads that come with storebench.
-static ALL: [&WorkloadDef; 3] = [&crud::WORKLOAD, &device::WORKLOAD, &androbench::WORKLOAD];
+static ALL: [&WorkloadDef; 4] =
+    [&crud::WORKLOAD, &device::WORKLOAD, &androbench::WORKLOAD, &replay::WORKLOAD];
 
 static OWN: OnceLock<Vec<&'static WorkloadDef>> = OnceLock::new();
 

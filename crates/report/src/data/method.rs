@@ -8,7 +8,7 @@ use storebench_core::result::Run;
 use toml::{Table, Value};
 
 /// Keys of a plan that are no part of the method: names, what chooses cells or ends a run, and what readers find in it.
-const NO_PART: [&str; 20] = [
+const NO_PART: [&str; 21] = [
     "format",
     "name",
     "title",
@@ -27,6 +27,8 @@ const NO_PART: [&str; 20] = [
     "claims_over",
     "compare",
     "published",
+    // Which file it was: its digest is part of what the run knows of it.
+    "trace",
     "one_at_a_time",
     "point",
 ];
@@ -131,8 +133,8 @@ pub fn unlike(run: &Run, study: &str) -> Vec<String> {
     let standard = standard.and_then(|plan| Method::read(&plan, method.stores.clone()));
     let differing = differing(&standard.iter().chain([&method]).collect::<Vec<_>>());
     let own = |key: &str| key.starts_with(MACHINES);
-    let counts =
-        |key: &&str| !own(key) && !["operations", "order", MIX, EQUAL_CACHE].contains(key) && !is_drawn(key);
+    let uncounted = ["operations", "order", MIX, EQUAL_CACHE, "trace_facts"];
+    let counts = |key: &&str| !own(key) && !uncounted.contains(key) && !is_drawn(key);
     let set = differing.into_iter().filter(counts).filter(|key| method.value(key).is_some());
     set.map(|key| method.words(key)).collect()
 }

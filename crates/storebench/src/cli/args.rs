@@ -4,6 +4,7 @@ mod advise;
 mod axes;
 mod compare;
 mod question;
+mod trace;
 mod tune;
 mod work;
 
@@ -22,6 +23,7 @@ pub use self::advise::AdviseArgs;
 pub use self::axes::AxisArgs;
 pub use self::compare::CompareArgs;
 pub use self::question::QuestionArgs;
+pub use self::trace::TraceArgs;
 pub use self::tune::TuneArgs;
 pub use self::work::WorkArgs;
 
@@ -83,6 +85,8 @@ pub enum Command {
     },
     /// List the studies and their presets
     Studies,
+    /// Tell what a trace of operations is like: mix, rate, sizes, skew, working set
+    Trace(TraceArgs),
     /// Delete work folders that killed runs left behind; results are kept
     Clean {
         /// Directories in which runs put the stores' files [default: the runs' directory]

@@ -20,6 +20,7 @@ mod settings;
 mod signals;
 mod stores;
 mod studies;
+mod trace;
 mod tune;
 mod usage;
 
@@ -109,6 +110,7 @@ fn dispatch(stores: &[StoreDef], extras: Extras, command: Command) -> Result<Exi
         Command::Settings { store } => settings::list(stores, store.as_deref()),
         Command::Machines { machine } => machines::list(machine.as_deref()),
         Command::Studies => studies::list(),
+        Command::Trace(args) => trace::show(&args),
         Command::Clean { directories } => clean::clean(&directories),
         Command::Completions { shell } => man::completions(stores, shell),
         Command::Man { directory } => man::pages(&directory),

@@ -20,7 +20,7 @@ use storebench_report::claims;
 
 use super::args::RunArgs;
 use super::launch::{self, Launch, Places, go_on};
-use super::{dry_run, given, print, report, runs, signals, tell};
+use super::{dry_run, given, print, report, runs, signals, tell, trace};
 
 /// Settings that fail, which are told one by one.
 const TOLD: usize = 10;
@@ -35,7 +35,8 @@ pub fn run(stores: &[StoreDef], args: &RunArgs) -> Result<Exit> {
 }
 
 fn start(stores: &[StoreDef], args: &RunArgs, interrupted: &AtomicBool) -> Result<Exit> {
-    let plan = plan(stores, args)?;
+    let mut plan = plan(stores, args)?;
+    trace::look(&mut plan, interrupted)?;
     let new_directory = !args.out.exists();
     runs::make_directory("making the runs' directory", &args.out)?;
     let places = launch::places(&args.at, &args.out)?;
@@ -181,6 +182,7 @@ fn resume(stores: &[StoreDef], path: &Path, interrupted: &AtomicBool) -> Result<
             format!("{} was started with other versions of the stores: start a new run", path.display());
         return Err(Error::new(Exit::OtherVersion, message));
     }
+    trace::check_same(&plan)?;
     let places: Places =
         run.header.places.iter().map(|place| (place.name.clone(), PathBuf::from(&place.path))).collect();
     for place in places.values() {

@@ -11,8 +11,8 @@ use storebench_core::error::Exit;
 use crate::cli::support::{STOREBENCH, Said, Scratch, TINY, another_run};
 
 /// Commands that pages may show and that are not tried: they build, download, or change the reader's shell or system.
-const NOT_TRIED: [&str; 10] =
-    [".", "apt-get", "cat", "cd", "export", "git", "nm", "rustup", "source", "sudo"];
+const NOT_TRIED: [&str; 11] =
+    [".", "apt-get", "awk", "cat", "cd", "export", "git", "nm", "rustup", "source", "sudo"];
 
 /// Languages of blocks that hold commands.
 const SHELLS: [&str; 4] = ["sh", "bash", "shell", "console"];
@@ -40,6 +40,9 @@ const NARROW_FILE: [(&str, &str); 6] = [
     ("--duration", "5ms"),
     ("--trials", "1"),
 ];
+
+/// The same for the study of a trace.
+const NARROW_TRACE: [(&str, &str); 2] = [("--store", "sqlite,lmdb"), ("--trials", "1")];
 
 /// Options whose value is made small whatever it is.
 const SHORT: [(&str, &str); 4] =
@@ -131,7 +134,7 @@ fn commands_on_pages_work() {
 #[test]
 fn commands_in_help_work() {
     let mut shown = Vec::new();
-    for command in ["", "run", "report", "advise", "tune", "compare"] {
+    for command in ["", "run", "report", "advise", "tune", "compare", "trace"] {
         let help = Scratch::new().storebench(&format!("{command} --help")).out;
         let examples = help.split("Examples:\n").nth(1).unwrap();
         for line in examples.lines().take_while(|line| line.starts_with("  ")) {
@@ -204,6 +207,9 @@ fn with_all_that_is_named() -> Scratch {
         fs::create_dir_all(scratch.join(directory)).unwrap();
     }
     scratch.write("data.csv", "id,body\n1,one\n2,one and two\n");
+    let requests = "time,operation,key,size\n0,get,user:17,\n0.001,set,user:17,412\n0.002,scan,user:,20\n";
+    scratch.write("requests.csv", requests);
+    scratch.write("cluster12.zst", "0,nz:u:eeW511W3,11,304,1,get,0\n1,nz:u:eeW511W3,11,304,1,set,60\n");
     scratch.write("thumbnails/one", "one");
     scratch.write("books/one.txt", "It was a bright cold day in April. ".repeat(60_000));
     let plan = fs::read_to_string(root().join("studies/crud.toml")).unwrap();
@@ -242,6 +248,7 @@ fn substituted(command: &str) -> String {
     let narrow: &[_] = match words.get(2).map(String::as_str) {
         Some("device") => &NARROW_FILE,
         Some("sqlite-settings") => &NARROW_TABLE,
+        Some("replay") => &NARROW_TRACE,
         _ => &NARROW,
     };
     let narrow = narrow.iter().filter(|(option, _)| is_study && !has(option));

@@ -8,6 +8,7 @@ mod commands;
 mod conformance;
 mod html;
 mod pages;
+mod replay;
 mod snippets;
 mod structure;
 mod torture;

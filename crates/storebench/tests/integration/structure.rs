@@ -30,11 +30,12 @@ const CORE: Modules = &[
     ("stage", &["error", "guard", "lifeline", "measure"]),
     ("place", &["error", "guard", "stage"]),
     ("background", &["cell", "lifeline", "units"]),
+    ("trace", &["shown", "units"]),
     (
         "workload",
         &[
             "axis", "cell", "error", "guard", "measure", "place", "record", "result", "shown", "store",
-            "units",
+            "trace", "units",
         ],
     ),
     ("plan", &["axis", "cell", "error", "machine", "place", "shown", "store", "units", "workload"]),

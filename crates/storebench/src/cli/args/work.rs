@@ -20,7 +20,8 @@ impl Args for WorkArgs {
     }
 
     fn augment_args(command: Command) -> Command {
-        let all = parameters();
+        let mut all = parameters();
+        all.retain(|parameter| parameter.form != ParameterForm::Found);
         let group = ArgGroup::new(GROUP).multiple(true).args(all.iter().map(|parameter| parameter.name));
         command.args(all.into_iter().map(option)).group(group)
     }
@@ -39,7 +40,8 @@ impl FromArgMatches for WorkArgs {
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
         for parameter in parameters() {
-            if let Some(text) = matches.get_one::<String>(parameter.name) {
+            // One that is no option has no value.
+            if let Ok(Some(text)) = matches.try_get_one::<String>(parameter.name) {
                 let wrong = |wrong| clap::Error::raw(clap::error::ErrorKind::ValueValidation, wrong);
                 self.parameters.set(parameter, text).map_err(wrong)?;
             }
@@ -61,6 +63,7 @@ fn option(parameter: &'static ParameterDef) -> Arg {
     };
     match parameter.form {
         ParameterForm::Directory => option.value_hint(ValueHint::DirPath),
+        ParameterForm::File => option.value_hint(ValueHint::FilePath),
         _ => option,
     }
 }

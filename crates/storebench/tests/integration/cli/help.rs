@@ -10,7 +10,7 @@ use storebench_core::plan::STUDIES;
 
 use super::support::{STOREBENCH, Scratch, said, skipped};
 
-const COMMANDS: [&str; 12] = [
+const COMMANDS: [&str; 13] = [
     "run",
     "report",
     "advise",
@@ -20,6 +20,7 @@ const COMMANDS: [&str; 12] = [
     "settings",
     "machines",
     "studies",
+    "trace",
     "clean",
     "completions",
     "man",

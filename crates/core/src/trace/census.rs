@@ -1,0 +1,299 @@
+//! The keys of a trace, counted in bounded memory: each of them up to a million, of more a sample. A key is in the sample by its
+//! hash, so that all its operations are, and the sample is halved whenever it is full.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+use super::word::Does;
+use super::{Entry, zipf};
+
+/// Keys that are counted one by one.
+pub const EXACT: usize = 1 << 20;
+
+/// Keys are hashes already.
+#[derive(Debug, Default)]
+struct AsItIs(u64);
+
+impl Hasher for AsItIs {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = bytes.iter().fold(self.0, |hash, byte| hash << 8 | u64::from(*byte));
+    }
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+}
+
+/// Where a key's value comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Value {
+    /// From before the trace: its first operation was one that looks for it.
+    Before,
+    /// From the trace, with so many bytes.
+    Written(u32),
+    /// It has none.
+    Gone,
+}
+
+/// What is known of a key.
+#[derive(Debug, Clone, Copy)]
+struct Seen {
+    first: u64,
+    count: u64,
+    key_bytes: u32,
+    /// The latest size that the trace told; 0 where it told none.
+    size: u32,
+    value: Value,
+    /// Whether its first operation was one that looks for it; then the size that this told.
+    before: Option<u32>,
+}
+
+/// The keys of a trace.
+#[derive(Debug, Default)]
+pub struct Census {
+    seen: HashMap<u64, Seen, BuildHasherDefault<AsItIs>>,
+    /// One key in two to this is counted.
+    halvings: u32,
+    most: usize,
+    looked: u64,
+}
+
+/// Keys and their bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Tally {
+    pub keys: u64,
+    pub key_bytes: u64,
+    pub value_bytes: u64,
+}
+
+impl Tally {
+    fn add(&mut self, seen: &Seen, size: u64) {
+        self.keys += 1;
+        self.key_bytes += u64::from(seen.key_bytes);
+        self.value_bytes += size;
+    }
+
+    fn times(self, factor: u64) -> Tally {
+        let Tally { keys, key_bytes, value_bytes } = self;
+        Tally { keys: keys * factor, key_bytes: key_bytes * factor, value_bytes: value_bytes * factor }
+    }
+}
+
+/// What the store is to hold when the trace has been played.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Left {
+    /// Keys that are looked for before they are written.
+    pub before: Tally,
+    /// Of these, those that still have that value.
+    pub kept: Tally,
+    /// Keys with a value that the trace wrote.
+    pub written: Tally,
+}
+
+impl Census {
+    pub fn new() -> Census {
+        Census { most: EXACT, ..Census::default() }
+    }
+
+    /// One key in how many is counted.
+    pub fn one_in(&self) -> u64 {
+        1 << self.halvings
+    }
+
+    /// Operations that looked for keys which the trace had not written before.
+    pub fn looked_for_unwritten(&self) -> u64 {
+        self.looked * self.one_in()
+    }
+
+    fn takes(&self, hash: u64) -> bool {
+        self.halvings == 0 || hash >> (64 - self.halvings) == 0
+    }
+
+    /// Counts an operation that is played.
+    pub fn add(&mut self, entry: &Entry<'_>) {
+        let (hash, does) = (entry.hash(), entry.word.does);
+        if !self.takes(hash) {
+            return;
+        }
+        let told = if does == Does::Scan { 0 } else { entry.size as u32 };
+        let seen = self.seen.entry(hash).or_insert_with(|| Seen {
+            first: entry.position,
+            count: 0,
+            key_bytes: entry.key.len() as u32,
+            size: 0,
+            value: if does.looks() { Value::Before } else { Value::Gone },
+            before: does.looks().then_some(told),
+        });
+        seen.count += 1;
+        self.looked += u64::from(does.looks() && seen.value == Value::Before);
+        if does.writes() || told > 0 {
+            seen.size = told;
+        }
+        match does {
+            Does::Set | Does::Modify => seen.value = Value::Written(told),
+            Does::Remove => seen.value = Value::Gone,
+            Does::Get | Does::Scan | Does::Skip => {}
+        }
+        if self.seen.len() > self.most {
+            self.halve();
+        }
+    }
+
+    fn halve(&mut self) {
+        self.halvings += 1;
+        let halvings = self.halvings;
+        self.seen.retain(|hash, _| hash >> (64 - halvings) == 0);
+        self.looked /= 2;
+    }
+
+    /// How many keys there are.
+    pub fn keys(&self) -> u64 {
+        self.seen.len() as u64 * self.one_in()
+    }
+
+    /// What is touched up to an operation. A value whose size the trace never tells has `unknown` bytes.
+    pub fn touched_up_to(&self, position: u64, unknown: u64) -> Tally {
+        let mut tally = Tally::default();
+        for seen in self.seen.values().filter(|seen| seen.first <= position) {
+            tally.add(seen, or(seen.size, unknown));
+        }
+        tally.times(self.one_in())
+    }
+
+    /// What the store is to hold at the end.
+    pub fn left(&self, unknown: u64) -> Left {
+        let mut left = Left::default();
+        for seen in self.seen.values() {
+            let loaded = or(seen.before.unwrap_or_default(), unknown);
+            if seen.before.is_some() {
+                left.before.add(seen, loaded);
+            }
+            match seen.value {
+                Value::Before => left.kept.add(seen, loaded),
+                Value::Written(size) => left.written.add(seen, u64::from(size)),
+                Value::Gone => {}
+            }
+        }
+        let factor = self.one_in();
+        Left {
+            before: left.before.times(factor),
+            kept: left.kept.times(factor),
+            written: left.written.times(factor),
+        }
+    }
+
+    /// How operations are spread over the keys.
+    pub fn skew(&self) -> Skew {
+        let mut counts: Vec<u64> = self.seen.values().map(|seen| seen.count).collect();
+        counts.sort_unstable_by(|a, b| b.cmp(a));
+        let all = counts.iter().sum::<u64>().max(1);
+        let top = |share: f64| {
+            let keys = ((counts.len() as f64 * share).ceil() as usize).min(counts.len());
+            counts[..keys].iter().sum::<u64>() as f64 / all as f64
+        };
+        let once = counts.iter().filter(|count| **count == 1).count();
+        Skew {
+            top_1_percent: top(0.01),
+            top_10_percent: top(0.1),
+            once: once as f64 / counts.len().max(1) as f64,
+            zipf: zipf::exponent(&counts),
+        }
+    }
+}
+
+fn or(size: u32, unknown: u64) -> u64 {
+    if size == 0 { unknown } else { u64::from(size) }
+}
+
+/// How operations are spread over the keys.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+pub struct Skew {
+    /// The share of operations on the most used 1 % of keys.
+    pub top_1_percent: f64,
+    /// The share of operations on the most used 10 % of keys.
+    pub top_10_percent: f64,
+    /// The share of keys with one operation.
+    pub once: f64,
+    /// The exponent of the Zipf distribution that fits best.
+    pub zipf: Option<f64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::word::{self, OWN};
+    use proptest::prelude::*;
+    use std::collections::{BTreeMap, BTreeSet};
+
+    fn census(most: usize, operations: &[(&str, u16, u64)]) -> Census {
+        let mut census = Census { most, ..Census::default() };
+        for ((name, key, size), position) in operations.iter().zip(1..) {
+            let word = word::find(&OWN, name.as_bytes()).unwrap();
+            census.add(&Entry { position, time_ns: 0, word, key: &key.to_be_bytes(), size: *size });
+        }
+        census
+    }
+
+    #[test]
+    fn what_comes_from_before_the_trace_is_told_from_what_it_wrote() {
+        let census = census(
+            100,
+            &[
+                ("get", 1, 70),
+                ("get", 1, 0),
+                ("set", 2, 10),
+                ("get", 2, 10),
+                ("get", 3, 0),
+                ("set", 3, 5),
+                ("remove", 4, 0),
+            ],
+        );
+        assert_eq!(census.looked_for_unwritten(), 4);
+        let left = census.left(33);
+        assert_eq!(left.before, Tally { keys: 3, key_bytes: 6, value_bytes: 70 + 33 + 33 });
+        assert_eq!(left.kept, Tally { keys: 1, key_bytes: 2, value_bytes: 70 });
+        assert_eq!(left.written, Tally { keys: 2, key_bytes: 4, value_bytes: 15 });
+        assert_eq!(census.touched_up_to(3, 33).keys, 2);
+        assert_eq!(census.skew().once, 0.25);
+    }
+
+    #[test]
+    fn of_very_many_keys_a_sample_tells_how_many_there_are() {
+        let operations: Vec<(&str, u16, u64)> = (0..60_000).map(|key| ("set", key, 100)).collect();
+        let census = census(4_000, &operations);
+        assert_eq!(census.one_in(), 16);
+        let keys = census.keys() as f64;
+        assert!((keys / 60_000.0 - 1.0).abs() < 0.06, "{keys}");
+    }
+
+    proptest! {
+        #[test]
+        fn it_agrees_with_a_map(operations in prop::collection::vec((0..5_u8, 0..12_u16, 1..99_u64), 1..80)) {
+            let names = ["get", "set", "modify", "remove", "scan"];
+            let operations: Vec<_> =
+                operations.into_iter().map(|(name, key, size)| (names[name as usize], key, size)).collect();
+            let mut loaded = BTreeMap::new();
+            let (mut held, mut seen) = (BTreeMap::new(), BTreeSet::new());
+            for (name, key, size) in &operations {
+                if seen.insert(*key) && *name != "set" {
+                    let size = if *name == "scan" { 7 } else { *size };
+                    loaded.insert(*key, size);
+                    held.insert(*key, (size, true));
+                }
+                match *name {
+                    "set" | "modify" => drop(held.insert(*key, (*size, false))),
+                    "remove" => drop(held.remove(key)),
+                    _ => {}
+                }
+            }
+            let left = census(100, &operations).left(7);
+            let tally = |of: Vec<u64>| (of.len() as u64, of.iter().sum::<u64>());
+            let of = |tally: Tally| (tally.keys, tally.value_bytes);
+            prop_assert_eq!(of(left.before), tally(loaded.into_values().collect()));
+            prop_assert_eq!(of(left.kept), tally(held.values().filter(|held| held.1).map(|held| held.0).collect()));
+            prop_assert_eq!(of(left.written), tally(held.values().filter(|held| !held.1).map(|held| held.0).collect()));
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! The forms that traces are written in, and how a file tells its own.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::line::Columns;
+use super::word::{self, Word};
+use crate::shown::quoted;
+use crate::units::as_text;
+
+/// How a trace is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// storebench's own: CSV with the columns time, operation, key, size.
+    Csv,
+    /// Twitter's cache traces.
+    Twitter,
+    /// The readable trace of RocksDB's trace_analyzer.
+    RocksDb,
+}
+
+impl Form {
+    /// Every form.
+    pub const ALL: [Form; 3] = [Form::Csv, Form::Twitter, Form::RocksDb];
+
+    /// The word used in options and results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Form::Csv => "csv",
+            Form::Twitter => "twitter",
+            Form::RocksDb => "rocksdb",
+        }
+    }
+
+    /// What it is, in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Form::Csv => "CSV with the columns time, operation, key, size",
+            Form::Twitter => "Twitter's cache traces",
+            Form::RocksDb => "RocksDB's trace_analyzer -convert_to_human_readable_trace",
+        }
+    }
+
+    /// The words that its operations have.
+    pub fn table(self) -> &'static [Word] {
+        match self {
+            Form::Csv => &word::OWN,
+            Form::Twitter => &word::TWITTER,
+            Form::RocksDb => &word::ROCKSDB,
+        }
+    }
+
+    /// The form of a file that begins with this line.
+    ///
+    /// # Errors
+    /// A sentence, when it is none of them.
+    pub fn of_line(line: &[u8]) -> Result<Form, String> {
+        let text = String::from_utf8_lossy(line);
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let fields: Vec<&str> = text.trim().split(',').collect();
+        let numbers = |words: &[&str]| words.iter().all(|word| word.parse::<u64>().is_ok());
+        if words.len() == 4 && numbers(&words) {
+            return Err(
+                "it looks like a trace of trace_analyzer without keys: write it without -no_key".into()
+            );
+        }
+        if words.len() == 5 && words[0].starts_with("0x") && numbers(&words[1..]) {
+            return Ok(Form::RocksDb);
+        }
+        if let [first, .., _, operation, ttl] = fields[..]
+            && fields.len() >= 7
+            && numbers(&[first, ttl])
+            && word::find(&word::TWITTER, operation.as_bytes()).is_some()
+        {
+            return Ok(Form::Twitter);
+        }
+        let own = fields.get(1).is_some_and(|name| word::find(&word::OWN, name.trim().as_bytes()).is_some());
+        if own || Columns::of_header(&fields).is_some() {
+            return Ok(Form::Csv);
+        }
+        Err(format!(
+            "its first line, {}, is of no known form; say --format csv (time,operation,key,size), twitter or rocksdb",
+            quoted(&text.chars().take(60).collect::<String>())
+        ))
+    }
+}
+
+impl fmt::Display for Form {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Form {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Form, String> {
+        let found = Form::ALL.into_iter().find(|form| form.name() == text);
+        found.ok_or_else(|| format!("{} is no form of a trace: use csv, twitter or rocksdb", quoted(text)))
+    }
+}
+
+as_text!(Form);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_tells_its_form() {
+        let of = |line: &str| Form::of_line(line.as_bytes());
+        assert_eq!(of("0,nz:u:eeW511W3dcH3de3d15ec,22,304,0,get,0"), Ok(Form::Twitter));
+        assert_eq!(of("0,with,commas,11,304,0,set,3600"), Ok(Form::Twitter));
+        assert_eq!(of("0x00000000000000D3 1 0 37 1594838400000000"), Ok(Form::RocksDb));
+        assert_eq!(of("time,operation,key,size"), Ok(Form::Csv));
+        assert_eq!(of("key,op,size"), Ok(Form::Csv));
+        assert_eq!(of("0.25,get,user1,"), Ok(Form::Csv));
+        assert!(of("1 0 37 1594838400000000").unwrap_err().contains("-no_key"));
+        assert!(of("{\"op\": \"get\"}").unwrap_err().contains("--format"));
+        for form in Form::ALL {
+            assert_eq!(form.name().parse(), Ok(form));
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! Reads a trace, operation by operation.
+
+use std::io::{self, BufRead, Read};
+use std::path::{Path, PathBuf};
+
+use super::Entry;
+use super::form::Form;
+use super::line::{self, Columns, Said};
+use super::source::Source;
+
+/// The longest line, in bytes.
+const MOST_LINE: u64 = 4 << 20;
+/// Bytes that are read ahead so that a decoder has all its memory: what a frame's window holds at most, several times.
+const WARM_UP: u64 = 64 << 20;
+
+/// What is asked of a reader.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Ask {
+    /// The form; the file tells it otherwise.
+    pub form: Option<Form>,
+    /// How many operations are read at most; all otherwise.
+    pub limit: Option<u64>,
+}
+
+/// How lines are taken apart.
+enum Lines {
+    Csv { reader: Box<csv::Reader<Source>>, columns: Columns, fields: csv::ByteRecord },
+    Plain { source: Source, line: Vec<u8> },
+}
+
+/// A trace that is being read.
+pub struct Reader {
+    path: PathBuf,
+    ask: Ask,
+    form: Form,
+    zstd: bool,
+    lines: Lines,
+    key: Vec<u8>,
+    position: u64,
+    line_number: u64,
+    first_ns: u64,
+    latest_ns: u64,
+    went_back: u64,
+}
+
+impl Reader {
+    /// Opens a trace.
+    ///
+    /// # Errors
+    /// A sentence that names the file: it can't be read, or is of no known form.
+    pub fn open(path: &Path, ask: Ask) -> Result<Reader, String> {
+        let failed = |error: io::Error| format!("the trace {}: {error}", path.display());
+        let mut source = Source::open(path).map_err(failed)?;
+        let zstd = source.is_zstd();
+        let first = first_line(&mut source).map_err(failed)?;
+        let first = first.ok_or_else(|| format!("the trace {} is empty", path.display()))?;
+        let form = match ask.form {
+            Some(form) => form,
+            None => Form::of_line(&first).map_err(|why| format!("the trace {}: {why}", path.display()))?,
+        };
+        Ok(Reader::at_the_beginning(
+            path.to_path_buf(),
+            ask,
+            (form, zstd),
+            Lines::begin(source, form, &first),
+        ))
+    }
+
+    fn at_the_beginning(path: PathBuf, ask: Ask, (form, zstd): (Form, bool), lines: Lines) -> Reader {
+        Reader {
+            path,
+            ask,
+            form,
+            zstd,
+            lines,
+            key: Vec::new(),
+            position: 0,
+            line_number: 0,
+            first_ns: 0,
+            latest_ns: 0,
+            went_back: 0,
+        }
+    }
+
+    /// Its form.
+    pub fn form(&self) -> Form {
+        self.form
+    }
+
+    /// Whether the file is compressed.
+    pub fn is_zstd(&self) -> bool {
+        self.zstd
+    }
+
+    /// Whether its operations have times.
+    pub fn has_times(&self) -> bool {
+        match &self.lines {
+            Lines::Csv { columns, .. } => columns.have_times(),
+            Lines::Plain { .. } => true,
+        }
+    }
+
+    /// Operations so far whose time lay before that of one ahead of them.
+    pub fn went_back(&self) -> u64 {
+        self.went_back
+    }
+
+    /// The next operation; `None` at the end.
+    ///
+    /// # Errors
+    /// A sentence that names the file and the line.
+    pub fn next_entry(&mut self) -> Result<Option<Entry<'_>>, String> {
+        if self.ask.limit.is_some_and(|limit| self.position >= limit) {
+            return Ok(None);
+        }
+        let said = self.lines.next(self.form, &mut self.key, &mut self.line_number);
+        let line = self.line_number;
+        let said = said.map_err(|why| format!("the trace {}, line {line}: {why}", self.path.display()))?;
+        let Some(Said { time_ns, word, size }) = said else { return Ok(None) };
+        if self.position == 0 {
+            (self.first_ns, self.latest_ns) = (time_ns, time_ns);
+        }
+        self.position += 1;
+        self.went_back += u64::from(time_ns < self.latest_ns);
+        self.latest_ns = self.latest_ns.max(time_ns);
+        let time_ns = self.latest_ns - self.first_ns;
+        Ok(Some(Entry { position: self.position, time_ns, word, key: &self.key, size }))
+    }
+
+    /// Begins at the beginning again.
+    ///
+    /// # Errors
+    /// As [`Reader::open`].
+    pub fn rewind(self) -> Result<Reader, String> {
+        self.rewound(0)
+    }
+
+    /// Reads so far ahead that a decoder has all the memory that it will need, and begins at the beginning again.
+    ///
+    /// # Errors
+    /// As [`Reader::open`].
+    pub fn warmed_up(self) -> Result<Reader, String> {
+        let ahead = if self.zstd { WARM_UP } else { 0 };
+        self.rewound(ahead)
+    }
+
+    fn rewound(self, ahead: u64) -> Result<Reader, String> {
+        let Reader { path, ask, form, zstd, lines, .. } = self;
+        let failed = |error: io::Error| format!("the trace {}: {error}", path.display());
+        let mut source = lines.into_source();
+        io::copy(&mut source.by_ref().take(ahead), &mut io::sink()).map_err(failed)?;
+        source.rewind().map_err(failed)?;
+        let first = first_line(&mut source).map_err(failed)?.unwrap_or_default();
+        Ok(Reader::at_the_beginning(path, ask, (form, zstd), Lines::begin(source, form, &first)))
+    }
+
+    /// The SHA-256 of the file, in hexadecimal.
+    ///
+    /// # Errors
+    /// As [`Reader::open`].
+    pub fn digest(self) -> Result<String, String> {
+        let path = self.path;
+        self.lines.into_source().digest().map_err(|error| format!("the trace {}: {error}", path.display()))
+    }
+}
+
+/// The first line, as far as it is at hand; `None` where there is nothing.
+fn first_line(source: &mut Source) -> io::Result<Option<Vec<u8>>> {
+    let head = source.fill_buf()?;
+    let first = head.split(|byte| *byte == b'\n').next().filter(|_| !head.is_empty());
+    Ok(first.map(|line| line.trim_ascii_end().to_vec()))
+}
+
+impl Lines {
+    fn begin(source: Source, form: Form, first: &[u8]) -> Lines {
+        if form != Form::Csv {
+            return Lines::Plain { source, line: Vec::new() };
+        }
+        let first = String::from_utf8_lossy(first);
+        let columns = Columns::of_header(&first.split(',').collect::<Vec<_>>());
+        let reader =
+            csv::ReaderBuilder::new().has_headers(columns.is_some()).flexible(true).from_reader(source);
+        let columns = columns.unwrap_or(Columns::WITHOUT_HEADER);
+        Lines::Csv { reader: Box::new(reader), columns, fields: csv::ByteRecord::new() }
+    }
+
+    fn into_source(self) -> Source {
+        match self {
+            Lines::Csv { reader, .. } => reader.into_inner(),
+            Lines::Plain { source, .. } => source,
+        }
+    }
+
+    fn next(&mut self, form: Form, key: &mut Vec<u8>, number: &mut u64) -> Result<Option<Said>, String> {
+        match self {
+            Lines::Csv { reader, columns, fields } => {
+                let there = reader.read_byte_record(fields).map_err(|error| error.to_string())?;
+                *number = fields.position().map_or(*number, csv::Position::line);
+                if there { columns.read(fields, key).map(Some) } else { Ok(None) }
+            }
+            Lines::Plain { source, line } => loop {
+                line.clear();
+                *number += 1;
+                let read = source.by_ref().take(MOST_LINE).read_until(b'\n', line);
+                if read.map_err(|error| error.to_string())? == 0 {
+                    return Ok(None);
+                }
+                if line.len() as u64 == MOST_LINE {
+                    return Err("it is longer than 4 MiB".into());
+                }
+                let line = line.trim_ascii_end();
+                if !line.is_empty() {
+                    let read = if form == Form::Twitter { line::twitter } else { line::rocksdb };
+                    return read(line, key).map(Some);
+                }
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(text: &str, ask: Ask) -> Result<Vec<(u64, u64, String, u64)>, String> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("trace");
+        std::fs::write(&path, text).unwrap();
+        let mut reader = Reader::open(&path, ask)?.warmed_up()?;
+        let mut found = Vec::new();
+        while let Some(entry) = reader.next_entry()? {
+            found.push((
+                entry.time_ns,
+                entry.position,
+                String::from_utf8_lossy(entry.key).into(),
+                entry.size,
+            ));
+        }
+        let mut reader = reader.rewind()?;
+        let again = std::iter::from_fn(|| reader.next_entry().unwrap().map(|entry| entry.position)).count();
+        assert_eq!(again, found.len());
+        Ok(found)
+    }
+
+    #[test]
+    fn own_form_with_and_without_header_is_the_same() {
+        let lines = "5.5,get,\"a,b\",\n5.25,set,c,10\n\n7,scan,a,3\n";
+        let expected =
+            [(0, 1, "a,b".to_owned(), 0), (0, 2, "c".to_owned(), 10), (1_500_000_000, 3, "a".to_owned(), 3)];
+        assert_eq!(all(lines, Ask::default()).unwrap(), expected);
+        assert_eq!(all(&format!("time,operation,key,size\r\n{lines}"), Ask::default()).unwrap(), expected);
+        let two = all(lines, Ask { limit: Some(2), ..Ask::default() }).unwrap();
+        assert_eq!(two, expected[..2]);
+    }
+
+    #[test]
+    fn a_bad_line_is_named() {
+        let error = all("time,operation,key,size\n0,get,a,\n0,fetch,b,\n", Ask::default()).unwrap_err();
+        assert!(error.contains("line 3: ") && error.contains("fetch"), "{error}");
+        let error = all("0,k,1,2,3,get,0\n\n0,k,1,2,3,gat,0\n", Ask::default()).unwrap_err();
+        assert!(error.contains("line 3: ") && error.contains("gat"), "{error}");
+        assert!(all("", Ask::default()).unwrap_err().contains("is empty"));
+        let error = all("0,get,a,1\n", Ask { form: Some(Form::Twitter), limit: None }).unwrap_err();
+        assert!(error.contains("seven columns"), "{error}");
+        assert!(Reader::open(Path::new("/nonexistent/trace"), Ask::default()).is_err());
+        assert!(Reader::open(Path::new("/dev/null"), Ask::default()).is_err());
+    }
+}

@@ -1,0 +1,231 @@
+//! The bytes of a trace's file: plain or zstd, told by what the file begins with, and the digest of what was read.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Seek};
+use std::path::Path;
+
+use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
+use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
+use sha2::{Digest, Sha256};
+
+/// Bytes that are read at once.
+const CHUNK: usize = 128 << 10;
+/// What a zstd frame begins with, and what one to be skipped does, but for its lowest four bits.
+const ZSTD: u32 = 0xfd2f_b528;
+const SKIPPABLE: u32 = 0x184d_2a50;
+
+/// A file whose bytes go into a digest as they are read.
+struct Digested {
+    file: File,
+    digest: Sha256,
+}
+
+impl Read for Digested {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read(buffer)?;
+        self.digest.update(&buffer[..read]);
+        Ok(read)
+    }
+}
+
+impl Seek for Digested {
+    fn seek(&mut self, to: io::SeekFrom) -> io::Result<u64> {
+        self.file.seek(to)
+    }
+}
+
+/// The lines of a trace, decompressed.
+pub struct Source {
+    raw: BufReader<Digested>,
+    zstd: Option<Box<FrameDecoder>>,
+    /// Whether the decoder is within a frame.
+    in_frame: bool,
+    out: Vec<u8>,
+    taken: usize,
+}
+
+impl Source {
+    /// Opens a file, which must be one that can be read again.
+    ///
+    /// # Errors
+    /// The system's, or that it is no plain file.
+    pub fn open(path: &Path) -> io::Result<Source> {
+        let file = File::open(path)?;
+        if !file.metadata()?.is_file() {
+            return Err(io::Error::other(
+                "it is not a file: a trace is read several times, so write it to one",
+            ));
+        }
+        let mut raw = BufReader::with_capacity(CHUNK, Digested { file, digest: Sha256::new() });
+        let head: Option<[u8; 4]> = raw.fill_buf()?.first_chunk().copied();
+        let magic = head.map_or(0, u32::from_le_bytes);
+        let zstd = magic == ZSTD || magic & !0xf == SKIPPABLE;
+        let zstd = zstd.then(|| Box::new(FrameDecoder::new()));
+        Ok(Source { raw, zstd, in_frame: false, out: Vec::new(), taken: 0 })
+    }
+
+    /// Whether the file is compressed.
+    pub fn is_zstd(&self) -> bool {
+        self.zstd.is_some()
+    }
+
+    /// Begins at the beginning again. The decoder keeps its memory.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn rewind(&mut self) -> io::Result<()> {
+        self.raw.rewind()?;
+        self.raw.get_mut().digest = Sha256::new();
+        (self.in_frame, self.taken) = (false, 0);
+        self.out.clear();
+        Ok(())
+    }
+
+    /// The SHA-256 of the whole file, in hexadecimal: reads what is left of it.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn digest(mut self) -> io::Result<String> {
+        let raw = self.raw.get_mut();
+        let mut rest = vec![0; CHUNK];
+        while raw.read(&mut rest)? > 0 {}
+        Ok(raw.digest.finalize_reset().iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+
+    /// Decompresses the next bytes into `out`; none at the end of the file.
+    fn decompress(&mut self) -> io::Result<()> {
+        let Source { raw, zstd: Some(decoder), in_frame, out, taken } = self else { return Ok(()) };
+        *taken = 0;
+        out.resize(CHUNK, 0);
+        loop {
+            if !*in_frame && !begin_frame(decoder, raw)? {
+                out.clear();
+                return Ok(());
+            }
+            *in_frame = true;
+            if decoder.can_collect() == 0 && !decoder.is_finished() {
+                decoder.decode_blocks(&mut *raw, BlockDecodingStrategy::UptoBytes(CHUNK)).map_err(damaged)?;
+            }
+            let read = decoder.read(out)?;
+            if decoder.is_finished() && decoder.can_collect() == 0 {
+                *in_frame = false;
+                let (told, found) = (decoder.get_checksum_from_data(), decoder.get_calculated_checksum());
+                if told.is_some() && told != found {
+                    return Err(damaged("the checksum is another"));
+                }
+            }
+            if read > 0 {
+                out.truncate(read);
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// Reads the header of the next frame, and past those to be skipped; `false` at the end of the file.
+fn begin_frame(decoder: &mut FrameDecoder, raw: &mut BufReader<Digested>) -> io::Result<bool> {
+    loop {
+        if raw.fill_buf()?.is_empty() {
+            return Ok(false);
+        }
+        match decoder.reset(&mut *raw) {
+            Ok(()) => return Ok(true),
+            Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame {
+                length, ..
+            })) => {
+                io::copy(&mut raw.by_ref().take(u64::from(length)), &mut io::sink())?;
+            }
+            Err(error) => return Err(damaged(error)),
+        }
+    }
+}
+
+fn damaged(error: impl std::fmt::Display) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, format!("its zstd is damaged or cut off: {error}"))
+}
+
+impl Read for Source {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let available = self.fill_buf()?;
+        let count = available.len().min(buffer.len());
+        buffer[..count].copy_from_slice(&available[..count]);
+        self.consume(count);
+        Ok(count)
+    }
+}
+
+impl BufRead for Source {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.zstd.is_none() {
+            return self.raw.fill_buf();
+        }
+        if self.taken == self.out.len() {
+            self.decompress()?;
+        }
+        Ok(&self.out[self.taken..])
+    }
+
+    fn consume(&mut self, count: usize) {
+        match self.zstd {
+            Some(_) => self.taken += count,
+            None => self.raw.consume(count),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(bytes: &[u8]) -> io::Result<(Vec<u8>, String)> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("trace");
+        std::fs::write(&path, bytes).unwrap();
+        let mut source = Source::open(&path)?;
+        let mut all = Vec::new();
+        source.read_to_end(&mut all)?;
+        source.rewind()?;
+        let mut again = Vec::new();
+        source.read_to_end(&mut again)?;
+        assert_eq!(all, again);
+        Ok((all, source.digest()?))
+    }
+
+    fn text(lines: usize) -> Vec<u8> {
+        (0..lines)
+            .flat_map(|line| format!("{},get,key{},10\n", line, line * 7919 % 1000).into_bytes())
+            .collect()
+    }
+
+    #[test]
+    fn zstd_of_several_frames_is_read_as_one_text() {
+        let (one, two) = (text(50_000), text(3));
+        let mut bytes = zstd::encode_all(one.as_slice(), 3).unwrap();
+        // A frame to be skipped: its number, its length, five bytes.
+        bytes.extend([0x53, 0x2a, 0x4d, 0x18, 5, 0, 0, 0, 1, 2, 3, 4, 5]);
+        bytes.extend(zstd::encode_all(two.as_slice(), 19).unwrap());
+        let (read_back, _) = read(&bytes).unwrap();
+        assert_eq!(read_back, [one, two].concat());
+    }
+
+    #[test]
+    fn what_is_damaged_or_cut_off_is_told() {
+        let mut encoder = zstd::Encoder::new(Vec::new(), 3).unwrap();
+        encoder.include_checksum(true).unwrap();
+        io::Write::write_all(&mut encoder, &text(10_000)).unwrap();
+        let bytes = encoder.finish().unwrap();
+        assert!(read(&bytes).is_ok());
+        assert!(read(&bytes[..bytes.len() / 2]).unwrap_err().to_string().contains("cut off"));
+        let mut flipped = bytes.clone();
+        let end = flipped.len() - 1;
+        flipped[end] ^= 1;
+        assert!(read(&flipped).unwrap_err().to_string().contains("damaged"));
+    }
+
+    #[test]
+    fn the_digest_is_that_of_the_file() {
+        let (bytes, digest) = read(b"abc").unwrap();
+        assert_eq!(bytes, b"abc");
+        assert_eq!(digest, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    }
+}

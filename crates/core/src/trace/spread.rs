@@ -1,0 +1,103 @@
+//! Times finer than the trace tells them. Twitter's traces have whole seconds: played as they are, all operations of a second
+//! would be due at once. So those of one time are spread evenly over the second. How many they are, a second reader finds out
+//! that goes ahead; nothing is held.
+
+use std::path::Path;
+
+use super::Entry;
+use super::reader::{Ask, Reader};
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// A trace whose operations each have a time of their own.
+pub struct Spread {
+    reader: Reader,
+    scout: Option<Scout>,
+    /// The time of the operations at hand, how many there are, and how many of them are past.
+    group_ns: u64,
+    count: u64,
+    past: u64,
+}
+
+/// A reader that goes ahead.
+struct Scout {
+    reader: Reader,
+    /// The time of the first operation that it has not counted.
+    next_ns: Option<u64>,
+}
+
+impl Scout {
+    /// How many operations the next time has.
+    fn count(&mut self) -> Result<u64, String> {
+        let group_ns = self.next_ns;
+        let mut count = 0;
+        while self.next_ns == group_ns && group_ns.is_some() {
+            count += 1;
+            self.next_ns = self.reader.next_entry()?.map(|entry| entry.time_ns);
+        }
+        Ok(count)
+    }
+}
+
+impl Spread {
+    /// Opens a trace, from its beginning; `whole_seconds` says that its times are no finer.
+    ///
+    /// # Errors
+    /// As [`Reader::open`].
+    pub fn open(path: &Path, ask: Ask, whole_seconds: bool) -> Result<Spread, String> {
+        let reader = Reader::open(path, ask)?.warmed_up()?;
+        let scout = if whole_seconds {
+            let mut reader = Reader::open(path, ask)?.warmed_up()?;
+            let next_ns = reader.next_entry()?.map(|entry| entry.time_ns);
+            Some(Scout { reader, next_ns })
+        } else {
+            None
+        };
+        Ok(Spread { reader, scout, group_ns: 0, count: 0, past: 0 })
+    }
+
+    /// The next operation.
+    ///
+    /// # Errors
+    /// As [`Reader::next_entry`].
+    pub fn next_entry(&mut self) -> Result<Option<Entry<'_>>, String> {
+        let Spread { reader, scout, group_ns, count, past } = self;
+        let Some(entry) = reader.next_entry()? else { return Ok(None) };
+        let Some(scout) = scout else { return Ok(Some(entry)) };
+        if past == count || entry.time_ns != *group_ns {
+            (*group_ns, *count, *past) = (entry.time_ns, scout.count()?, 0);
+        }
+        let into_ns = (u128::from(SECOND_NS) * u128::from(*past) / u128::from((*count).max(1))) as u64;
+        *past += 1;
+        Ok(Some(Entry { time_ns: entry.time_ns + into_ns, ..entry }))
+    }
+
+    /// The reader, whose digest can be asked for.
+    pub fn into_reader(self) -> Reader {
+        self.reader
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn times(text: &str, whole_seconds: bool) -> Vec<u64> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("trace");
+        std::fs::write(&path, text).unwrap();
+        let mut spread = Spread::open(&path, Ask::default(), whole_seconds).unwrap();
+        let mut found = Vec::new();
+        while let Some(entry) = spread.next_entry().unwrap() {
+            found.push(entry.time_ns / 1_000_000);
+        }
+        found
+    }
+
+    #[test]
+    fn operations_of_one_second_are_spread_over_it() {
+        let text = "7,get,a,\n7,get,b,\n7,get,c,\n7,get,d,\n9,get,a,\n10,get,a,\n10,get,b,\n";
+        assert_eq!(times(text, true), [0, 250, 500, 750, 2000, 3000, 3500]);
+        assert_eq!(times(text, false), [0, 0, 0, 0, 2000, 3000, 3000]);
+    }
+}

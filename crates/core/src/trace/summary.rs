@@ -1,0 +1,307 @@
+//! What a trace is like: mix, rate over time, sizes, skew, working set. One pass over the file, in bounded memory.
+
+use std::path::Path;
+
+use hdrhistogram::Histogram;
+use serde::Serialize;
+
+use super::Entry;
+use super::census::{Census, Left, Skew, Tally};
+use super::facts::{FINER_TIMES, Facts, NO_TIMES, WHOLE_SECONDS};
+use super::form::Form;
+use super::reader::{Ask, Reader};
+use super::word::{Does, Word};
+use crate::units::exact_bytes;
+
+/// The largest value that is played, in bytes.
+const MOST_VALUE: u64 = 1 << 30;
+/// Stretches of time, at most; at least half as many, where the trace is long enough.
+const STRETCHES: usize = 60;
+/// The shortest stretch.
+const FIRST_STRETCH_NS: u64 = 1_000_000;
+/// A value of a size that nothing in the trace tells, in bytes.
+const UNKNOWN_VALUE: u64 = 100;
+/// Shares of the trace whose working set is told.
+const SHARES: [f64; 3] = [0.01, 0.1, 1.0];
+
+/// What a trace is like.
+#[derive(Debug, Serialize)]
+pub struct Summary {
+    /// Its form.
+    pub form: Form,
+    /// Whether its file is compressed by zstd.
+    pub zstd: bool,
+    /// The SHA-256 of its file.
+    pub sha256: String,
+    /// How many operations it has.
+    pub operations: u64,
+    /// The operations, by the trace's own words, the most frequent first.
+    pub mix: Vec<Share>,
+    /// From the first operation to the last, in seconds; `None` where it has no times.
+    pub span_s: Option<f64>,
+    /// Whether its times are whole seconds.
+    pub whole_seconds: bool,
+    /// Operations whose time lay before that of one ahead of them.
+    pub went_back: u64,
+    /// How long a stretch of `stretches` is, in seconds.
+    pub stretch_s: f64,
+    /// How many operations began in each stretch of time.
+    pub stretches: Vec<u64>,
+    /// Sizes of keys, by operation.
+    pub key_bytes: Sizes,
+    /// Sizes of values that are written, by operation.
+    pub value_bytes: Sizes,
+    /// How many keys.
+    pub keys: u64,
+    /// One key in how many was counted: 1 where everything of keys is exact.
+    pub counted_one_in: u64,
+    /// How operations are spread over the keys.
+    pub skew: Skew,
+    /// What the first parts of the trace touch.
+    pub working_set: Vec<Touched>,
+    /// Keys that are looked for before the trace writes them.
+    pub read_before_written_keys: u64,
+    /// Operations that look for keys which the trace has not written by then.
+    pub read_before_written_operations: u64,
+    /// What a plan keeps.
+    #[serde(skip)]
+    pub facts: Facts,
+}
+
+/// One kind of operation.
+#[derive(Debug, Serialize)]
+pub struct Share {
+    /// The trace's word.
+    pub operation: &'static str,
+    /// What a replay does.
+    pub played_as: &'static str,
+    /// What is lost by that.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub lost: &'static str,
+    /// How many.
+    pub count: u64,
+}
+
+/// Quantiles of sizes, in bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[allow(missing_docs)]
+pub struct Sizes {
+    pub mean: f64,
+    pub min: u64,
+    pub p50: u64,
+    pub p90: u64,
+    pub p99: u64,
+    pub max: u64,
+}
+
+/// What a first part of the trace touches.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Touched {
+    /// The part.
+    pub share: f64,
+    /// Its operations.
+    pub operations: u64,
+    /// The keys that they touch.
+    pub keys: u64,
+    /// The bytes of these keys and of their values.
+    pub bytes: u64,
+}
+
+/// What is gathered on the way.
+struct Gathered {
+    words: Vec<(&'static Word, u64)>,
+    keys: Histogram<u64>,
+    values: Histogram<u64>,
+    write_bytes: u64,
+    longest_key: u64,
+    largest_value: u64,
+    census: Census,
+    stretches: Vec<u64>,
+    stretch_ns: u64,
+    whole_seconds: bool,
+    last_ns: u64,
+    operations: u64,
+}
+
+impl Summary {
+    /// Reads a whole trace. `over` is asked now and then whether to stop; then there is no summary.
+    ///
+    /// # Errors
+    /// A sentence that names the file, when it can't be read.
+    pub fn read(path: &Path, ask: Ask, over: &dyn Fn() -> bool) -> Result<Option<Summary>, String> {
+        const BETWEEN: u64 = 1 << 16;
+        let mut reader = Reader::open(path, ask)?;
+        let mut gathered = Gathered::new()?;
+        while let Some(entry) = reader.next_entry()? {
+            if entry.position % BETWEEN == 0 && over() {
+                return Ok(None);
+            }
+            gathered.add(&entry).map_err(|why| {
+                format!("the trace {}, operation {}: {why}", path.display(), entry.position)
+            })?;
+        }
+        if gathered.operations == 0 {
+            return Err(format!("the trace {} has no operation", path.display()));
+        }
+        gathered.summary(reader, ask).map(Some)
+    }
+}
+
+impl Gathered {
+    fn new() -> Result<Gathered, String> {
+        let histogram = || Histogram::new_with_bounds(1, MOST_VALUE, 3).map_err(|error| error.to_string());
+        Ok(Gathered {
+            words: Vec::new(),
+            keys: histogram()?,
+            values: histogram()?,
+            write_bytes: 0,
+            longest_key: 0,
+            largest_value: 0,
+            census: Census::new(),
+            stretches: vec![0; STRETCHES],
+            stretch_ns: FIRST_STRETCH_NS,
+            whole_seconds: true,
+            last_ns: 0,
+            operations: 0,
+        })
+    }
+
+    fn add(&mut self, entry: &Entry<'_>) -> Result<(), String> {
+        if entry.size > MOST_VALUE {
+            return Err(format!("a size of {}: at most {}", entry.size, exact_bytes(MOST_VALUE)));
+        }
+        self.operations += 1;
+        match self.words.iter_mut().find(|(word, _)| std::ptr::eq(*word, entry.word)) {
+            Some((_, count)) => *count += 1,
+            None => self.words.push((entry.word, 1)),
+        }
+        self.add_time(entry.time_ns);
+        if entry.word.does == Does::Skip {
+            return Ok(());
+        }
+        self.longest_key = self.longest_key.max(entry.key.len() as u64);
+        self.keys.saturating_record(entry.key.len() as u64);
+        if entry.word.does.writes() {
+            self.values.saturating_record(entry.size);
+            self.write_bytes += entry.size;
+        }
+        if entry.word.does != Does::Scan {
+            self.largest_value = self.largest_value.max(entry.size);
+        }
+        self.census.add(entry);
+        Ok(())
+    }
+
+    fn add_time(&mut self, time_ns: u64) {
+        self.whole_seconds &= time_ns.is_multiple_of(1_000_000_000);
+        self.last_ns = time_ns;
+        while time_ns / self.stretch_ns >= STRETCHES as u64 {
+            for at in 0..STRETCHES / 2 {
+                self.stretches[at] = self.stretches[2 * at] + self.stretches[2 * at + 1];
+            }
+            self.stretches[STRETCHES / 2..].fill(0);
+            self.stretch_ns *= 2;
+        }
+        self.stretches[(time_ns / self.stretch_ns) as usize] += 1;
+    }
+
+    fn summary(mut self, reader: Reader, ask: Ask) -> Result<Summary, String> {
+        let (form, zstd, has_times) = (reader.form(), reader.is_zstd(), reader.has_times());
+        let went_back = reader.went_back();
+        let sha256 = reader.digest()?;
+        let writes = self.values.len();
+        let unknown = self.write_bytes.checked_div(writes).filter(|mean| *mean > 0).unwrap_or(UNKNOWN_VALUE);
+        let left = self.census.left(unknown);
+        let mut facts = self.facts(form, left, unknown);
+        facts.sha256.clone_from(&sha256);
+        facts.limit = ask.limit.unwrap_or_default();
+        if !has_times {
+            facts.times = NO_TIMES;
+        }
+        self.words.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        let used = (self.last_ns / self.stretch_ns) as usize + 1;
+        let touched = |share: f64| {
+            let operations = ((self.operations as f64 * share).ceil() as u64).min(self.operations);
+            let Tally { keys, key_bytes, value_bytes } = self.census.touched_up_to(operations, unknown);
+            Touched { share, operations, keys, bytes: key_bytes + value_bytes }
+        };
+        let share = |(word, count): &(&'static Word, u64)| Share {
+            operation: word.name,
+            played_as: word.does.name(),
+            lost: word.lost,
+            count: *count,
+        };
+        Ok(Summary {
+            form,
+            zstd,
+            sha256,
+            operations: self.operations,
+            mix: self.words.iter().map(share).collect(),
+            span_s: has_times.then(|| facts.span_ns as f64 / 1e9),
+            whole_seconds: facts.has_whole_seconds(),
+            went_back,
+            stretch_s: self.stretch_ns as f64 / 1e9,
+            stretches: if has_times { self.stretches[..used].to_vec() } else { Vec::new() },
+            key_bytes: sizes(&self.keys),
+            value_bytes: sizes(&self.values),
+            keys: facts.keys,
+            counted_one_in: facts.one_in,
+            skew: self.census.skew(),
+            working_set: SHARES.map(touched).to_vec(),
+            read_before_written_keys: left.before.keys,
+            read_before_written_operations: self.census.looked_for_unwritten(),
+            facts,
+        })
+    }
+
+    fn facts(&self, form: Form, left: Left, unknown: u64) -> Facts {
+        let of = |does: Does| {
+            self.words.iter().filter(|(word, _)| word.does == does).map(|(_, count)| count).sum::<u64>()
+        };
+        let Left { before, kept, written } = left;
+        Facts {
+            get: of(Does::Get),
+            set: of(Does::Set),
+            modify: of(Does::Modify),
+            remove: of(Does::Remove),
+            scan: of(Does::Scan),
+            skip: of(Does::Skip),
+            span_ns: self.last_ns,
+            times: if self.whole_seconds { WHOLE_SECONDS } else { FINER_TIMES },
+            keys: self.census.keys(),
+            one_in: self.census.one_in(),
+            longest_key: self.longest_key,
+            largest_value: self.largest_value.max(unknown),
+            unknown_value: unknown,
+            write_bytes: self.write_bytes,
+            load_keys: before.keys,
+            load_key_bytes: before.key_bytes,
+            load_value_bytes: before.value_bytes,
+            kept_keys: kept.keys,
+            kept_key_bytes: kept.key_bytes,
+            kept_value_bytes: kept.value_bytes,
+            written_keys: written.keys,
+            written_key_bytes: written.key_bytes,
+            written_value_bytes: written.value_bytes,
+            ..Facts::empty(form)
+        }
+    }
+}
+
+fn sizes(histogram: &Histogram<u64>) -> Sizes {
+    if histogram.is_empty() {
+        return Sizes::default();
+    }
+    let at = |quantile| histogram.value_at_quantile(quantile);
+    Sizes {
+        mean: histogram.mean(),
+        min: histogram.min(),
+        p50: at(0.5),
+        p90: at(0.9),
+        p99: at(0.99),
+        max: histogram.max(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

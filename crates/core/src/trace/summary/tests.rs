@@ -1,0 +1,75 @@
+use super::*;
+use crate::trace::made::{CLUSTER_14, CLUSTER_23, Like, ZIPPYDB};
+
+fn summary(text: &str) -> Summary {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("trace");
+    std::fs::write(&path, text).unwrap();
+    Summary::read(&path, Ask::default(), &|| false).unwrap().unwrap()
+}
+
+fn is_like(summary: &Summary, like: &Like, words: &[&str]) {
+    assert_eq!(summary.operations, like.operations);
+    for ((_, share), word) in like.mix.iter().zip(words) {
+        let found = summary.mix.iter().find(|known| known.operation == *word).unwrap();
+        let found = found.count as f64 / summary.operations as f64;
+        assert!((found - share).abs() < 0.01, "{word}: {found}");
+    }
+    assert_eq!(
+        (summary.key_bytes.min, summary.key_bytes.max),
+        (like.key_bytes as u64, like.key_bytes as u64)
+    );
+    let mean = summary.value_bytes.mean / like.value_bytes as f64;
+    assert!((mean - 1.0).abs() < 0.03, "{mean}");
+    let zipf = summary.skew.zipf.unwrap();
+    assert!((zipf - like.zipf).abs() < 0.05, "{zipf}");
+    let rate = summary.operations as f64 / summary.span_s.unwrap() / like.rate as f64;
+    assert!((rate - 1.0).abs() < 0.05, "{rate}");
+    assert_eq!(summary.stretches.iter().sum::<u64>(), summary.operations);
+    assert!(summary.stretches.len() <= 60, "{:?}", summary.stretches);
+}
+
+#[test]
+fn published_statistics_are_found_again_in_made_traces() {
+    let cluster = summary(&CLUSTER_14.twitter());
+    is_like(&cluster, &CLUSTER_14, &["get", "delete", "set"]);
+    assert_eq!((cluster.form, cluster.whole_seconds), (Form::Twitter, true));
+    let cluster = summary(&CLUSTER_23.twitter());
+    is_like(&cluster, &CLUSTER_23, &["get", "set", "incr", "delete"]);
+    let incr = cluster.mix.iter().find(|share| share.operation == "incr").unwrap();
+    assert_eq!(incr.played_as, "modify");
+    assert!(!incr.lost.is_empty());
+    let zippy = summary(&ZIPPYDB.rocksdb());
+    is_like(&zippy, &ZIPPYDB, &["get", "put", "delete", "iterator_Seek"]);
+    assert_eq!((zippy.form, zippy.whole_seconds), (Form::RocksDb, false));
+}
+
+#[test]
+fn working_set_and_times_of_a_small_trace_are_exact() {
+    let lines: String =
+        (0..200).map(|n| format!("{}.5,{},key{},10\n", n / 10, ["set", "get"][n % 2], n % 50)).collect();
+    let summary = summary(&format!("time,operation,key,size\n{lines}19.25,get,key1,10\n19.5,skip,x,\n"));
+    assert_eq!((summary.operations, summary.keys, summary.counted_one_in), (202, 50, 1));
+    assert_eq!((summary.went_back, summary.span_s), (1, Some(19.0)));
+    let keys: Vec<(u64, u64)> = summary.working_set.iter().map(|part| (part.operations, part.keys)).collect();
+    assert_eq!(keys, [(3, 3), (21, 21), (202, 50)]);
+    assert_eq!(summary.working_set[2].bytes, 10 * (4 + 10) + 40 * (5 + 10));
+    // Every other key is only read.
+    assert_eq!((summary.read_before_written_keys, summary.read_before_written_operations), (25, 101));
+    assert_eq!((summary.facts.skip, summary.facts.played(), summary.facts.longest_key), (1, 201, 5));
+    assert_eq!((summary.skew.once, summary.facts.kept_keys, summary.facts.written_keys), (0.0, 25, 25));
+}
+
+#[test]
+fn a_trace_without_times_or_operations_says_so() {
+    let summary = summary("operation,key,size\nset,a,7\nget,a,\n");
+    assert_eq!((summary.span_s, summary.stretches.len(), summary.facts.has_times()), (None, 0, false));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("trace");
+    std::fs::write(&path, "operation,key,size\n").unwrap();
+    let error = Summary::read(&path, Ask::default(), &|| false).unwrap_err();
+    assert!(error.ends_with("has no operation"), "{error}");
+    std::fs::write(&path, "operation,key,size\nset,a,2000000000\n").unwrap();
+    let error = Summary::read(&path, Ask::default(), &|| false).unwrap_err();
+    assert!(error.contains("operation 1: a size of 2000000000: at most 1GiB"), "{error}");
+}

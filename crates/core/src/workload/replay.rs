@@ -1,0 +1,60 @@
+//! The workload `replay`: the operations of a trace, played on a store at their own times, faster, or as fast as it goes.
+//!
+//! A thread of its own reads the trace, makes the values, and hands the operations to the threads that play them, in chunks, so
+//! that nothing of this is in the clock. A key's operations all go to one thread, and so keep their order. Nothing of the trace
+//! is held but what is in these chunks.
+
+mod audit;
+mod chunk;
+mod company;
+mod cost;
+mod feed;
+mod fit;
+mod followed;
+mod load;
+pub mod parameters;
+mod player;
+
+mod trial;
+mod values;
+
+use crate::axis::Axis;
+use crate::workload::crud::work::{COMPRESSION, EQUAL_CACHE};
+use crate::workload::table::{Headline, WorkloadDef};
+
+/// Plays the operations of a trace.
+pub static WORKLOAD: WorkloadDef = WorkloadDef {
+    name: "replay",
+    help: "play the operations of a trace on a store",
+    axes: &[
+        Axis::STORE,
+        Axis::DATA,
+        Axis::GUARANTEE,
+        Axis::PLACE,
+        Axis::BACKGROUND,
+        Axis::THREADS,
+        Axis::TUNING,
+        Axis::MACHINE,
+    ],
+    parameters: &[
+        &parameters::TRACE,
+        &parameters::TRACE_FORMAT,
+        &parameters::SPEED,
+        &parameters::LOAD,
+        &parameters::LIMIT,
+        &parameters::TRACE_FACTS,
+        &EQUAL_CACHE,
+        &COMPRESSION,
+    ],
+    operations: &["get", "miss", "set", "modify", "remove", "scan"],
+    reason: cost::reason,
+    headline: &[Headline::Latency, Headline::Space, Headline::Memory],
+    space: cost::space,
+    memory: cost::memory,
+    time: cost::time,
+    time_by_rehearsal: None,
+    run: trial::run,
+};
+
+#[cfg(test)]
+mod tests;

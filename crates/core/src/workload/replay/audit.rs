@@ -1,0 +1,93 @@
+//! What the store holds is read back when every figure has been taken: each key that is followed, against its last write. The
+//! keys are the trace's, which is read once more.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use crate::result::{Audit, Failure};
+use crate::shown::quoted;
+use crate::store::{Store, StoreError};
+use crate::trace::{Does, Reader, key_hash};
+use crate::workload::bench::Bench;
+use crate::workload::driver::Stop;
+
+use super::feed::lane_of;
+use super::fit::Fit;
+use super::followed::ABSENT;
+use super::player::Player;
+use super::values::Values;
+
+/// What the store is held to.
+pub struct Held<'h, 'a> {
+    /// Reads the trace once more.
+    pub reader: Reader,
+    pub fit: &'h mut Fit,
+    pub values: &'h Values,
+    pub players: &'h mut [Mutex<Player<'a>>],
+    /// Records that it should hold.
+    pub records: u64,
+}
+
+impl Held<'_, '_> {
+    /// Reads the followed keys back; `anew`, after the store was closed and opened again. Closes it.
+    ///
+    /// # Errors
+    /// [`Failure::WrongData`] at the first key whose value is missing, wrong, or there though it was removed.
+    pub fn audit(self, bench: &mut Bench<'_>, anew: bool) -> Result<Audit, Stop> {
+        let start = Instant::now();
+        let (records, reopened) = (self.records, u32::from(anew));
+        let mut audit = Audit { records, read_back: 0, seen_gone: 0, removed: 0, reopened, took_ns: 0 };
+        if anew {
+            bench.reopen()?;
+        }
+        self.read_back(bench.store()?, &mut audit)?;
+        bench.close()?;
+        audit.took_ns = start.elapsed().as_nanos() as u64;
+        Ok(audit)
+    }
+
+    fn read_back(self, store: &dyn Store, audit: &mut Audit) -> Result<(), Stop> {
+        let Held { reader, fit, values, players, .. } = self;
+        let failed = |error: StoreError| Stop::store("reading the store back", &error);
+        let mut reader = reader.rewind().map_err(Stop::harness)?;
+        let mut session = store.session().map_err(failed)?;
+        let (mut found, mut scratch) = (Vec::new(), Vec::new());
+        let lanes = players.len();
+        while let Some(entry) = reader.next_entry().map_err(Stop::harness)? {
+            if entry.word.does == Does::Skip {
+                continue;
+            }
+            let key = fit.key(entry.key);
+            let hash = key_hash(key);
+            let player = players[lane_of(hash, lanes)].get_mut().unwrap_or_else(PoisonError::into_inner);
+            let Some(written) = player.followed.once_to_read_back(hash) else { continue };
+            found.clear();
+            let there = session.get(key, &mut |value| found.extend_from_slice(value)).map_err(failed)?;
+            let right = match (there, written) {
+                (there, ABSENT) => !there,
+                (false, _) => false,
+                // A value that is too short does not tell which write it is from.
+                (true, written) => {
+                    let told = values.check(hash, &found, &mut scratch);
+                    told.is_ok_and(|told| told.is_none_or(|told| told == written))
+                }
+            };
+            if !right {
+                return Err(wrong(key, there, written));
+            }
+            if written == ABSENT { audit.seen_gone += 1 } else { audit.read_back += 1 }
+        }
+        Ok(())
+    }
+}
+
+fn wrong(key: &[u8], there: bool, written: u64) -> Stop {
+    let what = match (there, written) {
+        (_, ABSENT) => "is there, though it was removed or never written".to_owned(),
+        (false, _) => "is missing".to_owned(),
+        (true, written) => format!("is not what operation {written} of the trace wrote"),
+    };
+    let key = quoted(&String::from_utf8_lossy(key).chars().take(80).collect::<String>());
+    let message = format!("the value of key {key} {what}, when the store was read back after the trial");
+    Stop { failure: Failure::WrongData, message, operation: None }
+}

@@ -1,0 +1,99 @@
+//! Whether a replay can run on a store, and what it costs: rough, to plan by.
+
+use crate::place::probe::Probe;
+use crate::record::pool::pool_bytes;
+use crate::store::{Guarantee, Kind, Threads};
+use crate::units::SizeRange;
+use crate::workload::case::{Case, Space, Time};
+use crate::workload::reason::Reason;
+
+use super::chunk::{CHUNK_BYTES, chunks};
+use super::parameters::Work;
+
+/// Starting a process, opening, settling and closing a store, in seconds.
+const OVERHEAD_S: f64 = 0.3;
+/// An operation, with reading its line and making its value, in seconds.
+const CALL_S: f64 = 10e-6;
+/// Reading a line, in seconds.
+const LINE_S: f64 = 1e-6;
+/// Disk that a store takes at its peak, as a multiple of what it holds, and of what is written over.
+const PEAK: f64 = 2.0;
+/// Tables of keys, histograms, and what reading the trace takes, in bytes.
+const TABLES_BYTES: f64 = (64_u64 << 20) as f64;
+
+/// Why a cell can't be run, whatever the place.
+pub fn reason(case: &Case<'_>) -> Option<Reason> {
+    let Some(store) = case.store() else { return Some(Reason::UnknownStore) };
+    if let Err(why) = store.open {
+        return Some(Reason::NotBuilt(why));
+    }
+    if let Some(guarantee) = case.cell.guarantee().tier()
+        && store.offer(guarantee).is_none()
+    {
+        return Some(Reason::NotOffered { store: store.name, guarantee });
+    }
+    // A setting can take a session or the order away.
+    let can = case.capabilities().unwrap_or_else(|| store.capabilities.clone());
+    if case.cell.threads() > 1 && can.threads == Threads::One {
+        return Some(Reason::OneSession { store: store.name, threads: case.cell.threads() });
+    }
+    let Some(work) = Work::of(case.parameters) else { return Some(Reason::NoTrace) };
+    if work.facts.scan > 0 && !can.order {
+        return Some(Reason::NoOrder { store: store.name, scans: work.facts.scan });
+    }
+    let bytes = held_bytes(&work);
+    (bytes >= case.size_limit as f64).then_some(Reason::TooLarge { bytes, limit_bytes: case.size_limit })
+}
+
+/// Bytes that the store holds at its fullest: no more than is loaded and written, and about what is there at the end or the start.
+fn held_bytes(work: &Work) -> f64 {
+    let facts = &work.facts;
+    let loaded = if work.loads { facts.load_key_bytes + facts.load_value_bytes } else { 0 };
+    let kept = if work.loads { facts.kept_key_bytes + facts.kept_value_bytes } else { 0 };
+    (kept + facts.written_key_bytes + facts.written_value_bytes).max(loaded) as f64
+}
+
+/// Bytes of disk.
+pub fn space(case: &Case<'_>) -> Space {
+    let Some(work) = Work::of(case.parameters) else { return Space { peak_bytes: 0.0, room_bytes: 0.0 } };
+    let held = held_bytes(&work);
+    let written = work.facts.write_bytes as f64;
+    // Logs and tables hold what was replaced until it is compacted away.
+    let blocks = if case.kind() == Kind::Folder { work.facts.keys as f64 * 4096.0 } else { 0.0 };
+    let peak_bytes = held * PEAK + written.min(held * 4.0) + blocks;
+    Space { peak_bytes, room_bytes: peak_bytes * 2.0 }
+}
+
+/// Bytes of memory: tables of a fixed size, chunks, and all records where the store has nowhere else to keep them.
+pub fn memory(case: &Case<'_>) -> f64 {
+    let Some(work) = Work::of(case.parameters) else { return TABLES_BYTES };
+    let largest = work.facts.largest_value;
+    let pool = pool_bytes(case.cell.data(), SizeRange { from: 1, to: largest + 1 }) as f64;
+    let thread =
+        chunks(largest as usize) as f64 * (CHUNK_BYTES as f64 + largest as f64) + 2.0 * largest as f64;
+    let in_memory =
+        case.store().is_some_and(|store| store.capabilities.keeps && !store.capabilities.persists);
+    let kept = if in_memory { 2.0 * held_bytes(&work) } else { 0.0 };
+    TABLES_BYTES + pool + f64::from(case.cell.threads()) * thread + kept
+}
+
+/// Seconds.
+pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
+    let Some(work) = Work::of(case.parameters) else { return Time { trial_s: OVERHEAD_S, audit_s: 0.0 } };
+    let facts = &work.facts;
+    let syncs = case.cell.guarantee().tier() == Some(Guarantee::Power);
+    let sync_s = if syncs { probe.sync_ns as f64 / 1e9 } else { 0.0 };
+    let file_s = if case.kind() == Kind::Folder { probe.file_creation_ns as f64 / 1e9 } else { 0.0 };
+    let byte_s = 1.0 / probe.write_bytes_per_s;
+    let write_s = CALL_S + file_s + sync_s;
+    let writes = (facts.writes() + facts.remove) as f64;
+    let work_s = facts.played() as f64 * CALL_S + writes * write_s + facts.write_bytes as f64 * byte_s;
+    let lasts_s = work.lasts().map_or(0.0, |lasts| lasts.as_secs_f64());
+    let lines_s = (facts.played() + facts.skip) as f64 * LINE_S;
+    let load_s = match work.loads {
+        true => lines_s + facts.load_keys as f64 * (CALL_S + file_s) + facts.load_value_bytes as f64 * byte_s,
+        false => 0.0,
+    };
+    let audit_s = lines_s + facts.keys.min(u64::from(case.cell.threads()) << 14) as f64 * CALL_S;
+    Time { trial_s: OVERHEAD_S + load_s + work_s.max(lasts_s) + audit_s, audit_s }
+}

@@ -1,0 +1,86 @@
+//! The thread that reads the trace: it makes keys and values, and hands each operation to the thread that its key belongs to.
+
+use crate::trace::{Does, Spread, key_hash};
+
+use super::chunk::{Gone, Outgoing, Planned};
+use super::fit::Fit;
+use super::parameters::Speed;
+use super::values::Values;
+
+/// Where times count, what is due within so many nanoseconds is handed over together.
+const SLICE_NS: u64 = 1_000_000;
+
+/// Reads the trace.
+pub struct Feed<'a> {
+    pub spread: Spread,
+    pub fit: Fit,
+    pub values: &'a Values,
+    pub lanes: Vec<Outgoing>,
+    pub speed: Speed,
+}
+
+/// What is left when the trace has been read.
+pub struct Fed {
+    pub spread: Spread,
+    pub fit: Fit,
+    /// When the last operation was due, in nanoseconds after the first.
+    pub last_due_ns: u64,
+}
+
+impl Feed<'_> {
+    /// Reads all of it. Ends early, without an error, when a thread that plays has ended.
+    ///
+    /// # Errors
+    /// As [`Spread::next_entry`].
+    pub fn run(mut self) -> Result<Fed, String> {
+        let mut last_due_ns = 0;
+        let _: Result<(), Gone> = self.all(&mut last_due_ns)?;
+        Ok(Fed { spread: self.spread, fit: self.fit, last_due_ns })
+    }
+
+    fn all(&mut self, last_due_ns: &mut u64) -> Result<Result<(), Gone>, String> {
+        let Feed { spread, fit, values, lanes, speed } = self;
+        let mut slice_ns = 0;
+        while let Some(entry) = spread.next_entry()? {
+            if entry.word.does == Does::Skip {
+                continue;
+            }
+            let due_ns = match speed {
+                Speed::Max => 0,
+                Speed::Times(times) => (entry.time_ns as f64 / *times) as u64,
+            };
+            if due_ns >= slice_ns + SLICE_NS {
+                slice_ns = due_ns;
+                if lanes.iter_mut().try_for_each(Outgoing::flush) == Err(Gone) {
+                    return Ok(Err(Gone));
+                }
+            }
+            *last_due_ns = due_ns;
+            let key = fit.key(entry.key);
+            let hash = key_hash(key);
+            let lane = lane_of(hash, lanes.len());
+            let Ok(chunk) = lanes[lane].chunk() else { return Ok(Err(Gone)) };
+            let start = chunk.bytes.len();
+            chunk.bytes.extend_from_slice(key);
+            let middle = chunk.bytes.len();
+            if entry.word.does.writes() {
+                values.append(hash, entry.position, entry.size as usize, &mut chunk.bytes);
+            }
+            chunk.planned.push(Planned {
+                does: entry.word.does,
+                position: entry.position,
+                due_ns,
+                hash,
+                records: entry.size as usize,
+                key: start..middle,
+                value: middle..chunk.bytes.len(),
+            });
+        }
+        Ok(lanes.iter_mut().try_for_each(Outgoing::flush))
+    }
+}
+
+/// The thread that a key belongs to.
+pub fn lane_of(hash: u64, lanes: usize) -> usize {
+    (hash >> 32) as usize % lanes
+}

@@ -1,0 +1,91 @@
+//! Keys as a store takes them. They are the trace's own bytes; where a store can't take one (too long, or no name for a file),
+//! a hash stands in for what does not fit.
+
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::store::Capabilities;
+
+/// Characters of a hash.
+const HASH_BYTES: usize = 32;
+/// The shortest key that names a file in every layout of folders, in bytes.
+const LEAST_NAME: usize = 5;
+
+/// Makes keys fit.
+#[derive(Debug, Clone)]
+pub struct Fit {
+    most: usize,
+    any_byte: bool,
+    made: Vec<u8>,
+    changed: u64,
+}
+
+impl Fit {
+    /// For a store, and keys of up to `longest` bytes. Takes all the memory that it will need.
+    pub fn new(capabilities: &Capabilities, longest: usize) -> Fit {
+        let most = capabilities.max_key_bytes.min(longest.max(HASH_BYTES));
+        let mut made = vec![1; most];
+        made.clear();
+        Fit { most, any_byte: capabilities.any_byte_in_keys, made, changed: 0 }
+    }
+
+    /// The key as the store takes it.
+    pub fn key<'k>(&'k mut self, key: &'k [u8]) -> &'k [u8] {
+        let fits = !key.is_empty() && key.len() <= self.most && (self.any_byte || is_name(key));
+        if fits {
+            return key;
+        }
+        self.changed += 1;
+        self.made.clear();
+        // A common beginning stays common.
+        let kept = if self.any_byte { key.len().min(self.most - HASH_BYTES) } else { 0 };
+        self.made.extend_from_slice(&key[..kept]);
+        let hash = xxh3_128(key);
+        for digit in (0..HASH_BYTES).rev() {
+            let nibble = (hash >> (4 * digit) & 0xf) as usize;
+            self.made.push(b"0123456789abcdef"[nibble]);
+        }
+        &self.made
+    }
+
+    /// How often a key did not fit.
+    pub fn changed(&self) -> u64 {
+        self.changed
+    }
+}
+
+/// Whether a key names a file, however it is cut into folders.
+fn is_name(key: &[u8]) -> bool {
+    let plain = |byte: &u8| byte.is_ascii_graphic() && *byte != b'/';
+    key.len() >= LEAST_NAME && key.iter().all(plain) && !key.contains(&b'.')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fit(most: usize, any_byte: bool) -> Fit {
+        Fit::new(
+            &Capabilities { max_key_bytes: most, any_byte_in_keys: any_byte, ..Capabilities::DEFAULT },
+            1000,
+        )
+    }
+
+    #[test]
+    fn what_fits_stays_and_what_does_not_stays_different() {
+        let mut lmdb = fit(511, true);
+        assert_eq!(lmdb.key(b"a\0b"), b"a\0b");
+        assert_eq!(lmdb.key(&[7; 511]), [7; 511]);
+        assert_eq!(lmdb.changed(), 0);
+        let long = lmdb.key(&[7; 512]).to_vec();
+        assert_eq!((long.len(), &long[..479]), (511, &[7; 479][..]));
+        assert_ne!(long, lmdb.key(&[7; 513]));
+        assert_eq!(lmdb.key(b"").len(), HASH_BYTES);
+        assert_eq!(lmdb.changed(), 3);
+        let mut folder = fit(255, false);
+        assert_eq!(folder.key(b"user:12"), b"user:12");
+        for bad in [&b"a/b/c"[..], b"ab", b"..", b"a\0bcdef", b".storebench-tmp-x"] {
+            let name = folder.key(bad).to_vec();
+            assert!(name.len() == HASH_BYTES && is_name(&name), "{bad:?}");
+        }
+    }
+}

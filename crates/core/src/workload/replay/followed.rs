@@ -1,0 +1,81 @@
+//! Keys whose last write is known, in bounded memory: the first that fall into each place of a table. Of these, reads are held
+//! to the very last write; of all others, to one that came before.
+
+/// Places for each thread.
+const PLACES: usize = 1 << 14;
+
+/// A key that was removed, or never written.
+pub const ABSENT: u64 = u64::MAX;
+
+/// A key that is followed.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    /// The key's hash; 0 while the place is free.
+    key: u64,
+    /// The position of its last write; [`ABSENT`] where it has no value.
+    written: u64,
+    /// Whether it was read back at the end.
+    read_back: bool,
+}
+
+/// The keys of one thread that are followed.
+#[derive(Debug)]
+pub struct Followed {
+    places: Vec<Place>,
+}
+
+impl Followed {
+    /// None yet. All memory is taken and touched.
+    pub fn new() -> Followed {
+        let mut places = vec![Place { key: 1, written: 1, read_back: true }; PLACES];
+        places.fill(Place { key: 0, written: ABSENT, read_back: false });
+        Followed { places }
+    }
+
+    fn place(&mut self, key: u64) -> &mut Place {
+        &mut self.places[key as usize % PLACES]
+    }
+
+    /// The last write of a key that is followed. One that comes for the first time is followed from now on, with `at_first` as its
+    /// last write, if its place is free.
+    pub fn last_write(&mut self, key: u64, at_first: u64) -> Option<u64> {
+        let place = self.place(key);
+        if place.key == 0 {
+            *place = Place { key, written: at_first, read_back: false };
+        }
+        (place.key == key).then_some(place.written)
+    }
+
+    /// A key that was asked for was written at a position, or removed.
+    pub fn set(&mut self, key: u64, written: u64) {
+        let place = self.place(key);
+        if place.key == key {
+            place.written = written;
+        }
+    }
+
+    /// The last write of a key that is followed, the first time that this is asked.
+    pub fn once_to_read_back(&mut self, key: u64) -> Option<u64> {
+        let place = self.place(key);
+        let first = place.key == key && !std::mem::replace(&mut place.read_back, true);
+        first.then_some(place.written)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_keeps_its_first_key() {
+        let mut followed = Followed::new();
+        let (first, second) = (77, 77 + PLACES as u64);
+        assert_eq!(followed.last_write(first, 0), Some(0));
+        assert_eq!(followed.last_write(second, 0), None);
+        followed.set(second, 9);
+        followed.set(first, 5);
+        assert_eq!(followed.last_write(first, 0), Some(5));
+        assert_eq!((followed.once_to_read_back(second), followed.once_to_read_back(first)), (None, Some(5)));
+        assert_eq!(followed.once_to_read_back(first), None);
+    }
+}

@@ -1,0 +1,202 @@
+//! What replay is asked to do.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use crate::shown::quoted;
+use crate::trace::{Ask, Facts, Form};
+use crate::units::parse_count;
+use crate::workload::parameter::{ParameterDef, ParameterForm, Parameters};
+
+/// The trace's file.
+pub static TRACE: ParameterDef = ParameterDef {
+    name: "trace",
+    value_name: "FILE",
+    help: "Trace to replay: CSV, Twitter's cache traces, RocksDB's trace_analyzer; plain or zstd",
+    form: ParameterForm::File,
+    default: None,
+    instead_of: None,
+    read: |text| Ok(text.to_owned()),
+};
+
+/// How the trace is written.
+pub static TRACE_FORMAT: ParameterDef = ParameterDef {
+    name: "trace_format",
+    value_name: "FORMAT",
+    help: "How the trace is written: csv, twitter, rocksdb [default: the file tells]",
+    form: ParameterForm::Text,
+    default: None,
+    instead_of: None,
+    read: |text| text.parse::<Form>().map(|form| form.name().into()),
+};
+
+/// How fast it is played.
+pub static SPEED: ParameterDef = ParameterDef {
+    name: "speed",
+    value_name: "SPEED",
+    help: "Speed of a replay: max (as fast as it goes), 1 (at the trace's own times), 10 (ten times faster)",
+    form: ParameterForm::Text,
+    default: Some("max"),
+    instead_of: None,
+    read: |text| text.parse::<Speed>().map(|speed| speed.to_string()),
+};
+
+/// What is in the store before the first operation.
+pub static LOAD: ParameterDef = ParameterDef {
+    name: "load",
+    value_name: "WHAT",
+    help: "Load before a replay: read-first (keys that the trace reads before it writes them), nothing",
+    form: ParameterForm::Text,
+    default: Some("read-first"),
+    instead_of: None,
+    read: |text| text.parse::<Loads>().map(|loads| loads.name().into()),
+};
+
+/// How much of the trace is played.
+pub static LIMIT: ParameterDef = ParameterDef {
+    name: "limit",
+    value_name: "N",
+    help: "Replay only the first N operations of the trace",
+    form: ParameterForm::Number,
+    default: None,
+    instead_of: None,
+    read: |text| match parse_count(text)? {
+        0 => Err("limit is 0: it must be at least 1".into()),
+        count => Ok(count.to_string()),
+    },
+};
+
+/// What was found out about the trace before the run.
+pub static TRACE_FACTS: ParameterDef = ParameterDef {
+    name: "trace_facts",
+    value_name: "FACTS",
+    help: "What the trace is like, which storebench finds out before a run",
+    form: ParameterForm::Found,
+    default: None,
+    instead_of: None,
+    read: |text| text.parse::<Facts>().map(|facts| facts.to_string()),
+};
+
+/// How fast a trace is played.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Speed {
+    /// Each operation when the one before it has ended.
+    Max,
+    /// So many times as fast as the trace's times say.
+    Times(f64),
+}
+
+impl fmt::Display for Speed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Speed::Max => f.write_str("max"),
+            Speed::Times(times) => write!(f, "{times}"),
+        }
+    }
+}
+
+impl FromStr for Speed {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Speed, String> {
+        let times = || text.parse().ok().filter(|times: &f64| (0.001..=1e6).contains(times));
+        match text {
+            "max" => Ok(Speed::Max),
+            _ => times().map(Speed::Times).ok_or_else(|| {
+                format!(
+                    "{} is no speed: use max, 1 for the trace's own times, or a number from 0.001 to 1000000",
+                    quoted(text)
+                )
+            }),
+        }
+    }
+}
+
+/// What is in the store before the first operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Loads {
+    /// Every key whose first operation looks for it.
+    ReadFirst,
+    /// Nothing: reads of what the trace has not written are misses.
+    Nothing,
+}
+
+impl Loads {
+    /// The word used in plans.
+    pub fn name(self) -> &'static str {
+        match self {
+            Loads::ReadFirst => "read-first",
+            Loads::Nothing => "nothing",
+        }
+    }
+}
+
+impl FromStr for Loads {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Loads, String> {
+        let found = [Loads::ReadFirst, Loads::Nothing].into_iter().find(|loads| loads.name() == text);
+        found.ok_or_else(|| format!("{} is nothing to load: use read-first or nothing", quoted(text)))
+    }
+}
+
+/// What parameters say.
+#[derive(Debug, Clone)]
+pub struct Work {
+    /// The trace's file.
+    pub trace: PathBuf,
+    /// What is asked of its reader.
+    pub ask: Ask,
+    /// What it is like.
+    pub facts: Facts,
+    /// How fast it is played.
+    pub speed: Speed,
+    /// Whether keys that are looked for first are loaded.
+    pub loads: bool,
+}
+
+impl Work {
+    /// What parameters say; `None` where no trace is named, or it was not looked at.
+    pub fn of(parameters: &Parameters) -> Option<Work> {
+        let facts: Facts = parameters.get(&TRACE_FACTS)?;
+        Some(Work {
+            trace: parameters.get(&TRACE)?,
+            ask: Ask { form: Some(facts.form), limit: parameters.get(&LIMIT) },
+            facts,
+            speed: parameters.get(&SPEED).unwrap_or(Speed::Max),
+            loads: parameters.get(&LOAD) != Some(Loads::Nothing),
+        })
+    }
+
+    /// How long the trace lasts at its speed; `None` as fast as it goes.
+    pub fn lasts(&self) -> Option<Duration> {
+        match self.speed {
+            Speed::Max => None,
+            Speed::Times(times) => Some(Duration::from_nanos((self.facts.span_ns as f64 / times) as u64)),
+        }
+    }
+
+    /// Whether the facts are of just what is played: in a trial of settings, less is.
+    pub fn is_whole(&self) -> bool {
+        self.ask.limit.unwrap_or_default() == self.facts.limit
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn speeds_and_loads_are_read() {
+        assert_eq!((SPEED.read)("max"), Ok("max".into()));
+        assert_eq!((SPEED.read)("10"), Ok("10".into()));
+        assert_eq!((SPEED.read)("0.50"), Ok("0.5".into()));
+        for text in ["0", "-1", "fast", "inf", "NaN"] {
+            assert!((SPEED.read)(text).is_err(), "{text}");
+        }
+        assert!((LOAD.read)("all").is_err() && (LIMIT.read)("0").is_err());
+        assert_eq!((LIMIT.read)("1M"), Ok("1000000".into()));
+    }
+}

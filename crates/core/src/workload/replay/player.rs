@@ -1,0 +1,445 @@
+//! One thread that plays: the timed loop, and the check of what was read.
+
+use std::time::Duration;
+
+use crate::measure::clock::Clock;
+use crate::measure::latency::Latencies;
+use crate::measure::series::Seconds;
+use crate::result::{Failure, Written};
+use crate::store::{Result as StoreResult, Session};
+use crate::trace::Does;
+use crate::workload::driver::Stop;
+use crate::workload::pacer::wait_until;
+
+use super::chunk::{Chunk, Incoming, Outcome, Planned};
+use super::followed::{ABSENT, Followed};
+use super::values::{HEAD, LOADED, Values};
+
+/// What is measured apart: gets that find their key and gets that don't, and the rest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Get,
+    Miss,
+    Set,
+    Modify,
+    Remove,
+    Scan,
+}
+
+impl Kind {
+    /// In the order in which reports show them.
+    pub const ALL: [Kind; 6] = [Kind::Get, Kind::Miss, Kind::Set, Kind::Modify, Kind::Remove, Kind::Scan];
+
+    /// The word used in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Get => "get",
+            Kind::Miss => "miss",
+            Kind::Set => "set",
+            Kind::Modify => "modify",
+            Kind::Remove => "remove",
+            Kind::Scan => "scan",
+        }
+    }
+
+    fn of(does: Does, found: bool) -> Kind {
+        match does {
+            Does::Get if !found => Kind::Miss,
+            Does::Get | Does::Skip => Kind::Get,
+            Does::Set => Kind::Set,
+            Does::Modify => Kind::Modify,
+            Does::Remove => Kind::Remove,
+            Does::Scan => Kind::Scan,
+        }
+    }
+}
+
+/// The times at which operations are due.
+#[derive(Debug, Clone, Copy)]
+struct Schedule {
+    /// The moment of the first operation, by the clock.
+    start: u64,
+}
+
+/// What one thread measured.
+pub struct Tally {
+    pub latencies: [Latencies; Kind::ALL.len()],
+    pub value_bytes: [u64; Kind::ALL.len()],
+    pub written: Written,
+    /// Writes that each gave the store something new.
+    pub fresh_writes: u64,
+    /// Values that were too short to say which write they are from.
+    pub short_reads: u64,
+}
+
+impl Tally {
+    /// Nothing yet.
+    ///
+    /// # Errors
+    /// As [`Latencies::new`].
+    pub fn new() -> Result<Tally, String> {
+        let new = Latencies::new;
+        Ok(Tally {
+            latencies: [new()?, new()?, new()?, new()?, new()?, new()?],
+            value_bytes: [0; Kind::ALL.len()],
+            written: Written::default(),
+            fresh_writes: 0,
+            short_reads: 0,
+        })
+    }
+
+    /// Adds what another thread measured.
+    ///
+    /// # Errors
+    /// As [`Latencies::merge`].
+    pub fn merge(&mut self, other: &Tally) -> Result<(), String> {
+        self.latencies.iter_mut().zip(&other.latencies).try_for_each(|(mine, theirs)| mine.merge(theirs))?;
+        self.value_bytes.iter_mut().zip(other.value_bytes).for_each(|(mine, theirs)| *mine += theirs);
+        self.written = self.written.plus(other.written);
+        self.fresh_writes += other.fresh_writes;
+        self.short_reads += other.short_reads;
+        Ok(())
+    }
+
+    /// What all calls took, in nanoseconds.
+    pub fn calls_ns(&self) -> u64 {
+        self.latencies.iter().map(Latencies::sum_ns).sum()
+    }
+}
+
+/// How a thread's time was spent.
+#[derive(Debug, Clone, Copy)]
+pub struct Part {
+    /// By the clock.
+    pub begin: u64,
+    /// By the clock.
+    pub end: u64,
+    /// For how many ticks the schedule stood still, as the trace was not read in time.
+    pub stood_still: u64,
+}
+
+/// One thread that plays.
+pub struct Player<'a> {
+    clock: &'a Clock,
+    values: &'a Values,
+    /// Whether what is read can be checked: not with a store that keeps nothing.
+    check: bool,
+    /// What a key that is looked for first is to hold: [`LOADED`] or [`ABSENT`].
+    at_first: u64,
+    /// The operation whose latencies the time series tells.
+    main: Kind,
+    pub tally: Tally,
+    pub followed: Followed,
+    seen: Seen,
+    scratch: Vec<u8>,
+}
+
+/// Where the visitor puts what it sees.
+#[derive(Debug)]
+struct Seen {
+    key: Vec<u8>,
+    value: Vec<u8>,
+    records: usize,
+}
+
+impl Seen {
+    #[inline(always)]
+    fn value(&mut self, value: &[u8]) {
+        self.value.clear();
+        self.value.extend_from_slice(value);
+    }
+
+    /// The first record of a scan is kept to be checked; every value is read.
+    #[inline(always)]
+    fn record(&mut self, key: &[u8], value: &[u8]) {
+        if self.records == 0 {
+            self.key.clear();
+            self.key.extend_from_slice(key);
+            self.value(value);
+        } else {
+            std::hint::black_box(value.iter().step_by(64).fold(0_u8, |sum, byte| sum.wrapping_add(*byte)));
+        }
+        self.records += 1;
+    }
+}
+
+/// A buffer whose memory is resident.
+fn touched(capacity: usize) -> Vec<u8> {
+    let mut bytes = vec![1; capacity];
+    bytes.clear();
+    bytes
+}
+
+impl<'a> Player<'a> {
+    /// Takes all the memory that it will need.
+    ///
+    /// # Errors
+    /// As [`Latencies::new`].
+    pub fn new(
+        clock: &'a Clock,
+        values: &'a Values,
+        check: bool,
+        loads: bool,
+        main: Kind,
+        (largest_key, largest_value): (usize, usize),
+    ) -> Result<Player<'a>, String> {
+        let seen = Seen { key: touched(largest_key), value: touched(largest_value + 1), records: 0 };
+        Ok(Player {
+            clock,
+            values,
+            check,
+            at_first: if loads { LOADED } else { ABSENT },
+            main,
+            tally: Tally::new()?,
+            followed: Followed::new(),
+            seen,
+            scratch: touched(largest_value + 1),
+        })
+    }
+
+    /// The latencies that the time series tells.
+    pub fn main_latencies(&self) -> &Latencies {
+        &self.tally.latencies[self.main as usize]
+    }
+
+    /// Plays all that comes, from the moment `start`; at the trace's times if `timed`.
+    ///
+    /// # Errors
+    /// At the first operation that fails or reads what is wrong.
+    pub fn play(
+        &mut self,
+        session: &mut dyn Session,
+        incoming: &Incoming,
+        (start, timed): (u64, bool),
+        seconds: &mut Seconds<'_>,
+    ) -> Result<Part, Stop> {
+        let mut schedule = Schedule { start };
+        let begin = if timed { start } else { self.clock.now() };
+        let mut stood_still = 0;
+        loop {
+            let (waits_from, blocked_ns) = (self.clock.now(), incoming.blocked_ns());
+            let chunk = match incoming.ready() {
+                Some(chunk) => Some(chunk),
+                None => {
+                    let chunk = incoming.wait();
+                    if let Some(first) =
+                        chunk.as_ref().and_then(|chunk| chunk.planned.first()).filter(|_| timed)
+                    {
+                        // What the reader is late with makes no operation late, unless it had to wait for a thread whose
+                        // store was behind.
+                        let due = schedule.moment(self.clock, first);
+                        let late = self.clock.now().saturating_sub(due.max(waits_from));
+                        let blocked_ns = incoming.blocked_ns() - blocked_ns;
+                        let late = late.saturating_sub(self.clock.ticks(blocked_ns as f64) as u64);
+                        schedule.start += late;
+                        stood_still += late;
+                    }
+                    chunk
+                }
+            };
+            let Some(mut chunk) = chunk else { break };
+            let done = self.chunk(session, &mut chunk, timed.then_some(schedule));
+            incoming.give_back(chunk);
+            done?;
+            seconds.tell(self.main_latencies()).map_err(Stop::harness)?;
+        }
+        Ok(Part { begin, end: self.clock.now().max(begin), stood_still })
+    }
+
+    /// Plays one chunk, and records what it took.
+    fn chunk(
+        &mut self,
+        session: &mut dyn Session,
+        chunk: &mut Chunk,
+        schedule: Option<Schedule>,
+    ) -> Result<(), Stop> {
+        let Chunk { planned, bytes, outcomes } = chunk;
+        for (planned, outcome) in planned.iter().zip(outcomes.iter_mut()) {
+            let (key, value) = (&bytes[planned.key.clone()], &bytes[planned.value.clone()]);
+            let start = match schedule {
+                Some(schedule) => {
+                    let due = schedule.moment(self.clock, planned);
+                    wait_until(self.clock, due);
+                    due
+                }
+                None => self.clock.now(),
+            };
+            let called = call(session, planned, key, value, &mut self.seen);
+            let end = self.clock.now();
+            let found = called.map_err(|error| failed(planned, key, &error))?;
+            *outcome = Outcome { ticks: end.saturating_sub(start), found, read_bytes: 0 };
+            if self.check {
+                self.check(session, planned, key, outcome)?;
+            }
+        }
+        for (planned, outcome) in planned.iter().zip(outcomes.iter()) {
+            self.record(planned, outcome);
+        }
+        Ok(())
+    }
+
+    fn record(&mut self, planned: &Planned, outcome: &Outcome) {
+        let kind = Kind::of(planned.does, outcome.found) as usize;
+        let tally = &mut self.tally;
+        tally.latencies[kind].record(self.clock.nanoseconds(0, outcome.ticks).max(1));
+        let value_bytes = planned.value.len() as u64;
+        tally.value_bytes[kind] += value_bytes + outcome.read_bytes;
+        if planned.does.writes() {
+            let key_bytes = planned.key.len() as u64;
+            tally.written = tally.written.plus(Written { records: 1, key_bytes, value_bytes });
+            tally.fresh_writes += u64::from(value_bytes >= HEAD as u64);
+        }
+    }
+
+    /// Checks what was read, and notes what was written. The clock has stopped.
+    fn check(
+        &mut self,
+        session: &dyn Session,
+        planned: &Planned,
+        key: &[u8],
+        outcome: &mut Outcome,
+    ) -> Result<(), Stop> {
+        match planned.does {
+            Does::Scan => return self.check_scan(planned, key, outcome),
+            Does::Get | Does::Modify => {
+                // After the write of a modify, the session's own copy is of no use.
+                let copied = session.copied().filter(|_| planned.does == Does::Get);
+                let value = copied.unwrap_or(&self.seen.value);
+                outcome.read_bytes = if outcome.found { value.len() as u64 } else { 0 };
+                let written = if outcome.found {
+                    let written = self.values.check(planned.hash, value, &mut self.scratch);
+                    Some(
+                        written
+                            .map_err(|()| wrong(planned, key, "is not what was written under this key"))?,
+                    )
+                } else {
+                    None
+                };
+                self.check_version(planned, key, written)?;
+            }
+            Does::Set | Does::Remove | Does::Skip => {
+                // From now on it may be followed.
+                let expected = self.followed.last_write(planned.hash, self.at_first);
+                if !outcome.found && expected.is_some_and(|expected| expected != ABSENT) {
+                    return Err(wrong(planned, key, "is missing where it was to be removed"));
+                }
+            }
+        }
+        match planned.does {
+            Does::Set | Does::Modify => self.followed.set(planned.hash, planned.position),
+            Does::Remove => self.followed.set(planned.hash, ABSENT),
+            Does::Get | Does::Scan | Does::Skip => {}
+        }
+        Ok(())
+    }
+
+    /// Holds what was read to what is known: `written` is the position that the value tells, if it was there, and can tell.
+    fn check_version(
+        &mut self,
+        planned: &Planned,
+        key: &[u8],
+        written: Option<Option<u64>>,
+    ) -> Result<(), Stop> {
+        let expected = self.followed.last_write(planned.hash, self.at_first);
+        match (written, expected) {
+            (None, Some(expected)) if expected != ABSENT => Err(wrong(planned, key, "is missing")),
+            (None, _) => Ok(()),
+            (Some(_), Some(ABSENT)) => {
+                Err(wrong(planned, key, "is there, though it was removed or never written"))
+            }
+            (Some(None), _) => {
+                self.tally.short_reads += 1;
+                Ok(())
+            }
+            (Some(Some(found)), _) if found >= planned.position => {
+                Err(wrong(planned, key, "is from a later write"))
+            }
+            (Some(Some(found)), Some(expected)) if found != expected => Err(wrong(
+                planned,
+                key,
+                &format!("is that of operation {found}, where operation {expected} wrote it last"),
+            )),
+            (Some(Some(_)), _) => Ok(()),
+        }
+    }
+
+    fn check_scan(&mut self, planned: &Planned, key: &[u8], outcome: &mut Outcome) -> Result<(), Stop> {
+        // A scan reads its key, too: it may have been loaded for it.
+        self.followed.last_write(planned.hash, self.at_first);
+        let Seen { key: first, value, records } = &self.seen;
+        if *records > planned.records {
+            return Err(wrong(planned, key, "was followed by more records than the scan asked for"));
+        }
+        if *records > 0 {
+            let hash = crate::trace::key_hash(first);
+            let right = first.as_slice() >= key && self.values.check(hash, value, &mut self.scratch).is_ok();
+            if !right {
+                return Err(wrong(planned, key, "or the first one after it is not what was written"));
+            }
+            outcome.read_bytes = value.len() as u64;
+        }
+        Ok(())
+    }
+}
+
+impl Schedule {
+    /// The moment at which an operation is due, by the clock.
+    #[inline(always)]
+    fn moment(&self, clock: &Clock, planned: &Planned) -> u64 {
+        self.start + clock.ticks(planned.due_ns as f64) as u64
+    }
+}
+
+/// The store's call, or the two of a modify; says whether the key was there.
+#[inline(always)]
+fn call(
+    session: &mut dyn Session,
+    planned: &Planned,
+    key: &[u8],
+    value: &[u8],
+    seen: &mut Seen,
+) -> StoreResult<bool> {
+    use crate::store::StoreError::Missing;
+    match planned.does {
+        Does::Get if session.copied().is_some() => session.get(key, &mut |_| ()),
+        Does::Get => session.get(key, &mut |value| seen.value(value)),
+        Does::Set => session.set(key, value).map(|()| true),
+        Does::Modify => {
+            let found = session.get(key, &mut |value| seen.value(value))?;
+            session.set(key, value).map(|()| found)
+        }
+        Does::Remove => match session.remove(key) {
+            Ok(()) => Ok(true),
+            Err(Missing) => Ok(false),
+            Err(error) => Err(error),
+        },
+        Does::Scan => {
+            seen.records = 0;
+            session
+                .scan(key, planned.records, &mut |key, value| seen.record(key, value))
+                .map(|found| found > 0)
+        }
+        Does::Skip => Ok(false),
+    }
+}
+
+/// How long a part took.
+pub fn took(clock: &Clock, from: u64, to: u64) -> Duration {
+    Duration::from_nanos(clock.nanoseconds(from, to))
+}
+
+#[cold]
+fn failed(planned: &Planned, key: &[u8], error: &crate::store::StoreError) -> Stop {
+    Stop::store(&format!("{} of {}", planned.does.name(), named(planned, key)), error)
+}
+
+#[cold]
+fn wrong(planned: &Planned, key: &[u8], what: &str) -> Stop {
+    let message = format!("the value of {} {what}", named(planned, key));
+    Stop { failure: Failure::WrongData, message, operation: None }
+}
+
+fn named(planned: &Planned, key: &[u8]) -> String {
+    let key: String = String::from_utf8_lossy(key).chars().take(80).collect();
+    format!("key {} (operation {} of the trace)", crate::shown::quoted(&key), planned.position)
+}

@@ -1,0 +1,245 @@
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use super::parameters::{LIMIT, LOAD, SPEED, TRACE, TRACE_FACTS};
+use super::*;
+use crate::cell::Cell;
+use crate::result::{Failure, Measured};
+use crate::store::{OpenOptions, Result as StoreResult, Session, Setting, Store, StoreDef, StoreError};
+use crate::stores::{FLAT_FOLDER, MEMORY, NESTED_FOLDER, NULL};
+use crate::trace::made::{CLUSTER_14, Like, ZIPPYDB};
+use crate::trace::{Ask, Summary};
+use crate::workload::parameter::Parameters;
+use crate::workload::spec::{Asked, Ended, Spec};
+use crate::workload::table::Workload;
+
+/// Plays a trace on a store.
+fn play(
+    store: StoreDef,
+    text: &str,
+    threads: &str,
+    parameters: &[(&'static crate::workload::parameter::ParameterDef, &str)],
+) -> Result<Measured, Ended> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("trace");
+    std::fs::write(&path, text).unwrap();
+    let directory = folder.path().join("store");
+    std::fs::create_dir(&directory).unwrap();
+    let mut all = Parameters::default().with(&TRACE, path.to_str().unwrap()).unwrap();
+    for (parameter, value) in parameters {
+        all = all.with(parameter, value).unwrap();
+    }
+    let ask = Ask { form: None, limit: all.get(&LIMIT) };
+    let summary = Summary::read(&path, ask, &|| false).unwrap().unwrap();
+    let all = all.with(&TRACE_FACTS, &summary.facts.to_string()).unwrap();
+    let threads = Axis::THREADS.read(threads).unwrap();
+    let spec = Spec {
+        parent: 0,
+        cell: Cell::of(store.name).with(Axis::THREADS, threads),
+        directory,
+        workload: "replay".parse::<Workload>().unwrap(),
+        parameters: all,
+        settings: Default::default(),
+        seed: 3,
+        device: Err("not looked at".into()),
+        group: Err("none".into()),
+        limits: None,
+    };
+    (WORKLOAD.run)(&Asked { stores: &[store], spec: &spec })
+}
+
+fn counts(measured: &Measured) -> Vec<(&str, u64)> {
+    measured.operations.iter().map(|one| (one.operation.as_str(), one.count)).collect()
+}
+
+const SMALL: &str = "time,operation,key,size\n\
+    0,get,alpha,300\n0,set,beta/1,100\n0.01,get,beta/1,\n0.01,modify,gamma,50\n0.02,remove,alpha,\n0.02,get,alpha,\n\
+    0.03,set,delta,8\n0.03,get,delta,\n0.04,skip,epsilon,\n0.05,set,beta/1,20\n";
+
+#[test]
+fn what_is_read_first_is_loaded_or_missed() {
+    for store in [MEMORY, FLAT_FOLDER, NESTED_FOLDER] {
+        for threads in ["1", "3"] {
+            let name = store.name;
+            let measured = play(store.clone(), SMALL, threads, &[]).unwrap();
+            let expected = [("get", 3), ("miss", 1), ("set", 3), ("modify", 1), ("remove", 1)];
+            assert_eq!(counts(&measured), expected, "{name}");
+            assert_eq!((measured.load.records, measured.stored.records), (2, 3), "{name}");
+            assert_eq!(measured.stored.value_bytes, 50 + 8 + 20);
+            let audit = measured.audit.unwrap();
+            assert_eq!((audit.records, audit.read_back, audit.seen_gone), (3, 3, 1), "{name}");
+            let told = |name: &str| {
+                let all = &measured.statistics;
+                all.iter().find(|one| one.name == format!("replay.{name}")).unwrap().value.clone()
+            };
+            assert_eq!(told("operations_not_played"), "1");
+            let changed = if store.capabilities.any_byte_in_keys { "0" } else { "3" };
+            assert_eq!(told("operations_with_a_key_made_to_fit"), changed, "{name}");
+            let measured = play(store.clone(), SMALL, threads, &[(&LOAD, "nothing")]).unwrap();
+            assert_eq!(counts(&measured)[..2], [("get", 2), ("miss", 2)], "{name}");
+            assert_eq!((measured.load.records, measured.stored.records), (0, 3), "{name}");
+        }
+    }
+}
+
+#[test]
+fn made_traces_are_played_whole_and_read_back() {
+    let like = Like { operations: 20_000, ..CLUSTER_14 };
+    let measured = play(MEMORY, &like.twitter(), "2", &[]).unwrap();
+    assert_eq!(counts(&measured).iter().map(|(_, count)| count).sum::<u64>(), 20_000);
+    assert!(measured.audit.unwrap().read_back > 100);
+    let like = Like { operations: 20_000, ..ZIPPYDB };
+    let measured = play(MEMORY, &like.rocksdb(), "2", &[]).unwrap();
+    let scans = measured.operations.iter().find(|one| one.operation == "scan").unwrap();
+    assert!(scans.count > 400 && scans.value_bytes > 0, "{}", scans.count);
+    let measured = play(MEMORY, &like.rocksdb(), "1", &[(&LIMIT, "77")]).unwrap();
+    assert_eq!(counts(&measured).iter().map(|(_, count)| count).sum::<u64>(), 77);
+}
+
+/// `memory`, with a fault that the name of its entry says.
+struct Planted {
+    inner: Box<dyn Store>,
+    how: How,
+    writes: AtomicU64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum How {
+    Stalls,
+    LosesAWrite,
+    KeepsRemoved,
+    MixesUp,
+}
+
+const STALL: Duration = Duration::from_millis(300);
+
+fn planted(name: &'static str) -> StoreDef {
+    let open = match name {
+        "stalls" => |options: &OpenOptions<'_>| open(options, How::Stalls),
+        "loses-a-write" => |options: &OpenOptions<'_>| open(options, How::LosesAWrite),
+        "keeps-removed" => |options: &OpenOptions<'_>| open(options, How::KeepsRemoved),
+        _ => |options: &OpenOptions<'_>| open(options, How::MixesUp),
+    };
+    StoreDef { name, open: Ok(open), ..MEMORY }
+}
+
+fn open(options: &OpenOptions<'_>, how: How) -> StoreResult<Box<dyn Store>> {
+    let inner = (MEMORY.open.unwrap())(options)?;
+    Ok(Box::new(Planted { inner, how, writes: AtomicU64::new(0) }))
+}
+
+impl Store for Planted {
+    fn session(&self) -> StoreResult<Box<dyn Session + '_>> {
+        Ok(Box::new(PlantedSession { inner: self.inner.session()?, store: self }))
+    }
+    fn guarantee(&self) -> crate::store::Guarantee {
+        self.inner.guarantee()
+    }
+    fn count(&self) -> StoreResult<u64> {
+        self.inner.count()
+    }
+    fn settle(&self) -> StoreResult<()> {
+        Ok(())
+    }
+    fn settings(&self) -> StoreResult<Vec<Setting>> {
+        Ok(Vec::new())
+    }
+    fn close(self: Box<Self>) -> StoreResult<()> {
+        self.inner.close()
+    }
+}
+
+struct PlantedSession<'a> {
+    inner: Box<dyn Session + 'a>,
+    store: &'a Planted,
+}
+
+impl Session for PlantedSession<'_> {
+    fn insert(&mut self, key: &[u8], value: &[u8]) -> StoreResult<()> {
+        self.inner.insert(key, value)
+    }
+    fn update(&mut self, key: &[u8], value: &[u8]) -> StoreResult<()> {
+        let writes = self.store.writes.fetch_add(1, Ordering::Relaxed);
+        if self.store.how == How::LosesAWrite && writes == 5 { Ok(()) } else { self.inner.update(key, value) }
+    }
+    fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> StoreResult<bool> {
+        match self.store.how {
+            How::Stalls if key == b"stall" => std::thread::sleep(STALL),
+            How::MixesUp if key == b"mixed" => return self.inner.get(b"other", visit),
+            _ => {}
+        }
+        self.inner.get(key, visit)
+    }
+    fn remove(&mut self, key: &[u8]) -> StoreResult<()> {
+        if self.store.how == How::KeepsRemoved { Ok(()) } else { self.inner.remove(key) }
+    }
+    fn scan(&mut self, _: &[u8], _: usize, _: &mut dyn FnMut(&[u8], &[u8])) -> StoreResult<usize> {
+        Err(StoreError::Unsupported("it scans nothing".into()))
+    }
+    fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> StoreResult<()> {
+        self.inner.insert_batch(records)
+    }
+}
+
+#[test]
+fn a_planted_stall_shows_in_all_that_was_due_meanwhile() {
+    // Twenty sets, each ten milliseconds after the one before; the first operation stalls.
+    let sets: String = (1..=20).map(|n| format!("{:.3},set,key{n},100\n", f64::from(n) / 100.0)).collect();
+    let text = format!("0,get,stall,100\n{sets}");
+    let measured = play(planted("stalls"), &text, "1", &[(&SPEED, "1")]).unwrap();
+    let set = measured.operations.iter().find(|one| one.operation == "set").unwrap();
+    let stood_still =
+        measured.statistics.iter().find(|one| one.name == "replay.schedule_stood_still_us").unwrap();
+    let stood_still_ns = 1_000 * stood_still.value.parse::<u64>().unwrap();
+    // The n-th was due after 10 n ms and had to wait until the stall was over: 290 + 280 + ... + 100 ms. What the harness was late
+    // with itself is no part of that.
+    let waited_ns: u64 = (1..=20).map(|n| (300 - 10 * n) * 1_000_000).sum();
+    assert!(set.sum_ns + 20 * stood_still_ns >= waited_ns, "{} {stood_still_ns}", set.sum_ns);
+    assert!(set.latency.max_ns + stood_still_ns >= 290_000_000);
+    // As fast as it goes, nothing waits for another.
+    let measured = play(planted("stalls"), &text, "1", &[]).unwrap();
+    let get = measured.operations.iter().find(|one| one.operation == "get").unwrap();
+    assert!(get.sum_ns >= STALL.as_nanos() as u64);
+    let set = measured.operations.iter().find(|one| one.operation == "set").unwrap();
+    assert_eq!((set.count, set.rate_over_ns), (20, None));
+}
+
+#[test]
+fn operations_never_begin_before_they_are_due() {
+    let text: String = (0..40).map(|n| format!("{:.3},set,key{n},100\n", f64::from(n) / 200.0)).collect();
+    let slow = play(NULL, &text, "2", &[(&SPEED, "0.5")]).unwrap();
+    // The last is due 195 ms after the first, at half speed 390.
+    assert!(slow.operations[0].wall_ns >= 390_000_000, "{}", slow.operations[0].wall_ns);
+    assert!(slow.operations[0].rate_over_ns.is_some());
+    // Twitter's whole seconds are spread: the third of three is due two thirds of a second after the first.
+    let text: String = (0..3).map(|n| format!("5,key{n:08},11,10,1,set,0\n")).collect();
+    let spread = play(NULL, &text, "1", &[(&SPEED, "2")]).unwrap();
+    assert!(spread.operations[0].wall_ns >= 333_000_000, "{}", spread.operations[0].wall_ns);
+}
+
+#[test]
+fn planted_faults_are_found() {
+    let lost: String = (0..10).map(|n| format!("{n},set,key{n},100\n")).collect();
+    let lost = format!("{lost}20,get,key5,\n");
+    let mixed = "0,set,other,100\n1,set,mixed,100\n2,get,mixed,\n";
+    let removed = "0,set,a,100\n1,remove,a,\n2,get,a,\n";
+    for (name, text, words) in [
+        ("loses-a-write", lost.as_str(), "is missing"),
+        ("mixes-up", mixed, "is not what was written under this key"),
+        ("keeps-removed", removed, "is there, though it was removed"),
+    ] {
+        let Err(Ended::Failed(stop)) = play(planted(name), text, "1", &[]) else { panic!("{name} passed") };
+        assert_eq!(stop.failure, Failure::WrongData, "{name}");
+        assert!(stop.message.contains(words) && stop.message.contains("of the trace"), "{}", stop.message);
+    }
+    // A write that is lost and never read: the count at the end tells.
+    let never_read: String = (0..10).map(|n| format!("{n},set,key{n},100\n")).collect();
+    let Err(Ended::Failed(stop)) = play(planted("loses-a-write"), &never_read, "1", &[]) else {
+        panic!("passed")
+    };
+    assert_eq!(stop.failure, Failure::WrongData);
+    // An update that is lost: what is read back tells.
+    let stale: String = (0..10).map(|n| format!("{n},set,key{},100\n", n % 5)).collect();
+    let Err(Ended::Failed(stop)) = play(planted("loses-a-write"), &stale, "1", &[]) else { panic!("passed") };
+    assert!(stop.message.contains("operation 6 of the trace"), "{}", stop.message);
+}

@@ -1,0 +1,335 @@
+//! A trial of replay, in a process of its own.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use crate::cell::Tuning;
+use crate::measure::clock::Clock;
+use crate::measure::counters::Snapshot;
+use crate::measure::series::Series;
+use crate::result::{Counters, Doubt, Load, Measured, OperationResult, SPACE, Second, Stored, Written};
+use crate::store::{Capabilities, OpenOptions, Setting};
+use crate::trace::{Does, Facts, Reader, Spread};
+use crate::units::Bytes;
+use crate::workload::crud::work::{COMPRESSION, Compression, EQUAL_CACHE};
+use crate::workload::driver::Stop;
+use crate::workload::on_store::{OnStore, Settled, find};
+use crate::workload::promise::Acknowledged;
+use crate::workload::spec::{Asked, Ended, Spec};
+
+use super::audit::Held;
+use super::chunk::{Incoming, lane};
+use super::company;
+use super::feed::{Fed, Feed};
+use super::fit::Fit;
+use super::load::Loader;
+use super::parameters::{Speed, Work};
+use super::player::{Kind, Part, Player, Tally, took};
+use super::values::Values;
+
+/// Runs the trial.
+///
+/// # Errors
+/// When it fails, or the store can't do this.
+pub fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
+    let Asked { stores, spec } = *asked;
+    let (store, open) = find(stores, spec.cell.store())?;
+    let tier = spec.cell.guarantee().tier();
+    let promised = store.resolve(tier);
+    let promised = promised.ok_or_else(|| {
+        Ended::Unsupported(format!("{} does not offer the guarantee {}", store.name, spec.cell.guarantee()))
+    })?;
+    let work = Work::of(&spec.parameters).ok_or_else(|| Ended::harness("no trace was looked at"))?;
+    let Capabilities { keeps, persists, .. } = store.capabilities;
+    let clock = Clock::new();
+    let values = Values::new(spec.cell.data(), spec.seed, work.facts.largest_value);
+    let mut prepared = Prepared::new(&work, spec, &store.capabilities, &clock, &values)?;
+    let compression: Compression = spec.parameters.get(&COMPRESSION).unwrap_or(Compression::Auto);
+    let equal_cache = spec.parameters.get::<Bytes>(&EQUAL_CACHE).map(|cache| cache.0);
+    let options = OpenOptions {
+        directory: &spec.directory,
+        guarantee: tier,
+        compression: compression.is_on(spec.cell.data()),
+        cache_bytes: equal_cache.filter(|_| spec.cell.tuning() == Tuning::Equal),
+        settings: &spec.settings,
+        sessions: spec.cell.threads() as usize,
+    };
+    let mut trial = OnStore::begin((store, open), options, Some(promised), spec)?;
+    let (load, loaded) = prepared.load(&trial)?;
+    let played = prepared.play(&trial)?;
+    trial.worked()?;
+    let stored = stored(&work);
+    let counted = keeps && work.is_whole() && work.facts.one_in == 1;
+    let mut trial = trial.settled(&prepared.acknowledged, counted.then_some(stored.records))?;
+    prepared.check_digest(&work, played.fed)?;
+    let tally = prepared.tally()?;
+    let mut audited = |bench: &mut _, anew| {
+        let Prepared { reader, fit, players, .. } = &mut prepared;
+        let reader = reader.take().ok_or_else(|| Stop::harness("the trace was read to its end"))?;
+        Held { reader, fit, values: &values, players, records: stored.records }.audit(bench, anew)
+    };
+    let open = (keeps && !persists).then(|| audited(&mut trial.bench, false)).transpose()?;
+    trial.close()?;
+    let Settled { mut bench, mut measured } = trial;
+    let anew = (keeps && persists).then(|| audited(&mut bench, true)).transpose()?;
+    let operations = played.how.operations(&tally)?;
+    measured.statistics.extend(played.how.statistics(&work.facts, &tally, played.changed_keys));
+    Ok(Measured {
+        load,
+        operations,
+        stored,
+        written: Some(loaded.plus(tally.written)),
+        audit: open.or(anew),
+        doubts: doubts(&work.facts, keeps),
+        ..measured
+    })
+}
+
+/// What is ready before the store is opened: all of the harness's memory.
+struct Prepared<'a> {
+    work: &'a Work,
+    clock: &'a Clock,
+    values: &'a Values,
+    loader: Option<Loader>,
+    /// Reads the trace before the replay and after it.
+    reader: Option<Reader>,
+    /// What the replay begins with.
+    feed: Option<(Feed<'a>, Vec<Incoming>)>,
+    fit: Fit,
+    players: Vec<Mutex<Player<'a>>>,
+    series: Series,
+    acknowledged: Vec<Acknowledged>,
+}
+
+/// What the replay did.
+struct Played {
+    fed: Fed,
+    how: How,
+    changed_keys: u64,
+}
+
+impl<'a> Prepared<'a> {
+    fn new(
+        work: &'a Work,
+        spec: &Spec,
+        capabilities: &Capabilities,
+        clock: &'a Clock,
+        values: &'a Values,
+    ) -> Result<Prepared<'a>, Ended> {
+        let Work { trace, ask, facts, speed, loads, .. } = work;
+        let threads = spec.cell.threads() as usize;
+        let fit = Fit::new(capabilities, facts.longest_key as usize);
+        let (key, value) = (facts.longest_key.max(64) as usize, facts.largest_value as usize);
+        let main = main_kind(facts);
+        let player = |_| {
+            let player = Player::new(clock, values, capabilities.keeps, *loads, main, (key, value));
+            player.map(Mutex::new).map_err(Ended::harness)
+        };
+        let whole_seconds = *speed != Speed::Max && facts.has_whole_seconds();
+        let spread = Spread::open(trace, *ask, whole_seconds).map_err(Ended::harness)?;
+        let blocked_ns = Arc::default();
+        let (lanes, incoming) = (0..threads).map(|_| lane(key + value, &blocked_ns)).unzip();
+        let feed = Feed { spread, fit: fit.clone(), values, lanes, speed: *speed };
+        let reader = Reader::open(trace, *ask).and_then(Reader::warmed_up).map_err(Ended::harness)?;
+        Ok(Prepared {
+            work,
+            clock,
+            values,
+            loader: loads.then(|| Loader::new(facts)),
+            reader: Some(reader),
+            feed: Some((feed, incoming)),
+            fit,
+            players: (0..threads).map(player).collect::<Result<_, _>>()?,
+            series: Series::new(threads).map_err(Ended::harness)?,
+            acknowledged: Vec::with_capacity(4),
+        })
+    }
+
+    /// Loads what is to be there before the first operation.
+    fn load(&mut self, trial: &OnStore<'_>) -> Result<(Load, Written), Stop> {
+        let Some(loader) = &mut self.loader else {
+            let load = Load { records: 0, value_bytes: 0, store_ns: 0, counters: None };
+            return Ok((load, Written::default()));
+        };
+        let reader = self.reader.take().ok_or_else(|| Stop::harness("the trace was read to its end"))?;
+        let session = trial.bench.store()?.session();
+        let mut session = session.map_err(|error| Stop::store("opening a session", &error))?;
+        let (reader, load, written) =
+            loader.load(reader, session.as_mut(), &mut self.fit, self.values, &mut self.acknowledged)?;
+        self.reader = Some(reader);
+        Ok((load, written))
+    }
+
+    /// Plays the trace.
+    fn play(&mut self, trial: &OnStore<'_>) -> Result<Played, Stop> {
+        let (feed, incoming) =
+            self.feed.take().ok_or_else(|| Stop::harness("the trace was played already"))?;
+        let timed = self.work.speed != Speed::Max;
+        self.series.begin();
+        let before = Snapshot::now();
+        let (fed, parts) = company::play(
+            trial.bench.store()?,
+            feed,
+            &self.players,
+            incoming,
+            &self.series,
+            (self.clock, timed),
+        )?;
+        let counters = Snapshot::now().since(&before);
+        let threads = self.players.len() as u64;
+        let writes = self
+            .players
+            .iter_mut()
+            .map(|player| player.get_mut().unwrap_or_else(PoisonError::into_inner).tally.fresh_writes);
+        Acknowledged::new("writes of the trace", writes.sum(), threads, &counters)
+            .note(&mut self.acknowledged);
+        let how = How::of(self.clock, &parts, timed, fed.last_due_ns);
+        let how = How { series: self.series.finish(), counters, main: main_kind(&self.work.facts), ..how };
+        Ok(Played { changed_keys: fed.fit.changed(), fed, how })
+    }
+
+    /// Whether the trace that was played is the one that was looked at.
+    fn check_digest(&self, work: &Work, fed: Fed) -> Result<(), Ended> {
+        let found = fed.spread.into_reader().digest().map_err(Ended::harness)?;
+        if found == work.facts.sha256 {
+            return Ok(());
+        }
+        Err(Ended::harness(format!(
+            "the trace {} has changed since the run began: its SHA-256 was {} and is {found}",
+            work.trace.display(),
+            work.facts.sha256
+        )))
+    }
+
+    /// What all threads measured.
+    fn tally(&mut self) -> Result<Tally, Stop> {
+        let mut all = Tally::new().map_err(Stop::harness)?;
+        for player in &mut self.players {
+            let player = player.get_mut().unwrap_or_else(PoisonError::into_inner);
+            all.merge(&player.tally).map_err(Stop::harness)?;
+        }
+        Ok(all)
+    }
+}
+
+/// The most frequent operation, which the time series tells.
+fn main_kind(facts: &Facts) -> Kind {
+    let kinds = [
+        (Does::Get, Kind::Get),
+        (Does::Set, Kind::Set),
+        (Does::Modify, Kind::Modify),
+        (Does::Remove, Kind::Remove),
+        (Does::Scan, Kind::Scan),
+    ];
+    kinds.into_iter().max_by_key(|(does, _)| facts.of(*does)).map_or(Kind::Get, |(_, kind)| kind)
+}
+
+/// What the store is to hold at the end.
+fn stored(work: &Work) -> Stored {
+    let facts = &work.facts;
+    let kept = |of: u64| if work.loads { of } else { 0 };
+    Stored {
+        records: facts.written_keys + kept(facts.kept_keys),
+        key_bytes: facts.written_key_bytes + kept(facts.kept_key_bytes),
+        value_bytes: facts.written_value_bytes + kept(facts.kept_value_bytes),
+    }
+}
+
+fn doubts(facts: &Facts, keeps: bool) -> Vec<Doubt> {
+    if !keeps || facts.one_in == 1 {
+        return Vec::new();
+    }
+    let reason =
+        format!("of so many keys, one in {} was counted: what the store holds is an estimate", facts.one_in);
+    vec![Doubt { figure: SPACE.into(), reason }]
+}
+
+/// How the replay went, apart from latencies.
+struct How {
+    wall: Duration,
+    threads: u32,
+    timed: bool,
+    /// By how much the last operation ended after it was due.
+    behind: Duration,
+    /// Added over the threads.
+    stood_still: Duration,
+    spent: Duration,
+    series: Vec<Second>,
+    counters: Counters,
+    /// The operation that the series tells of.
+    main: Kind,
+}
+
+impl How {
+    fn of(clock: &Clock, parts: &[Part], timed: bool, last_due_ns: u64) -> How {
+        let begin = parts.iter().map(|part| part.begin).min().unwrap_or(0);
+        let end = parts.iter().map(|part| part.end).max().unwrap_or(0);
+        let wall = took(clock, begin, end);
+        How {
+            wall,
+            threads: parts.len().max(1) as u32,
+            timed,
+            behind: if timed {
+                wall.saturating_sub(Duration::from_nanos(last_due_ns))
+            } else {
+                Duration::ZERO
+            },
+            stood_still: parts.iter().map(|part| took(clock, 0, part.stood_still)).sum(),
+            spent: parts.iter().map(|part| took(clock, part.begin, part.end)).sum(),
+            series: Vec::new(),
+            counters: Counters::default(),
+            main: Kind::Get,
+        }
+    }
+
+    /// The time that a number of operations is a rate over, where it is not the sum of their latencies: one thread that plays as
+    /// fast as it goes is alone with the store.
+    fn rate_over_ns(&self) -> Option<u64> {
+        let over = self.wall.saturating_sub(self.stood_still / self.threads);
+        (self.timed || self.threads > 1).then_some(over.as_nanos() as u64)
+    }
+
+    fn operations(&self, tally: &Tally) -> Result<Vec<OperationResult>, Stop> {
+        let done = Kind::ALL.into_iter().filter(|kind| tally.latencies[*kind as usize].count() > 0);
+        let done: Vec<Kind> = done.collect();
+        done.iter().map(|kind| self.operation(*kind, done.len() == 1, tally)).collect()
+    }
+
+    fn operation(&self, kind: Kind, alone: bool, tally: &Tally) -> Result<OperationResult, Stop> {
+        let latencies = &tally.latencies[kind as usize];
+        let between = self.spent.as_secs_f64() - tally.calls_ns() as f64 / 1e9;
+        let harness_share = (between / self.spent.as_secs_f64()).clamp(0.0, 1.0);
+        Ok(OperationResult {
+            operation: kind.name().into(),
+            count: latencies.count(),
+            errors: 0,
+            wall_ns: self.wall.as_nanos() as u64,
+            sum_ns: latencies.sum_ns(),
+            rate_over_ns: self.rate_over_ns(),
+            harness_share: (!self.timed && !self.spent.is_zero()).then_some(harness_share),
+            value_bytes: tally.value_bytes[kind as usize],
+            warm_up: 0,
+            put_back: 0,
+            device_written_bytes: None,
+            latency: latencies.summary().map_err(Stop::harness)?,
+            // Which of several operations made a sync is not known.
+            counters: alone.then(|| self.counters.clone()),
+            series: if kind == self.main { self.series.clone() } else { Vec::new() },
+        })
+    }
+
+    /// What a reader of the results may want to know beside the figures.
+    fn statistics(&self, facts: &Facts, tally: &Tally, changed_keys: u64) -> Vec<Setting> {
+        let one = |name: &str, value: u64| Setting::given(format!("replay.{name}"), value);
+        let mut all = vec![
+            one("operations_not_played", facts.skip),
+            one("operations_with_a_key_made_to_fit", changed_keys),
+            one("reads_of_values_too_short_to_tell_their_write", tally.short_reads),
+        ];
+        if self.timed {
+            all.push(one("behind_at_the_end_us", self.behind.as_micros() as u64));
+            all.push(one("schedule_stood_still_us", self.stood_still.as_micros() as u64));
+        }
+        all
+    }
+}

@@ -1,0 +1,115 @@
+//! Values of a replay. Each is made from the seed, its key, the position of its write in the trace, and its length, and begins
+//! with that position and a fingerprint: so one that is read says which write it is from, and can be checked in every byte,
+//! without anything being kept of any key.
+
+use xxhash_rust::xxh3::{xxh3_64_with_seed, xxh3_128_with_seed};
+
+use crate::cell::Data;
+use crate::record::pool::Pool;
+use crate::record::{apply_mask, mix, scale};
+use crate::units::SizeRange;
+
+/// Bytes of position and fingerprint. Shorter values are made from the key and their length alone.
+pub const HEAD: usize = 16;
+
+/// The position of what was loaded before the first operation.
+pub const LOADED: u64 = 0;
+
+/// Makes and checks values.
+#[derive(Debug)]
+pub struct Values {
+    seed: u64,
+    pool: Pool,
+}
+
+impl Values {
+    /// Values of up to `largest` bytes.
+    pub fn new(data: Data, seed: u64, largest: u64) -> Values {
+        let pool = Pool::generate(data, seed, SizeRange { from: 1, to: largest.max(1) + 1 });
+        Values { seed, pool }
+    }
+
+    /// Appends the value of a key, by its hash, that is written at a position.
+    pub fn append(&self, key: u64, position: u64, length: usize, out: &mut Vec<u8>) {
+        if length < HEAD {
+            let bytes = self.hash128(key, length).to_le_bytes();
+            return out.extend_from_slice(&bytes[..length]);
+        }
+        let print = self.print(key, position, length);
+        out.extend_from_slice(&(position ^ mix(key ^ self.seed)).to_le_bytes());
+        out.extend_from_slice(&print.to_le_bytes());
+        let (start, body) = (out.len(), length - HEAD);
+        let offset = scale(mix(print), (self.pool.bytes().len() - body) as u64) as usize;
+        out.extend_from_slice(&self.pool.bytes()[offset..offset + body]);
+        if self.pool.data() == Data::Incompressible {
+            apply_mask(&mut out[start..], mix(print ^ 1) | 1);
+        }
+    }
+
+    /// The position at which a value of a key was written; `None` for one too short to tell.
+    ///
+    /// # Errors
+    /// When it is no value of this key, or not all of it. `scratch` is overwritten.
+    pub fn check(&self, key: u64, value: &[u8], scratch: &mut Vec<u8>) -> Result<Option<u64>, ()> {
+        // No value of the trace is as long as the pool.
+        if value.len() >= self.pool.bytes().len() {
+            return Err(());
+        }
+        let head = value.first_chunk::<8>();
+        let head = head.filter(|_| value.len() >= HEAD);
+        let position = head.map(|head| u64::from_le_bytes(*head) ^ mix(key ^ self.seed));
+        scratch.clear();
+        self.append(key, position.unwrap_or_default(), value.len(), scratch);
+        if scratch == value { Ok(position) } else { Err(()) }
+    }
+
+    fn print(&self, key: u64, position: u64, length: usize) -> u64 {
+        let mut from = [0; 24];
+        let parts = [key, position, length as u64];
+        from.as_chunks_mut::<8>()
+            .0
+            .iter_mut()
+            .zip(parts)
+            .for_each(|(bytes, part)| *bytes = part.to_le_bytes());
+        xxh3_64_with_seed(&from, self.seed)
+    }
+
+    fn hash128(&self, key: u64, length: usize) -> u128 {
+        let mut from = [0; 16];
+        from[..8].copy_from_slice(&key.to_le_bytes());
+        from[8..].copy_from_slice(&(length as u64).to_le_bytes());
+        xxh3_128_with_seed(&from, self.seed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::sync::LazyLock;
+
+    static TEXT: LazyLock<Values> = LazyLock::new(|| Values::new(Data::Compressible, 5, 400));
+    static RANDOM: LazyLock<Values> = LazyLock::new(|| Values::new(Data::Incompressible, 5, 400));
+
+    proptest! {
+        #[test]
+        fn a_value_tells_its_write_and_nothing_else_passes(
+            key: u64, position in 0..1_000_000_000_u64, length in 0..400_usize, flip: proptest::sample::Index, text: bool
+        ) {
+            let values = if text { &*TEXT } else { &*RANDOM };
+            let (mut value, mut scratch) = (Vec::new(), Vec::new());
+            values.append(key, position, length, &mut value);
+            prop_assert_eq!(value.len(), length);
+            let told = (length >= HEAD).then_some(position);
+            prop_assert_eq!(values.check(key, &value, &mut scratch), Ok(told));
+            if length >= HEAD {
+                prop_assert_eq!(values.check(key ^ 1, &value, &mut scratch), Err(()));
+                prop_assert_eq!(values.check(key, &value[..length - 1], &mut scratch), Err(()));
+            }
+            if length > 0 {
+                value[flip.index(length)] ^= 1;
+                prop_assert_eq!(values.check(key, &value, &mut scratch), Err(()));
+            }
+        }
+    }
+}

@@ -1,0 +1,296 @@
+//! `storebench trace`: what a trace of operations is like, before it is replayed.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use storebench_core::error::{Error, Exit, Result};
+use storebench_core::plan::Plan;
+use storebench_core::shown;
+use storebench_core::trace::{Ask, EXACT, Form, Reader, Share, Sizes, Summary};
+use storebench_core::units::{grouped, rough_bytes, three_digits};
+use storebench_core::workload::replay::parameters::{LIMIT, TRACE, TRACE_FACTS, TRACE_FORMAT, Work};
+use storebench_report::terminal::grid::wrap;
+
+use super::args::TraceArgs;
+use super::{WIDTH, print, print_data, signals, tell};
+
+/// Prints the summary of a trace.
+///
+/// # Errors
+/// [`Exit::BadValue`] when it can't be read.
+pub fn show(args: &TraceArgs) -> Result<Exit> {
+    let interrupted = signals::listen()?;
+    let ask = Ask { form: args.format, limit: args.limit };
+    let Some(summary) = read(&args.file, ask, &interrupted)? else { return Ok(Exit::Interrupted) };
+    if args.json {
+        let text = serde_json::to_string_pretty(&summary)
+            .map_err(|error| Error::new(Exit::Failure, format!("writing the summary: {error}")))?;
+        print_data(format!("{text}\n").as_bytes())?;
+    } else {
+        print(&text(&summary, &args.file))?;
+    }
+    Ok(Exit::Success)
+}
+
+/// The summary of a trace; `None` when it was interrupted.
+///
+/// # Errors
+/// [`Exit::BadValue`] when it can't be read.
+pub fn read(path: &Path, ask: Ask, interrupted: &AtomicBool) -> Result<Option<Summary>> {
+    Summary::read(path, ask, &|| interrupted.load(Ordering::Relaxed)).map_err(Error::bad_value)
+}
+
+/// Looks at the trace that a plan replays, if it replays one, and notes in the plan what it is like.
+///
+/// # Errors
+/// [`Exit::BadValue`] when none is named, or it can't be replayed as asked.
+pub fn look(plan: &mut Plan, interrupted: &AtomicBool) -> Result<()> {
+    if !plan.workload.has(TRACE_FACTS.name) {
+        return Ok(());
+    }
+    let path: Option<PathBuf> = plan.parameters.get(&TRACE);
+    let path =
+        path.ok_or_else(|| Error::bad_value("a replay needs a trace: name it with --trace FILE".to_owned()))?;
+    let path = path
+        .canonicalize()
+        .map_err(|error| Error::bad_value(format!("the trace {}: {error}", path.display())))?;
+    let shown = path.to_str();
+    let shown =
+        shown.ok_or_else(|| Error::bad_value(format!("{}: its name is not UTF-8", path.display())))?;
+    tell(&format!("reading the trace {shown}"));
+    let ask = Ask { form: plan.parameters.get(&TRACE_FORMAT), limit: plan.parameters.get(&LIMIT) };
+    let Some(summary) = read(&path, ask, interrupted)? else {
+        return Err(Error::new(Exit::Interrupted, "interrupted while the trace was read"));
+    };
+    plan.parameters.set(&TRACE, shown).map_err(Error::bad_value)?;
+    plan.parameters.set(&TRACE_FACTS, &summary.facts.to_string()).map_err(Error::bad_value)?;
+    let work = Work::of(&plan.parameters)
+        .ok_or_else(|| Error::new(Exit::Failure, "the trace's facts can't be read back"))?;
+    check_times(plan, &work)?;
+    tell(&in_short(&summary));
+    Ok(())
+}
+
+/// Whether the trace can be played at its speed, and in the time that trials have.
+fn check_times(plan: &Plan, work: &Work) -> Result<()> {
+    let Some(lasts) = work.lasts() else { return Ok(()) };
+    if !work.facts.has_times() {
+        let message = format!(
+            "the trace has no times, so that it can't be played at --speed {}: say --speed max",
+            work.speed
+        );
+        return Err(Error::bad_value(message));
+    }
+    if lasts >= plan.timeout.0 {
+        let message = format!(
+            "at --speed {} the trace lasts {}, and a trial is stopped after {}: give a longer --timeout, a higher --speed, \
+             or --limit",
+            work.speed,
+            seconds(lasts.as_secs_f64()),
+            seconds(plan.timeout.0.as_secs_f64())
+        );
+        return Err(Error::bad_value(message));
+    }
+    Ok(())
+}
+
+/// What is replayed, in a few lines; `storebench trace` tells all.
+fn in_short(summary: &Summary) -> String {
+    let mut text = format!(
+        "{} operations on {} keys; form: {}",
+        grouped(summary.operations),
+        about(summary, summary.keys),
+        summary.form
+    );
+    for share in summary.mix.iter().filter(|share| !share.lost.is_empty()) {
+        let played = if share.played_as == "skip" {
+            "not played".into()
+        } else {
+            format!("played as {}", share.played_as)
+        };
+        text.push_str(&format!("\n{} {}: {played}: {}", grouped(share.count), share.operation, share.lost));
+    }
+    text
+}
+
+/// Whether the trace of a run that is resumed is still the same.
+///
+/// # Errors
+/// [`Exit::BadValue`] when it is not, or can't be read.
+pub fn check_same(plan: &Plan) -> Result<()> {
+    let Some(work) = Work::of(&plan.parameters) else { return Ok(()) };
+    let digest = Reader::open(&work.trace, work.ask).and_then(Reader::digest).map_err(Error::bad_value)?;
+    if digest == work.facts.sha256 {
+        return Ok(());
+    }
+    let path = work.trace.display();
+    Err(Error::bad_value(format!("the trace {path} has changed since the run began: start a new run")))
+}
+
+fn text(summary: &Summary, path: &Path) -> String {
+    let mut text = head(summary, path);
+    text.push_str("\nOperations\n");
+    let most = summary.mix.iter().map(|share| share.count).max().unwrap_or_default();
+    let width = grouped(most).len();
+    text.extend(summary.mix.iter().map(|share| operation(share, summary.operations, width)));
+    text.push_str(&rate(summary));
+    text.push_str(&format!(
+        "\n{:<20}{:>9} {:>8} {:>8} {:>8} {:>8} {:>8}\n",
+        "Sizes in bytes", "mean", "min", "p50", "p90", "p99", "max"
+    ));
+    text.push_str(&sizes("keys", &summary.key_bytes));
+    text.push_str(&sizes("values written", &summary.value_bytes));
+    text.push_str(&keys(summary));
+    text
+}
+
+fn head(summary: &Summary, path: &Path) -> String {
+    let path = shown::plain(&path.display().to_string()).into_owned();
+    let span =
+        summary.span_s.map_or_else(|| "without times".to_owned(), |span| format!("over {}", seconds(span)));
+    let mut text = wrap(
+        &format!(
+            "{path}: {} operations on {} keys, {span}",
+            grouped(summary.operations),
+            about(summary, summary.keys)
+        ),
+        WIDTH,
+        "  ",
+    );
+    let packed = if summary.zstd { ", in zstd" } else { "" };
+    text.push_str(&wrap(&format!("Form: {} ({}){packed}", summary.form, summary.form.words()), WIDTH, "  "));
+    text.push_str(&format!("SHA-256: {}\n", summary.sha256));
+    if summary.whole_seconds {
+        text.push_str("Times are whole seconds: a replay spreads each second's operations over it.\n");
+    }
+    if summary.went_back > 0 {
+        let back = format!(
+            "{} operations have a time before that of one ahead of them: they count as simultaneous with that one.",
+            grouped(summary.went_back)
+        );
+        text.push_str(&wrap(&back, WIDTH, "  "));
+    }
+    if summary.form == Form::RocksDb {
+        text.push_str("Writes of one batch, and keys of one multiget, are operations of their own.\n");
+    }
+    text
+}
+
+fn operation(share: &Share, all: u64, width: usize) -> String {
+    let percent = share.count as f64 / all as f64 * 100.0;
+    let mut line = format!("  {:<22}{:>width$}  {percent:>5.1} %", share.operation, grouped(share.count));
+    if share.played_as == "skip" {
+        line.push_str(&format!("  not played: {}", share.lost));
+    } else if !share.lost.is_empty() {
+        line.push_str(&format!("  played as {}: {}", share.played_as, share.lost));
+    } else if share.played_as != share.operation {
+        line.push_str(&format!("  played as {}", share.played_as));
+    }
+    wrap(&line, WIDTH, "      ")
+}
+
+/// Operations per second over time, as a row of bars.
+fn rate(summary: &Summary) -> String {
+    const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let (Some(span_s), Some(most)) = (summary.span_s, summary.stretches.iter().max()) else {
+        return String::new();
+    };
+    let bar = |count: &u64| match count {
+        0 => ' ',
+        count => BARS[((count * 8).div_ceil(*most).max(1) - 1) as usize],
+    };
+    let bars: String = summary.stretches.iter().map(bar).collect();
+    let mean = summary.operations as f64 / span_s.max(summary.stretch_s);
+    let peak = *most as f64 / summary.stretch_s;
+    format!(
+        "\nOperations per second: {} on average, up to {} over {}\n  {bars}\n  (one bar: {})\n",
+        rounded(mean),
+        rounded(peak),
+        seconds(summary.stretch_s),
+        seconds(summary.stretch_s)
+    )
+}
+
+fn sizes(name: &str, sizes: &Sizes) -> String {
+    let Sizes { mean, min, p50, p90, p99, max } = sizes;
+    format!("  {name:<18}{mean:>9.1} {min:>8} {p50:>8} {p90:>8} {p99:>8} {max:>8}\n")
+}
+
+fn keys(summary: &Summary) -> String {
+    let skew = &summary.skew;
+    let percent = |share: f64| format!("{:.1} %", share * 100.0);
+    let zipf = skew.zipf.map_or_else(|| "too few keys".to_owned(), |s| format!("{s:.2}"));
+    let mut text = format!(
+        "\nKeys\n  Zipf exponent that fits best: {zipf} (0: all alike; YCSB: 0.99)\n  \
+         {} of the operations are on the most used 1 % of keys, {} on 10 %\n  \
+         {} of the keys have a single operation\n",
+        percent(skew.top_1_percent),
+        percent(skew.top_10_percent),
+        percent(skew.once)
+    );
+    text.push_str("\nWorking set\n");
+    for part in &summary.working_set {
+        text.push_str(&format!(
+            "  first {:>3} % of the trace: {} keys, {} of keys and values\n",
+            part.share * 100.0,
+            about(summary, part.keys),
+            rough_bytes(part.bytes as f64)
+        ));
+    }
+    let before = format!(
+        "\n{} keys are read, removed or scanned from before the trace writes them, in {} operations. A replay \
+         loads these keys first, unless told --load nothing.",
+        about(summary, summary.read_before_written_keys),
+        about(summary, summary.read_before_written_operations)
+    );
+    text.push_str(&wrap(&before, WIDTH, ""));
+    if summary.counted_one_in > 1 {
+        let sample = format!(
+            "\nThere are more than {} keys: figures of keys, skew and working set are of one key in {}, chosen by hash.",
+            grouped(EXACT as u64),
+            summary.counted_one_in
+        );
+        text.push_str(&wrap(&sample, WIDTH, ""));
+    }
+    text
+}
+
+/// A number of keys, which may be an estimate.
+fn about(summary: &Summary, count: u64) -> String {
+    if summary.counted_one_in > 1 { format!("about {}", grouped(count)) } else { grouped(count) }
+}
+
+fn rounded(rate: f64) -> String {
+    if rate >= 1000.0 { grouped(rate.round() as u64) } else { three_digits(rate) }
+}
+
+fn seconds(seconds: f64) -> String {
+    match seconds {
+        short if short < 1.0 => format!("{} ms", three_digits(short * 1e3)),
+        short if short < 600.0 => format!("{} s", three_digits(short)),
+        long if long < 7200.0 => format!("{} min", three_digits(long / 60.0)),
+        long => format!("{} h", three_digits(long / 3600.0)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_summary_fits_a_terminal_and_tells_what_is_not_played() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("trace");
+        let lines: String = (0..400)
+            .map(|n| format!("0x{:04X} {} 0 {} {}\n", n * n % 97, [0, 1, 5, 7][n % 4], n % 30 + 1, n * 1000))
+            .collect();
+        std::fs::write(&path, lines).unwrap();
+        let summary = Summary::read(&path, Ask::default(), &|| false).unwrap().unwrap();
+        let text = text(&summary, Path::new("trace.txt"));
+        assert!(text.starts_with("trace.txt: 400 operations on "), "{text}");
+        assert!(text.contains("Form: rocksdb (RocksDB's trace_analyzer"), "{text}");
+        assert!(text.contains("not played: stores here scan upwards only"), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
+        assert!(text.contains("Operations per second: "), "{text}");
+    }
+}
