@@ -247,7 +247,7 @@ mod tests {
             by: Some("cgroup v2".into()),
             remark: None,
         };
-        fs::write(file.path(), serde_json::to_string(&[told.clone()]).unwrap()).unwrap();
+        fs::write(file.path(), serde_json::to_string(std::slice::from_ref(&told)).unwrap()).unwrap();
         assert_eq!(limiting.report().limits, [told]);
         assert_eq!((limiting.report().memory_limit_hits, limiting.killed()), (None, None));
     }

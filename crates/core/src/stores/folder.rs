@@ -265,7 +265,7 @@ impl FolderSession<'_> {
         }
         self.sync_directory(directory)?;
         self.sync_fresh_directories(directory)?;
-        made.is_durable(self.store);
+        made.made_durable(self.store);
         Ok(())
     }
 
@@ -284,7 +284,7 @@ impl FolderSession<'_> {
         if written.is_err() {
             self.remove_temporaries(&[(key, value)]);
         } else if self.store.config.sync_folder {
-            made.is_durable(self.store);
+            made.made_durable(self.store);
         }
         written
     }
@@ -319,7 +319,7 @@ impl FolderSession<'_> {
         } else if rename {
             durable::sync_file_system(&self.store.root)?;
         }
-        made.is_durable(self.store);
+        made.made_durable(self.store);
         Ok(())
     }
 
@@ -414,7 +414,7 @@ impl Made {
     }
 
     /// The way down to all of them has been synced.
-    fn is_durable(self, store: &Folder) {
+    fn made_durable(self, store: &Folder) {
         if self.0 {
             store.fresh_directories.fetch_sub(1, Ordering::SeqCst);
         }

@@ -41,10 +41,13 @@ pub struct WorkloadDef {
     /// How long a trial takes, by what its place costs.
     pub time: fn(&Case<'_>, &Probe) -> Time,
     /// How long a trial takes by what a rehearsal of its cell took, in seconds, where that says more.
-    pub time_by_rehearsal: Option<fn(&Case<'_>, &Probe, &TrialResult) -> Option<f64>>,
+    pub time_by_rehearsal: Option<ByRehearsal>,
     /// Runs a trial, in a process of its own.
     pub run: fn(&Asked<'_>) -> Result<Measured, Ended>,
 }
+
+/// How long a trial takes by what a rehearsal of its cell took, in seconds; `None` where that tells nothing.
+pub type ByRehearsal = fn(&Case<'_>, &Probe, &TrialResult) -> Option<f64>;
 
 /// A figure by which contestants are ranked wherever a report has room for a few.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -141,7 +141,7 @@ fn records_of_another_size_may_turn_the_answer_and_where_is_told() {
     )];
     let advice = advice(&question(), &runs).unwrap();
     let [Turn::Size(size, there)] = advice.turns.turns.as_slice() else { panic!("{:?}", advice.turns) };
-    assert_eq!((*size, there.store.as_deref(), there.trials), (other.into(), Some("redb"), 1));
+    assert_eq!((**size, there.store.as_deref(), there.trials), (other.into(), Some("redb"), 1));
     let Why::Beaten(times, even) = there.why.clone() else { panic!("{there:?}") };
     assert!((times.unwrap().ratio.value - 2.0).abs() < 0.01);
     // Twice as bad here, half as bad there: alike half-way between the mean sizes on a logarithmic scale.

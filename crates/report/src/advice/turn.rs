@@ -26,7 +26,7 @@ pub enum Turn {
     MoreGets(f64, String, Option<Ratio>),
     /// With records of another size another store is to be taken: the nearest such size to either side. Where both stores
     /// are alike is told in bytes.
-    Size(Sizes, Elsewhere),
+    Size(Box<Sizes>, Elsewhere),
     /// With another number of records, likewise.
     Records(CountRange, Elsewhere),
 }
@@ -71,7 +71,7 @@ pub fn turns(
     let of_counts = positions().filter(|p| p.1 == at.1).map(|p| (p.2.from as f64, p));
     let (sizes, other_sizes) = outward(&look, (at.1.mean(), at), of_sizes.collect());
     let (counts, other_counts) = outward(&look, (at.2.from as f64, at), of_counts.collect());
-    turns.extend(other_sizes.into_iter().map(|(p, elsewhere)| Turn::Size(p.1, elsewhere)));
+    turns.extend(other_sizes.into_iter().map(|(p, elsewhere)| Turn::Size(Box::new(p.1), elsewhere)));
     turns.extend(other_counts.into_iter().map(|(p, elsewhere)| Turn::Records(p.2, elsewhere)));
     Turns {
         turns,

@@ -52,7 +52,7 @@ pub fn variants(merged: &Merged<'_>, contestants: &[&str]) -> Vec<Variants> {
 
 fn of_axis(merged: &Merged<'_>, axis: Axis, cells: &[Option<&Cell>]) -> Variants {
     let texts: BTreeSet<&str> = cells.iter().flatten().map(|cell| cell.text(axis)).collect();
-    let unnamed = texts.contains("").then(|| Unnamed::of(merged, axis)).unwrap_or_default();
+    let unnamed = if texts.contains("") { Unnamed::of(merged, axis) } else { Unnamed::default() };
     let at = |text: &str| number(axis, if text.is_empty() { &unnamed.value } else { text });
     let mut values: Vec<(String, Option<f64>)> =
         texts.into_iter().map(|text| (text.to_owned(), at(text))).collect();

@@ -258,7 +258,7 @@ fn keys_are_spread_over_as_many_levels_as_are_set() {
             session.insert_batch(&[(b"0123456789abcdee", b"two")]).unwrap();
             assert!(files(directory.path()).contains(&path.to_owned()), "{settings:?} {guarantee}");
             let dots = session.insert(b"....456789abcdef", b"x");
-            let parts_are_dots = settings != &[("levels", "1"), ("level_bytes", "3")];
+            let parts_are_dots = settings != [("levels", "1"), ("level_bytes", "3")];
             assert_eq!(dots.is_err(), parts_are_dots, "{settings:?}: {dots:?}");
             drop(session);
             assert_eq!(store.count().unwrap(), if parts_are_dots { 2 } else { 3 });

@@ -37,7 +37,7 @@ pub const SETTINGS: &[SettingDef] = &[
         .read_by("the OPTIONS file that the engine writes")
         .tune(&["4"])
         .costing("more threads of the machine are busy"),
-    SettingDef::new("max_open_files", "16 to 1000000", "all", "files kept open")
+    SettingDef::new("max_open_files", "20 to 1000000", "all", "files kept open")
         .read_by("the OPTIONS file that the engine writes"),
     SettingDef::new(
         "compaction_style",
@@ -105,7 +105,7 @@ impl Config {
             block_size: given.number("block_size", 1 << 10..=4 << 20)?,
             bloom_bits: given.number32("bloom_bits", 1..=32)?,
             max_background_jobs: given.number32("max_background_jobs", 1..=64)?,
-            max_open_files: given.number32("max_open_files", 16..=1_000_000)?,
+            max_open_files: given.number32("max_open_files", 20..=1_000_000)?,
             compaction_style: style.and_then(|style| number_of(style, &STYLES)),
         })
     }

@@ -105,8 +105,8 @@ fn every_workload_runs_on_a_machine() {
         .filter(|line| !without.iter().any(|key| line.starts_with(key)))
         .map(|line| format!("{line}\n"))
         .collect();
-    let device =
-        "--pattern rand-read --block-size 4KiB --file-size 64KiB --io buffered --operations 5 --trials 1";
+    let device = "--pattern rand-read --block-size 4KiB --file-size 64KiB --io buffered --cache warm \
+         --operations 5 --trials 1";
     for arguments in [
         format!("run crud --store flat-folder {TINY}"),
         format!("run device {device}"),

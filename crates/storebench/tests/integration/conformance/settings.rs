@@ -15,7 +15,7 @@ use Guarantee::{None as Lost, Power, Process};
 /// Far from the defaults, several at once.
 const SAMPLES: &[Sample] = &[
     ("sqlite", None, &[("journal_mode", "PERSIST"), ("page_size", "512"), ("cache_size", "1")], Power),
-    ("sqlite", None, &[("journal_mode", "OFF"), ("auto_vacuum", "FULL"), ("secure_delete", "true")], Lost),
+    ("sqlite", None, &[("journal_mode", "MEMORY"), ("auto_vacuum", "FULL"), ("secure_delete", "true")], Lost),
     (
         "sqlite",
         None,
@@ -50,7 +50,7 @@ const SAMPLES: &[Sample] = &[
             ("block_size", "1024"),
             ("bloom_bits", "4"),
             ("compaction_style", "kCompactionStyleUniversal"),
-            ("max_open_files", "16"),
+            ("max_open_files", "64"),
         ],
         Process,
     ),
@@ -59,7 +59,7 @@ const SAMPLES: &[Sample] = &[
     ("berkeleydb", Some(Power), &[("pagesize", "65536"), ("lg_bsize", "1048576")], Power),
     ("lmdb", None, &[("writemap", "true"), ("mapasync", "true"), ("map_size", "67108864")], Process),
     ("lmdb", None, &[("nometasync", "true"), ("nordahead", "true"), ("nomeminit", "true")], Process),
-    ("redb", Some(Lost), &[("cache_size", "0"), ("two_phase_commit", "true")], Lost),
+    ("redb", Some(Lost), &[("cache_size", "1048576"), ("two_phase_commit", "true")], Lost),
     ("redb", None, &[("quick_repair", "true"), ("durability", "immediate")], Power),
     (
         "fjall",
@@ -68,8 +68,8 @@ const SAMPLES: &[Sample] = &[
             ("persist_mode", "none"),
             ("kv_separation", "true"),
             ("data_block_size", "1024"),
-            ("max_memtable_size", "65536"),
-            ("cache_size", "0"),
+            ("max_memtable_size", "1048576"),
+            ("cache_size", "1048576"),
         ],
         Lost,
     ),
