@@ -5,7 +5,7 @@ use std::fmt;
 use crate::cell::Cell;
 use crate::result::LeftOut;
 use crate::store::Guarantee;
-use crate::units::{grouped, rough_bytes};
+use crate::units::rough_bytes;
 use crate::workload::device::Unsupported;
 
 /// A combination that is left out.

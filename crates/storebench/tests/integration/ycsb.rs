@@ -139,8 +139,11 @@ fn every_store_does_every_workload() {
     }
 }
 
+/// A workload, its axes and its properties.
+type Way = (&'static str, &'static [(&'static str, &'static str)], &'static str);
+
 /// Ways to choose, to name, to write and to be at work.
-const WAYS: &[(&str, &[(&str, &str)], &str)] = &[
+const WAYS: &[Way] = &[
     ("A", &[("distribution", "uniform")], "fieldcount=1"),
     ("D", &[("distribution", "zipfian")], "fieldcount=2,writeallfields=true"),
     ("B", &[("distribution", "latest")], "insertorder=ordered,zeropadding=12"),

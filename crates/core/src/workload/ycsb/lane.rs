@@ -176,7 +176,7 @@ impl<'a> Lane<'a> {
             } else {
                 0
             };
-            let length = if kind == Kind::Scan { self.lengths.next() } else { 0 };
+            let length = if kind == Kind::Scan { self.lengths.draw() } else { 0 };
             known ^= hall.versions.floor(record, 0);
             let name = hall.definition().naming.name(record);
             self.planned.push(Planned { kind, record, field, length, name });

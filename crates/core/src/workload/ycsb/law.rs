@@ -146,7 +146,7 @@ impl LengthChooser {
 
     /// The next.
     #[inline]
-    pub fn next(&mut self) -> u64 {
+    pub fn draw(&mut self) -> u64 {
         let Span { least, most, law } = self.span;
         match (&self.ranks, law) {
             (Some(ranks), _) => least + ranks.rank(&mut self.random) - 1,

@@ -179,7 +179,7 @@ fn lengths_follow_their_laws() {
     let found = |law, seed| {
         let mut lengths = LengthChooser::new(Span { least: 5, most: 104, law }, seed).unwrap();
         let mut found = vec![0; 100];
-        (0..DRAWS).for_each(|_| found[lengths.next() as usize - 5] += 1);
+        (0..DRAWS).for_each(|_| found[lengths.draw() as usize - 5] += 1);
         found
     };
     assert_follows("uniform lengths", |seed| found(Lengths::Uniform, seed), &[0.01; 100]);
