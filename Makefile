@@ -18,11 +18,16 @@ SETUP ?= yes
 TORTURE ?= 20
 # How many tests run at a time: they wait for disks and children half of their time.
 TEST_THREADS ?= $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
+# The sizes of clusters, in bytes, that `make test-vfat` tries; empty: all that FAT32 has.
+CLUSTERS ?=
 # Where `make install` puts things; DESTDIR goes before it.
 PREFIX ?= $(shell if [ "$$(id -u)" = 0 ]; then echo /usr/local; else echo "$$HOME/.local"; fi)
 DESTDIR ?=
 # Where `make dist` puts the archive.
 DIST ?= dist
+
+# The machine that `make cross` builds for, as Rust calls it (scripts/target.sh).
+TARGET ?= aarch64-unknown-linux-gnu
 
 export FEATURES
 # Empty is not the same to cargo as not there: it would build anew after a plain `cargo build`.
@@ -48,7 +53,8 @@ help: ## List these targets
 	@echo
 	@echo "options: ARGS='$(ARGS)' (for run), ROCKSDB=system, LEVELDB=system,"
 	@echo "         FEATURES=sqlite,lmdb,..., SETUP=no, TORTURE=$(TORTURE), DIST=$(DIST),"
-	@echo "         PREFIX=$(PREFIX); CARGO_TARGET_DIR is respected"
+	@echo "         PREFIX=$(PREFIX), CLUSTERS='512 4096' (for test-vfat),"
+	@echo "         TARGET=$(TARGET) (for cross); CARGO_TARGET_DIR is respected"
 
 .PHONY: run
 run: ## Install what is missing, build, and run the quick study
@@ -60,6 +66,23 @@ test: ## Run every test
 	@$(setup) test
 	@$(environment) && RUST_TEST_THREADS=$(TEST_THREADS) cargo test --release --workspace $$STOREBENCH_CARGO_FLAGS
 	@scripts/tests.sh
+
+.PHONY: cross
+cross: ## Build the program for another machine, TARGET
+	@$(setup) $(if $(filter armv7%,$(TARGET)),cross-armhf,cross-arm64)
+	@scripts/cross.sh $(TARGET)
+
+.PHONY: test-cross
+test-cross: ## Build for every other machine, and run it under qemu
+	@$(setup) cross-arm64 cross-armhf cross-test
+	@scripts/cross.sh --test aarch64-unknown-linux-gnu
+	@scripts/cross.sh --test armv7-unknown-linux-gnueabihf
+
+.PHONY: test-vfat
+test-vfat: ## Run every store on FAT32 in user-mode Linux, CLUSTERS
+	@$(setup) test-vfat
+	@$(environment) && cargo build --release --package storebench $$STOREBENCH_CARGO_FLAGS
+	@scripts/test-vfat.sh "$${CARGO_TARGET_DIR:-target}/release/storebench" $(CLUSTERS)
 
 .PHONY: torture
 torture: ## Run the tests that kill, race and break, TORTURE times as often

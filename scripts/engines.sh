@@ -3,21 +3,22 @@
 # Distributions leave the assertions in, which makes RocksDB's reads up to twice as slow (docs/fairness.md). A build is kept
 # in a cache outside the checkout, so that it is made once a machine; says nothing when it is there.
 #
-# usage: scripts/engines.sh ENGINE...            builds what is not in the cache yet; ENGINE: rocksdb, leveldb
-#        scripts/engines.sh --where ENGINE       prints the folder of its build; nothing where there is none
+# usage: scripts/engines.sh [--target TARGET] ENGINE...          builds what is not in the cache yet; ENGINE: rocksdb, leveldb
+#        scripts/engines.sh [--target TARGET] --where ENGINE     prints the folder of its build; nothing where there is none
+#   TARGET    another machine, as Rust calls it: those of scripts/target.sh
 # environment:
 #   XDG_CACHE_HOME  the cache is storebench/engines in it; empty: ~/.cache
-#   CC, CXX, AR     the compilers and the archiver; empty: cc, c++, ar
+#   CC, CXX, AR     the compilers and the archiver; empty: cc, c++, ar. For another machine TARGET_CC, TARGET_CXX, TARGET_AR;
+#                   empty: Debian's cross compilers
 #   JOBS            how many compilers run at once; empty: one for each processor, fewer where memory is short
 # A build's folder is named after the engine's version and a hash of all that went into it. It holds include/, lib/ and
 # BUILD, which says what went into it. It appears when it is complete, and never changes.
 # Exit code 0: all is there; 1: something could not be built, and a line says what to do; 2: bad usage.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
+# shellcheck source=scripts/download.sh
+. "$root/scripts/download.sh"
 
-CC=${CC:-cc}
-CXX=${CXX:-c++}
-AR=${AR:-ar}
 cache=${XDG_CACHE_HOME:-${HOME:?is needed to find the cache}/.cache}/storebench/engines
 
 # LevelDB's last release: its authors' own archive, which Debian mirrors.
@@ -38,6 +39,22 @@ fail() {
 
 have() {
     command -v "$1" >/dev/null 2>&1
+}
+
+# ---- What it is built for
+
+# The compilers, and the system and machine that they compile for; $1 is empty for this one.
+for_target() {
+    if [ -n "$1" ]; then
+        # shellcheck source=scripts/target.sh
+        . "$root/scripts/target.sh"
+        of_target "$1" || exit 2
+        CC=$TARGET_CC CXX=$TARGET_CXX AR=$TARGET_AR
+        system=Linux machine=$TARGET_MACHINE
+    else
+        CC=${CC:-cc} CXX=${CXX:-c++} AR=${AR:-ar}
+        system=$(uname -s) machine=$(uname -m)
+    fi
 }
 
 # ---- What goes into a build
@@ -81,7 +98,9 @@ leaf_frames() {
 }
 
 rocksdb_platform() {
-    printf ' -DROCKSDB_PLATFORM_POSIX -DROCKSDB_LIB_IO_POSIX -DHAVE_ALIGNED_NEW -DHAVE_UINT128_EXTENSION'
+    printf ' -DROCKSDB_PLATFORM_POSIX -DROCKSDB_LIB_IO_POSIX -DHAVE_ALIGNED_NEW'
+    # Compilers for 32 bits have no such type, and files there may be long only where it is asked for.
+    case "$machine" in arm*) printf ' -D_FILE_OFFSET_BITS=64' ;; *) printf ' -DHAVE_UINT128_EXTENSION' ;; esac
     case "$system" in
         Linux)
             printf ' -DOS_LINUX -DROCKSDB_FALLOCATE_PRESENT -DROCKSDB_RANGESYNC_PRESENT -DROCKSDB_SCHED_GETCPU_PRESENT'
@@ -100,6 +119,8 @@ rocksdb_platform() {
 
 leveldb_platform() {
     printf ' -DLEVELDB_PLATFORM_POSIX=1 -DHAVE_SNAPPY=1 -DHAVE_O_CLOEXEC=1'
+    # Files of 32-bit systems may be long only where it is asked for.
+    case "$machine" in arm*) printf ' -D_FILE_OFFSET_BITS=64' ;; esac
     case "$system" in
         Darwin) printf ' -DHAVE_FDATASYNC=0 -DHAVE_FULLFSYNC=1' ;;
         *) printf ' -DHAVE_FDATASYNC=1 -DHAVE_FULLFSYNC=0' ;;
@@ -193,19 +214,6 @@ unpack_leveldb() {
     fi
     [ "$(sha256 "$archive")" = "$leveldb_sha256" ] || fail "$archive is not LevelDB $leveldb_version: delete it"
     gzip -dc "$archive" | tar xf -
-}
-
-download() {
-    if have curl; then
-        curl --proto '=http,https' -fsSL --retry 2 --max-time 120 -o "$2" "$1" 2>download.log
-    elif have wget; then
-        wget -q -T 60 -O "$2" "$1" 2>download.log
-    elif [ -x /usr/lib/apt/apt-helper ]; then
-        /usr/lib/apt/apt-helper download-file "$1" "$2" >download.log 2>&1
-    else
-        echo "there is neither curl nor wget" >download.log
-        false
-    fi
 }
 
 # ---- Units: what one process compiles. Each is a script that works in the folder of the build.
@@ -394,16 +402,15 @@ build() {
 
 # ---- The whole
 
-system=$(uname -s)
-machine=$(uname -m)
+if [ "${1:-}" = --compile-unit ]; then
+    compile_unit "$2"
+    exit 0
+fi
+target=
+if [ "${1:-}" = --target ]; then target=${2:?a target is missing} && shift 2; fi
+for_target "$target"
 action=build
-case "${1:-}" in
-    --where) action=where && shift ;;
-    --compile-unit)
-        compile_unit "$2"
-        exit 0
-        ;;
-esac
+if [ "${1:-}" = --where ]; then action=where && shift; fi
 for engine in "$@"; do
     case "$engine" in
         rocksdb | leveldb) ;;

@@ -9,7 +9,7 @@ set -eu
 program=$(realpath "$1")
 folder=${2:-$(mktemp -d)}
 budget=${BUDGET:-3m}
-trials=${TRIALS:-12}
+trials=${TRIALS:-32}
 cd "$folder"
 wrong=0
 

@@ -3,7 +3,8 @@
 # compiled once a machine; says nothing when all is there.
 #
 # usage: scripts/setup.sh [GROUP...]
-#   GROUP     test: what only the tests need; check: what only `make check` needs
+#   GROUP     test: what only the tests need; check: what only `make check` needs; cross-arm64, cross-armhf: compilers for
+#             another machine; cross-test: what runs its programs here; test-vfat: what `make test-vfat` needs
 # environment:
 #   ROCKSDB, LEVELDB  system: the system's library; empty: a build of its authors' sources
 #   ROCKSDB_DIR, LEVELDB_DIR  where a library of the user's own is: then there is nothing to build or to install
@@ -23,6 +24,9 @@ unqlite     libclang-dev            -               reads C headers for the bind
 rocksdb-system  librocksdb-dev      rocksdb         RocksDB
 leveldb-system  libleveldb-dev      leveldb         LevelDB
 berkeleydb  libdb5.3-dev|libdb-dev  berkeley-db@5   Berkeley DB
+test        postgresql              postgresql      the server that the store postgres starts
+test        mariadb-server          mariadb         the server that the store mariadb starts
+test        mariadb-plugin-rocksdb  -               MyRocks, for that server
 test        python3                 -               runs the paper's own script on our output
 test        python3-lmdb            -               runs the code in Python that advise shows for LMDB
 test        python3-plyvel          -               runs the code in Python that advise shows for LevelDB
@@ -35,6 +39,28 @@ test        gstreamer1.0-plugins-base  gstreamer    decodes it where there is no
 test        zsh                     -               reads the completions for it
 test        fish                    fish            reads the completions for it
 test        strace                  -               kills runs at chosen system calls
+test        openssh-server          -               stands in for the other machine of a remote run
+test        e2fsprogs               -               formats ext2, ext3 and ext4 in images
+test        xfsprogs                -               formats XFS in images
+test        btrfs-progs             -               formats Btrfs in images
+test        f2fs-tools              -               formats F2FS in images
+test        dosfstools              -               formats FAT in images
+test        exfatprogs              -               formats exFAT in images
+test        exfat-fuse              -               mounts exFAT where the kernel can't
+test        ntfs-3g                 -               formats NTFS in images, and mounts it where the kernel can't
+test        fuse2fs                 -               mounts ext4 without root
+cross-arm64 gcc-aarch64-linux-gnu   -               compiles for 64-bit ARM
+cross-arm64 g++-aarch64-linux-gnu   -               compiles for 64-bit ARM
+cross-armhf gcc-arm-linux-gnueabihf -               compiles for 32-bit ARM
+cross-armhf g++-arm-linux-gnueabihf -               compiles for 32-bit ARM
+cross-test  qemu-user               -               runs what was compiled for ARM
+cross-test  python3                 -               checks what it measured
+test-vfat   user-mode-linux         -               a kernel with FAT32 where this machine's has none
+test-vfat   kmod                    -               loads its modules
+test-vfat   dosfstools              -               formats FAT in images
+test-vfat   postgresql              postgresql      the server that the store postgres starts
+test-vfat   mariadb-server          mariadb         the server that the store mariadb starts
+test-vfat   python3                 -               checks what was measured
 check       shellcheck              shellcheck      checks these scripts
 END
 }
@@ -56,7 +82,7 @@ have() {
 wanted() {
     case "$1" in
         all) return 0 ;;
-        test | check) case " $groups " in *" $1 "*) return 0 ;; *) return 1 ;; esac ;;
+        test | test-vfat | check | cross-*) case " $groups " in *" $1 "*) return 0 ;; *) return 1 ;; esac ;;
         *-system) wanted "${1%-system}" && [ "$(choice "${1%-system}")" = system ] ;;
         *) case ",${FEATURES:-$1}," in *",$1,"*) return 0 ;; *) return 1 ;; esac ;;
     esac
@@ -164,16 +190,45 @@ setup_apt() {
     fi
 
     log=$(mktemp)
-    trap 'rm -f "$log"' EXIT
+    trap '[ -z "$rule" ] || as_root rm -f "$rule"; rm -f "$log"' EXIT
     say "refreshing the package lists (apt-get update)"
     as_root apt-get -o DPkg::Lock::Timeout=120 update || apt_failed "refresh the package lists" "$names"
     apt-cache show build-essential >/dev/null 2>&1 || apt_failed "fill the package lists" "$names"
     to_install=$(apt_choose "$missing")
     [ -n "$to_install" ] || return 0
     to_install=${to_install% }
+    case " $to_install " in *" postgresql "*) without_a_cluster ;; esac
+    case " $to_install " in *" mariadb-server "*) not_started=mariadb && without_a_start ;; esac
     # shellcheck disable=SC2086 # a list of names
     as_root apt-get -o DPkg::Lock::Timeout=120 install -y --no-install-recommends $to_install ||
         apt_failed "install $to_install" "$to_install"
+    if [ -n "$not_started" ]; then
+        as_root update-rc.d "$not_started" disable || fail "could not keep $not_started from starting with the machine"
+    fi
+}
+
+# The service of a package that is being installed for its programs alone, and the rule that keeps it from being started.
+not_started=
+rule=
+
+# Debian's package starts a server of its own, at once and with the machine, unless this rule, which goes when all is installed,
+# says no. Where there is a rule already, it decides. A server that was there before is left alone.
+without_a_start() {
+    [ ! -e /usr/sbin/policy-rc.d ] || return 0
+    rule=/usr/sbin/policy-rc.d
+    # shellcheck disable=SC2016 # for the other shells
+    as_root sh -c 'printf "%s\n" "#!/bin/sh" "case \"\$1\" in $2*) exit 101 ;; esac" >"$1" && chmod 755 "$1"' \
+        sh "$rule" "$not_started" || fail "could not write $rule"
+}
+
+# Debian's package makes a server of its own and starts it, unless this file, which is there before it, says no. One that is
+# there already stays as it is.
+without_a_cluster() {
+    file=/etc/postgresql-common/createcluster.conf
+    [ ! -e "$file" ] || return 0
+    # shellcheck disable=SC2016 # for the other shell
+    as_root sh -c 'mkdir -p "${1%/*}" && echo "create_main_cluster = false" >"$1"' sh "$file" ||
+        fail "could not write $file"
 }
 
 # Of the missing lines ($1) the packages to install; says each with its reason.
@@ -229,8 +284,8 @@ need_header() {
 groups=$*
 for group in "$@"; do
     case "$group" in
-        test | check) ;;
-        *) fail "unknown group '$group': test and check are known" ;;
+        test | test-vfat | check | cross-arm64 | cross-armhf | cross-test) ;;
+        *) fail "unknown group '$group': test, test-vfat, check, cross-arm64, cross-armhf and cross-test are known" ;;
     esac
 done
 case "${ROCKSDB:-}" in
@@ -251,6 +306,8 @@ elif [ "$(uname -s)" = Darwin ] && have brew; then
 else
     setup_elsewhere
 fi
+# For another machine alone, this one's engines are not needed.
+case " $groups " in *' test '* | *' check '*) ;; *' cross-'*) exit 0 ;; esac
 for engine in leveldb rocksdb; do
     if wanted "$engine" && [ "$(choice "$engine")" = build ]; then scripts/engines.sh "$engine"; fi
 done

@@ -98,7 +98,7 @@ debian() {
     built
 }
 
-everything='build-essential libclang-dev librocksdb-dev libleveldb-dev libdb5.3-dev python3 python3-lmdb python3-plyvel python3-bsddb3 libsqlite3-dev chromium ffmpeg gstreamer1.0-tools gstreamer1.0-plugins-base zsh fish strace shellcheck'
+everything='build-essential libclang-dev librocksdb-dev libleveldb-dev libdb5.3-dev postgresql mariadb-server mariadb-plugin-rocksdb python3 python3-lmdb python3-plyvel python3-bsddb3 libsqlite3-dev chromium ffmpeg gstreamer1.0-tools gstreamer1.0-plugins-base zsh fish strace openssh-server e2fsprogs xfsprogs btrfs-progs f2fs-tools dosfstools exfatprogs exfat-fuse ntfs-3g fuse2fs gcc-aarch64-linux-gnu g++-aarch64-linux-gnu gcc-arm-linux-gnueabihf g++-arm-linux-gnueabihf qemu-user user-mode-linux kmod shellcheck'
 
 # all_but NAME: every package but one.
 all_but() {
@@ -266,6 +266,11 @@ verdict 'macOS: what is there is left alone' not_called 'install --quiet leveldb
 debian "$everything" "$everything"
 run scripts/setup.sh tset
 verdict 'an unknown group' complained "unknown group 'tset'"
+# shellcheck disable=SC2016 # make's variable
+for group in $(sed -n 's/.*@$(setup)//p' Makefile | tr -c 'a-z0-9-' '\n' | grep -E '^(test|check|cross)(-|$)' | sort -u); do
+    run scripts/setup.sh "$group"
+    verdict "the Makefile's group $group" silent
+done
 run ROCKSDB=bundled scripts/setup.sh
 verdict 'an unknown RocksDB' complained "ROCKSDB is 'bundled'"
 run LEVELDB=own scripts/setup.sh
@@ -357,6 +362,38 @@ status=0
 wait $! || status=$?
 verdict 'an interruption is an exit code' test "$status" -eq 143
 verdict 'an interruption leaves nothing' test -z "$(find "$engines" -name '.?*' -o -name 'rocksdb-*')"
+
+# ---- For other machines
+
+new_system
+sources
+for tool in gcc g++ ar; do ln -s "$(case $tool in gcc) echo cc ;; g++) echo c++ ;; ar) echo ar ;; esac)" "$box/bin/aarch64-linux-gnu-$tool"; done
+ln -s "$(command -v cksum)" "$box/bin/cksum"
+# shellcheck disable=SC2016
+fake sha256sum 'case "$*" in *leveldb*) echo "'"$leveldb_sha256"'  $1" ;; *) cksum ;; esac'
+run scripts/engines.sh leveldb
+run scripts/engines.sh --where leveldb
+place=$output
+: >"$box/calls"
+run scripts/engines.sh --target aarch64-unknown-linux-gnu leveldb
+verdict 'another machine: compiled for it' called '-DSNAPPY_HAVE_NEON=1'
+run scripts/engines.sh --target aarch64-unknown-linux-gnu --where leveldb
+verdict 'another machine, another build' test "$output" != "$place"
+verdict 'and it says for which' grep -q '^system: Linux aarch64$' "$output/BUILD"
+run scripts/engines.sh --target sparc-sun-solaris leveldb
+verdict 'an unknown machine' said 2 "unknown target 'sparc-sun-solaris': aarch64-unknown-linux-gnu and armv7-unknown-linux-gnueabihf are known"
+run scripts/cross.sh
+verdict 'cross: no target' said 2 'usage: scripts/cross.sh'
+run scripts/cross.sh sparc-sun-solaris
+verdict 'cross: an unknown target' said 2 'unknown target'
+run FEATURES=lmdb scripts/cross.sh armv7-unknown-linux-gnueabihf
+verdict 'cross: no compilers' complained 'scripts/setup.sh cross-armhf'
+debian "$(all_but qemu-user)" "$everything"
+run scripts/setup.sh cross-armhf cross-test
+verdict 'what another machine needs is installed' said 0 'installing qemu-user: runs what was compiled'
+rm -rf "$box/home/.cache"
+run scripts/setup.sh cross-armhf
+verdict "for another machine alone, this one's engines are not built" not_called 'librocksdb-sys'
 
 # ---- deny.sh
 

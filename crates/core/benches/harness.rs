@@ -73,6 +73,8 @@ fn round(clock: &Clock, operation: Operation) -> (f64, f64) {
         cache_bytes: None,
         settings: &settings,
         sessions: 1,
+        transactions: false,
+        beside: None,
     };
     let store = NULL.open.expect("null is always built")(&options).expect("null always opens");
     let mut session = store.session().expect("null always has a session");
@@ -117,6 +119,7 @@ fn ycsb(workload: &str) -> (f64, f64) {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let spec = Spec {
         parent: 0,
+        beside: None,
         cell,
         directory: folder.path().into(),
         workload: "ycsb".parse().expect("the workload is in the table"),
@@ -125,6 +128,7 @@ fn ycsb(workload: &str) -> (f64, f64) {
         seed: 1,
         device: Err("not looked at".into()),
         group: Err("none".into()),
+        memory_limit: None,
         limits: None,
     };
     let asked = Asked { stores: &[NULL], spec: &spec };

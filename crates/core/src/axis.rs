@@ -2,9 +2,11 @@
 //! cells, schedules, claims and reports read it.
 
 pub mod device;
+pub mod file_system;
 pub mod own;
 pub mod read;
 mod setting;
+pub mod shop;
 mod sql;
 pub mod table;
 mod value;
@@ -53,8 +55,9 @@ pub struct AxisDef {
     pub words: fn(&Value) -> String,
     /// What a value given without an upper bound becomes where the plan has such a value.
     pub completed: fn(Value, &[Value]) -> Value,
-    /// Where plans name its values: a place comes from the command line alone.
-    pub in_plans: bool,
+    /// The values in a list with commas between them, where a value can have some in itself; the others' are those of
+    /// numbers alone.
+    pub split: Option<fn(&str) -> Vec<String>>,
 }
 
 /// How an axis is named in a cell's id.
@@ -134,9 +137,9 @@ impl Axis {
         setting::parts(self.0.name)
     }
 
-    /// Those that plans name, in the order in which these write them.
-    pub fn in_plans() -> Vec<Axis> {
-        let mut axes: Vec<Axis> = Axis::all().into_iter().filter(|axis| axis.0.in_plans).collect();
+    /// Every axis, in the order in which plans write them.
+    pub fn as_written() -> Vec<Axis> {
+        let mut axes = Axis::all();
         axes.sort_by_key(|axis| axis.place_in_id());
         axes
     }

@@ -104,6 +104,8 @@ pub fn run(stores: &[StoreDef], arguments: &[String]) -> Result<(), String> {
         cache_bytes: None,
         settings: &settings,
         sessions: 1,
+        transactions: false,
+        beside: None,
     };
     let store = def.open?(&options).map_err(|error| error.to_string())?;
     let mut session = store.session().map_err(|error| error.to_string())?;

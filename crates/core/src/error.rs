@@ -39,13 +39,17 @@ pub enum Exit {
     Unlike,
     /// A comparison found figures that are worse by more than was allowed.
     Worse,
+    /// This machine can't run all of the studies that were asked about.
+    Incomplete,
+    /// The other machine can't be reached, or the connection to it is lost.
+    Unreachable,
     /// Interrupted; finished results are kept.
     Interrupted,
 }
 
 impl Exit {
     /// Every way to end.
-    pub const ALL: [Exit; 17] = [
+    pub const ALL: [Exit; 19] = [
         Exit::Success,
         Exit::Failure,
         Exit::Usage,
@@ -62,6 +66,8 @@ impl Exit {
         Exit::TrialsFailed,
         Exit::Unlike,
         Exit::Worse,
+        Exit::Incomplete,
+        Exit::Unreachable,
         Exit::Interrupted,
     ];
 
@@ -84,6 +90,8 @@ impl Exit {
             Exit::TrialsFailed => "the run ended, but some of its trials failed",
             Exit::Unlike => "compare: the runs have different machines or plans",
             Exit::Worse => "compare --fail-above: figures are worse, or cells fail",
+            Exit::Incomplete => "doctor: this machine can't run all of the studies",
+            Exit::Unreachable => "--remote: no connection, or it was lost",
             Exit::Interrupted => "interrupted; finished results are kept",
         }
     }
@@ -107,6 +115,8 @@ impl Exit {
             Exit::TrialsFailed => 20,
             Exit::Unlike => 21,
             Exit::Worse => 22,
+            Exit::Incomplete => 23,
+            Exit::Unreachable => 24,
             Exit::Interrupted => 130,
         }
     }

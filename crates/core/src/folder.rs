@@ -128,15 +128,67 @@ impl RunFolder {
         self.whereabouts.check()
     }
 
+    /// Each result with the line in which it is written, for another machine.
+    ///
+    /// # Errors
+    /// When they can't be read.
+    pub fn results(&self) -> Result<Vec<(TrialResult, String)>> {
+        let name = self.path.join(RESULTS);
+        let text = fs::read_to_string(&name).map_err(Error::io("reading", &name))?;
+        let lines = text.lines().filter(|line| !line.trim().is_empty());
+        let result = |line: &str| {
+            let read = serde_json::from_slice(&plain_json(line.as_bytes()));
+            let result = read.map_err(|error| {
+                let message =
+                    format!("{}: not a result: {}", name.display(), in_plain_words(&error.to_string()));
+                Error::new(Exit::NotStorebench, message)
+            })?;
+            Ok((result, line.to_owned()))
+        };
+        lines.map(result).collect()
+    }
+
+    /// Keeps a log that another machine has written.
+    ///
+    /// # Errors
+    /// [`Exit::NotStorebench`] when its name is not a log's; when it can't be written.
+    pub fn keep_log(&self, name: &str, text: &str) -> Result<()> {
+        let number = name.strip_suffix(".log").map(|name| name.strip_suffix("-background").unwrap_or(name));
+        if !number
+            .is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+        {
+            return Err(Error::new(Exit::NotStorebench, format!("{} is not the name of a log", piece(name))));
+        }
+        let path = format!("{LOGS}/{name}");
+        let mut file = guard::rewrite(&self.path, &path)?;
+        file.write_all(text.as_bytes()).map_err(Error::io("writing", &self.path.join(path)))
+    }
+
+    /// Deletes it with all that it holds: its results are elsewhere.
+    ///
+    /// # Errors
+    /// When it can't be deleted.
+    pub fn delete(self) -> Result<()> {
+        guard::remove_made(&self.path).map_err(Error::io("deleting", &self.path))
+    }
+
     /// Appends one result and syncs it, in the room that was kept for it where the disk is full.
     ///
     /// # Errors
     /// When it can't be written, or has been written to a folder that something has moved or deleted; what was written before
     /// is kept.
     pub fn append(&mut self, result: &TrialResult) -> Result<()> {
-        let mut line =
-            serde_json::to_vec(result).map_err(|error| Error::new(Exit::Failure, error.to_string()))?;
-        line.push(b'\n');
+        let line =
+            serde_json::to_string(result).map_err(|error| Error::new(Exit::Failure, error.to_string()))?;
+        self.append_line(&line)
+    }
+
+    /// The same of a result that is a line already, as another machine has written it.
+    ///
+    /// # Errors
+    /// Those of [`RunFolder::append`].
+    pub fn append_line(&mut self, line: &str) -> Result<()> {
+        let line = [line.as_bytes(), b"\n"].concat();
         let name = self.path.join(RESULTS);
         let results = &mut self.results;
         let whole = results.metadata().map_err(Error::io("looking at", &name))?.len();
@@ -151,6 +203,14 @@ impl RunFolder {
         self.room.take_again();
         self.check()
     }
+}
+
+/// The logs of the trial at a position of the run in a folder: their names, and what they say.
+pub fn logs(path: &Path, position: u64) -> Vec<(String, String)> {
+    let names = [format!("{position:06}.log"), format!("{position:06}-background.log")];
+    let read = |name: String| fs::read(path.join(LOGS).join(&name)).ok().map(|bytes| (name, bytes));
+    let logs = names.into_iter().filter_map(read);
+    logs.map(|(name, bytes)| (name, String::from_utf8_lossy(&bytes).into_owned())).collect()
 }
 
 /// Reads a run.

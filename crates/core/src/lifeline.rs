@@ -62,6 +62,22 @@ pub fn tie(command: &mut Command) -> &mut Command {
     command
 }
 
+/// Makes a program that is not ours live on when Ctrl-C is pressed on a terminal that it shares with this one, which ends it
+/// in its own time.
+pub fn deafen(command: &mut Command) -> &mut Command {
+    use std::os::unix::process::CommandExt;
+    let ignore = || {
+        // SAFETY: it makes a system call, and sets no handler.
+        match unsafe { libc::signal(libc::SIGINT, libc::SIG_IGN) } {
+            libc::SIG_ERR => Err(io::Error::last_os_error()),
+            _ => Ok(()),
+        }
+    };
+    // SAFETY: between fork and exec the closure makes a system call and allocates nothing.
+    unsafe { command.pre_exec(ignore) };
+    command
+}
+
 /// Kills a process that leads a group of its own, and all that it started. It must not have been waited for, so that its
 /// number is still its own.
 ///

@@ -20,7 +20,7 @@ pub use self::changes::Changes;
 pub use self::claims::ClaimsOver;
 pub use self::variants::Point;
 use crate::axis::Axis;
-use crate::cell::Cell;
+use crate::cell::{Cell, Tuning};
 use crate::error::{Error, Exit, Result, meant};
 use crate::machine::Machine;
 use crate::shown::{piece, quoted};
@@ -205,6 +205,7 @@ impl Plan {
             stores,
             settings: &self.settings,
             size_limit: self.size_limit.0,
+            memory_limit: self.memory_limit(cell),
         }
     }
 
@@ -212,6 +213,17 @@ impl Plan {
     pub fn settings_of(&self, cell: &Cell) -> BTreeMap<String, String> {
         let mut settings = self.settings.get(cell.store()).cloned().unwrap_or_default();
         settings.extend(cell.settings().map(|(name, value)| (name.to_owned(), value.to_owned())));
+        settings
+    }
+
+    /// What a cell's store is opened with: its settings, and its caches' shares of the machine's memory where tuning is `share`.
+    pub fn settings_to_open(&self, cell: &Cell, stores: &[StoreDef]) -> BTreeMap<String, String> {
+        let mut settings = self.settings_of(cell);
+        let memory = self.memory_limit(cell).filter(|_| cell.tuning() == Tuning::Share);
+        if let (Some(memory), Some(store)) = (memory, stores.iter().find(|store| store.name == cell.store()))
+        {
+            store.share_out(memory, cell.threads().into(), &mut settings);
+        }
         settings
     }
 
@@ -265,7 +277,9 @@ pub struct BuiltIn {
 /// The studies that come with storebench.
 pub const STUDIES: &[BuiltIn] = &[
     BuiltIn { name: "crud", text: include_str!("../../../studies/crud.toml") },
+    BuiltIn { name: "data-size", text: include_str!("../../../studies/data-size.toml") },
     BuiltIn { name: "device", text: include_str!("../../../studies/device.toml") },
+    BuiltIn { name: "filesystems", text: include_str!("../../../studies/filesystems.toml") },
     BuiltIn { name: "replay", text: include_str!("../../../studies/replay.toml") },
     BuiltIn { name: "sqlite-settings", text: include_str!("../../../studies/sqlite-settings.toml") },
     BuiltIn { name: "ycsb", text: include_str!("../../../studies/ycsb.toml") },

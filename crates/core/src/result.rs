@@ -2,12 +2,21 @@
 //!
 //! The format is described in docs/results.md. A change that an older reader would misread raises [`FORMAT_VERSION`].
 
+mod course;
+mod doubt;
 mod machine;
 mod measured;
+mod round;
+mod series;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::course::Course;
+pub use self::doubt::{DISK, Doubt, SPACE, Unknown};
 pub use self::machine::{LimitReport, Limited, MachineReport};
+pub use self::round::{DISK_GROWTH, Round};
+pub use self::series::{Epoch, Second};
+use crate::axis::file_system::FileSystem;
 use crate::cell::Cell;
 use crate::store::{Guarantee, Loss, Setting, StoreBuild};
 
@@ -67,6 +76,9 @@ pub struct StoreInfo {
     pub name: String,
     /// The engine's version.
     pub version: String,
+    /// Whether it is a server, a process of its own that is reached by a socket.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub server: bool,
 }
 
 /// A place where stores' files live.
@@ -88,6 +100,13 @@ pub struct PlaceInfo {
     pub rotates: Option<bool>,
     /// Free bytes when the run was started.
     pub free_bytes: u64,
+    /// The file system of its own that each trial has there, in an image in that directory, as plans write it:
+    /// `ext4:4096,noatime`. The device is that under the directory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image: Option<FileSystem>,
+    /// What mounts it: `kernel (ext4)`, `FUSE (ntfs-3g)`; unknown where it can't be mounted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub driver: Option<String>,
 }
 
 /// The machine that a run was made on. What can't be known is `None`.
@@ -145,6 +164,9 @@ pub struct TrialResult {
     /// What making an empty file took in the place just before, in nanoseconds: some file systems are slow for minutes
     /// after mass deletions.
     pub file_creation_ns: Option<u64>,
+    /// What the machine did meanwhile, second by second; absent of short trials.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub course: Option<Course>,
     /// How it ended.
     pub outcome: Outcome,
     /// What was measured; complete for [`Outcome::Ok`], otherwise absent.
@@ -243,8 +265,11 @@ pub struct Measured {
     pub statistics: Vec<Setting>,
     /// How long it took to load the records before the first operation.
     pub load: Load,
-    /// What was measured of each operation, in the order in which they ran.
+    /// What was measured of each operation, in the order in which they ran; in all rounds together.
     pub operations: Vec<OperationResult>,
+    /// The rounds by themselves, where there were several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rounds: Vec<Round>,
     /// How long the store took to settle after the last operation, in nanoseconds.
     pub settle_ns: u64,
     /// What the process did to settle.
@@ -305,26 +330,6 @@ pub struct Audit {
     pub took_ns: u64,
 }
 
-/// A figure that can't be as it seems.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Doubt {
-    /// The figure's name: now [`SPACE`] alone.
-    pub figure: String,
-    /// Why not.
-    pub reason: String,
-}
-
-/// What the figure is called of which space efficiency tells.
-pub const SPACE: &str = "space";
-
-/// A figure that can't be known on this machine.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(missing_docs)]
-pub struct Unknown {
-    pub figure: String,
-    pub reason: String,
-}
-
 /// What the process did during one phase of a trial: all its threads, the engine's own included.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counters {
@@ -348,6 +353,12 @@ pub struct Counters {
     pub voluntary_switches: u64,
     /// Context switches because a thread's time was over.
     pub involuntary_switches: u64,
+    /// Processor time, that of a server included, in nanoseconds; absent in older results.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_ns: Option<u64>,
+    /// How long the phase went on, in nanoseconds; absent in older results.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub took_ns: Option<u64>,
 }
 
 /// Traffic of the whole block device under the place (its own counters in /sys/block).
@@ -375,27 +386,12 @@ pub struct Traffic {
     pub flushes: Option<u64>,
 }
 
-/// Shares of the machine's processor time during the trial, from /proc/stat.
+/// Shares of the machine's processor time during the trial, or an operation, from /proc/stat.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub struct Processors {
     pub idle_share: f64,
     pub io_wait_share: f64,
-}
-
-/// One second of an operation, for time series.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Second {
-    /// Seconds since the phase began.
-    pub at_s: u32,
-    /// Operations that ended in it.
-    pub count: u64,
-    /// Median latency in nanoseconds.
-    pub p50_ns: u64,
-    /// 99th percentile in nanoseconds.
-    pub p99_ns: u64,
-    /// The longest in nanoseconds.
-    pub max_ns: u64,
 }
 
 /// Loading, before the first operation.
@@ -443,9 +439,18 @@ pub struct OperationResult {
     /// Records put back, untimed, between the timed operations, so that there is always one to remove.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub put_back: u64,
+    /// Transactions that another one was in the way of, and that were done again; the time of all attempts is the latency.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub conflicts: u64,
     /// Bytes that reached the block device under the place meanwhile, whoever wrote them; absent where that is not looked at.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_written_bytes: Option<u64>,
+    /// Bytes that were read from it meanwhile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device_read_bytes: Option<u64>,
+    /// What all processors of the machine did meanwhile; absent where that is not looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processors: Option<Processors>,
     /// Latency of single operations.
     pub latency: Latency,
     /// What the process did meanwhile, all of it: warming up, putting records back, and in an open loop waiting. Only the
@@ -455,23 +460,9 @@ pub struct OperationResult {
     /// Second by second, where it took longer than one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub series: Vec<Second>,
-}
-
-impl OperationResult {
-    /// Operations per second. Of one thread in a closed loop: what it does while it is within the store's calls. Of several
-    /// threads, and in an open loop, where latencies overlap and hold waiting: what was achieved by wall time. `None` if none
-    /// was timed.
-    pub fn per_second(&self) -> Option<f64> {
-        let over_ns = self.rate_over_ns.unwrap_or(self.sum_ns);
-        (over_ns > 0).then(|| self.count as f64 / (over_ns as f64 / 1e9))
-    }
-
-    /// Value bytes per second, over the same time. `None` if none was timed, and for operations without values, such as
-    /// removing.
-    pub fn bytes_per_second(&self) -> Option<f64> {
-        let bytes_each = self.value_bytes as f64 / self.count.max(1) as f64;
-        self.per_second().map(|per_second| per_second * bytes_each).filter(|rate| *rate > 0.0)
-    }
+    /// Epoch by epoch, where the workload has epochs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub epochs: Vec<Epoch>,
 }
 
 /// The distribution of an operation's latency in nanoseconds, and the full histogram.
@@ -491,7 +482,7 @@ pub struct Latency {
 }
 
 /// Memory of the trial's process, in bytes.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Memory {
     /// Resident before the store was opened, with the harness's own buffers filled.
     pub base_bytes: u64,
@@ -510,7 +501,7 @@ pub struct Memory {
 }
 
 /// Processor time.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub struct Cpu {
     pub user_ns: u64,

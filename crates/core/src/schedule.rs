@@ -5,7 +5,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use crate::axis::{Axis, Value};
 use crate::background::disk_file_bytes;
-use crate::cell::{Background, Cell, GuaranteeChoice};
+use crate::cell::{Background, Cache, Cell, GuaranteeChoice, Tuning};
 use crate::plan::Plan;
 use crate::store::{Guarantee, StoreDef};
 use crate::units::grouped;
@@ -30,7 +30,7 @@ impl Room {
     }
 }
 
-/// Says what lacks for a cell here, if anything: for its background load, for the limits of its machine.
+/// Says what lacks for a cell here, if anything: its place, what its background load needs, the limits of its machine.
 pub type Lacking<'a> = &'a dyn Fn(&Cell) -> Option<Reason>;
 
 /// The most combinations that a plan can have, those left out included: a slip in a range would take all memory otherwise, and
@@ -60,7 +60,8 @@ pub fn cells(
         }
         let room = rooms.iter().find(|room| room.name == cell.place());
         let case = plan.case(&cell, stores);
-        match reason_to_leave_out(plan, &case, room).or_else(|| lacking(&cell)) {
+        let elsewhere = reason_of_elsewhere(plan, &case, rooms);
+        match elsewhere.or_else(|| reason_to_leave_out(plan, &case, room)).or_else(|| lacking(&cell)) {
             Some(reason) => left_out.push(Omission { cell, reason }),
             None => cells.push(cell),
         }
@@ -120,17 +121,40 @@ fn variants(plan: &Plan, cell: &Cell) -> Vec<Cell> {
     plan.variants(cell.store()).into_iter().map(with).collect()
 }
 
+/// What can't be asked of a server that was running before: another place than the first, limits, an empty cache.
+fn reason_of_elsewhere(plan: &Plan, case: &Case<'_>, rooms: &[Room]) -> Option<Reason> {
+    let cell = case.cell;
+    if !case.is_elsewhere() {
+        None
+    } else if rooms.first().is_some_and(|first| first.name != cell.place()) {
+        Some(Reason::PlaceElsewhere)
+    } else if cell.cache() == Cache::Cold {
+        Some(Reason::CacheElsewhere)
+    } else if plan.machine(cell.machine()).is_some() {
+        Some(Reason::MachineElsewhere)
+    } else {
+        None
+    }
+}
+
 fn reason_to_leave_out(plan: &Plan, case: &Case<'_>, room: Option<&Room>) -> Option<Reason> {
     let workload = plan.workload.def();
     let (free_bytes, had_bytes) = room.map_or((0, 0), |room| (room.free_bytes, room.memory_bytes));
     if let Some(reason) = (workload.reason)(case) {
         return Some(reason);
     }
+    let lacks = case.store().filter(|_| !case.is_elsewhere()).and_then(StoreDef::lacks);
+    if let Some(why) = lacks {
+        return Some(Reason::NoServer(why));
+    }
+    if case.cell.tuning() == Tuning::Share && case.memory_limit.is_none() {
+        return Some(Reason::NothingToShare { machine: case.cell.machine().to_owned() });
+    }
     let beside = match case.cell.background() {
         Background::Disk(_) => disk_file_bytes(free_bytes),
         _ => 0,
     };
-    let needed_bytes = (workload.space)(case).room_bytes + beside as f64;
+    let needed_bytes = (workload.space)(case).room_bytes + beside as f64 + case.server_bytes();
     if needed_bytes > free_bytes as f64 {
         return Some(Reason::NoRoom { needed_bytes, free_bytes });
     }
@@ -288,6 +312,31 @@ mod tests {
         assert!(!left_out.is_empty() && cells.iter().any(in_memory), "{left_out:?}");
         let had = |left: &Omission| matches!(left.reason, Reason::NoMemory { had_bytes, .. } if had_bytes == 4 << 20);
         assert!(left_out.iter().all(|left| had(left)));
+    }
+
+    #[test]
+    fn caches_have_a_share_of_a_limit_alone_and_a_setting_that_is_given_stays() {
+        use crate::store::{SettingDef, Share};
+        const CACHE: SettingDef = SettingDef::new("cache", "", "", "").share(Share::one_in(4, "", ""));
+        let store = StoreDef { settings: &[CACHE], ..NULL };
+        let mut plan = plan();
+        for axis in [Axis::RECORD_SIZE, Axis::RECORDS, Axis::DATA] {
+            plan.axes.cut(axis, 1);
+        }
+        plan.machines.insert("small".into(), toml::from_str("memory = \"64MiB\"").unwrap());
+        plan.axes.set(Axis::MACHINE, ["here", "small"].map(Value::word));
+        plan.axes.set(Axis::TUNING, [Tuning::Default, Tuning::Share]);
+        plan.axes.set(Axis::STORE, [Value::word("null")]);
+        let stores = [store];
+        let (cells, left_out) = super::cells(&plan, &stores, &rooms(u64::MAX), &|_| None).unwrap();
+        assert_eq!((cells.len(), left_out.len()), (3, 1));
+        assert_eq!(left_out[0].reason, Reason::NothingToShare { machine: "here".into() });
+        let opened = |plan: &Plan| -> Vec<Option<String>> {
+            cells.iter().map(|cell| plan.settings_to_open(cell, &stores).remove("cache")).collect()
+        };
+        assert_eq!(opened(&plan), [None, None, Some("16777216".into())]);
+        plan.settings.insert("null".into(), [("cache".to_owned(), "7".to_owned())].into());
+        assert_eq!(opened(&plan), [(); 3].map(|()| Some("7".into())));
     }
 
     fn threads(count: u32) -> Value {

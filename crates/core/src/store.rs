@@ -5,6 +5,7 @@ mod build;
 mod danger;
 mod given;
 mod setting;
+mod share;
 mod snippet;
 pub mod sql;
 
@@ -18,9 +19,11 @@ use serde::{Deserialize, Serialize};
 pub use self::build::StoreBuild;
 pub use self::danger::{Danger, Loss};
 pub use self::given::{Given, expect_taken, hold_to_tier};
-pub use self::setting::{SettingDef, Unit};
+pub use self::setting::{Setting, SettingDef, SettingSource, Unit};
+pub use self::share::Share;
 pub use self::snippet::{Language, Snippet};
 use self::sql::SqlSession;
+use crate::server::running::Address;
 
 /// What an acknowledged write survives. The order is the order of safety.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -71,6 +74,9 @@ pub enum StoreError {
     /// The key that was to be inserted is there already (see [`Capabilities::notices_existing`]).
     #[error("the key is in the store already")]
     Exists,
+    /// Another session's transaction was in the way of this one, which has changed nothing and can be done again.
+    #[error("another transaction was in the way: {0}")]
+    Conflict(String),
     /// The store can't do this at all; its capabilities say so too.
     #[error("{0}")]
     Unsupported(String),
@@ -115,39 +121,6 @@ impl StoreError {
 /// The result of a call on a store.
 pub type Result<T> = std::result::Result<T, StoreError>;
 
-/// A setting as the engine reads it back after opening, or a statistic of the engine.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Setting {
-    /// The engine's own name for it.
-    pub name: String,
-    /// Its value, as the engine prints it.
-    pub value: String,
-    /// Where the value comes from.
-    pub source: SettingSource,
-}
-
-/// Where the value of a [`Setting`] was taken from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum SettingSource {
-    /// The engine was asked, after opening, or its files were read.
-    ReadBack,
-    /// The engine has no way to be asked: this is what it was given.
-    Given,
-}
-
-impl Setting {
-    /// A value that the engine itself tells.
-    pub fn read_back(name: impl Into<String>, value: impl fmt::Display) -> Setting {
-        Setting { name: name.into(), value: value.to_string(), source: SettingSource::ReadBack }
-    }
-
-    /// A value that was handed to an engine which can't be asked for it.
-    pub fn given(name: impl Into<String>, value: impl fmt::Display) -> Setting {
-        Setting { name: name.into(), value: value.to_string(), source: SettingSource::Given }
-    }
-}
-
 /// How a store is to be opened.
 #[derive(Debug, Clone)]
 pub struct OpenOptions<'a> {
@@ -164,6 +137,11 @@ pub struct OpenOptions<'a> {
     pub settings: &'a BTreeMap<String, String>,
     /// How many sessions will be open at once.
     pub sessions: usize,
+    /// Whether these will have transactions over records ([`Session::transact`]): some engines must be opened otherwise for them.
+    pub transactions: bool,
+    /// A folder of the run's own, outside `directory`, for what is no data: what a server makes once for all trials, and its
+    /// socket. `None`: a store that needs one makes it in `directory`.
+    pub beside: Option<&'a Path>,
 }
 
 /// An open store. Dropping it closes it, as far as possible; [`Store::close`] says whether that worked.
@@ -194,6 +172,27 @@ pub trait Store: Send + Sync {
 
     /// The settings that matter, as the engine reads them back now.
     fn settings(&self) -> Result<Vec<Setting>>;
+
+    /// How many syncs the store's own server has counted since the store was opened, for stores that are servers: this process
+    /// can't count those of others. `None` where it does not count them.
+    fn syncs(&self) -> Result<Option<u64>> {
+        Ok(None)
+    }
+
+    /// Where the data are if they are not in the store's folder: on a server that was running before, in words.
+    fn elsewhere(&self) -> Option<String> {
+        None
+    }
+
+    /// The version of that server; else the table's entry tells it.
+    fn version(&self) -> Option<String> {
+        None
+    }
+
+    /// Closes the store, whose data are not needed any more: what of them lies outside its folder is deleted.
+    fn discard(self: Box<Self>) -> Result<()> {
+        self.close()
+    }
 
     /// How the engine was compiled, as far as that can be told. Looked at when the operations are over.
     fn build(&self) -> Option<StoreBuild> {
@@ -251,6 +250,44 @@ pub trait Session {
 
     /// Adds many new records in the engine's best way, with the store's guarantee for all of them when it returns.
     fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()>;
+
+    /// Removes many records that are there in the engine's best way, with the store's guarantee for all of them when it returns.
+    /// One that is missing is noticed as by [`Session::remove`]; then it is not said which of the others are gone. Where an
+    /// engine has no batches, they go one by one.
+    fn remove_batch(&mut self, keys: &[&[u8]]) -> Result<()> {
+        keys.iter().try_for_each(|key| self.remove(key))
+    }
+
+    /// The same with records in the order of their keys, the first of which is behind every key that the store has: engines that
+    /// can append do so.
+    fn append_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
+        self.insert_batch(records)
+    }
+
+    /// Does `work`, once, in a transaction, for stores with [`Capabilities::transactions`]: when it returns, all that `work` has put
+    /// is kept with the store's guarantee; where `work` fails, nothing is, and its error is given.
+    ///
+    /// # Errors
+    /// [`StoreError::Conflict`] where it can be tried again; [`StoreError::Unsupported`] for stores without transactions.
+    fn transact(&mut self, _work: &mut Work<'_>) -> Result<()> {
+        Err(StoreError::Unsupported("this store has no transactions that read and write".into()))
+    }
+}
+
+/// What is done in a transaction.
+pub type Work<'w> = dyn FnMut(&mut dyn Transaction) -> Result<()> + 'w;
+
+/// A transaction over records, while it lasts. It sees what it has put, and of others only what they have committed.
+pub trait Transaction {
+    /// Shows the value of a key to `visit`, once, and says whether it was there.
+    fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool>;
+
+    /// The same with a record that this transaction will put: no other one changes it from here until this one has ended, or one
+    /// of the two is told of a conflict.
+    fn get_to_change(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool>;
+
+    /// Writes the value of a key, whether it is there or not.
+    fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()>;
 }
 
 /// What kind of thing a store is.
@@ -332,6 +369,8 @@ pub struct Capabilities {
     pub order: bool,
     /// It speaks SQL ([`Store::sql`]).
     pub sql: bool,
+    /// It has transactions over records that read and write ([`Session::transact`]). Those of SQL are reached by SQL alone.
+    pub transactions: bool,
     /// How many sessions it can have at once.
     pub threads: Threads,
     /// The codec used when compression is on; `None` where the store has no compression of values.
@@ -351,6 +390,8 @@ pub struct Capabilities {
     pub empty_values: bool,
     /// The longest key in bytes; longer ones give [`StoreError::Unsupported`]. At least 32.
     pub max_key_bytes: usize,
+    /// The most that all of its files may come to, in bytes.
+    pub max_bytes: u64,
 }
 
 impl Capabilities {
@@ -360,6 +401,7 @@ impl Capabilities {
         persists: true,
         order: true,
         sql: false,
+        transactions: false,
         threads: Threads::Many,
         compression: None,
         batch: Batch::Atomic,
@@ -369,6 +411,7 @@ impl Capabilities {
         any_byte_in_keys: true,
         empty_values: true,
         max_key_bytes: 256,
+        max_bytes: u64::MAX,
     };
 }
 
@@ -396,6 +439,20 @@ impl Offer {
 /// Opens a store.
 pub type OpenFn = fn(&OpenOptions<'_>) -> Result<Box<dyn Store>>;
 
+/// What is said of a store that is a server, beside what every store says.
+#[derive(Debug)]
+pub struct ServerDef {
+    /// What this machine lacks to run it, and what to install, in a sentence; `None` where it has all.
+    pub lacks: fn() -> Option<String>,
+    /// Makes the files of a new server in the store's folder, as an administrator would do once: not a part of what is measured.
+    /// What is there is left alone, and opening does the same where it has not been done.
+    pub prepare: fn(&OpenOptions<'_>) -> Result<()>,
+    /// How URLs of running servers begin that can take its place.
+    pub schemes: &'static [&'static str],
+    /// Drops what was made on a running server: by its URL, and the name of what was made. It may have gone.
+    pub drop: fn(&str, &str) -> Result<()>,
+}
+
 /// A store's entry in the table.
 #[derive(Clone)]
 pub struct StoreDef {
@@ -422,6 +479,8 @@ pub struct StoreDef {
     pub snippet: Option<&'static str>,
     /// The same in the languages that it has bindings for, beside that of `snippet`.
     pub bindings: &'static [Snippet],
+    /// For one of [`Kind::Server`]: what its server needs.
+    pub server: Option<&'static ServerDef>,
     /// How to open it, or why this build does not have it.
     pub open: std::result::Result<OpenFn, &'static str>,
 }
@@ -446,6 +505,7 @@ impl StoreDef {
             settings: &[],
             snippet: None,
             bindings: &[],
+            server: None,
             open: Err(why),
         }
     }
@@ -482,9 +542,22 @@ impl StoreDef {
         self.settings.iter().find(|setting| setting.name == name)
     }
 
-    /// Whether studies run it unless told otherwise.
+    /// Whether studies run it unless told otherwise. Servers do other work than libraries do, and are asked for by name.
     pub fn runs_by_default(&self) -> bool {
-        self.kind != Kind::Harness && self.open.is_ok()
+        matches!(self.kind, Kind::Engine | Kind::Folder) && self.open.is_ok()
+    }
+
+    /// What this machine lacks to run it, and what to install.
+    pub fn lacks(&self) -> Option<String> {
+        self.server.and_then(|server| (server.lacks)())
+    }
+
+    /// What is wrong with a URL of a running server that is to take the place of this store's own.
+    ///
+    /// # Errors
+    /// That; nothing of the URL is repeated.
+    pub fn check_url(&self, url: &str) -> std::result::Result<(), String> {
+        self.server.map_or(Ok(()), |server| Address::read(url, server.schemes).map(drop))
     }
 }
 

@@ -25,7 +25,9 @@ pub use self::bounds::Bounds;
 pub use self::contest::Contest;
 pub use self::design::Design;
 pub use self::evaluate::evaluate;
-pub use self::expect::{Alike, Expect, Greatest, MoreAt, MoreWins, Order, Ratio, Unchanged, Values, Winner};
+pub use self::expect::{
+    Alike, Behind, Expect, Greatest, MoreAt, MoreWins, Order, Ratio, Unchanged, Values, Winner,
+};
 pub use self::figure::Figure;
 pub use self::pool::{Cells, Pool, Scope};
 pub use self::read::{check, of_plan, of_run};
@@ -186,6 +188,11 @@ impl Claim {
         let compared = self.compared(of_study);
         let named = self.expect.stores();
         no_repeats("stores", &named)?;
+        if matches!(self.expect, Expect::Behind(_)) && !compared.is_empty() && compared.len() <= named.len() {
+            return Err(
+                "expect.behind names all that are compared: leave out those that they are behind".into()
+            );
+        }
         match named.iter().find(|store| !compared.is_empty() && !compared.contains(store)) {
             Some(stranger) => Err(format!(
                 "expect.{} names the store {stranger:?}, which is not among those compared: {}",

@@ -112,10 +112,13 @@ impl Column {
         }
     }
 
-    /// The value in a trial of which `operation` is the operation looked at; `None` where a column of operations has none.
+    /// The value in a trial of which `operation` is the operation looked at; `None` where a column of operations has none, or
+    /// the operation's figures can't be as they seem.
     pub fn of(&self, measured: &Measured, operation: Option<&OperationResult>) -> Option<f64> {
         match self.value {
-            Value::Operation(value) => value(operation?),
+            Value::Operation(value) => {
+                value(operation.filter(|operation| measured.doubt(&operation.operation).is_none())?)
+            }
             Value::Trial(value) => value(measured),
         }
     }
@@ -215,6 +218,15 @@ pub const PEAK_WITH_PAGE_CACHE: Column =
 pub const SPACE_EFFICIENCY: Column =
     trial("space_efficiency", "space efficiency", Unit::Share, Better::Higher, Measured::space_efficiency);
 
+/// What files take on disk beyond their lengths: the ends of their last clusters, folders, and what a file system has set aside
+/// for them. `None` where files are shorter on disk than they are long, as sparse ones are.
+pub const BEYOND_LENGTHS: Column =
+    trial("disk_beyond_lengths", "beyond lengths", Unit::Bytes, Better::Lower, |m| {
+        let disk = m.known_disk()?;
+        disk.allocated_bytes.checked_sub(disk.apparent_bytes).map(|bytes| bytes as f64)
+    })
+    .closer();
+
 /// Syncs of all threads during the operation, over the operations. What the guarantees are held to.
 pub const SYNCS_PER_OPERATION: Column =
     operation("syncs_per_operation", "syncs/op", Unit::Count, Better::Neither, |o| {
@@ -242,6 +254,10 @@ pub const COLUMNS: &[Column] = &[
     operation("latency_stdev", "st. dev.", Unit::Nanoseconds, Better::Lower, |o| {
         (o.count > 0).then_some(o.latency.stdev_ns)
     }),
+    operation("latency_sum", "sum", Unit::Nanoseconds, Better::Lower, |o| {
+        (o.count > 0).then_some(o.sum_ns as f64)
+    })
+    .closer(),
     operation("errors", "errors", Unit::Count, Better::Lower, |o| Some(o.errors as f64)),
     operation("wall_per_operation", "wall/op", Unit::Nanoseconds, Better::Neither, |o| {
         (o.count > 0).then(|| o.wall_ns as f64 / o.count as f64)
@@ -257,6 +273,34 @@ pub const COLUMNS: &[Column] = &[
     counted("written_per_operation", "written/op", Unit::Bytes, |o| per_operation(o, |c| c.written_bytes)),
     operation("device_written_per_operation", "device/op", Unit::Bytes, Better::Neither, |o| {
         (o.count > 0).then_some(o.device_written_bytes? as f64 / o.count as f64)
+    })
+    .closer(),
+    operation("device_read_per_operation", "device reads/op", Unit::Bytes, Better::Neither, |o| {
+        (o.count > 0).then_some(o.device_read_bytes? as f64 / o.count as f64)
+    })
+    .closer(),
+    operation(
+        "operation_device_read",
+        "device reads meanwhile",
+        Unit::BytesPerSecond,
+        Better::Neither,
+        |o| per_wall_second(o, o.device_read_bytes?),
+    )
+    .closer(),
+    operation(
+        "operation_device_written",
+        "device writes meanwhile",
+        Unit::BytesPerSecond,
+        Better::Neither,
+        |o| per_wall_second(o, o.device_written_bytes?),
+    )
+    .closer(),
+    operation("operation_idle", "CPUs idle meanwhile", Unit::Share, Better::Neither, |o| {
+        Some(o.processors.as_ref().filter(|_| o.count > 0)?.idle_share)
+    })
+    .closer(),
+    operation("operation_io_wait", "I/O wait meanwhile", Unit::Share, Better::Neither, |o| {
+        Some(o.processors.as_ref().filter(|_| o.count > 0)?.io_wait_share)
     })
     .closer(),
     operation("written_per_sync", "written/sync", Unit::Bytes, Better::Neither, |o| {
@@ -280,22 +324,31 @@ pub const COLUMNS: &[Column] = &[
         per_operation(o, |c| Some(c.involuntary_switches))
     })
     .closer(),
+    counted("cpu_per_operation", "CPU/op", Unit::Nanoseconds, |o| per_operation(o, |c| c.cpu_ns)).closer(),
     PEAK_MEMORY,
     PEAK_WITHOUT_MAPPED_FILES,
     PEAK_WITH_PAGE_CACHE,
     trial("cpu_user", "user CPU", Unit::Nanoseconds, Better::Lower, |m| Some(m.cpu.user_ns as f64)),
     trial("cpu_system", "system CPU", Unit::Nanoseconds, Better::Lower, |m| Some(m.cpu.system_ns as f64)),
-    trial("disk_allocated", "on disk", Unit::Bytes, Better::Lower, |m| Some(m.disk.allocated_bytes as f64)),
-    trial("disk_apparent", "apparent", Unit::Bytes, Better::Lower, |m| Some(m.disk.apparent_bytes as f64)),
-    trial("files", "files", Unit::Count, Better::Neither, |m| Some(m.disk.files as f64)),
+    trial("disk_allocated", "on disk", Unit::Bytes, Better::Lower, |m| {
+        m.known_disk().map(|disk| disk.allocated_bytes as f64)
+    }),
+    trial("disk_apparent", "apparent", Unit::Bytes, Better::Lower, |m| {
+        m.known_disk().map(|disk| disk.apparent_bytes as f64)
+    }),
+    BEYOND_LENGTHS,
+    trial("disk_growth", "disk, last/first round", Unit::Share, Better::Lower, Measured::disk_growth)
+        .closer(),
+    trial("files", "files", Unit::Count, Better::Neither, |m| m.known_disk().map(|disk| disk.files as f64)),
     trial("values_stored", "values", Unit::Bytes, Better::Neither, |m| Some(m.stored.value_bytes as f64)),
     SPACE_EFFICIENCY,
     trial("space_amplification_allocated", "space amp.", Unit::Count, Better::Lower, |m| {
-        over(m.disk.allocated_bytes, m.stored.value_bytes).filter(|_| m.doubt(SPACE).is_none())
+        let disk = m.known_disk().filter(|_| m.doubt(SPACE).is_none())?;
+        over(disk.allocated_bytes, m.stored.value_bytes)
     })
     .closer(),
     trial("space_amplification_apparent", "apparent space amp.", Unit::Count, Better::Lower, |m| {
-        over(m.disk.apparent_bytes, m.stored.value_bytes)
+        over(m.known_disk()?.apparent_bytes, m.stored.value_bytes)
     })
     .closer(),
     trial("write_amplification_burst", "write amp. burst", Unit::Count, Better::Neither, |m| {
@@ -336,12 +389,20 @@ pub const COLUMNS: &[Column] = &[
     })
     .closer(),
     trial("load_time", "load", Unit::Nanoseconds, Better::Lower, |m| Some(m.load.store_ns as f64)),
+    trial("load_rate", "loaded", Unit::PerSecond, Better::Higher, |m| {
+        over(m.load.records, m.load.store_ns).filter(|rate| *rate > 0.0).map(|rate| rate * 1e9)
+    }),
     trial("settle_time", "settle", Unit::Nanoseconds, Better::Lower, |m| Some(m.settle_ns as f64)),
 ];
 
 /// The counters of an operation, where nothing else was done between that they hold too.
 fn alone(operation: &OperationResult) -> Option<&Counters> {
     operation.counters.as_ref().filter(|_| operation.put_back + operation.warm_up == 0)
+}
+
+/// Bytes over the time that the operation took.
+fn per_wall_second(operation: &OperationResult, bytes: u64) -> Option<f64> {
+    (operation.wall_ns > 0).then(|| bytes as f64 / (operation.wall_ns as f64 / 1e9))
 }
 
 fn per_operation(operation: &OperationResult, number: fn(&Counters) -> Option<u64>) -> Option<f64> {
@@ -388,6 +449,17 @@ mod tests {
         let each = insert.value_bytes as f64 / insert.count as f64;
         assert_eq!(of("bandwidth", "insert"), of("throughput", "insert").map(|rate| rate * each));
         assert_eq!(of("bandwidth", "remove"), None, "nothing is read or written");
+    }
+
+    #[test]
+    fn loading_has_a_rate_where_something_was_loaded() {
+        let rate = |records, store_ns| {
+            let load = storebench_core::result::Load { records, store_ns, ..Default::default() };
+            let measured = Measured { load, ..samples::measured(1000.0) };
+            COLUMNS.iter().find(|column| column.id == "load_rate").unwrap().of_trial(&measured)
+        };
+        assert_eq!(rate(3_000, 2_000_000_000), Some(1_500.0));
+        assert_eq!((rate(0, 1_000), rate(0, 0), rate(5, 0)), (None, None, None));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 pub(crate) mod builds;
 pub(crate) mod by_cell;
 pub(crate) mod clock;
+pub(crate) mod clusters;
 pub mod effects;
 pub mod findings;
 pub mod floor;
@@ -18,11 +19,13 @@ mod planned;
 pub mod precision;
 pub mod published;
 pub mod readable;
+pub(crate) mod rounds;
 pub(crate) mod rule;
 #[cfg(test)]
 pub(crate) mod samples;
 pub(crate) mod saturated;
 pub(crate) mod scope;
+pub mod sizes;
 pub mod slowdown;
 pub(crate) mod spread;
 pub(crate) mod summary;

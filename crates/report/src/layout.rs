@@ -75,6 +75,11 @@ impl Layout {
         }
     }
 
+    /// Whether the runs' plans ask for the values of an axis to be ranked.
+    pub fn names(&self, axis: Axis) -> bool {
+        self.compared.contains(&axis)
+    }
+
     /// Whether the values of an axis are ranked.
     pub fn is_ranked(&self, axis: Axis) -> bool {
         self.role(axis) == Role::Contestant

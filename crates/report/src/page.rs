@@ -7,6 +7,7 @@
 mod answer;
 mod axes;
 mod cells;
+mod clusters;
 mod contests;
 mod curves;
 mod dots;
@@ -20,7 +21,9 @@ mod model;
 mod numbers;
 mod prices;
 mod published;
+mod rounds;
 mod settings;
+mod sizes;
 mod timeline;
 
 use std::collections::BTreeSet;
@@ -46,7 +49,7 @@ const PAGE: &str = include_str!("page/page.html");
 pub(super) const STYLE: &str = include_str!("page/style.css");
 
 /// The page's scripts. They share one scope and run in this order.
-const SCRIPTS: [&str; 11] = [
+const SCRIPTS: [&str; 14] = [
     include_str!("page/js/data.js"),
     include_str!("page/js/state.js"),
     include_str!("page/js/filters.js"),
@@ -56,6 +59,9 @@ const SCRIPTS: [&str; 11] = [
     include_str!("page/js/dots.js"),
     include_str!("page/js/saving.js"),
     include_str!("page/js/charts.js"),
+    include_str!("page/js/time.js"),
+    include_str!("page/js/rounds.js"),
+    include_str!("page/js/sizes.js"),
     include_str!("page/js/table.js"),
     include_str!("page/js/page.js"),
 ];
@@ -106,7 +112,7 @@ pub fn write(merged: &Merged<'_>, lead: Option<&Lead>, out: &mut dyn Write) -> i
 /// What is there without scripts, by its place in the page.
 fn texts(merged: &Merged<'_>, matrices: &[Option<Matrix>], led: bool) -> Vec<(&'static str, Html)> {
     let doubts = LazyLock::new(|| Doubts::new(merged));
-    let parts: [(&'static str, &(dyn Fn() -> Html + Sync)); 15] = [
+    let parts: [(&'static str, &(dyn Fn() -> Html + Sync)); 24] = [
         ("title", &|| Html::of(title(merged))),
         ("subtitle", &|| machine::subtitle(merged)),
         ("first", &|| missing::first(merged, &doubts)),
@@ -116,6 +122,15 @@ fn texts(merged: &Merged<'_>, matrices: &[Option<Matrix>], led: bool) -> Vec<(&'
         ("load", &|| load::html(merged)),
         ("effects", &|| effects::html(merged)),
         ("effects_link", &|| effects::link(merged)),
+        ("sizes", &|| sizes::html(merged)),
+        ("sizes_link", &|| sizes::link(merged)),
+        ("outgrown", &|| sizes::charts(merged)),
+        ("epochs", &|| timeline::epochs(merged)),
+        ("epochs_link", &|| timeline::epochs_link(merged)),
+        ("clusters", &|| clusters::html(merged)),
+        ("clusters_link", &|| clusters::link(merged)),
+        ("rounds", &|| rounds::html(merged)),
+        ("rounds_link", &|| rounds::link(merged)),
         ("findings", &|| findings::html(merged)),
         ("published", &|| published::html(merged)),
         ("missing", &|| missing::html(merged, matrices, &doubts)),
@@ -155,7 +170,7 @@ mod tests {
 
     use base64::Engine as _;
     use base64::engine::general_purpose::STANDARD as BASE64;
-    use serde_json::Value;
+    use serde_json::{Value, json};
     use storebench_core::result::Run;
 
     use super::*;
@@ -306,6 +321,19 @@ mod tests {
         assert_eq!(found[0].1, ["read"]);
         assert_eq!(found[1].0, ["insert", "update", "get", "remove"]);
         assert!(!found[1].1.contains(&"read".to_owned()), "{found:?}");
+    }
+
+    #[test]
+    fn rounds_have_a_section_where_there_are_any() {
+        let with = page(&[run("box", &[Sample::new("lmdb").rounds(3), Sample::new("redb")])]);
+        assert!(with.contains("<section id=\"rounds\"") && with.contains("#go=rounds"));
+        let rounds = &data(&with)["rounds"];
+        let files: Vec<&Value> =
+            rounds["files"].as_array().unwrap().iter().map(|round| &round["mean"]).collect();
+        assert_eq!(files, [&json!([60_000.0, null]), &json!([80_000.0, null]), &json!([100_000.0, null])]);
+        assert_eq!(rounds["speed"].as_array().unwrap().len(), 3);
+        let without = page(&[run("box", &[Sample::new("lmdb")])]);
+        assert!(!without.contains("<section id=\"rounds\"") && !without.contains("{{rounds"));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! Uncertainty travels with its value ([`Estimate`]). An interval that can't exist is absent, never made up. Intervals
 //! speak of trials: the figure of one trial is one observation, however many operations are behind it.
 
+pub mod cliff;
 mod decide;
 pub mod order;
 mod resolution;
@@ -318,11 +319,7 @@ fn ratio_at(ratios: &[f64], confidence: f64) -> Option<Ratio> {
 pub(crate) mod tests {
     use super::*;
 
-    /// A draw from the standard normal distribution (G. Box and M. Muller, 1958).
-    pub fn normal(random: &mut fastrand::Rng) -> f64 {
-        let radius = (-2.0 * (1.0 - random.f64()).ln()).sqrt();
-        radius * (std::f64::consts::TAU * random.f64()).cos()
-    }
+    pub use super::cliff::normal;
 
     /// The share of simulated samples of size `n` whose interval contains the truth.
     fn coverage(

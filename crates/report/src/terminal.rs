@@ -1,9 +1,12 @@
 //! Reports for the terminal: a summary and the matrix of winners, or all figures.
 
+mod clusters;
 mod effects;
 pub(crate) mod findings;
 pub mod grid;
 pub mod published;
+mod rounds;
+mod sizes;
 pub(crate) mod slowdown;
 mod summary;
 mod table;
@@ -43,7 +46,10 @@ fn winners(merged: &Merged<'_>, style: Style) -> String {
         out.push('\n');
         out.push_str(&matrix_text(matrix, style));
     }
+    out.push_str(&sizes::text(merged, style, false));
+    out.push_str(&clusters::text(merged, style, false));
     out.push_str(&slowdown::text(merged, style));
+    out.push_str(&rounds::text(merged, style, false));
     if !matrices.is_empty() {
         out.push('\n');
         out.push_str(&legend(merged, &matrices, style));
@@ -56,6 +62,9 @@ pub fn full(merged: &Merged<'_>, style: Style) -> String {
     let matrices = readable(merged);
     let mut out = summary::text(merged, &matrices, style);
     out.push_str(&table::text(merged, &matrices, style));
+    out.push_str(&sizes::text(merged, style, true));
+    out.push_str(&clusters::text(merged, style, true));
+    out.push_str(&rounds::text(merged, style, true));
     out
 }
 
@@ -107,7 +116,7 @@ fn grid(matrix: &Matrix, only: Option<&Position>, layout: Layout) -> Grid {
         .collect();
     let halves: BTreeSet<Axis> = axes(&matrix.columns, Role::Half);
     let heads: BTreeSet<Axis> = axes(&matrix.columns, Role::Column);
-    let labels: BTreeSet<Axis> = axes(matrix.rows.iter().map(|row| &row.at), Role::Row);
+    let labels = labels(matrix);
     let named: Vec<String> = heads.iter().map(|axis| words::heading(*axis)).collect();
     let mut grid = Grid::new(2);
     let mut kinds = vec![Item::new(""), Item::new("")];
@@ -133,6 +142,13 @@ fn grid(matrix: &Matrix, only: Option<&Position>, layout: Layout) -> Grid {
         grid.group(lines.collect());
     }
     grid
+}
+
+/// The axes that name rows: not those on which all are at the default.
+fn labels(matrix: &Matrix) -> BTreeSet<Axis> {
+    let all = axes(matrix.rows.iter().map(|row| &row.at), Role::Row);
+    let at_default = |row: &Row, axis: Axis| axis.default_value() == Some(row.at.text(axis));
+    all.into_iter().filter(|axis| !matrix.rows.iter().all(|row| at_default(row, *axis))).collect()
 }
 
 /// The axes of some positions that do one thing.

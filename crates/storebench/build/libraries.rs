@@ -134,7 +134,13 @@ impl Library {
             return Ok(None);
         }
         println!("cargo:rerun-if-changed={}", script.display());
-        let output = Command::new("sh").arg(&script).arg("--where").arg(self.feature).output()?;
+        let mut ask = Command::new("sh");
+        ask.arg(&script);
+        let (target, host) = (env::var("TARGET")?, env::var("HOST")?);
+        if target != host {
+            ask.args(["--target", &target]);
+        }
+        let output = ask.arg("--where").arg(self.feature).output()?;
         let Some(prefix) = String::from_utf8(output.stdout)?.lines().next().map(PathBuf::from) else {
             println!(
                 "cargo:warning={} is not built from its authors' sources yet, so the system's library is looked for: \

@@ -18,13 +18,15 @@
 
 enum { SB_OK = 0, SB_NOT_FOUND = 1, SB_BUFFER_SMALL = 2, SB_DEADLOCK = 3, SB_FAILED = 4 };
 
-/* How a database is kept: without an environment, with concurrent access, with a log that is written, or synced. */
-enum { SB_PLAIN = 0, SB_CONCURRENT = 1, SB_LOG_WRITTEN = 2, SB_LOG_SYNCED = 3 };
+/* How a database is kept: without an environment, with concurrent access, with a log that a commit leaves in the process, that it
+ * writes, or syncs. */
+enum { SB_PLAIN = 0, SB_CONCURRENT = 1, SB_LOG_KEPT = 2, SB_LOG_WRITTEN = 3, SB_LOG_SYNCED = 4 };
 
 struct sb_bdb {
     DB_ENV *env; /* NULL for SB_PLAIN */
     DB *db;
     int logged;
+    int locks; /* not 0: transactions lock what they read and write */
 };
 
 struct sb_bdb_config {
@@ -49,6 +51,7 @@ struct sb_bdb_facts {
     uint32_t max_locks;
     uint32_t env_open_flags;
     int write_nosync;
+    int nosync;
     int auto_remove;
     int hash;
 };
@@ -119,13 +122,15 @@ static int configure_env(DB_ENV *env, const struct sb_bdb_config *config) {
         if ((ret = env->set_cachesize(env, gbytes, bytes, 1)) != 0)
             return ret;
     }
-    if (config->mode < SB_LOG_WRITTEN)
+    if (config->mode < SB_LOG_KEPT)
         return 0;
     if (config->lg_bsize != 0 && (ret = env->set_lg_bsize(env, config->lg_bsize)) != 0)
         return ret;
     if (config->lg_max != 0 && (ret = env->set_lg_max(env, config->lg_max)) != 0)
         return ret;
     if ((ret = env->log_set_config(env, DB_LOG_AUTO_REMOVE, 1)) != 0)
+        return ret;
+    if (config->mode == SB_LOG_KEPT && (ret = env->set_flags(env, DB_TXN_NOSYNC, 1)) != 0)
         return ret;
     if (config->mode == SB_LOG_WRITTEN && (ret = env->set_flags(env, DB_TXN_WRITE_NOSYNC, 1)) != 0)
         return ret;
@@ -197,7 +202,8 @@ int sb_bdb_open(const struct sb_bdb_config *config, struct sb_bdb **out) {
     message[0] = '\0';
     if (store == NULL)
         return outcome(ENOMEM);
-    store->logged = config->mode >= SB_LOG_WRITTEN;
+    store->logged = config->mode >= SB_LOG_KEPT;
+    store->locks = store->logged && config->threads != 0;
     ret = open_env(store, config);
     if (ret == 0)
         ret = open_db(store, config);
@@ -251,11 +257,26 @@ int sb_bdb_get(struct sb_bdb *store, const void *key, uint32_t key_size, void *b
     return outcome(ret);
 }
 
-int sb_bdb_delete(struct sb_bdb *store, const void *key, uint32_t key_size) {
+/* The same in a transaction, as it is committed now; to_change not 0: nobody else reads it to change it, or changes it, until the
+ * transaction has ended. The flags ask for locks, which must be there. */
+int sb_bdb_get_in(struct sb_bdb *store, DB_TXN *txn, int to_change, const void *key, uint32_t key_size, void *buffer,
+                  uint32_t buffer_size, uint32_t *value_size) {
+    DBT k, v;
+    int ret;
+    uint32_t flags = to_change ? DB_RMW : DB_READ_COMMITTED;
+    bytes_of(&k, key, key_size);
+    room(&v, buffer, buffer_size);
+    message[0] = '\0';
+    ret = store->db->get(store->db, txn, &k, &v, store->locks ? flags : 0);
+    *value_size = v.size;
+    return outcome(ret);
+}
+
+int sb_bdb_delete(struct sb_bdb *store, DB_TXN *txn, const void *key, uint32_t key_size) {
     DBT k;
     bytes_of(&k, key, key_size);
     message[0] = '\0';
-    return outcome(store->db->del(store->db, NULL, &k, 0));
+    return outcome(store->db->del(store->db, txn, &k, 0));
 }
 
 int sb_bdb_begin(struct sb_bdb *store, DB_TXN **txn) {
@@ -341,6 +362,7 @@ static int log_facts(DB_ENV *env, struct sb_bdb_facts *facts) {
         return ret;
     if ((ret = env->get_flags(env, &flags)) != 0)
         return ret;
+    facts->nosync = (flags & DB_TXN_NOSYNC) != 0;
     facts->write_nosync = (flags & DB_TXN_WRITE_NOSYNC) != 0;
     return env->log_get_config(env, DB_LOG_AUTO_REMOVE, &facts->auto_remove);
 }

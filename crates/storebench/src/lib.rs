@@ -34,6 +34,8 @@ pub const STORES: &[StoreDef] = &[
     stores::UNQLITE,
     stores::REDB,
     stores::FJALL,
+    stores::POSTGRES,
+    stores::MARIADB,
     FLAT_FOLDER,
     NESTED_FOLDER,
     NULL,

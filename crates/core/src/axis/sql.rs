@@ -11,6 +11,9 @@ const MOST_ROWS: u64 = 100_000_000;
 /// The most statements in a transaction.
 const MOST_STATEMENTS: u64 = 100_000;
 
+/// The most transactions of a kind.
+const MOST_TRANSACTIONS: u64 = 10_000_000;
+
 pub(super) static ROWS: AxisDef = AxisDef {
     name: "rows",
     order: 1042,
@@ -48,6 +51,25 @@ pub(super) static STATEMENTS: AxisDef = AxisDef {
         1 => "1 statement a transaction".into(),
         several => format!("{} statements a transaction", grouped(several)),
     },
+    ..WORDS
+};
+
+pub(super) static TRANSACTIONS: AxisDef = AxisDef {
+    name: "transactions",
+    order: 1044,
+    value_name: "N,...",
+    help: "Transactions of each kind, on a table that is empty at first",
+    many: "numbers of transactions",
+    presence: Presence::Always(22),
+    role: Role::Column,
+    form: Form::Number,
+    read: |text| count(text, "transactions"),
+    check: |transactions| match transactions.lower() {
+        0 => Err("the number of transactions is 0: it must be at least 1".into()),
+        1..=MOST_TRANSACTIONS => Ok(()),
+        _ => Err(format!("{transactions} transactions are too many: at most {}", grouped(MOST_TRANSACTIONS))),
+    },
+    words: |transactions| format!("{} transactions", grouped(transactions.lower())),
     ..WORDS
 };
 

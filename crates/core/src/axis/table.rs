@@ -1,9 +1,10 @@
 //! The table of axes.
 
+use super::file_system::FileSystem;
 use super::values::{Background, Cache, Data, GuaranteeChoice, Rate, Tuning};
 use super::words::{WORDS, read};
 use super::{Axis, AxisDef, Form, Presence, Role, Value};
-use super::{device, sql, ycsb};
+use super::{device, shop, sql, ycsb};
 use crate::shown::quoted;
 use crate::units::{CountRange, Sizes, exact_bytes, grouped, parse_count};
 
@@ -23,12 +24,21 @@ static PLACE: AxisDef = AxisDef {
     name: "place",
     order: 10,
     many: "places",
-    help: "Directories for the stores' files, by name",
+    value_name: "PLACE,...",
+    help: "Places that --at names, or file systems in images: here, ext4:4096, xfs, btrfs, ntfs:4096, tmpfs",
     presence: Presence::Off(DEFAULT_PLACE),
+    known: &["here", "ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "vfat", "exfat", "ntfs", "tmpfs"],
+    read: read_place,
+    split: Some(FileSystem::split_places),
     words: |value| format!("place {value}"),
-    in_plans: false,
     ..WORDS
 };
+
+/// A place's name is any word; a file system must be one that there is.
+fn read_place(text: &str) -> Result<Value, String> {
+    let text = text.trim();
+    if FileSystem::is_meant(text) { read::<FileSystem>(text) } else { (WORDS.read)(text) }
+}
 
 static MACHINE: AxisDef = AxisDef {
     name: "machine",
@@ -90,9 +100,10 @@ static TUNING: AxisDef = AxisDef {
     name: "tuning",
     order: 50,
     value_name: "HOW,...",
-    help: "Cache sizes of the engines: default (as shipped), equal (the same for each)",
+    help: "Cache sizes of the engines: default (as shipped), equal (the same for each), share (each its share of the machine's \
+           memory)",
     many: "tunings",
-    known: &["default", "equal"],
+    known: &["default", "equal", "share"],
     read: read::<Tuning>,
     words: |value| format!("tuning {value}"),
     ..WORDS
@@ -190,7 +201,7 @@ static STORE: AxisDef = AxisDef {
 };
 
 /// The axes that come with storebench.
-pub static ALL: [&AxisDef; 21] = [
+pub static ALL: [&AxisDef; 25] = [
     &PLACE,
     &MACHINE,
     &BACKGROUND,
@@ -210,8 +221,12 @@ pub static ALL: [&AxisDef; 21] = [
     &device::SYNC,
     &sql::ROWS,
     &sql::STATEMENTS,
+    &sql::TRANSACTIONS,
     &ycsb::WORKLOAD,
     &ycsb::DISTRIBUTION,
+    &shop::DATA_SIZE,
+    &shop::INDEX,
+    &shop::LOAD_ORDER,
 ];
 
 /// Names of those that code obeys.
@@ -231,6 +246,7 @@ impl Axis {
     pub const STORE: Axis = Axis(&STORE);
     pub const ROWS: Axis = Axis(&sql::ROWS);
     pub const STATEMENTS: Axis = Axis(&sql::STATEMENTS);
+    pub const TRANSACTIONS: Axis = Axis(&sql::TRANSACTIONS);
 }
 
 /// A name as plans write it: that of a table, and part of an id.

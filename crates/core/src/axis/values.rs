@@ -6,6 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::Value;
+use super::file_system::FileSystem;
 use crate::shown::quoted;
 use crate::store::Guarantee;
 use crate::units::{CountRange, SizeRange, Sizes, as_text, exact_bytes, parse_bytes, parse_count};
@@ -138,14 +139,20 @@ pub enum Tuning {
     Default,
     /// The same total for every engine.
     Equal,
+    /// For each engine its share of the machine's memory.
+    Share,
 }
 
 impl Tuning {
+    /// Every tuning.
+    pub const ALL: [Tuning; 3] = [Tuning::Default, Tuning::Equal, Tuning::Share];
+
     /// The word used in plans and results.
     pub fn name(self) -> &'static str {
         match self {
             Tuning::Default => "default",
             Tuning::Equal => "equal",
+            Tuning::Share => "share",
         }
     }
 }
@@ -160,8 +167,8 @@ impl FromStr for Tuning {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let found = [Tuning::Default, Tuning::Equal].into_iter().find(|tuning| tuning.name() == text);
-        found.ok_or_else(|| format!("{} is not a tuning: use default or equal", quoted(text)))
+        let found = Tuning::ALL.into_iter().find(|tuning| tuning.name() == text);
+        found.ok_or_else(|| format!("{} is not a tuning: use default, equal or share", quoted(text)))
     }
 }
 
@@ -294,6 +301,7 @@ macro_rules! to_value {
 to_value!(SizeRange, size => (size.from, size.to));
 to_value!(Sizes, sizes => (sizes.span().from, sizes.span().to));
 to_value!(CountRange, count => (count.from, count.to));
+to_value!(FileSystem, system => (u64::from(system.cluster()), 0));
 to_value!(Data, data => (data as u64, 0));
 to_value!(Tuning, tuning => (tuning as u64, 0));
 to_value!(Cache, cache => (cache as u64, 0));

@@ -20,7 +20,7 @@ pub const WORDS: AxisDef = AxisDef {
     check: |_| Ok(()),
     words: |value| value.text().to_owned(),
     completed: |value, _| value,
-    in_plans: true,
+    split: None,
 };
 
 /// Reads a value of a type.

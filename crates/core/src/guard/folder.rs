@@ -11,6 +11,8 @@ use std::time::Duration;
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, mkdirat, openat, unlinkat};
 use rustix::io::Errno;
 
+use crate::server;
+
 /// How often a folder is emptied in which something appears meanwhile: a process that was just killed may end its last call.
 const ROUNDS: u32 = 16;
 /// How long to wait between these.
@@ -23,6 +25,8 @@ pub struct Folder {
     path: PathBuf,
     /// Whose folders may be deleted in it.
     owner: u32,
+    /// Whose folders may be deleted in it, too: a server ran in it as another user.
+    servant: Option<u32>,
 }
 
 impl Folder {
@@ -35,7 +39,7 @@ impl Folder {
         let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
         let handle = openat(CWD, path, FOLDER.difference(OFlags::NOFOLLOW), Mode::empty())?;
         let owner = rustix::process::geteuid().as_raw();
-        Ok(Folder { handle: handle.into(), path: path.into(), owner })
+        Ok(Folder { handle: handle.into(), path: path.into(), owner, servant: None })
     }
 
     /// A folder in it. No link is followed, and none on which another file system is mounted is opened.
@@ -53,7 +57,7 @@ impl Folder {
         if handle.metadata()?.dev() != self.handle.metadata()?.dev() {
             return Err(mounted());
         }
-        Ok(Folder { handle, path, owner: self.owner })
+        Ok(Folder { handle, path, owner: self.owner, servant: self.servant })
     }
 
     /// Makes a folder in it, with these permissions less those that the process never gives.
@@ -112,6 +116,20 @@ impl Folder {
             Err(Errno::ISDIR) => self.remove_folder(name),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// The same for a folder of one's own in which a server may have run as another user, `servant`: folders in it that belong to
+    /// that user are deleted, too.
+    ///
+    /// # Errors
+    /// As [`Folder::remove`].
+    pub fn remove_served(&self, name: &OsStr, servant: Option<u32>) -> io::Result<()> {
+        let own = match self.within(name) {
+            Ok(own) if servant.is_some() && own.of_another()?.is_none() => own,
+            _ => return self.remove(name),
+        };
+        Folder { servant, ..own }.empty(None)?;
+        self.remove_empty(name)
     }
 
     /// Deletes a file in it, or a link, a pipe, whatever is no folder.
@@ -196,7 +214,7 @@ impl Folder {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
             other => other?,
         };
-        match folder.of_another()? {
+        match folder.of_another()?.filter(|user| Some(*user) != self.servant) {
             Some(user) => return Err(folder.belongs_to(user)),
             None => folder.empty(None)?,
         }
@@ -248,7 +266,7 @@ impl Folder {
     }
 }
 
-/// Deletes a folder that this process made, with all that it holds.
+/// Deletes a folder that this process made, with all that it holds: what a server left there as another user, too.
 ///
 /// # Errors
 /// As [`Folder::remove`]; when there is none.
@@ -258,7 +276,7 @@ pub fn remove_made(path: &Path) -> io::Result<()> {
     };
     let mut parent = Folder::open(parent)?;
     parent.owner = parent.within(name)?.made_here()?.owner;
-    parent.remove_folder(name)
+    parent.remove_served(name, server::user().map(|user| user.uid))
 }
 
 /// How folders are opened.

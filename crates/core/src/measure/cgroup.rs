@@ -31,6 +31,14 @@ pub enum Version {
 }
 
 impl Version {
+    /// The file that tells what is charged now; and the line of `memory.stat` that tells how much of it is page cache.
+    fn now(self) -> (&'static str, &'static str) {
+        match self {
+            Version::V1 => ("memory.usage_in_bytes", "cache"),
+            Version::V2 => ("memory.current", "file"),
+        }
+    }
+
     /// The file that tells the most that was charged.
     fn peak(self) -> &'static str {
         match self {
@@ -309,6 +317,15 @@ impl Group {
         fs::write(&procs, "0").map_err(|error| format!("joining {}: {error}", procs.display()))
     }
 
+    /// What is charged now, and how much of that is page cache, in bytes.
+    pub fn charged(&self) -> Option<(u64, u64)> {
+        let (file, line) = self.version.now();
+        let read = |name: &str| fs::read_to_string(self.folder.join(name)).ok();
+        let stat = read("memory.stat")?;
+        let cache = stat.lines().find_map(|text| text.strip_prefix(line)?.strip_prefix(' '))?;
+        Some((read(file)?.trim().parse().ok()?, cache.trim().parse().ok()?))
+    }
+
     /// The most that was charged at once: memory of the processes in it, page cache that they were the first to fill, and
     /// what the kernel keeps for them, in bytes. The kernel charges in steps of up to 256 KiB a processor.
     ///
@@ -461,6 +478,8 @@ mod tests {
         let status = std::process::Command::new("sh").args(["-euc", script]).args(arguments).status();
         assert!(status.unwrap().success());
         assert!(made.group().peak_bytes().unwrap() >= 8 << 20);
+        let (now, page_cache) = made.group().charged().unwrap();
+        assert!(page_cache >= 8 << 20 && now >= page_cache, "{now} {page_cache}");
         let folder = made.group().folder.clone();
         assert_ne!(home.unused().unwrap(), folder);
         assert!(!remove(&folder), "it is locked");

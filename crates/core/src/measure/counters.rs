@@ -5,7 +5,9 @@
 
 use std::fs::File;
 use std::io::{self, Read};
+use std::time::{Duration, Instant};
 
+use crate::measure::family;
 use crate::measure::process;
 use crate::measure::syncs::{self, Syncs};
 use crate::result::{Counters, Unknown};
@@ -19,6 +21,8 @@ pub struct Snapshot {
     major_faults: u64,
     voluntary_switches: u64,
     involuntary_switches: u64,
+    cpu: Duration,
+    at: Instant,
 }
 
 /// Bytes by calls, since the process was started.
@@ -35,12 +39,15 @@ impl Snapshot {
     pub fn now() -> Snapshot {
         let usage = process::usage();
         Snapshot {
-            syncs: syncs::in_effect().is_ok().then(syncs::of_all_threads),
+            // Those of a server are made where they can't be counted.
+            syncs: (syncs::in_effect().is_ok() && !family::is_there()).then(syncs::of_all_threads),
             bytes: bytes().ok(),
             minor_faults: usage.ru_minflt as u64,
             major_faults: usage.ru_majflt as u64,
             voluntary_switches: usage.ru_nvcsw as u64,
             involuntary_switches: usage.ru_nivcsw as u64,
+            cpu: process::cpu_now(),
+            at: Instant::now(),
         }
     }
 
@@ -58,6 +65,8 @@ impl Snapshot {
             major_faults: self.major_faults.saturating_sub(earlier.major_faults),
             voluntary_switches: self.voluntary_switches.saturating_sub(earlier.voluntary_switches),
             involuntary_switches: self.involuntary_switches.saturating_sub(earlier.involuntary_switches),
+            cpu_ns: Some(self.cpu.saturating_sub(earlier.cpu).as_nanos() as u64),
+            took_ns: Some(self.at.saturating_duration_since(earlier.at).as_nanos() as u64),
         }
     }
 }
@@ -65,10 +74,18 @@ impl Snapshot {
 /// Which counters this process can't have, and why.
 pub fn unknown() -> Vec<Unknown> {
     let unknown = |figure: &str, reason: String| Unknown { figure: figure.into(), reason };
-    let syncs = syncs::in_effect().err().map(|reason| unknown("syncs", reason.into()));
+    let uncounted = match syncs::in_effect() {
+        Ok(()) => family::is_there().then_some(OF_A_SERVER),
+        Err(reason) => Some(reason),
+    };
+    let syncs = uncounted.map(|reason| unknown("syncs", reason.into()));
     let bytes = bytes().err().map(|error| unknown("written_bytes, read_bytes", error.to_string()));
     syncs.into_iter().chain(bytes).collect()
 }
+
+/// Why the syncs of a server are not counted as those of a library are.
+const OF_A_SERVER: &str =
+    "a server makes them in processes of its own; what it counts itself is among its statistics";
 
 fn bytes() -> io::Result<Bytes> {
     let name = "/proc/self/io";
@@ -79,10 +96,11 @@ fn bytes() -> io::Result<Bytes> {
     let text = String::from_utf8_lossy(&buffer[..length]);
     let field = |field: &str| {
         text.lines()
-            .find_map(|line| line.strip_prefix(field)?.strip_prefix(": ")?.parse().ok())
+            .find_map(|line| line.strip_prefix(field)?.strip_prefix(": ")?.parse::<u64>().ok())
             .ok_or_else(|| io::Error::other(format!("{name} has no {field}")))
     };
-    Ok(Bytes { written: field("wchar")?, read: field("rchar")?, own: length as u64 })
+    let (written, read) = family::bytes();
+    Ok(Bytes { written: field("wchar")? + written, read: field("rchar")? + read, own: length as u64 })
 }
 
 impl Counters {
@@ -102,6 +120,8 @@ impl Counters {
             major_faults: self.major_faults + other.major_faults,
             voluntary_switches: self.voluntary_switches + other.voluntary_switches,
             involuntary_switches: self.involuntary_switches + other.involuntary_switches,
+            cpu_ns: sum(self.cpu_ns, other.cpu_ns),
+            took_ns: sum(self.took_ns, other.took_ns),
         }
     }
 

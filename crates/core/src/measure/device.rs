@@ -21,6 +21,13 @@ pub struct DeviceSpec {
     pub idle_written_bytes_per_s: Option<f64>,
 }
 
+impl DeviceSpec {
+    /// A device that the trial has to itself.
+    pub fn own(name: String) -> DeviceSpec {
+        DeviceSpec { name, shared: false, idle_written_bytes_per_s: None }
+    }
+}
+
 /// The kernel counts sectors of this size, whatever the device's own.
 const SECTOR_BYTES: u64 = 512;
 
@@ -62,15 +69,75 @@ impl BlockDevice {
     /// # Errors
     /// The system's, with the file's name.
     pub fn traffic(&self) -> io::Result<Traffic> {
+        self.counters(parse)
+    }
+
+    /// All that it did since then.
+    ///
+    /// # Errors
+    /// The system's, with the file's name.
+    pub fn activity(&self) -> io::Result<Activity> {
+        self.counters(parse_activity)
+    }
+
+    fn counters<T>(&self, parse: fn(&str) -> Option<T>) -> io::Result<T> {
         let fail = |error: String| io::Error::other(format!("{}: {error}", self.stat.display()));
         let text = fs::read_to_string(&self.stat).map_err(|error| fail(error.to_string()))?;
         parse(&text).ok_or_else(|| fail("not the counters of a block device".into()))
     }
 }
 
+/// What a device did, by its counters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Activity {
+    /// Reads that ended.
+    pub reads: u64,
+    /// Writes that ended.
+    pub writes: u64,
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Bytes written.
+    pub written_bytes: u64,
+    /// The time that requests took from when they came, summed over all, in milliseconds.
+    pub waited_ms: u64,
+    /// The time in which there was any, in milliseconds.
+    pub busy_ms: u64,
+}
+
+impl Activity {
+    /// What came after `earlier`.
+    pub fn since(&self, earlier: &Activity) -> Activity {
+        Activity {
+            reads: self.reads.saturating_sub(earlier.reads),
+            writes: self.writes.saturating_sub(earlier.writes),
+            read_bytes: self.read_bytes.saturating_sub(earlier.read_bytes),
+            written_bytes: self.written_bytes.saturating_sub(earlier.written_bytes),
+            waited_ms: self.waited_ms.saturating_sub(earlier.waited_ms),
+            busy_ms: self.busy_ms.saturating_sub(earlier.busy_ms),
+        }
+    }
+}
+
+/// Reads fields 1, 3, 5, 7, 10 and 11 of a `stat` file.
+fn parse_activity(text: &str) -> Option<Activity> {
+    let fields = fields(text)?;
+    Some(Activity {
+        reads: *fields.first()?,
+        writes: *fields.get(4)?,
+        read_bytes: fields.get(2)? * SECTOR_BYTES,
+        written_bytes: fields.get(6)? * SECTOR_BYTES,
+        waited_ms: *fields.get(10)?,
+        busy_ms: *fields.get(9)?,
+    })
+}
+
+fn fields(text: &str) -> Option<Vec<u64>> {
+    text.split_whitespace().map(str::parse).collect::<Result<_, _>>().ok()
+}
+
 /// Reads fields 3, 7 and 16 (since Linux 5.5) of a `stat` file.
 fn parse(text: &str) -> Option<Traffic> {
-    let fields: Vec<u64> = text.split_whitespace().map(str::parse).collect::<Result<_, _>>().ok()?;
+    let fields = fields(text)?;
     Some(Traffic {
         read_bytes: fields.get(2)? * SECTOR_BYTES,
         written_bytes: fields.get(6)? * SECTOR_BYTES,
@@ -147,6 +214,12 @@ mod tests {
         let text = " 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17\n";
         let traffic = parse(text).unwrap();
         assert_eq!((traffic.read_bytes, traffic.written_bytes, traffic.flushes), (1536, 3584, Some(16)));
+        let Activity { reads, writes, read_bytes, written_bytes, waited_ms, busy_ms } =
+            parse_activity(text).unwrap();
+        assert_eq!(
+            (reads, writes, read_bytes, written_bytes, waited_ms, busy_ms),
+            (1, 5, 1536, 3584, 11, 10)
+        );
         let old = parse("1 2 3 4 5 6 7 8 9 10 11").unwrap();
         assert_eq!((old.written_bytes, old.flushes), (3584, None));
         assert_eq!((parse(""), parse("1 2 3 4"), parse("a b c d e f g")), (None, None, None));

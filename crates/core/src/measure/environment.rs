@@ -61,6 +61,8 @@ pub fn place(name: &str, path: &Path) -> std::io::Result<PlaceInfo> {
             .map(|text| text == "1"),
         device: block.and_then(|block| Some(block.file_name()?.to_string_lossy().into_owned())),
         free_bytes: space.f_bavail * space.f_frsize,
+        image: None,
+        driver: None,
     })
 }
 

@@ -4,6 +4,7 @@
 mod enter;
 mod files;
 mod reach;
+mod share;
 #[cfg(test)]
 mod tests;
 
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 pub use self::enter::Order;
 pub use self::files::{Evidence, evidence, hold, in_force};
 pub use self::reach::{Decision, Held, Reach};
+pub use self::share::beyond_share;
 use crate::result::Limited;
 
 /// Limits, in the units of [`Limited`].

@@ -3,11 +3,14 @@
 pub mod cgroup;
 pub mod clock;
 pub mod counters;
+pub mod course;
 pub mod device;
 pub mod disk;
 pub mod environment;
+pub mod family;
 pub mod latency;
 pub mod limit;
+pub mod meanwhile;
 pub mod page_cache;
 pub mod process;
 pub mod processors;

@@ -42,7 +42,7 @@ impl Emptied {
 /// # Errors
 /// The system's.
 pub fn empty(folder: &Path) -> io::Result<Emptied> {
-    rustix::fs::syncfs(File::open(folder)?)?;
+    super::device::sync_file_system(folder)?;
     // 1 is the page cache, 2 names and inodes; clean ones alone, hence after the sync.
     if fs::write("/proc/sys/vm/drop_caches", "3").is_ok() {
         return Ok(Emptied::DropCaches);

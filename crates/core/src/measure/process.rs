@@ -1,7 +1,11 @@
 //! The trial's own process: memory and processor time.
 
 use std::io;
+use std::time::Duration;
 
+use procfs::Current;
+
+use crate::measure::family;
 use crate::result::{Cpu, Memory};
 
 /// Resident memory now and at its peak, in bytes.
@@ -37,7 +41,8 @@ impl Resident {
     }
 }
 
-/// Resident memory of this process.
+/// Resident memory of this process, and of the servers that work for it. The kernel tells no peak of several processes, so
+/// theirs counts as it is now.
 ///
 /// # Errors
 /// Where there is no /proc, or it does not tell.
@@ -46,10 +51,11 @@ pub fn resident() -> io::Result<Resident> {
         procfs::process::Process::myself().and_then(|process| process.status()).map_err(io::Error::other)?;
     let bytes =
         |kib: Option<u64>| kib.map(|kib| kib * 1024).ok_or_else(|| io::Error::other("/proc tells no memory"));
+    let (servers, files_of_servers) = family::memory()?;
     Ok(Resident {
-        now_bytes: bytes(status.vmrss)?,
-        peak_bytes: bytes(status.vmhwm)?,
-        mapped_files_bytes: status.rssfile.map(|kib| kib * 1024),
+        now_bytes: bytes(status.vmrss)? + servers,
+        peak_bytes: bytes(status.vmhwm)? + servers,
+        mapped_files_bytes: status.rssfile.map(|kib| kib * 1024 + files_of_servers),
     })
 }
 
@@ -61,19 +67,44 @@ pub fn reset_peak() -> io::Result<()> {
     std::fs::write("/proc/self/clear_refs", "5")
 }
 
-/// Processor time of this process, all its threads together, since it was started.
+/// How long ago this process was started, to a clock tick (mostly 10 ms); `None` where there is no /proc.
+pub fn age() -> Option<Duration> {
+    let started = procfs::process::Process::myself().ok()?.stat().ok()?.starttime;
+    let now = procfs::Uptime::current().ok()?.uptime;
+    Duration::try_from_secs_f64(now - started as f64 / procfs::ticks_per_second() as f64).ok()
+}
+
+/// Processor time of this process, all its threads together, since it was started; with that of the servers that work for it,
+/// and of those that did.
 pub fn cpu() -> Cpu {
-    let usage = usage();
     let nanoseconds = |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1_000;
-    Cpu { user_ns: nanoseconds(usage.ru_utime), system_ns: nanoseconds(usage.ru_stime) }
+    let (own, ended, servers) = (usage(), usage_of(libc::RUSAGE_CHILDREN), family::cpu());
+    Cpu {
+        user_ns: nanoseconds(own.ru_utime) + nanoseconds(ended.ru_utime) + servers.user_ns,
+        system_ns: nanoseconds(own.ru_stime) + nanoseconds(ended.ru_stime) + servers.system_ns,
+    }
+}
+
+/// The same, user mode and the kernel together, to the nanosecond: [`cpu`] may lag behind by a tick of the kernel's. Of servers
+/// it does, too.
+pub(super) fn cpu_now() -> Duration {
+    let own = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    let own = Duration::try_from(own).unwrap_or_default();
+    let servers = family::cpu();
+    own + Duration::from_nanos(servers.user_ns + servers.system_ns)
 }
 
 /// What this process used since it was started, all its threads together.
 pub(super) fn usage() -> libc::rusage {
+    usage_of(libc::RUSAGE_SELF)
+}
+
+/// What this process used, or the processes that it has waited for.
+fn usage_of(whom: libc::c_int) -> libc::rusage {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
     // SAFETY: the pointer is to a rusage of our own, and all-zero is a valid rusage should the call fail.
     unsafe {
-        libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr());
+        libc::getrusage(whom, usage.as_mut_ptr());
         usage.assume_init()
     }
 }

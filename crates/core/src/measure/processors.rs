@@ -8,9 +8,24 @@ use crate::result::Processors;
 /// Time of all processors since the machine was started, in clock ticks (mostly 10 ms).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Snapshot {
+    user: u64,
+    system: u64,
     idle: u64,
     io_wait: u64,
     all: u64,
+}
+
+/// What the time of all processors went to, as shares of it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Shares {
+    /// Programs.
+    pub user: f64,
+    /// The kernel, interrupts included.
+    pub system: f64,
+    /// Idle, while something waited for a disk.
+    pub io_wait: f64,
+    /// Idle otherwise.
+    pub idle: f64,
 }
 
 impl Snapshot {
@@ -27,12 +42,20 @@ impl Snapshot {
 
     /// Shares of the time since `earlier`; `None` if that was less than a tick.
     pub fn since(&self, earlier: &Snapshot) -> Option<Processors> {
+        let Shares { idle, io_wait, .. } = self.shares(earlier)?;
+        Some(Processors { idle_share: idle, io_wait_share: io_wait })
+    }
+
+    /// The same, of all that it went to but what other machines on the same hardware took.
+    pub fn shares(&self, earlier: &Snapshot) -> Option<Shares> {
         let all = self.all.saturating_sub(earlier.all);
         // A processor that wakes from waiting may take some of it back.
         let share = |now: u64, then: u64| (now.saturating_sub(then) as f64 / all as f64).min(1.0);
-        (all > 0).then(|| Processors {
-            idle_share: share(self.idle, earlier.idle),
-            io_wait_share: share(self.io_wait, earlier.io_wait),
+        (all > 0).then(|| Shares {
+            user: share(self.user, earlier.user),
+            system: share(self.system, earlier.system),
+            io_wait: share(self.io_wait, earlier.io_wait),
+            idle: share(self.idle, earlier.idle),
         })
     }
 }
@@ -41,7 +64,14 @@ impl Snapshot {
 fn parse(text: &str) -> Option<Snapshot> {
     let line = text.lines().next()?.strip_prefix("cpu ")?;
     let fields: Vec<u64> = line.split_whitespace().take(8).map(str::parse).collect::<Result<_, _>>().ok()?;
-    Some(Snapshot { idle: *fields.get(3)?, io_wait: *fields.get(4)?, all: fields.iter().sum() })
+    let [user, nice, system, idle, io_wait, others @ ..] = fields.as_slice() else { return None };
+    Some(Snapshot {
+        user: user + nice,
+        system: system + others.iter().take(2).sum::<u64>(),
+        idle: *idle,
+        io_wait: *io_wait,
+        all: fields.iter().sum(),
+    })
 }
 
 #[cfg(all(test, target_os = "linux"))]
@@ -54,6 +84,8 @@ mod tests {
         let after = parse("cpu  110 5 120 1150 60 2 1 2 90 0\n").unwrap();
         let shares = after.since(&before).unwrap();
         assert_eq!((shares.idle_share, shares.io_wait_share), (0.75, 0.05));
+        let shares = after.shares(&before).unwrap();
+        assert_eq!((shares.user, shares.system), (0.075, 0.115));
         assert_eq!(after.since(&after), None);
         assert_eq!((parse("intr 1 2\n"), parse("cpu  1 2 3\n")), (None, None));
     }

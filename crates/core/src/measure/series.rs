@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use hdrhistogram::Histogram;
 
 use crate::measure::latency::{Latencies, resident_histogram};
-use crate::result::Second;
+use crate::measure::process;
+use crate::result::{Epoch, Second};
 
 /// The series of one phase after the other, gathered from their threads.
 #[derive(Debug)]
@@ -17,16 +18,34 @@ pub struct Series {
     /// What each thread had measured when it last handed over.
     told: Vec<Mutex<Histogram<u64>>>,
     gathered: Mutex<Gathered>,
+    /// How long one of its seconds is: a second, or an epoch.
+    period: Duration,
+    /// When this process was started, where that is known.
+    process_start: Option<Instant>,
 }
 
 #[derive(Debug)]
 struct Gathered {
+    /// When the first second of the phase began.
+    began: Option<Instant>,
     /// The second that each thread is in.
     reached: Vec<u32>,
     pending: BTreeMap<u32, Histogram<u64>>,
     /// Empty histograms for seconds to come.
     spare: Vec<Histogram<u64>>,
-    done: Vec<Second>,
+    done: Vec<Done>,
+}
+
+/// A second or an epoch, by its number.
+#[derive(Debug)]
+struct Done {
+    number: u32,
+    count: u64,
+    mean_ns: f64,
+    p50_ns: u64,
+    p99_ns: u64,
+    p999_ns: u64,
+    max_ns: u64,
 }
 
 /// Seconds that are pending at once, as long as threads keep up with one another: the one that some have left, the one
@@ -39,21 +58,33 @@ impl Series {
     /// # Errors
     /// As [`Latencies::new`].
     pub fn new(threads: usize) -> Result<Series, String> {
+        Series::every(Duration::from_secs(1), threads)
+    }
+
+    /// The same by epochs, all of which are so long.
+    ///
+    /// # Errors
+    /// As [`Latencies::new`].
+    pub fn every(period: Duration, threads: usize) -> Result<Series, String> {
         let histograms = |count| (0..count).map(|_| resident_histogram());
         let told = histograms(threads).map(|histogram| histogram.map(Mutex::new));
         let gathered = Gathered {
+            began: None,
             reached: vec![0; threads],
             pending: BTreeMap::new(),
             spare: histograms(PENDING).collect::<Result<_, _>>()?,
             done: Vec::new(),
         };
         let told = told.collect::<Result<_, _>>()?;
-        Ok(Series { told, gathered: Mutex::new(gathered) })
+        let process_start = process::age().and_then(|age| Instant::now().checked_sub(age));
+        Ok(Series { told, gathered: Mutex::new(gathered), period, process_start })
     }
 
     /// A phase begins.
     pub fn begin(&self) {
-        self.gathered().reached.fill(0);
+        let mut gathered = self.gathered();
+        gathered.reached.fill(0);
+        gathered.began = Some(Instant::now());
     }
 
     /// One thread's part in the phase, whose first second begins now; `before` is what the thread had measured before it.
@@ -71,7 +102,40 @@ impl Series {
         let mut gathered = self.gathered();
         gathered.sum_up(u32::MAX);
         let done = std::mem::take(&mut gathered.done);
-        if done.len() > 1 { done } else { Vec::new() }
+        if done.len() < 2 {
+            return Vec::new();
+        }
+        let began = gathered.began.zip(self.process_start).map(|(began, start)| began - start);
+        let second = |done: Done| Second {
+            at_s: done.number,
+            count: done.count,
+            p50_ns: done.p50_ns,
+            p99_ns: done.p99_ns,
+            max_ns: done.max_ns,
+            in_trial_ms: began.map(|began| began.as_millis() as u64 + u64::from(done.number) * 1000),
+        };
+        done.into_iter().map(second).collect()
+    }
+
+    /// The phase has ended, which took so long: all its epochs. The last one is as long as it lasted.
+    pub fn finish_epochs(&self, wall: Duration) -> Vec<Epoch> {
+        let mut gathered = self.gathered();
+        gathered.sum_up(u32::MAX);
+        let done = std::mem::take(&mut gathered.done);
+        let epoch = |done: Done| {
+            let at = self.period * done.number;
+            Epoch {
+                at_ms: at.as_millis() as u64,
+                lasted_ms: wall.saturating_sub(at).min(self.period).as_millis().max(1) as u64,
+                count: done.count,
+                mean_ns: done.mean_ns,
+                p50_ns: done.p50_ns,
+                p99_ns: done.p99_ns,
+                p999_ns: done.p999_ns,
+                max_ns: done.max_ns,
+            }
+        };
+        done.into_iter().map(epoch).collect()
     }
 
     fn gathered(&self) -> MutexGuard<'_, Gathered> {
@@ -97,11 +161,13 @@ impl Gathered {
         {
             let (at_s, mut histogram) = entry.remove_entry();
             if !histogram.is_empty() {
-                self.done.push(Second {
-                    at_s,
+                self.done.push(Done {
+                    number: at_s,
                     count: histogram.len(),
+                    mean_ns: histogram.mean(),
                     p50_ns: histogram.value_at_quantile(0.5),
                     p99_ns: histogram.value_at_quantile(0.99),
+                    p999_ns: histogram.value_at_quantile(0.999),
                     max_ns: histogram.max(),
                 });
             }
@@ -124,6 +190,7 @@ impl Seconds<'_> {
     /// The first second begins now, after all: what came before was not measured.
     pub fn restart(&mut self) {
         self.start = Instant::now();
+        self.series.gathered().began = Some(self.start);
     }
 
     /// Hands over what was measured since the last time, when a second has ended. Operations count in the second in which the
@@ -132,7 +199,7 @@ impl Seconds<'_> {
     /// # Errors
     /// Never, between histograms of the same bounds.
     pub fn tell(&mut self, latencies: &Latencies) -> Result<(), String> {
-        let now = self.start.elapsed().as_secs() as u32;
+        let now = (self.start.elapsed().as_nanos() / self.series.period.as_nanos().max(1)) as u32;
         if now > self.second { self.hand_over(latencies, now) } else { Ok(()) }
     }
 
@@ -195,7 +262,14 @@ mod tests {
         latencies.record(80);
         first.finish(&latencies).unwrap();
         second.finish(&others).unwrap();
-        let second = |at_s, count, p50_ns, p99_ns, max_ns| Second { at_s, count, p50_ns, p99_ns, max_ns };
+        let second = |at_s, count, p50_ns, p99_ns, max_ns| Second {
+            at_s,
+            count,
+            p50_ns,
+            p99_ns,
+            max_ns,
+            in_trial_ms: None,
+        };
         assert_eq!(
             series.finish(),
             [second(0, 101, 10, 10, 5_003), second(1, 1, 70, 70, 70), second(3, 1, 80, 80, 80)]
@@ -204,6 +278,40 @@ mod tests {
         series.begin();
         assert_eq!(series.gathered().reached, [0, 0]);
         assert_eq!(series.finish(), []);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn seconds_tell_when_in_the_trial_they_began() {
+        let series = Series::new(1).unwrap();
+        series.begin();
+        let mut latencies = Latencies::new().unwrap();
+        let mut thread = series.thread(0, &latencies).unwrap();
+        thread.restart();
+        latencies.record(10);
+        thread.hand_over(&latencies, 2).unwrap();
+        latencies.record(10);
+        thread.finish(&latencies).unwrap();
+        let begins: Vec<u64> = series.finish().iter().map(|second| second.in_trial_ms.unwrap()).collect();
+        assert_eq!(begins[1] - begins[0], 2000);
+        assert!(begins[0] <= process::age().unwrap().as_millis() as u64);
+    }
+
+    #[test]
+    fn epochs_are_as_long_as_is_said_and_the_last_one_as_long_as_it_lasted() {
+        let series = Series::every(Duration::from_millis(500), 1).unwrap();
+        series.begin();
+        let mut latencies = Latencies::new().unwrap();
+        let mut thread = series.thread(0, &latencies).unwrap();
+        (1..=1000).for_each(|ns| latencies.record(ns));
+        thread.hand_over(&latencies, 2).unwrap();
+        latencies.record(70);
+        thread.finish(&latencies).unwrap();
+        let epochs = series.finish_epochs(Duration::from_millis(1_250));
+        let of = |epoch: &Epoch| (epoch.at_ms, epoch.lasted_ms, epoch.count, epoch.p999_ns);
+        assert_eq!(epochs.iter().map(of).collect::<Vec<_>>(), [(0, 500, 1000, 999), (1000, 250, 1, 70)]);
+        assert!((epochs[0].mean_ns - 500.5).abs() < 1.0);
+        assert_eq!(series.finish_epochs(Duration::ZERO), []);
     }
 
     #[test]

@@ -15,7 +15,7 @@ pub struct Watch<'a> {
     cpu: Cpu,
     processors: Result<processors::Snapshot, String>,
     device: Result<OnDevice<'a>, String>,
-    /// The cgroup that the process has joined.
+    /// The cgroup that the process, or in its place a server of the trial's own, has joined.
     group: Result<&'a Group, String>,
     /// The most, in bytes, that it was charged for until the last operation had returned.
     charged: Result<u64, String>,
@@ -60,6 +60,11 @@ impl<'a> Watch<'a> {
     /// From now on, what the process takes is charged to a cgroup of its own, if there is one.
     pub fn charge_to(&mut self, group: &'a Result<Group, String>) {
         self.group = group.as_ref().map_err(String::clone).and_then(|group| group.join().map(|()| group));
+    }
+
+    /// From now on, what a server takes that joins that cgroup in place of this process.
+    pub fn charge_server_to(&mut self, group: &'a Result<Group, String>) {
+        self.group = group.as_ref().map_err(String::clone);
     }
 
     /// The last operation has returned.

@@ -18,6 +18,8 @@ pub struct Found {
     pub deleted: Vec<PathBuf>,
     /// Folders that are left as they were though their run may have ended, each with the reason.
     pub kept: Vec<(PathBuf, String)>,
+    /// Folders that are left because what their run made on a running server could not be dropped, each with what is left there.
+    pub undropped: Vec<(PathBuf, String)>,
 }
 
 /// Deletes the work folders in `directory` whose run has ended, if they are this user's: root deletes none but its own. What
@@ -41,6 +43,7 @@ pub fn clean(directory: &Path) -> Result<Found> {
                 found.deleted.push(path);
             }
             Outcome::Kept(why) => found.kept.push((path, why)),
+            Outcome::Undropped(why) => found.undropped.push((path, why)),
             Outcome::NotOurs => {}
         }
     }
@@ -59,6 +62,8 @@ enum Outcome {
     Deleted(Vec<PathBuf>),
     /// With the reason.
     Kept(String),
+    /// With what is left on a server.
+    Undropped(String),
     /// A run is at work in it, or it is no work folder.
     NotOurs,
 }
@@ -93,7 +98,12 @@ fn clean_one(place: &Folder, name: &OsStr) -> io::Result<Outcome> {
         },
         Err(error) => Err(error),
         Ok(Told::Ended(left)) => {
-            let with_it = left.give_back(&folder)?;
+            let with_it = match left.give_back(&folder) {
+                Err(error) if error.kind() == ErrorKind::NotConnected => {
+                    return Ok(Outcome::Undropped(error.to_string()));
+                }
+                given => given?,
+            };
             directory::remove(place, name, &folder)?;
             Ok(Outcome::Deleted(with_it))
         }

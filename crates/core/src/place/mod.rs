@@ -2,4 +2,53 @@
 
 pub mod abandoned;
 pub mod directory;
+pub mod image;
 pub mod probe;
+
+use std::path::{Path, PathBuf};
+
+use self::directory::WorkFolder;
+use self::image::Template;
+use self::probe::Probe;
+use crate::axis::file_system::FileSystem;
+use crate::error::Result;
+
+/// Room in an image that is probed alone, in bytes: more than a probe writes.
+const PROBED_BYTES: u64 = 128 << 20;
+
+/// Where stores' files live.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Place {
+    /// In a directory of the user's.
+    Directory(PathBuf),
+    /// On a file system of their own, in an image.
+    Image {
+        /// The directory of the user's in which the image lies.
+        within: PathBuf,
+        /// What it is formatted as.
+        file_system: FileSystem,
+    },
+}
+
+impl Place {
+    /// The directory of the user's in which storebench has its work folder.
+    pub fn directory(&self) -> &Path {
+        match self {
+            Place::Directory(path) | Place::Image { within: path, .. } => path,
+        }
+    }
+
+    /// What it costs, from a work folder that is gone again.
+    ///
+    /// # Errors
+    /// When it can't be probed, or the file system can't be had.
+    pub fn probe(&self) -> Result<Probe> {
+        let mut work = WorkFolder::create(self.directory())?;
+        match self {
+            Place::Directory(_) => work.probe(),
+            Place::Image { file_system, .. } => {
+                Template::make(&mut work, file_system, PROBED_BYTES)?.probe(&mut work)
+            }
+        }
+    }
+}

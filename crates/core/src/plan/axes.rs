@@ -84,8 +84,16 @@ impl Axes {
         }
     }
 
-    /// Puts the values of others in place of its own. A count given without an upper bound takes the one that is there.
+    /// Puts the values of others in place of its own. A count given without an upper bound takes the one that is there; a store
+    /// that is there no longer takes the values of its settings with it.
     pub(super) fn change(&mut self, others: Axes) {
+        if others.names(Axis::STORE) {
+            let mut left_out = self.texts(Axis::STORE);
+            left_out.retain(|store| !others.texts(Axis::STORE).contains(store));
+            self.0.retain(|axis, _| {
+                !axis.setting().is_some_and(|(store, _)| left_out.iter().any(|out| out == store))
+            });
+        }
         for (axis, values) in others.0 {
             let known = self.values(axis);
             let completed: Vec<Value> =
@@ -123,14 +131,9 @@ impl Axes {
     }
 }
 
-/// The axis of this name that plans may name.
-pub(super) fn in_plans(name: &str) -> Option<Axis> {
-    Axis::named(name).filter(|axis| axis.def().in_plans)
-}
-
 /// What a file says where it names no axis that there is.
 pub(super) fn unknown_field(name: &str, others: &[&str]) -> String {
-    let axes: Vec<&str> = Axis::in_plans().into_iter().map(Axis::name).collect();
+    let axes: Vec<&str> = Axis::as_written().into_iter().map(Axis::name).collect();
     let known: Vec<String> = others.iter().chain(&axes).map(|name| format!("`{name}`")).collect();
     format!("unknown field `{name}`, expected one of {}", known.join(", "))
 }
@@ -169,9 +172,9 @@ impl<'de> Visitor<'de> for Fields {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Axes, A::Error> {
         let mut axes = Axes::default();
-        let known = |name: &str| in_plans(name).map(drop).ok_or_else(|| unknown_field(name, &[]));
+        let known = |name: &str| Axis::named(name).map(drop).ok_or_else(|| unknown_field(name, &[]));
         while let Some(name) = map.next_key_seed(Key(known))? {
-            let axis = in_plans(&name).ok_or_else(|| A::Error::custom(unknown_field(&name, &[])))?;
+            let axis = Axis::named(&name).ok_or_else(|| A::Error::custom(unknown_field(&name, &[])))?;
             axes.0.insert(axis, map.next_value_seed(ReadList(axis))?);
         }
         Ok(axes)

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use super::axes::{in_plans, unknown_field};
+use super::axes::unknown_field;
 use super::{Axes, Bytes, Percent, Period, Plan, Settings};
 use crate::axis::Axis;
 use crate::axis::read::{Key, ReadList};
@@ -100,7 +100,7 @@ impl<'de> Visitor<'de> for Fields {
                 match $name.as_str() {
                     $(stringify!($field) => changes.$field = Some(map.next_value()?),)*
                     "settings" => changes.settings = map.next_value()?,
-                    name => match (in_plans(name), parameter(name)) {
+                    name => match (Axis::named(name), parameter(name)) {
                         (Some(axis), _) => changes.axes.set(axis, map.next_value_seed(ReadList(axis))?),
                         (None, Some(parameter)) => {
                             let text = map.next_value_seed(Read(parameter))?;
@@ -115,7 +115,7 @@ impl<'de> Visitor<'de> for Fields {
         }
         let known = |name: &str| {
             let own = OWN.contains(&name) || name == "settings";
-            match own || in_plans(name).is_some() || parameter(name).is_some() {
+            match own || Axis::named(name).is_some() || parameter(name).is_some() {
                 true => Ok(()),
                 false => Err(unknown_field(name, &OWN)),
             }

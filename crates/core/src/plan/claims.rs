@@ -5,7 +5,7 @@ use std::fmt;
 use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::axes::{in_plans, unknown_field};
+use super::axes::unknown_field;
 use super::{Axes, Bytes, Plan};
 use crate::axis::Axis;
 use crate::axis::read::{Key, ReadList};
@@ -82,12 +82,12 @@ impl<'de> Visitor<'de> for Fields {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ClaimsOver, A::Error> {
         let (mut axes, mut operations, mut size_limit) = (Axes::default(), None, None);
-        let known = |name: &str| match OWN.contains(&name) || in_plans(name).is_some() {
+        let known = |name: &str| match OWN.contains(&name) || Axis::named(name).is_some() {
             true => Ok(()),
             false => Err(unknown_field(name, &OWN)),
         };
         while let Some(name) = map.next_key_seed(Key(known))? {
-            match (name.as_str(), in_plans(&name)) {
+            match (name.as_str(), Axis::named(&name)) {
                 ("operations", _) => operations = Some(map.next_value()?),
                 ("size_limit", _) => size_limit = Some(map.next_value()?),
                 (_, Some(axis)) => axes.set(axis, map.next_value_seed(ReadList(axis))?),

@@ -29,6 +29,11 @@ impl Plan {
         }
     }
 
+    /// The memory that a cell's machine is limited to, in bytes, where it is.
+    pub fn memory_limit(&self, cell: &Cell) -> Option<u64> {
+        self.machine(cell.machine())?.memory.map(|memory| memory.0)
+    }
+
     /// How many times longer processors take on a cell's machine.
     pub fn slowness(&self, cell: &Cell) -> f64 {
         self.machine(cell.machine()).map_or(1.0, |machine| machine.slowness())

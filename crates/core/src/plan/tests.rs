@@ -57,6 +57,16 @@ fn claims_over_nothing_are_refused() {
 }
 
 #[test]
+fn a_store_that_is_left_out_takes_its_settings_with_it() {
+    let mut plan = find("filesystems").unwrap();
+    plan.apply_preset("pages").unwrap();
+    let settings = |plan: &Plan| plan.axes.settings().map(|(axis, _)| axis.to_string()).collect::<Vec<_>>();
+    assert_eq!(settings(&plan), ["berkeleydb.pagesize", "sqlite.page_size"]);
+    plan.apply(Changes::on(Axis::STORE, [Value::word("sqlite")])).unwrap();
+    assert_eq!(settings(&plan), ["sqlite.page_size"]);
+}
+
+#[test]
 fn claims_go_with_the_plan_and_come_back_the_same() {
     let mut plan = find("crud").unwrap();
     let narrow = Changes::on(Axis::STORE, [Value::word("lmdb")]);

@@ -1,6 +1,6 @@
 //! A trial's measurements before anything is measured, and what they answer.
 
-use super::{Cpu, Disk, Load, Measured, Memory, OperationResult, SPACE, Stored};
+use super::{Cpu, DISK, DISK_GROWTH, Disk, Load, Measured, Memory, OperationResult, SPACE, Stored};
 use crate::store::Guarantee;
 
 impl Measured {
@@ -15,6 +15,7 @@ impl Measured {
             statistics: Vec::new(),
             load: Load::default(),
             operations: Vec::new(),
+            rounds: Vec::new(),
             settle_ns: 0,
             settle_counters: None,
             memory,
@@ -37,6 +38,11 @@ impl Measured {
         self.doubts.iter().find(|doubt| doubt.figure == figure).map(|doubt| doubt.reason.as_str())
     }
 
+    /// What the store's files take; `None` where that is unknown.
+    pub fn known_disk(&self) -> Option<&Disk> {
+        self.unknown.iter().all(|unknown| unknown.figure != DISK).then_some(&self.disk)
+    }
+
     /// Bytes of values over bytes allocated on disk; over 1 where compression wins. As in paper 000, keys don't count as data.
     /// `None` also where the space can't be as it seems.
     pub fn space_efficiency(&self) -> Option<f64> {
@@ -44,8 +50,33 @@ impl Measured {
             .then(|| self.stored.value_bytes as f64 / self.disk.allocated_bytes as f64)
     }
 
+    /// The length of the files after the last round over that after the first. `None` where there is one round, or nothing was in
+    /// files after the first, and where the figure can't be as it seems.
+    pub fn disk_growth(&self) -> Option<f64> {
+        let [first, .., last] = self.rounds.as_slice() else { return None };
+        let known = first.disk.apparent_bytes > 0 && self.doubt(DISK_GROWTH).is_none();
+        known.then(|| last.disk.apparent_bytes as f64 / first.disk.apparent_bytes as f64)
+    }
+
     /// What was measured of one operation.
     pub fn operation(&self, name: &str) -> Option<&OperationResult> {
         self.operations.iter().find(|operation| operation.operation == name)
+    }
+}
+
+impl OperationResult {
+    /// Operations per second. Of one thread in a closed loop: what it does while it is within the store's calls. Of several
+    /// threads, and in an open loop, where latencies overlap and hold waiting: what was achieved by wall time. `None` if none
+    /// was timed.
+    pub fn per_second(&self) -> Option<f64> {
+        let over_ns = self.rate_over_ns.unwrap_or(self.sum_ns);
+        (over_ns > 0).then(|| self.count as f64 / (over_ns as f64 / 1e9))
+    }
+
+    /// Value bytes per second, over the same time. `None` if none was timed, and for operations without values, such as
+    /// removing.
+    pub fn bytes_per_second(&self) -> Option<f64> {
+        let bytes_each = self.value_bytes as f64 / self.count.max(1) as f64;
+        self.per_second().map(|per_second| per_second * bytes_each).filter(|rate| *rate > 0.0)
     }
 }

@@ -8,7 +8,10 @@ use crate::error::{self, Error, Exit};
 use crate::folder::with_room;
 use crate::guard;
 use crate::lifeline;
+use crate::measure::{family, limit};
+use crate::result::{Limited, Measured};
 use crate::store::StoreDef;
+use crate::workload::loading;
 use crate::workload::spec::{Asked, Ended, Report, Spec};
 
 /// Runs the trial that the file `spec` describes and writes its [`Report`] to the file `out`.
@@ -22,8 +25,9 @@ pub fn main(stores: &[StoreDef], spec: &Path, out: &Path) -> error::Result<()> {
     let spec: Spec =
         serde_json::from_str(&text).map_err(|error| failed(format!("{}: {error}", spec.display())))?;
     lifeline::die_with_parent(spec.parent).map_err(failed)?;
+    loading::tell_by_input().map_err(|error| failed(format!("using the input: {error}")))?;
     let report = match (spec.workload.def().run)(&Asked { stores, spec: &spec }) {
-        Ok(measured) => Report::Ok { measured: Box::new(measured) },
+        Ok(measured) => Report::Ok { measured: Box::new(doubted(measured, &spec)) },
         Err(Ended::Failed(stop)) => Report::Failed { reason: stop.failure, message: stop.message },
         Err(Ended::Unsupported(message)) => Report::Unsupported { message },
     };
@@ -39,4 +43,14 @@ pub fn main(stores: &[StoreDef], spec: &Path, out: &Path) -> error::Result<()> {
         let mut file = guard::rewrite(folder, name)?;
         file.write_all(text.as_bytes()).map_err(Error::io("writing", out))
     })
+}
+
+/// What was measured, with its doubts of figures that the limits did not hold.
+fn doubted(mut measured: Measured, spec: &Spec) -> Measured {
+    let share = spec.limits.as_ref().and_then(|order| order.asked(Limited::Share));
+    // Of a server that is held alone it is not known apart from its client, who has all the time there is.
+    let share = share.filter(|_| !family::is_held_apart());
+    let doubts = share.map(|millionths| limit::beyond_share(&measured, millionths));
+    measured.doubts.extend(doubts.unwrap_or_default());
+    measured
 }

@@ -26,8 +26,13 @@ pub fn shared(
     devices
 }
 
-/// The device under a place, or why none is known.
+/// The device under a place whose traffic is the trial's, or why none is known.
 pub(super) fn known(place: &PlaceInfo) -> Result<DeviceSpec, String> {
+    if let Some(driver) = place.driver.as_ref().filter(|driver| driver.starts_with("FUSE")) {
+        return Err(format!(
+            "reads and writes of {driver} are its daemon's, which no limit of a trial holds"
+        ));
+    }
     let name = place.device.clone().ok_or_else(|| {
         let kind = place.file_system.as_deref().unwrap_or("unknown");
         format!("no block device is known under the file system ({kind})")

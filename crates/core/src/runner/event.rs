@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::cell::Cell;
 use crate::result::TrialResult;
+use crate::workload::loading::Loading;
 
 /// Something that happened.
 #[derive(Debug)]
@@ -15,6 +16,8 @@ pub enum Event<'a> {
     Extended { by: u64 },
     /// A trial begins.
     TrialStarted { cell: &'a Cell, position: u64, left: Option<Duration> },
+    /// How far the trial at hand has loaded what it needs; `None` when that is over.
+    Loading { loading: Option<Loading> },
     /// A trial has ended and its result is saved.
     TrialEnded { result: &'a TrialResult },
     /// All is done, or the run was interrupted.

@@ -1,11 +1,11 @@
 //! What a run is asked to do.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use crate::cell::Cell;
+use crate::place::Place;
 use crate::plan::Plan;
 use crate::result::TrialResult;
 use crate::store::StoreDef;
@@ -19,7 +19,7 @@ pub struct Job<'a> {
     /// Its cells.
     pub cells: &'a [Cell],
     /// Where the places are, by name.
-    pub places: &'a BTreeMap<String, PathBuf>,
+    pub places: &'a BTreeMap<String, Place>,
     /// Earlier results, when it is resumed.
     pub done: &'a [TrialResult],
     /// Set by Ctrl-C.

@@ -12,3 +12,4 @@ pub mod progress;
 pub mod rehearsal;
 mod supervise;
 mod trial;
+mod works;

@@ -1,27 +1,23 @@
 //! The parent of all trials: goes through the schedule, runs each trial in a process of its own, and saves every result
 //! before the next begins.
 
-use std::collections::{BTreeMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::cell::RefCell;
+use std::collections::HashSet;
+use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use crate::cell::Cell;
 use crate::error::{Error, Exit, Result};
 use crate::folder::RunFolder;
 use crate::measure::cgroup;
-use crate::measure::device::DeviceSpec;
 use crate::measure::limit::Reach;
-use crate::place::directory::WorkFolder;
-use crate::place::probe::{self, Probe};
 use crate::result::{Outcome, TrialResult};
-use crate::runner::devices;
 use crate::runner::event::{Event, Listener};
 use crate::runner::job::Job;
 use crate::runner::pace::Pace;
 use crate::runner::trial::{self, Trial};
+use crate::runner::works::{Ground, Works};
 use crate::schedule;
-use crate::stage::Stage;
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,11 +27,6 @@ pub struct Ended {
     /// How many trials failed, those of before included.
     pub failed: u64,
 }
-
-/// Where making a file takes this many times as long as it did when the run was begun, a trial moves on to another folder.
-const SLOW_CREATION: u64 = 4;
-/// Folders tried for a trial.
-const FOLDERS: u32 = 4;
 
 /// Runs what is left of a job.
 ///
@@ -104,7 +95,7 @@ impl Running<'_> {
     }
 
     fn block(&mut self, block: u32, folder: &mut RunFolder, listener: &mut dyn Listener) -> Result<()> {
-        let job = self.job;
+        let (job, listener) = (self.job, RefCell::new(listener));
         let cells = schedule::block(job.cells.len(), block, job.plan.seed);
         let first = u64::from(block) * cells.len() as u64;
         let goes_on = job.goes_on.map(|goes_on| goes_on(&self.results));
@@ -121,8 +112,8 @@ impl Running<'_> {
             let work = self.works.of(cell)?;
             let mut stage = work.folder.stage();
             let start = Instant::now();
-            let (directory, file_creation_ns) = calm_folder(&mut stage, &work.probe, position)?;
-            listener.hear(&Event::TrialStarted { cell, position, left });
+            let Ground { directory, file_creation_ns, device } = work.grounds.take(&mut stage, position)?;
+            listener.borrow_mut().hear(&Event::TrialStarted { cell, position, left });
             let trial = Trial {
                 job,
                 cell,
@@ -130,11 +121,13 @@ impl Running<'_> {
                 block,
                 folder: folder.path(),
                 directory: &directory,
-                device: &work.device,
+                device: &device,
                 cgroups: &self.cgroups,
                 reach: &self.reach,
                 beside: &work.beside,
+                servers: work.servers.as_deref(),
                 file_creation_ns,
+                told: &|loading| listener.borrow_mut().hear(&Event::Loading { loading }),
             };
             let result = trial.run(&mut stage)?;
             if let Some(TrialResult {
@@ -152,7 +145,7 @@ impl Running<'_> {
             let result = TrialResult { stage_s: Some((took_s - result.wall_s).max(0.0)), ..result };
             folder.append(&result)?;
             self.pace.ended(cell, took_s);
-            listener.hear(&Event::TrialEnded { result: &result });
+            listener.borrow_mut().hear(&Event::TrialEnded { result: &result });
             self.results.push(result);
         }
         Ok(())
@@ -169,66 +162,4 @@ fn still_there(directory: &Path) -> Result<()> {
         directory.display()
     );
     Err(Error::new(Exit::NotStorebench, message))
-}
-
-/// The work folders, one in each place.
-struct Works {
-    by_place: BTreeMap<String, Work>,
-}
-
-struct Work {
-    folder: WorkFolder,
-    /// Where background loads have their files.
-    beside: PathBuf,
-    probe: Probe,
-    device: std::result::Result<DeviceSpec, String>,
-}
-
-impl Works {
-    fn make(job: &Job<'_>) -> Result<Works> {
-        let devices = devices::shared(job.places, job.interrupted);
-        let work = |((name, path), device): ((&String, &PathBuf), _)| {
-            let mut folder = WorkFolder::create(path)?;
-            let probe = folder.probe()?;
-            let mut stage = folder.stage();
-            let beside = stage.folder("background")?;
-            stage.keep();
-            Ok((name.clone(), Work { folder, beside, probe, device }))
-        };
-        // Both go by the places' names, in their order.
-        let by_place = job.places.iter().zip(devices.into_values()).map(work);
-        Ok(Works { by_place: by_place.collect::<Result<_>>()? })
-    }
-
-    fn probes(&self) -> BTreeMap<String, Probe> {
-        self.by_place.iter().map(|(name, work)| (name.clone(), work.probe)).collect()
-    }
-
-    /// Where trials can have cgroups of their own, or why they have none.
-    fn find_cgroups(&mut self) -> std::result::Result<cgroup::Home, String> {
-        let work = self.by_place.values_mut().next().ok_or("there is no place")?;
-        cgroup::Home::find(|home| work.folder.stage().group(home).map(drop))
-    }
-
-    fn of(&mut self, cell: &Cell) -> Result<&mut Work> {
-        self.by_place
-            .get_mut(cell.place())
-            .ok_or_else(|| Error::bad_value(format!("there is no place {:?}", cell.place())))
-    }
-}
-
-/// A fresh folder for a trial, and what making a file in it takes, in nanoseconds. A store of files must not pay for what was
-/// deleted before it: where making files is far slower than it was at first, another folder is tried.
-fn calm_folder(stage: &mut Stage<'_>, first: &Probe, position: u64) -> Result<(PathBuf, u64)> {
-    let slow = first.file_creation_ns.max(10_000) * SLOW_CREATION;
-    let mut attempt = 0;
-    loop {
-        let folder = stage.folder(&format!("trial-{position}-{attempt}"))?;
-        let now = probe::file_creation_ns(&folder).map_err(Error::io("probing", &folder))?;
-        attempt += 1;
-        if now < slow || attempt == FOLDERS {
-            return Ok((folder, now));
-        }
-        stage.give_back()?;
-    }
 }

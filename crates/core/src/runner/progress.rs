@@ -8,7 +8,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::result::Outcome;
 use crate::runner::event::{Event, Listener};
 use crate::shown;
-use crate::units::rough_duration;
+use crate::units::{grouped, rough_duration};
+use crate::workload::loading::Loading;
 
 /// The listener that suits standard error.
 pub fn listener() -> Box<dyn Listener> {
@@ -22,6 +23,8 @@ pub fn listener() -> Box<dyn Listener> {
 /// A progress bar.
 struct Bar {
     bar: ProgressBar,
+    /// The trial at hand.
+    cell: String,
     failed: u64,
 }
 
@@ -31,7 +34,7 @@ impl Bar {
         if let Ok(style) = ProgressStyle::with_template("{bar:24} {pos}/{len}  {prefix}  {wide_msg}") {
             bar.set_style(style);
         }
-        Bar { bar, failed: 0 }
+        Bar { bar, cell: String::new(), failed: 0 }
     }
 }
 
@@ -51,7 +54,12 @@ impl Listener for Bar {
                 self.bar.set_prefix(
                     left.map_or(String::new(), |left| format!("about {} left", rough_duration(whole(left)))),
                 );
-                self.bar.set_message(shown::message(&cell.id()));
+                self.cell = shown::message(&cell.id());
+                self.bar.set_message(self.cell.clone());
+            }
+            Event::Loading { loading } => {
+                let loading = loading.map_or(String::new(), |loading| format!("{}; ", words(&loading)));
+                self.bar.set_message(format!("{loading}{}", self.cell));
             }
             Event::TrialEnded { result } => {
                 if let Some(line) = complaint(&result.cell.id(), &result.outcome) {
@@ -96,7 +104,11 @@ impl<W: Write> Listener for Lines<W> {
                     &format!("{} of {} trials done{left}; now {}", self.done, self.total, cell.id()),
                 );
             }
-            Event::TrialStarted { .. } => {}
+            Event::Loading { loading: Some(loading) } if self.last.elapsed() >= EVERY => {
+                self.last = Instant::now();
+                say(&mut self.out, &words(loading));
+            }
+            Event::TrialStarted { .. } | Event::Loading { .. } => {}
             Event::TrialEnded { result } => {
                 self.done += 1;
                 if let Some(line) = complaint(&result.cell.id(), &result.outcome) {
@@ -114,6 +126,14 @@ impl<W: Write> Listener for Lines<W> {
 /// Progress that can't be shown is no reason to stop a run.
 fn say(out: &mut dyn Write, line: &str) {
     let _ = writeln!(out, "{}", shown::message(line));
+}
+
+/// The time left first, as a terminal cuts long lines.
+fn words(loading: &Loading) -> String {
+    let left =
+        loading.left().map_or(String::new(), |left| format!("about {} left, ", rough_duration(whole(left))));
+    let rate = grouped(loading.rate_per_s().round() as u64);
+    format!("loading: {left}{} of {} at {rate}/s", grouped(loading.done), grouped(loading.all))
 }
 
 fn whole(duration: Duration) -> Duration {
@@ -152,6 +172,7 @@ mod tests {
             background: None,
             machine: None,
             file_creation_ns: None,
+            course: None,
             outcome,
             measured: None,
         };
@@ -161,9 +182,15 @@ mod tests {
             position: 0,
             left: Some(Duration::from_millis(61_500)),
         });
+        let loading = Loading { done: 12_000, all: 60_000, took: Duration::from_secs(10) };
+        lines.hear(&Event::Loading { loading: Some(loading) });
+        lines.last -= EVERY;
+        lines.hear(&Event::Loading { loading: Some(loading) });
+        lines.hear(&Event::Loading { loading: None });
         lines.hear(&Event::TrialEnded { result: &result });
         lines.hear(&Event::Ended { interrupted: true });
         let expected = "0 of 2 trials done, about 1 min 01 s left; now sqlite/1B..1KiB/100..500/compressible/power\n\
+            loading: about 40 s left, 12,000 of 60,000 at 1,200/s\n\
             failed: sqlite/1B..1KiB/100..500/compressible/power: the disk is full (log: logs/1.log)\n\
             interrupted: 1 of 2 trials\n";
         assert_eq!(String::from_utf8(lines.out).unwrap(), expected);

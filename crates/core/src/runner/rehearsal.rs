@@ -10,25 +10,34 @@ use std::time::Duration;
 use crate::cell::{Axis, Cell};
 use crate::error::{Error, Result};
 use crate::measure::limit::Reach;
+use crate::place::Place;
 use crate::place::directory::WorkFolder;
+use crate::place::image::Template;
 use crate::plan::{Period, Plan};
 use crate::result::{Failure, Outcome, TrialResult};
 use crate::runner::job::Job;
 use crate::runner::trial::Trial;
+use crate::runner::works::trial_bytes;
 use crate::workload::table::parameter;
 
 /// The longest that a value is tried.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// What the work is made, so that a trial takes a moment.
-const PARAMETERS: [(&str, &str); 4] =
-    [("operations", "1"), ("warm_up", "0"), ("limit", "20"), ("speed", "max")];
+const PARAMETERS: [(&str, &str); 6] = [
+    ("operations", "1"),
+    ("rounds", "1"),
+    ("warm_up", "0"),
+    ("limit", "20"),
+    ("speed", "max"),
+    ("rest", "0ms"),
+];
 /// Operations of each kind where their time is looked at: the first ones are slower.
 const TIMED_OPERATIONS: &str = "5";
 /// The same where the work goes on for a time.
 const DURATION: (&str, &str) = ("duration", "1ms");
 /// What a cell is made, as far as it has these axes.
-const AXES: [(&str, &str); 8] = [
+const AXES: [(&str, &str); 10] = [
     // Whether a setting is taken is for the engine to say, not for the limits.
     ("machine", "here"),
     ("records", "10..20"),
@@ -37,6 +46,8 @@ const AXES: [(&str, &str); 8] = [
     ("cache", "warm"),
     ("background", "none"),
     ("rows", "10"),
+    ("data_size", "16KiB"),
+    ("transactions", "2"),
     ("statements", "1"),
 ];
 
@@ -88,7 +99,7 @@ pub fn rehearse(job: &Job<'_>, extent: Extent) -> Result<Option<Rehearsal>> {
         if job.interrupted.load(Ordering::Relaxed) {
             return Ok(None);
         }
-        let Some(result) = tried_out(&job, &small(cell)?)? else { return Ok(None) };
+        let Some(result) = tried_out(&job, &small(cell)?, extent)? else { return Ok(None) };
         let why = match result.outcome {
             Outcome::Ok => {
                 rehearsal.results.insert(cell.id(), result);
@@ -117,7 +128,8 @@ pub fn try_each(job: &Job<'_>) -> Result<Option<Vec<TrialResult>>> {
     let mut tried = Vec::with_capacity(job.cells.len());
     for cell in job.cells {
         let interrupted = || job.interrupted.load(Ordering::Relaxed);
-        let Some(result) = tried_out(&job, &small(cell)?)?.filter(|_| !interrupted()) else {
+        let Some(result) = tried_out(&job, &small(cell)?, Extent::EachSetting)?.filter(|_| !interrupted())
+        else {
             return Ok(None);
         };
         tried.push(TrialResult { cell: cell.clone(), ..result });
@@ -131,7 +143,7 @@ pub fn try_each(job: &Job<'_>) -> Result<Option<Vec<TrialResult>>> {
 /// # Errors
 /// When the trial can't be started.
 pub fn pilot(job: &Job<'_>, cell: &Cell) -> Result<Option<TrialResult>> {
-    tried_out(job, cell)
+    tried_out(job, cell, Extent::EachSetting)
 }
 
 fn in_words(cell: &Cell, settings: &BTreeMap<String, String>) -> String {
@@ -173,12 +185,22 @@ fn ours(message: String) -> Error {
 }
 
 /// Runs one trial; `None` when it was interrupted.
-fn tried_out(job: &Job<'_>, cell: &Cell) -> Result<Option<TrialResult>> {
+fn tried_out(job: &Job<'_>, cell: &Cell, extent: Extent) -> Result<Option<TrialResult>> {
     let Some(place) = job.places.get(cell.place()) else { return Ok(None) };
-    let mut work = WorkFolder::create(place)?;
+    let mut work = WorkFolder::create(place.directory())?;
+    let template = match place {
+        // How long it takes depends on the file system. Which settings an engine takes does not.
+        Place::Image { file_system, .. } if extent == Extent::EachCell => {
+            Some(Template::make(&mut work, file_system, trial_bytes(job, [cell].into_iter()))?)
+        }
+        _ => None,
+    };
     let mut stage = work.stage();
     let folder = stage.folder("rehearsal")?;
-    let directory = stage.folder("store")?;
+    let directory = match &template {
+        Some(template) => template.mount(&mut stage, "store")?.0,
+        None => stage.folder("store")?,
+    };
     let logs = folder.join("logs");
     fs::create_dir(&logs).map_err(Error::io("making", &logs))?;
     let unmeasured = || "nothing is measured".to_owned();
@@ -193,7 +215,9 @@ fn tried_out(job: &Job<'_>, cell: &Cell) -> Result<Option<TrialResult>> {
         cgroups: &Err(unmeasured()),
         reach: &Reach::here(),
         beside: Path::new(""),
+        servers: None,
         file_creation_ns: 0,
+        told: &|_| (),
     };
     trial.run(&mut stage)
 }

@@ -15,6 +15,7 @@ use rustix::process::{WaitId, WaitIdOptions, waitid};
 use crate::error::Exit;
 use crate::lifeline;
 use crate::result::Failure;
+use crate::workload::loading::{self, Loading};
 
 /// How a process ended.
 #[derive(Debug)]
@@ -36,7 +37,7 @@ pub enum End {
 
 /// Runs `__trial SPEC OUT` with its output in `output`, the open file `log`, until it ends, `timeout` passes and `room` after
 /// it, or `interrupted` is set. In `room` what was measured in time may be read back. It is started by the program and its
-/// arguments that `by` names, if any, which must run it in their own place.
+/// arguments that `by` names, if any, which must run it in their own place. Now and then `told` hears how far its loading is.
 ///
 /// # Errors
 /// When it can't be started or waited for.
@@ -47,6 +48,7 @@ pub fn run(
     timeout: Duration,
     room: Duration,
     interrupted: &AtomicBool,
+    told: &dyn Fn(Option<Loading>),
 ) -> io::Result<End> {
     let kills_before = oom_kills();
     let program = lifeline::this_program()?;
@@ -63,15 +65,28 @@ pub fn run(
             command
         }
     };
+    let loading = loading::file();
+    let input = match &loading {
+        Some(file) => Stdio::from(file.try_clone()?),
+        None => Stdio::null(),
+    };
     let mut child = command
         .arg("__trial")
         .args([spec, out])
-        .stdin(Stdio::null())
+        .stdin(input)
         .stdout(output.try_clone()?)
         .stderr(output)
         .process_group(0)
         .spawn()?;
-    let stopped = watch(&child, timeout.saturating_add(room), interrupted)?;
+    let mut last = None;
+    let look = || {
+        let now = loading.as_ref().and_then(Loading::read);
+        if now != last {
+            last = now;
+            told(now);
+        }
+    };
+    let stopped = watch(&child, timeout.saturating_add(room), interrupted, look)?;
     if stopped.is_some() {
         lifeline::end_group(&child)?;
     }
@@ -93,7 +108,12 @@ enum Stopped {
 
 /// Waits until the process has ended by itself (`None`), or must be stopped. It is not reaped here, so that its number
 /// stays its own until the caller waits for it.
-fn watch(child: &Child, timeout: Duration, interrupted: &AtomicBool) -> io::Result<Option<Stopped>> {
+fn watch(
+    child: &Child,
+    timeout: Duration,
+    interrupted: &AtomicBool,
+    mut look: impl FnMut(),
+) -> io::Result<Option<Stopped>> {
     let ended = notify_of_end(child)?;
     let start = Instant::now();
     loop {
@@ -105,7 +125,7 @@ fn watch(child: &Child, timeout: Duration, interrupted: &AtomicBool) -> io::Resu
             Err(RecvTimeoutError::Timeout) if start.elapsed() >= timeout => {
                 return Ok(Some(Stopped::TimedOut));
             }
-            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Timeout) => look(),
         }
     }
 }

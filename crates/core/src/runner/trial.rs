@@ -12,11 +12,12 @@ use crate::error::{Error, Result};
 use crate::folder::{is_full, with_room};
 use crate::guard;
 use crate::measure::cgroup::{self, Group};
-use crate::measure::device::DeviceSpec;
+use crate::measure::course::Sights;
+use crate::measure::device::{BlockDevice, DeviceSpec};
 use crate::measure::environment;
 use crate::measure::limit::Reach;
 use crate::place::probe::Probe;
-use crate::result::{BackgroundReport, FORMAT_VERSION, Failure, Outcome, TrialResult};
+use crate::result::{BackgroundReport, Course, FORMAT_VERSION, Failure, Outcome, TrialResult};
 use crate::runner::background::{Finished, Launch, Load, Process, Started};
 use crate::runner::job::Job;
 use crate::runner::limits::{Limiting, Site};
@@ -24,6 +25,7 @@ use crate::runner::supervise::{self, End};
 use crate::schedule;
 use crate::stage::Stage;
 use crate::workload::audit;
+use crate::workload::loading::Loading;
 use crate::workload::spec::{Report, Spec};
 
 /// The files in the run folder through which parent and trial talk.
@@ -61,17 +63,29 @@ pub struct Trial<'a> {
     pub reach: &'a Reach,
     /// Where its background load has its files.
     pub beside: &'a Path,
+    /// Where servers have what is no data; `None` where none takes part.
+    pub servers: Option<&'a Path>,
     /// What making an empty file took in its folder, in nanoseconds.
     pub file_creation_ns: u64,
+    /// Hears how far its loading is.
+    pub told: &'a dyn Fn(Option<Loading>),
 }
 
 /// How a trial went.
 struct Ran {
     report: Report,
     wall_s: f64,
+    course: Option<Course>,
     background: Option<BackgroundReport>,
     /// The log that tells most about it, relative to the run folder.
     log: String,
+}
+
+impl Ran {
+    /// Without a process.
+    fn not_at_all(report: Report) -> Ran {
+        Ran { report, wall_s: 0.0, course: None, background: None, log: String::new() }
+    }
 }
 
 impl Trial<'_> {
@@ -89,15 +103,16 @@ impl Trial<'_> {
             Some(Err(message)) => (Some(self.unsupported(message.clone())), None),
             limited => {
                 let limiting = limited.as_ref().and_then(|limiting| limiting.as_ref().ok());
+                let sights = self.sights(group.as_ref().ok());
                 self.write_spec(group, limiting)?;
                 // Made beforehand, so that it is there where the disk has no room for another file.
                 with_room(self.folder, || guard::rewrite(self.folder, REPORT))?;
-                let ran = self.beside_background(stage, limiting, &spec, &out)?;
+                let ran = self.beside_background(stage, limiting, &sights, (&spec, &out))?;
                 (ran, limiting.map(Limiting::report))
             }
         };
         [SPEC, REPORT, LIMITS].into_iter().try_for_each(|name| self.remove(name))?;
-        let Some(Ran { report, wall_s, background, log }) = ran else {
+        let Some(Ran { report, wall_s, course, background, log }) = ran else {
             self.remove(&self.log())?;
             self.remove(&self.background_log())?;
             return Ok(None);
@@ -120,6 +135,7 @@ impl Trial<'_> {
             background,
             machine,
             file_creation_ns: Some(self.file_creation_ns),
+            course,
             outcome,
             measured,
         }))
@@ -131,11 +147,11 @@ impl Trial<'_> {
         &self,
         stage: &mut Stage<'_>,
         limiting: Option<&Limiting>,
-        spec: &Path,
-        out: &Path,
+        sights: &Sights,
+        files: (&Path, &Path),
     ) -> Result<Option<Ran>> {
         if self.cell.background() == Background::None {
-            return self.alone(limiting, spec, out);
+            return self.alone(limiting, sights, files);
         }
         let log = self.background_log();
         let output = guard::rewrite(self.folder, &log)?;
@@ -148,7 +164,7 @@ impl Trial<'_> {
             .load(|| Process::start(launch, output), Process::id)
             .map_err(Error::io("starting a load in", self.beside))?;
         let started = Load::start(launch, process, self.job.interrupted);
-        let not_run = |report| Ran { report, wall_s: 0.0, background: None, log: self.background_log() };
+        let not_run = |report| Ran { log: self.background_log(), ..Ran::not_at_all(report) };
         let load = match started {
             Started::AtWork(load) => load,
             Started::Interrupted => return Ok(None),
@@ -158,7 +174,7 @@ impl Trial<'_> {
             }
         };
         let from_ns = background::now_ns();
-        let ran = self.alone(limiting, spec, out)?;
+        let ran = self.alone(limiting, sights, files)?;
         let to_ns = background::now_ns();
         let Some(mut ran) = ran else { return Ok(None) };
         let Finished { report, complaint } = load.finish(from_ns, to_ns);
@@ -171,14 +187,23 @@ impl Trial<'_> {
     }
 
     /// Runs its process; `None` when it was interrupted.
-    fn alone(&self, limiting: Option<&Limiting>, spec: &Path, out: &Path) -> Result<Option<Ran>> {
+    fn alone(
+        &self,
+        limiting: Option<&Limiting>,
+        sights: &Sights,
+        (spec, out): (&Path, &Path),
+    ) -> Result<Option<Ran>> {
         let log = self.folder.join(self.log());
         let output = guard::rewrite(self.folder, &self.log())?;
         let start = Instant::now();
         let (timeout, room) = (self.job.plan.timeout.0, self.room_for_audit());
         let by = limiting.map(Limiting::scope).unwrap_or_default();
-        let end = supervise::run(&by, (spec, out), (&log, output), timeout, room, self.job.interrupted)
-            .map_err(Error::io("running a trial in", self.folder))?;
+        let run = || {
+            let output = (&*log, output);
+            supervise::run(&by, (spec, out), output, timeout, room, self.job.interrupted, self.told)
+        };
+        let (end, course) = sights.during(run);
+        let end = end.map_err(Error::io("running a trial in", self.folder))?;
         let wall_s = start.elapsed().as_secs_f64();
         let report = match end {
             End::Interrupted => return Ok(None),
@@ -194,9 +219,21 @@ impl Trial<'_> {
                 Some(message) => Report::Failed { reason: Failure::OutOfMemory, message },
                 None => Report::Failed { reason, message },
             },
-            End::Well => read_report(out),
+            End::Well => match (read_report(out), limiting.and_then(Limiting::killed)) {
+                // A server was killed, and the trial has noticed.
+                (Report::Failed { .. }, Some(message)) => {
+                    Report::Failed { reason: Failure::OutOfMemory, message }
+                }
+                (report, _) => report,
+            },
         };
-        Ok(Some(Ran { report, wall_s, background: None, log: self.log() }))
+        Ok(Some(Ran { report, wall_s, course, background: None, log: self.log() }))
+    }
+
+    /// What is looked at while it runs.
+    fn sights(&self, group: Option<&Group>) -> Sights {
+        let device = self.device.as_ref().ok().and_then(|spec| BlockDevice::named(&spec.name).ok());
+        Sights { device, group: group.cloned() }
     }
 
     /// What holds it to its machine's limits, if it has any, made on the stage; or why it can't be held.
@@ -213,7 +250,7 @@ impl Trial<'_> {
     }
 
     fn unsupported(&self, message: String) -> Ran {
-        Ran { report: Report::Unsupported { message }, wall_s: 0.0, background: None, log: self.log() }
+        Ran { log: self.log(), ..Ran::not_at_all(Report::Unsupported { message }) }
     }
 
     /// Whether the store's files are on the disk of the results, so that it can be the store that filled it.
@@ -269,12 +306,14 @@ impl Trial<'_> {
             parent: std::process::id(),
             cell: self.cell.clone(),
             directory: self.directory.to_path_buf(),
+            beside: self.servers.map(Path::to_path_buf),
             workload: plan.workload,
             parameters: plan.parameters.clone(),
-            settings: plan.settings_of(self.cell),
+            settings: plan.settings_to_open(self.cell, self.job.stores),
             seed: schedule::seed(self.job.blocks_before + self.block, plan.seed),
             device: self.device.clone(),
             group,
+            memory_limit: plan.memory_limit(self.cell),
             limits: limiting.map(Limiting::order),
         };
         let text = serde_json::to_string(&spec).unwrap_or_default();

@@ -10,13 +10,16 @@ mod process;
 
 use std::ffi::OsStr;
 use std::fmt;
+use std::fs::File;
 use std::io;
 use std::path::PathBuf;
 
 use crate::error::{Error, Result};
 use crate::guard::Folder;
+use crate::image::mount::{Mounted, Site};
 use crate::measure::cgroup::{self, OwnGroup};
 use ledger::{Ledger, Left};
+pub use note::STORE;
 use note::{Note, Owner};
 use process::Process;
 
@@ -62,6 +65,12 @@ impl Holdings {
         self.ledger.note(&note)?;
         self.held.push(Held { note, group: None });
         Ok(())
+    }
+
+    /// A new file in the work folder; what was there under its name is deleted.
+    fn empty_file(&self, name: &str) -> io::Result<File> {
+        self.folder.remove(OsStr::new(name))?;
+        self.folder.make_file(OsStr::new(name))
     }
 
     /// Strikes out the last note.
@@ -117,6 +126,44 @@ impl Stage<'_> {
             holdings.folder.make(name, 0o777).map_err(Error::io("making", &path))
         })?;
         Ok(path)
+    }
+
+    /// Takes an empty file in the work folder; what was there under this name is deleted.
+    ///
+    /// # Errors
+    /// When it can't be noted or made.
+    pub fn file(&mut self, name: &str) -> Result<(PathBuf, File)> {
+        let path = self.holdings.folder.path().join(name);
+        let ledger = self.holdings.folder.path().join(ledger::NAME);
+        let note = Note::Folder { name: name.to_owned() };
+        let file = self.take(note, Error::io("writing", &ledger), |holdings| {
+            holdings.empty_file(name).map_err(Error::io("making", &path))
+        })?;
+        Ok((path, file))
+    }
+
+    /// Takes a file system: `mount` is given an empty file for the image, and where to mount that: at an empty folder in the work
+    /// folder, whose path this returns.
+    ///
+    /// # Errors
+    /// When it can't be noted, made or mounted; then nothing of it is left.
+    pub fn mount(
+        &mut self,
+        name: &str,
+        mount: impl FnOnce(&File, Site<'_>) -> io::Result<Mounted>,
+    ) -> Result<(PathBuf, Mounted)> {
+        let image = format!("{name}.image");
+        let path = |name: &str| self.holdings.folder.path().join(name);
+        let (at, image_at, ledger) = (path(name), path(&image), path(ledger::NAME));
+        let note = Note::Mount { image: image.clone(), at: name.to_owned() };
+        let mounted = self.take(note, Error::io("writing", &ledger), |holdings| {
+            holdings.folder.remove(OsStr::new(name)).map_err(Error::io("deleting", &at))?;
+            holdings.folder.make(OsStr::new(name), 0o700).map_err(Error::io("making", &at))?;
+            let file = holdings.empty_file(&image).map_err(Error::io("making", &image_at))?;
+            let site = Site { folder: holdings.folder.handle(), image: &image, at: name };
+            mount(&file, site).map_err(Error::io("mounting a file system at", &at))
+        })?;
+        Ok((at, mounted))
     }
 
     /// Takes a cgroup that tells what it was charged for; what the trial is to be told of it.

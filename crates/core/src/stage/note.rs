@@ -8,13 +8,19 @@ use serde::{Deserialize, Serialize};
 
 use super::process::Process;
 use crate::guard::Folder;
+use crate::image::mount::{self, Site};
 use crate::measure::cgroup;
+use crate::server::{self, running};
+
+/// The folder of a store in a file system of its own.
+pub const STORE: &str = "store";
 
 /// A line of a ledger: a thing that is held, or is about to be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "held", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Note {
-    /// A folder in the work folder.
+    /// A folder or a file in the work folder. Servers that are at work in it end before it goes, and what its store has made on
+    /// a running server is dropped.
     Folder {
         /// Its name there.
         name: String,
@@ -23,6 +29,13 @@ pub enum Note {
     Group {
         /// Where it is.
         folder: PathBuf,
+    },
+    /// A file system in an image, mounted in the work folder.
+    Mount {
+        /// The image's name there.
+        image: String,
+        /// The name of the folder that it is mounted at.
+        at: String,
     },
     /// The process of a background load, whose files are in the work folder.
     Load {
@@ -48,9 +61,8 @@ impl Note {
     /// `ledger` itself.
     pub fn is_sound_beside(&self, ledger: &str) -> bool {
         match self {
-            Note::Folder { name } => {
-                !["", ".", "..", ledger].contains(&name.as_str()) && !name.contains(['/', '\0'])
-            }
+            Note::Folder { name } => is_plain(name, ledger),
+            Note::Mount { image, at } => is_plain(image, ledger) && is_plain(at, ledger),
             _ => true,
         }
     }
@@ -63,9 +75,23 @@ impl Note {
     /// When it can't be given back, and must stay noted.
     pub fn give_back(&self, owner: Owner<'_>) -> io::Result<Option<PathBuf>> {
         match self {
-            Note::Folder { name } => owner.folder.remove(OsStr::new(name)).map(|()| None),
+            Note::Folder { name } => {
+                let path = owner.folder.path().join(name);
+                server::end_in(&path)?;
+                running::drop_of(&path)?;
+                let servant = server::user().map(|user| user.uid);
+                owner.folder.remove_served(OsStr::new(name), servant).map(|()| None)
+            }
             // One that can't be removed holds nothing, and keeps nobody from anything.
             Note::Group { folder } => Ok(cgroup::remove(folder).then(|| folder.clone())),
+            Note::Mount { image, at } => {
+                let store = owner.folder.path().join(at).join(STORE);
+                server::end_in(&store)?;
+                running::drop_of(&store)?;
+                mount::detach(Site { folder: owner.folder.handle(), image, at })?;
+                owner.folder.remove(OsStr::new(at))?;
+                owner.folder.remove(OsStr::new(image)).map(|()| None)
+            }
             Note::Load { process: None } => Ok(None),
             Note::Load { process: Some(process) } => {
                 process.end(owner.folder.path(), owner.pid).map(|()| None)
@@ -78,11 +104,16 @@ impl Note {
     /// Where it is, for messages.
     pub fn path(&self, owner: Owner<'_>) -> PathBuf {
         match self {
-            Note::Folder { name } => owner.folder.path().join(name),
+            Note::Folder { name } | Note::Mount { at: name, .. } => owner.folder.path().join(name),
             Note::Group { folder } => folder.clone(),
             Note::Load { .. } => owner.folder.path().to_path_buf(),
             #[cfg(test)]
             Note::Recorded { log, .. } => log.clone(),
         }
     }
+}
+
+/// Whether a name is that of something in the work folder, and not of the ledger itself.
+fn is_plain(name: &str, ledger: &str) -> bool {
+    !["", ".", "..", ledger].contains(&name) && !name.contains(['/', '\0'])
 }

@@ -339,12 +339,20 @@ fn a_ledger_that_was_tampered_with_leads_nowhere_else() {
         Note::Folder { name: "link".into() },
         Note::Group { folder: theirs.clone() },
         Note::Group { folder: "/sys/fs/cgroup".into() },
+        Note::Mount { image: "link".into(), at: "link-to-a-mount".into() },
         Note::Load { process: Some(Process::of(std::process::id())) },
     ];
     let work = place.abandoned(notes.each_ref().map(line).concat());
     symlink(&theirs, work.join("link")).unwrap();
-    assert_eq!(clean(&place.path()).unwrap(), Found { deleted: vec![work], kept: Vec::new() });
-    assert!(theirs.exists());
+    symlink("/proc", work.join("link-to-a-mount")).unwrap();
+    assert_eq!(clean(&place.path()).unwrap(), Found { deleted: vec![work], ..Found::default() });
+    assert!(theirs.exists() && Path::new("/proc/self").exists());
+    for outside in ["../theirs", "/proc", "..", ""] {
+        let mount = |image: &str, at: &str| Note::Mount { image: image.into(), at: at.into() };
+        for note in [mount(outside, "at"), mount("image", outside)] {
+            assert!(!note.is_sound_beside(ledger::NAME), "{note:?}");
+        }
+    }
 }
 
 /// A process that looks like a background load on files in a work folder, with a process of its own.

@@ -30,6 +30,25 @@ impl<'a> Given<'a> {
         }
     }
 
+    /// What each of the `known` settings is to be, in their order: what `own` makes of the user's, else the `preset`; those that
+    /// neither names are left out.
+    ///
+    /// # Errors
+    /// Those of `own`.
+    pub fn values(
+        &self,
+        known: &'static [SettingDef],
+        own: impl Fn(&Given<'a>, &'static str) -> Result<Option<String>>,
+        preset: impl Fn(&str, &OpenOptions<'_>) -> Option<String>,
+    ) -> Result<Vec<(&'static str, String)>> {
+        let mut values = Vec::new();
+        for SettingDef { name, .. } in known {
+            let value = own(self, name)?.or_else(|| preset(name, self.options));
+            values.extend(value.map(|value| (*name, value)));
+        }
+        Ok(values)
+    }
+
     /// The setting as it was written.
     pub fn text(&self, name: &str) -> Option<&'a str> {
         self.options.settings.get(name).map(String::as_str)

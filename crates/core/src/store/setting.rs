@@ -1,7 +1,44 @@
-//! What a store says of the settings that a user may give.
+//! What a store says of the settings that a user may give, and what it reads back of them.
 
-use super::Capabilities;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Capabilities, Share};
 use crate::units::{exact_bytes, grouped, parse_bytes};
+
+/// A setting as the engine reads it back after opening, or a statistic of the engine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Setting {
+    /// The engine's own name for it.
+    pub name: String,
+    /// Its value, as the engine prints it.
+    pub value: String,
+    /// Where the value comes from.
+    pub source: SettingSource,
+}
+
+/// Where the value of a [`Setting`] was taken from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SettingSource {
+    /// The engine was asked, after opening, or its files were read.
+    ReadBack,
+    /// The engine has no way to be asked: this is what it was given.
+    Given,
+}
+
+impl Setting {
+    /// A value that the engine itself tells.
+    pub fn read_back(name: impl Into<String>, value: impl fmt::Display) -> Setting {
+        Setting { name: name.into(), value: value.to_string(), source: SettingSource::ReadBack }
+    }
+
+    /// A value that was handed to an engine which can't be asked for it.
+    pub fn given(name: impl Into<String>, value: impl fmt::Display) -> Setting {
+        Setting { name: name.into(), value: value.to_string(), source: SettingSource::Given }
+    }
+}
 
 /// A setting that a user may give (`--set sqlite.page_size=8192`).
 #[derive(Debug, Clone, Copy)]
@@ -22,6 +59,8 @@ pub struct SettingDef {
     pub unit: Unit,
     /// What a value of it changes of what the store can do.
     pub limits: fn(&str, &mut Capabilities),
+    /// Its part of the machine's memory where tuning is `share`; `None` for what is no cache.
+    pub share: Option<Share>,
     /// The values that are worth a trial where settings are tuned, beside the default.
     pub tune: &'static [&'static str],
     /// What these values cost that no figure shows, in half a sentence; empty where nothing.
@@ -56,6 +95,7 @@ impl SettingDef {
             read_by: "",
             unit,
             limits,
+            share: None,
             tune: &[],
             cost: "",
         }
@@ -63,7 +103,7 @@ impl SettingDef {
 
     /// Whether its values are sizes in bytes.
     pub fn is_in_bytes(&self) -> bool {
-        self.values.starts_with("bytes")
+        self.unit == Unit::Bytes
     }
 
     /// The same, which changes what writes survive.
@@ -84,6 +124,11 @@ impl SettingDef {
     /// The same, of which a value changes what the store can do.
     pub const fn limiting(self, limits: fn(&str, &mut Capabilities)) -> SettingDef {
         SettingDef { limits, ..self }
+    }
+
+    /// The same, a cache that gets this part of the machine's memory where tuning is `share`.
+    pub const fn share(self, share: Share) -> SettingDef {
+        SettingDef { share: Some(share), ..self }
     }
 
     /// The same, with values that are worth a trial where settings are tuned.

@@ -41,6 +41,17 @@ pub struct Prepared(pub usize);
 /// Columns that a row shown by [`SqlSession::query`] has at most.
 pub const MOST_COLUMNS: usize = 32;
 
+/// Where many rows go at once, and how they come.
+#[derive(Debug, Clone, Copy)]
+pub struct Loading<'l> {
+    /// The table.
+    pub table: &'l str,
+    /// Its columns, in the order of a row's values.
+    pub columns: &'l [&'l str],
+    /// Whether they come in the order of their primary keys, the first one behind all rows that are there.
+    pub sorted: bool,
+}
+
 /// Hands over one row after the other: it calls what it is given once for each.
 pub type Rows<'r> = dyn FnMut(&mut dyn FnMut(&[SqlValue<'_>]) -> Result<()>) -> Result<()> + 'r;
 
@@ -80,8 +91,10 @@ pub trait SqlSession {
     /// Ends the transaction, and undoes what it did.
     fn roll_back(&mut self) -> Result<()>;
 
-    /// Adds many rows to a table in the engine's best way, all or none; says how many.
-    fn bulk_load(&mut self, table: &str, columns: &[&str], rows: &mut Rows<'_>) -> Result<u64> {
+    /// Adds many rows to a table in the engine's best way, and says how many. Their primary keys are new, which an engine need not
+    /// look at. They have the store's guarantee when it returns; where it fails, some of them may be there.
+    fn bulk_load(&mut self, into: &Loading<'_>, rows: &mut Rows<'_>) -> Result<u64> {
+        let Loading { table, columns, .. } = *into;
         let places = vec!["?"; columns.len()].join(", ");
         let columns = columns.join(", ");
         let insert = self.prepare(&format!("INSERT INTO {table} ({columns}) VALUES ({places})"))?;

@@ -5,7 +5,7 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::store::{
     Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenOptions, Result, Session, Setting, Store,
-    StoreDef, StoreError, Threads,
+    StoreDef, StoreError, Threads, Transaction, Work,
 };
 
 /// The store that is a map.
@@ -17,6 +17,7 @@ pub const MEMORY: StoreDef = StoreDef {
     version: || env!("CARGO_PKG_VERSION").into(),
     capabilities: Capabilities {
         persists: false,
+        transactions: true,
         threads: Threads::ManyReadersOneWriter,
         batch: Batch::Grouped,
         notices_existing: true,
@@ -34,6 +35,7 @@ pub const MEMORY: StoreDef = StoreDef {
     settings: &[],
     snippet: None,
     bindings: &[],
+    server: None,
     open: Ok(open),
 };
 
@@ -113,6 +115,33 @@ impl Session for MemorySession<'_> {
     }
     fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
         self.store.write().extend(records.iter().map(|(key, value)| (key.to_vec(), value.to_vec())));
+        Ok(())
+    }
+    fn transact(&mut self, work: &mut Work<'_>) -> Result<()> {
+        let mut changing = Changing { map: self.store.write(), changes: Map::new() };
+        work(&mut changing)?;
+        let Changing { mut map, changes } = changing;
+        map.extend(changes);
+        Ok(())
+    }
+}
+
+/// A transaction: the map, which is locked, and what will be put into it.
+struct Changing<'a> {
+    map: RwLockWriteGuard<'a, Map>,
+    changes: Map,
+}
+
+impl Transaction for Changing<'_> {
+    fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
+        let value = self.changes.get(key).or_else(|| self.map.get(key));
+        Ok(value.map(|value| visit(value)).is_some())
+    }
+    fn get_to_change(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
+        self.get(key, visit)
+    }
+    fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.changes.insert(key.to_vec(), value.to_vec());
         Ok(())
     }
 }

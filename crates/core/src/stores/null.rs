@@ -31,6 +31,7 @@ pub const NULL: StoreDef = StoreDef {
     settings: &[],
     snippet: None,
     bindings: &[],
+    server: None,
     open: Ok(open),
 };
 

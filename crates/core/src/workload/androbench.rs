@@ -18,18 +18,16 @@ use self::rows::{COLUMNS, TABLE};
 use self::transactions::{Kind, Phase, Statements, Transactions};
 use self::work::Work;
 use crate::axis::Axis;
-use crate::cell::Tuning;
 use crate::measure::clock::Clock;
 use crate::measure::counters::Snapshot;
-use crate::measure::series::Series;
 use crate::result::{Load, Measured};
-use crate::store::sql::SqlSession;
-use crate::store::{Loss, OpenOptions, StoreDef};
-use crate::units::Bytes;
+use crate::store::sql::{Loading, SqlSession};
+use crate::store::{Loss, StoreDef};
 use crate::workload::bench::Bench;
 use crate::workload::crud::work::EQUAL_CACHE;
 pub use crate::workload::crud::work::OPERATIONS;
 use crate::workload::driver::Stop;
+use crate::workload::gauge::Gauge;
 use crate::workload::on_store::{OnStore, Settled, find};
 use crate::workload::promise::Acknowledged;
 use crate::workload::spec::{Asked, Ended};
@@ -73,21 +71,12 @@ fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     }
     let clock = Clock::new();
     let work = Work::of(&spec.cell, &spec.parameters);
-    let equal_cache = spec.parameters.get::<Bytes>(&EQUAL_CACHE).map(|cache| cache.0);
-    let options = OpenOptions {
-        directory: &spec.directory,
-        guarantee: tier,
-        compression: false,
-        cache_bytes: equal_cache.filter(|_| spec.cell.tuning() == Tuning::Equal),
-        settings: &spec.settings,
-        sessions: 1,
-    };
-    let mut transactions = Transactions::prepare(work, spec, &clock).map_err(Ended::harness)?;
-    let series = Series::new(1).map_err(Ended::harness)?;
+    let mut transactions = Transactions::prepare(work, spec.seed).map_err(Ended::harness)?;
+    let gauge = Gauge::new(spec, &clock).map_err(Ended::harness)?;
     let mut acknowledged = Vec::with_capacity(1 + Kind::ALL.len());
     // Of `default`, it is the settings that decide which tier is given.
-    let mut trial = OnStore::begin((store, open), options, tier, spec)?;
-    let done = drive(&mut trial.bench, &mut transactions, &series, &mut acknowledged)?;
+    let mut trial = OnStore::begin((store, open), spec.options(1), tier, spec)?;
+    let done = drive(&mut trial.bench, &mut transactions, &gauge, &mut acknowledged)?;
     trial.worked()?;
     let operations = transactions.results(done.operations)?;
     let mut trial = trial.settled(&acknowledged, None)?;
@@ -121,8 +110,8 @@ struct Done {
 /// Makes and loads the table, and does all transactions, in one session.
 fn drive(
     bench: &mut Bench<'_>,
-    transactions: &mut Transactions<'_>,
-    series: &Series,
+    transactions: &mut Transactions,
+    gauge: &Gauge<'_>,
     acknowledged: &mut Vec<Acknowledged>,
 ) -> Result<Done, Stop> {
     let store = bench.store()?;
@@ -135,7 +124,7 @@ fn drive(
     let statements = Statements::prepare(session)?;
     let mut operations = Vec::with_capacity(Kind::ALL.len());
     for kind in Kind::ALL {
-        operations.push(transactions.phase(session, &statements, kind, series, acknowledged)?);
+        operations.push(transactions.phase(session, &statements, kind, gauge, acknowledged)?);
     }
     check_settings(session)?;
     Ok(Done { load, operations })
@@ -149,7 +138,7 @@ fn check_settings(session: &mut dyn SqlSession) -> Result<(), Stop> {
 /// Loads the first rows, in the order of their keys.
 fn load(
     session: &mut dyn SqlSession,
-    transactions: &mut Transactions<'_>,
+    transactions: &mut Transactions,
     acknowledged: &mut Vec<Acknowledged>,
 ) -> Result<Load, Stop> {
     let (count, source) = (transactions.rows(), transactions.source());
@@ -161,7 +150,8 @@ fn load(
     let mut row = source.row();
     let before = Snapshot::now();
     let start = Instant::now();
-    let loaded = session.bulk_load(TABLE, &names, &mut |add| {
+    let into = Loading { table: TABLE, columns: &names, sorted: true };
+    let loaded = session.bulk_load(&into, &mut |add| {
         for id in 0..count {
             source.fill(&mut row, id, 0);
             load.value_bytes += row.value_bytes();

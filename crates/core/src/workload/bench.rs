@@ -1,9 +1,12 @@
 //! The bench on which a workload finds its store: it opens it, and opens it anew in an empty folder when asked.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::guard;
+use crate::measure::disk;
 use crate::measure::page_cache::{self, Emptied};
+use crate::result::Disk;
 use crate::store::{OpenFn, OpenOptions, Store, StoreError};
 use crate::workload::driver::Stop;
 
@@ -13,6 +16,8 @@ pub struct Bench<'a> {
     options: OpenOptions<'a>,
     folder: PathBuf,
     store: Option<Box<dyn Store>>,
+    /// Where the data are if they are not in the folder.
+    elsewhere: Option<String>,
 }
 
 impl<'a> Bench<'a> {
@@ -22,7 +27,21 @@ impl<'a> Bench<'a> {
     /// The store's own.
     pub fn open(open: OpenFn, options: OpenOptions<'a>) -> Result<Bench<'a>, StoreError> {
         let store = open(&options)?;
-        Ok(Bench { open, folder: options.directory.to_path_buf(), options, store: Some(store) })
+        let elsewhere = store.elsewhere();
+        Ok(Bench { open, folder: options.directory.to_path_buf(), options, store: Some(store), elsewhere })
+    }
+
+    /// Where the data are if they are not in the folder, in words.
+    pub fn elsewhere(&self) -> Option<&str> {
+        self.elsewhere.as_deref()
+    }
+
+    /// What the store's files take on disk; nothing where its data are elsewhere.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn disk(&self) -> io::Result<Disk> {
+        if self.elsewhere.is_some() { Ok(Disk::default()) } else { disk::usage(&self.folder) }
     }
 
     /// The folder of the store's files.
@@ -43,7 +62,9 @@ impl<'a> Bench<'a> {
     /// # Errors
     /// When any of these fails.
     pub fn fresh(&mut self) -> Result<(), Stop> {
-        self.close()?;
+        if let Some(store) = self.store.take() {
+            store.discard().map_err(|error| Stop::store("closing the store", &error))?;
+        }
         let failed =
             |error: std::io::Error| Stop::harness(format!("emptying {}: {error}", self.folder.display()));
         guard::remove_made(&self.folder).map_err(failed)?;

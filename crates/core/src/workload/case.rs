@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 
 use crate::cell::Cell;
-use crate::store::{self, Capabilities, Kind, StoreDef};
+use crate::server::running;
+use crate::store::{self, Capabilities, Kind, StoreDef, Threads};
 use crate::workload::crud::work::Work;
 use crate::workload::parameter::Parameters;
+use crate::workload::reason::Reason;
 
 /// A cell that may be run.
 #[derive(Debug, Clone, Copy)]
@@ -20,12 +22,62 @@ pub struct Case<'a> {
     pub settings: &'a BTreeMap<String, BTreeMap<String, String>>,
     /// A cell with as many bytes of data is left out.
     pub size_limit: u64,
+    /// The memory that the cell's machine is limited to, in bytes, where it is.
+    pub memory_limit: Option<u64>,
 }
 
 impl Case<'_> {
     /// Its store, if it is known.
     pub fn store(&self) -> Option<&StoreDef> {
         self.stores.iter().find(|store| store.name == self.cell.store())
+    }
+
+    /// Its store, if that can be opened with the guarantee asked for.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn opens(&self) -> Result<&StoreDef, Reason> {
+        let store = self.store().ok_or(Reason::UnknownStore)?;
+        store.open.map_err(Reason::NotBuilt)?;
+        match self.cell.guarantee().tier() {
+            Some(guarantee) if store.offer(guarantee).is_none() => {
+                Err(Reason::NotOffered { store: store.name, guarantee })
+            }
+            _ => Ok(store),
+        }
+    }
+
+    /// The same with a session for each thread; and what the store can do with its settings, which may take a session or its
+    /// order away.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn opens_for_threads(&self) -> Result<(&StoreDef, Capabilities), Reason> {
+        let store = self.opens()?;
+        let able = self.capabilities().unwrap_or_else(|| store.capabilities.clone());
+        match self.cell.threads() {
+            threads if threads > 1 && able.threads == Threads::One => {
+                Err(Reason::OneSession { store: store.name, threads })
+            }
+            _ => Ok((store, able)),
+        }
+    }
+
+    /// Whether so many bytes of values are within the plan's limit and the store's.
+    ///
+    /// # Errors
+    /// Where they are not.
+    pub fn holds(&self, bytes: f64) -> Result<(), Reason> {
+        let limit_bytes = self.size_limit;
+        if bytes >= limit_bytes as f64 {
+            return Err(Reason::TooLarge { bytes, limit_bytes });
+        }
+        match self.store().zip(self.capabilities()) {
+            Some((store, Capabilities { max_bytes, .. })) if bytes > max_bytes as f64 => {
+                Err(Reason::Outgrows { store: store.name, bytes, most_bytes: max_bytes })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// What its store keeps in memory alone, in bytes: all records, where it has nowhere else for them.
@@ -37,10 +89,26 @@ impl Case<'_> {
 
     /// What its store can do with its settings; `None` where it is not known.
     pub fn capabilities(&self) -> Option<Capabilities> {
-        let store = self.store()?;
-        let mut settings = self.settings.get(store.name).cloned().unwrap_or_default();
+        let settings = self.own_settings();
+        let named = settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        Some(self.store()?.capabilities_with(named))
+    }
+
+    /// Whether its store is a server that was running before, so that the place holds nothing of it.
+    pub fn is_elsewhere(&self) -> bool {
+        self.kind() == Kind::Server && self.own_settings().contains_key(running::URL)
+    }
+
+    /// The settings of its store.
+    fn own_settings(&self) -> BTreeMap<String, String> {
+        let mut settings = self.settings.get(self.cell.store()).cloned().unwrap_or_default();
         settings.extend(self.cell.settings().map(|(name, value)| (name.to_owned(), value.to_owned())));
-        Some(store.capabilities_with(settings.iter().map(|(name, value)| (name.as_str(), value.as_str()))))
+        settings
+    }
+
+    /// What its store takes of the disk beside the records, in bytes, where it is a server of the trial's own.
+    pub fn server_bytes(&self) -> f64 {
+        if self.kind() == Kind::Server && !self.is_elsewhere() { SERVER_BYTES } else { 0.0 }
     }
 
     /// What its store is.
@@ -48,6 +116,9 @@ impl Case<'_> {
         store::kind(self.stores, self.cell.store())
     }
 }
+
+/// What a server takes beside the records: its own tables, and the files of its log. A fresh one takes 40 MB.
+const SERVER_BYTES: f64 = 150e6;
 
 /// Disk that a cell takes, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq)]

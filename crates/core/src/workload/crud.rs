@@ -21,6 +21,7 @@ use crate::workload::batch::{Batch, touched};
 use crate::workload::bench::Bench;
 use crate::workload::choose::Chooser;
 use crate::workload::driver::{Driver, QUANTUM_OPERATIONS, Quantum, Stop};
+use crate::workload::loader::load;
 use crate::workload::mix::{Doing, Mix};
 use crate::workload::operation::Operation;
 use crate::workload::phase::{Goal, Phase};
@@ -325,7 +326,13 @@ impl Prepared<'_> {
         let (hall, plan) = (&*hall, hall.plan);
         crew::with(hall, store, |crew| {
             if progress.load.is_none() {
-                let (load, written) = load(hall, batch, crew.session(), acknowledged)?;
+                let count = plan.records.from;
+                hall.all_loaded(count);
+                let records = hall.records;
+                let add = |batch: &mut Batch, index| {
+                    batch.add(&records.key(index), |values| records.append_value(index, 0, values));
+                };
+                let (load, written) = load(count, batch, crew.session(), acknowledged, add)?;
                 (progress.load, *loaded) = (Some(load), loaded.plus(written));
             }
             loop {
@@ -364,38 +371,6 @@ impl Prepared<'_> {
         let operations = operations.concat();
         Ok(Done { load, operations, stored, written, cache_emptied_by, acknowledged, expected })
     }
-}
-
-/// Loads the first records in batches, in the order of their indexes; says also what was handed to the store.
-fn load(
-    hall: &Hall<'_>,
-    batch: &mut Batch,
-    session: &mut dyn Session,
-    acknowledged: &mut Vec<Acknowledged>,
-) -> Result<(Load, Written), Stop> {
-    let count = hall.plan.records.from;
-    hall.all_loaded(count);
-    let mut load = Load { records: count, value_bytes: 0, store_ns: 0, counters: None };
-    let (mut next, mut batches) = (0, 0);
-    let before = Snapshot::now();
-    while next < count {
-        batch.clear();
-        while next < count && !batch.is_full() {
-            batch.add(&hall.records.key(next), |values| hall.records.append_value(next, 0, values));
-            next += 1;
-        }
-        load.value_bytes += batch.value_bytes();
-        let batch = batch.records();
-        let start = Instant::now();
-        session.insert_batch(&batch).map_err(|error| Stop::store("loading a batch", &error))?;
-        load.store_ns += start.elapsed().as_nanos() as u64;
-        batches += 1;
-    }
-    let counters = Snapshot::now().since(&before);
-    Acknowledged::new("batches", batches, 1, &counters).note(acknowledged);
-    load.counters = Some(counters);
-    let (key_bytes, value_bytes) = (count * KEY_BYTES as u64, load.value_bytes);
-    Ok((load, Written { records: count, key_bytes, value_bytes }))
 }
 
 /// One round of a phase, on all threads together.

@@ -2,15 +2,18 @@
 
 use std::time::Instant;
 
+use crate::cell::Cell;
 use crate::measure::counters::Snapshot;
+use crate::measure::family;
 use crate::measure::process::{self, Resident};
+use crate::measure::syncs;
 use crate::measure::watch::{Seen, Watch};
-use crate::measure::{disk, syncs};
-use crate::result::{Counters, Measured};
+use crate::result::{Counters, DISK, Measured, Unknown};
+use crate::server::running;
 use crate::store::{Guarantee, Kind, OpenFn, OpenOptions, Setting, StoreDef, StoreError};
 use crate::workload::bench::Bench;
 use crate::workload::driver::Stop;
-use crate::workload::promise::Acknowledged;
+use crate::workload::promise::{self, Acknowledged};
 use crate::workload::spec::{Ended, Spec};
 
 /// The entry of a store that can be opened.
@@ -22,6 +25,17 @@ pub fn find<'a>(stores: &'a [StoreDef], name: &str) -> Result<(&'a StoreDef, Ope
     let store =
         store.ok_or_else(|| Ended::Unsupported(format!("this storebench does not know the store {name}")))?;
     store.open.map(|open| (store, open)).map_err(|why| Ended::Unsupported(why.into()))
+}
+
+/// The tier that a store promises where a cell asks for its guarantee.
+///
+/// # Errors
+/// When it does not offer that.
+pub fn promised(store: &StoreDef, cell: &Cell) -> Result<Guarantee, Ended> {
+    let guarantee = cell.guarantee();
+    store
+        .resolve(guarantee.tier())
+        .ok_or_else(|| Ended::Unsupported(format!("{} does not offer the guarantee {guarantee}", store.name)))
 }
 
 /// A trial whose store is open, before its work and during it. All of the harness's memory is prepared before it begins.
@@ -58,12 +72,22 @@ impl<'a> OnStore<'a> {
     ) -> Result<OnStore<'a>, Ended> {
         // Looked at here, so that its memory is the harness's own; where they don't count, the result says so.
         let _ = syncs::in_effect();
+        let own_server = store.server.filter(|_| !options.settings.contains_key(running::URL));
+        if let Some(server) = own_server {
+            (server.prepare)(&options).map_err(unsupported_or_failed)?;
+        }
         let mut watch = Watch::start(options.directory, &spec.device);
         process::reset_peak().map_err(Ended::harness)?;
         let base = process::resident().map_err(Ended::harness)?;
-        spec.enter_limits()?;
-        watch.charge_to(&spec.group);
+        if own_server.is_some() {
+            spec.hold_server()?;
+            watch.charge_server_to(&spec.group);
+        } else {
+            spec.enter_limits()?;
+            watch.charge_to(&spec.group);
+        }
         let bench = Bench::open(open, options).map_err(unsupported_or_failed)?;
+        family::check_held().map_err(Ended::harness)?;
         let guarantee = given(&bench, promised)?;
         let settings = read_settings(&bench)?;
         Ok(OnStore { bench, store, watch, base, peak: None, guarantee, settings })
@@ -85,11 +109,16 @@ impl<'a> OnStore<'a> {
     /// When it did not keep its promise, or can't settle.
     pub fn settled(self, acknowledged: &[Acknowledged], records: Option<u64>) -> Result<Settled<'a>, Ended> {
         let OnStore { bench, store, watch, base, peak, guarantee, settings } = self;
-        if guarantee == Guarantee::Power && store.kind != Kind::Server {
-            acknowledged.iter().try_for_each(Acknowledged::check)?;
+        let mut unchecked = None;
+        if guarantee == Guarantee::Power {
+            unchecked = hold_to_power(&bench, store, acknowledged)?;
         }
         let (settle_ns, settle_counters) = settle(&bench)?;
-        let Seen { cpu, processors, device, charged_bytes, unknown } = watch.settled();
+        let Seen { cpu, processors, device, charged_bytes, mut unknown } = watch.settled();
+        unknown.extend(unchecked);
+        unknown.extend(bench.elsewhere().map_or_else(Vec::new, not_here));
+        // What a device under the place does is not the store's doing.
+        let device = device.filter(|_| bench.elsewhere().is_none());
         let peak = peak.map_or_else(process::resident, Ok).map_err(Ended::harness)?;
         if let Some(records) = records {
             check_count(&bench, records)?;
@@ -97,7 +126,7 @@ impl<'a> OnStore<'a> {
         let statistics =
             bench.store()?.statistics().map_err(|error| Stop::store("reading statistics", &error))?;
         let measured = Measured {
-            store_version: (store.version)(),
+            store_version: bench.store()?.version().unwrap_or_else(|| (store.version)()),
             store_build: bench.store()?.build(),
             // Some settings, such as the compression of files on disk, can be read back only now.
             settings: merge(settings, read_settings(&bench)?),
@@ -120,20 +149,61 @@ impl Settled<'_> {
     /// When it can't be closed.
     pub fn close(&mut self) -> Result<(), Ended> {
         self.bench.close()?;
-        self.measured.disk = disk::usage(self.bench.folder()).map_err(Ended::harness)?;
+        self.measured.disk = self.bench.disk().map_err(Ended::harness)?;
         Ok(())
     }
 }
 
-/// The guarantee that the open store gives, which must be the one promised.
+/// What can't be known of a store whose data are elsewhere.
+fn not_here(elsewhere: &str) -> Vec<Unknown> {
+    let unknown =
+        |figure: &str, why: &str| Unknown { figure: figure.into(), reason: format!("{elsewhere}{why}") };
+    vec![
+        unknown("place", ", so the place is without effect"),
+        unknown(DISK, ""),
+        unknown("device", ""),
+        unknown("memory and processor time of the server", "; the client's are told"),
+    ]
+}
+
+/// The guarantee that the open store gives, which must be the one promised. A server that was running before gives what it was
+/// set up for; one that gives another than was asked for is refused as it is opened.
 fn given(bench: &Bench<'_>, promised: Option<Guarantee>) -> Result<Guarantee, Ended> {
     let guarantee = bench.store()?.guarantee();
     match promised {
-        Some(promised) if promised != guarantee => Err(Ended::harness(format!(
-            "the store gives the guarantee {guarantee} where {promised} was promised"
-        ))),
+        Some(promised) if promised != guarantee && bench.elsewhere().is_none() => Err(Ended::harness(
+            format!("the store gives the guarantee {guarantee} where {promised} was promised"),
+        )),
         _ => Ok(guarantee),
     }
+}
+
+/// Holds what was acknowledged to the syncs that were counted. Of a server, only its own count of the whole trial is known; where
+/// there is none, that is told.
+fn hold_to_power(
+    bench: &Bench<'_>,
+    store: &StoreDef,
+    acknowledged: &[Acknowledged],
+) -> Result<Option<Unknown>, Ended> {
+    if store.kind != Kind::Server {
+        acknowledged.iter().try_for_each(Acknowledged::check)?;
+        return Ok(None);
+    }
+    let counted = bench.store()?.syncs().map_err(|error| Stop::store("counting syncs", &error))?;
+    let Some(syncs) = counted else {
+        let reason = match bench.elsewhere() {
+            Some(_) => {
+                "others use the server, too, so that its count tells nothing, and power is not checked".into()
+            }
+            None => format!(
+                "{} does not count its syncs with these settings, so power is not checked",
+                store.name
+            ),
+        };
+        return Ok(Some(Unknown { figure: "syncs of the server".into(), reason }));
+    };
+    promise::check_all(acknowledged, syncs)?;
+    Ok(None)
 }
 
 /// Lets the store settle; how long that took in nanoseconds, and what the process did.

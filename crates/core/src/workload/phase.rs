@@ -167,7 +167,11 @@ impl Phase {
                 _ => self.untimed.of(operation),
             },
             put_back: if operation == Operation::Remove { put_back } else { 0 },
+            conflicts: 0,
+            epochs: Vec::new(),
             device_written_bytes: None,
+            device_read_bytes: None,
+            processors: None,
             latency: record.latencies.summary().map_err(Stop::harness)?,
             // Which of a mix's operations made a sync is not known.
             counters: self.counters.clone().filter(|_| alone),

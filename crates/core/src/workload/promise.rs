@@ -59,6 +59,16 @@ impl Acknowledged {
     }
 }
 
+/// Whether so many syncs in all were enough for `power`, where no part of a trial has a count of its own.
+///
+/// # Errors
+/// [`Failure::Unsynced`] when they were not.
+pub fn check_all(all: &[Acknowledged], syncs: u64) -> Result<(), Stop> {
+    let writes: u64 = all.iter().map(|one| one.writes).sum();
+    let threads = all.iter().map(|one| one.threads).max().unwrap_or(1);
+    Acknowledged { what: "writes", writes, threads, syncs: Some(syncs) }.check()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -79,6 +89,14 @@ mod tests {
         assert!(!holds(100, 1, Some(100), 1), "what leaves the device's cache alone is no sync");
         assert!(holds(100, 1, None, 0), "what can't be counted is believed");
         assert!(holds(0, 1, Some(0), 0));
+    }
+
+    #[test]
+    fn a_count_of_all_is_held_to_all() {
+        let one = |writes, threads| Acknowledged { what: "inserts", writes, threads, syncs: None };
+        let all = [one(100, 1), one(50, 1)];
+        assert!(check_all(&all, 150).is_ok() && check_all(&all, 149).is_err() && check_all(&[], 0).is_ok());
+        assert!(check_all(&[one(100, 4)], 25).is_ok() && check_all(&[one(100, 4)], 24).is_err());
     }
 
     #[test]

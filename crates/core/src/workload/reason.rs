@@ -48,8 +48,18 @@ pub enum Reason {
         /// The store's name.
         store: &'static str,
     },
+    /// The store keeps nothing when it is closed, as it is to be between rounds.
+    LosesRounds {
+        /// The store's name.
+        store: &'static str,
+    },
     /// The store does not speak SQL, which the workload needs.
     NoSql {
+        /// The store's name.
+        store: &'static str,
+    },
+    /// The store has no transactions that read and write, which the workload needs.
+    NoTransactions {
         /// The store's name.
         store: &'static str,
     },
@@ -69,6 +79,15 @@ pub enum Reason {
         /// The limit, in bytes.
         limit_bytes: u64,
     },
+    /// Its values alone are more than the store can hold.
+    Outgrows {
+        /// The store's name.
+        store: &'static str,
+        /// Of values, in bytes.
+        bytes: f64,
+        /// What the store holds, in bytes.
+        most_bytes: u64,
+    },
     /// The disk has no room for it.
     NoRoom {
         /// What it may take, in bytes.
@@ -83,14 +102,61 @@ pub enum Reason {
         /// What the machine has, in bytes.
         had_bytes: u64,
     },
+    /// Caches are to have their share of the memory of a machine on which that is not limited.
+    NothingToShare {
+        /// The machine's name.
+        machine: String,
+    },
+    /// The store's data are on a server that was running before, whatever the place, and one place takes part.
+    PlaceElsewhere,
+    /// The cache of a server that was running before can't be emptied.
+    CacheElsewhere,
+    /// A server that was running before can't be held to limits.
+    MachineElsewhere,
     /// Past the page cache, files are always read cold.
     PassesCacheBy,
     /// A file can't be read or written so.
     Device(Unsupported),
+    /// The store's server is not installed, with what to install.
+    NoServer(String),
+    /// The place can't be had on this machine, with what to do about it.
+    NoPlace(String),
     /// The machine lacks what its background load needs, with what to do about it.
     NoBackground(String),
     /// Trials can't be held to the limits of its machine, with what would help.
     NoMachine(String),
+}
+
+/// What a store lacks by its nature that a workload needs, as sentences say it.
+const NO_SQL: &str = "does not speak SQL";
+const NO_TRANSACTIONS: &str = "is opened without transactions that read and write";
+const NO_ORDER: &str = "keeps no order to scan in";
+const ONE_SESSION: &str = "takes one session at a time";
+
+/// Whether a sentence of [`Reason`] says that the work does not apply to the store: nothing that could be changed would make it
+/// do that.
+pub fn is_not_applicable(sentence: &str) -> bool {
+    // Its name has no blank in it.
+    let lacks = sentence.split_once(' ').map_or("", |(_, lacks)| lacks);
+    [NO_SQL, NO_TRANSACTIONS, NO_ORDER, ONE_SESSION].iter().any(|lack| lacks.starts_with(lack))
+}
+
+impl Reason {
+    /// Whether another machine, or another build, could run it.
+    pub fn is_of_the_machine(&self) -> bool {
+        use Reason::{NoBackground, NoMachine, NoMemory, NoPlace, NoRoom, NoServer, NotBuilt, UnknownStore};
+        matches!(
+            self,
+            UnknownStore
+                | NotBuilt(_)
+                | NoRoom { .. }
+                | NoMemory { .. }
+                | NoPlace(_)
+                | NoServer(_)
+                | NoBackground(_)
+                | NoMachine(_)
+        )
+    }
 }
 
 impl fmt::Display for Reason {
@@ -105,19 +171,25 @@ impl fmt::Display for Reason {
                 f,
                 "with several threads, one can read a file of {store} that another is writing: set {store}.write=rename"
             ),
-            Reason::OneSession { store, threads } => {
-                write!(f, "{store} takes one session at a time, not {threads}")
-            }
+            Reason::OneSession { store, threads } => write!(f, "{store} {ONE_SESSION}, not {threads}"),
             Reason::KeepsNothing { store } => {
                 write!(f, "{store} keeps nothing when it is closed, as it must be for cold reads")
             }
-            Reason::NoSql { store } => write!(f, "{store} does not speak SQL"),
-            Reason::NoOrder { store } => write!(f, "{store} keeps no order to scan in"),
+            Reason::LosesRounds { store } => {
+                write!(f, "{store} keeps nothing when it is closed, as it is to be between rounds")
+            }
+            Reason::NoSql { store } => write!(f, "{store} {NO_SQL}"),
+            Reason::NoTransactions { store } => write!(f, "{store} {NO_TRANSACTIONS}"),
+            Reason::NoOrder { store } => write!(f, "{store} {NO_ORDER}"),
             Reason::Contradiction(why) => f.write_str(why),
             Reason::NoTrace => f.write_str("no trace is named: --trace FILE"),
             Reason::TooLarge { bytes, limit_bytes } => {
                 let limit = rough_bytes(*limit_bytes as f64);
                 write!(f, "{} of values: over the size limit of {limit}", rough_bytes(*bytes))
+            }
+            Reason::Outgrows { store, bytes, most_bytes } => {
+                let most = rough_bytes(*most_bytes as f64);
+                write!(f, "{} of values: {store} can hold {most} at most", rough_bytes(*bytes))
             }
             Reason::NoRoom { needed_bytes, free_bytes } => {
                 let (needed, free) = (rough_bytes(*needed_bytes), rough_bytes(*free_bytes as f64));
@@ -127,11 +199,27 @@ impl fmt::Display for Reason {
                 let (needed, had) = (rough_bytes(*needed_bytes), rough_bytes(*had_bytes as f64));
                 write!(f, "needs about {needed} of memory, and the machine has {had}")
             }
+            Reason::NothingToShare { machine } => write!(
+                f,
+                "tuning share is a share of the machine's memory, and the machine {machine} has no limit of memory: name one that has"
+            ),
+            Reason::PlaceElsewhere => {
+                f.write_str("places don't apply to a server that is named by a URL: one takes part")
+            }
+            Reason::CacheElsewhere => {
+                f.write_str("the cache of a server that is named by a URL can't be emptied")
+            }
+            Reason::MachineElsewhere => {
+                f.write_str("a server that is named by a URL can't be held to a machine's limits")
+            }
             Reason::PassesCacheBy => {
                 f.write_str("io passes the page cache by, so that cold is no different from warm")
             }
             Reason::Device(unsupported) => unsupported.fmt(f),
-            Reason::NoBackground(why) | Reason::NoMachine(why) => f.write_str(why),
+            Reason::NoServer(why)
+            | Reason::NoPlace(why)
+            | Reason::NoBackground(why)
+            | Reason::NoMachine(why) => f.write_str(why),
         }
     }
 }
@@ -168,13 +256,29 @@ mod tests {
                 Reason::KeepsNothing { store },
                 "redb keeps nothing when it is closed, as it must be for cold reads",
             ),
+            (
+                Reason::LosesRounds { store },
+                "redb keeps nothing when it is closed, as it is to be between rounds",
+            ),
             (Reason::NoSql { store }, "redb does not speak SQL"),
+            (Reason::NoTransactions { store }, "redb is opened without transactions that read and write"),
             (Reason::NoOrder { store }, "redb keeps no order to scan in"),
             (Reason::Contradiction("too few".into()), "too few"),
+            (
+                Reason::NothingToShare { machine: "here".into() },
+                "tuning share is a share of the machine's memory, and the machine here has no limit of memory: name one that has",
+            ),
+            (Reason::CacheElsewhere, "the cache of a server that is named by a URL can't be emptied"),
+            (Reason::MachineElsewhere, "a server that is named by a URL can't be held to a machine's limits"),
+            (Reason::PlaceElsewhere, "places don't apply to a server that is named by a URL: one takes part"),
             (Reason::NoTrace, "no trace is named: --trace FILE"),
             (
                 Reason::TooLarge { bytes: 3e9, limit_bytes: 1 << 30 },
                 "2.79 GiB of values: over the size limit of 1.00 GiB",
+            ),
+            (
+                Reason::Outgrows { store: "lmdb", bytes: 3e9, most_bytes: 1 << 30 },
+                "2.79 GiB of values: lmdb can hold 1.00 GiB at most",
             ),
             (
                 Reason::NoRoom { needed_bytes: 30e6, free_bytes: 4 << 20 },
@@ -184,11 +288,20 @@ mod tests {
                 Reason::NoMemory { needed_bytes: 3e9, had_bytes: 1 << 30 },
                 "needs about 2.79 GiB of memory, and the machine has 1.00 GiB",
             ),
+            (Reason::NoServer("apt-get install postgresql".into()), "apt-get install postgresql"),
             (Reason::NoBackground("apt-get install ffmpeg".into()), "apt-get install ffmpeg"),
             (Reason::NoMachine("memory can't be limited here".into()), "memory can't be limited here"),
         ];
         for (reason, sentence) in sentences {
             assert_eq!(reason.to_string(), sentence);
+            let lacks = matches!(
+                reason,
+                Reason::NoSql { .. }
+                    | Reason::NoTransactions { .. }
+                    | Reason::NoOrder { .. }
+                    | Reason::OneSession { .. }
+            );
+            assert_eq!(is_not_applicable(sentence), lacks, "{sentence}");
             let omission = Omission { cell: Cell::default(), reason };
             assert_eq!(LeftOut::from(&omission).reason, sentence);
         }

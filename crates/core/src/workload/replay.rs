@@ -22,6 +22,9 @@ use crate::axis::Axis;
 use crate::workload::crud::work::{COMPRESSION, EQUAL_CACHE};
 use crate::workload::table::{Headline, WorkloadDef};
 
+/// The statistic that says how late a trace that was played at its times ended, in microseconds.
+pub const BEHIND_US: &str = "replay.behind_at_the_end_us";
+
 /// Plays the operations of a trace.
 pub static WORKLOAD: WorkloadDef = WorkloadDef {
     name: "replay",

@@ -6,13 +6,16 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::cell::Cell;
+use crate::cell::{Cell, Tuning};
 use crate::guard;
 use crate::measure::cgroup::Group;
 use crate::measure::device::DeviceSpec;
+use crate::measure::family;
 use crate::measure::limit::Order;
-use crate::result::{Failure, Measured};
-use crate::store::StoreDef;
+use crate::result::{Failure, LimitReport, Measured};
+use crate::store::{OpenOptions, StoreDef};
+use crate::units::Bytes;
+use crate::workload::crud::work::EQUAL_CACHE;
 use crate::workload::driver::Stop;
 use crate::workload::parameter::Parameters;
 use crate::workload::table::Workload;
@@ -26,6 +29,9 @@ pub struct Spec {
     pub cell: Cell,
     /// The empty folder for the store's files.
     pub directory: PathBuf,
+    /// A folder of the run's own for what servers need beside their data; `None` where no server takes part.
+    #[serde(default)]
+    pub beside: Option<PathBuf>,
     /// What is done, and to what.
     pub workload: Workload,
     /// Its parameters.
@@ -38,12 +44,31 @@ pub struct Spec {
     pub device: Result<DeviceSpec, String>,
     /// The cgroup that it is to join, or why there is none.
     pub group: Result<Group, String>,
+    /// The memory that its machine is limited to, in bytes, where it is: data can be made relative to it.
+    #[serde(default)]
+    pub memory_limit: Option<u64>,
     /// The limits that it is held to.
     #[serde(default)]
     pub limits: Option<Order>,
 }
 
 impl Spec {
+    /// How its store is opened, with so many sessions at once: values are not compressed, and there are no transactions over
+    /// records, unless the workload says otherwise.
+    pub fn options(&self, sessions: u64) -> OpenOptions<'_> {
+        let equal_cache = self.parameters.get::<Bytes>(&EQUAL_CACHE).map(|cache| cache.0);
+        OpenOptions {
+            directory: &self.directory,
+            guarantee: self.cell.guarantee().tier(),
+            compression: false,
+            cache_bytes: equal_cache.filter(|_| self.cell.tuning() == Tuning::Equal),
+            settings: &self.settings,
+            sessions: usize::try_from(sessions).unwrap_or(usize::MAX),
+            transactions: false,
+            beside: self.beside.as_deref(),
+        }
+    }
+
     /// Puts this process under the trial's limits, if it has any, and writes down for the parent what took effect: it may
     /// not live to tell.
     ///
@@ -51,8 +76,27 @@ impl Spec {
     /// When a limit does not hold: what is measured would be of another machine.
     pub fn enter_limits(&self) -> Result<(), Ended> {
         let Some(order) = &self.limits else { return Ok(()) };
-        let told = order.enter().map_err(Ended::Unsupported)?;
-        let text = serde_json::to_string(&told).map_err(Ended::harness)?;
+        self.tell(order, &order.enter().map_err(Ended::Unsupported)?)
+    }
+
+    /// Has the server that is about to be started join the cgroups that hold the trial, in place of this process.
+    ///
+    /// # Errors
+    /// As [`Spec::enter_limits`].
+    pub fn hold_server(&self) -> Result<(), Ended> {
+        let mut groups = Vec::new();
+        if let Some(order) = &self.limits {
+            self.tell(order, &order.hold_server().map_err(Ended::Unsupported)?)?;
+            groups.clone_from(&order.groups);
+        }
+        let counting = self.group.as_ref().ok().filter(|group| !groups.contains(group));
+        groups.extend(counting.cloned());
+        family::hold_in(groups);
+        Ok(())
+    }
+
+    fn tell(&self, order: &Order, told: &[LimitReport]) -> Result<(), Ended> {
+        let text = serde_json::to_string(told).map_err(Ended::harness)?;
         let (Some(folder), Some(name)) = (order.told.parent(), order.told.file_name()) else {
             return Err(Ended::harness("there is no file for the limits"));
         };

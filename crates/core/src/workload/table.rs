@@ -8,7 +8,7 @@ use super::case::{Case, Space, Time};
 use super::parameter::ParameterDef;
 use super::reason::Reason;
 use super::spec::{Asked, Ended};
-use super::{androbench, crud, device, replay, ycsb};
+use super::{androbench, crud, device, replay, shop, transactions, ycsb};
 use crate::axis::Axis;
 use crate::error::meant;
 use crate::place::probe::Probe;
@@ -63,8 +63,15 @@ pub enum Headline {
 }
 
 /// The workloads that come with storebench.
-static ALL: [&WorkloadDef; 5] =
-    [&crud::WORKLOAD, &device::WORKLOAD, &androbench::WORKLOAD, &ycsb::WORKLOAD, &replay::WORKLOAD];
+static ALL: [&WorkloadDef; 7] = [
+    &crud::WORKLOAD,
+    &device::WORKLOAD,
+    &androbench::WORKLOAD,
+    &transactions::WORKLOAD,
+    &ycsb::WORKLOAD,
+    &replay::WORKLOAD,
+    &shop::WORKLOAD,
+];
 
 static OWN: OnceLock<Vec<&'static WorkloadDef>> = OnceLock::new();
 

@@ -21,17 +21,19 @@ mod versions;
 pub mod work;
 
 use crate::axis::Axis;
-use crate::cell::Tuning;
+use crate::cell::Data;
 use crate::measure::clock::Clock;
-use crate::result::{Measured, OVERALL, OperationResult, Stored, Written};
+use crate::result::{
+    DISK_GROWTH, Disk, Doubt, Load, Measured, OVERALL, OperationResult, Round, Stored, Written,
+};
 use crate::store::{Capabilities, OpenOptions};
 use crate::workload::audit::{self, Reading};
 use crate::workload::batch::Batch;
 use crate::workload::crud::work::{BATCH, COMPRESSION, DURATION, EQUAL_CACHE, OPERATIONS};
 use crate::workload::driver::{Record, Stop};
-use crate::workload::on_store::{OnStore, Settled, find};
+use crate::workload::on_store::{OnStore, Settled, find, promised};
 use crate::workload::promise::Acknowledged;
-use crate::workload::spec::{Asked, Ended, Spec};
+use crate::workload::spec::{Asked, Ended};
 use crate::workload::table::{Headline, WorkloadDef};
 use crew::Ran;
 use definition::Kind;
@@ -62,6 +64,8 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
         &OPERATIONS,
         &DURATION,
         &work::MAX_TIME,
+        &work::ROUNDS,
+        &work::BETWEEN_ROUNDS,
         &property::PROPERTIES,
         &EQUAL_CACHE,
         &COMPRESSION,
@@ -87,11 +91,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
 fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     let Asked { stores, spec } = *asked;
     let (store, open) = find(stores, spec.cell.store())?;
-    let tier = spec.cell.guarantee().tier();
-    let Some(promised) = store.resolve(tier) else {
-        let why = format!("{} does not offer the guarantee {}", store.name, spec.cell.guarantee());
-        return Err(Ended::Unsupported(why));
-    };
+    let promised = promised(store, &spec.cell)?;
     let work = Work::of(&spec.cell, &spec.parameters).map_err(Ended::Unsupported)?;
     let Capabilities { keeps, persists, .. } = store.capabilities;
     let clock = Clock::new();
@@ -100,11 +100,14 @@ fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     let mut lanes = lanes.collect::<Result<Vec<_>, String>>().map_err(Ended::harness)?;
     let mut batch = Batch::new(hall.work.batch as usize, crew::KEY_BYTES, hall.fields.largest());
     let mut acknowledged = Vec::with_capacity(2);
-    let mut trial = OnStore::begin((store, open), options(&hall, spec), Some(promised), spec)?;
-    let ran = crew::run(&hall, trial.bench.store()?, &mut lanes, &mut batch, &mut acknowledged)?;
+    let compression = hall.work.compression.is_on(spec.cell.data());
+    let options = OpenOptions { compression, ..spec.options(hall.work.threads) };
+    let mut trial = OnStore::begin((store, open), options, Some(promised), spec)?;
+    let ran = crew::run(&hall, &mut trial.bench, &mut lanes, &mut batch, &mut acknowledged)?;
     trial.worked()?;
-    let (recorder, written, writes) = together(lanes)?;
-    Acknowledged::new("writes", writes, hall.work.threads, &ran.counters).note(&mut acknowledged);
+    let (recorders, written, writes) = together(lanes)?;
+    let all = ran.together();
+    Acknowledged::new("writes", writes, hall.work.threads, &all.counters).note(&mut acknowledged);
     let stored = stored(&hall);
     let mut trial = trial.settled(&acknowledged, keeps.then_some(stored.records))?;
     // What does not persist is read back before it is closed; what does, when nothing is left to measure.
@@ -112,14 +115,19 @@ fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
         |trial: &mut Settled<'_>, reading| check::audit(&hall, &mut trial.bench, spec.seed, reading);
     let open = (keeps && !persists).then(|| read_back(&mut trial, Reading::Open)).transpose()?;
     trial.close()?;
-    let doubts =
-        if keeps { audit::doubts(spec.cell.data(), &stored, &trial.measured.disk) } else { Vec::new() };
+    let rounds = rounds(&hall, &recorders, &ran)?;
+    let doubts = if keeps {
+        doubts(spec.cell.data(), &stored, (&ran.load, &rounds), &trial.measured.disk)
+    } else {
+        Vec::new()
+    };
     let anew = (keeps && persists).then(|| read_back(&mut trial, Reading::Anew)).transpose()?;
-    let operations = results(&hall, &recorder, &ran)?;
+    let operations = results(&hall, &merged(&recorders)?, &all)?;
     Ok(Measured {
         written: Some(ran.loaded.plus(written)),
         load: ran.load,
         operations,
+        rounds,
         stored,
         audit: open.or(anew),
         doubts,
@@ -127,32 +135,59 @@ fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     })
 }
 
-/// How the store is opened.
-fn options<'s>(hall: &Hall<'_>, spec: &'s Spec) -> OpenOptions<'s> {
-    OpenOptions {
-        directory: &spec.directory,
-        guarantee: spec.cell.guarantee().tier(),
-        compression: hall.work.compression.is_on(spec.cell.data()),
-        cache_bytes: (spec.cell.tuning() == Tuning::Equal).then_some(hall.work.equal_cache),
-        settings: &spec.settings,
-        sessions: hall.work.threads as usize,
-    }
-}
-
-/// What all threads measured, what they handed to the store, and how many writes changed it for certain.
-fn together(lanes: Vec<Lane<'_>>) -> Result<(Recorder, Written, u64), Stop> {
+/// What all threads measured in each round, what they handed to the store, and how many writes changed it for certain.
+fn together(lanes: Vec<Lane<'_>>) -> Result<(Vec<Recorder>, Written, u64), Stop> {
     let (mut written, mut writes) = (Written::default(), 0);
-    let mut all: Option<Recorder> = None;
+    let mut all: Vec<Recorder> = Vec::new();
     for lane in lanes {
         let (own, changed) = lane.written();
         (written, writes) = (written.plus(own), writes + changed);
-        match &mut all {
-            Some(all) => all.merge(&lane.finish()).map_err(Stop::harness)?,
-            None => all = Some(lane.finish()),
+        let rounds = lane.finish();
+        match all.is_empty() {
+            true => all = rounds,
+            false => {
+                let mut pairs = all.iter_mut().zip(&rounds);
+                pairs.try_for_each(|(all, own)| all.merge(own)).map_err(Stop::harness)?;
+            }
         }
     }
-    let all = all.ok_or_else(|| Stop::harness("no thread was at work"))?;
     Ok((all, written, writes))
+}
+
+/// What was measured in all rounds.
+fn merged(recorders: &[Recorder]) -> Result<Recorder, Stop> {
+    let (first, rest) = recorders.split_first().ok_or_else(|| Stop::harness("no thread was at work"))?;
+    let mut all = first.clone();
+    rest.iter().try_for_each(|round| all.merge(round)).map_err(Stop::harness)?;
+    Ok(all)
+}
+
+/// Each round's figures, where there are several.
+fn rounds(hall: &Hall<'_>, recorders: &[Recorder], ran: &Ran) -> Result<Vec<Round>, Stop> {
+    if ran.rounds.len() < 2 {
+        return Ok(Vec::new());
+    }
+    let rounds = recorders.iter().zip(&ran.rounds);
+    let round = |(recorder, did): (&Recorder, &crew::Round)| {
+        let mut operations = results(hall, recorder, did)?;
+        // Those of the whole trial hold them.
+        operations.iter_mut().for_each(|operation| operation.series = Vec::new());
+        Ok(Round { operations, disk: did.disk.clone() })
+    };
+    rounds.map(round).collect()
+}
+
+/// What casts doubt on figures of disk, at the end and over the rounds.
+fn doubts(data: Data, stored: &Stored, (load, rounds): (&Load, &[Round]), disk: &Disk) -> Vec<Doubt> {
+    let mut doubts = audit::doubts(data, stored, disk);
+    let holds_less =
+        |first: &Round| first.disk.allocated_bytes > 0 && first.disk.allocated_bytes < load.value_bytes;
+    if data == Data::Incompressible && rounds.first().is_some_and(holds_less) {
+        let reason = "after the first round the store's files held less than its values, the rest being in memory while it is \
+                      open: say between_rounds = \"close\"";
+        doubts.push(Doubt { figure: DISK_GROWTH.into(), reason: reason.into() });
+    }
+    doubts
 }
 
 /// What the store holds, from what was written to it.
@@ -164,42 +199,46 @@ fn stored(hall: &Hall<'_>) -> Stored {
 }
 
 /// All requests together, then each kind that occurs.
-fn results(hall: &Hall<'_>, recorder: &Recorder, ran: &Ran) -> Result<Vec<OperationResult>, Stop> {
+fn results(hall: &Hall<'_>, recorder: &Recorder, did: &crew::Round) -> Result<Vec<OperationResult>, Stop> {
     let main = hall.definition().main();
-    let all = result(OVERALL, &recorder.all().map_err(Stop::harness)?, hall, ran)?;
-    let mut results = vec![OperationResult { counters: Some(ran.counters.clone()), ..all }];
+    let all = result(OVERALL, &recorder.all().map_err(Stop::harness)?, hall, did)?;
+    let mut results = vec![OperationResult { counters: Some(did.counters.clone()), ..all }];
     for kind in Kind::ALL {
         let record = recorder.of(kind).map_err(Stop::harness)?;
         if !hall.definition().does(kind) && record.latencies.count() == 0 {
             continue;
         }
-        let one = result(kind.name(), &record, hall, ran)?;
+        let one = result(kind.name(), &record, hall, did)?;
         let alone = hall.definition().share(kind) == 1.0 && kind != Kind::ReadModifyWrite;
         results.push(OperationResult {
             // Which of several kinds made a sync is not known.
-            counters: alone.then(|| ran.counters.clone()),
-            series: if kind == main { ran.series.clone() } else { Vec::new() },
+            counters: alone.then(|| did.counters.clone()),
+            series: if kind == main { did.series.clone() } else { Vec::new() },
             ..one
         });
     }
     Ok(results)
 }
 
-fn result(name: &str, record: &Record, hall: &Hall<'_>, ran: &Ran) -> Result<OperationResult, Stop> {
+fn result(name: &str, record: &Record, hall: &Hall<'_>, did: &crew::Round) -> Result<OperationResult, Stop> {
     let count = record.latencies.count();
     let (rate, threads) = (hall.work.rate, hall.work.threads);
     Ok(OperationResult {
         operation: name.into(),
         count,
         errors: record.errors,
-        wall_ns: ran.took.wall.as_nanos() as u64,
+        wall_ns: did.took.wall.as_nanos() as u64,
         sum_ns: record.latencies.sum_ns(),
-        rate_over_ns: ran.took.rate_over_ns(rate, threads).filter(|_| count > 0),
-        harness_share: ran.took.harness_share(rate, threads).filter(|_| count > 0),
+        rate_over_ns: did.took.rate_over_ns(rate, threads).filter(|_| count > 0),
+        harness_share: did.took.harness_share(rate, threads).filter(|_| count > 0),
         value_bytes: record.value_bytes,
         warm_up: 0,
         put_back: 0,
+        conflicts: 0,
+        epochs: Vec::new(),
         device_written_bytes: None,
+        device_read_bytes: None,
+        processors: None,
         latency: record.latencies.summary().map_err(Stop::harness)?,
         counters: None,
         series: Vec::new(),

@@ -20,7 +20,7 @@ const OUT_OF_PROPORTION: f64 = 4.0;
 
 /// Remarks on the whole answer.
 pub fn remarks(advice: &Advice) -> Vec<String> {
-    unnoticed(advice).into_iter().chain(disk(advice)).chain(advice.cold.iter().map(cold)).collect()
+    unnoticed(advice).into_iter().chain(disk(advice)).chain(cold(advice)).collect()
 }
 
 /// Where several answer at once, or wait for the disk alike: choose by something else.
@@ -92,16 +92,23 @@ fn disk(advice: &Advice) -> Option<String> {
     ))
 }
 
-/// Who is best where reads find nothing in memory.
-fn cold(cold: &super::cold::Cold) -> String {
-    cold.sentence()
+/// Who is best where reads find nothing in memory, or that this is not known.
+fn cold(advice: &Advice) -> Option<String> {
+    let question = &advice.question;
+    let unknown = || "Reads were measured warm; --cold measures them from disk.".to_owned();
+    (question.reads() && !question.cold)
+        .then(|| advice.cold.as_ref().map_or_else(unknown, super::cold::Cold::sentence))
 }
 
 /// What no benchmark sees, in one line.
 pub fn practice(advice: &Advice) -> Vec<String> {
     let mut by_text: IndexMap<&str, Vec<&str>> = IndexMap::new();
     advice.practice.iter().for_each(|(store, practice)| by_text.entry(practice).or_default().push(store));
+    let named = |stores: &[&str]| match stores {
+        [first, others @ ..] if !others.is_empty() => format!("{first}, like {},", others.join(" and ")),
+        _ => stores.concat(),
+    };
     let all: Vec<String> =
-        by_text.iter().map(|(practice, stores)| format!("{} is {practice}", stores.join(" as "))).collect();
+        by_text.iter().map(|(practice, stores)| format!("{} is {practice}", named(stores))).collect();
     if all.is_empty() { Vec::new() } else { vec![format!("No benchmark sees: {}.", all.join(". "))] }
 }

@@ -77,7 +77,8 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
             | Expect::Order(_)
             | Expect::Value(_)
             | Expect::MoreAt(_)
-            | Expect::Alike(_) => Vec::new(),
+            | Expect::Alike(_)
+            | Expect::Behind(_) => Vec::new(),
         }
     }
 

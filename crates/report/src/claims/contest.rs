@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::bounds::Bounds;
-use super::expect::{Alike, Expect, Order, Ratio, Values, Winner};
+use super::expect::{Alike, Behind, Expect, Order, Ratio, Values, Winner};
 use super::figure::Figure;
 use super::verdict::{Evidence, Outcome, Shown};
 use crate::layout::Position;
@@ -85,6 +85,7 @@ impl<K: Ord + Copy> Contest<'_, K> {
             }
             Expect::Alike(alike) => vec![self.alike(alike)],
             Expect::Order(order) => vec![self.order(order)],
+            Expect::Behind(behind) => behind.stores.iter().map(|store| self.behind(store, behind)).collect(),
             Expect::Ratio(ratio) => vec![self.ratio(ratio)],
             Expect::Value(values) => values.stores.iter().map(|store| self.value(store, values)).collect(),
             Expect::Unchanged(_) | Expect::MoreWins(_) | Expect::Greatest(_) => Vec::new(),
@@ -243,6 +244,33 @@ impl<K: Ord + Copy> Contest<'_, K> {
         let mut evidence = self.evidence(outcome, who, furthest.map(|times| times.ratio));
         evidence.missing.extend(self.lacking(&alike.stores));
         evidence
+    }
+
+    /// Whether a store is worse than every other but those that are expected to be.
+    fn behind(&self, store: &String, behind: &Behind) -> Evidence {
+        let others = || self.stores.iter().filter(|other| !behind.stores.contains(other));
+        let found: Vec<(&String, Outcome)> =
+            others().map(|other| (other, self.ahead(other, store))).collect();
+        let outcomes: Vec<Outcome> = found.iter().map(|(_, outcome)| *outcome).collect();
+        let outcome = together(&outcomes);
+        // Of those that decided it the one that it should be furthest ahead of.
+        let decided = found.iter().filter(|(_, found)| *found == outcome);
+        let nearest = decided.filter_map(|(other, _)| self.shown(other)).reduce(|a, b| self.worse(a, b));
+        let who = self.shown(store).into_iter().chain(nearest).collect();
+        let mut evidence = self.evidence(outcome, who, None);
+        if outcome == Outcome::Missing {
+            evidence.missing.extend(self.lacking(others().chain([store])));
+        }
+        evidence
+    }
+
+    /// The worse of two figures.
+    fn worse(&self, a: Shown, b: Shown) -> Shown {
+        let is_worse = match self.figure.column.better {
+            Better::Higher => a.value < b.value,
+            Better::Lower | Better::Neither => a.value > b.value,
+        };
+        if is_worse { a } else { b }
     }
 
     fn ratio(&self, ratio: &Ratio) -> Evidence {

@@ -29,6 +29,8 @@ pub enum Expect {
     MoreAt(MoreAt),
     /// Stores don't differ much.
     Alike(Alike),
+    /// Stores are worse than all others.
+    Behind(Behind),
 }
 
 /// The best is one of these stores.
@@ -144,6 +146,14 @@ pub struct Alike {
     pub within: f64,
 }
 
+/// Each of these stores is worse than every other that is compared, whatever their own order.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Behind {
+    /// The stores, not all that are compared.
+    pub stores: Vec<String>,
+}
+
 impl Expect {
     /// Its key in a plan.
     pub fn name(&self) -> &'static str {
@@ -157,6 +167,7 @@ impl Expect {
             Expect::Greatest(_) => "greatest",
             Expect::MoreAt(_) => "more_at",
             Expect::Alike(_) => "alike",
+            Expect::Behind(_) => "behind",
         }
     }
 
@@ -168,7 +179,8 @@ impl Expect {
             | Expect::Unchanged(_)
             | Expect::MoreWins(_)
             | Expect::MoreAt(_)
-            | Expect::Alike(_) => true,
+            | Expect::Alike(_)
+            | Expect::Behind(_) => true,
             Expect::Ratio(_) | Expect::Value(_) | Expect::Greatest(_) => false,
         }
     }
@@ -184,7 +196,8 @@ impl Expect {
             | Expect::Order(_)
             | Expect::Value(_)
             | Expect::MoreAt(_)
-            | Expect::Alike(_) => None,
+            | Expect::Alike(_)
+            | Expect::Behind(_) => None,
         }
     }
 
@@ -200,7 +213,8 @@ impl Expect {
             | Expect::Order(_)
             | Expect::Value(_)
             | Expect::MoreAt(_)
-            | Expect::Alike(_) => None,
+            | Expect::Alike(_)
+            | Expect::Behind(_) => None,
         }
     }
 
@@ -223,6 +237,7 @@ impl Expect {
             | Expect::Value(Values { stores, .. })
             | Expect::MoreAt(MoreAt { stores, .. })
             | Expect::Alike(Alike { stores, .. })
+            | Expect::Behind(Behind { stores })
             | Expect::Ratio(Ratio { axis: Some(_), stores, .. }) => stores.clone(),
             Expect::Ratio(Ratio { of, to, .. }) => vec![of.clone(), to.clone()],
             Expect::MoreWins(more) => vec![more.store.clone()],
@@ -238,6 +253,7 @@ impl Expect {
             Expect::Winner(Winner { stores, .. })
             | Expect::Value(Values { stores, .. })
             | Expect::MoreAt(MoreAt { stores, .. })
+            | Expect::Behind(Behind { stores })
                 if stores.is_empty() =>
             {
                 Err(format!("expect.{name} names no store"))

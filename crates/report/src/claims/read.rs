@@ -145,7 +145,7 @@ struct Ranges(BTreeMap<Axis, Vec<Value>>);
 impl Ranges {
     fn of(plan: &Plan) -> Ranges {
         let of_form = |axis: &Axis| axis.def().form == Form::Range;
-        let all = Axis::in_plans().into_iter().filter(of_form).map(|axis| {
+        let all = Axis::as_written().into_iter().filter(of_form).map(|axis| {
             let presets = plan.presets.values().filter(|preset| preset.axes.names(axis));
             let of_presets = presets.flat_map(|preset| preset.axes.values(axis).into_owned());
             (axis, plan.axes.values(axis).iter().cloned().chain(of_presets).collect())

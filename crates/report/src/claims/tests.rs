@@ -179,6 +179,29 @@ fn stores_follow_one_another() {
 }
 
 #[test]
+fn stores_behind_are_worse_than_all_others() {
+    let behind = "among = [\"a\", \"b\", \"c\", \"d\"]\nexpect.behind = { stores = [\"c\", \"d\"] }";
+    let of =
+        |a, c, d| verdict(behind, &[(here(), &[("a", steady(a)), ("b", steady(1.0)), ("c", c), ("d", d)])]);
+    assert_eq!(of(2.0, steady(3.0), steady(4.0)), Verdict::Reproduced);
+    // Their own order does not matter, nor that of the others.
+    assert_eq!(of(0.5, steady(4.0), steady(3.0)), Verdict::Reproduced);
+    assert_eq!(of(3.5, steady(3.0), steady(4.0)), Verdict::NotReproduced);
+    assert_eq!(of(2.0, shaky(2.0), steady(4.0)), Verdict::TooCloseToCall);
+    let text = format!("share = \"50%\"\n{behind}");
+    let half = verdict(
+        &text,
+        &[(here(), &[("a", steady(3.5)), ("b", steady(1.0)), ("c", steady(3.0)), ("d", steady(4.0))])],
+    );
+    assert_eq!(half, Verdict::Reproduced);
+    // Of what is not there nothing is known.
+    let absent = verdict(behind, &[(here(), &[("a", steady(1.0)), ("c", steady(3.0)), ("d", steady(4.0))])]);
+    assert_eq!(absent, Verdict::NotMeasured);
+    let all = claim("among = [\"c\"]\nexpect.behind = { stores = [\"c\"] }").check(&["insert"], &[]);
+    assert!(all.unwrap_err().contains("names all that are compared"));
+}
+
+#[test]
 fn ratios_and_values_lie_within_a_range() {
     let figures: Figures<'_> = &[(here(), &[("a", steady(1000.0)), ("b", steady(2500.0))])];
     let ratio = |range: &str| {
@@ -307,6 +330,24 @@ fn groups_are_judged_by_themselves_and_may_be_left_aside() {
         [Verdict::Reproduced, Verdict::NotReproduced]
     );
     assert!(verdicts(&format!("at.guarantee = [\"power\"]\n{A_WINS}")).is_empty());
+}
+
+#[test]
+fn a_claim_can_be_about_one_machine() {
+    let on = |machine: &str, [a, b]: [f64; 2]| {
+        let mut pool = pool("none", &[(here(), &[("a", steady(a)), ("b", steady(b))])]);
+        pool.scope.facets = vec![(Axis::MACHINE, machine.into())];
+        pool
+    };
+    let pools = [on("here", [1.0, 2.0]), on("small-board", [2.0, 1.0])];
+    let verdicts = |machines: &str| -> Vec<Verdict> {
+        let claim = claim(&format!("at.machine = [{machines}]\n{A_WINS}"));
+        evaluate(&claim, &[], None, &|_| &pools).into_iter().map(|finding| finding.verdict).collect()
+    };
+    assert_eq!(verdicts("\"here\""), [Verdict::Reproduced]);
+    assert_eq!(verdicts("\"small-board\""), [Verdict::NotReproduced]);
+    assert_eq!(verdicts("\"here\", \"small-board\""), [Verdict::Reproduced, Verdict::NotReproduced]);
+    assert!(verdicts("\"laptop-hdd\"").is_empty());
 }
 
 #[test]

@@ -59,6 +59,9 @@ impl Expect {
                 alike.stores.join(", "),
                 alike.within
             ),
+            Expect::Behind(behind) => {
+                format!("each of {} worse than all others by {figures}", behind.stores.join(", "))
+            }
             Expect::MoreWins(more) => format!(
                 "{} is the best by {figures} in more places with {} {} than {}",
                 more.store, more.axis, more.at, more.than

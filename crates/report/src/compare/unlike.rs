@@ -128,6 +128,7 @@ impl Compared {
                 self.differ(refuses, &format!("place {}: {what}", a.name), known(of(a)), known(of(b)));
             };
             differ(true, "file system", |place| place.file_system.as_deref());
+            differ(true, "driver", |place| place.driver.as_deref());
             differ(true, "model of the device", |place| place.device_model.as_deref());
             differ(true, "rotates", |place| place.rotates.map(|rotates| if rotates { "yes" } else { "no" }));
             differ(false, "mount options", |place| place.mount_options.as_deref());

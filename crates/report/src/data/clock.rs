@@ -16,8 +16,8 @@ use crate::stats::{Resolution, Scale};
 /// A latency is short where the clock's cost is more than one part in so many of it.
 const SHORT: f64 = 20.0;
 
-/// Operations that read: by crud's name for it, and by those of ycsb, all of whose operations together may be reads.
-const READS: [&str; 5] = ["get", "read", "scan", "read-modify-write", OVERALL];
+/// Operations that read: by the names of crud, of ycsb, all of whose operations together may be reads, and of batch.
+const READS: [&str; 6] = ["get", "read", "scan", "read-modify-write", "select", OVERALL];
 
 /// What the clocks of some runs can tell of a column's figures of one operation, done by so many threads.
 ///

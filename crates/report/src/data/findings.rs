@@ -270,6 +270,9 @@ pub(crate) fn evidence_line(evidence: &Evidence, with_figure: bool) -> String {
     line
 }
 
+/// What stands in place of a scope for claims that were checked in none.
+pub(crate) const NOT_APPLICABLE: &str = "not applicable";
+
 /// How many claims got which verdict in one scope.
 pub(crate) type Counts = [usize; Verdict::ALL.len()];
 
@@ -293,7 +296,7 @@ pub(crate) fn counts(merged: &Merged<'_>, study: &Study<'_>) -> Vec<(String, Cou
     if unheard > 0 {
         let mut counts = Counts::default();
         counts[Verdict::ALL.len() - 1] = unheard;
-        rows.push(("not applicable".into(), counts));
+        rows.push((NOT_APPLICABLE.into(), counts));
     }
     rows
 }

@@ -111,7 +111,9 @@ fn floor(header: &RunHeader, place: &PlaceInfo, device: &Run) -> Option<Floor> {
 /// Whether two places are one directory, or lie in one file system.
 fn is_same(a: &PlaceInfo, b: &PlaceInfo) -> bool {
     let mount = |of: &PlaceInfo| (of.device.clone(), of.mount_options.clone());
-    a.file_system == b.file_system && (a.path == b.path || (a.device.is_some() && mount(a) == mount(b)))
+    a.file_system == b.file_system
+        && a.image == b.image
+        && (a.path == b.path || (a.device.is_some() && mount(a) == mount(b)))
 }
 
 /// A figure in words, with how far it reaches, and of how many trials; `None` where the run does not have it.

@@ -126,6 +126,8 @@ pub enum Why {
     NotRanked,
     /// It did not keep up with the rate asked for, so that its latency tells nothing.
     Saturated,
+    /// The work has no such operation, or takes what the store lacks by its nature.
+    NotApplicable,
     /// The combination was left out.
     LeftOut,
     /// The figure can't be as it seems.
@@ -144,6 +146,7 @@ impl Why {
             Why::Saturated => "saturated",
             Why::LeftOut => "left out",
             Why::Doubted => "doubted",
+            Why::NotApplicable => "not applicable",
             Why::NotMeasured => "not run",
         }
     }
@@ -247,7 +250,8 @@ pub(crate) fn operations(group: &Group<'_>) -> Vec<String> {
 pub(crate) struct Sorted<'g, 'a> {
     /// Trials by position and contestant, the harness's own included.
     pub(crate) entries: ByPosition<'a>,
-    left_out: BTreeSet<(Position, Cow<'g, str>)>,
+    /// What was left out, and whether for what the store lacks by its nature.
+    left_out: BTreeMap<(Position, Cow<'g, str>), Why>,
     /// Those of the runs given.
     headers: Vec<&'g RunHeader>,
     /// Those that compete.
@@ -260,7 +264,7 @@ impl<'g, 'a> Sorted<'g, 'a> {
         Sorted {
             headers: merged.runs.iter().map(|run| &run.header).collect(),
             entries: by_position(&merged.layout, group),
-            left_out: group.left_out.iter().map(|omitted| key(&omitted.cell)).collect(),
+            left_out: group.left_out.iter().map(|omitted| (key(&omitted.cell), omitted.why())).collect(),
             stores: competing(merged, group).map(|cell| merged.layout.contestant(cell)).collect(),
         }
     }
@@ -283,8 +287,8 @@ impl<'g, 'a> Sorted<'g, 'a> {
                     store: store.to_string(),
                     why: why(
                         entries(store),
-                        name,
-                        self.left_out.contains(&(position.clone(), store.clone())),
+                        (name, column),
+                        self.left_out.get(&(position.clone(), store.clone())).copied(),
                     ),
                 })
                 .collect(),
@@ -302,16 +306,26 @@ impl<'g, 'a> Sorted<'g, 'a> {
 
     /// On which terms a figure's stores are told apart at a position.
     fn terms(&self, position: &Position, name: &str, column: &Column) -> Terms {
-        let entries = || self.entries.get(position).into_iter().flat_map(IndexMap::values).flatten();
-        let runs: BTreeSet<usize> = entries().map(|entry| entry.run).collect();
-        let headers = || runs.iter().filter_map(|run| self.headers.get(*run));
-        let looks = looks::together(headers().map(|header| header.looks.len()));
-        let threads = entries().next().map_or(1, |entry| entry.trial.cell.threads());
-        let environments = headers().map(|header| &header.environment);
-        Terms {
-            confidence: looks::confidence(looks),
-            resolution: clock::resolution(environments.clone(), column, name, threads),
-        }
+        let entries = self.entries.get(position).into_iter().flat_map(IndexMap::values).flatten();
+        terms(&self.headers, entries, name, column)
+    }
+}
+
+/// On which terms figures are told apart that these entries, of runs with these headers, have.
+pub(crate) fn terms<'e>(
+    headers: &[&RunHeader],
+    entries: impl Iterator<Item = &'e Entry<'e>> + Clone,
+    name: &str,
+    column: &Column,
+) -> Terms {
+    let runs: BTreeSet<usize> = entries.clone().map(|entry| entry.run).collect();
+    let headers = || runs.iter().filter_map(|run| headers.get(*run));
+    let looks = looks::together(headers().map(|header| header.looks.len()));
+    let threads = entries.clone().next().map_or(1, |entry| entry.trial.cell.threads());
+    let environments = headers().map(|header| &header.environment);
+    Terms {
+        confidence: looks::confidence(looks),
+        resolution: clock::resolution(environments.clone(), column, name, threads),
     }
 }
 
@@ -443,149 +457,22 @@ fn contender(stores: &IndexSet<Cow<'_, str>>, standing: Standing) -> Contender {
     }
 }
 
-fn why(entries: &[Entry<'_>], name: &str, left_out: bool) -> Why {
+fn why(entries: &[Entry<'_>], (name, column): (&str, &Column), left_out: Option<Why>) -> Why {
     let saturated = saturated::of(entries, name).is_some();
-    let outcomes = entries.iter().map(|entry| match entry.trial.outcome {
-        Outcome::Failed { .. } => Why::Failed,
-        Outcome::Unsupported { .. } => Why::Unsupported,
-        Outcome::Ok if entry.not_ranked().is_some() => Why::NotRanked,
-        Outcome::Ok if entry.trial.ok().is_some_and(|measured| measured.doubt(name).is_some()) => {
-            Why::Doubted
-        }
-        Outcome::Ok if saturated => Why::Saturated,
-        Outcome::Ok => Why::NotMeasured,
+    let doubted = |measured: &Measured| measured.doubt(name).is_some();
+    // What a trial did is all that its work has.
+    let lacks = |measured: &Measured| column.is_of_operation() && measured.operation(name).is_none();
+    let outcomes = entries.iter().map(|entry| match (&entry.trial.outcome, entry.trial.ok()) {
+        (Outcome::Failed { .. }, _) => Why::Failed,
+        (Outcome::Unsupported { .. }, _) => Why::Unsupported,
+        _ if entry.not_ranked().is_some() => Why::NotRanked,
+        (_, Some(measured)) if doubted(measured) => Why::Doubted,
+        (_, Some(measured)) if lacks(measured) => Why::NotApplicable,
+        _ if saturated => Why::Saturated,
+        _ => Why::NotMeasured,
     });
-    outcomes.chain(left_out.then_some(Why::LeftOut)).min().unwrap_or(Why::NotMeasured)
+    outcomes.chain(left_out).min().unwrap_or(Why::NotMeasured)
 }
 
 #[cfg(test)]
-mod tests {
-    use storebench_core::result::Run;
-    use storebench_core::units::{CountRange, SizeRange};
-
-    use super::*;
-    use crate::data::samples::{Sample, run};
-
-    fn only(runs: &[Run]) -> Matrix {
-        let merged = Merged::new(runs, &["null"]);
-        let mut all = matrices(&merged);
-        assert_eq!(all.len(), 1);
-        all.remove(0)
-    }
-
-    fn winners(contest: &Contest) -> Vec<&str> {
-        contest.winners().map(|winner| winner.store.as_str()).collect()
-    }
-
-    #[test]
-    fn the_harness_never_wins() {
-        let runs = [run("box", &[Sample::new("null").ns(1.0), Sample::new("lmdb").ns(900.0)])];
-        let matrix = only(&runs);
-        for row in &matrix.rows {
-            assert_eq!(winners(&row.contests[0]), ["lmdb"]);
-            assert_eq!(row.contests[0].contenders.len(), 1);
-        }
-        let runs = [run("box", &[Sample::new("null")])];
-        assert!(matrices(&Merged::new(&runs, &["null"])).is_empty());
-    }
-
-    #[test]
-    fn a_build_with_assertions_has_no_place_among_the_winners() {
-        let quickest = Sample::new("rocksdb").ns(1.0);
-        let samples = [quickest.clone().distributed(true), Sample::new("lmdb").ns(900.0)];
-        let asserting = run("box", &samples);
-        let contest = &only(std::slice::from_ref(&asserting)).rows[0].contests[0];
-        assert_eq!(winners(contest), ["lmdb"]);
-        assert_eq!(contest.absent, [Absent { store: "rocksdb".into(), why: Why::NotRanked }]);
-        // Another run's release build takes its place, and by its own figures alone.
-        let other = [quickest.ns(1800.0).distributed(false), Sample::new("lmdb").ns(900.0)];
-        let contest = &only(&[asserting, run("box", &other)]).rows[0].contests[0];
-        assert_eq!((winners(contest), contest.contenders.len()), (vec!["lmdb"], 2));
-        assert!((contest.contenders[1].figure.mean.value - 1800.0).abs() < 1.0);
-        let alone = only(&[run("box", &[Sample::new("rocksdb").distributed(true)])]);
-        assert_eq!(alone.rows[0].contests[0].why_empty(), Some(Why::NotRanked));
-    }
-
-    #[test]
-    fn rows_are_operations_then_space_and_memory_by_size() {
-        let large = SizeRange { from: 1024, to: 10240 };
-        let runs = [run("box", &[Sample::new("lmdb").size(large), Sample::new("lmdb")])];
-        let rows: Vec<String> =
-            only(&runs).rows.iter().map(|row| format!("{} {}", row.figure.name, row.at)).collect();
-        assert_eq!(rows[..3], ["insert 1B..1KiB", "insert 1KiB..10KiB", "update 1B..1KiB"]);
-        assert_eq!(
-            rows[8..],
-            ["space 1B..1KiB", "space 1KiB..10KiB", "memory 1B..1KiB", "memory 1KiB..10KiB"]
-        );
-    }
-
-    #[test]
-    fn tiers_meet_in_no_matrix() {
-        let samples =
-            [Sample::new("lmdb").guarantee("power").ns(9000.0), Sample::new("leveldb").guarantee("process")];
-        let runs = [run("box", &samples)];
-        for matrix in matrices(&Merged::new(&runs, &[])) {
-            assert!(matrix.rows.iter().all(|row| row.contests[0].contenders.len() == 1), "{}", matrix.title);
-        }
-    }
-
-    #[test]
-    fn two_runs_of_a_machine_decide_together() {
-        let block = |ns| [Sample::new("lmdb").ns(1000.0), Sample::new("redb").ns(ns)];
-        let runs: Vec<Run> = [1030.0, 1031.0, 1029.0].map(|ns| run("box", &block(ns))).into();
-        let contest = &only(&runs[..2]).rows[0].contests[0];
-        assert_eq!(winners(contest), ["lmdb", "redb"]);
-        assert_eq!(contest.contenders[1].rule, Some(Rule::Threshold));
-        let contest = &only(&runs).rows[0].contests[0];
-        assert_eq!(winners(contest), ["lmdb"]);
-        assert_eq!(contest.contenders[1].times_worse.map(|ratio| ratio.blocks), Some(3));
-    }
-
-    #[test]
-    fn space_that_is_doubted_wins_nothing_and_is_told() {
-        let mut runs = [run("box", &[Sample::new("lmdb"), Sample::new("redb")])];
-        let measured = runs[0].trials[1].measured.as_mut().unwrap();
-        measured.disk.allocated_bytes = 4096;
-        measured.doubts =
-            vec![storebench_core::result::Doubt { figure: SPACE.into(), reason: "too little".into() }];
-        let matrix = only(&runs);
-        for row in &matrix.rows {
-            let contest = &row.contests[0];
-            if row.figure.name == "space" {
-                assert_eq!(winners(contest), ["lmdb"]);
-                assert_eq!(contest.absent, [Absent { store: "redb".into(), why: Why::Doubted }]);
-            } else {
-                assert_eq!(contest.contenders.len(), 2, "{}: the rest counts", row.figure.name);
-            }
-        }
-        let merged = Merged::new(&runs, &[]);
-        let text = crate::data::summary::doubt_lines(&merged).join("\n");
-        assert!(
-            text.contains("space of redb/1B..1KiB/100..500/incompressible/process: too little"),
-            "{text}"
-        );
-    }
-
-    #[test]
-    fn an_empty_place_says_why() {
-        let other = CountRange::starting_at(1000);
-        let mut runs = [run(
-            "box",
-            &[
-                Sample::new("lmdb").failed("broken"),
-                Sample::new("redb").unsupported("no"),
-                Sample::new("lmdb").records(other),
-            ],
-        )];
-        runs[0].header.left_out.push(storebench_core::result::LeftOut {
-            cell: Sample::new("redb").records(other).cell(),
-            reason: "too large".into(),
-        });
-        let contests = &only(&runs).rows[0].contests;
-        assert_eq!(contests[0].why_empty(), Some(Why::Failed));
-        assert_eq!(contests[0].failed_trials, 1);
-        let absent: Vec<Why> = contests[0].absent.iter().map(|absent| absent.why).collect();
-        assert_eq!(absent, [Why::Failed, Why::Unsupported]);
-        assert_eq!((winners(&contests[1]), contests[1].absent[0].why), (vec!["lmdb"], Why::LeftOut));
-    }
-}
+mod tests;

@@ -5,11 +5,13 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 
 use storebench_core::cell::{Axis, Cell, GuaranteeChoice};
-use storebench_core::result::{Measured, Run, TrialResult};
+use storebench_core::result::{Measured, Run, RunHeader, TrialResult};
 use storebench_core::store::{Guarantee, Loss, StoreDef};
+use storebench_core::workload::reason::is_not_applicable;
 
 use crate::claims::StudyClaims;
 use crate::data::floor::{self, Floor};
+use crate::data::matrix::Why;
 use crate::data::memory::Basis;
 use crate::data::method::Methods;
 use crate::data::readable::Readable;
@@ -78,6 +80,12 @@ impl GroupKey {
         }
     }
 
+    /// The same of what is compared with itself alone, so that servers may stand beside libraries.
+    pub(crate) fn beside_libraries(&self) -> GroupKey {
+        let rest = self.method.strip_prefix(BY_A_SERVER).map(|rest| rest.trim_start_matches(", ").to_owned());
+        GroupKey { method: rest.unwrap_or_else(|| self.method.clone()), ..self.clone() }
+    }
+
     /// The guarantee in few words; `None` where cells have none.
     pub fn guarantee(&self) -> Option<GuaranteeLabel> {
         self.asked.map(|asked| GuaranteeLabel(asked, self.tier, self.power_cut))
@@ -120,6 +128,13 @@ pub struct Omitted<'a> {
     pub cell: Cell,
     /// Why.
     pub reason: &'a str,
+}
+
+impl Omitted<'_> {
+    /// Why its place is empty.
+    pub fn why(&self) -> Why {
+        if is_not_applicable(self.reason) { Why::NotApplicable } else { Why::LeftOut }
+    }
 }
 
 /// Trials whose figures may be compared.
@@ -166,7 +181,17 @@ impl<'a> Merged<'a> {
         let mut tiers: BTreeMap<Asked<'a>, BTreeSet<Given>> = BTreeMap::new();
         let (methods, layout) = (Methods::new(runs), Layout::of(runs));
         let new = |run: usize, cell: &Cell, given: Option<Given>| {
-            GroupKey::new(&runs[run].header.hardware, &layout, cell, given, methods.of(run, cell))
+            let header = &runs[run].header;
+            let mut method = methods.of(run, cell);
+            // A server does other work for a call than a library does: ranked together only where a plan compares stores.
+            if !layout.names(Axis::STORE) && is_server(header, cell.store()) {
+                method = [BY_A_SERVER, &method]
+                    .into_iter()
+                    .filter(|words| !words.is_empty())
+                    .collect::<Vec<_>>()
+                    .join(", ");
+            }
+            GroupKey::new(&header.hardware, &layout, cell, given, method)
         };
         for (run, trial) in all_trials(runs) {
             let Some(measured) = trial.ok() else { continue };
@@ -284,6 +309,13 @@ impl<'a> Merged<'a> {
     }
 }
 
+/// What sets servers apart from libraries.
+const BY_A_SERVER: &str = "client and server";
+
+fn is_server(header: &RunHeader, store: &str) -> bool {
+    header.stores.iter().any(|known| known.name == store && known.server)
+}
+
 fn all_trials(runs: &[Run]) -> impl Iterator<Item = (usize, &TrialResult)> + Clone {
     runs.iter().enumerate().flat_map(|(index, run)| run.trials.iter().map(move |trial| (index, trial)))
 }
@@ -352,6 +384,19 @@ mod tests {
             titles(&[run("box", &samples)]),
             ["default (as shipped), tier process", "default (as shipped), tier power", "process"]
         );
+    }
+
+    #[test]
+    fn servers_are_ranked_apart_unless_stores_are_compared_by_name() {
+        let samples =
+            [Sample::new("sqlite"), Sample::new("postgres")].map(|sample| sample.guarantee("power"));
+        let mut mixed = run("box", &samples);
+        for store in &mut mixed.header.stores {
+            store.server = store.name == "postgres";
+        }
+        assert_eq!(titles(std::slice::from_ref(&mixed)), ["power", "power, client and server"]);
+        mixed.header.plan = format!("compare = [\"store\"]\n{}", mixed.header.plan);
+        assert_eq!(titles(&[mixed]), ["power"]);
     }
 
     #[test]

@@ -45,6 +45,9 @@ const EQUAL_CACHE: &str = "equal_cache";
 /// What the keys of machines begin with: they bear on the cells of that machine alone.
 const MACHINES: &str = "machines.";
 
+/// What the keys of drivers begin with; the place's name follows. They bear on the cells there alone.
+const PLACES: &str = "places.";
+
 /// Keys of a machine that say nothing of what it is held to.
 const ABOUT: [&str; 5] = ["about", "core", "lacks", "optional", "sources"];
 
@@ -65,6 +68,7 @@ impl Method {
         let stores = run.header.stores.iter().map(|store| store.name.clone()).collect();
         let mut method = Method::read(&run.header.plan, stores)?;
         method.keys.extend(not_held(run));
+        method.keys.extend(drivers(run));
         Some(method)
     }
 
@@ -94,13 +98,15 @@ impl Method {
             Some((store, _)) => self.stores.contains(store),
             None if key == "operations" => !self.keys.contains_key("duration"),
             None if key == EQUAL_CACHE => self.equal,
+            None if key.starts_with(PLACES) => self.keys.contains_key(key),
             None => true,
         }
     }
 
     /// What is said of a key: `page_size=8192`, or that it is not set.
     pub fn words(&self, key: &str) -> String {
-        let name = key.strip_prefix("settings.").or(key.strip_prefix(MACHINES)).unwrap_or(key);
+        let name = key.strip_prefix("settings.").or(key.strip_prefix(MACHINES)).or(key.strip_prefix(PLACES));
+        let name = name.unwrap_or(key);
         match self.value(key).filter(|_| self.has_part(key)) {
             Some(value) => format!("{name}={}", value.replace(['[', ']', '"'], "")),
             None => format!("{name} not set"),
@@ -132,8 +138,8 @@ pub fn unlike(run: &Run, study: &str) -> Vec<String> {
     let standard = storebench_core::plan::find(study).and_then(|plan| plan.to_toml()).ok();
     let standard = standard.and_then(|plan| Method::read(&plan, method.stores.clone()));
     let differing = differing(&standard.iter().chain([&method]).collect::<Vec<_>>());
-    let own = |key: &str| key.starts_with(MACHINES);
-    let uncounted = ["operations", "order", MIX, EQUAL_CACHE, "trace_facts"];
+    let own = |key: &str| key.starts_with(MACHINES) || key.starts_with(PLACES);
+    let uncounted = ["operations", "rounds", "order", MIX, EQUAL_CACHE, "trace_facts"];
     let counts = |key: &&str| !own(key) && !uncounted.contains(key) && !is_drawn(key);
     let set = differing.into_iter().filter(counts).filter(|key| method.value(key).is_some());
     set.map(|key| method.words(key)).collect()
@@ -167,6 +173,12 @@ fn not_held(run: &Run) -> BTreeMap<String, String> {
     found
 }
 
+/// What mounted the file systems of a run's places, where storebench made them.
+fn drivers(run: &Run) -> BTreeMap<String, String> {
+    let places = run.header.places.iter();
+    places.filter_map(|place| Some((format!("{PLACES}{}", place.name), place.driver.clone()?))).collect()
+}
+
 fn flatten(key: &str, value: &Value, into: &mut BTreeMap<String, String>) {
     match value {
         Value::Table(table) => {
@@ -187,7 +199,12 @@ pub struct Methods {
 impl Methods {
     /// Compares the methods of runs.
     pub fn new(runs: &[Run]) -> Methods {
-        let alike = |run: &Run| run.header.plan == runs[0].header.plan && not_held(run) == not_held(&runs[0]);
+        let alike = |run: &Run| {
+            let first = &runs[0];
+            run.header.plan == first.header.plan
+                && not_held(run) == not_held(first)
+                && drivers(run) == drivers(first)
+        };
         if runs.iter().all(alike) {
             return Methods { words: Vec::new() };
         }
@@ -210,9 +227,10 @@ impl Methods {
     /// In what the method of a run's cell differs from that of the other runs: `operations=100, sqlite.page_size=8192`. Empty
     /// where it differs in nothing.
     pub fn of(&self, run: usize, cell: &Cell) -> String {
-        let bears = |key: &str| match machine_of(key) {
-            Some((machine, _)) => machine == cell.machine(),
-            None => key != EQUAL_CACHE || cell.tuning() == Tuning::Equal,
+        let bears = |key: &str| match (machine_of(key), key.strip_prefix(PLACES)) {
+            (Some((machine, _)), _) => machine == cell.machine(),
+            (None, Some(place)) => place == cell.place(),
+            (None, None) => key != EQUAL_CACHE || cell.tuning() == Tuning::Equal,
         };
         let words = self.words.get(run).into_iter().flatten().filter(|(key, _)| bears(key));
         words.map(|(_, words)| words.as_str()).collect::<Vec<_>>().join(", ")
@@ -223,7 +241,7 @@ impl Methods {
 mod tests {
     use super::*;
     use storebench_core::cell::Axis;
-    use storebench_core::result::{LimitReport, Limited, MachineReport};
+    use storebench_core::result::{LimitReport, Limited, MachineReport, PlaceInfo};
 
     use crate::data::samples::{Sample, run};
 
@@ -321,6 +339,27 @@ mod tests {
             throttled_ns: none,
         });
         assert_eq!(said(&runs), ["small.memory=64MiB", "small.memory=not held"]);
+    }
+
+    #[test]
+    fn drivers_of_one_file_system_are_told_apart_in_their_own_cells() {
+        let with = |driver: &str| {
+            let mut run = planned("lmdb", "batch = 1\n");
+            let here = run.header.places[0].clone();
+            run.header.places.push(PlaceInfo {
+                name: "ntfs:4096".into(),
+                driver: Some(driver.into()),
+                ..here
+            });
+            run
+        };
+        let runs = [with("kernel (ntfs3)"), with("FUSE (ntfs-3g)")];
+        assert_eq!(said(&runs), ["", ""], "cells elsewhere are alike");
+        let cell = runs[0].trials[0].cell.clone().with(Axis::PLACE, Axis::PLACE.read("ntfs:4096").unwrap());
+        let said = |runs: &[Run]| [0, 1].map(|run| Methods::new(runs).of(run, &cell));
+        assert_eq!(said(&runs), ["ntfs:4096=kernel (ntfs3)", "ntfs:4096=FUSE (ntfs-3g)"]);
+        assert_eq!(said(&[with("kernel (ntfs3)"), with("kernel (ntfs3)")]), ["", ""]);
+        assert_eq!(said(&[with("kernel (ntfs3)"), planned("lmdb", "batch = 1\n")]), ["", ""]);
     }
 
     #[test]

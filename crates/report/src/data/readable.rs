@@ -1,4 +1,5 @@
-//! Values of settings that are sizes, for people: `page_size=64KiB`, where plans and files have `page_size=65536`.
+//! What is known of the settings of stores that were measured: which are sizes, for people (`page_size=64KiB`, where plans and files
+//! have `page_size=65536`), and what is shipped.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,21 +12,33 @@ use super::matrix::Matrix;
 /// Smaller sizes are as plain in bytes.
 const SHORTENED: u64 = 1024;
 
-/// Which settings are sizes.
+/// Which settings are sizes, and what is shipped.
 #[derive(Debug, Default)]
 pub struct Readable {
     /// By name: of stores that share a name, all must mean bytes by it.
     sizes: BTreeSet<&'static str>,
+    /// The default of each, by store.
+    defaults: BTreeMap<&'static str, BTreeMap<&'static str, &'static str>>,
 }
 
 impl Readable {
     /// Of the stores that take part, by what their table says.
     pub fn of<'s>(stores: impl IntoIterator<Item = &'s StoreDef>) -> Readable {
         let mut all: BTreeMap<&'static str, bool> = BTreeMap::new();
-        for setting in stores.into_iter().flat_map(|store| store.settings) {
-            *all.entry(setting.name).or_insert(true) &= setting.is_in_bytes();
+        let mut defaults: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
+        for store in stores {
+            for setting in store.settings {
+                *all.entry(setting.name).or_insert(true) &= setting.is_in_bytes();
+                defaults.entry(store.name).or_default().insert(setting.name, setting.default);
+            }
         }
-        Readable { sizes: all.into_iter().filter(|(_, bytes)| *bytes).map(|(name, _)| name).collect() }
+        let sizes = all.into_iter().filter(|(_, bytes)| *bytes).map(|(name, _)| name).collect();
+        Readable { sizes, defaults }
+    }
+
+    /// What a store's settings are as shipped: a value, or words.
+    pub fn defaults(&self, store: &str) -> BTreeMap<&'static str, &'static str> {
+        self.defaults.get(store).cloned().unwrap_or_default()
     }
 
     /// A setting's value.
@@ -82,7 +95,7 @@ mod tests {
             name: "sqlite",
             kind: Kind::Engine,
             settings: &[
-                SettingDef::new("page_size", "bytes, a power of two", "4096", ""),
+                SettingDef::new("page_size", "a power of two", "4096", "").bytes(),
                 SettingDef::new("cache_size", "pages", "2000", ""),
             ],
             ..NULL
@@ -90,7 +103,7 @@ mod tests {
         StoreDef {
             name: "redb",
             kind: Kind::Engine,
-            settings: &[SettingDef::new("cache_size", "bytes", "1073741824", "")],
+            settings: &[SettingDef::new("cache_size", "a size", "1073741824", "").bytes()],
             ..NULL
         },
     ];

@@ -17,6 +17,7 @@ pub struct Sample {
     ns: f64,
     outcome: Outcome,
     build: Option<StoreBuild>,
+    rounds: u32,
 }
 
 impl Sample {
@@ -27,7 +28,7 @@ impl Sample {
             .with(Axis::RECORDS, CountRange::starting_at(100).into())
             .with(Axis::DATA, Data::Incompressible.into())
             .with(Axis::GUARANTEE, GuaranteeChoice::Tier(Guarantee::Process).into());
-        Sample { cell, tier: Guarantee::Process, ns: 1000.0, outcome: Outcome::Ok, build: None }
+        Sample { cell, tier: Guarantee::Process, ns: 1000.0, outcome: Outcome::Ok, build: None, rounds: 0 }
     }
 
     pub fn guarantee(mut self, choice: &str) -> Sample {
@@ -71,6 +72,11 @@ impl Sample {
         self
     }
 
+    pub fn data_size(mut self, size: &str) -> Sample {
+        self.cell.set(Axis::DATA_SIZE, Axis::DATA_SIZE.read(size).unwrap());
+        self
+    }
+
     pub fn cell(self) -> Cell {
         self.cell
     }
@@ -96,9 +102,15 @@ impl Sample {
         self
     }
 
+    /// In so many rounds: each takes a tenth of the first longer, and leaves 20,000 bytes more.
+    pub fn rounds(self, rounds: u32) -> Sample {
+        Sample { rounds, ..self }
+    }
+
     fn trial(&self, block: u32, position: u64) -> TrialResult {
         let measured = (self.outcome == Outcome::Ok).then(|| Measured {
             guarantee: self.tier,
+            rounds: (0..self.rounds).map(|number| round(self.ns, number)).collect(),
             store_build: self.build.clone(),
             ..measured(self.ns)
         });
@@ -114,6 +126,7 @@ impl Sample {
             background: (self.cell.background() != Background::None).then(background),
             machine: None,
             file_creation_ns: Some(25_000),
+            course: None,
             outcome: self.outcome.clone(),
             measured,
         }
@@ -147,6 +160,7 @@ pub fn measured(ns: f64) -> Measured {
             counters: Some(counters(4, 60_000)),
         },
         operations: factors.map(|(name, factor)| operation(name, ns * factor)).into(),
+        rounds: vec![],
         settle_ns: 3_000_000,
         settle_counters: Some(counters(1, 4096)),
         memory: Memory {
@@ -182,6 +196,14 @@ pub fn measured(ns: f64) -> Measured {
     }
 }
 
+fn round(ns: f64, number: u32) -> Round {
+    let all = measured(ns * (1.0 + f64::from(number) / 10.0));
+    Round {
+        operations: all.operations,
+        disk: Disk { apparent_bytes: 60_000 + 20_000 * u64::from(number), ..all.disk },
+    }
+}
+
 fn operation(name: &str, ns: f64) -> OperationResult {
     let times = |factor: f64| (ns * factor) as u64;
     OperationResult {
@@ -195,7 +217,11 @@ fn operation(name: &str, ns: f64) -> OperationResult {
         value_bytes: if name == "remove" { 0 } else { 512_000 },
         warm_up: 0,
         device_written_bytes: None,
+        device_read_bytes: None,
+        processors: None,
         put_back: if name == "remove" { 1000 } else { 0 },
+        conflicts: 0,
+        epochs: Vec::new(),
         latency: Latency {
             mean_ns: ns,
             stdev_ns: ns / 4.0,
@@ -239,6 +265,8 @@ fn counters(syncs: u64, written_bytes: u64) -> Counters {
         major_faults: 0,
         voluntary_switches: syncs,
         involuntary_switches: 3,
+        cpu_ns: Some(500_000),
+        took_ns: Some(1_000_000),
     }
 }
 
@@ -262,7 +290,11 @@ pub fn blocks(hardware: &str, blocks: &[Vec<Sample>]) -> Run {
     let mut stores: Vec<StoreInfo> = Vec::new();
     for trial in &trials {
         if !stores.iter().any(|store| store.name == trial.cell.store()) {
-            stores.push(StoreInfo { name: trial.cell.store().to_owned(), version: "1.2.3".into() });
+            stores.push(StoreInfo {
+                name: trial.cell.store().to_owned(),
+                version: "1.2.3".into(),
+                server: false,
+            });
         }
     }
     Run { header: header(hardware, stores), trials }
@@ -299,6 +331,8 @@ fn header(hardware: &str, stores: Vec<StoreInfo>) -> RunHeader {
             device_model: Some("Example 980".into()),
             rotates: Some(false),
             free_bytes: 100 << 30,
+            image: None,
+            driver: None,
         }],
         stores,
         left_out: vec![],

@@ -5,6 +5,7 @@ use indexmap::IndexMap;
 use storebench_core::cell::{Cell, Rate};
 use storebench_core::result::{Measured, OVERALL, OperationResult};
 use storebench_core::units::{grouped, three_digits};
+use storebench_core::workload::replay::BEHIND_US;
 
 use super::merge::{Entry, Merged};
 use super::summary::LISTED;
@@ -12,13 +13,43 @@ use super::summary::LISTED;
 /// The share of its rate that an open loop must reach to count as kept up with.
 const KEPT_UP: f64 = 0.9;
 
+/// By how much a replay must end late at least to count as behind: of a short trace, a single slow operation at its end is no
+/// sign of it.
+const LATE_S: f64 = 0.1;
+
 /// The rate that was reached, and the one that was asked for; `None` where the first kept up with the second, and in a
 /// closed loop, which asks for none.
-fn rates(cell: &Cell, measured: &Measured, operation: &OperationResult) -> Option<(f64, u32)> {
-    let Rate::PerSecond(asked) = cell.rate() else { return None };
-    // Where several operations come in turn, the rate is that of all together.
-    let reached = measured.operation(OVERALL).unwrap_or(operation).per_second()?;
-    (reached < KEPT_UP * f64::from(asked)).then_some((reached, asked))
+fn rates(cell: &Cell, measured: &Measured, operation: &OperationResult) -> Option<(f64, f64)> {
+    let (reached, asked) = match cell.rate() {
+        Rate::PerSecond(asked) => (reached(measured, operation)?, f64::from(asked)),
+        Rate::Closed => of_replay(measured, operation)?,
+    };
+    (reached < KEPT_UP * asked).then_some((reached, asked))
+}
+
+/// The same of a trace that was played at its times, over all of it; `None` where it did not end late.
+fn of_replay(measured: &Measured, operation: &OperationResult) -> Option<(f64, f64)> {
+    let told =
+        |name: &str| measured.statistics.iter().find(|one| one.name == name)?.value.parse::<f64>().ok();
+    let behind_s = told(BEHIND_US)? / 1e6;
+    let played_s = operation.wall_ns as f64 / 1e9;
+    let count = measured.operations.iter().map(|one| one.count).sum::<u64>() as f64;
+    let lasts_s = played_s - behind_s;
+    // What its reader was late with was taken out of the schedule, and is no fault of the store.
+    let late_s = behind_s - operation.rate_over_ns.map_or(0.0, |over_ns| played_s - over_ns as f64 / 1e9);
+    (late_s >= LATE_S && lasts_s > 0.0).then(|| (count / (lasts_s + late_s), count / lasts_s))
+}
+
+/// Operations a second. Where several kinds come in turn, the rate that was asked for is that of all together: those of one phase
+/// have its wall time to the nanosecond.
+fn reached(measured: &Measured, operation: &OperationResult) -> Option<f64> {
+    if let Some(all) = measured.operation(OVERALL) {
+        return all.per_second();
+    }
+    let phase = |one: &OperationResult| (one.wall_ns, one.rate_over_ns);
+    let beside = measured.operations.iter().filter(|other| phase(other) == phase(operation));
+    let count: u64 = beside.map(|other| other.count).sum();
+    Some(operation.per_second()? * count as f64 / operation.count as f64)
 }
 
 /// Whether a trial's operation did not keep up with its rate.
@@ -32,16 +63,15 @@ pub fn of(entries: &[Entry<'_>], operation: &str) -> Option<String> {
         let measured = entry.trial.ok()?;
         Some(rates(&entry.trial.cell, measured, measured.operation(operation)?))
     };
-    let all: Vec<Option<(f64, u32)>> = entries.iter().filter_map(of).collect();
-    let behind: Vec<(f64, u32)> = all.iter().copied().flatten().collect();
+    let all: Vec<Option<(f64, f64)>> = entries.iter().filter_map(of).collect();
+    let behind: Vec<(f64, f64)> = all.iter().copied().flatten().collect();
     let (slowest, asked) = behind.iter().copied().min_by(|(a, _), (b, _)| a.total_cmp(b))?;
-    (behind.len() * 2 > all.len())
-        .then(|| format!("{}/s of {}/s", three_digits(slowest), grouped(asked.into())))
+    (behind.len() * 2 > all.len()).then(|| format!("{}/s of {}/s", three_digits(slowest), shown(asked)))
 }
 
 /// What to say of them: a line for each contestant and operation, over all rates that were asked for.
 pub fn lines(merged: &Merged<'_>) -> Vec<String> {
-    let mut found: IndexMap<(String, &str), Vec<(f64, u32)>> = IndexMap::new();
+    let mut found: IndexMap<(String, &str), Vec<(f64, f64)>> = IndexMap::new();
     for trial in merged.runs.iter().flat_map(|run| &run.trials) {
         let Some(measured) = trial.ok() else { continue };
         for operation in &measured.operations {
@@ -50,7 +80,7 @@ pub fn lines(merged: &Merged<'_>) -> Vec<String> {
             found.entry((contestant, &operation.operation)).or_default().push((reached, asked));
         }
     }
-    let line = |((store, operation), rates): (&(String, &str), &Vec<(f64, u32)>)| {
+    let line = |((store, operation), rates): (&(String, &str), &Vec<(f64, f64)>)| {
         format!("Saturated, latency not ranked: {operation} of {store}{}.", in_words(rates))
     };
     let mut lines: Vec<String> = found.iter().take(LISTED).map(line).collect();
@@ -60,15 +90,21 @@ pub fn lines(merged: &Merged<'_>) -> Vec<String> {
     lines
 }
 
+/// A rate that was asked for: as it was, or what a trace comes to.
+fn shown(rate: f64) -> String {
+    if rate.fract() == 0.0 { grouped(rate as u64) } else { three_digits(rate) }
+}
+
 /// What was reached of what was asked for, in words that follow a store's name.
-fn in_words(rates: &[(f64, u32)]) -> String {
+fn in_words(rates: &[(f64, f64)]) -> String {
     let reached = || rates.iter().map(|(reached, _)| *reached);
     let asked = || rates.iter().map(|(_, asked)| *asked);
-    let (Some(least), Some(most)) = (asked().min(), asked().max()) else { return String::new() };
+    let (least, most) = (asked().fold(f64::INFINITY, f64::min), asked().fold(0.0, f64::max));
+    let (least, most) = (shown(least), shown(most));
     let slowest = three_digits(reached().fold(f64::INFINITY, f64::min));
     let trials = if rates.len() == 1 { String::new() } else { format!(" in {} trials", rates.len()) };
     if least == most {
-        let slowest = format!("{slowest}/s of {}/s", grouped(most.into()));
+        let slowest = format!("{slowest}/s of {most}/s");
         return if trials.is_empty() {
             format!(" did {slowest}")
         } else {
@@ -76,12 +112,13 @@ fn in_words(rates: &[(f64, u32)]) -> String {
         };
     }
     let fastest = three_digits(reached().fold(0.0, f64::max));
-    let (least, most) = (grouped(least.into()), grouped(most.into()));
     format!(", asked for {least}/s to {most}/s, did {slowest}/s to {fastest}/s{trials}")
 }
 
 #[cfg(test)]
 mod tests {
+    use storebench_core::store::Setting;
+
     use super::*;
     use crate::data::matrix::{Why, matrices};
     use crate::data::samples::{Sample, blocks};
@@ -131,13 +168,70 @@ mod tests {
         );
     }
 
+    /// Of 1,000 operations in 50 ms, the store of samples, 200 are updates: 4,000/s of them, and 20,000/s of all.
+    #[test]
+    fn operations_that_come_in_turn_are_judged_together() {
+        let mut run = blocks("box", &[vec![Sample::new("lmdb")]]);
+        let trial = &mut run.trials[0];
+        let rate = storebench_core::cell::Axis::RATE.read("20000/s").unwrap();
+        trial.cell = trial.cell.clone().with(storebench_core::cell::Axis::RATE, rate);
+        let measured = trial.measured.as_mut().unwrap();
+        measured.operations.truncate(2);
+        for (operation, (count, wall_ns)) in measured.operations.iter_mut().zip([(800, 7), (200, 7)]) {
+            (operation.count, operation.wall_ns, operation.rate_over_ns) = (count, wall_ns, Some(50_000_000));
+        }
+        let behind = |measured: &Measured| {
+            let behind = |operation| fell_behind(&trial.cell, measured, operation);
+            measured.operations.iter().filter(|operation| behind(*operation)).count()
+        };
+        assert_eq!(behind(measured), 0);
+        // In phases of their own each would have to reach the rate.
+        measured.operations[1].wall_ns = 8;
+        assert_eq!(behind(measured), 2);
+    }
+
     #[test]
     fn several_rates_are_told_in_one_line() {
-        assert_eq!(in_words(&[(8580.0, 20_000)]), " did 8,580/s of 20,000/s");
+        assert_eq!(in_words(&[(8580.0, 2e4)]), " did 8,580/s of 20,000/s");
         assert_eq!(
-            in_words(&[(8580.0, 20_000), (9000.0, 80_000), (8000.0, 20_000)]),
+            in_words(&[(8580.0, 2e4), (9000.0, 8e4), (8000.0, 2e4)]),
             ", asked for 20,000/s to 80,000/s, did 8,000/s to 9,000/s in 3 trials"
         );
+    }
+
+    #[test]
+    fn a_replay_that_ended_late_is_saturated() {
+        let block = || vec![Sample::new("lmdb"), Sample::new("redb")];
+        let mut run = blocks("box", &[block(), block(), block()]);
+        for trial in &mut run.trials {
+            let late_us = if trial.cell.store() == "lmdb" { 4_000_000 } else { 1_100_000 };
+            let measured = trial.measured.as_mut().unwrap();
+            measured.statistics.push(Setting::given(BEHIND_US, late_us));
+            for operation in &mut measured.operations {
+                // A second of its schedule stood still, as the trace was not read in time.
+                (operation.wall_ns, operation.rate_over_ns) = (14_000_000_000, Some(13_000_000_000));
+            }
+        }
+        let runs = [run];
+        let merged = Merged::new(&runs, &[]);
+        let matrix = &matrices(&merged)[0];
+        for row in matrix.rows.iter().filter(|row| ["insert", "get"].contains(&row.figure.name.as_str())) {
+            assert_eq!(row.contests[0].contenders.len(), 1, "redb is 0.1 s late in 12.9 s");
+            assert_eq!(row.contests[0].absent[0].why, Why::Saturated);
+        }
+        let lines = lines(&merged);
+        // 4,000 operations in 10 s, and in 13 s of the schedule that went on.
+        let says = "insert of lmdb in 3 trials, the slowest did 308/s of 400/s.";
+        assert!(lines.len() == 4 && lines[0].ends_with(says), "{lines:?}");
+    }
+
+    #[test]
+    fn what_ends_a_short_trace_is_no_sign() {
+        let mut run = blocks("box", &[vec![Sample::new("lmdb")]]);
+        let measured = run.trials[0].measured.as_mut().unwrap();
+        measured.statistics.push(Setting::given(BEHIND_US, 90_000));
+        measured.operations.iter_mut().for_each(|operation| operation.wall_ns = 250_000_000);
+        assert_eq!(lines(&Merged::new(&[run], &[])), Vec::<String>::new());
     }
 
     #[test]

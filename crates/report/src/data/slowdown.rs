@@ -1,4 +1,5 @@
-//! What a background load costs each store: disturbed beside undisturbed, and how many times longer operations take.
+//! What a background load costs each store: disturbed beside undisturbed, and how many times longer operations take. An open loop
+//! that fell behind has no latency that could be compared.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +7,7 @@ use indexmap::IndexSet;
 use serde::Serialize;
 use storebench_core::cell::{Axis, Background};
 
-use super::matrix::{Sorted, operations, series};
+use super::matrix::{Sorted, competing_series, operations};
 use super::merge::{BlockKey, Group, GroupKey, Merged};
 use crate::column::MEAN_LATENCY;
 use crate::layout::Position;
@@ -103,7 +104,7 @@ type Pairs = BTreeMap<BlockKey, (f64, f64)>;
 fn cells(with: &Sorted<'_, '_>, without: &Sorted<'_, '_>, store: &str, operation: &str) -> Vec<Pairs> {
     let latencies = |sorted: &Sorted<'_, '_>, position: &Position| -> Series<BlockKey> {
         let entries = sorted.entries.get(position).and_then(|stores| stores.get(store));
-        entries.map_or_else(Series::new, |entries| series(entries, operation, &MEAN_LATENCY))
+        entries.map_or_else(Series::new, |entries| competing_series(entries, operation, &MEAN_LATENCY))
     };
     let pairs = |position: &Position| -> Pairs {
         let without = latencies(without, position);

@@ -1,14 +1,14 @@
 //! Tidy CSV with everything: one row per operation and trial, with every axis, every column of [`COLUMNS`], versions and
-//! outcome. Failed and unsupported trials, and combinations left out, have one row each, without figures.
+//! outcome; and one per operation and round, where a trial has several rounds. Failed and unsupported trials, and combinations left out, have one row each, without figures.
 
 use std::io::{self, Write};
 
 use storebench_core::axis::{Form, Value};
 use storebench_core::cell::{Axis, Cell};
-use storebench_core::result::{Measured, OperationResult, Outcome, Run, TrialResult};
+use storebench_core::result::{Disk, Measured, OperationResult, Outcome, Round, Run, TrialResult};
 use storebench_core::store::Setting;
 
-use crate::column::COLUMNS;
+use crate::column::{COLUMNS, Column};
 use crate::data::method::Methods;
 use crate::layout::{Layout, words};
 
@@ -34,7 +34,8 @@ const TRIAL: [&str; 14] = [
 ];
 
 /// What it says of the store, once it is open.
-const STORE: [&str; 6] = ["guarantee_given", "store_version", "settings", "statistics", "operation", "count"];
+const STORE: [&str; 7] =
+    ["guarantee_given", "store_version", "settings", "statistics", "operation", "round", "count"];
 
 /// What it says of the machine.
 const MACHINE: [&str; 11] = [
@@ -61,12 +62,13 @@ pub fn write(runs: &[Run], out: &mut dyn Write) -> io::Result<()> {
     writer.write_record(shared.header())?;
     for (index, run) in runs.iter().enumerate() {
         for trial in &run.trials {
-            let operations = trial.ok().map_or(&[] as &[OperationResult], |m| m.operations.as_slice());
-            for operation in operations {
-                writer.write_record(row(index, run, trial, Some(operation), &shared))?;
+            let whats: Vec<What<'_>> = trial.ok().map(What::all).unwrap_or_default();
+            for what in &whats {
+                writer.write_record(row(index, run, trial, what, &shared))?;
             }
-            if operations.is_empty() {
-                writer.write_record(row(index, run, trial, None, &shared))?;
+            if whats.is_empty() {
+                let nothing = What { measured: trial.ok(), ..What::default() };
+                writer.write_record(row(index, run, trial, &nothing, &shared))?;
             }
         }
         for left_out in &run.header.left_out {
@@ -76,13 +78,36 @@ pub fn write(runs: &[Run], out: &mut dyn Write) -> io::Result<()> {
             row.push(left_out.cell.id());
             row.extend(std::iter::repeat_n(String::new(), 8));
             row.extend(["left-out".into(), String::new(), left_out.reason.clone(), String::new()]);
-            row.extend(of_store(None, None));
-            row.extend(figures(None, None));
+            row.extend(of_store(&What::default()));
+            row.extend(figures(&What::default()));
             row.extend(of_machine(run, None));
             writer.write_record(row)?;
         }
     }
     writer.flush()
+}
+
+/// What a row is of.
+#[derive(Default)]
+struct What<'a> {
+    /// What the trial measured.
+    measured: Option<&'a Measured>,
+    operation: Option<&'a OperationResult>,
+    /// The round and its number from 0; `None` where it is of all rounds.
+    round: Option<(usize, &'a Round)>,
+}
+
+impl<'a> What<'a> {
+    /// Every row of a trial: its operations; then those of its rounds.
+    fn all(measured: &'a Measured) -> Vec<What<'a>> {
+        let of = move |operation, round| What { measured: Some(measured), operation: Some(operation), round };
+        let of_all = measured.operations.iter().map(|operation| of(operation, None));
+        let rounds = measured.rounds.iter().enumerate();
+        let of_rounds = rounds.flat_map(|(number, round)| {
+            round.operations.iter().map(move |one| of(one, Some((number, round))))
+        });
+        of_all.chain(of_rounds).collect()
+    }
 }
 
 /// What all rows share.
@@ -113,13 +138,7 @@ impl Shared {
     }
 }
 
-fn row(
-    index: usize,
-    run: &Run,
-    trial: &TrialResult,
-    operation: Option<&OperationResult>,
-    shared: &Shared,
-) -> Vec<String> {
+fn row(index: usize, run: &Run, trial: &TrialResult, what: &What<'_>, shared: &Shared) -> Vec<String> {
     let mut row = of_run(index, run);
     row.extend(shared.of_cell(&trial.cell));
     row.push(shared.methods.of(index, &trial.cell));
@@ -131,8 +150,8 @@ fn row(
     row.push(optional(background.map(|load| load.progress)));
     row.push(optional(background.map(|load| &load.unit)));
     row.extend(outcome(&trial.outcome));
-    row.extend(of_store(trial.ok(), operation));
-    row.extend(figures(trial.ok(), operation));
+    row.extend(of_store(what));
+    row.extend(figures(what));
     row.extend(of_machine(run, Some(&trial.cell)));
     row
 }
@@ -155,13 +174,15 @@ fn outcome(outcome: &Outcome) -> [String; 4] {
     }
 }
 
-fn of_store(measured: Option<&Measured>, operation: Option<&OperationResult>) -> [String; 6] {
+fn of_store(what: &What<'_>) -> [String; 7] {
+    let What { measured, operation, round } = *what;
     [
         measured.map_or_else(String::new, |m| m.guarantee.to_string()),
         measured.map_or_else(String::new, |m| m.store_version.clone()),
         measured.map_or_else(String::new, |m| settings(&m.settings)),
         measured.map_or_else(String::new, |m| settings(&m.statistics)),
         operation.map_or_else(String::new, |o| o.operation.clone()),
+        optional(round.map(|(number, _)| number + 1)),
         optional(operation.map(|o| o.count)),
     ]
 }
@@ -171,10 +192,23 @@ fn settings(settings: &[Setting]) -> String {
     pairs.join("; ")
 }
 
-fn figures(measured: Option<&Measured>, operation: Option<&OperationResult>) -> Vec<String> {
-    let of_operation = |column: &crate::column::Column| operation.and_then(|o| column.of_operation(o));
-    let of_trial = |column: &crate::column::Column| measured.and_then(|m| column.of_trial(m));
-    COLUMNS.iter().map(|column| optional(of_operation(column).or_else(|| of_trial(column)))).collect()
+fn figures(what: &What<'_>) -> Vec<String> {
+    let figure = |column: &Column| match what.round {
+        _ if column.is_of_operation() => column.of_operation(what.operation?),
+        None => column.of_trial(what.measured?),
+        Some((_, round)) => of_files(column.id, &round.disk),
+    };
+    COLUMNS.iter().map(|column| optional(figure(column))).collect()
+}
+
+/// A figure of the files after a round, which has no other figures of trials.
+fn of_files(column: &str, disk: &Disk) -> Option<f64> {
+    match column {
+        "disk_allocated" => Some(disk.allocated_bytes as f64),
+        "disk_apparent" => Some(disk.apparent_bytes as f64),
+        "files" => Some(disk.files as f64),
+        _ => None,
+    }
 }
 
 fn of_machine(run: &Run, cell: Option<&Cell>) -> [String; 11] {
@@ -262,6 +296,19 @@ mod tests {
         let left_out = rows.iter().find(|row| row["outcome"] == "left-out").unwrap();
         assert_eq!((left_out["records_from"].as_str(), left_out["block"].as_str()), ("1000000", ""));
         assert!(left_out["message"].contains("size limit"));
+    }
+
+    #[test]
+    fn each_round_has_rows_of_its_own() {
+        let rows = rows(&[run("box", &[Sample::new("lmdb").rounds(3), Sample::new("redb")])]);
+        let of = |round: &str| rows.iter().filter(|row| row["round"] == round).collect::<Vec<_>>();
+        assert_eq!(["", "1", "3", "4"].map(|round| of(round).len()), [8, 4, 4, 0]);
+        let last = of("3")[0];
+        assert_eq!((last["operation"].as_str(), last["latency_mean_ns"].as_str()), ("insert", "1200"));
+        assert_eq!((last["disk_apparent_bytes"].as_str(), last["files"].as_str()), ("100000", "3"));
+        assert!(last["memory_peak_above_base_bytes"].is_empty() && last["disk_growth_share"].is_empty());
+        let whole = of("")[0];
+        assert!(whole["disk_growth_share"].starts_with("1.666") && !whole["load_time_ns"].is_empty());
     }
 
     #[test]

@@ -11,6 +11,7 @@ use crate::data::findings::{self, StudyDocument};
 use crate::data::matrix::{Matrix, matrices};
 use crate::data::merge::Merged;
 use crate::data::published::{self, BesideDocument};
+use crate::data::sizes::{Sizes, sizes};
 use crate::data::slowdown::{Slowdowns, slowdowns};
 
 #[derive(Serialize)]
@@ -20,6 +21,7 @@ struct Document<'a> {
     matrices: Vec<Matrix>,
     slowdowns: Vec<Slowdowns>,
     effects: Vec<Effects>,
+    sizes: Vec<Sizes>,
     findings: Vec<StudyDocument<'a>>,
     published: Vec<BesideDocument<'a>>,
 }
@@ -44,6 +46,7 @@ pub fn write(merged: &Merged<'_>, out: &mut dyn Write) -> io::Result<()> {
         matrices: matrices(merged),
         slowdowns: slowdowns(merged),
         effects: effects(merged),
+        sizes: sizes(merged),
         findings: findings::documents(merged, &studies),
         published: published::documents(merged, &tables),
     };

@@ -238,6 +238,15 @@ mod tests {
     }
 
     #[test]
+    fn rounds_have_a_table_of_their_own() {
+        let samples = [samples::Sample::new("lmdb").rounds(3), samples::Sample::new("redb")];
+        let runs = [samples::run("box", &samples)];
+        let mut out = Listener::default();
+        write(&Merged::new(&runs, &[]), &mut out).unwrap();
+        assert_eq!((out.rows["rounds"], out.rows["operations"]), (3 * 4, 2 * 4));
+    }
+
+    #[test]
     fn settings_have_tables_of_their_own() {
         let runs = [crate::data::effects::tests::factorial()];
         let mut out = Listener::default();

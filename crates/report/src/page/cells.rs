@@ -78,7 +78,7 @@ fn add_reasons<'a>(merged: &Merged<'_>, group: &'a Group<'a>, rows: &mut BTreeMa
     for row in rows.values_mut() {
         let Key { at, store, .. } = row.key.clone();
         row.reason = match row.why {
-            Some(Why::LeftOut) => left_out.get(&(at, store)).copied(),
+            Some(Why::LeftOut | Why::NotApplicable) => left_out.get(&(at, store)).copied(),
             Some(Why::Unsupported) => row.entries.iter().find_map(|entry| match &entry.trial.outcome {
                 Outcome::Unsupported { message } => Some(message.as_str()),
                 _ => None,

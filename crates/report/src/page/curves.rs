@@ -1,15 +1,17 @@
 //! Axes outside the matrix that curves can go across: those that tell groups apart, such as threads, and those whose values
-//! are ranked, such as a store's settings. Only values that are numbers have a place on a curve.
+//! are ranked, such as a store's settings, and the cluster sizes of places. Only values that are numbers have a place on a curve.
 
 use std::collections::BTreeSet;
 
 use serde::Serialize;
 use storebench_core::axis::Value;
+use storebench_core::axis::file_system::FileSystem;
 use storebench_core::cell::{Axis, Cell};
 use storebench_core::plan::Plan;
 use storebench_core::units::parse_bytes;
 
 use crate::data::merge::Merged;
+use crate::data::names::joined;
 use crate::layout::words;
 
 /// An axis that tells contestants apart, such as a setting of a store.
@@ -46,8 +48,28 @@ pub fn variants(merged: &Merged<'_>, contestants: &[&str]) -> Vec<Variants> {
         .map(|(axis, _)| axis)
         .filter(|axis| *axis != Axis::STORE && merged.layout.is_ranked(*axis))
         .collect();
-    let of = |axis: Axis| of_axis(merged, axis, &cells);
+    let of = |axis: Axis| if axis == Axis::PLACE { clusters(&cells) } else { of_axis(merged, axis, &cells) };
     axes.into_iter().map(of).filter(|variants| variants.are_numbers()).collect()
+}
+
+/// Places by the size of their clusters: those of one file system, with the same options, are one line.
+fn clusters(cells: &[Option<&Cell>]) -> Variants {
+    let system = |cell: &Cell| cell.text(Axis::PLACE).parse::<FileSystem>().ok();
+    let size = |cell: &Cell| system(cell).map(|system| system.cluster()).filter(|size| *size > 0);
+    let sizes: BTreeSet<u32> = cells.iter().flatten().filter_map(|cell| size(cell)).collect();
+    let line = |cell: &Cell| match system(cell) {
+        Some(system) => joined([system.kind().name, &system.options()]),
+        None => cell.text(Axis::PLACE).to_owned(),
+    };
+    Variants {
+        id: "cluster",
+        name: "cluster size".into(),
+        one: "cluster size".into(),
+        unnamed: String::new(),
+        of: cells.iter().map(|cell| sizes.iter().position(|own| Some(*own) == cell.and_then(size))).collect(),
+        line: cells.iter().map(|cell| cell.map(line).unwrap_or_default()).collect(),
+        values: sizes.iter().map(|size| (size.to_string(), Some(f64::from(*size)))).collect(),
+    }
 }
 
 fn of_axis(merged: &Merged<'_>, axis: Axis, cells: &[Option<&Cell>]) -> Variants {
@@ -144,6 +166,24 @@ pub fn number(axis: Axis, text: &str) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::data::samples::{Sample, run};
+
+    #[test]
+    fn file_systems_are_lines_across_their_cluster_sizes() {
+        let at = |place: &str| Sample::new("sqlite").place(place);
+        let mut runs = [run(
+            "box",
+            &[at("ext4:4096"), at("ext4:1024"), at("ext4:4096,noatime"), at("ntfs:512"), at("ssd")],
+        )];
+        runs[0].header.plan = format!("compare = [\"place\"]\n{}", runs[0].header.plan);
+        let names: Vec<String> =
+            runs[0].trials.iter().map(|trial| format!("place {}", trial.cell.text(Axis::PLACE))).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let [found] = variants(&Merged::new(&runs, &[]), &names).try_into().unwrap();
+        let sizes: Vec<Option<f64>> = found.values.iter().map(|(_, at)| *at).collect();
+        assert_eq!(sizes, [Some(512.0), Some(1024.0), Some(4096.0)]);
+        assert_eq!(found.of, [Some(2), Some(1), Some(2), Some(0), None]);
+        assert_eq!(found.line, ["ext4", "ext4", "ext4, noatime", "ntfs", "ssd"]);
+    }
 
     #[test]
     fn settings_make_lines_and_values() {

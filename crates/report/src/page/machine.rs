@@ -8,17 +8,25 @@ use crate::data::merge::Merged;
 use crate::data::summary::{rotation, to_the_second};
 use crate::markup::{BREAK, Html, Tag, code, folded, p, pairs, tag};
 
-/// What was run, where and when, in one line for each run.
+/// What was run, where and when, in one line for each machine.
 pub fn subtitle(merged: &Merged<'_>) -> Html {
-    let mut lines: IndexMap<String, String> = IndexMap::new();
+    let mut lines: IndexMap<String, (Vec<&str>, String)> = IndexMap::new();
     for run in merged.runs {
         let header = &run.header;
         let machine = &header.environment;
         let cpu = machine.cpu.as_deref().unwrap_or("unknown processor");
-        let what = format!("{}: {cpu}, {} cores; study {}", header.hardware, machine.cores, header.study);
-        lines.entry(what).or_insert_with(|| to_the_second(&header.started));
+        let machine = format!("{}: {cpu}, {} cores", header.hardware, machine.cores);
+        let (studies, _) =
+            lines.entry(machine).or_insert_with(|| (Vec::new(), to_the_second(&header.started)));
+        if !studies.contains(&header.study.as_str()) {
+            studies.push(&header.study);
+        }
     }
-    Html::joined(lines.into_iter().map(|(what, started)| format!("{what}, {started}")), BREAK)
+    let line = |(machine, (studies, started)): (String, (Vec<&str>, String))| {
+        let noun = if studies.len() == 1 { "study" } else { "studies" };
+        format!("{machine}; {noun} {}, {started}", studies.join(", "))
+    };
+    Html::joined(lines.into_iter().map(line), BREAK)
 }
 
 /// Machines and places.
@@ -84,6 +92,7 @@ fn places(run: &Run) -> Html {
             ("directory", place.path.clone()),
             ("file system", place.file_system.clone().unwrap_or_else(unknown)),
             ("mount options", place.mount_options.clone().unwrap_or_else(unknown)),
+            ("mounted by", place.driver.clone().unwrap_or_else(|| "the user".into())),
             ("device", if device.is_empty() { unknown() } else { device.join(", ") }),
             ("free at the start", rough_bytes(place.free_bytes as f64)),
         ];

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use indexmap::IndexMap;
 use storebench_core::axis::table::HERE;
 use storebench_core::cell::{Axis, Background, Cache, Cell, Data, Rate, Tuning};
-use storebench_core::result::{Measured, TrialResult};
+use storebench_core::result::{DISK_GROWTH, Measured, TrialResult};
 use storebench_core::units::{grouped, rough_ns, three_digits};
 
 use crate::column::COLUMNS;
@@ -243,7 +243,9 @@ fn not_measured(merged: &Merged<'_>) -> Vec<String> {
     if !operations().any(|o| !o.series.is_empty()) {
         all.push("second by second (operations were too short, or not recorded so)".into());
     }
-    for column in COLUMNS {
+    // Of one round nobody expects a figure of several.
+    let rounds = measured(merged).any(|measured| !measured.rounds.is_empty());
+    for column in COLUMNS.iter().filter(|column| rounds || column.id != DISK_GROWTH) {
         let known = if column.is_of_operation() {
             operations().any(|operation| column.of_operation(operation).is_some())
         } else {

@@ -19,6 +19,8 @@ use super::dots::{Dots, dots};
 use super::latencies::Percentiles;
 use super::numbers::Figures;
 use super::prices::Prices;
+use super::rounds::Rounds;
+use super::sizes::{self, Drawn};
 use super::timeline::Timelines;
 use crate::column::{COLUMNS, Column, Unit};
 use crate::data::matrix::{Matrix, operations};
@@ -74,6 +76,9 @@ pub struct Model<'a> {
     dots: Vec<Dots>,
     percentiles: Percentiles,
     timelines: Timelines,
+    rounds: Rounds,
+    /// Stores whose data outgrow memory.
+    sizes: Vec<Drawn>,
     /// From so many trials on figures have intervals; fewer have their range.
     fewest_trials: usize,
     /// What the page opens on, as addresses write it; empty for what has the most figures.
@@ -166,6 +171,8 @@ impl<'a> Model<'a> {
             start,
             percentiles: Percentiles::new(&rows, &all_operations),
             timelines: Timelines::new(&rows, &all_operations),
+            rounds: Rounds::new(&rows),
+            sizes: sizes::drawn(merged, &rows, &names),
             cells: Cells::new(&rows, &names, &axes, &reasons),
             axes,
             reasons,

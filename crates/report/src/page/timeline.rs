@@ -1,14 +1,17 @@
-//! Second by second: operations and latencies of one trial of each cell, the one that took longest, with as many points as
-//! the page has room for.
+//! Second by second, and epoch by epoch: operations and latencies of one trial of each cell, the one that took longest, and what
+//! the machine did meanwhile, with as many points as the page has room for.
 
 use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
-use storebench_core::result::Second;
+use storebench_core::result::{Course, Epoch, OperationResult, Second, TrialResult};
 
 use super::cells::Row;
+use super::numbers::rounded;
+use crate::data::merge::Merged;
+use crate::markup::{Html, Literal};
 
-/// Points of all timelines together, about; each is some ten bytes of the page.
-const POINTS: usize = 100_000;
+/// Points of all timelines together, about; each is some twenty bytes of the page.
+const POINTS: usize = 60_000;
 
 /// Points of one timeline.
 const MOST: usize = 240;
@@ -17,99 +20,288 @@ const FEWEST: usize = 8;
 /// The timelines of all cells that have any.
 #[derive(Debug, Serialize)]
 pub struct Timelines {
-    /// By operation.
+    /// By operation, second by second.
     by_operation: IndexMap<String, Vec<Timeline>>,
+    /// The same epoch by epoch.
+    epochs: IndexMap<String, Vec<Timeline>>,
 }
 
 /// One trial's.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 struct Timeline {
     /// The cell's number.
     cell: usize,
     /// The block of the trial.
     block: u32,
-    /// Seconds that each point stands for.
-    step_s: u32,
-    at_s: Vec<u32>,
+    /// When each point's time began, in seconds since the operation did.
+    at_s: Vec<f64>,
     /// Operations in a second, on average.
     per_s: Vec<f64>,
-    /// The worst second's.
+    /// Of several seconds the worst one's.
     p50_ns: Vec<u64>,
     p99_ns: Vec<u64>,
     max_ns: Vec<u64>,
+    /// What the machine did, by figure, on average; those that are known.
+    #[serde(flatten)]
+    machine: IndexMap<&'static str, Vec<Option<f64>>>,
 }
+
+/// Figures of the machine: what the page calls them, and the figures of a course whose sum they are.
+const MACHINE: [(&str, &[&str]); 16] = [
+    ("processors", &["user_share", "system_share"]),
+    ("user", &["user_share"]),
+    ("system", &["system_share"]),
+    ("io_wait", &["io_wait_share"]),
+    ("idle", &["idle_share"]),
+    ("device_read", &["read_bytes_per_s"]),
+    ("device_written", &["written_bytes_per_s"]),
+    ("reads", &["reads_per_s"]),
+    ("writes", &["writes_per_s"]),
+    ("queue", &["queue"]),
+    ("busy", &["busy_share"]),
+    ("memory", &["memory_bytes"]),
+    ("page_cache", &["page_cache_bytes"]),
+    ("processor_pressure", &["processor_pressure"]),
+    ("memory_pressure", &["memory_pressure"]),
+    ("io_pressure", &["io_pressure"]),
+];
+
+/// A trial's operation over time.
+#[derive(Clone, Copy)]
+struct Found<'a> {
+    trial: &'a TrialResult,
+    operation: &'a OperationResult,
+}
+
+/// A stretch of time: when it began, in seconds since the operation did, and how long it was.
+type Step = (f64, f64);
 
 impl Timelines {
     /// Takes them from all trials.
     pub fn new(rows: &[Row<'_>], operations: &IndexSet<String>) -> Timelines {
-        let mut found: Vec<(&String, usize, u32, &[Second])> = Vec::new();
-        for operation in operations {
-            for (cell, row) in rows.iter().enumerate() {
-                if let Some((block, seconds)) = longest(row, operation) {
-                    found.push((operation, cell, block, seconds));
+        let longest = |length: fn(&OperationResult) -> usize| {
+            let mut found: Vec<(&String, usize, Found<'_>)> = Vec::new();
+            for operation in operations {
+                for (cell, row) in rows.iter().enumerate() {
+                    found.extend(longest(row, operation, length).map(|one| (operation, cell, one)));
                 }
             }
-        }
-        let each = (POINTS / found.len().max(1)).clamp(FEWEST, MOST);
-        let mut by_operation: IndexMap<String, Vec<Timeline>> = IndexMap::new();
-        for (operation, cell, block, seconds) in found {
-            by_operation.entry(operation.clone()).or_default().push(timeline(cell, block, seconds, each));
-        }
-        Timelines { by_operation }
+            found
+        };
+        let (seconds, epochs) = (longest(|one| one.series.len()), longest(|one| one.epochs.len()));
+        let each = (POINTS / (seconds.len() + epochs.len()).max(1)).clamp(FEWEST, MOST);
+        let drawn = |found: Vec<(&String, usize, Found<'_>)>,
+                     draw: fn(usize, Found<'_>, usize) -> Timeline| {
+            let mut all: IndexMap<String, Vec<Timeline>> = IndexMap::new();
+            for (operation, cell, one) in found {
+                all.entry(operation.clone()).or_default().push(draw(cell, one, each));
+            }
+            all
+        };
+        Timelines { by_operation: drawn(seconds, by_seconds), epochs: drawn(epochs, by_epochs) }
     }
 }
 
-/// The trial with the most seconds; `None` where none has two.
-fn longest<'a>(row: &Row<'a>, operation: &str) -> Option<(u32, &'a [Second])> {
-    let trials = row.entries.iter().filter_map(|entry| Some((entry.trial.block, entry.trial.ok()?)));
-    let series = trials
-        .filter_map(|(block, measured)| Some((block, measured.operation(operation)?.series.as_slice())));
-    series.filter(|(_, seconds)| seconds.len() > 1).max_by_key(|(_, seconds)| seconds.len())
+/// The trial that is longest by some length; `None` where none is of two.
+fn longest<'a>(row: &Row<'a>, operation: &str, length: fn(&OperationResult) -> usize) -> Option<Found<'a>> {
+    let trials = row.entries.iter().map(|entry| entry.trial);
+    let found =
+        trials.filter_map(|trial| Some(Found { trial, operation: trial.ok()?.operation(operation)? }));
+    found.filter(|found| length(found.operation) > 1).max_by_key(|found| length(found.operation))
 }
 
 /// Puts seconds together so that there are at most `points`, and no stall is lost.
-fn timeline(cell: usize, block: u32, seconds: &[Second], points: usize) -> Timeline {
+fn by_seconds(cell: usize, found: Found<'_>, points: usize) -> Timeline {
+    let seconds = &found.operation.series;
     let span = seconds.last().map_or(0, |last| last.at_s) as usize + 1;
     let step = span.div_ceil(points).max(1) as u32;
-    let mut line = Timeline {
-        cell,
-        block,
-        step_s: step,
-        at_s: Vec::new(),
-        per_s: Vec::new(),
-        p50_ns: Vec::new(),
-        p99_ns: Vec::new(),
-        max_ns: Vec::new(),
-    };
+    let mut line = Timeline { cell, block: found.trial.block, ..Timeline::default() };
+    let mut steps: Vec<Step> = Vec::new();
     // A second without an operation has no entry in the results, and is a point here: nothing was done in it.
     for at in (0..span as u32).step_by(step as usize) {
         let within = seconds.iter().filter(|second| (at..at + step).contains(&second.at_s));
         let worst = |of: fn(&Second) -> u64| within.clone().map(of).max().unwrap_or(0);
         let count: u64 = within.clone().map(|second| second.count).sum();
-        line.at_s.push(at);
-        line.per_s.push(super::numbers::rounded(count as f64 / f64::from(step), 4));
-        line.p50_ns.push(worst(|second| second.p50_ns));
-        line.p99_ns.push(worst(|second| second.p99_ns));
-        line.max_ns.push(worst(|second| second.max_ns));
+        steps.push((f64::from(at), f64::from(step)));
+        line.push(
+            f64::from(at),
+            count as f64 / f64::from(step),
+            [worst(|second| second.p50_ns), worst(|second| second.p99_ns), worst(|second| second.max_ns)],
+        );
     }
-    line
+    line.with_machine(found, &steps)
+}
+
+/// The epochs, but for a last one of less than half the length; of very many evenly some.
+fn by_epochs(cell: usize, found: Found<'_>, points: usize) -> Timeline {
+    let epochs = &found.operation.epochs;
+    let whole = epochs.first().map_or(0, |first| first.lasted_ms);
+    let kept: Vec<&Epoch> =
+        epochs.iter().filter(|epoch| epoch.lasted_ms > 0 && 2 * epoch.lasted_ms >= whole).collect();
+    let mut line = Timeline { cell, block: found.trial.block, ..Timeline::default() };
+    let mut steps: Vec<Step> = Vec::new();
+    for epoch in kept.iter().step_by(kept.len().div_ceil(points).max(1)) {
+        let (at, lasted) = (epoch.at_ms as f64 / 1000.0, epoch.lasted_ms as f64 / 1000.0);
+        steps.push((at, lasted));
+        line.push(at, epoch.count as f64 / lasted, [epoch.p50_ns, epoch.p99_ns, epoch.max_ns]);
+    }
+    line.with_machine(found, &steps)
+}
+
+impl Timeline {
+    fn push(&mut self, at_s: f64, per_s: f64, [p50_ns, p99_ns, max_ns]: [u64; 3]) {
+        self.at_s.push(at_s);
+        self.per_s.push(rounded(per_s, 4));
+        self.p50_ns.push(p50_ns);
+        self.p99_ns.push(p99_ns);
+        self.max_ns.push(max_ns);
+    }
+
+    /// The same with what the machine did in these steps, where it is known when in the trial they were.
+    fn with_machine(self, found: Found<'_>, steps: &[Step]) -> Timeline {
+        let Found { trial, operation } = found;
+        let first = trial.ok().and_then(|measured| {
+            // Kinds of transactions run beside one another: any series tells when they began.
+            let mut series = std::iter::once(operation).chain(&measured.operations).map(|one| &one.series);
+            series.find_map(|series| series.first())
+        });
+        let began_s =
+            first.and_then(|first| Some(first.in_trial_ms? as f64 / 1000.0 - f64::from(first.at_s)));
+        match trial.course.as_ref().zip(began_s) {
+            Some((course, began_s)) => Timeline { machine: machine(course, began_s, steps), ..self },
+            None => self,
+        }
+    }
+}
+
+/// What the machine did in each step, where the operation began so many seconds after the trial.
+fn machine(course: &Course, began_s: f64, steps: &[Step]) -> IndexMap<&'static str, Vec<Option<f64>>> {
+    let mean = |parts: &[&Vec<f64>], (at, lasted): Step| {
+        let from = began_s + at;
+        // A look counts where the middle of its second lies.
+        let within = |(_, end): &(usize, &f64)| (from..from + lasted).contains(&(**end - 0.5));
+        let looks = || course.at_s.iter().enumerate().filter(within).map(|(number, _)| number);
+        let sum: f64 = looks().map(|look| parts.iter().map(|part| part[look]).sum::<f64>()).sum();
+        let count = looks().count();
+        (count > 0).then(|| rounded(sum / count as f64, 4))
+    };
+    let figure = |(id, names): (&'static str, &[&str])| {
+        let parts: Option<Vec<&Vec<f64>>> = names.iter().map(|name| course.figures.get(*name)).collect();
+        let parts = parts?;
+        Some((id, steps.iter().map(|step| mean(&parts, *step)).collect()))
+    };
+    MACHINE.into_iter().filter_map(figure).collect()
+}
+
+/// Whether any trial has epochs.
+fn has_epochs(merged: &Merged<'_>) -> bool {
+    let trials = merged.groups.iter().flat_map(|group| &group.trials).filter_map(|entry| entry.trial.ok());
+    trials.flat_map(|measured| &measured.operations).any(|operation| operation.epochs.len() > 1)
+}
+
+/// Room for the charts of epochs; nothing where there are none.
+pub fn epochs(merged: &Merged<'_>) -> Html {
+    const SECTION: &str = "<section id=\"epochs\" tabindex=\"-1\"><h2>Epoch by epoch</h2><p class=\"where\"></p><p class=\"note\">\
+                           Throughput and latency of each epoch, of the longest trial, and below them what the whole machine did \
+                           meanwhile, on the same scale of time.</p><div class=\"content\"></div></section>";
+    Html::of(has_epochs(merged).then_some(Literal(SECTION)))
+}
+
+/// The entry in the page's list of sections, where there is such a section.
+pub fn epochs_link(merged: &Merged<'_>) -> Html {
+    Html::of(has_epochs(merged).then_some(Literal("<li><a href=\"#go=epochs\">Epochs</a></li>")))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::samples::{Sample, run};
+
+    /// A trial of one operation.
+    fn trial(change: impl FnOnce(&mut OperationResult), course: Option<Course>) -> TrialResult {
+        let mut trial = run("box", &[Sample::new("lmdb")]).trials.remove(0);
+        trial.course = course;
+        let operations = &mut trial.measured.as_mut().unwrap().operations;
+        operations.truncate(1);
+        change(&mut operations[0]);
+        trial
+    }
+
+    fn found(trial: &TrialResult) -> Found<'_> {
+        Found { trial, operation: &trial.measured.as_ref().unwrap().operations[0] }
+    }
 
     #[test]
     fn a_stall_is_never_lost() {
         let second = |at_s| {
             let slow = if at_s == 501 { 1000 } else { 1 };
-            Second { at_s, count: 10, p50_ns: 5, p99_ns: 7 * slow, max_ns: 9 * slow }
+            Second { at_s, count: 10, p50_ns: 5, p99_ns: 7 * slow, max_ns: 9 * slow, in_trial_ms: None }
         };
         // Nothing ended in the seconds from 600 to 699.
         let seconds: Vec<Second> = (0..1000).filter(|at| !(600..700).contains(at)).map(second).collect();
-        let line = timeline(3, 1, &seconds, 100);
-        assert_eq!((line.step_s, line.at_s.len()), (10, 100));
+        let trial = trial(|operation| operation.series = seconds, None);
+        let line = by_seconds(3, found(&trial), 100);
+        assert_eq!((line.at_s[1], line.at_s.len()), (10.0, 100));
         assert_eq!((line.max_ns[50], line.p99_ns[50], line.max_ns[49]), (9000, 7000, 9));
         assert_eq!((line.per_s[59], line.per_s[60]), (10.0, 0.0));
+    }
+
+    fn course() -> Course {
+        let figures = [
+            ("user_share", vec![0.1, 0.2, 0.3, 0.4, 0.5]),
+            ("system_share", vec![0.1; 5]),
+            ("memory_bytes", vec![1e6, 2e6, 3e6, 4e6, 5e6]),
+        ];
+        Course {
+            at_s: vec![1.0, 2.0, 3.0, 4.0, 5.0],
+            figures: figures.into_iter().map(|(name, values)| (name.to_owned(), values)).collect(),
+        }
+    }
+
+    fn seconds() -> Vec<Second> {
+        let second = |at_s: u32| Second {
+            at_s,
+            count: 10,
+            p50_ns: 5,
+            p99_ns: 7,
+            max_ns: 9,
+            in_trial_ms: Some(3_200 + 1000 * u64::from(at_s)),
+        };
+        (0..4).map(second).collect()
+    }
+
+    #[test]
+    fn what_the_machine_did_is_put_beside_the_seconds_in_which_it_did_it() {
+        let trial = trial(|operation| operation.series = seconds(), Some(course()));
+        let line = by_seconds(0, found(&trial), 4);
+        // The operation began after 3.2 s: its first second has the look at the time from 3 to 4 s.
+        assert_eq!(line.machine["processors"], [Some(0.5), Some(0.6), None, None]);
+        assert_eq!(line.machine["memory"], [Some(4e6), Some(5e6), None, None]);
+        assert!(!line.machine.contains_key("device_read"), "it is not known");
+        let halves = by_seconds(0, found(&trial), 2);
+        assert_eq!(halves.machine["memory"], [Some(4.5e6), None]);
+    }
+
+    #[test]
+    fn epochs_are_whole_and_stand_above_the_machine_of_their_time() {
+        let epoch = |at_ms: u64, lasted_ms: u64| Epoch {
+            at_ms,
+            lasted_ms,
+            count: 30,
+            mean_ns: 6.0,
+            p50_ns: 5,
+            p99_ns: 7,
+            p999_ns: 8,
+            max_ns: 9,
+        };
+        let epochs = vec![epoch(0, 1500), epoch(1500, 1500), epoch(3000, 100)];
+        let change = |operation: &mut OperationResult| {
+            operation.series = seconds();
+            operation.epochs = epochs;
+        };
+        let trial = trial(change, Some(course()));
+        let line = by_epochs(0, found(&trial), 100);
+        assert_eq!((line.at_s.as_slice(), line.per_s[0], line.p99_ns[1]), (&[0.0, 1.5][..], 20.0, 7));
+        assert_eq!(line.machine["memory"], [Some(4.5e6), None]);
     }
 }

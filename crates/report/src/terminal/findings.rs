@@ -4,8 +4,8 @@ use anstyle::{AnsiColor, Style as Paint};
 
 use crate::claims::{Finding, Verdict};
 use crate::data::findings::{
-    Checked, Counts, Study, check, counts, covered, evidence_line, label, leaning, mixed_tiers, score,
-    telling, unheard, why_not,
+    Checked, Counts, NOT_APPLICABLE, Study, check, counts, covered, evidence_line, label, leaning,
+    mixed_tiers, score, telling, unheard, why_not,
 };
 use crate::data::merge::Merged;
 use crate::data::names::HEADING;
@@ -96,8 +96,27 @@ fn table(merged: &Merged<'_>, study: &Study<'_>, style: Style) -> String {
         let numbers = counts.iter().map(|count| Item::new(count.to_string()).right());
         [Item::new(label)].into_iter().chain(numbers).collect()
     };
-    grid.group(counts(merged, study).into_iter().map(row).collect());
-    grid.render(style)
+    let (told, silent): (Vec<_>, Vec<_>) =
+        counts(merged, study).into_iter().partition(|(_, counts)| is_any_told(counts));
+    grid.group(told.into_iter().map(row).collect());
+    let mut out = grid.render(style);
+    let (elsewhere, silent): (Vec<_>, Vec<_>) =
+        silent.into_iter().partition(|(label, _)| label == NOT_APPLICABLE);
+    let labels: Vec<&str> = silent.iter().map(|(label, _)| label.as_str()).collect();
+    if !labels.is_empty() {
+        let line = format!("Nothing was measured of: {}.", labels.join("; "));
+        out.push_str(&wrap(&line, style.width, "  "));
+    }
+    for (_, counts) in elsewhere {
+        let line = format!("About what this run does not cover: {}.", counts.iter().sum::<usize>());
+        out.push_str(&wrap(&line, style.width, "  "));
+    }
+    out
+}
+
+/// Whether any finding got a verdict.
+fn is_any_told(counts: &Counts) -> bool {
+    Verdict::ALL.iter().zip(counts).any(|(verdict, count)| *verdict != Verdict::NotMeasured && *count > 0)
 }
 
 fn paint(verdict: Verdict) -> Paint {

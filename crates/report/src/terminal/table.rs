@@ -73,7 +73,7 @@ fn of_group(merged: &Merged<'_>, group: &Group<'_>, style: Style, seen: &mut See
 }
 
 /// A position with all that its ranges hold: `1B..1KiB, 100 to 500 records, compressible`.
-fn in_full(position: &Position) -> String {
+pub(super) fn in_full(position: &Position) -> String {
     let mut values: Vec<_> = position.values().collect();
     values.sort_by_key(|(axis, _)| (axis.place_in_id(), *axis));
     let parts = values.into_iter().map(|(axis, value)| words::in_full(axis, value));

@@ -49,7 +49,7 @@ fn titled(title: &str, lines: Vec<String>) -> Option<(Tag, Option<Tag>)> {
 }
 
 fn one(worth: &Worth) -> Tag {
-    let name = format!("{}={}, not {}", worth.change.setting, worth.change.value, worth.default);
+    let name = format!("{}={}, not {}", worth.change.setting, worth.readable[0], worth.readable[1]);
     let time = worth.times.as_ref().map_or_else(|| "-".to_owned(), times);
     row(name, (number(time), tag("td").with(says(worth))))
 }

@@ -55,11 +55,11 @@ fn table(worth: &[Worth]) -> Grid {
     for of_setting in worth.chunk_by(|a, b| a.change.setting == b.change.setting) {
         let row = |worth: &Worth| {
             let time = worth.times.as_ref().map_or_else(|| "-".to_owned(), times);
-            vec![Item::new(one_line(&worth.change.value)), Item::new(time).right(), Item::new(says(worth))]
+            vec![Item::new(one_line(&worth.readable[0])), Item::new(time).right(), Item::new(says(worth))]
         };
-        let title = of_setting
-            .first()
-            .map_or_else(String::new, |first| format!("{}, from {}", first.change.setting, first.default));
+        let title = of_setting.first().map_or_else(String::new, |first| {
+            format!("{}, from {}", first.change.setting, first.readable[1])
+        });
         grid.titled_group(one_line(&title), of_setting.iter().map(row).collect());
     }
     grid

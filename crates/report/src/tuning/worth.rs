@@ -7,6 +7,7 @@ use super::Verdict;
 use super::judge::settings_of;
 use super::race::{DEFAULT, LOOKS, Raced};
 use super::search::Change;
+use crate::data::readable::Readable;
 use crate::stats::{CONFIDENCE, Ratio};
 
 /// What one value of one setting is worth, beside the default.
@@ -16,6 +17,8 @@ pub struct Worth {
     pub change: Change,
     /// What the setting is by default.
     pub default: String,
+    /// The value and the default as people read them: `64KiB`.
+    pub readable: [String; 2],
     /// What the value costs that no figure shows; empty where nothing.
     pub cost: &'static str,
     /// How many times as long as the default's an operation takes. The intervals of all values hold together.
@@ -42,13 +45,17 @@ pub fn confidence(values: usize) -> f64 {
 /// What each value is worth that was tried, and those that were refused before.
 pub fn of(screen: Option<&Raced>, store: &StoreDef, default: &[Setting], header: &RunHeader) -> Vec<Worth> {
     let Some(screen) = screen else { return Vec::new() };
+    let readable = Readable::of([store]);
     let confidence = confidence(screen.arms.len().saturating_sub(1));
     let worth = |change: Change, times: Option<Ratio>, out: Option<String>| {
         let def = store.settings.iter().find(|def| def.name == change.setting);
         let read_back = default.iter().find(|own| own.name == change.setting && !own.value.is_empty());
         let shipped = || def.map_or_else(String::new, |def| def.default.to_owned());
+        let default = read_back.map_or_else(shipped, |own| own.value.clone());
+        let in_words = |value: &str| readable.value(&change.setting, value).into_owned();
         Worth {
-            default: read_back.map_or_else(shipped, |own| own.value.clone()),
+            readable: [in_words(&change.value), in_words(&default)],
+            default,
             cost: def.map_or("", |def| def.cost),
             change,
             times,

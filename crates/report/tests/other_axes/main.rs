@@ -136,6 +136,7 @@ fn trial(cell: Cell, block: u32, ns: f64) -> TrialResult {
         background: None,
         machine: None,
         file_creation_ns: None,
+        course: None,
         outcome: Outcome::Ok,
         measured: Some(measured(ns)),
     }

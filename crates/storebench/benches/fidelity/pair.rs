@@ -85,6 +85,8 @@ pub fn open(store: &StoreDef, folder: &std::path::Path) -> Box<dyn Store> {
         cache_bytes: Some(CACHE_BYTES),
         settings: &settings,
         sessions: 1,
+        transactions: false,
+        beside: None,
     };
     store.open.expect("the store is built in")(&options).expect("the store opens")
 }

@@ -29,7 +29,7 @@ pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<
     for store in args.store.iter().flatten() {
         check_store(stores, store, true)?;
     }
-    if let Some(path) = &args.html {
+    if let Some(path) = &args.answer.html {
         files::can_write_page(path)?;
     }
     let mut own_count_s = None;
@@ -46,7 +46,7 @@ pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<
         own_count_s = measuring.own_count_s;
         (std::mem::take(&mut measuring.runs), Some(measuring.here()), Some(measuring.folder))
     } else {
-        (runs::read_all(&args.from, &args.out)?, None, None)
+        (runs::read_all(&args.from, &args.answer.out)?, None, None)
     };
     let harness = report::harness(stores);
     let merged = Merged::new(&runs, &harness);
@@ -62,7 +62,7 @@ pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<
     print(&advice.text(opened.as_deref(), report::style()))?;
     let lead = advice.lead(opened.as_deref());
     let in_folder = kept.as_ref().map(|folder| folder.join("report.html"));
-    for page in in_folder.iter().chain(&args.html) {
+    for page in in_folder.iter().chain(&args.answer.html) {
         report::page(&merged, Some(&lead), page)?;
         tell(&format!("\nthe answer with all its figures: open {} in a browser", page.display()));
     }
@@ -99,9 +99,9 @@ fn tune_best(stores: &[StoreDef], store: &StoreDef, question: &Question, args: &
             ..question.clone()
         },
         budget,
-        seed: args.seed,
-        at: args.at.as_deref(),
-        out: &args.out,
+        seed: args.answer.seed,
+        at: args.answer.at.as_deref(),
+        out: &args.answer.out,
     };
     tune::measure(stores, &asked, &[])
 }

@@ -1,8 +1,11 @@
 //! The arguments, and the help that teaches them.
 
 mod advise;
+mod answer;
 mod axes;
+mod board;
 mod compare;
+mod generate;
 mod question;
 mod trace;
 mod tune;
@@ -18,16 +21,21 @@ use storebench_core::axis::{Axis, Value};
 use storebench_core::cell::{Background, DEFAULT_PLACE};
 use storebench_core::error::Exit;
 use storebench_core::plan::{Axes, Bytes, Changes, Percent, Period, Settings};
+use storebench_core::server::running::{self, URL};
 use storebench_core::units::{grouped, parse_count, split_list};
 
 pub use self::advise::AdviseArgs;
+pub use self::answer::AnswerArgs;
 pub use self::axes::AxisArgs;
+pub use self::board::{BoardArgs, OURS};
 pub use self::compare::CompareArgs;
+pub use self::generate::{GenerateArgs, Generated};
 pub use self::question::QuestionArgs;
 pub use self::trace::TraceArgs;
 pub use self::tune::TuneArgs;
 pub use self::work::WorkArgs;
 pub use self::ycsb::PropertyArgs;
+pub use super::doctor::DoctorArgs;
 
 const ABOUT: &str = "Measures where an application should keep its records";
 
@@ -45,7 +53,8 @@ Examples:
   storebench report latest                  the tables of winners again
   storebench report latest --table          every figure
   storebench compare before-run after-run   what changed significantly
-  storebench stores                         the stores and their guarantees";
+  storebench stores                         the stores and their guarantees
+  storebench doctor                         what this machine can run";
 
 /// The examples, and all exit codes.
 fn examples_and_codes() -> String {
@@ -87,8 +96,12 @@ pub enum Command {
     },
     /// List the studies and their presets
     Studies,
+    /// Tell what this machine can run, what it lacks with what would help, and what may disturb figures
+    Doctor(DoctorArgs),
     /// Tell what a trace of operations is like: mix, rate, sizes, skew, working set
     Trace(TraceArgs),
+    /// Make a workload's data as files, with a sample of their ids
+    Generate(GenerateArgs),
     /// Delete work folders that killed runs left behind; results are kept
     Clean {
         /// Directories in which runs put the stores' files [default: the runs' directory]
@@ -122,6 +135,12 @@ pub enum Hidden {
     /// Runs a load beside a trial until it is ended
     #[command(name = "__background", hide = true)]
     Background { load: Background, folder: PathBuf, parent: u32 },
+    /// Drops what the store of a folder has made on a running server
+    #[command(name = running::DROP, hide = true)]
+    Drop { folder: PathBuf },
+    /// Runs what another machine asks for, in a folder
+    #[command(name = "__board", hide = true)]
+    Board { folder: PathBuf },
 }
 
 const RUN_EXAMPLES: &str = "\
@@ -130,11 +149,13 @@ Examples:
   storebench run crud --dry-run       list the cells, and estimate time and disk
   storebench run crud --store sqlite,lmdb --record-size 100KiB --guarantee power
   storebench run crud --at ssd=/mnt/ssd --at hdd=/mnt/hdd --hardware laptop
+  storebench run crud --place here,ext4:4096,ntfs:4096
   storebench run crud --threads 1,4 --rate 5000/s --duration 30s
   storebench run crud --store sqlite --set sqlite.page_size=8192 --trials 10
   storebench run ycsb --store rocksdb -P workloada -p recordcount=100000
   storebench run my-plan.toml
   storebench run --resume storebench-runs/crud-20260102-030405
+  storebench run crud --quick --remote user@board
 
 Sizes: 512B, 4KiB (1024 bytes each), 4KB (1000 bytes each), 1.5GiB.
 Ranges exclude their end: 1KiB..10KiB.
@@ -179,6 +200,9 @@ pub struct RunArgs {
     /// Name of this machine or disk in reports, which merge runs of one name [default: the host's name]
     #[arg(long, value_name = "NAME", help_heading = "Where", conflicts_with = "resume")]
     pub hardware: Option<String>,
+
+    #[command(flatten, next_help_heading = "On another machine")]
+    pub board: BoardArgs,
 }
 
 /// The rest of a plan that the command line can change.
@@ -198,6 +222,9 @@ pub struct HowArgs {
     /// Change a setting of a store: sqlite.page_size=8192. Several values make variants to compare: sqlite.page_size=4096,8192
     #[arg(long = "set", value_name = "STORE.NAME=VALUE,...", conflicts_with = "resume")]
     pub settings: Vec<SettingArg>,
+    /// Use a running server instead of a private one: postgres=postgresql://user@host/database. Never with a password: see docs/servers.md
+    #[arg(long = "url", value_name = "STORE=URL", conflicts_with = "resume")]
+    pub urls: Vec<UrlArg>,
     /// Seed for keys, values, record choice and trial order
     #[arg(long, value_name = "N", value_parser = whole::<u64>, conflicts_with = "resume")]
     pub seed: Option<u64>,
@@ -207,6 +234,25 @@ pub struct HowArgs {
     /// Stop a trial after this time, and count it as failed
     #[arg(long, value_name = "TIME", conflicts_with = "resume")]
     pub timeout: Option<Period>,
+}
+
+/// `STORE=URL`.
+#[derive(Debug, Clone)]
+pub struct UrlArg {
+    pub store: String,
+    pub url: String,
+}
+
+impl FromStr for UrlArg {
+    type Err = std::convert::Infallible;
+
+    /// What is wrong with it is told later: the parser of arguments would repeat a password.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (store, url) = text.split_once('=').unwrap_or(("", text));
+        // By its protocol, too.
+        let store = if store == "mysql" { "mariadb" } else { store };
+        Ok(UrlArg { store: store.into(), url: url.into() })
+    }
 }
 
 /// `STORE.NAME=VALUE,...`.
@@ -270,6 +316,11 @@ impl FromStr for PlaceArg {
 }
 
 impl RunArgs {
+    /// The study's name or file; empty where a run is resumed.
+    pub fn study(&self) -> &str {
+        self.study.as_deref().unwrap_or_default()
+    }
+
     /// Settings of one value, and those of several, which are axes.
     fn settings(&self) -> (Settings, Axes) {
         let (mut settings, mut axes) = (Settings::new(), self.axes.axes.clone());
@@ -281,6 +332,9 @@ impl RunArgs {
                     settings.entry(store.clone()).or_default().insert(name.clone(), value);
                 }
             }
+        }
+        for UrlArg { store, url } in &self.how.urls {
+            settings.entry(store.clone()).or_default().insert(URL.into(), url.clone());
         }
         (settings, axes)
     }
@@ -336,6 +390,9 @@ pub struct ReportArgs {
     /// CSV of what settings are worth: combinations, main effects, interactions
     #[arg(long, group = PRINTED)]
     pub csv_effects: bool,
+    /// CSV of data against memory: throughput and latency by size, where each store falls
+    #[arg(long, group = PRINTED)]
+    pub csv_sizes: bool,
     /// Everything as JSON, with the tables of winners and their intervals
     #[arg(long, group = PRINTED)]
     pub json: bool,
@@ -379,7 +436,7 @@ impl ReportArgs {
     /// Whether a form is asked for that goes to standard output.
     pub fn is_printed(&self) -> bool {
         let ExportArgs { ycsb, bencher, smaller_is_better, .. } = self.export;
-        let csv = self.csv || self.csv_long || self.csv_effects;
+        let csv = self.csv || self.csv_long || self.csv_effects || self.csv_sizes;
         let data = csv || self.json || ycsb || bencher || smaller_is_better;
         data || self.table || self.published.is_some()
     }

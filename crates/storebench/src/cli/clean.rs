@@ -2,9 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use storebench_core::error::{Exit, Result};
+use storebench_core::error::{Error, Exit, Result};
 use storebench_core::measure::cgroup;
 use storebench_core::place::abandoned::{self, Found};
+use storebench_core::server::running::Made;
+use storebench_core::store::StoreDef;
 
 use super::{print, runs, tell};
 
@@ -15,9 +17,9 @@ const RUNS: &str = "storebench-runs";
 pub fn clean(directories: &[PathBuf]) -> Result<Exit> {
     let mut found = Found::default();
     let mut look = |directory: &Path| -> Result<()> {
-        let Found { deleted, kept } = abandoned::clean(directory)?;
+        let Found { deleted, kept, undropped } = abandoned::clean(directory)?;
         found.deleted.extend(deleted);
-        found.kept.extend(kept);
+        found.kept.extend(kept.into_iter().chain(undropped));
         Ok(())
     };
     if directories.is_empty() && Path::new(RUNS).is_dir() {
@@ -35,5 +37,19 @@ pub fn clean(directories: &[PathBuf]) -> Result<Exit> {
         some => some.iter().map(|path| format!("deleted {}\n", path.display())).collect(),
     };
     print(&text)?;
+    Ok(Exit::Success)
+}
+
+/// Drops what the store of a folder has made on a running server, if it has.
+pub fn drop_made(stores: &[StoreDef], folder: &Path) -> Result<Exit> {
+    let looking = || Error::io("looking for what was made on a server in", folder);
+    let Some(made) = Made::of(folder).map_err(looking())? else { return Ok(Exit::Success) };
+    let store = stores.iter().find(|store| store.name == made.store);
+    let server = store.and_then(|store| store.server).ok_or_else(|| {
+        let message = format!("this build lacks the store {}, which has made {}", made.store, made.name);
+        Error::new(Exit::UnknownStore, message)
+    })?;
+    (server.drop)(&made.url, &made.name).map_err(|error| Error::new(Exit::Failure, error.to_string()))?;
+    Made::strike(folder).map_err(looking())?;
     Ok(Exit::Success)
 }

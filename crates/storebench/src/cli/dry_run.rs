@@ -4,32 +4,35 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use storebench_core::error::{Exit, Result};
-use storebench_core::place::directory::WorkFolder;
+use storebench_core::error::Result;
 use storebench_core::runner::rehearsal::Rehearsal;
 use storebench_core::units::{grouped, rough_bytes, rough_duration};
 use storebench_core::workload::reason::Omission;
 use storebench_report::terminal::grid::wrap;
 
+use super::WIDTH;
 use super::launch::Launch;
-use super::{WIDTH, print};
 
 /// The width of a cell's id, so that its figures stand beside it; longer ones have theirs below.
 const ID_WIDTH: usize = WIDTH - 2 * (FIGURE_WIDTH + 1);
 /// The width of a figure.
 const FIGURE_WIDTH: usize = 11;
 
-/// Prints what would run; trials of a rehearsal say how long it takes, where the workload can tell by them.
-pub fn show(launch: &Launch<'_>, rehearsal: &Rehearsal, interrupted: &AtomicBool) -> Result<Exit> {
+/// What would run, as text; `None` when it was interrupted. Trials of a rehearsal say how long it takes, where the workload can
+/// tell by them.
+pub fn text(launch: &Launch<'_>, rehearsal: &Rehearsal, interrupted: &AtomicBool) -> Result<Option<String>> {
     let Launch { plan, stores, places, cells, left_out, .. } = launch;
     let workload = plan.workload.def();
     let mut text = entry("cell", "time", "disk");
     let (mut total_s, mut most_bytes, mut most_memory) = (0.0, 0.0_f64, 0.0_f64);
     let mut learns = false;
-    for (name, path) in *places {
-        let probe = WorkFolder::create(path)?.probe()?;
+    for (name, place) in *places {
+        if !cells.iter().any(|cell| cell.place() == name) {
+            continue;
+        }
+        let probe = place.probe()?;
         if interrupted.load(Ordering::Relaxed) {
-            return Ok(Exit::Interrupted);
+            return Ok(None);
         }
         for cell in cells.iter().filter(|cell| cell.place() == name) {
             let case = plan.case(cell, stores);
@@ -63,8 +66,7 @@ pub fn show(launch: &Launch<'_>, rehearsal: &Rehearsal, interrupted: &AtomicBool
         true => "These are rough estimates from a short trial of each cell.\n",
         false => "These are rough estimates from a short test of the place, not of the stores.\n",
     });
-    print(&text)?;
-    Ok(Exit::Success)
+    Ok(Some(text))
 }
 
 fn duration(seconds: f64) -> String {

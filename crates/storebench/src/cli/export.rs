@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 
 use storebench_core::error::{Error, Exit, Result};
+use storebench_core::result::Run;
 use storebench_core::units::grouped;
 use storebench_report::data::merge::Merged;
 use storebench_report::files::sql::SqlError;
@@ -27,9 +28,7 @@ pub fn files(merged: &Merged<'_>, extras: Extras, args: &ExportArgs) -> Result<(
 /// The figures in a form that services watch or scripts read, where one was asked for.
 pub fn watched(merged: &Merged<'_>, args: &ExportArgs) -> Result<Option<Vec<u8>>> {
     if args.ycsb {
-        let text = ycsb::text(merged.runs)
-            .map_err(|why| Error::new(Exit::NotStorebench, format!("a result can't be used: {why}")))?;
-        return Ok(Some(text.into_bytes()));
+        return ycsb_text(merged.runs).map(Some);
     }
     if !args.bencher && !args.smaller_is_better {
         return Ok(None);
@@ -39,6 +38,16 @@ pub fn watched(merged: &Merged<'_>, args: &ExportArgs) -> Result<Option<Vec<u8>>
     write(merged, &mut bytes)
         .map_err(|error| Error::new(Exit::Failure, format!("writing the figures: {error}")))?;
     Ok(Some(bytes))
+}
+
+/// Writes the text that YCSB prints of a run to a new file.
+pub fn ycsb_file(run: &Run, path: &Path) -> Result<()> {
+    files::new(path, &ycsb_text(std::slice::from_ref(run))?)
+}
+
+fn ycsb_text(runs: &[Run]) -> Result<Vec<u8>> {
+    let unusable = |why| Error::new(Exit::NotStorebench, format!("a result can't be used: {why}"));
+    ycsb::text(runs).map(String::into_bytes).map_err(unusable)
 }
 
 fn sqlite(merged: &Merged<'_>, extras: Extras, path: &Path) -> Result<()> {

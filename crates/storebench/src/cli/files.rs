@@ -33,6 +33,19 @@ pub fn refuse_theirs(path: &Path, ours: impl FnOnce(&Path) -> bool) -> Result<()
 /// When there is no directory for it, or something is there that is not ours.
 pub fn can_write_page(path: &Path) -> Result<()> {
     refuse_theirs(path, is_page)?;
+    can_write_beside(path)
+}
+
+/// Fails where a file could not be written afterwards that must be a new one.
+///
+/// # Errors
+/// When there is no directory for it, or something is there already.
+pub fn can_write_new(path: &Path) -> Result<()> {
+    refuse_any(path)?;
+    can_write_beside(path)
+}
+
+fn can_write_beside(path: &Path) -> Result<()> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     match parent {
         Some(parent) => fs::read_dir(parent).map(drop).map_err(Error::io("writing into", parent)),
@@ -46,6 +59,29 @@ pub fn can_write_page(path: &Path) -> Result<()> {
 /// When it can't be written, or something is there that is not ours; what was there before is as it was.
 pub fn page(path: &Path, text: &[u8]) -> Result<()> {
     refuse_theirs(path, is_page)?;
+    write(path, text)
+}
+
+/// Writes a new file.
+///
+/// # Errors
+/// When it can't be written, or something is there already, which is as it was.
+pub fn new(path: &Path, text: &[u8]) -> Result<()> {
+    refuse_any(path)?;
+    write(path, text)
+}
+
+/// Refuses to write over anything, but for an empty file, a pipe or a terminal.
+fn refuse_any(path: &Path) -> Result<()> {
+    let free = |there: fs::Metadata| !there.is_dir() && there.len() == 0;
+    if fs::symlink_metadata(path).is_err() || fs::metadata(path).is_ok_and(free) {
+        return Ok(());
+    }
+    let message = format!("{} already exists: name another file, or delete it", path.display());
+    Err(Error::new(Exit::NotStorebench, message))
+}
+
+fn write(path: &Path, text: &[u8]) -> Result<()> {
     if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
         // A pipe, a terminal: nothing that may be replaced.
         return fs::write(path, text).map_err(Error::io("writing", path));
@@ -118,5 +154,20 @@ mod tests {
         page(&path, ours.as_bytes()).unwrap();
         page(Path::new("/dev/null"), ours.as_bytes()).unwrap();
         assert!(can_write_page(&folder.path().join("none/x.html")).is_err());
+    }
+
+    #[test]
+    fn a_new_file_takes_the_place_of_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.txt");
+        can_write_new(&path).unwrap();
+        new(&path, b"figures").unwrap();
+        assert_eq!(can_write_new(&path).unwrap_err().exit, Exit::NotStorebench);
+        assert!(new(&path, b"others").is_err() && new(folder.path(), b"").is_err());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "figures");
+        fs::write(&path, "").unwrap();
+        new(&path, b"others").unwrap();
+        new(Path::new("/dev/null"), b"").unwrap();
+        assert!(can_write_new(&folder.path().join("none/x.txt")).is_err());
     }
 }

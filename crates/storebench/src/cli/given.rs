@@ -4,6 +4,7 @@
 use storebench_core::axis::{Axis, Value};
 use storebench_core::error::{Error, Result};
 use storebench_core::plan::Plan;
+use storebench_core::server::running::URL;
 use storebench_core::store::{SettingDef, StoreDef};
 
 /// What people write for no compression.
@@ -55,6 +56,10 @@ fn plain(stores: &[StoreDef], store: &str, name: &str, text: &str) -> Result<Str
     let Some(def) = of_store.and_then(|known| known.settings.iter().find(|def| def.name == name)) else {
         return Ok(text.to_owned());
     };
+    if def.name == URL {
+        let checked = of_store.map_or(Ok(()), |known| known.check_url(text));
+        checked.map_err(|why| Error::bad_value(format!("{store}.{name}: {why}")))?;
+    }
     if is_no_codec(def, text) {
         return Err(Error::bad_value(format!(
             "{store}.{name} chooses the codec ({}): to compress nothing, use --compression off, which holds for every store",

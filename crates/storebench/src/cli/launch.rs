@@ -5,22 +5,24 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
+use storebench_core::axis::file_system::FileSystem;
 use storebench_core::background;
-use storebench_core::cell::{Cell, DEFAULT_PLACE};
+use storebench_core::cell::{Axis, Cell, DEFAULT_PLACE};
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::folder::RunFolder;
 use storebench_core::measure::environment;
 use storebench_core::measure::limit::Reach;
-use storebench_core::place::abandoned;
 use storebench_core::place::directory::WorkFolder;
+use storebench_core::place::{Place, abandoned, image};
 use storebench_core::plan::Plan;
 use storebench_core::result::{FORMAT_VERSION, LeftOut, PlaceInfo, Run, RunHeader, StoreInfo, TrialResult};
+use storebench_core::runner::event::Listener;
 use storebench_core::runner::job::{Enough, Job};
 use storebench_core::runner::limits;
 use storebench_core::runner::parent::{self, Ended};
-use storebench_core::runner::progress;
 use storebench_core::schedule::{self, Room};
-use storebench_core::store::StoreDef;
+use storebench_core::shown::quoted;
+use storebench_core::store::{Guarantee, Kind, StoreDef};
 use storebench_core::units::Percent;
 use storebench_core::workload::reason::{Omission, Reason};
 use storebench_report::data::{looks, precision};
@@ -29,10 +31,10 @@ use super::args::PlaceArg;
 use super::{report, runs, tell};
 
 /// Places by name.
-pub type Places = BTreeMap<String, PathBuf>;
+pub type Places = BTreeMap<String, Place>;
 
-/// The places that the command line names, or the runs' directory; what killed runs left there is deleted.
-pub fn places(at: &[PlaceArg], out: &Path) -> Result<Places> {
+/// The directories that the command line names, or the runs' directory; what killed runs left there is deleted.
+pub fn directories(at: &[PlaceArg], out: &Path) -> Result<BTreeMap<String, PathBuf>> {
     let runs = PlaceArg { name: DEFAULT_PLACE.into(), path: out.to_path_buf() };
     let given = if at.is_empty() { std::slice::from_ref(&runs) } else { at };
     let mut places = BTreeMap::new();
@@ -48,10 +50,44 @@ pub fn places(at: &[PlaceArg], out: &Path) -> Result<Places> {
     Ok(places)
 }
 
+/// The places of a plan: the directories, or those of them and the file systems that its axis names. Images lie in the first
+/// directory, by name, if none is called `here`.
+pub fn places(plan: &Plan, directories: &BTreeMap<String, PathBuf>) -> Result<Places> {
+    if !plan.axes.names(Axis::PLACE) {
+        return Ok(as_places(directories.clone()));
+    }
+    let within = directories.get(DEFAULT_PLACE).or_else(|| directories.values().next());
+    let within = within.ok_or_else(|| Error::bad_value("there is no directory for the stores' files"))?;
+    let named = plan.axes.texts(Axis::PLACE).into_iter().map(|name| {
+        let place = match name.parse::<FileSystem>() {
+            Ok(file_system) => Place::Image { within: within.clone(), file_system },
+            Err(_) => Place::Directory(directories.get(&name).ok_or_else(|| no_place(&name))?.clone()),
+        };
+        Ok((name, place))
+    });
+    named.collect()
+}
+
+/// Directories as places.
+pub fn as_places(directories: BTreeMap<String, PathBuf>) -> Places {
+    directories.into_iter().map(|(name, path)| (name, Place::Directory(path))).collect()
+}
+
+fn no_place(name: &str) -> Error {
+    let name = quoted(name);
+    Error::bad_value(format!(
+        "there is no place {name}: name a directory with --at NAME=DIR, or a file system, such as ext4:4096"
+    ))
+}
+
 /// Deletes what killed runs left in a place.
 pub fn clean(place: &Path) -> Result<()> {
-    for path in abandoned::clean(place)?.deleted {
+    let found = abandoned::clean(place)?;
+    for path in found.deleted {
         tell(&format!("deleted {}, which a killed run had left behind", path.display()));
+    }
+    for (path, why) in found.undropped {
+        tell(&format!("left {}, of a killed run: {why}", path.display()));
     }
     Ok(())
 }
@@ -75,11 +111,13 @@ impl<'a> Launch<'a> {
         places: &'a Places,
         hardware: Option<&str>,
     ) -> Result<Launch<'a>> {
-        let mut header = header(stores, plan, places, hardware)?;
+        let (mut header, missing) = header(stores, plan, places, hardware)?;
         let reach = Reach::here();
         let lacking = |cell: &Cell| {
-            let load = background::lacking(cell.background()).map(Reason::NoBackground);
-            load.or_else(|| limits::lacking(&reach, plan, cell, &header.places))
+            let place = missing.get(cell.place()).cloned().or_else(|| forgetful(places, cell));
+            let place = place.map(Reason::NoPlace);
+            let load = || background::lacking(cell.background()).map(Reason::NoBackground);
+            place.or_else(load).or_else(|| limits::lacking(&reach, plan, cell, &header.places))
         };
         let (cells, left_out) =
             schedule::cells(plan, stores, &rooms(&header), &lacking).map_err(Error::bad_value)?;
@@ -94,7 +132,7 @@ impl<'a> Launch<'a> {
         }
         for place in self.places.values() {
             // Before there is a run folder: a place that can't be used leaves no run without results.
-            WorkFolder::create(place)?;
+            WorkFolder::create(place.directory())?;
         }
         RunFolder::create(out, name, &self.header)
     }
@@ -122,6 +160,7 @@ impl<'a> Launch<'a> {
         &self,
         done: &[TrialResult],
         folder: RunFolder,
+        listener: &mut dyn Listener,
         interrupted: &AtomicBool,
     ) -> Result<(PathBuf, Ended)> {
         let harness = report::harness(self.stores);
@@ -132,7 +171,7 @@ impl<'a> Launch<'a> {
             self.plan.precision.is_none_or(is_over)
         };
         let enough: Option<Enough<'_>> = self.plan.precision.is_some().then_some(&enough);
-        self.carry_out(done, folder, enough, None, interrupted)
+        self.carry_out(done, folder, enough, None, listener, interrupted)
     }
 
     /// Runs what is not among `done`, and blocks beyond the plan's trials until there is `enough`; begins no trial but the
@@ -143,28 +182,63 @@ impl<'a> Launch<'a> {
         folder: RunFolder,
         enough: Option<Enough<'_>>,
         until: Option<Instant>,
+        listener: &mut dyn Listener,
         interrupted: &AtomicBool,
     ) -> Result<(PathBuf, Ended)> {
-        self.carry_out_job(&Job { done, until, enough, ..self.job(interrupted) }, folder)
+        self.carry_out_job(&Job { done, until, enough, ..self.job(interrupted) }, folder, listener)
     }
 
     /// Runs a job made of [`Launch::job`].
-    pub fn carry_out_job(&self, job: &Job<'_>, mut folder: RunFolder) -> Result<(PathBuf, Ended)> {
+    pub fn carry_out_job(
+        &self,
+        job: &Job<'_>,
+        mut folder: RunFolder,
+        listener: &mut dyn Listener,
+    ) -> Result<(PathBuf, Ended)> {
         let path = folder.path().to_path_buf();
-        let ended = parent::run(job, &mut folder, progress::listener().as_mut()).map_err(|error| {
-            let kept = format!("finished results are kept; resume with: {}", go_on(&path));
+        let ended = parent::run(job, &mut folder, listener).map_err(|error| {
             // Where the folder has gone, that is what went wrong, and nothing is kept there.
-            folder.check().err().unwrap_or_else(|| Error::new(error.exit, format!("{error}; {kept}")))
+            folder
+                .check()
+                .err()
+                .unwrap_or_else(|| Error::new(error.exit, format!("{error}; {}", kept(&path))))
         })?;
         Ok((path, ended))
     }
 }
 
-fn header(stores: &[StoreDef], plan: &Plan, places: &Places, hardware: Option<&str>) -> Result<RunHeader> {
-    let info = |(name, path): (&String, &PathBuf)| {
-        environment::place(name, path).map_err(Error::io("looking at", path))
+/// Why a cell's place can't keep what it promises, if it can't.
+fn forgetful(places: &Places, cell: &Cell) -> Option<String> {
+    let Place::Image { file_system, .. } = places.get(cell.place())? else { return None };
+    let promises = cell.guarantee().tier() == Some(Guarantee::Power);
+    let forgets = promises && file_system.kind().is_in_memory();
+    forgets.then(|| {
+        format!("{} is memory, which a power cut takes with all that was synced", file_system.kind().name)
+    })
+}
+
+/// Why places can't be had here, by their names.
+type Missing = BTreeMap<String, String>;
+
+/// What a run folder begins with, and which of the places can't be had.
+fn header(
+    stores: &[StoreDef],
+    plan: &Plan,
+    places: &Places,
+    hardware: Option<&str>,
+) -> Result<(RunHeader, Missing)> {
+    let mut missing = Missing::new();
+    let environment = environment::machine();
+    let mut info = |(name, place): (&String, &Place)| -> Result<PlaceInfo> {
+        let path = place.directory();
+        let info = environment::place(name, path).map_err(Error::io("looking at", path))?;
+        let Place::Image { file_system, .. } = place else { return Ok(info) };
+        let tried = image::try_out(path, file_system);
+        missing.extend(tried.as_ref().err().map(|reason| (name.clone(), reason.clone())));
+        Ok(in_image(info, file_system, tried.ok(), environment.memory_bytes))
     };
-    Ok(RunHeader {
+    let places = places.iter().map(&mut info).collect::<Result<_>>()?;
+    let header = RunHeader {
         format: FORMAT_VERSION,
         storebench: env!("CARGO_PKG_VERSION").into(),
         study: plan.name.clone(),
@@ -173,24 +247,57 @@ fn header(stores: &[StoreDef], plan: &Plan, places: &Places, hardware: Option<&s
         started: jiff::Timestamp::now().to_string(),
         command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
         plan: plan.to_toml()?,
-        environment: environment::machine(),
-        places: places.iter().map(info).collect::<Result<_>>()?,
+        environment,
+        places,
         stores: store_infos(stores, plan),
         left_out: Vec::new(),
         looks: plan.precision.map_or_else(Vec::new, |_| looks::from(plan.trials)),
         blocks_before: 0,
-    })
+    };
+    Ok((header, missing))
+}
+
+/// What is known of a file system in an image, from what is known of the directory that this lies in.
+fn in_image(
+    directory: PlaceInfo,
+    file_system: &FileSystem,
+    tried: Option<image::Tried>,
+    memory_bytes: Option<u64>,
+) -> PlaceInfo {
+    let in_memory = file_system.kind().is_in_memory();
+    // As much as the kernel lets one in memory have.
+    let memory_bytes = memory_bytes.filter(|_| in_memory).map(|bytes| bytes / 2);
+    let mut info = PlaceInfo {
+        file_system: Some(file_system.kind().name.into()),
+        mount_options: tried.as_ref().map(|tried| tried.options.clone()),
+        driver: tried.as_ref().map(|tried| tried.driver.clone()),
+        image: Some(file_system.clone()),
+        free_bytes: memory_bytes.unwrap_or(directory.free_bytes),
+        ..directory
+    };
+    if in_memory || tried.is_some_and(|tried| !tried.has_device) {
+        (info.device, info.device_model, info.rotates) = (None, None, None);
+    }
+    info
 }
 
 /// The stores of a plan, with their versions.
 pub fn store_infos(stores: &[StoreDef], plan: &Plan) -> Vec<StoreInfo> {
-    let named = plan.axes.values(storebench_core::cell::Axis::STORE);
+    let named = plan.axes.values(Axis::STORE);
     let taking_part = stores.iter().filter(|store| named.iter().any(|name| name.text() == store.name));
-    taking_part.map(|store| StoreInfo { name: store.name.into(), version: (store.version)() }).collect()
+    taking_part
+        .map(|store| StoreInfo {
+            name: store.name.into(),
+            version: (store.version)(),
+            server: store.kind == Kind::Server,
+        })
+        .collect()
 }
 
 fn rooms(header: &RunHeader) -> Vec<Room> {
-    let memory_bytes = header.environment.memory_bytes.unwrap_or(u64::MAX);
+    // What a program of 32 bits can use of it: half of the addresses, as the other half has gaps.
+    let most = if usize::BITS < 64 { 1 << 31 } else { u64::MAX };
+    let memory_bytes = header.environment.memory_bytes.unwrap_or(u64::MAX).min(most);
     let room =
         |place: &PlaceInfo| Room { name: place.name.clone(), free_bytes: place.free_bytes, memory_bytes };
     header.places.iter().map(room).collect()
@@ -210,6 +317,11 @@ pub fn nothing_to_run(left_out: &[Omission]) -> Error {
 /// A name for a folder that is made now, after what it begins with.
 pub fn dated(prefix: &str) -> String {
     format!("{prefix}{}", jiff::Zoned::now().strftime("%Y%m%d-%H%M%S"))
+}
+
+/// What a run that went wrong leaves.
+pub fn kept(path: &Path) -> String {
+    format!("finished results are kept; resume with: {}", go_on(path))
 }
 
 /// The command that resumes a run.

@@ -71,13 +71,19 @@ fn all(reach: &Reach) -> String {
 
 /// By what a limit is held here, and what escapes it; or why it can't be.
 fn holds(limit: Limited, reach: &Reach) -> String {
-    match reach.decide(&[(limit, 1 << 30)].into(), &[], Ok(())) {
-        Ok(Decision { held, .. }) => held.first().map_or(String::new(), |held| {
-            let remark = held.remark.as_ref().map_or(String::new(), |remark| format!("; {remark}"));
-            format!("by {}{remark}", held.by)
-        }),
-        Err(why) => format!("no: {why}"),
-    }
+    holding(limit, reach).unwrap_or_else(|why| format!("no: {why}"))
+}
+
+/// By what a limit is held here, and what escapes it.
+///
+/// # Errors
+/// Why it can't be held, and what would help.
+pub fn holding(limit: Limited, reach: &Reach) -> std::result::Result<String, String> {
+    let Decision { held, .. } = reach.decide(&[(limit, 1 << 30)].into(), &[], Ok(()))?;
+    Ok(held.first().map_or(String::new(), |held| {
+        let remark = held.remark.as_ref().map_or(String::new(), |remark| format!("; {remark}"));
+        format!("by {}{remark}", held.by)
+    }))
 }
 
 /// All that is known of a machine.

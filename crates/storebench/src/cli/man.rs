@@ -37,7 +37,7 @@ fn with_values(mut command: Command, stores: &[StoreDef]) -> Command {
         ("store", stores),
         ("data", [Data::Incompressible, Data::Compressible].map(Data::name).into()),
         ("guarantee", ["default"].into_iter().chain(Guarantee::ALL.map(Guarantee::name)).collect()),
-        ("tuning", [Tuning::Default, Tuning::Equal].map(Tuning::name).into()),
+        ("tuning", Tuning::ALL.map(Tuning::name).into()),
         ("cache", [Cache::Warm, Cache::Cold].map(Cache::name).into()),
         ("background", vec!["none", "cpu", "disk", "memory", "video"]),
         ("order", Operation::ALL.map(Operation::name).into()),

@@ -2,18 +2,22 @@
 
 mod advise;
 mod args;
+mod board;
 mod clean;
 mod compare;
+mod doctor;
 mod dry_run;
 mod export;
 mod files;
 mod findings;
 mod floor;
+mod generate;
 mod given;
 mod launch;
 mod machines;
 mod man;
 mod properties;
+mod remote;
 mod report;
 mod run;
 mod runs;
@@ -111,7 +115,9 @@ fn dispatch(stores: &[StoreDef], extras: Extras, command: Command) -> Result<Exi
         Command::Settings { store } => settings::list(stores, store.as_deref()),
         Command::Machines { machine } => machines::list(machine.as_deref()),
         Command::Studies => studies::list(),
+        Command::Doctor(args) => doctor::doctor(stores, &args),
         Command::Trace(args) => trace::show(&args),
+        Command::Generate(args) => generate::generate(&args),
         Command::Clean { directories } => clean::clean(&directories),
         Command::Completions { shell } => man::completions(stores, shell),
         Command::Man { directory } => man::pages(&directory),
@@ -124,6 +130,8 @@ fn dispatch(stores: &[StoreDef], extras: Extras, command: Command) -> Result<Exi
                 .map_err(|message| Error::new(Exit::Failure, message))?;
             Ok(Exit::Success)
         }
+        Command::Hidden(Hidden::Drop { folder }) => clean::drop_made(stores, &folder),
+        Command::Hidden(Hidden::Board { folder }) => board::main(stores, &folder),
         Command::Hidden(Hidden::Write { arguments }) => {
             storebench_core::crash_writer::run(stores, &arguments)
                 .map_err(|message| Error::new(Exit::Failure, message))?;

@@ -1,8 +1,9 @@
 //! `storebench run -P FILE -p NAME=VALUE`: YCSB's properties, each put where a plan has it.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use storebench_core::axis::ycsb::own_name;
 use storebench_core::cell::Axis;
@@ -11,13 +12,33 @@ use storebench_core::plan::{Changes, Plan};
 use storebench_core::shown::quoted;
 use storebench_core::workload::parameter::Parameters;
 use storebench_core::workload::table::parameter;
+use storebench_core::workload::ycsb::definition::Kind;
 use storebench_core::workload::ycsb::file;
 use storebench_core::workload::ycsb::property::{Belongs, PROPERTIES, Properties, belongs};
+use storebench_core::workload::ycsb::work::ROUNDS;
 
 use super::args::PropertyArgs;
+use super::tell;
 
 /// The longest property file, in bytes.
 const MOST_BYTES: u64 = 1 << 20;
+
+/// The texts of property files, which may be another machine's.
+pub type Texts = BTreeMap<PathBuf, String>;
+
+/// Reads the property files that the command line names.
+///
+/// # Errors
+/// [`Exit::BadPlan`] when one can't be read.
+pub fn texts(args: &PropertyArgs) -> Result<Texts> {
+    let read = |path: &PathBuf| {
+        let text = text(path).map_err(|error| {
+            Error::new(Exit::BadPlan, format!("the property file {} can't be read: {error}", path.display()))
+        })?;
+        Ok((path.clone(), text))
+    };
+    args.property_files.iter().map(read).collect()
+}
 
 /// A property, and where it was given, for messages.
 struct Given {
@@ -27,8 +48,8 @@ struct Given {
 }
 
 /// What the properties change in a plan; `None` where none were given. A file says all of a workload, so that what the plan said
-/// of it does not count beside one.
-pub fn changes(args: &PropertyArgs, plan: &Plan) -> Result<Option<Changes>> {
+/// of it does not count beside one: neither properties nor rounds.
+pub fn changes(args: &PropertyArgs, texts: &Texts, plan: &Plan) -> Result<Option<Changes>> {
     if args.property_files.is_empty() && args.property.is_empty() {
         return Ok(None);
     }
@@ -42,15 +63,13 @@ pub fn changes(args: &PropertyArgs, plan: &Plan) -> Result<Option<Changes>> {
         None => Properties::of(&plan.parameters),
     };
     let mut changes = Changes::default();
-    for given in all(args)? {
-        let Given { name, value, by } = &given;
-        put(name, value, &mut properties, &mut changes)
-            .map_err(|wrong| Error::bad_value(format!("{by}: {wrong}")))?;
+    for Given { name, value, by } in last_of_each(all(args, texts)?)? {
+        put(&name, &value, &mut properties, &mut changes).map_err(|wrong| misplaced(&by, &wrong))?;
     }
-    if let Some(path) = args.property_files.last() {
-        let stem = path.file_name().unwrap_or_default().to_string_lossy();
-        let value = Axis::WORKLOAD.read(&own_name(&stem)).map_err(Error::bad_value)?;
+    if let Some(name) = workload(args, texts, &properties)? {
+        let value = Axis::WORKLOAD.read(&own_name(&name)).map_err(Error::bad_value)?;
         changes.axes.set(Axis::WORKLOAD, [value]);
+        changes.parameters.set(&ROUNDS, "1").map_err(Error::bad_value)?;
     }
     if !properties.is_empty() {
         changes.parameters.set(&PROPERTIES, &properties.to_string()).map_err(Error::bad_value)?;
@@ -59,10 +78,10 @@ pub fn changes(args: &PropertyArgs, plan: &Plan) -> Result<Option<Changes>> {
 }
 
 /// Those of the files, in their order, then those of the command line.
-fn all(args: &PropertyArgs) -> Result<Vec<Given>> {
+fn all(args: &PropertyArgs, texts: &Texts) -> Result<Vec<Given>> {
     let mut all = Vec::new();
     for path in &args.property_files {
-        all.extend(of_file(path)?);
+        all.extend(of_file(path, texts)?);
     }
     for text in &args.property {
         let (name, value) = text.split_once('=').ok_or_else(|| {
@@ -73,13 +92,61 @@ fn all(args: &PropertyArgs) -> Result<Vec<Given>> {
     Ok(all)
 }
 
-fn of_file(path: &Path) -> Result<Vec<Given>> {
+/// The last of each name, as YCSB has it: what came before it counts for nothing, but must be right, too.
+fn last_of_each(all: Vec<Given>) -> Result<Vec<Given>> {
+    let mut last = Vec::<Given>::new();
+    for given in all {
+        put(&given.name, &given.value, &mut Properties::default(), &mut Changes::default())
+            .map_err(|wrong| misplaced(&given.by, &wrong))?;
+        last.retain(|before| before.name != given.name);
+        last.push(given);
+    }
+    Ok(last)
+}
+
+fn misplaced(by: &str, wrong: &str) -> Error {
+    Error::bad_value(format!("{by}: {wrong}"))
+}
+
+/// What the workload of files is called: by those that say which requests are sent, else by the last. Where several say it, what
+/// comes of them may be no file's own, so that it is told.
+fn workload(args: &PropertyArgs, texts: &Texts, properties: &Properties) -> Result<Option<String>> {
+    let mut saying = Vec::new();
+    for path in &args.property_files {
+        if of_file(path, texts)?.iter().any(|given| is_proportion(&given.name)) {
+            saying.push(stem(path));
+        }
+    }
+    if saying.len() > 1 {
+        let one = |kind: Kind| (properties.number(kind.proportion()) > 0.0).then(|| share(kind, properties));
+        let requests: Vec<String> = Kind::ALL.into_iter().filter_map(one).collect();
+        let files = saying.join(" and ");
+        tell(&format!("{files} say which requests are sent: together {}", requests.join(", ")));
+    }
+    let last = || args.property_files.last().map(|path| stem(path));
+    Ok(if saying.is_empty() { last() } else { Some(saying.join("_")) })
+}
+
+fn stem(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// A kind of request and its proportion, as given: only ratios matter.
+fn share(kind: Kind, properties: &Properties) -> String {
+    format!("{} {}", kind.name(), properties.text(kind.proportion()))
+}
+
+/// Whether a property says how often a kind of request is sent: what makes a file a workload.
+fn is_proportion(name: &str) -> bool {
+    Kind::ALL.into_iter().any(|kind| kind.proportion() == name)
+}
+
+fn of_file(path: &Path, texts: &Texts) -> Result<Vec<Given>> {
     let shown = path.display();
-    let text = text(path).map_err(|error| {
-        Error::new(Exit::BadPlan, format!("the property file {shown} can't be read: {error}"))
-    })?;
+    let lacking = || Error::new(Exit::BadPlan, format!("the text of {shown} is missing"));
+    let text = texts.get(path).ok_or_else(lacking)?;
     let lines =
-        file::read(&text).map_err(|(line, wrong)| Error::bad_value(format!("{shown}:{line}: {wrong}")))?;
+        file::read(text).map_err(|(line, wrong)| Error::bad_value(format!("{shown}:{line}: {wrong}")))?;
     let given = |line: file::Line| Given {
         name: line.name,
         value: line.value,

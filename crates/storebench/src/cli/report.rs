@@ -9,7 +9,7 @@ use storebench_core::result::Run;
 use storebench_core::shown::quoted;
 use storebench_core::store::{Kind, StoreDef};
 use storebench_report::data::merge::Merged;
-use storebench_report::files::{csv, csv_effects, csv_long, json};
+use storebench_report::files::{csv, csv_effects, csv_long, csv_sizes, json};
 use storebench_report::page::Lead;
 use storebench_report::terminal::{self, Style, published};
 
@@ -65,7 +65,7 @@ fn show(merged: &Merged<'_>, args: &ReportArgs) -> Result<()> {
         return print_data(&figures);
     }
     let text = match &args.published {
-        _ if args.csv || args.csv_long || args.csv_effects || args.json => {
+        _ if args.csv || args.csv_long || args.csv_effects || args.csv_sizes || args.json => {
             return print_data(&data(merged, args)?);
         }
         Some(name) => published::text(merged, named(merged, name)?, style()),
@@ -84,6 +84,8 @@ fn data(merged: &Merged<'_>, args: &ReportArgs) -> Result<Vec<u8>> {
         csv_long::write(merged.runs, &mut bytes)
     } else if args.csv_effects {
         csv_effects::write(merged, &mut bytes)
+    } else if args.csv_sizes {
+        csv_sizes::write(merged, &mut bytes)
     } else {
         json::write(merged, &mut bytes)
     };

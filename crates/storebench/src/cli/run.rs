@@ -7,12 +7,16 @@ use storebench_core::cell::{Axis, Cell};
 use storebench_core::error::{Error, Exit, Result, meant};
 use storebench_core::folder::{Resumed, RunFolder};
 use storebench_core::machine::Core;
+use storebench_core::place::{Place, image};
 use storebench_core::plan::{self, Plan, Source};
 use storebench_core::record::pool::Pool;
+use storebench_core::result::PlaceInfo;
+use storebench_core::runner::event::Listener;
 use storebench_core::runner::parent::Ended;
+use storebench_core::runner::progress;
 use storebench_core::runner::rehearsal::{self, Extent, Refused, Rehearsal};
 use storebench_core::schedule::{self, Room};
-use storebench_core::shown::quoted;
+use storebench_core::shown::{self, quoted};
 use storebench_core::store::StoreDef;
 use storebench_core::units::Sizes;
 use storebench_core::workload::crud::work::{self, Work};
@@ -20,7 +24,8 @@ use storebench_report::claims;
 
 use super::args::RunArgs;
 use super::launch::{self, Launch, Places, go_on};
-use super::{dry_run, given, print, properties, report, runs, signals, tell, trace};
+use super::properties::Texts;
+use super::{dry_run, export, files, given, print, properties, remote, report, runs, signals, tell, trace};
 
 /// Settings that fail, which are told one by one.
 const TOLD: usize = 10;
@@ -28,43 +33,64 @@ const TOLD: usize = 10;
 /// Runs a study, or resumes a run.
 pub fn run(stores: &[StoreDef], args: &RunArgs) -> Result<Exit> {
     let interrupted = signals::listen()?;
-    match &args.resume {
-        Some(name) => resume(stores, &runs::find(name, &args.out)?, &interrupted),
-        None => start(stores, args, &interrupted),
-    }
+    args.properties.ycsb.as_deref().map_or(Ok(()), files::can_write_new)?;
+    let (path, ended) = match (&args.board.remote, &args.resume) {
+        (Some(host), _) => return remote::run(stores, args, host, &interrupted),
+        (None, Some(name)) => resume(stores, &runs::find(name, &args.out)?, &interrupted)?,
+        (None, None) => match start(stores, args, &interrupted)? {
+            Started::Ran(path, ended) => (path, ended),
+            Started::Not(exit) => return Ok(exit),
+        },
+    };
+    let resume_with = go_on(&path);
+    finish(stores, &path, ended, args.properties.ycsb.as_deref(), &resume_with)
 }
 
-fn start(stores: &[StoreDef], args: &RunArgs, interrupted: &AtomicBool) -> Result<Exit> {
-    let mut plan = plan(stores, args)?;
+/// What came of a run that was to be started.
+enum Started {
+    /// It has ended; its folder, and how.
+    Ran(PathBuf, Ended),
+    /// There was none; how the program ends.
+    Not(Exit),
+}
+
+fn start(stores: &[StoreDef], args: &RunArgs, interrupted: &AtomicBool) -> Result<Started> {
+    let texts = properties::texts(&args.properties)?;
+    let mut plan = plan(stores, args, &plan::source(args.study())?, &texts)?;
     trace::look(&mut plan, interrupted)?;
     let new_directory = !args.out.exists();
     runs::make_directory("making the runs' directory", &args.out)?;
-    let places = launch::places(&args.at, &args.out)?;
+    let places = launch::places(&plan, &launch::directories(&args.at, &args.out)?)?;
     let launch = Launch::new(stores, &plan, &places, args.hardware.as_deref())?;
-    let ended = prepare(&launch, args.dry_run, interrupted);
-    if !matches!(ended, Ok(None)) {
+    let prepared = prepare(&launch, args.dry_run, interrupted);
+    if !matches!(prepared, Ok(Prepared::Ready)) {
         if new_directory {
             // It holds nothing; where it does after all, it stays.
             let _ = std::fs::remove_dir(&args.out);
         }
-        return ended.map(|exit| exit.unwrap_or(Exit::Success));
+        return match prepared? {
+            Prepared::Listed(text) => print(&text).map(|()| Started::Not(Exit::Success)),
+            Prepared::Ready | Prepared::Interrupted => Ok(Started::Not(Exit::Interrupted)),
+        };
     }
     let folder = launch.folder(&args.out, &launch::dated(&format!("{}-", plan.name)))?;
-    let (path, ended) = launch.carry_out_precisely(&[], folder, interrupted)?;
-    finish(stores, &path, ended)
+    let (path, ended) =
+        launch.carry_out_precisely(&[], folder, progress::listener().as_mut(), interrupted)?;
+    Ok(Started::Ran(path, ended))
 }
 
-/// The plan that the command line asks for.
-fn plan(stores: &[StoreDef], args: &RunArgs) -> Result<Plan> {
-    let name = args.study.as_deref().unwrap_or_default();
-    let source = plan::source(name)?;
+/// The plan that the command line asks for, from the texts of its study and of its property files.
+///
+/// # Errors
+/// When it makes no sense, or asks for what this build lacks.
+pub(super) fn plan(stores: &[StoreDef], args: &RunArgs, source: &Source, texts: &Texts) -> Result<Plan> {
     let mut plan = source.plan()?;
-    check_claims(stores, &plan, &source)?;
+    check_claims(stores, &plan, source)?;
     let preset = args.preset.as_deref().or(args.quick.then_some("quick"));
     if let Some(preset) = preset {
         plan.apply_preset(preset)?;
     }
-    if let Some(changes) = properties::changes(&args.properties, &plan)? {
+    if let Some(changes) = properties::changes(&args.properties, texts, &plan)? {
         plan.apply(changes)?;
     }
     let changes = args.changes();
@@ -89,15 +115,32 @@ fn plan(stores: &[StoreDef], args: &RunArgs) -> Result<Plan> {
     Ok(plan)
 }
 
-/// Does what comes before a run, or in its place; how the program ends where it ends with that.
-fn prepare(launch: &Launch<'_>, dry_run: bool, interrupted: &AtomicBool) -> Result<Option<Exit>> {
+/// What has come before a run, or in its place.
+pub(super) enum Prepared {
+    /// The run can begin.
+    Ready,
+    /// What would run is asked for, and this is it.
+    Listed(String),
+    /// The user has interrupted it.
+    Interrupted,
+}
+
+/// Does what comes before a run, or in its place.
+///
+/// # Errors
+/// When a setting makes all trials fail.
+pub(super) fn prepare(launch: &Launch<'_>, dry_run: bool, interrupted: &AtomicBool) -> Result<Prepared> {
     let learns = launch.plan.workload.def().time_by_rehearsal.is_some();
     let extent = if dry_run && learns { Extent::EachCell } else { Extent::EachSetting };
     let Some(rehearsal) = rehearsal::rehearse(&launch.job(interrupted), extent)? else {
-        return Ok(Some(Exit::Interrupted));
+        return Ok(Prepared::Interrupted);
     };
     check_rehearsal(&rehearsal)?;
-    if dry_run { dry_run::show(launch, &rehearsal, interrupted).map(Some) } else { Ok(None) }
+    if !dry_run {
+        return Ok(Prepared::Ready);
+    }
+    let text = dry_run::text(launch, &rehearsal, interrupted)?;
+    Ok(text.map_or(Prepared::Interrupted, Prepared::Listed))
 }
 
 /// Each value of each setting was tried in a short trial.
@@ -174,9 +217,32 @@ fn check_setting(stores: &[StoreDef], store: &str, setting: &str) -> Result<()> 
     Err(Error::bad_value(format!("{store} has no setting {setting}{hint}; it takes {list}")))
 }
 
-fn resume(stores: &[StoreDef], path: &Path, interrupted: &AtomicBool) -> Result<Exit> {
-    let Resumed { folder, run, notes } = RunFolder::resume(path)?;
-    runs::tell_notes(&notes);
+fn resume(stores: &[StoreDef], path: &Path, interrupted: &AtomicBool) -> Result<(PathBuf, Ended)> {
+    let resumed = RunFolder::resume(path)?;
+    runs::tell_notes(&resumed.notes);
+    if let Some(host) = remote::host_of(&resumed.run.header) {
+        let message = format!(
+            "{} is a run on {}: resume it there, with --remote {}",
+            path.display(),
+            shown::piece(&host),
+            shown::piece(&host)
+        );
+        return Err(Error::bad_value(message));
+    }
+    go_on_with(stores, resumed, progress::listener().as_mut(), interrupted)
+}
+
+/// Runs what is left of a run, with the plan that it started with.
+///
+/// # Errors
+/// When the engines are others by now, or its places have gone; those of the run.
+pub(super) fn go_on_with(
+    stores: &[StoreDef],
+    Resumed { folder, run, .. }: Resumed,
+    listener: &mut dyn Listener,
+    interrupted: &AtomicBool,
+) -> Result<(PathBuf, Ended)> {
+    let path = folder.path();
     let origin = path.join("run.json").display().to_string();
     let plan = Plan::parse(&run.header.plan, &origin)?;
     claims::of_plan(&run.header.plan, &origin)?;
@@ -186,11 +252,11 @@ fn resume(stores: &[StoreDef], path: &Path, interrupted: &AtomicBool) -> Result<
         return Err(Error::new(Exit::OtherVersion, message));
     }
     trace::check_same(&plan)?;
-    let places: Places =
-        run.header.places.iter().map(|place| (place.name.clone(), PathBuf::from(&place.path))).collect();
+    let places: Places = run.header.places.iter().map(place_of).collect();
     for place in places.values() {
-        launch::clean(&runs::directory("using the place of the run", place)?)?;
+        launch::clean(&runs::directory("using the place of the run", place.directory())?)?;
     }
+    run.header.places.iter().try_for_each(check_driver)?;
     // What it left out is decided already, whatever is free now.
     let everywhere: Vec<Room> = run.header.places.iter().map(|place| Room::unbounded(&place.name)).collect();
     let (all, _) = schedule::cells(&plan, stores, &everywhere, &|_| None)
@@ -199,12 +265,41 @@ fn resume(stores: &[StoreDef], path: &Path, interrupted: &AtomicBool) -> Result<
     let cells: Vec<Cell> = all.into_iter().filter(|cell| !left_out.contains(cell)).collect();
     let header = run.header.clone();
     let launch = Launch { plan: &plan, stores, places: &places, header, cells, left_out: Vec::new() };
-    let (path, ended) = launch.carry_out_precisely(&run.trials, folder, interrupted)?;
-    finish(stores, &path, ended)
+    launch.carry_out_precisely(&run.trials, folder, listener, interrupted)
 }
 
-/// Prints the table of winners and says what was written.
-fn finish(stores: &[StoreDef], path: &Path, ended: Ended) -> Result<Exit> {
+/// That a file system is mounted by the same driver as before: one run is one method.
+fn check_driver(info: &PlaceInfo) -> Result<()> {
+    let (Some(file_system), Some(driver)) = (&info.image, &info.driver) else { return Ok(()) };
+    let now = match image::try_out(Path::new(&info.path), file_system) {
+        Ok(tried) if tried.driver == *driver => return Ok(()),
+        Ok(tried) => format!("is mounted by {} now", tried.driver),
+        Err(reason) => format!("can't be had now: {reason}"),
+    };
+    let message =
+        format!("the run's {file_system} was mounted by {driver}, and {now}: resume it as it was started");
+    Err(Error::new(Exit::OtherVersion, message))
+}
+
+/// A place as the run had it.
+fn place_of(info: &PlaceInfo) -> (String, Place) {
+    let directory = PathBuf::from(&info.path);
+    let place = match &info.image {
+        Some(file_system) => Place::Image { within: directory, file_system: file_system.clone() },
+        None => Place::Directory(directory),
+    };
+    (info.name.clone(), place)
+}
+
+/// Prints the table of winners, writes YCSB's text where it is asked for, and says what was written, and with which command an
+/// interrupted run is resumed.
+pub(super) fn finish(
+    stores: &[StoreDef],
+    path: &Path,
+    ended: Ended,
+    ycsb: Option<&Path>,
+    resume_with: &str,
+) -> Result<Exit> {
     let shown = path.display();
     let run = storebench_core::folder::read(path)?;
     if !ended.interrupted {
@@ -217,6 +312,10 @@ fn finish(stores: &[StoreDef], path: &Path, ended: Ended) -> Result<Exit> {
             Err(error) => tell(&format!("\nthe report could not be written: {error}")),
         }
     }
+    if let Some(text) = ycsb.filter(|_| !ended.interrupted) {
+        export::ycsb_file(&run, text)?;
+        tell(&format!("written: {}", text.display()));
+    }
     tell(&format!(
         "\nwritten: {shown}/run.json (the plan and the machine), {shown}/results.jsonl (every trial)"
     ));
@@ -225,7 +324,7 @@ fn finish(stores: &[StoreDef], path: &Path, ended: Ended) -> Result<Exit> {
         tell(&format!("{} {trials} failed; the logs are in {shown}/logs", ended.failed));
     }
     if ended.interrupted {
-        tell(&format!("interrupted; finished results are kept. Resume with: {}", go_on(path)));
+        tell(&format!("interrupted; finished results are kept. Resume with: {resume_with}"));
         return Ok(Exit::Interrupted);
     }
     tell(&format!("every figure: storebench report {shown} --table"));

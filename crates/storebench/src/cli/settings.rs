@@ -64,6 +64,9 @@ fn of(store: &StoreDef) -> String {
         text.push_str(&format!("  guarantee {}{shipped}: {}\n", offer.guarantee, offer.settings));
     }
     text.extend(store.settings.iter().map(one));
+    if store.shares().next().is_none() {
+        text.push_str("\n  With tuning=share it stays as shipped: it has no cache whose size can be set.\n");
+    }
     if store.settings.is_empty() {
         text.push_str("  It has no settings.\n");
     }
@@ -71,7 +74,7 @@ fn of(store: &StoreDef) -> String {
 }
 
 fn one(setting: &SettingDef) -> String {
-    let SettingDef { name, values, default, help, promise, read_by, tune, cost, .. } = setting;
+    let SettingDef { name, values, default, help, promise, read_by, tune, cost, share, .. } = setting;
     let default = setting.shown(default);
     let mut text = format!("\n  {name}\n    {help}\n    values: {values}; default: {default}\n");
     if !promise.is_empty() {
@@ -80,6 +83,9 @@ fn one(setting: &SettingDef) -> String {
     let read_by =
         if read_by.is_empty() { "the engine can't be asked: results hold what was given" } else { read_by };
     text.push_str(&format!("    read back: {read_by}\n"));
+    if let Some(share) = share {
+        text.push_str(&format!("    with tuning=share: {}\n", share.words()));
+    }
     if !tune.is_empty() {
         let tune: Vec<String> = tune.iter().map(|value| setting.shown(value)).collect();
         text.push_str(&format!("    tune tries: {}\n", tune.join(", ")));

@@ -40,12 +40,12 @@ pub fn tune(stores: &[StoreDef], extras: Extras, args: &TuneArgs) -> Result<Exit
         stores: Some(vec![args.store.clone()]),
         ..advise::question(&args.work, extras)?
     };
-    if let Some(path) = &args.html {
+    if let Some(path) = &args.answer.html {
         files::can_write_page(path)?;
     }
-    let pages: Vec<PathBuf> = args.html.iter().cloned().collect();
+    let pages: Vec<PathBuf> = args.answer.html.iter().cloned().collect();
     if let Some(from) = &args.from {
-        let runs = runs::read_all(std::slice::from_ref(from), &args.out)?;
+        let runs = runs::read_all(std::slice::from_ref(from), &args.answer.out)?;
         show(stores, store, &question, &runs, &pages)?;
         return Ok(Exit::Success);
     }
@@ -53,9 +53,9 @@ pub fn tune(stores: &[StoreDef], extras: Extras, args: &TuneArgs) -> Result<Exit
         store,
         question: &question,
         budget: args.budget.0,
-        seed: args.seed,
-        at: args.at.as_deref(),
-        out: &args.out,
+        seed: args.answer.seed,
+        at: args.answer.at.as_deref(),
+        out: &args.answer.out,
     };
     measure(stores, &asked, &pages)
 }

@@ -6,12 +6,15 @@
 //! | --- | --- | --- |
 //! | `none` | a database without an environment | an environment for concurrent access (`DB_INIT_CDB`) |
 //! | `process`, `power` | transactions and a log, no locks | transactions, a log and locks |
+//!
+//! Where transactions over records are asked for, `none` has them and a log, too, which a commit leaves in the process.
 
 mod config;
 mod ffi;
 mod session;
 #[cfg(test)]
 mod tests;
+mod transaction;
 
 use std::ffi::{CStr, CString, c_int};
 use std::mem::ManuallyDrop;
@@ -37,6 +40,7 @@ pub const BERKELEYDB: StoreDef = StoreDef {
     practice: "a file, and logs beside it; it can be backed up while open; several processes can share an environment",
     version,
     capabilities: Capabilities {
+        transactions: true,
         // A transaction; not at `none`, which keeps nothing that a crash could leave whole or in part.
         batch: Batch::Atomic,
         max_key_bytes: u32::MAX as usize,
@@ -47,7 +51,13 @@ pub const BERKELEYDB: StoreDef = StoreDef {
             guarantee: Guarantee::None,
             settings: "no environment, no log: pages are written when the cache is full or the database is closed",
             atomic_replace: false,
-            dangers: &[Danger::of(Loss::Whole, Loss::Whole, "there is no log")],
+            dangers: &[
+                Danger {
+                    with: &[("DB_TXN_NOSYNC", "true")],
+                    ..Danger::of(Loss::Newest, Loss::Newest, "the end of the log is in the process")
+                },
+                Danger::of(Loss::Whole, Loss::Whole, "there is no log"),
+            ],
         },
         Offer {
             guarantee: Guarantee::Process,
@@ -66,6 +76,7 @@ pub const BERKELEYDB: StoreDef = StoreDef {
     settings: SETTINGS,
     snippet: Some(include_str!("../snippets/berkeleydb.c")),
     bindings: &[Snippet::python(include_str!("../snippets/berkeleydb.py"))],
+    server: None,
     open: Ok(open as OpenFn),
 };
 
@@ -98,15 +109,18 @@ unsafe impl Send for BerkeleyDb {}
 unsafe impl Sync for BerkeleyDb {}
 
 fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
-    let guarantee = options.guarantee.unwrap_or(BERKELEYDB.shipped);
+    // As shipped, transactions are synced; without them, nothing is.
+    let shipped = if options.transactions { Guarantee::Power } else { BERKELEYDB.shipped };
+    let guarantee = options.guarantee.unwrap_or(shipped);
     let several = options.sessions > 1;
     let mode = match (guarantee, several) {
+        (Guarantee::None, _) if options.transactions => ffi::LOG_KEPT,
         (Guarantee::None, false) => ffi::PLAIN,
         (Guarantee::None, true) => ffi::CONCURRENT,
         (Guarantee::Process, _) => ffi::LOG_WRITTEN,
         (Guarantee::Power, _) => ffi::LOG_SYNCED,
     };
-    let config = Config::new(&Given::new(options, SETTINGS)?, options.cache_bytes, mode >= ffi::LOG_WRITTEN)?;
+    let config = Config::new(&Given::new(options, SETTINGS)?, options.cache_bytes, mode >= ffi::LOG_KEPT)?;
     let store = BerkeleyDb {
         db: open_db(options.directory, &config, mode, several)?,
         guarantee,

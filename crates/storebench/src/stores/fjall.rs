@@ -1,13 +1,14 @@
 //! `fjall`: a log-structured merge tree.
 
 mod plan;
+mod transaction;
 
 use std::time::Duration;
 
-use fjall::{AbstractTree, Database, Keyspace, PersistMode};
+use fjall::{AbstractTree, Database, Keyspace, OptimisticTxDatabase, PersistMode};
 use storebench_core::store::{
     Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenOptions, Result, Session, Setting, Store,
-    StoreBuild, StoreDef, StoreError, Threads,
+    StoreBuild, StoreDef, StoreError, Threads, Work,
 };
 
 use self::plan::{Fixed, Plan};
@@ -24,6 +25,7 @@ pub const FJALL: StoreDef = StoreDef {
     version: || env!("STOREBENCH_FJALL_VERSION").into(),
     capabilities: Capabilities {
         threads: Threads::Many,
+        transactions: true,
         compression: Some("lz4"),
         batch: Batch::Atomic,
         // Noticing would take a read before each write, which such a tree is made to avoid.
@@ -60,6 +62,7 @@ pub const FJALL: StoreDef = StoreDef {
     settings: plan::SETTINGS,
     snippet: Some(include_str!("../snippets/fjall.rs.txt")),
     bindings: &[],
+    server: None,
     open: Ok(open),
 };
 
@@ -83,16 +86,18 @@ const LEVELS: usize = 7;
 fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     let plan = Plan::new(options)?;
     let guarantee = hold_to_tier(options.guarantee, plan.tier())?;
-    let database = plan.open_database(options)?;
+    let (database, optimistic) = plan.open_database(options)?;
     let (keyspace, fixed) = plan.open_keyspace(&database)?;
     // Handing on to the operating system is fjall's own doing, unless the keyspace was made without it.
     let after_write = plan.persist.filter(|mode| *mode != PersistMode::Buffer || !fixed.flushes_by_itself());
-    Ok(Box::new(Fjall { keyspace, database, plan, fixed, after_write, guarantee }))
+    Ok(Box::new(Fjall { keyspace, database, optimistic, plan, fixed, after_write, guarantee }))
 }
 
 struct Fjall {
     keyspace: Keyspace,
     database: Database,
+    /// The same, with transactions, where these were asked for.
+    optimistic: Option<OptimisticTxDatabase>,
     plan: Plan,
     fixed: Fixed,
     /// What a session asks of the journal after each write.
@@ -159,7 +164,9 @@ impl Store for Fjall {
     }
 
     fn settings(&self) -> Result<Vec<Setting>> {
-        Ok(self.plan.settings(&self.database, &self.keyspace, self.fixed))
+        let mut settings = self.plan.settings(&self.database, &self.keyspace, self.fixed);
+        settings.extend(self.optimistic.as_ref().map(|_| Setting::given("transactions", "optimistic")));
+        Ok(settings)
     }
 
     fn build(&self) -> Option<StoreBuild> {
@@ -191,8 +198,20 @@ struct FjallSession<'a> {
 impl FjallSession<'_> {
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         check(key, value)?;
+        if self.store.optimistic.is_some() {
+            return self.alone(&mut |transaction| transaction.put(key, value));
+        }
         self.store.keyspace.insert(key, value).map_err(StoreError::engine)?;
         self.store.after_write()
+    }
+
+    /// A write by itself beside transactions, which are told of one another only if it is one, too.
+    fn alone(&mut self, work: &mut Work<'_>) -> Result<()> {
+        match self.transact(work) {
+            // It has read nothing that could have changed.
+            Err(StoreError::Conflict(why)) => Err(StoreError::Engine(why)),
+            done => done,
+        }
     }
 }
 
@@ -230,11 +249,29 @@ impl Session for FjallSession<'_> {
         Ok(count)
     }
 
+    fn transact(&mut self, work: &mut Work<'_>) -> Result<()> {
+        match &self.store.optimistic {
+            Some(database) => transaction::run(database, &self.store.keyspace, self.store.plan.persist, work),
+            None => Err(StoreError::Unsupported("this store was opened without transactions".into())),
+        }
+    }
+
+    /// Past the transactions, which would keep the keys of thousands of batches in memory to compare theirs: a batch's records
+    /// are new, so that none can have read them.
     fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
         let mut batch = self.store.database.batch().durability(self.store.plan.persist);
         for (key, value) in records {
             check(key, value)?;
             batch.insert(&self.store.keyspace, *key, *value);
+        }
+        batch.commit().map_err(StoreError::engine)
+    }
+
+    fn remove_batch(&mut self, keys: &[&[u8]]) -> Result<()> {
+        let mut batch = self.store.database.batch().durability(self.store.plan.persist);
+        for key in keys {
+            check(key, &[])?;
+            batch.remove(&self.store.keyspace, *key);
         }
         batch.commit().map_err(StoreError::engine)
     }
@@ -348,6 +385,8 @@ mod tests {
             cache_bytes: Some(64 << 20),
             settings: &BTreeMap::new(),
             sessions: 1,
+            transactions: false,
+            beside: None,
         };
         let store = super::open(&options).unwrap();
         assert_eq!(setting(&*store, "cache_size"), (32 << 20).to_string());

@@ -50,6 +50,7 @@ pub const LEVELDB: StoreDef = StoreDef {
     settings: SETTINGS,
     snippet: Some(include_str!("../snippets/leveldb.c")),
     bindings: &[Snippet::python(include_str!("../snippets/leveldb.py"))],
+    server: None,
     open: Ok(open as OpenFn),
 };
 
@@ -351,6 +352,21 @@ impl Session for LevelDbSession<'_> {
                 }
                 let (key_ptr, value_ptr) = (key.as_ptr().cast(), value.as_ptr().cast());
                 ffi::leveldb_writebatch_put(batch, key_ptr, key.len(), value_ptr, value.len());
+            }
+            ffi::leveldb_write(self.store.db.as_ptr(), self.write.as_ptr(), batch, &raw mut error);
+            ffi::leveldb_writebatch_clear(batch);
+            check(error)
+        }
+    }
+
+    fn remove_batch(&mut self, keys: &[&[u8]]) -> Result<()> {
+        let batch = self.batch.as_ptr();
+        let mut error = ptr::null_mut();
+        keys.iter().try_for_each(|key| check_key(key))?;
+        // SAFETY: the handles are valid; the batch copies keys, and is empty again when this returns.
+        unsafe {
+            for key in keys {
+                ffi::leveldb_writebatch_delete(batch, key.as_ptr().cast(), key.len());
             }
             ffi::leveldb_write(self.store.db.as_ptr(), self.write.as_ptr(), batch, &raw mut error);
             ffi::leveldb_writebatch_clear(batch);

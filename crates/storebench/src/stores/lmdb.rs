@@ -7,10 +7,10 @@ use std::ffi::c_uint;
 use lmdb_master_sys as ffi;
 use storebench_core::store::{
     Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenOptions, Result, Session, Setting,
-    SettingDef, Snippet, Store, StoreBuild, StoreDef, StoreError, Threads,
+    SettingDef, Snippet, Store, StoreBuild, StoreDef, StoreError, Threads, Transaction, Work,
 };
 
-use self::environment::{Environment, Reader};
+use self::environment::{Environment, Reader, Writer};
 use super::compiled;
 use super::support::{Given, expect_taken, hold_to_tier, sync_path};
 
@@ -22,12 +22,14 @@ pub const LMDB: StoreDef = StoreDef {
     practice: "one file and a lock; it can be backed up while open; several processes can use it",
     version: environment::version,
     capabilities: Capabilities {
+        transactions: true,
         threads: Threads::ManyReadersOneWriter,
         batch: Batch::Atomic,
         // MDB_NOOVERWRITE says it at no cost; noticing a missing key on update would take a second look.
         notices_existing: true,
         notices_missing: false,
         max_key_bytes: 511,
+        max_bytes: MAP_SIZE as u64,
         ..Capabilities::DEFAULT
     },
     // No `none`: every commit reaches the operating system, so nothing that LMDB can be set to survives less than that.
@@ -49,6 +51,7 @@ pub const LMDB: StoreDef = StoreDef {
     settings: SETTINGS,
     snippet: Some(include_str!("../snippets/lmdb.c")),
     bindings: &[Snippet::python(include_str!("../snippets/lmdb.py"))],
+    server: None,
     open: Ok(open),
 };
 
@@ -66,10 +69,15 @@ const SETTINGS: &[SettingDef] = &[
     SettingDef::new(
         "map_size",
         "a size, a multiple of the system's page",
-        "1 TiB, of addresses alone",
+        if usize::BITS >= 64 { "1 TiB, of addresses alone" } else { "1 GiB, of addresses alone" },
         "how far the file can grow",
     )
     .bytes()
+    .limiting(|value, can| {
+        if let Ok(bytes) = value.parse() {
+            can.max_bytes = bytes;
+        }
+    })
     .read_by("the environment's own account"),
     SettingDef::new("max_readers", "a number", "126, or the sessions", "how many sessions can read at once")
         .read_by("the environment's own account"),
@@ -132,7 +140,7 @@ const FLAGS: &[(&str, c_uint)] = &[
 
 /// Addresses only: the file grows as it is written, and a mapped page counts as memory once it is touched. A 32-bit
 /// process has few addresses, so there the limit on the data is real.
-const MAP_SIZE: usize = if usize::BITS >= 64 { 1 << 40 } else { 1 << 30 };
+const MAP_SIZE: usize = (if usize::BITS >= 64 { 1_u64 << 40 } else { 1 << 30 }) as usize;
 
 /// LMDB's own default, raised when more sessions are to be open.
 const MAX_READERS: c_uint = 126;
@@ -272,6 +280,36 @@ impl Session for LmdbSession<'_> {
             records.iter().try_for_each(|(key, value)| writer.put(key, value, ffi::MDB_NOOVERWRITE))
         })
     }
+
+    fn remove_batch(&mut self, keys: &[&[u8]]) -> Result<()> {
+        let there = |done| if let Err(StoreError::Missing) = done { Ok(()) } else { done };
+        self.environment.write(|writer| keys.iter().try_for_each(|key| there(writer.delete(key))))
+    }
+
+    fn append_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
+        self.environment.write(|writer| {
+            records.iter().try_for_each(|(key, value)| writer.put(key, value, ffi::MDB_APPEND))
+        })
+    }
+
+    fn transact(&mut self, work: &mut Work<'_>) -> Result<()> {
+        self.environment.write(|writer| work(writer))
+    }
+}
+
+/// There is one write transaction at a time, so nobody else changes what it reads.
+impl Transaction for Writer<'_> {
+    fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
+        Ok(self.value(key)?.map(visit).is_some())
+    }
+
+    fn get_to_change(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
+        self.get(key, visit)
+    }
+
+    fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        Writer::put(self, key, value, 0)
+    }
 }
 
 #[cfg(test)]
@@ -332,6 +370,7 @@ mod tests {
     #[test]
     fn a_full_map_is_an_error_and_leaves_the_records() {
         let folder = new_folder();
+        assert_eq!(LMDB.capabilities_with([("map_size", "1048576")]).max_bytes, 1 << 20);
         let store = opened(&LMDB, &folder, None, &[("map_size", "1048576")]);
         let mut session = store.session().unwrap();
         session.insert(b"small", b"value").unwrap();

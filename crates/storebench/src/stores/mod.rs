@@ -4,16 +4,19 @@
 //! feature to build with; [`store!`] makes one or the other.
 
 /// Brings a native store's table entry into this module, or stands in for it: the feature (which is the store's name),
-/// the module's constant, and what the store is, in half a line.
+/// the module's constant, what the store is, in half a line, and its kind, if it is no engine.
 macro_rules! store {
     ($feature:literal, $module:ident::$name:ident, $summary:literal) => {
+        store!($feature, $module::$name, $summary, Engine);
+    };
+    ($feature:literal, $module:ident::$name:ident, $summary:literal, $kind:ident) => {
         #[cfg(feature = $feature)]
         pub use self::$module::$name;
         #[cfg(not(feature = $feature))]
         #[doc = concat!("`", $feature, "`, which this build lacks.")]
         pub const $name: storebench_core::store::StoreDef = storebench_core::store::StoreDef::not_built(
             $feature,
-            storebench_core::store::Kind::Engine,
+            storebench_core::store::Kind::$kind,
             $summary,
             concat!("this build has no ", $feature, ": build with --features ", $feature),
         );
@@ -41,10 +44,14 @@ mod leveldb;
 mod linked;
 #[cfg(feature = "lmdb")]
 mod lmdb;
+#[cfg(feature = "mariadb")]
+mod mariadb;
 #[cfg(any(feature = "berkeleydb", feature = "unqlite"))]
 mod one_session;
 #[cfg(any(feature = "leveldb", feature = "rocksdb"))]
 mod owned;
+#[cfg(feature = "postgres")]
+mod postgres;
 #[cfg(feature = "redb")]
 mod redb;
 #[cfg(feature = "rocksdb")]
@@ -57,6 +64,8 @@ mod sqlite;
         feature = "fjall",
         feature = "leveldb",
         feature = "lmdb",
+        feature = "mariadb",
+        feature = "postgres",
         feature = "redb",
         feature = "rocksdb",
         feature = "sqlite",
@@ -76,3 +85,10 @@ store!("lmdb", lmdb::LMDB, "memory-mapped B+tree, copy on write");
 store!("unqlite", unqlite::UNQLITE, "linear hash table in one file");
 store!("redb", redb::REDB, "copy-on-write B-trees in one file, in Rust");
 store!("fjall", fjall::FJALL, "log-structured merge tree, in Rust");
+store!("postgres", postgres::POSTGRES, "PostgreSQL, a private server for each trial", Server);
+store!(
+    "mariadb",
+    mariadb::MARIADB,
+    "MariaDB with InnoDB or MyRocks, a private server for each trial",
+    Server
+);

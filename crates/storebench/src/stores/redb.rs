@@ -1,12 +1,12 @@
 //! `redb`: copy-on-write B-trees in one file.
 
 use redb::{
-    Builder, Database, Durability, ReadTransaction, ReadableDatabase, ReadableTableMetadata, StorageError,
-    Table, TableDefinition,
+    Builder, Database, Durability, ReadTransaction, ReadableDatabase, ReadableTable, ReadableTableMetadata,
+    StorageError, Table, TableDefinition,
 };
 use storebench_core::store::{
     Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenOptions, Result, Session, Setting,
-    SettingDef, Store, StoreBuild, StoreDef, StoreError, Threads,
+    SettingDef, Share, Store, StoreBuild, StoreDef, StoreError, Threads, Transaction, Work,
 };
 
 use super::compiled;
@@ -21,6 +21,7 @@ pub const REDB: StoreDef = StoreDef {
     // It has no call that says its version: this is what Cargo resolved when the program was built.
     version: || env!("STOREBENCH_REDB_VERSION").into(),
     capabilities: Capabilities {
+        transactions: true,
         threads: Threads::ManyReadersOneWriter,
         batch: Batch::Atomic,
         // Both come with the old value, which every insert and remove hands back.
@@ -49,6 +50,7 @@ pub const REDB: StoreDef = StoreDef {
     settings: SETTINGS,
     snippet: Some(include_str!("../snippets/redb.rs.txt")),
     bindings: &[],
+    server: None,
     open: Ok(open),
 };
 
@@ -59,6 +61,11 @@ const SETTINGS: &[SettingDef] = &[
     SettingDef::new("quick_repair", "true or false", "false", "slower commits, instant repair after a crash"),
     SettingDef::new("cache_size", "a size", "1073741824", "the cache, for reading and writing together")
         .bytes()
+        .share(Share::one_in(
+            4,
+            "names no share; a quarter, as the page cache holds its file too",
+            "https://docs.rs/redb/4.5.0/redb/struct.Builder.html#method.set_cache_size",
+        ))
         .tune(&["16777216", "67108864"]),
 ];
 
@@ -200,9 +207,7 @@ impl Session for RedbSession<'_> {
     }
 
     fn remove(&mut self, key: &[u8]) -> Result<()> {
-        self.store.write(self.store.commit, |table| {
-            table.remove(key).map_err(StoreError::engine)?.map(drop).ok_or(StoreError::Missing)
-        })
+        self.store.write(self.store.commit, |table| remove_known(table, key))
     }
 
     fn scan(&mut self, from: &[u8], limit: usize, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize> {
@@ -221,6 +226,39 @@ impl Session for RedbSession<'_> {
             records.iter().try_for_each(|(key, value)| insert_new(table, key, value))
         })
     }
+
+    fn remove_batch(&mut self, keys: &[&[u8]]) -> Result<()> {
+        self.store.write(self.store.commit, |table| keys.iter().try_for_each(|key| remove_known(table, key)))
+    }
+
+    fn transact(&mut self, work: &mut Work<'_>) -> Result<()> {
+        self.store.write(self.store.commit, |table| work(&mut Within { table }))
+    }
+}
+
+/// A write transaction, of which there is one at a time, so that nobody else changes what it reads.
+struct Within<'w, 't> {
+    table: &'w mut Records<'t>,
+}
+
+impl Transaction for Within<'_, '_> {
+    fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
+        let value = self.table.get(key).map_err(StoreError::engine)?;
+        Ok(value.map(|value| visit(value.value())).is_some())
+    }
+
+    fn get_to_change(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
+        self.get(key, visit)
+    }
+
+    fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.table.insert(key, value).map(drop).map_err(refusal)
+    }
+}
+
+/// Removes a record; that the key was not there undoes the transaction.
+fn remove_known(table: &mut Records<'_>, key: &[u8]) -> Result<()> {
+    table.remove(key).map_err(StoreError::engine)?.map(drop).ok_or(StoreError::Missing)
 }
 
 /// Inserts a record; that the key was there already undoes the transaction.

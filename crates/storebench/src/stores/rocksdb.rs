@@ -4,6 +4,7 @@ mod config;
 mod ffi;
 #[cfg(test)]
 mod tests;
+mod transaction;
 
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::path::PathBuf;
@@ -13,10 +14,11 @@ use std::time::Duration;
 
 use storebench_core::store::{
     Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenFn, OpenOptions, Result, Session, Setting, Store,
-    StoreBuild, StoreDef, StoreError,
+    StoreBuild, StoreDef, StoreError, Work,
 };
 
 use self::config::{Config, SETTINGS};
+use self::transaction::Transactions;
 use super::linked::linked;
 use super::owned::Owned;
 use super::support::Given;
@@ -31,6 +33,7 @@ pub const ROCKSDB: StoreDef = StoreDef {
     // settings that are read back.
     version: || env!("STOREBENCH_ROCKSDB_VERSION").into(),
     capabilities: Capabilities {
+        transactions: true,
         compression: Some("snappy"),
         max_key_bytes: MAX_KEY_BYTES,
         ..Capabilities::DEFAULT
@@ -59,6 +62,7 @@ pub const ROCKSDB: StoreDef = StoreDef {
     settings: SETTINGS,
     snippet: Some(include_str!("../snippets/rocksdb.c")),
     bindings: &[],
+    server: None,
     open: Ok(open as OpenFn),
 };
 
@@ -66,7 +70,9 @@ pub const ROCKSDB: StoreDef = StoreDef {
 const MAX_KEY_BYTES: usize = u32::MAX as usize;
 
 struct RocksDb {
+    /// Before `optimistic`: where that is there, this is a part of it, and goes first.
     db: Owned<ffi::rocksdb_t>,
+    optimistic: Option<Owned<ffi::rocksdb_optimistictransactiondb_t>>,
     guarantee: Guarantee,
     folder: PathBuf,
     config: Config,
@@ -78,13 +84,18 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     let made = config.options()?;
     let mut error = ptr::null_mut();
     // SAFETY: the options are valid and copied by the engine; the error is checked before the database is used.
-    let db = unsafe {
-        let db = ffi::rocksdb_open(made.as_ptr(), name.as_ptr(), &raw mut error);
-        check(error)?;
-        Owned::new(db, ffi::rocksdb_close)?
+    let (db, optimistic) = unsafe {
+        if options.transactions {
+            let (db, whole) = transaction::open(made.as_ptr(), &name)?;
+            (db, Some(whole))
+        } else {
+            let db = ffi::rocksdb_open(made.as_ptr(), name.as_ptr(), &raw mut error);
+            check(error)?;
+            (Owned::new(db, ffi::rocksdb_close)?, None)
+        }
     };
     let guarantee = options.guarantee.unwrap_or(ROCKSDB.shipped);
-    let store = RocksDb { db, guarantee, folder: options.directory.to_path_buf(), config };
+    let store = RocksDb { db, optimistic, guarantee, folder: options.directory.to_path_buf(), config };
     store.config.check(&store.settings()?)?;
     Ok(Box::new(store))
 }
@@ -169,7 +180,8 @@ impl Store for RocksDb {
             );
             (write, Owned::new(ffi::rocksdb_writebatch_create(), ffi::rocksdb_writebatch_destroy)?)
         };
-        Ok(Box::new(RocksDbSession { store: self, read: read_options()?, write, batch }))
+        let transactions = self.optimistic.as_ref().map(Transactions::new).transpose()?;
+        Ok(Box::new(RocksDbSession { transactions, store: self, read: read_options()?, write, batch }))
     }
 
     fn guarantee(&self) -> Guarantee {
@@ -225,6 +237,7 @@ impl Store for RocksDb {
         settings.extend(self.config.bloom_bits.map(|bits| Setting::given("bloom_bits", bits)));
         settings.push(Setting::given("sync", self.guarantee == Guarantee::Power));
         settings.push(Setting::given("disableWAL", self.guarantee == Guarantee::None));
+        settings.extend(self.optimistic.as_ref().map(|_| Setting::given("transactions", "optimistic")));
         Ok(settings)
     }
 
@@ -256,6 +269,7 @@ impl Store for RocksDb {
 }
 
 struct RocksDbSession<'a> {
+    transactions: Option<Transactions<'a>>,
     store: &'a RocksDb,
     read: Owned<ffi::rocksdb_readoptions_t>,
     write: Owned<ffi::rocksdb_writeoptions_t>,
@@ -349,6 +363,27 @@ impl Session for RocksDbSession<'_> {
             ffi::rocksdb_write(self.store.db.as_ptr(), self.write.as_ptr(), batch, &raw mut error);
             ffi::rocksdb_writebatch_clear(batch);
             check(error)
+        }
+    }
+
+    fn remove_batch(&mut self, keys: &[&[u8]]) -> Result<()> {
+        let batch = self.batch.as_ptr();
+        let mut error = ptr::null_mut();
+        // SAFETY: the handles are valid; the batch copies keys, and is empty again when this returns.
+        unsafe {
+            for key in keys {
+                ffi::rocksdb_writebatch_delete(batch, key.as_ptr().cast(), key.len());
+            }
+            ffi::rocksdb_write(self.store.db.as_ptr(), self.write.as_ptr(), batch, &raw mut error);
+            ffi::rocksdb_writebatch_clear(batch);
+            check(error)
+        }
+    }
+
+    fn transact(&mut self, work: &mut Work<'_>) -> Result<()> {
+        match &mut self.transactions {
+            Some(transactions) => transactions.run(&self.read, &self.write, work),
+            None => Err(StoreError::Unsupported("this RocksDB was opened without transactions".into())),
         }
     }
 }

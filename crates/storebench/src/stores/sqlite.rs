@@ -70,6 +70,7 @@ pub const SQLITE: StoreDef = StoreDef {
         Snippet::rust(include_str!("../snippets/sqlite.rs.txt")),
         Snippet::python(include_str!("../snippets/sqlite.py")),
     ],
+    server: None,
     open: Ok(open),
 };
 
@@ -299,6 +300,22 @@ impl Statements {
     fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         self.insert.run(&[Value::Blob(key), Value::Blob(value)])
     }
+
+    fn remove(&mut self, key: &[u8]) -> Result<()> {
+        self.remove.run(&[Value::Blob(key)])?;
+        found(&self.remove)
+    }
+
+    /// Does `work` in one transaction.
+    fn together(&mut self, work: impl FnOnce(&mut Statements) -> Result<()>) -> Result<()> {
+        self.begin.run(&[])?;
+        let done = work(self).and_then(|()| self.commit.run(&[]));
+        if done.is_err() {
+            // SQLite has rolled back by itself after some errors, and then refuses this; the first error counts.
+            let _ = self.rollback.run(&[]);
+        }
+        done
+    }
 }
 
 struct SqliteSession<'a> {
@@ -348,10 +365,7 @@ impl Session for SqliteSession<'_> {
     }
 
     fn remove(&mut self, key: &[u8]) -> Result<()> {
-        self.with(|statements| {
-            statements.remove.run(&[Value::Blob(key)])?;
-            found(&statements.remove)
-        })
+        self.with(|statements| statements.remove(key))
     }
 
     fn scan(&mut self, from: &[u8], limit: usize, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize> {
@@ -365,17 +379,12 @@ impl Session for SqliteSession<'_> {
 
     fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
         self.with(|statements| {
-            statements.begin.run(&[])?;
-            let inserted = records
-                .iter()
-                .try_for_each(|(key, value)| statements.insert(key, value))
-                .and_then(|()| statements.commit.run(&[]));
-            if inserted.is_err() {
-                // SQLite has rolled back by itself after some errors, and then refuses this; the first error counts.
-                let _ = statements.rollback.run(&[]);
-            }
-            inserted
+            statements.together(|all| records.iter().try_for_each(|(key, value)| all.insert(key, value)))
         })
+    }
+
+    fn remove_batch(&mut self, keys: &[&[u8]]) -> Result<()> {
+        self.with(|statements| statements.together(|all| keys.iter().try_for_each(|key| all.remove(key))))
     }
 }
 

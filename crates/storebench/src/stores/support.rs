@@ -1,11 +1,17 @@
 //! What the native stores share beside what every store has: handing files to the disk.
 
+#[cfg(any(feature = "mariadb", feature = "postgres"))]
+pub mod server;
+#[cfg(any(feature = "mariadb", feature = "postgres"))]
+pub mod socket;
 #[cfg(test)]
 pub mod testing;
 
 use std::fs::File;
 use std::path::Path;
 
+// A build of few engines needs few of these.
+#[allow(unused_imports)]
 pub use storebench_core::store::{Given, expect_taken, hold_to_tier};
 use storebench_core::store::{Result, StoreError};
 

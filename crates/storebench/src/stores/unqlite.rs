@@ -55,6 +55,7 @@ pub const UNQLITE: StoreDef = StoreDef {
     settings: SETTINGS,
     snippet: Some(include_str!("../snippets/unqlite.c")),
     bindings: &[],
+    server: None,
     open: Ok(open as OpenFn),
 };
 
@@ -313,6 +314,16 @@ impl UnQLite {
         check(self.db, code)
     }
 
+    /// Whether there was such a record.
+    fn delete(&self, key: &[u8]) -> Result<bool> {
+        let key_len = self.key_len(key)?;
+        // SAFETY: the handle is open and this thread's.
+        match unsafe { ffi::unqlite_kv_delete(self.db.as_ptr(), key.as_ptr().cast(), key_len) } {
+            NOT_FOUND => Ok(false),
+            code => check(self.db, code).map(|()| true),
+        }
+    }
+
     fn count_records(&self) -> Result<u64> {
         let mut cursor = ptr::null_mut();
         let mut count = 0;
@@ -443,13 +454,11 @@ impl Session for UnQLiteSession<'_> {
     }
 
     fn remove(&mut self, key: &[u8]) -> Result<()> {
-        let key_len = self.store.key_len(key)?;
+        self.store.key_len(key)?;
         let _turn = self.store.turn_to_write();
-        let db = self.store.db;
-        // SAFETY: the handle is open and this thread's.
-        match unsafe { ffi::unqlite_kv_delete(db.as_ptr(), key.as_ptr().cast(), key_len) } {
-            NOT_FOUND => Ok(()),
-            code => self.store.end_write(check(db, code)),
+        match self.store.delete(key) {
+            Ok(false) => Ok(()),
+            removed => self.store.end_write(removed.map(drop)),
         }
     }
 
@@ -461,5 +470,11 @@ impl Session for UnQLiteSession<'_> {
         let _turn = self.store.turn_to_write();
         let written = records.iter().try_for_each(|(key, value)| self.store.store(key, value));
         self.store.end_write(written)
+    }
+
+    fn remove_batch(&mut self, keys: &[&[u8]]) -> Result<()> {
+        let _turn = self.store.turn_to_write();
+        let removed = keys.iter().try_for_each(|key| self.store.delete(key).map(drop));
+        self.store.end_write(removed)
     }
 }

@@ -64,6 +64,7 @@ pub const fn liar(name: &'static str, summary: &'static str, open: OpenFn) -> St
         settings: &[],
         snippet: None,
         bindings: &[],
+        server: None,
         open: Ok(open),
     }
 }

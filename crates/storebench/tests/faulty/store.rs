@@ -27,6 +27,7 @@ pub const fn faulty(name: &'static str, summary: &'static str, open: OpenFn) -> 
         settings: &[],
         snippet: None,
         bindings: &[],
+        server: None,
         open: Ok(open),
     }
 }

@@ -11,8 +11,10 @@ mod reading;
 mod records;
 mod reopening;
 mod settings;
+mod shares;
 pub mod subject;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod syncs;
 mod table;
 mod threads;
+mod transactions;

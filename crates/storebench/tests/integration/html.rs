@@ -109,6 +109,27 @@ fn it_renders_without_a_complaint_and_asks_for_nothing() {
 }
 
 #[test]
+fn rounds_have_a_curve_of_speed_and_one_of_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = "run ycsb --store flat-folder,nested-folder --workload A,C --records 20 --operations 30 --rounds 3 \
+                     --trials 2 --guarantee process --out runs";
+    storebench(folder.path(), &arguments.split_whitespace().collect::<Vec<_>>());
+    let run = fs::read_dir(folder.path().join("runs")).unwrap().map(|entry| entry.unwrap().path());
+    let page = run.map(|run| run.join("report.html")).find(|page| page.exists()).unwrap();
+    let Some(mut browser) = Browser::open(&page, "#go=rounds") else { return };
+    browser.value("drawEveryChart()");
+    browser.until("document.querySelectorAll('#rounds svg').length === 2");
+    assert_eq!(browser.count("#rounds .series .mark"), 2 * 2 * 3, "charts, stores, rounds");
+    assert_eq!(browser.count("nav a[href='#go=rounds']"), 1);
+    assert!(browser.text("#rounds .where").contains("workload A"));
+    // Workload C updates nothing.
+    let whys =
+        browser.value("[...document.querySelectorAll('#winners .none')].map((cell) => cell.textContent)");
+    assert_eq!(whys, json!(["not applicable"]));
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+#[test]
 fn published_findings_are_reached_and_open() {
     let Some(mut browser) = open("#go=findings") else { return };
     let claims = storebench_core::plan::find("crud").unwrap().claims.len();

@@ -3,12 +3,18 @@
 
 mod androbench;
 mod background;
+mod batch;
 mod cli;
 mod commands;
 mod conformance;
+mod doctor;
+mod file_systems;
 mod html;
 mod pages;
+mod remote;
 mod replay;
+mod running_servers;
+mod shop;
 mod snippets;
 mod structure;
 mod torture;

@@ -10,6 +10,8 @@
     feature = "unqlite"
 ))]
 mod c;
+#[cfg(any(feature = "mariadb", feature = "postgres"))]
+mod configuration;
 mod python;
 #[cfg(any(feature = "fjall", feature = "redb", feature = "sqlite"))]
 mod rust;
@@ -187,7 +189,7 @@ impl std::fmt::Display for Shown {
 
 /// All code, by store.
 static ALL: LazyLock<BTreeMap<&str, Vec<Shown>>> = LazyLock::new(|| {
-    let built = STORES.iter().filter(|def| def.open.is_ok() && def.snippet.is_some());
+    let built = STORES.iter().filter(|def| def.runs_by_default() && def.snippet.is_some());
     built.map(|def| (def.name, all_of(def))).collect()
 });
 

@@ -2,6 +2,7 @@
 //! test run, about a minute altogether; many more by `make torture`.
 
 mod disk;
+mod images;
 mod kills;
 mod mutations;
 mod races;

@@ -7,8 +7,8 @@ use storebench_core::axis::ycsb::BUILT_IN;
 use storebench_core::cell::Cell;
 use storebench_core::error::Exit;
 use storebench_core::plan::Plan;
-use storebench_core::result::{Measured, OVERALL, Outcome};
-use storebench_core::store::{Guarantee, StoreDef, Threads};
+use storebench_core::result::{Measured, OVERALL, OperationResult, Outcome};
+use storebench_core::store::{Guarantee, Kind, StoreDef, Threads};
 use storebench_core::workload::case::Case;
 use storebench_core::workload::parameter::Parameters;
 use storebench_core::workload::reason::Reason;
@@ -47,6 +47,7 @@ fn spec(store: &StoreDef, how: &How<'_>, directory: PathBuf) -> Spec {
         .fold(Parameters::default(), |all, (name, text)| all.with(parameter(name).unwrap(), text).unwrap());
     Spec {
         parent: 0,
+        beside: None,
         cell,
         directory,
         workload: "ycsb".parse().unwrap(),
@@ -55,6 +56,7 @@ fn spec(store: &StoreDef, how: &How<'_>, directory: PathBuf) -> Spec {
         seed: 1,
         device: Err("not looked at".into()),
         group: Err("none".into()),
+        memory_limit: None,
         limits: None,
     }
 }
@@ -74,6 +76,7 @@ fn trial(store: &StoreDef, how: &How<'_>) -> Result<Result<Measured, Ended>, Rea
         settings: &settings,
         stores: &stores,
         size_limit: 1 << 30,
+        memory_limit: None,
     };
     match (workload.def().reason)(&case) {
         Some(reason) => Err(reason),
@@ -94,7 +97,9 @@ fn count(measured: &Measured, operation: &str) -> u64 {
 }
 
 fn built() -> impl Iterator<Item = &'static StoreDef> {
-    storebench::STORES.iter().filter(|store| store.open.is_ok() && store.capabilities.keeps)
+    storebench::STORES
+        .iter()
+        .filter(|store| store.open.is_ok() && store.capabilities.keeps && store.lacks().is_none())
 }
 
 #[test]
@@ -162,6 +167,8 @@ const WAYS: &[Way] = &[
     ),
     ("C", &[("rate", "20000/s")], "insertstart=20,insertcount=40"),
     ("A", &[], "fieldcount=1,fieldlength=1"),
+    ("F", &[], "readallfields=false,fieldcount=5"),
+    ("F", &[], "readallfields=false,writeallfields=true,fieldlengthdistribution=uniform"),
 ];
 
 #[test]
@@ -222,6 +229,61 @@ fn a_time_ends_it_and_inserts_stay_within_their_bound() {
 }
 
 #[test]
+fn rounds_go_on_with_one_database() {
+    for store in built() {
+        for between in ["nothing", "close"] {
+            let properties = "fieldcount=1,insertproportion=0.1,readproportion=0.4,updateproportion=0.5";
+            let parameters = [
+                ("operations", "50"),
+                ("rounds", "3"),
+                ("between_rounds", between),
+                ("properties", properties),
+            ];
+            let how = How { workload: "own:mine", axes: &[], parameters: &parameters };
+            if between == "close" && !store.capabilities.persists {
+                assert_eq!(trial(store, &how).err(), Some(Reason::LosesRounds { store: store.name }));
+                continue;
+            }
+            if between == "close" && store.kind == Kind::Server {
+                let reason = trial(store, &how).err().unwrap().to_string();
+                assert!(reason.contains("is a server"), "{reason}");
+                continue;
+            }
+            let measured = measured(store, &how);
+            let rounds = &measured.rounds;
+            let counts = |name: &str| -> Vec<u64> {
+                rounds.iter().map(|round| round.operation(name).map_or(0, |one| one.count)).collect()
+            };
+            assert_eq!(counts(OVERALL), [50, 50, 50], "{} {between}", store.name);
+            for name in [OVERALL, "read", "update", "insert"] {
+                assert_eq!(counts(name).iter().sum::<u64>(), count(&measured, name), "{} {name}", store.name);
+                let sums = rounds.iter().map(|round| round.operation(name).unwrap().sum_ns);
+                assert_eq!(sums.sum::<u64>(), measured.operation(name).unwrap().sum_ns, "{}", store.name);
+            }
+            // What one round wrote the next one reads.
+            let inserted = count(&measured, "insert");
+            assert!((12..=18).contains(&inserted), "{inserted}");
+            assert_eq!(measured.audit.unwrap().records, 60 + inserted, "{} {between}", store.name);
+            let files = rounds.iter().all(|round| round.disk.files > 0 && round.disk.apparent_bytes > 0);
+            assert!(files || between == "nothing", "{}: {rounds:?}", store.name);
+        }
+    }
+    let memory = built().find(|store| store.name == "memory").unwrap();
+    for axes in [&[("threads", "3")][..], &[("rate", "20000/s")]] {
+        let parameters = [("operations", "90"), ("rounds", "4"), ("properties", "fieldcount=2")];
+        let measured = measured(memory, &How { workload: "A", axes, parameters: &parameters });
+        assert_eq!((measured.rounds.len(), count(&measured, OVERALL)), (4, 360));
+        let over = |one: &OperationResult| one.rate_over_ns.unwrap();
+        let rounds = measured.rounds.iter().map(|round| over(round.operation(OVERALL).unwrap()));
+        assert_eq!(
+            rounds.sum::<u64>(),
+            over(measured.operation(OVERALL).unwrap()),
+            "what lies between is in no rate"
+        );
+    }
+}
+
+#[test]
 fn a_power_promise_is_held_to_its_syncs() {
     for store in built().filter(|store| store.offer(Guarantee::Power).is_some()) {
         let axes = [("guarantee", "power")];
@@ -237,6 +299,8 @@ const LIES: &[(&str, &str, &str)] = &[
     ("drops-updates", "--workload A", "that were not written last"),
     ("drops-updates", "--workload U", "is not what was written last"),
     ("drops-updates", "--workload A --threads 2 --operations 500", "not"),
+    ("drops-updates", "--workload U --rounds 3", "is not what was written last"),
+    ("lies", "--workload C --properties fieldcount=9,readallfields=false", "that were not written last"),
     ("lies", "--workload C", "that were not written last"),
     ("shortens", "--workload C", "that were not written last"),
     ("misses", "--workload B", "is missing"),
@@ -252,8 +316,10 @@ fn each_lie_is_noticed_in_its_first_trial() {
         let scratch = Scratch::new();
         let records = if how.contains("--records") { "" } else { "--records 50" };
         let operations = if how.contains("--operations") { "" } else { "--operations 300" };
-        let asked =
-            format!("run ycsb --store {store} --guarantee process --trials 1 {records} {operations} {how}");
+        let rounds = if how.contains("--rounds") { "" } else { "--rounds 1" };
+        let asked = format!(
+            "run ycsb --store {store} --guarantee process --trials 1 {records} {operations} {rounds} {how}"
+        );
         let said = scratch.faulty(&asked).ends(Exit::TrialsFailed);
         let run = scratch.results();
         assert_eq!(outcomes(&run), [(*store, "wrong-data")], "{said}");
@@ -342,15 +408,39 @@ fn properties_go_where_the_plan_has_them() {
 }
 
 #[test]
+fn later_files_replace_what_earlier_ones_say_and_p_replaces_both() {
+    let scratch = Scratch::new();
+    file(&scratch, "mixed", "readproportion=0.5\nreadmodifywriteproportion=0.5\nmaxexecutiontime=1\n");
+    scratch.write("writes", "readproportion=0\nupdateproportion=1\nmaxexecutiontime=0\nrecordcount=60\n");
+    let run = "run ycsb --store memory --guarantee none --trials 1 -P mixed -P writes -p recordcount=70";
+    let said = scratch.faulty(run);
+    let told = "mixed and writes say which requests are sent: together update 1, read-modify-write 0.5";
+    assert!(said.ends(Exit::Success).err.contains(told), "a mix that is no file's own");
+    let results = scratch.results();
+    let trial = &results.trials[0];
+    assert_eq!(trial.cell.text(Axis::WORKLOAD), "own:mixed_writes");
+    assert_eq!(trial.cell.records().from, 70);
+    let plan = Plan::parse(&results.header.plan, "run.json").unwrap();
+    assert_eq!(plan.parameters.text(parameter("max_time").unwrap()), Some("none"));
+    let measured = trial.ok().unwrap();
+    // One update in each read-modify-write.
+    let [updates, both] = ["update", "read-modify-write"].map(|operation| count(measured, operation));
+    assert!((66..=67).contains(&both) && updates == 200, "{updates} {both}");
+}
+
+#[test]
 fn what_is_not_supported_is_told_with_its_place() {
     let scratch = Scratch::new();
     file(&scratch, "bad", "rocksdb.dir=/tmp/x\n");
     file(&scratch, "good", "");
+    file(&scratch, "wrong", "updateproportion=much\n");
     let run = "run ycsb --store memory --guarantee none";
     for (asked, says) in [
         ("-P bad", &["bad:8:", "rocksdb.dir", "unknown"][..]),
         ("-P nowhere", &["nowhere", "can't be read"]),
-        ("-P good -p readallfields=false", &["-p readallfields", "read as a whole"]),
+        ("-P good -p readallfields=some", &["-p readallfields", "true, false"]),
+        ("-P good -p fieldlengthdistribution=histogram", &["a file of lengths is not read"]),
+        ("-P wrong -P good", &["wrong:8:", "updateproportion"]),
         ("-p recordcuont=5", &["did you mean recordcount?"]),
         ("-p recordcount=0", &["-p recordcount", "empty"]),
         ("-p recordcount", &["write it like -p recordcount=1000"]),
@@ -370,6 +460,12 @@ fn what_is_not_supported_is_told_with_its_place() {
         assert!(scratch.runs().is_empty());
     }
     scratch.faulty("run crud -p recordcount=5").complains(Exit::BadValue, &["-P and -p are YCSB's"]);
+    scratch.faulty(&format!("{run} --ycsb good")).complains(Exit::NotStorebench, &["good already exists"]);
+    scratch
+        .faulty(&format!("{run} --between-rounds sleep"))
+        .complains(Exit::BadValue, &["use nothing or close"]);
+    let rounds = scratch.faulty(&format!("{run} --workload load --rounds 2"));
+    rounds.complains(Exit::Nothing, &["fills an empty store"]);
     let left = scratch.faulty(&format!("{run} -p readproportion=0 -p updateproportion=0 --workload C"));
     left.complains(Exit::Nothing, &["all proportions are 0"]);
 }
@@ -377,8 +473,7 @@ fn what_is_not_supported_is_told_with_its_place() {
 #[test]
 fn scripts_for_ycsb_read_a_run() {
     let scratch = Scratch::new();
-    let run =
-        "run ycsb --store memory --workload F --guarantee none --trials 1 --records 50 --operations 200";
+    let run = "run ycsb --store memory --workload F --guarantee none --trials 1 --rounds 1 --records 50 --operations 200";
     scratch.faulty(run).ends(Exit::Success);
     let text = scratch.faulty("report latest --ycsb").ends(Exit::Success).out;
     let mut found = std::collections::BTreeMap::new();
@@ -407,10 +502,25 @@ fn scripts_for_ycsb_read_a_run() {
 }
 
 #[test]
+fn a_run_writes_the_text_of_ycsb_to_a_new_file() {
+    let scratch = Scratch::new();
+    file(&scratch, "workloada", "readproportion=0.5\nupdateproportion=0.5\n");
+    scratch.write("large.dat", "recordcount=70\n");
+    let run = "run ycsb --store memory --guarantee none --trials 1 -P workloada -P large.dat";
+    scratch.faulty(&format!("{run} --ycsb figures.txt")).ends(Exit::Success);
+    let trial = &scratch.results().trials[0];
+    assert_eq!(trial.cell.text(Axis::WORKLOAD), "own:workloada", "the file that says what is done");
+    assert_eq!(trial.cell.records().from, 70);
+    let text = std::fs::read_to_string(scratch.join("figures.txt")).unwrap();
+    assert!(text.starts_with("[OVERALL], RunTime(ms), "), "{text}");
+    assert_eq!(text, scratch.faulty("report latest --ycsb").ends(Exit::Success).out);
+}
+
+#[test]
 fn the_same_seed_sends_every_store_the_same_requests() {
     let scratch = Scratch::new();
     let notes = |name: &str| {
-        let mut command = scratch.command(faulty(), "run ycsb --store notes --workload D --guarantee process --trials 1 --records 40 --operations 100");
+        let mut command = scratch.command(faulty(), "run ycsb --store notes --workload D --guarantee process --trials 1 --rounds 1 --records 40 --operations 100");
         let path = scratch.join(name);
         said(command.env("STOREBENCH_TEST_NOTES", &path)).ends(Exit::Success);
         std::fs::read_to_string(path).unwrap()

@@ -26,7 +26,16 @@ pub struct Order {
     pub told: PathBuf,
 }
 
+/// Whom a limit holds where a trial has a server of its own.
+const SERVER_ALONE: &str = "holds the server, and not storebench, its client";
+const SERVER_AND_CLIENT: &str = "holds storebench, the server's client, too";
+
 impl Order {
+    /// What a limit is, if there is one.
+    pub fn asked(&self, limit: Limited) -> Option<u64> {
+        self.limits.iter().find(|(limited, ..)| *limited == limit).map(|(_, asked, ..)| *asked)
+    }
+
     /// Puts this process under its limits: what it takes and does from now on is held to them. What took effect.
     ///
     /// # Errors
@@ -48,11 +57,33 @@ impl Order {
         self.limits.iter().map(|limit| self.check(limit, &membership)).collect()
     }
 
+    /// Leaves this process outside the cgroups, which a server of its own is to join. What can't be held by a cgroup holds both.
+    /// What is in force, as the kernel says.
+    ///
+    /// # Errors
+    /// As [`Order::enter`].
+    pub fn hold_server(&self) -> Result<Vec<LimitReport>, String> {
+        let membership = fs::read_to_string("/proc/self/cgroup").map_err(|error| error.to_string())?;
+        let check = |limit: &(Limited, u64, By, Option<String>)| {
+            let (.., by, _) = limit;
+            let is_apart = matches!(by, By::V1 | By::V2);
+            let whom = if is_apart { SERVER_ALONE } else { SERVER_AND_CLIENT };
+            let report = match is_apart {
+                true => self.report(limit, self.in_groups(limit.0)?)?,
+                false => self.check(limit, &membership)?,
+            };
+            let remark = report.remark.map_or(whom.to_owned(), |remark| format!("{whom}; {remark}"));
+            Ok(LimitReport { remark: Some(remark), ..report })
+        };
+        self.limits.iter().map(check).collect()
+    }
+
     fn check(
         &self,
-        (limit, asked, by, remark): &(Limited, u64, By, Option<String>),
+        told: &(Limited, u64, By, Option<String>),
         membership: &str,
     ) -> Result<LimitReport, String> {
+        let (limit, asked, by, _) = told;
         let in_force = match by {
             By::Affinity => limit_processors(&self.processors, *asked)?,
             By::ResourceLimit => limit_data(*asked)?,
@@ -63,6 +94,15 @@ impl Order {
                 files::in_force(&group, Version::V2, *limit, self.device.as_deref())?
             }
         };
+        self.report(told, in_force)
+    }
+
+    /// What is in force must be what was asked for.
+    fn report(
+        &self,
+        (limit, asked, by, remark): &(Limited, u64, By, Option<String>),
+        in_force: Option<u64>,
+    ) -> Result<LimitReport, String> {
         let there_are = self.processors.len() as u64;
         if !in_force.is_some_and(|found| holds(*limit, *asked, found, there_are)) {
             let found = in_force.map_or("no limit".to_owned(), |found| found.to_string());

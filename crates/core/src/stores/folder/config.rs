@@ -56,7 +56,11 @@ pub(super) const UNSYNCED: &[Danger] = &[
         with: &[("write", "rename")],
         ..Danger::of(Loss::Nothing, Loss::Torn, "a file can be there without its content")
     },
-    Danger::of(Loss::Unfinished, Loss::Torn, "a file can be left empty or cut short"),
+    Danger::of(
+        Loss::Unfinished,
+        Loss::Torn,
+        "a file can be left empty or cut short, with write=rename only by a power cut",
+    ),
 ];
 
 /// The same at `power`.

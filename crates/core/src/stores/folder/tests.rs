@@ -31,6 +31,8 @@ fn open_with(
         cache_bytes: None,
         settings: &settings,
         sessions: 1,
+        transactions: false,
+        beside: None,
     };
     def.open.unwrap()(&options)
 }

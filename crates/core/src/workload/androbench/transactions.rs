@@ -1,7 +1,5 @@
 //! The transactions, timed.
 
-use std::time::Duration;
-
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
@@ -9,19 +7,15 @@ use super::check;
 use super::rows::{self, GONE, Row, Source};
 use super::work::Work;
 use crate::cell::Rate;
-use crate::measure::clock::Clock;
-use crate::measure::counters::Snapshot;
-use crate::measure::device::BlockDevice;
 use crate::measure::latency::Latencies;
-use crate::measure::series::Series;
-use crate::result::{Counters, Failure, OperationResult, Second, Stored, Written};
+use crate::result::{Failure, OperationResult, Stored, Written};
 use crate::store;
 use crate::store::sql::{Prepared, SqlSession};
-use crate::workload::bare::operation;
 use crate::workload::driver::Stop;
+use crate::workload::gauge::{Gauge, Gauged};
 use crate::workload::pacer::Pacer;
 use crate::workload::promise::Acknowledged;
-use crate::workload::spec::{Ended, Spec};
+use crate::workload::spec::Ended;
 
 /// What a transaction does with its rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,17 +72,13 @@ impl Statements {
 /// What came of the transactions of one kind, but for their latencies.
 pub struct Phase {
     kind: Kind,
-    wall: Duration,
-    counters: Counters,
-    device_written_bytes: Option<u64>,
     value_bytes: u64,
-    series: Vec<Second>,
+    gauged: Gauged,
 }
 
 /// All transactions of a trial, and what the table holds. Its memory is taken before the store is opened.
-pub struct Transactions<'a> {
+pub struct Transactions {
     work: Work,
-    clock: &'a Clock,
     source: Source,
     random: Xoshiro256PlusPlus,
     versions: Vec<u8>,
@@ -98,27 +88,24 @@ pub struct Transactions<'a> {
     /// A row as it is to be found.
     expected: Row,
     latencies: [Latencies; Kind::ALL.len()],
-    device: Option<BlockDevice>,
     written: Written,
 }
 
-impl<'a> Transactions<'a> {
+impl Transactions {
     /// Takes all memory that the harness will need.
     ///
     /// # Errors
     /// As [`Latencies::new`].
-    pub fn prepare(work: Work, spec: &Spec, clock: &'a Clock) -> Result<Transactions<'a>, String> {
-        let source = Source { seed: spec.seed, body_bytes: work.body_bytes };
+    pub fn prepare(work: Work, seed: u64) -> Result<Transactions, String> {
+        let source = Source { seed, body_bytes: work.body_bytes };
         let most = usize::try_from(work.most_rows()).unwrap_or(usize::MAX);
-        let mut random = Xoshiro256PlusPlus::seed_from_u64(spec.seed ^ 0x616e_6472_6f62);
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed ^ 0x616e_6472_6f62);
         let to_delete = drawn(work.most_rows(), work.touched(), &mut random);
         let mut versions = vec![GONE; most];
         versions.truncate(0);
         versions.resize(work.rows as usize, 0);
-        let device = spec.device.as_ref().ok().and_then(|spec| BlockDevice::named(&spec.name).ok());
         Ok(Transactions {
             work,
-            clock,
             source,
             random,
             versions,
@@ -126,7 +113,6 @@ impl<'a> Transactions<'a> {
             rows: (0..work.statements).map(|_| source.row()).collect(),
             expected: source.row(),
             latencies: [Latencies::new()?, Latencies::new()?, Latencies::new()?],
-            device,
             written: Written::default(),
         })
     }
@@ -161,22 +147,13 @@ impl<'a> Transactions<'a> {
         session: &mut dyn SqlSession,
         statements: &Statements,
         kind: Kind,
-        series: &Series,
+        gauge: &Gauge<'_>,
         acknowledged: &mut Vec<Acknowledged>,
     ) -> Result<Phase, Stop> {
-        let traffic = |device: &Option<BlockDevice>| device.as_ref()?.traffic().ok();
-        series.begin();
-        let device_before = traffic(&self.device);
-        let before = Snapshot::now();
-        let begin = self.clock.now();
-        let value_bytes = self.all(session, statements, kind, series)?;
-        let wall = Duration::from_nanos(self.clock.nanoseconds(begin, self.clock.now()));
-        let counters = Snapshot::now().since(&before);
-        let device_after = traffic(&self.device);
-        Acknowledged::new(kind.acknowledged(), self.work.transactions, 1, &counters).note(acknowledged);
-        let device_written_bytes =
-            device_after.zip(device_before).map(|(now, then)| now.since(&then).written_bytes);
-        Ok(Phase { kind, wall, counters, device_written_bytes, value_bytes, series: series.finish() })
+        let (value_bytes, gauged) = gauge.over(|| self.all(session, statements, kind, gauge))?;
+        let counters = &gauged.counters;
+        Acknowledged::new(kind.acknowledged(), self.work.transactions, 1, counters).note(acknowledged);
+        Ok(Phase { kind, value_bytes, gauged })
     }
 
     /// Each transaction in turn; how many bytes of values were written.
@@ -185,22 +162,23 @@ impl<'a> Transactions<'a> {
         session: &mut dyn SqlSession,
         statements: &Statements,
         kind: Kind,
-        series: &Series,
+        gauge: &Gauge<'_>,
     ) -> Result<u64, Stop> {
+        let clock = gauge.clock;
         let mut value_bytes = 0;
-        let mut seconds = series.thread(0, &self.latencies[kind as usize]).map_err(Stop::harness)?;
+        let mut seconds = gauge.series.thread(0, &self.latencies[kind as usize]).map_err(Stop::harness)?;
         let mut pacer = match self.work.rate {
             Rate::Closed => None,
-            Rate::PerSecond(rate) => Some(Pacer::new(self.clock, self.clock.now(), rate, 0, 1)),
+            Rate::PerSecond(rate) => Some(Pacer::new(clock, clock.now(), rate, 0, 1)),
         };
         for number in 0..self.work.transactions {
             value_bytes += self.plan(kind, number);
             let start = match &mut pacer {
-                Some(pacer) => pacer.wait(self.clock),
-                None => self.clock.now(),
+                Some(pacer) => pacer.wait(clock),
+                None => clock.now(),
             };
             let changed = transaction(session, statements, kind, &self.rows);
-            let end = self.clock.now();
+            let end = clock.now();
             let changed = changed.map_err(|error| {
                 Stop::store(&format!("the {} of transaction {number}", kind.name()), &error)
             })?;
@@ -208,7 +186,7 @@ impl<'a> Transactions<'a> {
                 return Err(wrong_count(kind, number, changed, self.rows.len()));
             }
             let latencies = &mut self.latencies[kind as usize];
-            latencies.record(self.clock.nanoseconds(start, end).max(1));
+            latencies.record(clock.nanoseconds(start, end).max(1));
             seconds.tell(latencies).map_err(Stop::harness)?;
             self.look(session, statements)?;
         }
@@ -256,7 +234,7 @@ impl<'a> Transactions<'a> {
     }
 }
 
-impl Transactions<'_> {
+impl Transactions {
     /// What was measured.
     ///
     /// # Errors
@@ -264,18 +242,9 @@ impl Transactions<'_> {
     pub fn results(&self, phases: Vec<Phase>) -> Result<Vec<OperationResult>, Ended> {
         let result = |phase: Phase| {
             let latencies = &self.latencies[phase.kind as usize];
-            let wall_ns = phase.wall.as_nanos() as u64;
-            let closed = self.work.rate == Rate::Closed;
-            let between = wall_ns.saturating_sub(latencies.sum_ns()) as f64;
-            Ok(OperationResult {
-                rate_over_ns: (!closed).then_some(wall_ns),
-                harness_share: closed.then(|| between / (wall_ns.max(1)) as f64),
-                value_bytes: phase.value_bytes,
-                counters: Some(phase.counters),
-                device_written_bytes: phase.device_written_bytes,
-                series: phase.series,
-                ..operation(phase.kind.name(), latencies, phase.wall)?
-            })
+            let is_closed = self.work.rate == Rate::Closed;
+            let result = phase.gauged.result(phase.kind.name(), latencies, is_closed)?;
+            Ok(OperationResult { value_bytes: phase.value_bytes, ..result })
         };
         phases.into_iter().map(result).collect()
     }

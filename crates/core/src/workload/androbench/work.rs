@@ -4,7 +4,7 @@ use crate::axis::Axis;
 use crate::cell::{Cell, Rate};
 use crate::place::probe::Probe;
 use crate::result::TrialResult;
-use crate::store::Guarantee;
+use crate::store::{Guarantee, Kind};
 use crate::units::Bytes;
 use crate::workload::case::{Case, Space, Time};
 use crate::workload::parameter::{ParameterDef, ParameterForm, Parameters};
@@ -30,8 +30,11 @@ const MOST_BODY_BYTES: u64 = 1 << 20;
 const BESIDE_BODY_BYTES: f64 = 90.0;
 /// Starting a process, opening, settling and closing a store, in seconds.
 const OVERHEAD_S: f64 = 0.15;
-/// A statement, with making its row, in seconds.
-const STATEMENT_S: f64 = 20e-6;
+/// A statement within a transaction, with making its row, in seconds: of an engine in the process, and of a server.
+const STATEMENT_S: f64 = 5e-6;
+const SERVER_STATEMENT_S: f64 = 50e-6;
+/// Opening a store again to read it back, in seconds.
+const AUDIT_S: f64 = 0.02;
 /// Syncs of a transaction: journal, its header, the file, its folder.
 const SYNCS: f64 = 3.0;
 
@@ -48,6 +51,12 @@ pub struct Work {
     pub body_bytes: u64,
     /// When transactions begin.
     pub rate: Rate,
+}
+
+/// What a statement within a transaction takes of the cell's store, in seconds.
+fn statement_s(case: &Case<'_>) -> f64 {
+    let is_server = case.store().is_some_and(|store| store.kind == Kind::Server);
+    if is_server { SERVER_STATEMENT_S } else { STATEMENT_S }
 }
 
 impl Work {
@@ -76,12 +85,13 @@ impl Work {
         self.most_rows() as f64 * (self.body_bytes as f64 + BESIDE_BODY_BYTES)
     }
 
-    fn loading_s(&self, probe: &Probe) -> f64 {
-        self.rows as f64 * STATEMENT_S + self.bytes() / probe.write_bytes_per_s
+    fn loading_s(&self, statement_s: f64, probe: &Probe) -> f64 {
+        self.rows as f64 * statement_s + self.bytes() / probe.write_bytes_per_s
     }
 
-    fn audit_s(&self) -> f64 {
-        4.0 * self.most_rows() as f64 * STATEMENT_S / 2.0
+    /// All rows are read by their key, and by their index.
+    fn audit_s(&self, statement_s: f64) -> f64 {
+        AUDIT_S + 2.0 * self.most_rows() as f64 * statement_s
     }
 
     /// From one transaction's begin to the next, where a rate is set.
@@ -99,20 +109,15 @@ fn number(cell: &Cell, axis: Axis) -> u64 {
 
 /// Why a cell can't be run, whatever the place.
 pub fn reason(case: &Case<'_>) -> Option<Reason> {
-    let Some(store) = case.store() else { return Some(Reason::UnknownStore) };
-    if let Err(why) = store.open {
-        return Some(Reason::NotBuilt(why));
-    }
+    check(case).err()
+}
+
+fn check(case: &Case<'_>) -> Result<(), Reason> {
+    let store = case.opens()?;
     if !store.capabilities.sql {
-        return Some(Reason::NoSql { store: store.name });
+        return Err(Reason::NoSql { store: store.name });
     }
-    if let Some(guarantee) = case.cell.guarantee().tier()
-        && store.offer(guarantee).is_none()
-    {
-        return Some(Reason::NotOffered { store: store.name, guarantee });
-    }
-    let bytes = Work::of(case.cell, case.parameters).bytes();
-    (bytes >= case.size_limit as f64).then_some(Reason::TooLarge { bytes, limit_bytes: case.size_limit })
+    case.holds(Work::of(case.cell, case.parameters).bytes())
 }
 
 /// Bytes of disk: rows, journal or log, and pages that are larger than what is in them.
@@ -129,31 +134,35 @@ pub fn memory(case: &Case<'_>) -> f64 {
         + work.statements as f64 * (work.body_bytes as f64 + BESIDE_BODY_BYTES)
 }
 
-/// Seconds, by what the transactions of a rehearsal took: settings decide whether they wait for the disk, and how often.
+/// Seconds, by what the transactions of a rehearsal took: settings decide whether they wait for the disk, and how often. The
+/// first ones are slower than those that follow, so medians count.
 pub fn time_by_rehearsal(case: &Case<'_>, probe: &Probe, rehearsal: &TrialResult) -> Option<f64> {
     let done = &rehearsal.ok()?.operations;
-    let (sum_ns, count) = done.iter().fold((0, 0), |(sum, count), one| (sum + one.sum_ns, count + one.count));
-    if count == 0 {
+    if done.is_empty() {
         return None;
     }
     let work = Work::of(case.cell, case.parameters);
-    let sum_s = sum_ns as f64 / 1e9;
+    let statement_s = statement_s(case);
     // It had one statement in each.
-    let transaction_s = sum_s / count as f64 + (work.statements - 1) as f64 * STATEMENT_S;
-    let beside_s = (rehearsal.wall_s - sum_s).max(0.0);
-    let work_s = 3.0 * work.transactions as f64 * transaction_s.max(work.scheduled_s());
-    Some(beside_s + work.loading_s(probe) + work_s + work.audit_s())
+    let more_s = (work.statements - 1) as f64 * statement_s;
+    let transactions_s =
+        done.iter().map(|one| (one.latency.p50_ns as f64 / 1e9 + more_s).max(work.scheduled_s()));
+    let work_s = work.transactions as f64 * transactions_s.sum::<f64>();
+    let rehearsed_s = done.iter().map(|one| one.sum_ns).sum::<u64>() as f64 / 1e9;
+    let beside_s = (rehearsal.wall_s - rehearsed_s).max(0.0);
+    Some(beside_s + work.loading_s(statement_s, probe) + work_s + work.audit_s(statement_s))
 }
 
 /// Seconds: as if every transaction waited for the disk, unless a tier is asked for at which none does.
 pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
     let work = Work::of(case.cell, case.parameters);
+    let statement_s = statement_s(case);
     let waits = !matches!(case.cell.guarantee().tier(), Some(Guarantee::None | Guarantee::Process));
     let sync_s = if waits { SYNCS * probe.sync_ns as f64 / 1e9 } else { 0.0 };
-    let audit_s = work.audit_s();
-    let transaction_s = sync_s + work.statements as f64 * STATEMENT_S;
+    let audit_s = work.audit_s(statement_s);
+    let transaction_s = sync_s + work.statements as f64 * statement_s;
     let work_s = 3.0 * work.transactions as f64 * transaction_s.max(work.scheduled_s());
-    Time { trial_s: OVERHEAD_S + work.loading_s(probe) + work_s + audit_s, audit_s }
+    Time { trial_s: OVERHEAD_S + work.loading_s(statement_s, probe) + work_s + audit_s, audit_s }
 }
 
 #[cfg(test)]
@@ -192,6 +201,7 @@ mod tests {
                 stores,
                 settings: &settings,
                 size_limit,
+                memory_limit: None,
             })
         };
         assert_eq!(reason(&[MEMORY], 1 << 30), Some(Reason::NoSql { store: "memory" }));

@@ -89,6 +89,8 @@ fn audited(
         cache_bytes: None,
         settings: &settings,
         sessions: 1,
+        transactions: false,
+        beside: None,
     };
     let mut bench = Bench::open(def.open.unwrap(), options).unwrap();
     let mut versions = vec![0; 40];

@@ -1,10 +1,11 @@
 //! How long a cell of crud will take and how much disk it needs: rough, to plan by and not to rely on.
 
 use super::work::Work;
+use crate::axis::file_system::FileSystem;
 use crate::cell::{Cache, Cell, Rate};
 use crate::place::probe::Probe;
 use crate::record::pool::pool_bytes;
-use crate::store::{Guarantee, Kind, Threads};
+use crate::store::{Guarantee, Kind};
 use crate::workload::audit;
 use crate::workload::batch::BATCH_BYTES;
 use crate::workload::case::{Case, Space, Time};
@@ -23,25 +24,15 @@ const ROOM_FACTOR: f64 = 3.0;
 
 /// Why a cell can't be run, whatever the place.
 pub fn reason(case: &Case<'_>) -> Option<Reason> {
-    let cell = case.cell;
-    let Some(store) = case.store() else { return Some(Reason::UnknownStore) };
-    if let Err(why) = store.open {
-        return Some(Reason::NotBuilt(why));
+    check(case).err()
+}
+
+fn check(case: &Case<'_>) -> Result<(), Reason> {
+    let (store, _) = case.opens_for_threads()?;
+    if case.cell.cache() == Cache::Cold && store.capabilities.keeps && !store.capabilities.persists {
+        return Err(Reason::KeepsNothing { store: store.name });
     }
-    if let Some(guarantee) = cell.guarantee().tier()
-        && store.offer(guarantee).is_none()
-    {
-        return Some(Reason::NotOffered { store: store.name, guarantee });
-    }
-    let one_session = case.capabilities().is_some_and(|can| can.threads == Threads::One);
-    if cell.threads() > 1 && one_session {
-        return Some(Reason::OneSession { store: store.name, threads: cell.threads() });
-    }
-    if cell.cache() == Cache::Cold && store.capabilities.keeps && !store.capabilities.persists {
-        return Some(Reason::KeepsNothing { store: store.name });
-    }
-    let bytes = cell.expected_bytes(Work::of(case.parameters).most_inserts());
-    (bytes >= case.size_limit as f64).then_some(Reason::TooLarge { bytes, limit_bytes: case.size_limit })
+    case.holds(case.cell.expected_bytes(Work::of(case.parameters).most_inserts()))
 }
 
 /// Bytes of disk.
@@ -137,7 +128,7 @@ fn audit_seconds(cell: &Cell, inserts: u64, sync_s: f64) -> f64 {
 /// Bytes of disk that a trial of `cell`, whose store is of this `kind`, may take at its peak.
 fn disk_bytes(cell: &Cell, kind: Kind, operations: u64) -> f64 {
     let records = cell.records().from.saturating_add(operations).min(cell.records().to) as f64;
-    let blocks = if kind == Kind::Folder { records * 4096.0 } else { 0.0 };
+    let blocks = if kind == Kind::Folder { records * FileSystem::file_bytes(cell.place()) } else { 0.0 };
     (cell.expected_bytes(operations) * 1.5).max(blocks) + f64::from(1 << 20)
 }
 

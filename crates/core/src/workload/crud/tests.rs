@@ -45,6 +45,8 @@ pub(super) fn run(plan: &Crud, open: OpenFn) -> Result<Done, Stop> {
         cache_bytes: None,
         settings: &settings,
         sessions: plan.threads as usize,
+        transactions: false,
+        beside: None,
     };
     let mut bench = Bench::open(open, options).unwrap();
     let mut prepared = plan.prepare(&records, &clock, true).unwrap();

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::work::Work;
 use super::{Crud, Done, Prepared};
-use crate::cell::{Cache, Tuning};
+use crate::cell::Cache;
 use crate::measure::clock::Clock;
 use crate::measure::page_cache::Emptied;
 use crate::record::Records;
@@ -12,7 +12,7 @@ use crate::record::pool::Pool;
 use crate::result::Measured;
 use crate::store::{Capabilities, Guarantee, OpenFn, OpenOptions, StoreDef};
 use crate::workload::audit::{self, Reading};
-use crate::workload::on_store::{OnStore, Settled, find};
+use crate::workload::on_store::{OnStore, Settled, find, promised};
 use crate::workload::spec::{Asked, Ended, Spec};
 
 /// Runs the trial: prepares all of the harness's memory, opens the store, drives it, measures.
@@ -22,27 +22,14 @@ use crate::workload::spec::{Asked, Ended, Spec};
 pub fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     let Asked { stores, spec } = *asked;
     let (store, open) = find(stores, spec.cell.store())?;
-    let asked = spec.cell.guarantee().tier();
-    let Some(promised) = store.resolve(asked) else {
-        return Err(Ended::Unsupported(format!(
-            "{} does not offer the guarantee {}",
-            store.name,
-            spec.cell.guarantee()
-        )));
-    };
+    let promised = promised(store, &spec.cell)?;
     let clock = Clock::new();
     let work = Work::of(&spec.parameters);
     let records = records(spec, work.text.as_deref())?;
     let crud = crud(spec, &work);
     let prepared = crud.prepare(&records, &clock, store.capabilities.keeps).map_err(Ended::harness)?;
-    let options = OpenOptions {
-        directory: &spec.directory,
-        guarantee: asked,
-        compression: work.compression.is_on(spec.cell.data()),
-        cache_bytes: (spec.cell.tuning() == Tuning::Equal).then_some(work.equal_cache),
-        settings: &spec.settings,
-        sessions: crud.threads as usize,
-    };
+    let compression = work.compression.is_on(spec.cell.data());
+    let options = OpenOptions { compression, ..spec.options(crud.threads) };
     measure((store, open), options, prepared, &records, promised, spec)
 }
 

@@ -134,7 +134,8 @@ pub static BATCH: ParameterDef = ParameterDef {
 pub static ALL: [&ParameterDef; 10] =
     [&OPERATIONS, &ORDER, &MIX, &DURATION, &WARM_UP, &EQUAL_CACHE, &VISIT, &COMPRESSION, &TEXT, &BATCH];
 
-fn count(name: &str, text: &str, least: u64) -> Result<String, String> {
+/// Reads a number of things: `least` of them or more.
+pub(in crate::workload) fn count(name: &str, text: &str, least: u64) -> Result<String, String> {
     match parse_count(text)? {
         count if count < least => Err(format!("{name} is {count}: it must be at least {least}")),
         count if count > u64::from(u32::MAX) => Err(format!("{name} is too large: at most {}", u32::MAX)),
@@ -203,8 +204,6 @@ pub struct Work {
     pub duration: Option<Duration>,
     /// Operations of each kind that are done first and not measured.
     pub warm_up: u64,
-    /// The total cache of every engine where tuning is `equal`, in bytes.
-    pub equal_cache: u64,
 }
 
 impl Work {
@@ -220,7 +219,6 @@ impl Work {
             text: parameters.get(&TEXT),
             duration: parameters.get::<Period>(&DURATION).map(|duration| duration.0),
             warm_up: parameters.get(&WARM_UP).unwrap_or_default(),
-            equal_cache: parameters.get::<Bytes>(&EQUAL_CACHE).map_or(0, |cache| cache.0),
         }
     }
 
@@ -248,7 +246,7 @@ mod tests {
         }
         let work = Work::of(&Parameters::default());
         assert_eq!((work.operations, work.batch, work.order.as_slice()), (1000, 500, &Operation::ALL[..]));
-        assert_eq!((work.equal_cache, work.duration, work.text), (64 << 20, None, None));
+        assert_eq!((work.duration, work.text), (None, None));
     }
 
     #[test]

@@ -193,6 +193,7 @@ mod tests {
                 stores: &[],
                 settings: &settings,
                 size_limit,
+                memory_limit: None,
             })
         };
         assert_eq!(reason(&[], 1 << 30), None);

@@ -21,6 +21,8 @@ fn buffer(store: &StoreDef, visit: Visit) -> (usize, usize) {
         cache_bytes: None,
         settings: &settings,
         sessions: 1,
+        transactions: false,
+        beside: None,
     };
     let store = store.open.unwrap()(&options).unwrap();
     let mut session = store.session().unwrap();

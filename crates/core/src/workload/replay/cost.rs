@@ -1,8 +1,9 @@
 //! Whether a replay can run on a store, and what it costs: rough, to plan by.
 
+use crate::axis::file_system::FileSystem;
 use crate::place::probe::Probe;
 use crate::record::pool::pool_bytes;
-use crate::store::{Guarantee, Kind, Threads};
+use crate::store::{Guarantee, Kind};
 use crate::units::SizeRange;
 use crate::workload::case::{Case, Space, Time};
 use crate::workload::reason::Reason;
@@ -23,26 +24,16 @@ const TABLES_BYTES: f64 = (64_u64 << 20) as f64;
 
 /// Why a cell can't be run, whatever the place.
 pub fn reason(case: &Case<'_>) -> Option<Reason> {
-    let Some(store) = case.store() else { return Some(Reason::UnknownStore) };
-    if let Err(why) = store.open {
-        return Some(Reason::NotBuilt(why));
+    check(case).err()
+}
+
+fn check(case: &Case<'_>) -> Result<(), Reason> {
+    let (store, able) = case.opens_for_threads()?;
+    let work = Work::of(case.parameters).ok_or(Reason::NoTrace)?;
+    if work.facts.scan > 0 && !able.order {
+        return Err(Reason::NoOrder { store: store.name });
     }
-    if let Some(guarantee) = case.cell.guarantee().tier()
-        && store.offer(guarantee).is_none()
-    {
-        return Some(Reason::NotOffered { store: store.name, guarantee });
-    }
-    // A setting can take a session or the order away.
-    let can = case.capabilities().unwrap_or_else(|| store.capabilities.clone());
-    if case.cell.threads() > 1 && can.threads == Threads::One {
-        return Some(Reason::OneSession { store: store.name, threads: case.cell.threads() });
-    }
-    let Some(work) = Work::of(case.parameters) else { return Some(Reason::NoTrace) };
-    if work.facts.scan > 0 && !can.order {
-        return Some(Reason::NoOrder { store: store.name });
-    }
-    let bytes = held_bytes(&work);
-    (bytes >= case.size_limit as f64).then_some(Reason::TooLarge { bytes, limit_bytes: case.size_limit })
+    case.holds(held_bytes(&work))
 }
 
 /// Bytes that the store holds at its fullest: no more than is loaded and written, and about what is there at the end or the start.
@@ -59,7 +50,8 @@ pub fn space(case: &Case<'_>) -> Space {
     let held = held_bytes(&work);
     let written = work.facts.write_bytes as f64;
     // Logs and tables hold what was replaced until it is compacted away.
-    let blocks = if case.kind() == Kind::Folder { work.facts.keys as f64 * 4096.0 } else { 0.0 };
+    let file_bytes = FileSystem::file_bytes(case.cell.place());
+    let blocks = if case.kind() == Kind::Folder { work.facts.keys as f64 * file_bytes } else { 0.0 };
     let peak_bytes = held * PEAK + written.min(held * 4.0) + blocks;
     Space { peak_bytes, room_bytes: peak_bytes * 2.0 }
 }

@@ -35,6 +35,7 @@ fn play(
     let threads = Axis::THREADS.read(threads).unwrap();
     let spec = Spec {
         parent: 0,
+        beside: None,
         cell: Cell::of(store.name).with(Axis::THREADS, threads),
         directory,
         workload: "replay".parse::<Workload>().unwrap(),
@@ -43,6 +44,7 @@ fn play(
         seed: 3,
         device: Err("not looked at".into()),
         group: Err("none".into()),
+        memory_limit: None,
         limits: None,
     };
     (WORKLOAD.run)(&Asked { stores: &[store], spec: &spec })

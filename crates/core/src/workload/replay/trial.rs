@@ -3,20 +3,19 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::cell::Tuning;
 use crate::measure::clock::Clock;
 use crate::measure::counters::Snapshot;
 use crate::measure::series::Series;
 use crate::result::{Counters, Doubt, Load, Measured, OperationResult, SPACE, Second, Stored, Written};
 use crate::store::{Capabilities, OpenOptions, Setting};
 use crate::trace::{Does, Facts, Reader, Spread};
-use crate::units::Bytes;
-use crate::workload::crud::work::{COMPRESSION, Compression, EQUAL_CACHE};
+use crate::workload::crud::work::{COMPRESSION, Compression};
 use crate::workload::driver::Stop;
-use crate::workload::on_store::{OnStore, Settled, find};
+use crate::workload::on_store::{OnStore, Settled, find, promised};
 use crate::workload::promise::Acknowledged;
 use crate::workload::spec::{Asked, Ended, Spec};
 
+use super::BEHIND_US;
 use super::audit::Held;
 use super::chunk::{Incoming, lane};
 use super::company;
@@ -34,26 +33,15 @@ use super::values::Values;
 pub fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     let Asked { stores, spec } = *asked;
     let (store, open) = find(stores, spec.cell.store())?;
-    let tier = spec.cell.guarantee().tier();
-    let promised = store.resolve(tier);
-    let promised = promised.ok_or_else(|| {
-        Ended::Unsupported(format!("{} does not offer the guarantee {}", store.name, spec.cell.guarantee()))
-    })?;
+    let promised = promised(store, &spec.cell)?;
     let work = Work::of(&spec.parameters).ok_or_else(|| Ended::harness("no trace was looked at"))?;
     let Capabilities { keeps, persists, .. } = store.capabilities;
     let clock = Clock::new();
     let values = Values::new(spec.cell.data(), spec.seed, work.facts.largest_value);
     let mut prepared = Prepared::new(&work, spec, &store.capabilities, &clock, &values)?;
     let compression: Compression = spec.parameters.get(&COMPRESSION).unwrap_or(Compression::Auto);
-    let equal_cache = spec.parameters.get::<Bytes>(&EQUAL_CACHE).map(|cache| cache.0);
-    let options = OpenOptions {
-        directory: &spec.directory,
-        guarantee: tier,
-        compression: compression.is_on(spec.cell.data()),
-        cache_bytes: equal_cache.filter(|_| spec.cell.tuning() == Tuning::Equal),
-        settings: &spec.settings,
-        sessions: spec.cell.threads() as usize,
-    };
+    let compression = compression.is_on(spec.cell.data());
+    let options = OpenOptions { compression, ..spec.options(spec.cell.threads().into()) };
     let mut trial = OnStore::begin((store, open), options, Some(promised), spec)?;
     let (load, loaded) = prepared.load(&trial)?;
     let played = prepared.play(&trial)?;
@@ -310,7 +298,11 @@ impl How {
             value_bytes: tally.value_bytes[kind as usize],
             warm_up: 0,
             put_back: 0,
+            conflicts: 0,
+            epochs: Vec::new(),
             device_written_bytes: None,
+            device_read_bytes: None,
+            processors: None,
             latency: latencies.summary().map_err(Stop::harness)?,
             // Which of several operations made a sync is not known.
             counters: alone.then(|| self.counters.clone()),
@@ -327,7 +319,7 @@ impl How {
             one("reads_of_values_too_short_to_tell_their_write", tally.short_reads),
         ];
         if self.timed {
-            all.push(one("behind_at_the_end_us", self.behind.as_micros() as u64));
+            all.push(Setting::given(BEHIND_US, self.behind.as_micros()));
             all.push(one("schedule_stood_still_us", self.stood_still.as_micros() as u64));
         }
         all

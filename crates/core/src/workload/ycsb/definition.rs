@@ -30,7 +30,7 @@ impl Kind {
     }
 
     /// The property that says how often it is done.
-    const fn proportion(self) -> &'static str {
+    pub const fn proportion(self) -> &'static str {
         match self {
             Kind::Read => "readproportion",
             Kind::Update => "updateproportion",
@@ -124,6 +124,8 @@ pub struct Definition {
     pub fields: u64,
     /// Bytes of a field.
     pub field: Span,
+    /// Whether a read is of all fields; else of one. The store reads the whole value in either case.
+    pub read_all: bool,
     /// Whether an update writes all fields; else one, the others being read first.
     pub write_all: bool,
     /// The names of records.
@@ -177,6 +179,7 @@ impl Definition {
             },
             fields: properties.whole("fieldcount"),
             field: field(&properties),
+            read_all: properties.text("readallfields") == "true",
             write_all: properties.text("writeallfields") == "true",
             naming: Naming {
                 ordered: properties.text("insertorder") == "ordered",
@@ -224,6 +227,21 @@ impl Definition {
     /// Whether an update changes one field of several.
     pub fn is_partial(&self) -> bool {
         self.fields > 1 && !self.write_all
+    }
+
+    /// Whether a read looks at one field of several.
+    pub fn reads_one_field(&self) -> bool {
+        self.fields > 1 && !self.read_all
+    }
+
+    /// Whether a request of a kind is of one field of several.
+    pub fn is_of_one_field(&self, kind: Kind) -> bool {
+        match kind {
+            Kind::Read => self.reads_one_field(),
+            Kind::Update => self.is_partial(),
+            Kind::ReadModifyWrite => self.is_partial() || self.reads_one_field(),
+            Kind::Insert | Kind::Scan => false,
+        }
     }
 }
 
@@ -306,6 +324,10 @@ mod tests {
         assert_eq!((own.main(), own.writes(), own.distribution), (Kind::Read, false, Distribution::Uniform));
         let changed = of("A", "requestdistribution=latest,fieldcount=1").unwrap();
         assert_eq!((changed.distribution, changed.is_partial()), (Distribution::Latest, false));
+        let one = of("F", "readallfields=false,writeallfields=true").unwrap();
+        let of_one = Kind::ALL.map(|kind| one.is_of_one_field(kind));
+        assert_eq!((of_one, one.is_partial()), ([true, false, false, false, true], false));
+        assert!(!of("A", "readallfields=false,fieldcount=1").unwrap().reads_one_field());
         let latest: Properties = "requestdistribution=latest".parse().unwrap();
         let asked = Definition::of("A", &latest, "hotspot").unwrap();
         assert_eq!(asked.distribution, Distribution::Hotspot { data: 0.2, requests: 0.8 });

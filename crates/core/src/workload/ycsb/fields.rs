@@ -142,6 +142,16 @@ impl Fields {
         known.versions(0).any(|version| self.each_is(record, value, |_| std::iter::once(version)))
     }
 
+    /// Whether a field of `value` is that of a record, in a version that it may have; of the other fields only their lengths
+    /// are looked at, as far as it takes to find this one.
+    pub fn is_field(&self, record: u64, field: u64, known: &Known<'_>, value: &[u8]) -> bool {
+        let Some(part) = self.part(value, field) else { return false };
+        let bytes = &value[part.start + self.frame()..part.end];
+        let is =
+            |version: u32| self.records.is_value(self.index(record, field, version), version as u8, bytes);
+        known.versions(self.slot(field)).any(is)
+    }
+
     /// Whether `value` is whole, each field in one of its versions.
     fn each_is<V: Iterator<Item = u32>>(
         &self,
@@ -252,6 +262,24 @@ mod tests {
             // What is no value is seen.
             assert!(!fields.replace(b"short", 4, &by, &mut new));
             assert!(!fields.replace(&[255; 1040], 4, &by, &mut new));
+        }
+    }
+
+    #[test]
+    fn one_field_can_be_held_to_its_versions_alone() {
+        for properties in ["", "writeallfields=true", "fieldlengthdistribution=uniform", "fieldcount=2"] {
+            let fields = fields(properties);
+            let value = made(&fields, 5, 7);
+            let is = |record, field, version, value: &[u8]| {
+                fields.is_field(record, field, &Known::each(&[version; 10], version), value)
+            };
+            for field in 0..fields.count() {
+                assert!(is(5, field, 7, &value), "{properties} {field}");
+                assert!(!is(5, field, 8, &value) && !is(6, field, 7, &value), "{properties} {field}");
+                assert!(!is(5, field, 7, &value[..3]), "{properties} {field}");
+            }
+            // What lies behind the field is not looked at.
+            assert!(is(5, 0, 7, &value[..value.len() - 1]), "{properties}");
         }
     }
 

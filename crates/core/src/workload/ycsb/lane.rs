@@ -9,7 +9,7 @@ use super::law::{LengthChooser, Requests};
 use super::name::Name;
 use super::recorder::{Recorder, Slot};
 use super::scanned::Scanned;
-use super::versions::Known;
+use super::versions::{Begun, Known};
 use crate::cell::Rate;
 use crate::measure::series::{QUANTUM_TIME, Seconds};
 use crate::result::{Failure, Written};
@@ -26,7 +26,7 @@ use crate::workload::took::Part;
 struct Planned {
     kind: Kind,
     record: u64,
-    /// The field that is updated, where it is one of several.
+    /// The field that is read or updated, where it is one of several.
     field: u64,
     /// How many records a scan asks for.
     length: u64,
@@ -50,9 +50,15 @@ pub struct Lane<'a> {
     /// The oldest versions that the record at hand may be read in.
     floors: Vec<u32>,
     ticks: Vec<(Slot, u64)>,
+    /// What this round measures.
     recorder: Recorder,
+    /// What the rounds before it measured.
+    measured: Vec<Recorder>,
+    /// For the rounds to come.
+    spare: Vec<Recorder>,
     pacer: Option<Pacer>,
     copied: bool,
+    has_begun: bool,
     written: Written,
     /// Writes that changed what the store holds, for certain.
     writes: u64,
@@ -82,20 +88,27 @@ impl<'a> Lane<'a> {
             floors: vec![1; hall.versions.slots()],
             ticks: Vec::with_capacity(QUANTUM_OPERATIONS * Slot::COUNT),
             recorder: Recorder::new()?,
+            measured: Vec::with_capacity(work.rounds),
+            spare: (1..work.rounds).map(|_| Recorder::new()).collect::<Result<_, _>>()?,
             pacer: None,
             copied: false,
+            has_begun: false,
             written: Written::default(),
             writes: 0,
         })
     }
 
-    /// Does the thread's part, together with all others.
+    /// Does the thread's part of the next round, together with all others.
     ///
     /// # Errors
     /// At the first request that fails or reads what is wrong.
     pub fn work(&mut self, session: &mut dyn Session) -> Result<Part, Stop> {
         let hall = self.hall;
         let approach = hall.line.approach(hall.clock);
+        if self.has_begun {
+            self.begin_another()?;
+        }
+        self.has_begun = true;
         let work = &hall.work;
         self.copied = session.copied().is_some();
         let main = Slot::of(hall.definition().main());
@@ -115,6 +128,13 @@ impl<'a> Lane<'a> {
         seconds.finish(self.recorder.latencies(main)).map_err(Stop::harness)?;
         let calls_ns = self.recorder.calls_ns();
         Ok(Part { begin, end, calls_ns, put_back_ticks: 0, stood_still_ticks: 0 })
+    }
+
+    /// What was measured so far is put aside.
+    fn begin_another(&mut self) -> Result<(), Stop> {
+        let spare = self.spare.pop().ok_or_else(|| Stop::harness("there is no memory for another round"))?;
+        self.measured.push(std::mem::replace(&mut self.recorder, spare));
+        Ok(())
     }
 
     /// Does the thread's requests, in quanta, until there are no more or the time is over.
@@ -152,37 +172,38 @@ impl<'a> Lane<'a> {
         Ok(())
     }
 
-    /// Plans up to `most` requests; says how many. What is known of their records is read at once, so that memory is waited
+    /// Plans up to `most` requests; says how many. What is known of their records is read in one go, so that memory is waited
     /// for once, not for each.
     fn plan(&mut self, most: u64) -> u64 {
         let hall = self.hall;
         self.planned.clear();
-        let mut known = 0;
         for _ in 0..most {
-            let kind = Kind::ALL[hall.turns.at(self.turn)];
-            let record = match kind {
-                Kind::Insert => match hall.versions.take() {
-                    Some(record) => record,
-                    None => break,
-                },
-                // What this thread has planned to insert is there by then, where there is no other.
-                _ if hall.versions.is_shared() => self.requests.next(hall.versions.live()),
-                _ => self.requests.next(hall.versions.inserted()),
-            };
-            self.turn = self.turn.wrapping_add(1);
-            let updates = matches!(kind, Kind::Update | Kind::ReadModifyWrite);
-            let field = if updates && hall.definition().is_partial() {
-                self.requests.one_of(hall.fields.count())
-            } else {
-                0
-            };
-            let length = if kind == Kind::Scan { self.lengths.draw() } else { 0 };
-            known ^= hall.versions.floor(record, 0);
-            let name = hall.definition().naming.name(record);
-            self.planned.push(Planned { kind, record, field, length, name });
+            let Some(planned) = self.draw() else { break };
+            self.planned.push(planned);
         }
+        let known = self.planned.iter().fold(0, |known, one| known ^ hall.versions.floor(one.record, 0));
         std::hint::black_box(known);
+        let naming = hall.definition().naming;
+        self.planned.iter_mut().for_each(|one| one.name = naming.name(one.record));
         self.planned.len() as u64
+    }
+
+    /// Draws a request, without its key; `None` where there is no room for more records.
+    #[inline]
+    fn draw(&mut self) -> Option<Planned> {
+        let hall = self.hall;
+        let kind = Kind::ALL[hall.turns.at(self.turn)];
+        let record = match kind {
+            Kind::Insert => hall.versions.take()?,
+            // What this thread has planned to insert is there by then, where there is no other.
+            _ if hall.versions.is_shared() => self.requests.next(hall.versions.live()),
+            _ => self.requests.next(hall.versions.inserted()),
+        };
+        self.turn = self.turn.wrapping_add(1);
+        let of_one = hall.definition().is_of_one_field(kind);
+        let field = if of_one { self.requests.one_of(hall.fields.count()) } else { 0 };
+        let length = if kind == Kind::Scan { self.lengths.draw() } else { 0 };
+        Some(Planned { kind, record, field, length, name: Name::EMPTY })
     }
 
     /// Does what was planned; then records what it took.
@@ -192,13 +213,14 @@ impl<'a> Lane<'a> {
             self.seen.make_room_for(self.hall.fields.largest());
         }
         let mut done = Ok(());
-        for at in 0..self.planned.len() {
-            let planned = self.planned[at];
-            done = self.one(session, &planned);
+        let planned = std::mem::take(&mut self.planned);
+        for one in &planned {
+            done = self.one(session, one);
             if done.is_err() {
                 break;
             }
         }
+        self.planned = planned;
         for (slot, ticks) in &self.ticks {
             self.recorder.record(*slot, self.hall.clock.nanoseconds(0, *ticks).max(1));
         }
@@ -271,6 +293,8 @@ impl<'a> Lane<'a> {
         Ok(end.saturating_sub(start))
     }
 
+    /// Writes a value; or reads one, replaces one of its fields and writes it: what an application does that keeps a record as
+    /// one value.
     #[inline(always)]
     fn update(
         &mut self,
@@ -280,60 +304,72 @@ impl<'a> Lane<'a> {
         begin: impl FnOnce(&mut Lane<'a>) -> u64,
     ) -> Result<u64, Stop> {
         let hall = self.hall;
-        if hall.definition().is_partial() {
-            return self.update_field(session, planned, slot, begin);
+        let Planned { record, name, .. } = planned;
+        let partial = hall.definition().is_partial();
+        let field = if partial { planned.field } else { 0 };
+        let begun = if partial { self.begin_field(planned) } else { hall.versions.begin(*record, 0) };
+        if partial {
+            hall.fields.make_field(*record, field, begun.version, &mut self.value);
+        } else {
+            hall.fields.make(*record, begun.version, &mut self.value);
         }
-        let begun = hall.versions.begin(planned.record, 0);
-        hall.fields.make(planned.record, begun.version, &mut self.value);
         let start = begin(self);
-        let result = session.update(planned.name.bytes(), &self.value);
-        let end = hall.clock.now();
-        result.map_err(|error| failed(planned, &error))?;
-        hall.versions.end(planned.record, 0, begun);
-        self.wrote(slot, planned, self.value.len());
-        Ok(end.saturating_sub(start))
-    }
-
-    /// Reads a value, replaces one of its fields, and writes it: what an application does that keeps a record as one value.
-    #[inline(always)]
-    fn update_field(
-        &mut self,
-        session: &mut dyn Session,
-        planned: &Planned,
-        slot: Slot,
-        begin: impl FnOnce(&mut Lane<'a>) -> u64,
-    ) -> Result<u64, Stop> {
-        let hall = self.hall;
-        let Planned { record, field, name, .. } = planned;
-        self.note(*record);
-        if !hall.versions.is_shared() {
-            // Its own write will change them.
-            hall.versions.note(*record, &mut self.floors);
-        }
-        let begun = hall.versions.begin(*record, *field);
-        hall.fields.make_field(*record, *field, begun.version, &mut self.value);
-        self.seen.make_room_for(hall.fields.largest());
-        let start = begin(self);
-        let seen = &mut self.seen;
-        let read = session.get(name.bytes(), &mut |value| seen.copy(value));
-        let old = self.seen.value().unwrap_or_default();
-        let replaced = hall.fields.replace(old, *field, &self.value, &mut self.replaced);
+        let read = if partial { Some(self.replace_field(session, planned)) } else { None };
+        let replaced = read.as_ref().is_some_and(|(_, replaced)| *replaced);
         let new = if replaced { &self.replaced } else { &self.value };
         let result = session.update(name.bytes(), new);
         let end = hall.clock.now();
         let bytes = new.len();
-        self.check_found(planned, read)?;
-        result.map_err(|error| failed(planned, &error))?;
-        if hall.check {
-            let newest = hall.versions.newest(*record, &self.floors);
-            let old = self.seen.value().unwrap_or_default();
-            if !replaced || !hall.fields.is_value(*record, &Known::each(&self.floors, newest), old) {
-                return Err(wrong(planned, &not_last(self.seen.length)));
-            }
+        if let Some((read, replaced)) = read {
+            self.check_replaced(planned, read, replaced)?;
         }
-        hall.versions.end(*record, *field, begun);
+        result.map_err(|error| failed(planned, &error))?;
+        hall.versions.end(*record, field, begun);
         self.wrote(slot, planned, bytes);
         Ok(end.saturating_sub(start))
+    }
+
+    /// A write of one field begins; what the value may be that it is put into is noted before.
+    #[inline(always)]
+    fn begin_field(&mut self, planned: &Planned) -> Begun {
+        let hall = self.hall;
+        // Its own write will change them.
+        hall.versions.note(planned.record, &mut self.floors);
+        self.seen.make_room_for(hall.fields.largest());
+        hall.versions.begin(planned.record, planned.field)
+    }
+
+    /// Reads a value and puts the field that was made into it; says whether it was a value.
+    #[inline(always)]
+    fn replace_field(
+        &mut self,
+        session: &mut dyn Session,
+        planned: &Planned,
+    ) -> (Result<bool, StoreError>, bool) {
+        let seen = &mut self.seen;
+        let read = session.get(planned.name.bytes(), &mut |value| seen.copy(value));
+        let old = self.seen.value().unwrap_or_default();
+        let replaced = self.hall.fields.replace(old, planned.field, &self.value, &mut self.replaced);
+        (read, replaced)
+    }
+
+    /// Holds the value that a field was put into to what it may have been.
+    #[inline(always)]
+    fn check_replaced(
+        &self,
+        planned: &Planned,
+        read: Result<bool, StoreError>,
+        replaced: bool,
+    ) -> Result<(), Stop> {
+        let hall = self.hall;
+        self.check_found(planned, read)?;
+        let newest = hall.versions.newest(planned.record, &self.floors);
+        let old = self.seen.value().unwrap_or_default();
+        let is_value = || hall.fields.is_value(planned.record, &Known::each(&self.floors, newest), old);
+        match hall.check && !(replaced && is_value()) {
+            true => Err(wrong(planned, &not_last(self.seen.length))),
+            false => Ok(()),
+        }
     }
 
     #[inline(always)]
@@ -394,9 +430,10 @@ impl<'a> Lane<'a> {
         (self.written, self.writes)
     }
 
-    /// What was measured.
-    pub fn finish(self) -> Recorder {
-        self.recorder
+    /// What was measured, round by round.
+    pub fn finish(mut self) -> Vec<Recorder> {
+        self.measured.push(self.recorder);
+        self.measured
     }
 }
 
@@ -413,10 +450,13 @@ fn check(
         hall.versions.note(planned.record, floors);
     }
     let newest = hall.versions.newest(planned.record, floors);
-    match hall.fields.is_value(planned.record, &Known::each(floors, newest), value) {
-        true => Ok(()),
-        false => Err(wrong(planned, &not_last(length))),
-    }
+    let known = Known::each(floors, newest);
+    let right = if hall.definition().reads_one_field() {
+        hall.fields.is_field(planned.record, planned.field, &known, value)
+    } else {
+        hall.fields.is_value(planned.record, &known, value)
+    };
+    if right { Ok(()) } else { Err(wrong(planned, &not_last(length))) }
 }
 
 #[cold]

@@ -16,6 +16,9 @@ pub struct Name {
 }
 
 impl Name {
+    /// None yet.
+    pub const EMPTY: Name = Name { bytes: [0; LONGEST], length: 0 };
+
     /// Its bytes.
     #[inline]
     pub fn bytes(&self) -> &[u8] {
@@ -28,18 +31,8 @@ impl Naming {
     #[inline]
     pub fn name(&self, record: u64) -> Name {
         let own = self.first + record;
-        let mut number = if self.ordered { own } else { hash(own) };
-        let mut digits = [b'0'; 20];
-        let mut start = digits.len();
-        loop {
-            start -= 1;
-            digits[start] = b'0' + (number % 10) as u8;
-            number /= 10;
-            if number == 0 {
-                break;
-            }
-        }
-        let digits = &digits[start..];
+        let mut buffer = itoa::Buffer::new();
+        let digits = buffer.format(if self.ordered { own } else { hash(own) }).as_bytes();
         let zeros = (self.padding as usize).min(LONGEST - PREFIX.len()).saturating_sub(digits.len());
         let mut bytes = [b'0'; LONGEST];
         bytes[..PREFIX.len()].copy_from_slice(PREFIX);

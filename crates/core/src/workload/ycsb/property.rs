@@ -68,7 +68,7 @@ pub static ALL: [PropertyDef; 23] = [
     property("fieldlength", "100", Form::Whole(1, MOST_LENGTH)),
     property("minfieldlength", "1", Form::Whole(1, MOST_LENGTH)),
     property("fieldlengthdistribution", "constant", Form::Word(&["constant", "uniform", "zipfian"])),
-    property("readallfields", "true", Form::Word(&["true"])),
+    property("readallfields", "true", YES_OR_NO),
     property("writeallfields", "false", YES_OR_NO),
     property("readproportion", "0.95", Form::Proportion),
     property("updateproportion", "0.05", Form::Proportion),
@@ -131,7 +131,6 @@ impl PropertyDef {
     /// Why a word of YCSB's own is not taken.
     fn why_not(&self, text: &str) -> &'static str {
         match (self.name, text) {
-            ("readallfields", _) => " (a record is one value, which is read as a whole)",
             ("fieldlengthdistribution", "histogram") => " (a file of lengths is not read)",
             _ => "",
         }
@@ -285,7 +284,7 @@ pub fn belongs(name: &str, value: &str) -> Result<Belongs, String> {
             rate => Belongs::Axis(Axis::RATE, format!("{rate}/s")),
         },
         "maxexecutiontime" => match whole()? {
-            0 => Belongs::Nowhere,
+            0 => Belongs::Parameter("max_time", "none".into()),
             seconds => Belongs::Parameter("max_time", format!("{seconds}s")),
         },
         // Every value is checked, whatever it says.
@@ -361,7 +360,7 @@ mod tests {
             ("rocksdb.dir", "/tmp", "--set STORE.NAME=VALUE"),
             ("table", "t", "a store has one table"),
             ("hdrhistogram.percentiles", "95", "not supported"),
-            ("readallfields", "false", "read as a whole"),
+            ("readallfields", "some", "use true, false"),
             ("fieldlengthdistribution", "histogram", "a file of lengths is not read"),
             ("requestdistribution", "normal", "use uniform, zipfian"),
             ("readproportion", "-1", "from 0 on"),

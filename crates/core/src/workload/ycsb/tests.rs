@@ -6,6 +6,7 @@ use crate::cell::Cell;
 use crate::store::StoreDef;
 use crate::stores::{FLAT_FOLDER, MEMORY, NULL};
 use crate::workload::parameter::Parameters;
+use crate::workload::spec::Spec;
 
 /// A small trial. `axes` and `properties` say what is special of it.
 fn trial(
@@ -23,6 +24,7 @@ fn trial(
     let parameters = Parameters::default().with(&OPERATIONS, "150").unwrap();
     let spec = Spec {
         parent: 0,
+        beside: None,
         cell,
         directory,
         workload: WORKLOAD.name.parse().unwrap(),
@@ -31,6 +33,7 @@ fn trial(
         seed: 1,
         device: Err("not looked at".into()),
         group: Err("none".into()),
+        memory_limit: None,
         limits: None,
     };
     run(&Asked { stores: std::slice::from_ref(store), spec: &spec })
@@ -96,6 +99,19 @@ fn every_way_to_choose_name_and_write_is_checked() {
         let measured = measured.unwrap_or_else(|ended| panic!("{workload} {properties}: {ended:?}"));
         assert_eq!(counts(&measured)[0], 150, "{workload} {properties}");
         assert_eq!(measured.audit.unwrap().records, measured.stored.records);
+    }
+}
+
+#[test]
+fn one_field_of_several_can_be_read() {
+    for workload in ["C", "F"] {
+        for properties in ["readallfields=false", "readallfields=false,writeallfields=true,fieldcount=3"] {
+            let measured = trial(&MEMORY, workload, &[], properties).unwrap();
+            let read = measured.operation("read").unwrap();
+            // The store shows the whole record.
+            let each = read.value_bytes / read.count;
+            assert_eq!(each, if properties.contains("fieldcount=3") { 3 * 104 } else { 10 * 104 });
+        }
     }
 }
 

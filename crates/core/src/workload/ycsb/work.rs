@@ -1,19 +1,22 @@
 //! How much is done in a trial, what it takes, and why a cell can't be run.
 
+use std::str::FromStr;
 use std::time::Duration;
 
 use super::definition::{Definition, Kind, Span};
 use super::law::Space as Records;
 use super::name::LONGEST;
 use super::property::Properties;
+use crate::axis::file_system::FileSystem;
 use crate::cell::{Axis, Cell, Rate};
 use crate::place::probe::Probe;
-use crate::store::{Guarantee, Kind as StoreKind, Threads};
-use crate::units::{Bytes, Period};
+use crate::shown::quoted;
+use crate::store::{Guarantee, Kind as StoreKind};
+use crate::units::Period;
 use crate::workload::audit;
 use crate::workload::batch::BATCH_BYTES;
 use crate::workload::case::{Case, Space, Time};
-use crate::workload::crud::work::{BATCH, COMPRESSION, Compression, DURATION, EQUAL_CACHE, OPERATIONS};
+use crate::workload::crud::work::{BATCH, COMPRESSION, Compression, DURATION, OPERATIONS, count};
 use crate::workload::parameter::{ParameterDef, ParameterForm, Parameters};
 use crate::workload::reason::Reason;
 
@@ -21,15 +24,78 @@ use crate::workload::reason::Reason;
 pub static MAX_TIME: ParameterDef = ParameterDef {
     name: "max_time",
     value_name: "TIME",
-    help: "ycsb: stop after this time, even if fewer than --operations are done",
+    help: "ycsb: stop after this time, even if fewer than --operations are done; none: don't",
     form: ParameterForm::Text,
     default: None,
     instead_of: None,
-    read: |text| (DURATION.read)(text).map_err(|wrong| wrong.replacen("duration", "max_time", 1)),
+    read: |text| match text {
+        "none" => Ok(text.into()),
+        time => (DURATION.read)(time).map_err(|wrong| wrong.replacen("duration", "max_time", 1)),
+    },
 };
+
+/// How often the requests are sent to one database.
+pub static ROUNDS: ParameterDef = ParameterDef {
+    name: "rounds",
+    value_name: "N",
+    help: "ycsb: send --operations so many times to one database, with figures and disk size after each round",
+    form: ParameterForm::Number,
+    default: Some("1"),
+    instead_of: None,
+    read: |text| match count("rounds", text, 1)? {
+        rounds if rounds.parse::<u64>().is_ok_and(|rounds| rounds <= MOST_ROUNDS) => Ok(rounds),
+        rounds => Err(format!("rounds is {rounds}: it must be at most {MOST_ROUNDS}")),
+    },
+};
+
+/// What is done between them.
+pub static BETWEEN_ROUNDS: ParameterDef = ParameterDef {
+    name: "between_rounds",
+    value_name: "WHAT",
+    help: "ycsb: between rounds, do nothing to the store, or close it and open it again (close)",
+    form: ParameterForm::Text,
+    default: Some("nothing"),
+    instead_of: None,
+    read: |text| text.parse::<Between>().map(|between| between.name().into()),
+};
+
+/// Histograms of every round are kept.
+const MOST_ROUNDS: u64 = 100;
+
+/// What is done between rounds, beside measuring the store's files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Between {
+    /// Nothing: the store stays open, with its sessions.
+    Nothing,
+    /// The store is closed, its files are measured, and it is opened again: each round is a program's run of its own.
+    Close,
+}
+
+impl Between {
+    /// The word used in plans and results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Between::Nothing => "nothing",
+            Between::Close => "close",
+        }
+    }
+}
+
+impl FromStr for Between {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Between, String> {
+        let found = [Between::Nothing, Between::Close].into_iter().find(|between| between.name() == text);
+        found.ok_or_else(|| format!("between_rounds = {}: use nothing or close", quoted(text)))
+    }
+}
 
 /// Starting a process, filling its buffers, opening, settling and closing a store.
 const OVERHEAD_S: f64 = 0.15;
+/// Closing a store and opening it again.
+const REOPENING_S: f64 = 0.05;
+/// What one thread's histograms of a round take, in bytes.
+const HISTOGRAMS_BYTES: f64 = 2e6;
 /// Choosing a record, making a value, calling an engine, checking.
 const CALL_S: f64 = 8e-6;
 /// Room that a cell needs on its disk, as a multiple of its values' bytes: log, tables and compaction side by side.
@@ -46,9 +112,13 @@ pub struct Work {
     pub loaded: u64,
     /// The most records that inserts may lead to, where the time ends the trial.
     room: u64,
-    /// Requests.
+    /// Requests of a round.
     pub operations: u64,
-    /// How long they go on at most.
+    /// How often they are sent.
+    pub rounds: usize,
+    /// What is done between these times.
+    pub between: Between,
+    /// How long a round goes on at most.
     pub until: Option<Duration>,
     /// Threads.
     pub threads: u64,
@@ -58,8 +128,6 @@ pub struct Work {
     pub batch: u64,
     /// When values are compressed.
     pub compression: Compression,
-    /// The total cache of every engine where tuning is `equal`, in bytes.
-    pub equal_cache: u64,
 }
 
 impl Work {
@@ -90,7 +158,15 @@ impl Work {
             Some(_) => u64::MAX / 2,
             None => parameters.get(&OPERATIONS).unwrap_or(1),
         };
+        let rounds = parameters.get(&ROUNDS).unwrap_or(1);
+        if definition.loads && rounds > 1 {
+            return Err(format!(
+                "the workload load fills an empty store: that can't be done in {rounds} rounds"
+            ));
+        }
         Ok(Work {
+            rounds,
+            between: parameters.get(&BETWEEN_ROUNDS).filter(|_| rounds > 1).unwrap_or(Between::Nothing),
             loaded: if definition.loads { 0 } else { own },
             room: records.to - first,
             definition,
@@ -100,11 +176,10 @@ impl Work {
             rate: cell.rate(),
             batch: parameters.get(&BATCH).unwrap_or(1),
             compression: parameters.get(&COMPRESSION).unwrap_or(Compression::Auto),
-            equal_cache: parameters.get::<Bytes>(&EQUAL_CACHE).map_or(0, |cache| cache.0),
         })
     }
 
-    /// Requests of one thread: all have the same, but for one.
+    /// Requests of one thread in a round: all have the same, but for one.
     pub fn operations_of(&self, thread: u64) -> u64 {
         self.operations / self.threads + u64::from(thread < self.operations % self.threads)
     }
@@ -124,7 +199,7 @@ impl Work {
             return self.operations;
         }
         let inserts = self.operations as f64 * share + (PASSED_BY * self.threads) as f64;
-        let asked = self.loaded.saturating_add(inserts as u64);
+        let asked = self.loaded.saturating_add((inserts * self.rounds as f64) as u64);
         // Where only the time ends it, nobody knows how many there will be.
         if self.operations > u64::from(u32::MAX) { self.room.max(self.loaded + 1) } else { asked }
     }
@@ -152,36 +227,30 @@ impl Work {
 
 /// Why a cell can't be run, whatever the place.
 pub fn reason(case: &Case<'_>) -> Option<Reason> {
+    check(case).err()
+}
+
+fn check(case: &Case<'_>) -> Result<(), Reason> {
     let cell = case.cell;
-    let Some(store) = case.store() else { return Some(Reason::UnknownStore) };
-    if let Err(why) = store.open {
-        return Some(Reason::NotBuilt(why));
+    let (store, able) = case.opens_for_threads()?;
+    let work = Work::of(cell, case.parameters).map_err(Reason::Contradiction)?;
+    if work.definition.does(Kind::Scan) && !able.order {
+        return Err(Reason::NoOrder { store: store.name });
     }
-    if let Some(guarantee) = cell.guarantee().tier()
-        && store.offer(guarantee).is_none()
-    {
-        return Some(Reason::NotOffered { store: store.name, guarantee });
+    if work.between == Between::Close && store.kind == StoreKind::Server {
+        // It would lose its own count of syncs, to which a promise of `power` is held.
+        let why = "is a server, which is not closed between rounds: say --between-rounds nothing";
+        return Err(Reason::Contradiction(format!("{} {why}", store.name)));
     }
-    // As its settings have it: they can take a store's order away.
-    let capabilities = case.capabilities().unwrap_or_else(|| store.capabilities.clone());
-    if cell.threads() > 1 && capabilities.threads == Threads::One {
-        return Some(Reason::OneSession { store: store.name, threads: cell.threads() });
-    }
-    let work = match Work::of(cell, case.parameters) {
-        Ok(work) => work,
-        Err(why) => return Some(Reason::Contradiction(why)),
-    };
-    if work.definition.does(Kind::Scan) && !capabilities.order {
-        return Some(Reason::NoOrder { store: store.name });
+    if work.between == Between::Close && able.keeps && !able.persists {
+        return Err(Reason::LosesRounds { store: store.name });
     }
     let tier = cell.guarantee().tier().unwrap_or(store.shipped);
-    let replaces_whole =
-        capabilities.replaces_whole || store.offer(tier).is_some_and(|offer| offer.atomic_replace);
+    let replaces_whole = able.replaces_whole || store.offer(tier).is_some_and(|offer| offer.atomic_replace);
     if cell.threads() > 1 && work.definition.writes() && !replaces_whole {
-        return Some(Reason::TornReads { store: store.name });
+        return Err(Reason::TornReads { store: store.name });
     }
-    let bytes = work.bytes();
-    (bytes >= case.size_limit as f64).then_some(Reason::TooLarge { bytes, limit_bytes: case.size_limit })
+    case.holds(work.bytes())
 }
 
 /// What a figure is of work that makes no sense; such a cell is left out.
@@ -192,7 +261,9 @@ fn of_work<T>(case: &Case<'_>, nothing: T, of: impl FnOnce(&Work) -> T) -> T {
 /// Bytes of disk.
 pub fn space(case: &Case<'_>) -> Space {
     of_work(case, Space { peak_bytes: 0.0, room_bytes: 0.0 }, |work| {
-        let blocks = if case.kind() == StoreKind::Folder { work.most_records() as f64 * 4096.0 } else { 0.0 };
+        let file_bytes = FileSystem::file_bytes(case.cell.place());
+        let blocks =
+            if case.kind() == StoreKind::Folder { work.most_records() as f64 * file_bytes } else { 0.0 };
         let bytes = work.bytes() + (work.most_records() * LONGEST as u64) as f64;
         let peak_bytes = (bytes * 1.5).max(blocks) + f64::from(1 << 20);
         Space { peak_bytes, room_bytes: (bytes * ROOM_FACTOR).max(peak_bytes) }
@@ -209,7 +280,8 @@ pub fn memory(case: &Case<'_>) -> f64 {
         let ordered = if definition.does(Kind::Scan) { 8 + 40 } else { 0 };
         let each = (slots * 4 + shared + ordered) as f64;
         let scans = if definition.does(Kind::Scan) { definition.scan.most as f64 } else { 0.0 };
-        let threads = (3.0 + scans) * work.largest_value() * work.threads as f64;
+        let of_thread = (3.0 + scans) * work.largest_value() + HISTOGRAMS_BYTES * work.rounds as f64;
+        let threads = of_thread * work.threads as f64;
         let batch = (work.largest_value() * work.batch as f64).min(BATCH_BYTES as f64 + work.largest_value());
         let in_memory = case.store().is_some_and(|s| s.capabilities.keeps && !s.capabilities.persists);
         let kept = if in_memory { work.bytes() } else { 0.0 };
@@ -237,7 +309,9 @@ pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
             Rate::PerSecond(rate) => call_s.max(1.0 / f64::from(rate)),
         };
         let asked_s = work.operations as f64 * each_s;
-        let run_s = work.until.map_or(asked_s, |until| asked_s.min(until.as_secs_f64()));
+        let round_s = work.until.map_or(asked_s, |until| asked_s.min(until.as_secs_f64()));
+        let reopening_s = if work.between == Between::Close { REOPENING_S } else { 0.0 };
+        let run_s = work.rounds as f64 * (round_s + reopening_s);
         let audit_s = audit::seconds(work.most_records(), work.mean_value(), CALL_S, 0.0);
         Time { trial_s: OVERHEAD_S + load_s + run_s + audit_s, audit_s }
     })
@@ -246,7 +320,7 @@ pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::{Capabilities, StoreDef};
+    use crate::store::{Capabilities, StoreDef, Threads};
     use crate::stores::{MEMORY, NULL};
     use crate::workload::ycsb::property::PROPERTIES;
 
@@ -273,8 +347,14 @@ mod tests {
         assert_eq!((load.loaded, load.operations, load.most_records()), (0, 1000, 1000));
         let timed = work("D", &[(&DURATION, "2s"), (&MAX_TIME, "1s")]);
         assert_eq!((timed.until, timed.most_records()), (Some(Duration::from_secs(1)), 5000));
+        let uncapped = work("A", &[(&OPERATIONS, "10"), (&MAX_TIME, "none")]);
+        assert_eq!(uncapped.until, None);
         let capped = work("A", &[(&OPERATIONS, "10"), (&MAX_TIME, "1s")]);
         assert_eq!((capped.until, capped.operations), (Some(Duration::from_secs(1)), 10));
+        let rounds = work("D", &[(&OPERATIONS, "1000"), (&ROUNDS, "3"), (&BETWEEN_ROUNDS, "close")]);
+        assert_eq!((rounds.operations, rounds.most_records()), (1000, 1000 + 3 * (50 + 12)));
+        assert_eq!((rounds.rounds, rounds.between), (3, Between::Close));
+        assert_eq!(work("A", &[(&BETWEEN_ROUNDS, "close")]).between, Between::Nothing, "there is one round");
         let rest = work("C", &[(&PROPERTIES, "insertstart=400,insertcount=600")]);
         assert_eq!((rest.loaded, rest.definition.naming.first), (600, 400));
     }
@@ -290,6 +370,7 @@ mod tests {
                 settings: &settings,
                 stores,
                 size_limit: 1 << 20,
+                memory_limit: None,
             })
         };
         let unordered =
@@ -305,6 +386,14 @@ mod tests {
             Some(Reason::TooLarge { .. })
         ));
         assert_eq!(reason(cell("E", &[]), &[], &[unordered]), Some(Reason::NoOrder { store: "memory" }));
+        let closed = reason(
+            cell("C", &[]),
+            &[(&ROUNDS, "2"), (&BETWEEN_ROUNDS, "close"), (&PROPERTIES, "fieldcount=1")],
+            &[MEMORY],
+        );
+        assert_eq!(closed, Some(Reason::LosesRounds { store: "memory" }));
+        let loaded = reason(cell("load", &[]), &[(&ROUNDS, "2")], &[MEMORY]).unwrap();
+        assert!(loaded.to_string().contains("in 2 rounds"), "{loaded}");
         let two = cell("A", &[(Axis::THREADS, "2")]);
         assert_eq!(reason(two, &[], &[one]), Some(Reason::OneSession { store: "memory", threads: 2 }));
         for (properties, says) in [
@@ -315,6 +404,15 @@ mod tests {
             let why = reason(cell("A", &[]), &[(&PROPERTIES, properties)], &[MEMORY]).unwrap();
             assert!(why.to_string().contains(says), "{why}");
         }
+    }
+
+    #[test]
+    fn rounds_are_some_and_not_too_many() {
+        assert_eq!((ROUNDS.read)("10"), Ok("10".into()));
+        for text in ["0", "101", "some"] {
+            assert!((ROUNDS.read)(text).is_err(), "{text}");
+        }
+        assert!((BETWEEN_ROUNDS.read)("sleep").unwrap_err().contains("nothing or close"));
     }
 
     #[test]
@@ -329,6 +427,7 @@ mod tests {
                 settings: &settings,
                 stores: &[MEMORY],
                 size_limit: 1 << 30,
+                memory_limit: None,
             };
             (time(&case, &probe).trial_s, memory(&case))
         };
@@ -336,6 +435,8 @@ mod tests {
         assert!(of(cell("U", &[(Axis::GUARANTEE, "power")]), &[]).0 > c.0 + 0.9);
         assert!(of(cell("C", &[(Axis::RATE, "10/s")]), &[]).0 > 100.0);
         assert!(of(cell("C", &[(Axis::RATE, "10/s")]), &[(&MAX_TIME, "5s")]).0 < c.0 + 5.1);
+        let rounds = of(cell("C", &[(Axis::RATE, "10/s")]), &[(&ROUNDS, "5")]);
+        assert!(rounds.0 > 500.0 && rounds.1 > c.1);
         assert!(
             of(cell("E", &[]), &[]).1 > c.1 && of(cell("A", &[]), &[(&PROPERTIES, "fieldcount=1")]).1 < c.1
         );

@@ -147,6 +147,71 @@ fn equal_words_of_the_paper_have_equal_thresholds() {
     }
 }
 
+/// What the plan's own comment says of the words of its paper, and of file systems' documentation.
+#[test]
+fn equal_words_on_file_systems_have_equal_thresholds() {
+    let study = of_run("filesystems", "", "x").unwrap().unwrap();
+    let plan = find("filesystems").unwrap();
+    let places: Vec<String> =
+        plan.axes.texts(Axis::PLACE).iter().map(|place| format!("place {place}")).collect();
+    assert_eq!(study.among, places);
+    let of_options = plan.presets["options"].axes.values(Axis::PLACE);
+    let known: Vec<String> = of_options.iter().map(|place| format!("place {place}")).chain(places).collect();
+    for claim in &study.claims {
+        let says = claim.says.as_str();
+        for place in claim.among.iter().chain(&claim.expect.stores()) {
+            assert!(known.contains(place), "{says}: {place}");
+        }
+        let hedged =
+            ["generally", "typically", "In general", "in most cases"].iter().any(|word| says.contains(word));
+        let exact = claim.figure.iter().all(|figure| !figure.column.is_of_operation());
+        let expected = if exact {
+            100.0
+        } else if hedged {
+            50.0
+        } else {
+            75.0
+        };
+        assert_eq!(claim.share.0, expected, "{says}");
+        let within = match &claim.expect {
+            Expect::Alike(alike) => Some(alike.within),
+            _ => None,
+        };
+        let near = match says {
+            _ if says.contains("practically") || says.contains("almost") => Some(1.1),
+            _ if says.contains("similar") => Some(1.25),
+            _ => None,
+        };
+        assert_eq!(within, near, "{says}");
+    }
+}
+
+/// What the plan's own comment says of the words of its paper.
+#[test]
+fn equal_words_on_data_and_memory_have_equal_thresholds() {
+    let study = of_run("data-size", "", "x").unwrap().unwrap();
+    assert_eq!(study.among, ["mariadb engine=rocksdb"]);
+    for claim in &study.claims {
+        let says = claim.says.as_str();
+        assert_eq!(claim.share.0, 100.0, "{says}");
+        let Expect::Ratio(ratio) = &claim.expect else { continue };
+        let range = ratio.range.to_string();
+        let known: &[&str] = match says {
+            _ if says.contains("steeply") => &["..0.5"],
+            _ if says.contains("well above") || says.contains("significantly") => &["1.5.."],
+            _ if says.contains("similarly") => &["80%..125%"],
+            _ if says.contains("not by very much") => &["80%..100%", "100%..125%"],
+            _ if says.contains("barely") => &["1..1.25"],
+            _ if says.contains("slightly") => &["100%..125%"],
+            _ if says.contains("identical") => &["90%..110%"],
+            _ if says.contains("roughly 4") => &["3.6..4.4"],
+            _ if says.contains("from around 10 % to 80 %") => &["7.2..8.8"],
+            _ => &["..1", "1.."],
+        };
+        assert!(known.contains(&range.as_str()), "{says}: {range}");
+    }
+}
+
 #[test]
 fn claims_come_back_the_same_from_the_plan_of_a_run() {
     let study = STUDIES[0];

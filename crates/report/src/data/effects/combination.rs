@@ -42,6 +42,8 @@ pub struct Contest<'a> {
     pub combinations: IndexMap<Settings, Combination<'a>>,
     /// The plan's own.
     base: Settings,
+    /// What each setting of the store is as shipped, as far as that is a value.
+    shipped: BTreeMap<&'static str, &'static str>,
     /// Settings that the plan gives a name.
     named: Vec<(String, Settings)>,
 }
@@ -129,14 +131,17 @@ fn of<'m>(merged: &Merged<'_>, group: &Group<'_>, cell: &Cell, plan: &Plan) -> C
     let (hardware, method) = (group.key.hardware.clone(), group.key.method.clone());
     let title = joined([hardware.as_str(), cell.store(), &at, &method]);
     let place = Where { title, hardware, store: cell.store().to_owned(), at, method };
-    Contest { place, combinations: IndexMap::new(), named: named.collect(), base }
+    let shipped = merged.readable.defaults(cell.store());
+    Contest { place, combinations: IndexMap::new(), named: named.collect(), base, shipped }
 }
 
 impl Contest<'_> {
-    /// The value that a setting's others are compared with: the plan's own, or none where it is not given, or else the first.
+    /// The value that a setting's others are compared with: the plan's own, or none where it is not given; else the one that is
+    /// shipped; else the first.
     pub fn base_of(&self, setting: &str, values: &BTreeSet<String>) -> String {
         let own = self.base.get(setting).map_or(super::AS_SHIPPED, String::as_str);
-        let there = values.get(own).or_else(|| values.first());
+        let shipped = || self.shipped.get(setting).and_then(|shipped| values.get(*shipped));
+        let there = values.get(own).or_else(shipped).or_else(|| super::in_order(values).into_iter().next());
         there.cloned().unwrap_or_default()
     }
 

@@ -1,4 +1,6 @@
 use storebench_core::result::Run;
+use storebench_core::store::{Kind, SettingDef, StoreDef};
+use storebench_core::stores::NULL;
 
 use super::*;
 use crate::data::samples::{Sample, blocks};
@@ -48,6 +50,22 @@ fn main_effects_and_interactions_are_those_that_were_put_in() {
     assert_eq!(all[0].interactions.len(), 1);
     assert!(near(&all[0].interactions[0].times, 1.5));
     assert_eq!(all[0].interactions[0].times.ratio.blocks, 4);
+}
+
+/// Where the plan itself gives no value.
+#[test]
+fn values_are_compared_with_what_is_shipped() {
+    let mut run = factorial();
+    run.header.plan = PLAN.replace("[settings.sqlite]\nj = \"D\"\ns = \"N\"\n", "");
+    let runs = [run];
+    let merged = Merged::new(&runs, &[]);
+    let bases = |merged: &Merged<'_>| -> Vec<String> {
+        effects(merged)[0].main.iter().map(|effect| effect.base.clone()).collect()
+    };
+    assert_eq!(bases(&merged), ["D", "F"], "the first of each");
+    const SETTINGS: &[SettingDef] = &[SettingDef::new("j", "D or W", "W", "")];
+    let sqlite = StoreDef { name: "sqlite", kind: Kind::Engine, settings: SETTINGS, ..NULL };
+    assert_eq!(bases(&merged.with_settings(&[sqlite])), ["W", "F"]);
 }
 
 #[test]

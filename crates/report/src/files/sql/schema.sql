@@ -27,6 +27,7 @@ CREATE TABLE places (
     path TEXT NOT NULL,
     file_system TEXT,
     mount_options TEXT,
+    driver TEXT,
     device TEXT,
     device_model TEXT,
     rotates INTEGER,
@@ -137,6 +138,26 @@ CREATE TABLE operations (
     max_ns INTEGER NOT NULL,
     histogram TEXT NOT NULL,
     PRIMARY KEY (trial, position)
+);
+
+CREATE TABLE rounds (
+    trial INTEGER NOT NULL REFERENCES trials,
+    round INTEGER NOT NULL,
+    operation TEXT NOT NULL,
+    count INTEGER NOT NULL,
+    errors INTEGER NOT NULL,
+    wall_ns INTEGER NOT NULL,
+    sum_ns INTEGER NOT NULL,
+    rate_over_ns INTEGER NOT NULL,
+    mean_ns REAL NOT NULL,
+    p50_ns INTEGER NOT NULL,
+    p99_ns INTEGER NOT NULL,
+    max_ns INTEGER NOT NULL,
+    syncs INTEGER,
+    disk_allocated_bytes INTEGER NOT NULL,
+    disk_apparent_bytes INTEGER NOT NULL,
+    files INTEGER NOT NULL,
+    PRIMARY KEY (trial, round, operation)
 );
 
 CREATE TABLE counters (

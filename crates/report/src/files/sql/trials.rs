@@ -1,7 +1,7 @@
 //! Runs, trials and what they measured, as they were written down.
 
 use storebench_core::result::{
-    Audit, Counters, Device, Measured, OperationResult, Outcome, Run, TrialResult,
+    Audit, Counters, Device, Measured, OperationResult, Outcome, Round, Run, TrialResult,
 };
 use storebench_core::store::{Setting, SettingSource};
 
@@ -67,6 +67,7 @@ fn header(run: &Run, index: &SqlValue, tables: &mut Tables<'_>) -> Result {
             ("path", text(&place.path)),
             ("file_system", known(&place.file_system)),
             ("mount_options", known(&place.mount_options)),
+            ("driver", known(&place.driver)),
             ("device", known(&place.device)),
             ("device_model", known(&place.device_model)),
             ("rotates", optional(place.rotates, truth)),
@@ -118,6 +119,9 @@ fn trial(
     for (position, operation) in measured.operations.iter().enumerate() {
         of_operation(operation, position, id, tables)?;
     }
+    for (number, round) in measured.rounds.iter().enumerate() {
+        of_round(round, number + 1, id, tables)?;
+    }
     counters("load", measured.load.counters.as_ref(), id, tables)?;
     counters("settle", measured.settle_counters.as_ref(), id, tables)?;
     settings("settings", &measured.settings, id, tables)?;
@@ -145,7 +149,8 @@ fn outcome(outcome: &Outcome) -> Vec<Field<'static>> {
 }
 
 fn of_trial(measured: &Measured) -> Vec<Field<'static>> {
-    let Measured { load, memory, cpu, disk, stored, written, processors, .. } = measured;
+    let Measured { load, memory, cpu, stored, written, processors, .. } = measured;
+    let disk = measured.known_disk();
     let build = measured.store_build.as_ref();
     vec![
         ("guarantee_given", text(measured.guarantee.name())),
@@ -163,9 +168,9 @@ fn of_trial(measured: &Measured) -> Vec<Field<'static>> {
         ("memory_peak_above_base_bytes", integer(memory.peak_above_base_bytes)),
         ("cpu_user_ns", integer(cpu.user_ns)),
         ("cpu_system_ns", integer(cpu.system_ns)),
-        ("disk_allocated_bytes", integer(disk.allocated_bytes)),
-        ("disk_apparent_bytes", integer(disk.apparent_bytes)),
-        ("files", integer(disk.files)),
+        ("disk_allocated_bytes", optional(disk.map(|disk| disk.allocated_bytes), integer)),
+        ("disk_apparent_bytes", optional(disk.map(|disk| disk.apparent_bytes), integer)),
+        ("files", optional(disk.map(|disk| disk.files), integer)),
         ("stored_records", integer(stored.records)),
         ("stored_key_bytes", integer(stored.key_bytes)),
         ("stored_value_bytes", integer(stored.value_bytes)),
@@ -249,6 +254,36 @@ fn of_operation(
             ("max_ns", integer(second.max_ns)),
         ];
         tables.insert("seconds", fields)?;
+    }
+    Ok(())
+}
+
+/// A round by its number from 1: a row for each operation.
+fn of_round(round: &Round, number: usize, trial: &SqlValue, tables: &mut Tables<'_>) -> Result {
+    for operation in &round.operations {
+        let latency = &operation.latency;
+        let syncs = operation.counters.as_ref().and_then(|counters| counters.syncs);
+        tables.insert(
+            "rounds",
+            vec![
+                ("trial", trial.clone()),
+                ("round", integer(number as u64)),
+                ("operation", text(&operation.operation)),
+                ("count", integer(operation.count)),
+                ("errors", integer(operation.errors)),
+                ("wall_ns", integer(operation.wall_ns)),
+                ("sum_ns", integer(operation.sum_ns)),
+                ("rate_over_ns", integer(operation.rate_over_ns.unwrap_or(operation.sum_ns))),
+                ("mean_ns", real(latency.mean_ns)),
+                ("p50_ns", integer(latency.p50_ns)),
+                ("p99_ns", integer(latency.p99_ns)),
+                ("max_ns", integer(latency.max_ns)),
+                ("syncs", optional(syncs, integer)),
+                ("disk_allocated_bytes", integer(round.disk.allocated_bytes)),
+                ("disk_apparent_bytes", integer(round.disk.apparent_bytes)),
+                ("files", integer(round.disk.files)),
+            ],
+        )?;
     }
     Ok(())
 }

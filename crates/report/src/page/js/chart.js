@@ -174,7 +174,25 @@ function series(line, number, { above, bottom, x, y }) {
     }
     group.append(draw("path", { class: "mark", d: SHAPES[number % SHAPES.length], transform: `translate(${px.toFixed(1)} ${py.toFixed(1)}) scale(${(line.radius ?? 4) / 4.5})` }));
   });
+  if (line.cliff) group.append(...cliffMarks(line.cliff, at, x));
   return group;
+}
+
+/** A bar along a line between the sizes from which it may fall, and a triangle above where it does, if that is known. */
+function cliffMarks({ at, low, high }, path, x) {
+  const middle = x.at(at ?? Math.sqrt(low * high));
+  const height = heightAt(path, middle);
+  const [from, to] = [x.at(low), x.at(high)];
+  const bar = draw("path", { class: "cliff", d: `M${from} ${height - 5}v10M${from} ${height}H${to}M${to} ${height - 5}v10` });
+  return at === null ? [bar] : [bar, draw("path", { class: "cliff full", d: `M${middle - 6} ${height - 13}h12l-6 10Z` })];
+}
+
+/** How high a path of points is at a place between them. */
+function heightAt(path, px) {
+  const next = path.findIndex(([x]) => x >= px);
+  if (next <= 0) return path.at(next)[1];
+  const [[x0, y0], [x1, y1]] = [path[next - 1], path[next]];
+  return y0 + ((y1 - y0) * (px - x0)) / (x1 - x0 || 1);
 }
 
 /** Names at the ends of their lines, moved apart where they would stand on each other. */

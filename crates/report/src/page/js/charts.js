@@ -190,36 +190,6 @@ function drawLatency() {
   });
 }
 
-function drawTimeline() {
-  const place = onePlace();
-  const all = model.timelines.by_operation[state.op] || [];
-  // The last second is not whole: two seconds are no line.
-  const here = all.filter((line) => place?.cells.includes(line.cell) && isOn(line.cell) && line.at_s.length > 2);
-  if (!here.length)
-    return say("timeline", all.length
-      ? "No trial of this operation here took longer than two seconds."
-      : "Not measured: no operation took longer than a second, or seconds were not recorded. Run more operations to see stalls.");
-  const content = emptied("timeline");
-  content.className = "content multiples";
-  const parts = [["per_s", "operations per second", "per_s"], ["p99_ns", "99th percentile, worst second", "ns"], ["max_ns", "longest", "ns"]];
-  for (const [id, title, unit] of parts) {
-    const lines = here.map((line) => ({
-      store: storeOf(line.cell),
-      radius: 1.5,
-      points: line.at_s.map((x, i) => ({ x, y: line[id][i] })).filter((point) => unit === "per_s" || point.y > 0).slice(0, unit === "per_s" ? -1 : undefined),
-    }));
-    chartIn(content, {
-      title: `${state.op}: ${title}`,
-      x: { title: "seconds since the operation began (the longest trial)", type: "linear", unit: "", label: (value) => `${value} s` },
-      y: { title, unit, type: unit === "per_s" ? "linear" : "logarithmic" },
-      lines,
-      tip: (store, point) => `${store}, ${point.x} s: ${show(unit, point.y)}`,
-      head: [model.ranked[0], "second", title],
-      row: (store, point) => [store, String(point.x), show(unit, point.y)],
-    });
-  }
-}
-
 function drawSpace() {
   const place = onePlace();
   const lines = [];

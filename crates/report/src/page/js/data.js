@@ -43,8 +43,10 @@ function index() {
 const columnOf = (id) => model.columns.find((column) => column.id === id);
 
 /** A figure of a cell, with its interval where there is one; null where there is no figure. */
-function figureOf(cell, id, operation) {
-  const all = columnOf(id)?.operation ? model.operation[operation]?.[id] : model.trial[id];
+const figureOf = (cell, id, operation) => figureIn(columnOf(id)?.operation ? model.operation[operation]?.[id] : model.trial[id], cell);
+
+/** The same of all cells' figures. */
+function figureIn(all, cell) {
   const mean = all?.mean[cell];
   if (mean === null || mean === undefined) return null;
   const spread = all.spread[cell];

@@ -65,8 +65,11 @@ function matrixPlace(row, place) {
   const where = withPlace(row.name, place);
   const [best] = all;
   if (!best?.standing) {
-    const missing = all.find((one) => model.cells.why[one.cell]) || all.find((one) => saturation(one.cell, row));
-    const why = !missing ? "not run" : model.cells.why[missing.cell] || "saturated";
+    const idle = notThere(all.map((one) => one.cell), row);
+    // What others were left out for matters less where the work has no such operation.
+    const tells = (why) => why && (why !== "left out" || idle !== "not applicable");
+    const missing = all.find((one) => tells(model.cells.why[one.cell])) || all.find((one) => saturation(one.cell, row));
+    const why = !missing ? idle : model.cells.why[missing.cell] || "saturated";
     const reason = missing ? whyNot(missing.cell) || saturation(missing.cell, row) : why;
     return make("button", { type: "button", class: "win none", id, onclick: open, title: reason, "aria-label": `${where}: ${reason}` }, why);
   }
@@ -89,6 +92,12 @@ function whyNot(cell) {
   const why = model.cells.why[cell];
   const reason = model.reasons[model.cells.reason[cell]];
   return reason ? `${why}: ${reason}` : why;
+}
+
+/** Why cells that lack nothing else have no figure: what did its work has done all of it. */
+function notThere(cells, row) {
+  const ran = cells.some((cell) => model.cells.succeeded[cell] > 0);
+  return ran && columnOf(row.column)?.operation ? "not applicable" : ran ? "not measured" : "not run";
 }
 
 /** How far a cell stayed behind the rate asked for, where its latency is not ranked for that; else empty. */
@@ -132,7 +141,7 @@ function detail(row, place) {
       make("th", { scope: "row" }, storeOf(cell).name),
       make("td", { class: "n" }, showFigure(column.unit, figure)),
       make("td", { class: "n" }, standing && standing.times !== null ? timesText(standing) : "–"),
-      make("td", {}, standing ? (alone ? "nothing to compare with" : verdict(standing)) : whyNot(cell) || saturation(cell, row) || "not measured"),
+      make("td", {}, standing ? (alone ? "nothing to compare with" : verdict(standing)) : whyNot(cell) || saturation(cell, row) || notThere([cell], row)),
       make("td", { class: "n" }, succeeded[cell] === trials[cell] ? String(trials[cell]) : `${succeeded[cell]} of ${trials[cell]}`));
     body.append(line);
   }

@@ -9,7 +9,10 @@ function drawAll() {
   drawMatrix();
   drawCurves();
   drawLatency();
+  drawOutgrown();
+  drawEpochs();
   drawTimeline();
+  drawRounds();
   drawSpace();
   drawSafety();
   drawMemory();

@@ -12,7 +12,7 @@ function roundValues(min, max, unit) {
 
 /** Values at even distances, at least so many, each round in the unit that it is shown in: 5 MiB is round, 5,000,000 bytes are not. */
 function evenValues(min, max, unit, fewest) {
-  const scale = unit === "bytes" ? 1024 ** Math.max(0, Math.floor(Math.log2(Math.max(min, max / 2)) / 10)) : 1;
+  const scale = unit?.startsWith("bytes") ? 1024 ** Math.max(0, Math.floor(Math.log2(Math.max(min, max / 2)) / 10)) : 1;
   const rough = (max - min) / scale / (fewest + 1);
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = power * scale * ([5, 2, 1].find((digit) => digit * power <= rough) || 1);
@@ -24,7 +24,7 @@ function evenValues(min, max, unit, fewest) {
 /** In each decade as many values as there is room for; powers of 2 for bytes. */
 function ofDecades(min, max, unit) {
   const values = [];
-  if (unit === "bytes") {
+  if (unit?.startsWith("bytes")) {
     const step = Math.max(1, Math.round(Math.log2(max / min) / 7));
     for (let power = Math.ceil(Math.log2(min)); 2 ** power <= max; power++) if (power % step === 0) values.push(2 ** power);
     return values;

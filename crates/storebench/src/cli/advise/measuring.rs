@@ -12,6 +12,7 @@ use storebench_core::error::Result;
 use storebench_core::plan::{Axes, Changes, Plan};
 use storebench_core::result::{Run, RunHeader, TrialResult};
 use storebench_core::runner::job::Enough;
+use storebench_core::runner::progress;
 use storebench_core::store::StoreDef;
 use storebench_core::units::{MOST_RECORDS, grouped, rough_duration};
 use storebench_core::workload::crud::work::{self, Work};
@@ -88,17 +89,18 @@ impl<'a> Measuring<'a> {
         question: &'a Question,
     ) -> Result<Measuring<'a>> {
         let interrupted = signals::listen()?;
-        runs::make_directory("making the runs' directory", &args.out)?;
-        let at = args.at.iter().map(|path| PlaceArg { name: DEFAULT_PLACE.into(), path: path.clone() });
-        let places = launch::places(&at.collect::<Vec<_>>(), &args.out)?;
+        runs::make_directory("making the runs' directory", &args.answer.out)?;
+        let at =
+            args.answer.at.iter().map(|path| PlaceArg { name: DEFAULT_PLACE.into(), path: path.clone() });
+        let directories = launch::directories(&at.collect::<Vec<_>>(), &args.answer.out)?;
         let block_s = args.measuring().0.as_secs_f64() * LOOK_SHARE / f64::from(LOOK_BLOCKS);
-        let plans = Plans::new(stores, args, question, &places[DEFAULT_PLACE], block_s)?;
+        let plans = Plans::new(stores, args, question, &directories[DEFAULT_PLACE], block_s)?;
         Ok(Measuring {
             stores,
             question,
             interrupted,
-            places,
-            folder: storebench_core::folder::make_unused(&args.out, &launch::dated(ANSWER))?,
+            places: launch::as_places(directories),
+            folder: storebench_core::folder::make_unused(&args.answer.out, &launch::dated(ANSWER))?,
             start: Instant::now(),
             budget: args.measuring().0,
             plan: plans.screen.clone(),
@@ -288,8 +290,9 @@ impl<'a> Measuring<'a> {
         launch.header.looks = looks.to_vec();
         launch.header.blocks_before = before;
         let folder = launch.folder(&self.folder, name)?;
+        let until = self.start.checked_add(self.budget);
         let (path, ended) =
-            launch.carry_out(&[], folder, enough, self.start.checked_add(self.budget), &self.interrupted)?;
+            launch.carry_out(&[], folder, enough, until, progress::listener().as_mut(), &self.interrupted)?;
         Ok(Some((storebench_core::folder::read(&path)?, ended.interrupted)))
     }
 

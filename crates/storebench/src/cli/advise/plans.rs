@@ -60,7 +60,12 @@ impl<'a> Plans<'a> {
         plan.name = "advise".into();
         plan.title = format!("Advice: {question}");
         plan.source = String::new();
-        plan.apply(changes(&taking_part(stores, args, question), args.seed, args.measuring(), question)?)?;
+        plan.apply(changes(
+            &taking_part(stores, args, question),
+            args.answer.seed,
+            args.measuring(),
+            question,
+        )?)?;
         plan.settle_machines(Core::here);
         let probe = WorkFolder::create(place)?.probe()?;
         let mut plans = Plans { stores, probe, screen: plan, most_records, cold: question.cold };

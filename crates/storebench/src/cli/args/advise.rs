@@ -7,7 +7,7 @@ use clap::{Parser, ValueHint};
 use storebench_core::plan::{Bytes, Period};
 use storebench_report::advice::question::Goal;
 
-use super::QuestionArgs;
+use super::{AnswerArgs, QuestionArgs};
 
 const ADVISE_EXAMPLES: &str = "\
 Examples:
@@ -47,18 +47,8 @@ pub struct AdviseArgs {
     /// Measure nothing; answer from earlier runs. `latest` is the newest
     #[arg(long, value_name = "RUN", value_hint = ValueHint::DirPath, conflicts_with_all = ["at", "budget", "seed"])]
     pub from: Vec<PathBuf>,
-    /// Also write the answer and all figures to a page for the browser
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub html: Option<PathBuf>,
-    /// Directory for the stores' files [default: the runs' directory]
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
-    pub at: Option<PathBuf>,
-    /// Directory for the folder with the results
-    #[arg(long, value_name = "DIR", default_value = "storebench-runs", value_hint = ValueHint::DirPath)]
-    pub out: PathBuf,
-    /// Seed for keys, values, record choice and trial order
-    #[arg(long, value_name = "N", default_value = "136", value_parser = super::whole::<u64>)]
-    pub seed: u64,
+    #[command(flatten)]
+    pub answer: AnswerArgs,
 }
 
 impl AdviseArgs {

@@ -24,7 +24,7 @@ impl Args for AxisArgs {
     }
 
     fn augment_args(command: Command) -> Command {
-        let axes = Axis::in_plans();
+        let axes = Axis::as_written();
         let group = ArgGroup::new(GROUP).multiple(true).args(axes.iter().map(|axis| axis.name()));
         command.args(axes.into_iter().map(option)).group(group)
     }
@@ -42,7 +42,7 @@ impl FromArgMatches for AxisArgs {
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        for axis in Axis::in_plans() {
+        for axis in Axis::as_written() {
             if let Some(lists) = matches.get_many::<Vec<Value>>(axis.name()) {
                 self.axes.set(axis, lists.flatten().cloned());
             }
@@ -77,7 +77,10 @@ impl TypedValueParser for Parser {
     ) -> Result<Vec<Value>, clap::Error> {
         let axis = self.0;
         let read = move |text: &str| {
-            let values = split_list(text, |value| axis.read(value).is_ok())?;
+            let values = match axis.def().split {
+                Some(split) => split(text),
+                None => split_list(text, |value| axis.read(value).is_ok())?,
+            };
             values.iter().map(|value| axis.parse(value)).collect::<Result<Vec<Value>, String>>()
         };
         read.parse_ref(command, arg, value)

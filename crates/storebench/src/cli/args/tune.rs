@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Parser, ValueHint};
 use storebench_core::plan::{Bytes, Period};
 
-use super::QuestionArgs;
+use super::{AnswerArgs, QuestionArgs};
 
 const TUNE_EXAMPLES: &str = "\
 Examples:
@@ -33,16 +33,6 @@ pub struct TuneArgs {
     /// Measure nothing; answer from an earlier tuning. `latest` is the newest
     #[arg(long, value_name = "RUN", value_hint = ValueHint::DirPath, conflicts_with_all = ["at", "budget", "seed"])]
     pub from: Option<PathBuf>,
-    /// Also write the answer and all figures to a page for the browser
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub html: Option<PathBuf>,
-    /// Directory for the store's files [default: the runs' directory]
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
-    pub at: Option<PathBuf>,
-    /// Directory for the folder with the results
-    #[arg(long, value_name = "DIR", default_value = "storebench-runs", value_hint = ValueHint::DirPath)]
-    pub out: PathBuf,
-    /// Seed for keys, values, record choice and trial order
-    #[arg(long, value_name = "N", default_value = "136", value_parser = super::whole::<u64>)]
-    pub seed: u64,
+    #[command(flatten)]
+    pub answer: AnswerArgs,
 }

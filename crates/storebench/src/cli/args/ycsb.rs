@@ -4,13 +4,16 @@ use std::path::PathBuf;
 
 use clap::ValueHint;
 
-/// YCSB's properties, from files and one by one.
+/// YCSB's properties, from files and one by one, and its text.
 #[derive(Debug, clap::Args)]
 pub struct PropertyArgs {
-    /// Read YCSB's properties from a file; of several, later ones count
+    /// Read YCSB's properties from a file; further files change what it says
     #[arg(short = 'P', value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["resume", "properties"])]
     pub property_files: Vec<PathBuf>,
     /// Set one of YCSB's properties: recordcount=100000
     #[arg(short = 'p', value_name = "NAME=VALUE", conflicts_with_all = ["resume", "properties"])]
     pub property: Vec<String>,
+    /// Write the figures at the run's end to a new file, in the text that YCSB prints
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "dry_run")]
+    pub ycsb: Option<PathBuf>,
 }

@@ -12,8 +12,8 @@ use storebench_core::place::probe::Probe;
 use storebench_core::plan::Plan;
 use storebench_core::result::{LeftOut, Outcome, Run, TrialResult};
 use storebench_core::runner::job::Job;
-use storebench_core::runner::rehearsal;
-use storebench_core::store::StoreDef;
+use storebench_core::runner::{progress, rehearsal};
+use storebench_core::store::{Setting, StoreDef};
 use storebench_core::units::{grouped, rough_duration};
 use storebench_core::workload::crud::work::Work;
 use storebench_report::advice::question::Question;
@@ -29,10 +29,12 @@ use super::super::args::PlaceArg;
 use super::super::launch::{self, Launch, Places};
 use super::super::runs::{self, TUNING};
 use super::super::{report, signals, tell};
+use super::plans::Length;
 use super::{Asked, plans};
 
-/// Blocks of the first race that there is to be time for.
+/// Blocks of the first race that there is to be time for; and where that would take other records than were asked for.
 const SCREEN_BLOCKS: f64 = 8.0;
+const FEWEST_SCREEN_BLOCKS: f64 = 4.0;
 /// Trials of the default, at most, to find how many operations a trial is to have.
 const PILOTS: usize = 4;
 /// What a race takes before its first trial, in seconds, until one was run.
@@ -66,8 +68,8 @@ impl<'a> Measuring<'a> {
         let interrupted = signals::listen()?;
         runs::make_directory("making the runs' directory", asked.out)?;
         let at = asked.at.map(|path| PlaceArg { name: DEFAULT_PLACE.into(), path: path.to_path_buf() });
-        let places = launch::places(&at.into_iter().collect::<Vec<_>>(), asked.out)?;
-        let place = &places[DEFAULT_PLACE];
+        let directories = launch::directories(&at.into_iter().collect::<Vec<_>>(), asked.out)?;
+        let place = &directories[DEFAULT_PLACE];
         let plan = plans::first(asked, place)?;
         let probe = WorkFolder::create(place)?.probe()?;
         Ok(Measuring {
@@ -75,7 +77,7 @@ impl<'a> Measuring<'a> {
             asked,
             interrupted,
             folder: storebench_core::folder::make_unused(asked.out, &launch::dated(TUNING))?,
-            places,
+            places: launch::as_places(directories),
             start: Instant::now(),
             probe,
             plan,
@@ -107,7 +109,8 @@ impl<'a> Measuring<'a> {
         self.beside()
     }
 
-    /// Tries each value in a short trial: what fails, promises less, or is the default under another name is left out.
+    /// Tries each value in a short trial: what fails, promises less, or changes nothing is left out. A value that is the default
+    /// itself is not worth a word.
     fn rehearse(&mut self) -> Result<bool> {
         let arms: Vec<Settings> = self.changes.iter().map(Change::alone).collect();
         let plan = plans::race(&self.plan, Kind::Screen, self.asked.store.name, &arms);
@@ -131,19 +134,25 @@ impl<'a> Measuring<'a> {
         // Memory is judged by real trials.
         let question = Question { max_memory_bytes: None, ..self.asked.question.clone() };
         let judge = Judge::new(&question, self.asked.store, tried.iter());
+        let mut unchanged = Vec::new();
         for trial in &tried {
-            let alike = || {
-                let own = trial.ok().filter(|own| reads_back_alike(&own.settings, &default.settings));
-                own.map(|_| "that is the default here".to_owned())
-            };
             let settings = settings_of(&trial.cell);
-            let why = judge.why_out(trial).or_else(alike).filter(|_| !settings.is_empty());
-            if let Some(reason) = why {
+            let alike = || trial.ok().is_some_and(|own| reads_back_alike(&own.settings, &default.settings));
+            if settings.is_empty() {
+                continue;
+            }
+            if let Some(reason) = judge.why_out(trial) {
+                self.refused.push(LeftOut { cell: trial.cell.clone(), reason });
+            } else if settings.iter().all(|(name, value)| is_read_back(&default.settings, name, value)) {
+                unchanged.push(settings);
+            } else if alike() {
+                let reason = "with these records the store is opened as by default".to_owned();
                 self.refused.push(LeftOut { cell: trial.cell.clone(), reason });
             }
         }
         let refused: Vec<Settings> = self.refused.iter().map(|left| settings_of(&left.cell)).collect();
-        self.changes.retain(|change| !refused.contains(&change.alone()));
+        self.changes
+            .retain(|change| !refused.contains(&change.alone()) && !unchanged.contains(&change.alone()));
         tell(&format!(
             "{} of {} values can be tried; {} left out",
             self.changes.len(),
@@ -156,8 +165,10 @@ impl<'a> Measuring<'a> {
     /// Finds how many records and operations a trial is to have, by trials of the default.
     fn size(&mut self) -> Result<bool> {
         let left_s = self.budget_s() * SCREEN_UNTIL - self.start.elapsed().as_secs_f64() - RACE_S;
-        let trial_s = left_s / (SCREEN_BLOCKS * (self.changes.len() + 1) as f64);
-        self.plan = plans::estimated(self.plan.clone(), self.stores, &self.probe, trial_s * PILOTS as f64)?;
+        let block_s = |blocks: f64| left_s / (blocks * (self.changes.len() + 1) as f64);
+        let length = Length { aim_s: block_s(SCREEN_BLOCKS), most_s: block_s(FEWEST_SCREEN_BLOCKS) };
+        let most_s = length.most_s * PILOTS as f64;
+        self.plan = plans::estimated(self.plan.clone(), self.stores, &self.probe, most_s)?;
         for _ in 0..PILOTS {
             let launch = Launch::new(self.stores, &self.plan, &self.places, None)?;
             let Some(cell) = launch.cells.first() else {
@@ -166,7 +177,7 @@ impl<'a> Measuring<'a> {
             let Some(tried) = rehearsal::pilot(&launch.job(&self.interrupted), cell)? else {
                 return Ok(true);
             };
-            match plans::corrected(&self.plan, &tried, trial_s)? {
+            match plans::corrected(&self.plan, &tried, length)? {
                 Some(plan) => self.plan = plan,
                 None => break,
             }
@@ -235,7 +246,7 @@ impl<'a> Measuring<'a> {
         let until = self.start.checked_add(Duration::from_secs_f64(self.until_s(race)));
         let job =
             Job { enough: Some(&enough), goes_on: Some(&going_on), until, ..launch.job(&self.interrupted) };
-        let (path, ended) = launch.carry_out_job(&job, folder)?;
+        let (path, ended) = launch.carry_out_job(&job, folder, progress::listener().as_mut())?;
         let run = storebench_core::folder::read(&path)?;
         self.blocks += run.trials.iter().map(|trial| trial.block + 1).max().unwrap_or(0);
         self.runs.push(run);
@@ -303,6 +314,11 @@ impl<'a> Measuring<'a> {
         let left_s = (self.budget_s() - self.start.elapsed().as_secs_f64()).max(0.0);
         tell(&format!("{what}; at most {} left", rough_duration(Duration::from_secs_f64(left_s.ceil()))));
     }
+}
+
+/// Whether a setting was read back with a value, in small or capital letters.
+fn is_read_back(settings: &[Setting], name: &str, value: &str) -> bool {
+    settings.iter().any(|own| own.name == name && own.value.eq_ignore_ascii_case(value))
 }
 
 /// What passes between trials, as a share of what they take.

@@ -18,8 +18,10 @@ use storebench_report::tuning::race::{Kind, Settings};
 use super::super::advise::plans::{changes, counts, most_records, records_of, size_of, sized};
 use super::Asked;
 
-/// Operations of a trial where nothing is known yet; the fewest, and the most: more say little more.
+/// Operations of a trial where nothing is known yet; few, below which records are taken away as well; the fewest, and the most: more
+/// say little more.
 const OPERATIONS: u64 = 2000;
+const FEW: u64 = 500;
 const FEWEST: u64 = 100;
 const MOST: u64 = 20_000;
 /// Other record sizes are so many times smaller and larger.
@@ -45,37 +47,48 @@ pub fn first(asked: &Asked<'_>, place: &Path) -> Result<Plan> {
     fitting(&plan, records, OPERATIONS)
 }
 
-/// The same with fewer records and operations, so that a trial is likely to take no more than `trial_s` seconds.
-pub fn estimated(mut plan: Plan, stores: &[StoreDef], probe: &Probe, trial_s: f64) -> Result<Plan> {
-    while estimate_s(&plan, stores, probe) > trial_s {
-        let Some(smaller) = smaller(&plan)? else { break };
+/// How long a trial is to take, in seconds.
+#[derive(Debug, Clone, Copy)]
+pub struct Length {
+    /// So long, that there is time for enough blocks: operations are added until then.
+    pub aim_s: f64,
+    /// Records are taken away only where a trial would take longer than this: it leaves time for the fewest blocks.
+    pub most_s: f64,
+}
+
+/// The same with fewer operations and records, so that a trial is likely to take no more than `most_s` seconds.
+pub fn estimated(mut plan: Plan, stores: &[StoreDef], probe: &Probe, most_s: f64) -> Result<Plan> {
+    while estimate_s(&plan, stores, probe) > most_s {
+        let Some(smaller) = smaller(&plan, Work::of(&plan.parameters).operations > FEW)? else { break };
         plan = smaller;
     }
     Ok(plan)
 }
 
-/// A plan whose trials take about `trial_s` seconds, by a trial of this one; `None` where it is as it should be.
-pub fn corrected(plan: &Plan, tried: &TrialResult, trial_s: f64) -> Result<Option<Plan>> {
-    if tried.wall_s > trial_s * TOO_LONG {
-        return smaller(plan);
-    }
+/// A plan whose trials take as long as they are to, by a trial of this one; `None` where it is as it should be.
+pub fn corrected(plan: &Plan, tried: &TrialResult, length: Length) -> Result<Option<Plan>> {
     let operations = Work::of(&plan.parameters).operations;
     let timed_ns: u64 =
         tried.ok().map_or(0, |measured| measured.operations.iter().map(|one| one.sum_ns).sum());
+    let timed_s = timed_ns as f64 / 1e9;
+    if tried.wall_s > length.most_s * TOO_LONG {
+        return smaller(plan, timed_s > tried.wall_s / 2.0 || operations > FEW);
+    }
     // What a trial takes beside its operations is the same however many there are.
-    let room_s = trial_s - (tried.wall_s - timed_ns as f64 / 1e9);
-    let fit = (operations as f64 * room_s / (timed_ns as f64 / 1e9).max(1e-9)) as u64;
+    let room_s = length.aim_s - (tried.wall_s - timed_s);
+    let fit = (operations as f64 * room_s / timed_s.max(1e-9)) as u64;
     let more = fit.min(if is_cold(plan) { records_of(plan).from } else { MOST });
     (more > operations + operations / 2).then(|| fitting(plan, records_of(plan).from, more)).transpose()
 }
 
-/// With half of the operations, or of the records; `None` where it is as small as can be.
-fn smaller(plan: &Plan) -> Result<Option<Plan>> {
+/// With half of the operations or of the records, as is wished, if there are enough of them; `None` where it is as small as can
+/// be.
+fn smaller(plan: &Plan, fewer_operations: bool) -> Result<Option<Plan>> {
     let (records, operations) = (records_of(plan).from, Work::of(&plan.parameters).operations);
-    let (records, operations) = match (records > 10 * operations, operations > FEWEST) {
-        (false, true) => (records, (operations / 2).max(FEWEST)),
-        _ if records > FEWEST => ((records / 2).max(FEWEST), operations),
-        _ => return Ok(None),
+    let (records, operations) = match (fewer_operations, operations > FEWEST, records > FEWEST) {
+        (_, false, false) => return Ok(None),
+        (true, true, _) | (_, true, false) => (records, (operations / 2).max(FEWEST)),
+        _ => ((records / 2).max(FEWEST), operations),
     };
     fitting(plan, records, operations).map(Some)
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, c_char, c_int};
 
-use storebench_core::store::{Result, Setting, SettingDef, StoreError};
+use storebench_core::store::{Result, Setting, SettingDef, Share, StoreError};
 
 use super::ffi;
 use crate::stores::support::{Given, expect_taken};
@@ -29,6 +29,11 @@ pub const SETTINGS: &[SettingDef] = &[
     .tune(&["1024", "8192", "16384", "65536"]),
     SettingDef::new("cachesize", "a size from 128 KiB to 1 TiB", "335872", "the cache with its overhead")
         .bytes()
+        .share(Share::one_in(
+            4,
+            "the working set, and no share; a quarter, as the page cache holds its file too",
+            "https://docs.oracle.com/database/bdb181/html/api_reference/C/envset_cachesize.html",
+        ))
         .read_by("the engine, which rounds it down")
         .tune(&["8388608", "67108864", "268435456"]),
     SettingDef::new(
@@ -184,6 +189,7 @@ pub fn settings(facts: &ffi::Facts, checkpoint_kbyte: u32) -> Vec<Setting> {
         settings.push(Setting::read_back("lk_max_locks", facts.max_locks));
     }
     if checkpoint_kbyte > 0 {
+        settings.push(Setting::read_back("DB_TXN_NOSYNC", facts.nosync != 0));
         settings.push(Setting::read_back("DB_TXN_WRITE_NOSYNC", facts.write_nosync != 0));
         settings.push(Setting::read_back("DB_LOG_AUTO_REMOVE", facts.auto_remove != 0));
         settings.push(Setting::read_back("lg_max", facts.lg_max));

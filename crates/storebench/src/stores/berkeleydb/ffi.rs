@@ -29,8 +29,9 @@ pub const DEADLOCK: c_int = 3;
 // How a database is kept.
 pub const PLAIN: c_int = 0;
 pub const CONCURRENT: c_int = 1;
-pub const LOG_WRITTEN: c_int = 2;
-pub const LOG_SYNCED: c_int = 3;
+pub const LOG_KEPT: c_int = 2;
+pub const LOG_WRITTEN: c_int = 3;
+pub const LOG_SYNCED: c_int = 4;
 
 /// How to open; zeros leave the engine's defaults.
 #[repr(C)]
@@ -58,6 +59,7 @@ pub struct Facts {
     pub max_locks: u32,
     pub env_open_flags: u32,
     pub write_nosync: c_int,
+    pub nosync: c_int,
     pub auto_remove: c_int,
     pub hash: c_int,
 }
@@ -98,7 +100,17 @@ unsafe extern "C" {
         buffer_size: u32,
         value_size: *mut u32,
     ) -> c_int;
-    pub fn sb_bdb_delete(db: *mut Db, key: *const c_void, key_size: u32) -> c_int;
+    pub fn sb_bdb_get_in(
+        db: *mut Db,
+        txn: *mut Txn,
+        to_change: c_int,
+        key: *const c_void,
+        key_size: u32,
+        buffer: *mut c_void,
+        buffer_size: u32,
+        value_size: *mut u32,
+    ) -> c_int;
+    pub fn sb_bdb_delete(db: *mut Db, txn: *mut Txn, key: *const c_void, key_size: u32) -> c_int;
 
     pub fn sb_bdb_begin(db: *mut Db, txn: *mut *mut Txn) -> c_int;
     pub fn sb_bdb_commit(txn: *mut Txn) -> c_int;

@@ -3,9 +3,9 @@
 use std::ffi::c_int;
 use std::ptr;
 
-use storebench_core::store::{Result, Session, StoreError};
+use storebench_core::store::{Result, Session, StoreError, Work};
 
-use super::{BerkeleyDb, check, ffi, message};
+use super::{BerkeleyDb, check, ffi, message, transaction};
 use crate::stores::one_session::Pass;
 
 /// What a record's log entries hold beside its key and value, about.
@@ -29,14 +29,14 @@ pub struct BerkeleySession<'a> {
 }
 
 /// The engine keeps lengths in 32 bits.
-fn size(bytes: &[u8]) -> Result<u32> {
+pub(super) fn size(bytes: &[u8]) -> Result<u32> {
     u32::try_from(bytes.len()).map_err(|_| {
         StoreError::Unsupported(format!("{} bytes are too long for a key or value", bytes.len()))
     })
 }
 
 /// Makes room for `needed` bytes.
-fn grow(buffer: &mut Vec<u8>, needed: u32) {
+pub(super) fn grow(buffer: &mut Vec<u8>, needed: u32) {
     let needed = usize::try_from(needed).unwrap_or(usize::MAX);
     if needed > buffer.len() {
         buffer.resize(needed.next_power_of_two(), 0);
@@ -44,7 +44,7 @@ fn grow(buffer: &mut Vec<u8>, needed: u32) {
 }
 
 /// How much room a buffer has.
-fn room(buffer: &[u8]) -> u32 {
+pub(super) fn room(buffer: &[u8]) -> u32 {
     u32::try_from(buffer.len()).unwrap_or(u32::MAX)
 }
 
@@ -99,20 +99,39 @@ impl<'a> BerkeleySession<'a> {
 
     /// All records in one transaction. Gives the engine's code, which is that of a deadlock if it chose this
     /// transaction to give way: nothing of it remains then.
-    fn try_batch(&self, records: &[(&[u8], &[u8])]) -> Result<c_int> {
+    fn try_batch<T>(&self, items: &[T], one: impl Fn(*mut ffi::Txn, &T) -> Result<c_int>) -> Result<c_int> {
         let mut txn = ptr::null_mut();
         // SAFETY: the database is open and has transactions.
         check(unsafe { ffi::sb_bdb_begin(self.db(), &raw mut txn) })?;
-        for (key, value) in records {
-            let put = self.put(txn, key, value);
-            if !matches!(put, Ok(ffi::OK)) {
-                let put = put.and_then(|code| if code == ffi::DEADLOCK { Ok(code) } else { Err(message()) });
+        for item in items {
+            let done = one(txn, item);
+            if !matches!(done, Ok(ffi::OK)) {
+                let done =
+                    done.and_then(|code| if code == ffi::DEADLOCK { Ok(code) } else { Err(message()) });
                 // SAFETY: the transaction is open, and not used afterwards.
-                return check(unsafe { ffi::sb_bdb_abort(txn) }).and(put);
+                return check(unsafe { ffi::sb_bdb_abort(txn) }).and(done);
             }
         }
         // SAFETY: as above.
         Ok(unsafe { ffi::sb_bdb_commit(txn) })
+    }
+
+    /// The same, until no other transaction was in its way; `bytes` go into the log.
+    fn batch<T>(
+        &mut self,
+        items: &[T],
+        bytes: usize,
+        one: impl Fn(&Self, *mut ffi::Txn, &T) -> Result<c_int>,
+    ) -> Result<()> {
+        loop {
+            match self.try_batch(items, |txn, item| one(self, txn, item))? {
+                ffi::DEADLOCK => (),
+                code => {
+                    check(code)?;
+                    return self.note_logged(bytes);
+                }
+            }
+        }
     }
 
     /// Opens a cursor, shows up to `limit` records from `self.key[..key_size]` on, and closes it. Gives the engine's
@@ -216,7 +235,9 @@ impl Session for BerkeleySession<'_> {
     fn remove(&mut self, key: &[u8]) -> Result<()> {
         let key_size = size(key)?;
         // SAFETY: the database is open.
-        let code = Self::retry(|| unsafe { ffi::sb_bdb_delete(self.db(), key.as_ptr().cast(), key_size) });
+        let code = Self::retry(|| unsafe {
+            ffi::sb_bdb_delete(self.db(), ptr::null_mut(), key.as_ptr().cast(), key_size)
+        });
         match code {
             ffi::OK => self.note_logged(key.len()),
             ffi::NOT_FOUND => Ok(()),
@@ -242,19 +263,29 @@ impl Session for BerkeleySession<'_> {
         }
     }
 
+    fn transact(&mut self, work: &mut Work<'_>) -> Result<()> {
+        let bytes = transaction::run(self.store, &mut self.value, work)?;
+        self.note_logged(bytes)
+    }
+
     fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
         if self.store.checkpoint_kbyte == 0 {
             return records.iter().try_for_each(|(key, value)| self.insert(key, value));
         }
-        loop {
-            match self.try_batch(records)? {
-                ffi::DEADLOCK => (),
-                code => {
-                    check(code)?;
-                    let bytes = records.iter().map(|(key, value)| key.len() + value.len()).sum();
-                    return self.note_logged(bytes);
-                }
-            }
+        let bytes = records.iter().map(|(key, value)| key.len() + value.len()).sum();
+        self.batch(records, bytes, |own, txn, (key, value)| own.put(txn, key, value))
+    }
+
+    fn remove_batch(&mut self, keys: &[&[u8]]) -> Result<()> {
+        if self.store.checkpoint_kbyte == 0 {
+            return keys.iter().try_for_each(|key| self.remove(key));
         }
+        let bytes = keys.iter().map(|key| key.len()).sum();
+        self.batch(keys, bytes, |own, txn, key| {
+            let key_size = size(key)?;
+            // SAFETY: the database and the transaction are open.
+            let code = unsafe { ffi::sb_bdb_delete(own.db(), txn, key.as_ptr().cast(), key_size) };
+            Ok(if code == ffi::NOT_FOUND { ffi::OK } else { code })
+        })
     }
 }

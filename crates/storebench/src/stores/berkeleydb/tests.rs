@@ -15,6 +15,8 @@ fn open(folder: &TempDir, guarantee: Guarantee, sessions: usize, cache_bytes: Op
         cache_bytes,
         settings: &none,
         sessions,
+        transactions: false,
+        beside: None,
     };
     (BERKELEYDB.open.unwrap())(&options).unwrap()
 }
@@ -38,6 +40,71 @@ fn the_environment_is_what_tier_and_sessions_need() {
     let folder = new_folder();
     let environment = setting(&*open(&folder, Guarantee::None, 1, None), "environment");
     assert!(!environment.contains("DB_INIT_TXN") && !environment.contains("DB_INIT_CDB"), "{environment}");
+}
+
+/// How a store is kept where transactions over records are asked for.
+fn with_transactions(folder: &TempDir, guarantee: Option<Guarantee>, sessions: usize) -> Box<dyn Store> {
+    let none = BTreeMap::new();
+    let options = OpenOptions {
+        directory: folder.path(),
+        guarantee,
+        compression: false,
+        cache_bytes: None,
+        settings: &none,
+        sessions,
+        transactions: true,
+        beside: None,
+    };
+    (BERKELEYDB.open.unwrap())(&options).unwrap()
+}
+
+#[test]
+fn transactions_have_a_log_at_every_tier_and_locks_for_several_sessions() {
+    for (asked, tier, kept, written) in [
+        (None, Guarantee::Power, "false", "false"),
+        (Some(Guarantee::None), Guarantee::None, "true", "false"),
+        (Some(Guarantee::Process), Guarantee::Process, "false", "true"),
+        (Some(Guarantee::Power), Guarantee::Power, "false", "false"),
+    ] {
+        for sessions in [1, 2] {
+            let folder = new_folder();
+            let store = with_transactions(&folder, asked, sessions);
+            assert_eq!(store.guarantee(), tier, "{asked:?}");
+            let environment = setting(&*store, "environment");
+            assert!(environment.contains("DB_INIT_TXN"), "{asked:?}: {environment}");
+            assert_eq!(environment.contains("DB_INIT_LOCK"), sessions > 1, "{asked:?}: {environment}");
+            assert_eq!(setting(&*store, "DB_TXN_NOSYNC"), kept, "{asked:?}");
+            assert_eq!(setting(&*store, "DB_TXN_WRITE_NOSYNC"), written, "{asked:?}");
+        }
+    }
+}
+
+/// Two transactions that each want what the other has locked: one is told so, and has changed nothing.
+#[test]
+fn of_two_that_wait_for_one_another_one_gives_way() {
+    let folder = new_folder();
+    let store = with_transactions(&folder, Some(Guarantee::Process), 2);
+    let mut session = store.session().unwrap();
+    // The first and the last are on other leaves: values of a quarter of a page would all be kept elsewhere.
+    (0..=40).for_each(|number| session.insert(&[number], &[number; 700]).unwrap());
+    drop(session);
+    let meet = std::sync::Barrier::new(2);
+    let both = |first: u8, second: u8| {
+        let mut session = store.session().unwrap();
+        session.transact(&mut |transaction| {
+            transaction.get_to_change(&[first], &mut |_| ())?;
+            meet.wait();
+            transaction.get_to_change(&[second], &mut |_| ())?;
+            transaction.put(&[second], b"changed")
+        })
+    };
+    let (one, other) = std::thread::scope(|scope| {
+        let other = scope.spawn(|| both(40, 0));
+        (both(0, 40), other.join().unwrap())
+    });
+    let conflicts = [&one, &other].into_iter().filter(|done| matches!(done, Err(StoreError::Conflict(_))));
+    assert_eq!(conflicts.count(), 1, "{one:?} {other:?}");
+    assert!(one.is_ok() != other.is_ok(), "{one:?} {other:?}");
 }
 
 #[test]

@@ -3,9 +3,9 @@
 use fjall::config::{BlockSizePolicy, CompressionPolicy};
 use fjall::{
     AbstractTree, CompressionType, Database, Keyspace, KeyspaceCreateOptions, KvSeparationOptions,
-    PersistMode,
+    OptimisticTxDatabase, PersistMode,
 };
-use storebench_core::store::{Guarantee, OpenOptions, Result, Setting, SettingDef, StoreError};
+use storebench_core::store::{Guarantee, OpenOptions, Result, Setting, SettingDef, Share, StoreError};
 
 use crate::stores::support::{Given, expect_taken};
 
@@ -20,6 +20,11 @@ pub const SETTINGS: &[SettingDef] = &[
     .promising("none is none, buffer is process, sync_data and sync_all are power"),
     SettingDef::new("cache_size", "a size", "33554432", "the cache of blocks")
         .bytes()
+        .share(Share::one_in(
+            4,
+            "20 to 25 % of the memory, or more where all data fit in",
+            "https://docs.rs/fjall/3.1.13/fjall/struct.DatabaseBuilder.html#method.cache_size",
+        ))
         .read_by("the database's own account")
         .tune(&["134217728", "536870912"]),
     SettingDef::new(
@@ -29,6 +34,11 @@ pub const SETTINGS: &[SettingDef] = &[
         "how large a memory table grows before it is written out",
     )
     .bytes()
+    .share(Share::one_in(
+        16,
+        "names no share; a quarter of the cache of blocks, as several can wait to be written out",
+        "https://docs.rs/fjall/3.1.13/fjall/struct.KeyspaceCreateOptions.html#method.max_memtable_size",
+    ))
     .read_by("the keyspace's own account")
     .tune(&["16777216", "268435456"]),
     SettingDef::new("max_journaling_size", "a size from 64 MiB", "as shipped", "all journals together")
@@ -51,6 +61,24 @@ pub const SETTINGS: &[SettingDef] = &[
 /// What fjall ships, where it can't be asked.
 const MEMTABLE_BYTES: u64 = 64 << 20;
 const DATA_BLOCK_BYTES: u32 = 4 << 10;
+
+/// Opens what a builder builds as a plan says. The two kinds of builders have no public trait in common.
+macro_rules! opened {
+    ($plan:expr, $builder:expr) => {{
+        // Values from 4 KiB on are compressed in the journal too, as shipped: off means off there as well.
+        let mut builder = $builder.journal_compression($plan.codec);
+        if let Some(bytes) = $plan.cache_bytes {
+            builder = builder.cache_size(bytes);
+        }
+        if let Some(bytes) = $plan.journal_bytes {
+            builder = builder.max_journaling_size(bytes);
+        }
+        if let Some(workers) = $plan.workers {
+            builder = builder.worker_threads(workers);
+        }
+        builder.open().map_err(StoreError::engine)?
+    }};
+}
 
 /// What was asked for.
 pub struct Plan {
@@ -108,24 +136,21 @@ impl Plan {
         }
     }
 
-    /// Opens or makes the database.
-    pub fn open_database(&self, options: &OpenOptions<'_>) -> Result<Database> {
-        // Values from 4 KiB on are compressed in the journal too, as shipped: off means off there as well.
-        let mut builder = Database::builder(options.directory).journal_compression(self.codec);
-        if let Some(bytes) = self.cache_bytes {
-            builder = builder.cache_size(bytes);
-        }
-        if let Some(bytes) = self.journal_bytes {
-            builder = builder.max_journaling_size(bytes);
-        }
-        if let Some(workers) = self.workers {
-            builder = builder.worker_threads(workers);
-        }
-        let database = builder.open().map_err(StoreError::engine)?;
+    /// Opens or makes the database, and what has transactions over it, where these are asked for.
+    pub fn open_database(
+        &self,
+        options: &OpenOptions<'_>,
+    ) -> Result<(Database, Option<OptimisticTxDatabase>)> {
+        let (database, optimistic) = if options.transactions {
+            let whole = opened!(self, OptimisticTxDatabase::builder(options.directory));
+            (whole.inner().clone(), Some(whole))
+        } else {
+            (opened!(self, Database::builder(options.directory)), None)
+        };
         if let Some(bytes) = self.cache_bytes {
             expect_taken("cache_size", &bytes, &database.cache_capacity())?;
         }
-        Ok(database)
+        Ok((database, optimistic))
     }
 
     /// Opens or makes the keyspace of the records, and compares what it got with what was asked.

@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use storebench_core::store::{OpenOptions, Result, Setting, SettingDef};
+use storebench_core::store::{OpenOptions, Result, Setting, SettingDef, Share};
 
 use super::ffi;
 use crate::stores::owned::Owned;
@@ -11,9 +11,19 @@ use crate::stores::support::Given;
 pub const SETTINGS: &[SettingDef] = &[
     SettingDef::new("write_buffer_size", "a size from 64 KiB to 1 GiB", "4194304", "the memory table")
         .bytes()
+        .share(Share::one_in(
+            16,
+            "names no share; the other half of that quarter is for two memory tables",
+            CACHE,
+        ))
         .tune(&["16777216", "67108864"]),
     SettingDef::new("block_cache_size", "a size up to 1 TiB", "8388608", "the cache of blocks")
         .bytes()
+        .share(Share::one_in(
+            8,
+            "names no share; a quarter for all its caches, of which half is for blocks, as shipped",
+            CACHE,
+        ))
         .tune(&["67108864", "536870912"]),
     SettingDef::new("block_size", "a size from 1 KiB to 4 MiB", "4096", "a block of a table file")
         .bytes()
@@ -25,6 +35,9 @@ pub const SETTINGS: &[SettingDef] = &[
     SettingDef::new("bloom_bits", "bits a key, 1 to 32", "no filter", "a Bloom filter for each table file")
         .tune(&["10"]),
 ];
+
+/// What its documentation says of caches.
+const CACHE: &str = "https://github.com/google/leveldb/blob/main/doc/index.md#cache";
 
 /// What was asked for. `None` is the engine's default.
 pub struct Config {

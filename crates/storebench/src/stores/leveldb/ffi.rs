@@ -81,6 +81,7 @@ unsafe extern "C" {
         value: *const c_char,
         value_len: usize,
     );
+    pub fn leveldb_writebatch_delete(batch: *mut WriteBatch, key: *const c_char, key_len: usize);
 
     pub fn leveldb_options_create() -> *mut Options;
     pub fn leveldb_options_destroy(options: *mut Options);

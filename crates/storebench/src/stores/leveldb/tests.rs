@@ -57,6 +57,8 @@ fn a_total_cache_bounds_what_the_engine_keeps() {
         cache_bytes: None,
         settings: &none,
         sessions: 1,
+        transactions: false,
+        beside: None,
     };
     let mut held = |cache_bytes| {
         options.cache_bytes = cache_bytes;

@@ -160,6 +160,15 @@ impl Writer<'_> {
         check(unsafe { ffi::mdb_put(self.raw.as_ptr(), self.database, &mut key, &mut value, flags) })
     }
 
+    /// The value of a key, where LMDB has it until this transaction's next write.
+    pub fn value(&self, key: &[u8]) -> Result<Option<&[u8]>> {
+        let (mut key, mut value) = (value_of(key), value_of(&[]));
+        // SAFETY: the transaction is live.
+        let code = unsafe { ffi::mdb_get(self.raw.as_ptr(), self.database, &mut key, &mut value) };
+        // SAFETY: what LMDB points to stays until the transaction's next write, for which this borrow must end.
+        Ok(found(code)?.then(|| unsafe { bytes_of(&value) }))
+    }
+
     /// Removes a record.
     pub fn delete(&mut self, key: &[u8]) -> Result<()> {
         let mut key = value_of(key);

@@ -6,7 +6,7 @@ use std::ffi::c_int;
 use std::fs;
 use std::path::Path;
 
-use storebench_core::store::{OpenOptions, Result, Setting, SettingDef, StoreError};
+use storebench_core::store::{OpenOptions, Result, Setting, SettingDef, Share, StoreError};
 
 use super::ffi;
 use crate::stores::owned::Owned;
@@ -15,6 +15,7 @@ use crate::stores::support::Given;
 pub const SETTINGS: &[SettingDef] = &[
     SettingDef::new("write_buffer_size", "a size from 64 KiB to 64 GiB", "67108864", "a memory table")
         .bytes()
+        .share(Share::one_in(12, "names no share; two memory tables have half as much as blocks", BASICS))
         .read_by("the OPTIONS file that the engine writes")
         .tune(&["8388608", "268435456"]),
     SettingDef::new(
@@ -24,6 +25,7 @@ pub const SETTINGS: &[SettingDef] = &[
         "the cache of blocks",
     )
     .bytes()
+    .share(Share::one_in(3, "about a third of the memory; what is left serves the page cache", BASICS))
     .read_by("the cache itself")
     .tune(&["134217728", "536870912"]),
     SettingDef::new("block_size", "a size from 1 KiB to 4 MiB", "4096", "a block of a table file")
@@ -56,6 +58,9 @@ pub const SETTINGS: &[SettingDef] = &[
     .read_by("the OPTIONS file that the engine writes")
     .tune(&["kLZ4Compression", "kZSTD"]),
 ];
+
+/// What its documentation says of memory.
+const BASICS: &str = "https://github.com/facebook/rocksdb/wiki/Setup-Options-and-Basic-Tuning";
 
 /// Two memory tables, as shipped: one that is filled and one that is flushed.
 const MEMORY_TABLES: u64 = 2;

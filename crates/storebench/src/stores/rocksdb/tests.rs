@@ -54,6 +54,8 @@ fn a_total_cache_is_split_in_halves() {
         cache_bytes: Some(TOTAL),
         settings: &none,
         sessions: 1,
+        transactions: false,
+        beside: None,
     };
     let store = (ROCKSDB.open.unwrap())(&options).unwrap();
     let number = |name| setting(&*store, name).parse::<u64>().unwrap();

@@ -4,7 +4,7 @@
 use rusqlite::Connection;
 use rusqlite::types::Value;
 use storebench_core::store::{
-    Capabilities, Guarantee, OpenOptions, Result, Setting, SettingDef, StoreError, Threads,
+    Capabilities, Guarantee, OpenOptions, Result, Setting, SettingDef, Share, StoreError, Threads,
 };
 
 use crate::stores::support::Given;
@@ -19,7 +19,7 @@ pub const SETTINGS: &[SettingDef] = &[
     SettingDef::new("journal_mode", "DELETE, TRUNCATE, PERSIST, MEMORY, WAL or OFF", "DELETE, or the guarantee's", "how a transaction is undone, and what a commit writes").promising("MEMORY and OFF are none: a kill can damage the file").read_by("PRAGMA journal_mode").tune(&["WAL", "PERSIST", "TRUNCATE", "OFF"]),
     SettingDef::new("synchronous", "OFF, NORMAL, FULL or EXTRA", "FULL, or the guarantee's", "how often a commit waits for the disk").promising("FULL is power but for DELETE, which takes EXTRA; NORMAL and OFF are process").read_by("PRAGMA synchronous"),
     SettingDef::new("fullfsync", "true or false", "false", "F_FULLFSYNC in place of fsync, on macOS alone").promising("on macOS, power takes it").read_by("PRAGMA fullfsync"),
-    SettingDef::new("cache_size", "pages from 1, or KiB when negative", "-2000", "the page cache of each session").read_by("PRAGMA cache_size").tune(&["-8000", "-32000", "-128000"]),
+    SettingDef::new("cache_size", "pages from 1, or KiB when negative", "-2000", "the page cache of each session").read_by("PRAGMA cache_size").share(CACHE_SHARE).tune(&["-8000", "-32000", "-128000"]),
     SettingDef::new("mmap_size", "a size up to 2,147,418,112 bytes", "0", "how much of the file is mapped in place of being read").bytes().read_by("PRAGMA mmap_size").tune(&["268435456"]).costing("an error of the disk while reading ends the process with a signal"),
     SettingDef::new("temp_store", "DEFAULT, FILE or MEMORY", "DEFAULT", "where temporary tables and indexes are").read_by("PRAGMA temp_store, and how SQLite was built"),
     SettingDef::new("wal_autocheckpoint", "pages; 0: never", "1000", "how long the WAL grows until a commit copies it into the file; with WAL alone").read_by("PRAGMA wal_autocheckpoint").tune(&["100", "10000"]),
@@ -27,6 +27,15 @@ pub const SETTINGS: &[SettingDef] = &[
     SettingDef::new("secure_delete", "false, true or FAST", "false", "whether what is deleted is overwritten with zeros").read_by("PRAGMA secure_delete"),
     SettingDef::new("busy_timeout", "milliseconds", "60000", "how long a session waits for another's lock").read_by("PRAGMA busy_timeout"),
 ];
+
+/// In KiB, which SQLite tells from pages by the sign.
+const CACHE_SHARE: Share = Share::one_in(
+    4,
+    "names no share; a quarter, as the page cache holds its file too",
+    "https://sqlite.org/pragma.html#pragma_cache_size",
+)
+.by_session()
+.written(|bytes| format!("-{}", (bytes / 1024).max(1)));
 
 /// What EXCLUSIVE leaves.
 fn one_session(locking_mode: &str, can: &mut Capabilities) {
@@ -50,16 +59,8 @@ impl Plan {
     /// # Errors
     /// [`StoreError::BadSetting`] for a name that is not in [`SETTINGS`], or a value that is not one word.
     pub fn new(options: &OpenOptions<'_>) -> Result<Plan> {
-        let given = Given::new(options, SETTINGS)?;
-        let mut values = Vec::new();
-        for SettingDef { name, .. } in SETTINGS {
-            let value = match given.text(name) {
-                Some(text) => Some(one_word(name, text)?),
-                None => preset(name, options),
-            };
-            values.extend(value.map(|value| (*name, value)));
-        }
-        Ok(Plan { values })
+        let own = |given: &Given<'_>, name| given.text(name).map(|text| one_word(name, text)).transpose();
+        Ok(Plan { values: Given::new(options, SETTINGS)?.values(SETTINGS, own, preset)? })
     }
 
     /// Sets every PRAGMA on a connection, and reads each one back.

@@ -200,6 +200,9 @@ unsafe fn error_of(database: *mut ffi::sqlite3) -> StoreError {
         ffi::SQLITE_TOOBIG => {
             StoreError::Unsupported("SQLite takes keys and values of up to 1,000,000,000 bytes".into())
         }
+        code if code & 0xFF == ffi::SQLITE_BUSY => {
+            StoreError::Conflict(format!("{message} (SQLite error {code})"))
+        }
         _ => StoreError::Engine(format!("{message} (SQLite error {code})")),
     }
 }

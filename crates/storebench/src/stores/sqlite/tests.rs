@@ -1,9 +1,9 @@
 use std::collections::BTreeMap;
 
-use storebench_core::store::sql::SqlValue;
-
 use super::*;
-use crate::stores::support::testing::{after_kill, new_folder, opened, refused, setting};
+use crate::stores::support::testing::{
+    after_kill, hold_loads_to_all_or_none, hold_sql_to_its_promise, new_folder, opened, refused, setting,
+};
 
 #[test]
 fn the_page_size_takes_effect_although_a_journal_mode_is_set() {
@@ -74,6 +74,8 @@ fn the_cache_is_shared_out_among_the_sessions() {
         cache_bytes: Some(8 << 20),
         settings: &BTreeMap::new(),
         sessions: 4,
+        transactions: false,
+        beside: None,
     };
     let store = open(&options).unwrap();
     assert_eq!(setting(&*store, "cache_size"), "-2048");
@@ -166,44 +168,10 @@ fn a_cache_of_no_pages_does_not_stay_and_is_refused() {
 #[test]
 fn a_session_for_sql_keeps_rows_and_undoes_what_was_rolled_back() {
     for locking in ["NORMAL", "EXCLUSIVE"] {
-        let settings = [("locking_mode", locking)];
         let folder = new_folder();
-        let store = opened(&SQLITE, &folder, None, &settings);
-        let mut session = store.sql().unwrap();
-        session.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a REAL, b TEXT, c BLOB)").unwrap();
-        let row = [SqlValue::Integer(7), SqlValue::Real(0.5), SqlValue::Text("é"), SqlValue::Blob(&[0, 255])];
-        let nothing = [SqlValue::Integer(8), SqlValue::Null, SqlValue::Null, SqlValue::Null];
-        let insert = session.prepare("INSERT INTO t VALUES (?, ?, ?, ?)").unwrap();
-        assert_eq!(session.run(insert, &row).unwrap(), 1);
-        assert!(matches!(session.run(insert, &row), Err(StoreError::Exists)));
-        session.begin().unwrap();
-        session.run(insert, &nothing).unwrap();
-        session.roll_back().unwrap();
-        let all = session.prepare("SELECT id, a, b, c FROM t ORDER BY id").unwrap();
-        let rows = |session: &mut dyn SqlSession| {
-            let mut rows = Vec::new();
-            session.query(all, &[], &mut |row| rows.push(format!("{row:?}"))).unwrap();
-            rows
-        };
-        assert_eq!(rows(session.as_mut()), [format!("{row:?}")]);
-        session.begin().unwrap();
-        session.run(insert, &nothing).unwrap();
-        session.commit().unwrap();
-        assert_eq!(rows(session.as_mut()), [format!("{row:?}"), format!("{nothing:?}")]);
-        let update = session.prepare("UPDATE t SET b = ? WHERE id >= ?").unwrap();
-        assert_eq!(session.run(update, &[SqlValue::Text("x"), SqlValue::Integer(0)]).unwrap(), 2);
-        assert_eq!(session.run(update, &[SqlValue::Text("x"), SqlValue::Integer(9)]).unwrap(), 0);
-        session.check_settings().unwrap();
-        let loaded = session.bulk_load("t", &["id", "b"], &mut |add| {
-            (100..200).try_for_each(|id| add(&[SqlValue::Integer(id), SqlValue::Text("y")]))
-        });
-        assert_eq!(loaded.unwrap(), 100);
-        let twice = session.bulk_load("t", &["id", "b"], &mut |add| {
-            [300, 100].into_iter().try_for_each(|id| add(&[SqlValue::Integer(id), SqlValue::Null]))
-        });
-        assert!(matches!(twice, Err(StoreError::Exists)));
-        assert_eq!(rows(session.as_mut()).len(), 102, "all or none");
-        drop(session);
+        let store = opened(&SQLITE, &folder, None, &[("locking_mode", locking)]);
+        hold_sql_to_its_promise(&*store);
+        hold_loads_to_all_or_none(&*store);
         assert!(store.sql().is_ok(), "{locking}: the next session may come");
     }
 }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use storebench_core::store::sql::{Loading, SqlSession, SqlType, SqlValue};
 use storebench_core::store::{Guarantee, OpenOptions, Result, Store, StoreDef, StoreError};
 use tempfile::TempDir;
 
@@ -28,6 +29,8 @@ pub fn open(
         cache_bytes: None,
         settings: &settings,
         sessions: 2,
+        transactions: false,
+        beside: None,
     };
     (def.open.unwrap())(&options)
 }
@@ -61,12 +64,88 @@ pub fn setting(store: &dyn Store, name: &str) -> String {
     settings.into_iter().find(|setting| setting.name == name).expect("the setting is reported").value
 }
 
+/// Holds a store's session for SQL to what all promise: rows as they were written, transactions, and loads.
+pub fn hold_sql_to_its_promise(store: &dyn Store) {
+    let mut session = store.sql().unwrap();
+    let [real, blob] = [SqlType::Real, SqlType::Blob].map(|of| session.type_name(of));
+    let table = format!("CREATE TABLE t (id INTEGER PRIMARY KEY, a {real}, b VARCHAR(100), c {blob})");
+    session.execute(&table).unwrap();
+    let row = [SqlValue::Integer(7), SqlValue::Real(0.5), SqlValue::Text("é"), SqlValue::Blob(&[0, 255])];
+    let nothing = [SqlValue::Integer(8), SqlValue::Null, SqlValue::Null, SqlValue::Null];
+    let insert = session.prepare("INSERT INTO t VALUES (?, ?, ?, ?)").unwrap();
+    assert_eq!(session.run(insert, &row).unwrap(), 1);
+    assert!(matches!(session.run(insert, &row), Err(StoreError::Exists)));
+    session.begin().unwrap();
+    session.run(insert, &nothing).unwrap();
+    session.roll_back().unwrap();
+    let all = session.prepare("SELECT id, a, b, c FROM t ORDER BY id").unwrap();
+    let rows = |session: &mut dyn SqlSession| {
+        let mut rows = Vec::new();
+        session.query(all, &[], &mut |row| rows.push(format!("{row:?}"))).unwrap();
+        rows
+    };
+    assert_eq!(rows(session.as_mut()), [format!("{row:?}")]);
+    session.begin().unwrap();
+    session.run(insert, &nothing).unwrap();
+    session.commit().unwrap();
+    assert_eq!(rows(session.as_mut()), [format!("{row:?}"), format!("{nothing:?}")]);
+    let update = session.prepare("UPDATE t SET b = ? WHERE id >= ?").unwrap();
+    assert_eq!(session.run(update, &[SqlValue::Text("x"), SqlValue::Integer(0)]).unwrap(), 2);
+    assert_eq!(session.run(update, &[SqlValue::Text("x"), SqlValue::Integer(0)]).unwrap(), 2, "found");
+    assert_eq!(session.run(update, &[SqlValue::Text("x"), SqlValue::Integer(9)]).unwrap(), 0);
+    session.check_settings().unwrap();
+    let sorted: Vec<i64> = (100..20_100).collect();
+    assert_eq!(load(session.as_mut(), true, &sorted).unwrap(), 20_000);
+    // Before, between and behind what is there.
+    let unsorted: Vec<i64> =
+        (0..10_000).map(|id| 30_000 + (id * 7919) % 10_000).chain([50, 60_000, 51]).collect();
+    assert_eq!(load(session.as_mut(), false, &unsorted).unwrap(), 10_003);
+    let loaded = rows(session.as_mut());
+    assert_eq!(loaded.len(), 30_005);
+    let expected =
+        [SqlValue::Integer(50), SqlValue::Null, SqlValue::Text("\u{e9}\t"), SqlValue::Blob(b"\0\\\n\xff")];
+    assert_eq!(loaded[2], format!("{expected:?}"));
+    let nowhere = Loading { table: "nowhere", columns: &["id"], sorted: true };
+    assert!(session.bulk_load(&nowhere, &mut |_| Ok(())).is_err());
+}
+
+fn load(session: &mut dyn SqlSession, sorted: bool, ids: &[i64]) -> Result<u64> {
+    let into = Loading { table: "t", columns: &["id", "b", "c"], sorted };
+    session.bulk_load(&into, &mut |add| {
+        ids.iter().try_for_each(|id| {
+            add(&[SqlValue::Integer(*id), SqlValue::Text("\u{e9}\t"), SqlValue::Blob(b"\0\\\n\xff")])
+        })
+    })
+}
+
+/// For those whose loads are a transaction: where one fails, nothing of it is there.
+pub fn hold_loads_to_all_or_none(store: &dyn Store) {
+    let mut session = store.sql().unwrap();
+    let count = session.prepare("SELECT id FROM t").unwrap();
+    let rows = |session: &mut dyn SqlSession| session.query(count, &[], &mut |_| ()).unwrap();
+    let before = rows(session.as_mut());
+    assert!(matches!(load(session.as_mut(), false, &[90_000, 100]), Err(StoreError::Exists)));
+    let into = Loading { table: "t", columns: &["id"], sorted: false };
+    let unmade = session.bulk_load(&into, &mut |add| {
+        add(&[SqlValue::Integer(90_001)])?;
+        Err(StoreError::Engine("no rows".into()))
+    });
+    assert!(matches!(unmade, Err(StoreError::Engine(why)) if why == "no rows"));
+    assert_eq!(rows(session.as_mut()), before);
+}
+
 const VICTIM_STORE: &str = "STOREBENCH_TEST_VICTIM_STORE";
 const VICTIM_TIER: &str = "STOREBENCH_TEST_VICTIM_TIER";
 const VICTIM_FOLDER: &str = "STOREBENCH_TEST_VICTIM_FOLDER";
+const VICTIM_SETTINGS: &str = "STOREBENCH_TEST_VICTIM_SETTINGS";
 
 /// How many of three records, whose inserts were acknowledged, are there after the process that made them was killed.
 pub fn after_kill(def: &StoreDef, tier: Guarantee) -> u64 {
+    after_kill_with(def, tier, &[])
+}
+
+/// The same, with settings.
+pub fn after_kill_with(def: &StoreDef, tier: Guarantee, settings: &[(&str, &str)]) -> u64 {
     let folder = new_folder();
     let ready = folder.path().join("ready");
     let store = folder.path().join("store");
@@ -76,6 +155,7 @@ pub fn after_kill(def: &StoreDef, tier: Guarantee) -> u64 {
         .env(VICTIM_STORE, def.name)
         .env(VICTIM_TIER, tier.name())
         .env(VICTIM_FOLDER, folder.path())
+        .env(VICTIM_SETTINGS, words(settings))
         .stdout(Stdio::null())
         .spawn()
         .unwrap();
@@ -85,7 +165,13 @@ pub fn after_kill(def: &StoreDef, tier: Guarantee) -> u64 {
     }
     victim.kill().unwrap();
     victim.wait().unwrap();
-    open(def, &store, Some(tier), false, &[]).unwrap().count().unwrap()
+    open(def, &store, Some(tier), false, settings).unwrap().count().unwrap()
+}
+
+/// Settings as one text: `name=value name=value`.
+fn words(settings: &[(&str, &str)]) -> String {
+    let words: Vec<String> = settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    words.join(" ")
 }
 
 /// The process that [`after_kill`] kills: writes, says so with a file, and waits.
@@ -96,7 +182,9 @@ fn victim() {
     let name = std::env::var(VICTIM_STORE).unwrap();
     let tier: Guarantee = std::env::var(VICTIM_TIER).unwrap().parse().unwrap();
     let def = crate::STORES.iter().find(|def| def.name == name).unwrap();
-    let store = open(def, &folder.join("store"), Some(tier), false, &[]).unwrap();
+    let settings = std::env::var(VICTIM_SETTINGS).unwrap();
+    let settings: Vec<(&str, &str)> = settings.split(' ').filter_map(|word| word.split_once('=')).collect();
+    let store = open(def, &folder.join("store"), Some(tier), false, &settings).unwrap();
     let mut session = store.session().unwrap();
     for key in [b"a", b"b", b"c"] {
         session.insert(key, b"value").unwrap();

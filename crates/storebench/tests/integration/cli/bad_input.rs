@@ -58,7 +58,7 @@ fn values_that_cannot_be_used_are_named() {
         ("--threads 0", &["a number of threads is 0"]),
         ("--threads many", &["--threads", "many"]),
         ("--rate fast", &["--rate", "\"fast\" is not a rate", "5000/s"]),
-        ("--tuning loose", &["--tuning", "\"loose\"", "use default or equal"]),
+        ("--tuning loose", &["--tuning", "\"loose\"", "use default, equal or share"]),
         ("--cache lukewarm", &["--cache", "\"lukewarm\"", "use warm or cold"]),
         ("--equal-cache lots", &["--equal-cache", "\"lots\" is not a size"]),
         ("--duration soon", &["--duration", "\"soon\" is not a duration"]),
@@ -199,6 +199,11 @@ fn what_leaves_nothing_to_run_or_show_says_so() {
     scratch
         .storebench(&format!("run crud --store lmdb {TINY} --size-limit 1KiB"))
         .complains(Exit::Nothing, &["no cell can run", "over the size limit of 1.00 KiB"]);
+    scratch
+        .storebench(
+            "run crud --quick --store lmdb --record-size 1KiB --records 100 --set lmdb.map_size=64KiB",
+        )
+        .complains(Exit::Nothing, &["of values: lmdb can hold 64.0 KiB at most"]);
     scratch
         .storebench(&format!("run crud --store null {TINY}"))
         .complains(Exit::Nothing, &["null does not offer the guarantee process"]);

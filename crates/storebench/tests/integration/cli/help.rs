@@ -10,7 +10,7 @@ use storebench_core::plan::STUDIES;
 
 use super::support::{STOREBENCH, Scratch, said, skipped};
 
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 15] = [
     "run",
     "report",
     "advise",
@@ -20,7 +20,9 @@ const COMMANDS: [&str; 13] = [
     "settings",
     "machines",
     "studies",
+    "doctor",
     "trace",
+    "generate",
     "clean",
     "completions",
     "man",

@@ -6,6 +6,7 @@ use std::path::Path;
 use storebench_core::error::Exit;
 use storebench_core::measure::limit::Reach;
 use storebench_core::result::{Limited, MachineReport, Outcome, TrialResult};
+use storebench_core::store::{Kind, Setting, StoreDef};
 
 use super::support::{Scratch, TINY, faulty, said, skipped};
 
@@ -93,6 +94,67 @@ fn more_data_than_memory_are_loaded_within_the_limit() {
     assert!(trial.machine.as_ref().unwrap().memory_limit_hits > Some(0));
 }
 
+/// Servers that can run here.
+fn servers() -> Vec<&'static str> {
+    let servers = storebench::STORES.iter().filter(|store| store.kind == Kind::Server && store.open.is_ok());
+    let is_there = |store: &&StoreDef| store.lacks().inspect(|why| skipped(store.name, why)).is_none();
+    servers.filter(is_there).map(|store| store.name).collect()
+}
+
+/// Each trial also asks the kernel who is in the cgroups: the server and not its client.
+#[test]
+fn limits_hold_a_server_and_not_its_client() {
+    let servers = servers();
+    if !can_limit("servers under limits") || servers.is_empty() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let names = format!("\"{}\"", servers.join("\", \""));
+    scratch.write("plan.toml", PLAN.replace("\"null\"", &names).replace("64MiB", "400MiB"));
+    scratch.storebench("run plan.toml").ends(Exit::Success);
+    let trials = scratch.results().trials;
+    for store in servers {
+        let trial = of(&trials, store);
+        let machine = trial.machine.as_ref().unwrap();
+        assert_eq!(machine.limits.len(), 3, "{store}");
+        for one in &machine.limits {
+            let remark = one.remark.as_deref().unwrap_or_default();
+            let by_group = one.by.as_deref().is_some_and(|by| by.starts_with("cgroup"));
+            let expected = if by_group { "and not storebench, its client" } else { "too" };
+            assert!(remark.contains(expected), "{store}: {one:?}");
+        }
+        assert_eq!(limit(machine, Limited::Memory), Some(400 << 20), "{store}");
+        assert_eq!(limit(machine, Limited::Share), Some(500_000), "{store}");
+        let doubts = &trial.measured.as_ref().unwrap().doubts;
+        assert!(doubts.is_empty(), "{store}: {doubts:?}");
+    }
+    scratch.assert_nothing_left();
+}
+
+#[test]
+fn a_server_s_trial_ends_by_its_time_limit_and_leaves_nothing() {
+    for store in servers() {
+        let scratch = Scratch::new();
+        let long = "--records 500000 --record-size 1KiB --data incompressible --guarantee default --operations 500000";
+        let said = scratch.storebench(&format!("run crud --store {store} {long} --trials 1 --timeout 6s"));
+        said.ends(Exit::TrialsFailed);
+        let trials = scratch.results().trials;
+        match &trials[0].outcome {
+            Outcome::Failed { reason, message, .. } => {
+                assert_eq!(reason.name(), "timed-out", "{store}: {message}");
+            }
+            other => panic!("{store}: {other:?}"),
+        }
+        scratch.assert_nothing_left();
+        let within = |entry: fs::DirEntry| {
+            let at = fs::read_link(entry.path().join("cwd")).ok()?;
+            at.starts_with(fs::canonicalize(scratch.path()).unwrap()).then_some(at)
+        };
+        let left: Vec<_> = fs::read_dir("/proc").unwrap().flatten().filter_map(within).collect();
+        assert!(left.is_empty(), "{store}: {left:?}");
+    }
+}
+
 #[test]
 fn every_workload_runs_on_a_machine() {
     if !can_limit("every workload under limits") {
@@ -121,6 +183,37 @@ fn every_workload_runs_on_a_machine() {
         assert!(run.trials.iter().all(|trial| (trial.cell.machine() == "here") == trial.machine.is_none()));
         assert!(run.header.plan.contains("[machines.raspberry-pi-zero-2]"), "{}", run.header.plan);
     }
+}
+
+#[test]
+fn caches_get_their_share_of_the_machine_s_memory_and_a_setting_wins() {
+    if !can_limit("caches that have a share of a limit") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let plan = PLAN
+        .replace("\"null\"", "\"flat-folder\", \"sqlite\"")
+        .replace("[\"small\"]", "[\"here\", \"small\"]");
+    scratch.write("plan.toml", plan.replace("[axes]", "[axes]\ntuning = [\"share\"]"));
+    scratch.storebench("run plan.toml").ends(Exit::Success);
+    let run = scratch.results();
+    let left_out: Vec<&str> = run.header.left_out.iter().map(|left| left.reason.as_str()).collect();
+    let unlimited = |why: &&str| why.contains("the machine here has no limit of memory");
+    assert_eq!(
+        (left_out.len(), left_out.iter().filter(|why| unlimited(why)).count()),
+        (2, 2),
+        "{left_out:?}"
+    );
+    let told = |trials: &[TrialResult]| {
+        let measured = of(trials, "sqlite").measured.clone().unwrap();
+        measured.settings.into_iter().find(|setting| setting.name == "cache_size").unwrap()
+    };
+    assert_eq!(run.trials.len(), 2);
+    assert_eq!(told(&run.trials), Setting::read_back("cache_size", "-16384"));
+    let given = Scratch::new();
+    given.write("plan.toml", fs::read_to_string(scratch.path().join("plan.toml")).unwrap());
+    given.storebench("run plan.toml --store sqlite --set sqlite.cache_size=-3000").ends(Exit::Success);
+    assert_eq!(told(&given.results().trials), Setting::read_back("cache_size", "-3000"));
 }
 
 #[test]

@@ -207,7 +207,10 @@ fn the_json_has_everything() {
     let text = report(&format!("{} {} --json", first.display(), second.display()));
     let document: serde_json::Value = serde_json::from_str(&text).unwrap();
     let keys: Vec<&String> = document.as_object().unwrap().keys().collect();
-    assert_eq!(keys, ["effects", "findings", "format", "matrices", "published", "runs", "slowdowns"]);
+    assert_eq!(
+        keys,
+        ["effects", "findings", "format", "matrices", "published", "runs", "sizes", "slowdowns"]
+    );
     for (shown, run) in document["runs"].as_array().unwrap().iter().zip([&first, &second]) {
         let run = read(run);
         assert_eq!(shown["header"], serde_json::to_value(&run.header).unwrap());

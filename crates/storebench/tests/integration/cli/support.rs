@@ -86,9 +86,7 @@ impl Scratch {
 
     /// Starts a program.
     pub fn start(&self, program: impl AsRef<Path>, arguments: &str) -> Started {
-        let mut command = self.command(program, arguments);
-        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        Started { child: Some(child) }
+        Started::new(&mut self.command(program, arguments))
     }
 
     /// The folders of the runs made here, oldest first.
@@ -213,9 +211,19 @@ pub struct Started {
 }
 
 impl Started {
+    /// Starts it.
+    pub fn new(command: &mut Command) -> Started {
+        Started { child: Some(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()) }
+    }
+
+    /// Its number.
+    pub fn id(&self) -> u32 {
+        self.child.as_ref().unwrap().id()
+    }
+
     /// Sends it a signal by name.
     pub fn signal(&self, name: &str) {
-        let id = self.child.as_ref().unwrap().id().to_string();
+        let id = self.id().to_string();
         assert!(Command::new("kill").args([format!("-{name}"), id]).status().unwrap().success());
     }
 

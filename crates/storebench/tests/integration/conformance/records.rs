@@ -109,6 +109,32 @@ fn inserting_an_existing_key_is_noticed_as_declared() {
 }
 
 #[test]
+fn a_batch_of_removals_leaves_the_others() {
+    for_each_keeping(|subject| {
+        let store = subject.open();
+        let mut session = store.session().unwrap();
+        let owned: Vec<_> = (0..300).map(|number| (key(number), value(number, 90))).collect();
+        let batch: Vec<(&[u8], &[u8])> = owned.iter().map(|(key, value)| (&key[..], &value[..])).collect();
+        session.insert_batch(&batch).unwrap();
+        let gone: Vec<&[u8]> = owned.iter().step_by(3).map(|(key, _)| &key[..]).collect();
+        session.remove_batch(&gone).unwrap();
+        session.remove_batch(&[]).unwrap();
+        for (number, (key, value)) in owned.iter().enumerate() {
+            assert_holds(&mut *session, key, Some(&value[..]).filter(|_| number % 3 != 0));
+        }
+        // And it takes them again.
+        session.insert_batch(&batch[..1]).unwrap();
+        assert_holds(&mut *session, &owned[0].0, Some(&owned[0].1));
+        drop(session);
+        assert_eq!(store.count().unwrap(), 201);
+        store.close().unwrap();
+        if subject.can().persists {
+            assert_eq!(subject.open().count().unwrap(), 201);
+        }
+    });
+}
+
+#[test]
 fn a_batch_is_all_there() {
     for_each_keeping(|subject| {
         let store = subject.open();

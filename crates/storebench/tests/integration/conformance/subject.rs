@@ -1,7 +1,10 @@
 //! A store under test: an entry of the table, a tier, and a fresh directory on a real disk.
 
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use storebench::STORES;
 use storebench_core::store::{
@@ -20,8 +23,8 @@ pub fn for_each_of(
     subjects: impl Fn(&'static StoreDef) -> Vec<Subject> + Sync,
     check: impl Fn(&Subject) + Sync,
 ) {
-    let built: Vec<_> = chosen().filter(|def| def.open.is_ok()).collect();
-    assert!(!built.is_empty(), "no store is tested");
+    let built: Vec<_> = chosen().filter(|def| def.open.is_ok() && is_installed(def)).collect();
+    assert!(!built.is_empty() || std::env::var_os("STOREBENCH_TEST_STORE").is_some(), "no store is tested");
     let failures: Vec<String> = std::thread::scope(|scope| {
         let (check, subjects) = (&check, &subjects);
         let stores: Vec<_> =
@@ -61,6 +64,24 @@ pub fn chosen() -> impl Iterator<Item = &'static StoreDef> {
         );
     }
     STORES.iter().filter(move |def| only.as_deref().is_none_or(|name| name == def.name))
+}
+
+/// Whether what a store needs is on this machine; else says what lacks. With `STOREBENCH_TEST_ALL=1` nothing may lack.
+pub fn is_installed(def: &StoreDef) -> bool {
+    let Some(why) = def.lacks() else { return true };
+    assert!(std::env::var_os("STOREBENCH_TEST_ALL").is_none(), "{}: {why}", def.name);
+    let _ = writeln!(std::io::stderr(), "{} is not tested: {why}", def.name);
+    false
+}
+
+/// A folder that all tests of a build share, for what servers make once.
+fn beside() -> &'static Path {
+    static BESIDE: LazyLock<PathBuf> = LazyLock::new(|| {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("servers");
+        std::fs::create_dir_all(&folder).unwrap();
+        folder
+    });
+    &BESIDE
 }
 
 /// As shipped, and every tier on offer.
@@ -140,6 +161,8 @@ impl Subject {
             cache_bytes: None,
             settings: &self.settings,
             sessions: 1,
+            transactions: false,
+            beside: Some(beside()),
         };
         change(&mut options);
         self.def.open.unwrap()(&options)

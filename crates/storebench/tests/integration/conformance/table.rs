@@ -39,13 +39,14 @@ fn entries_are_sound() {
                 assert!(def.offer(def.shipped).is_some(), "{name}: what it is shipped with is on offer");
                 assert!(!(def.version)().trim().is_empty(), "{name}");
                 assert!(
-                    (def.version)().bytes().any(|byte| byte.is_ascii_digit()),
+                    def.lacks().is_some() || (def.version)().bytes().any(|byte| byte.is_ascii_digit()),
                     "{name}: {}",
                     (def.version)()
                 );
             }
             Err(why) => assert!(!why.is_empty(), "{name}"),
         }
+        assert_eq!(def.server.is_some(), def.kind == Kind::Server && def.open.is_ok(), "{name}");
         assert_eq!(def.resolve(None), Some(def.shipped), "{name}");
     }
 }
@@ -61,6 +62,8 @@ fn every_native_store_that_was_asked_for_is_built() {
         ("unqlite", cfg!(feature = "unqlite")),
         ("redb", cfg!(feature = "redb")),
         ("fjall", cfg!(feature = "fjall")),
+        ("postgres", cfg!(feature = "postgres")),
+        ("mariadb", cfg!(feature = "mariadb")),
     ] {
         let def = STORES
             .iter()

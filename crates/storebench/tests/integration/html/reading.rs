@@ -2,7 +2,8 @@
 
 use serde_json::json;
 
-use super::{hash, open};
+use super::browser::Browser;
+use super::{hash, open, storebench};
 
 /// Whether all pictures are within their boxes, and the boxes within the page.
 const WITHIN: &str = "[...document.querySelectorAll('#drawn .chart svg')].every((svg) => { \
@@ -54,6 +55,47 @@ fn curves_go_across_an_axis_that_has_values() {
     browser.value("change({ record_size: 0 })");
     assert_eq!((browser.count("#curves .chart"), browser.count("#curves select")), (0, 0));
     assert!(browser.text("#curves .content").contains("nothing to draw curves across"));
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+/// A machine of one processor is one that any user may hold a trial to.
+const ON_MACHINES: &str = r#"
+format = 1
+name = "machines"
+title = "t"
+workload = "crud"
+trials = 3
+operations = 5
+seed = 1
+size_limit = "1GiB"
+timeout = "120s"
+[machines.one-processor]
+processors = 1
+[axes]
+store = ["flat-folder", "nested-folder"]
+record_size = ["1B..1KiB"]
+records = ["20..40"]
+data = ["incompressible"]
+guarantee = ["process"]
+machine = ["here", "one-processor"]
+"#;
+
+#[test]
+fn each_machine_is_shown_by_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("plan.toml"), ON_MACHINES).unwrap();
+    storebench(folder.path(), &["run", "plan.toml", "--out", "runs"]);
+    storebench(folder.path(), &["report", "latest", "--out", "runs", "--html", "page.html"]);
+    let Some(mut browser) = Browser::open(&folder.path().join("page.html"), "") else { return };
+    let shown = "JSON.stringify(tableCells(tableColumns()))";
+    let mut cells = Vec::new();
+    for machine in ["one-processor", "here"] {
+        browser.choose("#choose-machine", machine);
+        assert!(browser.text("#winners .where").contains(&format!("machine: {machine}")));
+        assert!(browser.text("#table .where").contains(&format!("machine: {machine}")));
+        cells.push(browser.value(shown));
+    }
+    assert_ne!(cells[0], cells[1], "each has its own figures");
     assert_eq!(browser.complaints(), Vec::<String>::new());
 }
 

@@ -50,6 +50,7 @@ static void tell(void) {
     if (!store.logged)
         return;
     printf("DB_TXN_WRITE_NOSYNC=%s\n", facts.write_nosync ? "true" : "false");
+    printf("DB_TXN_NOSYNC=%s\n", facts.nosync ? "true" : "false");
     printf("DB_LOG_AUTO_REMOVE=%s\n", facts.auto_remove ? "true" : "false");
     printf("lg_max=%u\nlg_bsize=%u\n", facts.lg_max, facts.lg_bsize);
 }

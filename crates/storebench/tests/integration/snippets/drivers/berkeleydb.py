@@ -37,6 +37,7 @@ def tell(store):
         told["lk_max_locks"] = env.get_lk_max_locks()
     if has_log(env):
         told["DB_TXN_WRITE_NOSYNC"] = env.get_flags() & bdb.DB_TXN_WRITE_NOSYNC != 0
+        told["DB_TXN_NOSYNC"] = env.get_flags() & bdb.DB_TXN_NOSYNC != 0
         told["DB_LOG_AUTO_REMOVE"] = bool(env.log_get_config(bdb.DB_LOG_AUTO_REMOVE))
         told["lg_max"] = env.get_lg_max()
         told["lg_bsize"] = env.get_lg_bsize()

@@ -1,0 +1,229 @@
+//! A file system as plans write it: `ext4:4096,data=journal,noatime`.
+
+pub mod kind;
+
+use std::fmt;
+use std::str::FromStr;
+
+use self::kind::{KINDS, Kind};
+use crate::shown::quoted;
+use crate::units::{as_text, parse_bytes};
+
+/// A kind of file system, its cluster size and mount options.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileSystem {
+    kind: &'static Kind,
+    cluster: u32,
+    /// Whether the cluster size was named, so that it is written again as it was.
+    named: bool,
+    options: Vec<String>,
+}
+
+/// Options that would take from storebench what it does itself, or reach beyond the image.
+const OWN: &[&str] = &[
+    "loop",
+    "offset",
+    "sizelimit",
+    "remount",
+    "bind",
+    "rbind",
+    "move",
+    "dev",
+    "suid",
+    "ro",
+    "size",
+    "device",
+    "journal_dev",
+    "journal_path",
+    "logdev",
+    "rtdev",
+];
+
+/// Options with which a sync reaches no disk: every guarantee would be a false one.
+const WITHOUT_BARRIERS: &[&str] = &["nobarrier", "barrier=0", "fsync_mode=nobarrier"];
+
+impl FileSystem {
+    /// The kind of file system.
+    pub fn kind(&self) -> &'static Kind {
+        self.kind
+    }
+
+    /// The size of its clusters (blocks, sectors of btrfs), in bytes; 0 where it has none.
+    pub fn cluster(&self) -> u32 {
+        self.cluster
+    }
+
+    /// What a file takes at least in a place of this name, in bytes: a cluster, or a usual one where that is smaller or not known.
+    pub fn file_bytes(place: &str) -> f64 {
+        let cluster = place.parse::<FileSystem>().map_or(0, |file_system| file_system.cluster);
+        f64::from(cluster.max(4096))
+    }
+
+    /// Its mount options, with commas between them.
+    pub fn options(&self) -> String {
+        self.options.join(",")
+    }
+
+    /// Whether a text means a file system rather than a place's name.
+    pub fn is_meant(text: &str) -> bool {
+        let kind = text.split([':', ',']).next().unwrap_or_default();
+        Kind::named(kind).is_some()
+    }
+
+    /// Places in a list with commas between them, in which options follow their file system: after one, a word with an equals
+    /// sign is an option, and so is one that every file system knows.
+    pub fn split_places(list: &str) -> Vec<String> {
+        let mut places: Vec<String> = Vec::new();
+        for word in list.split(',').map(str::trim) {
+            match places.last_mut() {
+                Some(last) if FileSystem::is_meant(last) && is_option(word) => {
+                    last.push(',');
+                    last.push_str(word);
+                }
+                _ => places.push(word.to_owned()),
+            }
+        }
+        places
+    }
+}
+
+impl fmt::Display for FileSystem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.kind.name)?;
+        if self.named {
+            write!(f, ":{}", self.cluster)?;
+        }
+        self.options.iter().try_for_each(|option| write!(f, ",{option}"))
+    }
+}
+
+impl FromStr for FileSystem {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<FileSystem, String> {
+        let mut parts = text.split(',');
+        let first = parts.next().unwrap_or_default();
+        let (name, cluster) = first.split_once(':').map_or((first, None), |(name, size)| (name, Some(size)));
+        let kind = Kind::named(name).ok_or_else(|| {
+            let known: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
+            format!("there is no file system {}: there is {}", quoted(name), known.join(", "))
+        })?;
+        let named = cluster.is_some();
+        let cluster = cluster.map_or(Ok(kind.default_cluster), |size| read_cluster(kind, size))?;
+        let options: Vec<String> = parts.map(str::to_owned).collect();
+        options.iter().try_for_each(|option| check_option(option))?;
+        Ok(FileSystem { kind, cluster, named, options })
+    }
+}
+
+as_text!(FileSystem);
+
+fn read_cluster(kind: &Kind, text: &str) -> Result<u32, String> {
+    let sizes: Vec<String> = kind.clusters.iter().map(u32::to_string).collect();
+    if sizes.is_empty() {
+        return Err(format!("{} has no cluster size to choose", kind.name));
+    }
+    let size = parse_bytes(text).ok().and_then(|size| u32::try_from(size).ok());
+    size.filter(|size| kind.clusters.contains(size))
+        .ok_or_else(|| format!("{} has no clusters of {}: use {}", kind.name, quoted(text), sizes.join(", ")))
+}
+
+fn is_option(word: &str) -> bool {
+    let known =
+        ["noatime", "nodiratime", "relatime", "strictatime", "lazytime", "sync", "dirsync", "discard"];
+    word.contains('=') || known.contains(&word)
+}
+
+fn check_option(option: &str) -> Result<(), String> {
+    let name = option.split('=').next().unwrap_or_default();
+    let sound = !option.is_empty()
+        && option.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-=.:".contains(&byte))
+        && !option.starts_with('-');
+    if !sound {
+        return Err(format!("{} is no mount option", quoted(option)));
+    }
+    if OWN.contains(&name) {
+        return Err(format!("the mount option {name} is storebench's own to set"));
+    }
+    if WITHOUT_BARRIERS.contains(&option) {
+        return Err(format!(
+            "with the mount option {option} no sync reaches the disk: no guarantee would hold"
+        ));
+    }
+    if option.ends_with("=panic") {
+        return Err(format!("the mount option {option} would stop the machine at an error"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_spec_is_written_as_it_was_read() {
+        for text in
+            ["ext4", "ext4:1024", "ntfs:65536", "ext4:4096,data=journal,noatime", "btrfs,compress=zstd:3"]
+        {
+            assert_eq!(text.parse::<FileSystem>().unwrap().to_string(), text);
+        }
+        let spec: FileSystem = "ext4:4KiB".parse().unwrap();
+        assert_eq!((spec.cluster(), spec.to_string().as_str()), (4096, "ext4:4096"));
+        assert_eq!("ext2".parse::<FileSystem>().unwrap().cluster(), 4096);
+        assert_eq!("ext4,noatime,commit=60".parse::<FileSystem>().unwrap().options(), "noatime,commit=60");
+    }
+
+    #[test]
+    fn what_cannot_be_is_told() {
+        for (text, said) in [
+            ("zfs", "there is no file system \"zfs\""),
+            ("ext4:8192", "ext4 has no clusters of \"8192\": use 1024, 2048, 4096"),
+            ("tmpfs:4096", "tmpfs has no cluster size"),
+            ("ext4,", "is no mount option"),
+            ("ext4,a b", "is no mount option"),
+            ("ext4,loop=/dev/sda", "is no mount option"),
+            ("ext4,offset=512", "storebench's own"),
+            ("ext4,ro", "storebench's own"),
+            ("ext4,journal_dev=2049", "storebench's own"),
+            ("btrfs,device=sdb", "storebench's own"),
+            ("xfs,logdev=/dev/sdb", "is no mount option"),
+            ("ext4,barrier=0", "no guarantee would hold"),
+            ("ext4,errors=panic", "would stop the machine"),
+            ("ext4:/dev/sda", "ext4 has no clusters"),
+        ] {
+            let error = text.parse::<FileSystem>().unwrap_err();
+            assert!(error.contains(said), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_file_takes_a_cluster() {
+        for (place, bytes) in
+            [("here", 4096.0), ("ext4:1024", 4096.0), ("ntfs:65536", 65536.0), ("tmpfs", 4096.0)]
+        {
+            assert_eq!(FileSystem::file_bytes(place), bytes, "{place}");
+        }
+    }
+
+    #[test]
+    fn file_systems_are_told_from_names_of_places() {
+        assert!(
+            FileSystem::is_meant("ext4:1024")
+                && FileSystem::is_meant("xfs")
+                && FileSystem::is_meant("ext4,noatime")
+        );
+        assert!(
+            !FileSystem::is_meant("here") && !FileSystem::is_meant("ssd") && !FileSystem::is_meant("noatime")
+        );
+    }
+
+    #[test]
+    fn options_in_a_list_stay_with_their_file_system() {
+        let list = "here,ext4:4096,data=journal,noatime,ssd, ntfs:512 ,tmpfs";
+        assert_eq!(
+            FileSystem::split_places(list),
+            ["here", "ext4:4096,data=journal,noatime", "ssd", "ntfs:512", "tmpfs"]
+        );
+        assert_eq!(FileSystem::split_places("ssd,hdd"), ["ssd", "hdd"]);
+    }
+}

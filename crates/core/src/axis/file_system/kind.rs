@@ -1,0 +1,243 @@
+//! The table of file systems that an image can have.
+
+const MIB: u64 = 1 << 20;
+/// Files that an engine may have beside its records' own, each of which fills a cluster.
+const STORE_FILES: u64 = 256;
+/// What an engine may reserve for its logs before it needs it: RocksDB about 70 MiB, PostgreSQL some of 16 MiB each.
+const STORE_BYTES: u64 = 256 * MIB;
+
+/// All that is said of a kind of file system.
+#[derive(Debug)]
+pub struct Kind {
+    /// The name in plans, results and the kernel's list of file systems.
+    pub name: &'static str,
+    /// The cluster sizes that it can have, in bytes, in rising order; empty where it has none to choose.
+    pub clusters: &'static [u32],
+    /// The one that it has where none is named.
+    pub default_cluster: u32,
+    /// The program that formats it, and its package in Debian and Ubuntu. `None` for one in memory.
+    pub format: Option<Tool>,
+    /// What the program is told before the image's path.
+    arguments: fn(u32) -> Vec<String>,
+    /// Names in /proc/filesystems of what the kernel mounts it with, the first that is there.
+    pub kernel: &'static [&'static str],
+    /// What mounts it without the kernel's own driver, where there is such a program.
+    pub fuse: Option<Fuse>,
+    /// Options that every mount by the kernel has.
+    pub options: &'static str,
+    /// Whether its files have no owners, so that a mount gives all of them to one.
+    pub ownerless: bool,
+    /// The smallest image that can be formatted so, in bytes, with room for what the file system itself takes.
+    least_bytes: fn(u32) -> u64,
+}
+
+/// A program, and what installs it.
+#[derive(Debug, Clone, Copy)]
+pub struct Tool {
+    /// Its name.
+    pub program: &'static str,
+    /// Debian's package.
+    pub package: &'static str,
+}
+
+/// A program that mounts an image by FUSE.
+#[derive(Debug, Clone, Copy)]
+pub struct Fuse {
+    /// The program.
+    pub tool: Tool,
+    /// Its options.
+    pub options: &'static str,
+}
+
+fn ext(version: &str, cluster: u32, lazy: &str) -> Vec<String> {
+    // Without its own choice a small image has blocks of 1 KiB, and a large one too few inodes for a file a record. What is
+    // initialised later would be written during a trial.
+    let block = cluster.to_string();
+    ["-q", "-F", "-t", version, "-b", &block, "-i", BYTES_PER_FILE, "-E", lazy].map(String::from).to_vec()
+}
+
+fn words(text: &str) -> Vec<String> {
+    text.split(' ').map(String::from).collect()
+}
+
+/// Of ext2, ext3 and ext4: an inode for as many bytes. Estimates count at least as much for each file.
+const BYTES_PER_FILE: &str = "4096";
+const POWERS_4K: &[u32] = &[1024, 2048, 4096];
+const POWERS_64K: &[u32] = &[512, 1024, 2048, 4096, 8192, 16384, 32768, 65536];
+const E2FSPROGS: Option<Tool> = Some(Tool { program: "mke2fs", package: "e2fsprogs" });
+const FUSE2FS: Option<Fuse> =
+    Some(Fuse { tool: Tool { program: "fuse2fs", package: "fuse2fs" }, options: "fakeroot,nodev,nosuid" });
+
+/// What an entry begins from.
+const NONE: Kind = Kind {
+    name: "",
+    clusters: &[4096],
+    default_cluster: 4096,
+    format: None,
+    arguments: |_| Vec::new(),
+    kernel: &[],
+    fuse: None,
+    options: "",
+    ownerless: false,
+    least_bytes: |_| 64 * MIB,
+};
+
+/// Every kind.
+pub static KINDS: &[Kind] = &[
+    Kind {
+        name: "ext2",
+        clusters: POWERS_4K,
+        format: E2FSPROGS,
+        arguments: |cluster| ext("ext2", cluster, "lazy_itable_init=0"),
+        kernel: &["ext2"],
+        fuse: FUSE2FS,
+        ..NONE
+    },
+    Kind {
+        name: "ext3",
+        clusters: POWERS_4K,
+        format: E2FSPROGS,
+        arguments: |cluster| ext("ext3", cluster, "lazy_itable_init=0,lazy_journal_init=0"),
+        kernel: &["ext3"],
+        fuse: FUSE2FS,
+        ..NONE
+    },
+    Kind {
+        name: "ext4",
+        clusters: POWERS_4K,
+        format: E2FSPROGS,
+        arguments: |cluster| ext("ext4", cluster, "lazy_itable_init=0,lazy_journal_init=0"),
+        kernel: &["ext4"],
+        fuse: FUSE2FS,
+        ..NONE
+    },
+    Kind {
+        name: "xfs",
+        clusters: &[1024, 2048, 4096, 8192, 16384, 32768, 65536],
+        format: Some(Tool { program: "mkfs.xfs", package: "xfsprogs" }),
+        arguments: |cluster| words(&format!("-q -f -b size={cluster}")),
+        kernel: &["xfs"],
+        // Each trial's image is a copy of one, and bears its name.
+        options: "nouuid",
+        least_bytes: |_| 320 * MIB,
+        ..NONE
+    },
+    Kind {
+        name: "btrfs",
+        format: Some(Tool { program: "mkfs.btrfs", package: "btrfs-progs" }),
+        arguments: |cluster| words(&format!("-q -f -s {cluster}")),
+        kernel: &["btrfs"],
+        least_bytes: |_| 192 * MIB,
+        ..NONE
+    },
+    Kind {
+        name: "f2fs",
+        format: Some(Tool { program: "mkfs.f2fs", package: "f2fs-tools" }),
+        arguments: |_| words("-q -f"),
+        kernel: &["f2fs"],
+        least_bytes: |_| 128 * MIB,
+        ..NONE
+    },
+    Kind {
+        name: "vfat",
+        clusters: &[512, 1024, 2048, 4096, 8192, 16384, 32768],
+        format: Some(Tool { program: "mkfs.vfat", package: "dosfstools" }),
+        arguments: |cluster| words(&format!("-F 32 -S 512 -s {}", cluster / 512)),
+        kernel: &["vfat"],
+        options: "umask=077",
+        ownerless: true,
+        // FAT32 has at least 65,525 clusters.
+        least_bytes: |cluster| u64::from(cluster) * 70_000 + 8 * MIB,
+        ..NONE
+    },
+    Kind {
+        name: "exfat",
+        clusters: POWERS_64K,
+        format: Some(Tool { program: "mkfs.exfat", package: "exfatprogs" }),
+        arguments: |cluster| words(&format!("-c {cluster}")),
+        kernel: &["exfat"],
+        fuse: Some(Fuse {
+            tool: Tool { program: "mount.exfat-fuse", package: "exfat-fuse" },
+            options: "umask=077,nodev,nosuid",
+        }),
+        options: "umask=077",
+        ownerless: true,
+        ..NONE
+    },
+    Kind {
+        name: "ntfs",
+        clusters: POWERS_64K,
+        format: Some(Tool { program: "mkfs.ntfs", package: "ntfs-3g" }),
+        arguments: |cluster| words(&format!("-q -Q -F -c {cluster}")),
+        kernel: &["ntfs3"],
+        fuse: Some(Fuse {
+            tool: Tool { program: "ntfs-3g", package: "ntfs-3g" },
+            options: "umask=077,big_writes,nodev,nosuid",
+        }),
+        options: "umask=077",
+        ownerless: true,
+        ..NONE
+    },
+    Kind { name: "tmpfs", clusters: &[], default_cluster: 0, kernel: &["tmpfs"], ..NONE },
+];
+
+impl Kind {
+    /// The kind of a name.
+    pub fn named(name: &str) -> Option<&'static Kind> {
+        KINDS.iter().find(|kind| kind.name == name)
+    }
+
+    /// Whether it lives in memory, without an image.
+    pub fn is_in_memory(&self) -> bool {
+        self.format.is_none()
+    }
+
+    /// What its program is told before the image's path.
+    pub fn format_arguments(&self, cluster: u32) -> Vec<String> {
+        (self.arguments)(cluster)
+    }
+
+    /// How large an image must be in which a trial takes so many bytes, in bytes: with room for the file system's own tables and
+    /// journal and for a store's own files, and as much again, so that it is never nearly full. It is sparse: what is not
+    /// written takes nothing.
+    pub fn image_bytes(&self, cluster: u32, trial_bytes: u64) -> u64 {
+        let own_files = u64::from(cluster) * STORE_FILES + STORE_BYTES;
+        let bytes = (self.least_bytes)(cluster)
+            .saturating_add(own_files)
+            .saturating_add(trial_bytes.saturating_mul(2));
+        bytes.div_ceil(MIB).saturating_mul(MIB)
+    }
+}
+
+impl Eq for Kind {}
+
+impl PartialEq for Kind {
+    fn eq(&self, other: &Kind) -> bool {
+        self.name == other.name
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_is_whole() {
+        for kind in KINDS {
+            assert!(!kind.kernel.is_empty(), "{}", kind.name);
+            assert_eq!(Kind::named(kind.name), Some(kind));
+            assert!(kind.is_in_memory() || kind.clusters.contains(&kind.default_cluster), "{}", kind.name);
+            assert!(kind.clusters.is_sorted(), "{}", kind.name);
+            for cluster in kind.clusters {
+                let bytes = kind.image_bytes(*cluster, 10 * MIB);
+                assert!(bytes >= 60 * MIB && bytes.is_multiple_of(MIB), "{}", kind.name);
+                assert!(
+                    kind.format.is_none() || !kind.format_arguments(*cluster).is_empty(),
+                    "{}",
+                    kind.name
+                );
+            }
+        }
+        assert_eq!(Kind::named("zfs"), None);
+    }
+}

@@ -1,0 +1,171 @@
+//! The axes of the workload `shop`.
+
+use std::str::FromStr;
+
+use super::words::WORDS;
+use super::{Axis, AxisDef, Form, Presence, Role, Value};
+use crate::shown::quoted;
+use crate::units::{Bytes, exact_bytes};
+
+/// The least and the most data.
+const LEAST_BYTES: u64 = 1 << 10;
+const MOST_BYTES: u64 = 1 << 40;
+
+/// What a size relative to memory is counted in: thousandths of it.
+const PARTS: f64 = 1000.0;
+const LEAST_PARTS: u64 = 10;
+const MOST_PARTS: u64 = 100_000;
+
+/// How much data there are.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum DataSize {
+    /// So many bytes.
+    Bytes(u64),
+    /// So many times the memory of the machine.
+    Times(f64),
+}
+
+impl FromStr for DataSize {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<DataSize, String> {
+        let wrong = || {
+            format!(
+                "{} is not a size of data: write it like 200MiB, or 1.25x of the machine's memory",
+                quoted(text)
+            )
+        };
+        match text.trim().strip_suffix('x') {
+            Some(times) => {
+                times.trim().parse().ok().filter(|times: &f64| times.is_finite()).map(DataSize::Times)
+            }
+            None => text.parse::<Bytes>().ok().map(|bytes| DataSize::Bytes(bytes.0)),
+        }
+        .ok_or_else(wrong)
+    }
+}
+
+impl DataSize {
+    /// In bytes, where the machine has so much memory; `None` where it takes a limit to know, and there is none.
+    pub fn bytes(self, memory: Option<u64>) -> Option<u64> {
+        match self {
+            DataSize::Bytes(bytes) => Some(bytes),
+            DataSize::Times(times) => memory.map(|memory| (memory as f64 * times) as u64),
+        }
+    }
+}
+
+fn data_size(text: &str) -> Result<Value, String> {
+    Ok(match text.parse::<DataSize>()? {
+        DataSize::Bytes(bytes) => Value::new(&Bytes(bytes).to_string(), bytes, bytes),
+        // Sizes of both kinds in one plan sort by kind.
+        DataSize::Times(times) => {
+            let parts = (times * PARTS).round();
+            Value::new(&format!("{}x", parts / PARTS), parts as u64, 0)
+        }
+    })
+}
+
+/// What is wrong with a size that is out of bounds. One that is relative has no upper bound as a value.
+fn check_data_size(size: &Value) -> Result<(), String> {
+    match size.text().ends_with('x') {
+        true if (LEAST_PARTS..=MOST_PARTS).contains(&size.lower()) => Ok(()),
+        true => Err(format!("the data are {size} of the memory: they must be from 0.01x to 100x")),
+        false if (LEAST_BYTES..=MOST_BYTES).contains(&size.lower()) => Ok(()),
+        false => Err(format!(
+            "the data are {}: they must be from {} to {}",
+            exact_bytes(size.lower()),
+            exact_bytes(LEAST_BYTES),
+            exact_bytes(MOST_BYTES)
+        )),
+    }
+}
+
+pub(super) static DATA_SIZE: AxisDef = AxisDef {
+    name: "data_size",
+    order: 1041,
+    value_name: "SIZE,...",
+    help: "shop: the data in all tables: 200MiB, or 1.25x (of the machine's memory)",
+    many: "data sizes",
+    presence: Presence::Always(23),
+    role: Role::Column,
+    form: Form::Quantity,
+    read: data_size,
+    check: check_data_size,
+    words: |size| format!("data size {size}"),
+    ..WORDS
+};
+
+pub(super) static INDEX: AxisDef = AxisDef {
+    name: "index",
+    order: 1036,
+    help: "shop: the secondary index on orders: customer (by customer), none",
+    many: "indexes",
+    presence: Presence::Off("customer"),
+    role: Role::Row,
+    known: &["customer", "none"],
+    read: |text| one_of(text, "an index", &["customer", "none"]),
+    words: |index| match index.text() {
+        "none" => "no index".into(),
+        other => format!("index by {other}"),
+    },
+    ..WORDS
+};
+
+pub(super) static LOAD_ORDER: AxisDef = AxisDef {
+    name: "load_order",
+    order: 1037,
+    help: "shop: the order of rows when they are loaded: sorted (by primary key), unsorted",
+    many: "load orders",
+    presence: Presence::Off("sorted"),
+    role: Role::Row,
+    known: &["sorted", "unsorted"],
+    read: |text| one_of(text, "an order to load in", &["sorted", "unsorted"]),
+    words: |order| format!("loaded {order}"),
+    ..WORDS
+};
+
+#[allow(missing_docs, reason = "the table says what each is")]
+impl Axis {
+    pub const DATA_SIZE: Axis = Axis(&DATA_SIZE);
+    pub const INDEX: Axis = Axis(&INDEX);
+    pub const LOAD_ORDER: Axis = Axis(&LOAD_ORDER);
+}
+
+fn one_of(text: &str, what: &str, known: &[&str]) -> Result<Value, String> {
+    match known.iter().position(|known| *known == text.trim()) {
+        Some(place) => Ok(Value::new(known[place], place as u64, 0)),
+        None => Err(format!("{} is not {what}: use {}", quoted(text), known.join(" or "))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_sizes_are_absolute_or_relative_to_memory() {
+        let read = |text: &str| Axis::DATA_SIZE.read(text);
+        assert_eq!(read("200MiB").unwrap().text(), "200MiB");
+        for (text, shown, words) in [("0.75x", "0.75x", "data size 0.75x"), (" 4.0x", "4x", "data size 4x")] {
+            let value = read(text).unwrap();
+            assert_eq!((value.text(), Axis::DATA_SIZE.words(value.text()).as_str()), (shown, words));
+            assert_eq!(read(value.text()).unwrap(), value);
+        }
+        assert!(read("0.75x").unwrap() < read("1.25x").unwrap());
+        for (text, says) in [
+            ("x", "is not a size of data"),
+            ("NaNx", "is not a size of data"),
+            ("many", "is not a size of data"),
+            ("0x", "from 0.01x to 100x"),
+            ("-1x", "from 0.01x to 100x"),
+            ("1B", "from 1KiB to 1TiB"),
+        ] {
+            let wrong = read(text).unwrap_err();
+            assert!(wrong.contains(says), "{text}: {wrong}");
+        }
+        let bytes = |text: &str, memory| text.parse::<DataSize>().unwrap().bytes(memory);
+        assert_eq!(bytes("1.5x", Some(1 << 20)), Some(3 << 19));
+        assert_eq!((bytes("1.5x", None), bytes("2KiB", None)), (None, Some(2048)));
+    }
+}

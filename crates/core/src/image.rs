@@ -1,0 +1,47 @@
+//! File systems in images: a sparse file that storebench makes in its own work folder, formats, and mounts for a trial. Nothing
+//! else is ever formatted, and no device of the user's is touched: a file is handed over open, never by a name that could lead
+//! elsewhere by then.
+
+pub mod driver;
+mod loop_device;
+pub mod make;
+pub mod mount;
+mod mounts;
+
+use std::fs::File;
+use std::io::{self, Read, Seek};
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use rustix::fs::{MemfdFlags, memfd_create};
+
+pub use self::driver::Driver;
+pub use self::mount::Mounted;
+
+/// The name under which a program finds the file that it was given as its standard input.
+const STANDARD_INPUT: &str = "/proc/self/fd/0";
+
+/// Where a program is: in PATH, or where distributions keep those for administrators.
+pub fn program(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::env::split_paths(&path).chain(["/usr/sbin", "/sbin"].map(Into::into));
+    folders.map(|folder| folder.join(name)).find(|program| program.is_file())
+}
+
+/// Runs a program to its end, with a file as its standard input, out of reach of a Ctrl-C that is meant for this process. Files
+/// take what it prints rather than pipes, which a daemon that it leaves behind would hold open.
+fn run(command: &mut Command, name: &str, input: Stdio) -> io::Result<()> {
+    let mut errors = File::from(memfd_create("storebench", MemfdFlags::CLOEXEC)?);
+    command.env("LC_ALL", "C").process_group(0).stdin(input).stdout(Stdio::null());
+    let status = command.stderr(errors.try_clone()?).status()?;
+    if status.success() {
+        return Ok(());
+    }
+    let mut said = Vec::new();
+    errors.rewind()?;
+    errors.read_to_end(&mut said)?;
+    let said = String::from_utf8_lossy(&said);
+    let last = said.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or("it gave no reason");
+    Err(io::Error::other(format!("{name} failed ({status}): {last}")))
+}

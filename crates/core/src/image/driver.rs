@@ -1,0 +1,158 @@
+//! What mounts a file system on this machine: the kernel's own driver, a program by FUSE, or nothing, with what would help.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::program;
+use crate::axis::file_system::FileSystem;
+use crate::axis::file_system::kind::{Fuse, Kind, Tool};
+
+const LOOP_CONTROL: &str = "/dev/loop-control";
+const FUSE: &str = "/dev/fuse";
+
+/// What mounts a file system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Driver {
+    /// The kernel, with this driver.
+    Kernel(&'static str),
+    /// A program, by FUSE.
+    Fuse {
+        /// Its name.
+        program: &'static str,
+        /// Options that it is always given.
+        options: &'static str,
+    },
+}
+
+impl Driver {
+    /// In words, as results name it.
+    pub fn name(self) -> String {
+        match self {
+            Driver::Kernel(name) => format!("kernel ({name})"),
+            Driver::Fuse { program, .. } => format!("FUSE ({program})"),
+        }
+    }
+
+    /// The best driver that there is for a file system, once the program is there that formats it.
+    ///
+    /// # Errors
+    /// A sentence: what is missing, and what would help.
+    pub fn find(file_system: &FileSystem) -> Result<Driver, String> {
+        let kind = file_system.kind();
+        if let Some(tool) = kind.format {
+            has(tool, &format!("formats {}", kind.name))?;
+        }
+        let lacking = match by_kernel(kind) {
+            Ok(driver) => return Ok(driver),
+            Err(lacking) => lacking,
+        };
+        by_fuse(file_system, lacking)
+    }
+}
+
+/// Whether this process may attach loop devices.
+pub(super) fn has_loop_devices() -> bool {
+    rustix::process::geteuid().is_root() && Path::new(LOOP_CONTROL).exists()
+}
+
+fn by_kernel(kind: &Kind) -> Result<Driver, String> {
+    let name = kind.name;
+    if !rustix::process::geteuid().is_root() {
+        return Err(format!("mounting {name} needs root: {}", with_sudo()));
+    }
+    let known = kind.kernel.iter().find(|name| is_in_kernel(name));
+    let known = known
+        .ok_or_else(|| format!("this kernel has no driver for {name}; those of Debian and Ubuntu have"))?;
+    if !kind.is_in_memory() && !has_loop_devices() {
+        return Err(format!("{name} needs a loop device, and there is no {LOOP_CONTROL}: modprobe loop"));
+    }
+    Ok(Driver::Kernel(known))
+}
+
+/// By a program, where the kernel's driver can't be had, for this reason.
+fn by_fuse(file_system: &FileSystem, lacking: String) -> Result<Driver, String> {
+    let kind = file_system.kind();
+    let Some(Fuse { tool, options }) = kind.fuse else { return Err(lacking) };
+    if !file_system.options().is_empty() {
+        return Err(format!("{lacking}; {} takes no mount options here", tool.program));
+    }
+    if !Path::new(FUSE).exists() {
+        return Err(format!(
+            "{lacking}; {} could mount it, but there is no {FUSE}: modprobe fuse",
+            tool.program
+        ));
+    }
+    has(tool, &format!("mounts {} without the kernel's driver", kind.name))?;
+    Ok(Driver::Fuse { program: tool.program, options })
+}
+
+/// The command that this process was started with, as root.
+pub fn with_sudo() -> String {
+    let program = std::env::current_exe().map_or_else(|_| "storebench".into(), PathBuf::into_os_string);
+    let words = [program].into_iter().chain(std::env::args_os().skip(1));
+    let words: Vec<String> = words.map(|word| for_shell(&word.to_string_lossy())).collect();
+    format!("sudo {}", words.join(" "))
+}
+
+fn for_shell(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=+.,:/@%".contains(c);
+    match !word.is_empty() && word.chars().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
+/// Whether the kernel has a driver, which is loaded if it is a module.
+fn is_in_kernel(name: &str) -> bool {
+    let listed = || {
+        let list = fs::read_to_string("/proc/filesystems").unwrap_or_default();
+        list.lines().any(|line| line.split_whitespace().next_back() == Some(name))
+    };
+    if listed() {
+        return true;
+    }
+    let Some(modprobe) = program("modprobe") else { return false };
+    let loading =
+        Command::new(modprobe).args(["-q", name]).stdin(Stdio::null()).stderr(Stdio::null()).status();
+    loading.is_ok_and(|status| status.success()) && listed()
+}
+
+fn has(tool: Tool, what: &str) -> Result<PathBuf, String> {
+    let Tool { program: name, package } = tool;
+    program(name).ok_or_else(|| format!("{name}, which {what}, is not installed: apt-get install {package}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_is_told_with_what_would_help() {
+        let spec: FileSystem = "tmpfs".parse().unwrap();
+        match Driver::find(&spec) {
+            Ok(driver) => assert_eq!(driver, Driver::Kernel("tmpfs")),
+            Err(reason) => assert!(reason.contains("needs root: sudo"), "{reason}"),
+        }
+        let tool = Tool { program: "mkfs.nothing", package: "nothing-progs" };
+        let error = has(tool, "formats nothing").unwrap_err();
+        assert_eq!(
+            error,
+            "mkfs.nothing, which formats nothing, is not installed: apt-get install nothing-progs"
+        );
+        assert!(is_in_kernel("proc") && !is_in_kernel("storebench-has-none"));
+        let lacking = || "there is no driver".to_owned();
+        let options = by_fuse(&"exfat,noatime".parse().unwrap(), lacking()).unwrap_err();
+        assert_eq!(options, "there is no driver; mount.exfat-fuse takes no mount options here");
+        let none = by_fuse(&"btrfs".parse().unwrap(), lacking()).unwrap_err();
+        assert_eq!(none, "there is no driver");
+    }
+
+    #[test]
+    fn a_command_is_written_as_a_shell_reads_it() {
+        assert_eq!(for_shell("--place=ext4:4096,noatime"), "--place=ext4:4096,noatime");
+        assert_eq!(for_shell("it's here"), r"'it'\''s here'");
+        assert_eq!(for_shell(""), "''");
+        assert!(with_sudo().starts_with("sudo /"), "{}", with_sudo());
+    }
+}

@@ -1,0 +1,132 @@
+//! Makes an image: a sparse file, formatted once; each trial gets a copy.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::process::Command;
+
+use rustix::fs::{SeekFrom as Sparse, seek};
+use rustix::io::Errno;
+
+use super::{STANDARD_INPUT, program, run};
+use crate::axis::file_system::FileSystem;
+
+/// Formats a new file of so many bytes, which storebench has just made. The program gets the open file, so that it can format no
+/// other, whatever has its name by then.
+///
+/// # Errors
+/// When it can't be; with what the program said.
+pub fn format(file_system: &FileSystem, file: &File, bytes: u64) -> io::Result<()> {
+    file.set_len(bytes)?;
+    let Some(tool) = file_system.kind().format else { return Ok(()) };
+    let program = program(tool.program).ok_or(io::ErrorKind::NotFound)?;
+    let mut command = Command::new(program);
+    command.args(file_system.kind().format_arguments(file_system.cluster())).arg(STANDARD_INPUT);
+    run(&mut command, tool.program, file.try_clone()?.into())
+}
+
+/// Copies an image into an empty file: sharing its blocks where the file system can, else what it holds and no holes.
+///
+/// # Errors
+/// The system's.
+pub fn copy(mut from: &File, mut to: &File) -> io::Result<()> {
+    if rustix::fs::ioctl_ficlone(to, from).is_ok() {
+        return Ok(());
+    }
+    let bytes = from.metadata()?.len();
+    to.set_len(bytes)?;
+    let mut at = 0;
+    while let Some((start, end)) = next_data(from, at, bytes)? {
+        from.seek(SeekFrom::Start(start))?;
+        to.seek(SeekFrom::Start(start))?;
+        copy_exactly(&mut from, &mut to, end - start)?;
+        at = end;
+    }
+    Ok(())
+}
+
+/// Where the next data begin and end; a file system that can't tell holes has data alone.
+fn next_data(file: &File, at: u64, bytes: u64) -> io::Result<Option<(u64, u64)>> {
+    if at >= bytes {
+        return Ok(None);
+    }
+    match seek(file, Sparse::Data(at)) {
+        Ok(start) => Ok(Some((start, seek(file, Sparse::Hole(start))?))),
+        Err(Errno::NXIO) => Ok(None),
+        Err(Errno::INVAL | Errno::OPNOTSUPP) => Ok(Some((at, bytes))),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn copy_exactly(from: &mut impl Read, to: &mut impl Write, bytes: u64) -> io::Result<()> {
+    let copied = io::copy(&mut from.take(bytes), to)?;
+    if copied == bytes { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::MetadataExt;
+
+    use super::*;
+
+    #[test]
+    fn a_copy_has_the_same_bytes_and_no_more_blocks() {
+        let folder = tempfile::tempdir().unwrap();
+        let open = |name: &str| {
+            let path = folder.path().join(name);
+            File::options().read(true).write(true).create_new(true).open(path).unwrap()
+        };
+        let (first, second) = (open("first"), open("second"));
+        first.set_len(64 << 20).unwrap();
+        for at in [0, 5 << 20, (64 << 20) - 4096] {
+            (&first).seek(SeekFrom::Start(at)).unwrap();
+            (&first).write_all(&[7; 4096]).unwrap();
+        }
+        copy(&first, &second).unwrap();
+        let read = |name| std::fs::read(folder.path().join(name)).unwrap();
+        assert!(read("first") == read("second"));
+        assert!(second.metadata().unwrap().blocks() <= first.metadata().unwrap().blocks() + 16);
+    }
+
+    fn has_mke2fs() -> bool {
+        let found = program("mke2fs").is_some();
+        if !found {
+            eprintln!("skipped: mke2fs is not installed");
+        }
+        found
+    }
+
+    fn new(path: &std::path::Path) -> File {
+        File::options().read(true).write(true).create_new(true).open(path).unwrap()
+    }
+
+    #[test]
+    fn what_cannot_be_formatted_says_why() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("image");
+        let file = new(&path);
+        if !has_mke2fs() {
+            return;
+        }
+        let file_system: FileSystem = "ext4:1024".parse().unwrap();
+        let error = format(&file_system, &file, 1024).unwrap_err().to_string();
+        assert!(error.starts_with("mke2fs failed (exit status: "), "{error}");
+        format(&file_system, &file, 32 << 20).unwrap();
+        assert!(std::fs::read(&path).unwrap()[1024..].iter().any(|byte| *byte != 0));
+    }
+
+    #[test]
+    fn what_has_taken_the_image_s_name_is_not_formatted() {
+        let folder = tempfile::tempdir().unwrap();
+        let [path, moved, theirs] = ["image", "moved", "theirs"].map(|name| folder.path().join(name));
+        let file = new(&path);
+        if !has_mke2fs() {
+            return;
+        }
+        std::fs::write(&theirs, vec![7; 32 << 20]).unwrap();
+        std::fs::rename(&path, &moved).unwrap();
+        std::os::unix::fs::symlink(&theirs, &path).unwrap();
+        format(&"ext4".parse().unwrap(), &file, 32 << 20).unwrap();
+        assert!(std::fs::read(&theirs).unwrap().iter().all(|byte| *byte == 7));
+        assert!(std::fs::read(&moved).unwrap().iter().any(|byte| *byte != 0));
+    }
+}

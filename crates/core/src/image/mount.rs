@@ -1,0 +1,295 @@
+//! Mounts an image in a work folder, and undoes that, by the run itself or by whoever cleans up after a kill. What is mounted or
+//! unmounted lies in the open work folder, whatever its name is by then. A mount is recognised as storebench's by the image
+//! that it is of.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
+
+use super::driver::{Driver, has_loop_devices};
+use super::loop_device::{LoopDevice, devices_of};
+use super::mounts::{self, Found};
+use super::{program, run};
+use crate::axis::file_system::FileSystem;
+use crate::server;
+
+/// How long a mount that is still in use, or one to appear, is waited for.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How long a daemon is waited for that writes what it holds to a slow disk.
+const DAEMON_PATIENCE: Duration = Duration::from_secs(300);
+const PAUSE: Duration = Duration::from_millis(20);
+/// What mounts without an image are called in the kernel's list.
+const SOURCE: &str = "storebench";
+
+/// A mounted image.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mounted {
+    /// The loop device, such as `loop3`, if there is one.
+    pub device: Option<String>,
+    /// Whether the loop device passes by the page cache of the file system that the image lies on; `None` without one.
+    pub direct: Option<bool>,
+    /// The mount options as the kernel tells them.
+    pub options: String,
+}
+
+/// Where an image is mounted: in an open work folder, under these names.
+#[derive(Debug, Clone, Copy)]
+pub struct Site<'a> {
+    /// The work folder.
+    pub folder: &'a File,
+    /// The image's name in it.
+    pub image: &'a str,
+    /// The name of the folder that it is mounted at.
+    pub at: &'a str,
+}
+
+impl Site<'_> {
+    /// Where the kernel has the work folder now.
+    fn real(&self) -> io::Result<PathBuf> {
+        fs::read_link(self.through())
+    }
+
+    /// The work folder for a system call: the open one, whatever its name is.
+    fn through(&self) -> PathBuf {
+        PathBuf::from(format!("/proc/self/fd/{}", self.folder.as_raw_fd()))
+    }
+}
+
+/// Mounts the open `image` at its site.
+///
+/// # Errors
+/// When it can't be; a loop device that was attached is free again.
+pub fn attach(
+    file_system: &FileSystem,
+    driver: Driver,
+    image: &File,
+    site: Site<'_>,
+    bytes: u64,
+) -> io::Result<Mounted> {
+    let device = match driver {
+        _ if file_system.kind().is_in_memory() => None,
+        Driver::Fuse { .. } if !has_loop_devices() => None,
+        _ => Some(LoopDevice::attach(image)?),
+    };
+    let real = site.real()?;
+    match driver {
+        Driver::Kernel(name) => {
+            let source = device.as_ref().map_or_else(|| SOURCE.into(), LoopDevice::path);
+            by_kernel(file_system, name, &source, &site.through().join(site.at), bytes)?;
+        }
+        Driver::Fuse { program, options } => {
+            // A program that is given a name can be led elsewhere, but then it mounts what is there, and formats nothing.
+            let source = device.as_ref().map_or_else(|| real.join(site.image), LoopDevice::path);
+            let options = [options, &owner(file_system)].join(",");
+            by_fuse(program, options.trim_end_matches(','), &source, &real.join(site.at))?;
+        }
+    }
+    let found = appeared(&real.join(site.at), driver)?;
+    Ok(Mounted {
+        device: device.as_ref().map(LoopDevice::name),
+        direct: device.as_ref().map(LoopDevice::is_direct),
+        options: found.options,
+    })
+}
+
+/// Whose all files are where they have no owners: the user's as whom servers run, without whom no server could open its own. Root
+/// may open them as well.
+fn owner(file_system: &FileSystem) -> String {
+    let user = server::user().filter(|_| file_system.kind().ownerless);
+    user.map_or_else(String::new, |user| format!("uid={},gid={}", user.uid, user.gid))
+}
+
+/// What is mounted at a folder by now; a program may do it when it has gone to the background.
+fn appeared(at: &Path, driver: Driver) -> io::Result<Found> {
+    let start = Instant::now();
+    loop {
+        match mounts::at(at)? {
+            Some(found) => return Ok(found),
+            None if start.elapsed() < PATIENCE / 10 => sleep(PAUSE),
+            None => {
+                return Err(io::Error::other(format!(
+                    "{} mounted nothing, and did not say why",
+                    driver.name()
+                )));
+            }
+        }
+    }
+}
+
+fn by_kernel(file_system: &FileSystem, name: &str, source: &Path, at: &Path, bytes: u64) -> io::Result<()> {
+    let size = if file_system.kind().is_in_memory() { format!("size={bytes}") } else { String::new() };
+    let (own, owner) = (file_system.options(), owner(file_system));
+    let given =
+        [file_system.kind().options, &owner, &size, &own].into_iter().flat_map(|list| list.split(','));
+    let (flags, data) = flags_of(given.filter(|option| !option.is_empty()));
+    let data = std::ffi::CString::new(data).map_err(io::Error::other)?;
+    let flags = flags | MountFlags::NODEV | MountFlags::NOSUID;
+    mount(source, at, name, flags, Some(data.as_c_str())).map_err(|error| told(name, &own, error.into()))
+}
+
+fn told(name: &str, options: &str, error: io::Error) -> io::Error {
+    let with = if options.is_empty() { String::new() } else { format!(" with {options}") };
+    let hint = match error.kind() {
+        io::ErrorKind::PermissionDenied => "; in a container, root needs CAP_SYS_ADMIN to mount",
+        _ => "",
+    };
+    io::Error::new(error.kind(), format!("the kernel's {name} does not mount it{with}: {error}{hint}"))
+}
+
+/// Options that the kernel takes as flags, and the rest, which is the file system's own.
+fn flags_of<'a>(options: impl Iterator<Item = &'a str>) -> (MountFlags, String) {
+    const FLAGS: [(&str, MountFlags); 8] = [
+        ("noatime", MountFlags::NOATIME),
+        ("nodiratime", MountFlags::NODIRATIME),
+        ("relatime", MountFlags::RELATIME),
+        ("strictatime", MountFlags::STRICTATIME),
+        ("lazytime", MountFlags::LAZYTIME),
+        ("sync", MountFlags::SYNCHRONOUS),
+        ("dirsync", MountFlags::DIRSYNC),
+        ("noexec", MountFlags::NOEXEC),
+    ];
+    let (mut flags, mut own) = (MountFlags::empty(), Vec::new());
+    for option in options {
+        match FLAGS.iter().find(|(name, _)| *name == option) {
+            Some((_, flag)) => flags |= *flag,
+            None => own.push(option),
+        }
+    }
+    (flags, own.join(","))
+}
+
+fn by_fuse(name: &str, options: &str, source: &Path, at: &Path) -> io::Result<()> {
+    let program = program(name).ok_or(io::ErrorKind::NotFound)?;
+    let mut command = Command::new(program);
+    run(command.arg("-o").arg(options).arg(source).arg(at), name, Stdio::null())
+}
+
+/// Unmounts what storebench mounted at a site, if that is there; the folder and the image stay. A mount of anything but the image
+/// stays, too.
+///
+/// # Errors
+/// When it is in use for longer than anyone has patience for, or is not storebench's.
+pub fn detach(site: Site<'_>) -> io::Result<()> {
+    let start = Instant::now();
+    let real = site.real()?;
+    let (image, at) = (real.join(site.image), real.join(site.at));
+    while let Some(found) = mounts::at(&at)? {
+        if !is_of(&found, &image) {
+            let source = found.source.display();
+            return Err(io::Error::other(format!("{source} is mounted there, which storebench did not do")));
+        }
+        match unmount(site.through().join(site.at), UnmountFlags::NOFOLLOW) {
+            Ok(()) => {}
+            Err(rustix::io::Errno::PERM) => by_fusermount(&at)?,
+            Err(rustix::io::Errno::BUSY) if start.elapsed() < PATIENCE => sleep(PAUSE),
+            Err(rustix::io::Errno::BUSY) => {
+                return Err(io::Error::other(
+                    "a process still has files or its current folder there: end it",
+                ));
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    wait_for_device(&image)
+}
+
+/// Waits until the loop device of an image that is mounted no more has freed itself. A FUSE daemon first writes what it holds.
+fn wait_for_device(image: &Path) -> io::Result<()> {
+    let start = Instant::now();
+    while let Some(device) = devices_of(image).first() {
+        let waited = start.elapsed();
+        if waited >= PATIENCE {
+            match user_of(device) {
+                // Another mount namespace has a copy of the mount, which nobody else can undo. It frees the device when it ends.
+                None => return Ok(()),
+                Some(pid) if waited >= DAEMON_PATIENCE => {
+                    let device = device.display();
+                    return Err(io::Error::other(format!("process {pid} still has {device} open: end it")));
+                }
+                Some(_) => sleep(PATIENCE / 10),
+            }
+        }
+        sleep(PAUSE);
+    }
+    Ok(())
+}
+
+/// A process that has a device open, if any has.
+fn user_of(device: &Path) -> Option<u32> {
+    let is_open = |pid: &u32| {
+        let open = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+        open.into_iter().any(|entry| fs::read_link(entry.path()).is_ok_and(|file| file == device))
+    };
+    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+    processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).find(is_open)
+}
+
+fn by_fusermount(at: &Path) -> io::Result<()> {
+    let found = ["fusermount3", "fusermount"].into_iter().find_map(program);
+    let program = found.ok_or_else(|| io::Error::other("fusermount is not installed"))?;
+    run(Command::new(program).arg("-u").arg(at), "fusermount", Stdio::null())
+}
+
+/// Whether what is mounted in a work folder is storebench's image: by itself, or by the loop device that it is attached to. A FUSE
+/// daemon that was killed leaves its mount behind, and its loop device may be another's by then: only the mount goes.
+fn is_of(found: &Found, image: &Path) -> bool {
+    let by_daemon = found.kind.starts_with("fuse") && found.source.starts_with("/dev/");
+    found.source == Path::new(SOURCE)
+        || found.source == image
+        || by_daemon
+        || devices_of(image).contains(&found.source)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_are_told_from_the_file_system_s_own_options() {
+        let (flags, own) = flags_of("noatime,data=journal,commit=60,sync".split(','));
+        assert_eq!(
+            (flags, own.as_str()),
+            (MountFlags::NOATIME | MountFlags::SYNCHRONOUS, "data=journal,commit=60")
+        );
+        assert_eq!(flags_of([].into_iter()), (MountFlags::empty(), String::new()));
+    }
+
+    #[test]
+    fn nothing_is_undone_where_nothing_was_done() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("at")).unwrap();
+        let open = File::open(folder.path()).unwrap();
+        detach(Site { folder: &open, image: "image", at: "at" }).unwrap();
+        detach(Site { folder: &open, image: "image", at: "not-there" }).unwrap();
+    }
+
+    #[test]
+    fn what_others_mounted_stays() {
+        let root = File::open("/").unwrap();
+        let error = detach(Site { folder: &root, image: "nonexistent-image", at: "proc" }).unwrap_err();
+        assert!(error.to_string().contains("which storebench did not do"), "{error}");
+        assert!(mounts::at(Path::new("/proc")).unwrap().is_some());
+    }
+
+    #[test]
+    fn a_mount_is_known_by_its_image() {
+        let found = |kind: &str, source: &str| Found {
+            source: source.into(),
+            kind: kind.into(),
+            options: String::new(),
+        };
+        let image = Path::new("/place/work/trial.image");
+        assert!(is_of(&found("tmpfs", "storebench"), image));
+        assert!(is_of(&found("fuse.fuse2fs", "/place/work/trial.image"), image));
+        assert!(is_of(&found("fuseblk", "/dev/loop3"), image), "its daemon may have been killed");
+        for other in [found("ext4", "/dev/sda1"), found("ext4", "/dev/loop255"), found("tmpfs", "tmpfs")] {
+            assert!(!is_of(&other, image), "{other:?}");
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! What the machine did while a trial ran, second by second: processors, the block device, the trial's cgroup, pressure. The parent
+//! looks from outside the trial's process, so that no store is charged for it, and no operation waits.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use super::cgroup::Group;
+use super::device::{Activity, BlockDevice};
+use super::processors::{Shares, Snapshot};
+use crate::result::Course;
+
+/// From one look to the next.
+const STEP: Duration = Duration::from_secs(1);
+/// A course of fewer looks says no more than the figures of the whole trial.
+const FEWEST: usize = 2;
+
+/// What is looked at beside the processors.
+#[derive(Debug, Default)]
+pub struct Sights {
+    /// The block device under the trial's place.
+    pub device: Option<BlockDevice>,
+    /// The trial's cgroup.
+    pub group: Option<Group>,
+}
+
+impl Sights {
+    /// Does some work, and looks on meanwhile; no course of work that is over at once.
+    pub fn during<T>(&self, work: impl FnOnce() -> T) -> (T, Option<Course>) {
+        std::thread::scope(|scope| {
+            let (over, told) = channel::<()>();
+            let looking = std::thread::Builder::new().name("course".into());
+            let looking = looking.spawn_scoped(scope, move || self.look_until(&told));
+            let done = work();
+            drop(over);
+            let course = looking.ok().and_then(|looking| looking.join().ok());
+            (done, course.filter(|course| course.at_s.len() >= FEWEST))
+        })
+    }
+
+    fn look_until(&self, over: &Receiver<()>) -> Course {
+        let start = Instant::now();
+        let mut course = Course::default();
+        let (mut before, mut due) = (self.look(start), STEP);
+        while over.recv_timeout(due.saturating_sub(start.elapsed())) == Err(RecvTimeoutError::Timeout) {
+            let now = self.look(start);
+            course.add(&before, &now);
+            before = now;
+            due += STEP;
+        }
+        course.whole()
+    }
+
+    fn look(&self, start: Instant) -> Look {
+        Look {
+            at: start.elapsed(),
+            processors: Snapshot::now().ok(),
+            device: self.device.as_ref().and_then(|device| device.activity().ok()),
+            charged: self.group.as_ref().and_then(Group::charged),
+            stalled_us: PRESSURES.map(|(kind, _)| stalled_us(&self.pressure_file(kind))),
+        }
+    }
+
+    /// The trial's own where the kernel keeps that.
+    fn pressure_file(&self, kind: &str) -> PathBuf {
+        let own = self.group.as_ref().map(|group| group.folder().join(format!("{kind}.pressure")));
+        own.filter(|file| file.exists()).unwrap_or_else(|| Path::new("/proc/pressure").join(kind))
+    }
+}
+
+/// The kernel's names of what is waited for, and ours.
+const PRESSURES: [(&str, &str); 3] =
+    [("cpu", "processor_pressure"), ("memory", "memory_pressure"), ("io", "io_pressure")];
+
+/// The counters at a moment.
+#[derive(Debug, Clone)]
+struct Look {
+    at: Duration,
+    processors: Option<Snapshot>,
+    device: Option<Activity>,
+    /// Bytes charged, and those of them that are page cache.
+    charged: Option<(u64, u64)>,
+    /// Microseconds in which something waited, since the machine was started.
+    stalled_us: [Option<u64>; 3],
+}
+
+impl Look {
+    /// What was between an earlier look and this one, by figure.
+    fn since(&self, before: &Look) -> Vec<(&'static str, f64)> {
+        let span_s = (self.at - before.at).as_secs_f64();
+        let mut found = Vec::new();
+        let shares = self.processors.zip(before.processors).and_then(|(now, before)| now.shares(&before));
+        if let Some(Shares { user, system, io_wait, idle }) = shares {
+            let shares = [user, system, io_wait, idle];
+            found.extend(
+                ["user_share", "system_share", "io_wait_share", "idle_share"].into_iter().zip(shares),
+            );
+        }
+        if let Some((now, before)) = self.device.zip(before.device) {
+            let did = now.since(&before);
+            let share = |milliseconds: u64| milliseconds as f64 / 1000.0 / span_s;
+            found.extend([
+                ("reads_per_s", did.reads as f64 / span_s),
+                ("writes_per_s", did.writes as f64 / span_s),
+                ("read_bytes_per_s", did.read_bytes as f64 / span_s),
+                ("written_bytes_per_s", did.written_bytes as f64 / span_s),
+                ("queue", share(did.waited_ms)),
+                ("busy_share", share(did.busy_ms).min(1.0)),
+            ]);
+        }
+        if let Some((all, page_cache)) = self.charged {
+            found.extend([("memory_bytes", all as f64), ("page_cache_bytes", page_cache as f64)]);
+        }
+        let waited = self.stalled_us.into_iter().zip(before.stalled_us).zip(PRESSURES);
+        found.extend(waited.filter_map(|((now, before), (_, name))| {
+            Some((name, (now?.saturating_sub(before?) as f64 / 1e6 / span_s).min(1.0)))
+        }));
+        found
+    }
+}
+
+impl Course {
+    fn add(&mut self, before: &Look, now: &Look) {
+        self.at_s.push(rounded(now.at.as_secs_f64()));
+        for (name, value) in now.since(before) {
+            self.figures.entry(name.to_owned()).or_default().push(rounded(value));
+        }
+    }
+
+    /// The same without figures that lack a second: which one can't be told.
+    fn whole(mut self) -> Course {
+        let seconds = self.at_s.len();
+        self.figures.retain(|_, values| values.len() == seconds);
+        self
+    }
+}
+
+/// With three digits after the point: results hold many of these.
+fn rounded(value: f64) -> f64 {
+    (value * 1000.0).round() / 1000.0
+}
+
+fn stalled_us(file: &Path) -> Option<u64> {
+    parse_pressure(&fs::read_to_string(file).ok()?)
+}
+
+/// The total of the line `some` of the kernel's pressure stall information.
+fn parse_pressure(text: &str) -> Option<u64> {
+    let some = text.lines().find(|line| line.starts_with("some "))?;
+    some.split_whitespace().find_map(|word| word.strip_prefix("total="))?.parse().ok()
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    fn look(seconds: u64, device: Option<Activity>, stalled_us: u64) -> Look {
+        Look {
+            at: Duration::from_secs(seconds),
+            processors: None,
+            device,
+            charged: Some((100, 40)),
+            stalled_us: [Some(stalled_us), None, None],
+        }
+    }
+
+    #[test]
+    fn figures_are_those_of_a_second() {
+        let first =
+            Activity { reads: 10, writes: 20, read_bytes: 1024, written_bytes: 0, waited_ms: 0, busy_ms: 0 };
+        let later = Activity {
+            reads: 30,
+            writes: 20,
+            read_bytes: 5120,
+            written_bytes: 4096,
+            waited_ms: 6000,
+            busy_ms: 1000,
+        };
+        let mut course = Course::default();
+        course.add(&look(1, Some(first), 0), &look(3, Some(later), 500_000));
+        let of = |name: &str| course.figures[name].as_slice();
+        assert_eq!((of("reads_per_s"), of("writes_per_s")), (&[10.0][..], &[0.0][..]));
+        assert_eq!((of("read_bytes_per_s"), of("written_bytes_per_s")), (&[2048.0][..], &[2048.0][..]));
+        assert_eq!((of("queue"), of("busy_share")), (&[3.0][..], &[0.5][..]));
+        assert_eq!((of("memory_bytes"), of("page_cache_bytes")), (&[100.0][..], &[40.0][..]));
+        assert_eq!(of("processor_pressure"), [0.25]);
+        assert!(!course.figures.contains_key("io_pressure"));
+        // The device went away.
+        course.add(&look(3, Some(later), 0), &look(4, None, 0));
+        let whole = course.whole();
+        assert!(!whole.figures.contains_key("queue") && whole.figures.contains_key("memory_bytes"));
+    }
+
+    #[test]
+    fn pressure_is_the_total_of_some() {
+        let text = "some avg10=0.10 avg60=0.00 avg300=0.00 total=1234\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=9\n";
+        assert_eq!(parse_pressure(text), Some(1234));
+        assert_eq!((parse_pressure(""), parse_pressure("some total=x")), (None, None));
+    }
+
+    #[test]
+    fn work_is_watched_and_short_work_is_not() {
+        let (done, course) = Sights::default().during(|| 7);
+        assert_eq!((done, course), (7, None));
+        let until = Instant::now() + Duration::from_millis(2300);
+        let work = || {
+            let mut sum = 0_u64;
+            while Instant::now() < until {
+                sum = std::hint::black_box(sum.wrapping_add(1));
+            }
+        };
+        let ((), course) = Sights::default().during(work);
+        let course = course.unwrap();
+        let [user, idle] = ["user_share", "idle_share"].map(|name| &course.figures[name]);
+        assert!(course.at_s.len() >= 2 && user.len() == course.at_s.len());
+        assert!(
+            user.iter().all(|share| *share > 0.0) && idle.iter().all(|share| *share <= 1.0),
+            "{course:?}"
+        );
+    }
+}

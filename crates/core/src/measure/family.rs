@@ -1,0 +1,231 @@
+//! Processes that work for this one: a server that a store has started, and what that starts. What they take is added to what
+//! this process takes, as far as the kernel tells it. Limits hold them alone, in cgroups that this process stays out of.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+use std::sync::{Mutex, PoisonError};
+
+use crate::measure::cgroup::Group;
+use crate::result::Cpu;
+
+/// The numbers of the servers that are at work.
+static SERVERS: Mutex<Vec<u32>> = Mutex::new(Vec::new());
+
+/// The cgroups that servers join before their programs start.
+static GROUPS: Mutex<Vec<Group>> = Mutex::new(Vec::new());
+
+/// Servers that are started from now on join these cgroups.
+pub fn hold_in(groups: Vec<Group>) {
+    *GROUPS.lock().unwrap_or_else(PoisonError::into_inner) = groups;
+}
+
+/// Whether cgroups hold servers, and not this process.
+pub fn is_held_apart() -> bool {
+    !groups().is_empty()
+}
+
+fn groups() -> Vec<Group> {
+    GROUPS.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+/// Has a server's process join the cgroups that hold servers, before it gives up the right to.
+///
+/// # Errors
+/// When one can't be opened.
+pub fn enter(command: &mut Command) -> io::Result<()> {
+    for group in groups() {
+        let procs = group.folder().join("cgroup.procs");
+        let open = File::options().write(true).open(&procs);
+        let open =
+            open.map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", procs.display())))?;
+        // SAFETY: between fork and exec the closure makes a system call and allocates nothing.
+        unsafe { command.pre_exec(move || (&open).write_all(b"0")) };
+    }
+    Ok(())
+}
+
+/// Whether all processes of the servers are in the cgroups that hold servers, as the kernel says, and this one is in none.
+///
+/// # Errors
+/// A sentence: which is not.
+pub fn check_held() -> Result<(), String> {
+    let groups = groups();
+    if groups.is_empty() {
+        return Ok(());
+    }
+    let own = std::process::id();
+    for (pid, should) in processes().into_iter().map(|pid| (pid, true)).chain([(own, false)]) {
+        // One that has just ended is in none.
+        let Ok(membership) = fs::read_to_string(format!("/proc/{pid}/cgroup")) else { continue };
+        for group in &groups {
+            let name = group.folder().file_name().unwrap_or_default().to_string_lossy();
+            let is_in = membership.lines().any(|line| line.ends_with(&format!("/{name}")));
+            if is_in != should {
+                let (what, should) = if should { ("server's", "should") } else { ("trial's", "should not") };
+                return Err(format!("the {what} process {pid} {should} be in {}", group.folder().display()));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A server works for this process from now on. This process started it, and waits for it once it has [left].
+pub fn join(server: u32) {
+    SERVERS.lock().unwrap_or_else(PoisonError::into_inner).push(server);
+}
+
+/// A server is about to be ended.
+pub fn leave(server: u32) {
+    SERVERS.lock().unwrap_or_else(PoisonError::into_inner).retain(|known| *known != server);
+}
+
+/// Whether any is at work.
+pub fn is_there() -> bool {
+    !SERVERS.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+}
+
+/// The numbers of the servers' processes.
+fn processes() -> Vec<u32> {
+    with_children(SERVERS.lock().unwrap_or_else(PoisonError::into_inner).clone())
+}
+
+/// These processes, what they have started, and so on.
+fn with_children(mut all: Vec<u32>) -> Vec<u32> {
+    let mut next = 0;
+    while let Some(pid) = all.get(next).copied() {
+        next += 1;
+        let path = format!("/proc/{pid}/task/{pid}/children");
+        let children = fs::read_to_string(path).unwrap_or_default();
+        all.extend(children.split_whitespace().filter_map(|word| word.parse::<u32>().ok()));
+    }
+    all
+}
+
+/// Processor time of the servers' processes since they were started, those that have ended included. The kernel counts it in
+/// ticks, mostly of 10 ms.
+pub(super) fn cpu() -> Cpu {
+    cpu_of(&processes())
+}
+
+fn cpu_of(processes: &[u32]) -> Cpu {
+    let tick_ns = 1_000_000_000 / rustix::param::clock_ticks_per_second().max(1);
+    let mut cpu = Cpu::default();
+    for pid in processes {
+        let text = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        if let Some([user, system]) = times(&text) {
+            cpu.user_ns += user * tick_ns;
+            cpu.system_ns += system * tick_ns;
+        }
+    }
+    cpu
+}
+
+/// Ticks in user mode and in the kernel by a process and its children that have ended, of a line of /proc/PID/stat: the
+/// fourteenth to the seventeenth field. The second is a name in parentheses, which may hold anything.
+fn times(text: &str) -> Option<[u64; 2]> {
+    let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
+    let ticks = |number: usize| fields.get(number - 3)?.parse::<u64>().ok();
+    Some([ticks(14)? + ticks(16)?, ticks(15)? + ticks(17)?])
+}
+
+/// Memory of the servers' processes now, in bytes: all of it, and what of it is pages of files. What several share is counted
+/// once.
+///
+/// # Errors
+/// Where the kernel does not tell.
+pub(super) fn memory() -> io::Result<(u64, u64)> {
+    memory_of(&processes())
+}
+
+fn memory_of(processes: &[u32]) -> io::Result<(u64, u64)> {
+    let (mut all, mut files) = (0, 0);
+    for pid in processes {
+        let name = format!("/proc/{pid}/smaps_rollup");
+        let text = match fs::read_to_string(&name) {
+            Ok(text) => text,
+            // One that has just ended.
+            Err(error)
+                if error.kind() == io::ErrorKind::NotFound || error.raw_os_error() == Some(libc::ESRCH) =>
+            {
+                continue;
+            }
+            Err(error) => return Err(io::Error::new(error.kind(), format!("{name}: {error}"))),
+        };
+        all += kibibytes(&text, "Pss:") * 1024;
+        files += kibibytes(&text, "Pss_File:") * 1024;
+    }
+    Ok((all, files))
+}
+
+fn kibibytes(text: &str, field: &str) -> u64 {
+    let of = |line: &str| line.strip_prefix(field)?.split_whitespace().next()?.parse().ok();
+    text.lines().find_map(of).unwrap_or(0)
+}
+
+/// Bytes that the servers' processes have written and read by calls, those that have ended included. Sockets are not counted.
+pub(super) fn bytes() -> (u64, u64) {
+    bytes_of(&processes())
+}
+
+fn bytes_of(processes: &[u32]) -> (u64, u64) {
+    let of = |pid: &u32| {
+        let text = fs::read_to_string(format!("/proc/{pid}/io")).unwrap_or_default();
+        (number(&text, "wchar: "), number(&text, "rchar: "))
+    };
+    processes.iter().map(of).fold((0, 0), |(written, read), one| (written + one.0, read + one.1))
+}
+
+fn number(text: &str, field: &str) -> u64 {
+    text.lines().find_map(|line| line.strip_prefix(field)?.trim().parse().ok()).unwrap_or(0)
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::io::Write;
+    use std::process::{Command, Stdio};
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn times_are_found_behind_any_name() {
+        let text = "7 (a) b (c) S 1 7 7 0 -1 4194560 100 200 0 0 11 12 13 14 20 0 1 0 99 0 0";
+        assert_eq!(times(text), Some([24, 26]));
+        assert_eq!(times("7 (a"), None);
+    }
+
+    /// A shell stands for a server, and what it runs for the server's own processes. It is not made known as a server: other
+    /// tests of this process count what is theirs alone.
+    #[test]
+    fn what_a_server_and_its_children_take_is_seen() {
+        let mut shell = Command::new("sh")
+            .args(["-c", "head -c 4194304 /dev/zero | cat > /dev/null; read line; sleep 60; true"])
+            .stdin(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let leader = shell.id();
+        let family = || with_children(vec![leader]);
+        // Until the shell has waited for those that copied.
+        while bytes_of(&[leader]).0 < 4 << 20 {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let (all, files) = memory_of(&family()).unwrap();
+        assert!(all > 0 && files <= all, "{all} {files}");
+        assert!(cpu_of(&family()).user_ns < 60_000_000_000);
+        shell.stdin.take().unwrap().write_all(b"\n").unwrap();
+        let mut children = Vec::new();
+        while children.is_empty() {
+            std::thread::sleep(Duration::from_millis(5));
+            children = family().split_off(1);
+        }
+        shell.kill().unwrap();
+        shell.wait().unwrap();
+        for child in children {
+            let pid = rustix::process::Pid::from_raw(child as i32).unwrap();
+            let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+        }
+        assert!(with_children(Vec::new()).is_empty());
+    }
+}

@@ -1,0 +1,105 @@
+//! Whether a share of the processors' time was in force while something was measured. The kernel gives it in slices, and looks at
+//! its clock tick whether a part is used up: what is over by then runs at full speed.
+
+use crate::result::{Counters, Doubt, Measured, OVERALL, OperationResult};
+
+/// More than its share that a phase may have had, before its figures are those of another machine.
+const TOLERATED: f64 = 1.25;
+
+/// The operations of a trial that had more of a processor's time than their share of it, in millionths.
+pub fn beyond_share(measured: &Measured, millionths: u64) -> Vec<Doubt> {
+    let share = millionths as f64 / 1e6;
+    let overall = measured.operation(OVERALL).and_then(|overall| overall.counters.as_ref());
+    let doubt = |operation: &OperationResult| {
+        let counters = operation.counters.as_ref().or(overall)?;
+        let had = had(counters)?;
+        (had > share * TOLERATED).then(|| Doubt {
+            figure: operation.operation.clone(),
+            reason: format!(
+                "it had {:.0} % of a processor's time, where the machine's share is {} %: the work was over too soon for that to \
+                 take effect, so measure more operations",
+                had * 100.0,
+                share * 100.0
+            ),
+        })
+    };
+    measured.operations.iter().filter_map(doubt).collect()
+}
+
+/// The part of one processor's time that a phase had.
+fn had(counters: &Counters) -> Option<f64> {
+    let (cpu_ns, took_ns) = (counters.cpu_ns?, counters.took_ns?);
+    (took_ns > 0).then(|| cpu_ns as f64 / took_ns as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::result::{Cpu, Latency, Memory};
+    use crate::store::Guarantee;
+
+    fn operation(name: &str, counted: Option<(u64, u64)>) -> OperationResult {
+        let counters = counted.map(|(cpu_ns, took_ns)| Counters {
+            cpu_ns: Some(cpu_ns),
+            took_ns: Some(took_ns),
+            ..Counters::default()
+        });
+        OperationResult {
+            operation: name.into(),
+            count: 1,
+            errors: 0,
+            wall_ns: 1,
+            sum_ns: 1,
+            rate_over_ns: None,
+            harness_share: None,
+            value_bytes: 0,
+            warm_up: 0,
+            put_back: 0,
+            conflicts: 0,
+            epochs: Vec::new(),
+            device_written_bytes: None,
+            device_read_bytes: None,
+            processors: None,
+            latency: Latency {
+                mean_ns: 1.0,
+                stdev_ns: 0.0,
+                min_ns: 1,
+                p50_ns: 1,
+                p90_ns: 1,
+                p99_ns: 1,
+                p999_ns: 1,
+                max_ns: 1,
+                histogram: String::new(),
+            },
+            counters,
+            series: Vec::new(),
+        }
+    }
+
+    fn doubted(operations: Vec<OperationResult>, millionths: u64) -> Vec<String> {
+        let empty = Measured::of_process(Guarantee::None, Memory::default(), Cpu::default());
+        let measured = Measured { operations, ..empty };
+        beyond_share(&measured, millionths).into_iter().map(|doubt| doubt.figure).collect()
+    }
+
+    #[test]
+    fn work_that_is_over_before_its_slice_is_doubted() {
+        let operations = || {
+            vec![
+                operation("get", Some((950, 1000))),
+                operation("insert", Some((60, 1000))),
+                operation("update", Some((0, 0))),
+                operation("remove", None),
+            ]
+        };
+        assert_eq!(doubted(operations(), 55_000), ["get"]);
+        assert_eq!(doubted(operations(), 40_000), ["get", "insert"]);
+        assert!(doubted(operations(), 1_000_000).is_empty());
+    }
+
+    #[test]
+    fn parts_of_a_mix_are_doubted_with_it() {
+        let operations = vec![operation(OVERALL, Some((950, 1000))), operation("read", None)];
+        assert_eq!(doubted(operations, 55_000), [OVERALL, "read"]);
+    }
+}

@@ -1,0 +1,168 @@
+//! A place that is a file system in an image: formatted once for a run, copied and mounted afresh for every trial, so that nothing
+//! is left of the one before.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use super::directory::WorkFolder;
+use super::probe::{self, Probe};
+use crate::axis::file_system::FileSystem;
+use crate::error::{Error, Result};
+use crate::image::{Driver, Mounted, driver, make, mount};
+use crate::stage::{self, Stage};
+
+/// The formatted image, of which each trial gets a copy.
+#[derive(Debug)]
+pub struct Template {
+    file_system: FileSystem,
+    driver: Driver,
+    image: File,
+    bytes: u64,
+}
+
+/// What was found out about a file system by mounting it once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tried {
+    /// What mounts it, in words.
+    pub driver: String,
+    /// The mount options as the kernel tells them.
+    pub options: String,
+    /// Whether a block device of its own is under it, whose traffic is the trial's.
+    pub has_device: bool,
+}
+
+impl Tried {
+    fn of(driver: Driver, mounted: Mounted) -> Tried {
+        let indirect = mounted.direct == Some(false);
+        let remark = if indirect { ", without direct I/O to its image" } else { "" };
+        Tried {
+            driver: format!("{}{remark}", driver.name()),
+            options: mounted.options,
+            has_device: mounted.device.is_some(),
+        }
+    }
+}
+
+impl Template {
+    /// Formats an image in a work folder with room for trials of so many bytes. It is kept there as long as the folder.
+    ///
+    /// # Errors
+    /// When it can't be made here.
+    pub fn make(work: &mut WorkFolder, file_system: &FileSystem, trial_bytes: u64) -> Result<Template> {
+        let driver = Driver::find(file_system).map_err(Error::bad_value)?;
+        let bytes = file_system.kind().image_bytes(file_system.cluster(), trial_bytes);
+        let mut stage = work.stage();
+        let (path, image) = stage.file("template")?;
+        make::format(file_system, &image, bytes).map_err(Error::io("formatting", &path))?;
+        stage.keep();
+        Ok(Template { file_system: file_system.clone(), driver, image, bytes })
+    }
+
+    /// Mounts a copy on a trial's stage; an empty folder in it, for the store's files.
+    ///
+    /// # Errors
+    /// When it can't be copied or mounted.
+    pub fn mount(&self, stage: &mut Stage<'_>, name: &str) -> Result<(PathBuf, Mounted)> {
+        let (at, mounted) = stage.mount(name, |image, site| {
+            if !self.file_system.kind().is_in_memory() {
+                make::copy(&self.image, image)?;
+            }
+            mount::attach(&self.file_system, self.driver, image, site, self.bytes)
+        })?;
+        let store = at.join(stage::STORE);
+        std::fs::create_dir(&store).map_err(Error::io("making", &store))?;
+        Ok((store, mounted))
+    }
+
+    /// What a trial's file system costs, from one that is gone again.
+    ///
+    /// # Errors
+    /// When it can't be mounted or probed.
+    pub fn probe(&self, work: &mut WorkFolder) -> Result<Probe> {
+        let mut stage = work.stage();
+        let (directory, _) = self.mount(&mut stage, "probe")?;
+        let probe = probe::probe(&directory).map_err(Error::io("probing", &directory))?;
+        stage.give_back()?;
+        Ok(probe)
+    }
+}
+
+/// Mounts a file system once in a directory of the user's, in a work folder that is gone when this returns.
+///
+/// # Errors
+/// A sentence: why it can't be had, and what would help.
+pub fn try_out(within: &Path, file_system: &FileSystem) -> std::result::Result<Tried, String> {
+    let driver = Driver::find(file_system)?;
+    let tried = || -> Result<Tried> {
+        let mut work = WorkFolder::create(within)?;
+        let template = Template::make(&mut work, file_system, 0)?;
+        let mut stage = work.stage();
+        let (_, mounted) = template.mount(&mut stage, "try")?;
+        stage.give_back()?;
+        Ok(Tried::of(driver, mounted))
+    };
+    // A program may mount for root alone.
+    tried().map_err(|Error { message, .. }| match rustix::process::geteuid().is_root() {
+        true => message,
+        false => format!("{message}; as root it may work: {}", driver::with_sudo()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::axis::file_system::kind::KINDS;
+    use crate::place::abandoned;
+
+    /// Mounts every file system that this machine has, at its smallest and largest cluster; says which it has not.
+    #[test]
+    fn every_file_system_that_can_be_had_is_mounted_and_gone_again() {
+        let place = tempfile::tempdir().unwrap();
+        for kind in KINDS {
+            let ends = [kind.clusters.first(), kind.clusters.last()];
+            let mut clusters: Vec<u32> = ends.into_iter().flatten().copied().collect();
+            clusters.dedup();
+            let names = clusters.iter().map(|cluster| format!("{}:{cluster}", kind.name));
+            let names: Vec<String> =
+                if clusters.is_empty() { vec![kind.name.into()] } else { names.collect() };
+            for name in names {
+                let file_system: FileSystem = name.parse().unwrap();
+                if let Err(reason) = Driver::find(&file_system) {
+                    eprintln!("skipped {name}: {reason}");
+                    continue;
+                }
+                let tried = try_out(place.path(), &file_system);
+                assert!(tried.as_ref().is_ok_and(|tried| !tried.options.is_empty()), "{name}: {tried:?}");
+                assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0, "{name} left something");
+            }
+        }
+    }
+
+    #[test]
+    fn each_trial_has_a_file_system_of_its_own() {
+        let place = tempfile::tempdir().unwrap();
+        let file_system: FileSystem = "ext4:1024,noatime".parse().unwrap();
+        if let Err(reason) = Driver::find(&file_system) {
+            eprintln!("skipped: {reason}");
+            return;
+        }
+        let mut work = WorkFolder::create(place.path()).unwrap();
+        let template = Template::make(&mut work, &file_system, 1 << 20).unwrap();
+        for trial in 0..2 {
+            let mut stage = work.stage();
+            let (store, mounted) = template.mount(&mut stage, &format!("trial-{trial}")).unwrap();
+            assert!(mounted.options.contains("noatime"), "{mounted:?}");
+            assert!(mounted.device.is_some_and(|device| device.starts_with("loop")));
+            assert_eq!(fs::read_dir(&store).unwrap().count(), 0);
+            fs::write(store.join("record"), "value").unwrap();
+            assert_eq!(rustix::fs::statvfs(&store).unwrap().f_bsize, 1024);
+            stage.give_back().unwrap();
+            assert!(!store.exists());
+        }
+        drop(work);
+        assert_eq!(abandoned::clean(place.path()).unwrap(), abandoned::Found::default());
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
+    }
+}

@@ -1,0 +1,175 @@
+//! The work folders of a run, one in each place, and the ground of each trial in them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use crate::cell::Cell;
+use crate::error::{Error, Result};
+use crate::measure::cgroup;
+use crate::measure::device::DeviceSpec;
+use crate::place::Place;
+use crate::place::directory::WorkFolder;
+use crate::place::image::Template;
+use crate::place::probe::{self, Probe};
+use crate::runner::devices;
+use crate::runner::job::Job;
+use crate::stage::Stage;
+use crate::store::{self, Kind};
+
+/// Where making a file takes this many times as long as it did when the run was begun, a trial moves on to another folder.
+const SLOW_CREATION: u64 = 4;
+/// Folders tried for a trial.
+const FOLDERS: u32 = 4;
+
+/// The work folders, one in each place.
+pub struct Works {
+    by_place: BTreeMap<String, Work>,
+}
+
+/// A work folder, and what trials in it stand on.
+pub struct Work {
+    /// The folder.
+    pub folder: WorkFolder,
+    /// Where background loads have their files.
+    pub beside: PathBuf,
+    /// Where servers have what is no data; `None` where none takes part.
+    pub servers: Option<PathBuf>,
+    /// What the place costs.
+    pub probe: Probe,
+    /// What trials stand on.
+    pub grounds: Grounds,
+}
+
+/// What trials in a place stand on.
+pub enum Grounds {
+    /// The user's own file system.
+    Shared {
+        /// What making a file took there at first, in nanoseconds.
+        file_creation_ns: u64,
+        /// The block device under it, or why its counters can't be read.
+        device: std::result::Result<DeviceSpec, String>,
+    },
+    /// Each a file system of its own.
+    Image(Template),
+}
+
+/// What one trial stands on.
+pub struct Ground {
+    /// The empty folder for the store's files.
+    pub directory: PathBuf,
+    /// What making an empty file took in it, in nanoseconds.
+    pub file_creation_ns: u64,
+    /// The block device under it, or why its counters can't be read.
+    pub device: std::result::Result<DeviceSpec, String>,
+}
+
+impl Works {
+    /// Makes a work folder in each place of a job.
+    ///
+    /// # Errors
+    /// When a place can't be used.
+    pub fn make(job: &Job<'_>) -> Result<Works> {
+        // A place that can't be had is among the job's, but no cell is in it.
+        let used: BTreeSet<&str> = job.cells.iter().map(Cell::place).collect();
+        let places = || job.places.iter().filter(|(name, _)| used.contains(name.as_str()));
+        let shared = places().filter_map(|(name, place)| match place {
+            Place::Directory(path) => Some((name.clone(), path.clone())),
+            Place::Image { .. } => None,
+        });
+        let mut devices = devices::shared(&shared.collect(), job.interrupted);
+        let any_server = job.cells.iter().any(|cell| store::kind(job.stores, cell.store()) == Kind::Server);
+        let work = |(name, place): (&String, &Place)| {
+            let mut folder = WorkFolder::create(place.directory())?;
+            let (probe, grounds) = match place {
+                Place::Directory(_) => {
+                    let probe = folder.probe()?;
+                    let device = devices.remove(name).unwrap_or_else(|| Err("it was not looked for".into()));
+                    (probe, Grounds::Shared { file_creation_ns: probe.file_creation_ns, device })
+                }
+                Place::Image { file_system, .. } => {
+                    let cells = job.cells.iter().filter(|cell| cell.place() == name);
+                    let template = Template::make(&mut folder, file_system, trial_bytes(job, cells))?;
+                    (template.probe(&mut folder)?, Grounds::Image(template))
+                }
+            };
+            let mut stage = folder.stage();
+            let beside = stage.folder("background")?;
+            let servers = any_server.then(|| stage.folder("servers")).transpose()?;
+            stage.keep();
+            Ok((name.clone(), Work { folder, beside, servers, probe, grounds }))
+        };
+        Ok(Works { by_place: places().map(work).collect::<Result<_>>()? })
+    }
+
+    /// What the places cost.
+    pub fn probes(&self) -> BTreeMap<String, Probe> {
+        self.by_place.iter().map(|(name, work)| (name.clone(), work.probe)).collect()
+    }
+
+    /// Where trials can have cgroups of their own, or why they have none.
+    pub fn find_cgroups(&mut self) -> std::result::Result<cgroup::Home, String> {
+        let work = self.by_place.values_mut().next().ok_or("there is no place")?;
+        cgroup::Home::find(|home| work.folder.stage().group(home).map(drop))
+    }
+
+    /// The work folder of a cell's place.
+    ///
+    /// # Errors
+    /// When the job has no such place.
+    pub fn of(&mut self, cell: &Cell) -> Result<&mut Work> {
+        self.by_place
+            .get_mut(cell.place())
+            .ok_or_else(|| Error::bad_value(format!("there is no place {:?}", cell.place())))
+    }
+}
+
+/// The most that a trial of one of these cells takes, in bytes.
+pub fn trial_bytes<'c>(job: &Job<'_>, cells: impl Iterator<Item = &'c Cell>) -> u64 {
+    let space = job.plan.workload.def().space;
+    let bytes = |cell: &Cell| {
+        let case = job.plan.case(cell, job.stores);
+        (space(&case).room_bytes + case.server_bytes()) as u64
+    };
+    cells.map(bytes).max().unwrap_or(0)
+}
+
+impl Grounds {
+    /// The ground of one trial.
+    ///
+    /// # Errors
+    /// When it can't be made.
+    pub fn take(&self, stage: &mut Stage<'_>, position: u64) -> Result<Ground> {
+        match self {
+            Grounds::Shared { file_creation_ns, device } => {
+                let (directory, file_creation_ns) = calm_folder(stage, *file_creation_ns, position)?;
+                Ok(Ground { directory, file_creation_ns, device: device.clone() })
+            }
+            Grounds::Image(template) => {
+                let (directory, mounted) = template.mount(stage, &format!("trial-{position}"))?;
+                let file_creation_ns =
+                    probe::file_creation_ns(&directory).map_err(Error::io("probing", &directory))?;
+                let device = mounted
+                    .device
+                    .map(DeviceSpec::own)
+                    .ok_or_else(|| "there is no block device under the file system".to_owned());
+                Ok(Ground { directory, file_creation_ns, device })
+            }
+        }
+    }
+}
+
+/// A fresh folder for a trial, and what making a file in it takes, in nanoseconds. A store of files must not pay for what was
+/// deleted before it: where making files is far slower than it was at `first`, another folder is tried.
+fn calm_folder(stage: &mut Stage<'_>, first: u64, position: u64) -> Result<(PathBuf, u64)> {
+    let slow = first.max(10_000) * SLOW_CREATION;
+    let mut attempt = 0;
+    loop {
+        let folder = stage.folder(&format!("trial-{position}-{attempt}"))?;
+        let now = probe::file_creation_ns(&folder).map_err(Error::io("probing", &folder))?;
+        attempt += 1;
+        if now < slow || attempt == FOLDERS {
+            return Ok((folder, now));
+        }
+        stage.give_back()?;
+    }
+}

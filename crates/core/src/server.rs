@@ -1,0 +1,239 @@
+//! Servers that trials start: as whom they run where storebench runs as root, and how what is left of one is ended.
+//!
+//! A server belongs to the folder in which its data lie: while it is at work, that is its working folder. So whoever gives
+//! the folder back finds it, whatever has become of the process that started it.
+
+pub mod running;
+
+use std::ffi::CString;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+/// The file that says that a server may be at work in a folder. It is made before the server is started.
+pub const MARK: &str = "server";
+/// The folder of its data, in that folder.
+pub const DATA: &str = "data";
+
+/// The programs that are servers of ours.
+const PROGRAMS: [&str; 2] = ["postgres", "mariadbd"];
+/// How long processes that were killed may take to end.
+const LONGEST_END: Duration = Duration::from_secs(10);
+
+/// A user as whom servers run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct User {
+    /// The name.
+    pub name: &'static str,
+    /// The number.
+    pub uid: u32,
+    /// The number of its group.
+    pub gid: u32,
+}
+
+/// As whom servers run, as they refuse to run as root: `postgres` or `mysql`, which Debian's packages bring, else `nobody`. `None`
+/// where this process is not root's, so that they run as its own user, and where there is none of them.
+pub fn user() -> Option<&'static User> {
+    static USER: OnceLock<Option<User>> = OnceLock::new();
+    let found = || ["postgres", "mysql", "nobody"].into_iter().find_map(named);
+    USER.get_or_init(|| if rustix::process::geteuid().is_root() { found() } else { None }).as_ref()
+}
+
+/// The user of a name.
+fn named(name: &'static str) -> Option<User> {
+    let text = CString::new(name).ok()?;
+    let mut entry = std::mem::MaybeUninit::<libc::passwd>::zeroed();
+    let mut buffer = [0; 4096];
+    let mut found = std::ptr::null_mut();
+    // SAFETY: the name ends with a zero; entry, buffer and pointer are ours, the buffer's length is its own. What the entry
+    // points to lies in the buffer and is not used.
+    let failed = unsafe {
+        libc::getpwnam_r(text.as_ptr(), entry.as_mut_ptr(), buffer.as_mut_ptr(), buffer.len(), &raw mut found)
+    };
+    if failed != 0 || found.is_null() {
+        return None;
+    }
+    // SAFETY: all zeroes are a valid entry, and the call has filled it.
+    let entry = unsafe { entry.assume_init() };
+    Some(User { name, uid: entry.pw_uid, gid: entry.pw_gid })
+}
+
+/// Ends the servers that are at work in a folder and have lost whoever started them, and what they left outside it. Where
+/// nothing says that there is one, nothing is looked for.
+///
+/// # Errors
+/// When one can't be ended.
+pub fn end_in(folder: &Path) -> io::Result<()> {
+    if fs::symlink_metadata(folder.join(MARK)).is_err() {
+        return Ok(());
+    }
+    let Ok(folder) = fs::canonicalize(folder) else { return Ok(()) };
+    let start = Instant::now();
+    loop {
+        let left = at_work_in(&folder);
+        if left.is_empty() {
+            break;
+        }
+        for pid in &left {
+            match kill_process(*pid, Signal::KILL) {
+                Err(error) if error != rustix::io::Errno::SRCH => return Err(error.into()),
+                _ => {}
+            }
+        }
+        if start.elapsed() > LONGEST_END {
+            let message = format!("the server in {} was killed and does not end", folder.display());
+            return Err(io::Error::new(io::ErrorKind::TimedOut, message));
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    #[cfg(target_os = "linux")]
+    {
+        // Its data, or those that were being made for all trials.
+        let within = fs::read_dir(&folder).into_iter().flatten().flatten();
+        within.for_each(|entry| shared_memory::forget(&entry.path()));
+    }
+    Ok(())
+}
+
+/// The processes of servers whose working folder lies in this one.
+fn at_work_in(folder: &Path) -> Vec<Pid> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let of_ours = |proc: &PathBuf| {
+        let link = |name| fs::read_link(proc.join(name)).ok();
+        let is_server = || {
+            let program = link("exe")?;
+            let name = program.file_name()?.to_str()?.trim_end_matches(" (deleted)").to_owned();
+            PROGRAMS.contains(&name.as_str()).then_some(())
+        };
+        link("cwd").is_some_and(|at| at.starts_with(folder)) && is_server().is_some()
+    };
+    let numbered = entries.filter_map(|entry| {
+        let number: i32 = entry.file_name().to_str()?.parse().ok()?;
+        Pid::from_raw(number).filter(|_| of_ours(&entry.path()))
+    });
+    numbered.collect()
+}
+
+/// A server of PostgreSQL keeps a few bytes of the system's shared memory, by which it knows whether another is at work on its
+/// data. A kill leaves them.
+#[cfg(target_os = "linux")]
+mod shared_memory {
+    use std::fs;
+    use std::os::unix::fs::MetadataExt;
+    use std::path::Path;
+
+    /// More than it keeps.
+    const MOST_BYTES: usize = 4096;
+
+    /// Gives back what the server of these data noted in its file, if it is that user's, no process uses it, and it is as small.
+    pub fn forget(data: &Path) {
+        let Ok(owner) = fs::symlink_metadata(data).map(|data| data.uid()) else { return };
+        let Ok(text) = fs::read_to_string(data.join("postmaster.pid")) else { return };
+        let Some((key, number)) = noted(&text) else { return };
+        let mut about = std::mem::MaybeUninit::<libc::shmid_ds>::zeroed();
+        // SAFETY: the structure is ours; all zeroes are a valid one.
+        let about = unsafe {
+            if libc::shmctl(number, libc::IPC_STAT, about.as_mut_ptr()) != 0 {
+                return;
+            }
+            about.assume_init()
+        };
+        let is_its =
+            about.shm_perm.__key == key && about.shm_perm.uid == owner && about.shm_segsz <= MOST_BYTES;
+        if is_its && about.shm_nattch == 0 {
+            // SAFETY: the call takes no pointer; nobody has it mapped.
+            unsafe { libc::shmctl(number, libc::IPC_RMID, std::ptr::null_mut()) };
+        }
+    }
+
+    /// Key and number, which stand in the seventh line.
+    fn noted(text: &str) -> Option<(i32, i32)> {
+        let mut words = text.lines().nth(6)?.split_whitespace();
+        let key: u32 = words.next()?.parse().ok()?;
+        Some((key.cast_signed(), words.next()?.parse().ok()?))
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn key_and_number_stand_in_the_seventh_line() {
+            let text = "5275\n/data\n1795386360\n5432\n/run\n\n  5309225         4\nready   \n";
+            assert_eq!(noted(text), Some((5_309_225, 4)));
+            assert_eq!(noted("5275\n/data\n"), None);
+            assert_eq!(noted(&text.replace("5309225", "many")), None);
+        }
+
+        #[test]
+        fn what_is_in_use_or_of_another_size_stays() {
+            let data = tempfile::tempdir().unwrap();
+            let (key, bytes) = (libc::IPC_PRIVATE, 1 << 20);
+            // SAFETY: no pointers; it is given back below.
+            let number = unsafe { libc::shmget(key, bytes, libc::IPC_CREAT | 0o600) };
+            assert!(number >= 0);
+            let text = format!("1\n/data\n1\n5432\n/run\n\n  {key}  {number}\nready\n");
+            fs::write(data.path().join("postmaster.pid"), text).unwrap();
+            forget(data.path());
+            // SAFETY: no pointers.
+            let removed = unsafe { libc::shmctl(number, libc::IPC_RMID, std::ptr::null_mut()) };
+            assert_eq!(removed, 0, "it was there");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_user_is_found_by_its_name() {
+        assert_eq!(named("root").map(|user| (user.uid, user.gid)), Some((0, 0)));
+        assert_eq!(named("no such user"), None);
+        assert!(user().is_none_or(|user| user.uid != 0));
+    }
+
+    /// A process in the folder that is no server stays.
+    #[test]
+    fn only_servers_are_ended() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join(MARK), "").unwrap();
+        let mut other =
+            std::process::Command::new("sleep").arg("60").current_dir(folder.path()).spawn().unwrap();
+        end_in(folder.path()).unwrap();
+        assert!(other.try_wait().unwrap().is_none());
+        other.kill().unwrap();
+        other.wait().unwrap();
+    }
+
+    /// A copy of `sleep` by a server's name stands for one.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_server_in_the_folder_is_ended_and_one_elsewhere_is_not() {
+        let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let data = folder.path().join(DATA);
+        fs::create_dir(&data).unwrap();
+        let program = elsewhere.path().join("postgres");
+        let sleep = ["/bin/sleep", "/usr/bin/sleep"].into_iter().find(|path| Path::new(path).exists());
+        fs::copy(sleep.unwrap(), &program).unwrap();
+        let start = |at: &Path| std::process::Command::new(&program).arg("60").current_dir(at).spawn();
+        let (mut within, mut without) = (start(&data).unwrap(), start(elsewhere.path()).unwrap());
+        // Whoever started it reaps it; here that is this test.
+        let ended = std::thread::scope(|scope| {
+            let reaped = scope.spawn(|| within.wait().unwrap());
+            end_in(folder.path()).unwrap();
+            assert!(!reaped.is_finished(), "no mark, no search");
+            fs::write(folder.path().join(MARK), "").unwrap();
+            end_in(folder.path()).unwrap();
+            reaped.join().unwrap()
+        });
+        assert!(!ended.success());
+        assert!(without.try_wait().unwrap().is_none());
+        without.kill().unwrap();
+        without.wait().unwrap();
+    }
+}

@@ -1,0 +1,294 @@
+//! Servers that were running before, named by a URL: where they are, and what storebench makes on them for as long as a trial
+//! takes. A file in the trial's folder notes it before it is made, so whoever gives back the folder has it dropped first.
+
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use crate::lifeline;
+
+/// The setting that names one.
+pub const URL: &str = "url";
+/// The hidden command that drops what a folder notes.
+pub const DROP: &str = "__drop";
+/// How the names begin of all that is made on a server.
+const PREFIX: &str = "storebench_";
+/// The file that notes what was made.
+const NOTE: &str = "made-on-server.json";
+/// How long dropping may take: what a killed trial was doing must end first.
+const LONGEST_DROP: Duration = Duration::from_secs(120);
+
+/// Where a server is, and as whom it is used. Never with a password.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Address {
+    /// The user's name.
+    pub user: String,
+    /// The host, or the socket.
+    pub at: At,
+    /// The port, where the URL names one.
+    pub port: Option<u16>,
+    /// The database, where the URL names one.
+    pub database: Option<String>,
+}
+
+/// How a server is reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum At {
+    /// By TCP, at the host of this name.
+    Host(String),
+    /// By a Unix socket: its path, or that of its folder.
+    Socket(PathBuf),
+}
+
+impl At {
+    /// The host as files of passwords name it.
+    pub fn name(&self) -> String {
+        match self {
+            At::Host(name) => name.clone(),
+            At::Socket(path) => path.display().to_string(),
+        }
+    }
+}
+
+impl Address {
+    /// Reads a URL of one of these schemes: `scheme://user@host:port/database`, or `scheme://user@/database?socket=/path`.
+    ///
+    /// # Errors
+    /// What is wrong with it. A URL may hold a password, though it must not, so no message repeats any of it.
+    pub fn read(url: &str, schemes: &[&str]) -> Result<Address, String> {
+        let form = format!("write it like {}://user@host:port/database", schemes.first().unwrap_or(&""));
+        let rest = url.split_once("://").filter(|(scheme, _)| schemes.contains(scheme));
+        let (_, rest) = rest.ok_or_else(|| format!("it is no such URL: {form}"))?;
+        let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
+        let (authority, database) = rest.split_once('/').unwrap_or((rest, ""));
+        let (user, host) =
+            authority.rsplit_once('@').ok_or_else(|| format!("the URL names no user: {form}"))?;
+        if user.contains(':') {
+            return Err(PASSWORD.into());
+        }
+        let (host, port) = host_and_port(host).ok_or_else(|| format!("its port is no number: {form}"))?;
+        let mut address = Address {
+            user: decoded(user),
+            at: at(&decoded(host)),
+            port,
+            database: Some(decoded(database)).filter(|name| !name.is_empty()),
+        };
+        for (name, value) in query.split('&').filter_map(|pair| pair.split_once('=')) {
+            match name {
+                "host" | "socket" => address.at = at(&decoded(value)),
+                "password" | "passwd" => return Err(PASSWORD.into()),
+                _ => return Err("of what can follow ? in a URL, only socket and host are known".into()),
+            }
+        }
+        let nowhere = matches!(&address.at, At::Host(name) if name.is_empty());
+        if nowhere || address.user.is_empty() {
+            return Err(format!("the URL names no {}: {form}", if nowhere { "host" } else { "user" }));
+        }
+        Ok(address)
+    }
+}
+
+const PASSWORD: &str = "a URL with a password would stand in results and in the list of processes: leave the password out of it, and \
+     give it by the environment or a file (docs/servers.md)";
+
+fn at(host: &str) -> At {
+    if host.starts_with('/') { At::Socket(host.into()) } else { At::Host(host.to_owned()) }
+}
+
+/// `host`, `host:port` or `[address]:port`.
+fn host_and_port(text: &str) -> Option<(&str, Option<u16>)> {
+    let (host, port) = match text.strip_prefix('[') {
+        Some(rest) => {
+            let (address, rest) = rest.split_once(']')?;
+            (address, rest.strip_prefix(':'))
+        }
+        None => text.split_once(':').map_or((text, None), |(host, port)| (host, Some(port))),
+    };
+    let port = port.map(|port| port.parse().ok());
+    match port {
+        Some(None) => None,
+        port => Some((host, port.flatten())),
+    }
+}
+
+/// `%2F` and the like as the characters that they stand for.
+fn decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        let digits = after.get(..2).filter(|_| *first == b'%').and_then(|two| std::str::from_utf8(two).ok());
+        match digits.and_then(|two| u8::from_str_radix(two, 16).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = &after[2..];
+            }
+            None => {
+                bytes.push(*first);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// What was made on a server for a trial: a schema, or a database, of its own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Made {
+    /// The store's name.
+    pub store: String,
+    /// Where the server is.
+    pub url: String,
+    /// The name of what was made.
+    pub name: String,
+}
+
+impl Made {
+    /// What the store of this folder has made on its server, if it has.
+    ///
+    /// # Errors
+    /// When its note can't be read, or names what storebench does not make.
+    pub fn of(folder: &Path) -> io::Result<Option<Made>> {
+        let text = match fs::read(folder.join(NOTE)) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            text => text?,
+        };
+        let made: Made = serde_json::from_slice(&text)?;
+        let rest = made.name.strip_prefix(PREFIX).unwrap_or_default();
+        if rest.len() != 16 || !rest.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Err(io::Error::new(ErrorKind::InvalidData, "it names what storebench does not make"));
+        }
+        Ok(Some(made))
+    }
+
+    /// Notes in a store's folder what is about to be made for it, under a name that nothing else has. It is on the disk when this
+    /// returns.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn note(folder: &Path, store: &str, url: &str) -> io::Result<Made> {
+        let mut random = [0; 8];
+        File::open("/dev/urandom")?.read_exact(&mut random)?;
+        let name = format!("{PREFIX}{:016x}", u64::from_ne_bytes(random));
+        let made = Made { store: store.into(), url: url.into(), name };
+        let mut file = File::create(folder.join(NOTE))?;
+        file.write_all(&serde_json::to_vec(&made)?)?;
+        file.sync_all()?;
+        // Not every file system syncs folders.
+        let _ = File::open(folder).and_then(|folder| folder.sync_all());
+        Ok(made)
+    }
+
+    /// Strikes out the note of a folder: what it named has been dropped.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn strike(folder: &Path) -> io::Result<()> {
+        fs::remove_file(folder.join(NOTE))
+    }
+}
+
+/// Has dropped what the store of this folder has made on its server, if it has. This program is started for it once more, as the
+/// store's own code talks to its server.
+///
+/// # Errors
+/// When it can't be dropped, of the kind [`ErrorKind::NotConnected`]: with what is left, and what to do about it.
+pub fn drop_of(folder: &Path) -> io::Result<()> {
+    if fs::symlink_metadata(folder.join(NOTE)).is_err() {
+        return Ok(());
+    }
+    let said = run_to_drop(folder).unwrap_or_else(|error| error.to_string());
+    if said.is_empty() { Ok(()) } else { Err(io::Error::new(ErrorKind::NotConnected, said)) }
+}
+
+/// What the command said that drops it: nothing where it is done.
+fn run_to_drop(folder: &Path) -> io::Result<String> {
+    let mut command = Command::new(lifeline::this_program()?);
+    command.arg(DROP).arg(folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    // Ctrl-C ends a run; what it made is dropped all the same.
+    let mut child = lifeline::deafen(&mut command).spawn()?;
+    let start = Instant::now();
+    let status = loop {
+        if let Some(status) = child.try_wait()? {
+            break status;
+        }
+        if start.elapsed() > LONGEST_DROP {
+            child.kill()?;
+            child.wait()?;
+            let what = Made::of(folder)?.map_or_else(String::new, |made| made.name);
+            return Ok(format!("{what} could not be dropped within {} s", LONGEST_DROP.as_secs()));
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    let mut said = String::new();
+    if let Some(mut error) = child.stderr.take() {
+        error.read_to_string(&mut said)?;
+    }
+    match status.success() {
+        true => Ok(String::new()),
+        false => Ok(said.trim().trim_start_matches(&format!("{}: ", lifeline::NAME)).to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(url: &str) -> Result<Address, String> {
+        Address::read(url, &["postgresql", "postgres"])
+    }
+
+    #[test]
+    fn a_url_says_where_and_as_whom() {
+        let tcp = read("postgres://me@box:5433/shop").unwrap();
+        assert_eq!((tcp.user.as_str(), tcp.port, tcp.database.as_deref()), ("me", Some(5433), Some("shop")));
+        assert_eq!(tcp.at, At::Host("box".into()));
+        let short = read("postgresql://me@[::1]").unwrap();
+        assert_eq!((short.at, short.port, short.database), (At::Host("::1".into()), None, None));
+        let socket = At::Socket("/run/a b".into());
+        assert_eq!(read("postgresql://me@%2Frun%2Fa%20b/x").unwrap().at, socket);
+        let by_name = read("postgresql://a%40b@/x?host=/run/a%20b").unwrap();
+        assert_eq!((by_name.at, by_name.user.as_str()), (socket, "a@b"));
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_and_nothing_of_it_repeated() {
+        for (url, why) in [
+            ("nonsense", "no such URL"),
+            ("mysql://me@box/secret", "no such URL"),
+            ("postgresql://box/secret", "no user"),
+            ("postgresql://me@/secret", "no host"),
+            ("postgresql://@box/secret", "no user"),
+            ("postgresql://me@box:secret/x", "no number"),
+            ("postgresql://me:secret@box/x", "leave the password out"),
+            ("postgresql://me:sec@ret@box/x", "leave the password out"),
+            ("postgresql://me@box/x?password=secret", "leave the password out"),
+            ("postgresql://me@box/x?sslmode=secret", "only socket and host"),
+        ] {
+            let told = read(url).unwrap_err();
+            assert!(told.contains(why) && !told.contains("secret"), "{url}: {told}");
+        }
+    }
+
+    #[test]
+    fn a_note_is_read_as_it_was_written_and_others_are_not_taken() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(Made::of(folder.path()).unwrap(), None);
+        drop_of(folder.path()).unwrap();
+        let made = Made::note(folder.path(), "postgres", "postgresql://me@box").unwrap();
+        assert_eq!(Made::of(folder.path()).unwrap(), Some(made.clone()));
+        let other = Made::note(folder.path(), "postgres", "postgresql://me@box").unwrap();
+        assert_ne!(made.name, other.name);
+        for name in ["public", "storebench_", "storebench_x; DROP SCHEMA a", "storebench_0123456789abcdeg"] {
+            let bad = Made { name: name.into(), ..made.clone() };
+            fs::write(folder.path().join(NOTE), serde_json::to_vec(&bad).unwrap()).unwrap();
+            assert!(Made::of(folder.path()).is_err(), "{name}");
+        }
+        Made::strike(folder.path()).unwrap();
+        assert_eq!(Made::of(folder.path()).unwrap(), None);
+    }
+}

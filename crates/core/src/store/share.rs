@@ -1,0 +1,138 @@
+//! What an engine's caches get of its machine's memory where tuning is `share`: a part for each of its settings, as the engine's
+//! documentation advises, or as storebench says where that is silent.
+
+use std::collections::BTreeMap;
+
+use super::StoreDef;
+
+/// A setting's part of the memory.
+#[derive(Debug, Clone, Copy)]
+pub struct Share {
+    /// The part: so many, of so many.
+    pub part: (u64, u64),
+    /// The engine takes multiples of this, in bytes.
+    pub step: u64,
+    /// Each session has a cache of its own, so that they divide the part.
+    pub by_session: bool,
+    /// Another setting, and its value with which alone the part is taken.
+    pub only_with: Option<(&'static str, &'static str)>,
+    /// What the engine's documentation says, and what follows from it, in a sentence.
+    pub says: &'static str,
+    /// Where it says that.
+    pub source: &'static str,
+    /// Bytes as the setting takes them.
+    write: fn(u64) -> String,
+}
+
+impl Share {
+    /// One part in so many.
+    pub const fn one_in(of: u64, says: &'static str, source: &'static str) -> Share {
+        let write: fn(u64) -> String = |bytes| bytes.to_string();
+        Share { part: (1, of), step: 1, by_session: false, only_with: None, says, source, write }
+    }
+
+    /// The same with so many of these parts.
+    pub const fn times(self, parts: u64) -> Share {
+        Share { part: (parts, self.part.1), ..self }
+    }
+
+    /// The same, where another setting has this value.
+    pub const fn only_with(self, name: &'static str, value: &'static str) -> Share {
+        Share { only_with: Some((name, value)), ..self }
+    }
+
+    /// The same for an engine that takes multiples of so many bytes.
+    pub const fn in_steps(self, step: u64) -> Share {
+        Share { step, ..self }
+    }
+
+    /// The same, divided by the sessions, as each has a cache of its own.
+    pub const fn by_session(self) -> Share {
+        Share { by_session: true, ..self }
+    }
+
+    /// The same, which the setting takes in another form than as a number of bytes.
+    pub const fn written(self, write: fn(u64) -> String) -> Share {
+        Share { write, ..self }
+    }
+
+    /// The part in words: `1/4 of the memory, where engine=innodb`.
+    pub fn words(&self) -> String {
+        let (parts, of) = self.part;
+        let sessions = if self.by_session { ", divided by the sessions" } else { "" };
+        let only = self.only_with.map_or(String::new(), |(name, value)| format!(", where {name}={value}"));
+        format!("{parts}/{of} of the memory{sessions}{only}")
+    }
+
+    /// The setting's value on a machine with so many bytes of memory.
+    pub fn value(&self, memory: u64, sessions: u64) -> String {
+        let (parts, of) = self.part;
+        let all = u128::from(memory) * u128::from(parts) / u128::from(of.max(1));
+        let own = if self.by_session { all / u128::from(sessions.max(1)) } else { all };
+        let own = u64::try_from(own).unwrap_or(u64::MAX);
+        (self.write)(own - own % self.step.max(1))
+    }
+}
+
+impl StoreDef {
+    /// The settings that have a share, each with its own.
+    pub fn shares(&self) -> impl Iterator<Item = (&'static str, Share)> {
+        self.settings.iter().filter_map(|setting| Some((setting.name, setting.share?)))
+    }
+
+    /// Puts the share of a machine's memory into each setting that has one and is not given.
+    pub fn share_out(&self, memory: u64, sessions: u64, given: &mut BTreeMap<String, String>) {
+        let value = |given: &BTreeMap<String, String>, name: &str| {
+            given.get(name).cloned().or_else(|| Some(self.setting(name)?.default.to_owned()))
+        };
+        let is_taken = |given: &BTreeMap<String, String>, share: &Share| {
+            share.only_with.is_none_or(|(name, wanted)| value(given, name).as_deref() == Some(wanted))
+        };
+        for (name, share) in self.shares().filter(|(_, share)| is_taken(given, share)).collect::<Vec<_>>() {
+            given.entry(name.to_owned()).or_insert_with(|| share.value(memory, sessions));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::SettingDef;
+    use crate::stores::MEMORY;
+
+    const KIB: Share = Share::one_in(4, "", "").by_session().written(|bytes| format!("-{}", bytes / 1024));
+    const PAGES: Share = Share::one_in(3, "", "").in_steps(8192);
+    const STORE: StoreDef = StoreDef {
+        settings: &[
+            SettingDef::new("engine", "a or b", "a", "which one"),
+            SettingDef::new("of-b", "a size", "1", "another engine's")
+                .share(PAGES.times(2).only_with("engine", "b")),
+            SettingDef::new("cache", "a size", "1", "a cache").share(PAGES),
+            SettingDef::new("other", "a size", "1", "another").share(KIB),
+            SettingDef::new("page", "a size", "1", "no cache"),
+        ],
+        ..MEMORY
+    };
+
+    #[test]
+    fn a_share_is_a_part_in_steps_that_sessions_may_divide() {
+        assert_eq!(PAGES.value(64 << 20, 4), ((64 << 20) / 3 / 8192 * 8192).to_string());
+        assert_eq!((KIB.value(64 << 20, 4).as_str(), KIB.value(64 << 20, 0).as_str()), ("-4096", "-16384"));
+        assert_eq!(PAGES.value(u64::MAX, 1), (u64::MAX / 3 / 8192 * 8192).to_string());
+        assert_eq!((PAGES.words().as_str(), PAGES.value(8000, 1).as_str()), ("1/3 of the memory", "0"));
+        assert_eq!(KIB.words(), "1/4 of the memory, divided by the sessions");
+    }
+
+    #[test]
+    fn what_is_given_stays_and_the_rest_gets_its_share() {
+        let mut given = BTreeMap::from([("cache".to_owned(), "5".to_owned())]);
+        STORE.share_out(1 << 20, 2, &mut given);
+        let expected = [("cache", "5"), ("other", "-128")].map(|(name, value)| (name.into(), value.into()));
+        assert_eq!(given, BTreeMap::from(expected));
+        MEMORY.share_out(1 << 20, 2, &mut given);
+        assert_eq!(given.len(), 2);
+        let mut other = BTreeMap::from([("engine".to_owned(), "b".to_owned())]);
+        STORE.share_out(3 << 20, 1, &mut other);
+        assert_eq!(other.get("of-b").map(String::as_str), Some("2097152"));
+    }
+}

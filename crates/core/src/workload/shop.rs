@@ -1,0 +1,183 @@
+//! The workload `shop` of paper 003: customers, products and orders, larger or smaller than memory, and three transactions on them
+//! from several client threads.
+//!
+//! The tables are described once ([`schema`]) and kept as SQL tables or as records ([`tables`]). Every row follows from the seed and
+//! its number ([`rows`]), so nothing of the data is remembered but what transactions change ([`known`]).
+
+mod audit;
+mod by_records;
+mod by_sql;
+mod check;
+mod chunk;
+mod crew;
+pub mod files;
+mod hall;
+mod ids;
+mod kind;
+mod known;
+mod lane;
+mod load;
+mod rows;
+mod schema;
+mod tables;
+mod work;
+
+use crate::axis::Axis;
+use crate::measure::clock::Clock;
+use crate::result::{Measured, OVERALL, OperationResult, Stored, Written};
+use crate::store::{Capabilities, OpenOptions};
+use crate::workload::audit::Reading;
+use crate::workload::bare::operation;
+use crate::workload::crud::work::{DURATION, EQUAL_CACHE, OPERATIONS};
+use crate::workload::driver::Stop;
+use crate::workload::on_store::{OnStore, Settled, find, promised};
+use crate::workload::spec::{Asked, Ended};
+use crate::workload::table::{Headline, WorkloadDef};
+use chunk::Makers;
+use crew::Ran;
+use hall::Hall;
+use kind::Kind;
+use lane::{ALL, Lane, Measure};
+use schema::{ID_BYTES, ORDER_BYTES, Table};
+use work::Work;
+
+/// Customers who buy products, and stock that changes.
+pub static WORKLOAD: WorkloadDef = WorkloadDef {
+    name: "shop",
+    help: "a shop's transactions on customers, products and orders, inside memory and outside it",
+    axes: &[
+        Axis::STORE,
+        Axis::DATA_SIZE,
+        Axis::INDEX,
+        Axis::LOAD_ORDER,
+        Axis::GUARANTEE,
+        Axis::PLACE,
+        Axis::MACHINE,
+        Axis::BACKGROUND,
+        Axis::THREADS,
+        Axis::RATE,
+        Axis::TUNING,
+    ],
+    parameters: &[&OPERATIONS, &DURATION, &work::SHARES, &work::EPOCH, &EQUAL_CACHE],
+    operations: &[OVERALL, Kind::Orders.name(), Kind::Buy.name(), Kind::Restock.name()],
+    reason: work::reason,
+    headline: &[Headline::Throughput, Headline::Latency, Headline::Space, Headline::Memory],
+    space: work::space,
+    memory: work::memory,
+    time: work::time,
+    time_by_rehearsal: None,
+    run,
+};
+
+fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
+    let Asked { stores, spec } = *asked;
+    let (store, open) = find(stores, spec.cell.store())?;
+    let tier = spec.cell.guarantee().tier();
+    promised(store, &spec.cell)?;
+    let work = Work::of(&spec.cell, &spec.parameters, spec.memory_limit).map_err(Ended::Unsupported)?;
+    let Capabilities { sql, persists, .. } = store.capabilities;
+    let clock = Clock::new();
+    let hall = Hall::new(work, spec.seed, &clock, sql).map_err(Ended::harness)?;
+    let lanes = (0..work.threads).map(|thread| Lane::new(&hall, thread));
+    let mut lanes = lanes.collect::<Result<Vec<_>, String>>().map_err(Ended::harness)?;
+    let makers = Makers::new(Makers::threads(work::MOST_MAKERS), 0);
+    let mut acknowledged = Vec::with_capacity(2);
+    // Of `default`, it is the settings, and that there are transactions, that decide which tier is given.
+    let options = OpenOptions { transactions: true, ..spec.options(work.threads) };
+    let mut trial = OnStore::begin((store, open), options, tier, spec)?;
+    let ran = crew::run(&hall, &mut trial.bench, &mut lanes, makers, &spec.device, &mut acknowledged)?;
+    trial.worked()?;
+    let operations = results(&work, &lanes, &ran, &hall)?;
+    let purchases: Vec<u64> = lanes.iter().map(Lane::purchases).collect();
+    let (stored, entries) = stored(&work, &ran, &purchases);
+    let mut trial = trial.settled(&acknowledged, (!sql).then_some(stored.records + entries))?;
+    // What does not persist is read back before it is closed; what does, when nothing is left to measure.
+    let read_back =
+        |trial: &mut Settled<'_>, reading| audit::audit(&hall, &mut trial.bench, &purchases, reading);
+    let open = (!persists).then(|| read_back(&mut trial, Reading::Open)).transpose()?;
+    trial.close()?;
+    let anew = persists.then(|| read_back(&mut trial, Reading::Anew)).transpose()?;
+    let written = written(&ran, &lanes);
+    Ok(Measured {
+        load: ran.load,
+        operations,
+        stored,
+        written: Some(written),
+        audit: open.or(anew),
+        ..trial.measured
+    })
+}
+
+/// What the tables hold, and how many entries the index has.
+fn stored(work: &Work, ran: &Ran, purchases: &[u64]) -> (Stored, u64) {
+    let (bought, data) = (purchases.iter().sum::<u64>(), &ran.loaded);
+    let stored = Stored {
+        records: data.records + bought,
+        key_bytes: data.key_bytes + bought * ID_BYTES as u64,
+        value_bytes: data.value_bytes + bought * (ORDER_BYTES - ID_BYTES) as u64,
+    };
+    let orders = rows::rows_of(work.data_bytes)[Table::Orders as usize] + bought;
+    (stored, if work.indexed { orders } else { 0 })
+}
+
+/// What was handed to the store: the data, orders, and stock as four bytes.
+fn written(ran: &Ran, lanes: &[Lane<'_>]) -> Written {
+    let (bought, writes) = lanes
+        .iter()
+        .fold((0, 0), |(bought, writes), lane| (bought + lane.purchases(), writes + lane.writes()));
+    // Each transaction that writes changes a stock; a purchase is an order, too.
+    let records = bought + writes;
+    ran.loaded.plus(Written {
+        records,
+        key_bytes: records * ID_BYTES as u64,
+        value_bytes: bought * (ORDER_BYTES - ID_BYTES) as u64 + writes * schema::QUANTITY_BYTES as u64,
+    })
+}
+
+/// All transactions together, then each kind that occurs.
+fn results(
+    work: &Work,
+    lanes: &[Lane<'_>],
+    ran: &Ran,
+    hall: &Hall<'_>,
+) -> Result<Vec<OperationResult>, Ended> {
+    let mut measured: Option<[Measure; ALL + 1]> = None;
+    for lane in lanes {
+        match &mut measured {
+            None => measured = Some(lane.measured().clone()),
+            Some(all) => {
+                let mut pairs = all.iter_mut().zip(lane.measured());
+                pairs.try_for_each(|(all, own)| all.merge(own)).map_err(Stop::harness)?;
+            }
+        }
+    }
+    let Some(measured) = measured else { return Err(Ended::harness("no thread was at work")) };
+    let result = |name: &str, place: usize| -> Result<OperationResult, Ended> {
+        let Measure { latencies, conflicts, bytes } = &measured[place];
+        let some = latencies.count() > 0;
+        Ok(OperationResult {
+            rate_over_ns: ran.took.rate_over_ns(work.rate, work.threads).filter(|_| some),
+            harness_share: ran.took.harness_share(work.rate, work.threads).filter(|_| some),
+            value_bytes: *bytes,
+            conflicts: *conflicts,
+            epochs: hall.epochs[place].finish_epochs(ran.took.wall),
+            ..operation(name, latencies, ran.took.wall)?
+        })
+    };
+    let all = OperationResult {
+        counters: Some(ran.counters.clone()),
+        device_written_bytes: ran.seen.traffic.as_ref().map(|traffic| traffic.written_bytes),
+        device_read_bytes: ran.seen.traffic.as_ref().map(|traffic| traffic.read_bytes),
+        processors: ran.seen.processors.clone(),
+        series: ran.series.clone(),
+        ..result(OVERALL, ALL)?
+    };
+    let mut results = vec![all];
+    for kind in Kind::ALL.into_iter().filter(|kind| work.shares.part(*kind) > 0.0) {
+        results.push(result(kind.name(), kind as usize)?);
+    }
+    Ok(results)
+}
+
+#[cfg(test)]
+mod tests;

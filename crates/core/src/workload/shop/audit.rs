@@ -1,0 +1,234 @@
+//! What the tables must hold at a trial's end: every row, every order that was acknowledged and no other, an index that agrees with
+//! them, and stock that orders and deliveries add up to. A write that was acknowledged and lost shows here, and so does half a
+//! transaction.
+
+use std::time::Instant;
+
+use super::check::{Check, wrong};
+use super::hall::Hall;
+use super::ids::{self, Made};
+use super::schema::{self, Table};
+use super::tables::{Seen, Tables};
+use crate::result::Audit;
+use crate::store::StoreError;
+use crate::workload::audit::Reading;
+use crate::workload::bench::Bench;
+use crate::workload::driver::Stop;
+
+/// Customers whose orders are asked for once more, as a transaction does it; without an index each takes a walk over all orders.
+const ASKED: u64 = 1000;
+const ASKED_WITHOUT_INDEX: u64 = 3;
+
+/// Holds the tables to all this; `purchases` are the acknowledged ones of each thread. Where the store persists, it is closed and
+/// opened twice, and closed in the end.
+///
+/// # Errors
+/// [`crate::result::Failure::WrongData`] at the first thing that is missing, wrong, or there and should not be; the store's own.
+pub fn audit(
+    hall: &Hall<'_>,
+    bench: &mut Bench<'_>,
+    purchases: &[u64],
+    reading: Reading,
+) -> Result<Audit, Stop> {
+    let start = Instant::now();
+    let times = if matches!(reading, Reading::Anew) { 2 } else { 0 };
+    let mut rows = 0;
+    for _ in 0..times.max(1) {
+        if times > 0 {
+            bench.reopen()?;
+        }
+        rows = Look { hall, purchases, check: Check::new(hall) }.at(hall.open(bench.store()?)?.as_mut())?;
+    }
+    if times > 0 {
+        bench.close()?;
+    }
+    Ok(Audit {
+        records: rows,
+        read_back: rows,
+        seen_gone: 0,
+        removed: 0,
+        reopened: times,
+        took_ns: start.elapsed().as_nanos() as u64,
+    })
+}
+
+/// One look at everything.
+struct Look<'a> {
+    hall: &'a Hall<'a>,
+    purchases: &'a [u64],
+    check: Check<'a>,
+}
+
+fn failed(error: StoreError) -> Stop {
+    Stop::store("reading the tables back", &error)
+}
+
+fn at_end(message: String) -> Stop {
+    wrong(format!("{message}, after the trial"))
+}
+
+impl Look<'_> {
+    /// All of it; how many rows there are.
+    fn at(&mut self, tables: &mut dyn Tables) -> Result<u64, Stop> {
+        self.rows(tables, Table::Customers)?;
+        self.rows(tables, Table::Products)?;
+        let orders = self.orders(tables)?;
+        if self.hall.work.indexed {
+            self.index(tables, orders)?;
+        }
+        self.as_transactions_do(tables)?;
+        let data = &self.hall.data;
+        Ok(data.rows(Table::Customers) + data.rows(Table::Products) + orders)
+    }
+
+    /// Every customer, or every product with its stock.
+    fn rows(&mut self, tables: &mut dyn Tables, table: Table) -> Result<(), Stop> {
+        let (hall, check) = (self.hall, &mut self.check);
+        let mut next = 0;
+        let mut first_wrong = None;
+        let mut see = |row: &[u8]| {
+            if first_wrong.is_none() {
+                first_wrong = wrong_row(hall, check, table, next, row).err();
+                next += 1;
+            }
+        };
+        tables.each(table, &mut see).map_err(failed)?;
+        match first_wrong {
+            Some(message) => Err(at_end(message)),
+            None if next == hall.data.rows(table) => Ok(()),
+            None => Err(at_end(format!("the row {next} of {} is missing", table.name()))),
+        }
+    }
+
+    /// Every order, once; how many there are.
+    fn orders(&mut self, tables: &mut dyn Tables) -> Result<u64, Stop> {
+        let (hall, check, purchases) = (self.hall, &mut self.check, self.purchases);
+        let (mut next, mut last, mut first_wrong) = (0, None, None);
+        let mut of_clients = vec![0; purchases.len()];
+        let mut see = |row: &[u8]| {
+            if first_wrong.is_some() {
+                return;
+            }
+            let id = schema::id_of(row);
+            let made = check.order(row).map(|(_, made)| made);
+            let right = last < id;
+            last = id;
+            first_wrong = match made {
+                Some(Made::Data(number)) if number == next && right => {
+                    next += 1;
+                    None
+                }
+                Some(Made::Client { thread, number }) if right && is_of(purchases, thread, number) => {
+                    of_clients[thread as usize] += 1;
+                    None
+                }
+                Some(Made::Data(number)) if number > next => Some(format!("the order {next} is missing")),
+                Some(Made::Client { thread, number }) if right => Some(format!(
+                    "the order {number} of thread {thread} is there, which was not acknowledged"
+                )),
+                Some(_) => Some(format!("the order of the id {id:?} is there twice")),
+                None => Some(format!("the order of the id {id:?} is not as it was written")),
+            };
+        };
+        tables.each(Table::Orders, &mut see).map_err(failed)?;
+        let loaded = hall.data.rows(Table::Orders);
+        if first_wrong.is_none() && next < loaded {
+            first_wrong = Some(format!("the order {next} is missing"));
+        }
+        for (thread, (there, acknowledged)) in of_clients.iter().zip(purchases).enumerate() {
+            if first_wrong.is_none() && there != acknowledged {
+                first_wrong = Some(format!(
+                    "of {acknowledged} orders that thread {thread} was acknowledged, {there} are there"
+                ));
+            }
+        }
+        match first_wrong {
+            Some(message) => Err(at_end(message)),
+            None => Ok(loaded + of_clients.iter().sum::<u64>()),
+        }
+    }
+
+    /// Every entry of the index belongs to an order that is there; so where there are as many as orders, each has its own.
+    fn index(&self, tables: &mut dyn Tables, orders: u64) -> Result<(), Stop> {
+        let (hall, purchases) = (self.hall, self.purchases);
+        let (mut entries, mut last, mut first_wrong) = (0, None, None);
+        let mut see = |customer: i64, order: i64| {
+            let this = Some((customer, order));
+            if first_wrong.is_none() && !(last < this && is_entry(hall, purchases, customer, order)) {
+                first_wrong =
+                    Some(format!("the index has a wrong entry: customer {customer}, order {order}"));
+            }
+            (last, entries) = (this, entries + 1);
+        };
+        tables.each_entry(&mut see).map_err(failed)?;
+        match first_wrong {
+            Some(message) => Err(at_end(message)),
+            None if entries == orders => Ok(()),
+            None => Err(at_end(format!("the index has {entries} entries where there are {orders} orders"))),
+        }
+    }
+
+    /// The orders of some customers, found as transactions find them.
+    fn as_transactions_do(&mut self, tables: &mut dyn Tables) -> Result<(), Stop> {
+        let data = &self.hall.data;
+        let (all, mut seen) = (data.rows(Table::Customers), Seen::new());
+        let asked = all.min(if self.hall.work.indexed { ASKED } else { ASKED_WITHOUT_INDEX });
+        for place in 0..asked {
+            let customer = (u128::from(all) * u128::from(place) / u128::from(asked)) as u64;
+            seen.clear();
+            tables.orders(data.ids(Table::Customers).of(customer), &mut seen).map_err(failed)?;
+            let known = &self.hall.known;
+            let count = known.order_count(customer, known.orders_before(customer));
+            self.check.orders(customer, &seen, count).map_err(|stop| at_end(stop.message))?;
+        }
+        Ok(())
+    }
+}
+
+/// What is wrong with a customer, or with a product and its stock, that is to be the one of a number.
+fn wrong_row(
+    hall: &Hall<'_>,
+    check: &mut Check<'_>,
+    table: Table,
+    number: u64,
+    row: &[u8],
+) -> Result<(), String> {
+    let id = schema::id_of(row);
+    if number >= hall.data.rows(table) {
+        return Err(format!("a row of {} is there, id {id:?}, that nobody made", table.name()));
+    }
+    if id.is_some_and(|id| id > hall.data.ids(table).of(number)) {
+        return Err(format!("the row {number} of {} is missing", table.name()));
+    }
+    if !check.is_row(table, number, row) {
+        return Err(format!("the row {number} of {} is not as it was written", table.name()));
+    }
+    if table != Table::Products {
+        return Ok(());
+    }
+    let expected = i64::from(hall.data.quantity(number)) + hall.known.growth(number);
+    match i64::from(schema::quantity_of(row).unwrap_or(0)) {
+        quantity if quantity == expected => Ok(()),
+        quantity => Err(format!(
+            "the product {number} has a stock of {quantity} where its orders and deliveries leave {expected}"
+        )),
+    }
+}
+
+/// Whether an order of a client was acknowledged.
+fn is_of(purchases: &[u64], thread: u64, number: u64) -> bool {
+    purchases.get(thread as usize).is_some_and(|all| number < *all)
+}
+
+/// Whether an entry is that of an order and its customer.
+fn is_entry(hall: &Hall<'_>, purchases: &[u64], customer: i64, order: i64) -> bool {
+    let data = &hall.data;
+    let made = match ids::made_by(data.ids(Table::Orders), order) {
+        Some(Made::Data(number)) => data.order(number),
+        Some(Made::Client { thread, number }) if is_of(purchases, thread, number) => {
+            data.purchase(thread, number).order
+        }
+        _ => return false,
+    };
+    data.ids(Table::Customers).of(made.customer) == customer
+}

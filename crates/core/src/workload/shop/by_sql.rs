@@ -1,0 +1,177 @@
+//! The tables as a store keeps them that speaks SQL.
+
+use super::chunk::{Chunk, LoadOrder, Source};
+use super::schema::{self, INDEX, Table};
+use super::tables::{Buying, Seen, Tables};
+use crate::store::sql::{Loading, MOST_COLUMNS, Prepared, SqlSession, SqlValue};
+use crate::store::{Result, StoreError};
+
+/// Bytes of rows that are loaded at once, about: a transaction of some engines, whose log holds it whole.
+const STRETCH_BYTES: usize = 64 << 20;
+
+/// Tables that SQL reaches, with the statements that were prepared.
+pub struct BySql<'s> {
+    session: Box<dyn SqlSession + 's>,
+    statements: Option<Statements>,
+    indexed: bool,
+    /// Whether rows come in the order of their keys, where they are loaded.
+    sorted: bool,
+}
+
+#[derive(Clone, Copy)]
+struct Statements {
+    customer: Prepared,
+    orders: Prepared,
+    product: Prepared,
+    insert: Prepared,
+    update: Prepared,
+}
+
+/// What changes a product's stock.
+const UPDATE: &str = "UPDATE products SET quantity = quantity + ? WHERE product_id = ?";
+const ENTRIES: &str = "SELECT customer_id, order_id FROM orders ORDER BY customer_id, order_id";
+
+impl<'s> BySql<'s> {
+    /// Makes the tables.
+    ///
+    /// # Errors
+    /// The store's own.
+    pub fn make(mut session: Box<dyn SqlSession + 's>, indexed: bool, order: LoadOrder) -> Result<BySql<'s>> {
+        for table in Table::ALL {
+            let sql = table.schema(|of| session.type_name(of));
+            session.execute(&sql)?;
+        }
+        Ok(BySql { session, statements: None, indexed, sorted: order == LoadOrder::Sorted })
+    }
+
+    /// The tables that are there, for transactions.
+    ///
+    /// # Errors
+    /// The store's own.
+    pub fn open(mut session: Box<dyn SqlSession + 's>, indexed: bool) -> Result<BySql<'s>> {
+        let statements = Statements {
+            customer: session.prepare(&Table::Customers.select_by("customer_id"))?,
+            orders: session.prepare(&Table::Orders.select_by("customer_id"))?,
+            product: session.prepare(&Table::Products.select_by("product_id"))?,
+            insert: session.prepare(&Table::Orders.insert())?,
+            update: session.prepare(UPDATE)?,
+        };
+        Ok(BySql { session, statements: Some(statements), indexed, sorted: false })
+    }
+
+    fn statements(&self) -> Result<Statements> {
+        self.statements.ok_or_else(|| StoreError::Engine("the statements are not prepared".into()))
+    }
+
+    /// Adds the row of an id to those seen.
+    fn one(&mut self, table: Table, statement: Prepared, id: i64, seen: &mut Seen) -> Result<()> {
+        let mut missing = true;
+        self.session.query(statement, &[SqlValue::Integer(id)], &mut |row| {
+            missing = false;
+            seen.add(|bytes| schema::append(table, row, bytes));
+        })?;
+        if missing {
+            seen.add(|_| ());
+        }
+        Ok(())
+    }
+
+    fn within(&mut self, statements: &Statements, buying: &Buying, seen: &mut Seen) -> Result<bool> {
+        self.one(Table::Customers, statements.customer, buying.customer, seen)?;
+        for product in buying.looked_at {
+            self.one(Table::Products, statements.product, product, seen)?;
+        }
+        let mut order = [SqlValue::Null; MOST_COLUMNS];
+        let columns = schema::values(Table::Orders, &buying.order, &mut order).unwrap_or(0);
+        let inserted = self.session.run(statements.insert, &order[..columns])?;
+        let stock = [SqlValue::Integer((-buying.amount).into()), SqlValue::Integer(buying.product())];
+        Ok(inserted == 1 && self.session.run(statements.update, &stock)? == 1)
+    }
+}
+
+impl Tables for BySql<'_> {
+    fn load(&mut self, source: &mut Source) -> Result<u64> {
+        let mut stretches = 0;
+        while let Some(Chunk { table, .. }) = source.current() {
+            let table = *table;
+            let into = Loading { table: table.name(), columns: &table.column_names(), sorted: self.sorted };
+            let loaded = self.session.bulk_load(&into, &mut |add| {
+                let mut bytes = 0;
+                while let Some(chunk) = source.current().filter(|chunk| chunk.table == table) {
+                    for row in chunk.each() {
+                        let mut values = [SqlValue::Null; MOST_COLUMNS];
+                        let columns = schema::values(table, row, &mut values).unwrap_or(0);
+                        add(&values[..columns])?;
+                    }
+                    bytes += chunk.rows.len();
+                    source.advance();
+                    if bytes >= STRETCH_BYTES {
+                        break;
+                    }
+                }
+                Ok(())
+            });
+            loaded?;
+            stretches += 1;
+        }
+        Ok(stretches)
+    }
+
+    fn make_index(&mut self) -> Result<()> {
+        if self.indexed { self.session.execute(INDEX) } else { Ok(()) }
+    }
+
+    fn orders(&mut self, customer: i64, seen: &mut Seen) -> Result<()> {
+        let statements = self.statements()?;
+        self.one(Table::Customers, statements.customer, customer, seen)?;
+        self.session.query(statements.orders, &[SqlValue::Integer(customer)], &mut |row| {
+            seen.add(|bytes| schema::append(Table::Orders, row, bytes));
+        })?;
+        Ok(())
+    }
+
+    fn buy(&mut self, buying: &Buying, seen: &mut Seen) -> Result<bool> {
+        let statements = self.statements()?;
+        self.session.begin()?;
+        let done = self.within(&statements, buying, seen);
+        match done.and_then(|done| self.session.commit().map(|()| done)) {
+            Ok(done) => Ok(done),
+            Err(error) => {
+                // Some engines have rolled back by themselves; the first error counts.
+                let _ = self.session.roll_back();
+                Err(error)
+            }
+        }
+    }
+
+    fn restock(&mut self, product: i64, by: i32) -> Result<bool> {
+        let statements = self.statements()?;
+        let values = [SqlValue::Integer(by.into()), SqlValue::Integer(product)];
+        Ok(self.session.run(statements.update, &values)? == 1)
+    }
+
+    fn each(&mut self, table: Table, see: &mut dyn FnMut(&[u8])) -> Result<()> {
+        let query = self.session.prepare(&table.select_all())?;
+        let mut bytes = Vec::with_capacity(table.most_bytes());
+        self.session.query(query, &[], &mut |row| {
+            bytes.clear();
+            schema::append(table, row, &mut bytes);
+            see(&bytes);
+        })?;
+        Ok(())
+    }
+
+    fn each_entry(&mut self, see: &mut dyn FnMut(i64, i64)) -> Result<()> {
+        let query = self.session.prepare(ENTRIES)?;
+        self.session.query(query, &[], &mut |row| {
+            if let [SqlValue::Integer(customer), SqlValue::Integer(order)] = row {
+                see(*customer, *order);
+            }
+        })?;
+        Ok(())
+    }
+
+    fn check_settings(&mut self) -> Result<()> {
+        self.session.check_settings()
+    }
+}

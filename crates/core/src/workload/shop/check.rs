@@ -1,0 +1,140 @@
+//! What a transaction read is held to what it may have read.
+
+use super::hall::Hall;
+use super::ids::{self, Made};
+use super::known::{Before, Bounds};
+use super::rows::{Order, Purchase};
+use super::schema::{self, Table};
+use super::tables::Seen;
+use crate::result::Failure;
+use crate::workload::driver::Stop;
+
+/// Checks rows, with the memory that it takes.
+pub struct Check<'a> {
+    hall: &'a Hall<'a>,
+    expected: Vec<u8>,
+}
+
+impl<'a> Check<'a> {
+    /// Of the rows of a trial.
+    pub fn new(hall: &'a Hall<'a>) -> Check<'a> {
+        Check { hall, expected: Vec::with_capacity(Table::Products.most_bytes()) }
+    }
+
+    /// Whether a row is the one of its number; of a product, whatever its stock.
+    pub fn is_row(&mut self, table: Table, number: u64, row: &[u8]) -> bool {
+        self.expected.clear();
+        self.hall.data.append(table, number, &mut self.expected);
+        if table == Table::Products {
+            schema::set_quantity(&mut self.expected, schema::quantity_of(row).unwrap_or(0));
+        }
+        row == self.expected
+    }
+
+    /// The order of a row, where it is one that was loaded or that a client began.
+    pub fn order(&mut self, row: &[u8]) -> Option<(Order, Made)> {
+        let data = &self.hall.data;
+        let made = ids::made_by(data.ids(Table::Orders), schema::id_of(row)?)?;
+        let order = match made {
+            Made::Data(number) => data.order(number),
+            Made::Client { thread, number } => data.purchase(thread, number).order,
+        };
+        self.expected.clear();
+        data.append_order(&order, &mut self.expected);
+        (row == self.expected).then_some((order, made))
+    }
+
+    fn customer(&mut self, customer: u64, row: &[u8]) -> Result<(), Stop> {
+        match self.is_row(Table::Customers, customer, row) {
+            true => Ok(()),
+            false => Err(wrong(format!("the customer {customer} {}", found(row)))),
+        }
+    }
+
+    /// A customer and all their orders, of which there may be so many.
+    ///
+    /// # Errors
+    /// [`Failure::WrongData`] where one is wrong or missing.
+    pub fn orders(&mut self, customer: u64, seen: &Seen, count: Bounds) -> Result<(), Stop> {
+        self.customer(customer, seen.row(0))?;
+        let mut last = None;
+        let mut ascending = true;
+        for row in seen.behind_first() {
+            match self.order(row) {
+                Some((order, _)) if order.customer == customer => {
+                    ascending = ascending && last.is_none_or(|last| last < order.id);
+                    last = Some(order.id);
+                }
+                _ => return Err(wrong(format!("an order of the customer {customer} {}", found(row)))),
+            }
+        }
+        let many = seen.count() as i64 - 1;
+        if !ascending && has_twice(seen) {
+            return Err(wrong(format!("an order of the customer {customer} is shown twice")));
+        }
+        match count.hold(many) {
+            true => Ok(()),
+            false => Err(wrong(format!(
+                "the customer {customer} is shown with {many} orders, and must have {}",
+                words(count)
+            ))),
+        }
+    }
+
+    /// What a customer looked at before one of it was ordered.
+    ///
+    /// # Errors
+    /// [`Failure::WrongData`] where a row is wrong or missing, or older than it may be.
+    pub fn purchase(&mut self, purchase: &Purchase, seen: &Seen, before: &[Before]) -> Result<(), Stop> {
+        self.customer(purchase.order.customer, seen.row(0))?;
+        let hall = self.hall;
+        for (place, (product, before)) in purchase.looked_at.iter().zip(before).enumerate() {
+            let row = seen.row(1 + place);
+            if !self.is_row(Table::Products, *product, row) {
+                return Err(wrong(format!("the product {product} {}", found(row))));
+            }
+            let own = if *product == purchase.order.product { purchase.order.amount } else { 0 };
+            let bounds = hall.known.quantity(*product, hall.data.quantity(*product), *before, own);
+            let quantity = schema::quantity_of(row).unwrap_or(0).into();
+            if !bounds.hold(quantity) {
+                return Err(wrong(format!(
+                    "the product {product} is shown with a stock of {quantity}, and must have {}",
+                    words(bounds)
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a transaction that was to change a product's stock did.
+    ///
+    /// # Errors
+    /// [`Failure::WrongData`] where it did not.
+    pub fn changed(&self, done: bool, product: u64) -> Result<(), Stop> {
+        match done {
+            true => Ok(()),
+            false => Err(wrong(format!("the product {product} was not there to be changed"))),
+        }
+    }
+}
+
+fn has_twice(seen: &Seen) -> bool {
+    let mut ids: Vec<Option<i64>> = seen.behind_first().map(schema::id_of).collect();
+    ids.sort_unstable();
+    ids.windows(2).any(|pair| pair[0] == pair[1])
+}
+
+fn found(row: &[u8]) -> &'static str {
+    if row.is_empty() { "is missing" } else { "is not as it was written" }
+}
+
+fn words(bounds: Bounds) -> String {
+    let Bounds { least, most } = bounds;
+    if least == most { least.to_string() } else { format!("from {least} to {most}") }
+}
+
+/// What was read is wrong.
+#[cold]
+pub fn wrong(message: String) -> Stop {
+    Stop { failure: Failure::WrongData, message, operation: None }
+}

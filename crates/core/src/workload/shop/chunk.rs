@@ -1,0 +1,291 @@
+//! Rows made in parallel, some at a time, and handed over in their order. The memory that they take is that of two chunks for
+//! each maker, taken once.
+
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::rows::Data;
+use super::schema::Table;
+use crate::workload::batch::touched;
+use crate::workload::loading::Teller;
+
+/// Bytes of rows in a chunk, about.
+const CHUNK_BYTES: u64 = 128 << 10;
+/// Chunks of each maker: one being made while another is used.
+const OF_EACH: usize = 2;
+
+/// The order in which a table's rows are made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LoadOrder {
+    /// By primary key.
+    Sorted,
+    /// By none.
+    Unsorted,
+}
+
+/// Some rows of a table.
+#[derive(Debug)]
+pub struct Chunk {
+    pub table: Table,
+    pub rows: Vec<u8>,
+    /// Where each ends.
+    pub ends: Vec<usize>,
+    /// What else is made of them.
+    pub text: Vec<u8>,
+}
+
+impl Chunk {
+    fn new(text_bytes: usize) -> Chunk {
+        Chunk {
+            table: Table::Customers,
+            rows: touched(CHUNK_BYTES + 2 * Table::Products.most_bytes() as u64),
+            ends: Vec::with_capacity(CHUNK_BYTES as usize / 32 + 2),
+            text: touched(text_bytes as u64),
+        }
+    }
+
+    /// Its rows.
+    pub fn each(&self) -> impl Iterator<Item = &[u8]> {
+        let begins = std::iter::once(0).chain(self.ends.iter().copied());
+        begins.zip(&self.ends).map(|(begin, end)| &self.rows[begin..*end])
+    }
+}
+
+/// All chunks of the tables, which know what is in them.
+#[derive(Clone, Copy)]
+pub struct Chunks<'d> {
+    data: &'d Data,
+    order: LoadOrder,
+    /// Of each table, how many rows a chunk has, and how many chunks there are.
+    tables: [(Table, u64, u64); 3],
+}
+
+impl<'d> Chunks<'d> {
+    /// Those of all tables, one table after the other.
+    pub fn new(data: &'d Data, order: LoadOrder) -> Chunks<'d> {
+        let tables = Table::ALL.map(|table| {
+            let rows = (CHUNK_BYTES / table.most_bytes() as u64).max(1);
+            (table, rows, data.rows(table).div_ceil(rows))
+        });
+        Chunks { data, order, tables }
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> u64 {
+        self.tables.iter().map(|(_, _, chunks)| chunks).sum()
+    }
+
+    /// Makes one, by its number.
+    pub fn make(&self, number: u64, chunk: &mut Chunk) {
+        chunk.rows.clear();
+        chunk.ends.clear();
+        let mut left = number;
+        for (table, rows, chunks) in self.tables {
+            if left < chunks {
+                chunk.table = table;
+                let places = left * rows..((left + 1) * rows).min(self.data.rows(table));
+                return places.for_each(|place| self.row(table, place, chunk));
+            }
+            left -= chunks;
+        }
+    }
+
+    fn row(&self, table: Table, place: u64, chunk: &mut Chunk) {
+        let number = match self.order {
+            LoadOrder::Sorted => place,
+            LoadOrder::Unsorted => self.data.ids(table).unsorted(place),
+        };
+        self.data.append(table, number, &mut chunk.rows);
+        chunk.ends.push(chunk.rows.len());
+    }
+}
+
+/// Threads that make chunks, with their memory.
+#[derive(Debug)]
+pub struct Makers {
+    spare: Vec<Vec<Chunk>>,
+}
+
+impl Makers {
+    /// So many, whose chunks have room for so many bytes of text beside their rows.
+    pub fn new(threads: usize, text_bytes: usize) -> Makers {
+        let of_one = || (0..OF_EACH).map(|_| Chunk::new(text_bytes)).collect();
+        Makers { spare: (0..threads.max(1)).map(|_| of_one()).collect() }
+    }
+
+    /// As many as this process has processors, up to `most`.
+    pub fn threads(most: usize) -> usize {
+        thread::available_parallelism().map_or(1, usize::from).clamp(1, most.max(1))
+    }
+
+    /// Makes `count` chunks, each by its number, and gives them to `take` in their order.
+    pub fn run<R>(
+        self,
+        count: u64,
+        make: impl Fn(u64, &mut Chunk) + Sync,
+        take: impl FnOnce(Source) -> R,
+    ) -> R {
+        let makers = self.spare.len() as u64;
+        let make = &make;
+        thread::scope(|scope| {
+            let lines = self.spare.into_iter().enumerate().map(|(maker, spare)| {
+                let (made, ready) = channel();
+                let (back, again) = channel();
+                spare.into_iter().for_each(|chunk| drop(back.send(chunk)));
+                scope
+                    .spawn(move || work((maker as u64..count).step_by(makers as usize), &again, &made, make));
+                Line { ready, back }
+            });
+            take(Source {
+                lines: lines.collect(),
+                next: 0,
+                count,
+                current: None,
+                taken: Taken::default(),
+                teller: None,
+            })
+        })
+    }
+}
+
+/// One maker's work. It ends when nobody waits for its chunks any more.
+fn work(
+    numbers: impl Iterator<Item = u64>,
+    again: &Receiver<Chunk>,
+    made: &Sender<Chunk>,
+    make: impl Fn(u64, &mut Chunk),
+) {
+    for number in numbers {
+        let Ok(mut chunk) = again.recv() else { return };
+        make(number, &mut chunk);
+        if made.send(chunk).is_err() {
+            return;
+        }
+    }
+}
+
+/// What leads to one maker and back.
+struct Line {
+    ready: Receiver<Chunk>,
+    back: Sender<Chunk>,
+}
+
+/// Chunks in their order, one at a time.
+pub struct Source {
+    lines: Vec<Line>,
+    next: u64,
+    count: u64,
+    current: Option<Chunk>,
+    taken: Taken,
+    teller: Option<Teller>,
+}
+
+/// What was taken from a source.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Taken {
+    /// How long it was waited for makers.
+    pub waited: Duration,
+    /// Rows.
+    pub rows: u64,
+    /// Their bytes, keys included.
+    pub bytes: u64,
+}
+
+impl Source {
+    /// The chunk at hand: the first one first. `None` behind the last.
+    pub fn current(&mut self) -> Option<&Chunk> {
+        if self.current.is_none() {
+            self.advance();
+        }
+        self.current.as_ref()
+    }
+
+    /// Goes on to the next chunk.
+    pub fn advance(&mut self) {
+        if let Some(chunk) = self.current.take() {
+            self.taken.rows += chunk.ends.len() as u64;
+            self.taken.bytes += chunk.rows.len() as u64;
+            let line = self.line(self.next - 1);
+            if let Some(teller) = &mut self.teller {
+                teller.loaded(self.taken.rows);
+            }
+            // A maker that has ended needs it no more.
+            let _ = self.lines[line].back.send(chunk);
+        }
+        if self.next < self.count {
+            let start = Instant::now();
+            let line = self.line(self.next);
+            self.current = self.lines[line].ready.recv().ok();
+            self.next += 1;
+            self.taken.waited += start.elapsed();
+        }
+    }
+
+    fn line(&self, number: u64) -> usize {
+        (number % self.lines.len() as u64) as usize
+    }
+
+    /// Has it tell how far it is.
+    pub fn told_by(&mut self, teller: Teller) {
+        self.teller = Some(teller);
+    }
+
+    /// What was taken of it: all chunks before the one at hand.
+    pub fn taken(&self) -> Taken {
+        self.taken
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(order: LoadOrder, threads: usize) -> Vec<(Table, Vec<u8>)> {
+        let data = Data::of_size(7, 1 << 20);
+        let chunks = Chunks::new(&data, order);
+        let makers = Makers::new(threads, 0);
+        let mut found = Vec::new();
+        makers.run(
+            chunks.count(),
+            |number, chunk| chunks.make(number, chunk),
+            |mut source| {
+                while let Some(chunk) = source.current() {
+                    found.extend(chunk.each().map(|row| (chunk.table, row.to_vec())));
+                    source.advance();
+                }
+            },
+        );
+        found
+    }
+
+    #[test]
+    fn the_same_rows_come_in_the_same_order_however_many_make_them() {
+        let sorted = all(LoadOrder::Sorted, 1);
+        let data = Data::of_size(7, 1 << 20);
+        assert_eq!(sorted.len() as u64, data.all_rows());
+        assert_eq!(sorted, all(LoadOrder::Sorted, 3));
+        for table in Table::ALL {
+            let rows = sorted.iter().filter(|(of, _)| *of == table).map(|(_, row)| row);
+            assert!(rows.is_sorted(), "{table:?}");
+        }
+        let unsorted = all(LoadOrder::Unsorted, 2);
+        assert!(unsorted != sorted && unsorted == all(LoadOrder::Unsorted, 5));
+        let again = |mut rows: Vec<(Table, Vec<u8>)>| {
+            rows.sort_by(|(a, x), (b, y)| (*a as u8, x).cmp(&(*b as u8, y)));
+            rows
+        };
+        assert_eq!(again(unsorted), again(sorted));
+    }
+
+    #[test]
+    fn makers_end_when_nobody_takes_what_they_make() {
+        let data = Data::of_size(7, 8 << 20);
+        let chunks = Chunks::new(&data, LoadOrder::Sorted);
+        let makers = Makers::new(2, 0);
+        let make = |number, chunk: &mut Chunk| chunks.make(number, chunk);
+        let first =
+            makers.run(chunks.count(), make, |mut source| source.current().map(|chunk| chunk.ends.len()));
+        assert!(first.is_some_and(|rows| rows > 1));
+    }
+}

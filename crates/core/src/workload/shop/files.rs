@@ -1,0 +1,388 @@
+//! The data as files: one of comma-separated values for each table, and a sample of their ids in JSON. Rows are made in parallel and
+//! written in their order, so that memory holds a few chunks and no more.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::chunk::{Chunk, Chunks, LoadOrder, Makers};
+use super::rows::Data;
+use super::schema::{self, Table};
+use crate::store::sql::{MOST_COLUMNS, SqlValue};
+
+/// Bytes that are written at once.
+const PIECE: usize = 1 << 20;
+/// What a chunk's lines take at most: of small rows, numbers have more digits than bytes.
+const TEXT_BYTES: usize = 512 << 10;
+/// What files are called until they are whole.
+const UNFINISHED: &str = ".part";
+/// The sample's file.
+const SAMPLE: &str = "sample.json";
+
+/// What is to be made.
+#[derive(Debug, Clone, Copy)]
+pub struct Order {
+    /// Bytes of the data, as the tables' rows count.
+    pub bytes: u64,
+    /// What rows follow from.
+    pub seed: u64,
+    /// Whether rows come in the order of their primary keys.
+    pub sorted: bool,
+    /// Threads that make them; as many as there are processors where none is said.
+    pub threads: Option<usize>,
+    /// Ids of each table in the sample, at most.
+    pub sample: u64,
+}
+
+/// What was made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Made {
+    /// The files, with their lengths.
+    pub files: Vec<(PathBuf, u64)>,
+    /// Rows in all tables.
+    pub rows: u64,
+}
+
+/// How far it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// Rows that were written.
+    pub rows: u64,
+    /// Rows that there will be.
+    pub of: u64,
+}
+
+/// Why there are no files.
+#[derive(Debug)]
+pub enum Stopped {
+    /// It was asked to end.
+    Interrupted,
+    /// This file is there already.
+    Exists(PathBuf),
+    /// A file can't be written.
+    File(PathBuf, io::Error),
+}
+
+/// A sample of ids, so that whoever sends requests has some to begin with.
+#[derive(Debug, Serialize)]
+struct Sample {
+    format: u32,
+    workload: &'static str,
+    seed: u64,
+    data_bytes: u64,
+    rows: Ids<u64>,
+    ids: Ids<Vec<i64>>,
+}
+
+#[derive(Debug, Serialize)]
+struct Ids<T> {
+    customers: T,
+    products: T,
+    orders: T,
+}
+
+/// Makes the files in a folder, which is made where it is missing. `goes_on` hears how far it is and says whether to go on. Unless
+/// all is made, nothing of it is left.
+///
+/// # Errors
+/// Why not.
+pub fn write(
+    order: &Order,
+    folder: &Path,
+    goes_on: &mut dyn FnMut(Progress) -> bool,
+) -> Result<Made, Stopped> {
+    let data = Data::of_size(order.seed, order.bytes);
+    let mut files = Files::begin(folder)?;
+    let chunks = Chunks::new(&data, if order.sorted { LoadOrder::Sorted } else { LoadOrder::Unsorted });
+    let threads = order.threads.unwrap_or_else(|| Makers::threads(usize::MAX));
+    let make = |number, chunk: &mut Chunk| {
+        chunks.make(number, chunk);
+        lines(chunk);
+    };
+    let of = data.all_rows();
+    Makers::new(threads, TEXT_BYTES).run(chunks.count(), make, |mut source| {
+        while let Some(chunk) = source.current() {
+            files.append(chunk.table, &chunk.text)?;
+            source.advance();
+            if !goes_on(Progress { rows: source.taken().rows, of }) {
+                return Err(Stopped::Interrupted);
+            }
+        }
+        Ok(())
+    })?;
+    files.sample(&sample(&data, order))?;
+    let files = files.finish()?;
+    Ok(Made { files, rows: of })
+}
+
+/// Makes the lines of a chunk's rows.
+fn lines(chunk: &mut Chunk) {
+    let mut text = std::mem::take(&mut chunk.text);
+    text.clear();
+    for row in chunk.each() {
+        let mut values = [SqlValue::Null; MOST_COLUMNS];
+        let columns = schema::values(chunk.table, row, &mut values).unwrap_or(0);
+        for (place, value) in values[..columns].iter().enumerate() {
+            if place > 0 {
+                text.push(b',');
+            }
+            match value {
+                SqlValue::Integer(number) => append_number(*number, &mut text),
+                // Letters and digits alone, so nothing is quoted.
+                SqlValue::Text(letters) => text.extend_from_slice(letters.as_bytes()),
+                _ => {}
+            }
+        }
+        text.push(b'\n');
+    }
+    chunk.text = text;
+}
+
+/// Appends a number in decimal digits.
+fn append_number(number: i64, text: &mut Vec<u8>) {
+    let mut digits = [0; 20];
+    let (mut left, mut begin) = (number.unsigned_abs(), digits.len());
+    loop {
+        begin -= 1;
+        digits[begin] = b'0' + (left % 10) as u8;
+        left /= 10;
+        if left == 0 {
+            break;
+        }
+    }
+    if number < 0 {
+        text.push(b'-');
+    }
+    text.extend_from_slice(&digits[begin..]);
+}
+
+/// Ids of each table, spread evenly over its rows.
+fn sample(data: &Data, order: &Order) -> Sample {
+    let ids = |table: Table| {
+        let rows = data.rows(table);
+        let many = order.sample.min(rows);
+        let row = |place: u64| (u128::from(rows) * u128::from(place) / u128::from(many)) as u64;
+        (0..many).map(|place| data.ids(table).of(row(place))).collect()
+    };
+    Sample {
+        format: 1,
+        workload: "shop",
+        seed: order.seed,
+        data_bytes: data.bytes(),
+        rows: Ids {
+            customers: data.rows(Table::Customers),
+            products: data.rows(Table::Products),
+            orders: data.rows(Table::Orders),
+        },
+        ids: Ids {
+            customers: ids(Table::Customers),
+            products: ids(Table::Products),
+            orders: ids(Table::Orders),
+        },
+    }
+}
+
+/// A file that is being written.
+struct Unfinished {
+    path: PathBuf,
+    out: BufWriter<File>,
+    length: u64,
+}
+
+/// The files while they are made. Where they are dropped unfinished, they are deleted.
+struct Files {
+    folder: PathBuf,
+    open: Vec<(Table, Unfinished)>,
+    sample: Option<Unfinished>,
+    /// Whether the folder is its own, which goes with the files.
+    made_folder: bool,
+}
+
+impl Files {
+    /// Opens all of them, each with the names of its columns in the first line.
+    fn begin(folder: &Path) -> Result<Files, Stopped> {
+        let made_folder = !folder.exists();
+        fs::create_dir_all(folder).map_err(|error| Stopped::File(folder.to_path_buf(), error))?;
+        let mut files = Files { folder: folder.to_path_buf(), open: Vec::new(), sample: None, made_folder };
+        for table in Table::ALL {
+            let mut file = files.make(&format!("{}.csv", table.name()))?;
+            file.append(format!("{}\n", table.column_names().join(",")).as_bytes())?;
+            files.open.push((table, file));
+        }
+        files.sample = Some(files.make(SAMPLE)?);
+        Ok(files)
+    }
+
+    /// Makes a file under a name that it will lose when it is whole.
+    fn make(&self, name: &str) -> Result<Unfinished, Stopped> {
+        let whole = self.folder.join(name);
+        if whole.symlink_metadata().is_ok() {
+            return Err(Stopped::Exists(whole));
+        }
+        let path = self.folder.join(format!("{name}{UNFINISHED}"));
+        match File::options().write(true).create_new(true).open(&path) {
+            Ok(file) => Ok(Unfinished { path, out: BufWriter::with_capacity(PIECE, file), length: 0 }),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(Stopped::Exists(path)),
+            Err(error) => Err(Stopped::File(path, error)),
+        }
+    }
+
+    fn append(&mut self, table: Table, text: &[u8]) -> Result<(), Stopped> {
+        let found = self.open.iter_mut().find(|(of, _)| *of == table);
+        found.map_or(Ok(()), |(_, file)| file.append(text))
+    }
+
+    fn sample(&mut self, sample: &Sample) -> Result<(), Stopped> {
+        let Some(file) = &mut self.sample else { return Ok(()) };
+        let text = serde_json::to_string(sample).map_err(|error| file.wrong(error.into()))?;
+        file.append(format!("{text}\n").as_bytes())
+    }
+
+    /// All are whole: what they are called from now on, and how long they are. They are on disk when this returns.
+    fn finish(mut self) -> Result<Vec<(PathBuf, u64)>, Stopped> {
+        let of_tables = self.open.iter_mut().map(|(_, file)| file);
+        for file in of_tables.chain(self.sample.as_mut()) {
+            file.out
+                .flush()
+                .and_then(|()| file.out.get_ref().sync_data())
+                .map_err(|error| file.wrong(error))?;
+        }
+        let mut done: Vec<(PathBuf, u64)> = Vec::new();
+        let of_tables = self.open.iter().map(|(_, file)| file);
+        for file in of_tables.chain(self.sample.as_ref()) {
+            let whole = file.path.with_extension("");
+            let named = match whole.symlink_metadata() {
+                Ok(_) => Err(Stopped::Exists(whole.clone())),
+                Err(_) => fs::rename(&file.path, &whole).map_err(|error| file.wrong(error)),
+            };
+            if let Err(stopped) = named {
+                // Those that have their names already are this call's own, too.
+                done.iter().for_each(|(path, _)| drop(fs::remove_file(path)));
+                return Err(stopped);
+            }
+            done.push((whole, file.length));
+        }
+        self.open.clear();
+        self.sample = None;
+        self.made_folder = false;
+        Ok(done)
+    }
+}
+
+impl Unfinished {
+    fn append(&mut self, text: &[u8]) -> Result<(), Stopped> {
+        self.length += text.len() as u64;
+        self.out.write_all(text).map_err(|error| self.wrong(error))
+    }
+
+    fn wrong(&self, error: io::Error) -> Stopped {
+        Stopped::File(self.path.clone(), error)
+    }
+}
+
+impl Drop for Files {
+    fn drop(&mut self) {
+        let of_tables = self.open.iter().map(|(_, file)| file);
+        for file in of_tables.chain(self.sample.as_ref()) {
+            // What can't be deleted was told of by the error that led here.
+            let _ = fs::remove_file(&file.path);
+        }
+        if self.made_folder {
+            // Only if it is empty.
+            let _ = fs::remove_dir(&self.folder);
+        }
+    }
+}
+
+/// The most ids of a table in a sample.
+pub const MOST_SAMPLED: u64 = 1_000_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn order(threads: usize, sorted: bool) -> Order {
+        Order { bytes: 1 << 20, seed: 5, sorted, threads: Some(threads), sample: 10 }
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let mut names: Vec<String> = fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn files_are_the_same_however_many_make_them_and_hold_every_row() {
+        let (one, three) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let mut last = None;
+        let made = write(&order(1, true), one.path(), &mut |progress| {
+            last = Some(progress);
+            true
+        });
+        let made = made.unwrap();
+        write(&order(3, true), three.path(), &mut |_| true).unwrap();
+        let data = Data::of_size(5, 1 << 20);
+        assert_eq!(last, Some(Progress { rows: data.all_rows(), of: data.all_rows() }));
+        assert_eq!(names(one.path()), ["customers.csv", "orders.csv", "products.csv", "sample.json"]);
+        for (path, length) in &made.files {
+            let text = fs::read(path).unwrap();
+            assert_eq!(text.len() as u64, *length);
+            assert_eq!(text, fs::read(three.path().join(path.file_name().unwrap())).unwrap());
+        }
+        let customers = fs::read_to_string(one.path().join("customers.csv")).unwrap();
+        let mut lines = customers.lines();
+        assert_eq!(lines.next(), Some("customer_id,age,name,address"));
+        let first: Vec<&str> = lines.next().unwrap().split(',').collect();
+        assert_eq!((first.len(), first[0]), (4, data.ids(Table::Customers).of(0).to_string().as_str()));
+        assert_eq!(1 + lines.count() as u64, data.rows(Table::Customers));
+        let sample: serde_json::Value =
+            serde_json::from_str(&fs::read_to_string(one.path().join("sample.json")).unwrap()).unwrap();
+        assert_eq!(sample["rows"]["orders"], data.rows(Table::Orders));
+        let ids = sample["ids"]["orders"].as_array().unwrap();
+        assert_eq!((ids.len(), ids[0].as_i64()), (10, Some(data.ids(Table::Orders).of(0))));
+    }
+
+    #[test]
+    fn unsorted_files_have_the_same_rows_in_another_order() {
+        let (sorted, unsorted) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        write(&order(2, true), sorted.path(), &mut |_| true).unwrap();
+        write(&order(2, false), unsorted.path(), &mut |_| true).unwrap();
+        let text = |folder: &Path| fs::read_to_string(folder.join("orders.csv")).unwrap();
+        let (sorted, unsorted) = (text(sorted.path()), text(unsorted.path()));
+        let again = |text: &str| {
+            let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+            lines.sort();
+            lines
+        };
+        assert!(sorted != unsorted);
+        assert_eq!(again(&sorted), again(&unsorted));
+    }
+
+    #[test]
+    fn what_is_interrupted_or_would_overwrite_leaves_nothing_of_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let inner = folder.path().join("made");
+        let stopped = write(&order(2, true), &inner, &mut |progress| progress.rows < 1000);
+        assert!(matches!(stopped, Err(Stopped::Interrupted)));
+        assert!(!inner.exists(), "a folder that it made goes, too");
+        fs::write(folder.path().join("orders.csv"), "mine").unwrap();
+        let stopped = write(&order(2, true), folder.path(), &mut |_| true);
+        assert!(matches!(stopped, Err(Stopped::Exists(path)) if path.ends_with("orders.csv")));
+        assert_eq!(names(folder.path()), ["orders.csv"]);
+        assert_eq!(fs::read_to_string(folder.path().join("orders.csv")).unwrap(), "mine");
+    }
+
+    #[test]
+    fn numbers_are_written_in_digits() {
+        for number in [0, 7, -7, 1_234_567, i64::MAX, i64::MIN] {
+            let mut text = Vec::new();
+            append_number(number, &mut text);
+            assert_eq!(String::from_utf8(text).unwrap(), number.to_string());
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! What the client threads of a trial share.
+
+use std::sync::atomic::AtomicBool;
+
+use super::by_records::ByRecords;
+use super::by_sql::BySql;
+use super::chunk::LoadOrder;
+use super::kind::Kind;
+use super::known::Known;
+use super::rows::Data;
+use super::tables::Tables;
+use super::work::Work;
+use crate::measure::clock::Clock;
+use crate::measure::series::Series;
+use crate::store::Store;
+use crate::workload::driver::Stop;
+use crate::workload::line::StartingLine;
+use crate::workload::mix::Turns;
+
+/// What the threads share, with all of its memory.
+pub struct Hall<'a> {
+    pub work: Work,
+    pub data: Data,
+    pub known: Known,
+    pub turns: Turns<{ Kind::ALL.len() }>,
+    pub clock: &'a Clock,
+    /// All transactions, second by second.
+    pub seconds: Series,
+    /// Of each kind, and of all together behind them.
+    pub epochs: [Series; Kind::ALL.len() + 1],
+    /// Where threads wait for one another.
+    pub line: StartingLine,
+    /// Whether a thread has failed, so that the others need not go on.
+    pub failed: AtomicBool,
+    /// Whether the store speaks SQL.
+    sql: bool,
+}
+
+impl<'a> Hall<'a> {
+    /// Takes all memory that the threads share.
+    ///
+    /// # Errors
+    /// As [`Series::new`].
+    pub fn new(work: Work, seed: u64, clock: &'a Clock, sql: bool) -> Result<Hall<'a>, String> {
+        let data = Data::of_size(seed, work.data_bytes);
+        let threads = work.threads as usize;
+        let epoch = || Series::every(work.epoch, threads);
+        Ok(Hall {
+            known: Known::new(&data),
+            data,
+            turns: Turns::new(work.shares.parts()),
+            clock,
+            seconds: Series::new(threads)?,
+            epochs: [epoch()?, epoch()?, epoch()?, epoch()?],
+            line: StartingLine::new(threads),
+            failed: AtomicBool::new(false),
+            sql,
+            work,
+        })
+    }
+
+    /// The tables of a store that has them.
+    ///
+    /// # Errors
+    /// The store's own.
+    pub fn open<'s>(&self, store: &'s dyn Store) -> Result<Box<dyn Tables + 's>, Stop> {
+        let failed = |error| Stop::store("opening a session", &error);
+        if self.sql {
+            let tables = store.sql().and_then(|session| BySql::open(session, self.work.indexed));
+            return Ok(Box::new(tables.map_err(failed)?));
+        }
+        self.records(store).map_err(failed)
+    }
+
+    /// The tables of a store that has none yet.
+    ///
+    /// # Errors
+    /// The store's own.
+    pub fn make<'s>(&self, store: &'s dyn Store) -> Result<Box<dyn Tables + 's>, Stop> {
+        let failed = |error| Stop::store("making the tables", &error);
+        if self.sql {
+            let Work { indexed, order, .. } = self.work;
+            let tables = store.sql().and_then(|session| BySql::make(session, indexed, order));
+            return Ok(Box::new(tables.map_err(failed)?));
+        }
+        self.records(store).map_err(failed)
+    }
+
+    fn records<'s>(&self, store: &'s dyn Store) -> crate::store::Result<Box<dyn Tables + 's>> {
+        let sorted = self.work.order == LoadOrder::Sorted;
+        Ok(Box::new(ByRecords::new(store.session()?, self.work.indexed, sorted)))
+    }
+}

@@ -1,0 +1,178 @@
+//! Primary keys: numbers of 64 bits that are unique among all who make rows, in no order that tells when they were made, and
+//! from which the row's number can be worked out again. So nobody has to remember them.
+//!
+//! The highest bit is 0, the next eleven say who made the row: the data are made by 0, and each client thread by a number of its
+//! own. The ids of data grow with their rows' numbers, each drawn from a stretch of its own, so that rows can be made sorted by
+//! key or not without being sorted. Those of a client are scattered.
+
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use super::schema::Table;
+
+/// Bits that are whose made the row.
+const OWN_BITS: u32 = 52;
+const OWN: u64 = (1 << OWN_BITS) - 1;
+/// The most rows of a table that can be made, so that ids do not get scarce.
+pub const MOST_ROWS: u64 = 1 << 40;
+
+/// An odd number, and what undoes a multiplication by it, of so many bits.
+const FACTOR: u64 = 0x8_51f4_2d4c_957f;
+const INVERSE: u64 = inverse(FACTOR) & OWN;
+
+/// The inverse of an odd number modulo 2^64, by Newton's method: each step doubles the bits that are right.
+const fn inverse(odd: u64) -> u64 {
+    let (mut x, mut step) = (odd, 0);
+    while step < 5 {
+        x = x.wrapping_mul(2_u64.wrapping_sub(odd.wrapping_mul(x)));
+        step += 1;
+    }
+    x
+}
+
+/// Who made a row, and which of theirs it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Made {
+    /// A row of the data.
+    Data(u64),
+    /// An order of a client thread.
+    Client { thread: u64, number: u64 },
+}
+
+/// The ids of a table's data.
+#[derive(Debug, Clone, Copy)]
+pub struct Ids {
+    seed: u64,
+    table: Table,
+    rows: u64,
+}
+
+impl Ids {
+    /// Those of so many rows.
+    pub fn new(seed: u64, table: Table, rows: u64) -> Ids {
+        Ids { seed, table, rows: rows.max(1) }
+    }
+
+    /// Where the stretch begins from which a row's id is drawn.
+    fn begin(&self, number: u64) -> u64 {
+        ((u128::from(number) << OWN_BITS) / u128::from(self.rows)) as u64
+    }
+
+    /// A row's id.
+    #[inline]
+    pub fn of(&self, number: u64) -> i64 {
+        let begin = self.begin(number);
+        let length = self.begin(number + 1) - begin;
+        let name = [number, self.table as u64].map(u64::to_le_bytes);
+        (begin + xxh3_64_with_seed(name.as_flattened(), self.seed) % length) as i64
+    }
+
+    /// The number of the row that has an id; `None` where none has.
+    pub fn number(&self, id: i64) -> Option<u64> {
+        let id = u64::try_from(id).ok().filter(|id| *id <= OWN)?;
+        let near = ((u128::from(id) * u128::from(self.rows)) >> OWN_BITS) as u64;
+        let number = if self.begin(near + 1) <= id { near + 1 } else { near };
+        (number < self.rows && self.of(number) == id as i64).then_some(number)
+    }
+
+    /// The number of the row that comes at a place where rows are not sorted by their ids: each once.
+    pub fn unsorted(&self, place: u64) -> u64 {
+        let bits = (64 - (self.rows - 1).leading_zeros()).max(2);
+        // A number beyond the rows is passed on until it is within them: a permutation of the larger range stays one.
+        let mut number = place;
+        loop {
+            number = scattered(number, bits, self.seed ^ self.table as u64);
+            if number < self.rows {
+                return number;
+            }
+        }
+    }
+}
+
+/// The id of an order that a client thread makes.
+pub fn of_client(thread: u64, number: u64) -> i64 {
+    let mixed = fold(fold(number & OWN).wrapping_mul(FACTOR) & OWN);
+    (((thread + 1) << OWN_BITS) | mixed) as i64
+}
+
+/// Who made the row of an id of the table, as far as the id tells.
+pub fn made_by(data: &Ids, id: i64) -> Option<Made> {
+    let bits = u64::try_from(id).ok()?;
+    match bits >> OWN_BITS {
+        0 => data.number(id).map(Made::Data),
+        maker => {
+            let number = fold(fold(bits & OWN).wrapping_mul(INVERSE) & OWN);
+            Some(Made::Client { thread: maker - 1, number })
+        }
+    }
+}
+
+/// Folds the upper half of the bits into the lower one; doing it again undoes it.
+fn fold(bits: u64) -> u64 {
+    bits ^ (bits >> (OWN_BITS / 2))
+}
+
+/// A permutation of the numbers of so many bits.
+fn scattered(number: u64, bits: u32, seed: u64) -> u64 {
+    let mask = (1_u64 << bits) - 1;
+    let mut mixed = number;
+    for round in 0..3_u64 {
+        // Odd factors and shifts to the right can be undone, each by itself.
+        let factor = xxh3_64_with_seed(&round.to_le_bytes(), seed) | 1;
+        mixed = mixed.wrapping_mul(factor).wrapping_add(factor >> 32) & mask;
+        mixed ^= mixed >> (bits / 2);
+    }
+    mixed
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn ids_of_data_grow_with_their_numbers_and_lead_back_to_them() {
+        for rows in [1, 2, 3, 1000, 4_000_000, MOST_ROWS] {
+            let ids = Ids::new(5, Table::Orders, rows);
+            let some = (0..rows.min(1000)).chain(rows.saturating_sub(1000)..rows);
+            let mut last = -1;
+            for number in some.collect::<BTreeSet<u64>>() {
+                let id = ids.of(number);
+                assert!(id > last && id >> OWN_BITS == 0, "{rows} {number}");
+                assert_eq!(ids.number(id), Some(number));
+                assert_eq!(made_by(&ids, id), Some(Made::Data(number)));
+                last = id;
+            }
+        }
+        let ids = Ids::new(5, Table::Orders, 1000);
+        assert_eq!((ids.number(-1), ids.number(ids.of(7) + 1), made_by(&ids, -1)), (None, None, None));
+        assert_ne!(ids.of(7), Ids::new(6, Table::Orders, 1000).of(7), "the seed counts");
+        assert_ne!(ids.of(7), Ids::new(5, Table::Customers, 1000).of(7), "and the table");
+    }
+
+    #[test]
+    fn ids_of_clients_are_unique_and_lead_back_to_them() {
+        let data = Ids::new(5, Table::Orders, 1000);
+        let mut all = BTreeSet::new();
+        for thread in [0, 1, 1023] {
+            for number in (0..1000).chain([OWN]) {
+                let id = of_client(thread, number);
+                assert!(id > 0 && all.insert(id));
+                assert_eq!(made_by(&data, id), Some(Made::Client { thread, number }));
+            }
+        }
+        let ids: Vec<i64> = (0..1000).map(|number| of_client(0, number)).collect();
+        assert!(!ids.is_sorted(), "new orders do not all go to the end of a table");
+    }
+
+    #[test]
+    fn unsorted_rows_come_once_each() {
+        for rows in [1, 2, 5, 64, 1000, 4097] {
+            let ids = Ids::new(9, Table::Products, rows);
+            let order: Vec<u64> = (0..rows).map(|place| ids.unsorted(place)).collect();
+            assert_eq!(order.iter().copied().collect::<BTreeSet<_>>(), (0..rows).collect(), "{rows}");
+            let steps = order.windows(2).filter(|pair| pair[1] == pair[0] + 1).count() as u64;
+            assert!(rows < 64 || steps < rows / 10, "{rows}: {steps} rows follow the one before");
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! The three transactions, and their shares.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::shown::quoted;
+
+/// A kind of transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A customer and all their orders are read.
+    Orders,
+    /// A customer looks at ten products and orders one of them.
+    Buy,
+    /// A product's stock is changed.
+    Restock,
+}
+
+impl Kind {
+    /// Each.
+    pub const ALL: [Kind; 3] = [Kind::Orders, Kind::Buy, Kind::Restock];
+
+    /// The operation's name in results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kind::Orders => "orders",
+            Kind::Buy => "buy",
+            Kind::Restock => "restock",
+        }
+    }
+
+    /// Whether it writes.
+    pub fn writes(self) -> bool {
+        self != Kind::Orders
+    }
+}
+
+/// How often each comes: weights, in the order of [`Kind::ALL`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Shares([f64; 3]);
+
+/// Weights are at most this.
+const MOST_WEIGHT: f64 = 1e6;
+
+impl Shares {
+    /// As parts of 1.
+    pub fn parts(self) -> [f64; 3] {
+        let sum: f64 = self.0.iter().sum();
+        self.0.map(|weight| weight / sum)
+    }
+
+    /// The part of a kind.
+    pub fn part(self, kind: Kind) -> f64 {
+        self.parts()[kind as usize]
+    }
+}
+
+impl fmt::Display for Shares {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let words: Vec<String> =
+            Kind::ALL.iter().zip(self.0).map(|(kind, weight)| format!("{}={weight}", kind.name())).collect();
+        f.write_str(&words.join(","))
+    }
+}
+
+impl FromStr for Shares {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Shares, String> {
+        let example = "write shares like orders=25,buy=50,restock=25";
+        let mut weights = [None; 3];
+        for part in text.split(',') {
+            let (name, weight) =
+                part.split_once('=').ok_or_else(|| format!("{} has no share: {example}", quoted(part)))?;
+            let kind = Kind::ALL.into_iter().find(|kind| kind.name() == name.trim());
+            let kind = kind.ok_or_else(|| format!("{} is no transaction: {example}", quoted(name)))?;
+            let weight = weight.trim().trim_end_matches('%').parse::<f64>().ok();
+            let weight = weight
+                .filter(|weight| (0.0..=MOST_WEIGHT).contains(weight))
+                .ok_or_else(|| format!("{} is not a share: {example}", quoted(part)))?;
+            if weights[kind as usize].replace(weight).is_some() {
+                return Err(format!("{} is there twice: {example}", kind.name()));
+            }
+        }
+        let shares = weights.map(Option::unwrap_or_default);
+        if shares.iter().sum::<f64>() <= 0.0 {
+            return Err(format!("all shares are 0: {example}"));
+        }
+        Ok(Shares(shares))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_read_and_scaled() {
+        let shares: Shares = "buy=2, orders=50%".parse().unwrap();
+        assert_eq!(shares.to_string(), "orders=50,buy=2,restock=0");
+        assert_eq!(shares.to_string().parse::<Shares>().unwrap(), shares);
+        assert_eq!("orders=25,buy=50,restock=25".parse::<Shares>().unwrap().parts(), [0.25, 0.5, 0.25]);
+        for (text, says) in [
+            ("buy", "has no share"),
+            ("sell=1", "is no transaction"),
+            ("buy=-1", "is not a share"),
+            ("buy=NaN", "is not a share"),
+            ("buy=1,buy=2", "is there twice"),
+            ("buy=0", "all shares are 0"),
+        ] {
+            let wrong = text.parse::<Shares>().unwrap_err();
+            assert!(wrong.contains(says), "{text}: {wrong}");
+        }
+    }
+}

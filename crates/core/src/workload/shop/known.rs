@@ -1,0 +1,187 @@
+//! What is known of stock and orders while client threads change them: between which bounds a read may find them, and what must be
+//! there at the end. A change is noted when it begins, before the store is called, and when it has ended, after it was acknowledged.
+//! What had ended before a read began must show in it; what had not begun when it ended must not.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::rows::{Data, Order};
+use super::schema::Table;
+
+/// What threads know together. Its memory: 16 bytes for each product, 8 for each customer.
+pub struct Known {
+    stock: Vec<Stock>,
+    orders: Vec<Change>,
+}
+
+/// Something that only grows.
+#[derive(Debug, Default)]
+struct Change {
+    begun: AtomicU32,
+    ended: AtomicU32,
+}
+
+/// What orders took of a product, and what deliveries brought.
+#[derive(Debug, Default)]
+struct Stock {
+    taken: Change,
+    brought: Change,
+}
+
+/// What had ended when a read of a product began.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Before {
+    taken: u32,
+    brought: u32,
+}
+
+/// Bounds, both included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bounds {
+    pub least: i64,
+    pub most: i64,
+}
+
+impl Bounds {
+    /// Whether a number is within them.
+    pub fn hold(&self, number: i64) -> bool {
+        (self.least..=self.most).contains(&number)
+    }
+}
+
+impl Change {
+    fn begin(&self, by: u32) {
+        self.begun.fetch_add(by, Ordering::SeqCst);
+    }
+
+    fn end(&self, by: u32) {
+        self.ended.fetch_add(by, Ordering::SeqCst);
+    }
+
+    fn begun(&self) -> u32 {
+        self.begun.load(Ordering::SeqCst)
+    }
+
+    fn ended(&self) -> u32 {
+        self.ended.load(Ordering::SeqCst)
+    }
+}
+
+impl Known {
+    /// What is known of data that no transaction has changed.
+    pub fn new(data: &Data) -> Known {
+        let many = |table| usize::try_from(data.rows(table)).unwrap_or(usize::MAX);
+        let mut orders: Vec<Change> = Vec::new();
+        orders.resize_with(many(Table::Customers), Change::default);
+        for number in 0..data.rows(Table::Orders) {
+            let of = &mut orders[data.order(number).customer as usize];
+            *of.begun.get_mut() += 1;
+            *of.ended.get_mut() += 1;
+        }
+        let mut stock = Vec::new();
+        stock.resize_with(many(Table::Products), Stock::default);
+        Known { stock, orders }
+    }
+
+    fn stock(&self, product: u64) -> &Stock {
+        &self.stock[product as usize]
+    }
+
+    fn orders(&self, customer: u64) -> &Change {
+        &self.orders[customer as usize]
+    }
+
+    /// A purchase begins.
+    pub fn begin_order(&self, order: &Order) {
+        self.stock(order.product).taken.begin(order.amount);
+        self.orders(order.customer).begin(1);
+    }
+
+    /// It was acknowledged.
+    pub fn end_order(&self, order: &Order) {
+        self.stock(order.product).taken.end(order.amount);
+        self.orders(order.customer).end(1);
+    }
+
+    /// A delivery begins.
+    pub fn begin_delivery(&self, product: u64, amount: u32) {
+        self.stock(product).brought.begin(amount);
+    }
+
+    /// It was acknowledged.
+    pub fn end_delivery(&self, product: u64, amount: u32) {
+        self.stock(product).brought.end(amount);
+    }
+
+    /// A read of a product begins.
+    pub fn before(&self, product: u64) -> Before {
+        let stock = self.stock(product);
+        Before { taken: stock.taken.ended(), brought: stock.brought.ended() }
+    }
+
+    /// Between what its stock may have been read, of which `first` was there first, when the read has ended. `own` of what is being
+    /// taken is taken by the reader only after the read.
+    pub fn quantity(&self, product: u64, first: i32, before: Before, own: u32) -> Bounds {
+        let stock = self.stock(product);
+        let (taken, brought) = (stock.taken.begun() - own, stock.brought.begun());
+        let first = i64::from(first);
+        Bounds {
+            least: first + i64::from(before.brought) - i64::from(taken),
+            most: first + i64::from(brought) - i64::from(before.taken),
+        }
+    }
+
+    /// How many orders of a customer had been acknowledged when a read of them begins.
+    pub fn orders_before(&self, customer: u64) -> u32 {
+        self.orders(customer).ended()
+    }
+
+    /// Between how many orders of a customer a read may have found, when it has ended.
+    pub fn order_count(&self, customer: u64, before: u32) -> Bounds {
+        Bounds { least: before.into(), most: self.orders(customer).begun().into() }
+    }
+
+    /// By how much a product's stock has grown since the beginning, when nobody changes it.
+    pub fn growth(&self, product: u64) -> i64 {
+        let stock = self.stock(product);
+        i64::from(stock.brought.ended()) - i64::from(stock.taken.ended())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_read_sees_what_had_ended_and_nothing_that_had_not_begun() {
+        let data = Data::of_size(3, 1 << 16);
+        let known = Known::new(&data);
+        let order = data.purchase(0, 1).order;
+        let Order { product, customer, amount, .. } = order;
+        let (first, own) = (data.quantity(product), i64::from(data.quantity(product)));
+        let before = known.before(product);
+        let exact = Bounds { least: own, most: own };
+        assert_eq!(known.quantity(product, first, before, 0), exact);
+        known.begin_order(&order);
+        known.begin_delivery(product, 7);
+        let taken = i64::from(amount);
+        assert_eq!(known.quantity(product, first, before, 0), Bounds { least: own - taken, most: own + 7 });
+        assert_eq!(known.quantity(product, first, before, amount), Bounds { least: own, most: own + 7 });
+        known.end_order(&order);
+        known.end_delivery(product, 7);
+        let now = Bounds { least: own - taken + 7, most: own - taken + 7 };
+        assert_eq!(known.quantity(product, first, known.before(product), 0), now);
+        assert_eq!(known.growth(product), 7 - taken);
+        let count = known.orders_before(customer);
+        assert_eq!(known.order_count(customer, count), Bounds { least: count.into(), most: count.into() });
+        assert!(now.hold(now.least) && !now.hold(now.least - 1) && !now.hold(now.most + 1));
+    }
+
+    #[test]
+    fn the_orders_of_the_data_are_known() {
+        let data = Data::of_size(3, 1 << 18);
+        let known = Known::new(&data);
+        let customers = 0..data.rows(Table::Customers);
+        let all: u64 = customers.map(|customer| u64::from(known.orders_before(customer))).sum();
+        assert_eq!(all, data.rows(Table::Orders));
+    }
+}

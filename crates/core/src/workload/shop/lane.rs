@@ -1,0 +1,274 @@
+//! One client thread: a transaction is drawn, done, timed from just before its first call to just after its last one has returned,
+//! and what it read is checked when the clock has stopped.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use super::check::Check;
+use super::hall::Hall;
+use super::kind::Kind;
+use super::known::Before;
+use super::rows::{LOOKED_AT, Purchase};
+use super::schema::{ORDER_BYTES, Table};
+use super::tables::{Buying, Seen, Tables};
+use crate::cell::Rate;
+use crate::measure::latency::Latencies;
+use crate::measure::series::Seconds;
+use crate::store::{self, StoreError};
+use crate::workload::driver::Stop;
+use crate::workload::line::Approach;
+use crate::workload::pacer::Pacer;
+use crate::workload::took::Part;
+
+/// A transaction that others were in the way of so often is given up.
+const MOST_ATTEMPTS: u64 = 10_000;
+
+/// What was measured of a kind of transaction, or of all.
+#[derive(Debug, Clone)]
+pub struct Measure {
+    pub latencies: Latencies,
+    /// Transactions that were done again, each as often as they were.
+    pub conflicts: u64,
+    /// Bytes of rows that were read and written.
+    pub bytes: u64,
+}
+
+impl Measure {
+    fn new() -> Result<Measure, String> {
+        Ok(Measure { latencies: Latencies::new()?, conflicts: 0, bytes: 0 })
+    }
+
+    /// Adds what another thread measured.
+    ///
+    /// # Errors
+    /// Never, between histograms of the same bounds.
+    pub fn merge(&mut self, other: &Measure) -> Result<(), String> {
+        self.conflicts += other.conflicts;
+        self.bytes += other.bytes;
+        self.latencies.merge(&other.latencies)
+    }
+}
+
+/// One thread's work, with all of its memory.
+pub struct Lane<'a> {
+    thread: u64,
+    hall: &'a Hall<'a>,
+    /// How many transactions of each kind were drawn.
+    drawn: [u64; Kind::ALL.len()],
+    buying: Buying,
+    seen: Seen,
+    check: Check<'a>,
+    /// Of each kind, and of all together behind them.
+    measured: [Measure; Kind::ALL.len() + 1],
+    pacer: Option<Pacer>,
+}
+
+/// All together, among what is measured.
+pub const ALL: usize = Kind::ALL.len();
+
+/// A thread's part in the series.
+struct Parts<'a> {
+    seconds: Seconds<'a>,
+    epochs: [Seconds<'a>; Kind::ALL.len() + 1],
+}
+
+impl<'a> Lane<'a> {
+    /// That of one thread.
+    ///
+    /// # Errors
+    /// As [`Latencies::new`].
+    pub fn new(hall: &'a Hall<'a>, thread: u64) -> Result<Lane<'a>, String> {
+        Ok(Lane {
+            thread,
+            hall,
+            drawn: [0; Kind::ALL.len()],
+            buying: Buying { order: Vec::with_capacity(ORDER_BYTES), ..Buying::default() },
+            seen: Seen::new(),
+            check: Check::new(hall),
+            measured: [Measure::new()?, Measure::new()?, Measure::new()?, Measure::new()?],
+            pacer: None,
+        })
+    }
+
+    /// What was measured: of each kind, and of all together behind them.
+    pub fn measured(&self) -> &[Measure; Kind::ALL.len() + 1] {
+        &self.measured
+    }
+
+    /// How many purchases were acknowledged: where no transaction fails, all that were drawn.
+    pub fn purchases(&self) -> u64 {
+        self.drawn[Kind::Buy as usize]
+    }
+
+    /// How many transactions wrote.
+    pub fn writes(&self) -> u64 {
+        Kind::ALL.into_iter().filter(|kind| kind.writes()).map(|kind| self.drawn[kind as usize]).sum()
+    }
+
+    /// Does the thread's transactions, together with all others.
+    ///
+    /// # Errors
+    /// At the first that fails or reads what is wrong.
+    pub fn work(&mut self, tables: &mut dyn Tables, approach: Approach<'_>) -> Result<Part, Stop> {
+        let hall = self.hall;
+        let mut parts = self.parts().map_err(Stop::harness)?;
+        let start = approach.cross();
+        parts.seconds.restart();
+        parts.epochs.iter_mut().for_each(Seconds::restart);
+        let begin = match hall.work.rate {
+            Rate::Closed => hall.clock.now(),
+            Rate::PerSecond(rate) => {
+                self.pacer = Some(Pacer::new(hall.clock, start, rate, self.thread, hall.work.threads));
+                start
+            }
+        };
+        let done = self.all(tables, begin, &mut parts);
+        if done.is_err() {
+            hall.failed.store(true, Ordering::Relaxed);
+        }
+        done?;
+        let end = hall.clock.now();
+        self.finish(parts).map_err(Stop::harness)?;
+        let calls_ns = self.measured[ALL].latencies.sum_ns();
+        Ok(Part { begin, end, calls_ns, put_back_ticks: 0, stood_still_ticks: 0 })
+    }
+
+    fn parts(&self) -> Result<Parts<'a>, String> {
+        let (hall, thread) = (self.hall, self.thread as usize);
+        let epoch = |kind: usize| hall.epochs[kind].thread(thread, &self.measured[kind].latencies);
+        Ok(Parts {
+            seconds: hall.seconds.thread(thread, &self.measured[ALL].latencies)?,
+            epochs: [epoch(0)?, epoch(1)?, epoch(2)?, epoch(3)?],
+        })
+    }
+
+    fn finish(&self, parts: Parts<'_>) -> Result<(), String> {
+        parts.seconds.finish(&self.measured[ALL].latencies)?;
+        let mut epochs = parts.epochs.into_iter().zip(&self.measured);
+        epochs.try_for_each(|(epoch, measure)| epoch.finish(&measure.latencies))
+    }
+
+    /// Each transaction in turn, until there are no more or the time is over.
+    fn all(&mut self, tables: &mut dyn Tables, begin: u64, parts: &mut Parts<'_>) -> Result<(), Stop> {
+        let hall = self.hall;
+        let is_over =
+            |until: Duration| Duration::from_nanos(hall.clock.nanoseconds(begin, hall.clock.now())) >= until;
+        // Each begins elsewhere, so that they don't all do the same at once.
+        let first = self.thread << 32;
+        for turn in 0..hall.work.operations_of(self.thread) {
+            if hall.work.until.is_some_and(is_over) || hall.failed.load(Ordering::Relaxed) {
+                break;
+            }
+            let kind = Kind::ALL[hall.turns.at(first.wrapping_add(turn))];
+            let number = self.drawn[kind as usize];
+            let ticks = match kind {
+                Kind::Orders => self.orders(tables, number),
+                Kind::Buy => self.buy(tables, number),
+                Kind::Restock => self.restock(tables, number),
+            }?;
+            self.drawn[kind as usize] += 1;
+            let took = hall.clock.nanoseconds(0, ticks).max(1);
+            for place in [kind as usize, ALL] {
+                self.measured[place].latencies.record(took);
+            }
+            parts.seconds.tell(&self.measured[ALL].latencies).map_err(Stop::harness)?;
+            for (epoch, measure) in parts.epochs.iter_mut().zip(&self.measured) {
+                epoch.tell(&measure.latencies).map_err(Stop::harness)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Does a transaction, again and again where others are in its way. Gives what came of it, and the clock's ticks that it took.
+    #[inline(always)]
+    fn timed<T>(
+        &mut self,
+        kind: Kind,
+        mut attempt: impl FnMut(&Buying, &mut Seen) -> store::Result<T>,
+    ) -> Result<(T, u64), Stop> {
+        let Lane { hall, buying, seen, pacer, .. } = self;
+        seen.clear();
+        let start = match pacer {
+            Some(pacer) => pacer.wait(hall.clock),
+            None => hall.clock.now(),
+        };
+        let mut conflicts = 0;
+        let done = loop {
+            match attempt(buying, seen) {
+                Err(StoreError::Conflict(_)) if conflicts < MOST_ATTEMPTS => {
+                    conflicts += 1;
+                    seen.clear();
+                }
+                done => break done,
+            }
+        };
+        let end = hall.clock.now();
+        for place in [kind as usize, ALL] {
+            self.measured[place].conflicts += conflicts;
+        }
+        let doing = || {
+            format!("the transaction {} {} of thread {}", kind.name(), self.drawn[kind as usize], self.thread)
+        };
+        let done = done.map_err(|error| Stop::store(&doing(), &error))?;
+        Ok((done, end.saturating_sub(start)))
+    }
+
+    fn moved(&mut self, kind: Kind, written: usize) {
+        for place in [kind as usize, ALL] {
+            self.measured[place].bytes += self.seen.bytes() + written as u64;
+        }
+    }
+
+    fn orders(&mut self, tables: &mut dyn Tables, number: u64) -> Result<u64, Stop> {
+        let hall = self.hall;
+        let customer = hall.data.customer_asked_for(self.thread, number);
+        let id = hall.data.ids(Table::Customers).of(customer);
+        let before = hall.known.orders_before(customer);
+        let ((), ticks) = self.timed(Kind::Orders, |_, seen| tables.orders(id, seen))?;
+        let most = hall.known.order_count(customer, before);
+        self.check.orders(customer, &self.seen, most)?;
+        self.moved(Kind::Orders, 0);
+        Ok(ticks)
+    }
+
+    fn buy(&mut self, tables: &mut dyn Tables, number: u64) -> Result<u64, Stop> {
+        let hall = self.hall;
+        let purchase = hall.data.purchase(self.thread, number);
+        self.draw(&purchase);
+        let mut before = [Before::default(); LOOKED_AT];
+        for (before, product) in before.iter_mut().zip(purchase.looked_at) {
+            *before = hall.known.before(product);
+        }
+        hall.known.begin_order(&purchase.order);
+        let (done, ticks) = self.timed(Kind::Buy, |buying, seen| tables.buy(buying, seen))?;
+        self.check.purchase(&purchase, &self.seen, &before)?;
+        self.check.changed(done, purchase.order.product)?;
+        hall.known.end_order(&purchase.order);
+        self.moved(Kind::Buy, ORDER_BYTES);
+        Ok(ticks)
+    }
+
+    /// Puts a purchase into ids and a row.
+    fn draw(&mut self, purchase: &Purchase) {
+        let data = &self.hall.data;
+        let Buying { customer, looked_at, chosen, order, amount } = &mut self.buying;
+        *customer = data.ids(Table::Customers).of(purchase.order.customer);
+        *looked_at = purchase.looked_at.map(|product| data.ids(Table::Products).of(product));
+        *chosen = purchase.chosen;
+        *amount = purchase.order.amount as i32;
+        order.clear();
+        data.append_order(&purchase.order, order);
+    }
+
+    fn restock(&mut self, tables: &mut dyn Tables, number: u64) -> Result<u64, Stop> {
+        let hall = self.hall;
+        let (product, amount) = hall.data.delivery(self.thread, number);
+        let id = hall.data.ids(Table::Products).of(product);
+        hall.known.begin_delivery(product, amount);
+        let (done, ticks) = self.timed(Kind::Restock, |_, _| tables.restock(id, amount as i32))?;
+        self.check.changed(done, product)?;
+        hall.known.end_delivery(product, amount);
+        self.moved(Kind::Restock, size_of::<i32>());
+        Ok(ticks)
+    }
+}

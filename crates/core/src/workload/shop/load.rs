@@ -1,0 +1,52 @@
+//! Loading the data: rows made in parallel, handed to the store in its best way.
+
+use std::time::Instant;
+
+use super::chunk::{Chunks, Makers};
+use super::hall::Hall;
+use super::tables::Tables;
+use crate::measure::counters::Snapshot;
+use crate::result::{Load, Written};
+use crate::store::StoreError;
+use crate::workload::driver::Stop;
+use crate::workload::loading::Teller;
+use crate::workload::promise::Acknowledged;
+
+use super::schema::ID_BYTES;
+
+/// Loads all rows, and makes the index. The time in the store is all that passed but for waiting for rows.
+///
+/// # Errors
+/// The store's own; where it did not take all.
+pub fn load(
+    hall: &Hall<'_>,
+    makers: Makers,
+    tables: &mut dyn Tables,
+    acknowledged: &mut Vec<Acknowledged>,
+) -> Result<(Load, Written), Stop> {
+    let chunks = Chunks::new(&hall.data, hall.work.order);
+    let failed = |error: StoreError| Stop::store("loading the tables", &error);
+    let before = Snapshot::now();
+    let start = Instant::now();
+    let make = |number, chunk: &mut _| chunks.make(number, chunk);
+    let teller = Teller::new(hall.data.all_rows());
+    let (loaded, taken) = makers.run(chunks.count(), make, |mut source| {
+        source.told_by(teller);
+        let loaded = tables.load(&mut source);
+        (loaded, source.taken())
+    });
+    let batches = loaded.map_err(failed)?;
+    tables.make_index().map_err(|error| Stop::store("making the index", &error))?;
+    let store = start.elapsed().saturating_sub(taken.waited);
+    let counters = Snapshot::now().since(&before);
+    if taken.rows != hall.data.all_rows() {
+        let all = hall.data.all_rows();
+        return Err(Stop::harness(format!("{} rows were loaded where there are {all}", taken.rows)));
+    }
+    Acknowledged::new("loads", batches, 1, &counters).note(acknowledged);
+    let key_bytes = taken.rows * ID_BYTES as u64;
+    let value_bytes = taken.bytes - key_bytes;
+    let written = Written { records: taken.rows, key_bytes, value_bytes };
+    let store_ns = store.as_nanos() as u64;
+    Ok((Load { records: taken.rows, value_bytes, store_ns, counters: Some(counters) }, written))
+}

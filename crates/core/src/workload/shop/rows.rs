@@ -1,0 +1,283 @@
+//! The rows. Each follows from the seed, its table and its number, on every machine and whoever makes it; so does each order that
+//! a client thread makes.
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use super::ids::{self, Ids, MOST_ROWS};
+use super::schema::{FEWER_LETTERS, Of, QUANTITY_AT, Table, append_text, set_quantity};
+
+/// Products that a customer looks at before one is ordered.
+pub const LOOKED_AT: usize = 10;
+/// The most of a product that an order takes, and a delivery brings.
+const MOST_ORDERED: u64 = 10;
+const MOST_DELIVERED: u64 = 100;
+
+/// Letters that texts are slices of: enough that rows near one another seldom share any.
+const LETTERS: usize = 1 << 20;
+/// The moments from which on things were posted and ordered, in seconds since 1970, and how many there are.
+const FIRST_MOMENT: u64 = 1_500_000_000;
+const MOMENTS: u64 = 100_000_000;
+
+/// The tables, each where its own number says.
+const BY_NUMBER: [Table; 3] = [Table::Customers, Table::Products, Table::Orders];
+
+/// The data: how many rows there are, and what they are made of.
+pub struct Data {
+    seed: u64,
+    rows: [u64; 3],
+    ids: [Ids; 3],
+    letters: Vec<u8>,
+}
+
+/// An order, by the numbers of its customer and product.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Order {
+    pub id: i64,
+    pub customer: u64,
+    pub product: u64,
+    pub amount: u32,
+    pub ordered_at: u32,
+}
+
+/// A customer looks at products, by their numbers, and orders one of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Purchase {
+    pub order: Order,
+    pub looked_at: [u64; LOOKED_AT],
+    /// Which of these is ordered.
+    pub chosen: usize,
+}
+
+/// What rows are drawn for.
+#[derive(Debug, Clone, Copy)]
+enum Purpose {
+    Row(Table),
+    Purchase { thread: u64 },
+    Other { thread: u64 },
+}
+
+impl Data {
+    /// Data of so many bytes, as the tables' rows count, with at least one row in each.
+    pub fn of_size(seed: u64, bytes: u64) -> Data {
+        let rows = rows_of(bytes);
+        let ids = BY_NUMBER.map(|table| Ids::new(seed, table, rows[table as usize]));
+        Data { seed, rows, ids, letters: letters(seed) }
+    }
+
+    /// How many rows a table has.
+    pub fn rows(&self, table: Table) -> u64 {
+        self.rows[table as usize]
+    }
+
+    /// All of them.
+    pub fn all_rows(&self) -> u64 {
+        self.rows.iter().sum()
+    }
+
+    /// What they count as, in bytes.
+    pub fn bytes(&self) -> u64 {
+        bytes_of(self.rows)
+    }
+
+    /// A table's ids.
+    pub fn ids(&self, table: Table) -> &Ids {
+        &self.ids[table as usize]
+    }
+
+    /// Appends a row.
+    pub fn append(&self, table: Table, number: u64, bytes: &mut Vec<u8>) {
+        if table == Table::Orders {
+            return self.append_order(&self.order(number), bytes);
+        }
+        let mut random = self.random(Purpose::Row(table), number);
+        let begin = bytes.len();
+        bytes.extend(self.ids(table).of(number).to_be_bytes());
+        for (name, of) in &table.columns()[1..] {
+            match of {
+                Of::Long => bytes.extend(self.long(name, &mut random).to_be_bytes()),
+                Of::Int => bytes.extend(int(name, &mut random).to_be_bytes()),
+                Of::Text(most) => append_text(self.text(*most, &mut random), bytes),
+            }
+        }
+        if table == Table::Products {
+            set_quantity(&mut bytes[begin..], self.quantity(number));
+        }
+    }
+
+    fn long(&self, column: &str, random: &mut Xoshiro256PlusPlus) -> i64 {
+        let (least, many) = if column == "price" { (100, 100_000) } else { (FIRST_MOMENT, MOMENTS) };
+        (least + random.next_u64() % many) as i64
+    }
+
+    /// Letters, a few less than the most.
+    fn text(&self, most: usize, random: &mut Xoshiro256PlusPlus) -> &[u8] {
+        let draw = random.next_u64();
+        let length = most - (draw % (FEWER_LETTERS as u64 + 1)) as usize;
+        let begin = ((draw >> 32) % (LETTERS - most) as u64) as usize;
+        &self.letters[begin..begin + length]
+    }
+
+    /// A product's stock before the first transaction.
+    pub fn quantity(&self, product: u64) -> i32 {
+        let name = product.to_le_bytes();
+        1000 + (xxh3_64_with_seed(&name, self.seed ^ QUANTITY_AT as u64) % 99_000) as i32
+    }
+
+    /// An order of the data.
+    pub fn order(&self, number: u64) -> Order {
+        let mut random = self.random(Purpose::Row(Table::Orders), number);
+        self.drawn(self.ids(Table::Orders).of(number), &mut random)
+    }
+
+    fn drawn(&self, id: i64, random: &mut Xoshiro256PlusPlus) -> Order {
+        Order {
+            id,
+            customer: random.next_u64() % self.rows(Table::Customers),
+            product: random.next_u64() % self.rows(Table::Products),
+            amount: (1 + random.next_u64() % MOST_ORDERED) as u32,
+            ordered_at: (FIRST_MOMENT + random.next_u64() % MOMENTS) as u32,
+        }
+    }
+
+    /// What a client thread buys as its purchase of a number.
+    pub fn purchase(&self, thread: u64, number: u64) -> Purchase {
+        let mut random = self.random(Purpose::Purchase { thread }, number);
+        let order = self.drawn(ids::of_client(thread, number), &mut random);
+        let mut looked_at = [0; LOOKED_AT];
+        looked_at.fill_with(|| random.next_u64() % self.rows(Table::Products));
+        let chosen = (random.next_u64() % LOOKED_AT as u64) as usize;
+        looked_at[chosen] = order.product;
+        Purchase { order, looked_at, chosen }
+    }
+
+    /// Whose orders a client thread asks for as its transaction of a number.
+    pub fn customer_asked_for(&self, thread: u64, number: u64) -> u64 {
+        self.random(Purpose::Other { thread }, number).next_u64() % self.rows(Table::Customers)
+    }
+
+    /// Which product a client thread gets a delivery of as its transaction of a number, and how many.
+    pub fn delivery(&self, thread: u64, number: u64) -> (u64, u32) {
+        let mut random = self.random(Purpose::Other { thread }, number);
+        let product = random.next_u64() % self.rows(Table::Products);
+        (product, (1 + random.next_u64() % MOST_DELIVERED) as u32)
+    }
+
+    /// Appends an order's row.
+    pub fn append_order(&self, order: &Order, bytes: &mut Vec<u8>) {
+        bytes.extend(order.id.to_be_bytes());
+        bytes.extend(self.ids(Table::Customers).of(order.customer).to_be_bytes());
+        bytes.extend(self.ids(Table::Products).of(order.product).to_be_bytes());
+        bytes.extend(order.amount.to_be_bytes());
+        bytes.extend(order.ordered_at.to_be_bytes());
+    }
+
+    fn random(&self, purpose: Purpose, number: u64) -> Xoshiro256PlusPlus {
+        let (what, who) = match purpose {
+            Purpose::Row(table) => (table as u64, 0),
+            Purpose::Purchase { thread } => (3, thread),
+            Purpose::Other { thread } => (4, thread),
+        };
+        let name = [what, who, number].map(u64::to_le_bytes);
+        Xoshiro256PlusPlus::seed_from_u64(xxh3_64_with_seed(name.as_flattened(), self.seed))
+    }
+}
+
+fn int(column: &str, random: &mut Xoshiro256PlusPlus) -> i32 {
+    match column {
+        "age" => (18 + random.next_u64() % 80) as i32,
+        // The stock is drawn by itself, as it is asked for by itself.
+        _ => 0,
+    }
+}
+
+/// How many rows each table has in so many bytes.
+pub fn rows_of(bytes: u64) -> [u64; 3] {
+    let hundred: u64 = BY_NUMBER.iter().map(|table| table.share() * table.row_bytes()).sum();
+    BY_NUMBER.map(|table| {
+        let rows = u128::from(bytes) * u128::from(table.share()) / u128::from(hundred);
+        u64::try_from(rows).unwrap_or(MOST_ROWS).clamp(1, MOST_ROWS)
+    })
+}
+
+/// What so many rows of each table count as, in bytes.
+pub fn bytes_of(rows: [u64; 3]) -> u64 {
+    BY_NUMBER.iter().zip(rows).map(|(table, rows)| table.row_bytes().saturating_mul(rows)).sum()
+}
+
+/// Letters and digits, drawn.
+fn letters(seed: u64) -> Vec<u8> {
+    const KNOWN: &[u8; 62] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    (0..LETTERS).map(|_| KNOWN[(random.next_u64() >> 32) as usize % KNOWN.len()]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::sql::{MOST_COLUMNS, SqlValue};
+    use crate::workload::shop::schema::{id_of, quantity_of, values};
+
+    fn row(data: &Data, table: Table, number: u64) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        data.append(table, number, &mut bytes);
+        bytes
+    }
+
+    #[test]
+    fn the_paper_s_data_have_its_rows() {
+        let rows = rows_of(3_362_000_000);
+        assert!(rows.iter().sum::<u64>().abs_diff(10_600_000) < 10_000, "{rows:?}");
+        assert_eq!(rows[0], rows[2]);
+        assert!(rows[1].abs_diff(rows[0] / 2) <= 1);
+        assert!(bytes_of(rows).abs_diff(3_362_000_000) < 2000);
+        assert_eq!(rows_of(0), [1, 1, 1]);
+    }
+
+    #[test]
+    fn rows_follow_from_the_seed_and_fit_their_columns() {
+        let data = Data::of_size(7, 1 << 20);
+        let same = Data::of_size(7, 1 << 20);
+        let other = Data::of_size(8, 1 << 20);
+        for table in Table::ALL {
+            for number in 0..200 {
+                let bytes = row(&data, table, number);
+                assert_eq!(bytes, row(&same, table, number));
+                assert_ne!(bytes, row(&other, table, number));
+                assert!(bytes.len() <= table.most_bytes());
+                assert!(bytes.len() + 3 * FEWER_LETTERS >= table.most_bytes());
+                let mut found = [SqlValue::Null; MOST_COLUMNS];
+                assert_eq!(values(table, &bytes, &mut found), Some(table.columns().len()));
+                assert_eq!(id_of(&bytes), Some(data.ids(table).of(number)));
+            }
+        }
+        assert_eq!(quantity_of(&row(&data, Table::Products, 3)), Some(data.quantity(3)));
+    }
+
+    /// Rows are data that others may have made elsewhere: they must stay the same in every version.
+    #[test]
+    fn rows_stay_the_same_in_every_version() {
+        let data = Data::of_size(136, 1 << 20);
+        let mut all = Vec::new();
+        for table in Table::ALL {
+            (0..100).for_each(|number| data.append(table, number, &mut all));
+        }
+        assert_eq!((all.len(), xxh3_64_with_seed(&all, 0)), (135_724, 10_873_662_547_896_586_985));
+    }
+
+    #[test]
+    fn purchases_are_of_one_of_the_products_looked_at() {
+        let data = Data::of_size(7, 1 << 20);
+        for number in 0..100 {
+            let purchase = data.purchase(2, number);
+            assert_eq!(purchase.looked_at[purchase.chosen], purchase.order.product);
+            assert!(purchase.order.customer < data.rows(Table::Customers));
+            assert!((1..=10).contains(&purchase.order.amount));
+            assert_eq!(purchase, data.purchase(2, number));
+            assert_ne!(purchase.order.id, data.purchase(1, number).order.id);
+            let (product, many) = data.delivery(2, number);
+            assert!(product < data.rows(Table::Products) && (1..=100).contains(&many));
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! The tables, described once: what SQL declares, what records hold, and what a file of comma-separated values has in a line
+//! all follow from here.
+//!
+//! A row, as it passes through the harness, is bytes: its primary key in eight bytes, then its numbers in their widths, all in
+//! big-endian order, then its texts, each behind its length in two bytes. A record's value is such a row without its key.
+
+use crate::store::sql::{MOST_COLUMNS, SqlType, SqlValue};
+
+/// A table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Table {
+    Customers,
+    Products,
+    Orders,
+}
+
+/// What a column holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Of {
+    /// A whole number of 64 bits: ids, prices, moments.
+    Long,
+    /// A whole number of 32 bits.
+    Int,
+    /// Text of up to so many letters.
+    Text(usize),
+}
+
+/// A column: its name, and what it holds.
+pub type Column = (&'static str, Of);
+
+/// Bytes of a primary key.
+pub const ID_BYTES: usize = 8;
+/// Letters that a text may be short of its most.
+pub const FEWER_LETTERS: usize = 8;
+
+/// Where the stock lies in a product's row: behind its key and its price.
+pub const QUANTITY_AT: usize = ID_BYTES + 8;
+/// Bytes of the stock.
+pub const QUANTITY_BYTES: usize = 4;
+/// Bytes of an order's row, which has no text.
+pub const ORDER_BYTES: usize = 32;
+
+/// The first byte of the keys of the index's records: before all rows, so that these can be appended while it grows.
+pub const INDEX_PREFIX: u8 = b'a';
+/// The secondary index: a customer's orders.
+pub const INDEX: &str = "CREATE INDEX customer_index ON orders (customer_id, order_id)";
+
+impl Table {
+    /// Each, in the order in which they are loaded.
+    pub const ALL: [Table; 3] = [Table::Customers, Table::Orders, Table::Products];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Table::Customers => "customers",
+            Table::Products => "products",
+            Table::Orders => "orders",
+        }
+    }
+
+    /// Its columns: the primary key, the other numbers, the texts.
+    pub fn columns(self) -> &'static [Column] {
+        match self {
+            Table::Customers => &[
+                ("customer_id", Of::Long),
+                ("age", Of::Int),
+                ("name", Of::Text(64)),
+                ("address", Of::Text(111)),
+            ],
+            Table::Products => &[
+                ("product_id", Of::Long),
+                ("price", Of::Long),
+                ("quantity", Of::Int),
+                ("posted_at", Of::Long),
+                ("name", Of::Text(64)),
+                ("category", Of::Text(32)),
+                ("description", Of::Text(1024)),
+            ],
+            Table::Orders => &[
+                ("order_id", Of::Long),
+                ("customer_id", Of::Long),
+                ("product_id", Of::Long),
+                ("amount", Of::Int),
+                ("ordered_at", Of::Int),
+            ],
+        }
+    }
+
+    /// The first byte of its records' keys.
+    pub fn prefix(self) -> u8 {
+        match self {
+            Table::Customers => b'c',
+            Table::Orders => b'o',
+            Table::Products => b'p',
+        }
+    }
+
+    /// Its share of all rows, in percent.
+    pub fn share(self) -> u64 {
+        match self {
+            Table::Customers | Table::Orders => 40,
+            Table::Products => 20,
+        }
+    }
+
+    /// What a row counts as, in bytes: its numbers in their widths, and its texts at their longest, as the paper counts.
+    pub fn row_bytes(self) -> u64 {
+        let bytes = self.columns().iter().map(|(_, of)| match of {
+            Of::Long => 8,
+            Of::Int => 4,
+            Of::Text(most) => *most as u64,
+        });
+        bytes.sum()
+    }
+
+    /// The most bytes that a row has here.
+    pub fn most_bytes(self) -> usize {
+        let texts = self.columns().iter().filter(|(_, of)| matches!(of, Of::Text(_))).count();
+        self.row_bytes() as usize + 2 * texts
+    }
+
+    /// The names of its columns.
+    pub fn column_names(self) -> Vec<&'static str> {
+        self.columns().iter().map(|(name, _)| *name).collect()
+    }
+
+    /// What makes it, with types as a dialect names them.
+    pub fn schema(self, type_name: impl Fn(SqlType) -> &'static str) -> String {
+        let columns = self.columns().iter().enumerate().map(|(place, (name, of))| {
+            let of = match of {
+                Of::Long => type_name(SqlType::Integer).to_owned(),
+                Of::Int => "INTEGER".to_owned(),
+                Of::Text(most) => format!("VARCHAR({most})"),
+            };
+            let key = if place == 0 { " PRIMARY KEY" } else { "" };
+            format!("{name} {of} NOT NULL{key}")
+        });
+        format!("CREATE TABLE {} ({})", self.name(), columns.collect::<Vec<_>>().join(", "))
+    }
+
+    /// What inserts a row.
+    pub fn insert(self) -> String {
+        let names = self.column_names();
+        let places = vec!["?"; names.len()].join(", ");
+        format!("INSERT INTO {} ({}) VALUES ({places})", self.name(), names.join(", "))
+    }
+
+    /// What reads the rows of which a column has a value.
+    pub fn select_by(self, column: &str) -> String {
+        format!("SELECT {} FROM {} WHERE {column} = ?", self.column_names().join(", "), self.name())
+    }
+
+    /// What reads all rows in the order of their keys.
+    pub fn select_all(self) -> String {
+        let names = self.column_names();
+        format!("SELECT {} FROM {} ORDER BY {}", names.join(", "), self.name(), names[0])
+    }
+}
+
+/// The values of a row: one for each column, in their order, then none. Says how many there are; `None` where it is no row.
+pub fn values<'r>(
+    table: Table,
+    mut bytes: &'r [u8],
+    into: &mut [SqlValue<'r>; MOST_COLUMNS],
+) -> Option<usize> {
+    for ((_, of), place) in table.columns().iter().zip(into.iter_mut()) {
+        *place = match of {
+            Of::Long => SqlValue::Integer(i64::from_be_bytes(*taken(&mut bytes)?)),
+            Of::Int => SqlValue::Integer(i32::from_be_bytes(*taken(&mut bytes)?).into()),
+            Of::Text(_) => {
+                let length = u16::from_be_bytes(*taken(&mut bytes)?);
+                let (text, rest) = bytes.split_at_checked(length.into())?;
+                bytes = rest;
+                SqlValue::Text(std::str::from_utf8(text).ok()?)
+            }
+        };
+    }
+    bytes.is_empty().then_some(table.columns().len())
+}
+
+fn taken<'r, const N: usize>(bytes: &mut &'r [u8]) -> Option<&'r [u8; N]> {
+    let (first, rest) = bytes.split_first_chunk()?;
+    *bytes = rest;
+    Some(first)
+}
+
+/// Appends the row that has these values, in the order of the columns. What does not fit its column is left out, so that what
+/// comes of it equals no row.
+pub fn append(table: Table, values: &[SqlValue<'_>], bytes: &mut Vec<u8>) {
+    for ((_, of), value) in table.columns().iter().zip(values) {
+        match (of, value) {
+            (Of::Long, SqlValue::Integer(number)) => bytes.extend(number.to_be_bytes()),
+            (Of::Int, SqlValue::Integer(number)) => {
+                bytes.extend(i32::try_from(*number).into_iter().flat_map(i32::to_be_bytes));
+            }
+            (Of::Text(_), SqlValue::Text(text)) => append_text(text.as_bytes(), bytes),
+            _ => {}
+        }
+    }
+}
+
+/// Appends a text behind its length.
+pub fn append_text(text: &[u8], bytes: &mut Vec<u8>) {
+    bytes.extend((text.len() as u16).to_be_bytes());
+    bytes.extend_from_slice(text);
+}
+
+/// A row's primary key.
+pub fn id_of(row: &[u8]) -> Option<i64> {
+    row.first_chunk().map(|bytes| i64::from_be_bytes(*bytes))
+}
+
+/// A product's stock.
+pub fn quantity_of(product: &[u8]) -> Option<i32> {
+    let bytes = product.get(QUANTITY_AT..QUANTITY_AT + QUANTITY_BYTES)?;
+    bytes.try_into().ok().map(i32::from_be_bytes)
+}
+
+/// Changes a product's stock in its row.
+pub fn set_quantity(product: &mut [u8], quantity: i32) {
+    if let Some(bytes) = product.get_mut(QUANTITY_AT..QUANTITY_AT + QUANTITY_BYTES) {
+        bytes.copy_from_slice(&quantity.to_be_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_and_shares_are_those_of_the_paper() {
+        let of = |table: Table| (table.row_bytes(), table.share());
+        assert_eq!(Table::ALL.map(of), [(187, 40), (32, 40), (1148, 20)]);
+        assert_eq!(Table::Orders.most_bytes(), ORDER_BYTES);
+    }
+
+    #[test]
+    fn records_of_the_tables_are_loaded_in_the_order_of_their_keys() {
+        let prefixes = Table::ALL.map(Table::prefix);
+        assert!(prefixes.is_sorted() && prefixes.iter().all(|prefix| *prefix > INDEX_PREFIX));
+    }
+
+    #[test]
+    fn what_sql_says_has_every_column() {
+        let type_name = |of| if of == SqlType::Integer { "BIGINT" } else { "OTHER" };
+        assert_eq!(
+            Table::Orders.schema(type_name),
+            "CREATE TABLE orders (order_id BIGINT NOT NULL PRIMARY KEY, customer_id BIGINT NOT NULL, product_id BIGINT NOT \
+             NULL, amount INTEGER NOT NULL, ordered_at INTEGER NOT NULL)"
+        );
+        assert!(
+            Table::Customers.schema(type_name).contains("name VARCHAR(64) NOT NULL, address VARCHAR(111)")
+        );
+        assert_eq!(
+            Table::Customers.insert(),
+            "INSERT INTO customers (customer_id, age, name, address) VALUES (?, ?, ?, ?)"
+        );
+        assert_eq!(Table::Products.columns()[2].0, "quantity", "QUANTITY_AT says where it lies");
+    }
+
+    #[test]
+    fn rows_come_back_as_they_were_put_together() {
+        let row = [
+            SqlValue::Integer(7),
+            SqlValue::Integer(1 << 40),
+            SqlValue::Integer(-3),
+            SqlValue::Integer(9),
+            SqlValue::Text("a"),
+            SqlValue::Text(""),
+            SqlValue::Text("long"),
+        ];
+        let mut bytes = Vec::new();
+        append(Table::Products, &row, &mut bytes);
+        assert_eq!((id_of(&bytes), quantity_of(&bytes)), (Some(7), Some(-3)));
+        set_quantity(&mut bytes, 5);
+        assert_eq!(quantity_of(&bytes), Some(5));
+        set_quantity(&mut bytes, -3);
+        let mut found = [SqlValue::Null; MOST_COLUMNS];
+        assert_eq!(values(Table::Products, &bytes, &mut found), Some(7));
+        assert_eq!(found[..7], row);
+        assert_eq!(values(Table::Products, &bytes[..20], &mut found), None);
+        let longer = [&bytes[..], &[1]].concat();
+        assert_eq!(values(Table::Products, &longer, &mut [SqlValue::Null; MOST_COLUMNS]), None);
+        let mut other = Vec::new();
+        append(Table::Orders, &[SqlValue::Null, SqlValue::Integer(1 << 40)], &mut other);
+        assert_eq!(other.len(), 8, "what does not fit is left out");
+    }
+}

@@ -1,0 +1,316 @@
+//! Small trials over a map in memory, honest and not.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use super::schema::INDEX_PREFIX;
+use crate::axis::Axis;
+use crate::cell::Cell;
+use crate::result::{Failure, Measured};
+use crate::store::{
+    Guarantee, OpenOptions, Result, Session, Setting, Store, StoreDef, StoreError, Transaction, Work,
+};
+use crate::stores::MEMORY;
+use crate::workload::parameter::Parameters;
+use crate::workload::spec::{Asked, Ended, Spec};
+use crate::workload::table::{Workload, parameter};
+
+/// Runs a trial of the only store.
+fn trial(
+    store: StoreDef,
+    axes: &[(Axis, &str)],
+    parameters: &[(&str, &str)],
+) -> std::result::Result<Measured, Ended> {
+    let plain = [(Axis::DATA_SIZE, "64KiB"), (Axis::GUARANTEE, "default")];
+    let cell = plain
+        .iter()
+        .chain(axes)
+        .fold(Cell::of(store.name), |cell, (axis, text)| cell.with(*axis, axis.read(text).unwrap()));
+    let parameters = parameters
+        .iter()
+        .fold(Parameters::default(), |all, (name, text)| all.with(parameter(name).unwrap(), text).unwrap());
+    let folder = tempfile::tempdir().unwrap();
+    let spec = Spec {
+        parent: 0,
+        beside: None,
+        cell,
+        directory: folder.path().to_path_buf(),
+        workload: "shop".parse::<Workload>().unwrap(),
+        parameters,
+        settings: BTreeMap::new(),
+        seed: 1,
+        device: Err("not looked at".into()),
+        group: Err("none".into()),
+        memory_limit: None,
+        limits: None,
+    };
+    (super::WORKLOAD.run)(&Asked { stores: &[store], spec: &spec })
+}
+
+fn count(measured: &Measured, name: &str) -> u64 {
+    measured.operations.iter().find(|one| one.operation == name).map_or(0, |one| one.count)
+}
+
+#[test]
+fn every_transaction_is_counted_and_every_row_read_back() {
+    for threads in ["1", "3"] {
+        for index in ["customer", "none"] {
+            for order in ["sorted", "unsorted"] {
+                let axes = [(Axis::THREADS, threads), (Axis::INDEX, index), (Axis::LOAD_ORDER, order)];
+                let measured = trial(MEMORY, &axes, &[("operations", "400")]).unwrap();
+                let counts = ["overall", "orders", "buy", "restock"].map(|name| count(&measured, name));
+                assert_eq!(counts[0], 400);
+                assert!(counts[1].abs_diff(100) < 9 && counts[2].abs_diff(200) < 9, "{counts:?}");
+                assert_eq!(counts[1..].iter().sum::<u64>(), 400);
+                let loaded = measured.load.records;
+                assert_eq!(loaded, super::rows::rows_of(64 << 10).iter().sum::<u64>());
+                assert_eq!(measured.stored.records, loaded + counts[2]);
+                let audit = measured.audit.unwrap();
+                assert_eq!(
+                    (audit.records, audit.read_back, audit.reopened),
+                    (loaded + counts[2], audit.records, 0)
+                );
+                let writes = 2 * counts[2] + counts[3];
+                assert_eq!(measured.written.unwrap().records, loaded + writes);
+            }
+        }
+    }
+}
+
+#[test]
+fn shares_and_epochs_are_as_was_said() {
+    let asked = [("duration", "450ms"), ("shares", "restock=1"), ("epoch", "100ms")];
+    let measured = trial(MEMORY, &[], &asked).unwrap();
+    let names: Vec<&str> = measured.operations.iter().map(|one| one.operation.as_str()).collect();
+    assert_eq!(names, ["overall", "restock"]);
+    for operation in &measured.operations {
+        assert_eq!(operation.epochs.iter().map(|epoch| epoch.count).sum::<u64>(), operation.count);
+        assert!(operation.epochs.iter().all(|epoch| epoch.lasted_ms <= 100 && epoch.at_ms % 100 == 0));
+        assert_eq!(operation.epochs[0].at_ms, 0);
+    }
+    assert_eq!(measured.stored.records, measured.load.records, "nothing was ordered");
+}
+
+/// What a store does otherwise than it says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Lie {
+    Nothing,
+    /// One write in ten thousand is not kept.
+    Loses,
+    /// A new order has no entry in the index.
+    TearsIndex,
+    /// An order is kept, the stock that goes with it is not.
+    TearsStock,
+    /// A product that was read once is read the same again now and then.
+    Stale,
+    /// A customer's newest order is not found.
+    StaleIndex,
+    /// Every third transaction meets a conflict.
+    Conflicts,
+    /// A transaction that met a conflict was kept all the same.
+    KeepsConflicts,
+}
+
+#[test]
+fn a_store_that_does_what_it_says_passes_and_conflicts_are_counted() {
+    let honest = trial(liar(open_as::<0>), &[], &[("operations", "300")]).unwrap();
+    assert!(honest.operations.iter().all(|one| one.conflicts == 0));
+    let measured = trial(liar(open_as::<6>), &[], &[("operations", "300")]).unwrap();
+    let conflicts = |name: &str| {
+        measured.operations.iter().find(|one| one.operation == name).map_or(0, |one| one.conflicts)
+    };
+    assert!(conflicts("buy") > 50 && conflicts("restock") > 20);
+    assert_eq!((conflicts("overall"), conflicts("orders")), (conflicts("buy") + conflicts("restock"), 0));
+}
+
+#[test]
+fn a_planted_loss_a_torn_transaction_and_a_stale_read_are_found() {
+    for (open, operations, says) in [
+        // More than 10,000 writes.
+        (open_as::<1> as crate::store::OpenFn, "6000", ""),
+        (open_as::<2>, "2000", "is shown with"),
+        (open_as::<3>, "2000", "is shown with a stock of"),
+        (open_as::<4>, "2000", "is shown with a stock of"),
+        (open_as::<5>, "2000", "is shown with"),
+        (open_as::<7>, "2000", "is shown with a stock of"),
+    ] {
+        let message = found(liar(open), &[("operations", operations)]);
+        assert!(message.contains(says), "{message}");
+    }
+}
+
+/// Where no transaction reads what is wrong, the audit does.
+#[test]
+fn the_audit_finds_what_no_transaction_reads() {
+    let purchases = [("operations", "100"), ("shares", "buy=1")];
+    let deliveries = [("operations", "10010"), ("shares", "restock=1")];
+    let index = found(liar(open_as::<2>), &purchases);
+    assert!(index.contains("the index has") && index.contains("after the trial"), "{index}");
+    let lost = found(liar(open_as::<1>), &deliveries);
+    assert!(lost.contains("where its orders and deliveries leave"), "{lost}");
+    // The ten-thousandth write of purchases alone is an order: each has three.
+    let lost = found(liar(open_as::<1>), &[("operations", "3334"), ("shares", "buy=1")]);
+    assert!(lost.contains("of 3334 orders that thread 0 was acknowledged, 3333 are there"), "{lost}");
+}
+
+fn found(store: StoreDef, asked: &[(&str, &str)]) -> String {
+    match trial(store, &[], asked) {
+        Err(Ended::Failed(stop)) => {
+            assert_eq!(stop.failure, Failure::WrongData, "{}", stop.message);
+            stop.message
+        }
+        Err(other) => panic!("{other:?}"),
+        Ok(_) => panic!("it passed"),
+    }
+}
+
+fn liar(open: crate::store::OpenFn) -> StoreDef {
+    StoreDef { name: "liar", open: Ok(open), ..MEMORY }
+}
+
+const LIES: [Lie; 8] = [
+    Lie::Nothing,
+    Lie::Loses,
+    Lie::TearsIndex,
+    Lie::TearsStock,
+    Lie::Stale,
+    Lie::StaleIndex,
+    Lie::Conflicts,
+    Lie::KeepsConflicts,
+];
+
+fn open_as<const LIE: usize>(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
+    let open = MEMORY.open.map_err(|why| StoreError::Unsupported(why.into()))?;
+    let shared = Shared {
+        lie: LIES[LIE],
+        writes: AtomicU64::new(0),
+        missing: AtomicU64::new(0),
+        old: Mutex::default(),
+    };
+    Ok(Box::new(Liar { inner: open(options)?, shared }))
+}
+
+struct Shared {
+    lie: Lie,
+    /// Writes, or transactions, so far.
+    writes: AtomicU64,
+    /// New records that were lost.
+    missing: AtomicU64,
+    /// What was read first.
+    old: Mutex<BTreeMap<Vec<u8>, Vec<u8>>>,
+}
+
+struct Liar {
+    inner: Box<dyn Store>,
+    shared: Shared,
+}
+
+impl Store for Liar {
+    fn session(&self) -> Result<Box<dyn Session + '_>> {
+        Ok(Box::new(LiarSession { inner: self.inner.session()?, shared: &self.shared }))
+    }
+    fn guarantee(&self) -> Guarantee {
+        self.inner.guarantee()
+    }
+    /// Says what it should hold: one who lies does so here, too.
+    fn count(&self) -> Result<u64> {
+        Ok(self.inner.count()? + self.shared.missing.load(Ordering::Relaxed))
+    }
+    fn settle(&self) -> Result<()> {
+        self.inner.settle()
+    }
+    fn settings(&self) -> Result<Vec<Setting>> {
+        self.inner.settings()
+    }
+    fn close(self: Box<Self>) -> Result<()> {
+        self.inner.close()
+    }
+}
+
+struct LiarSession<'a> {
+    inner: Box<dyn Session + 'a>,
+    shared: &'a Shared,
+}
+
+impl Session for LiarSession<'_> {
+    fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.inner.insert(key, value)
+    }
+    fn update(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.inner.update(key, value)
+    }
+    fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
+        self.inner.get(key, visit)
+    }
+    fn remove(&mut self, key: &[u8]) -> Result<()> {
+        self.inner.remove(key)
+    }
+    fn scan(&mut self, from: &[u8], limit: usize, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize> {
+        let hides = self.shared.lie == Lie::StaleIndex && from.first() == Some(&INDEX_PREFIX);
+        self.inner.scan(from, limit, &mut |key, value| {
+            // Orders of clients have larger ids than those of the data.
+            let newest = key.len() > 9 && key[9..11] != [0, 0];
+            if !(hides && newest) {
+                visit(key, value);
+            }
+        })
+    }
+    fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
+        self.inner.insert_batch(records)
+    }
+    fn transact(&mut self, work: &mut Work<'_>) -> Result<()> {
+        let shared = self.shared;
+        let conflicts = matches!(shared.lie, Lie::Conflicts | Lie::KeepsConflicts)
+            && shared.writes.fetch_add(1, Ordering::Relaxed).is_multiple_of(3);
+        let done = self.inner.transact(&mut |transaction| {
+            let mut lying = LyingTransaction { inner: transaction, shared, ordered: false };
+            work(&mut lying)?;
+            match conflicts && shared.lie == Lie::Conflicts {
+                true => Err(StoreError::Conflict("another was first".into())),
+                false => Ok(()),
+            }
+        });
+        match conflicts {
+            true => Err(StoreError::Conflict("another was first".into())),
+            false => done,
+        }
+    }
+}
+
+struct LyingTransaction<'a> {
+    inner: &'a mut dyn Transaction,
+    shared: &'a Shared,
+    ordered: bool,
+}
+
+impl Transaction for LyingTransaction<'_> {
+    fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
+        if self.shared.lie != Lie::Stale {
+            return self.inner.get(key, visit);
+        }
+        let mut old = self.shared.old.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut now = Vec::new();
+        let found = self.inner.get(key, &mut |value| now = value.to_vec())?;
+        visit(old.entry(key.to_vec()).or_insert(now));
+        Ok(found)
+    }
+    fn get_to_change(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
+        self.inner.get_to_change(key, visit)
+    }
+    fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        let lost = match self.shared.lie {
+            Lie::Loses => (self.shared.writes.fetch_add(1, Ordering::Relaxed) + 1).is_multiple_of(10_000),
+            Lie::TearsIndex => key.first() == Some(&INDEX_PREFIX),
+            Lie::TearsStock => self.ordered && key.first() == Some(&b'p'),
+            _ => false,
+        };
+        self.ordered = self.ordered || key.first() == Some(&b'o');
+        if !lost {
+            return self.inner.put(key, value);
+        }
+        // A product is there already.
+        self.shared.missing.fetch_add(u64::from(key.first() != Some(&b'p')), Ordering::Relaxed);
+        Ok(())
+    }
+}

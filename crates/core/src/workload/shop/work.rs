@@ -1,0 +1,305 @@
+//! What the workload shop is asked to do, what that costs, and why a cell can't be run.
+
+use std::time::Duration;
+
+use super::chunk::LoadOrder;
+use super::kind::{Kind, Shares};
+use super::rows::{bytes_of, rows_of};
+use super::schema::Table;
+use crate::axis::Axis;
+use crate::axis::shop::DataSize;
+use crate::cell::{Cell, Rate};
+use crate::place::probe::Probe;
+use crate::store::Guarantee;
+use crate::units::Period;
+use crate::workload::case::{Case, Space, Time};
+use crate::workload::crud::work::{DURATION, OPERATIONS};
+use crate::workload::parameter::{ParameterDef, ParameterForm, Parameters};
+use crate::workload::reason::Reason;
+
+/// How often each kind of transaction comes.
+pub static SHARES: ParameterDef = ParameterDef {
+    name: "shares",
+    value_name: "NAME=SHARE,...",
+    help: "shop: how often each transaction comes: orders=25,buy=50,restock=25",
+    form: ParameterForm::Text,
+    default: Some("orders=25,buy=50,restock=25"),
+    instead_of: None,
+    read: |text| text.parse::<Shares>().map(|shares| shares.to_string()),
+};
+
+/// How long an epoch is.
+pub static EPOCH: ParameterDef = ParameterDef {
+    name: "epoch",
+    value_name: "TIME",
+    help: "shop: show throughput and latency for each stretch of this length",
+    form: ParameterForm::Text,
+    default: Some("1m"),
+    instead_of: None,
+    read: |text| match text.parse::<Period>()? {
+        Period(time) if time < LEAST_EPOCH => Err(format!("epoch = {text}: it must be at least 100ms")),
+        Period(time) if time > MOST_EPOCH => Err(format!("epoch = {text}: it must be at most 1h")),
+        time => Ok(time.to_string()),
+    },
+};
+
+const LEAST_EPOCH: Duration = Duration::from_millis(100);
+const MOST_EPOCH: Duration = Duration::from_secs(3600);
+
+/// Threads that make rows while the tables are loaded, at most.
+pub const MOST_MAKERS: usize = 4;
+
+/// Starting a process, opening, settling and closing a store, in seconds.
+const OVERHEAD_S: f64 = 0.3;
+/// Loading a row, and reading it back, in seconds.
+const ROW_S: f64 = 5e-6;
+/// A call within a transaction, with drawing what it is about and checking it, in seconds.
+const CALL_S: f64 = 10e-6;
+/// Calls of a purchase: a customer, ten products, an order, its entry in the index, a stock, the end.
+const CALLS: f64 = 15.0;
+/// Syncs of a transaction that writes.
+const SYNCS: f64 = 2.0;
+/// What a row takes in a tree beside its bytes, and its entry in the index.
+const BESIDE_ROW: f64 = 30.0;
+/// What a histogram takes, in bytes; each thread has four and tells five series, which have three each beside.
+const HISTOGRAM_BYTES: f64 = 280e3;
+
+/// What is done in a trial.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Work {
+    /// Bytes of data, as the tables' rows count.
+    pub data_bytes: u64,
+    /// Whether there is an index on orders.
+    pub indexed: bool,
+    /// The order in which rows are loaded.
+    pub order: LoadOrder,
+    /// How often each kind of transaction comes.
+    pub shares: Shares,
+    /// Transactions of all threads together.
+    operations: u64,
+    /// How long they go on at most.
+    pub until: Option<Duration>,
+    /// How long an epoch is.
+    pub epoch: Duration,
+    /// Client threads.
+    pub threads: u64,
+    /// How transactions follow one another.
+    pub rate: Rate,
+}
+
+impl Work {
+    /// What a cell and its parameters say, on a machine whose memory is limited to so many bytes, or not.
+    ///
+    /// # Errors
+    /// What is wrong with them.
+    pub fn of(cell: &Cell, parameters: &Parameters, memory_limit: Option<u64>) -> Result<Work, String> {
+        let data = cell.text(Axis::DATA_SIZE);
+        let data_bytes = data.parse::<DataSize>()?.bytes(memory_limit).ok_or_else(|| {
+            format!(
+                "data_size {data} is relative to the machine's memory, and the machine {} has no limit of memory: name one that \
+                 has, or a size like 200MiB",
+                cell.machine()
+            )
+        })?;
+        let until = parameters.get::<Period>(&DURATION).map(|time| time.0);
+        let default = || Err("shares are missing".to_owned());
+        Ok(Work {
+            data_bytes,
+            indexed: cell.text(Axis::INDEX) != "none",
+            order: match cell.text(Axis::LOAD_ORDER) {
+                "unsorted" => LoadOrder::Unsorted,
+                _ => LoadOrder::Sorted,
+            },
+            shares: parameters.get(&SHARES).map_or_else(default, Ok)?,
+            operations: match until {
+                Some(_) => u64::MAX / 2,
+                None => parameters.get(&OPERATIONS).unwrap_or(1),
+            },
+            until,
+            epoch: parameters.get::<Period>(&EPOCH).map_or(MOST_EPOCH, |epoch| epoch.0),
+            threads: u64::from(cell.threads()).max(1),
+            rate: cell.rate(),
+        })
+    }
+
+    /// Transactions of one thread: all have the same, but for one.
+    pub fn operations_of(&self, thread: u64) -> u64 {
+        self.operations / self.threads + u64::from(thread < self.operations % self.threads)
+    }
+
+    fn rows(&self) -> [u64; 3] {
+        rows_of(self.data_bytes)
+    }
+
+    fn all_rows(&self) -> f64 {
+        self.rows().iter().sum::<u64>() as f64
+    }
+
+    /// Bytes of the data, and of what is beside them.
+    fn bytes(&self) -> f64 {
+        bytes_of(self.rows()) as f64 + self.all_rows() * BESIDE_ROW
+    }
+}
+
+/// Why a cell can't be run, whatever the place.
+pub fn reason(case: &Case<'_>) -> Option<Reason> {
+    check(case).err()
+}
+
+fn check(case: &Case<'_>) -> Result<(), Reason> {
+    let (store, able) = case.opens_for_threads()?;
+    let work = Work::of(case.cell, case.parameters, case.memory_limit).map_err(Reason::Contradiction)?;
+    if !able.sql && !able.order {
+        return Err(Reason::NoOrder { store: store.name });
+    }
+    if !able.sql && !able.transactions {
+        return Err(Reason::NoTransactions { store: store.name });
+    }
+    case.holds(bytes_of(work.rows()) as f64)
+}
+
+/// What a figure is of work that makes no sense; such a cell is left out.
+fn of_work<T>(case: &Case<'_>, nothing: T, of: impl FnOnce(&Work) -> T) -> T {
+    Work::of(case.cell, case.parameters, case.memory_limit).map_or(nothing, |work| of(&work))
+}
+
+/// Bytes of disk: rows, the index, a log of a stretch of them, and pages that are larger than what is in them.
+pub fn space(case: &Case<'_>) -> Space {
+    of_work(case, Space { peak_bytes: 0.0, room_bytes: 0.0 }, |work| {
+        let bytes = work.bytes();
+        let server = case.server_bytes();
+        Space {
+            peak_bytes: bytes * 2.0 + f64::from(1 << 20) + server,
+            room_bytes: bytes * 3.0 + f64::from(64 << 20) + server,
+        }
+    })
+}
+
+/// Bytes of memory: what is known of each product and customer, the letters of texts, chunks being made, histograms; and the tables
+/// themselves, where the store has nowhere else to keep them.
+pub fn memory(case: &Case<'_>) -> f64 {
+    of_work(case, 0.0, |work| {
+        let [customers, products, _] = work.rows();
+        let known = (8 * customers + 16 * products) as f64;
+        let histograms = HISTOGRAM_BYTES * (9.0 * work.threads as f64 + 15.0);
+        let in_memory = case.capabilities().is_some_and(|able| able.keeps && !able.persists);
+        let kept = if in_memory { 2.0 * work.bytes() } else { 0.0 };
+        known + f64::from(4 << 20) + histograms + kept
+    })
+}
+
+/// Seconds: transactions that write wait for the disk, unless a tier is asked for at which none does.
+pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
+    of_work(case, Time { trial_s: OVERHEAD_S, audit_s: 0.0 }, |work| {
+        let waits = !matches!(case.cell.guarantee().tier(), Some(Guarantee::None | Guarantee::Process));
+        let sync_s = if waits { SYNCS * probe.sync_ns as f64 / 1e9 } else { 0.0 };
+        let part = |kind| work.shares.part(kind);
+        let walk_s =
+            if work.indexed { 0.0 } else { work.rows()[Table::Orders as usize] as f64 * ROW_S / 10.0 };
+        let call_s = part(Kind::Orders) * (4.0 * CALL_S + walk_s)
+            + part(Kind::Buy) * (CALLS * CALL_S + sync_s)
+            + part(Kind::Restock) * (3.0 * CALL_S + sync_s);
+        let each_s = match work.rate {
+            Rate::Closed => call_s,
+            Rate::PerSecond(rate) => call_s.max(1.0 / f64::from(rate)),
+        };
+        let work_s = match work.until {
+            Some(until) => until.as_secs_f64(),
+            None => work.operations as f64 * each_s,
+        };
+        let load_s = work.all_rows() * ROW_S + 2.0 * work.bytes() / probe.write_bytes_per_s;
+        let audit_s = 2.0 * (work.all_rows() * ROW_S + 1000.0 * CALL_S + walk_s);
+        Time { trial_s: OVERHEAD_S + load_s + work_s + audit_s, audit_s }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::store::StoreDef;
+    use crate::stores::{FLAT_FOLDER, MEMORY};
+
+    fn cell(store: &str, more: &[(Axis, &str)]) -> Cell {
+        let plain = [(Axis::DATA_SIZE, "1MiB")];
+        plain
+            .iter()
+            .chain(more)
+            .fold(Cell::of(store), |cell, (axis, text)| cell.with(*axis, axis.read(text).unwrap()))
+    }
+
+    fn of<T>(cell: &Cell, parameters: &Parameters, stores: &[StoreDef], what: impl Fn(&Case<'_>) -> T) -> T {
+        let settings = BTreeMap::new();
+        what(&Case { cell, parameters, stores, settings: &settings, size_limit: 1 << 24, memory_limit: None })
+    }
+
+    #[test]
+    fn a_cell_and_its_parameters_say_what_is_done() {
+        let parameters = Parameters::default().with(&OPERATIONS, "10").unwrap();
+        let parameters = parameters.with(&SHARES, "buy=1").unwrap().with(&EPOCH, "5s").unwrap();
+        let asked =
+            cell("memory", &[(Axis::INDEX, "none"), (Axis::LOAD_ORDER, "unsorted"), (Axis::THREADS, "3")]);
+        let work = Work::of(&asked, &parameters, None).unwrap();
+        assert_eq!((work.indexed, work.order, work.threads), (false, LoadOrder::Unsorted, 3));
+        assert_eq!(
+            (work.shares.part(Kind::Buy), work.epoch, work.until),
+            (1.0, Duration::from_secs(5), None)
+        );
+        assert_eq!([0, 1, 2].map(|thread| work.operations_of(thread)), [4, 3, 3]);
+        let timed = parameters.with(&DURATION, "2s").unwrap();
+        let plain = Work::of(&cell("memory", &[]), &timed, None).unwrap();
+        assert_eq!((plain.indexed, plain.order), (true, LoadOrder::Sorted));
+        assert_eq!(plain.until, Some(Duration::from_secs(2)));
+        assert!(plain.operations_of(0) > 1 << 60);
+        assert!((EPOCH.read)("1ms").is_err() && (EPOCH.read)("2h").is_err());
+    }
+
+    #[test]
+    fn data_are_relative_to_a_limit_of_memory_alone() {
+        let asked = cell("memory", &[(Axis::DATA_SIZE, "2.5x")]);
+        let plain = Parameters::default();
+        assert_eq!(Work::of(&asked, &plain, Some(4 << 20)).unwrap().data_bytes, 10 << 20);
+        let Some(Reason::Contradiction(why)) = of(&asked, &plain, &[MEMORY], reason) else {
+            panic!("it has no limit");
+        };
+        assert!(why.contains("the machine here has no limit of memory"), "{why}");
+        assert_eq!(of(&asked, &plain, &[MEMORY], |case| space(case).peak_bytes), 0.0);
+    }
+
+    #[test]
+    fn stores_without_an_order_or_transactions_are_left_out() {
+        let plain = Parameters::default();
+        let without = StoreDef {
+            capabilities: crate::store::Capabilities { transactions: false, ..MEMORY.capabilities },
+            ..MEMORY
+        };
+        let sql = StoreDef {
+            capabilities: crate::store::Capabilities { sql: true, ..without.capabilities.clone() },
+            ..MEMORY
+        };
+        let asked = cell("memory", &[]);
+        assert_eq!(of(&asked, &plain, &[MEMORY], reason), None);
+        assert_eq!(of(&asked, &plain, &[sql], reason), None);
+        assert_eq!(of(&asked, &plain, &[without], reason), Some(Reason::NoTransactions { store: "memory" }));
+        assert_eq!(
+            of(&cell("flat-folder", &[]), &plain, &[FLAT_FOLDER], reason),
+            Some(Reason::NoOrder { store: "flat-folder" })
+        );
+        let large = cell("memory", &[(Axis::DATA_SIZE, "1GiB")]);
+        assert!(matches!(of(&large, &plain, &[MEMORY], reason), Some(Reason::TooLarge { .. })));
+    }
+
+    #[test]
+    fn larger_data_and_a_missing_index_take_longer() {
+        let plain = Parameters::default();
+        let probe = Probe { file_creation_ns: 10_000, sync_ns: 1_000_000, write_bytes_per_s: 1e8 };
+        let seconds = |cell: &Cell| of(cell, &plain, &[MEMORY], |case| time(case, &probe).trial_s);
+        let small = seconds(&cell("memory", &[]));
+        assert!(seconds(&cell("memory", &[(Axis::DATA_SIZE, "64MiB")])) > 2.0 * small);
+        assert!(seconds(&cell("memory", &[(Axis::INDEX, "none")])) > small);
+        let bytes = |cell: &Cell| of(cell, &plain, &[MEMORY], |case| (space(case).peak_bytes, memory(case)));
+        let (disk, memory) = bytes(&cell("memory", &[(Axis::DATA_SIZE, "64MiB")]));
+        assert!(disk > 64e6 && memory > 64e6);
+    }
+}

@@ -1,0 +1,167 @@
+//! The table, as a store can keep it: rows by SQL, or records under the rows' ids.
+
+use super::rows::{self, NUMBER_BYTES, Row};
+use crate::store::sql::{Prepared, SqlSession, SqlValue};
+use crate::store::{Result, Session};
+use crate::workload::driver::Stop;
+
+/// What transactions are done on. A transaction has the store's guarantee when its call returns.
+pub trait Table {
+    /// Inserts rows in one transaction; how many.
+    fn insert(&mut self, rows: &[Row], records: &[(&[u8], &[u8])]) -> Result<u64>;
+
+    /// Reads each row, in one transaction where the store has them, and notes what it found.
+    fn select(&mut self, rows: &[Row], seen: &mut Seen) -> Result<u64>;
+
+    /// Deletes rows in one transaction; how many.
+    fn delete(&mut self, rows: &[Row], keys: &[&[u8]]) -> Result<u64>;
+}
+
+/// What was read: for each row that was found, its number and its text as a record's value has them. Its memory is taken once.
+#[derive(Debug)]
+pub struct Seen {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Seen {
+    /// Room for so many rows.
+    pub fn new(rows: usize) -> Seen {
+        let bytes = rows * (NUMBER_BYTES + rows::MOST_LETTERS);
+        Seen { bytes: Vec::with_capacity(bytes), ends: Vec::with_capacity(rows) }
+    }
+
+    /// Nothing was read yet.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.ends.clear();
+    }
+
+    /// A record's value.
+    fn note(&mut self, value: &[u8]) {
+        self.bytes.extend_from_slice(value);
+        self.ends.push(self.bytes.len());
+    }
+
+    /// A row's number and text; anything else is noted as nothing.
+    fn note_row(&mut self, found: &[SqlValue<'_>]) {
+        if let [SqlValue::Integer(number), SqlValue::Text(text)] = found {
+            self.bytes.extend_from_slice(&(*number as i32).to_be_bytes());
+            self.bytes.extend_from_slice(text.as_bytes());
+        }
+        self.ends.push(self.bytes.len());
+    }
+
+    /// The first of the rows, by its place, that was not found as it is.
+    pub fn first_wrong(&self, rows: &[Row]) -> Option<usize> {
+        let mut from = 0;
+        for (place, row) in rows.iter().enumerate() {
+            let Some(end) = self.ends.get(place) else { return Some(place) };
+            if &self.bytes[from..*end] != row.value() {
+                return Some(place);
+            }
+            from = *end;
+        }
+        None
+    }
+}
+
+/// Rows of a table, by prepared statements.
+pub struct Rows<'s> {
+    session: Box<dyn SqlSession + 's>,
+    insert: Prepared,
+    select: Prepared,
+    delete: Prepared,
+}
+
+impl<'s> Rows<'s> {
+    /// Makes the table, which is empty.
+    ///
+    /// # Errors
+    /// The store's.
+    pub fn make(mut session: Box<dyn SqlSession + 's>) -> std::result::Result<Rows<'s>, Stop> {
+        session.execute(rows::SCHEMA).map_err(|error| Stop::store("making the table", &error))?;
+        session
+            .check_settings()
+            .map_err(|error| Stop::store("reading the session's settings back", &error))?;
+        let mut prepare =
+            |sql| session.prepare(sql).map_err(|error| Stop::store("preparing a statement", &error));
+        let (insert, select, delete) =
+            (prepare(rows::INSERT)?, prepare(rows::SELECT)?, prepare(rows::DELETE)?);
+        Ok(Rows { session, insert, select, delete })
+    }
+
+    /// Does one statement for each row, in a transaction where there are several.
+    #[inline(always)]
+    fn each(
+        &mut self,
+        rows: &[Row],
+        mut statement: impl FnMut(&mut dyn SqlSession, &Row) -> Result<u64>,
+    ) -> Result<u64> {
+        let session = self.session.as_mut();
+        if let [only] = rows {
+            return statement(session, only);
+        }
+        session.begin()?;
+        let mut count = 0;
+        for row in rows {
+            match statement(session, row) {
+                Ok(more) => count += more,
+                Err(error) => {
+                    // Some engines have rolled back by themselves; the first error counts.
+                    let _ = session.roll_back();
+                    return Err(error);
+                }
+            }
+        }
+        session.commit()?;
+        Ok(count)
+    }
+}
+
+impl Table for Rows<'_> {
+    fn insert(&mut self, rows: &[Row], _: &[(&[u8], &[u8])]) -> Result<u64> {
+        let insert = self.insert;
+        self.each(rows, |session, row| session.run(insert, &row.values()))
+    }
+
+    fn select(&mut self, rows: &[Row], seen: &mut Seen) -> Result<u64> {
+        let select = self.select;
+        self.each(rows, |session, row| session.query(select, &[row.id()], &mut |found| seen.note_row(found)))
+    }
+
+    fn delete(&mut self, rows: &[Row], _: &[&[u8]]) -> Result<u64> {
+        let delete = self.delete;
+        self.each(rows, |session, row| session.run(delete, &[row.id()]))
+    }
+}
+
+/// The same rows as records.
+pub struct Records<'s> {
+    session: Box<dyn Session + 's>,
+}
+
+impl<'s> Records<'s> {
+    /// Of an empty store.
+    pub fn new(session: Box<dyn Session + 's>) -> Records<'s> {
+        Records { session }
+    }
+}
+
+impl Table for Records<'_> {
+    fn insert(&mut self, rows: &[Row], records: &[(&[u8], &[u8])]) -> Result<u64> {
+        self.session.insert_batch(records).map(|()| rows.len() as u64)
+    }
+
+    fn select(&mut self, rows: &[Row], seen: &mut Seen) -> Result<u64> {
+        let mut count = 0;
+        for row in rows {
+            count += u64::from(self.session.get(row.key(), &mut |value| seen.note(value))?);
+        }
+        Ok(count)
+    }
+
+    fn delete(&mut self, rows: &[Row], keys: &[&[u8]]) -> Result<u64> {
+        self.session.remove_batch(keys).map(|()| rows.len() as u64)
+    }
+}

@@ -1,0 +1,141 @@
+use std::collections::BTreeMap;
+
+use super::*;
+use crate::cell::Cell;
+use crate::store::{Guarantee, OpenFn, OpenOptions, Result, Session, StoreDef, StoreError};
+use crate::stores::{FLAT_FOLDER, MEMORY, NULL};
+use crate::workload::parameter::Parameters;
+use crate::workload::spec::Spec;
+use crate::workload::table::Workload;
+
+/// A trial of 3 transactions of 20 statements.
+fn trial(stores: &[StoreDef], store: &str, guarantee: &str) -> std::result::Result<Measured, Ended> {
+    let folder = tempfile::tempdir().unwrap();
+    let directory = folder.path().join("store");
+    std::fs::create_dir(&directory).unwrap();
+    let unmeasured = || "nothing is measured".to_owned();
+    let cell = Cell::of(store)
+        .with(Axis::TRANSACTIONS, Axis::TRANSACTIONS.read("3").unwrap())
+        .with(Axis::STATEMENTS, Axis::STATEMENTS.read("20").unwrap())
+        .with(Axis::GUARANTEE, Axis::GUARANTEE.read(guarantee).unwrap());
+    let spec = Spec {
+        parent: 0,
+        beside: None,
+        cell,
+        directory,
+        workload: "batch".parse::<Workload>().unwrap(),
+        parameters: Parameters::default(),
+        settings: BTreeMap::new(),
+        seed: 7,
+        device: Err(unmeasured()),
+        group: Err(unmeasured()),
+        memory_limit: None,
+        limits: None,
+    };
+    run(&Asked { stores, spec: &spec })
+}
+
+#[test]
+fn records_are_inserted_selected_and_deleted() {
+    for (store, guarantee) in
+        [("memory", "default"), ("flat-folder", "process"), ("flat-folder", "power"), ("null", "default")]
+    {
+        let measured = trial(&[MEMORY, FLAT_FOLDER, NULL], store, guarantee).unwrap();
+        let done: Vec<(&str, u64)> =
+            measured.operations.iter().map(|one| (one.operation.as_str(), one.count)).collect();
+        assert_eq!(done, [("insert", 3), ("select", 3), ("delete", 3)], "{store}");
+        assert_eq!(measured.written.unwrap().records, 60, "{store}");
+        assert_eq!(measured.audit.is_some(), store == "flat-folder");
+        if guarantee == "power" {
+            assert_eq!(measured.guarantee, Guarantee::Power);
+        }
+    }
+}
+
+/// A store over memory that goes wrong in one way.
+struct Wrong(Box<dyn Store>, Way);
+
+#[derive(Clone, Copy, PartialEq)]
+enum Way {
+    /// A value comes back changed.
+    Changes,
+    /// One of a batch is not inserted.
+    Forgets,
+    /// One of a batch is not deleted.
+    Keeps,
+}
+
+impl Store for Wrong {
+    fn session(&self) -> Result<Box<dyn Session + '_>> {
+        Ok(Box::new(WrongSession(self.0.session()?, self.1)))
+    }
+    fn guarantee(&self) -> Guarantee {
+        self.0.guarantee()
+    }
+    fn count(&self) -> Result<u64> {
+        self.0.count()
+    }
+    fn settle(&self) -> Result<()> {
+        self.0.settle()
+    }
+    fn settings(&self) -> Result<Vec<crate::store::Setting>> {
+        self.0.settings()
+    }
+    fn close(self: Box<Self>) -> Result<()> {
+        self.0.close()
+    }
+}
+
+struct WrongSession<'s>(Box<dyn Session + 's>, Way);
+
+impl Session for WrongSession<'_> {
+    fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.0.insert(key, value)
+    }
+    fn update(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.0.update(key, value)
+    }
+    fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
+        let changes = self.1 == Way::Changes;
+        self.0.get(key, &mut |value| if changes { visit(&value[1..]) } else { visit(value) })
+    }
+    fn remove(&mut self, key: &[u8]) -> Result<()> {
+        self.0.remove(key)
+    }
+    fn scan(&mut self, _: &[u8], _: usize, _: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize> {
+        Err(StoreError::Unsupported("not here".into()))
+    }
+    fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
+        self.0.insert_batch(&records[usize::from(self.1 == Way::Forgets)..])
+    }
+    fn remove_batch(&mut self, keys: &[&[u8]]) -> Result<()> {
+        self.0.remove_batch(&keys[usize::from(self.1 == Way::Keeps)..])
+    }
+}
+
+fn wrong<const WAY: u8>(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
+    let way = [Way::Changes, Way::Forgets, Way::Keeps][usize::from(WAY)];
+    match MEMORY.open {
+        Ok(open) => Ok(Box::new(Wrong(open(options)?, way))),
+        Err(why) => Err(StoreError::Unsupported(why.into())),
+    }
+}
+
+#[test]
+fn what_goes_wrong_is_found() {
+    let ways: [(OpenFn, &str); 3] = [
+        (wrong::<0>, "otherwise than it was inserted"),
+        (wrong::<1>, "where it was to have 20"),
+        (wrong::<2>, "where 0 were written"),
+    ];
+    for (open, expected) in ways {
+        let store = StoreDef { name: "wrong", open: Ok(open), ..MEMORY };
+        match trial(&[store], "wrong", "default") {
+            Err(Ended::Failed(stop)) => {
+                assert_eq!(stop.failure, Failure::WrongData, "{}", stop.message);
+                assert!(stop.message.contains(expected), "{expected}: {}", stop.message);
+            }
+            other => panic!("{expected}: {other:?}"),
+        }
+    }
+}

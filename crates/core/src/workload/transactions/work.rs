@@ -1,0 +1,190 @@
+//! What batch is asked to do, and what that costs.
+
+use std::time::Duration;
+
+use super::rows::{KEY_BYTES, MOST_LETTERS, NUMBER_BYTES};
+use crate::axis::Axis;
+use crate::axis::file_system::FileSystem;
+use crate::cell::Cell;
+use crate::place::probe::Probe;
+use crate::store::{Guarantee, Kind as StoreKind};
+use crate::units::Period;
+use crate::workload::case::{Case, Space, Time};
+use crate::workload::parameter::{ParameterDef, ParameterForm, Parameters};
+use crate::workload::reason::Reason;
+
+/// How long nothing is done before each kind of transaction.
+pub static REST: ParameterDef = ParameterDef {
+    name: "rest",
+    value_name: "TIME",
+    help: "Do nothing for this long before each kind of transaction of batch",
+    form: ParameterForm::Text,
+    default: Some("0ms"),
+    instead_of: None,
+    read: |text| match text.parse::<Period>()? {
+        Period(time) if time > MOST_REST => Err(format!("rest = {text}: it must be at most 1h")),
+        time => Ok(time.to_string()),
+    },
+};
+
+const MOST_REST: Duration = Duration::from_secs(3600);
+
+/// Starting a process, opening, settling and closing a store, in seconds.
+const OVERHEAD_S: f64 = 0.3;
+/// A statement, with making its row, in seconds.
+const STATEMENT_S: f64 = 30e-6;
+/// Making, writing or deleting a file, in seconds.
+const FILE_S: f64 = 60e-6;
+/// Syncs of a transaction.
+const SYNCS: f64 = 3.0;
+/// What a row takes in a table or a tree beside its values, in bytes.
+const BESIDE_VALUES: f64 = 60.0;
+
+/// What is done in a trial.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Work {
+    /// Transactions of each kind.
+    pub transactions: u64,
+    /// Statements in a transaction.
+    pub statements: u64,
+    /// Before each kind.
+    pub rest: Duration,
+}
+
+impl Work {
+    /// What a cell and its parameters say.
+    pub fn of(cell: &Cell, parameters: &Parameters) -> Work {
+        let number = |axis| cell.text(axis).parse().unwrap_or(1).max(1);
+        Work {
+            transactions: number(Axis::TRANSACTIONS),
+            statements: number(Axis::STATEMENTS),
+            rest: parameters.get::<Period>(&REST).map_or(Duration::ZERO, |rest| rest.0),
+        }
+    }
+
+    /// Rows that are inserted, and deleted in the end.
+    pub fn rows(&self) -> u64 {
+        self.transactions.saturating_mul(self.statements)
+    }
+
+    fn bytes(&self) -> f64 {
+        self.rows() as f64 * (KEY_BYTES + NUMBER_BYTES + MOST_LETTERS / 2) as f64
+    }
+}
+
+/// Why a cell can't be run, whatever the place.
+pub fn reason(case: &Case<'_>) -> Option<Reason> {
+    let Some(store) = case.store() else { return Some(Reason::UnknownStore) };
+    if let Err(why) = store.open {
+        return Some(Reason::NotBuilt(why));
+    }
+    if let Some(guarantee) = case.cell.guarantee().tier()
+        && store.offer(guarantee).is_none()
+    {
+        return Some(Reason::NotOffered { store: store.name, guarantee });
+    }
+    let work = Work::of(case.cell, case.parameters);
+    if work.rows() > u64::from(u32::MAX) {
+        return Some(Reason::Contradiction(format!("{} rows are too many: ids have 32 bits", work.rows())));
+    }
+    let bytes = work.bytes();
+    (bytes >= case.size_limit as f64).then_some(Reason::TooLarge { bytes, limit_bytes: case.size_limit })
+}
+
+/// Bytes of disk: rows, journal or log, and pages that are larger than what is in them.
+pub fn space(case: &Case<'_>) -> Space {
+    let work = Work::of(case.cell, case.parameters);
+    let rows = work.rows() as f64;
+    let each = FileSystem::file_bytes(case.cell.place());
+    let files = if case.kind() == StoreKind::Folder { rows * each } else { 0.0 };
+    let bytes = (work.bytes() + rows * BESIDE_VALUES).max(files);
+    Space { peak_bytes: bytes * 2.0 + f64::from(1 << 20), room_bytes: bytes * 4.0 + f64::from(8 << 20) }
+}
+
+/// Bytes of memory: two orders of all ids, and the rows of a transaction as they are and as they were read.
+pub fn memory(case: &Case<'_>) -> f64 {
+    let work = Work::of(case.cell, case.parameters);
+    let row = (2 * (NUMBER_BYTES + MOST_LETTERS) + 128) as f64;
+    2.0 * work.rows() as f64 * size_of::<u32>() as f64 + work.statements as f64 * row
+}
+
+/// Seconds: as if every transaction waited for the disk, unless a tier is asked for at which none does.
+pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
+    let work = Work::of(case.cell, case.parameters);
+    let waits = !matches!(case.cell.guarantee().tier(), Some(Guarantee::None | Guarantee::Process));
+    let folder = case.kind() == StoreKind::Folder;
+    let each_s = STATEMENT_S + if folder { FILE_S + probe.file_creation_ns as f64 / 1e9 } else { 0.0 };
+    // A folder syncs file by file.
+    let syncs = if folder { 2.0 * work.statements as f64 } else { SYNCS };
+    let sync_s = if waits { syncs * probe.sync_ns as f64 / 1e9 } else { 0.0 };
+    let transactions = work.transactions as f64;
+    let work_s = transactions * (2.0 * sync_s + 3.0 * work.statements as f64 * each_s);
+    let audit_s = 2.0 * OVERHEAD_S;
+    Time { trial_s: OVERHEAD_S + work_s + 3.0 * work.rest.as_secs_f64() + audit_s, audit_s }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::stores::{FLAT_FOLDER, MEMORY};
+
+    fn cell(store: &str, transactions: &str) -> Cell {
+        Cell::of(store)
+            .with(Axis::TRANSACTIONS, Axis::TRANSACTIONS.read(transactions).unwrap())
+            .with(Axis::STATEMENTS, Axis::STATEMENTS.read("1000").unwrap())
+    }
+
+    #[test]
+    fn a_cell_says_what_is_done() {
+        let parameters = Parameters::default().with(&REST, "2s").unwrap();
+        let work = Work::of(&cell("memory", "500"), &parameters);
+        assert_eq!((work.rows(), work.rest), (500_000, Duration::from_secs(2)));
+        assert_eq!(Work::of(&Cell::of("memory"), &Parameters::default()).rows(), 1);
+        assert!((REST.read)("2h").is_err() && (REST.read)("soon").is_err());
+    }
+
+    #[test]
+    fn what_is_too_large_is_left_out_and_what_syncs_files_takes_longer() {
+        let (stores, settings) = ([MEMORY, FLAT_FOLDER], BTreeMap::new());
+        let parameters = Parameters::default();
+        let of = |cell: &Cell, size_limit| {
+            let case = Case {
+                cell,
+                parameters: &parameters,
+                stores: &stores,
+                settings: &settings,
+                size_limit,
+                memory_limit: None,
+            };
+            let probe = Probe { file_creation_ns: 10_000, sync_ns: 1_000_000, write_bytes_per_s: 1e8 };
+            (reason(&case), time(&case, &probe).trial_s)
+        };
+        assert!(matches!(of(&cell("memory", "1000"), 1 << 20).0, Some(Reason::TooLarge { .. })));
+        assert!(matches!(of(&cell("memory", "10000000"), u64::MAX).0, Some(Reason::Contradiction(_))));
+        assert_eq!(of(&cell("nosuch", "1"), u64::MAX).0, Some(Reason::UnknownStore));
+        let (none, quick) = of(&cell("memory", "100"), 1 << 30);
+        assert_eq!(none, None);
+        assert!(of(&cell("flat-folder", "100"), 1 << 30).1 > 10.0 * quick);
+    }
+
+    #[test]
+    fn files_take_clusters() {
+        let (stores, settings, parameters) = ([FLAT_FOLDER], BTreeMap::new(), Parameters::default());
+        let room = |place: &str| {
+            let cell = &cell("flat-folder", "10").with(Axis::PLACE, Axis::PLACE.read(place).unwrap());
+            let (parameters, settings) = (&parameters, &settings);
+            space(&Case {
+                cell,
+                parameters,
+                stores: &stores,
+                settings,
+                size_limit: u64::MAX,
+                memory_limit: None,
+            })
+            .peak_bytes
+        };
+        assert!(room("ntfs:65536") > 15.0 * room("ext4:1024"));
+    }
+}

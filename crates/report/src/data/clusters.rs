@@ -1,0 +1,334 @@
+//! File systems by cluster size: how places compare in every figure of a store, as rows and columns of a map. Places are compared
+//! whether a plan ranks them or not.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use indexmap::{IndexMap, IndexSet};
+use storebench_core::axis::Role;
+use storebench_core::axis::file_system::FileSystem;
+use storebench_core::axis::file_system::kind::KINDS;
+use storebench_core::cell::{Axis, Cell};
+use storebench_core::result::{OVERALL, Outcome};
+
+use super::matrix::{Why, competing_series, operations, ranked, terms};
+use super::merge::{BlockKey, Entry, Group, GroupKey, Merged};
+use super::names::joined;
+use crate::column::{BEYOND_LENGTHS, Column, MEAN_LATENCY, Unit};
+use crate::layout::Position;
+use crate::stats::{Series, decide_on};
+
+/// What is told of the space that files take beyond their lengths.
+pub(crate) const SPACE_BEYOND: &str = "space beyond lengths";
+
+/// The places of one store under one guarantee.
+#[derive(Debug)]
+pub(crate) struct Clusters {
+    /// The machine, what the trials have in common, and the store.
+    pub(crate) title: String,
+    /// What the rows are called: file systems with their options, or directories; with what settings the store had.
+    pub(crate) rows: Vec<String>,
+    /// Cluster sizes in bytes, rising; 0, the last, for places where none can be chosen.
+    pub(crate) columns: Vec<u32>,
+    /// A map for each figure.
+    pub(crate) maps: Vec<Map>,
+    /// Why places were left out, each reason with the places.
+    pub(crate) left_out: Vec<String>,
+}
+
+/// One figure in every place.
+#[derive(Debug)]
+pub(crate) struct Map {
+    /// What it is of: an operation, or [`SPACE_BEYOND`].
+    pub(crate) name: String,
+    /// The unit of its figures.
+    pub(crate) unit: Unit,
+    /// Over how many combinations of the other axes figures are means.
+    pub(crate) combinations: usize,
+    /// By rows and columns; `None` where the plan has no such place.
+    pub(crate) spots: Vec<Vec<Option<Spot>>>,
+}
+
+/// One place.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Spot {
+    /// Its figure.
+    Found(Found),
+    /// It has none.
+    Missing(Why),
+}
+
+/// A figure beside the best of its map.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Found {
+    /// The figure: of several combinations their geometric mean, and the arithmetic one of bytes.
+    pub(crate) mean: f64,
+    /// How many times the least figure of the map it is.
+    pub(crate) times: f64,
+    /// Whether it is the best, or too close to call with the best, in half of the combinations or more.
+    pub(crate) wins: bool,
+}
+
+/// A row and a column. Rows are in the order of the table of file systems, then of options and settings.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct At {
+    kind: usize,
+    row: String,
+    settings: Vec<(String, u64)>,
+    cluster: u32,
+}
+
+impl At {
+    fn of(merged: &Merged<'_>, cell: &Cell) -> At {
+        let place = cell.text(Axis::PLACE);
+        let own = cell.values().filter_map(|(axis, value)| Some((axis.setting()?.1, value)));
+        let settings: Vec<(String, u64)> = own
+            .map(|(name, value)| {
+                (
+                    format!("{name}={}", merged.readable.value(name, value.text())),
+                    value.text().parse().unwrap_or(0),
+                )
+            })
+            .collect();
+        match place.parse::<FileSystem>() {
+            Ok(system) => At {
+                kind: KINDS.iter().position(|kind| kind == system.kind()).unwrap_or(KINDS.len()),
+                row: joined([system.kind().name, &system.options()]),
+                settings,
+                cluster: system.cluster(),
+            },
+            Err(_) => At { kind: KINDS.len(), row: place.to_owned(), settings, cluster: 0 },
+        }
+    }
+
+    /// The row that it stands in.
+    fn row(&self) -> (usize, String, Vec<(u64, String)>) {
+        let settings = self.settings.iter().map(|(text, number)| (*number, text.clone())).collect();
+        (self.kind, self.row.clone(), settings)
+    }
+
+    fn is_file_system(&self) -> bool {
+        self.kind < KINDS.len()
+    }
+}
+
+/// What ran in the places of one store, and what did not.
+#[derive(Default)]
+struct Gathered<'a> {
+    ran: BTreeMap<At, BTreeMap<Position, Vec<Entry<'a>>>>,
+    left_out: BTreeMap<At, &'a str>,
+    operations: IndexSet<String>,
+}
+
+/// The maps of every store that ran in several places, two of them file systems or more.
+pub(crate) fn clusters(merged: &Merged<'_>) -> Vec<Clusters> {
+    let mut all: IndexMap<(GroupKey, String), Gathered<'_>> = IndexMap::new();
+    for group in &merged.groups {
+        gather(merged, group, &mut all);
+    }
+    let several = |gathered: &Gathered<'_>| gathered.ran.keys().filter(|at| at.is_file_system()).count() > 1;
+    let there = all.into_iter().filter(|(_, gathered)| several(gathered));
+    there.map(|((key, store), gathered)| lay_out(merged, &key, &store, &gathered)).collect()
+}
+
+fn gather<'a>(merged: &Merged<'_>, group: &Group<'a>, all: &mut IndexMap<(GroupKey, String), Gathered<'a>>) {
+    let layout = &merged.layout;
+    let key = |cell: &Cell| (without_place(&group.key), store(cell));
+    let names: Vec<String> = operations(group).into_iter().filter(|name| name != OVERALL).collect();
+    for entry in group.trials.iter().filter(|entry| !merged.is_harness(entry.trial.cell.store())) {
+        let cell = &entry.trial.cell;
+        let gathered = all.entry(key(cell)).or_default();
+        let here = gathered.ran.entry(At::of(merged, cell)).or_default();
+        here.entry(layout.position(cell)).or_default().push(*entry);
+        for name in &names {
+            if !gathered.operations.contains(name) {
+                gathered.operations.insert(name.clone());
+            }
+        }
+    }
+    for omitted in &group.left_out {
+        let gathered = all.entry(key(&omitted.cell)).or_default();
+        gathered.left_out.entry(At::of(merged, &omitted.cell)).or_insert(omitted.reason);
+    }
+}
+
+/// What is the same for all places of a store: places, stores and their settings make the map.
+fn without_place(key: &GroupKey) -> GroupKey {
+    let mut key = key.clone();
+    key.facets.retain(|(axis, _)| *axis != Axis::PLACE && axis.role() != Role::Contestant);
+    key
+}
+
+/// The store, or what else is ranked by default, without its settings.
+fn store(cell: &Cell) -> String {
+    let ranked =
+        cell.values().filter(|(axis, _)| axis.role() == Role::Contestant && axis.setting().is_none());
+    joined(ranked.map(|(_, value)| value.text()))
+}
+
+fn lay_out(merged: &Merged<'_>, key: &GroupKey, store: &str, gathered: &Gathered<'_>) -> Clusters {
+    let ats: BTreeSet<&At> = gathered.ran.keys().chain(gathered.left_out.keys()).collect();
+    let rows: BTreeSet<_> = ats.iter().map(|at| at.row()).collect();
+    let mut columns: Vec<u32> =
+        ats.iter().map(|at| at.cluster).collect::<BTreeSet<_>>().into_iter().collect();
+    // Places without a size to choose come last.
+    columns.sort_by_key(|cluster| cluster.wrapping_sub(1));
+    let latencies = gathered.operations.iter().map(|name| (name.as_str(), &MEAN_LATENCY));
+    let figures = latencies.chain([(SPACE_BEYOND, &BEYOND_LENGTHS)]);
+    let maps = figures.filter_map(|(name, column)| {
+        let (combinations, found) = figures_of(merged, gathered, name, column)?;
+        let spot = |at: &At| match found.get(at) {
+            Some(found) => Spot::Found(*found),
+            None => Spot::Missing(why(gathered, at)),
+        };
+        let line = |row: &_| {
+            let here = |cluster: &u32| ats.iter().find(|at| at.row() == *row && at.cluster == *cluster);
+            columns.iter().map(|cluster| here(cluster).map(|at| spot(at))).collect()
+        };
+        let spots = rows.iter().map(line).collect();
+        Some(Map { name: name.to_owned(), unit: column.unit, combinations, spots })
+    });
+    let name = |(_, place, settings): &(usize, String, Vec<(u64, String)>)| {
+        joined(std::iter::once(place.as_str()).chain(settings.iter().map(|(_, text)| text.as_str())))
+    };
+    Clusters {
+        title: joined([key.hardware.as_str(), &merged.label(key), store]),
+        maps: maps.collect(),
+        rows: rows.iter().map(name).collect(),
+        left_out: reasons(gathered),
+        columns,
+    }
+}
+
+/// The figure of every place that has one, over the combinations that all those have; `None` where there is no such.
+fn figures_of<'g>(
+    merged: &Merged<'_>,
+    gathered: &'g Gathered<'_>,
+    name: &str,
+    column: &Column,
+) -> Option<(usize, BTreeMap<&'g At, Found>)> {
+    let series_of = |entries: &Vec<Entry<'_>>| competing_series(&ranked(entries), name, column);
+    let of_place = |(at, here): (&'g At, &'g BTreeMap<Position, Vec<Entry<'_>>>)| {
+        let series = here.iter().map(|(position, entries)| (position, series_of(entries)));
+        let known: BTreeMap<&Position, Series<BlockKey>> =
+            series.filter(|(_, series)| !series.is_empty()).collect();
+        (!known.is_empty()).then_some((at, known))
+    };
+    let places: Vec<(&At, BTreeMap<&Position, Series<BlockKey>>)> =
+        gathered.ran.iter().filter_map(of_place).collect();
+    // What is alone is compared with nothing.
+    let [(_, first), _, ..] = places.as_slice() else { return None };
+    let everywhere = |position: &&&Position| places.iter().all(|(_, known)| known.contains_key(**position));
+    let common: Vec<&Position> = first.keys().filter(everywhere).copied().collect();
+    let headers: Vec<_> = merged.runs.iter().map(|run| &run.header).collect();
+    let mut sums = vec![0.0; places.len()];
+    let mut wins = vec![0; places.len()];
+    for position in &common {
+        let series: Vec<Series<BlockKey>> =
+            places.iter().filter_map(|(_, known)| known.get(position).cloned()).collect();
+        let entries = gathered.ran.values().filter_map(|here| here.get(*position)).flatten();
+        let terms = terms(&headers, entries, name, column);
+        for standing in decide_on(&series, column.better, terms) {
+            let mean = standing.figure.mean.value;
+            sums[standing.index] += if column.unit == Unit::Bytes { mean } else { mean.ln() };
+            wins[standing.index] += usize::from(standing.wins);
+        }
+    }
+    let number = common.len() as f64;
+    let mean = |sum: &f64| if column.unit == Unit::Bytes { sum / number } else { (sum / number).exp() };
+    let means: Vec<f64> = sums.iter().map(mean).collect();
+    let least = means.iter().copied().fold(f64::INFINITY, f64::min);
+    let found = places.iter().zip(means.iter().zip(&wins)).map(|((at, _), (mean, wins))| {
+        let times = if least > 0.0 { mean / least } else { 1.0 };
+        (*at, Found { mean: *mean, times, wins: 2 * wins >= common.len() })
+    });
+    (!common.is_empty()).then(|| (common.len(), found.collect()))
+}
+
+/// Why a place has no figure.
+fn why(gathered: &Gathered<'_>, at: &At) -> Why {
+    let outcomes = gathered.ran.get(at).into_iter().flat_map(BTreeMap::values).flatten();
+    let ran = outcomes.map(|entry| match entry.trial.outcome {
+        Outcome::Failed { .. } => Why::Failed,
+        Outcome::Unsupported { .. } => Why::Unsupported,
+        Outcome::Ok => Why::NotMeasured,
+    });
+    ran.chain(gathered.left_out.get(at).map(|_| Why::LeftOut)).min().unwrap_or(Why::NotMeasured)
+}
+
+/// `left out: vfat:512, vfat:1024: the kernel has no vfat`, for each reason.
+fn reasons(gathered: &Gathered<'_>) -> Vec<String> {
+    let mut places: IndexMap<&str, Vec<String>> = IndexMap::new();
+    for (at, reason) in gathered.left_out.iter().filter(|(at, _)| !gathered.ran.contains_key(*at)) {
+        let size = if at.cluster > 0 { format!(":{}", at.cluster) } else { String::new() };
+        let named = places.entry(reason).or_default();
+        let name = format!("{}{size}", at.row);
+        if !named.contains(&name) {
+            named.push(name);
+        }
+    }
+    places.iter().map(|(reason, places)| format!("{}: {reason}", places.join(", "))).collect()
+}
+
+/// A column's heading: `4096`, or what stands where no size can be chosen.
+pub(crate) fn heading(cluster: u32) -> String {
+    if cluster == 0 { "as it is".to_owned() } else { cluster.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::samples::{Sample, blocks};
+
+    fn block(factor: f64) -> Vec<Sample> {
+        let at = |place: &str, ns: f64| Sample::new("sqlite").place(place).ns(ns * factor);
+        vec![at("ext4:1024", 100.0), at("ext4:4096", 200.0), at("ntfs:4096", 800.0), at("here", 300.0)]
+    }
+
+    #[test]
+    fn places_stand_by_file_system_and_cluster_size() {
+        let runs = [blocks("box", &[block(1.0), block(1.01), block(0.99)])];
+        let merged = Merged::new(&runs, &[]);
+        let [all] = clusters(&merged).try_into().unwrap();
+        assert_eq!(all.title, "box, process, sqlite");
+        assert_eq!(
+            (all.rows.as_slice(), all.columns.as_slice()),
+            (["ext4", "ntfs", "here"].map(String::from).as_slice(), [1024, 4096, 0].as_slice())
+        );
+        let names: Vec<&str> = all.maps.iter().map(|map| map.name.as_str()).collect();
+        // Files are shorter on disk than they are long.
+        assert_eq!(names, ["insert", "update", "get", "remove"]);
+        let spots = &all.maps[0].spots;
+        let times = |row: usize, column: usize| match spots[row][column] {
+            Some(Spot::Found(found)) => Some((found.times.round(), found.wins)),
+            _ => None,
+        };
+        assert_eq!((times(0, 0), times(0, 1), times(0, 2)), (Some((1.0, true)), Some((2.0, false)), None));
+        assert_eq!((times(1, 0), times(1, 1), times(2, 2)), (None, Some((8.0, false)), Some((3.0, false))));
+    }
+
+    #[test]
+    fn settings_make_rows_and_one_place_no_map() {
+        let of =
+            |place: &str, size: &str| Sample::new("sqlite").place(place).setting("sqlite.page_size", size);
+        let samples: Vec<Sample> = ["ext4:1024", "ext4:4096"]
+            .iter()
+            .flat_map(|place| ["512", "8192"].map(|size| of(place, size)))
+            .collect();
+        let runs = [blocks("box", &[samples])];
+        let merged = Merged::new(&runs, &[]);
+        let [all] = clusters(&merged).try_into().unwrap();
+        assert_eq!(all.rows, ["ext4, page_size=512", "ext4, page_size=8192"]);
+        let alone = [blocks("box", &[vec![Sample::new("sqlite").place("ext4"), Sample::new("sqlite")]])];
+        assert!(clusters(&Merged::new(&alone, &[])).is_empty());
+    }
+
+    #[test]
+    fn what_failed_has_a_reason_and_no_part_in_the_means() {
+        let failed = Sample::new("sqlite").place("ntfs:512").failed("no room");
+        let runs = [blocks("box", &[[block(1.0), vec![failed]].concat()])];
+        let merged = Merged::new(&runs, &[]);
+        let [all] = clusters(&merged).try_into().unwrap();
+        let ntfs = &all.maps[0].spots[1];
+        assert_eq!((all.columns[0], ntfs[0]), (512, Some(Spot::Missing(Why::Failed))));
+    }
+}

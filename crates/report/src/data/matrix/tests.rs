@@ -1,0 +1,154 @@
+use storebench_core::result::Run;
+use storebench_core::units::{CountRange, SizeRange};
+
+use super::*;
+use crate::data::samples::{Sample, run};
+
+fn only(runs: &[Run]) -> Matrix {
+    let merged = Merged::new(runs, &["null"]);
+    let mut all = matrices(&merged);
+    assert_eq!(all.len(), 1);
+    all.remove(0)
+}
+
+fn winners(contest: &Contest) -> Vec<&str> {
+    contest.winners().map(|winner| winner.store.as_str()).collect()
+}
+
+#[test]
+fn the_harness_never_wins() {
+    let runs = [run("box", &[Sample::new("null").ns(1.0), Sample::new("lmdb").ns(900.0)])];
+    let matrix = only(&runs);
+    for row in &matrix.rows {
+        assert_eq!(winners(&row.contests[0]), ["lmdb"]);
+        assert_eq!(row.contests[0].contenders.len(), 1);
+    }
+    let runs = [run("box", &[Sample::new("null")])];
+    assert!(matrices(&Merged::new(&runs, &["null"])).is_empty());
+}
+
+#[test]
+fn a_build_with_assertions_has_no_place_among_the_winners() {
+    let quickest = Sample::new("rocksdb").ns(1.0);
+    let samples = [quickest.clone().distributed(true), Sample::new("lmdb").ns(900.0)];
+    let asserting = run("box", &samples);
+    let contest = &only(std::slice::from_ref(&asserting)).rows[0].contests[0];
+    assert_eq!(winners(contest), ["lmdb"]);
+    assert_eq!(contest.absent, [Absent { store: "rocksdb".into(), why: Why::NotRanked }]);
+    // Another run's release build takes its place, and by its own figures alone.
+    let other = [quickest.ns(1800.0).distributed(false), Sample::new("lmdb").ns(900.0)];
+    let contest = &only(&[asserting, run("box", &other)]).rows[0].contests[0];
+    assert_eq!((winners(contest), contest.contenders.len()), (vec!["lmdb"], 2));
+    assert!((contest.contenders[1].figure.mean.value - 1800.0).abs() < 1.0);
+    let alone = only(&[run("box", &[Sample::new("rocksdb").distributed(true)])]);
+    assert_eq!(alone.rows[0].contests[0].why_empty(), Some(Why::NotRanked));
+}
+
+#[test]
+fn rows_are_operations_then_space_and_memory_by_size() {
+    let large = SizeRange { from: 1024, to: 10240 };
+    let runs = [run("box", &[Sample::new("lmdb").size(large), Sample::new("lmdb")])];
+    let rows: Vec<String> =
+        only(&runs).rows.iter().map(|row| format!("{} {}", row.figure.name, row.at)).collect();
+    assert_eq!(rows[..3], ["insert 1B..1KiB", "insert 1KiB..10KiB", "update 1B..1KiB"]);
+    assert_eq!(rows[8..], ["space 1B..1KiB", "space 1KiB..10KiB", "memory 1B..1KiB", "memory 1KiB..10KiB"]);
+}
+
+#[test]
+fn tiers_meet_in_no_matrix() {
+    let samples =
+        [Sample::new("lmdb").guarantee("power").ns(9000.0), Sample::new("leveldb").guarantee("process")];
+    let runs = [run("box", &samples)];
+    for matrix in matrices(&Merged::new(&runs, &[])) {
+        assert!(matrix.rows.iter().all(|row| row.contests[0].contenders.len() == 1), "{}", matrix.title);
+    }
+}
+
+#[test]
+fn two_runs_of_a_machine_decide_together() {
+    let block = |ns| [Sample::new("lmdb").ns(1000.0), Sample::new("redb").ns(ns)];
+    let runs: Vec<Run> = [1030.0, 1031.0, 1029.0].map(|ns| run("box", &block(ns))).into();
+    let contest = &only(&runs[..2]).rows[0].contests[0];
+    assert_eq!(winners(contest), ["lmdb", "redb"]);
+    assert_eq!(contest.contenders[1].rule, Some(Rule::Threshold));
+    let contest = &only(&runs).rows[0].contests[0];
+    assert_eq!(winners(contest), ["lmdb"]);
+    assert_eq!(contest.contenders[1].times_worse.map(|ratio| ratio.blocks), Some(3));
+}
+
+#[test]
+fn space_that_is_doubted_wins_nothing_and_is_told() {
+    let mut runs = [run("box", &[Sample::new("lmdb"), Sample::new("redb")])];
+    let measured = runs[0].trials[1].measured.as_mut().unwrap();
+    measured.disk.allocated_bytes = 4096;
+    measured.doubts =
+        vec![storebench_core::result::Doubt { figure: SPACE.into(), reason: "too little".into() }];
+    let matrix = only(&runs);
+    for row in &matrix.rows {
+        let contest = &row.contests[0];
+        if row.figure.name == "space" {
+            assert_eq!(winners(contest), ["lmdb"]);
+            assert_eq!(contest.absent, [Absent { store: "redb".into(), why: Why::Doubted }]);
+        } else {
+            assert_eq!(contest.contenders.len(), 2, "{}: the rest counts", row.figure.name);
+        }
+    }
+    let merged = Merged::new(&runs, &[]);
+    let text = crate::data::summary::doubt_lines(&merged).join("\n");
+    assert!(text.contains("space of redb/1B..1KiB/100..500/incompressible/process: too little"), "{text}");
+}
+
+#[test]
+fn what_the_work_does_not_have_or_the_store_lacks_does_not_apply() {
+    let other = CountRange::starting_at(1000);
+    let mut runs =
+        [run("box", &[Sample::new("lmdb"), Sample::new("redb"), Sample::new("lmdb").records(other)])];
+    for trial in &mut runs[0].trials[..2] {
+        trial.measured.as_mut().unwrap().operations.retain(|one| one.operation != "get");
+    }
+    runs[0].header.left_out.push(storebench_core::result::LeftOut {
+        cell: Sample::new("redb").records(other).cell(),
+        reason: "redb keeps no order to scan in".into(),
+    });
+    let matrix = only(&runs);
+    let get = matrix.rows.iter().find(|row| row.figure.name == "get").unwrap();
+    assert_eq!(get.contests[0].why_empty(), Some(Why::NotApplicable));
+    assert_eq!(get.contests[1].absent[0].why, Why::NotApplicable);
+    let insert = matrix.rows.iter().find(|row| row.figure.name == "insert").unwrap();
+    assert_eq!((insert.contests[0].absent.len(), insert.contests[1].absent[0].why), (0, Why::NotApplicable));
+    // Where others of the place were left out, too.
+    let mut mixed = runs.clone();
+    mixed[0].header.left_out.push(storebench_core::result::LeftOut {
+        cell: Sample::new("sqlite").cell(),
+        reason: "sqlite does not offer it".into(),
+    });
+    let mixed = only(&mixed);
+    let get = mixed.rows.iter().find(|row| row.figure.name == "get").unwrap();
+    assert_eq!((get.contests[0].absent.len(), get.contests[0].why_empty()), (3, Some(Why::NotApplicable)));
+    // Nothing of it is missing.
+    let missing = crate::data::summary::missing(&Merged::new(&runs, &[]), [&matrix]);
+    assert_eq!((missing.not_run.len(), missing.left_out.len()), (0, 1));
+}
+
+#[test]
+fn an_empty_place_says_why() {
+    let other = CountRange::starting_at(1000);
+    let mut runs = [run(
+        "box",
+        &[
+            Sample::new("lmdb").failed("broken"),
+            Sample::new("redb").unsupported("no"),
+            Sample::new("lmdb").records(other),
+        ],
+    )];
+    runs[0].header.left_out.push(storebench_core::result::LeftOut {
+        cell: Sample::new("redb").records(other).cell(),
+        reason: "too large".into(),
+    });
+    let contests = &only(&runs).rows[0].contests;
+    assert_eq!(contests[0].why_empty(), Some(Why::Failed));
+    assert_eq!(contests[0].failed_trials, 1);
+    let absent: Vec<Why> = contests[0].absent.iter().map(|absent| absent.why).collect();
+    assert_eq!(absent, [Why::Failed, Why::Unsupported]);
+    assert_eq!((winners(&contests[1]), contests[1].absent[0].why), (vec!["lmdb"], Why::LeftOut));
+}

@@ -1,0 +1,95 @@
+//! Rounds: speed, and the length of the store's files, after each of several runs on one database.
+
+use storebench_core::result::{Measured, OVERALL, Round};
+
+use super::merge::{Entry, measured};
+use crate::stats::Summary;
+
+/// A figure of a round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Figure {
+    /// Operations per second: of all together, or of the only one.
+    Speed,
+    /// The length of the files after it, in bytes.
+    Files,
+}
+
+impl Figure {
+    /// Both.
+    pub(crate) const ALL: [Figure; 2] = [Figure::Speed, Figure::Files];
+
+    fn of(self, round: &Round) -> Option<f64> {
+        match self {
+            Figure::Speed => {
+                round.operation(OVERALL).or(round.operations.first()).and_then(|all| all.per_second())
+            }
+            Figure::Files => Some(round.disk.apparent_bytes as f64),
+        }
+    }
+}
+
+/// The most rounds that a trial among some has; 0 where none has several.
+pub(crate) fn most<'e>(entries: impl IntoIterator<Item = &'e Entry<'e>>) -> usize {
+    let rounds = |entry: &Entry<'_>| entry.trial.ok().map_or(0, |measured| measured.rounds.len());
+    entries.into_iter().map(rounds).max().unwrap_or(0)
+}
+
+/// A figure of a round, from 0, in each trial that has it.
+pub(crate) fn values(entries: &[Entry<'_>], figure: Figure, round: usize) -> Vec<f64> {
+    let of = |measured: &Measured| figure.of(measured.rounds.get(round)?);
+    measured(entries).into_iter().filter_map(|(_, measured)| of(measured)).collect()
+}
+
+/// How many times a figure of the last round is that of the first, trial by trial; `None` also where the figure can't be as it
+/// seems.
+pub(crate) fn last_over_first(entries: &[Entry<'_>], figure: Figure) -> Option<Summary> {
+    let of = |measured: &Measured| match (figure, measured.rounds.as_slice()) {
+        (Figure::Files, _) => measured.disk_growth(),
+        (Figure::Speed, [first, .., last]) => {
+            Some(figure.of(last)? / figure.of(first).filter(|first| *first > 0.0)?)
+        }
+        _ => None,
+    };
+    let all: Vec<f64> = measured(entries).into_iter().filter_map(|(_, measured)| of(measured)).collect();
+    Summary::of(&all)
+}
+
+#[cfg(test)]
+mod tests {
+    use storebench_core::result::{DISK_GROWTH, Doubt};
+
+    use super::*;
+    use crate::data::merge::Merged;
+    use crate::data::samples::{Sample, blocks};
+
+    #[test]
+    fn figures_are_by_round_and_their_growth_by_trial() {
+        let block = || vec![Sample::new("lmdb").rounds(4), Sample::new("redb")];
+        let mut run = blocks("box", &[block(), block(), block()]);
+        run.trials.retain(|trial| trial.cell.store() == "lmdb");
+        let runs = [run];
+        let merged = Merged::new(&runs, &[]);
+        let entries = &merged.groups[0].trials;
+        assert_eq!(most(entries), 4);
+        let files = |round| values(entries, Figure::Files, round);
+        assert_eq!((files(0), files(3), files(4)), (vec![60_000.0; 3], vec![120_000.0; 3], vec![]));
+        let growth = last_over_first(entries, Figure::Files).unwrap();
+        assert_eq!((growth.trials, growth.mean.value), (3, 2.0));
+        // Each round takes a tenth longer than the one before.
+        let speed = last_over_first(entries, Figure::Speed).unwrap().mean.value;
+        assert!((speed - 1.0 / 1.3).abs() < 0.01, "{speed}");
+    }
+
+    #[test]
+    fn one_round_has_no_curve_and_what_is_doubted_no_growth() {
+        let mut runs = [blocks("box", &[vec![Sample::new("lmdb").rounds(2)], vec![Sample::new("lmdb")]])];
+        let doubt = Doubt { figure: DISK_GROWTH.into(), reason: "in memory".into() };
+        runs[0].trials[0].measured.as_mut().unwrap().doubts.push(doubt);
+        let merged = Merged::new(&runs, &[]);
+        let entries = &merged.groups[0].trials;
+        assert_eq!(most(entries), 2);
+        assert_eq!(last_over_first(entries, Figure::Files), None);
+        assert_eq!(last_over_first(entries, Figure::Speed).unwrap().trials, 1);
+        assert_eq!(most(&entries[1..]), 0);
+    }
+}

@@ -1,0 +1,421 @@
+//! Data against memory: what becomes of a store's throughput and latency as its data outgrow the memory that it has, where it
+//! falls, and how much. Servers stand beside libraries here: each is compared with itself.
+
+pub mod words;
+
+use std::collections::BTreeMap;
+
+use indexmap::{IndexMap, IndexSet};
+use serde::Serialize;
+use storebench_core::axis::shop::DataSize;
+use storebench_core::cell::Axis;
+use storebench_core::result::{Limited, OVERALL};
+
+use super::matrix::{ByPosition, Sorted, competing_series, operations, ranked_stores, terms};
+use super::merge::{BlockKey, Entry, GroupKey, Merged};
+use super::names::joined;
+use crate::column::{Column, MEAN_LATENCY, THROUGHPUT};
+use crate::layout::Position;
+use crate::stats::cliff::{Cliff, Finder};
+use crate::stats::{Better, Ratio, Resolution, Series, Summary, Terms, compare, decide_on};
+
+/// Sizes are told apart by thousandths of the memory.
+const PARTS: f64 = 1000.0;
+
+/// The stores of one machine, one guarantee, one number of threads, over data that outgrow memory.
+#[derive(Debug, Serialize)]
+pub struct Sizes {
+    /// The hardware's name.
+    pub hardware: String,
+    /// What its trials have in common: machine, guarantee, threads.
+    pub title: String,
+    /// The groups that they are from, by their positions among those merged.
+    #[serde(skip)]
+    pub groups: Vec<usize>,
+    /// Where they stand in their matrices, but for the size.
+    #[serde(skip)]
+    pub rest: Position,
+    /// The smallest size, if it is no more than the memory: the inside.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inside: Option<f64>,
+    /// The largest size, if it is more than the memory: the outside.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outside: Option<f64>,
+    /// All operations together, then each.
+    pub operations: Vec<Falls>,
+}
+
+/// How stores fall in one operation, the last to fall first; before them those that do not, after them those of which it is not
+/// known.
+#[derive(Debug, Serialize)]
+pub struct Falls {
+    /// Its name.
+    pub operation: String,
+    /// The stores.
+    pub stores: Vec<Fall>,
+}
+
+/// How a store falls.
+#[derive(Debug, Serialize)]
+pub struct Fall {
+    /// Its name, settings included that are ranked.
+    pub store: String,
+    /// Its figures by size.
+    pub sizes: Vec<AtSize>,
+    /// Where throughput falls, in times the memory.
+    pub cliff: Cliff,
+    /// Throughput outside over that inside, paired by block.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kept: Option<Ratio>,
+    /// Whether of those that fall it is the last, or can't be told from that.
+    pub falls_last: bool,
+    /// Whether it keeps the most of its throughput, or can't be told from the one that does.
+    pub falls_least: bool,
+}
+
+/// Figures at one size.
+#[derive(Debug, Serialize)]
+pub struct AtSize {
+    /// The data over the memory.
+    pub times: f64,
+    /// Operations per second.
+    pub per_second: Summary,
+    /// Mean latency in nanoseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub latency_ns: Option<Summary>,
+    /// 99th percentile of latency in nanoseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p99_ns: Option<Summary>,
+}
+
+impl Fall {
+    /// Throughput at a size.
+    pub fn at(&self, times: Option<f64>) -> Option<&Summary> {
+        self.sizes.iter().find(|size| Some(size.times) == times).map(|size| &size.per_second)
+    }
+
+    /// Where it falls, on a scale; `None` where it does not, or that is not known.
+    fn place(&self) -> Option<f64> {
+        match self.cliff {
+            Cliff::At { at, low, high } => Some(at.unwrap_or((low * high).sqrt())),
+            Cliff::None | Cliff::Unknown => None,
+        }
+    }
+
+    /// In the order in which they are told.
+    fn order(&self) -> (u8, f64) {
+        match (self.cliff, self.place()) {
+            (Cliff::None, _) => (0, 0.0),
+            (_, Some(place)) => (1, -place),
+            (_, None) => (2, 0.0),
+        }
+    }
+}
+
+impl Sizes {
+    /// What it is of.
+    pub fn name(&self) -> String {
+        joined([self.hardware.as_str(), &self.title])
+    }
+
+    /// All operations together, or the only one.
+    pub fn headline(&self) -> Option<&Falls> {
+        self.operations.first()
+    }
+}
+
+/// How many times the memory that a trial had its data are; `None` of a trial of other work, or without a limit of memory.
+pub fn times(entry: &Entry<'_>) -> Option<f64> {
+    match entry.trial.cell.text(Axis::DATA_SIZE).parse().ok()? {
+        DataSize::Times(times) => Some(times),
+        DataSize::Bytes(bytes) => {
+            let limits = &entry.trial.machine.as_ref()?.limits;
+            let memory = limits.iter().find(|limit| limit.limit == Limited::Memory)?.in_force?;
+            Some((bytes as f64 / memory as f64 * PARTS).round() / PARTS).filter(|times| *times > 0.0)
+        }
+    }
+}
+
+/// What has its data size and nothing else in common: trials by store and by thousandths of the memory.
+#[derive(Default)]
+struct Gathered<'a> {
+    groups: Vec<usize>,
+    operations: IndexSet<String>,
+    stores: IndexMap<String, BTreeMap<u64, Vec<Entry<'a>>>>,
+}
+
+/// Whether a store ran with data of several sizes beside its memory.
+pub fn is_there(merged: &Merged<'_>) -> bool {
+    let mut seen: BTreeMap<&str, u64> = BTreeMap::new();
+    let all = merged.groups.iter().flat_map(|group| &group.trials);
+    let told =
+        |entry: &&Entry<'_>| entry.trial.ok().is_some() && !merged.is_harness(entry.trial.cell.store());
+    all.filter(told).any(|entry| {
+        let parts = times(entry).map(|times| (times * PARTS).round() as u64);
+        parts.is_some_and(|parts| *seen.entry(entry.trial.cell.store()).or_insert(parts) != parts)
+    })
+}
+
+/// Everything that ran with data of several sizes beside its memory.
+pub fn sizes(merged: &Merged<'_>) -> Vec<Sizes> {
+    if !is_there(merged) {
+        return Vec::new();
+    }
+    let mut all: IndexMap<(GroupKey, Position), Gathered<'_>> = IndexMap::new();
+    for (number, group) in merged.groups.iter().enumerate() {
+        let sorted: ByPosition<'_> = Sorted::new(merged, group).entries;
+        for (position, here) in &sorted {
+            if position.value(Axis::DATA_SIZE).is_none() {
+                continue;
+            }
+            let rest = position.without(Axis::DATA_SIZE);
+            for (store, entries) in ranked_stores(here) {
+                let harness = entries.iter().any(|entry| merged.is_harness(entry.trial.cell.store()));
+                let Some(times) = entries.iter().find_map(times).filter(|_| !harness) else { continue };
+                let gathered = all.entry((group.key.beside_libraries(), rest.clone())).or_default();
+                if !gathered.groups.contains(&number) {
+                    gathered.groups.push(number);
+                    gathered.operations.extend(operations(group));
+                }
+                let sizes = gathered.stores.entry(store.into_owned()).or_default();
+                sizes.entry((times * PARTS).round() as u64).or_default().extend(entries);
+            }
+        }
+    }
+    let mut finder = Finder::default();
+    let several = |gathered: &Gathered<'_>| gathered.stores.values().any(|sizes| sizes.len() > 1);
+    let there = all.into_iter().filter(|(_, gathered)| several(gathered));
+    let told = there.map(|((key, rest), gathered)| of(merged, (key, rest), gathered, &mut finder));
+    // Where all failed there is nothing to tell.
+    told.filter(|sizes| sizes.operations.iter().any(|falls| !falls.stores.is_empty())).collect()
+}
+
+/// The same with values of settings that people read easily.
+pub fn sizes_for_people(merged: &Merged<'_>) -> Vec<Sizes> {
+    let mut all = sizes(merged);
+    let falls = all.iter_mut().flat_map(|one| &mut one.operations).flat_map(|falls| &mut falls.stores);
+    falls.for_each(|fall| fall.store = merged.readable.name(&fall.store).into_owned());
+    all
+}
+
+fn of(
+    merged: &Merged<'_>,
+    (key, rest): (GroupKey, Position),
+    mut gathered: Gathered<'_>,
+    finder: &mut Finder,
+) -> Sizes {
+    let measured: Vec<u64> = gathered.stores.values().flat_map(BTreeMap::keys).copied().collect();
+    let (least, most) = (measured.iter().min().copied(), measured.iter().max().copied());
+    let ends = (least.filter(|least| *least as f64 <= PARTS), most.filter(|most| *most as f64 > PARTS));
+    // All together come first.
+    gathered.operations.sort_by_key(|name| name != OVERALL);
+    let falls = |name: &String| Falls {
+        operation: name.clone(),
+        stores: falls(merged, &gathered.stores, name, ends, finder),
+    };
+    let own = rest.values().filter(|(axis, value)| axis.default_value() != Some(value.text()));
+    let words: Vec<String> = own.map(|(axis, value)| (axis.def().words)(value)).collect();
+    let title = joined([merged.label(&key).as_str(), &words.join(", ")]);
+    Sizes {
+        operations: gathered.operations.iter().map(falls).collect(),
+        hardware: key.hardware,
+        title,
+        groups: gathered.groups,
+        rest,
+        inside: ends.0.map(|parts| parts as f64 / PARTS),
+        outside: ends.1.map(|parts| parts as f64 / PARTS),
+    }
+}
+
+/// How all stores fall in one operation.
+fn falls(
+    merged: &Merged<'_>,
+    stores: &IndexMap<String, BTreeMap<u64, Vec<Entry<'_>>>>,
+    name: &str,
+    (inside, outside): (Option<u64>, Option<u64>),
+    finder: &mut Finder,
+) -> Vec<Fall> {
+    let mut found = Vec::new();
+    let mut kept: Vec<Series<BlockKey>> = Vec::new();
+    for (store, sizes) in stores {
+        let curve: Vec<(u64, Series<BlockKey>)> = sizes
+            .iter()
+            .map(|(parts, entries)| (*parts, competing_series(entries, name, &THROUGHPUT)))
+            .filter(|(_, series)| !series.is_empty())
+            .collect();
+        if curve.is_empty() {
+            continue;
+        }
+        let at =
+            |parts: Option<u64>| curve.iter().find(|(own, _)| Some(*own) == parts).map(|(_, series)| series);
+        let ends = at(outside).zip(at(inside));
+        kept.push(ends.map(|(outside, inside)| quotients(outside, inside)).unwrap_or_default());
+        let in_times: Vec<(f64, Series<BlockKey>)> =
+            curve.iter().map(|(parts, series)| (*parts as f64 / PARTS, series.clone())).collect();
+        found.push(Fall {
+            store: store.clone(),
+            sizes: in_times
+                .iter()
+                .filter_map(|(times, series)| at_size(sizes, *times, series, name))
+                .collect(),
+            cliff: finder.find(&in_times),
+            kept: ends.and_then(|(outside, inside)| compare(outside, inside)),
+            falls_last: false,
+            falls_least: false,
+        });
+    }
+    let entries = stores.values().flat_map(BTreeMap::values).flatten();
+    let headers: Vec<_> = merged.runs.iter().map(|run| &run.header).collect();
+    // Both are rates of long work: the clock has no say.
+    let terms = Terms { resolution: Resolution::default(), ..terms(&headers, entries, name, &THROUGHPUT) };
+    let standings = decide_on(&kept, Better::Higher, terms);
+    if standings.len() > 1 {
+        standings.iter().for_each(|standing| found[standing.index].falls_least = standing.wins);
+    }
+    mark_last(&mut found);
+    found.sort_by(|a, b| {
+        let (a, b) = (a.order(), b.order());
+        a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
+    });
+    found
+}
+
+/// One series over another, block by block.
+fn quotients(of: &Series<BlockKey>, over: &Series<BlockKey>) -> Series<BlockKey> {
+    let pair = |(block, value): (&BlockKey, &f64)| {
+        let over = over.get(block).filter(|over| **over > 0.0)?;
+        Some((*block, value / over))
+    };
+    of.iter().filter_map(pair).collect()
+}
+
+fn at_size(
+    sizes: &BTreeMap<u64, Vec<Entry<'_>>>,
+    times: f64,
+    series: &Series<BlockKey>,
+    name: &str,
+) -> Option<AtSize> {
+    let entries = sizes.get(&((times * PARTS).round() as u64))?;
+    let p99 = crate::column::COLUMNS.iter().find(|column| column.id == "latency_p99");
+    let of = |column: &Column| summary(&competing_series(entries, name, column));
+    Some(AtSize {
+        times,
+        per_second: summary(series)?,
+        latency_ns: of(&MEAN_LATENCY),
+        p99_ns: p99.and_then(of),
+    })
+}
+
+fn summary(series: &Series<BlockKey>) -> Option<Summary> {
+    let values: Vec<f64> = series.values().copied().collect();
+    Summary::of(&values)
+}
+
+/// Marks what falls last: the latest, and whatever may fall as late.
+fn mark_last(found: &mut [Fall]) {
+    let latest = found.iter().filter_map(|fall| Some((fall.place()?, fall.cliff)));
+    let Some((_, Cliff::At { low: latest, .. })) = latest.max_by(|a, b| a.0.total_cmp(&b.0)) else { return };
+    let several = found.len() > 1;
+    for fall in found {
+        fall.falls_last = several && matches!(fall.cliff, Cliff::At { high, .. } if high > latest);
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use storebench_core::result::{LimitReport, MachineReport, Run};
+
+    use super::*;
+    use crate::data::samples::{Sample, blocks};
+
+    const TIMES: [&str; 7] = ["0.25x", "0.5x", "0.75x", "1x", "1.5x", "2x", "4x"];
+
+    /// Two stores that fall from 0.75x and 1.5x on, to a tenth and to half, and one that does not.
+    pub(crate) fn outgrown() -> Run {
+        let fall = |store: &str, text: &str| {
+            let x: f64 = text.trim_end_matches('x').parse().unwrap();
+            match store {
+                "lmdb" => (x / 0.75).max(1.0).powf(1.375),
+                "redb" => (x / 1.5).max(1.0).powf(0.70),
+                _ => 1.0,
+            }
+        };
+        let block = |number: u32| {
+            let mut samples = Vec::new();
+            for (place, store) in ["lmdb", "redb", "sqlite"].into_iter().enumerate() {
+                for (step, text) in TIMES.into_iter().enumerate() {
+                    let wobble = 1.0
+                        + f64::from((number * 31 + place as u32 * 17 + step as u32 * 7).pow(2) % 101)
+                            / 2000.0;
+                    let weather = 1.0 + f64::from(number) / 10.0;
+                    let ns = 1e4 * fall(store, text) * wobble * weather;
+                    samples.push(Sample::new(store).data_size(text).ns(ns));
+                }
+            }
+            samples
+        };
+        blocks("box", &[block(0), block(1), block(2)])
+    }
+
+    #[test]
+    fn stores_are_told_by_where_they_fall_and_how_much() {
+        let runs = [outgrown()];
+        let [all] = sizes(&Merged::new(&runs, &[])).try_into().unwrap();
+        assert_eq!(
+            (all.name().as_str(), all.inside, all.outside),
+            ("box, process, incompressible, 1B..1KiB, 100 records", Some(0.25), Some(4.0))
+        );
+        let falls = all.headline().unwrap();
+        assert_eq!(falls.operation, "insert");
+        let names: Vec<&str> = falls.stores.iter().map(|fall| fall.store.as_str()).collect();
+        assert_eq!(names, ["sqlite", "redb", "lmdb"]);
+        let [sqlite, redb, lmdb] = falls.stores.as_slice() else { panic!() };
+        assert_eq!(sqlite.cliff, Cliff::None);
+        for (fall, planted, kept) in [(redb, 1.5, 0.5), (lmdb, 0.75, 0.1)] {
+            let Cliff::At { at: Some(at), low, high } = fall.cliff else { panic!("{fall:?}") };
+            assert!(low < planted && planted < high && (at / planted).ln().abs() < 0.2, "{fall:?}");
+            assert!((fall.kept.unwrap().ratio.value / kept - 1.0).abs() < 0.05, "{fall:?}");
+        }
+        assert_eq!([sqlite, redb, lmdb].map(|fall| fall.falls_last), [false, true, false]);
+        assert_eq!([sqlite, redb, lmdb].map(|fall| fall.falls_least), [true, false, false]);
+        assert_eq!(lmdb.sizes.len(), 7);
+        assert!(lmdb.at(Some(4.0)).unwrap().mean.value < lmdb.at(Some(0.25)).unwrap().mean.value / 9.0);
+    }
+
+    #[test]
+    fn absolute_sizes_take_the_limit_that_was_in_force() {
+        let of = |text: &str| Sample::new("lmdb").data_size(text);
+        let mut run = blocks("box", &[vec![of("32MiB"), of("96MiB")], vec![of("32MiB"), of("96MiB")]]);
+        let runs = [run.clone()];
+        assert!(sizes(&Merged::new(&runs, &[])).is_empty(), "there is no limit");
+        let limit = LimitReport {
+            limit: Limited::Memory,
+            asked: 64 << 20,
+            in_force: Some(64 << 20),
+            by: Some("cgroup v2".into()),
+            remark: None,
+        };
+        for trial in &mut run.trials {
+            trial.machine = Some(MachineReport {
+                name: "small".into(),
+                limits: vec![limit.clone()],
+                memory_limit_hits: None,
+                throttled_periods: None,
+                throttled_ns: None,
+            });
+        }
+        let runs = [run];
+        let [all] = sizes(&Merged::new(&runs, &[])).try_into().unwrap();
+        assert_eq!((all.inside, all.outside), (Some(0.5), Some(1.5)));
+        let fall = &all.headline().unwrap().stores[0];
+        assert_eq!((fall.cliff, fall.falls_last, fall.falls_least), (Cliff::Unknown, false, false));
+    }
+
+    #[test]
+    fn one_size_and_other_work_have_no_such_section() {
+        let one = [blocks("box", &[vec![Sample::new("lmdb").data_size("1x")]])];
+        assert!(sizes(&Merged::new(&one, &[])).is_empty());
+        let other = [blocks("box", &[vec![Sample::new("lmdb")]])];
+        assert!(sizes(&Merged::new(&other, &[])).is_empty());
+    }
+}

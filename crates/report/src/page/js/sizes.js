@@ -1,0 +1,55 @@
+// Data against memory: what becomes of speed as data outgrow memory, where each store falls, and what processors and the disk do.
+
+/** The stores that are drawn together and that have a cell among those chosen. */
+function outgrownHere() {
+  const cells = new Set(onePlace()?.cells || []);
+  return model.sizes.find(({ lines }) => lines.some((line) => line.cells.some((cell) => cells.has(cell))));
+}
+
+function drawOutgrown() {
+  // Only where data were of several sizes.
+  if (!$("#outgrown")) return;
+  // What the machine did is known of all operations together.
+  const all = model.operations.includes("overall") ? "overall" : state.op;
+  const parts = [
+    ["throughput", state.op, `${state.op}: operations per second`],
+    ["latency_mean", state.op, `${state.op}: mean latency`],
+    ["latency_p99", state.op, `${state.op}: 99th percentile of latency`],
+    ["operation_io_wait", all, "processors that wait for a disk, of all"],
+    ["operation_idle", all, "processors that are idle, of all"],
+    ["operation_device_read", all, "read from the disk"],
+    ["operation_device_written", all, "written to the disk"],
+  ];
+  const lines = outgrownHere()?.lines.filter((line) => isOn(line.cells[0])) || [];
+  const charts = parts.map(([id, op, title]) => outgrownChart(columnOf(id), op, title, lines)).filter((chart) => chart.lines.length);
+  if (!charts.length) return say("outgrown", `No selected ${model.ranked[0]} has figures at several sizes here.`);
+  const content = emptied("outgrown");
+  content.className = "content multiples";
+  for (const chart of charts) chartIn(content, chart);
+}
+
+/** Shares are drawn from zero; all else is told by how many times it is more. */
+function outgrownChart(column, op, title, lines) {
+  const type = column.unit === "share" ? "linear" : "logarithmic";
+  const known = (point) => point.figure && (type === "linear" || point.figure.mean > 0);
+  const points = (line) => line.times.map((x, i) => ({ x, figure: figureOf(line.cells[i], column.id, op) })).filter(known)
+    .map(({ x, figure }) => ({ x, y: figure.mean, low: figure.low, high: figure.high, range: figure.range }));
+  const drawn = lines.map((line) => ({ store: model.stores[line.store], points: points(line), cliff: cliffOf(column, line, op) }))
+    .filter((line) => line.points.length);
+  const times = [...new Set(drawn.flatMap((line) => line.points.map((point) => point.x)))].sort((a, b) => a - b);
+  return {
+    title,
+    x: { title: "data / memory", values: times, label: (value) => `${value}x` },
+    y: { title, unit: column.unit, type },
+    lines: drawn,
+    tip: (store, point) => `${store}, ${point.x}x: ${figuresText(column, point)}`,
+    head: [model.ranked[0], "data / memory", `${title} ${reachTitle()}`],
+    row: (store, point) => [store, `${point.x}x`, figuresText(column, point)],
+  };
+}
+
+/** Where a store falls, for charts of how fast it is: found from throughput. */
+function cliffOf(column, line, op) {
+  const found = ["throughput", "latency_mean", "latency_p99"].includes(column.id) ? line.cliffs[op] : undefined;
+  return found && { at: found[0], low: found[1], high: found[2] };
+}

@@ -1,0 +1,95 @@
+// Over time: operations by seconds and by epochs, and below them what the machine did meanwhile.
+
+/** Charts of what was done; `type` of the axis. */
+const DONE = [
+  { id: "per_s", title: "operations per second", unit: "per_s", type: "linear" },
+  { id: "p99_ns", title: "99th percentile", unit: "ns", type: "logarithmic" },
+  { id: "max_ns", title: "longest", unit: "ns", type: "logarithmic" },
+];
+
+/** What the machine did, the most telling first. */
+const MACHINE = [
+  { id: "processors", title: "processors at work, of all", unit: "share" },
+  { id: "io_wait", title: "processors that wait for a disk, of all", unit: "share" },
+  { id: "device_read", title: "bytes read from the disk a second", unit: "bytes" },
+  { id: "device_written", title: "bytes written to the disk a second", unit: "bytes" },
+  { id: "memory", title: "memory with the page cache", unit: "bytes" },
+];
+
+/** The rest, folded. */
+const MORE = [
+  { id: "user", title: "processors: programs", unit: "share" },
+  { id: "system", title: "processors: kernel", unit: "share" },
+  { id: "idle", title: "processors: idle", unit: "share" },
+  { id: "reads", title: "reads from the disk a second", unit: "per_s" },
+  { id: "writes", title: "writes to the disk a second", unit: "per_s" },
+  { id: "queue", title: "requests that waited or were served", unit: "" },
+  { id: "busy", title: "the disk at work", unit: "share" },
+  { id: "page_cache", title: "page cache", unit: "bytes" },
+  { id: "processor_pressure", title: "some process waited for a processor", unit: "share" },
+  { id: "memory_pressure", title: "some process waited for memory", unit: "share" },
+  { id: "io_pressure", title: "some process waited for the disk", unit: "share" },
+];
+
+/** The timelines of the chosen operation and place. */
+function timelinesHere(all) {
+  const place = onePlace();
+  return (all[state.op] || []).filter((line) => place?.cells.includes(line.cell) && isOn(line.cell) && line.at_s.length > 2);
+}
+
+function drawTimeline() {
+  const all = model.timelines.by_operation;
+  // The last second is not whole: two seconds are no line.
+  const here = timelinesHere(all);
+  if (!here.length)
+    return say("timeline", all[state.op]?.length
+      ? "No trial of this operation here took longer than two seconds."
+      : "Not measured: no operation took longer than a second, or seconds were not recorded. Run more operations to see stalls.");
+  drawOverTime("timeline", here, { worst: ", worst second", partial: 1, each: "second" });
+}
+
+function drawEpochs() {
+  // Only where the work has epochs.
+  if (!$("#epochs")) return;
+  const here = timelinesHere(model.timelines.epochs);
+  if (!here.length) return say("epochs", "No trial of this operation here had three epochs. Run for longer, or with shorter epochs.");
+  drawOverTime("epochs", here, { worst: "", partial: 0, each: "epoch" });
+}
+
+/** All charts of a section over time; `partial` points at the end of a line are of a shorter time than the others. */
+function drawOverTime(id, lines, how) {
+  const content = emptied(id);
+  content.className = "content";
+  const chartsOf = (parts) => parts.map((part) => overTime(part, lines, how)).filter(Boolean);
+  const grid = (charts) => {
+    const element = make("div", { class: "multiples" });
+    for (const chart of charts) chartIn(element, chart);
+    return element;
+  };
+  content.append(grid([...chartsOf(DONE), ...chartsOf(MACHINE)]));
+  const more = chartsOf(MORE);
+  if (more.length) content.append(make("details", {}, make("summary", {}, "more of what the machine did meanwhile"), grid(more)));
+}
+
+/** One chart over time; nothing where no line has two points. */
+function overTime({ id, title, unit, type = "linear" }, lines, { worst, partial, each }) {
+  const isDone = DONE.some((part) => part.id === id);
+  const until = id === "per_s" && partial ? -partial : undefined;
+  const known = (point) => point.y !== null && (type === "linear" || point.y > 0);
+  const drawn = lines.filter((line) => line[id]).map((line) => ({
+    store: storeOf(line.cell),
+    radius: 1.5,
+    points: line.at_s.map((x, i) => ({ x, y: line[id][i] })).filter(known).slice(0, until),
+  })).filter((line) => line.points.length > 1);
+  if (!drawn.length) return null;
+  const what = title + (id === "p99_ns" ? worst : "");
+  return {
+    title: isDone ? `${state.op}: ${what}` : what,
+    x: { title: "seconds since the operation began (the longest trial)", type: "linear", unit: "", label: (value) => `${value} s` },
+    y: { title: unit === "share" ? "share of the time" : what, unit, type },
+    lines: drawn,
+    tip: (store, point) => `${store}, ${point.x} s: ${show(unit, point.y)}`,
+    head: [model.ranked[0], each, what],
+    row: (store, point) => [store, String(point.x), show(unit, point.y)],
+  };
+}

@@ -1,0 +1,168 @@
+//! Data against memory: tables of where stores fall, and the lines of the charts, whose points are cells.
+
+use indexmap::{IndexMap, IndexSet};
+use serde::Serialize;
+use storebench_core::cell::Axis;
+
+use super::cells::Row;
+use super::numbers::rounded;
+use crate::column::Unit;
+use crate::data::merge::Merged;
+use crate::data::sizes::words::{LEGEND, TITLE, cliff, falls_by, sentences, size};
+use crate::data::sizes::{Fall, Falls, Sizes, is_there, sizes, sizes_for_people, times};
+use crate::markup::{Html, Literal, Tag, column, folded, note, number, p, row, scroll, table, tag};
+use crate::stats::cliff::Cliff;
+
+/// Digits of sizes in the page's data.
+const DIGITS: i32 = 4;
+
+/// Stores that are drawn together.
+#[derive(Debug, Serialize)]
+pub struct Drawn {
+    lines: Vec<Line>,
+}
+
+/// A store's line.
+#[derive(Debug, Serialize)]
+struct Line {
+    /// The store's number.
+    store: usize,
+    /// Data over memory, and the numbers of the cells that were of that size.
+    times: Vec<f64>,
+    cells: Vec<usize>,
+    /// Where throughput falls, by operation: at, from, to; at is absent where it can't be placed.
+    cliffs: IndexMap<String, (Option<f64>, f64, f64)>,
+}
+
+/// The lines of all tables.
+pub fn drawn(merged: &Merged<'_>, rows: &[Row<'_>], names: &IndexSet<&str>) -> Vec<Drawn> {
+    sizes(merged).iter().map(|one| Drawn { lines: lines(one, rows, names) }).collect()
+}
+
+fn lines(one: &Sizes, rows: &[Row<'_>], names: &IndexSet<&str>) -> Vec<Line> {
+    let mut found: IndexMap<usize, Vec<(f64, usize)>> = IndexMap::new();
+    for (cell, row) in rows.iter().enumerate() {
+        if !one.groups.contains(&row.key.group) || row.key.at.without(Axis::DATA_SIZE) != one.rest {
+            continue;
+        }
+        let size = row.entries.iter().find_map(times);
+        if let Some((store, size)) = names.get_index_of(&*row.key.store).zip(size) {
+            found.entry(store).or_default().push((size, cell));
+        }
+    }
+    let line = |(store, mut points): (usize, Vec<(f64, usize)>)| {
+        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let name = names.get_index(store).copied().unwrap_or_default();
+        let of = |falls: &Falls| {
+            let fall = falls.stores.iter().find(|fall| fall.store == name)?;
+            let Cliff::At { at, low, high } = fall.cliff else { return None };
+            let digits = |value: f64| rounded(value, DIGITS);
+            Some((falls.operation.clone(), (at.map(digits), digits(low), digits(high))))
+        };
+        Line {
+            store,
+            times: points.iter().map(|(size, _)| *size).collect(),
+            cells: points.iter().map(|(_, cell)| *cell).collect(),
+            cliffs: one.operations.iter().filter_map(of).collect(),
+        }
+    };
+    found.into_iter().map(line).collect()
+}
+
+/// The tables, above the filters; nothing where data were not of several sizes. Of several the first is open.
+pub fn html(merged: &Merged<'_>) -> Html {
+    let all = sizes_for_people(merged);
+    if all.is_empty() {
+        return Html::default();
+    }
+    let several = (all.len() > 1).then(|| note("The other tables fold out."));
+    let tables = all.iter().enumerate().map(|(place, one)| match place {
+        0 => Html::of((tag("h3").with(one.name()), of(one))),
+        _ => Html::of(folded(one.name(), of(one))),
+    });
+    let tables: Vec<Html> = tables.collect();
+    let charts = note(Literal("<a href=\"#go=outgrown\">Charts of it</a> stand below the filters."));
+    let section = tag("section").attr("id", "sizes").attr("tabindex", "-1");
+    Html::of(section.with((tag("h2").with(TITLE), note(LEGEND), tables, several, charts)))
+}
+
+/// Room for the charts, below the filters.
+pub fn charts(merged: &Merged<'_>) -> Html {
+    const SECTION: &str = "<section id=\"outgrown\" tabindex=\"-1\"><h2>Data against memory: charts</h2><p class=\"where\"></p><p class=\"note\">\
+                           By data over memory. A triangle with a bar marks from where on throughput falls more steeply, and between \
+                           which sizes that may be; a bar alone: sizes are too few to place it.</p>\
+                           <div class=\"content multiples\"></div></section>";
+    Html::of(is_there(merged).then_some(Literal(SECTION)))
+}
+
+/// The entry in the page's list of sections, where there is such a section.
+pub fn link(merged: &Merged<'_>) -> Html {
+    Html::of(is_there(merged).then_some(Literal("<li><a href=\"#go=sizes\">Data / memory</a></li>")))
+}
+
+fn of(one: &Sizes) -> Html {
+    let mut html = Html::default();
+    for falls in &one.operations {
+        let said = p(sentences(one, falls).join(" "));
+        let open = one.headline().is_some_and(|first| first.operation == falls.operation);
+        let part = (said, scroll(of_operation(one, falls)));
+        if open { html.push(part) } else { html.push(folded(&falls.operation, part)) }
+    }
+    html
+}
+
+fn of_operation(one: &Sizes, falls: &Falls) -> Tag {
+    let end =
+        |times: Option<f64>| column(times.map_or_else(String::new, |times| format!("at {}", size(times))));
+    let heads = vec![column(""), column("cliff"), end(one.inside), end(one.outside), column("falls by")];
+    let rows: Vec<Tag> = falls.stores.iter().map(|fall| line(one, fall)).collect();
+    table(heads, rows)
+}
+
+fn line(one: &Sizes, fall: &Fall) -> Tag {
+    let speed = |times: Option<f64>| {
+        number(fall.at(times).map_or_else(|| "–".into(), |of| Unit::PerSecond.show(of.mean.value)))
+    };
+    let by = fall.kept.as_ref().map_or_else(|| "–".into(), falls_by);
+    row(&fall.store, (tag("td").with(cliff(fall.cliff)), speed(one.inside), speed(one.outside), number(by)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::matrix::matrix;
+    use crate::data::samples::{Sample, run};
+    use crate::data::sizes::tests::outgrown;
+
+    #[test]
+    fn tables_say_where_stores_fall_and_lines_lead_to_cells() {
+        let runs = [outgrown()];
+        let merged = Merged::new(&runs, &[]);
+        let page = html(&merged).into_string();
+        assert!(
+            page.contains("Falls last: redb.")
+                && page.contains("<h3>box, process, incompressible, 1B..1KiB, 100 records</h3>"),
+            "{page}"
+        );
+        assert!(page.contains("at 0.25x") && link(&merged).as_str().contains("#go=sizes"), "{page}");
+        assert!(charts(&merged).as_str().contains("id=\"outgrown\""));
+        let matrices: Vec<_> = merged.groups.iter().map(|group| matrix(&merged, group)).collect();
+        let rows = super::super::cells::rows(&merged, &matrices);
+        let names: IndexSet<&str> = rows.iter().map(|row| &*row.key.store).collect();
+        let [all] = drawn(&merged, &rows, &names).try_into().unwrap();
+        assert_eq!(all.lines.len(), 3);
+        for line in &all.lines {
+            assert_eq!(line.times, [0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 4.0]);
+            let own = |cell: &usize| *rows[*cell].key.store == *names[line.store];
+            assert!(line.cells.iter().all(own));
+            assert_eq!(line.cliffs.contains_key("insert"), names[line.store] != "sqlite");
+        }
+    }
+
+    #[test]
+    fn other_work_has_no_such_section() {
+        let runs = [run("box", &[Sample::new("lmdb")])];
+        let merged = Merged::new(&runs, &[]);
+        assert!(html(&merged).is_empty() && charts(&merged).is_empty() && link(&merged).is_empty());
+    }
+}

@@ -1,0 +1,22 @@
+//! What every command that answers from measurements takes.
+
+use std::path::PathBuf;
+
+use clap::ValueHint;
+
+/// Where an answer is written, where it is measured, and with which seed.
+#[derive(Debug, clap::Args)]
+pub struct AnswerArgs {
+    /// Also write the answer and all figures to a page for the browser
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub html: Option<PathBuf>,
+    /// Directory for the stores' files [default: the runs' directory]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub at: Option<PathBuf>,
+    /// Directory for the folder with the results
+    #[arg(long, value_name = "DIR", default_value = "storebench-runs", value_hint = ValueHint::DirPath)]
+    pub out: PathBuf,
+    /// Seed for keys, values, record choice and trial order
+    #[arg(long, value_name = "N", default_value = "136", value_parser = super::whole::<u64>)]
+    pub seed: u64,
+}

@@ -1,0 +1,342 @@
+//! The other machine's side of `run --remote`: a run in storebench's folder there, told of over standard output. It ends when
+//! it is told to, or when the machine that asked for it has gone; its results stay until that machine has them.
+
+use std::io::{self, BufRead, BufReader, Stdout};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use clap::{CommandFactory, FromArgMatches};
+use serde::de::DeserializeOwned;
+
+use storebench_core::error::{Error, Exit, Result};
+use storebench_core::folder::{self, Resumed, RunFolder};
+use storebench_core::measure::environment;
+use storebench_core::plan::Source;
+use storebench_core::result::{FORMAT_VERSION, RunHeader, TrialResult};
+use storebench_core::runner::event::{Event, Listener};
+use storebench_core::runner::parent::Ended;
+use storebench_core::shown::plain_json;
+use storebench_core::store::StoreDef;
+use storebench_core::workload::loading::Loading;
+
+use super::args::{Args, Command, RunArgs};
+use super::launch::{self, Launch};
+use super::remote::wire::{self, Known, Message, Request, SILENCE, Word};
+use super::run::Prepared;
+use super::{run, runs, signals, trace, usage};
+
+/// How often it is looked whether the other machine is still there.
+const WATCH: Duration = Duration::from_secs(5);
+/// How long a run before this one may take to end.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Does what the machine asks for that has started this.
+///
+/// # Errors
+/// When nothing is asked for; everything else is told to that machine.
+pub fn main(stores: &[StoreDef], folder: &Path) -> Result<Exit> {
+    let interrupted = signals::listen()?;
+    let mut out = Out::new(Arc::clone(&interrupted));
+    out.say(&Message::Hello { version: env!("CARGO_PKG_VERSION").into(), format: FORMAT_VERSION });
+    let Heard { asked, thanks } = attend(BufReader::new(io::stdin()), Arc::clone(&interrupted));
+    let Asked { request, results } = wait_for(&asked, &interrupted)?;
+    let mut board = Board { stores, runs: folder.join("runs"), out, interrupted: &interrupted, folder: None };
+    let ended = match &request.resume {
+        Some(header) => board.resume(header, &results),
+        None => board.start(&request),
+    };
+    let exit = match ended {
+        Ok(Ended { interrupted, failed }) => {
+            board.out.say(&Message::Ended { interrupted, failed });
+            if interrupted { Exit::Interrupted } else { Exit::Success }
+        }
+        Err(error) => {
+            let message = board.without_advice(&error.message);
+            board.out.say(&Message::Failed { exit: error.exit.code(), message });
+            return Ok(error.exit);
+        }
+    };
+    if thanks.recv_timeout(SILENCE).is_ok() {
+        board.delete()?;
+    }
+    Ok(exit)
+}
+
+/// What is asked for, and the results that the other machine has.
+struct Asked {
+    request: Request,
+    results: Vec<String>,
+}
+
+/// What comes from the other machine: what it asks for, and in the end its thanks.
+struct Heard {
+    asked: Receiver<io::Result<Asked>>,
+    thanks: Receiver<()>,
+}
+
+/// Listens to the other machine: interrupts the run when it says so, is gone, or falls silent.
+fn attend(input: impl BufRead + Send + 'static, interrupted: Arc<AtomicBool>) -> Heard {
+    let ((asks, asked), (thank, thanks)) = (mpsc::channel(), mpsc::channel());
+    let heard = Arc::new(Mutex::new(Instant::now()));
+    let watched = (Arc::clone(&heard), Arc::clone(&interrupted));
+    std::thread::spawn(move || {
+        let (heard, interrupted) = watched;
+        while heard.lock().is_ok_and(|heard| heard.elapsed() < SILENCE) {
+            std::thread::sleep(WATCH);
+        }
+        interrupted.store(true, Ordering::Relaxed);
+    });
+    std::thread::spawn(move || {
+        let mut ear = Ear { input, heard };
+        let asked = ear.asked();
+        if asks.send(asked).is_ok() {
+            // Whatever ends it: nobody is there any more.
+            let _ = ear.listen(&interrupted, &thank);
+        }
+        interrupted.store(true, Ordering::Relaxed);
+    });
+    Heard { asked, thanks }
+}
+
+/// Where words come in, and when the last of them came.
+struct Ear<R> {
+    input: R,
+    heard: Arc<Mutex<Instant>>,
+}
+
+impl<R: BufRead> Ear<R> {
+    fn receive<T: DeserializeOwned>(&mut self) -> io::Result<Option<T>> {
+        let received = wire::receive(&mut self.input)?;
+        if let Ok(mut heard) = self.heard.lock() {
+            *heard = Instant::now();
+        }
+        Ok(received)
+    }
+
+    fn asked(&mut self) -> io::Result<Asked> {
+        let gone = || io::Error::from(io::ErrorKind::UnexpectedEof);
+        let request: Request = self.receive()?.ok_or_else(gone)?;
+        let results =
+            (0..request.results).map(|_| self.receive()?.ok_or_else(gone)).collect::<io::Result<_>>()?;
+        Ok(Asked { request, results })
+    }
+
+    /// Listens until the other machine is gone.
+    fn listen(&mut self, interrupted: &AtomicBool, thanks: &Sender<()>) -> io::Result<()> {
+        while let Some(word) = self.receive()? {
+            match word {
+                Word::Beat => {}
+                Word::Stop => interrupted.store(true, Ordering::Relaxed),
+                Word::Thanks => drop(thanks.send(())),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Waits for what is asked.
+///
+/// # Errors
+/// When it can't be read, or does not come.
+fn wait_for(asked: &Receiver<io::Result<Asked>>, interrupted: &AtomicBool) -> Result<Asked> {
+    loop {
+        match asked.recv_timeout(WATCH) {
+            Ok(asked) => return asked.map_err(Error::io("reading", Path::new("the request"))),
+            Err(RecvTimeoutError::Timeout) if !interrupted.load(Ordering::Relaxed) => {}
+            Err(_) => return Err(Error::new(Exit::Interrupted, "interrupted before the run began")),
+        }
+    }
+}
+
+struct Board<'a> {
+    stores: &'a [StoreDef],
+    /// Where runs have their folders.
+    runs: PathBuf,
+    out: Out,
+    interrupted: &'a AtomicBool,
+    /// The run's folder, once there is one.
+    folder: Option<PathBuf>,
+}
+
+impl Board<'_> {
+    fn start(&mut self, request: &Request) -> Result<Ended> {
+        let args = run_args(&request.arguments)?;
+        let source = Source { text: request.text.clone().into(), origin: request.origin.clone() };
+        let mut plan = run::plan(self.stores, &args, &source, &request.properties)?;
+        trace::look(&mut plan, self.interrupted)?;
+        runs::make_directory("making the runs' directory", &self.runs)?;
+        let places = launch::places(&plan, &launch::directories(&args.at, &self.runs)?)?;
+        let mut launch = Launch::new(self.stores, &plan, &places, args.hardware.as_deref())?;
+        launch.header.command = request.command.clone();
+        match run::prepare(&launch, args.dry_run, self.interrupted)? {
+            Prepared::Ready => {}
+            Prepared::Listed(text) => {
+                self.out.say(&Message::Text(text));
+                return Ok(Ended { interrupted: false, failed: 0 });
+            }
+            Prepared::Interrupted => return Ok(Ended { interrupted: true, failed: 0 }),
+        }
+        let folder = launch.folder(&self.runs, &name(&launch.header))?;
+        let path = folder.path().to_path_buf();
+        self.folder = Some(path.clone());
+        self.out.say(&Message::Header(Box::new(launch.header.clone())));
+        let mut teller = Teller { out: &mut self.out, folder: path };
+        launch.carry_out_precisely(&[], folder, &mut teller, self.interrupted).map(|(_, ended)| ended)
+    }
+
+    /// Resumes a run, of which either machine may have results that the other lacks.
+    fn resume(&mut self, header: &RunHeader, theirs: &[String]) -> Result<Ended> {
+        check_machine(header)?;
+        let path = self.runs.join(name(header));
+        runs::make_directory("making the runs' directory", &self.runs)?;
+        if !path.exists() {
+            RunFolder::create(&self.runs, &name(header), header)?;
+        }
+        let Resumed { folder: mut kept, .. } = when_free(&path)?;
+        self.folder = Some(path.clone());
+        let (mut there, mut here) = (Known::default(), Known::default());
+        let ours = kept.results()?;
+        for (result, _) in &ours {
+            here.add(result);
+        }
+        for line in theirs {
+            let result: TrialResult =
+                serde_json::from_slice(&plain_json(line.as_bytes())).map_err(|error| {
+                    Error::new(Exit::NotStorebench, format!("a line that is no result: {error}"))
+                })?;
+            there.add(&result);
+            if here.add(&result) {
+                kept.append_line(line)?;
+            }
+        }
+        for (result, line) in ours {
+            if there.add(&result) {
+                self.out.result(&folder::logs(&path, result.position), line);
+            }
+        }
+        drop(kept);
+        let resumed = RunFolder::resume(&path)?;
+        let mut teller = Teller { out: &mut self.out, folder: path };
+        run::go_on_with(self.stores, resumed, &mut teller, self.interrupted).map(|(_, ended)| ended)
+    }
+
+    /// An error without the advice how to resume the run, which is of no use on the other machine.
+    fn without_advice(&self, message: &str) -> String {
+        let advice = self.folder.as_deref().map(launch::kept);
+        advice.map_or_else(|| message.to_owned(), |advice| message.replace(&format!("; {advice}"), ""))
+    }
+
+    /// Deletes the run's folder: the other machine has all of it.
+    fn delete(&self) -> Result<()> {
+        match &self.folder {
+            Some(path) => RunFolder::resume(path)?.folder.delete(),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Reads arguments of `run`.
+fn run_args(arguments: &[String]) -> Result<RunArgs> {
+    let line = ["storebench", "run"].into_iter().map(str::to_owned).chain(arguments.iter().cloned());
+    let args =
+        Args::command().try_get_matches_from(line).and_then(|matches| Args::from_arg_matches(&matches));
+    match args.map_err(|error| usage::explain(&error))?.command {
+        Command::Run(args) => Ok(*args),
+        _ => Err(Error::new(Exit::Usage, "only runs are made for another machine")),
+    }
+}
+
+/// What a run's folder is called here: by its moment, so that both machines know it by its header.
+fn name(header: &RunHeader) -> String {
+    let plain = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '-' };
+    format!("{}-{}", header.study, header.started).chars().map(plain).collect()
+}
+
+/// Results of two machines make no run.
+fn check_machine(header: &RunHeader) -> Result<()> {
+    let (then, now) = (&header.environment, environment::machine());
+    if (&then.cpu, then.cores) == (&now.cpu, now.cores) {
+        return Ok(());
+    }
+    let message = format!(
+        "the run was started on another machine ({} of {}, and this one has {} of {}): name that one with --remote",
+        then.cores,
+        then.cpu.as_deref().unwrap_or("an unknown kind"),
+        now.cores,
+        now.cpu.as_deref().unwrap_or("an unknown kind")
+    );
+    Err(Error::new(Exit::Unlike, message))
+}
+
+/// Opens a run's folder, which a run whose connection was lost may be about to leave.
+fn when_free(path: &Path) -> Result<Resumed> {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        match RunFolder::resume(path) {
+            Err(error) if error.exit == Exit::Busy && Instant::now() < until => {
+                std::thread::sleep(Duration::from_millis(200));
+            }
+            other => return other,
+        }
+    }
+}
+
+/// Standard output, which ends the run when nobody reads it any more.
+struct Out {
+    out: Stdout,
+    interrupted: Arc<AtomicBool>,
+}
+
+impl Out {
+    fn new(interrupted: Arc<AtomicBool>) -> Out {
+        Out { out: io::stdout(), interrupted }
+    }
+
+    fn say(&mut self, message: &Message) {
+        if wire::send(&mut self.out, message).is_err() {
+            self.interrupted.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// A result's line, after its logs.
+    fn result(&mut self, logs: &[(String, String)], line: String) {
+        for (name, text) in logs {
+            self.say(&Message::Log { name: name.clone(), text: text.clone() });
+        }
+        self.say(&Message::Result(line));
+    }
+}
+
+/// Tells the other machine what happens.
+struct Teller<'a> {
+    out: &'a mut Out,
+    /// The run's folder.
+    folder: PathBuf,
+}
+
+impl Listener for Teller<'_> {
+    fn hear(&mut self, event: &Event<'_>) {
+        match *event {
+            Event::Started { total, done } => self.out.say(&Message::Started { total, done }),
+            Event::Extended { by } => self.out.say(&Message::Extended { by }),
+            Event::TrialStarted { cell, position, left } => {
+                let left_s = left.map(|left| left.as_secs_f64());
+                self.out.say(&Message::Trial { cell: cell.clone(), position, left_s });
+            }
+            Event::Loading { loading } => {
+                let loading = loading.map(|Loading { done, all, took }| (done, all, took.as_secs_f64()));
+                self.out.say(&Message::Loading { loading });
+            }
+            // What can't be written as JSON can't have been kept either.
+            Event::TrialEnded { result } => {
+                if let Ok(line) = serde_json::to_string(result) {
+                    self.out.result(&folder::logs(&self.folder, result.position), line);
+                }
+            }
+            Event::Ended { .. } => {}
+        }
+    }
+}

@@ -1,0 +1,327 @@
+//! The table of checks: one entry, one check of the machine.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use storebench_core::axis::file_system::kind::KINDS;
+use storebench_core::background;
+use storebench_core::cell::Background;
+use storebench_core::error::{Error, Result};
+use storebench_core::measure::limit::Reach;
+use storebench_core::measure::{cgroup, environment};
+use storebench_core::place::directory::WorkFolder;
+use storebench_core::place::image;
+use storebench_core::place::probe::Probe;
+use storebench_core::result::{Environment, Limited, PlaceInfo};
+use storebench_core::store::StoreDef;
+use storebench_core::units::{rough_bytes, three_digits};
+
+use super::super::machines;
+
+/// What a check found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// It is there.
+    Ok,
+    /// It is not there: what needs it can't be run.
+    No,
+    /// It may disturb figures, or make them mean less.
+    Hint,
+}
+
+impl State {
+    /// The word on the page.
+    pub fn word(self) -> &'static str {
+        match self {
+            State::Ok => "ok",
+            State::No => "no",
+            State::Hint => "hint",
+        }
+    }
+
+    /// What that means.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            State::Ok => "it is there",
+            State::No => "what needs it can't be run here",
+            State::Hint => "it may disturb figures, or make them mean less",
+        }
+    }
+}
+
+/// A line of the page.
+#[derive(Debug, Serialize)]
+pub struct Line {
+    /// What it is about.
+    pub name: String,
+    /// What came of it.
+    pub state: State,
+    /// What was found, in words.
+    pub found: String,
+    /// What would help, in words, where that is not said already.
+    pub help: Option<String>,
+}
+
+/// The lines of one check.
+#[derive(Debug, Serialize)]
+pub struct Group {
+    /// What they are about.
+    pub about: &'static str,
+    /// One or more.
+    pub lines: Vec<Line>,
+}
+
+/// What the checks look at.
+pub struct Here<'a> {
+    stores: &'a [StoreDef],
+    directory: PathBuf,
+    environment: Environment,
+    place: PlaceInfo,
+    probe: Probe,
+    reach: Reach,
+    /// Where trials can have cgroups of their own, or why they have none.
+    cgroups: std::result::Result<(), String>,
+    is_root: bool,
+}
+
+impl<'a> Here<'a> {
+    /// Looks at the machine, and at a directory, in which a work folder is made and deleted again.
+    ///
+    /// # Errors
+    /// When nothing can be made there.
+    pub fn look(stores: &'a [StoreDef], directory: &Path) -> Result<Here<'a>> {
+        let mut work = WorkFolder::create(directory)?;
+        let probe = work.probe()?;
+        let cgroups = cgroup::Home::find(|home| work.stage().group(home).map(drop)).map(drop);
+        Ok(Here {
+            stores,
+            directory: directory.to_path_buf(),
+            environment: environment::machine(),
+            place: environment::place("here", directory).map_err(Error::io("looking at", directory))?,
+            probe,
+            reach: Reach::here(),
+            cgroups,
+            is_root: rustix::process::geteuid().is_root(),
+        })
+    }
+}
+
+struct Check {
+    about: &'static str,
+    look: fn(&Here<'_>) -> Vec<Line>,
+}
+
+const CHECKS: &[Check] = &[
+    Check { about: "stores", look: stores },
+    Check { about: "rights", look: rights },
+    Check { about: "file systems for trials (--place)", look: file_systems },
+    Check { about: "servers", look: servers },
+    Check { about: "limits of machines (--machine)", look: limits },
+    Check { about: "background loads (--background)", look: loads },
+    Check { about: "the directory", look: directory },
+    Check { about: "the machine", look: machine },
+];
+
+/// All that is found.
+pub fn all(here: &Here<'_>) -> Vec<Group> {
+    let all = CHECKS.iter().map(|check| Group { about: check.about, lines: (check.look)(here) });
+    // A program without servers has nothing to say of them.
+    all.filter(|group| !group.lines.is_empty()).collect()
+}
+
+fn ok(name: impl Into<String>, found: impl Into<String>) -> Line {
+    Line { name: name.into(), state: State::Ok, found: found.into(), help: None }
+}
+
+fn no(name: impl Into<String>, found: impl Into<String>) -> Line {
+    Line { state: State::No, ..ok(name, found) }
+}
+
+fn hint(name: impl Into<String>, found: impl Into<String>, help: impl Into<String>) -> Line {
+    Line { state: State::Hint, help: Some(help.into()), ..ok(name, found) }
+}
+
+fn either(name: impl Into<String>, there: std::result::Result<impl Into<String>, String>) -> Line {
+    match there {
+        Ok(found) => ok(name, found),
+        Err(why) => no(name, why),
+    }
+}
+
+fn stores(here: &Here<'_>) -> Vec<Line> {
+    let (built, missing): (Vec<&StoreDef>, Vec<&StoreDef>) =
+        here.stores.iter().partition(|store| store.open.is_ok());
+    let names: Vec<&str> = built.iter().map(|store| store.name).collect();
+    let missing =
+        missing.iter().map(|store| either(store.name, store.open.map(|_| "").map_err(str::to_owned)));
+    [ok("built in", names.join(", "))].into_iter().chain(missing).collect()
+}
+
+fn rights(here: &Here<'_>) -> Vec<Line> {
+    let root = match here.is_root {
+        true => ok("root", "yes"),
+        false => hint("root", "no", "file systems in images, and cold reads of names and inodes, need sudo"),
+    };
+    let counted = match &here.cgroups {
+        Ok(()) => ok("memory by cgroup", "the page cache counts as the trial's"),
+        Err(why) => hint("memory by cgroup", "the page cache is not counted", why),
+    };
+    vec![root, counted]
+}
+
+/// Each is made and mounted once, in a work folder.
+fn file_systems(here: &Here<'_>) -> Vec<Line> {
+    let tried = |kind: &str| -> std::result::Result<String, String> {
+        let file_system = kind.parse()?;
+        image::try_out(&here.directory, &file_system).map(|tried| tried.driver)
+    };
+    KINDS.iter().map(|kind| either(kind.name, tried(kind.name))).collect()
+}
+
+fn servers(here: &Here<'_>) -> Vec<Line> {
+    let servers = here.stores.iter().filter(|store| store.server.is_some());
+    servers
+        .map(|store| either(store.name, store.lacks().map_or_else(|| Ok((store.version)()), Err)))
+        .collect()
+}
+
+fn limits(here: &Here<'_>) -> Vec<Line> {
+    let name = |limit: Limited| limit.name().replace('_', " ");
+    let line = |limit: Limited| either(name(limit), machines::holding(limit, &here.reach));
+    Limited::ALL.into_iter().map(line).collect()
+}
+
+fn loads(_: &Here<'_>) -> Vec<Line> {
+    let line = |name: &str| {
+        let load = name.parse::<Background>();
+        either(name, load.and_then(|load| background::lacking(load).map_or(Ok("yes"), Err)))
+    };
+    ["cpu", "disk", "memory", "video"].into_iter().map(line).collect()
+}
+
+/// A sync that takes less is quicker than a disk without a cache that outlives a power cut.
+const QUICK_SYNC_NS: u64 = 50_000;
+/// Where less is free, the larger presets have no room.
+const MUCH_DISK: u64 = 20 << 30;
+
+fn directory(here: &Here<'_>) -> Vec<Line> {
+    let PlaceInfo { path, file_system, device, free_bytes, .. } = &here.place;
+    let kind = file_system.as_deref().unwrap_or("unknown file system");
+    let lies = match device {
+        Some(device) => ok("lies on", format!("{kind} on {device}: {path}")),
+        None => hint(
+            "lies on",
+            format!("{kind}: {path}"),
+            "no block device is known under it, so what reaches the disk is not counted",
+        ),
+    };
+    let free = rough_bytes(*free_bytes as f64);
+    let room = match *free_bytes < MUCH_DISK {
+        true => hint("free", free, "the larger combinations of some studies need more"),
+        false => ok("free", free),
+    };
+    let sync_ns = here.probe.sync_ns as f64;
+    let took = match sync_ns < 1e6 {
+        true => format!("{} µs each", three_digits(sync_ns / 1e3)),
+        false => format!("{} ms each", three_digits(sync_ns / 1e6)),
+    };
+    let sync = match here.probe.sync_ns < QUICK_SYNC_NS {
+        true => hint(
+            "syncs",
+            took,
+            "few disks are as quick, so they may not reach the disk, and `power` may not hold in a power cut",
+        ),
+        false => ok("syncs", took),
+    };
+    vec![lies, room, sync]
+}
+
+/// A clock that takes longer than this to read blurs the quickest operations.
+const SLOW_CLOCK_NS: f64 = 100.0;
+/// Load per processor from which others are clearly at work.
+const BUSY: f64 = 0.2;
+
+fn machine(here: &Here<'_>) -> Vec<Line> {
+    let machine = &here.environment;
+    let took = format!("{}, {} ns a reading", machine.clock, three_digits(machine.clock_ns));
+    let clock = match machine.clock_ns > SLOW_CLOCK_NS {
+        true => hint("clock", took, "operations of less than a microsecond are blurred"),
+        false => ok("clock", took),
+    };
+    let load = match machine.load_1min {
+        Some(load) if load > BUSY * f64::from(machine.cores) => {
+            hint("other load", format!("{load} on {} processors", machine.cores), "end what else runs")
+        }
+        Some(load) => ok("other load", format!("{load} on {} processors", machine.cores)),
+        None => hint("other load", "not known", "end what else runs"),
+    };
+    let free = environment::memory_available_bytes();
+    let memory =
+        free.map_or("not known".to_owned(), |bytes| format!("{} available", rough_bytes(bytes as f64)));
+    let all =
+        machine.memory_bytes.map_or(String::new(), |bytes| format!(" of {}", rough_bytes(bytes as f64)));
+    vec![governor(machine.governor.as_deref()), turbo(), clock, load, ok("memory", format!("{memory}{all}"))]
+}
+
+fn governor(governor: Option<&str>) -> Line {
+    match governor {
+        None => ok("governor", "none to choose: the host decides, or the processor"),
+        Some("performance") => ok("governor", "performance"),
+        Some(other) => hint(
+            "governor",
+            other,
+            "the frequency changes with the load: cpupower frequency-set -g performance (apt-get install linux-cpupower)",
+        ),
+    }
+}
+
+/// Files that tell whether processors may exceed their frequency for a while: which, what it says then, what ends it.
+const TURBO: [(&str, &str, &str); 2] = [
+    ("/sys/devices/system/cpu/intel_pstate/no_turbo", "0", "1"),
+    ("/sys/devices/system/cpu/cpufreq/boost", "1", "0"),
+];
+
+fn turbo() -> Line {
+    for (file, on, off) in TURBO {
+        if let Ok(text) = fs::read_to_string(file) {
+            return match text.trim() == on {
+                true => hint("turbo", "on", format!("speed depends on heat: echo {off} > {file}")),
+                false => ok("turbo", "off"),
+            };
+        }
+    }
+    ok("turbo", "none to switch off here")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use storebench_core::stores::NULL;
+
+    #[test]
+    fn every_check_says_something() {
+        let directory = tempfile::tempdir().unwrap();
+        let missing = StoreDef { name: "gone", open: Err("build with --features gone"), ..NULL };
+        let table = [NULL, missing];
+        let here = Here::look(&table, directory.path()).unwrap();
+        let groups = all(&here);
+        assert_eq!(groups.len(), CHECKS.len() - 1, "there are no servers");
+        for line in groups.iter().flat_map(|group| &group.lines) {
+            assert!(!line.name.is_empty() && !line.found.is_empty(), "{line:?}");
+            assert_eq!(line.state == State::Hint, line.help.is_some(), "{line:?}");
+        }
+        let gone = groups[0].lines.iter().find(|line| line.name == "gone").unwrap();
+        assert_eq!((gone.state, gone.found.as_str()), (State::No, "build with --features gone"));
+        let file_systems = groups.iter().find(|group| group.about.contains("--place")).unwrap();
+        assert_eq!(file_systems.lines.len(), KINDS.len());
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0, "something is left");
+    }
+
+    #[test]
+    fn what_disturbs_is_a_hint() {
+        assert_eq!(governor(Some("powersave")).state, State::Hint);
+        assert_eq!(governor(Some("performance")).state, State::Ok);
+    }
+}

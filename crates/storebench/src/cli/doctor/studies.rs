@@ -1,0 +1,170 @@
+//! What of a study can be run here: its own plan and all its presets, as `run` itself would choose their cells.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use serde::Serialize;
+use storebench_core::axis::table::HERE;
+use storebench_core::cell::{Axis, DEFAULT_PLACE};
+use storebench_core::error::Result;
+use storebench_core::machine::Core;
+use storebench_core::plan::{self, Plan};
+use storebench_core::store::StoreDef;
+use storebench_core::units::grouped;
+use storebench_core::workload::reason::{Omission, Reason};
+
+use super::super::launch::{self, Launch};
+
+/// What of a study can be run here.
+#[derive(Debug, PartialEq, Serialize)]
+pub struct Ability {
+    /// The study.
+    pub name: String,
+    /// Its combinations that can be run, those of its presets included.
+    pub can: usize,
+    /// Those that another machine could run.
+    pub of: usize,
+    /// What must be named on the command line.
+    pub asks_for: Option<&'static str>,
+    /// What the others need.
+    pub lacks: Vec<Lack>,
+}
+
+/// What some combinations need that is not here.
+#[derive(Debug, PartialEq, Serialize)]
+pub struct Lack {
+    /// What it is, with what would help.
+    pub reason: String,
+    /// How many combinations need it.
+    pub combinations: usize,
+}
+
+impl Ability {
+    /// In words.
+    pub fn words(&self) -> String {
+        match (self.asks_for, self.of) {
+            (Some(option), 0) => format!("with {option}"),
+            (_, of) if self.can == of => format!("all {} combinations", grouped(of as u64)),
+            (_, of) => format!("{} of {} combinations", grouped(self.can as u64), grouped(of as u64)),
+        }
+    }
+}
+
+/// What of a study can be run in a directory.
+///
+/// # Errors
+/// When there is no such study, or the directory can't be looked at.
+pub fn ability(stores: &[StoreDef], name: &str, directory: &Path) -> Result<Ability> {
+    let plain = plan::find(name)?;
+    let mut plans = vec![plain.clone()];
+    for preset in plain.presets.keys() {
+        let mut plan = plain.clone();
+        plan.apply_preset(preset)?;
+        plans.push(plan);
+    }
+    let mut tally = Tally::default();
+    for plan in plans {
+        tally.add(stores, plan, directory)?;
+    }
+    Ok(tally.ability(name))
+}
+
+/// Combinations by what comes of them. One that several presets have counts once.
+#[derive(Default)]
+struct Tally {
+    can: BTreeSet<String>,
+    lacks: BTreeMap<String, BTreeSet<String>>,
+    asks_for: Option<&'static str>,
+}
+
+impl Tally {
+    fn add(&mut self, stores: &[StoreDef], mut plan: Plan, directory: &Path) -> Result<()> {
+        if plan.axes.names(Axis::MACHINE) {
+            plan.settle_machines(Core::here);
+        }
+        let directories = BTreeMap::from([(DEFAULT_PLACE.to_owned(), directory.to_path_buf())]);
+        let places = launch::places(&plan, &directories)?;
+        let launch = Launch::new(stores, &plan, &places, None)?;
+        self.can.extend(launch.cells.iter().map(|cell| cell.id()));
+        for left in &launch.left_out {
+            if left.reason == Reason::NoTrace {
+                self.asks_for = Some("--trace FILE");
+            } else if left.reason.is_of_the_machine() && !is_of_limits(left) {
+                let reason = match &left.reason {
+                    Reason::UnknownStore => format!("no store is called {}", left.cell.store()),
+                    other => other.to_string(),
+                };
+                let ids = self.lacks.entry(reason).or_default();
+                ids.insert(left.cell.id());
+            }
+        }
+        Ok(())
+    }
+
+    fn ability(mut self, name: &str) -> Ability {
+        // A preset may do with less.
+        self.lacks.values_mut().for_each(|ids| ids.retain(|id| !self.can.contains(id)));
+        self.lacks.retain(|_, ids| !ids.is_empty());
+        let lacking: BTreeSet<&String> = self.lacks.values().flatten().collect();
+        let of = self.can.len() + lacking.len();
+        let lack = |(reason, ids): (&String, &BTreeSet<String>)| Lack {
+            reason: reason.clone(),
+            combinations: ids.len(),
+        };
+        Ability {
+            name: name.to_owned(),
+            can: self.can.len(),
+            of,
+            asks_for: self.asks_for,
+            lacks: self.lacks.iter().map(lack).collect(),
+        }
+    }
+}
+
+/// Whether the machine that limits stand in for has too little memory, whatever this one has.
+fn is_of_limits(left: &Omission) -> bool {
+    matches!(left.reason, Reason::NoMemory { .. }) && left.cell.machine() != HERE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use storebench_core::stores::{MEMORY, NULL};
+
+    #[test]
+    fn what_a_machine_lacks_is_told_and_what_makes_no_sense_is_not() {
+        let directory = tempfile::tempdir().unwrap();
+        let plan = |place: &str| {
+            format!(
+                "format = 1\nname = \"own\"\ntitle = \"own\"\nworkload = \"crud\"\nseed = 1\nsize_limit = \"1GiB\"\n\
+                 timeout = \"1m\"\n[axes]\nstore = [\"null\", \"memory\"]\nrecord_size = [\"1KiB\"]\nrecords = [\"100\"]\n\
+                 data = [\"incompressible\"]\nguarantee = [\"none\", \"power\"]\n{place}\n"
+            )
+        };
+        let looked = |text: &str| {
+            let path = directory.path().join("own.toml");
+            std::fs::write(&path, text).unwrap();
+            ability(&[NULL, MEMORY], path.to_str().unwrap(), directory.path()).unwrap()
+        };
+        let whole = looked(&plan(""));
+        assert_eq!(
+            (whole.can, whole.of, whole.lacks.as_slice()),
+            (2, 2, [].as_slice()),
+            "power is not offered"
+        );
+        assert_eq!(whole.words(), "all 2 combinations");
+        let machine =
+            "machine = [\"here\", \"huge\"]\n[machines.huge]\nabout = \"no limit\"\nmemory = \"4MiB\"";
+        let part = looked(&plan(machine));
+        assert_eq!(part.of, 4, "{part:?}");
+    }
+
+    #[test]
+    fn a_study_that_asks_for_a_file_says_so() {
+        let directory = tempfile::tempdir().unwrap();
+        let replay = ability(crate::STORES, "replay", directory.path()).unwrap();
+        // Of a build with fewer stores, others are lacking.
+        assert_eq!((replay.can, replay.asks_for), (0, Some("--trace FILE")));
+        assert!(replay.of > 0 || replay.words() == "with --trace FILE", "{replay:?}");
+    }
+}

@@ -1,0 +1,131 @@
+//! `storebench generate`: a workload's data as files.
+
+use std::io::{IsTerminal, Write};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use storebench_core::error::{Error, Exit, Result};
+use storebench_core::shown;
+use storebench_core::units::{grouped, rough_bytes, rough_duration};
+use storebench_core::workload::shop::files::{self, Made, Order, Progress, Stopped};
+
+use super::args::{GenerateArgs, Generated};
+use super::{print, signals};
+
+/// How often the progress is shown: on a terminal, and elsewhere.
+const OFTEN: Duration = Duration::from_millis(200);
+const SELDOM: Duration = Duration::from_secs(10);
+
+/// Makes the files.
+///
+/// # Errors
+/// [`Exit::BadValue`] where files are there already; the system's own.
+pub fn generate(args: &GenerateArgs) -> Result<Exit> {
+    let GenerateArgs { workload: Generated::Shop, size, ref out, seed, unsorted, sample, threads } = *args;
+    let interrupted = signals::listen()?;
+    let threads = threads.map(|threads| usize::try_from(threads).unwrap_or(usize::MAX));
+    let order = Order { bytes: size, seed, sorted: !unsorted, threads, sample };
+    let mut shown = Shown::new(&interrupted);
+    let started = Instant::now();
+    let made = files::write(&order, out, &mut |progress| shown.goes_on(progress));
+    shown.clear();
+    match made {
+        Ok(made) => print(&text(&made, started.elapsed())).map(|()| Exit::Success),
+        Err(Stopped::Interrupted) => {
+            Err(Error::new(Exit::Interrupted, "interrupted: what was made so far is deleted again"))
+        }
+        Err(Stopped::Exists(path)) => Err(Error::bad_value(format!(
+            "{} is there already: name another folder with --out, or delete it",
+            path.display()
+        ))),
+        Err(Stopped::File(path, error)) => Err(Error::io("writing", Path::new(&path))(error)),
+    }
+}
+
+/// What was made, and how quickly.
+fn text(made: &Made, took: Duration) -> String {
+    let mut text = String::new();
+    for (path, bytes) in &made.files {
+        text.push_str(&format!("{:>9}  {}\n", rough_bytes(*bytes as f64), path.display()));
+    }
+    let bytes: u64 = made.files.iter().map(|(_, bytes)| bytes).sum();
+    let rate = bytes as f64 / took.as_secs_f64().max(1e-9);
+    text.push_str(&format!(
+        "{} rows, {} in {}: {} per second, on disk\n",
+        grouped(made.rows),
+        rough_bytes(bytes as f64),
+        rough_duration(took),
+        rough_bytes(rate)
+    ));
+    text
+}
+
+/// The progress as a line on standard error.
+struct Shown<'a> {
+    interrupted: &'a AtomicBool,
+    started: Instant,
+    last: Instant,
+    terminal: bool,
+}
+
+impl<'a> Shown<'a> {
+    fn new(interrupted: &'a AtomicBool) -> Shown<'a> {
+        let now = Instant::now();
+        Shown { interrupted, started: now, last: now, terminal: std::io::stderr().is_terminal() }
+    }
+
+    /// Shows how far it is, from time to time; says whether to go on.
+    fn goes_on(&mut self, progress: Progress) -> bool {
+        let every = if self.terminal { OFTEN } else { SELDOM };
+        if self.last.elapsed() >= every {
+            self.last = Instant::now();
+            self.write(&line(progress, self.started.elapsed()));
+        }
+        !self.interrupted.load(Ordering::Relaxed)
+    }
+
+    /// Takes the line off a terminal.
+    fn clear(&self) {
+        if self.terminal {
+            self.write("");
+        }
+    }
+
+    fn write(&self, line: &str) {
+        // Standard error may be closed; nothing depends on it.
+        let mut out = std::io::stderr();
+        let _ = match self.terminal {
+            true => write!(out, "\r\x1b[K{}", shown::plain(line)),
+            false => writeln!(out, "{}", shown::plain(line)),
+        };
+        let _ = out.flush();
+    }
+}
+
+/// How far it is, and how long the rest will take at this pace.
+fn line(progress: Progress, elapsed: Duration) -> String {
+    let Progress { rows, of } = progress;
+    let share = rows as f64 / of.max(1) as f64;
+    let left = elapsed.mul_f64((1.0 - share).max(0.0) / share.max(1e-6));
+    format!(
+        "{} of {} rows ({:.0} %), {} left",
+        grouped(rows),
+        grouped(of),
+        share * 100.0,
+        rough_duration(left)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_tells_how_far_it_is_and_how_long_the_rest_takes() {
+        let progress = Progress { rows: 250, of: 1000 };
+        let line = line(progress, Duration::from_secs(10));
+        assert!(line.starts_with("250 of 1,000 rows (25 %), "), "{line}");
+        assert!(line.contains(&rough_duration(Duration::from_secs(30))), "{line}");
+    }
+}

@@ -1,0 +1,222 @@
+//! `storebench run --remote`: a run on another machine. This machine has the folder of the run, which looks like any other;
+//! the other has the same until this one has all results.
+
+mod arguments;
+mod connection;
+mod host;
+mod program;
+mod shell;
+mod ssh;
+pub(super) mod wire;
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use storebench_core::error::{Error, Exit, Result};
+use storebench_core::folder::{Resumed, RunFolder};
+use storebench_core::plan;
+use storebench_core::result::{RunHeader, TrialResult};
+use storebench_core::runner::event::{Event, Listener};
+use storebench_core::runner::parent::Ended;
+use storebench_core::runner::progress;
+use storebench_core::shown::plain_json;
+use storebench_core::store::StoreDef;
+use storebench_core::workload::loading::Loading;
+
+pub use self::arguments::host_of;
+use self::connection::{Connection, END};
+use self::host::Host;
+use self::wire::{Known, Message, Request, Word};
+use super::args::{BoardArgs, RunArgs};
+use super::properties::{self, Texts};
+use super::{launch, print, run, runs};
+
+/// Runs a study on another machine, or resumes such a run.
+///
+/// # Errors
+/// [`Exit::Unreachable`] when the machine can't be reached, or the connection is lost; what went wrong there.
+pub fn run(stores: &[StoreDef], args: &RunArgs, host: &str, interrupted: &AtomicBool) -> Result<Exit> {
+    let host = Host::new(host)?;
+    let (request, mut here) = match &args.resume {
+        Some(name) => resume(runs::find(name, &args.out)?)?,
+        None => start(args)?,
+    };
+    let mut connection = connection::connect(&host, &args.board, interrupted)?;
+    connection.send(&request)?;
+    if let Some(folder) = &here.folder {
+        folder.results()?.iter().try_for_each(|(_, line)| connection.send(line))?;
+    }
+    let followed = here.follow(&mut connection, interrupted);
+    let resume_with = |path: &PathBuf| resume_with(path, &host, args);
+    let path = here.folder.as_ref().map(|folder| folder.path().to_path_buf());
+    let ended = followed.map_err(|error| match &path {
+        Some(path) => {
+            let kept = format!("the results are kept here and there; resume with: {}", resume_with(path));
+            Error::new(error.exit, format!("{error}; {kept}"))
+        }
+        None => error,
+    })?;
+    // Everything is here and synced.
+    let _ = connection.send(&Word::Thanks);
+    connection.end();
+    drop(here);
+    match path {
+        Some(path) => run::finish(stores, &path, ended, args.properties.ycsb.as_deref(), &resume_with(&path)),
+        None if ended.interrupted => Ok(Exit::Interrupted),
+        None => Ok(Exit::Success),
+    }
+}
+
+/// The command that resumes a run there.
+fn resume_with(path: &std::path::Path, host: &Host, args: &RunArgs) -> String {
+    let BoardArgs { remote_dir, remote_program, .. } = &args.board;
+    let program = remote_program.as_ref().map(|program| program.display().to_string());
+    let mut command = format!("{} --remote {}", launch::go_on(path), shell::word(&host.to_string()));
+    for (option, value) in [("--remote-dir", remote_dir), ("--remote-program", &program)] {
+        if let Some(value) = value {
+            command.push_str(&format!(" {option} {}", shell::word(value)));
+        }
+    }
+    command
+}
+
+fn start(args: &RunArgs) -> Result<(Request, Here)> {
+    let source = plan::source(args.study())?;
+    // What is no plan is told before anybody is asked for a password.
+    arguments::check_paths(args, &source.plan()?)?;
+    let command = arguments::command()?;
+    let request = Request {
+        arguments: arguments::of_board(&command),
+        text: source.text.into_owned(),
+        origin: source.origin,
+        properties: properties::texts(&args.properties)?,
+        command,
+        resume: None,
+        results: 0,
+    };
+    Ok((request, Here { out: args.out.clone(), folder: None, known: Known::default() }))
+}
+
+fn resume(path: PathBuf) -> Result<(Request, Here)> {
+    let Resumed { folder, run, notes } = RunFolder::resume(&path)?;
+    runs::tell_notes(&notes);
+    if host_of(&run.header).is_none() {
+        let message = format!("{} is a run on this machine: resume it without --remote", path.display());
+        return Err(Error::bad_value(message));
+    }
+    let mut known = Known::default();
+    for trial in &run.trials {
+        known.add(trial);
+    }
+    let request = Request {
+        arguments: Vec::new(),
+        text: String::new(),
+        origin: String::new(),
+        properties: Texts::new(),
+        command: Vec::new(),
+        resume: Some(Box::new(run.header)),
+        results: folder.results()?.len(),
+    };
+    Ok((request, Here { out: PathBuf::new(), folder: Some(folder), known }))
+}
+
+/// This machine's side of a run.
+struct Here {
+    /// Where a new run's folder is made.
+    out: PathBuf,
+    /// The run's folder, from the moment at which it has a header.
+    folder: Option<RunFolder>,
+    known: Known,
+}
+
+impl Here {
+    /// Takes what the board says until the run has ended.
+    fn follow(&mut self, connection: &mut Connection, interrupted: &AtomicBool) -> Result<Ended> {
+        let mut listener = progress::listener();
+        let mut stop_until = None;
+        loop {
+            if interrupted.load(Ordering::Relaxed) && stop_until.is_none() {
+                stop_until = Instant::now().checked_add(END);
+                connection.send(&Word::Stop)?;
+            }
+            if stop_until.is_some_and(|until| Instant::now() > until) {
+                return Err(Error::new(
+                    Exit::Interrupted,
+                    "interrupted, but the other machine does not answer",
+                ));
+            }
+            connection.beat();
+            let Some(message) = connection.next()? else { continue };
+            if let Some(ended) = self.take(message, listener.as_mut())? {
+                if self.folder.is_some() {
+                    listener.hear(&Event::Ended { interrupted: ended.interrupted });
+                }
+                return Ok(ended);
+            }
+        }
+    }
+
+    /// Takes a message; the last says how the run ended.
+    fn take(&mut self, message: Message, listener: &mut dyn Listener) -> Result<Option<Ended>> {
+        match message {
+            Message::Hello { .. } => {}
+            Message::Header(header) => self.begin(&header)?,
+            Message::Started { total, done } => listener.hear(&Event::Started { total, done }),
+            Message::Extended { by } => listener.hear(&Event::Extended { by }),
+            Message::Trial { cell, position, left_s } => {
+                let left = left_s.and_then(|left| Duration::try_from_secs_f64(left).ok());
+                listener.hear(&Event::TrialStarted { cell: &cell, position, left });
+            }
+            Message::Loading { loading } => {
+                let loading = loading.and_then(|(done, all, took_s)| {
+                    Some(Loading { done, all, took: Duration::try_from_secs_f64(took_s).ok()? })
+                });
+                listener.hear(&Event::Loading { loading });
+            }
+            Message::Log { name, text } => self.folder()?.keep_log(&name, &text)?,
+            Message::Result(line) => self.result(&line, listener)?,
+            Message::Text(text) => print(&text)?,
+            Message::Ended { interrupted, failed } => return Ok(Some(Ended { interrupted, failed })),
+            Message::Failed { exit, message } => {
+                let exit = Exit::ALL.into_iter().find(|known| known.code() == exit);
+                return Err(Error::new(exit.unwrap_or(Exit::Failure), message));
+            }
+        }
+        Ok(None)
+    }
+
+    fn begin(&mut self, header: &RunHeader) -> Result<()> {
+        if self.folder.is_some() {
+            return Err(out_of_turn("a second run"));
+        }
+        let name: String =
+            header.study.chars().map(|letter| if letter.is_alphanumeric() { letter } else { '-' }).collect();
+        runs::make_directory("making the runs' directory", &self.out)?;
+        self.folder = Some(RunFolder::create(&self.out, &launch::dated(&format!("{name}-")), header)?);
+        Ok(())
+    }
+
+    fn folder(&mut self) -> Result<&mut RunFolder> {
+        self.folder.as_mut().ok_or_else(|| out_of_turn("a result before its run"))
+    }
+
+    /// Keeps a result, unless it is here already.
+    fn result(&mut self, line: &str, listener: &mut dyn Listener) -> Result<()> {
+        let result: TrialResult = serde_json::from_slice(&plain_json(line.as_bytes()))
+            .map_err(|error| out_of_turn(&format!("what is no result ({error})")))?;
+        if line.contains('\n') {
+            return Err(out_of_turn("a result of several lines"));
+        }
+        if self.known.add(&result) {
+            self.folder()?.append_line(line)?;
+            listener.hear(&Event::TrialEnded { result: &result });
+        }
+        Ok(())
+    }
+}
+
+/// The board says what a board never says.
+fn out_of_turn(what: &str) -> Error {
+    Error::new(Exit::Failure, format!("the other machine sent {what}"))
+}

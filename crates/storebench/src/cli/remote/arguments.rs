@@ -1,0 +1,111 @@
+//! Which of the arguments are the board's.
+
+use std::path::Path;
+
+use storebench_core::error::{Error, Result};
+use storebench_core::plan::Plan;
+use storebench_core::result::RunHeader;
+use storebench_core::shown::piece;
+use storebench_core::workload::parameter::{ParameterForm, Parameters};
+use storebench_core::workload::table::parameter;
+
+use crate::cli::args::{OURS, RunArgs};
+
+/// This command line, which must be text to be sent.
+///
+/// # Errors
+/// When it is not.
+pub fn command() -> Result<Vec<String>> {
+    let word = |word: std::ffi::OsString| {
+        word.into_string().map_err(|word| {
+            Error::bad_value(format!("{}: with --remote, arguments must be UTF-8", word.to_string_lossy()))
+        })
+    };
+    std::env::args_os().map(word).collect()
+}
+
+/// Paths of the board's must be whole: it has no working directory that anybody chose.
+///
+/// # Errors
+/// When one is not.
+pub fn check_paths(args: &RunArgs, plan: &Plan) -> Result<()> {
+    args.at.iter().try_for_each(|place| check_path("--at", &place.path))?;
+    paths(&plan.parameters).try_for_each(|(name, path)| check_path(name, path))?;
+    paths(&args.how.work.parameters).try_for_each(|(name, path)| check_path(&format!("--{name}"), path))
+}
+
+/// The parameters that are files or directories.
+fn paths(parameters: &Parameters) -> impl Iterator<Item = (&str, &Path)> {
+    let is_path = |form| matches!(form, ParameterForm::File | ParameterForm::Directory);
+    let known = parameters.names().filter_map(parameter).filter(move |known| is_path(known.form));
+    known.filter_map(|known| Some((known.name, Path::new(parameters.text(known)?))))
+}
+
+fn check_path(name: &str, path: &Path) -> Result<()> {
+    if path.is_absolute() {
+        return Ok(());
+    }
+    let path = path.display().to_string();
+    let message = format!(
+        "{name} {}: with --remote it is on the other machine: name it in full, like /mnt/sd",
+        piece(&path)
+    );
+    Err(Error::bad_value(message))
+}
+
+/// Those of `run` that the board reads too.
+pub fn of_board(command: &[String]) -> Vec<String> {
+    split(command).0
+}
+
+/// The host of a remote run, from the command in its header.
+pub fn host_of(header: &RunHeader) -> Option<String> {
+    let (_, ours) = split(&header.command);
+    ours.into_iter().find_map(|(name, value)| (name == "--remote").then_some(value))
+}
+
+/// The arguments after `run` that are the board's, and ours with their values.
+fn split(command: &[String]) -> (Vec<String>, Vec<(String, String)>) {
+    let (mut theirs, mut ours) = (Vec::new(), Vec::new());
+    let mut words = command.iter().skip(1).skip_while(|word| *word != "run").skip(1);
+    let mut options = true;
+    while let Some(word) = words.next() {
+        options &= word != "--";
+        let (name, value) =
+            word.split_once('=').map_or((word.as_str(), None), |(name, value)| (name, Some(value)));
+        if options && OURS.contains(&name) {
+            let value = value.map(str::to_owned).or_else(|| words.next().cloned());
+            ours.push((name.to_owned(), value.unwrap_or_default()));
+        } else {
+            theirs.push(word.clone());
+        }
+    }
+    (theirs, ours)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(line: &str) -> Vec<String> {
+        line.split(' ').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn the_board_reads_all_but_what_is_ours() {
+        let line = "storebench run --remote a@b crud --quick --out=here --at sd=/mnt/sd --remote-program x --remote-dir=/d --trials 2";
+        assert_eq!(of_board(&words(line)), words("crud --quick --at sd=/mnt/sd --trials 2"));
+        assert_eq!(of_board(&words("storebench run crud -- --out")), words("crud -- --out"));
+    }
+
+    #[test]
+    fn a_run_says_whose_it_is() {
+        let host = |line: &str| {
+            split(&words(line)).1.into_iter().find(|(name, _)| name == "--remote").map(|(_, host)| host)
+        };
+        assert_eq!(host("storebench run crud --remote=board --quick").as_deref(), Some("board"));
+        assert_eq!(host("storebench run crud --quick --remote u@b").as_deref(), Some("u@b"));
+        assert_eq!(host("storebench run crud --remote-dir /x"), None);
+        assert_eq!(host("storebench run crud"), None);
+    }
+}

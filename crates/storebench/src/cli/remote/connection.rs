@@ -1,0 +1,227 @@
+//! From a host to the program that runs on it: found or copied, and greeted.
+
+use std::io::{self, BufReader};
+use std::path::Path;
+use std::process::ChildStdin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use storebench_core::error::{Error, Exit, Result};
+use storebench_core::result::FORMAT_VERSION;
+use storebench_core::shown::message;
+use storebench_core::units::rough_bytes;
+
+use super::host::Host;
+use super::program::{self, Program};
+use super::shell;
+use super::ssh::{self, Ssh};
+use super::wire::{self, BEAT, Message, Word};
+use crate::cli::args::BoardArgs;
+use crate::cli::tell;
+
+/// How long a program may take to begin to speak: a slow board reads all of it first.
+const HELLO: Duration = Duration::from_secs(120);
+/// How long a run that is told to end may take for it, or a program that has said all.
+pub const END: Duration = Duration::from_secs(30);
+
+/// What there is on the other machine.
+#[derive(Debug)]
+struct Board {
+    machine: String,
+    /// storebench's folder there, in full.
+    folder: String,
+    /// The programs in it.
+    programs: Vec<String>,
+}
+
+impl Board {
+    fn look(host: &Host, folder: &str, interrupted: &AtomicBool) -> Result<Board> {
+        let answers = ssh::answers(host, shell::LOOK, &[folder], &[], interrupted)?;
+        let [system, machine, folder, programs @ ..] = answers.as_slice() else {
+            return Err(host.error("it did not say what machine it is"));
+        };
+        if system != "Linux" {
+            return Err(
+                host.error(&format!("its system is {system}, and storebench runs remotely on Linux only"))
+            );
+        }
+        Ok(Board { machine: machine.clone(), folder: folder.clone(), programs: programs.to_vec() })
+    }
+}
+
+/// The program on the board, which waits for a request.
+#[derive(Debug)]
+pub struct Connection {
+    host: Host,
+    ssh: Ssh,
+    input: Option<ChildStdin>,
+    messages: Receiver<io::Result<Message>>,
+    last_word: Instant,
+}
+
+/// Finds a program that runs there, copies it unless that was done before, and starts it.
+///
+/// # Errors
+/// [`Exit::Unreachable`] when the machine can't be reached; when no program is there that runs on it.
+pub fn connect(host: &Host, args: &BoardArgs, interrupted: &AtomicBool) -> Result<Connection> {
+    let board = Board::look(host, args.remote_dir.as_deref().unwrap_or_default(), interrupted)?;
+    let mut refused = Vec::new();
+    for path in program::candidates(&board.machine, args.remote_program.as_deref())? {
+        match try_program(host, &board, &path, interrupted)? {
+            Ok(connection) => return Ok(connection),
+            Err(why) => refused.push(why),
+        }
+    }
+    let mut what = format!("no program runs there: {}", refused.join("; "));
+    if args.remote_program.is_none() {
+        what.push_str(&format!("; {}", program::advice(&board.machine)));
+    }
+    Err(host.error(&what))
+}
+
+/// Starts a program there; why it does not run, where it does not.
+fn try_program(
+    host: &Host,
+    board: &Board,
+    path: &Path,
+    interrupted: &AtomicBool,
+) -> Result<std::result::Result<Connection, String>> {
+    let program = Program::read(path)?;
+    let mut copied = false;
+    if !board.programs.contains(&program.copy()) {
+        copy(host, board, &program, interrupted)?;
+        copied = true;
+    }
+    loop {
+        let arguments = [board.folder.as_str(), &program.digest];
+        let mut connection = Connection::start(host, shell::RUN, &arguments)?;
+        match connection.greet(interrupted)? {
+            Greeting::Hello => return Ok(Ok(connection)),
+            Greeting::Changed if !copied => {
+                copy(host, board, &program, interrupted)?;
+                copied = true;
+            }
+            Greeting::Changed => return Err(host.error("the program changes while it is copied")),
+            Greeting::Silence(why) => return Ok(Err(format!("{}: {why}", program.name))),
+        }
+    }
+}
+
+fn copy(host: &Host, board: &Board, program: &Program, interrupted: &AtomicBool) -> Result<()> {
+    let size = rough_bytes(program.bytes.len() as f64);
+    tell(&format!("copying {} ({size}) to {host}: {}", program.name, board.folder));
+    let arguments = [board.folder.as_str(), &program.digest];
+    ssh::answers(host, shell::COPY, &arguments, &program.bytes, interrupted).map(drop)
+}
+
+/// How a program begins.
+enum Greeting {
+    Hello,
+    /// It is not the one that was copied there.
+    Changed,
+    /// It does not run there, and why.
+    Silence(String),
+}
+
+impl Connection {
+    fn start(host: &Host, script: &str, arguments: &[&str]) -> Result<Connection> {
+        let (ssh, input, output) = Ssh::start(host, &mut host.command(script, arguments))?;
+        let (sender, messages) = mpsc::channel();
+        std::thread::spawn(move || {
+            let mut from = BufReader::new(output);
+            let mut greeted = false;
+            loop {
+                let message = match wire::line(&mut from) {
+                    Ok(None) => return,
+                    Ok(Some(line)) => {
+                        serde_json::from_str(&line).map_err(|error| match line.strip_prefix(shell::MARK) {
+                            Some(word) => io::Error::other(word.to_owned()),
+                            None => io::Error::from(error),
+                        })
+                    }
+                    Err(error) => Err(error),
+                };
+                // The user's own start files may print something first.
+                let noise =
+                    !greeted && message.as_ref().is_err_and(|error| error.kind() != io::ErrorKind::Other);
+                greeted |= message.is_ok();
+                if !noise && sender.send(message).is_err() {
+                    return;
+                }
+            }
+        });
+        Ok(Connection { host: host.clone(), ssh, input: Some(input), messages, last_word: Instant::now() })
+    }
+
+    fn greet(&mut self, interrupted: &AtomicBool) -> Result<Greeting> {
+        let until = Instant::now() + HELLO;
+        loop {
+            if interrupted.load(Ordering::Relaxed) {
+                return Err(Error::new(Exit::Interrupted, "interrupted before the run began"));
+            }
+            match self.messages.recv_timeout(Duration::from_millis(100)) {
+                Ok(Ok(Message::Hello { version, format })) => {
+                    let ours = env!("CARGO_PKG_VERSION");
+                    if version == ours && format == FORMAT_VERSION {
+                        self.ssh.speak();
+                        return Ok(Greeting::Hello);
+                    }
+                    return Ok(Greeting::Silence(format!(
+                        "it is version {}, and this is {ours}",
+                        message(&version)
+                    )));
+                }
+                Ok(Err(error)) if error.to_string() == "changed" => return Ok(Greeting::Changed),
+                Err(RecvTimeoutError::Timeout) if Instant::now() < until => {}
+                _ => {
+                    let why = self.ssh.complaint().unwrap_or_else(|| "it says nothing".into());
+                    return Ok(Greeting::Silence(message(&why)));
+                }
+            }
+        }
+    }
+
+    /// Sends a line.
+    ///
+    /// # Errors
+    /// [`Exit::Unreachable`] when nobody is there any more.
+    pub fn send(&mut self, what: &impl serde::Serialize) -> Result<()> {
+        self.last_word = Instant::now();
+        let sent = self.input.as_mut().is_some_and(|input| wire::send(input, what).is_ok());
+        if sent { Ok(()) } else { Err(self.lost()) }
+    }
+
+    /// Says now and then that this machine is still there.
+    pub fn beat(&mut self) {
+        if self.last_word.elapsed() >= BEAT {
+            // Where nobody is there, the next message does not come.
+            let _ = self.send(&Word::Beat);
+        }
+    }
+
+    /// The next message, if one comes soon.
+    ///
+    /// # Errors
+    /// [`Exit::Unreachable`] when none will come any more.
+    pub fn next(&mut self) -> Result<Option<Message>> {
+        match self.messages.recv_timeout(Duration::from_millis(100)) {
+            Ok(Ok(message)) => Ok(Some(message)),
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Ok(Err(_)) | Err(RecvTimeoutError::Disconnected) => Err(self.lost()),
+        }
+    }
+
+    /// That the connection is lost.
+    fn lost(&mut self) -> Error {
+        self.input = None;
+        let why = self.ssh.complaint().map_or_else(String::new, |why| format!(" ({})", message(&why)));
+        self.host.error(&format!("the connection is lost{why}"))
+    }
+
+    /// Ends it, when all has been said.
+    pub fn end(mut self) {
+        self.input = None;
+        self.ssh.ends_within(END);
+    }
+}

@@ -1,0 +1,136 @@
+//! Which program can run on the other machine, and what it is known by.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use storebench_core::error::{Error, Result};
+use storebench_core::lifeline;
+
+/// A program to be copied.
+#[derive(Debug)]
+pub struct Program {
+    /// What it is, for messages.
+    pub name: String,
+    pub bytes: Vec<u8>,
+    /// Its SHA-256, in hexadecimal.
+    pub digest: String,
+}
+
+/// The programs that may run on a machine (as `uname -m` calls it), best first. A 64-bit kernel may have a 32-bit system on it.
+fn machines(machine: &str) -> &'static [&'static str] {
+    match machine {
+        "x86_64" => &["x86_64"],
+        "aarch64" | "arm64" => &["aarch64", "armv7l"],
+        "armv7l" | "armv8l" => &["armv7l"],
+        _ => &[],
+    }
+}
+
+/// What Rust calls a machine that `make cross` builds for.
+fn target(machine: &str) -> Option<&'static str> {
+    match machine {
+        "aarch64" => Some("aarch64-unknown-linux-gnu"),
+        "armv7l" => Some("armv7-unknown-linux-gnueabihf"),
+        _ => None,
+    }
+}
+
+/// What this program was built for, as the machine itself says it.
+fn own() -> &'static str {
+    if std::env::consts::ARCH == "arm" { "armv7l" } else { std::env::consts::ARCH }
+}
+
+/// Where `make cross` puts the program for a machine; scripts/cross.sh says the same.
+fn known_place(cache: &Path, machine: &str) -> PathBuf {
+    cache.join("storebench/programs").join(format!("storebench-{}-{machine}", env!("CARGO_PKG_VERSION")))
+}
+
+/// The user's cache.
+fn cache() -> Option<PathBuf> {
+    let given = std::env::var_os("XDG_CACHE_HOME").filter(|folder| !folder.is_empty()).map(PathBuf::from);
+    given.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache")))
+}
+
+/// The files that may run on a machine, best first: the one that the user names, or this one where the machine is alike, then
+/// those that were built for it.
+///
+/// # Errors
+/// When there is none: what to do.
+pub fn candidates(machine: &str, named: Option<&Path>) -> Result<Vec<PathBuf>> {
+    if let Some(named) = named {
+        return Ok(vec![named.to_path_buf()]);
+    }
+    let alike = machine == own() || machines(machine).first() == Some(&own());
+    let this = lifeline::this_program().ok().filter(|_| alike);
+    let built = cache()
+        .into_iter()
+        .flat_map(|cache| machines(machine).iter().map(move |known| known_place(&cache, known)));
+    let found: Vec<PathBuf> = this.into_iter().chain(built.filter(|path| path.is_file())).collect();
+    if found.is_empty() {
+        let lacking = format!("there is no program for a machine of the kind {machine} here");
+        return Err(Error::bad_value(format!("{lacking}: {}", advice(machine))));
+    }
+    Ok(found)
+}
+
+/// How to get a program for a machine.
+pub fn advice(machine: &str) -> String {
+    match machines(machine).iter().find_map(|machine| target(machine)) {
+        Some(target) => {
+            format!("`make cross TARGET={target}` builds one, or name one with --remote-program")
+        }
+        None => "build storebench there, and name the program with --remote-program".into(),
+    }
+}
+
+impl Program {
+    /// Reads a program.
+    ///
+    /// # Errors
+    /// When it can't be read.
+    pub fn read(path: &Path) -> Result<Program> {
+        let bytes = fs::read(path).map_err(Error::io("reading the program", path))?;
+        let digest = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+        let is_this = path.starts_with("/proc/self");
+        let name = if is_this { "this program".into() } else { path.display().to_string() };
+        Ok(Program { name, bytes, digest })
+    }
+
+    /// What its copy is called in storebench's folder.
+    pub fn copy(&self) -> String {
+        format!("programs/storebench-{}", self.digest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_is_known_by_its_digest() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("program");
+        fs::write(&path, "abc").unwrap();
+        let program = Program::read(&path).unwrap();
+        assert_eq!(program.digest, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    }
+
+    #[test]
+    fn a_machine_without_a_program_is_told_how_to_get_one() {
+        for (machine, words) in [
+            ("aarch64", "make cross TARGET=aarch64-unknown-linux-gnu"),
+            ("armv8l", "make cross TARGET=armv7-unknown-linux-gnueabihf"),
+            ("riscv64", "build storebench there"),
+        ] {
+            assert!(advice(machine).contains(words), "{machine}");
+        }
+        let named = candidates("riscv64", Some(Path::new("x"))).unwrap();
+        assert_eq!(named, [PathBuf::from("x")]);
+        let error = candidates("sparc64", None).unwrap_err();
+        assert!(error.message.contains("of the kind sparc64"), "{error}");
+        let this = candidates(own(), None).unwrap();
+        assert_eq!(this[0], lifeline::this_program().unwrap());
+    }
+}

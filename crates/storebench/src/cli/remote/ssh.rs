@@ -1,0 +1,187 @@
+//! A command on the other machine while it runs: what it says, line by line, and how it ends.
+
+use std::collections::VecDeque;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use storebench_core::error::{Error, Exit, Result};
+
+use super::host::Host;
+use crate::cli::tell;
+
+/// How often it is looked whether the user has had enough.
+const PAUSE: Duration = Duration::from_millis(50);
+/// Lines of what went wrong that are kept.
+const LINES: usize = 20;
+
+/// A command that runs. It ends with this value.
+#[derive(Debug)]
+pub struct Ssh {
+    child: Child,
+    complaints: Complaints,
+}
+
+impl Ssh {
+    /// Starts it.
+    ///
+    /// # Errors
+    /// When there is no ssh.
+    pub fn start(host: &Host, command: &mut Command) -> Result<(Ssh, ChildStdin, ChildStdout)> {
+        let mut child = command.spawn().map_err(|error| host.no_ssh(&error))?;
+        let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (Some(input), Some(output), Some(errors)) = pipes else {
+            return Err(host.error("ssh was started without pipes"));
+        };
+        let complaints = Complaints::default();
+        complaints.collect(BufReader::new(errors));
+        Ok((Ssh { child, complaints }, input, output))
+    }
+
+    /// From now on what it complains of is shown as it comes.
+    pub fn speak(&self) {
+        self.complaints.speak();
+    }
+
+    /// Waits for its end; `false` where it did not come in time.
+    pub fn ends_within(&mut self, most: Duration) -> bool {
+        let until = Instant::now() + most;
+        while Instant::now() < until {
+            if matches!(self.child.try_wait(), Ok(Some(_)) | Err(_)) {
+                return true;
+            }
+            std::thread::sleep(PAUSE);
+        }
+        false
+    }
+
+    /// Waits for its end, or ends it when the user has had enough.
+    ///
+    /// # Errors
+    /// [`Exit::Interrupted`].
+    fn wait(&mut self, interrupted: &AtomicBool) -> Result<Option<i32>> {
+        loop {
+            if interrupted.load(Ordering::Relaxed) {
+                return Err(Error::new(Exit::Interrupted, "interrupted before the run began"));
+            }
+            if let Ok(Some(status)) = self.child.try_wait() {
+                return Ok(status.code());
+            }
+            std::thread::sleep(PAUSE);
+        }
+    }
+
+    /// The last that it complained of.
+    pub fn complaint(&mut self) -> Option<String> {
+        // What it wrote before its end may still be on its way.
+        if self.ends_within(Duration::from_secs(1)) {
+            self.complaints.finish();
+        }
+        self.complaints.last()
+    }
+}
+
+impl Drop for Ssh {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Runs a script to its end, with some bytes as its input; what it answers after the mark, line by line.
+///
+/// # Errors
+/// [`Exit::Unreachable`] when it fails, [`Exit::Interrupted`].
+pub fn answers(
+    host: &Host,
+    script: &str,
+    arguments: &[&str],
+    input: &[u8],
+    interrupted: &AtomicBool,
+) -> Result<Vec<String>> {
+    let (mut ssh, mut pipe, output) = Ssh::start(host, &mut host.command(script, arguments))?;
+    let reader = std::thread::spawn(move || {
+        let lines = BufReader::new(output).lines().map_while(std::io::Result::ok);
+        let answer = |line: String| line.strip_prefix(super::shell::MARK).map(str::to_owned);
+        lines.filter_map(answer).collect::<Vec<_>>()
+    });
+    let status = std::thread::scope(|scope| {
+        scope.spawn(move || {
+            // A command that ends early says itself why.
+            let _ = pipe.write_all(input);
+        });
+        let status = ssh.wait(interrupted);
+        if status.is_err() {
+            let _ = ssh.child.kill();
+        }
+        status
+    })?;
+    let answers = reader.join().unwrap_or_default();
+    match status {
+        Some(0) if !answers.is_empty() => Ok(answers),
+        _ => Err(host.error(&ssh.complaint().unwrap_or_else(|| "ssh ended without an answer".into()))),
+    }
+}
+
+/// What a command says on its standard error: kept, or shown as it comes.
+#[derive(Debug, Clone, Default)]
+struct Complaints {
+    state: Arc<Mutex<State>>,
+    reader: Arc<Mutex<Option<JoinHandle<()>>>>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    lines: VecDeque<String>,
+    speaks: bool,
+}
+
+impl Complaints {
+    fn collect(&self, mut from: impl BufRead + Send + 'static) {
+        let state = Arc::clone(&self.state);
+        let reader = std::thread::spawn(move || {
+            let mut line = Vec::new();
+            while from.read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
+                let text = String::from_utf8_lossy(&line).trim_end().to_owned();
+                line.clear();
+                let Ok(mut state) = state.lock() else { return };
+                if state.speaks {
+                    tell(&text);
+                }
+                if !text.is_empty() {
+                    state.lines.push_back(text);
+                }
+                if state.lines.len() > LINES {
+                    state.lines.pop_front();
+                }
+            }
+        });
+        if let Ok(mut place) = self.reader.lock() {
+            *place = Some(reader);
+        }
+    }
+
+    fn speak(&self) {
+        if let Ok(mut state) = self.state.lock() {
+            state.speaks = true;
+        }
+    }
+
+    /// Waits a moment for what is on its way from a command that has ended. Its end need not come: a shared connection that
+    /// ssh leaves open may hold the pipe.
+    fn finish(&self) {
+        let until = Instant::now() + Duration::from_secs(1);
+        let ended =
+            || self.reader.lock().map_or(true, |reader| reader.as_ref().is_none_or(JoinHandle::is_finished));
+        while !ended() && Instant::now() < until {
+            std::thread::sleep(PAUSE);
+        }
+    }
+
+    fn last(&self) -> Option<String> {
+        self.state.lock().ok()?.lines.back().cloned()
+    }
+}

@@ -1,0 +1,49 @@
+//! fjall's optimistic transactions: nothing is locked; what a transaction has read is compared when it commits.
+
+use fjall::{Keyspace, OptimisticTxDatabase, OptimisticWriteTx, PersistMode, Readable};
+use storebench_core::store::{Result, StoreError, Transaction, Work};
+
+use super::check;
+
+/// Does `work` in a transaction, and commits it unless `work` fails.
+///
+/// # Errors
+/// As [`storebench_core::store::Session::transact`].
+pub fn run(
+    database: &OptimisticTxDatabase,
+    keyspace: &Keyspace,
+    persist: Option<PersistMode>,
+    work: &mut Work<'_>,
+) -> Result<()> {
+    let begun = database.write_tx().map_err(StoreError::engine)?;
+    let mut open = Open { transaction: begun.durability(persist), keyspace };
+    // Where `work` fails, the transaction is dropped, and with it all that it has put.
+    work(&mut open)?;
+    let committed = open.transaction.commit().map_err(StoreError::engine)?;
+    committed.map_err(|conflict| StoreError::Conflict(conflict.to_string()))
+}
+
+/// A transaction that has begun.
+struct Open<'a> {
+    transaction: OptimisticWriteTx,
+    keyspace: &'a Keyspace,
+}
+
+impl Transaction for Open<'_> {
+    fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
+        check(key, &[])?;
+        let value = self.transaction.get(self.keyspace, key).map_err(StoreError::engine)?;
+        Ok(value.map(|value| visit(&value)).is_some())
+    }
+
+    /// As every read is compared, there is no other kind.
+    fn get_to_change(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
+        self.get(key, visit)
+    }
+
+    fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        check(key, value)?;
+        self.transaction.insert(self.keyspace, key, value);
+        Ok(())
+    }
+}

@@ -1,0 +1,232 @@
+use std::fs;
+use std::path::Path;
+
+use storebench_core::server;
+use storebench_core::store::sql::SqlValue;
+
+use super::*;
+use crate::stores::support::testing::{
+    after_kill_with, hold_loads_to_all_or_none, hold_sql_to_its_promise, new_folder, open as open_with,
+    opened, refused, setting,
+};
+
+const ENGINES: [&str; 2] = ["innodb", "rocksdb"];
+
+/// The engines that are installed here.
+fn engines() -> Vec<&'static str> {
+    if let Some(why) = installed::lacks() {
+        println!("not tried: {why}");
+        return Vec::new();
+    }
+    let is_here = |engine: &&str| {
+        let opened = open_with(&MARIADB, new_folder().path(), None, false, &[("engine", engine)]);
+        match opened {
+            Err(StoreError::Unsupported(why)) => println!("not tried: {why}"),
+            Err(error) => panic!("{engine}: {error}"),
+            Ok(_) => return true,
+        }
+        false
+    };
+    ENGINES.into_iter().filter(is_here).collect()
+}
+
+#[test]
+fn the_table_says_what_is_missing_and_no_study_runs_it_unasked() {
+    assert_eq!(MARIADB.lacks().is_some(), installed::installed().is_none());
+    assert!(!MARIADB.runs_by_default());
+}
+
+#[test]
+fn each_tier_is_what_the_server_reads_back() {
+    for engine in engines() {
+        let log = format!("{engine}_flush_log_at_trx_commit");
+        for (tier, expected) in [
+            (None, "1"),
+            (Some(Guarantee::Power), "1"),
+            (Some(Guarantee::Process), "2"),
+            (Some(Guarantee::None), "0"),
+        ] {
+            let folder = new_folder();
+            let store = opened(&MARIADB, &folder, tier, &[("engine", engine)]);
+            assert_eq!(store.guarantee(), tier.unwrap_or(Guarantee::Power));
+            assert_eq!(setting(&*store, &log), expected, "{tier:?}");
+            assert_eq!(setting(&*store, "engine"), engine);
+            assert_eq!(setting(&*store, "log_bin"), "OFF");
+            store.close().unwrap();
+        }
+    }
+}
+
+#[test]
+fn settings_that_do_not_take_are_refused() {
+    if engines().is_empty() {
+        return;
+    }
+    let taken = |settings: &[(&str, &str)]| refused(&MARIADB, &new_folder(), None, settings);
+    for nonsense in [
+        ("engine", "myisam"),
+        ("innodb_doublewrite", "perhaps"),
+        ("innodb_page_size", "5000"),
+        ("innodb_flush_log_at_trx_commit", "7"),
+        ("rocksdb_block_cache_size", "1048576"),
+        ("colour", "red"),
+    ] {
+        assert!(matches!(taken(&[nonsense]), StoreError::BadSetting(_)), "{nonsense:?}");
+    }
+    assert!(matches!(taken(&[("innodb_buffer_pool_size", "10000001")]), StoreError::SettingNotTaken { .. }));
+    let off = [("innodb_doublewrite", "OFF")];
+    let power = refused(&MARIADB, &new_folder(), Some(Guarantee::Power), &off);
+    assert!(matches!(power, StoreError::BadSetting(text) if text.contains("process")));
+}
+
+#[test]
+fn a_kill_takes_nothing_that_was_acknowledged() {
+    for engine in engines() {
+        for tier in [Guarantee::Process, Guarantee::Power] {
+            assert_eq!(after_kill_with(&MARIADB, tier, &[("engine", engine)]), 3, "{engine} {tier}");
+        }
+    }
+}
+
+/// Processes of a server whose data lie in a folder.
+fn processes_in(folder: &Path) -> usize {
+    let folder = fs::canonicalize(folder).unwrap();
+    let entries = fs::read_dir("/proc").unwrap().flatten();
+    entries
+        .filter(|entry| fs::read_link(entry.path().join("cwd")).is_ok_and(|at| at.starts_with(&folder)))
+        .count()
+}
+
+#[test]
+fn no_process_is_left_when_it_is_closed_dropped_or_killed() {
+    if engines().is_empty() {
+        return;
+    }
+    let folder = new_folder();
+    let store = opened(&MARIADB, &folder, None, &[]);
+    assert_eq!(processes_in(folder.path()), 1);
+    store.close().unwrap();
+    assert_eq!(processes_in(folder.path()), 0);
+    drop(opened(&MARIADB, &folder, None, &[]));
+    assert_eq!(processes_in(folder.path()), 0);
+    let store = opened(&MARIADB, &folder, None, &[]);
+    let mut session = store.session().unwrap();
+    session.insert(b"key", b"value").unwrap();
+    server::end_in(folder.path()).unwrap();
+    assert!(session.insert(b"other", b"value").is_err());
+    drop(session);
+    assert!(store.close().is_err(), "it did not end in order");
+    assert_eq!(processes_in(folder.path()), 0);
+    let store = opened(&MARIADB, &folder, None, &[]);
+    assert_eq!(store.count().unwrap(), 1);
+}
+
+#[test]
+fn nothing_listens_and_its_files_are_its_user_s_alone() {
+    use std::os::unix::fs::MetadataExt;
+    if engines().is_empty() {
+        return;
+    }
+    let folder = new_folder();
+    let before = fs::metadata(folder.path()).unwrap();
+    let store = open(&OpenOptions {
+        directory: folder.path(),
+        guarantee: None,
+        compression: false,
+        cache_bytes: None,
+        settings: &Default::default(),
+        sessions: 1,
+        transactions: false,
+        beside: None,
+    })
+    .unwrap();
+    let data = fs::metadata(folder.path().join(server::DATA)).unwrap();
+    let expected = server::user().map_or(before.uid(), |user| user.uid);
+    assert_eq!((data.uid(), data.mode() & 0o777), (expected, 0o700));
+    let now = fs::metadata(folder.path()).unwrap();
+    assert_eq!((now.uid(), now.mode()), (before.uid(), before.mode()));
+    let mut session = store.sql().unwrap();
+    let mut told = Vec::new();
+    let asked = session.prepare("SELECT @@skip_networking, @@tmpdir LIKE '/proc/self/fd/%'").unwrap();
+    session.query(asked, &[], &mut |row| told.push(format!("{row:?}"))).unwrap();
+    let yes = [SqlValue::Integer(1), SqlValue::Integer(i64::from(cfg!(target_os = "linux")))];
+    assert_eq!(told, [format!("{yes:?}")]);
+}
+
+#[test]
+fn a_failed_batch_leaves_nothing_and_the_session_goes_on() {
+    for engine in engines() {
+        let folder = new_folder();
+        let store = opened(&MARIADB, &folder, Some(Guarantee::None), &[("engine", engine)]);
+        let mut session = store.session().unwrap();
+        let keys: Vec<Vec<u8>> = (0..1000_u32).map(|number| number.to_be_bytes().to_vec()).collect();
+        // The last is there already: many answers have come by then.
+        let mut records: Vec<(&[u8], &[u8])> = keys.iter().map(|key| (&key[..], &b"value"[..])).collect();
+        records.push((&keys[0], b"again"));
+        assert!(matches!(session.insert_batch(&records), Err(StoreError::Exists)));
+        assert_eq!(store.count().unwrap(), 0);
+        // The first of many.
+        records.rotate_right(1);
+        records[1] = records[0];
+        assert!(matches!(session.insert_batch(&records), Err(StoreError::Exists)));
+        session.insert_batch(&records[2..]).unwrap();
+        assert_eq!(store.count().unwrap(), 999);
+        session.insert_batch(&[]).unwrap();
+        // More than goes out at once.
+        let large = vec![7; 1 << 20];
+        session.insert_batch(&[(&keys[0], &large)]).unwrap();
+        assert!(session.get(&keys[0], &mut |value| assert!(value == large)).unwrap());
+    }
+}
+
+/// A value of several parts of the protocol.
+#[test]
+fn a_value_may_be_longer_than_a_part_of_a_packet() {
+    if engines().is_empty() {
+        return;
+    }
+    let folder = new_folder();
+    let store = opened(&MARIADB, &folder, Some(Guarantee::None), &[]);
+    let mut session = store.session().unwrap();
+    let large: Vec<u8> = (0..17 << 20).map(|at: usize| (at % 251) as u8).collect();
+    session.insert(b"key", &large).unwrap();
+    assert!(session.get(b"key", &mut |value| assert!(value == large)).unwrap());
+    assert!(session.copied().unwrap() == large);
+}
+
+#[test]
+fn syncs_are_the_server_s_own_count() {
+    for engine in engines() {
+        let count = |tier| {
+            let folder = new_folder();
+            let store = opened(&MARIADB, &folder, Some(tier), &[("engine", engine)]);
+            let before = store.syncs().unwrap().unwrap();
+            let mut session = store.session().unwrap();
+            for number in 0..50_u32 {
+                session.insert(&number.to_be_bytes(), b"value").unwrap();
+            }
+            let syncs = store.syncs().unwrap().unwrap() - before;
+            drop(session);
+            store.close().unwrap();
+            syncs
+        };
+        let (power, process) = (count(Guarantee::Power), count(Guarantee::Process));
+        assert!(power >= 50, "{engine}: {power}");
+        assert!(process < 50, "{engine}: {process}");
+    }
+}
+
+#[test]
+fn a_session_for_sql_keeps_rows_and_undoes_what_was_rolled_back() {
+    for engine in engines() {
+        let folder = new_folder();
+        let store = opened(&MARIADB, &folder, None, &[("engine", engine)]);
+        hold_sql_to_its_promise(&*store);
+        if engine == "innodb" {
+            hold_loads_to_all_or_none(&*store);
+        }
+        let mut session = store.sql().unwrap();
+        let insert = session.prepare("INSERT INTO t (id) VALUES (?)").unwrap();
+        assert!(session.run(insert, &[SqlValue::Integer(1 << 40)]).is_err(), "more than the column holds");
+    }
+}

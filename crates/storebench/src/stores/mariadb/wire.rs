@@ -1,0 +1,261 @@
+//! Values as the protocol of MySQL and MariaDB carries them where statements are prepared: in binary.
+
+use mysql_common::constants::{ColumnFlags, ColumnType};
+use mysql_common::packets;
+use storebench_core::store::sql::SqlValue;
+use storebench_core::store::{Result, StoreError};
+
+/// The character set of bytes, as against text.
+const BINARY: u16 = 63;
+
+/// What a column holds, as far as it is told apart here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Holds {
+    /// A whole number of so many bytes, with a sign or without.
+    Integer { bytes: usize, signed: bool },
+    /// A number of 32 or 64 bits.
+    Real { bytes: usize },
+    /// Text, and numbers of any length.
+    Text,
+    /// Bytes.
+    Blob,
+    /// A time: shown as the bytes that it is sent in.
+    Time,
+    /// Never a value.
+    Nothing,
+}
+
+impl Holds {
+    /// What a column holds, as the server describes it.
+    pub fn of(column: &packets::Column) -> Holds {
+        use ColumnType as Type;
+        let integer =
+            |bytes| Holds::Integer { bytes, signed: !column.flags().contains(ColumnFlags::UNSIGNED_FLAG) };
+        match column.column_type() {
+            Type::MYSQL_TYPE_TINY => integer(1),
+            Type::MYSQL_TYPE_SHORT | Type::MYSQL_TYPE_YEAR => integer(2),
+            Type::MYSQL_TYPE_LONG | Type::MYSQL_TYPE_INT24 => integer(4),
+            Type::MYSQL_TYPE_LONGLONG => integer(8),
+            Type::MYSQL_TYPE_FLOAT => Holds::Real { bytes: 4 },
+            Type::MYSQL_TYPE_DOUBLE => Holds::Real { bytes: 8 },
+            Type::MYSQL_TYPE_NULL => Holds::Nothing,
+            Type::MYSQL_TYPE_DATE
+            | Type::MYSQL_TYPE_TIME
+            | Type::MYSQL_TYPE_DATETIME
+            | Type::MYSQL_TYPE_TIMESTAMP => Holds::Time,
+            Type::MYSQL_TYPE_DECIMAL | Type::MYSQL_TYPE_NEWDECIMAL => Holds::Text,
+            _ if column.character_set() == BINARY => Holds::Blob,
+            _ => Holds::Text,
+        }
+    }
+}
+
+/// Appends what runs a prepared statement: its number, and the values of its parameters.
+pub fn write_execution<'v>(
+    statement: u32,
+    parameters: usize,
+    values: impl Iterator<Item = SqlValue<'v>> + Clone,
+    out: &mut Vec<u8>,
+) {
+    out.push(command::EXECUTE);
+    out.extend_from_slice(&statement.to_le_bytes());
+    // No cursor, once.
+    out.extend_from_slice(&[0, 1, 0, 0, 0]);
+    if parameters == 0 {
+        return;
+    }
+    let nulls = out.len();
+    out.resize(nulls + parameters.div_ceil(8), 0);
+    // The types follow.
+    out.push(1);
+    for (number, value) in values.clone().enumerate() {
+        let (of, is_null) = match value {
+            SqlValue::Null => (ColumnType::MYSQL_TYPE_NULL, true),
+            SqlValue::Integer(_) => (ColumnType::MYSQL_TYPE_LONGLONG, false),
+            SqlValue::Real(_) => (ColumnType::MYSQL_TYPE_DOUBLE, false),
+            SqlValue::Text(_) => (ColumnType::MYSQL_TYPE_VAR_STRING, false),
+            SqlValue::Blob(_) => (ColumnType::MYSQL_TYPE_BLOB, false),
+        };
+        out.extend_from_slice(&[of as u8, 0]);
+        out[nulls + number / 8] |= u8::from(is_null) << (number % 8);
+    }
+    for value in values {
+        match value {
+            SqlValue::Null => {}
+            SqlValue::Integer(number) => out.extend_from_slice(&number.to_le_bytes()),
+            SqlValue::Real(number) => out.extend_from_slice(&number.to_le_bytes()),
+            SqlValue::Text(text) => write_bytes(text.as_bytes(), out),
+            SqlValue::Blob(bytes) => write_bytes(bytes, out),
+        }
+    }
+}
+
+/// The first byte of commands.
+pub mod command {
+    pub const QUIT: u8 = 0x01;
+    pub const QUERY: u8 = 0x03;
+    pub const PREPARE: u8 = 0x16;
+    pub const EXECUTE: u8 = 0x17;
+    pub const CLOSE: u8 = 0x19;
+}
+
+/// Appends bytes with their length before them.
+fn write_bytes(bytes: &[u8], out: &mut Vec<u8>) {
+    let length = (bytes.len() as u64).to_le_bytes();
+    match bytes.len() {
+        0..=250 => out.push(length[0]),
+        251..=0xffff => out.extend_from_slice(&[0xfc, length[0], length[1]]),
+        0x1_0000..=0xff_ffff => out.extend_from_slice(&[0xfd, length[0], length[1], length[2]]),
+        _ => {
+            out.push(0xfe);
+            out.extend_from_slice(&length);
+        }
+    }
+    out.extend_from_slice(bytes);
+}
+
+/// Takes a number of one to nine bytes, by its first, off what is there.
+pub fn take_number(rest: &mut &[u8]) -> Option<u64> {
+    let (first, after) = rest.split_first()?;
+    let length = match first {
+        0xfc => 2,
+        0xfd => 3,
+        0xfe => 8,
+        0xff | 0xfb => return None,
+        small => {
+            *rest = after;
+            return Some((*small).into());
+        }
+    };
+    let (bytes, after) = after.split_at_checked(length)?;
+    *rest = after;
+    let mut number = [0; 8];
+    number[..length].copy_from_slice(bytes);
+    Some(u64::from_le_bytes(number))
+}
+
+/// Takes bytes with their length before them.
+fn take_bytes<'r>(rest: &mut &'r [u8]) -> Option<&'r [u8]> {
+    let length = usize::try_from(take_number(rest)?).ok()?;
+    let (bytes, after) = rest.split_at_checked(length)?;
+    *rest = after;
+    Some(bytes)
+}
+
+/// Cuts a row apart: shows the number and the value of each column.
+///
+/// # Errors
+/// When it is not such a row.
+pub fn read_row<'r>(
+    row: &'r [u8],
+    columns: &[Holds],
+    mut see: impl FnMut(usize, SqlValue<'r>),
+) -> Result<()> {
+    let odd = || StoreError::Engine("the server sent a row that can't be read".into());
+    // A zero, then a bit for each column, from the third on.
+    let (nulls, mut rest) =
+        row.get(1..).and_then(|row| row.split_at_checked((columns.len() + 9) / 8)).ok_or_else(odd)?;
+    for (number, holds) in columns.iter().enumerate() {
+        let bit = number + 2;
+        let value = match nulls[bit / 8] >> (bit % 8) & 1 {
+            1 => SqlValue::Null,
+            _ => take_value(&mut rest, *holds).ok_or_else(odd)?,
+        };
+        see(number, value);
+    }
+    Ok(())
+}
+
+fn take_value<'r>(rest: &mut &'r [u8], holds: Holds) -> Option<SqlValue<'r>> {
+    Some(match holds {
+        Holds::Nothing => SqlValue::Null,
+        Holds::Integer { bytes, signed } => {
+            let (number, after) = rest.split_at_checked(bytes)?;
+            *rest = after;
+            let negative = signed && number.last().is_some_and(|last| last & 0x80 != 0);
+            let mut wide = [if negative { 0xff } else { 0 }; 8];
+            wide[..bytes].copy_from_slice(number);
+            SqlValue::Integer(i64::from_le_bytes(wide))
+        }
+        Holds::Real { bytes } => {
+            let (number, after) = rest.split_at_checked(bytes)?;
+            *rest = after;
+            match number.try_into() {
+                Ok(bytes) => SqlValue::Real(f64::from_le_bytes(bytes)),
+                Err(_) => SqlValue::Real(f32::from_le_bytes(number.try_into().ok()?).into()),
+            }
+        }
+        Holds::Text => {
+            let bytes = take_bytes(rest)?;
+            std::str::from_utf8(bytes).map_or(SqlValue::Blob(bytes), SqlValue::Text)
+        }
+        Holds::Blob | Holds::Time => SqlValue::Blob(take_bytes(rest)?),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_come_back_as_they_were_written() {
+        for length in [0, 1, 250, 251, 65_535, 65_536, 0xff_ffff, 0x100_0000] {
+            let (bytes, mut out) = (vec![7; length], Vec::new());
+            write_bytes(&bytes, &mut out);
+            out.push(9);
+            let mut rest = &out[..];
+            assert_eq!(take_bytes(&mut rest), Some(&bytes[..]), "{length}");
+            assert_eq!(rest, [9]);
+        }
+        assert_eq!(take_bytes(&mut &[5, 1][..]), None, "cut off");
+        assert_eq!(take_number(&mut &[0xfb][..]), None);
+    }
+
+    #[test]
+    fn an_execution_says_which_values_are_none() {
+        let values = [SqlValue::Integer(-2), SqlValue::Null, SqlValue::Text("ab"), SqlValue::Blob(&[255])];
+        let mut out = Vec::new();
+        write_execution(7, 4, values.iter().copied(), &mut out);
+        let head = [0x17, 7, 0, 0, 0, 0, 1, 0, 0, 0, 0b10, 1];
+        let types = [8, 0, 6, 0, 253, 0, 252, 0];
+        let values = [254, 255, 255, 255, 255, 255, 255, 255, 2, b'a', b'b', 1, 255];
+        assert_eq!(out, [&head[..], &types, &values].concat());
+        out.clear();
+        write_execution(7, 0, std::iter::empty(), &mut out);
+        assert_eq!(out.len(), 10);
+    }
+
+    #[test]
+    fn a_row_is_cut_apart_by_what_its_columns_hold() {
+        let columns = [
+            Holds::Integer { bytes: 4, signed: true },
+            Holds::Text,
+            Holds::Real { bytes: 8 },
+            Holds::Blob,
+            Holds::Integer { bytes: 1, signed: false },
+            Holds::Text,
+            Holds::Real { bytes: 4 },
+        ];
+        let mut row = vec![0, 0b1000_0000, 0];
+        row.extend_from_slice(&(-5_i32).to_le_bytes());
+        write_bytes("é".as_bytes(), &mut row);
+        row.extend_from_slice(&0.5_f64.to_le_bytes());
+        write_bytes(&[0, 255], &mut row);
+        row.push(200);
+        row.extend_from_slice(&1.5_f32.to_le_bytes());
+        let mut seen = Vec::new();
+        read_row(&row, &columns, |_, value| seen.push(value)).unwrap();
+        let expected = [
+            SqlValue::Integer(-5),
+            SqlValue::Text("é"),
+            SqlValue::Real(0.5),
+            SqlValue::Blob(&[0, 255]),
+            SqlValue::Integer(200),
+            SqlValue::Null,
+            SqlValue::Real(1.5),
+        ];
+        assert_eq!(seen, expected);
+        assert!(read_row(&row[..row.len() - 1], &columns, |_, _| ()).is_err(), "cut off");
+        assert!(read_row(&[0], &columns, |_, _| ()).is_err());
+    }
+}

@@ -1,0 +1,76 @@
+//! The password for a running server, from where PostgreSQL's own programs take it: the environment, or a file that is the user's
+//! alone.
+
+use std::fs::{self, File};
+use std::io::{ErrorKind, Read};
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+
+use storebench_core::server::running::Address;
+use storebench_core::store::{Result, StoreError};
+
+/// The password for an address, if there is one: PGPASSWORD, else the first line that fits of PGPASSFILE or ~/.pgpass.
+///
+/// # Errors
+/// When others can read the file.
+pub fn password(address: &Address, database: &str) -> Result<Option<String>> {
+    if let Ok(password) = std::env::var("PGPASSWORD") {
+        return Ok(Some(password));
+    }
+    let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".pgpass"));
+    let Some(path) = std::env::var_os("PGPASSFILE").map(PathBuf::from).or_else(home) else { return Ok(None) };
+    let mut text = String::new();
+    match File::open(&path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        file => {
+            let mut file = file.map_err(StoreError::io(format!("opening {}", path.display())))?;
+            let others =
+                file.metadata().or_else(|_| fs::metadata(&path)).is_ok_and(|about| about.mode() & 0o077 != 0);
+            if others {
+                let message = format!("others can read {}: chmod 600 {0}", path.display());
+                return Err(StoreError::Engine(message));
+            }
+            file.read_to_string(&mut text).map_err(StoreError::io(format!("reading {}", path.display())))?;
+        }
+    }
+    let port = address.port.unwrap_or(super::PORT).to_string();
+    Ok(of_file(&text, [&address.at.name(), &port, database, &address.user]))
+}
+
+/// The password of the first line whose host, port, database and user are these, or `*`.
+fn of_file(text: &str, wanted: [&str; 4]) -> Option<String> {
+    text.lines().filter(|line| !line.starts_with('#')).find_map(|line| {
+        let mut fields = fields(line);
+        let password = (fields.len() == 5).then(|| fields.pop()).flatten()?;
+        let fits = fields.iter().zip(wanted).all(|(field, wanted)| field == "*" || field == wanted);
+        fits.then_some(password)
+    })
+}
+
+/// What stands between colons; a backslash takes the meaning of what follows it.
+fn fields(line: &str) -> Vec<String> {
+    let mut fields = vec![String::new()];
+    let mut letters = line.chars();
+    while let Some(letter) = letters.next() {
+        let last = fields.len() - 1;
+        match letter {
+            ':' => fields.push(String::new()),
+            '\\' => fields[last].extend(letters.next()),
+            letter => fields[last].push(letter),
+        }
+    }
+    fields
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_line_that_fits_counts() {
+        let text = "# a:1:b:c:no\nbox:5432:shop:me:one\n*:*:*:me:t\\:w\\\\o\nbox:5432:shop\n";
+        assert_eq!(of_file(text, ["box", "5432", "shop", "me"]).as_deref(), Some("one"));
+        assert_eq!(of_file(text, ["/run", "1", "x", "me"]).as_deref(), Some("t:w\\o"));
+        assert_eq!(of_file(text, ["box", "5432", "shop", "you"]), None);
+    }
+}

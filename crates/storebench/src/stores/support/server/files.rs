@@ -1,0 +1,133 @@
+//! The files of a server: made once for all trials of a run, and copied for each.
+
+use std::fs::{self, DirBuilder, File};
+use std::io::ErrorKind;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use storebench_core::server::{self, DATA, MARK};
+use storebench_core::store::{Guarantee, OpenOptions, Result, StoreError};
+
+/// What the files of a new server are made from.
+pub struct Template<'a> {
+    /// Tells it from others in the run's folder: product, version, and what is fixed with the files.
+    pub name: String,
+    /// A file or a folder that is in every server's data.
+    pub sign: &'a str,
+    /// Makes the files in a folder that is not there yet.
+    pub make: &'a dyn Fn(&Path) -> Result<()>,
+}
+
+impl Template<'_> {
+    /// Makes the files of a new server in the store's folder, unless they are there.
+    ///
+    /// # Errors
+    /// Those of `make`; the system's.
+    pub fn prepare(&self, options: &OpenOptions<'_>) -> Result<()> {
+        let data = options.directory.join(DATA);
+        if data.join(self.sign).exists() {
+            return Ok(());
+        }
+        mark(options.directory)?;
+        match options.beside {
+            Some(beside) => copy(&self.made_in(beside)?, &data)?,
+            None => (self.make)(&data)?,
+        }
+        // Whoever made them, as they are told, and the copy have not synced all.
+        match options.guarantee {
+            Some(Guarantee::None | Guarantee::Process) => Ok(()),
+            Some(Guarantee::Power) | None => sync_file_system(&data),
+        }
+    }
+
+    /// The files of a fresh server, made once in a run's folder.
+    fn made_in(&self, beside: &Path) -> Result<PathBuf> {
+        let template = beside.join(&self.name);
+        if template.exists() {
+            return Ok(template);
+        }
+        mark(beside)?;
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let making = beside.join(format!("making-{}-{number}", std::process::id()));
+        (self.make)(&making)?;
+        match fs::rename(&making, &template) {
+            // Another process was quicker.
+            Err(error) if matches!(error.kind(), ErrorKind::DirectoryNotEmpty | ErrorKind::AlreadyExists) => {
+            }
+            renamed => renamed.map_err(StoreError::io(format!("making {}", template.display())))?,
+        }
+        Ok(template)
+    }
+}
+
+/// Notes that a server may be at work in a folder, before there is one.
+fn mark(folder: &Path) -> Result<()> {
+    let mark = folder.join(MARK);
+    File::create(&mark).map(drop).map_err(StoreError::io(format!("making {}", mark.display())))
+}
+
+/// A folder that is the server's alone.
+///
+/// # Errors
+/// The system's; where it can't be given to the user as whom servers run.
+pub fn make_folder(path: &Path) -> Result<()> {
+    let failed = || format!("making {}", path.display());
+    DirBuilder::new().mode(0o700).create(path).map_err(StoreError::io(failed()))?;
+    give(path)
+}
+
+/// Hands a file or a folder that this process has just made to the user as whom servers run, if that is another.
+fn give(path: &Path) -> Result<()> {
+    let Some(user) = server::user() else { return Ok(()) };
+    let failed = |what: &str| format!("{what} {}", path.display());
+    let now = fs::symlink_metadata(path).map_err(StoreError::io(failed("looking at")))?;
+    if now.uid() == user.uid {
+        // A file system that knows no owners names one for all.
+        return Ok(());
+    }
+    let given = std::os::unix::fs::lchown(path, Some(user.uid), Some(user.gid));
+    given.map_err(|error| match error.kind() {
+        // Some file systems know no owners, and let nobody but their own in.
+        ErrorKind::PermissionDenied | ErrorKind::Unsupported | ErrorKind::InvalidInput => {
+            StoreError::Unsupported(format!(
+                "servers refuse to run as root, and {} can't be given to the user {} ({error}): run storebench as another user",
+                path.display(),
+                user.name
+            ))
+        }
+        _ => StoreError::io(failed(&format!("giving to {}", user.name)))(error),
+    })
+}
+
+/// Copies a folder with all that it holds, to a place where nothing is.
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    make_folder(to)?;
+    let failed = || format!("copying {}", from.display());
+    for entry in fs::read_dir(from).map_err(StoreError::io(failed()))? {
+        let entry = entry.map_err(StoreError::io(failed()))?;
+        let (source, target) = (entry.path(), to.join(entry.file_name()));
+        let kind = entry.file_type().map_err(StoreError::io(failed()))?;
+        if kind.is_dir() {
+            copy(&source, &target)?;
+        } else {
+            fs::copy(&source, &target).map_err(StoreError::io(format!("copying {}", source.display())))?;
+            give(&target)?;
+        }
+    }
+    Ok(())
+}
+
+fn sync_file_system(folder: &Path) -> Result<()> {
+    let failed = || format!("synchronising {}", folder.display());
+    let opened = File::open(folder).map_err(StoreError::io(failed()))?;
+    #[cfg(target_os = "linux")]
+    rustix::fs::syncfs(&opened).map_err(StoreError::io(failed()))?;
+    #[cfg(not(target_os = "linux"))]
+    {
+        drop(opened);
+        rustix::fs::sync();
+    }
+    Ok(())
+}

@@ -1,0 +1,93 @@
+//! Closed folders above a server's own: a home that is its owner's alone, a run's work folder. Where storebench runs as root,
+//! the server runs as a user to whom they are closed. Some servers reach their files by open folders alone; the others are
+//! handed one right of root's: that of passing.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use storebench_core::server::{self, User};
+
+/// How a server gets to its folders.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// By folders that it holds open: whatever lies above them stays closed to it.
+    Held,
+    /// By their paths, so that it must pass what lies above them.
+    Passed,
+}
+
+/// The right that root has here to hand on: to pass and read what is closed. Containers mostly lack it, and have the one to write,
+/// too.
+#[cfg(target_os = "linux")]
+pub fn right_to_pass() -> Option<rustix::thread::CapabilitySet> {
+    use rustix::thread::{CapabilitySet, capabilities};
+    let own = capabilities(None).ok()?.permitted;
+    [CapabilitySet::DAC_READ_SEARCH, CapabilitySet::DAC_OVERRIDE]
+        .into_iter()
+        .find(|right| server::user().is_some() && own.contains(*right))
+}
+
+/// Takes on the right to pass, after a change of the user that kept what was permitted. To be called between fork and exec: it
+/// makes system calls alone.
+#[cfg(target_os = "linux")]
+pub fn take(right: rustix::thread::CapabilitySet) -> std::io::Result<()> {
+    use rustix::thread::{CapabilitySets, configure_capability_in_ambient_set, set_capabilities};
+    set_capabilities(None, CapabilitySets { effective: right, permitted: right, inheritable: right })?;
+    Ok(configure_capability_in_ambient_set(right, true)?)
+}
+
+/// The topmost folder above this one that the server can't pass, where it has no right to and runs as another user.
+pub fn closed_above(folder: &Path) -> Option<(PathBuf, &'static User)> {
+    let user = server::user()?;
+    #[cfg(target_os = "linux")]
+    if right_to_pass().is_some() {
+        return None;
+    }
+    closed_to(user.uid, user.gid, folder).map(|closed| (closed, user))
+}
+
+fn closed_to(uid: u32, gid: u32, folder: &Path) -> Option<PathBuf> {
+    let folder = fs::canonicalize(folder).ok()?;
+    let above: Vec<&Path> = folder.ancestors().skip(1).collect();
+    let is_closed = |path: &Path| {
+        let of = |about: fs::Metadata| match () {
+            () if about.uid() == uid => about.mode() & 0o100,
+            () if about.gid() == gid => about.mode() & 0o010,
+            () => about.mode() & 0o001,
+        };
+        fs::metadata(path).is_ok_and(|about| of(about) == 0)
+    };
+    above.into_iter().rev().find(|path| is_closed(path)).map(Path::to_path_buf)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn the_topmost_folder_that_is_closed_is_found() {
+        let root = tempfile::tempdir().unwrap();
+        let (outer, inner) = (root.path().join("outer"), root.path().join("outer/inner"));
+        let own = inner.join("own");
+        fs::create_dir_all(&own).unwrap();
+        let about = fs::metadata(&own).unwrap();
+        let (uid, gid) = (about.uid() + 1, about.gid() + 1);
+        let modes = |on_root: u32, on_outer: u32, on_inner: u32| {
+            for (path, mode) in [(root.path(), on_root), (&outer, on_outer), (&inner, on_inner)] {
+                fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+            }
+        };
+        let closed = |path: &Path| Some(fs::canonicalize(path).unwrap());
+        modes(0o711, 0o700, 0o700);
+        assert_eq!(closed_to(uid, gid, &own), closed(&outer));
+        assert_eq!(closed_to(about.uid(), gid, &own), None);
+        modes(0o711, 0o711, 0o710);
+        assert_eq!(closed_to(uid, gid, &own), closed(&inner));
+        assert_eq!(closed_to(uid, about.gid(), &own), None, "its group passes");
+        modes(0o711, 0o711, 0o755);
+        assert_eq!(closed_to(uid, gid, &own), None);
+    }
+}

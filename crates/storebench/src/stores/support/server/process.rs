@@ -1,0 +1,231 @@
+//! A server's process: started as a user without rights, reached by a socket in a folder of its own, ended with the store.
+
+use std::fs::{self, File};
+use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use storebench_core::lifeline;
+use storebench_core::measure::family;
+use storebench_core::server;
+use storebench_core::store::{Result, StoreError};
+
+use super::make_folder;
+use super::passing::Way;
+#[cfg(target_os = "linux")]
+use super::passing::{right_to_pass, take};
+
+/// How long a server may take to be ready: it may have much to recover.
+const LONGEST_START: Duration = Duration::from_secs(120);
+/// How long it may take to end in order: it writes all that is in its memory.
+const LONGEST_END: Duration = Duration::from_secs(300);
+/// Between two looks.
+const PAUSE: Duration = Duration::from_millis(1);
+/// What it says, beside its socket.
+const LOG: &str = "log";
+
+/// A folder that is held open, so that a process without rights reaches it whatever folders it lies in, and however long their
+/// names are: the path of a socket has at most 107 bytes.
+pub struct Reached {
+    folder: File,
+    path: PathBuf,
+}
+
+impl Reached {
+    /// Opens a folder.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn open(path: &Path) -> Result<Reached> {
+        let folder = File::open(path).map_err(StoreError::io(format!("opening {}", path.display())))?;
+        Ok(Reached { folder, path: path.to_path_buf() })
+    }
+
+    /// Its path for this process, and for one to which it is handed on.
+    pub fn path(&self) -> PathBuf {
+        if cfg!(target_os = "linux") {
+            PathBuf::from(format!("/proc/self/fd/{}", self.folder.as_raw_fd()))
+        } else {
+            self.path.clone()
+        }
+    }
+}
+
+/// Has a command run as the user as whom servers run, end with this process, and hold these folders open, too.
+///
+/// # Errors
+/// When it can't be put under the limits that hold servers.
+pub fn unprivileged(command: &mut Command, reached: &[&Reached], way: Way) -> Result<()> {
+    // Before it gives up the right to.
+    family::enter(command).map_err(StoreError::io("holding the server to limits"))?;
+    command
+        .env_clear()
+        .envs([("PATH", "/usr/bin:/bin:/usr/sbin:/sbin"), ("LC_ALL", "C"), ("TZ", "UTC")])
+        .current_dir("/");
+    if let Some(libraries) = std::env::var_os("LD_LIBRARY_PATH") {
+        command.env("LD_LIBRARY_PATH", libraries);
+    }
+    let user = server::user();
+    #[cfg(target_os = "linux")]
+    let right = if way == Way::Passed { right_to_pass() } else { None };
+    #[cfg(not(target_os = "linux"))]
+    let _ = way;
+    let folders: Vec<RawFd> = reached.iter().map(|reached| reached.folder.as_raw_fd()).collect();
+    let change = move || {
+        let check = |failed: bool| if failed { Err(std::io::Error::last_os_error()) } else { Ok(()) };
+        for folder in &folders {
+            // SAFETY: the number is of an open folder, and the call takes no pointer.
+            check(unsafe { libc::fcntl(*folder, libc::F_SETFD, 0) } != 0)?;
+        }
+        let Some(user) = user else { return Ok(()) };
+        // SAFETY: no groups are handed over.
+        check(unsafe { libc::setgroups(0, std::ptr::null()) } != 0)?;
+        // SAFETY: it takes no pointer.
+        check(unsafe { libc::setgid(user.gid) } != 0)?;
+        #[cfg(target_os = "linux")]
+        rustix::thread::set_keep_capabilities(right.is_some())?;
+        // SAFETY: it takes no pointer.
+        check(unsafe { libc::setuid(user.uid) } != 0)?;
+        #[cfg(target_os = "linux")]
+        right.map_or(Ok(()), take)?;
+        Ok(())
+    };
+    // SAFETY: between fork and exec the closure makes system calls and allocates nothing.
+    unsafe { command.pre_exec(change) };
+    // After that: a change of the user takes it back.
+    lifeline::tie(command);
+    Ok(())
+}
+
+/// What is known of how a server speaks.
+pub struct Saying {
+    /// The server's name in messages.
+    pub name: &'static str,
+    /// The signal at which it ends in order.
+    pub stop: Signal,
+    /// Why it ended, out of its log.
+    pub last_words: fn(&str) -> Option<String>,
+}
+
+/// A server at work. Dropping it ends it.
+pub struct Process {
+    child: Child,
+    /// Where its socket and its log are.
+    at: PathBuf,
+    saying: &'static Saying,
+    ended: bool,
+}
+
+impl Process {
+    /// Starts a server. What it says goes to its log in the folder `at`, which goes with it.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn start(saying: &'static Saying, command: &mut Command, at: PathBuf) -> Result<Process> {
+        let log = File::create(at.join(LOG)).map_err(StoreError::io("making the server's log"))?;
+        let log_too = log.try_clone().map_err(StoreError::io("making the server's log"))?;
+        command.stdin(Stdio::null()).stdout(log).stderr(log_too);
+        let child = command.spawn().map_err(StoreError::io(format!("starting {}", saying.name)))?;
+        family::join(child.id());
+        Ok(Process { child, at, saying, ended: false })
+    }
+
+    /// Waits until `is_ready`, which is told the process's number, says so.
+    ///
+    /// # Errors
+    /// What the server says; when it does not come up.
+    pub fn wait_until(&mut self, mut is_ready: impl FnMut(u32) -> bool) -> Result<()> {
+        let (start, name) = (Instant::now(), self.saying.name);
+        loop {
+            if is_ready(self.child.id()) {
+                return Ok(());
+            }
+            let ended = self.child.try_wait().map_err(StoreError::io(format!("waiting for {name}")))?;
+            if let Some(status) = ended {
+                self.ended = true;
+                family::leave(self.child.id());
+                return Err(StoreError::Engine(format!("{name} did not start: {}", self.last_words(status))));
+            }
+            if start.elapsed() > LONGEST_START {
+                let message = format!("{name} was not ready after {} s", LONGEST_START.as_secs());
+                return Err(StoreError::Engine(message));
+            }
+            std::thread::sleep(PAUSE);
+        }
+    }
+
+    /// Why it ended, as it says itself.
+    fn last_words(&self, status: ExitStatus) -> String {
+        let log = fs::read(self.at.join(LOG)).unwrap_or_default();
+        (self.saying.last_words)(&String::from_utf8_lossy(&log)).unwrap_or_else(|| status.to_string())
+    }
+
+    /// Ends it in order: it writes what is in its memory, and closes its files.
+    ///
+    /// # Errors
+    /// When it ends otherwise, or not in time.
+    pub fn stop(mut self) -> Result<()> {
+        self.end()
+    }
+
+    fn end(&mut self) -> Result<()> {
+        if std::mem::replace(&mut self.ended, true) {
+            return Ok(());
+        }
+        let (status, name) = (self.asked_to_end(), self.saying.name);
+        family::leave(self.child.id());
+        let status = status.map_err(StoreError::io(format!("ending {name}")))?;
+        if !status.success() {
+            return Err(StoreError::Engine(format!("{name} ended badly: {}", self.last_words(status))));
+        }
+        // Nothing in there is of interest any more.
+        let within = fs::read_dir(&self.at).into_iter().flatten().flatten();
+        within.for_each(|entry| drop(fs::remove_file(entry.path())));
+        let _ = fs::remove_dir(&self.at);
+        Ok(())
+    }
+
+    fn asked_to_end(&mut self) -> std::io::Result<ExitStatus> {
+        if let Some(pid) = Pid::from_raw(self.child.id().cast_signed()) {
+            // One that has ended by itself is not there any more.
+            let _ = kill_process(pid, self.saying.stop);
+        }
+        let start = Instant::now();
+        while start.elapsed() < LONGEST_END {
+            if let Some(status) = self.child.try_wait()? {
+                return Ok(status);
+            }
+            std::thread::sleep(PAUSE);
+        }
+        self.child.kill()?;
+        self.child.wait()
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // Whoever wants to know how it ended asks for it.
+        let _ = self.end();
+    }
+}
+
+/// A new folder of the server's alone, for its socket or what else it needs outside its data.
+///
+/// # Errors
+/// The system's.
+pub fn new_folder(within: &Path, prefix: &str) -> Result<PathBuf> {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    loop {
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let folder = within.join(format!("{prefix}-{}-{number}", std::process::id()));
+        // One of a process that had the same number and was killed.
+        if fs::symlink_metadata(&folder).is_err() {
+            make_folder(&folder)?;
+            return Ok(folder);
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! What caches get of a machine's memory where tuning is `share`: engines take it, results tell it, and docs/settings.md says it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+use storebench::STORES;
+use storebench_core::store::{SettingSource, Share, StoreDef};
+
+use super::subject::{Subject, is_installed};
+
+const MEMORY: u64 = 96 << 20;
+const SESSIONS: u64 = 2;
+
+/// What a store's caches get, with each value of another setting on which that depends.
+fn shared(def: &StoreDef) -> Vec<BTreeMap<String, String>> {
+    let conditions: BTreeSet<_> = def.shares().map(|(_, share)| share.only_with).collect();
+    let with = |condition: Option<(&str, &str)>| {
+        let mut settings: BTreeMap<String, String> =
+            condition.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+        def.share_out(MEMORY, SESSIONS, &mut settings);
+        settings
+    };
+    conditions.into_iter().map(with).collect()
+}
+
+/// The numbers of a store's settings that have shares.
+fn sizes<'s>(def: &StoreDef, settings: &'s BTreeMap<String, String>) -> Vec<(&'s str, i64)> {
+    let shared = |(name, _): &(&String, &String)| def.shares().any(|(own, _)| own == *name);
+    settings.iter().filter(shared).map(|(name, value)| (name.as_str(), value.parse().unwrap())).collect()
+}
+
+#[test]
+fn every_engine_takes_its_share_and_tells_it() {
+    for def in STORES.iter().filter(|def| def.open.is_ok() && is_installed(def)) {
+        let tiers = def.offers.iter().map(|offer| offer.guarantee);
+        for (tier, shared) in tiers.flat_map(|tier| shared(def).into_iter().map(move |own| (tier, own))) {
+            let subject = Subject::with(def, Some(tier), shared.clone());
+            let store = subject.open_with(|options| options.sessions = SESSIONS as usize).unwrap();
+            let told = store.settings().unwrap();
+            for (name, asked) in sizes(def, &shared) {
+                let what = format!("{}.{name} at {tier}", def.name);
+                let own = told.iter().find(|own| own.name == name);
+                let own = own.unwrap_or_else(|| panic!("{what} is not told: {told:?}"));
+                let told: i64 = own.value.parse().unwrap();
+                // Some engines round down.
+                let short = asked.abs() - told.abs();
+                assert!((0..=asked.abs() / 100).contains(&short), "{what}: {told} in place of {asked}");
+                let read_back = own.source == SettingSource::ReadBack;
+                assert_eq!(read_back, !def.setting(name).unwrap().read_by.is_empty(), "{what}");
+            }
+            store.close().unwrap();
+        }
+    }
+}
+
+#[test]
+fn no_engine_gets_more_than_there_is() {
+    for def in STORES {
+        let part = |share: Share| share.part.0 as f64 / share.part.1 as f64;
+        for with in def.shares().map(|(_, share)| share.only_with) {
+            let own = def.shares().filter(|(_, share)| share.only_with.is_none_or(|own| Some(own) == with));
+            let all: f64 = own.map(|(_, share)| part(share)).sum();
+            assert!(all < 0.8, "{}: {all} of the memory with {with:?}", def.name);
+        }
+    }
+}
+
+/// The rows of the page's table of shares, as the stores say them.
+fn rows() -> Vec<String> {
+    let row = |def: &StoreDef| -> Vec<String> {
+        let told = |name: &str| match def.setting(name).is_some_and(|setting| !setting.read_by.is_empty()) {
+            true => "yes",
+            false => "no, as given",
+        };
+        let of = |(name, share): (&str, Share)| {
+            let (words, Share { says, source, .. }) = (share.words(), share);
+            format!("| {} | `{name}` | {words} | {} | {says} ([source]({source})) |", def.name, told(name))
+        };
+        def.shares().map(of).collect()
+    };
+    STORES.iter().filter(|def| def.open.is_ok()).flat_map(row).collect()
+}
+
+#[test]
+fn the_page_of_settings_tells_every_share_and_no_other() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/settings.md");
+    let page = fs::read_to_string(page).unwrap();
+    let (_, section) = page.split_once("## Caches by the machine's memory\n").unwrap();
+    let section = section.split("\n## ").next().unwrap();
+    let table = section.lines().filter(|line| line.starts_with("| ")).skip(1);
+    let (of_caches, without): (Vec<&str>, Vec<&str>) = table.partition(|line| line.contains("](http"));
+    let rows = rows();
+    let missing: Vec<&String> = rows.iter().filter(|row| !of_caches.contains(&row.as_str())).collect();
+    assert!(missing.is_empty(), "docs/settings.md lacks {missing:#?}");
+    let built = |name: &str| STORES.iter().any(|def| def.name == name && def.open.is_ok());
+    let store = |line: &str| line.trim_start_matches("| ").split(" | ").next().unwrap_or_default().to_owned();
+    for line in of_caches.iter().filter(|line| built(&store(line))) {
+        assert!(rows.iter().any(|row| row == line), "no store says\n{line}");
+    }
+    for def in STORES.iter().filter(|def| def.open.is_ok() && def.shares().next().is_none()) {
+        let named = |line: &&str| line.split(" | ").next().is_some_and(|first| first.contains(def.name));
+        assert!(without.iter().any(named), "docs/settings.md does not say what caches {} has", def.name);
+    }
+}

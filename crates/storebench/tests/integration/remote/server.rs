@@ -1,0 +1,144 @@
+//! An sshd of the test's own on 127.0.0.1, as this user, with keys of its own; gone with the test.
+
+use std::fs;
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use storebench_core::lifeline;
+
+use crate::cli::support::{Scratch, Started, faulty, is_root, skipped, wait_for};
+
+/// Where Debian and others put it, which is in no user's PATH.
+const SSHD: &str = "/usr/sbin/sshd";
+
+/// The other machine: this one, by ssh. Its name is `board`.
+pub struct Server {
+    sshd: Child,
+    /// Keys and settings.
+    folder: Scratch,
+    /// What the other machine takes for the user's cache.
+    cache: PathBuf,
+}
+
+impl Server {
+    /// Starts it; `None` where there is no sshd. Its cache is the folder `board` of the test's own.
+    pub fn start(scratch: &Scratch) -> Option<Server> {
+        if !Path::new(SSHD).exists() {
+            skipped("remote runs", "sshd is missing: scripts/setup.sh test installs it");
+            return None;
+        }
+        let (folder, cache) = (Scratch::new(), scratch.join("board"));
+        fs::create_dir(&cache).unwrap();
+        for key in ["host", "user"] {
+            let path = folder.join(key);
+            let made =
+                Command::new("ssh-keygen").args(["-q", "-t", "ed25519", "-N", "", "-f"]).arg(path).status();
+            assert!(made.unwrap().success());
+        }
+        // A port that was free a moment ago may be taken by now.
+        let sshd = (0..10).find_map(|_| listening(&folder, &cache));
+        Some(Server { sshd: sshd.expect("sshd does not start"), folder, cache })
+    }
+
+    /// storebench's folder there.
+    pub fn board(&self) -> PathBuf {
+        self.cache.join("storebench")
+    }
+
+    /// What is in a folder of storebench's there, by name.
+    pub fn names(&self, folder: &str) -> Vec<String> {
+        let Ok(entries) = fs::read_dir(self.board().join(folder)) else { return Vec::new() };
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    }
+
+    /// The program with the faulty stores, whose ssh knows the way to the board.
+    pub fn command(&self, scratch: &Scratch, arguments: &[&str]) -> Command {
+        let mut command = scratch.command(faulty(), "");
+        let path = format!("{}:{}", self.folder.join("bin").display(), std::env::var("PATH").unwrap());
+        command.args(arguments).env("PATH", path).env("XDG_CACHE_HOME", scratch.join("cache"));
+        command
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.sshd.kill();
+        let _ = self.sshd.wait();
+    }
+}
+
+/// Starts sshd on a port, and writes down how it is reached.
+fn listening(folder: &Scratch, cache: &Path) -> Option<Child> {
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let at = |name: &str| folder.join(name).display().to_string();
+    let settings = format!(
+        "Port {port}\nListenAddress 127.0.0.1\nHostKey {}\nAuthorizedKeysFile {}\nPidFile none\nStrictModes no\n\
+         UsePAM no\nPasswordAuthentication no\nPermitRootLogin yes\nSetEnv XDG_CACHE_HOME={}\n",
+        at("host"),
+        at("user.pub"),
+        cache.display(),
+    );
+    folder.write("sshd_config", settings);
+    let user = Command::new("id").arg("-un").output().unwrap();
+    let client = format!(
+        "Host board\n HostName 127.0.0.1\n Port {port}\n User {} IdentityFile {}\n IdentitiesOnly yes\n BatchMode yes\n \
+         UserKnownHostsFile {}\n",
+        String::from_utf8(user.stdout).unwrap(),
+        at("user"),
+        at("known"),
+    );
+    folder.write("ssh_config", client);
+    folder.write(
+        "known",
+        format!("[127.0.0.1]:{port} {}", fs::read_to_string(folder.join("host.pub")).unwrap()),
+    );
+    let ssh = String::from_utf8(Command::new("sh").args(["-c", "command -v ssh"]).output().unwrap().stdout)
+        .unwrap();
+    let script = format!("#!/bin/sh\nexec {} -F {} \"$@\"\n", ssh.trim(), at("ssh_config"));
+    let ssh = folder.write("bin/ssh", script);
+    fs::set_permissions(ssh, fs::Permissions::from_mode(0o755)).unwrap();
+
+    let mut command = command();
+    command.args([SSHD, "-D", "-e", "-f", &at("sshd_config")]).stdin(Stdio::null()).stderr(Stdio::null());
+    let mut sshd = lifeline::tie(&mut command).spawn().unwrap();
+    for _ in 0..500 {
+        if sshd.try_wait().unwrap().is_some() {
+            return None;
+        }
+        if TcpStream::connect(("127.0.0.1", port)).is_ok() {
+            return Some(sshd);
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    let _ = sshd.kill();
+    let _ = sshd.wait();
+    None
+}
+
+/// What sshd is started with. Root's wants a folder that only the system's own service makes: here in a /run that nobody else
+/// sees.
+fn command() -> Command {
+    if !is_root() || Path::new("/run/sshd").exists() {
+        return Command::new("env");
+    }
+    let mut command = Command::new("unshare");
+    let script = "mount -t tmpfs tmpfs /run && mkdir -m 755 /run/sshd && exec \"$@\"";
+    command.args(["--mount", "sh", "-c", script, "sh"]);
+    command
+}
+
+/// Kills the ssh that a program is connected by, as a lost connection does.
+pub fn cut(started: &Started) {
+    let ssh = || {
+        let of = |entry: fs::DirEntry| {
+            let stat = fs::read_to_string(entry.path().join("stat")).ok()?;
+            let (number, rest) = stat.split_once(" (ssh) ")?;
+            (rest.split(' ').nth(1)? == started.id().to_string()).then(|| number.to_owned())
+        };
+        fs::read_dir("/proc").unwrap().flatten().find_map(of)
+    };
+    wait_for("ssh", || ssh().is_some());
+    assert!(Command::new("kill").args(["-KILL", &ssh().unwrap()]).status().unwrap().success());
+}

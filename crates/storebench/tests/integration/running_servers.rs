@@ -1,0 +1,246 @@
+//! Servers that were running before a run and are named by a URL: they are measured, and left as they were.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use storebench_core::error::Exit;
+use storebench_core::store::sql::SqlValue;
+use storebench_core::store::{OpenOptions, Store};
+use tempfile::TempDir;
+
+use crate::cli::support::{STOREBENCH, Scratch, contents, outcomes, wait_for};
+
+/// A server of the test's own, which stands for one that was running before.
+struct Running {
+    store: Box<dyn Store>,
+    url: String,
+    kind: &'static str,
+    folder: TempDir,
+}
+
+const KINDS: [&str; 2] = ["postgres", "mariadb"];
+
+/// The servers that can be had here.
+fn servers() -> impl Iterator<Item = Running> {
+    KINDS.into_iter().filter_map(Running::start)
+}
+
+impl Running {
+    /// Where it is not installed there is nothing to try.
+    fn start(kind: &'static str) -> Option<Running> {
+        let def = storebench::STORES.iter().find(|store| store.name == kind)?;
+        let open = def.open.ok().filter(|_| def.lacks().is_none())?;
+        // A socket's path is short.
+        let folder = tempfile::tempdir().unwrap();
+        let (directory, beside) = (folder.path().join("d"), folder.path().join("b"));
+        [&directory, &beside].into_iter().for_each(|path| fs::create_dir(path).unwrap());
+        let options = OpenOptions {
+            directory: &directory,
+            guarantee: None,
+            compression: false,
+            cache_bytes: None,
+            settings: &Default::default(),
+            sessions: 1,
+            transactions: false,
+            beside: Some(&beside),
+        };
+        let store = open(&options).unwrap();
+        let socket = socket_in(&beside);
+        let url = match kind {
+            "postgres" => format!("postgresql://storebench@/postgres?host={}", socket.display()),
+            _ => format!("mysql://root@/?socket={}/socket", socket.display()),
+        };
+        let running = Running { store, url, kind, folder };
+        running.execute("CREATE TABLE theirs (id INTEGER PRIMARY KEY)");
+        running.execute("INSERT INTO theirs VALUES (7)");
+        Some(running)
+    }
+
+    fn execute(&self, sql: &str) {
+        self.store.sql().unwrap().execute(sql).unwrap();
+    }
+
+    fn texts(&self, sql: &str) -> Vec<String> {
+        let mut session = self.store.sql().unwrap();
+        let statement = session.prepare(sql).unwrap();
+        let mut found = Vec::new();
+        let see = &mut |row: &[SqlValue<'_>]| match row {
+            [SqlValue::Text(text)] => found.push((*text).to_owned()),
+            row => panic!("{row:?}"),
+        };
+        session.query(statement, &[], see).unwrap();
+        found
+    }
+
+    /// The schemas, or databases, that storebench has made there.
+    fn made(&self) -> Vec<String> {
+        let all = self.texts("SELECT CAST(schema_name AS CHAR(100)) FROM information_schema.schemata");
+        let all = all.into_iter().map(|name| name.trim().to_owned());
+        all.filter(|name| name.starts_with("storebench_")).collect()
+    }
+
+    /// Nothing of storebench's is left, and what was there is as it was.
+    fn assert_as_it_was(&self) {
+        assert_eq!(self.made(), [""; 0]);
+        assert_eq!(self.texts("SELECT CAST(id AS CHAR(1)) FROM theirs"), ["7"]);
+        assert_eq!(self.store.count().unwrap(), 0, "records of the server's own");
+    }
+
+    fn run(&self, more: &str) -> String {
+        format!("run crud --store {0} --url {0}={1} {more}", self.kind, self.url)
+    }
+}
+
+/// The only folder of a socket.
+fn socket_in(beside: &Path) -> PathBuf {
+    let entries = fs::read_dir(beside).unwrap().map(|entry| entry.unwrap().path());
+    let is_socket = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().starts_with("socket-");
+    let [socket] = entries.filter(is_socket).collect::<Vec<_>>().try_into().unwrap();
+    socket
+}
+
+const SMALL: &str = "--records 20 --record-size 1B..1KiB --data incompressible --guarantee default --operations 5 --trials 2 \
+    --timeout 60s";
+const LONG: &str = "--records 200000 --record-size 1KiB --data incompressible --guarantee default --operations 200000 --trials 1";
+
+#[test]
+fn a_running_server_is_measured_and_left_as_it_was() {
+    for server in servers() {
+        let scratch = Scratch::new();
+        scratch.storebench(&server.run(SMALL)).ends(Exit::Success);
+        let run = scratch.results();
+        assert_eq!(outcomes(&run), [(server.kind, "ok"), (server.kind, "ok")]);
+        let measured = run.trials[0].measured.as_ref().unwrap();
+        assert!(measured.settings.iter().any(|setting| setting.name == "url" && setting.value == server.url));
+        for figure in ["place", "disk", "device"] {
+            let told = measured.unknown.iter().find(|unknown| unknown.figure == figure).expect(figure);
+            assert!(told.reason.contains("the data are on a running server"), "{}", told.reason);
+        }
+        assert_eq!((measured.disk.files, measured.known_disk()), (0, None));
+        assert!(measured.store_version.bytes().any(|byte| byte.is_ascii_digit()));
+        assert!(measured.audit.is_some());
+        server.assert_as_it_was();
+        scratch.assert_nothing_left();
+    }
+}
+
+/// Places make no difference to it: one takes part, and the others are told.
+#[test]
+fn of_several_places_one_takes_part() {
+    let Some(server) = servers().next() else { return };
+    let scratch = Scratch::new();
+    for place in ["a", "b"] {
+        fs::create_dir(scratch.join(place)).unwrap();
+    }
+    scratch.storebench(&server.run(&format!("{SMALL} --at a=a --at b=b"))).ends(Exit::Success);
+    let run = scratch.results();
+    assert!(run.trials.iter().all(|trial| trial.cell.place() == "a"));
+    assert!(run.header.left_out[0].reason.contains("places don't apply"), "{:?}", run.header.left_out);
+}
+
+#[test]
+fn what_it_is_set_up_for_is_told_and_another_guarantee_refused() {
+    let Some(server) = Running::start("postgres") else { return };
+    let refused = |more: &str, words: &[&str]| {
+        let scratch = Scratch::new();
+        scratch.storebench(&server.run(more)).complains(Exit::BadValue, words);
+        server.assert_as_it_was();
+    };
+    refused(&SMALL.replace("default", "process"), &["give the guarantee power, not process"]);
+    refused(&format!("{SMALL} --set postgres.fsync=off"), &["can't be changed on a running server"]);
+    let scratch = Scratch::new();
+    scratch.storebench(&server.run(&SMALL.replace("default", "none"))).ends(Exit::Success);
+    let run = scratch.results();
+    let told = &run.trials[0].measured.as_ref().unwrap().settings;
+    let commit = told.iter().find(|setting| setting.name == "synchronous_commit").unwrap();
+    assert_eq!(commit.value, "off");
+}
+
+#[test]
+fn an_interrupted_run_leaves_nothing_there() {
+    for server in servers() {
+        let scratch = Scratch::new();
+        let started = scratch.start(STOREBENCH, &server.run(LONG));
+        wait_for("a trial that is not the rehearsal", || {
+            scratch.runs().len() == 1 && !server.made().is_empty()
+        });
+        started.signal("INT");
+        started.end().ends(Exit::Interrupted);
+        server.assert_as_it_was();
+        scratch.assert_nothing_left();
+    }
+}
+
+#[test]
+fn what_a_killed_run_made_is_dropped_by_clean_and_by_the_next_start() {
+    for server in servers() {
+        let scratch = Scratch::new();
+        for next in ["clean", &server.run(SMALL)] {
+            let started = scratch.start(STOREBENCH, &server.run(LONG));
+            let before = scratch.runs().len();
+            wait_for("a trial that is not the rehearsal", || {
+                scratch.runs().len() > before && !server.made().is_empty()
+            });
+            started.signal("KILL");
+            drop(started.end());
+            assert_eq!(server.made().len(), 1, "it was killed");
+            scratch.storebench(next).ends(Exit::Success);
+            server.assert_as_it_was();
+            scratch.assert_nothing_left();
+        }
+    }
+}
+
+#[test]
+fn what_can_t_be_dropped_is_told_with_what_to_do_about_it() {
+    for server in servers() {
+        let scratch = Scratch::new();
+        let started = scratch.start(STOREBENCH, &server.run(LONG));
+        wait_for("a trial that is not the rehearsal", || {
+            scratch.runs().len() == 1 && !server.made().is_empty()
+        });
+        started.signal("KILL");
+        drop(started.end());
+        let [made] = server.made().try_into().unwrap();
+        // The server can't be reached for a while.
+        let (socket, away) = (socket_in(&server.folder.path().join("b")), server.folder.path().join("away"));
+        fs::rename(&socket, &away).unwrap();
+        let said = scratch.storebench("clean").ends(Exit::Success);
+        for words in [made.as_str(), "could not be dropped", "drop it yourself, by DROP "] {
+            assert!(said.err.contains(words), "{words}\n{said}");
+        }
+        // Other work goes on.
+        let tiny = crate::cli::support::TINY;
+        let said = scratch.storebench(&format!("run crud --store flat-folder {tiny}")).ends(Exit::Success);
+        assert!(said.err.contains(&made), "{said}");
+        fs::rename(&away, &socket).unwrap();
+        scratch.storebench("clean").ends(Exit::Success);
+        server.assert_as_it_was();
+        scratch.assert_nothing_left();
+    }
+}
+
+/// Neither what is printed nor what is written repeats it.
+#[test]
+fn a_password_in_a_url_is_refused_and_not_repeated() {
+    let scratch = Scratch::new();
+    scratch.write(
+        "plan.toml",
+        "format = 1\nname = \"x\"\ntitle = \"t\"\nworkload = \"crud\"\nseed = 1\nsize_limit = \"1GiB\"\ntimeout = \"1m\"\n\
+         [settings.postgres]\nurl = \"postgresql://me:geheim@box/shop\"\n[axes]\nstore = [\"postgres\"]\n\
+         record_size = [\"1KiB\"]\nrecords = [10]\ndata = [\"incompressible\"]\nguarantee = [\"default\"]\n",
+    );
+    for arguments in [
+        "run crud --store postgres --url postgres=postgresql://me:geheim@box/shop",
+        "run crud --store mariadb --url mysql=mysql://me:geheim@box/shop",
+        "run crud --store postgres --set postgres.url=postgres://me@box/shop?password=geheim",
+        "run crud --store postgres --set postgres.url=postgres://me:geheim@a,postgres://me@b",
+        "run plan.toml",
+    ] {
+        let said = scratch.storebench(arguments).complains(Exit::BadValue, &["leave the password out of it"]);
+        assert!(!said.err.contains("geheim"), "{said}");
+    }
+    let plan = scratch.join("plan.toml");
+    let told = contents(scratch.path()).into_iter().filter(|(path, _)| *path != plan);
+    assert!(told.into_iter().all(|(_, bytes)| !String::from_utf8_lossy(&bytes).contains("geheim")));
+}

@@ -1,0 +1,138 @@
+//! The workload `shop` over every engine that has transactions, and over those that lose what they acknowledged.
+
+mod liar;
+
+use storebench::STORES;
+use storebench_core::axis::Axis;
+use storebench_core::cell::Cell;
+use storebench_core::result::{Failure, Measured};
+use storebench_core::store::{Kind, SettingSource, StoreDef};
+use storebench_core::workload::parameter::Parameters;
+use storebench_core::workload::spec::{Asked, Ended, Spec};
+use storebench_core::workload::table::{Workload, parameter};
+
+use crate::conformance::subject::is_installed;
+use liar::{LIES, Lie, lying};
+
+/// Stores that can take part, and whose needs this machine has.
+fn able() -> impl Iterator<Item = &'static StoreDef> {
+    let able = |store: &&StoreDef| {
+        let can = &store.capabilities;
+        store.open.is_ok() && (can.sql || can.order && can.transactions) && store.kind != Kind::Harness
+    };
+    STORES.iter().filter(able).filter(|store| is_installed(store))
+}
+
+/// A setting by which a store is another.
+type Chosen = Option<(&'static str, &'static str)>;
+
+/// A store, and again with each setting.
+fn with_settings(store: &'static StoreDef) -> Vec<(&'static StoreDef, Chosen)> {
+    match store.name {
+        "mariadb" => {
+            ["innodb", "rocksdb"].into_iter().map(|engine| (store, Some(("engine", engine)))).collect()
+        }
+        _ => vec![(store, None)],
+    }
+}
+
+/// Runs a small trial of the only store.
+fn trial(store: StoreDef, axes: &[(&str, &str)], parameters: &[(&str, &str)]) -> Result<Measured, Ended> {
+    trial_with(store, axes, parameters, None)
+}
+
+fn trial_with(
+    store: StoreDef,
+    axes: &[(&str, &str)],
+    parameters: &[(&str, &str)],
+    setting: Option<(&str, &str)>,
+) -> Result<Measured, Ended> {
+    let plain = [("data_size", "64KiB"), ("guarantee", "default")];
+    let cell = plain.iter().chain(axes).fold(Cell::of(store.name), |cell, (axis, text)| {
+        let axis = Axis::named(axis).unwrap();
+        cell.with(axis, axis.read(text).unwrap())
+    });
+    let parameters = parameters
+        .iter()
+        .fold(Parameters::default(), |all, (name, text)| all.with(parameter(name).unwrap(), text).unwrap());
+    let folder = tempfile::tempdir().unwrap();
+    let directory = folder.path().join("store");
+    std::fs::create_dir(&directory).unwrap();
+    let spec = Spec {
+        parent: 0,
+        beside: None,
+        cell,
+        directory,
+        workload: "shop".parse::<Workload>().unwrap(),
+        parameters,
+        settings: setting.map(|(name, value)| (name.into(), value.into())).into_iter().collect(),
+        seed: 1,
+        device: Err("not looked at".into()),
+        group: Err("none".into()),
+        memory_limit: None,
+        limits: None,
+    };
+    (spec.workload.def().run)(&Asked { stores: &[store], spec: &spec })
+}
+
+#[test]
+fn every_store_with_transactions_keeps_all_of_them() {
+    for (store, setting) in able().flat_map(with_settings) {
+        for (threads, index, order) in
+            [("1", "customer", "sorted"), ("3", "customer", "unsorted"), ("2", "none", "sorted")]
+        {
+            let what = format!("{} {setting:?}, {threads} threads, index {index}, {order}", store.name);
+            let axes = [("threads", threads), ("index", index), ("load_order", order)];
+            let measured = trial_with(store.clone(), &axes, &[("operations", "120")], setting)
+                .unwrap_or_else(|ended| panic!("{what}: {ended:?}"));
+            let of = |name: &str| measured.operations.iter().find(|one| one.operation == name).unwrap();
+            assert_eq!(of("overall").count, 120, "{what}");
+            assert_eq!(of("overall").epochs.len(), 1, "{what}");
+            let bought = of("buy").count;
+            assert!(bought.abs_diff(60) < 9, "{what}: {bought}");
+            let audit = measured.audit.unwrap();
+            let rows = measured.load.records + bought;
+            assert_eq!((audit.records, audit.read_back, audit.reopened), (rows, rows, 2), "{what}");
+            if store.kind == Kind::Server {
+                let isolation =
+                    measured.settings.iter().find(|one| one.name.ends_with("transaction_isolation")).unwrap();
+                let level = isolation.value.to_lowercase().replace('-', " ");
+                assert_eq!((level.as_str(), isolation.source), ("read committed", SettingSource::ReadBack));
+            }
+            assert!(measured.load.store_ns > 0 && of("orders").value_bytes > 0, "{what}");
+        }
+    }
+}
+
+#[test]
+fn at_least_one_store_of_each_side_takes_part() {
+    let able: Vec<&str> = able().map(|store| store.name).collect();
+    let built = |name: &str| STORES.iter().any(|store| store.name == name && store.open.is_ok());
+    for name in ["sqlite", "lmdb", "redb"] {
+        assert!(!built(name) || able.contains(&name), "{name} is not among {able:?}");
+    }
+}
+
+#[test]
+fn what_a_store_loses_or_tears_is_found() {
+    for name in ["sqlite", "lmdb"] {
+        let store = STORES.iter().find(|store| store.name == name).unwrap();
+        if store.open.is_err() {
+            println!("skipped: this build has no {name}");
+            continue;
+        }
+        for (lie, asked, says) in LIES {
+            let is_honest = *lie == Lie::Nothing || *lie == Lie::LosesEntry && store.capabilities.sql;
+            let asked: Vec<(&str, &str)> = asked.iter().copied().chain([("operations", "200")]).collect();
+            let ended = trial(lying(store, *lie), &[], &asked);
+            match ended {
+                Ok(_) if is_honest => {}
+                Err(Ended::Failed(stop)) if !is_honest => {
+                    assert_eq!(stop.failure, Failure::WrongData, "{name} {lie:?}: {}", stop.message);
+                    assert!(stop.message.contains(says), "{name} {lie:?}: {}", stop.message);
+                }
+                other => panic!("{name} {lie:?}: {other:?}"),
+            }
+        }
+    }
+}

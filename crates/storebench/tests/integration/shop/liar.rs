@@ -1,0 +1,147 @@
+//! An engine that changes its data when it is closed: what was acknowledged and read back right before is otherwise when it is
+//! opened anew.
+
+use storebench_core::store::sql::SqlSession;
+use storebench_core::store::{
+    Guarantee, OpenFn, OpenOptions, Result, Session, Setting, Store, StoreDef, StoreError,
+};
+
+/// What is done at the close.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lie {
+    /// Nothing: it does what it says.
+    Nothing,
+    /// The newest order is lost, with its entry in the index.
+    LosesOrder,
+    /// An entry of the index is lost, where it is a record of its own.
+    LosesEntry,
+    /// A customer is lost.
+    LosesCustomer,
+    /// A product's stock is what it was at first.
+    OldStock,
+}
+
+/// Parameters of a trial.
+type Asked = &'static [(&'static str, &'static str)];
+
+/// Each, with what is asked of the trial and what the failure says.
+pub const LIES: &[(Lie, Asked, &str)] = &[
+    (Lie::Nothing, &[], ""),
+    (Lie::LosesOrder, &[("shares", "buy=1")], "199 are there, after the trial"),
+    (Lie::LosesEntry, &[], "the index has"),
+    (Lie::LosesCustomer, &[], "of customers is missing, after the trial"),
+    (Lie::OldStock, &[("shares", "restock=1")], "where its orders and deliveries leave"),
+];
+
+/// A store with a lie.
+pub fn lying(store: &StoreDef, lie: Lie) -> StoreDef {
+    let open: OpenFn = match (store.capabilities.sql, lie) {
+        (true, Lie::Nothing) => |options| open("sqlite", options, Lie::Nothing),
+        (true, Lie::LosesOrder) => |options| open("sqlite", options, Lie::LosesOrder),
+        (true, Lie::LosesEntry) => |options| open("sqlite", options, Lie::LosesEntry),
+        (true, Lie::LosesCustomer) => |options| open("sqlite", options, Lie::LosesCustomer),
+        (true, Lie::OldStock) => |options| open("sqlite", options, Lie::OldStock),
+        (false, Lie::Nothing) => |options| open("lmdb", options, Lie::Nothing),
+        (false, Lie::LosesOrder) => |options| open("lmdb", options, Lie::LosesOrder),
+        (false, Lie::LosesEntry) => |options| open("lmdb", options, Lie::LosesEntry),
+        (false, Lie::LosesCustomer) => |options| open("lmdb", options, Lie::LosesCustomer),
+        (false, Lie::OldStock) => |options| open("lmdb", options, Lie::OldStock),
+    };
+    StoreDef { open: Ok(open), ..store.clone() }
+}
+
+fn open(name: &str, options: &OpenOptions<'_>, lie: Lie) -> Result<Box<dyn Store>> {
+    let store = storebench::STORES.iter().find(|store| store.name == name);
+    let open = store.ok_or_else(|| StoreError::Unsupported(name.into()))?.open;
+    let open = open.map_err(|why| StoreError::Unsupported(why.into()))?;
+    Ok(Box::new(Liar { inner: open(options)?, lie, sql: name == "sqlite" }))
+}
+
+struct Liar {
+    inner: Box<dyn Store>,
+    lie: Lie,
+    sql: bool,
+}
+
+impl Store for Liar {
+    fn session(&self) -> Result<Box<dyn Session + '_>> {
+        self.inner.session()
+    }
+    fn sql(&self) -> Result<Box<dyn SqlSession + '_>> {
+        self.inner.sql()
+    }
+    fn guarantee(&self) -> Guarantee {
+        self.inner.guarantee()
+    }
+    fn count(&self) -> Result<u64> {
+        self.inner.count()
+    }
+    fn settle(&self) -> Result<()> {
+        self.inner.settle()
+    }
+    fn settings(&self) -> Result<Vec<Setting>> {
+        self.inner.settings()
+    }
+    fn close(self: Box<Self>) -> Result<()> {
+        if self.sql {
+            self.inner.sql()?.execute(by_sql(self.lie))?;
+        } else {
+            by_records(self.lie, self.inner.session()?.as_mut())?;
+        }
+        self.inner.close()
+    }
+}
+
+/// An index of SQL is the engine's own, and no statement takes an entry from it: only records have that lie.
+fn by_sql(lie: Lie) -> &'static str {
+    match lie {
+        Lie::Nothing | Lie::LosesEntry => "",
+        Lie::LosesOrder => "DELETE FROM orders WHERE order_id = (SELECT max(order_id) FROM orders)",
+        Lie::LosesCustomer => {
+            "DELETE FROM customers WHERE customer_id = (SELECT max(customer_id) FROM customers)"
+        }
+        Lie::OldStock => "UPDATE products SET quantity = quantity - 1",
+    }
+}
+
+fn by_records(lie: Lie, session: &mut dyn Session) -> Result<()> {
+    let last = |session: &mut dyn Session, first: u8| -> Result<Vec<u8>> {
+        let mut last = Vec::new();
+        session.scan(&[first], usize::MAX, &mut |key, _| {
+            if key.first() == Some(&first) {
+                last = key.to_vec();
+            }
+        })?;
+        Ok(last)
+    };
+    match lie {
+        Lie::Nothing => Ok(()),
+        Lie::LosesOrder => {
+            let order = last(session, b'o')?;
+            let mut entry = Vec::new();
+            session.scan(b"a", usize::MAX, &mut |key, _| {
+                if key.first() == Some(&b'a') && key.ends_with(&order[1..]) {
+                    entry = key.to_vec();
+                }
+            })?;
+            session.remove(&order)?;
+            session.remove(&entry)
+        }
+        Lie::LosesEntry => {
+            let entry = last(session, b'a')?;
+            session.remove(&entry)
+        }
+        Lie::LosesCustomer => {
+            let customer = last(session, b'c')?;
+            session.remove(&customer)
+        }
+        Lie::OldStock => {
+            let product = last(session, b'p')?;
+            let mut value = Vec::new();
+            session.get(&product, &mut |found| value = found.to_vec())?;
+            // The lowest byte of the stock, which lies behind the price.
+            value[11] ^= 1;
+            session.update(&product, &value)
+        }
+    }
+}

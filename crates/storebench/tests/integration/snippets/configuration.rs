@@ -1,0 +1,73 @@
+//! Configuration files of servers: a server with what they say, and nothing else, gives the same guarantee and reads back the
+//! same settings.
+
+use std::collections::BTreeMap;
+
+use storebench_core::store::{Setting, StoreDef};
+use storebench_report::advice::snippet;
+
+use super::def;
+use crate::cli::support::skipped;
+use crate::conformance::subject::{Subject, is_installed};
+
+/// The settings of a file that the store takes, in its own words.
+fn settings(def: &StoreDef, text: &str) -> BTreeMap<String, String> {
+    let own = |name: &str| if name == "default_storage_engine" { "engine".into() } else { name.to_owned() };
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    let pairs = lines.filter_map(|line| {
+        let (name, value) = line.split_once(" = ")?;
+        let name = own(name);
+        let setting = def.setting(&name)?;
+        let value = value.trim_matches('\'');
+        let bare = value.trim_end_matches(['B', 's']);
+        let is_number = !bare.is_empty() && bare.bytes().all(|byte| byte.is_ascii_digit());
+        let value = if setting.is_in_bytes() || is_number { bare } else { value };
+        Some((name, value.to_owned()))
+    });
+    pairs.collect()
+}
+
+fn check(name: &str, asked: &[(&str, &str)]) {
+    let def = def(name);
+    if def.open.is_err() || !is_installed(def) {
+        skipped(name, &def.lacks().unwrap_or_default());
+        return;
+    }
+    let asked: BTreeMap<String, String> =
+        asked.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    let mut texts = Vec::new();
+    for offer in def.offers {
+        let subject = Subject::new(def, Some(offer.guarantee));
+        let before = subject.open_with(|options| options.settings = &asked).unwrap();
+        let read_back = before.settings().unwrap();
+        let text = snippet::fill(def.snippet.unwrap(), &(def.version)(), &read_back);
+        assert!(text.lines().next().unwrap().contains(&(def.version)()), "{text}");
+        let long: Vec<&str> = text.lines().filter(|line| line.chars().count() > 76).collect();
+        assert!(long.is_empty() && !text.contains("{{"), "{long:?} in {text}");
+        let told = settings(def, &text);
+        assert!(told.len() > 5, "{text}");
+        let anew = Subject::new(def, None);
+        let after = anew.open_with(|options| options.settings = &told).unwrap();
+        assert_eq!(after.guarantee(), offer.guarantee, "{text}");
+        // What the file does not set is as shipped in both.
+        let set = |all: Vec<Setting>| {
+            all.into_iter().filter(|one| told.contains_key(&one.name)).collect::<Vec<_>>()
+        };
+        assert_eq!(set(after.settings().unwrap()), set(read_back), "{text}");
+        assert!(!texts.contains(&text), "what differs between tiers must show: {text}");
+        texts.push(text);
+    }
+}
+
+#[test]
+#[cfg(feature = "postgres")]
+fn a_server_of_postgres_with_the_file_gives_the_same() {
+    check("postgres", &[("max_wal_size", "67108864")]);
+}
+
+#[test]
+#[cfg(feature = "mariadb")]
+fn a_server_of_mariadb_with_the_file_gives_the_same() {
+    check("mariadb", &[("engine", "innodb"), ("innodb_buffer_pool_size", "33554432")]);
+    check("mariadb", &[("engine", "rocksdb"), ("rocksdb_block_cache_size", "33554432")]);
+}

@@ -1,0 +1,187 @@
+#!/bin/sh
+# Holds storebench's inserts and selects on PostgreSQL to those of pgbench: the same statements, prepared, one client, the same
+# server and the same socket, all on one processor, in pairs whose order alternates. Prints the ratio of each pair, and the median
+# of each kind with its interval.
+#
+# usage: scripts/pairs-pgbench.sh [PAIRS [OPERATIONS]]
+#   PAIRS       of runs, each of inserts and of selects [20]
+#   OPERATIONS  of each kind in a run [10000]
+# environment:
+#   STOREBENCH  the program [target/release/storebench]
+# Needs PostgreSQL's server and pgbench (Debian: postgresql, postgresql-contrib) and about 150 MB in TMPDIR. The server is private
+# and is ended with the script. Its syncs are off, so that the disk does not hide what the clients cost.
+# Exit code 0: by neither median storebench is more than 3 % slower; 1: it is; 2: something is missing.
+set -eu
+# Waking another processor takes longer than a statement, and varies: client and server take turns on one.
+if [ -z "${PINNED:-}" ] && command -v taskset >/dev/null; then
+    PINNED=yes exec taskset -c "$(taskset -cp $$ | sed 's/.*[ ,-]//')" sh "$0" "$@"
+fi
+cd "$(dirname "$0")/.."
+
+pairs=${1:-20}
+operations=${2:-10000}
+storebench=${STOREBENCH:-target/release/storebench}
+case "$storebench" in /*) ;; *) storebench=$PWD/$storebench ;; esac
+
+fail() {
+    echo "pairs-pgbench: $*" >&2
+    exit 2
+}
+
+[ -x "$storebench" ] || fail "$storebench is not there: cargo build --release, or set STOREBENCH"
+programs=
+for folder in $(echo "$PATH" | tr ':' ' ') $(find /usr/lib/postgresql -maxdepth 2 -name bin 2>/dev/null | sort -rV); do
+    if [ -x "$folder/initdb" ] && [ -x "$folder/postgres" ] && [ -x "$folder/psql" ]; then
+        programs=$folder
+        break
+    fi
+done
+[ -n "$programs" ] || fail "no PostgreSQL server is installed: apt-get install postgresql"
+pgbench=$programs/pgbench
+[ -x "$pgbench" ] || pgbench=$(command -v pgbench) || fail "pgbench is missing: apt-get install postgresql-contrib"
+
+# ---- The server
+
+box=$(mktemp -d)
+server=
+# shellcheck disable=SC2317 # the trap calls it
+finish() {
+    if [ -n "$server" ]; then
+        kill -INT "$server" 2>/dev/null || true
+        wait "$server" 2>/dev/null || true
+    fi
+    rm -rf "$box"
+}
+trap finish EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# PostgreSQL refuses to run as root.
+as=
+if [ "$(id -u)" -eq 0 ]; then
+    as="setpriv --reuid=postgres --regid=postgres --clear-groups"
+    mkdir "$box/server"
+    chown postgres "$box/server"
+    chmod 711 "$box"
+else
+    mkdir "$box/server"
+fi
+(cd "$box/server" && $as "$programs/initdb" -D data -U bench -A trust -E UTF8 --locale=C --no-sync >"$box/initdb" 2>&1) ||
+    fail "initdb failed: $(tail -n 1 "$box/initdb")"
+(cd "$box/server" && exec $as "$programs/postgres" -D data -c listen_addresses= -c "unix_socket_directories=$box/server" \
+    -c fsync=off -c synchronous_commit=on -c full_page_writes=off -c autovacuum=off -c max_wal_size=4GB \
+    -c checkpoint_timeout=3600) >"$box/log" 2>&1 &
+server=$!
+ready=
+for _ in $(seq 300); do
+    if "$programs/psql" -h "$box/server" -U bench -d postgres -qAtc 'SELECT 1' >/dev/null 2>&1; then
+        ready=yes
+        break
+    fi
+    sleep 0.1
+done
+[ -n "$ready" ] || fail "the server did not start: $(tail -n 1 "$box/log")"
+
+sql() {
+    "$programs/psql" -h "$box/server" -U bench -d postgres -qAtc "$1" >"$box/psql" 2>&1 || fail "$(head -n 1 "$box/psql")"
+}
+
+# ---- The two
+
+# The statements are those of storebench's sessions; values have the same length, and keys come in no order. pgbench can't make keys
+# of 32 bytes, as storebench's are: its have 16.
+cat >"$box/insert.sql" <<'END'
+\set key 1000000000000000 + permute(:number, 1000000000000, 7)
+\set number :number + 1
+INSERT INTO records (key, value) VALUES (:key, :value);
+END
+cat >"$box/select.sql" <<'END'
+\set key 1000000000000000 + permute(random(0, :count - 1), 1000000000000, 7)
+SELECT value FROM records WHERE key = :key;
+END
+value=$(head -c 100 /dev/zero | tr '\0' x)
+
+# What the client computes between two statements is in pgbench's figures and not in storebench's: it is measured by itself.
+for kind in insert select; do grep '^.set' "$box/$kind.sql" >"$box/$kind-between.sql"; done
+
+# pgbench_ns SCRIPT COUNT: nanoseconds for one of so many.
+pgbench_ns() {
+    "$pgbench" -h "$box/server" -U bench -n -M prepared -c 1 -j 1 -t "$2" -f "$box/$1.sql" \
+        -D number=0 -D count="$operations" -D value="$value" postgres >"$box/pgbench" 2>&1 ||
+        fail "pgbench failed: $(tail -n 1 "$box/pgbench")"
+    awk '/^tps = .*without initial connection time/ { printf "%.0f\n", 1e9 / $3 }' "$box/pgbench"
+}
+
+# by_pgbench KIND: operations per second.
+by_pgbench() {
+    if [ "$1" = insert ]; then
+        sql 'DROP TABLE IF EXISTS records; CREATE TABLE records (key bytea PRIMARY KEY, value bytea NOT NULL)'
+    fi
+    whole=$(pgbench_ns "$1" "$operations") between=$(pgbench_ns "$1-between" "$operations")
+    echo "$whole $between" | awk '{ printf "%.0f\n", 1e9 / ($1 - $2) }'
+}
+
+# by_storebench: operations per second of inserts and of selects, on one line.
+by_storebench() {
+    rm -rf "$box/runs"
+    "$storebench" run crud --store postgres --url "postgres=postgresql://bench@/postgres?host=$box/server" --out "$box/runs" \
+        --guarantee default --records "$operations" --record-size 100B --data incompressible --threads 1 \
+        --operations "$operations" --trials 1 --timeout 10m >"$box/storebench" 2>&1 ||
+        fail "storebench failed: $(tail -n 1 "$box/storebench")"
+    "$storebench" report "$box"/runs/crud-* --csv-long >"$box/long.csv"
+    awk '
+        # Fields that hold commas stand in quotes.
+        function cut(line, fields, at, letter, quoted, count) {
+            split("", fields)
+            count = 1
+            for (at = 1; at <= length(line); at++) {
+                letter = substr(line, at, 1)
+                if (letter == "\"") quoted = !quoted
+                else if (letter == "," && !quoted) count++
+                else fields[count] = fields[count] letter
+            }
+            return count
+        }
+        { count = cut($0, fields) }
+        NR == 1 { for (at = 1; at <= count; at++) column[fields[at]] = at; next }
+        { rate[fields[column["operation"]]] = fields[column["throughput_per_s"]] }
+        END { print rate["insert"], rate["get"] }' "$box/long.csv"
+}
+
+# ---- The pairs
+
+echo "pair  kind    storebench/s     pgbench/s   ratio"
+pair=1
+while [ "$pair" -le "$pairs" ]; do
+    if [ $((pair % 2)) -eq 1 ]; then
+        ours=$(by_storebench)
+        insert=$(by_pgbench insert) select=$(by_pgbench select)
+    else
+        insert=$(by_pgbench insert) select=$(by_pgbench select)
+        ours=$(by_storebench)
+    fi
+    echo "$pair $ours $insert $select" >>"$box/pairs"
+    echo "$pair $ours $insert $select" | awk '{
+        printf "%4d  insert %13.0f %13.0f %7.3f\n", $1, $2, $4, $2 / $4
+        printf "%4d  select %13.0f %13.0f %7.3f\n", $1, $3, $5, $3 / $5 }'
+    pair=$((pair + 1))
+done
+
+# median KIND COLUMN COLUMN
+median() {
+    awk -v one="$2" -v other="$3" '{ print $one / $other }' "$box/pairs" | sort -n | awk -v kind="$1" '
+        { ratio[NR] = $1 }
+        END {
+            middle = NR % 2 ? ratio[(NR + 1) / 2] : (ratio[NR / 2] + ratio[NR / 2 + 1]) / 2
+            # By the binomial law: so many pairs may be cut off at either end that the median is between in 95 % of cases.
+            chance = 0.5 ^ NR
+            for (cut = 1; chance * 2 <= 0.05; cut++) { term = (cut == 1 ? 0.5 ^ NR : term); term *= (NR - cut + 1) / cut; chance += term }
+            cut--
+            if (cut) printf "%s: median ratio %.3f of %d pairs, 95 %% interval %.3f to %.3f\n", kind, middle, NR, ratio[cut], ratio[NR + 1 - cut]
+            else printf "%s: median ratio %.3f of %d pairs, from %.3f to %.3f, too few for an interval\n", kind, middle, NR, ratio[1], ratio[NR]
+            exit !(middle >= 0.97) }'
+}
+within=0
+median inserts 2 4 || within=1
+median selects 3 5 || within=1
+exit "$within"
