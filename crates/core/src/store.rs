@@ -447,6 +447,8 @@ pub struct ServerDef {
     /// Makes the files of a new server in the store's folder, as an administrator would do once: not a part of what is measured.
     /// What is there is left alone, and opening does the same where it has not been done.
     pub prepare: fn(&OpenOptions<'_>) -> Result<()>,
+    /// How long it takes to start one and to end it, in seconds: a guess, for predictions of how long a trial takes.
+    pub start_s: f64,
     /// How URLs of running servers begin that can take its place.
     pub schemes: &'static [&'static str],
     /// Drops what was made on a running server: by its URL, and the name of what was made. It may have gone.

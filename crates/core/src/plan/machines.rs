@@ -39,11 +39,12 @@ impl Plan {
         self.machine(cell.machine()).map_or(1.0, |machine| machine.slowness())
     }
 
-    /// How long a trial takes, by what its place costs and how much slower its machine is.
+    /// How long a trial takes, by what its place costs, whether it starts a server, and how much slower its machine is.
     pub fn time(&self, cell: &Cell, stores: &[StoreDef], probe: &Probe) -> Time {
-        let Time { trial_s, audit_s } = (self.workload.def().time)(&self.case(cell, stores), probe);
+        let case = self.case(cell, stores);
+        let Time { trial_s, audit_s } = (self.workload.def().time)(&case, probe);
         let slowness = self.slowness(cell);
-        Time { trial_s: trial_s * slowness, audit_s: audit_s * slowness }
+        Time { trial_s: (trial_s + case.server_start_s()) * slowness, audit_s: audit_s * slowness }
     }
 
     /// What is wrong with the machines: a name that is none, limits that make no sense.

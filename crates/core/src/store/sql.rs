@@ -43,7 +43,7 @@ pub const MOST_COLUMNS: usize = 32;
 
 /// Where many rows go at once, and how they come.
 #[derive(Debug, Clone, Copy)]
-pub struct Loading<'l> {
+pub struct BulkLoad<'l> {
     /// The table.
     pub table: &'l str,
     /// Its columns, in the order of a row's values.
@@ -93,8 +93,8 @@ pub trait SqlSession {
 
     /// Adds many rows to a table in the engine's best way, and says how many. Their primary keys are new, which an engine need not
     /// look at. They have the store's guarantee when it returns; where it fails, some of them may be there.
-    fn bulk_load(&mut self, into: &Loading<'_>, rows: &mut Rows<'_>) -> Result<u64> {
-        let Loading { table, columns, .. } = *into;
+    fn bulk_load(&mut self, into: &BulkLoad<'_>, rows: &mut Rows<'_>) -> Result<u64> {
+        let BulkLoad { table, columns, .. } = *into;
         let places = vec!["?"; columns.len()].join(", ");
         let columns = columns.join(", ");
         let insert = self.prepare(&format!("INSERT INTO {table} ({columns}) VALUES ({places})"))?;

@@ -21,7 +21,7 @@ use crate::axis::Axis;
 use crate::measure::clock::Clock;
 use crate::measure::counters::Snapshot;
 use crate::result::{Load, Measured};
-use crate::store::sql::{Loading, SqlSession};
+use crate::store::sql::{BulkLoad, SqlSession};
 use crate::store::{Loss, StoreDef};
 use crate::workload::bench::Bench;
 use crate::workload::crud::work::EQUAL_CACHE;
@@ -150,7 +150,7 @@ fn load(
     let mut row = source.row();
     let before = Snapshot::now();
     let start = Instant::now();
-    let into = Loading { table: TABLE, columns: &names, sorted: true };
+    let into = BulkLoad { table: TABLE, columns: &names, sorted: true };
     let loaded = session.bulk_load(&into, &mut |add| {
         for id in 0..count {
             source.fill(&mut row, id, 0);

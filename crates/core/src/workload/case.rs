@@ -111,6 +111,12 @@ impl Case<'_> {
         if self.kind() == Kind::Server && !self.is_elsewhere() { SERVER_BYTES } else { 0.0 }
     }
 
+    /// What its store takes to start and end, in seconds, where it is a server of the trial's own.
+    pub fn server_start_s(&self) -> f64 {
+        let server = self.store().and_then(|store| store.server).filter(|_| !self.is_elsewhere());
+        server.map_or(0.0, |server| server.start_s)
+    }
+
     /// What its store is.
     pub fn kind(&self) -> Kind {
         store::kind(self.stores, self.cell.store())

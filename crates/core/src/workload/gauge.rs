@@ -1,12 +1,13 @@
-//! What is read before and after the operations of one phase that one thread does: the clock, what the process and the block device
-//! did meanwhile, and the series.
+//! What is read before and after the operations of one phase that one thread does: the clock, what the process and the machine did
+//! meanwhile, and the series.
 
 use std::time::Duration;
 
 use crate::measure::clock::Clock;
 use crate::measure::counters::Snapshot;
-use crate::measure::device::BlockDevice;
+use crate::measure::device::DeviceSpec;
 use crate::measure::latency::Latencies;
+use crate::measure::meanwhile::{Meanwhile, Seen};
 use crate::measure::series::Series;
 use crate::result::{Counters, OperationResult, Second};
 use crate::workload::bare::operation;
@@ -19,8 +20,8 @@ pub struct Gauge<'a> {
     pub clock: &'a Clock,
     /// The phase's operations, second by second.
     pub series: Series,
-    /// The device under the place, where its counters can be read.
-    device: Option<BlockDevice>,
+    /// The device under the place.
+    device: &'a Result<DeviceSpec, String>,
 }
 
 /// What a phase took.
@@ -28,7 +29,7 @@ pub struct Gauged {
     wall: Duration,
     /// What the process did.
     pub counters: Counters,
-    device_written_bytes: Option<u64>,
+    seen: Seen,
     series: Vec<Second>,
 }
 
@@ -37,9 +38,8 @@ impl<'a> Gauge<'a> {
     ///
     /// # Errors
     /// As [`Series::new`].
-    pub fn new(spec: &Spec, clock: &'a Clock) -> Result<Gauge<'a>, String> {
-        let device = spec.device.as_ref().ok().and_then(|spec| BlockDevice::named(&spec.name).ok());
-        Ok(Gauge { clock, series: Series::new(1)?, device })
+    pub fn new(spec: &'a Spec, clock: &'a Clock) -> Result<Gauge<'a>, String> {
+        Ok(Gauge { clock, series: Series::new(1)?, device: &spec.device })
     }
 
     /// Does a phase's operations, and reads all before and after them.
@@ -47,18 +47,15 @@ impl<'a> Gauge<'a> {
     /// # Errors
     /// Those of `all`.
     pub fn over<T>(&self, all: impl FnOnce() -> Result<T, Stop>) -> Result<(T, Gauged), Stop> {
-        let traffic = || self.device.as_ref()?.traffic().ok();
         self.series.begin();
-        let device_before = traffic();
+        let meanwhile = Meanwhile::begin(self.device);
         let before = Snapshot::now();
         let begin = self.clock.now();
         let done = all()?;
         let wall = Duration::from_nanos(self.clock.nanoseconds(begin, self.clock.now()));
         let counters = Snapshot::now().since(&before);
-        let device_after = traffic();
-        let device_written_bytes =
-            device_after.zip(device_before).map(|(now, then)| now.since(&then).written_bytes);
-        Ok((done, Gauged { wall, counters, device_written_bytes, series: self.series.finish() }))
+        let seen = meanwhile.end();
+        Ok((done, Gauged { wall, counters, seen, series: self.series.finish() }))
     }
 }
 
@@ -80,7 +77,9 @@ impl Gauged {
             rate_over_ns: (!is_closed).then_some(wall_ns),
             harness_share: is_closed.then(|| between / wall_ns.max(1) as f64),
             counters: Some(self.counters),
-            device_written_bytes: self.device_written_bytes,
+            device_written_bytes: self.seen.traffic.as_ref().map(|traffic| traffic.written_bytes),
+            device_read_bytes: self.seen.traffic.as_ref().map(|traffic| traffic.read_bytes),
+            processors: self.seen.processors,
             series: self.series,
             ..operation(name, latencies, self.wall)?
         })
@@ -91,8 +90,10 @@ impl Gauged {
 mod tests {
     use super::*;
 
+    const NO_DEVICE: &Result<DeviceSpec, String> = &Err(String::new());
+
     fn gauge(clock: &Clock) -> Gauge<'_> {
-        Gauge { clock, series: Series::new(1).unwrap(), device: None }
+        Gauge { clock, series: Series::new(1).unwrap(), device: NO_DEVICE }
     }
 
     #[test]

@@ -20,6 +20,7 @@ mod load;
 mod rows;
 mod schema;
 mod tables;
+mod warm;
 mod work;
 
 use crate::axis::Axis;
@@ -85,7 +86,7 @@ fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     // Of `default`, it is the settings, and that there are transactions, that decide which tier is given.
     let options = OpenOptions { transactions: true, ..spec.options(work.threads) };
     let mut trial = OnStore::begin((store, open), options, tier, spec)?;
-    let ran = crew::run(&hall, &mut trial.bench, &mut lanes, makers, &spec.device, &mut acknowledged)?;
+    let ran = crew::run(&hall, &trial.bench, &mut lanes, makers, &spec.device, &mut acknowledged)?;
     trial.worked()?;
     let operations = results(&work, &lanes, &ran, &hall)?;
     let purchases: Vec<u64> = lanes.iter().map(Lane::purchases).collect();

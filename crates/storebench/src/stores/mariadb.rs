@@ -26,10 +26,11 @@ use storebench_core::store::{
 use self::client::Client;
 use self::config::Plan;
 use self::process::Server;
-use self::running::Running;
+use self::running::Mysql;
 use self::session::MariadbSession;
 use self::sql::Sql;
 use super::support::hold_to_tier;
+use super::support::running::{Backend, Dialect, Running, drop_made};
 
 /// MariaDB, as it is installed.
 pub const MARIADB: StoreDef = StoreDef {
@@ -74,14 +75,13 @@ pub const MARIADB: StoreDef = StoreDef {
     server: Some(&ServerDef {
         lacks: installed::lacks,
         prepare: process::prepare,
-        schemes: SCHEMES,
-        drop: running::drop_made,
+        start_s: 1.5,
+        schemes: Mysql::SCHEMES,
+        drop: drop_made::<Mysql>,
     }),
     open: Ok(open),
 };
 
-/// How URLs begin.
-const SCHEMES: &[&str] = &["mysql", "mariadb"];
 /// Where a server listens unless it is told otherwise.
 const PORT: u16 = 3306;
 /// An entry of InnoDB's index with pages of 4 KiB.
@@ -120,7 +120,7 @@ const LATE: &[Danger] = &[
 fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     let plan = Plan::new(options)?;
     let server = match options.settings.contains_key(URL) {
-        true => Backend::Running(Running::open(options, &plan)?),
+        true => Backend::Running(Running::open::<Mysql>(options, &plan.of_session())?),
         false => Backend::Own(start(options, &plan)?),
     };
     let mut own = server.connect()?;
@@ -171,34 +171,10 @@ fn start(options: &OpenOptions<'_>, plan: &Plan) -> Result<Server> {
     })
 }
 
-/// The server that keeps the records.
-enum Backend {
-    /// The trial's own.
-    Own(Server),
-    /// One that was running before.
-    Running(Running),
-}
-
-impl Backend {
-    fn connect(&self) -> Result<Client> {
-        match self {
-            Backend::Own(server) => server.connect(),
-            Backend::Running(running) => running.connect(),
-        }
-    }
-
-    fn running(&self) -> Option<&Running> {
-        match self {
-            Backend::Own(_) => None,
-            Backend::Running(running) => Some(running),
-        }
-    }
-}
-
 struct Mariadb {
     /// For counting, settling and reading settings. Before `server`: connections end before it.
     own: Mutex<Client>,
-    server: Backend,
+    server: Backend<Mysql>,
     folder: PathBuf,
     plan: Plan,
     guarantee: Guarantee,
@@ -289,20 +265,13 @@ impl Store for Mariadb {
     fn close(self: Box<Self>) -> Result<()> {
         let Mariadb { own, server, .. } = *self;
         drop(own);
-        match server {
-            Backend::Own(server) => server.stop(),
-            // What is left of it goes with the store's folder.
-            Backend::Running(_) => Ok(()),
-        }
+        server.close()
     }
 
     fn discard(self: Box<Self>) -> Result<()> {
         let Mariadb { own, server, folder, .. } = *self;
         drop(own);
-        match server {
-            Backend::Own(server) => server.stop(),
-            Backend::Running(running) => running.discard(&folder),
-        }
+        server.discard(&folder)
     }
 }
 

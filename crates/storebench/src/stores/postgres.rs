@@ -24,10 +24,11 @@ use storebench_core::store::{
 use self::client::Client;
 use self::config::Plan;
 use self::process::Server;
-use self::running::Running;
+use self::running::Postgresql;
 use self::session::PostgresSession;
 use self::sql::Sql;
 use super::support::hold_to_tier;
+use super::support::running::{Backend, Dialect, Running, drop_made};
 
 /// PostgreSQL, as it is installed.
 pub const POSTGRES: StoreDef = StoreDef {
@@ -74,14 +75,13 @@ pub const POSTGRES: StoreDef = StoreDef {
     server: Some(&ServerDef {
         lacks: installed::lacks,
         prepare: cluster::prepare,
-        schemes: SCHEMES,
-        drop: running::drop_made,
+        start_s: 0.5,
+        schemes: Postgresql::SCHEMES,
+        drop: drop_made::<Postgresql>,
     }),
     open: Ok(open),
 };
 
-/// How URLs begin.
-const SCHEMES: &[&str] = &["postgresql", "postgres"];
 /// Where a server listens unless it is told otherwise.
 const PORT: u16 = 5432;
 
@@ -117,7 +117,7 @@ const TABLE: &str = "CREATE TABLE IF NOT EXISTS records (key bytea PRIMARY KEY, 
 fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     let plan = Plan::new(options)?;
     let server = match options.settings.contains_key(URL) {
-        true => Backend::Running(Running::open(options, &plan)?),
+        true => Backend::Running(Running::open::<Postgresql>(options, &plan.of_session())?),
         false => Backend::Own(start(options, &plan)?),
     };
     let mut own = server.connect()?;
@@ -145,30 +145,6 @@ fn start(options: &OpenOptions<'_>, plan: &Plan) -> Result<Server> {
         StoreError::Engine(message) if !options.settings.is_empty() => StoreError::BadSetting(message),
         other => other,
     })
-}
-
-/// The server that keeps the records.
-enum Backend {
-    /// The trial's own.
-    Own(Server),
-    /// One that was running before.
-    Running(Running),
-}
-
-impl Backend {
-    fn connect(&self) -> Result<Client> {
-        match self {
-            Backend::Own(server) => server.connect(),
-            Backend::Running(running) => running.connect(),
-        }
-    }
-
-    fn running(&self) -> Option<&Running> {
-        match self {
-            Backend::Own(_) => None,
-            Backend::Running(running) => Some(running),
-        }
-    }
 }
 
 /// Values are compressed, or never are; that is a property of the column.
@@ -215,7 +191,7 @@ fn of_schema(what: &str, schema: &str) -> String {
 struct Postgres {
     /// For counting, settling and reading settings. Before `server`: connections end before it.
     own: Mutex<Client>,
-    server: Backend,
+    server: Backend<Postgresql>,
     folder: PathBuf,
     plan: Plan,
     guarantee: Guarantee,
@@ -265,8 +241,8 @@ impl Store for Postgres {
             own.execute("VACUUM")?;
             return own.execute("CHECKPOINT");
         };
-        for table in sql::texts(&mut own, &of_schema("relname::text", running.schema()))? {
-            own.execute(&format!("VACUUM {}.\"{}\"", running.schema(), table.replace('"', "\"\"")))?;
+        for table in sql::texts(&mut own, &of_schema("relname::text", running.holder()))? {
+            own.execute(&format!("VACUUM {}.\"{}\"", running.holder(), table.replace('"', "\"\"")))?;
         }
         Ok(())
     }
@@ -305,7 +281,7 @@ impl Store for Postgres {
             None => ("database_size", "SELECT pg_database_size(current_database())".to_owned()),
             Some(running) => {
                 let sum = "coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint";
-                ("schema_size", of_schema(sum, running.schema()))
+                ("schema_size", of_schema(sum, running.holder()))
             }
         };
         let size = sql::number(&mut own, &query)?.map(|bytes| Setting::read_back(name, bytes));
@@ -315,20 +291,13 @@ impl Store for Postgres {
     fn close(self: Box<Self>) -> Result<()> {
         let Postgres { own, server, .. } = *self;
         drop(own);
-        match server {
-            Backend::Own(server) => server.stop(),
-            // What is left of it goes with the store's folder.
-            Backend::Running(_) => Ok(()),
-        }
+        server.close()
     }
 
     fn discard(self: Box<Self>) -> Result<()> {
         let Postgres { own, server, folder, .. } = *self;
         drop(own);
-        match server {
-            Backend::Own(server) => server.stop(),
-            Backend::Running(running) => running.discard(&folder),
-        }
+        server.discard(&folder)
     }
 }
 

@@ -318,7 +318,9 @@ fn substituted(command: &str) -> String {
     let advice = advice.iter().filter(|(option, _)| is_advice && !has(option));
     let more = advice.fold(more, |more, (option, value)| format!("{more} {option} {value}"));
     let more = if words[1] == "tune" && !has("--budget") { more + " --budget 1s" } else { more };
-    words.join(" ") + &more
+    // It takes half of the budget for each of two things: of a second, a busy machine has nothing left for the other.
+    let line = words.join(" ") + &more;
+    if is_advice && has("--tune") { line.replace("--budget 1s", "--budget 5s") } else { line }
 }
 
 /// Tries commands side by side, as most of their time is spent waiting for a disk.

@@ -3,7 +3,7 @@
 use super::chunk::{Chunk, LoadOrder, Source};
 use super::schema::{self, INDEX, Table};
 use super::tables::{Buying, Seen, Tables};
-use crate::store::sql::{Loading, MOST_COLUMNS, Prepared, SqlSession, SqlValue};
+use crate::store::sql::{BulkLoad, MOST_COLUMNS, Prepared, SqlSession, SqlValue};
 use crate::store::{Result, StoreError};
 
 /// Bytes of rows that are loaded at once, about: a transaction of some engines, whose log holds it whole.
@@ -94,7 +94,7 @@ impl Tables for BySql<'_> {
         let mut stretches = 0;
         while let Some(Chunk { table, .. }) = source.current() {
             let table = *table;
-            let into = Loading { table: table.name(), columns: &table.column_names(), sorted: self.sorted };
+            let into = BulkLoad { table: table.name(), columns: &table.column_names(), sorted: self.sorted };
             let loaded = self.session.bulk_load(&into, &mut |add| {
                 let mut bytes = 0;
                 while let Some(chunk) = source.current().filter(|chunk| chunk.table == table) {

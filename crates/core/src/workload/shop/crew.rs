@@ -5,7 +5,7 @@ use std::thread::{self, ScopedJoinHandle};
 use super::chunk::Makers;
 use super::hall::Hall;
 use super::lane::Lane;
-use super::load;
+use super::{load, warm};
 use crate::measure::counters::Snapshot;
 use crate::measure::device::DeviceSpec;
 use crate::measure::meanwhile::{Meanwhile, Seen};
@@ -32,13 +32,13 @@ pub struct Ran {
     pub series: Vec<Second>,
 }
 
-/// Loads the tables, and does all transactions. `device` is that under the place. `acknowledged` gets what a promise of `power` is held to.
+/// Loads the tables, warms the store, and does all transactions. `device` is that under the place. `acknowledged` gets what a promise of `power` is held to.
 ///
 /// # Errors
 /// At the first thing that goes wrong.
 pub fn run(
     hall: &Hall<'_>,
-    bench: &mut Bench<'_>,
+    bench: &Bench<'_>,
     lanes: &mut [Lane<'_>],
     makers: Makers,
     device: &Result<DeviceSpec, String>,
@@ -46,6 +46,7 @@ pub fn run(
 ) -> Result<Ran, Stop> {
     let store = bench.store()?;
     let (load, loaded) = load::load(hall, makers, hall.make(store)?.as_mut(), acknowledged)?;
+    warm::warm(hall, bench)?;
     let meanwhile = Meanwhile::begin(device);
     hall.seconds.begin();
     hall.epochs.iter().for_each(|epochs| epochs.begin());

@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use storebench_core::store::sql::{Loading, Rows, SqlValue};
+use storebench_core::store::sql::{BulkLoad, Rows, SqlValue};
 use storebench_core::store::{Result, StoreError};
 
 use super::client::{Client, Statement};
@@ -15,7 +15,7 @@ const ROWS_OF_TRANSACTION: usize = 100_000;
 ///
 /// # Errors
 /// The server's; where it took fewer rows, or changed some.
-pub fn in_a_transaction(client: &mut Client, into: &Loading<'_>, rows: &mut Rows<'_>) -> Result<u64> {
+pub fn in_a_transaction(client: &mut Client, into: &BulkLoad<'_>, rows: &mut Rows<'_>) -> Result<u64> {
     client.execute("START TRANSACTION")?;
     let loaded = as_file(client, into, rows);
     match loaded.and_then(|count| client.execute("COMMIT").map(|()| count)) {
@@ -32,7 +32,7 @@ pub fn in_a_transaction(client: &mut Client, into: &Loading<'_>, rows: &mut Rows
 ///
 /// # Errors
 /// The server's; where it took fewer rows, or changed some.
-pub fn into_files(client: &mut Client, into: &Loading<'_>, rows: &mut Rows<'_>) -> Result<u64> {
+pub fn into_files(client: &mut Client, into: &BulkLoad<'_>, rows: &mut Rows<'_>) -> Result<u64> {
     // Where indexes are there already, their entries are sorted.
     client.execute("SET SESSION rocksdb_bulk_load_allow_sk = 1, rocksdb_bulk_load = 1")?;
     let loaded = as_file(client, into, rows);
@@ -44,7 +44,7 @@ pub fn into_files(client: &mut Client, into: &Loading<'_>, rows: &mut Rows<'_>) 
 ///
 /// # Errors
 /// The server's; where it took fewer rows, or changed some.
-pub fn in_transactions(client: &mut Client, into: &Loading<'_>, rows: &mut Rows<'_>) -> Result<u64> {
+pub fn in_transactions(client: &mut Client, into: &BulkLoad<'_>, rows: &mut Rows<'_>) -> Result<u64> {
     client.execute(&format!(
         "SET SESSION rocksdb_bulk_load_size = {ROWS_OF_TRANSACTION}, rocksdb_commit_in_the_middle = 1"
     ))?;
@@ -53,8 +53,8 @@ pub fn in_transactions(client: &mut Client, into: &Loading<'_>, rows: &mut Rows<
     loaded.and_then(|count| reset.map(|()| count))
 }
 
-fn as_file(client: &mut Client, into: &Loading<'_>, rows: &mut Rows<'_>) -> Result<u64> {
-    let Loading { table, columns, .. } = into;
+fn as_file(client: &mut Client, into: &BulkLoad<'_>, rows: &mut Rows<'_>) -> Result<u64> {
+    let BulkLoad { table, columns, .. } = into;
     let sql = format!(
         "LOAD DATA LOCAL INFILE 'rows' INTO TABLE {table} CHARACTER SET binary FIELDS TERMINATED BY '\\t' ESCAPED BY '\\\\' \
          LINES TERMINATED BY '\\n' ({})",
@@ -76,7 +76,7 @@ fn as_file(client: &mut Client, into: &Loading<'_>, rows: &mut Rows<'_>) -> Resu
     }
 }
 
-fn fits(row: &[SqlValue<'_>], into: &Loading<'_>) -> Result<()> {
+fn fits(row: &[SqlValue<'_>], into: &BulkLoad<'_>) -> Result<()> {
     let (values, columns) = (row.len(), into.columns.len());
     if values == columns {
         return Ok(());
@@ -118,7 +118,7 @@ fn append_escaped(bytes: &[u8], file: &mut Vec<u8>) {
 ///
 /// # Errors
 /// The server's.
-pub fn by_statements(client: &mut Client, into: &Loading<'_>, rows: &mut Rows<'_>) -> Result<u64> {
+pub fn by_statements(client: &mut Client, into: &BulkLoad<'_>, rows: &mut Rows<'_>) -> Result<u64> {
     let many = client.prepare(&insert(into, ROWS_AT_ONCE))?;
     let mut load = Load { client, into, waiting: Vec::new(), many, uncommitted: 0, count: 0 };
     load.client.execute("START TRANSACTION")?;
@@ -169,7 +169,7 @@ impl Kept {
 /// Rows on their way into a table.
 struct Load<'l> {
     client: &'l mut Client,
-    into: &'l Loading<'l>,
+    into: &'l BulkLoad<'l>,
     /// The values of the rows that were not sent yet.
     waiting: Vec<Kept>,
     /// The statement that adds [`ROWS_AT_ONCE`] of them.
@@ -209,8 +209,8 @@ impl Load<'_> {
 }
 
 /// The statement that adds so many rows.
-fn insert(into: &Loading<'_>, rows: usize) -> String {
-    let Loading { table, columns, .. } = into;
+fn insert(into: &BulkLoad<'_>, rows: usize) -> String {
+    let BulkLoad { table, columns, .. } = into;
     let row = format!("({})", vec!["?"; columns.len()].join(", "));
     format!("INSERT INTO {table} ({}) VALUES {}", columns.join(", "), vec![row; rows].join(", "))
 }

@@ -1,11 +1,10 @@
 //! The password for a running server, from the environment, or from the file from which MariaDB's own programs take it.
 
-use std::fs;
-use std::io::ErrorKind;
-use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
-use storebench_core::store::{Result, StoreError};
+use storebench_core::store::Result;
+
+use crate::stores::support::password as file;
 
 /// The password: MYSQL_PWD, else that of the clients in ~/.my.cnf; empty where neither is there.
 ///
@@ -18,14 +17,9 @@ pub fn password() -> Result<String> {
     let Some(path) = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".my.cnf")) else {
         return Ok(String::new());
     };
-    let text = match fs::read_to_string(&path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(String::new()),
-        text => text.map_err(StoreError::io(format!("reading {}", path.display())))?,
-    };
-    let Some(password) = of_file(&text) else { return Ok(String::new()) };
-    if fs::metadata(&path).is_ok_and(|about| about.mode() & 0o077 != 0) {
-        return Err(StoreError::Engine(format!("others can read {}: chmod 600 {0}", path.display())));
-    }
+    let Some(found) = file::read(&path)? else { return Ok(String::new()) };
+    let Some(password) = of_file(&found.text) else { return Ok(String::new()) };
+    found.refuse_if_others_read(&path)?;
     Ok(password)
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use storebench_core::store::sql::{self, Loading, Prepared, Rows, SqlSession, SqlType, SqlValue};
+use storebench_core::store::sql::{self, BulkLoad, Prepared, Rows, SqlSession, SqlType, SqlValue};
 use storebench_core::store::{Result, StoreError};
 
 use super::client::{Client, Statement};
@@ -71,7 +71,7 @@ impl SqlSession for Sql<'_> {
         self.client.execute("ROLLBACK")
     }
 
-    fn bulk_load(&mut self, into: &Loading<'_>, rows: &mut Rows<'_>) -> Result<u64> {
+    fn bulk_load(&mut self, into: &BulkLoad<'_>, rows: &mut Rows<'_>) -> Result<u64> {
         let client = &mut self.client;
         match (self.loads, self.plan.engine()) {
             (None, _) => load::by_statements(client, into, rows),

@@ -1,13 +1,12 @@
 //! The password for a running server, from where PostgreSQL's own programs take it: the environment, or a file that is the user's
 //! alone.
 
-use std::fs::{self, File};
-use std::io::{ErrorKind, Read};
-use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
 use storebench_core::server::running::Address;
-use storebench_core::store::{Result, StoreError};
+use storebench_core::store::Result;
+
+use crate::stores::support::password as file;
 
 /// The password for an address, if there is one: PGPASSWORD, else the first line that fits of PGPASSFILE or ~/.pgpass.
 ///
@@ -19,22 +18,10 @@ pub fn password(address: &Address, database: &str) -> Result<Option<String>> {
     }
     let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".pgpass"));
     let Some(path) = std::env::var_os("PGPASSFILE").map(PathBuf::from).or_else(home) else { return Ok(None) };
-    let mut text = String::new();
-    match File::open(&path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        file => {
-            let mut file = file.map_err(StoreError::io(format!("opening {}", path.display())))?;
-            let others =
-                file.metadata().or_else(|_| fs::metadata(&path)).is_ok_and(|about| about.mode() & 0o077 != 0);
-            if others {
-                let message = format!("others can read {}: chmod 600 {0}", path.display());
-                return Err(StoreError::Engine(message));
-            }
-            file.read_to_string(&mut text).map_err(StoreError::io(format!("reading {}", path.display())))?;
-        }
-    }
+    let Some(found) = file::read(&path)? else { return Ok(None) };
+    found.refuse_if_others_read(&path)?;
     let port = address.port.unwrap_or(super::PORT).to_string();
-    Ok(of_file(&text, [&address.at.name(), &port, database, &address.user]))
+    Ok(of_file(&found.text, [&address.at.name(), &port, database, &address.user]))
 }
 
 /// The password of the first line whose host, port, database and user are these, or `*`.

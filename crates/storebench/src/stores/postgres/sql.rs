@@ -1,6 +1,6 @@
 //! PostgreSQL's SQL, for workloads over tables.
 
-use storebench_core::store::sql::{self, Loading, Prepared, Rows, SqlSession, SqlType, SqlValue};
+use storebench_core::store::sql::{self, BulkLoad, Prepared, Rows, SqlSession, SqlType, SqlValue};
 use storebench_core::store::{Result, StoreError};
 
 use super::client::{Client, Statement};
@@ -79,8 +79,8 @@ impl SqlSession for Sql<'_> {
         self.run(ROLL_BACK, &[]).map(drop)
     }
 
-    fn bulk_load(&mut self, into: &Loading<'_>, rows: &mut Rows<'_>) -> Result<u64> {
-        let Loading { table, columns, .. } = *into;
+    fn bulk_load(&mut self, into: &BulkLoad<'_>, rows: &mut Rows<'_>) -> Result<u64> {
+        let BulkLoad { table, columns, .. } = *into;
         let columns = columns.join(", ");
         let types = self.client.prepare(&format!("SELECT {columns} FROM {table}"))?;
         let copy = format!("COPY {table} ({columns}) FROM STDIN (FORMAT binary)");

@@ -68,7 +68,10 @@ impl Plan {
     /// # Errors
     /// [`StoreError::SettingNotTaken`] when SQLite reads back another value.
     pub fn apply(&self, connection: &Connection) -> Result<()> {
-        for (name, value) in &self.values {
+        // First how long to wait: of the others, some wait for another session's lock.
+        let (waiting, others): (Vec<_>, Vec<_>) =
+            self.values.iter().partition(|(name, _)| *name == "busy_timeout");
+        for (name, value) in waiting.into_iter().chain(others) {
             // `query_row` would fail on the PRAGMAs that answer nothing, `execute` on those that do.
             let mut statement =
                 connection.prepare(&format!("PRAGMA {name}={value}")).map_err(StoreError::engine)?;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use storebench_core::store::sql::{Loading, SqlSession, SqlType, SqlValue};
+use storebench_core::store::sql::{BulkLoad, SqlSession, SqlType, SqlValue};
 use storebench_core::store::{Guarantee, OpenOptions, Result, Store, StoreDef, StoreError};
 use tempfile::TempDir;
 
@@ -105,12 +105,12 @@ pub fn hold_sql_to_its_promise(store: &dyn Store) {
     let expected =
         [SqlValue::Integer(50), SqlValue::Null, SqlValue::Text("\u{e9}\t"), SqlValue::Blob(b"\0\\\n\xff")];
     assert_eq!(loaded[2], format!("{expected:?}"));
-    let nowhere = Loading { table: "nowhere", columns: &["id"], sorted: true };
+    let nowhere = BulkLoad { table: "nowhere", columns: &["id"], sorted: true };
     assert!(session.bulk_load(&nowhere, &mut |_| Ok(())).is_err());
 }
 
 fn load(session: &mut dyn SqlSession, sorted: bool, ids: &[i64]) -> Result<u64> {
-    let into = Loading { table: "t", columns: &["id", "b", "c"], sorted };
+    let into = BulkLoad { table: "t", columns: &["id", "b", "c"], sorted };
     session.bulk_load(&into, &mut |add| {
         ids.iter().try_for_each(|id| {
             add(&[SqlValue::Integer(*id), SqlValue::Text("\u{e9}\t"), SqlValue::Blob(b"\0\\\n\xff")])
@@ -125,7 +125,7 @@ pub fn hold_loads_to_all_or_none(store: &dyn Store) {
     let rows = |session: &mut dyn SqlSession| session.query(count, &[], &mut |_| ()).unwrap();
     let before = rows(session.as_mut());
     assert!(matches!(load(session.as_mut(), false, &[90_000, 100]), Err(StoreError::Exists)));
-    let into = Loading { table: "t", columns: &["id"], sorted: false };
+    let into = BulkLoad { table: "t", columns: &["id"], sorted: false };
     let unmade = session.bulk_load(&into, &mut |add| {
         add(&[SqlValue::Integer(90_001)])?;
         Err(StoreError::Engine("no rows".into()))

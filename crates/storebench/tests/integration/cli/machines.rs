@@ -155,6 +155,27 @@ fn a_server_s_trial_ends_by_its_time_limit_and_leaves_nothing() {
     }
 }
 
+/// With less than its own pages take, MariaDB reads them again and again, or is killed for memory.
+#[test]
+fn mariadb_with_too_little_memory_ends_with_a_clear_reason_and_leaves_nothing() {
+    if !can_limit("a server with too little memory") || !servers().contains(&"mariadb") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let more =
+        PLAN.replace("64MiB", "112MiB").replace("\"120s\"", "\"20s\"").replace("\"20..40\"", "\"500000\"");
+    let store = "\"mariadb\"]\n\"mariadb.engine\" = [\"innodb\", \"rocksdb\"";
+    scratch.write("plan.toml", more.replace("1B..1KiB", "1KiB").replace("\"null\"", store));
+    scratch.storebench("run plan.toml").ends(Exit::TrialsFailed);
+    let trials = scratch.results().trials;
+    assert_eq!(trials.len(), 2);
+    for trial in &trials {
+        let Outcome::Failed { reason, message, .. } = &trial.outcome else { panic!("{:?}", trial.outcome) };
+        assert!(matches!(reason.name(), "timed-out" | "out-of-memory"), "{}: {message}", reason.name());
+    }
+    scratch.assert_nothing_left();
+}
+
 #[test]
 fn every_workload_runs_on_a_machine() {
     if !can_limit("every workload under limits") {

@@ -1,0 +1,66 @@
+//! Files that hold passwords: as the servers' own programs do, storebench reads those alone that are the user's.
+
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use storebench_core::store::{Result, StoreError};
+
+/// A file's text, and whether anyone else can read it.
+pub struct Found {
+    /// What it holds.
+    pub text: String,
+    is_private: bool,
+}
+
+/// Reads a file, if it is there.
+///
+/// # Errors
+/// The system's.
+pub fn read(path: &Path) -> Result<Option<Found>> {
+    let mut file = match File::open(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        file => file.map_err(StoreError::io(format!("opening {}", path.display())))?,
+    };
+    let reading = || StoreError::io(format!("reading {}", path.display()));
+    let is_private = file.metadata().map_err(reading())?.mode() & 0o077 == 0;
+    let mut text = String::new();
+    file.read_to_string(&mut text).map_err(reading())?;
+    Ok(Some(Found { text, is_private }))
+}
+
+impl Found {
+    /// Refuses a file that others can read.
+    ///
+    /// # Errors
+    /// What to do about it.
+    pub fn refuse_if_others_read(&self, path: &Path) -> Result<()> {
+        if self.is_private {
+            return Ok(());
+        }
+        Err(StoreError::Engine(format!("others can read {}: chmod 600 {0}", path.display())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn a_file_that_others_can_read_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("password");
+        assert!(read(&path).unwrap().is_none());
+        fs::write(&path, "secret").unwrap();
+        for (mode, is_taken) in [(0o600, true), (0o400, true), (0o640, false), (0o604, false)] {
+            fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+            let found = read(&path).unwrap().unwrap();
+            assert_eq!(found.text, "secret");
+            assert_eq!(found.refuse_if_others_read(&path).is_ok(), is_taken, "{mode:o}");
+        }
+    }
+}
