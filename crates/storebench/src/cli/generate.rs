@@ -50,13 +50,16 @@ fn text(made: &Made, took: Duration) -> String {
         text.push_str(&format!("{:>9}  {}\n", rough_bytes(*bytes as f64), path.display()));
     }
     let bytes: u64 = made.files.iter().map(|(_, bytes)| bytes).sum();
-    let rate = bytes as f64 / took.as_secs_f64().max(1e-9);
+    let took_s = took.as_secs_f64().max(1e-9);
+    let of_rows = made.waited.as_secs_f64() / took_s;
+    let bound = if of_rows > 0.5 { "making rows" } else { "the disk" };
     text.push_str(&format!(
-        "{} rows, {} in {}: {} per second, on disk\n",
+        "{} rows, {} in {}: {} per second, on disk; {bound} took longest ({:.0} % of the time went by waiting for rows)\n",
         grouped(made.rows),
         rough_bytes(bytes as f64),
         rough_duration(took),
-        rough_bytes(rate)
+        rough_bytes(bytes as f64 / took_s),
+        of_rows * 100.0
     ));
     text
 }

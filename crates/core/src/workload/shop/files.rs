@@ -4,6 +4,7 @@
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde::Serialize;
 
@@ -43,6 +44,8 @@ pub struct Made {
     pub files: Vec<(PathBuf, u64)>,
     /// Rows in all tables.
     pub rows: u64,
+    /// How long the disk waited for rows to be made; the rest of the time, the other way round.
+    pub waited: Duration,
 }
 
 /// How far it is.
@@ -102,7 +105,7 @@ pub fn write(
         lines(chunk);
     };
     let of = data.all_rows();
-    Makers::new(threads, TEXT_BYTES).run(chunks.count(), make, |mut source| {
+    let waited = Makers::new(threads, TEXT_BYTES).run(chunks.count(), make, |mut source| {
         while let Some(chunk) = source.current() {
             files.append(chunk.table, &chunk.text)?;
             source.advance();
@@ -110,11 +113,11 @@ pub fn write(
                 return Err(Stopped::Interrupted);
             }
         }
-        Ok(())
+        Ok(source.taken().waited)
     })?;
     files.sample(&sample(&data, order))?;
     let files = files.finish()?;
-    Ok(Made { files, rows: of })
+    Ok(Made { files, rows: of, waited })
 }
 
 /// Makes the lines of a chunk's rows.
