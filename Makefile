@@ -81,7 +81,7 @@ test-cross: ## Build for every other machine, and run it under qemu
 .PHONY: test-vfat
 test-vfat: ## Run every store on FAT32 in user-mode Linux, CLUSTERS
 	@$(setup) test-vfat
-	@$(environment) && cargo build --release --package storebench $$STOREBENCH_CARGO_FLAGS
+	@$(environment) && cargo build --release --workspace $$STOREBENCH_CARGO_FLAGS
 	@scripts/test-vfat.sh "$${CARGO_TARGET_DIR:-target}/release/storebench" $(CLUSTERS)
 
 .PHONY: torture

@@ -88,8 +88,8 @@ sql() {
 
 # ---- The two
 
-# The statements are those of storebench's sessions; values have the same length, and keys come in no order. pgbench can't make keys
-# of 32 bytes, as storebench's are: its have 16.
+# The statements are those of storebench's sessions; as many records are there before, values have the same length, and keys come in
+# no order. pgbench can't make keys of 32 bytes, as storebench's are: its have 16.
 cat >"$box/insert.sql" <<'END'
 \set key 1000000000000000 + permute(:number, 1000000000000, 7)
 \set number :number + 1
@@ -115,7 +115,8 @@ pgbench_ns() {
 # by_pgbench KIND: operations per second.
 by_pgbench() {
     if [ "$1" = insert ]; then
-        sql 'DROP TABLE IF EXISTS records; CREATE TABLE records (key bytea PRIMARY KEY, value bytea NOT NULL)'
+        sql "DROP TABLE IF EXISTS records; CREATE TABLE records (key bytea PRIMARY KEY, value bytea NOT NULL);
+            INSERT INTO records SELECT md5(n::text)::bytea, repeat('x', 100)::bytea FROM generate_series(1, $operations) n"
     fi
     whole=$(pgbench_ns "$1" "$operations") between=$(pgbench_ns "$1-between" "$operations")
     echo "$whole $between" | awk '{ printf "%.0f\n", 1e9 / ($1 - $2) }'

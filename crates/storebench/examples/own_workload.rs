@@ -70,7 +70,7 @@ static REPLACE: WorkloadDef = WorkloadDef {
     time: |case, probe: &Probe| {
         let each_s = probe.file_creation_ns as f64 / 1e9 + bytes(case) as f64 / probe.write_bytes_per_s;
         let operations: u64 = case.parameters.get(&OPERATIONS).unwrap_or(1);
-        Time { trial_s: 0.05 + operations as f64 * each_s, audit_s: 0.0 }
+        Time::of(0.05 + operations as f64 * each_s, 0.0)
     },
     time_by_rehearsal: None,
     run,

@@ -40,7 +40,7 @@ const OWN: &[&str] = &[
 ];
 
 /// Options with which a sync reaches no disk: every guarantee would be a false one.
-const WITHOUT_BARRIERS: &[&str] = &["nobarrier", "barrier=0", "fsync_mode=nobarrier"];
+const WITHOUT_BARRIERS: &[&str] = &["nobarrier", "fsync_mode=nobarrier"];
 
 impl FileSystem {
     /// The kind of file system.
@@ -145,7 +145,9 @@ fn check_option(option: &str) -> Result<(), String> {
     if OWN.contains(&name) {
         return Err(format!("the mount option {name} is storebench's own to set"));
     }
-    if WITHOUT_BARRIERS.contains(&option) {
+    // The kernel reads 00 and 0x0 as 0, too.
+    let barrier = option.strip_prefix("barrier=").is_none_or(|value| value == "1");
+    if WITHOUT_BARRIERS.contains(&option) || !barrier {
         return Err(format!(
             "with the mount option {option} no sync reaches the disk: no guarantee would hold"
         ));

@@ -62,8 +62,12 @@ fn by_kernel(kind: &Kind) -> Result<Driver, String> {
         return Err(format!("mounting {name} needs root: {}", with_sudo()));
     }
     let known = kind.kernel.iter().find(|name| is_in_kernel(name));
-    let known = known
-        .ok_or_else(|| format!("this kernel has no driver for {name}; those of Debian and Ubuntu have"))?;
+    let known = known.ok_or_else(|| {
+        format!(
+            "this kernel has no driver for {name}; those of Debian (apt-get install linux-image-amd64) and Ubuntu \
+             (linux-image-generic) have"
+        )
+    })?;
     if !kind.is_in_memory() && !has_loop_devices() {
         return Err(format!("{name} needs a loop device, and there is no {LOOP_CONTROL}: modprobe loop"));
     }
@@ -83,7 +87,8 @@ fn by_fuse(file_system: &FileSystem, lacking: String) -> Result<Driver, String> 
             tool.program
         ));
     }
-    has(tool, &format!("mounts {} without the kernel's driver", kind.name))?;
+    has(tool, &format!("mounts {} without the kernel's driver", kind.name))
+        .map_err(|missing| format!("{lacking}; {missing}"))?;
     Ok(Driver::Fuse { program: tool.program, options })
 }
 

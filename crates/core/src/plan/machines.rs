@@ -42,9 +42,10 @@ impl Plan {
     /// How long a trial takes, by what its place costs, whether it starts a server, and how much slower its machine is.
     pub fn time(&self, cell: &Cell, stores: &[StoreDef], probe: &Probe) -> Time {
         let case = self.case(cell, stores);
-        let Time { trial_s, audit_s } = (self.workload.def().time)(&case, probe);
+        let Time { trial_s, audit_s, rest_s } = (self.workload.def().time)(&case, probe);
         let slowness = self.slowness(cell);
-        Time { trial_s: (trial_s + case.server_start_s()) * slowness, audit_s: audit_s * slowness }
+        let busy_s = trial_s - rest_s + case.server_start_s();
+        Time { trial_s: busy_s * slowness + rest_s, audit_s: audit_s * slowness, rest_s }
     }
 
     /// What is wrong with the machines: a name that is none, limits that make no sense.

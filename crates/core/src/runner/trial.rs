@@ -25,6 +25,7 @@ use crate::runner::supervise::{self, End};
 use crate::schedule;
 use crate::stage::Stage;
 use crate::workload::audit;
+use crate::workload::case::Time;
 use crate::workload::loading::Loading;
 use crate::workload::spec::{Report, Spec};
 
@@ -196,7 +197,7 @@ impl Trial<'_> {
         let log = self.folder.join(self.log());
         let output = guard::rewrite(self.folder, &self.log())?;
         let start = Instant::now();
-        let (timeout, room) = (self.job.plan.timeout.0, self.room_for_audit());
+        let (timeout, room) = (self.job.plan.timeout.0, self.room());
         let by = limiting.map(Limiting::scope).unwrap_or_default();
         let run = || {
             let output = (&*log, output);
@@ -259,13 +260,14 @@ impl Trial<'_> {
         device(self.folder).is_some() && device(self.folder) == device(self.directory)
     }
 
-    /// How much longer than its limit it may take to be read back.
-    fn room_for_audit(&self) -> Duration {
+    /// How much longer than its limit it may take: to be read back, and for rests that were asked for.
+    fn room(&self) -> Duration {
         /// A slow disk's.
         const SLOW: Probe =
             Probe { file_creation_ns: 1_000_000, sync_ns: 20_000_000, write_bytes_per_s: 10_000_000.0 };
         let plan = self.job.plan;
-        audit::room(plan.time(self.cell, self.job.stores, &SLOW).audit_s)
+        let Time { audit_s, rest_s, .. } = plan.time(self.cell, self.job.stores, &SLOW);
+        audit::room(audit_s).saturating_add(Duration::try_from_secs_f64(rest_s).unwrap_or_default())
     }
 
     fn log(&self) -> String {

@@ -142,4 +142,13 @@ pub struct Time {
     pub trial_s: f64,
     /// Reading back what it left, which is a part of that.
     pub audit_s: f64,
+    /// Rests that were asked for, which are a part of it, too.
+    pub rest_s: f64,
+}
+
+impl Time {
+    /// That of a trial that takes so long, with so much of it for reading back, and no rest.
+    pub fn of(trial_s: f64, audit_s: f64) -> Time {
+        Time { trial_s, audit_s, rest_s: 0.0 }
+    }
 }

@@ -52,6 +52,16 @@ fn every_store_inserts_selects_and_deletes_rows() {
     }
 }
 
+#[test]
+fn a_rest_that_was_asked_for_is_no_part_of_the_time_limit() {
+    let scratch = Scratch::new();
+    // Three rests, one before each kind.
+    scratch
+        .storebench(&format!("run filesystems --place here --store sqlite {SMALL} --rest 2s --timeout 4s"))
+        .ends(Exit::Success);
+    assert_complete(&scratch.results(), 1, 1);
+}
+
 /// Why trials did not end well.
 fn failures(run: &Run) -> Vec<String> {
     let message = |outcome: &Outcome| match outcome {

@@ -162,7 +162,7 @@ pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
     let audit_s = work.audit_s(statement_s);
     let transaction_s = sync_s + work.statements as f64 * statement_s;
     let work_s = 3.0 * work.transactions as f64 * transaction_s.max(work.scheduled_s());
-    Time { trial_s: OVERHEAD_S + work.loading_s(statement_s, probe) + work_s + audit_s, audit_s }
+    Time::of(OVERHEAD_S + work.loading_s(statement_s, probe) + work_s + audit_s, audit_s)
 }
 
 #[cfg(test)]

@@ -58,7 +58,7 @@ pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
     let work = Work::of(case.parameters);
     let audit_s = audit_seconds(case.cell, work.most_inserts(), probe.sync_ns as f64 / 1e9);
     let clearing_s = clearing_seconds(case.cell, case.kind(), work.most_inserts(), probe);
-    Time { trial_s: seconds(case.cell, case.kind(), &work, probe) + audit_s + clearing_s, audit_s }
+    Time::of(seconds(case.cell, case.kind(), &work, probe) + audit_s + clearing_s, audit_s)
 }
 
 /// Seconds that a trial of `cell`, whose store is of this `kind`, may take, but for its audit.

@@ -106,7 +106,7 @@ fn time(case: &Case<'_>, probe: &Probe) -> Time {
             count as f64 * (each_s + spec.block as f64 / probe.write_bytes_per_s)
         }
     };
-    Time { trial_s: OVERHEAD_S + laid_out_s + work_s, audit_s: 0.0 }
+    Time::of(OVERHEAD_S + laid_out_s + work_s, 0.0)
 }
 
 fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {

@@ -71,7 +71,7 @@ pub fn memory(case: &Case<'_>) -> f64 {
 
 /// Seconds.
 pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
-    let Some(work) = Work::of(case.parameters) else { return Time { trial_s: OVERHEAD_S, audit_s: 0.0 } };
+    let Some(work) = Work::of(case.parameters) else { return Time::of(OVERHEAD_S, 0.0) };
     let facts = &work.facts;
     let syncs = case.cell.guarantee().tier() == Some(Guarantee::Power);
     let sync_s = if syncs { probe.sync_ns as f64 / 1e9 } else { 0.0 };
@@ -87,5 +87,5 @@ pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
         false => 0.0,
     };
     let audit_s = lines_s + facts.keys.min(u64::from(case.cell.threads()) << 14) as f64 * CALL_S;
-    Time { trial_s: OVERHEAD_S + load_s + work_s.max(lasts_s) + audit_s, audit_s }
+    Time::of(OVERHEAD_S + load_s + work_s.max(lasts_s) + audit_s, audit_s)
 }

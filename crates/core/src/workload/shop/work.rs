@@ -190,7 +190,7 @@ pub fn memory(case: &Case<'_>) -> f64 {
 
 /// Seconds: transactions that write wait for the disk, unless a tier is asked for at which none does.
 pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
-    of_work(case, Time { trial_s: OVERHEAD_S, audit_s: 0.0 }, |work| {
+    of_work(case, Time::of(OVERHEAD_S, 0.0), |work| {
         let waits = !matches!(case.cell.guarantee().tier(), Some(Guarantee::None | Guarantee::Process));
         let sync_s = if waits { SYNCS * probe.sync_ns as f64 / 1e9 } else { 0.0 };
         let part = |kind| work.shares.part(kind);
@@ -210,7 +210,7 @@ pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
         let load_s = work.all_rows() * ROW_S + 2.0 * work.bytes() / probe.write_bytes_per_s;
         let read_s = work.all_rows() * ROW_S;
         let audit_s = 2.0 * (read_s + 1000.0 * CALL_S + walk_s);
-        Time { trial_s: OVERHEAD_S + load_s + read_s + work_s + audit_s, audit_s }
+        Time::of(OVERHEAD_S + load_s + read_s + work_s + audit_s, audit_s)
     })
 }
 

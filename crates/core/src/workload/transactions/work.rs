@@ -120,7 +120,8 @@ pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
     let transactions = work.transactions as f64;
     let work_s = transactions * (2.0 * sync_s + 3.0 * work.statements as f64 * each_s);
     let audit_s = 2.0 * OVERHEAD_S;
-    Time { trial_s: OVERHEAD_S + work_s + 3.0 * work.rest.as_secs_f64() + audit_s, audit_s }
+    let rest_s = 3.0 * work.rest.as_secs_f64();
+    Time { rest_s, ..Time::of(OVERHEAD_S + work_s + rest_s + audit_s, audit_s) }
 }
 
 #[cfg(test)]

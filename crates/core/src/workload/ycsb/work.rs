@@ -291,7 +291,7 @@ pub fn memory(case: &Case<'_>) -> f64 {
 
 /// Seconds.
 pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
-    of_work(case, Time { trial_s: OVERHEAD_S, audit_s: 0.0 }, |work| {
+    of_work(case, Time::of(OVERHEAD_S, 0.0), |work| {
         let syncs = case.cell.guarantee().tier() == Some(Guarantee::Power);
         let sync_s = if syncs { probe.sync_ns as f64 / 1e9 } else { 0.0 };
         let folder = case.kind() == StoreKind::Folder;
@@ -313,7 +313,7 @@ pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
         let reopening_s = if work.between == Between::Close { REOPENING_S } else { 0.0 };
         let run_s = work.rounds as f64 * (round_s + reopening_s);
         let audit_s = audit::seconds(work.most_records(), work.mean_value(), CALL_S, 0.0);
-        Time { trial_s: OVERHEAD_S + load_s + run_s + audit_s, audit_s }
+        Time::of(OVERHEAD_S + load_s + run_s + audit_s, audit_s)
     })
 }
 

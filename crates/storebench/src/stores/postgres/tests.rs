@@ -7,7 +7,8 @@ use storebench_core::store::sql::SqlValue;
 
 use super::*;
 use crate::stores::support::testing::{
-    after_kill, hold_loads_to_all_or_none, hold_sql_to_its_promise, new_folder, opened, refused, setting,
+    after_kill, hold_batches_to_all_or_none, hold_loads_to_all_or_none, hold_sql_to_its_promise, new_folder,
+    opened, refused, setting,
 };
 
 /// Where none is installed there is nothing to try.
@@ -144,24 +145,7 @@ fn a_failed_batch_leaves_nothing_and_the_session_goes_on() {
     }
     let folder = new_folder();
     let store = opened(&POSTGRES, &folder, Some(Guarantee::None), &[]);
-    let mut session = store.session().unwrap();
-    let keys: Vec<Vec<u8>> = (0..1000_u32).map(|number| number.to_be_bytes().to_vec()).collect();
-    // The last is there already: many answers have come by then.
-    let mut records: Vec<(&[u8], &[u8])> = keys.iter().map(|key| (&key[..], &b"value"[..])).collect();
-    records.push((&keys[0], b"again"));
-    assert!(matches!(session.insert_batch(&records), Err(StoreError::Exists)));
-    assert_eq!(store.count().unwrap(), 0);
-    // The first of many.
-    records.rotate_right(1);
-    records[1] = records[0];
-    assert!(matches!(session.insert_batch(&records), Err(StoreError::Exists)));
-    session.insert_batch(&records[2..]).unwrap();
-    assert_eq!(store.count().unwrap(), 999);
-    // What waits for both sides at once.
-    let large = vec![7; 100_000];
-    let values: Vec<(&[u8], &[u8])> = keys[..1].iter().map(|key| (&key[..], &large[..])).collect();
-    session.insert_batch(&values).unwrap();
-    assert!(session.get(&keys[0], &mut |value| assert_eq!(value, large)).unwrap());
+    hold_batches_to_all_or_none(store.as_ref(), 100_000);
 }
 
 #[test]

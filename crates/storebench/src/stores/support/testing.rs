@@ -192,3 +192,25 @@ fn victim() {
     std::fs::write(folder.join("ready"), b"").unwrap();
     std::thread::sleep(Duration::from_secs(60));
 }
+
+/// A batch that fails leaves nothing, wherever in it the failure is, and the session goes on; then a value of so many bytes, more
+/// than goes out at once.
+pub fn hold_batches_to_all_or_none(store: &dyn Store, large: usize) {
+    let mut session = store.session().unwrap();
+    let keys: Vec<Vec<u8>> = (0..1000_u32).map(|number| number.to_be_bytes().to_vec()).collect();
+    // The last is there already: many answers have come by then.
+    let mut records: Vec<(&[u8], &[u8])> = keys.iter().map(|key| (&key[..], &b"value"[..])).collect();
+    records.push((&keys[0], b"again"));
+    assert!(matches!(session.insert_batch(&records), Err(StoreError::Exists)));
+    assert_eq!(store.count().unwrap(), 0);
+    // The first of many.
+    records.rotate_right(1);
+    records[1] = records[0];
+    assert!(matches!(session.insert_batch(&records), Err(StoreError::Exists)));
+    session.insert_batch(&records[2..]).unwrap();
+    assert_eq!(store.count().unwrap(), 999);
+    session.insert_batch(&[]).unwrap();
+    let large = vec![7; large];
+    session.insert_batch(&[(&keys[0], &large)]).unwrap();
+    assert!(session.get(&keys[0], &mut |value| assert!(value == large)).unwrap());
+}

@@ -1,18 +1,25 @@
 //! Transactions over records: all or nothing, and nobody in between.
 
-use storebench_core::store::{Session, StoreError};
+use storebench_core::store::{Session, Store, StoreError};
 
 use super::subject::{assert_holds, for_each, get, key, value};
 
-#[test]
-fn a_transaction_sees_what_it_put_and_is_kept() {
+/// Every store that has transactions, with one record.
+fn for_each_with_an_old_record(check: impl Fn(&dyn Store) + Sync) {
     for_each(|subject| {
         if !subject.can().transactions {
             return;
         }
         let store = subject.open_with(|options| options.transactions = true).unwrap();
+        store.session().unwrap().insert(&key(1), b"old").unwrap();
+        check(store.as_ref());
+    });
+}
+
+#[test]
+fn a_transaction_sees_what_it_put_and_is_kept() {
+    for_each_with_an_old_record(|store| {
         let mut session = store.session().unwrap();
-        session.insert(&key(1), b"old").unwrap();
         session
             .transact(&mut |transaction| {
                 let mut seen = Vec::new();
@@ -33,13 +40,8 @@ fn a_transaction_sees_what_it_put_and_is_kept() {
 
 #[test]
 fn a_transaction_that_fails_changes_nothing() {
-    for_each(|subject| {
-        if !subject.can().transactions {
-            return;
-        }
-        let store = subject.open_with(|options| options.transactions = true).unwrap();
+    for_each_with_an_old_record(|store| {
         let mut session = store.session().unwrap();
-        session.insert(&key(1), b"old").unwrap();
         let failed = session.transact(&mut |transaction| {
             transaction.put(&key(1), b"changed")?;
             transaction.put(&key(2), b"new")?;
