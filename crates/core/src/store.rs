@@ -258,10 +258,16 @@ pub trait Session {
         keys.iter().try_for_each(|key| self.remove(key))
     }
 
-    /// The same with records in the order of their keys, the first of which is behind every key that the store has: engines that
-    /// can append do so.
+    /// Adds many new records in the order of their keys, the first of which is behind every key that the store has, in the engine's
+    /// best way for such. An engine may keep them where nobody reads them yet, until [`Session::end_appending`]; other records can
+    /// be added meanwhile.
     fn append_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
         self.insert_batch(records)
+    }
+
+    /// Ends what [`Session::append_batch`] began: when it returns, all of those records are there, with the store's guarantee.
+    fn end_appending(&mut self) -> Result<()> {
+        Ok(())
     }
 
     /// Does `work`, once, in a transaction, for stores with [`Capabilities::transactions`]: when it returns, all that `work` has put

@@ -8,8 +8,21 @@ use super::program;
 use crate::axis::file_system::FileSystem;
 use crate::axis::file_system::kind::{Fuse, Kind, Tool};
 
+/// Through which the kernel gives out loop devices.
 const LOOP_CONTROL: &str = "/dev/loop-control";
+/// Through which programs act as file systems.
 const FUSE: &str = "/dev/fuse";
+
+/// What file systems in images are mounted through, and the device of each, or what would help.
+pub fn devices() -> [(&'static str, Result<&'static str, String>); 2] {
+    [("loop devices", device(LOOP_CONTROL, "loop")), ("FUSE", device(FUSE, "fuse"))]
+}
+
+/// A device that a module of the kernel brings.
+fn device(path: &'static str, module: &str) -> Result<&'static str, String> {
+    let missing = || format!("there is no {path}: modprobe {module}");
+    Path::new(path).exists().then_some(path).ok_or_else(missing)
+}
 
 /// What mounts a file system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,8 +81,9 @@ fn by_kernel(kind: &Kind) -> Result<Driver, String> {
              (linux-image-generic) have"
         )
     })?;
-    if !kind.is_in_memory() && !has_loop_devices() {
-        return Err(format!("{name} needs a loop device, and there is no {LOOP_CONTROL}: modprobe loop"));
+    if !kind.is_in_memory() {
+        device(LOOP_CONTROL, "loop")
+            .map_err(|missing| format!("{name} needs a loop device, and {missing}"))?;
     }
     Ok(Driver::Kernel(known))
 }
@@ -81,12 +95,8 @@ fn by_fuse(file_system: &FileSystem, lacking: String) -> Result<Driver, String> 
     if !file_system.options().is_empty() {
         return Err(format!("{lacking}; {} takes no mount options here", tool.program));
     }
-    if !Path::new(FUSE).exists() {
-        return Err(format!(
-            "{lacking}; {} could mount it, but there is no {FUSE}: modprobe fuse",
-            tool.program
-        ));
-    }
+    device(FUSE, "fuse")
+        .map_err(|missing| format!("{lacking}; {} could mount it, but {missing}", tool.program))?;
     has(tool, &format!("mounts {} without the kernel's driver", kind.name))
         .map_err(|missing| format!("{lacking}; {missing}"))?;
     Ok(Driver::Fuse { program: tool.program, options })

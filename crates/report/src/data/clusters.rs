@@ -252,7 +252,7 @@ fn why(gathered: &Gathered<'_>, at: &At) -> Why {
         Outcome::Unsupported { .. } => Why::Unsupported,
         Outcome::Ok => Why::NotMeasured,
     });
-    ran.chain(gathered.left_out.get(at).map(|_| Why::LeftOut)).min().unwrap_or(Why::NotMeasured)
+    ran.chain(gathered.left_out.get(at).map(|_| Why::LeftOut)).min().unwrap_or(Why::NotRun)
 }
 
 /// `left out: vfat:512, vfat:1024: the kernel has no vfat`, for each reason.

@@ -132,8 +132,10 @@ pub enum Why {
     LeftOut,
     /// The figure can't be as it seems.
     Doubted,
-    /// It was not run, or this figure was not measured.
+    /// It ran, and has no such figure.
     NotMeasured,
+    /// It was not run.
+    NotRun,
 }
 
 impl Why {
@@ -147,7 +149,8 @@ impl Why {
             Why::LeftOut => "left out",
             Why::Doubted => "doubted",
             Why::NotApplicable => "not applicable",
-            Why::NotMeasured => "not run",
+            Why::NotMeasured => "not measured",
+            Why::NotRun => "not run",
         }
     }
 }
@@ -163,7 +166,7 @@ impl Contest {
         if !self.contenders.is_empty() {
             return None;
         }
-        Some(self.absent.iter().map(|absent| absent.why).min().unwrap_or(Why::NotMeasured))
+        Some(self.absent.iter().map(|absent| absent.why).min().unwrap_or(Why::NotRun))
     }
 }
 
@@ -471,7 +474,7 @@ fn why(entries: &[Entry<'_>], (name, column): (&str, &Column), left_out: Option<
         _ if saturated => Why::Saturated,
         _ => Why::NotMeasured,
     });
-    outcomes.chain(left_out).min().unwrap_or(Why::NotMeasured)
+    outcomes.chain(left_out).min().unwrap_or(Why::NotRun)
 }
 
 #[cfg(test)]

@@ -201,7 +201,8 @@ fn not_measured<'m>(merged: &Merged<'_>, matrices: impl IntoIterator<Item = &'m 
         }
     }
     for matrix in matrices {
-        for (at, absent) in matrix.absent().iter().filter(|(_, absent)| absent.why == Why::NotMeasured) {
+        let without = |why: Why| matches!(why, Why::NotMeasured | Why::NotRun);
+        for (at, absent) in matrix.absent().iter().filter(|(_, absent)| without(absent.why)) {
             let what = format!("{}: {}", absent.store, matrix.name());
             count_in(&mut lists, what, || at.to_string());
         }

@@ -135,7 +135,7 @@ impl Fjall {
 
 impl Store for Fjall {
     fn session(&self) -> Result<Box<dyn Session + '_>> {
-        Ok(Box::new(FjallSession { store: self }))
+        Ok(Box::new(FjallSession { store: self, appending: None }))
     }
 
     fn guarantee(&self) -> Guarantee {
@@ -193,9 +193,27 @@ impl Store for Fjall {
 
 struct FjallSession<'a> {
     store: &'a Fjall,
+    /// The sorted tables that records are being written to.
+    appending: Option<Appending<'a>>,
 }
 
-impl FjallSession<'_> {
+/// Writes records to sorted tables, past the journal and the memory table; `None` hands the tables over. fjall has no name for the
+/// type that does it.
+type Appending<'a> = Box<dyn FnMut(Option<&[(&[u8], &[u8])]>) -> Result<()> + 'a>;
+
+impl<'a> FjallSession<'a> {
+    fn begin_appending(&self) -> Result<Appending<'a>> {
+        let mut ingestion = Some(self.store.keyspace.start_ingestion().map_err(StoreError::engine)?);
+        Ok(Box::new(move |records| match records {
+            Some(records) => records.iter().try_for_each(|(key, value)| {
+                check(key, value)?;
+                let tables = ingestion.as_mut().ok_or_else(ended)?;
+                tables.write(*key, *value).map_err(StoreError::engine)
+            }),
+            None => ingestion.take().ok_or_else(ended)?.finish().map_err(StoreError::engine),
+        }))
+    }
+
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         check(key, value)?;
         if self.store.optimistic.is_some() {
@@ -267,6 +285,20 @@ impl Session for FjallSession<'_> {
         batch.commit().map_err(StoreError::engine)
     }
 
+    fn append_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
+        let mut appending = match self.appending.take() {
+            Some(appending) => appending,
+            None => self.begin_appending()?,
+        };
+        appending(Some(records))?;
+        self.appending = Some(appending);
+        Ok(())
+    }
+
+    fn end_appending(&mut self) -> Result<()> {
+        self.appending.take().map_or(Ok(()), |mut appending| appending(None))
+    }
+
     fn remove_batch(&mut self, keys: &[&[u8]]) -> Result<()> {
         let mut batch = self.store.database.batch().durability(self.store.plan.persist);
         for key in keys {
@@ -283,6 +315,11 @@ fn check(key: &[u8], value: &[u8]) -> Result<()> {
         return Err(too_long());
     }
     Ok(())
+}
+
+#[cold]
+fn ended() -> StoreError {
+    StoreError::Engine("the tables were handed over".into())
 }
 
 #[cold]
@@ -334,6 +371,26 @@ mod tests {
         assert!(table_bytes(&compressed, true) < 200_000);
         let error = open(&FJALL, compressed.path(), None, false, &[]).map(drop).unwrap_err();
         assert!(matches!(error, StoreError::SettingNotTaken { read_back, .. } if read_back == "lz4"));
+    }
+
+    #[test]
+    fn records_in_order_become_tables_past_the_journal() {
+        let folder = new_folder();
+        let store = opened(&FJALL, &folder, None, &[]);
+        let mut session = store.session().unwrap();
+        for number in 0..200_u32 {
+            session.append_batch(&[(&number.to_be_bytes(), &[b'a'; 4_000])]).unwrap();
+        }
+        session.end_appending().unwrap();
+        let told = |name: &str| {
+            let statistics = store.statistics().unwrap();
+            let found = statistics.iter().find(|told| told.name == name).unwrap();
+            found.value.parse::<u64>().unwrap()
+        };
+        assert!(told("tables") > 0 && told("memtable_bytes") < 4_000, "{:?}", store.statistics().unwrap());
+        session.append_batch(&[(b"never", b"handed over")]).unwrap();
+        drop(session);
+        assert_eq!(store.count().unwrap(), 200);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! `rocksdb`: Meta's RocksDB, a log-structured merge tree, through its C interface (what versions 7.8 and 11.8 share).
 
+mod append;
 mod config;
 mod ffi;
 #[cfg(test)]
@@ -17,6 +18,7 @@ use storebench_core::store::{
     StoreBuild, StoreDef, StoreError, Work,
 };
 
+use self::append::Appending;
 use self::config::{Config, SETTINGS};
 use self::transaction::Transactions;
 use super::linked::linked;
@@ -181,7 +183,8 @@ impl Store for RocksDb {
             (write, Owned::new(ffi::rocksdb_writebatch_create(), ffi::rocksdb_writebatch_destroy)?)
         };
         let transactions = self.optimistic.as_ref().map(Transactions::new).transpose()?;
-        Ok(Box::new(RocksDbSession { transactions, store: self, read: read_options()?, write, batch }))
+        let read = read_options()?;
+        Ok(Box::new(RocksDbSession { transactions, appending: None, store: self, read, write, batch }))
     }
 
     fn guarantee(&self) -> Guarantee {
@@ -270,6 +273,8 @@ impl Store for RocksDb {
 
 struct RocksDbSession<'a> {
     transactions: Option<Transactions<'a>>,
+    /// The file that sorted records are being written to.
+    appending: Option<Appending<'a>>,
     store: &'a RocksDb,
     read: Owned<ffi::rocksdb_readoptions_t>,
     write: Owned<ffi::rocksdb_writeoptions_t>,
@@ -378,6 +383,26 @@ impl Session for RocksDbSession<'_> {
             ffi::rocksdb_writebatch_clear(batch);
             check(error)
         }
+    }
+
+    fn append_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
+        if records.is_empty() {
+            return Ok(());
+        }
+        let mut appending = match self.appending.take() {
+            Some(appending) => appending,
+            None => Appending::begin(self.store)?,
+        };
+        appending.write(records)?;
+        if appending.is_full() {
+            return appending.end();
+        }
+        self.appending = Some(appending);
+        Ok(())
+    }
+
+    fn end_appending(&mut self) -> Result<()> {
+        self.appending.take().map_or(Ok(()), Appending::end)
     }
 
     fn transact(&mut self, work: &mut Work<'_>) -> Result<()> {

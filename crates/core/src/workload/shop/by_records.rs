@@ -175,8 +175,8 @@ impl Tables for ByRecords<'_> {
                 self.session.append_batch(&records)?;
             } else {
                 self.session.insert_batch(&records)?;
+                batches += 1;
             }
-            batches += 1;
             if self.indexed && chunk.table == Table::Orders {
                 entries.clear();
                 entries.extend(chunk.each().map(|order| entry(customer_of(order), halves(order).0)));
@@ -187,6 +187,11 @@ impl Tables for ByRecords<'_> {
                 batches += 1;
             }
             source.advance();
+        }
+        if self.sorted {
+            // Acknowledged are all of them together.
+            self.session.end_appending()?;
+            batches += 1;
         }
         Ok(batches)
     }

@@ -8,6 +8,7 @@ use storebench_core::axis::file_system::kind::KINDS;
 use storebench_core::background;
 use storebench_core::cell::Background;
 use storebench_core::error::{Error, Result};
+use storebench_core::image::driver;
 use storebench_core::measure::limit::Reach;
 use storebench_core::measure::{cgroup, environment};
 use storebench_core::place::directory::WorkFolder;
@@ -115,7 +116,7 @@ struct Check {
 
 const CHECKS: &[Check] = &[
     Check { about: "stores", look: stores },
-    Check { about: "rights", look: rights },
+    Check { about: "rights and devices", look: rights },
     Check { about: "file systems for trials (--place)", look: file_systems },
     Check { about: "servers", look: servers },
     Check { about: "limits of machines (--machine)", look: limits },
@@ -168,7 +169,8 @@ fn rights(here: &Here<'_>) -> Vec<Line> {
         Ok(()) => ok("memory by cgroup", "the page cache counts as the trial's"),
         Err(why) => hint("memory by cgroup", "the page cache is not counted", why),
     };
-    vec![root, counted]
+    let devices = driver::devices().map(|(name, there)| either(name, there));
+    [root, counted].into_iter().chain(devices).collect()
 }
 
 /// Each is made and mounted once, in a work folder.
@@ -247,12 +249,21 @@ fn machine(here: &Here<'_>) -> Vec<Line> {
     let machine = &here.environment;
     let took = format!("{}, {} ns a reading", machine.clock, three_digits(machine.clock_ns));
     let clock = match machine.clock_ns > SLOW_CLOCK_NS {
-        true => hint("clock", took, "operations of less than a microsecond are blurred"),
+        true => hint(
+            "clock",
+            took,
+            format!("operations of less than a microsecond are blurred{}", quicker_clock()),
+        ),
         false => ok("clock", took),
     };
     let load = match machine.load_1min {
         Some(load) if load > BUSY * f64::from(machine.cores) => {
-            hint("other load", format!("{load} on {} processors", machine.cores), "end what else runs")
+            let found = format!("{load} on {} processors", machine.cores);
+            hint(
+                "other load",
+                found,
+                "end what else runs (ps aux --sort=-%cpu lists it), or wait for a minute",
+            )
         }
         Some(load) => ok("other load", format!("{load} on {} processors", machine.cores)),
         None => hint("other load", "not known", "end what else runs"),
@@ -263,6 +274,21 @@ fn machine(here: &Here<'_>) -> Vec<Line> {
     let all =
         machine.memory_bytes.map_or(String::new(), |bytes| format!(" of {}", rough_bytes(bytes as f64)));
     vec![governor(machine.governor.as_deref()), turbo(), clock, load, ok("memory", format!("{memory}{all}"))]
+}
+
+/// Where the kernel says which clocks there are, and takes the name of another.
+const CLOCKS: &str = "/sys/devices/system/clocksource/clocksource0";
+
+/// The command that chooses the quickest clock, where there is one beside the current one.
+fn quicker_clock() -> String {
+    let read = |name: &str| fs::read_to_string(Path::new(CLOCKS).join(name)).unwrap_or_default();
+    let current = read("current_clocksource");
+    let quickest = ["tsc", "kvm-clock", "arch_sys_counter"];
+    let there = |name: &&&str| read("available_clocksource").split_whitespace().any(|other| other == **name);
+    match quickest.iter().find(there).filter(|name| **name != current.trim()) {
+        Some(name) => format!(": echo {name} > {CLOCKS}/current_clocksource (as root)"),
+        None => String::new(),
+    }
 }
 
 fn governor(governor: Option<&str>) -> Line {

@@ -1,4 +1,5 @@
 use std::collections::BTreeMap;
+use std::fs;
 
 use storebench_core::store::{Guarantee, OpenOptions, StoreError};
 
@@ -77,6 +78,34 @@ fn a_kill_takes_what_has_no_log() {
     for (tier, left) in [(Guarantee::None, 0), (Guarantee::Process, 3), (Guarantee::Power, 3)] {
         assert_eq!(after_kill(&ROCKSDB, tier), left, "{tier}");
     }
+}
+
+#[test]
+fn records_in_order_become_sorted_files_past_the_log() {
+    let folder = new_folder();
+    let store = opened(&ROCKSDB, &folder, None, &[]);
+    let bytes_of = |kind: &str| -> Vec<u64> {
+        let files = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap());
+        let files = files.filter(|file| file.path().extension().is_some_and(|extension| extension == kind));
+        files.map(|file| file.metadata().unwrap().len()).collect()
+    };
+    let mut session = store.session().unwrap();
+    let value = vec![7; 1 << 20];
+    for number in 0..70_u32 {
+        session.append_batch(&[(&number.to_be_bytes(), &value)]).unwrap();
+    }
+    // One is full, and the next is being written.
+    assert_eq!((bytes_of("sst").len(), bytes_of("new").len()), (1, 1));
+    session.end_appending().unwrap();
+    assert_eq!((bytes_of("sst").len(), bytes_of("new").len()), (2, 0));
+    assert!(bytes_of("sst").iter().sum::<u64>() > 70 << 20);
+    assert!(bytes_of("log").iter().sum::<u64>() < 1 << 20, "{:?}", bytes_of("log"));
+    // What is in no order is refused, and a file that was not handed over is deleted.
+    assert!(matches!(session.append_batch(&[(b"b", b""), (b"a", b"")]), Err(StoreError::Engine(_))));
+    session.append_batch(&[(b"c", b"")]).unwrap();
+    drop(session);
+    assert_eq!(bytes_of("new").len(), 0);
+    assert_eq!(store.count().unwrap(), 70);
 }
 
 /// Told by the mark in its file or archive; asked here of the system's linker, which knows shared libraries alone.

@@ -47,6 +47,11 @@ impl Scratch {
         Scratch { directory: tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap() }
     }
 
+    /// One where the system keeps what is temporary, which every user may enter.
+    pub fn elsewhere() -> Scratch {
+        Scratch { directory: tempfile::tempdir().unwrap() }
+    }
+
     pub fn path(&self) -> &Path {
         self.directory.path()
     }

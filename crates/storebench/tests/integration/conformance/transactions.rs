@@ -130,7 +130,16 @@ fn records_in_order_are_appended() {
                 part.map(|place| (keys[place].as_slice(), values[place].as_slice())).collect();
             session.append_batch(&records).unwrap();
         }
-        assert_eq!(store.count().unwrap(), 200);
+        // Others may come in between, in front of those.
+        session.insert(b"!", b"other").unwrap();
+        session.end_appending().unwrap();
+        assert_eq!(store.count().unwrap(), 201);
+        // Once more, behind what is there by now; and with nothing to end.
+        session.append_batch(&[(b"~", b"last")]).unwrap();
+        session.end_appending().unwrap();
+        session.end_appending().unwrap();
+        assert_holds(&mut *session, b"~", Some(b"last"));
+        assert_holds(&mut *session, b"!", Some(b"other"));
         for place in [1, 99, 100, 199] {
             assert_holds(&mut *session, &keys[place], Some(&values[place]));
         }
