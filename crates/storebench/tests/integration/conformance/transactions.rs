@@ -131,15 +131,15 @@ fn records_in_order_are_appended() {
             session.append_batch(&records).unwrap();
         }
         // Others may come in between, in front of those.
-        session.insert(b"!", b"other").unwrap();
+        session.insert(b"!in front of all", b"other").unwrap();
         session.end_appending().unwrap();
         assert_eq!(store.count().unwrap(), 201);
         // Once more, behind what is there by now; and with nothing to end.
-        session.append_batch(&[(b"~", b"last")]).unwrap();
+        session.append_batch(&[(b"~behind them all", b"last")]).unwrap();
         session.end_appending().unwrap();
         session.end_appending().unwrap();
-        assert_holds(&mut *session, b"~", Some(b"last"));
-        assert_holds(&mut *session, b"!", Some(b"other"));
+        assert_holds(&mut *session, b"~behind them all", Some(b"last"));
+        assert_holds(&mut *session, b"!in front of all", Some(b"other"));
         for place in [1, 99, 100, 199] {
             assert_holds(&mut *session, &keys[place], Some(&values[place]));
         }
