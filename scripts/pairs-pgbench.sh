@@ -88,18 +88,33 @@ sql() {
 
 # ---- The two
 
-# The statements are those of storebench's sessions; as many records are there before, values have the same length, and keys come in
-# no order. pgbench can't make keys of 32 bytes, as storebench's are: its have 16.
+# The statements, the table and the types are those of storebench's workload batch, with one statement in each transaction. Ids come in
+# no order; texts have as many letters as storebench's have on average.
 cat >"$box/insert.sql" <<'END'
-\set key 1000000000000000 + permute(:number, 1000000000000, 7)
+\set id permute(:number, :count, 7)
+\set random random(0, 2147483647)
 \set number :number + 1
-INSERT INTO records (key, value) VALUES (:key, :value);
+INSERT INTO tests (id, test_number, test_string) VALUES (:id, :random, :text);
 END
 cat >"$box/select.sql" <<'END'
-\set key 1000000000000000 + permute(random(0, :count - 1), 1000000000000, 7)
-SELECT value FROM records WHERE key = :key;
+\set id random(0, :count - 1)
+SELECT test_number, test_string FROM tests WHERE id = :id;
 END
-value=$(head -c 100 /dev/zero | tr '\0' x)
+text=$(head -c 50 /dev/zero | tr '\0' x)
+cat >"$box/batch.toml" <<END
+format = 1
+name = "batch"
+title = "Statements, each a transaction of its own"
+workload = "batch"
+trials = 1
+timeout = "10m"
+
+[axes]
+store = ["postgres"]
+transactions = [$operations]
+statements = [1]
+guarantee = ["default"]
+END
 
 # What the client computes between two statements is in pgbench's figures and not in storebench's: it is measured by itself.
 for kind in insert select; do grep '^.set' "$box/$kind.sql" >"$box/$kind-between.sql"; done
@@ -107,7 +122,7 @@ for kind in insert select; do grep '^.set' "$box/$kind.sql" >"$box/$kind-between
 # pgbench_ns SCRIPT COUNT: nanoseconds for one of so many.
 pgbench_ns() {
     "$pgbench" -h "$box/server" -U bench -n -M prepared -c 1 -j 1 -t "$2" -f "$box/$1.sql" \
-        -D number=0 -D count="$operations" -D value="$value" postgres >"$box/pgbench" 2>&1 ||
+        -D number=0 -D count="$operations" -D text="$text" postgres >"$box/pgbench" 2>&1 ||
         fail "pgbench failed: $(tail -n 1 "$box/pgbench")"
     awk '/^tps = .*without initial connection time/ { printf "%.0f\n", 1e9 / $3 }' "$box/pgbench"
 }
@@ -115,8 +130,8 @@ pgbench_ns() {
 # by_pgbench KIND: operations per second.
 by_pgbench() {
     if [ "$1" = insert ]; then
-        sql "DROP TABLE IF EXISTS records; CREATE TABLE records (key bytea PRIMARY KEY, value bytea NOT NULL);
-            INSERT INTO records SELECT md5(n::text)::bytea, repeat('x', 100)::bytea FROM generate_series(1, $operations) n"
+        sql "DROP TABLE IF EXISTS tests"
+        sql "CREATE TABLE tests (id INTEGER PRIMARY KEY, test_number INTEGER NOT NULL, test_string VARCHAR(100) NOT NULL)"
     fi
     whole=$(pgbench_ns "$1" "$operations") between=$(pgbench_ns "$1-between" "$operations")
     echo "$whole $between" | awk '{ printf "%.0f\n", 1e9 / ($1 - $2) }'
@@ -125,11 +140,9 @@ by_pgbench() {
 # by_storebench: operations per second of inserts and of selects, on one line.
 by_storebench() {
     rm -rf "$box/runs"
-    "$storebench" run crud --store postgres --url "postgres=postgresql://bench@/postgres?host=$box/server" --out "$box/runs" \
-        --guarantee default --records "$operations" --record-size 100B --data incompressible --threads 1 \
-        --operations "$operations" --trials 1 --timeout 10m >"$box/storebench" 2>&1 ||
-        fail "storebench failed: $(tail -n 1 "$box/storebench")"
-    "$storebench" report "$box"/runs/crud-* --csv-long >"$box/long.csv"
+    "$storebench" run "$box/batch.toml" --url "postgres=postgresql://bench@/postgres?host=$box/server" --out "$box/runs" \
+        >"$box/storebench" 2>&1 || fail "storebench failed: $(tail -n 1 "$box/storebench")"
+    "$storebench" report "$box"/runs/batch-* --csv-long >"$box/long.csv"
     awk '
         # Fields that hold commas stand in quotes.
         function cut(line, fields, at, letter, quoted, count) {
@@ -146,7 +159,7 @@ by_storebench() {
         { count = cut($0, fields) }
         NR == 1 { for (at = 1; at <= count; at++) column[fields[at]] = at; next }
         { rate[fields[column["operation"]]] = fields[column["throughput_per_s"]] }
-        END { print rate["insert"], rate["get"] }' "$box/long.csv"
+        END { print rate["insert"], rate["select"] }' "$box/long.csv"
 }
 
 # ---- The pairs

@@ -488,7 +488,7 @@ mod tests {
     fn pair() -> (Client, UnixStream) {
         let (ours, theirs) = UnixStream::pair().unwrap();
         let client = Client {
-            stream: Socket::Unix(ours),
+            stream: ours.into(),
             out: Vec::new(),
             input: Vec::new(),
             seen: 0,

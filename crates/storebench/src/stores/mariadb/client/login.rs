@@ -55,7 +55,7 @@ impl Client {
     /// # Errors
     /// The server's; where it wants a kind of proof that is not known here.
     pub fn begin(stream: Socket, login: &Login<'_>) -> Result<Client> {
-        let is_local = matches!(stream, Socket::Unix(_));
+        let is_local = stream.is_local();
         let mut client = Client {
             stream,
             out: Vec::with_capacity(PIECE),
