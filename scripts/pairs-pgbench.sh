@@ -107,6 +107,8 @@ name = "batch"
 title = "Statements, each a transaction of its own"
 workload = "batch"
 trials = 1
+seed = 1
+size_limit = "1GiB"
 timeout = "10m"
 
 [axes]
