@@ -259,10 +259,10 @@ pub trait Session {
     }
 
     /// Adds many new records in the order of their keys, the first of which is behind every key that the store has, in the engine's
-    /// best way for such. An engine may keep them where nobody reads them yet, until [`Session::end_appending`]; other records can
-    /// be added meanwhile.
-    fn append_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
-        self.insert_batch(records)
+    /// best way for such, and says whether all that were added so have the store's guarantee when it returns. Where they have not,
+    /// the engine keeps them where nobody reads them yet, until [`Session::end_appending`]; other records can be added meanwhile.
+    fn append_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<bool> {
+        self.insert_batch(records).map(|()| true)
     }
 
     /// Ends what [`Session::append_batch`] began: when it returns, all of those records are there, with the store's guarantee.

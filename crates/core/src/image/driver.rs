@@ -66,7 +66,7 @@ impl Driver {
 
 /// Whether this process may attach loop devices.
 pub(super) fn has_loop_devices() -> bool {
-    rustix::process::geteuid().is_root() && Path::new(LOOP_CONTROL).exists()
+    rustix::process::geteuid().is_root() && device(LOOP_CONTROL, "loop").is_ok()
 }
 
 fn by_kernel(kind: &Kind) -> Result<Driver, String> {

@@ -285,14 +285,14 @@ impl Session for FjallSession<'_> {
         batch.commit().map_err(StoreError::engine)
     }
 
-    fn append_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
+    fn append_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<bool> {
         let mut appending = match self.appending.take() {
             Some(appending) => appending,
             None => self.begin_appending()?,
         };
         appending(Some(records))?;
         self.appending = Some(appending);
-        Ok(())
+        Ok(false)
     }
 
     fn end_appending(&mut self) -> Result<()> {

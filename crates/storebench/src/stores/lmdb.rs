@@ -286,10 +286,11 @@ impl Session for LmdbSession<'_> {
         self.environment.write(|writer| keys.iter().try_for_each(|key| there(writer.delete(key))))
     }
 
-    fn append_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
+    fn append_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<bool> {
         self.environment.write(|writer| {
             records.iter().try_for_each(|(key, value)| writer.put(key, value, ffi::MDB_APPEND))
-        })
+        })?;
+        Ok(true)
     }
 
     fn transact(&mut self, work: &mut Work<'_>) -> Result<()> {

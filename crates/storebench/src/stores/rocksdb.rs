@@ -385,9 +385,9 @@ impl Session for RocksDbSession<'_> {
         }
     }
 
-    fn append_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
+    fn append_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<bool> {
         if records.is_empty() {
-            return Ok(());
+            return Ok(self.appending.is_none());
         }
         let mut appending = match self.appending.take() {
             Some(appending) => appending,
@@ -395,10 +395,10 @@ impl Session for RocksDbSession<'_> {
         };
         appending.write(records)?;
         if appending.is_full() {
-            return appending.end();
+            return appending.end().map(|()| true);
         }
         self.appending = Some(appending);
-        Ok(())
+        Ok(false)
     }
 
     fn end_appending(&mut self) -> Result<()> {

@@ -164,7 +164,7 @@ fn read_to_change(transaction: &mut dyn Transaction, id: i64, product: &mut Vec<
 
 impl Tables for ByRecords<'_> {
     fn load(&mut self, source: &mut Source) -> Result<u64> {
-        let mut batches = 0;
+        let (mut batches, mut acknowledged) = (0, true);
         let (mut keys, mut entries) = (Vec::<Key>::new(), Vec::new());
         while let Some(chunk) = source.current() {
             keys.clear();
@@ -172,11 +172,11 @@ impl Tables for ByRecords<'_> {
             let records: Vec<(&[u8], &[u8])> =
                 keys.iter().zip(chunk.each()).map(|(key, row)| (key.as_slice(), halves(row).1)).collect();
             if self.sorted {
-                self.session.append_batch(&records)?;
+                acknowledged = self.session.append_batch(&records)?;
             } else {
                 self.session.insert_batch(&records)?;
-                batches += 1;
             }
+            batches += u64::from(acknowledged);
             if self.indexed && chunk.table == Table::Orders {
                 entries.clear();
                 entries.extend(chunk.each().map(|order| entry(customer_of(order), halves(order).0)));
@@ -188,12 +188,8 @@ impl Tables for ByRecords<'_> {
             }
             source.advance();
         }
-        if self.sorted {
-            // Acknowledged are all of them together.
-            self.session.end_appending()?;
-            batches += 1;
-        }
-        Ok(batches)
+        self.session.end_appending()?;
+        Ok(batches + u64::from(!acknowledged))
     }
 
     /// Its entries were loaded with the rows.
