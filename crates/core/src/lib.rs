@@ -7,7 +7,6 @@
 pub mod axis;
 pub mod background;
 pub mod cell;
-pub mod crash_writer;
 pub mod error;
 pub mod folder;
 mod guard;

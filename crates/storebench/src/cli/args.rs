@@ -129,9 +129,6 @@ pub enum Hidden {
     /// Runs one trial
     #[command(name = "__trial", hide = true)]
     Trial { spec: PathBuf, out: PathBuf },
-    /// Writes records until it is killed
-    #[command(name = "__write", hide = true)]
-    Write { arguments: Vec<String> },
     /// Runs a load beside a trial until it is ended
     #[command(name = "__background", hide = true)]
     Background { load: Background, folder: PathBuf, parent: u32 },

@@ -132,11 +132,6 @@ fn dispatch(stores: &[StoreDef], extras: Extras, command: Command) -> Result<Exi
         }
         Command::Hidden(Hidden::Drop { folder }) => clean::drop_made(stores, &folder),
         Command::Hidden(Hidden::Board { folder }) => board::main(stores, &folder),
-        Command::Hidden(Hidden::Write { arguments }) => {
-            storebench_core::crash_writer::run(stores, &arguments)
-                .map_err(|message| Error::new(Exit::Failure, message))?;
-            Ok(Exit::Success)
-        }
     }
 }
 

@@ -1,11 +1,16 @@
 //! storebench with stores that misbehave, each in its own way: what the integration tests run. Cargo builds it as an
-//! example, so that it is there for the tests and never installed.
+//! example, so that it is there for the tests and never installed. `faulty write` is the process with storebench's own stores
+//! that the tests kill.
 
+use std::io::Write;
 use std::process::ExitCode;
 
 mod fault;
 mod liar;
+#[path = "../steps.rs"]
+mod steps;
 mod store;
+mod writer;
 
 use fault::Fault;
 use liar::{Lie, liar};
@@ -44,5 +49,20 @@ const STORES: &[StoreDef] = &[
 ];
 
 fn main() -> ExitCode {
-    storebench::cli::main(STORES)
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.split_first() {
+        Some((first, rest)) if first == "write" => written(writer::run(storebench::STORES, rest)),
+        _ => storebench::cli::main(STORES),
+    }
+}
+
+/// The exit code of a writer; the reason of its end goes to standard error.
+fn written(ended: Result<(), String>) -> ExitCode {
+    match ended {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            let _ = writeln!(std::io::stderr(), "{message}");
+            ExitCode::FAILURE
+        }
+    }
 }

@@ -16,6 +16,8 @@ mod replay;
 mod running_servers;
 mod shop;
 mod snippets;
+#[path = "../steps.rs"]
+mod steps;
 mod structure;
 mod torture;
 mod ycsb;

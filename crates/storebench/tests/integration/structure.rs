@@ -67,7 +67,6 @@ const CORE: Modules = &[
             "workload",
         ],
     ),
-    ("crash_writer", &["store"]),
 ];
 
 /// What reads results.
