@@ -12,13 +12,13 @@ use xxhash_rust::xxh3::{xxh3_64_with_seed, xxh3_128};
 
 use crate::store::{Guarantee, OpenOptions, Session, StoreDef};
 
-/// How many records a batch holds.
+/// Records in a batch.
 pub const BATCH_RECORDS: u64 = 20;
 
 /// The longest value, in bytes. Long enough that a kill can fall into the middle of writing one.
 pub const MAX_VALUE_BYTES: usize = 20_000;
 
-/// What one step of the writer does. Records go by number: [`record_key`], [`record_value`].
+/// One step of the writer. Records go by number: [`record_key`], [`record_value`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
     /// Adds a record.
@@ -31,7 +31,7 @@ pub enum Step {
     Batch(Range<u64>),
 }
 
-/// What the step of this number does.
+/// The step of this number.
 pub fn step(number: u64) -> Step {
     // Records are numbered by the step that adds them, with room for a batch in each.
     let added_by = |number: u64| number * BATCH_RECORDS;
@@ -53,7 +53,7 @@ impl Step {
     }
 }
 
-/// What a store must hold after the first `steps` steps: for each record, the step that wrote its value.
+/// The records that a store must hold after the first `steps` steps, each with the step that wrote its value.
 pub fn expected(steps: u64) -> BTreeMap<u64, u64> {
     let mut held = BTreeMap::new();
     for number in 0..steps {
@@ -85,7 +85,7 @@ pub fn record_value(record: u64, step: u64) -> Vec<u8> {
 /// of steps.
 ///
 /// # Errors
-/// What went wrong, for people to read.
+/// The error, for people to read.
 pub fn run(stores: &[StoreDef], arguments: &[String]) -> Result<(), String> {
     let [store, directory, tier, steps] = arguments else {
         return Err("the arguments are STORE DIRECTORY TIER STEPS".into());
