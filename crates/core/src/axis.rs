@@ -31,17 +31,17 @@ pub struct AxisDef {
     pub name: &'static str,
     /// Where it stands among axes: smaller is further out in a schedule's loops and earlier in titles.
     pub order: u16,
-    /// What its values look like on the command line: `RANGE,...`.
+    /// The form of its values on the command line: `RANGE,...`.
     pub value_name: &'static str,
     /// A line of help.
     pub help: &'static str,
     /// Its values, in words: `record sizes`.
     pub many: &'static str,
-    /// How it is named in a cell's id and written where it has no value.
+    /// Its name in a cell's id, and its value where none is written.
     pub presence: Presence,
-    /// What its values do in a report's matrix.
+    /// The role of its values in a report's matrix.
     pub role: Role,
-    /// How its values are written in TOML and SQL.
+    /// The form of its values in TOML and SQL.
     pub form: Form,
     /// The unit of a range's bounds, as exports name it: `bytes`; empty where they count what the axis is named after.
     pub unit: &'static str,
@@ -49,18 +49,18 @@ pub struct AxisDef {
     pub known: &'static [&'static str],
     /// Reads a value.
     pub read: fn(&str) -> Result<Value, String>,
-    /// What is wrong with a value that can be read, where it is out of bounds.
+    /// The check of a value that can be read: an error where it is out of bounds.
     pub check: fn(&Value) -> Result<(), String>,
     /// A value with as much of the axis' name as it takes to be understood: `1,000 records`.
     pub words: fn(&Value) -> String,
-    /// What a value given without an upper bound becomes where the plan has such a value.
+    /// The completion of a value given without an upper bound, where the plan has such a value.
     pub completed: fn(Value, &[Value]) -> Value,
     /// The values in a list with commas between them, where a value can have some in itself; the others' are those of
     /// numbers alone.
     pub split: Option<fn(&str) -> Vec<String>>,
 }
 
-/// How an axis is named in a cell's id.
+/// The presence of an axis in a cell's id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Presence {
     /// By its value alone, at this position; each cell of a workload that has the axis has a value.
@@ -69,7 +69,7 @@ pub enum Presence {
     Off(&'static str),
 }
 
-/// What the values of an axis do in a report's matrix.
+/// The role of an axis's values in a report's matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// They are ranked against each other.
@@ -91,7 +91,7 @@ impl Role {
     }
 }
 
-/// How values are written.
+/// The form in which values are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// Words.
@@ -149,7 +149,7 @@ impl Axis {
         self.0.name
     }
 
-    /// What its values do in a report's matrix.
+    /// The role of its values in a report's matrix.
     pub fn role(self) -> Role {
         self.0.role
     }
@@ -192,7 +192,7 @@ impl Axis {
         }
     }
 
-    /// What sorts axes as ids and plans name them.
+    /// The key that sorts axes as ids and plans name them.
     pub fn place_in_id(self) -> (u16, u16) {
         match self.0.presence {
             Presence::Always(position) => (u16::from(position), 0),

@@ -91,12 +91,12 @@ impl Cell {
         self.parsed(Axis::RECORD_SIZE).unwrap_or(SizeRange { from: 1, to: 2 }.into())
     }
 
-    /// How many records it holds.
+    /// The number of records that it holds.
     pub fn records(&self) -> CountRange {
         self.parsed(Axis::RECORDS).unwrap_or(CountRange::starting_at(1))
     }
 
-    /// What its values are made of.
+    /// The kind of bytes that its values are made of.
     pub fn data(&self) -> Data {
         self.parsed(Axis::DATA).unwrap_or(Data::Incompressible)
     }
@@ -121,7 +121,7 @@ impl Cell {
         self.parsed(Axis::THREADS).unwrap_or(1)
     }
 
-    /// How operations are timed out: one after the other, or at a fixed rate.
+    /// The timing of operations: one after the other, or at a fixed rate.
     pub fn rate(&self) -> Rate {
         self.parsed(Axis::RATE).unwrap_or_default()
     }
@@ -131,12 +131,12 @@ impl Cell {
         self.parsed(Axis::TUNING).unwrap_or_default()
     }
 
-    /// What the reads find in memory.
+    /// The state of memory before the reads.
     pub fn cache(&self) -> Cache {
         self.parsed(Axis::CACHE).unwrap_or_default()
     }
 
-    /// What runs beside it.
+    /// The load that runs beside it.
     pub fn background(&self) -> Background {
         self.parsed(Axis::BACKGROUND).unwrap_or_default()
     }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
-/// How the program ends. docs/exit-codes.md lists them; a test compares.
+/// The ways in which the program ends, one for each exit code. docs/exit-codes.md lists them; a test compares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
     /// Everything worked.
@@ -71,7 +71,7 @@ impl Exit {
         Exit::Interrupted,
     ];
 
-    /// What it means, in a line of the help.
+    /// Its meaning, in a line of the help.
     pub fn meaning(self) -> &'static str {
         match self {
             Exit::Success => "everything was done",
@@ -125,9 +125,9 @@ impl Exit {
 /// An error that ends the program.
 #[derive(Debug)]
 pub struct Error {
-    /// How the program ends.
+    /// The exit code.
     pub exit: Exit,
-    /// What is wrong, where, and what to do.
+    /// The message: what is wrong, where, and what to do.
     pub message: String,
 }
 

@@ -23,7 +23,7 @@ use crate::workload::table::Workload;
 const HEADER: &str = "run.json";
 const RESULTS: &str = "results.jsonl";
 const LOGS: &str = "logs";
-/// What stood after the last result, where that was more than a line cut off.
+/// The file for the bytes after the last result, where these were more than a line cut off.
 const DAMAGED: &str = "results.damaged";
 
 /// A run's folder, open for writing. Only one process at a time can have it.
@@ -41,9 +41,9 @@ pub struct RunFolder {
 pub struct Resumed {
     /// Its folder.
     pub folder: RunFolder,
-    /// What it has so far.
+    /// Its results so far.
     pub run: Run,
-    /// What was odd about its files, in sentences.
+    /// Oddities of its files, in sentences.
     pub notes: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What measures: what a store is, what is done to it, how that is timed and written down.
+//! The measuring: what a store is, what is done to it, how that is timed and written down.
 //!
 //! It holds no native code and shows nothing. The crate `storebench-report` makes something of the results; the crate
 //! `storebench` adds one file per engine and the command line, to which it hands its table of [`store::StoreDef`]s;

@@ -1,5 +1,5 @@
-//! What a user's own data are like: how many records, how large, and how well they compress. Read, never changed; of large
-//! data a sample is looked into.
+//! The traits of a user's own data: how many records, how large, and how well they compress. Read, never changed; of
+//! large data a sample is looked into.
 
 mod files;
 mod law;
@@ -37,10 +37,10 @@ pub type ReadSqlite = fn(
     value: &mut dyn FnMut(&[u8]) -> Result<(), String>,
 ) -> Result<(), String>;
 
-/// What data are like.
+/// The traits of data.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Likeness {
-    /// How many values there are.
+    /// The number of values.
     pub count: u64,
     /// The sizes to measure with: distributed like the values', with the same mean.
     pub size: Sizes,
@@ -56,9 +56,9 @@ pub struct Likeness {
     pub empty: u64,
     /// Files and folders that could not be read.
     pub unreadable: u64,
-    /// How many times smaller deflate makes a sample of them.
+    /// The factor by which deflate makes a sample of them smaller.
     pub ratio: f64,
-    /// What they count as.
+    /// The kind of data that they count as.
     pub data: Data,
 }
 
@@ -76,7 +76,7 @@ impl Likeness {
             let split = name.rsplit_once(':').filter(|(file, _)| Path::new(file).is_file());
             let (file, part) = match split {
                 Some((file, part)) => (file, part),
-                // What it has is told, to choose from.
+                // The error tells what the file has, to choose from.
                 None if Path::new(name).is_file() => (name, ""),
                 None => return Err(nothing_there(name)),
             };
@@ -194,7 +194,7 @@ fn start(path: &Path, most: usize) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// How many times smaller deflate makes the values, together, as engines compress neighbours together.
+/// The factor by which deflate makes the values smaller, together, as engines compress neighbours together.
 fn deflated(values: &[Vec<u8>]) -> Result<f64, String> {
     let mut encoder = DeflateEncoder::new(Vec::new(), Compression::fast());
     values.iter().try_for_each(|value| encoder.write_all(value)).map_err(|error| error.to_string())?;

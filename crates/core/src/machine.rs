@@ -25,7 +25,7 @@ const MOST: u64 = 1_000_000_000;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Machine {
-    /// What it is, in a line.
+    /// The machine in a line.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub about: String,
     /// Memory, the page cache included.
@@ -52,13 +52,13 @@ pub struct Machine {
     /// Limits without which a trial runs all the same.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub optional: Vec<Limited>,
-    /// What one of its cores was published to do: the share that stands in for it is found by doing the same here.
+    /// The published figures of one of its cores: the share that stands in for it is found by doing the same here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub core: Option<Core>,
     /// Where its figures come from, by key.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub sources: BTreeMap<String, String>,
-    /// What it does not stand in for, in sentences.
+    /// The traits that it does not stand in for, in sentences.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub lacks: String,
 }
@@ -79,7 +79,7 @@ impl Machine {
         all.into_iter().filter_map(|(limit, value)| Some((limit, value?))).collect()
     }
 
-    /// How many times longer processors take for the work of one thread: 1 where they are not limited.
+    /// The factor by which processors take longer for the work of one thread: 1 where they are not limited.
     pub fn slowness(&self) -> f64 {
         self.share.map_or(1.0, |share| {
             let processors = f64::from(self.processors.unwrap_or(1));
@@ -87,7 +87,7 @@ impl Machine {
         })
     }
 
-    /// What is wrong with it, if anything.
+    /// Checks that its limits make sense.
     pub fn check(&self) -> Result<(), String> {
         if self.memory.is_some_and(|memory| memory.0 < LEAST_MEMORY) {
             return Err(format!("memory is too little: at least {}", exact_bytes(LEAST_MEMORY)));

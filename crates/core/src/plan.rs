@@ -47,17 +47,17 @@ pub struct Plan {
     pub format: u32,
     /// The study's name: lower-case letters, digits and hyphens.
     pub name: String,
-    /// What it asks, in a line.
+    /// The question that it asks, in a line.
     pub title: String,
     /// Where the method comes from.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub source: String,
-    /// What is done to the stores.
+    /// The workload: what is done to the stores.
     pub workload: Workload,
-    /// What it says of the work itself.
+    /// The parameters of the workload.
     #[serde(flatten)]
     pub parameters: Parameters,
-    /// How often each cell runs.
+    /// The number of times that each cell runs.
     pub trials: u32,
     /// Seed for keys, values, record choice and trial order.
     pub seed: u64,
@@ -90,7 +90,8 @@ pub struct Plan {
     /// The stores that claims compare which name none; all where it is empty.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub claims_among: Vec<String>,
-    /// What claims are about where they don't narrow it; the plan as it is before a preset and options where it is absent.
+    /// The cells that claims are about where they don't narrow it; the plan as it is before a preset and options where
+    /// it is absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub claims_over: Option<ClaimsOver>,
     /// Settings on the axes are varied one at a time, from the plan's own; else they are combined.
@@ -216,7 +217,8 @@ impl Plan {
         settings
     }
 
-    /// What a cell's store is opened with: its settings, and its caches' shares of the machine's memory where tuning is `share`.
+    /// The settings that a cell's store is opened with: its own, and its caches' shares of the machine's memory where
+    /// tuning is `share`.
     pub fn settings_to_open(&self, cell: &Cell, stores: &[StoreDef]) -> BTreeMap<String, String> {
         let mut settings = self.settings_of(cell);
         let memory = self.memory_limit(cell).filter(|_| cell.tuning() == Tuning::Share);

@@ -1,4 +1,5 @@
-//! What is written down: the header of a run (`run.json`) and one [`TrialResult`] per line of `results.jsonl`.
+//! The results as they are written down: the header of a run (`run.json`) and one [`TrialResult`] per line of
+//! `results.jsonl`.
 //!
 //! The format is described in docs/results.md. A change that an older reader would misread raises [`FORMAT_VERSION`].
 
@@ -104,7 +105,7 @@ pub struct PlaceInfo {
     /// `ext4:4096,noatime`. The device is that under the directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image: Option<FileSystem>,
-    /// What mounts it: `kernel (ext4)`, `FUSE (ntfs-3g)`; unknown where it can't be mounted.
+    /// The driver that mounts it: `kernel (ext4)`, `FUSE (ntfs-3g)`; unknown where it can't be mounted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub driver: Option<String>,
 }
@@ -128,7 +129,7 @@ pub struct Environment {
     pub governor: Option<String>,
     /// Load average over one minute when the run was started.
     pub load_1min: Option<f64>,
-    /// What one reading of the clock costs, in nanoseconds.
+    /// The cost of one reading of the clock, in nanoseconds.
     pub clock_ns: f64,
     /// The clock: `tsc`, or the system's.
     pub clock: String,
@@ -149,8 +150,8 @@ pub struct TrialResult {
     pub started: String,
     /// From the start of its process to the end, in seconds.
     pub wall_s: f64,
-    /// What came before and after it, in seconds: finding a folder in which files are made quickly, and deleting what the store
-    /// left. Absent in results of older versions.
+    /// The time before and after it, in seconds: finding a folder in which files are made quickly, and deleting what
+    /// the store left. Absent in results of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stage_s: Option<f64>,
     /// Load average over one minute when it was started.
@@ -161,22 +162,22 @@ pub struct TrialResult {
     /// The limits that it ran under, and what took effect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<MachineReport>,
-    /// What making an empty file took in the place just before, in nanoseconds: some file systems are slow for minutes
-    /// after mass deletions.
+    /// The time of making an empty file in the place just before, in nanoseconds: some file systems are slow for
+    /// minutes after mass deletions.
     pub file_creation_ns: Option<u64>,
-    /// What the machine did meanwhile, second by second; absent of short trials.
+    /// The state of the machine during the trial, second by second; absent of short trials.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub course: Option<Course>,
-    /// How it ended.
+    /// Its outcome.
     pub outcome: Outcome,
-    /// What was measured; complete for [`Outcome::Ok`], otherwise absent.
+    /// The measurements; complete for [`Outcome::Ok`], otherwise absent.
     pub measured: Option<Measured>,
 }
 
-/// What a background load says of itself.
+/// A background load's report of itself.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BackgroundReport {
-    /// What it did, in words, such as `decoded 1280x720 video by ffmpeg`.
+    /// The work that it did, in words, such as `decoded 1280x720 video by ffmpeg`.
     pub description: String,
     /// The unit of its progress, such as `frames`.
     pub unit: String,
@@ -186,7 +187,7 @@ pub struct BackgroundReport {
     pub at_work_share: f64,
 }
 
-/// How a trial ended.
+/// The outcome of a trial.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "status", rename_all = "lowercase")]
 pub enum Outcome {
@@ -194,21 +195,21 @@ pub enum Outcome {
     Ok,
     /// It did not; nothing of it counts as a measurement.
     Failed {
-        /// What kind of failure.
+        /// The kind of failure.
         reason: Failure,
-        /// What happened, in a sentence.
+        /// The message: what happened, in a sentence.
         message: String,
         /// The log of its process, relative to the run folder.
         log: String,
     },
     /// The store, the machine or the system can't do this; nothing is wrong.
     Unsupported {
-        /// What is missing, and what to install or who to be.
+        /// The missing need, and what to install or who to be.
         message: String,
     },
 }
 
-/// What kind of failure ended a trial.
+/// The kind of failure that ended a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Failure {
@@ -246,33 +247,33 @@ impl Failure {
     }
 }
 
-/// What one trial measured.
+/// The measurements of one trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
     /// The tier that the store really gave.
     pub guarantee: Guarantee,
-    /// What a power cut can cost, where the workload compares settings: the tier says it less finely.
+    /// The loss that a power cut can cause, where the workload compares settings: the tier says it less finely.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power_cut: Option<Loss>,
     /// The engine's version.
     pub store_version: String,
-    /// How the engine was compiled, as far as that can be told.
+    /// The build of the engine, as far as it can be told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub store_build: Option<StoreBuild>,
     /// The settings, as read back.
     pub settings: Vec<Setting>,
     /// The engine's statistics at the end.
     pub statistics: Vec<Setting>,
-    /// How long it took to load the records before the first operation.
+    /// The loading of the records before the first operation.
     pub load: Load,
-    /// What was measured of each operation, in the order in which they ran; in all rounds together.
+    /// The measurements of each operation, in the order in which they ran; of all rounds together.
     pub operations: Vec<OperationResult>,
     /// The rounds by themselves, where there were several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rounds: Vec<Round>,
-    /// How long the store took to settle after the last operation, in nanoseconds.
+    /// The time that the store took to settle after the last operation, in nanoseconds.
     pub settle_ns: u64,
-    /// What the process did to settle.
+    /// Counters of the process while the store settled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settle_counters: Option<Counters>,
     /// Memory of the process.
@@ -292,19 +293,19 @@ pub struct Measured {
     /// The whole machine's processors during the trial.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processors: Option<Processors>,
-    /// How the page cache was emptied before the reads of a cold cell: `drop_caches` or `posix_fadvise`.
+    /// The means by which the page cache was emptied before the reads of a cold cell: `drop_caches` or `posix_fadvise`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_emptied_by: Option<String>,
-    /// What may still have been in memory then, in words.
+    /// Data that may still have been in memory then, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_left_warm: Option<String>,
-    /// What was read back after all figures had been taken; absent where the store keeps nothing.
+    /// The audit after all figures had been taken; absent where the store keeps nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audit: Option<Audit>,
     /// Figures that can't be as they seem, and so are ranked nowhere.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub doubts: Vec<Doubt>,
-    /// What can't be known here: the figure's name and the reason.
+    /// Figures that can't be known here, each with the reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unknown: Vec<Unknown>,
 }
@@ -313,24 +314,26 @@ fn is_zero<N: Default + PartialEq>(number: &N) -> bool {
     *number == N::default()
 }
 
-/// What was read back at a trial's end, when nothing was measured any more. All of it was right: else the trial failed.
+/// The records that were read back at a trial's end, when nothing was measured any more. All of it was right: else the
+/// trial failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Audit {
     /// Records that the store was to hold.
     pub records: u64,
-    /// How many of them were read back and compared, each time: all, or of very many a seeded sample.
+    /// Records that were read back and compared, each time: all, or of very many a seeded sample.
     pub read_back: u64,
     /// Removed keys that were looked for right after they were removed, before they were put back, and were gone.
     pub seen_gone: u64,
     /// Records that were then removed for good, and were gone.
     pub removed: u64,
-    /// How often the store was closed and opened anew, and read each time; 0 for one that does not persist.
+    /// The number of times that the store was closed and opened anew, and read each time; 0 for one that does not
+    /// persist.
     pub reopened: u32,
-    /// How long it took, in nanoseconds.
+    /// Its duration, in nanoseconds.
     pub took_ns: u64,
 }
 
-/// What the process did during one phase of a trial: all its threads, the engine's own included.
+/// Counters of the process over one phase of a trial: all its threads, the engine's own included.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counters {
     /// Calls that wait for written data to become durable: fsync, fdatasync, msync with MS_SYNC, sync_file_range that
@@ -356,7 +359,7 @@ pub struct Counters {
     /// Processor time, that of a server included, in nanoseconds; absent in older results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_ns: Option<u64>,
-    /// How long the phase went on, in nanoseconds; absent in older results.
+    /// The duration of the phase, in nanoseconds; absent in older results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub took_ns: Option<u64>,
 }
@@ -372,7 +375,7 @@ pub struct Device {
     pub burst: Traffic,
     /// From before the store was opened until the store had settled and all was synced.
     pub settled: Traffic,
-    /// What was written to it during an idle second before the run's first trial, in bytes per second.
+    /// Bytes written to it per second, in an idle second before the run's first trial.
     pub idle_written_bytes_per_s: Option<f64>,
 }
 
@@ -403,7 +406,7 @@ pub struct Load {
     pub value_bytes: u64,
     /// Time within the store's calls, in nanoseconds.
     pub store_ns: u64,
-    /// What the process did meanwhile.
+    /// Counters of the process over the loading.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counters: Option<Counters>,
 }
@@ -411,14 +414,14 @@ pub struct Load {
 /// The operation that stands for all others together, where a workload does several in turn.
 pub const OVERALL: &str = "overall";
 
-/// What was measured of one operation.
+/// The measurements of one operation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OperationResult {
     /// `insert`, `get`, `update`, `remove`, ...
     pub operation: String,
-    /// How many were timed.
+    /// Operations that were timed.
     pub count: u64,
-    /// How many failed.
+    /// Operations that failed.
     pub errors: u64,
     /// From before the first to after the last, generation of values and checks included and warm-ups not, in nanoseconds.
     /// Of several threads: from the first one's begin to the last one's end.
@@ -448,13 +451,14 @@ pub struct OperationResult {
     /// Bytes that were read from it meanwhile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_read_bytes: Option<u64>,
-    /// What all processors of the machine did meanwhile; absent where that is not looked at.
+    /// The time of all processors of the machine over the operation; absent where that is not looked at.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processors: Option<Processors>,
     /// Latency of single operations.
     pub latency: Latency,
-    /// What the process did meanwhile, all of it: warming up, putting records back, and in an open loop waiting. Only the
-    /// syncs of warm-ups and of records put back are left out, as far as the threads at work made them.
+    /// Counters of the process over the operation, all of it: warming up, putting records back, and in an open loop
+    /// waiting. Only the syncs of warm-ups and of records put back are left out, as far as the threads at work made
+    /// them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counters: Option<Counters>,
     /// Second by second, where it took longer than one.
@@ -560,7 +564,7 @@ impl TrialResult {
         self.wall_s + self.stage_s.unwrap_or(0.0)
     }
 
-    /// What was measured, if the trial succeeded.
+    /// The measurements, if the trial succeeded.
     pub fn ok(&self) -> Option<&Measured> {
         match self.outcome {
             Outcome::Ok => self.measured.as_ref(),

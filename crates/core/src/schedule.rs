@@ -17,7 +17,7 @@ use crate::workload::reason::{Omission, Reason};
 pub struct Room {
     /// Its name.
     pub name: String,
-    /// What is free there, in bytes.
+    /// Bytes that are free there.
     pub free_bytes: u64,
     /// The memory of the machine that works there, in bytes.
     pub memory_bytes: u64,
@@ -121,7 +121,8 @@ fn variants(plan: &Plan, cell: &Cell) -> Vec<Cell> {
     plan.variants(cell.store()).into_iter().map(with).collect()
 }
 
-/// What can't be asked of a server that was running before: another place than the first, limits, an empty cache.
+/// The reason why a cell can't be asked of a server that was running before: another place than the first, limits, an
+/// empty cache.
 fn reason_of_elsewhere(plan: &Plan, case: &Case<'_>, rooms: &[Room]) -> Option<Reason> {
     let cell = case.cell;
     if !case.is_elsewhere() {
@@ -159,7 +160,7 @@ fn reason_to_leave_out(plan: &Plan, case: &Case<'_>, room: Option<&Room>) -> Opt
         return Some(Reason::NoRoom { needed_bytes, free_bytes });
     }
     let machine = plan.machine(case.cell.machine()).and_then(|machine| machine.memory);
-    // What is made ahead of the work is not charged to a limit.
+    // Memory for things that are made ahead of the work is not charged to a limit.
     let limited = machine.map(|memory| (case.kept_in_memory(), memory.0));
     let needs = [Some(((workload.memory)(case), had_bytes)), limited];
     let lacking = needs.into_iter().flatten().find(|(needed, had)| *needed > *had as f64);
@@ -227,7 +228,7 @@ mod tests {
             cells.is_empty() && matches!(left_out[0].reason, Reason::NoRoom { free_bytes: 1000, .. }),
             "{left_out:?}"
         );
-        // What is kept in memory has to fit there; what is kept nowhere fits.
+        // Data that are kept in memory have to fit there; those that are kept nowhere fit.
         let small = [Room { memory_bytes: 1 << 30, ..Room::unbounded("here") }];
         let (cells, left_out) = super::cells(&plan, &[NULL, MEMORY], &small, &|_| None).unwrap();
         let for_memory: Vec<_> = left_out

@@ -11,7 +11,7 @@ pub use self::serde::in_plain_words;
 const PIECE: usize = 60;
 /// The longest message, in characters: a little more than two paths of the system's longest kind.
 const MESSAGE: usize = 9_000;
-/// What stands where something was left out.
+/// The text in place of what was left out.
 const GAP: &str = "...";
 /// The same between words.
 const SPACED_GAP: &str = " ... ";
@@ -46,7 +46,7 @@ pub fn coloured(text: &str) -> String {
     out
 }
 
-/// How long the colour is that a text begins with, in bytes.
+/// The length of the colour that a text begins with, in bytes.
 fn colour(text: &str) -> Option<usize> {
     let numbers = text.strip_prefix("\u{1b}[")?;
     let end = numbers.find(|letter: char| !letter.is_ascii_digit() && letter != ';')?;
@@ -113,7 +113,7 @@ pub fn plain_json(json: &[u8]) -> Cow<'_, [u8]> {
                 at += length;
                 copied = at;
             }
-            // What follows a backslash belongs to it, another backslash above all.
+            // A letter after a backslash belongs to it, another backslash above all.
             None => at += if escaped { 2 } else { 1 },
         }
     }
@@ -124,7 +124,7 @@ pub fn plain_json(json: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(out)
 }
 
-/// How many bytes of JSON stand for a control character that is to go, at the beginning of these.
+/// The bytes of JSON that stand for a control character that is to go, at the beginning of these.
 fn code_at(json: &[u8]) -> Option<usize> {
     match json {
         [b'\\', b'b' | b'f' | b'r', ..] => Some(2),

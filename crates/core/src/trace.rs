@@ -29,7 +29,7 @@ pub struct Entry<'a> {
     pub position: u64,
     /// When it was done, in nanoseconds after the first, and never before the one ahead of it.
     pub time_ns: u64,
-    /// What the trace calls it.
+    /// The trace's own name for the operation.
     pub word: &'static Word,
     /// Its key.
     pub key: &'a [u8],

@@ -80,7 +80,7 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(seconds).map_err(|_| wrong())
 }
 
-/// How many seconds a unit of time has.
+/// The seconds in a unit of time.
 fn seconds_of(unit: &str) -> Option<f64> {
     Some(match unit {
         "ns" => 1e-9,
@@ -232,7 +232,7 @@ fn refuse_bare(from: &str, to: &str) -> Result<(), String> {
 /// The most records that a cell can have.
 pub const MOST_RECORDS: u64 = u32::MAX as u64;
 
-/// How many records a cell works on: it starts with `from` and never has more than `to`.
+/// The number of records that a cell works on: it starts with `from` and never has more than `to`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CountRange {
     /// The number loaded before the first operation; at least 1.
@@ -388,7 +388,7 @@ mod tests {
             assert_eq!(parse_bytes(text), Ok(bytes), "{text}");
             assert_eq!(parse_bytes(&exact_bytes(bytes)), Ok(bytes));
         }
-        // What reports write can be given back.
+        // A size that reports write can be given back.
         assert_eq!(parse_bytes(&rough_bytes(1_530_000.0)), Ok(1_530_921));
         assert_eq!(parse_bytes(&rough_bytes(12.0)), Ok(12));
         for text in ["", "KiB", "-1", "1.5", "0.5B", "1,5KiB", "4 bananas", "99999999999TiB"] {

@@ -64,23 +64,23 @@ pub struct Advice {
     pub place: Option<PlaceInfo>,
     /// The stores, judged.
     pub verdict: Verdict,
-    /// What would change the answer.
+    /// The changes of the question that would change the answer.
     pub turns: Turns,
-    /// How the ranked stores read cold, where that was measured.
+    /// The cold reads of the ranked stores, where they were measured.
     pub cold: Option<Cold>,
     /// Of the stores that a power cut can wreck, those that it can't wreck at the guarantee `power`.
     pub safer: BTreeSet<String>,
     /// The settings of the recommended store, in two lines.
     pub settings: Vec<String>,
-    /// What accidents can cost the stores that are named for another question.
+    /// The dangers of the stores that are named for another question.
     pub dangers: BTreeMap<String, &'static Danger>,
     /// Where reads are to be cold and a trial makes more of them than there are records: how many of each.
     pub repeated: Option<(u64, u64)>,
-    /// What no benchmark sees of the recommended store and the next, in half a line each.
+    /// The remarks on practice, which no benchmark sees, for the recommended store and the next, in half a line each.
     pub practice: Vec<(String, &'static str)>,
     /// Where a page opens: the address of the question's own place.
     pub start: String,
-    /// What memory was compared by.
+    /// The figure by which memory was compared.
     pub memory: Basis,
     /// In what the runs were made otherwise than runs that are made for an answer.
     pub otherwise: BTreeSet<String>,
@@ -94,7 +94,7 @@ impl Advice {
     /// those that are missing are named, with the reason.
     ///
     /// # Errors
-    /// What of the question the runs do not cover.
+    /// The part of the question that the runs do not cover.
     pub fn from_runs(
         question: &Question,
         merged: &Merged<'_>,
@@ -170,7 +170,7 @@ impl Advice {
     }
 }
 
-/// How a run mixed the operations, if not as the question does.
+/// The mix of a run's operations in words, if it is not the question's.
 fn mixed_otherwise(question: &Question, run: &Run) -> Option<String> {
     let mix = Method::of(run)?.value(MIX).map(str::to_owned);
     let alone = question.mix.shares().len() == 1;
@@ -193,7 +193,7 @@ fn safer(table: &[StoreDef], verdict: &Verdict) -> BTreeSet<String> {
     riskier.filter(is_safer).map(str::to_owned).collect()
 }
 
-/// What accidents can cost the stores that are to be taken when the question changes.
+/// The dangers of the stores that are to be taken when the question changes.
 fn dangers(
     table: &[StoreDef],
     question: &Question,
@@ -211,7 +211,7 @@ fn dangers(
         .collect()
 }
 
-/// What no benchmark sees of the recommended store and the next.
+/// The remarks on practice, which no benchmark sees, for the recommended store and the next.
 fn practice(table: &[StoreDef], verdict: &Verdict) -> Vec<(String, &'static str)> {
     let of = |store: &str| table.iter().find(|def| def.name == store).map_or("", |def| def.practice);
     let first = verdict.ranking.iter().take(2).map(|store| (store.store.clone(), of(&store.store)));

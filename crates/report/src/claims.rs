@@ -43,10 +43,10 @@ pub struct Claim {
     pub says: String,
     /// Where it stands: section, figure or table.
     pub source: String,
-    /// What a reader should know before believing it, or the verdict.
+    /// The remark that a reader should know before believing it, or the verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// What it is about; each figure is checked by itself.
+    /// The figures that it is about; each is checked by itself.
     pub figure: Vec<Figure>,
     /// The stores that it compares; those of the study where it names none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -60,7 +60,7 @@ pub struct Claim {
     /// The part of the axes that it speaks of.
     #[serde(default, skip_serializing_if = "is_default")]
     pub at: Region,
-    /// What must hold there.
+    /// The expectation that must hold there.
     pub expect: Expect,
     /// The line of the plan's text that it begins in, from 1; 0 where it comes from no text.
     #[serde(skip)]
@@ -102,7 +102,7 @@ pub struct StudyClaims {
     pub source: String,
     /// The stores that claims compare which name none; all where it is empty.
     pub among: Vec<String>,
-    /// What they are about where they don't narrow it; `None` where it is not known.
+    /// The design that they are about where they don't narrow it; `None` where it is not known.
     pub design: Option<Design>,
     /// The claims, in the order of the plan.
     pub claims: Vec<Claim>,

@@ -9,11 +9,11 @@ pub struct Html(String);
 /// A new line.
 pub const BREAK: Literal = Literal("<br>");
 
-/// What the program itself writes, and no one else: a template, a style, a script.
+/// Text that the program itself writes, and no one else: a template, a style, a script.
 #[derive(Debug, Clone, Copy)]
 pub struct Literal(pub &'static str);
 
-/// What can stand in HTML.
+/// A part of HTML.
 pub trait Part {
     /// Puts it at the end of `html`.
     fn put(self, html: &mut Html);
@@ -106,7 +106,7 @@ impl Part for &Html {
     }
 }
 
-/// What is text.
+/// Kinds of text.
 macro_rules! text {
     ($($kind:ty),*) => {$(
         impl Part for $kind {
@@ -207,7 +207,7 @@ pub fn note(part: impl Part) -> Tag {
     p(part).class("note")
 }
 
-/// What is told in few words beside something larger.
+/// A part that is told in few words beside something larger.
 pub fn small(part: impl Part) -> Tag {
     tag("small").with(part)
 }
@@ -218,7 +218,7 @@ pub fn list<P: Part>(items: Vec<P>) -> Option<Tag> {
         .then(|| tag("ul").with(items.into_iter().map(|item| tag("li").with(item)).collect::<Vec<_>>()))
 }
 
-/// What is folded below a line until it is opened.
+/// A part that is folded below a line until it is opened.
 pub fn folded(summary: impl Part, content: impl Part) -> Tag {
     tag("details").with((tag("summary").with(summary), content))
 }
@@ -248,7 +248,7 @@ pub fn table(heads: Vec<Tag>, rows: impl Part) -> Tag {
     tag("table").with((tag("thead").with(tag("tr").with(heads)), tag("tbody").with(rows)))
 }
 
-/// What is wider than a narrow screen.
+/// A part that is wider than a narrow screen.
 pub fn scroll(part: impl Part) -> Tag {
     tag("div").class("scroll").with(part)
 }

@@ -20,19 +20,19 @@ pub struct Table {
     pub name: String,
     /// The study whose runs it can be compared with.
     pub study: String,
-    /// What was measured, in a few words.
+    /// Its title: the measurement in a few words.
     pub title: String,
     /// Where it was published.
     pub source: String,
     /// The machine, as far as it is known.
     pub hardware: String,
-    /// What ran beside it.
+    /// The load that ran beside it.
     pub background: Background,
     /// The unit that it prints behind times, and the one that it means.
     pub printed_unit: String,
     /// The unit that it means.
     pub unit: String,
-    /// What a reader should know.
+    /// The notes that a reader should know.
     pub notes: Vec<String>,
     /// The stores that it compares.
     pub stores: Vec<String>,

@@ -366,7 +366,7 @@ pub(crate) mod tests {
                 .filter(|_| {
                     let (mut a, mut b) = (Series::new(), Series::new());
                     for block in 0..n {
-                        // What both suffer is far larger than what differs.
+                        // The noise that both suffer is far larger than their difference.
                         let weather = 2.0 * normal(&mut random);
                         a.insert(block, (weather + 0.1 * normal(&mut random)).exp() * 1.5);
                         b.insert(block, (weather + 0.1 * normal(&mut random)).exp());

@@ -57,32 +57,32 @@ pub struct Tuned {
     pub place: Option<PlaceInfo>,
     /// With which records it was measured.
     pub records: (Sizes, CountRange),
-    /// What the default promises, and the settings that are told keep.
+    /// The promise of the default, which the settings that are told keep.
     pub promise: Option<Promise>,
-    /// What memory is compared by.
+    /// The figure by which memory is compared.
     pub memory: Basis,
     /// The settings to change, and what that gains; `None` where nothing looked better than the default.
     pub gain: Option<Gain>,
-    /// What single values are worth, by setting.
+    /// The worth of single values, by setting.
     pub worth: Vec<Worth>,
     /// The default: its settings as read back.
     pub default: Vec<Setting>,
     /// Why the default itself can't be taken.
     pub default_out: Option<String>,
-    /// How many races, combinations of settings and trials there were.
+    /// The number of races, combinations of settings and trials.
     pub tried: Tried,
     /// Where a page opens.
     pub start: String,
 }
 
-/// What the best settings gain, measured in trials that took no part in the choice.
+/// The gain of the best settings, measured in trials that took no part in the choice.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Gain {
     /// The settings that differ from the default.
     pub changes: Vec<Change>,
-    /// How many times as long as the default's an operation takes, with the interval that allows for all looks.
+    /// The time of an operation as a multiple of the default's, with the interval that allows for all looks.
     pub times: Ratio,
-    /// How many looks that are.
+    /// The number of these looks.
     pub looks: usize,
     /// The same by operation, each with an interval of its own.
     pub operations: Vec<(Operation, Option<Ratio>)>,
@@ -107,7 +107,7 @@ pub struct Side {
     pub memory_bytes: f64,
 }
 
-/// What was tried.
+/// The numbers of things that were tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tried {
     /// Single values.
@@ -118,7 +118,7 @@ pub struct Tried {
     pub trials: usize,
 }
 
-/// What a gain is.
+/// The verdict on a gain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// The settings are faster than the default.
@@ -132,7 +132,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// What a ratio to the default's time says.
+    /// The verdict of a ratio to the default's time.
     pub fn of(times: &Ratio) -> Verdict {
         match times.ratio.interval.filter(|_| times.blocks >= MIN_BLOCKS) {
             Some(interval) if interval.low > 1.0 - ALIKE && interval.high < 1.0 + ALIKE => Verdict::Alike,
@@ -146,7 +146,7 @@ impl Verdict {
 /// Screenings of one tuning, at most.
 const MOST_SCREENED: usize = 2;
 
-/// How precisely a gain is to be known: the ends of its interval are no further apart than this many times.
+/// The precision to which a gain is to be known: the ends of its interval are no further apart than this many times.
 const PRECISE: f64 = 1.1;
 
 /// Whether the proof needs no further trials: the gain is known well, or that there is none.
@@ -288,7 +288,7 @@ fn tried(runs: &[Run], races: &[(usize, Raced)]) -> Tried {
     }
 }
 
-/// What the proof says, if it was run.
+/// The gain by the proof, if it was run.
 fn gain(runs: &[Run], races: &[(usize, Raced)], judge: &Judge<'_>, question: &Question) -> Option<Gain> {
     let (index, proof) = races.iter().find(|(_, raced)| raced.kind == Kind::Proof)?;
     let tuned = proof.arms.get(DEFAULT + 1)?;

@@ -12,7 +12,7 @@ mod sqlite_file;
 mod sqlite_values;
 mod stores;
 
-/// What storebench can do beyond its core, as far as this build has it.
+/// The optional features of storebench, as far as this build has them.
 pub const EXTRAS: Extras = Extras {
     #[cfg(feature = "sqlite")]
     sqlite: Some(sqlite_file::open),

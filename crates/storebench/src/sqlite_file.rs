@@ -1,4 +1,4 @@
-//! What writes SQLite files for `storebench report --sqlite`, by the SQLite that is measured.
+//! The writer of SQLite files for `storebench report --sqlite`, by the SQLite that is measured.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use storebench_report::files::sql::{SqlError, SqlValue, SqlWriter};
 /// Opens a file that is to be written.
 ///
 /// # Errors
-/// What SQLite says.
+/// The error that SQLite gives.
 pub fn open(path: &Path) -> Result<Box<dyn SqlWriter>, SqlError> {
     let connection = Connection::open(path).map_err(failed)?;
     Ok(Box::new(Writer(connection)))

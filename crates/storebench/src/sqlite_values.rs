@@ -1,4 +1,5 @@
-//! What reads the values of a user's SQLite table for `storebench advise --like`. Nothing is written, not even beside the file.
+//! The reader of the values of a user's SQLite table for `storebench advise --like`. Nothing is written, not even
+//! beside the file.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -15,8 +16,8 @@ const LISTED: usize = 20;
 /// Hands every value of a column to `value`, or every row's values one after the other.
 ///
 /// # Errors
-/// What SQLite says, or what `value` does. Where there is no such table or column, those that there are; an empty name asks for
-/// just that.
+/// The error of SQLite, or of `value`. Where there is no such table or column, those that there are; an empty name asks
+/// for just that.
 pub fn read(
     file: &Path,
     table: &str,
@@ -220,7 +221,8 @@ mod tests {
                 INSERT INTO t SELECT randomblob(500) FROM n";
             let table = format!("PRAGMA journal_mode = {mode}; CREATE TABLE t (x); {insert};");
             connection.execute_batch(&table).unwrap();
-            // What is spilled before the end of a transaction is in the file already, and its journal undoes it.
+            // Pages that are spilled before the end of a transaction are in the file already, and its journal undoes
+            // them.
             let more = format!("PRAGMA cache_size = 10; BEGIN; {insert}; UPDATE t SET x = randomblob(500);");
             connection.execute_batch(&more).unwrap();
             if mode == "wal" {

@@ -53,7 +53,8 @@ impl FileSystem {
         self.cluster
     }
 
-    /// What a file takes at least in a place of this name, in bytes: a cluster, or a usual one where that is smaller or not known.
+    /// The least that a file takes in a place of this name, in bytes: a cluster, or a usual one where that is smaller
+    /// or not known.
     pub fn file_bytes(place: &str) -> f64 {
         let cluster = place.parse::<FileSystem>().map_or(0, |file_system| file_system.cluster);
         f64::from(cluster.max(4096))

@@ -11,12 +11,12 @@ use crate::units::{Bytes, exact_bytes};
 const LEAST_BYTES: u64 = 1 << 10;
 const MOST_BYTES: u64 = 1 << 40;
 
-/// What a size relative to memory is counted in: thousandths of it.
+/// The unit of a size relative to memory: thousandths of it.
 const PARTS: f64 = 1000.0;
 const LEAST_PARTS: u64 = 10;
 const MOST_PARTS: u64 = 100_000;
 
-/// How much data there are.
+/// The size of the data.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum DataSize {
     /// So many bytes.
@@ -66,7 +66,7 @@ fn data_size(text: &str) -> Result<Value, String> {
     })
 }
 
-/// What is wrong with a size that is out of bounds. One that is relative has no upper bound as a value.
+/// Checks that a size is within the bounds. One that is relative has no upper bound as a value.
 fn check_data_size(size: &Value) -> Result<(), String> {
     match size.text().ends_with('x') {
         true if (LEAST_PARTS..=MOST_PARTS).contains(&size.lower()) => Ok(()),

@@ -11,7 +11,7 @@ use crate::shown::quoted;
 use crate::store::Guarantee;
 use crate::units::{CountRange, SizeRange, Sizes, as_text, exact_bytes, parse_bytes, parse_count};
 
-/// What the values are made of.
+/// The kind of bytes that values are made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Data {
@@ -87,7 +87,7 @@ impl FromStr for GuaranteeChoice {
 
 as_text!(GuaranteeChoice);
 
-/// How operations follow one another.
+/// The pacing of operations: closed loop or open loop.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Rate {
     /// Closed loop: each begins when the one before it has ended.
@@ -172,11 +172,11 @@ impl FromStr for Tuning {
     }
 }
 
-/// What the reads find in memory.
+/// The state of memory before the reads.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Cache {
-    /// What the operations before have left there.
+    /// Whatever the operations before have left there.
     #[default]
     Warm,
     /// Nothing: the store is opened anew and its files are dropped from the page cache before they are read.
@@ -228,7 +228,7 @@ impl Background {
     /// The lowest rate of a load on the disk, in bytes per second: with less, it would often be idle.
     const LEAST_DISK_RATE: u64 = 128 << 10;
 
-    /// What a kind does where no amount is given: one processor, 20 MiB/s, half of free memory.
+    /// The kinds, each with its default amount: one processor, 20 MiB/s, half of free memory.
     const KINDS: [(&'static str, Background); 5] = [
         ("none", Background::None),
         ("cpu", Background::Cpu(1)),

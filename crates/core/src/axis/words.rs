@@ -1,10 +1,10 @@
-//! What entries of the table of axes begin from.
+//! The defaults from which entries of the table of axes begin.
 
 use std::str::FromStr;
 
 use super::{AxisDef, Form, Presence, Role, Value};
 
-/// What most axes have in common: words, which make groups and are left out of ids where they are `default`.
+/// The fields that most axes have in common: words, which make groups and are left out of ids where they are `default`.
 pub const WORDS: AxisDef = AxisDef {
     name: "",
     order: 0,

@@ -7,7 +7,7 @@ use crate::shown::quoted;
 /// YCSB's own workloads by their letters, the paper's one of updates alone, and the phase that loads.
 pub const BUILT_IN: &[&str] = &["A", "B", "C", "D", "E", "F", "U", "load"];
 
-/// What the name of a workload from a user's own property file begins with.
+/// The prefix of the name of a workload from a user's own property file.
 pub const OWN: &str = "own:";
 
 /// The longest name of a user's own, in bytes.

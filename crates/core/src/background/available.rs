@@ -1,4 +1,4 @@
-//! How much memory this process could still get: what the machine has, or what its cgroups leave.
+//! The memory that this process could still get: the machine's, or what its cgroups leave of it.
 
 use std::fs;
 use std::path::Path;
@@ -15,8 +15,8 @@ pub fn bytes() -> Option<u64> {
     Some(left_by_cgroups(&membership, Path::new("/sys/fs/cgroup")).map_or(machine, |left| left.min(machine)))
 }
 
-/// What the cgroups that /proc/self/cgroup names leave, those above them included. Files in the page cache count as left,
-/// as they can be dropped.
+/// Bytes that the cgroups named by /proc/self/cgroup leave, those above them included. Files in the page cache count as
+/// left, as they can be dropped.
 fn left_by_cgroups(membership: &str, root: &Path) -> Option<u64> {
     let groups = membership.lines().filter_map(|line| {
         let mut parts = line.splitn(3, ':').skip(1);

@@ -24,11 +24,11 @@ use crate::units::exact_bytes;
 const FILE_BYTES: u64 = 256 << 20;
 /// The file, at least: a smaller one would be served from the device's own cache alone.
 const LEAST_FILE_BYTES: u64 = 8 << 20;
-/// What direct reads and writes are aligned to, in memory and in the file. No file system asks for more.
+/// The alignment of direct reads and writes, in memory and in the file. No file system asks for more.
 const ALIGNMENT: usize = 4096;
 /// Blocks that a second's bytes are cut into, where that makes blocks of 4 KiB to 256 KiB.
 const BLOCKS_PER_S: u64 = 100;
-/// How often a file that goes through the page cache is synced and dropped from it.
+/// The time after which a file that goes through the page cache is synced and dropped from it again.
 const SYNC_PERIOD: Duration = Duration::from_secs(1);
 
 /// The size of the file where `free_bytes` are free: an eighth of it, at most 256 MiB, in whole MiB.
@@ -103,7 +103,7 @@ fn fill(path: &Path, bytes: u64, teller: &Teller) -> io::Result<()> {
     file.sync_data()
 }
 
-/// How the file is read and written.
+/// The path on which the file is read and written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
     Direct,

@@ -18,7 +18,7 @@ use crate::units::rough_bytes;
 
 /// Each page is touched once in this many seconds: often enough to stay, seldom enough to leave the processors alone.
 const ROUND_S: f64 = 10.0;
-/// How often it looks whether memory runs short.
+/// The time between two looks at whether memory runs short.
 const WATCH_PERIOD: Duration = Duration::from_millis(100);
 /// It lets go when less than this is left, or less than a quarter of what it left at first.
 const LEAST_LEFT_BYTES: u64 = 64 << 20;

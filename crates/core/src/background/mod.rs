@@ -25,27 +25,27 @@ pub use disk::file_bytes as disk_file_bytes;
 pub use teller::Teller;
 use video::players;
 
-/// What a load tells its parent.
+/// A message from a load to its parent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "message", rename_all = "kebab-case")]
 pub enum Message {
     /// It has prepared what it needs and is at work; progress counts from here.
     AtWork {
-        /// What it does, in words.
+        /// The work that it does, in words.
         description: String,
         /// The unit of its progress.
         unit: String,
     },
-    /// How far it is; sent about twenty times a second, also while it prepares.
+    /// Its progress; sent about twenty times a second, also while it prepares.
     Progress {
         /// When: [`now_ns`].
         at_ns: u64,
-        /// What it has done so far, in its unit.
+        /// The amount done so far, in its unit.
         done: f64,
     },
     /// This machine lacks what it needs.
     Unsupported {
-        /// What is missing, and what to do.
+        /// The missing need, and what to do.
         why: String,
     },
     /// It can't go on.
@@ -102,7 +102,7 @@ fn run(load: Background, folder: &Path, teller: &Arc<Teller>) -> Result<Infallib
     }
 }
 
-/// What this machine lacks for a load, as far as that shows without starting it.
+/// The missing need of a load on this machine, as far as that shows without starting the load.
 pub fn lacking(load: Background) -> Option<String> {
     match load {
         Background::None | Background::Cpu(_) | Background::Disk(_) => None,

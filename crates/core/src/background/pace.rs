@@ -3,8 +3,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What could not be done in time is made up for over this long at most, in seconds; the rest is forgiven, so that no burst
-/// follows a stall.
+/// The longest backlog that is made up for, in seconds; the rest is forgiven, so that no burst follows a stall.
 const BACKLOG_S: f64 = 0.5;
 
 /// Lets so much happen in a second.

@@ -1,4 +1,4 @@
-//! How a load tells its parent what it does: lines on its standard output.
+//! Reports of a load to its parent: lines on its standard output.
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -33,7 +33,7 @@ impl Teller {
         self.done.fetch_add(counts, Ordering::Relaxed);
     }
 
-    /// What has been counted.
+    /// The counts so far.
     #[cfg(test)]
     pub fn done(&self) -> u64 {
         self.done.load(Ordering::Relaxed)

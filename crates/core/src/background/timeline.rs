@@ -4,7 +4,7 @@
 /// they are no farther apart than this, in nanoseconds. Ten reports: a busy machine may delay some.
 pub const LONGEST_GAP_NS: u64 = 500_000_000;
 
-/// What a load has reported, in the order of time.
+/// The reports of a load, in the order of time.
 #[derive(Debug, Clone, Default)]
 pub struct Timeline {
     reports: Vec<(u64, f64)>,
@@ -27,7 +27,7 @@ impl Timeline {
         self.last_progress_ns
     }
 
-    /// What was done from `from_ns` to `to_ns`; between two reports it is taken to have grown evenly.
+    /// The progress from `from_ns` to `to_ns`; between two reports it is taken to have grown evenly.
     pub fn progress(&self, from_ns: u64, to_ns: u64) -> f64 {
         self.done_at(to_ns) - self.done_at(from_ns)
     }

@@ -66,7 +66,7 @@ struct Codec {
     name: &'static str,
     /// The player's words for compressing with it, and for GStreamer also for the container.
     encode: &'static [&'static str],
-    /// What the player needs for that and for decoding: encoders of ffmpeg, elements of GStreamer.
+    /// Parts that the player needs for that and for decoding: encoders of ffmpeg, elements of GStreamer.
     needs: &'static [&'static str],
 }
 

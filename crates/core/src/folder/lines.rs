@@ -11,22 +11,22 @@ use crate::cell::Cell;
 use crate::result::TrialResult;
 use crate::shown::plain_json;
 
-/// What a file of results holds.
+/// The content of a file of results.
 #[derive(Debug)]
 pub(super) struct Lines {
     /// The results, in their order. A trial that is repeated is there once.
     pub(super) trials: Vec<TrialResult>,
-    /// What is odd about it, in words that go after the file's name.
+    /// Oddities of it, in words that go after the file's name.
     pub(super) notes: Vec<String>,
     /// The length of the file up to the end of its last result, in bytes.
     pub(super) whole: usize,
     /// Whether the last result lacks the end of its line.
     pub(super) unended: bool,
-    /// What stands after the last result.
+    /// The bytes after the last result.
     pub(super) tail: Tail,
 }
 
-/// What stands after the last result.
+/// The kind of bytes after the last result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tail {
     /// Nothing.
@@ -150,7 +150,7 @@ mod tests {
 
     const CELL: &str = r#"{"store":"lmdb","record_size":"1B..1KiB","records":"100..500","data":"incompressible","guarantee":"process"}"#;
 
-    /// What a trial without operations measured.
+    /// The measurements of a trial without operations.
     const MEASURED: &str = r#"{"guarantee":"process","store_version":"1.2.3","settings":[],"statistics":[],
         "load":{"records":100,"value_bytes":51200,"store_ns":2000000},"operations":[],"settle_ns":3000000,
         "memory":{"base_bytes":4194304,"peak_above_base_bytes":1024000},"cpu":{"user_ns":5000000,"system_ns":1000000},

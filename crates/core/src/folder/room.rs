@@ -14,7 +14,7 @@ use crate::error::{Exit, Result};
 
 /// The file in a run's folder.
 pub const NAME: &str = ".reserve";
-/// What it takes up, in bytes: many times the report and the result of a trial.
+/// The bytes that it takes up: many times the report and the result of a trial.
 const BYTES: u64 = 1 << 20;
 /// The system counts what a file takes up in blocks of so many bytes.
 const BLOCK_BYTES: u64 = 512;

@@ -26,7 +26,7 @@ fn identity(file: &fs::Metadata) -> Identity {
     (file.dev(), file.ino())
 }
 
-/// What is there by this name, if anything is.
+/// The identity of the file or folder of this name, if there is one.
 fn named(path: &Path) -> Option<Identity> {
     fs::metadata(path).ok().map(|file| identity(&file))
 }

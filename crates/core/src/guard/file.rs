@@ -26,7 +26,7 @@ pub fn open(folder: &Path, name: &str) -> Result<File> {
         Error::new(Exit::NotStorebench, message)
     };
     let failed = |error: io::Error| match Errno::from_io_error(&error) {
-        // What systems say of a link to a file, a link to a folder, a folder, and a socket.
+        // The errors that systems give for a link to a file, a link to a folder, a folder, and a socket.
         Some(Errno::LOOP | Errno::NOTDIR) => foreign("a link, or lies behind one"),
         Some(Errno::ISDIR | Errno::NXIO) => foreign("no file"),
         _ => Error::io("opening", &path)(error),

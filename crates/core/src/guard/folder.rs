@@ -13,9 +13,10 @@ use rustix::io::Errno;
 
 use crate::server;
 
-/// How often a folder is emptied in which something appears meanwhile: a process that was just killed may end its last call.
+/// Rounds of emptying a folder in which something appears meanwhile: a process that was just killed may end its last
+/// call.
 const ROUNDS: u32 = 16;
-/// How long to wait between these.
+/// The wait between these rounds.
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// A folder that is held open: what is done in it is done there, whatever its name leads to meanwhile.
@@ -35,7 +36,7 @@ impl Folder {
     /// # Errors
     /// When it can't be opened.
     pub fn open(path: &Path) -> io::Result<Folder> {
-        // What a relative name of one word lies in.
+        // A relative name of one word lies in the working directory.
         let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
         let handle = openat(CWD, path, FOLDER.difference(OFlags::NOFOLLOW), Mode::empty())?;
         let owner = rustix::process::geteuid().as_raw();
@@ -108,7 +109,7 @@ impl Folder {
     pub fn remove(&self, name: &OsStr) -> io::Result<()> {
         match unlinkat(&self.handle, name, AtFlags::empty()) {
             Ok(()) | Err(Errno::NOENT) => Ok(()),
-            // What some systems say of a folder, and all of what may not be deleted.
+            // The error that some systems give for a folder, and all for what may not be deleted.
             Err(Errno::PERM) => self.remove_folder(name).map_err(|error| match error.kind() {
                 ErrorKind::NotADirectory => Errno::PERM.into(),
                 _ => error,
@@ -279,7 +280,7 @@ pub fn remove_made(path: &Path) -> io::Result<()> {
     parent.remove_served(name, server::user().map(|user| user.uid))
 }
 
-/// How folders are opened.
+/// The flags with which folders are opened.
 const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 fn open_folder(at: &File, name: &OsStr) -> io::Result<File> {

@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
-/// What came of trying to lock a file.
+/// The outcome of an attempt to lock a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lock {
     /// It is locked now, as long as it is open here. A process that is started meanwhile does not get it, as files are closed

@@ -1,4 +1,5 @@
-//! What mounts a file system on this machine: the kernel's own driver, a program by FUSE, or nothing, with what would help.
+//! The drivers that mount a file system on this machine: the kernel's own, a program by FUSE, or none, with what would
+//! help.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +14,7 @@ const LOOP_CONTROL: &str = "/dev/loop-control";
 /// Through which programs act as file systems.
 const FUSE: &str = "/dev/fuse";
 
-/// What file systems in images are mounted through, and the device of each, or what would help.
+/// The two ways in which file systems in images are mounted, each with its device, or what would help.
 pub fn devices() -> [(&'static str, Result<&'static str, String>); 2] {
     [("loop devices", device(LOOP_CONTROL, "loop")), ("FUSE", device(FUSE, "fuse"))]
 }
@@ -24,7 +25,7 @@ fn device(path: &'static str, module: &str) -> Result<&'static str, String> {
     Path::new(path).exists().then_some(path).ok_or_else(missing)
 }
 
-/// What mounts a file system.
+/// The driver that mounts a file system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Driver {
     /// The kernel, with this driver.

@@ -7,7 +7,7 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::path::{Path, PathBuf};
 
 const CONTROL: &str = "/dev/loop-control";
-/// How often another device is asked for where others take the free one first.
+/// Attempts to get a device where others take the free one first.
 const ATTEMPTS: u32 = 32;
 
 // From the kernel's include/uapi/linux/loop.h.

@@ -19,12 +19,12 @@ use super::{program, run};
 use crate::axis::file_system::FileSystem;
 use crate::server;
 
-/// How long a mount that is still in use, or one to appear, is waited for.
+/// The longest wait for a mount that is still in use, or for one to appear.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long a daemon is waited for that writes what it holds to a slow disk.
+/// The longest wait for a daemon that writes what it holds to a slow disk.
 const DAEMON_PATIENCE: Duration = Duration::from_secs(300);
 const PAUSE: Duration = Duration::from_millis(20);
-/// What mounts without an image are called in the kernel's list.
+/// The name of mounts without an image in the kernel's list.
 const SOURCE: &str = "storebench";
 
 /// A mounted image.
@@ -105,7 +105,7 @@ fn owner(file_system: &FileSystem) -> String {
     user.map_or_else(String::new, |user| format!("uid={},gid={}", user.uid, user.gid))
 }
 
-/// What is mounted at a folder by now; a program may do it when it has gone to the background.
+/// The mount that is at a folder by now; a program may make it when it has gone to the background.
 fn appeared(at: &Path, driver: Driver) -> io::Result<Found> {
     let start = Instant::now();
     loop {

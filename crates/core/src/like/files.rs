@@ -12,7 +12,8 @@ pub fn look(folder: &Path, sample: &mut Sample) -> Result<(), String> {
 /// Gives the first bytes of a file, up to so many.
 type Start = fn(&Path, usize) -> std::io::Result<Vec<u8>>;
 
-/// What can't be read within the folder is counted, and no reason to give up: among many files a few are someone else's.
+/// Entries that can't be read within the folder are counted, and no reason to give up: among many files a few are
+/// someone else's.
 fn look_with(folder: &Path, sample: &mut Sample, start: Start) -> Result<(), String> {
     fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let mut folders = vec![folder.to_path_buf()];

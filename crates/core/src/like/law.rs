@@ -94,7 +94,7 @@ impl Counted {
     }
 }
 
-/// How many sizes are not told apart from this one.
+/// The number of sizes that are not told apart from this one.
 fn step(size: u64) -> u64 {
     if size < TOLD_APART { 1 } else { 1 << (size.ilog2() - (TOLD_APART / 2).ilog2()) }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::{ReadSqlite, Sample, start};
 
-/// What every SQLite file begins with.
+/// The first bytes of every SQLite file.
 const MAGIC: [u8; 16] = *b"SQLite format 3\0";
 
 /// Whether a file is one of SQLite's.

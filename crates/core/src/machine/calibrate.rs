@@ -1,6 +1,6 @@
-//! What share of a core here does what a core of another machine does. Three measures that were published for such machines
-//! are taken here, each done as its authors describe it: a sort (branches), a cipher (arithmetic) and a chain of pointers
-//! through 1 MB (memory). The share is the geometric mean of the three ratios.
+//! The share of a core here that does as much as a core of another machine. Three measures that were published for such
+//! machines are taken here, each done as its authors describe it: a sort (branches), a cipher (arithmetic) and a chain
+//! of pointers through 1 MB (memory). The share is the geometric mean of the three ratios.
 //!
 //! Sort and cipher are `numeric sort` and `IDEA` of BYTE's benchmark, NBench: heap sorts of 8,111 numbers per second, and
 //! encryptions with decryptions of 4,000 bytes per second. The chain is LMbench's `lat_mem_rd` with a stride of 128 bytes.
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::Percent;
 
-/// What a core does of three published measures.
+/// The figures of a core in three published measures.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Core {
@@ -25,7 +25,7 @@ pub struct Core {
     pub chase_ns: f64,
 }
 
-/// How long each measure is taken, and how often: the best counts, as what disturbs only slows down.
+/// The time for which each measure is taken, and how many times: the best counts, as disturbance only slows down.
 const STRETCH: Duration = Duration::from_millis(40);
 const TIMES: usize = 3;
 
@@ -39,7 +39,7 @@ impl Core {
         }
     }
 
-    /// What is wrong with it, if anything.
+    /// Checks that each figure is more than 0.
     pub(super) fn check(&self) -> Result<(), String> {
         let figures = [self.sorts_per_s, self.ciphers_per_s, self.chase_ns];
         match figures.iter().all(|figure| figure.is_finite() && *figure > 0.0) {
@@ -48,7 +48,7 @@ impl Core {
         }
     }
 
-    /// How many times as much `here` does, of each measure.
+    /// The factor by which `here` does more, for each measure.
     pub fn ratios(&self, here: &Core) -> [f64; 3] {
         [
             here.sorts_per_s / self.sorts_per_s,

@@ -15,7 +15,8 @@ use serde::{Deserialize, Serialize};
 use crate::guard::{Folder, Lock, try_lock};
 use crate::measure::limit::Controller;
 
-/// How the names of storebench's cgroups begin; the number of the process that made one follows, and a number of its own.
+/// The prefix of the names of storebench's cgroups; the number of the process that made one follows, and a number of
+/// its own.
 const PREFIX: &str = "storebench-";
 /// Names tried for a cgroup: containers can count their processes alike.
 const MOST: u32 = 1000;
@@ -275,7 +276,7 @@ fn maker(name: &OsStr) -> Option<u32> {
 }
 
 /// Whether a folder lies in a hierarchy of cgroups, which hold nothing of anybody's.
-// What the numbers are made of differs between systems.
+// The type of these numbers differs between systems.
 #[allow(clippy::unnecessary_cast)]
 fn is_cgroup(folder: &Folder) -> bool {
     #[cfg(target_os = "linux")]
@@ -291,7 +292,7 @@ fn is_cgroup(folder: &Folder) -> bool {
 }
 
 impl OwnGroup {
-    /// What the trial is to be told.
+    /// The cgroup, as the trial is told of it.
     pub fn group(&self) -> &Group {
         &self.group
     }
@@ -317,7 +318,7 @@ impl Group {
         fs::write(&procs, "0").map_err(|error| format!("joining {}: {error}", procs.display()))
     }
 
-    /// What is charged now, and how much of that is page cache, in bytes.
+    /// The bytes that are charged now, and those of them that are page cache.
     pub fn charged(&self) -> Option<(u64, u64)> {
         let (file, line) = self.version.now();
         let read = |name: &str| fs::read_to_string(self.folder.join(name)).ok();
@@ -512,7 +513,7 @@ mod tests {
         assert_eq!(home.may_be_left(), Ok(()));
         fs::write(own.join("cpu.max"), "50000 100000\n").unwrap();
         assert!(home.may_be_left().unwrap_err().contains("limited.scope/cpu.max"));
-        // What limits the home itself limits what is made there.
+        // The limits of the home hold for each cgroup that is made there.
         fs::remove_file(own.join("cpu.max")).unwrap();
         fs::write(top.path().join("memory.max"), "1000\n").unwrap();
         assert_eq!(home.may_be_left(), Ok(()));

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-/// What is known of the time-stamp counter's error at reads: it does not wait for memory, so that a read which ends in a cache
+/// The known error of the time-stamp counter at reads: it does not wait for memory, so that a read which ends in a cache
 /// miss looks too quick by up to this share of its latency ...
 pub const HIDDEN_SHARE: f64 = 0.1;
 
@@ -49,12 +49,12 @@ impl Clock {
         ((u128::from(end.saturating_sub(start)) * u128::from(self.scale)) >> 32) as u64
     }
 
-    /// How many ticks there are in so many nanoseconds.
+    /// The number of ticks in so many nanoseconds.
     pub fn ticks(&self, nanoseconds: f64) -> f64 {
         nanoseconds * (1_u64 << 32) as f64 / self.scale as f64
     }
 
-    /// What one reading costs, in nanoseconds: the median of several rounds.
+    /// The cost of one reading, in nanoseconds: the median of several rounds.
     pub fn cost_ns(&self) -> f64 {
         const READINGS: u32 = 10_000;
         let mut rounds: Vec<f64> = (0..9)
@@ -70,7 +70,7 @@ impl Clock {
         rounds[rounds.len() / 2]
     }
 
-    /// What kind of clock this is: `tsc` when a reading costs no call into the system's clock, else `monotonic`.
+    /// The kind of this clock: `tsc` when a reading costs no call into the system's clock, else `monotonic`.
     pub fn kind(&self) -> &'static str {
         if self.tsc { TSC } else { "monotonic" }
     }

@@ -1,4 +1,4 @@
-//! What the process did during a phase of a trial: syncs, bytes read and written, page faults, context switches.
+//! Counters of the process over a phase of a trial: syncs, bytes read and written, page faults, context switches.
 //!
 //! Bytes are what was handed over by calls (`rchar` and `wchar` of /proc/self/io). Its `write_bytes` is not used: it says
 //! a hundred times too much where the kernel works with large folios, and counts what was deleted before it was written.
@@ -12,7 +12,7 @@ use crate::measure::process;
 use crate::measure::syncs::{self, Syncs};
 use crate::result::{Counters, Unknown};
 
-/// What the process had done at one moment.
+/// The counters of the process at one moment.
 #[derive(Debug, Clone)]
 pub struct Snapshot {
     syncs: Option<Syncs>,
@@ -30,7 +30,7 @@ pub struct Snapshot {
 struct Bytes {
     written: u64,
     read: u64,
-    /// What reading these figures read, which they don't hold yet.
+    /// Bytes that were read to get these figures, which the figures don't hold yet.
     own: u64,
 }
 
@@ -51,7 +51,7 @@ impl Snapshot {
         }
     }
 
-    /// What the process did after `earlier`.
+    /// The counters of the process since `earlier`.
     pub fn since(&self, earlier: &Snapshot) -> Counters {
         let syncs = self.syncs.zip(earlier.syncs).map(|(now, then)| now.since(&then));
         let bytes = self.bytes.zip(earlier.bytes);

@@ -1,5 +1,6 @@
-//! What the machine did while a trial ran, second by second: processors, the block device, the trial's cgroup, pressure. The parent
-//! looks from outside the trial's process, so that no store is charged for it, and no operation waits.
+//! The state of the machine while a trial ran, second by second: processors, the block device, the trial's cgroup,
+//! pressure. The parent looks from outside the trial's process, so that no store is charged for it, and no operation
+//! waits.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +15,7 @@ use crate::result::Course;
 /// From one look to the next.
 const STEP: Duration = Duration::from_secs(1);
 
-/// What is looked at beside the processors.
+/// The device and cgroup that are looked at beside the processors.
 #[derive(Debug, Default)]
 pub struct Sights {
     /// The block device under the trial's place.
@@ -84,7 +85,7 @@ struct Look {
 }
 
 impl Look {
-    /// What was between an earlier look and this one, by figure.
+    /// The figures of the time between an earlier look and this one.
     fn since(&self, before: &Look) -> Vec<(&'static str, f64)> {
         let span_s = (self.at - before.at).as_secs_f64();
         let mut found = Vec::new();

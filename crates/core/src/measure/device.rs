@@ -17,7 +17,7 @@ pub struct DeviceSpec {
     pub name: String,
     /// Whether others may write to it too.
     pub shared: bool,
-    /// What was written to it during an idle second before the first trial, in bytes per second.
+    /// Bytes written to it per second, in an idle second before the first trial.
     pub idle_written_bytes_per_s: Option<f64>,
 }
 
@@ -87,7 +87,7 @@ impl BlockDevice {
     }
 }
 
-/// What a device did, by its counters.
+/// The activity of a device, by its counters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Activity {
     /// Reads that ended.
@@ -105,7 +105,7 @@ pub struct Activity {
 }
 
 impl Activity {
-    /// What came after `earlier`.
+    /// The activity since `earlier`.
     pub fn since(&self, earlier: &Activity) -> Activity {
         Activity {
             reads: self.reads.saturating_sub(earlier.reads),
@@ -146,7 +146,7 @@ fn parse(text: &str) -> Option<Traffic> {
 }
 
 impl Traffic {
-    /// What came after `earlier`.
+    /// The traffic since `earlier`.
     pub fn since(&self, earlier: &Traffic) -> Traffic {
         Traffic {
             read_bytes: self.read_bytes.saturating_sub(earlier.read_bytes),
@@ -182,8 +182,8 @@ fn sync(_: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// What is written to each device while this process does nothing for `interval`, or until `interrupted`, in bytes per
-/// second.
+/// Bytes per second that are written to each device while this process does nothing for `interval`, or until
+/// `interrupted`.
 ///
 /// # Errors
 /// As [`BlockDevice::traffic`].

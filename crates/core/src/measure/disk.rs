@@ -1,4 +1,4 @@
-//! What a store's files take on disk.
+//! The space that a store's files take on disk.
 
 use std::collections::HashSet;
 use std::io;

@@ -141,7 +141,7 @@ fn distribution() -> Option<String> {
     Some(line.trim_matches('"').into())
 }
 
-/// What shows of a hypervisor or a container; `none` where nothing does.
+/// The hypervisor or container, as far as it shows; `none` where nothing does.
 fn virtualisation() -> Option<String> {
     let container = if Path::new("/.dockerenv").exists() {
         Some("docker")

@@ -67,7 +67,7 @@ impl Latencies {
         Ok(())
     }
 
-    /// How many there are.
+    /// The number of latencies.
     pub fn count(&self) -> u64 {
         self.histogram.len()
     }
@@ -123,7 +123,7 @@ pub fn decode(text: &str) -> Result<Histogram<u64>, String> {
         .map_err(|error| format!("the histogram can't be read: {error:?}"))
 }
 
-/// How often latencies of each bucket occur in a histogram of a result, from the shortest to the longest; those that don't
+/// The number of latencies in each bucket of a histogram of a result, from the shortest to the longest; empty buckets
 /// are not there. A thousandth of [`decode`]'s memory, for those who read histograms by the thousand.
 ///
 /// # Errors
@@ -191,7 +191,8 @@ fn inflated(bytes: &[u8]) -> Option<Vec<u8>> {
     })
 }
 
-/// How many buckets a histogram has: 2,048 single nanoseconds, then 1,024 for each further power of two up to an hour.
+/// The number of buckets of a histogram: 2,048 single nanoseconds, then 1,024 for each further power of two up to an
+/// hour.
 pub const BUCKETS: u16 = 2048 + 1024 * (LONGEST_NS.ilog2() as u16 - 10);
 
 /// The longest latency that counts into a bucket, in nanoseconds.

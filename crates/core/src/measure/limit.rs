@@ -22,7 +22,7 @@ use crate::result::Limited;
 /// Limits, in the units of [`Limited`].
 pub type Limits = BTreeMap<Limited, u64>;
 
-/// What the kernel calls a kind of what can be limited.
+/// A cgroup controller: the kernel's name for a kind of limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Controller {
     /// Memory.
@@ -40,7 +40,7 @@ impl Controller {
     pub const ALL: [Controller; 4] =
         [Controller::Memory, Controller::Cpuset, Controller::Cpu, Controller::Io];
 
-    /// What holds a limit.
+    /// The controller that holds a limit.
     pub fn of(limit: Limited) -> Controller {
         match limit {
             Limited::Memory => Controller::Memory,

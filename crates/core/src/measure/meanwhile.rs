@@ -1,4 +1,4 @@
-//! What the machine does while an operation goes on: its processors, and the block device under the place.
+//! Counters of the machine while an operation goes on: its processors, and the block device under the place.
 
 use super::device::{BlockDevice, DeviceSpec};
 use super::processors::Snapshot;
@@ -11,12 +11,12 @@ pub struct Meanwhile {
     processors: Option<Snapshot>,
 }
 
-/// What came of it, as far as it is known.
+/// The counters over that time, as far as they are known.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Seen {
-    /// What the device did, whoever caused it.
+    /// The traffic of the device, whoever caused it.
     pub traffic: Option<Traffic>,
-    /// What all processors did.
+    /// The time of all processors.
     pub processors: Option<Processors>,
 }
 

@@ -8,7 +8,7 @@ use std::ptr;
 
 use rustix::fs::Advice;
 
-/// How the page cache was emptied.
+/// The means by which the page cache was emptied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Emptied {
     /// All of the machine's, with the names and inodes that it holds, by /proc/sys/vm/drop_caches, which takes root.
@@ -26,7 +26,7 @@ impl Emptied {
         }
     }
 
-    /// What stays in memory that a read may need, in words.
+    /// Data that a read may need and that stay in memory, in words.
     pub fn left_warm(self) -> Option<&'static str> {
         match self {
             Emptied::DropCaches => None,
@@ -61,11 +61,11 @@ pub fn empty(folder: &Path) -> io::Result<Emptied> {
     Ok(Emptied::Advice)
 }
 
-/// How much of a file is mapped at once to look at its pages, in bytes.
+/// The largest part of a file that is mapped at once to look at its pages, in bytes.
 const WINDOW_BYTES: u64 = 1 << 30;
 
-/// How many of a file's bytes are in the page cache, in whole pages: up to a page more than the file has. The file must belong
-/// to this user: of others' files the kernel says that all is there.
+/// The bytes of a file that are in the page cache, in whole pages: up to a page more than the file has. The file must
+/// belong to this user: of others' files the kernel says that all is there.
 ///
 /// # Errors
 /// The system's; some file systems map no files.

@@ -20,7 +20,8 @@ pub struct Resident {
 }
 
 impl Resident {
-    /// What was taken above `base` until now; `charged_bytes` is the most that the process's cgroup was charged for.
+    /// The memory that was taken above `base` until now; `charged_bytes` is the most that the process's cgroup was
+    /// charged for.
     pub fn above(&self, base: &Resident, charged_bytes: Option<u64>) -> Memory {
         Memory {
             base_bytes: base.now_bytes,
@@ -67,7 +68,7 @@ pub fn reset_peak() -> io::Result<()> {
     std::fs::write("/proc/self/clear_refs", "5")
 }
 
-/// How long ago this process was started, to a clock tick (mostly 10 ms); `None` where there is no /proc.
+/// The time since this process was started, to a clock tick (mostly 10 ms); `None` where there is no /proc.
 pub fn age() -> Option<Duration> {
     let started = procfs::process::Process::myself().ok()?.stat().ok()?.starttime;
     let now = procfs::Uptime::current().ok()?.uptime;
@@ -94,12 +95,12 @@ pub(super) fn cpu_now() -> Duration {
     own + Duration::from_nanos(servers.user_ns + servers.system_ns)
 }
 
-/// What this process used since it was started, all its threads together.
+/// The resources that this process has used since it was started, all its threads together.
 pub(super) fn usage() -> libc::rusage {
     usage_of(libc::RUSAGE_SELF)
 }
 
-/// What this process used, or the processes that it has waited for.
+/// The resources that this process has used, or the processes that it has waited for.
 fn usage_of(whom: libc::c_int) -> libc::rusage {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
     // SAFETY: the pointer is to a rusage of our own, and all-zero is a valid rusage should the call fail.
@@ -110,7 +111,7 @@ fn usage_of(whom: libc::c_int) -> libc::rusage {
 }
 
 impl Cpu {
-    /// What was used since `earlier`.
+    /// The time that was used since `earlier`.
     pub fn since(&self, earlier: &Cpu) -> Cpu {
         Cpu {
             user_ns: self.user_ns.saturating_sub(earlier.user_ns),

@@ -1,4 +1,4 @@
-//! What all processors of the machine were doing, by /proc/stat.
+//! The time of all processors of the machine by what they did, from /proc/stat.
 
 use std::fs;
 use std::io;
@@ -15,7 +15,7 @@ pub struct Snapshot {
     all: u64,
 }
 
-/// What the time of all processors went to, as shares of it.
+/// The shares of the time of all processors, by what they did.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shares {
     /// Programs.

@@ -15,10 +15,10 @@ use crate::result::{Epoch, Second};
 /// The series of one phase after the other, gathered from their threads.
 #[derive(Debug)]
 pub struct Series {
-    /// What each thread had measured when it last handed over.
+    /// The histogram of each thread when it last handed over.
     told: Vec<Mutex<Histogram<u64>>>,
     gathered: Mutex<Gathered>,
-    /// How long one of its seconds is: a second, or an epoch.
+    /// The length of one of its seconds: a second, or an epoch.
     period: Duration,
     /// When this process was started, where that is known.
     process_start: Option<Instant>,
@@ -236,7 +236,7 @@ impl Seconds<'_> {
     }
 }
 
-/// How long a quantum should take at most, so that its operations fall into the right second.
+/// The longest time that a quantum should take, so that its operations fall into the right second.
 pub const QUANTUM_TIME: Duration = Duration::from_millis(50);
 
 #[cfg(test)]

@@ -43,7 +43,7 @@ enum Call {
 const NAMES: [&str; 7] =
     ["fsync", "fdatasync", "msync", "sync_file_range", "syncfs", "sync", "synchronous write"];
 
-/// How often each call was made, and the time within them all.
+/// The number of calls of each kind, and the time within them all.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Syncs {
     calls: [u64; NAMES.len()],
@@ -69,7 +69,7 @@ impl Syncs {
         named.map(|(name, calls)| ((*name).to_owned(), calls)).collect()
     }
 
-    /// What came after `earlier`.
+    /// The syncs since `earlier`.
     pub fn since(&self, earlier: &Syncs) -> Syncs {
         Syncs {
             calls: std::array::from_fn(|call| self.calls[call].saturating_sub(earlier.calls[call])),
@@ -105,7 +105,7 @@ fn count(call: Call, time: Duration) {
     OF_THIS_THREAD.set(mine);
 }
 
-/// What all threads of the process did since it was started.
+/// The syncs of all threads of the process since it was started.
 pub fn of_all_threads() -> Syncs {
     Syncs {
         calls: std::array::from_fn(|call| CALLS[call].load(Ordering::Relaxed)),
@@ -113,7 +113,7 @@ pub fn of_all_threads() -> Syncs {
     }
 }
 
-/// What the calling thread did since it was started.
+/// The syncs of the calling thread since it was started.
 pub fn of_this_thread() -> Syncs {
     OF_THIS_THREAD.get()
 }
@@ -136,7 +136,7 @@ mod tests {
 
     use super::*;
 
-    /// What this thread's syncs were during `action`, by name.
+    /// The syncs of this thread during `action`, by name.
     fn counted(action: impl FnOnce()) -> Vec<(String, u64)> {
         let before = of_this_thread();
         action();

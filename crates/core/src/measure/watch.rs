@@ -1,5 +1,5 @@
-//! What is watched over a whole trial, beside the store itself: processor time of the process, the machine's processors, the
-//! block device under the place, what the trial's cgroup is charged for.
+//! Counters over a whole trial, beside the store itself: processor time of the process, the machine's processors, the
+//! block device under the place, the charge of the trial's cgroup.
 
 use std::path::Path;
 
@@ -29,17 +29,17 @@ struct OnDevice<'a> {
     burst: Traffic,
 }
 
-/// What was seen.
+/// The figures of a trial that has ended.
 pub struct Seen {
     /// Processor time of the process.
     pub cpu: Cpu,
-    /// What the machine's processors did.
+    /// The time of the machine's processors.
     pub processors: Option<Processors>,
-    /// What the block device did.
+    /// The activity of the block device.
     pub device: Option<Device>,
     /// The most that the trial's cgroup was charged for, in bytes.
     pub charged_bytes: Option<u64>,
-    /// What could not be watched.
+    /// The figures that could not be watched.
     pub unknown: Vec<Unknown>,
 }
 

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::guard::Folder;
 use crate::stage::ledger::{self, Told};
 
-/// What was found in a directory.
+/// The work folders that were found in a directory.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Found {
     /// Folders that are deleted now, and what else was given back with them.

@@ -12,7 +12,7 @@ use crate::guard::Folder;
 use crate::stage::ledger::{self, Ledger};
 use crate::stage::{Holdings, Stage};
 
-/// How the names of work folders begin; the number of the process that made it follows.
+/// The prefix of the names of work folders; the number of the process that made it follows.
 pub(super) const PREFIX: &str = "storebench-work-";
 /// Work folders of one process number in a directory, at most: containers can count their processes alike.
 const MOST: u32 = 1000;
@@ -80,7 +80,7 @@ impl WorkFolder {
         self.holdings.stage()
     }
 
-    /// What the place costs, from a folder within it that is deleted again.
+    /// The costs of the place, from a folder within it that is deleted again.
     ///
     /// # Errors
     /// When it can't be probed.
@@ -95,7 +95,7 @@ impl WorkFolder {
 
 impl Drop for WorkFolder {
     fn drop(&mut self) {
-        // What can't be given back or deleted now is found by its ledger at the next start.
+        // Leftovers that can't be given back or deleted now are found by their ledger at the next start.
         if self.holdings.give_back().is_ok() {
             let _ = remove(&self.place, &self.name, self.holdings.folder());
         }

@@ -20,10 +20,10 @@ pub struct Template {
     bytes: u64,
 }
 
-/// What was found out about a file system by mounting it once.
+/// The findings about a file system from mounting it once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tried {
-    /// What mounts it, in words.
+    /// The driver that mounts it, in words.
     pub driver: String,
     /// The mount options as the kernel tells them.
     pub options: String,
@@ -74,7 +74,7 @@ impl Template {
         Ok((store, mounted))
     }
 
-    /// What a trial's file system costs, from one that is gone again.
+    /// The costs of a trial's file system, from one that is gone again.
     ///
     /// # Errors
     /// When it can't be mounted or probed.

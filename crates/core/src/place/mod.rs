@@ -25,7 +25,7 @@ pub enum Place {
     Image {
         /// The directory of the user's in which the image lies.
         within: PathBuf,
-        /// What it is formatted as.
+        /// The file system that it is formatted as.
         file_system: FileSystem,
     },
 }
@@ -38,7 +38,7 @@ impl Place {
         }
     }
 
-    /// What it costs, from a work folder that is gone again.
+    /// The costs of the place, from a work folder that is gone again.
     ///
     /// # Errors
     /// When it can't be probed, or the file system can't be had.

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::Instant;
 
-/// What a place costs.
+/// The measured costs of a place.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Probe {
     /// Making and deleting an empty file, in nanoseconds.
@@ -16,7 +16,7 @@ pub struct Probe {
     pub write_bytes_per_s: f64,
 }
 
-/// What making an empty file takes in `folder`, in nanoseconds: the mean of eight, which are deleted again.
+/// The time of making an empty file in `folder`, in nanoseconds: the mean of eight, which are deleted again.
 ///
 /// # Errors
 /// The system's.

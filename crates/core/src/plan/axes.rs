@@ -102,7 +102,7 @@ impl Axes {
         }
     }
 
-    /// What is wrong with the axes for a workload that has these.
+    /// Checks that the axes are those of a workload.
     pub(super) fn check_for(&self, workload: Workload) -> Result<(), String> {
         let own = workload.def().axes;
         if let Some(other) = self.0.keys().find(|axis| axis.setting().is_none() && !own.contains(axis)) {
@@ -112,8 +112,8 @@ impl Axes {
         missing.map_or(Ok(()), |axis| Err(format!("missing field `{axis}`: name its values in [axes]")))
     }
 
-    /// What is wrong with the values: none, or one twice, which would run its cells twice, and neither block nor id could tell
-    /// them apart.
+    /// Checks the values: none may be missing or stand there twice, which would run its cells twice, and neither block
+    /// nor id could tell them apart.
     pub(super) fn check(&self) -> Result<(), String> {
         for (axis, values) in &self.0 {
             if values.is_empty() {
@@ -131,7 +131,7 @@ impl Axes {
     }
 }
 
-/// What a file says where it names no axis that there is.
+/// The error of a file that names no axis that there is.
 pub(super) fn unknown_field(name: &str, others: &[&str]) -> String {
     let axes: Vec<&str> = Axis::as_written().into_iter().map(Axis::name).collect();
     let known: Vec<String> = others.iter().chain(&axes).map(|name| format!("`{name}`")).collect();

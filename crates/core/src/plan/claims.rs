@@ -1,4 +1,4 @@
-//! What a plan's claims are about. What they say is read by what reads results: here they are text.
+//! The combinations that a plan's claims are about. What they say is read by what reads results: here they are text.
 
 use std::fmt;
 
@@ -12,7 +12,8 @@ use crate::axis::read::{Key, ReadList};
 use crate::cell::Cell;
 use crate::workload::crud::work::Work;
 
-/// What a plan's claims are about where they don't narrow it: the study in full, which runs keep however they were narrowed.
+/// The combinations that a plan's claims are about where they don't narrow it: the study in full, which runs keep
+/// however they were narrowed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ClaimsOver {
     /// The values on the axes that lie within a matrix.
@@ -25,7 +26,7 @@ pub struct ClaimsOver {
 }
 
 impl ClaimsOver {
-    /// What a plan covers.
+    /// The combinations that a plan covers.
     pub fn of(plan: &Plan) -> ClaimsOver {
         let within = plan.workload.def().axes.iter().filter(|axis| axis.role().is_within());
         let axes = within

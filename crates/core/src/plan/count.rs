@@ -1,4 +1,4 @@
-//! How many combinations a plan has.
+//! The number of a plan's combinations.
 
 use super::Plan;
 use crate::axis::Axis;
@@ -21,7 +21,7 @@ impl Plan {
         axes.into_iter().map(|axis| (axis, length(axis))).collect()
     }
 
-    /// How many combinations it has in so many places, those that are left out included.
+    /// The number of its combinations in so many places, those that are left out included.
     pub fn combinations(&self, places: usize) -> u64 {
         self.lengths(places).into_iter().map(|(_, length)| length as u64).fold(1, u64::saturating_mul)
     }

@@ -28,7 +28,7 @@ pub(super) fn text(path: &Path) -> io::Result<String> {
 /// Reads TOML, in which no text may hold escape codes: it would reach the terminal.
 ///
 /// # Errors
-/// What is wrong, with the line.
+/// The mistake, with its line.
 pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     let value = toml::from_str(text).map_err(|error| explain(text, &error))?;
     let table: toml::Table = toml::from_str(text).map_err(|error| explain(text, &error))?;
@@ -61,7 +61,7 @@ fn code_in_value(value: &toml::Value) -> Option<char> {
     }
 }
 
-/// What is wrong with a text: the line, the mistake, and what was probably meant, in one line.
+/// The mistake in a text: its line, what is wrong, and what was probably meant, in one line.
 fn explain(text: &str, error: &toml::de::Error) -> String {
     let line = error.span().map_or(String::new(), |span| {
         let before = text.get(..span.start).unwrap_or_default();
@@ -74,7 +74,7 @@ fn explain(text: &str, error: &toml::de::Error) -> String {
     format!("{line}{}{hint}", in_plain_words(error.message()))
 }
 
-/// How many lines end in a text.
+/// The number of lines that end in a text.
 pub fn ends_of_lines(text: &str) -> usize {
     text.bytes().filter(|byte| *byte == b'\n').count()
 }

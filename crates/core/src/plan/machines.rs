@@ -34,12 +34,13 @@ impl Plan {
         self.machine(cell.machine())?.memory.map(|memory| memory.0)
     }
 
-    /// How many times longer processors take on a cell's machine.
+    /// The factor by which processors take longer on a cell's machine.
     pub fn slowness(&self, cell: &Cell) -> f64 {
         self.machine(cell.machine()).map_or(1.0, |machine| machine.slowness())
     }
 
-    /// How long a trial takes, by what its place costs, whether it starts a server, and how much slower its machine is.
+    /// The time that a trial takes, by the costs of its place, whether it starts a server, and how much slower its
+    /// machine is.
     pub fn time(&self, cell: &Cell, stores: &[StoreDef], probe: &Probe) -> Time {
         let case = self.case(cell, stores);
         let Time { trial_s, audit_s, rest_s } = (self.workload.def().time)(&case, probe);
@@ -48,7 +49,7 @@ impl Plan {
         Time { trial_s: busy_s * slowness + rest_s, audit_s: audit_s * slowness, rest_s }
     }
 
-    /// What is wrong with the machines: a name that is none, limits that make no sense.
+    /// Checks the machines: each name must be one that can be given, each limit one that makes sense.
     pub(super) fn check_machines(&self) -> Result<(), String> {
         for (name, machine) in &self.machines {
             if name == HERE {

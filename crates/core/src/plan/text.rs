@@ -11,7 +11,7 @@ use crate::axis::read::Key;
 use crate::workload::parameter::{Parameters, Read};
 use crate::workload::table::{parameter, parameters};
 
-/// How often each cell runs where a plan does not say.
+/// The number of times that each cell runs where a plan does not say.
 const TRIALS: u32 = 5;
 
 impl<'de> Deserialize<'de> for Plan {

@@ -1,4 +1,5 @@
-//! What a plan makes of its stores' settings: every combination, or one setting at a time from a base; and points beside.
+//! The variants of a store's settings in a plan: every combination, or one setting at a time from a base; and points
+//! beside.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +10,7 @@ use crate::shown::{piece, quoted};
 /// Settings of stores that are measured beside what the axes make, under a name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Point {
-    /// What reports call it: `the paper's best`.
+    /// Its name in reports: `the paper's best`.
     pub name: String,
     /// Its settings, by store and name; the others are the plan's.
     #[serde(flatten)]
@@ -40,7 +41,7 @@ impl Plan {
         variants
     }
 
-    /// How many variants a store has, counted before any is made. One that stands twice counts twice.
+    /// The number of variants of a store, counted before any is made. One that stands twice counts twice.
     pub(super) fn count_variants(&self, store: &str) -> usize {
         let points = self.points.iter().filter(|point| point.settings.contains_key(store)).count();
         let lengths = self.own(store).map(|(_, values)| values.len());
@@ -100,7 +101,7 @@ impl Plan {
         Some(variant)
     }
 
-    /// What is wrong with the points.
+    /// Checks that the points make sense.
     pub(super) fn check_points(&self) -> Result<(), String> {
         for (at, point) in self.points.iter().enumerate() {
             if point.name.trim().is_empty() {

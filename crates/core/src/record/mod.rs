@@ -31,7 +31,7 @@ pub struct Records {
     lengths: Lengths,
 }
 
-/// How lengths lie between the bounds.
+/// The distribution of lengths between the bounds.
 #[derive(Debug)]
 enum Lengths {
     /// As the sizes say.
@@ -40,7 +40,7 @@ enum Lengths {
     Weighted(Vec<u64>),
 }
 
-/// What a value is made from.
+/// The parts from which a value is made.
 struct Recipe {
     length: usize,
     offset: usize,

@@ -6,7 +6,7 @@ use super::text::TextSource;
 use crate::cell::Data;
 use crate::units::{SizeRange, exact_bytes};
 
-/// How much of a user's own text is taken at most, in bytes.
+/// The most that is taken of a user's own text, in bytes.
 const OWN_TEXT_BYTES: u64 = 64 << 20;
 
 /// The bytes that values are made from.
@@ -56,7 +56,7 @@ impl Pool {
         Ok(Pool { data: Data::Compressible, bytes })
     }
 
-    /// What the pool is made of.
+    /// The kind of bytes that the pool is made of.
     pub fn data(&self) -> Data {
         self.data
     }
@@ -67,7 +67,7 @@ impl Pool {
     }
 }
 
-/// How large a generated pool is, in bytes.
+/// The size of a generated pool, in bytes.
 pub fn pool_bytes(data: Data, size: SizeRange) -> u64 {
     let least = match data {
         // Every value has a mask of its own: slices of a small pool, which stays in the processor's cache, do.

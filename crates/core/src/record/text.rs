@@ -22,8 +22,8 @@ const SPOKEN: u64 = (2 << 32) / 5;
 const MAX_SENTENCES: u32 = 6;
 const MAX_CONTINUATIONS: u32 = 4;
 
-// What the compression ratios depend on: found by search, with the figures of docs/data.md as the aim. Whoever changes
-// one of these, the grammar or the words changes every text, and measures them again.
+// The parameters on which the compression ratios depend: found by search, with the figures of docs/data.md as the aim.
+// Whoever changes one of these, the grammar or the words changes every text, and measures them again.
 
 /// Added to the rank of a listed word: the higher, the flatter the head of a list's frequencies.
 const RANK_SHIFT: u64 = 5;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// What the machine did during a trial, second by second.
+/// The state of the machine during a trial, second by second.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Course {
     /// When each second ended, in seconds since the trial's process was started.

@@ -11,10 +11,10 @@ pub struct Doubt {
     pub reason: String,
 }
 
-/// What the figure is called of which space efficiency tells.
+/// The name of the figure that space efficiency comes from.
 pub const SPACE: &str = "space";
 
-/// What the files' figures are called where they are unknown.
+/// The name of the files' figures where they are unknown.
 pub const DISK: &str = "disk";
 
 /// A figure that can't be known on this machine.

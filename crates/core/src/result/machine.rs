@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// What can be limited of the machine that a trial runs on.
+/// The limits of the machine that a trial runs on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Limited {
@@ -15,9 +15,9 @@ pub enum Limited {
     Processors,
     /// Time of processors, in millionths of one processor's.
     Share,
-    /// What is read from the block device under the place, in bytes per second.
+    /// Bytes that are read per second from the block device under the place.
     ReadBandwidth,
-    /// What is written to it, in bytes per second.
+    /// Bytes that are written to it per second.
     WriteBandwidth,
     /// Reads from it per second.
     ReadOperations,
@@ -93,25 +93,27 @@ pub struct MachineReport {
     pub name: String,
     /// Its limits.
     pub limits: Vec<LimitReport>,
-    /// How often the trial was at its limit of memory, so that the kernel took page cache back, or killed it.
+    /// The number of times that the trial was at its limit of memory, so that the kernel took page cache back, or
+    /// killed it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_limit_hits: Option<u64>,
-    /// How many slices of time the trial's share of the processors ended before the slice did.
+    /// The number of slices of time in which the trial's share of the processors ended before the slice did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttled_periods: Option<u64>,
-    /// How long its threads stood still for that, added over the processors, in nanoseconds.
+    /// The time that its threads stood still for that, added over the processors, in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttled_ns: Option<u64>,
 }
 
-/// What came of one limit, in the units of [`Limited`].
+/// The outcome of one limit, in the units of [`Limited`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LimitReport {
-    /// What is limited.
+    /// The resource that is limited.
     pub limit: Limited,
-    /// What was asked for.
+    /// The value that was asked for.
     pub asked: u64,
-    /// What the kernel said that it held the trial's process to, before its work began; absent where it was not limited.
+    /// The value to which the kernel said that it held the trial's process, before its work began; absent where it was
+    /// not limited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_force: Option<u64>,
     /// By what: `cgroup v2`.

@@ -4,7 +4,7 @@ use super::{Cpu, DISK, DISK_GROWTH, Disk, Load, Measured, Memory, OperationResul
 use crate::store::Guarantee;
 
 impl Measured {
-    /// What a trial's process took; nothing yet of what the trial did, or of what that left on disk.
+    /// The resources of a trial's process; nothing yet of what the trial did, or of what that left on disk.
     pub fn of_process(guarantee: Guarantee, memory: Memory, cpu: Cpu) -> Measured {
         Measured {
             guarantee,
@@ -38,7 +38,7 @@ impl Measured {
         self.doubts.iter().find(|doubt| doubt.figure == figure).map(|doubt| doubt.reason.as_str())
     }
 
-    /// What the store's files take; `None` where that is unknown.
+    /// The space that the store's files take; `None` where that is unknown.
     pub fn known_disk(&self) -> Option<&Disk> {
         self.unknown.iter().all(|unknown| unknown.figure != DISK).then_some(&self.disk)
     }
@@ -58,7 +58,7 @@ impl Measured {
         known.then(|| last.disk.apparent_bytes as f64 / first.disk.apparent_bytes as f64)
     }
 
-    /// What was measured of one operation.
+    /// The measurements of one operation.
     pub fn operation(&self, name: &str) -> Option<&OperationResult> {
         self.operations.iter().find(|operation| operation.operation == name)
     }

@@ -4,20 +4,20 @@ use serde::{Deserialize, Serialize};
 
 use super::{Disk, OperationResult};
 
-/// What the figure is called that compares the files after the last round with those after the first.
+/// The name of the figure that compares the files after the last round with those after the first.
 pub const DISK_GROWTH: &str = "disk_growth";
 
 /// One round of a trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Round {
-    /// What was measured of each operation in it; without series.
+    /// The measurements of each operation in it; without series.
     pub operations: Vec<OperationResult>,
     /// The store's files after it: while the store is open, or when it was closed between rounds, as the plan says.
     pub disk: Disk,
 }
 
 impl Round {
-    /// What was measured of one operation.
+    /// The measurements of one operation.
     pub fn operation(&self, name: &str) -> Option<&OperationResult> {
         self.operations.iter().find(|operation| operation.operation == name)
     }

@@ -25,7 +25,7 @@ pub struct Second {
 pub struct Epoch {
     /// When it began, in milliseconds since the phase did.
     pub at_ms: u64,
-    /// How long it lasted, in milliseconds: the last one may be shorter than the others.
+    /// Its duration, in milliseconds: the last one may be shorter than the others.
     pub lasted_ms: u64,
     /// Operations that ended in it.
     pub count: u64,

@@ -21,7 +21,7 @@ use crate::result::BackgroundReport;
 
 /// A load that makes no progress for so long while it prepares has failed.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How long to wait after a trial for a report that shows that the load was at work to its end.
+/// The longest wait after a trial for a report that shows that the load was at work to its end.
 const GRACE: Duration = Duration::from_millis(750);
 /// A load that was at work for a smaller share of a trial did not disturb it as claimed.
 const LEAST_AT_WORK_SHARE: f64 = 0.9;
@@ -39,7 +39,7 @@ pub struct Launch<'a> {
     pub log: &'a Path,
 }
 
-/// How a start went.
+/// The outcome of a start.
 #[derive(Debug)]
 pub enum Started {
     /// It is at work.
@@ -63,10 +63,10 @@ pub struct Load {
     log: PathBuf,
 }
 
-/// What a load did during a trial.
+/// A load's part in a trial that has ended.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finished {
-    /// What goes into the result.
+    /// The report that goes into the result.
     pub report: BackgroundReport,
     /// Why the trial was not disturbed as claimed, if it was not.
     pub complaint: Option<String>,
@@ -118,7 +118,8 @@ impl Load {
         self.process.id()
     }
 
-    /// What it did from `from_ns` to `to_ns` ([`crate::background::now_ns`]), a span that has just ended. Then ends it.
+    /// The report of its work from `from_ns` to `to_ns` ([`crate::background::now_ns`]), a span that has just ended.
+    /// Then ends it.
     pub fn finish(mut self, from_ns: u64, to_ns: u64) -> Finished {
         let ended = self.hear_until(to_ns);
         let at_work_share = self.timeline.at_work_share(from_ns, to_ns).min(1.0);
@@ -206,7 +207,7 @@ impl Process {
         self.child.id()
     }
 
-    /// How a process whose output has ended has ended itself. It is not reaped, so that its number stays its own.
+    /// The end, in words, of a process whose output has ended. It is not reaped, so that its number stays its own.
     fn how_it_ended(&self, log: &Path) -> String {
         let status = lifeline::pid(&self.child)
             .and_then(|pid| Ok(waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT)?));

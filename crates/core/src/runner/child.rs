@@ -45,7 +45,7 @@ pub fn main(stores: &[StoreDef], spec: &Path, out: &Path) -> error::Result<()> {
     })
 }
 
-/// What was measured, with its doubts of figures that the limits did not hold.
+/// The measurements, with doubts of those figures that the limits did not hold.
 fn doubted(mut measured: Measured, spec: &Spec) -> Measured {
     let share = spec.limits.as_ref().and_then(|order| order.asked(Limited::Share));
     // Of a server that is held alone it is not known apart from its client, who has all the time there is.

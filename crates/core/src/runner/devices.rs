@@ -11,7 +11,7 @@ use crate::measure::device::{self, BlockDevice};
 use crate::measure::environment;
 use crate::result::PlaceInfo;
 
-/// How long the devices are watched while nothing runs.
+/// The time for which the devices are watched while nothing runs.
 const IDLE: Duration = Duration::from_secs(1);
 
 /// The devices under directories of the user's, by the places' names; or why one is not known. Takes a second, unless
@@ -56,7 +56,7 @@ fn watch_idle(devices: &mut BTreeMap<String, Result<DeviceSpec, String>>, interr
         return;
     }
     let watched: io::Result<Vec<_>> = known.iter().map(|device| BlockDevice::named(&device.name)).collect();
-    // What goes wrong here leaves the rates unknown; a device that can't be read is seen in the trial again.
+    // An error here leaves the rates unknown; a device that can't be read is seen in the trial again.
     let rates = watched.and_then(|watched| device::idle_written_bytes_per_s(&watched, IDLE, interrupted));
     for (device, rate) in known.iter_mut().zip(rates.unwrap_or_default()) {
         device.idle_written_bytes_per_s = Some(rate);

@@ -1,4 +1,4 @@
-//! What happens during a run, told to whoever listens. Measuring code never prints.
+//! Events of a run, told to whoever listens. Measuring code never prints.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ pub enum Event<'a> {
     Extended { by: u64 },
     /// A trial begins.
     TrialStarted { cell: &'a Cell, position: u64, left: Option<Duration> },
-    /// How far the trial at hand has loaded what it needs; `None` when that is over.
+    /// The progress of the trial at hand in loading what it needs; `None` when that is over.
     Loading { loading: Option<Loading> },
     /// A trial has ended and its result is saved.
     TrialEnded { result: &'a TrialResult },

@@ -1,4 +1,4 @@
-//! What a run is asked to do.
+//! The job of a run.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;

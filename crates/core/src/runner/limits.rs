@@ -32,7 +32,7 @@ pub struct Limiting {
 /// Where a trial's limits are to be held.
 #[derive(Debug, Clone, Copy)]
 pub struct Site<'a> {
-    /// What this process can limit.
+    /// The limits that this process can hold.
     pub reach: &'a Reach,
     /// The block device under the place, or why none is known.
     pub device: &'a Result<DeviceSpec, String>,
@@ -42,10 +42,10 @@ pub struct Site<'a> {
     pub told: &'a Path,
 }
 
-/// How a machine's limits are held at a place with this device.
+/// The decision on a machine's limits at a place with this device.
 ///
 /// # Errors
-/// What can't be limited, why, and what would help.
+/// The limit that can't be held, why, and what would help.
 pub fn decide(
     reach: &Reach,
     machine: &Machine,
@@ -70,7 +70,7 @@ impl Limiting {
     /// Makes on the stage what holds a cell's machine to its limits.
     ///
     /// # Errors
-    /// What can't be limited, why, and what would help.
+    /// The limit that can't be held, why, and what would help.
     pub fn take(
         stage: &mut Stage<'_>,
         cell: &Cell,
@@ -108,7 +108,7 @@ impl Limiting {
         Ok(Limiting { name, decision, groups, device, processors, told: site.told.to_path_buf() })
     }
 
-    /// What the trial's process is told.
+    /// The limits that the trial's process is told to take on.
     pub fn order(&self) -> Order {
         let held = self.decision.held.iter();
         Order {
@@ -125,7 +125,8 @@ impl Limiting {
         self.decision.held.iter().any(|held| held.by == By::Scope)
     }
 
-    /// What starts the trial's process in a scope of the user's systemd, with its limits; empty where it needs none.
+    /// The command that starts the trial's process in a scope of the user's systemd, with its limits; empty where it
+    /// needs none.
     pub fn scope(&self) -> Vec<OsString> {
         if !self.is_scope() {
             return Vec::new();
@@ -138,7 +139,7 @@ impl Limiting {
         first.into_iter().chain(options).chain(["--".to_owned()]).map(OsString::from).collect()
     }
 
-    /// How many processes the kernel has killed because the limit of memory was reached, and the words for it.
+    /// The words for processes that the kernel has killed because the limit of memory was reached, if there are any.
     pub fn killed(&self) -> Option<String> {
         let kills = self.groups.iter().filter_map(|group| evidence(group.folder(), group.version()).kills);
         let limit = self.decision.held.iter().find(|held| held.limit == Limited::Memory)?;
@@ -146,7 +147,7 @@ impl Limiting {
         (kills.sum::<u64>() > 0).then(|| format!("killed by the kernel for memory: limit {limit}"))
     }
 
-    /// What came of the limits, by what the trial has told and what the kernel counted.
+    /// The outcome of the limits, by what the trial has told and what the kernel counted.
     pub fn report(&self) -> MachineReport {
         let text = fs::read_to_string(&self.told).unwrap_or_default();
         let told: Vec<LimitReport> = serde_json::from_str(&text).unwrap_or_default();

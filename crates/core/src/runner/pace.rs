@@ -1,4 +1,4 @@
-//! How long the rest of a run will take.
+//! The time that the rest of a run will take.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use crate::plan::Plan;
 use crate::runner::job::Job;
 use crate::store::StoreDef;
 
-/// How long the rest will take: estimates of the cells, scaled by how the estimates did so far.
+/// The time that the rest will take: estimates of the cells, scaled by how the estimates did so far.
 pub struct Pace<'a> {
     plan: &'a Plan,
     stores: &'a [StoreDef],
@@ -49,7 +49,7 @@ impl<'a> Pace<'a> {
         self.took_s += took_s;
     }
 
-    /// How long the rest will take, as far as can be told.
+    /// The time that the rest will take, as far as can be told.
     pub fn left(&self) -> Option<Duration> {
         let scale = if self.estimated_done_s > 0.0 { self.took_s / self.estimated_done_s } else { 1.0 };
         Duration::try_from_secs_f64(self.estimated_left_s * scale).ok()

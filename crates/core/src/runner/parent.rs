@@ -19,12 +19,12 @@ use crate::runner::trial::{self, Trial};
 use crate::runner::works::{Ground, Works};
 use crate::schedule;
 
-/// How a run ended.
+/// The end of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ended {
     /// The user interrupted it.
     pub interrupted: bool,
-    /// How many trials failed, those of before included.
+    /// Trials that failed, those of before included.
     pub failed: u64,
 }
 
@@ -70,7 +70,7 @@ struct Running<'a> {
     works: Works,
     /// Where trials can have cgroups of their own, or why they have none.
     cgroups: std::result::Result<cgroup::Home, String>,
-    /// What can be limited.
+    /// The limits that can be held.
     reach: Reach,
     pace: Pace<'a>,
     results: Vec<TrialResult>,
@@ -88,7 +88,7 @@ impl Running<'_> {
         !self.results.is_empty() && self.job.until.is_some_and(|until| Instant::now() >= until)
     }
 
-    /// How long the rest takes, or may take where there is a moment for its end.
+    /// The time that the rest takes, or may take where there is a moment for its end.
     fn left(&self) -> Option<Duration> {
         let until = self.job.until.map(|until| until.saturating_duration_since(Instant::now()));
         until.or_else(|| self.pace.left())
@@ -134,7 +134,7 @@ impl Running<'_> {
                 outcome: Outcome::Failed { .. } | Outcome::Unsupported { .. }, ..
             }) = result
             {
-                // What happens to our own folders is no failure of the store's.
+                // Tampering with our own folders is no failure of the store's.
                 folder.check()?;
                 still_there(&directory)?;
             }

@@ -23,7 +23,7 @@ use crate::workload::table::parameter;
 /// The longest that a value is tried.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// What the work is made, so that a trial takes a moment.
+/// The parameters that are set so that a trial takes a moment.
 const PARAMETERS: [(&str, &str); 6] = [
     ("operations", "1"),
     ("rounds", "1"),
@@ -36,7 +36,7 @@ const PARAMETERS: [(&str, &str); 6] = [
 const TIMED_OPERATIONS: &str = "5";
 /// The same where the work goes on for a time.
 const DURATION: (&str, &str) = ("duration", "1ms");
-/// What a cell is made, as far as it has these axes.
+/// The values that a cell gets on these axes, as far as it has them.
 const AXES: [(&str, &str); 10] = [
     // Whether a setting is taken is for the engine to say, not for the limits.
     ("machine", "here"),
@@ -51,7 +51,7 @@ const AXES: [(&str, &str); 10] = [
     ("statements", "1"),
 ];
 
-/// What short trials showed.
+/// The findings of short trials.
 #[derive(Debug, Default)]
 pub struct Rehearsal {
     /// Settings with which no trial can succeed.
@@ -74,7 +74,7 @@ pub enum Extent {
 pub struct Refused {
     /// The store and its settings, in words: `sqlite page_size=1000`.
     pub what: String,
-    /// What went wrong.
+    /// The error.
     pub why: String,
 }
 
@@ -105,7 +105,7 @@ pub fn rehearse(job: &Job<'_>, extent: Extent) -> Result<Option<Rehearsal>> {
                 rehearsal.results.insert(cell.id(), result);
                 continue;
             }
-            // What the place lacks, the run finds out by itself.
+            // Lack of room or speed in the place is for the run to find.
             Outcome::Failed { reason: Failure::DiskFull | Failure::TimedOut, .. } => continue,
             Outcome::Failed { message, .. } | Outcome::Unsupported { message } => message,
         };
@@ -189,7 +189,7 @@ fn tried_out(job: &Job<'_>, cell: &Cell, extent: Extent) -> Result<Option<TrialR
     let Some(place) = job.places.get(cell.place()) else { return Ok(None) };
     let mut work = WorkFolder::create(place.directory())?;
     let template = match place {
-        // How long it takes depends on the file system. Which settings an engine takes does not.
+        // The time that it takes depends on the file system. Which settings an engine takes does not.
         Place::Image { file_system, .. } if extent == Extent::EachCell => {
             Some(Template::make(&mut work, file_system, trial_bytes(job, [cell].into_iter()))?)
         }

@@ -17,16 +17,16 @@ use crate::lifeline;
 use crate::result::Failure;
 use crate::workload::loading::{self, Loading};
 
-/// How a process ended.
+/// The end of a process.
 #[derive(Debug)]
 pub enum End {
     /// By itself, and well.
     Well,
     /// By itself or a signal, not well.
     Badly {
-        /// What kind of failure.
+        /// The kind of failure.
         reason: Failure,
-        /// What happened.
+        /// The message: what happened.
         message: String,
     },
     /// Without handing over its result, as the run's disk did not take it.
@@ -177,17 +177,17 @@ fn is_our_own(last: Option<&str>) -> bool {
     last.is_some_and(|line| line.starts_with(&format!("{}: ", lifeline::NAME)))
 }
 
-/// How a trial ends that could not write its report.
+/// The errors for which a trial could not write its report, by its exit.
 const UNSAVED: [(Exit, io::ErrorKind); 3] = [
     (Exit::Permission, io::ErrorKind::PermissionDenied),
     (Exit::ReadOnly, io::ErrorKind::ReadOnlyFilesystem),
     (Exit::DiskFull, io::ErrorKind::StorageFull),
 ];
 
-/// What Rust, C++ and the system say when a process may have no more memory.
+/// Messages of Rust, C++ and the system when a process may have no more memory.
 const REFUSED_MEMORY: [&str; 3] = ["memory allocation of", "std::bad_alloc", "Cannot allocate memory"];
 
-/// What a process said at last: the message of a panic, or the last line that holds anything. Where it was when it said
+/// The last words of a process: the message of a panic, or the last line that holds anything. Where it was when it said
 /// so is for those who open the log.
 pub(super) fn last_words(log: &str) -> Option<String> {
     let said = log.split("stack backtrace:").next().unwrap_or(log);
@@ -196,7 +196,7 @@ pub(super) fn last_words(log: &str) -> Option<String> {
     after_panic.or_else(|| lines.next_back()).map(str::to_owned)
 }
 
-/// How many processes the kernel has killed for memory since it was started.
+/// The number of processes that the kernel has killed for memory since it was started.
 fn oom_kills() -> u64 {
     fs::read_to_string("/proc/vmstat")
         .ok()

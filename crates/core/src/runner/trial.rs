@@ -44,9 +44,9 @@ pub fn remove_leftovers(folder: &Path) -> Result<()> {
 
 /// A trial that is about to run.
 pub struct Trial<'a> {
-    /// What it is part of.
+    /// The job that it is part of.
     pub job: &'a Job<'a>,
-    /// What is run.
+    /// The cell that is run.
     pub cell: &'a Cell,
     /// Its position in the run, from 0.
     pub position: u64,
@@ -60,19 +60,19 @@ pub struct Trial<'a> {
     pub device: &'a std::result::Result<DeviceSpec, String>,
     /// Where it can have a cgroup of its own, or why it has none.
     pub cgroups: &'a std::result::Result<cgroup::Home, String>,
-    /// What can be limited here.
+    /// The limits that can be held here.
     pub reach: &'a Reach,
     /// Where its background load has its files.
     pub beside: &'a Path,
     /// Where servers have what is no data; `None` where none takes part.
     pub servers: Option<&'a Path>,
-    /// What making an empty file took in its folder, in nanoseconds.
+    /// The time of making an empty file in its folder, in nanoseconds.
     pub file_creation_ns: u64,
     /// Hears how far its loading is.
     pub told: &'a dyn Fn(Option<Loading>),
 }
 
-/// How a trial went.
+/// The outcome of a trial.
 struct Ran {
     report: Report,
     wall_s: f64,
@@ -231,13 +231,13 @@ impl Trial<'_> {
         Ok(Some(Ran { report, wall_s, course, background: None, log: self.log() }))
     }
 
-    /// What is looked at while it runs.
+    /// The device and cgroup that are looked at while it runs.
     fn sights(&self, group: Option<&Group>) -> Sights {
         let device = self.device.as_ref().ok().and_then(|spec| BlockDevice::named(&spec.name).ok());
         Sights { device, group: group.cloned() }
     }
 
-    /// What holds it to its machine's limits, if it has any, made on the stage; or why it can't be held.
+    /// The limits' holder, made on the stage, if its machine has limits; or why they can't be held.
     fn limiting(
         &self,
         stage: &mut Stage<'_>,
@@ -260,7 +260,7 @@ impl Trial<'_> {
         device(self.folder).is_some() && device(self.folder) == device(self.directory)
     }
 
-    /// How much longer than its limit it may take: to be read back, and for rests that were asked for.
+    /// The time beyond its limit that it may take: to be read back, and for rests that were asked for.
     fn room(&self) -> Duration {
         /// A slow disk's.
         const SLOW: Probe =

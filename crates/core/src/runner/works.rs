@@ -34,17 +34,17 @@ pub struct Work {
     pub beside: PathBuf,
     /// Where servers have what is no data; `None` where none takes part.
     pub servers: Option<PathBuf>,
-    /// What the place costs.
+    /// The costs of the place.
     pub probe: Probe,
-    /// What trials stand on.
+    /// The file system that trials use.
     pub grounds: Grounds,
 }
 
-/// What trials in a place stand on.
+/// The file system that trials in a place use.
 pub enum Grounds {
     /// The user's own file system.
     Shared {
-        /// What making a file took there at first, in nanoseconds.
+        /// The time of making a file there at first, in nanoseconds.
         file_creation_ns: u64,
         /// The block device under it, or why its counters can't be read.
         device: std::result::Result<DeviceSpec, String>,
@@ -53,11 +53,11 @@ pub enum Grounds {
     Image(Template),
 }
 
-/// What one trial stands on.
+/// The folder and device that one trial uses.
 pub struct Ground {
     /// The empty folder for the store's files.
     pub directory: PathBuf,
-    /// What making an empty file took in it, in nanoseconds.
+    /// The time of making an empty file in it, in nanoseconds.
     pub file_creation_ns: u64,
     /// The block device under it, or why its counters can't be read.
     pub device: std::result::Result<DeviceSpec, String>,
@@ -101,7 +101,7 @@ impl Works {
         Ok(Works { by_place: places().map(work).collect::<Result<_>>()? })
     }
 
-    /// What the places cost.
+    /// The costs of the places.
     pub fn probes(&self) -> BTreeMap<String, Probe> {
         self.by_place.iter().map(|(name, work)| (name.clone(), work.probe)).collect()
     }

@@ -1,5 +1,5 @@
-//! What the libraries that read TOML and JSON say of wrong input, in the words of docs/plans.md: keys, tables, lists, text,
-//! numbers. They speak of fields, maps, sequences and the names of our own types.
+//! Errors of the libraries that read TOML and JSON, in the words of docs/plans.md: keys, tables, lists, text, numbers.
+//! They speak of fields, maps, sequences and the names of our own types.
 
 use super::shortened;
 
@@ -32,7 +32,7 @@ fn rewritten(message: &str) -> Option<String> {
     }
     let rest = ["invalid type: ", "invalid value: "].iter().find_map(|start| message.strip_prefix(start))?;
     let rest = rest.replace("` as i128", "`").replace("` as u128", "`");
-    // What was found may hold these words itself; what is wanted does not.
+    // The words for what was found may hold these themselves; those for what is wanted do not.
     let (found, wanted) = rest.rsplit_once(", expected ")?;
     Some(format!("{} found where {} is expected", found_in_words(found), wanted_in_words(wanted)))
 }
@@ -52,7 +52,7 @@ fn found_in_words(found: &str) -> String {
     known.unwrap_or_else(|| found.to_owned())
 }
 
-/// What is wanted, and what a reader of JSON adds about its place.
+/// The words for what is wanted, and what a reader of JSON adds about its place.
 fn wanted_in_words(wanted: &str) -> String {
     let (wanted, place) = match wanted.split_once(" at line ") {
         Some((wanted, place)) => (wanted, format!(" (line {place})")),

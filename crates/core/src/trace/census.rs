@@ -37,7 +37,7 @@ enum Value {
     Gone,
 }
 
-/// What is known of a key.
+/// The history of a key so far.
 #[derive(Debug, Clone, Copy)]
 struct Seen {
     first: u64,
@@ -81,7 +81,7 @@ impl Tally {
     }
 }
 
-/// What the store is to hold when the trace has been played.
+/// The records that the store is to hold when the trace has been played.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Left {
     /// Keys that are looked for before they are written.
@@ -148,12 +148,12 @@ impl Census {
         self.looked /= 2;
     }
 
-    /// How many keys there are.
+    /// The number of keys.
     pub fn keys(&self) -> u64 {
         self.seen.len() as u64 * self.one_in()
     }
 
-    /// What is touched up to an operation. A value whose size the trace never tells has `unknown` bytes.
+    /// The records that are touched up to an operation. A value whose size the trace never tells has `unknown` bytes.
     pub fn touched_up_to(&self, position: u64, unknown: u64) -> Tally {
         let mut tally = Tally::default();
         for seen in self.seen.values().filter(|seen| seen.first <= position) {
@@ -162,7 +162,7 @@ impl Census {
         tally.times(self.one_in())
     }
 
-    /// What the store is to hold at the end.
+    /// The records that the store is to hold at the end.
     pub fn left(&self, unknown: u64) -> Left {
         let mut left = Left::default();
         for seen in self.seen.values() {
@@ -184,7 +184,7 @@ impl Census {
         }
     }
 
-    /// How operations are spread over the keys.
+    /// The spread of operations over the keys.
     pub fn skew(&self) -> Skew {
         let mut counts: Vec<u64> = self.seen.values().map(|seen| seen.count).collect();
         counts.sort_unstable_by(|a, b| b.cmp(a));
@@ -207,7 +207,7 @@ fn or(size: u32, unknown: u64) -> u64 {
     if size == 0 { unknown } else { u64::from(size) }
 }
 
-/// How operations are spread over the keys.
+/// The spread of operations over the keys.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct Skew {
     /// The share of operations on the most used 1 % of keys.

@@ -1,4 +1,5 @@
-//! What a plan keeps of its trace: enough to tell one trace from another, to plan with, and to play it in bounded memory.
+//! The facts that a plan keeps of its trace: enough to tell one trace from another, to plan with, and to play it in
+//! bounded memory.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,12 +11,12 @@ use crate::shown::quoted;
 /// Makes a struct of numbers that is written as `name=number` and read back.
 macro_rules! facts {
     ($($(#[$help:meta])* $name:ident,)*) => {
-        /// What is known of a trace before it is played.
+        /// The facts of a trace that are known before it is played.
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub struct Facts {
             /// The SHA-256 of its file, in hexadecimal.
             pub sha256: String,
-            /// How it is written.
+            /// The form in which it is written.
             pub form: Form,
             $($(#[$help])* pub $name: u64,)*
         }
@@ -113,7 +114,7 @@ pub const WHOLE_SECONDS: u64 = 1;
 pub const FINER_TIMES: u64 = 2;
 
 impl Facts {
-    /// How many operations of a kind there are.
+    /// The number of operations of a kind.
     pub fn of(&self, does: Does) -> u64 {
         match does {
             Does::Get => self.get,
@@ -125,12 +126,12 @@ impl Facts {
         }
     }
 
-    /// How many operations are played.
+    /// The number of operations that are played.
     pub fn played(&self) -> u64 {
         Does::PLAYED.into_iter().map(|does| self.of(does)).sum()
     }
 
-    /// How many operations write a value.
+    /// The number of operations that write a value.
     pub fn writes(&self) -> u64 {
         self.set + self.modify
     }

@@ -8,7 +8,7 @@ use super::word::{self, Word};
 use crate::shown::quoted;
 use crate::units::as_text;
 
-/// How a trace is written.
+/// The form in which a trace is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// storebench's own: CSV with the columns time, operation, key, size.
@@ -32,7 +32,7 @@ impl Form {
         }
     }
 
-    /// What it is, in words.
+    /// The form in words.
     pub fn words(self) -> &'static str {
         match self {
             Form::Csv => "CSV with the columns time, operation, key, size",

@@ -4,12 +4,12 @@ use super::form::Form;
 use super::word::{self, Word};
 use crate::shown::quoted;
 
-/// What a line says; its key is in a buffer beside it.
+/// The content of a line; its key is in a buffer beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Said {
     /// The time as the trace tells it, in nanoseconds.
     pub time_ns: u64,
-    /// What was done.
+    /// The trace's name for the operation.
     pub word: &'static Word,
     /// Bytes of the value; of a scan, records.
     pub size: u64,
@@ -55,7 +55,7 @@ impl Columns {
     /// Reads a line's fields.
     ///
     /// # Errors
-    /// What is wrong with them.
+    /// A mistake in them.
     pub fn read(&self, fields: &csv::ByteRecord, key: &mut Vec<u8>) -> Result<Said, String> {
         let field = |at: usize, name: &str| {
             let missing =
@@ -92,7 +92,7 @@ impl Columns {
 /// may hold commas.
 ///
 /// # Errors
-/// What is wrong with it.
+/// A mistake in it.
 pub fn twitter(line: &[u8], key: &mut Vec<u8>) -> Result<Said, String> {
     let mut from_end = line.rsplitn(6, |byte| *byte == b',');
     let mut next = || from_end.next().ok_or("it has fewer than the seven columns of Twitter's traces");
@@ -110,7 +110,7 @@ pub fn twitter(line: &[u8], key: &mut Vec<u8>) -> Result<Said, String> {
 /// in microseconds. The keys of families but the first get the family's number before them.
 ///
 /// # Errors
-/// What is wrong with it.
+/// A mistake in it.
 pub fn rocksdb(line: &[u8], key: &mut Vec<u8>) -> Result<Said, String> {
     let mut fields = line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty());
     let mut next = || fields.next().ok_or("it has fewer than the five columns of trace_analyzer");

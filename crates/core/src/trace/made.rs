@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-/// What a trace is to be like.
+/// The traits of a trace to be made.
 pub struct Like {
     pub keys: usize,
     pub operations: u64,
@@ -53,7 +53,7 @@ pub const ZIPPYDB: Like = Like {
 };
 
 impl Like {
-    /// What `line` makes of each operation: its number, name, rank of its key, and size.
+    /// The lines that `line` makes of the operations, each from its number, name, rank of its key, and size.
     fn lines(&self, mut line: impl FnMut(&mut String, u64, &str, usize, u64)) -> String {
         let mut random = fastrand::Rng::with_seed(7);
         let weights: Vec<f64> = (1..=self.keys).map(|rank| (rank as f64).powf(-self.zipf)).collect();

@@ -13,16 +13,16 @@ const MOST_LINE: u64 = 4 << 20;
 /// Bytes that are read ahead so that a decoder has all its memory: what a frame's window holds at most, several times.
 const WARM_UP: u64 = 64 << 20;
 
-/// What is asked of a reader.
+/// The options of a reader.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Ask {
     /// The form; the file tells it otherwise.
     pub form: Option<Form>,
-    /// How many operations are read at most; all otherwise.
+    /// The most operations that are read; all otherwise.
     pub limit: Option<u64>,
 }
 
-/// How lines are taken apart.
+/// The reader of lines, by the form of the trace.
 enum Lines {
     Csv { reader: Box<csv::Reader<Source>>, columns: Columns, fields: csv::ByteRecord },
     Plain { source: Source, line: Vec<u8> },

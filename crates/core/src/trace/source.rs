@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 /// Bytes that are read at once.
 const CHUNK: usize = 128 << 10;
-/// What a zstd frame begins with, and what one to be skipped does, but for its lowest four bits.
+/// The first bytes of a zstd frame, and those of one to be skipped, but for its lowest four bits.
 const ZSTD: u32 = 0xfd2f_b528;
 const SKIPPABLE: u32 = 0x184d_2a50;
 

@@ -27,7 +27,7 @@ struct Scout {
 }
 
 impl Scout {
-    /// How many operations the next time has.
+    /// The number of operations at the next time.
     fn count(&mut self) -> Result<u64, String> {
         let group_ns = self.next_ns;
         let mut count = 0;

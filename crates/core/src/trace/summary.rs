@@ -1,4 +1,4 @@
-//! What a trace is like: mix, rate over time, sizes, skew, working set. One pass over the file, in bounded memory.
+//! The traits of a trace: mix, rate over time, sizes, skew, working set. One pass over the file, in bounded memory.
 
 use std::path::Path;
 
@@ -24,7 +24,7 @@ const UNKNOWN_VALUE: u64 = 100;
 /// Shares of the trace whose working set is told.
 const SHARES: [f64; 3] = [0.01, 0.1, 1.0];
 
-/// What a trace is like.
+/// The traits of a trace.
 #[derive(Debug, Serialize)]
 pub struct Summary {
     /// Its form.
@@ -33,7 +33,7 @@ pub struct Summary {
     pub zstd: bool,
     /// The SHA-256 of its file.
     pub sha256: String,
-    /// How many operations it has.
+    /// The number of operations.
     pub operations: u64,
     /// The operations, by the trace's own words, the most frequent first.
     pub mix: Vec<Share>,
@@ -43,27 +43,27 @@ pub struct Summary {
     pub whole_seconds: bool,
     /// Operations whose time lay before that of one ahead of them.
     pub went_back: u64,
-    /// How long a stretch of `stretches` is, in seconds.
+    /// The length of a stretch of `stretches`, in seconds.
     pub stretch_s: f64,
-    /// How many operations began in each stretch of time.
+    /// The number of operations that began in each stretch of time.
     pub stretches: Vec<u64>,
     /// Sizes of keys, by operation.
     pub key_bytes: Sizes,
     /// Sizes of values that are written, by operation.
     pub value_bytes: Sizes,
-    /// How many keys.
+    /// The number of keys.
     pub keys: u64,
     /// One key in how many was counted: 1 where everything of keys is exact.
     pub counted_one_in: u64,
-    /// How operations are spread over the keys.
+    /// The spread of operations over the keys.
     pub skew: Skew,
-    /// What the first parts of the trace touch.
+    /// The records that the first parts of the trace touch.
     pub working_set: Vec<Touched>,
     /// Keys that are looked for before the trace writes them.
     pub read_before_written_keys: u64,
     /// Operations that look for keys which the trace has not written by then.
     pub read_before_written_operations: u64,
-    /// What a plan keeps.
+    /// The facts that a plan keeps.
     #[serde(skip)]
     pub facts: Facts,
 }
@@ -73,12 +73,12 @@ pub struct Summary {
 pub struct Share {
     /// The trace's word.
     pub operation: &'static str,
-    /// What a replay does.
+    /// The operation that a replay does for it.
     pub played_as: &'static str,
-    /// What is lost by that.
+    /// The loss of meaning by that.
     #[serde(skip_serializing_if = "str::is_empty")]
     pub lost: &'static str,
-    /// How many.
+    /// The number of operations.
     pub count: u64,
 }
 
@@ -94,7 +94,7 @@ pub struct Sizes {
     pub max: u64,
 }
 
-/// What a first part of the trace touches.
+/// The records that a first part of the trace touches.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Touched {
     /// The part.
@@ -107,7 +107,7 @@ pub struct Touched {
     pub bytes: u64,
 }
 
-/// What is gathered on the way.
+/// The counts that are gathered on the way.
 struct Gathered {
     words: Vec<(&'static Word, u64)>,
     keys: Histogram<u64>,

@@ -1,6 +1,6 @@
-//! What traces call their operations, and what a replay does for each.
+//! The names that traces give their operations, and what a replay does for each.
 
-/// What a replay does.
+/// An operation of a replay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Does {
     /// Reads the value of a key.
@@ -44,14 +44,14 @@ impl Does {
     }
 }
 
-/// What a trace calls an operation.
+/// A trace's name for an operation.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Word {
     /// The trace's own word.
     pub name: &'static str,
-    /// What is done for it.
+    /// The operation that is done for it.
     pub does: Does,
-    /// What is lost by that; empty where nothing is.
+    /// The loss of meaning by that; empty where there is none.
     pub lost: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! How skewed the choice of keys is: the exponent of the Zipf distribution that fits best.
+//! The skew of the choice of keys: the exponent of the Zipf distribution that fits best.
 
 /// Fewer keys than this have no distribution to speak of.
 const FEWEST: usize = 10;

@@ -17,7 +17,7 @@ pub(super) fn split(text: &str) -> (&str, &str) {
     text.split_at(end)
 }
 
-/// How many bytes of a text belong to an exponent: `e6`, `E-3`.
+/// The length of an exponent at the beginning of a text, in bytes: `e6`, `E-3`.
 fn exponent(text: &str) -> usize {
     let Some(after) = text.strip_prefix(['e', 'E']) else { return 0 };
     let digits = after.strip_prefix(['+', '-']).unwrap_or(after);
@@ -71,7 +71,7 @@ fn is_padded(text: &str) -> bool {
     bytes.next() == Some(b'0') && bytes.next().is_some_and(|byte| byte.is_ascii_digit())
 }
 
-/// What a message adds where a comma is not understood.
+/// The hint in a message where a comma is not understood.
 pub(super) fn comma_hint(text: &str) -> &'static str {
     match text.contains(',') {
         true => {

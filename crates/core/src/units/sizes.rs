@@ -6,7 +6,7 @@ use std::str::FromStr;
 use super::{SizeRange, as_text, number, rough_bytes};
 use crate::shown::quoted;
 
-/// What the shares of all parts come to: a part's share is counted in millionths.
+/// The sum of the shares of all parts: a part's share is counted in millionths.
 pub const WHOLE: u32 = 1_000_000;
 
 /// The most parts that sizes can have.
@@ -28,7 +28,7 @@ pub struct Sizes {
 pub struct Part {
     /// The sizes, each as likely as any other.
     pub range: SizeRange,
-    /// How many of a million values have them; at least 1.
+    /// The number of values, out of a million, that have them; at least 1.
     pub share: u32,
 }
 
@@ -105,7 +105,7 @@ impl Sizes {
         low
     }
 
-    /// How many of a million values have at most so many bytes.
+    /// The number of values, out of a million, that have at most so many bytes.
     pub fn share_up_to(&self, bytes: u64) -> f64 {
         let one = |part: &Part| {
             let SizeRange { from, to } = part.range;

@@ -17,7 +17,7 @@ pub const NO_TURN: &str = "not reached in time";
 /// Why a store is not considered that the user did not name.
 pub const NOT_CHOSEN: &str = "not named with --store";
 
-/// What is known of stores that have neither an answer nor a failed trial at a position: those of the runs, and those of the
+/// The reasons why stores have neither an answer nor a failed trial at a position: those of the runs, and those of the
 /// table that the question does not forbid. `known` names the others.
 pub fn absent(
     merged: &Merged<'_>,

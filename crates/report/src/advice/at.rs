@@ -5,7 +5,7 @@ use storebench_core::units::{CountRange, Sizes};
 
 use crate::layout::Position;
 
-/// What the values are made of, their sizes, and how many records there are.
+/// The kind of bytes in the values, their sizes, and the number of records.
 pub type At = (Data, Sizes, CountRange);
 
 /// Where a cell's trials were made.

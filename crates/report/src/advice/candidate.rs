@@ -24,7 +24,7 @@ pub struct Candidate {
     pub version: String,
     /// The guarantee that it gave: the one asked for, or the next stronger where it does not offer that one.
     pub guarantee: Guarantee,
-    /// What accidents can cost, by its settings; `None` of a store that the table does not know.
+    /// The danger with its settings: what accidents can cost; `None` of a store that the table does not know.
     pub danger: Option<&'static Danger>,
     /// Mean latency of each operation of the mix, in nanoseconds.
     pub operations: Vec<(Operation, Summary)>,
@@ -34,13 +34,14 @@ pub struct Candidate {
     pub space: Summary,
     /// Peak memory, in bytes, by [`crate::data::merge::Merged::memory`].
     pub memory: Summary,
-    /// How many times worse by the goal than the recommended store; absent for that one, and where the two share no block.
+    /// The factor by which it is worse by the goal than the recommended store; absent for that one, and where the two
+    /// share no block.
     pub times_worse: Option<Ratio>,
     /// Whether it is the best by the goal, or too close to call with it.
     pub wins: bool,
-    /// What decided that.
+    /// The rule that decided that.
     pub rule: Option<Rule>,
-    /// How many times its speed, space and memory are those of the recommended store: over 1 is worse.
+    /// Its speed, space and memory as multiples of the recommended store's: over 1 is worse.
     pub against_best: Vec<(Goal, Option<Ratio>)>,
     /// A store that is better at speed, space or memory, and at which this one is better at none, so that it is not on the
     /// Pareto front.

@@ -1,4 +1,4 @@
-//! What would change an answer, in sentences.
+//! The changes of a question that would change its answer, in sentences.
 
 use storebench_core::units::{Sizes, grouped, rough_bytes};
 
@@ -12,7 +12,7 @@ use crate::stats::Ratio;
 /// Other sizes or counts that are named one by one, at most.
 const NAMED: usize = 4;
 
-/// What would change the answer, or what was looked at in vain.
+/// The changes that would change the answer, or those that were looked at in vain.
 pub fn changes(advice: &Advice) -> Vec<String> {
     let Some(best) = advice.verdict.ranking.first().map(|best| best.store.as_str()) else {
         return Vec::new();
@@ -55,7 +55,8 @@ fn a_few(names: &[String]) -> (String, String) {
     }
 }
 
-/// What is taken elsewhere, and why; `alike` shows where both are alike, and `cost` what an accident can cost the other.
+/// The store to take elsewhere, and why; `alike` shows where both are alike, and `cost` what an accident can cost the
+/// other.
 fn elsewhere(there: &Elsewhere, (best, asked): (&str, Goal), alike: fn(f64) -> String, cost: &str) -> String {
     let trials = times_measured(there.trials);
     match (&there.why, there.store.as_deref()) {
@@ -73,7 +74,8 @@ fn elsewhere(there: &Elsewhere, (best, asked): (&str, Goal), alike: fn(f64) -> S
     }
 }
 
-/// How much better another store is by a goal, how often that was measured, and what an accident can cost it.
+/// The factor by which another store is better by a goal, how often that was measured, and what an accident can cost
+/// it.
 fn instead(store: &str, goal: Goal, ratio: Option<&Ratio>, cost: &str) -> String {
     match ratio {
         Some(ratio) => {
@@ -84,7 +86,7 @@ fn instead(store: &str, goal: Goal, ratio: Option<&Ratio>, cost: &str) -> String
     }
 }
 
-/// What a power cut can cost a store that is taken elsewhere, as far as it is known and not nothing.
+/// The damage that a power cut can do to a store that is taken elsewhere, as far as it is known and not nothing.
 fn cost(advice: &Advice, turn: &Turn) -> String {
     let known = turn.store().and_then(|store| advice.dangers.get(store));
     match known.filter(|_| advice.question.mix.writes()) {

@@ -25,7 +25,7 @@ pub struct Cold {
     pub gets: Vec<(String, f64)>,
     /// Whether the recommended store is the quickest here too, or too close to call with it.
     pub holds: bool,
-    /// How many times slower than the quickest it reads, if it does.
+    /// The factor by which it reads slower than the quickest, if it does.
     pub slower: Option<f64>,
     /// Trials of each.
     pub trials: usize,

@@ -9,8 +9,8 @@ use super::question::Question;
 use crate::data::matrix::Here;
 use crate::data::merge::{Entry, measured};
 
-/// What accidents can cost a store, by the settings that its trials read back; `None` of a store that the table does not
-/// know.
+/// The danger of a store, by the settings that its trials read back: what accidents can cost; `None` of a store that
+/// the table does not know.
 pub fn danger(table: &[StoreDef], store: &str, entries: &[Entry<'_>]) -> Option<&'static Danger> {
     let def = table.iter().find(|def| def.name == store)?;
     let trials = measured(entries);

@@ -5,7 +5,7 @@ use super::figures::Here;
 use super::turn::{Look, Stands};
 use crate::stats::{Ratio, compare};
 
-/// What is to be taken with other records, and why.
+/// The store to take with other records, and why.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Elsewhere {
     /// The store that is best there; `None` where no store that was measured answers the question.

@@ -1,4 +1,4 @@
-//! What a question weighs of a trial: the time of an operation of its mix, the room on disk, the memory.
+//! The figures of a trial that a question weighs: the time of an operation of its mix, the room on disk, the memory.
 
 use std::borrow::Cow;
 
@@ -37,7 +37,7 @@ impl Figures {
         Some(Figures { speed_ns, space, memory_bytes: basis.bytes(&measured.memory)? as f64 })
     }
 
-    /// What a goal weighs.
+    /// The figure that a goal weighs.
     pub fn weighed(&self, goal: Goal) -> f64 {
         match goal {
             Goal::Speed => self.speed_ns,
@@ -57,7 +57,7 @@ pub fn time_ns(measured: &Measured, mix: &Mix) -> Option<f64> {
 /// The stores at one place, each with its figures by block.
 pub type Here<'a> = IndexMap<Cow<'a, str>, Series<BlockKey>>;
 
-/// What a goal weighs of each store, by block; stores without a figure are left out.
+/// The figure that a goal weighs of each store, by block; stores without a figure are left out.
 pub fn weighed<'a>(here: &matrix::Here<'a>, mix: &Mix, goal: Goal, basis: Basis) -> Here<'a> {
     let series = |entries: &[Entry<'_>]| -> Series<BlockKey> {
         let trials = measured(entries).into_iter();

@@ -16,13 +16,13 @@ use super::{Here, tiers};
 use crate::data::merge::{Group, GroupKey, Merged};
 use crate::terminal::grid::one_line;
 
-/// How many times more or fewer records than asked for may have been measured.
+/// The greatest factor by which the records measured may be more or fewer than those asked for.
 const NEAR: f64 = 4.0;
 
 /// Combinations that are named where none covers a question.
 const NAMED: usize = 5;
 
-/// What of a question runs do not cover.
+/// The part of a question that runs do not cover.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Uncovered {
     /// No trial was made at its guarantee, with its threads, as shipped, undisturbed.
@@ -68,7 +68,8 @@ impl Uncovered {
     }
 }
 
-/// What covers a question: trials that may be compared, and the position nearest to it; or the one that was made for it.
+/// The trials that cover a question: those that may be compared, and the position nearest to it; or the one that was
+/// made for it.
 pub fn find<'a>(
     question: &Question,
     merged: &Merged<'a>,
@@ -171,7 +172,7 @@ fn typical(sizes: &Sizes) -> u64 {
     }
 }
 
-/// How far what was measured is from what was asked: sizes and counts as logarithms.
+/// The distance of what was measured from what was asked: sizes and counts as logarithms.
 fn distance(at: &At, question: &Question) -> f64 {
     let far = |a: f64, b: f64| (a / b).ln().abs();
     far(at.1.mean(), question.size.mean()) + far(at.2.from as f64, question.records as f64)

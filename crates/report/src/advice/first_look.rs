@@ -12,7 +12,7 @@ use crate::data::matrix::Sorted;
 use crate::data::merge::Merged;
 use crate::stats::CONFIDENCE;
 
-/// What is needed to look at other numbers of records.
+/// The context of a look at other numbers of records.
 pub(super) struct Look<'l> {
     pub merged: &'l Merged<'l>,
     pub at: At,

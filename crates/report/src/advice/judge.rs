@@ -54,9 +54,9 @@ pub struct Verdict {
     pub given_up: Vec<Candidate>,
     /// Those that don't answer the question.
     pub out: Vec<Out>,
-    /// How many looks at the figures the intervals allow for; 1 where nobody looked before the end.
+    /// The number of looks at the figures that the intervals allow for; 1 where nobody looked before the end.
     pub looks: usize,
-    /// What the measurements took.
+    /// The cost of the measurements.
     pub cost: Cost,
 }
 
@@ -131,7 +131,7 @@ pub(super) fn answering<'a>(merged: &Merged<'_>, all: &Entries<'a>, question: &Q
     here
 }
 
-/// What the stores of one position are judged by.
+/// The terms and figures by which the stores of one position are judged.
 struct Judging<'j, 'a> {
     making: Making<'j>,
     terms_of: &'j dyn Fn(Goal) -> Terms,

@@ -1,4 +1,4 @@
-//! What a user who asks for advice knows: how many records, how large, what is done to them, and what matters.
+//! The question of a user who asks for advice: how many records, how large, what is done to them, and what matters.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,23 +14,23 @@ use storebench_core::workload::operation::Operation;
 /// The question that advice answers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Question {
-    /// How many records the store holds.
+    /// The number of records that the store holds.
     pub records: u64,
     /// The sizes of their values.
     pub size: Sizes,
-    /// What the values are made of.
+    /// The kind of bytes that the values are made of.
     pub data: Data,
-    /// What an acknowledged write must survive.
+    /// The guarantee: the accident that an acknowledged write must survive.
     pub guarantee: Guarantee,
     /// Sessions at work at once.
     pub threads: u32,
     /// The machine that limits stand in for; `here` is this one, without limits.
     pub machine: String,
-    /// What is done to the records.
+    /// The operations on the records, by share.
     pub mix: Mix,
     /// Whether reads find nothing in memory: the store reopened and the page cache emptied.
     pub cold: bool,
-    /// What the best store is best at.
+    /// The goal by which the best store is the best.
     pub goal: Goal,
     /// The most memory that a store may take above the process's base, in bytes.
     pub max_memory_bytes: Option<u64>,
@@ -94,7 +94,7 @@ impl fmt::Display for Question {
     }
 }
 
-/// What the best store is best at.
+/// The goal by which the best store is the best.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Goal {
     /// The mean time of an operation.
@@ -121,7 +121,7 @@ impl Goal {
         }
     }
 
-    /// What it looks at, for the help.
+    /// The figure that it looks at, for the help.
     pub fn what(self) -> &'static str {
         match self {
             Goal::Speed => "The mean time of an operation",

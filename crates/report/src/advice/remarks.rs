@@ -1,4 +1,5 @@
-//! What a good adviser would add: differences that do not matter, a store out of proportion, reasons that no benchmark sees.
+//! The remarks that a good adviser would add: differences that do not matter, a store out of proportion, reasons that
+//! no benchmark sees.
 
 use indexmap::IndexMap;
 use storebench_core::store::Guarantee;
@@ -100,7 +101,7 @@ fn cold(advice: &Advice) -> Option<String> {
         .then(|| advice.cold.as_ref().map_or_else(unknown, super::cold::Cold::sentence))
 }
 
-/// What no benchmark sees, in one line.
+/// The remarks on practice, which no benchmark sees, in one line.
 pub fn practice(advice: &Advice) -> Vec<String> {
     let mut by_text: IndexMap<&str, Vec<&str>> = IndexMap::new();
     advice.practice.iter().for_each(|(store, practice)| by_text.entry(practice).or_default().push(store));

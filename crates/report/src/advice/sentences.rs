@@ -55,7 +55,7 @@ fn times(trials: usize) -> String {
     }
 }
 
-/// What limits the answer: another number of records than asked for, reads that are called cold and mostly are not.
+/// The limits of the answer: another number of records than asked for, reads that are called cold and mostly are not.
 pub fn cautions(advice: &Advice) -> Vec<String> {
     other_count(advice).into_iter().chain(advice.repeated.map(repeated)).collect()
 }
@@ -85,7 +85,7 @@ fn repeated((reads, records): (u64, u64)) -> String {
     )
 }
 
-/// What a kill and a power cut can cost, in a line.
+/// The cost of a kill and of a power cut, in a line.
 pub fn danger(advice: &Advice, store: &Candidate) -> String {
     match store.danger {
         Some(danger) if advice.question.mix.writes() => danger.to_string(),
@@ -131,7 +131,7 @@ fn with_interval(summary: &Summary, unit: Unit) -> String {
     }
 }
 
-/// How sure it is that no other store is better.
+/// The confidence that no other store is better, in words.
 pub fn sure(advice: &Advice) -> String {
     let others = advice.verdict.ranking.get(1..).unwrap_or_default();
     let Some(second) = others.first() else { return alone(advice) };
@@ -171,7 +171,7 @@ pub fn sure(advice: &Advice) -> String {
     }
 }
 
-/// What there is to say of one store that has no rival.
+/// The answer for one store that has no rival.
 fn alone(advice: &Advice) -> String {
     if advice.verdict.all().count() > 1 {
         let cost = &advice.verdict.cost;
@@ -208,7 +208,7 @@ pub fn name(advice: &Advice, store: &Candidate) -> String {
     }
 }
 
-/// What is to be known of the table of stores.
+/// The notes to the table of stores.
 pub fn notes(advice: &Advice) -> Vec<String> {
     let ranking = &advice.verdict.ranking;
     let mut lines = Vec::new();
@@ -229,8 +229,8 @@ pub fn notes(advice: &Advice) -> Vec<String> {
     lines
 }
 
-/// How a store stands to the best by the goal; `rank` is its place in the ranking, from 0, and `tie` the words for too close to
-/// call.
+/// The ratio of a store to the best by the goal; `rank` is its place in the ranking, from 0, and `tie` the words for
+/// too close to call.
 pub fn against(rank: usize, store: &Candidate, tie: &str) -> String {
     match store.times_worse {
         _ if rank == 0 => "best".to_owned(),
@@ -240,14 +240,14 @@ pub fn against(rank: usize, store: &Candidate, tie: &str) -> String {
     }
 }
 
-/// What there is to say of stores that took next to no memory, if any did.
+/// The note on stores that took next to no memory, if any did.
 fn little_memory(advice: &Advice) -> Option<String> {
     let little = |store: &Candidate| store.memory.mean.value < LITTLE_MEMORY;
     let any = advice.verdict.ranking.iter().any(little);
     any.then(|| format!("Memory below {} counts as {0} wherever it is compared.", rough_bytes(LITTLE_MEMORY)))
 }
 
-/// What a runner-up gives up, and what it gains.
+/// The figures that a runner-up gives up, and those that it gains.
 pub fn trade(store: &Candidate) -> String {
     let parts: Vec<String> = store
         .against_best
@@ -312,8 +312,8 @@ fn gains(store: &Candidate) -> bool {
     store.times_worse.is_some_and(|ratio| ratio.ratio.value < 1.0)
 }
 
-/// How a store stands to the recommended one, how often that was measured, and with how many records, where not with those of
-/// the answer.
+/// The ratio of a store to the recommended one, how often that was measured, and with how many records, where not with
+/// those of the answer.
 fn beside(advice: &Advice, store: &Candidate) -> String {
     let Some(ratio) = store.times_worse else { return "never measured beside it".into() };
     let records = store

@@ -1,4 +1,4 @@
-//! What budget would settle an answer that is not clear, from what was seen.
+//! The budget that would settle an answer that is not clear, from what was seen.
 
 use std::collections::BTreeSet;
 
@@ -8,26 +8,27 @@ use crate::data::matrix::Here;
 use crate::data::merge::{BlockKey, Merged};
 use crate::stats::{MIN_BLOCKS, Ratio};
 
-/// How well the ratio of the second to the best is to be known, a share of 1: stores closer than that count as alike.
+/// The precision to which the ratio of the second to the best is to be known, a share of 1: stores closer than that
+/// count as alike.
 pub const PRECISION: f64 = 0.03;
 
 /// Blocks that are assumed to be enough where too few were seen to say.
 const USUALLY_ENOUGH: f64 = 5.0;
-/// How much more is asked for than computed: the next blocks may vary more, folders are made and deleted between trials, and
-/// a part of the budget is for other questions.
+/// The factor between what is asked for and what is computed: the next blocks may vary more, folders are made and
+/// deleted between trials, and a part of the budget is for other questions.
 const MARGIN: f64 = 1.7;
 
-/// How many times more than what was not enough is asked for at least.
+/// The least factor by which more is asked for than what was not enough.
 const MORE: f64 = 1.5;
 
-/// What the measurements took.
+/// The cost of the measurements.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Cost {
     /// A block of the ranked stores, in seconds.
     pub block_s: f64,
     /// All other trials, in seconds.
     pub other_s: f64,
-    /// What was not enough, in seconds; 0 where that is not known.
+    /// The budget that was not enough, in seconds; 0 where that is not known.
     pub spent_s: f64,
     /// The budget that would have measured the question's own number of records, in seconds, where fewer were measured for
     /// want of time.
@@ -35,7 +36,7 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// What the trials of these runs took.
+    /// The cost of the trials of these runs.
     pub(super) fn of(merged: &Merged<'_>, ranking: &[Candidate], all: &Here<'_>) -> Cost {
         let ranked = |store: &str| ranking.iter().any(|candidate| candidate.store == store);
         let here: Vec<_> =
@@ -51,7 +52,7 @@ impl Cost {
         }
     }
 
-    /// What to do to tell two stores apart whose ratio is this.
+    /// The advice on telling two stores apart whose ratio is this.
     pub fn advice(&self, ratio: Option<&Ratio>) -> String {
         match ratio.map_or(Some(USUALLY_ENOUGH), needed).and_then(|blocks| looks::first_from(blocks as u32)) {
             Some(blocks) => {

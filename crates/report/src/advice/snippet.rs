@@ -1,4 +1,4 @@
-//! How to open a store as it was open: a store's own lines of code, with the settings that were read back put in.
+//! The code that opens a store as it was open: a store's own lines, with the settings that were read back put in.
 
 use storebench_core::store::Setting;
 
@@ -19,7 +19,7 @@ pub fn fill(template: &str, version: &str, settings: &[Setting]) -> String {
     template.lines().filter_map(|line| known.filled(line)).map(|line| line + "\n").collect()
 }
 
-/// What a template can name.
+/// The names that a template can use.
 struct Known<'a> {
     version: &'a str,
     settings: &'a [Setting],
@@ -56,7 +56,7 @@ impl Known<'_> {
     }
 }
 
-/// What a line depends on.
+/// The condition on which a line stands.
 struct Condition<'l> {
     name: &'l str,
     wanted: &'l str,

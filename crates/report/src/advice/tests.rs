@@ -423,7 +423,7 @@ fn mapped_file_pages_decide_nothing_where_better_is_known() {
     let old = advice(&by_memory, &[mapped(|_, _| {})]).unwrap();
     assert_eq!(old.verdict.ranking[0].store, "flat-folder");
     assert!(old.html(None).as_str().contains("looks larger than it is"));
-    // What only one of two runs knows is compared by what both know.
+    // A figure that only one of two runs knows is not compared; one that both know is.
     let both = [mapped(cached), mapped(without)];
     assert_eq!(advice(&by_memory, &both).unwrap().memory, Basis::WithoutMappedFiles);
 }

@@ -1,4 +1,4 @@
-//! What would change an answer: another goal, another share of gets, other records.
+//! The changes of a question that would change its answer: another goal, another share of gets, other records.
 
 use storebench_core::store::StoreDef;
 use storebench_core::units::{CountRange, Sizes};
@@ -31,10 +31,10 @@ pub enum Turn {
     Records(CountRange, Elsewhere),
 }
 
-/// What was measured besides the question's own place, and whether it changes the answer.
+/// The measurements besides the question's own place, and whether they change the answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Turns {
-    /// What changes it.
+    /// Those that change it.
     pub turns: Vec<Turn>,
     /// Other record sizes at which the recommended store was measured beside others, and is best, the smallest first; none
     /// lies beyond one that changes the answer.
@@ -80,7 +80,7 @@ pub fn turns(
     }
 }
 
-/// What is needed to look for another winner.
+/// The context of a look for another winner.
 pub(super) struct Look<'l, 'g, 'a> {
     merged: &'l Merged<'a>,
     group: &'l Group<'a>,
@@ -91,7 +91,7 @@ pub(super) struct Look<'l, 'g, 'a> {
     pub(super) best: &'l str,
 }
 
-/// How the recommended store stands at a position.
+/// The standing of the recommended store at a position.
 pub(super) enum Stands {
     /// It is the best, or too close to call with it.
     Best,
@@ -124,7 +124,7 @@ impl<'a> Look<'_, '_, 'a> {
                 && self.question.allows(store)
                 && fits(entries, self.question, self.merged.memory)
         });
-        // What is not recommended for its risk is no other answer either.
+        // A store that is not recommended for its risk is no other answer either.
         let avoided = avoided(&entries, self.question, self.table);
         entries.retain(|store, _| !avoided.contains(&**store));
         weighed(&entries, mix, goal, self.merged.memory)
@@ -146,7 +146,7 @@ impl<'a> Look<'_, '_, 'a> {
         self.terms(at, &self.question.mix, self.question.goal)
     }
 
-    /// How the recommended store stands at another position.
+    /// The standing of the recommended store at another position.
     pub(super) fn stands(&self, at: At) -> Stands {
         let Some(all) = self.sorted.entries.get(&position(at)) else { return Stands::Unknown };
         let here = self.asked(at);

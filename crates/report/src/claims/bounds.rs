@@ -17,7 +17,7 @@ pub struct Bounds {
     pub low: Option<f64>,
     /// The greatest value.
     pub high: Option<f64>,
-    /// What kind of quantity the ends are written as.
+    /// The kind of quantity that the ends are written as.
     kind: Kind,
     /// As it was written.
     text: String,
@@ -32,7 +32,7 @@ enum Kind {
     Size,
 }
 
-/// What may follow a number: its kind, and how many of the columns' units it is.
+/// The units that may follow a number, each with its kind, and how many of the columns' units it is.
 const UNITS: [(&str, Kind, f64); 11] = [
     ("", Kind::Number, 1.0),
     ("%", Kind::Share, 0.01),

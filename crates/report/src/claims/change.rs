@@ -106,7 +106,7 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         both.flatten().collect()
     }
 
-    /// What a place lacks of the stores: each with the value of the axis.
+    /// The figures of stores that a place lacks: each with the value of the axis.
     fn lacking(&self, place: &Place, stores: &[String]) -> Vec<String> {
         let side = |side: &Side<'p, K>, position: Option<&Position>| {
             let lacking = stores.iter().filter(move |store| side.series(position, store).is_none());
@@ -296,7 +296,7 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         Some(winners.map(|standing| self.stores[standing.index].as_str()).collect())
     }
 
-    /// How often the store wins for certain, and how often at most, on both sides.
+    /// The number of times that the store wins for certain, and at most, on both sides.
     fn more_wins(&self, more: &MoreWins) -> Evidence {
         let (mut undecided, mut missing, mut covers) = (0, Vec::new(), Vec::new());
         // For each side: won alone, and alone or with others.

@@ -18,19 +18,19 @@ pub struct Contest<'a, K> {
     pub figure: &'a Figure,
     /// Where.
     pub spot: Position,
-    /// How many places were averaged; `None` for one place.
+    /// The number of places that were averaged; `None` for one place.
     pub averaged: Option<usize>,
     /// The stores.
     pub stores: &'a [String],
     /// By the stores' positions; empty where a store has no figure.
     pub series: Vec<Series<K>>,
-    /// What the clock can tell of them.
+    /// The resolution of the clock for them.
     pub resolution: Resolution,
-    /// What the average had to do without.
+    /// The figures that the average had to do without.
     pub missing: Vec<String>,
 }
 
-/// How many times one figure is another, and the interval that may decide about it.
+/// The ratio of one figure to another, and the interval that may decide about it.
 pub(super) struct Times {
     pub ratio: Estimate,
     pub decides: Option<Interval>,

@@ -1,4 +1,4 @@
-//! What a study covers in full, and how much of a claim's part of it was measured.
+//! The design of a study: what it covers in full, and how much of a claim's part of it was measured.
 
 use std::collections::BTreeSet;
 
@@ -39,7 +39,7 @@ impl Design {
         Design { positions: over.combinations().iter().map(position).collect() }
     }
 
-    /// How much of what a claim is about stands behind its checks; `None` where the design has nothing of it.
+    /// The share of a claim's combinations that stands behind its checks; `None` where the design has nothing of it.
     pub(super) fn coverage(&self, claim: &Claim, evidence: &[Evidence]) -> Option<Coverage> {
         let here = self.spots(claim);
         let figures: BTreeSet<String> = claim.figure.iter().map(Figure::to_string).collect();

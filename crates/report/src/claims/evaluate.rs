@@ -50,7 +50,7 @@ pub fn evaluate<'p, K: Ord + Copy + 'p>(
     scopes.into_iter().map(|(scope, checked)| finding(claim, design, scope, checked)).collect()
 }
 
-/// What was found in one scope.
+/// The checks of one scope.
 #[derive(Default)]
 struct Checked {
     evidence: Vec<Evidence>,
@@ -71,7 +71,7 @@ impl Checked {
     }
 }
 
-/// What the checks of one scope come to.
+/// The finding that the checks of one scope come to.
 fn finding(claim: &Claim, design: Option<&Design>, scope: Scope, checked: Checked) -> Finding {
     let Checked { evidence, missing, behind } = checked;
     let coverage = design.and_then(|design| design.coverage(claim, &evidence));
@@ -116,7 +116,7 @@ fn compared<K>(claim: &Claim, of_study: &[String], pools: &[&Pool<K>]) -> Vec<St
     all
 }
 
-/// What is checked of places one by one, or of their means; and what the region names that is not there at all.
+/// The checks of places one by one, or of their means; and what the region names that is not there at all.
 fn contests<K: Ord + Copy>(
     claim: &Claim,
     figure: &Figure,
@@ -170,7 +170,7 @@ fn behind(places: Vec<Position>, evidence: Vec<Evidence>) -> impl Iterator<Item 
     evidence.into_iter().map(move |evidence| Evidence { covers: places.clone(), ..evidence })
 }
 
-/// What is checked between two values of an axis.
+/// The checks between two values of an axis.
 fn changes<K: Ord + Copy>(
     claim: &Claim,
     figure: &Figure,

@@ -1,4 +1,4 @@
-//! What a claim expects of its figures.
+//! The expectations of claims of their figures.
 
 use serde::{Deserialize, Serialize};
 use storebench_core::axis::Axis;
@@ -7,7 +7,7 @@ use super::bounds::Bounds;
 use super::figure::Figure;
 use super::region::canonical;
 
-/// What must hold, in each place or of the mean.
+/// The expectation that must hold, in each place or of the mean.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Expect {
@@ -62,14 +62,14 @@ pub struct Ratio {
     /// The axis; of stores where it is absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub axis: Option<Axis>,
-    /// What is above the line.
+    /// The store whose figure is above the line.
     pub of: String,
-    /// What is below it.
+    /// The store whose figure is below it.
     pub to: String,
     /// With an axis: the stores that it must hold of; all that are compared where there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stores: Vec<String>,
-    /// How many times.
+    /// The bounds of the ratio.
     pub range: Bounds,
 }
 
@@ -113,15 +113,15 @@ pub struct MoreWins {
 pub struct Greatest {
     /// The axis.
     pub axis: Axis,
-    /// What is above the line.
+    /// The store whose figure is above the line.
     pub of: String,
-    /// What is below it.
+    /// The store whose figure is below it.
     pub to: String,
     /// The second axis: one within a matrix, such as `record_size`.
     pub along: Axis,
     /// Where along it the ratio is greatest.
     pub value: String,
-    /// How many times it is there.
+    /// The bounds of the ratio there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range: Option<Bounds>,
 }
@@ -142,7 +142,7 @@ pub struct MoreAt {
 pub struct Alike {
     /// The stores, two or more.
     pub stores: Vec<String>,
-    /// How many times worse, 1 or more.
+    /// The factor by which it may be worse, 1 or more.
     pub within: f64,
 }
 

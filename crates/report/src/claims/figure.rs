@@ -1,4 +1,5 @@
-//! What a claim is about: `insert` (its mean latency), `get latency_p99`, `space`, `memory`, `disk_allocated`.
+//! The figure that a claim is about: `insert` (its mean latency), `get latency_p99`, `space`, `memory`,
+//! `disk_allocated`.
 
 use std::fmt;
 use std::str::FromStr;

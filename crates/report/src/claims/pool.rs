@@ -9,7 +9,7 @@ use storebench_core::store::Guarantee;
 use crate::layout::Position;
 use crate::stats::{Resolution, Series};
 
-/// What figures that may be compared have in common.
+/// The scope of figures that may be compared: all that they have in common.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scope {
     /// The hardware's name.
@@ -48,11 +48,11 @@ pub type Cells<K> = BTreeMap<Position, IndexMap<String, Series<K>>>;
 /// One figure of everything that may be compared: one machine, one guarantee, one place for files, one load and so on.
 #[derive(Debug, Clone)]
 pub struct Pool<K> {
-    /// What it has in common.
+    /// The scope of its figures.
     pub scope: Scope,
     /// The stores that compete.
     pub stores: Vec<String>,
-    /// What the clock can tell of its figures.
+    /// The resolution of the clock for its figures.
     pub resolution: Resolution,
     /// Stores that fell behind a rate somewhere, and how far: there they have no figure, as it would tell nothing.
     pub behind: Vec<(String, String)>,
@@ -60,19 +60,19 @@ pub struct Pool<K> {
     pub cells: Cells<K>,
 }
 
-/// What the clock can tell of the figures of several pools: what it can tell of all.
+/// The resolution of the clock for the figures of several pools: differences that it can tell in all.
 pub(super) fn coarsest<K>(pools: &[&Pool<K>]) -> Resolution {
     let all = pools.iter().map(|pool| pool.resolution);
     all.max_by(|a, b| a.fixed_ns.total_cmp(&b.fixed_ns)).unwrap_or_default()
 }
 
-/// What is averaged over places: columns of figures, such as one for each store.
+/// The averages over places of columns of figures, such as one for each store.
 pub(super) struct Averaged<C, K> {
     /// The mean of each column by block.
     pub series: BTreeMap<C, Series<K>>,
     /// Over which places.
     pub places: Vec<Position>,
-    /// What lacks in the other places, which were left aside for all columns.
+    /// The columns that lack in the other places, which were left aside for all columns.
     pub missing: Vec<(Position, C)>,
 }
 

@@ -42,7 +42,7 @@ fn note_lines(claims: &mut [Claim], text: &str) {
     }
 }
 
-/// What is wrong with the first claim that makes no sense.
+/// The error of the first claim that makes no sense.
 fn first_wrong(
     claims: &[Claim],
     workload: Workload,
@@ -125,7 +125,7 @@ pub fn check(claims: &[Claim], plan: &Plan, known: &[&str], origin: &str) -> Res
     Ok(())
 }
 
-/// What the values of an axis that a plan ranks are called, in the plan and in its presets.
+/// The names of the values of an axis that a plan ranks, in the plan and in its presets.
 fn names(plan: &Plan, axis: Axis) -> Vec<String> {
     let presets = plan.presets.values().filter(|preset| preset.axes.names(axis));
     let of_presets: Vec<Value> = presets.flat_map(|preset| preset.axes.values(axis).into_owned()).collect();

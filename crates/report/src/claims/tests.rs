@@ -70,7 +70,7 @@ fn pool(background: &str, figures: Figures<'_>) -> Pool<u32> {
     Pool { scope, stores, resolution: Resolution::default(), behind: Vec::new(), cells }
 }
 
-/// What comes of a claim; there is one finding.
+/// The finding of a claim; there is one.
 fn found(claim: &Claim, pools: &[Pool<u32>]) -> Finding {
     assert_eq!(claim.check(&["insert"], &[]), Ok(()));
     let mut all = evaluate(claim, &[], None, &|_| pools);

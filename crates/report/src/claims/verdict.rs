@@ -1,4 +1,4 @@
-//! What came of a claim.
+//! The outcome of a claim.
 
 use serde::Serialize;
 
@@ -7,11 +7,11 @@ use crate::column::Unit;
 use crate::layout::Position;
 use crate::stats::{Estimate, Interval};
 
-/// What one check showed.
+/// The outcome of one check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
-    /// What was expected.
+    /// It is as expected.
     Agrees,
     /// Something else.
     Disagrees,
@@ -21,7 +21,7 @@ pub enum Outcome {
     Missing,
 }
 
-/// What a run says of a claim.
+/// The verdict of a run on a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
@@ -81,20 +81,20 @@ pub struct Evidence {
     /// Where: a position, some of whose axes may be averaged over, or compared between.
     #[serde(flatten)]
     pub spot: Position,
-    /// How many places were averaged; absent where the check is of one place.
+    /// The number of places that were averaged; absent where the check is of one place.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub averaged: Option<usize>,
-    /// How many stores were averaged; absent where each is by itself.
+    /// The number of stores that were averaged; absent where each is by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub averaged_stores: Option<usize>,
-    /// What it showed.
+    /// The outcome.
     pub outcome: Outcome,
     /// The figures.
     pub shown: Vec<Shown>,
     /// The ratio that decided it, where one did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub times: Option<Estimate>,
-    /// What it would have taken besides, or what an average had to do without.
+    /// The figures that it would have taken besides, or those that an average had to do without.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
     /// The combinations that stand behind it.
@@ -109,7 +109,7 @@ impl Evidence {
     }
 }
 
-/// How many checks showed what.
+/// The number of checks by their outcome.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[allow(missing_docs)]
 pub struct Tally {
@@ -150,8 +150,8 @@ impl Tally {
     }
 }
 
-/// How many combinations of operation (or other figure), record size, records and data a claim is about, and how many of
-/// them were measured.
+/// The number of combinations of operation (or other figure), record size, records and data that a claim is about, and
+/// how many of them were measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[allow(missing_docs)]
 pub struct Coverage {
@@ -171,22 +171,22 @@ impl Coverage {
     }
 }
 
-/// What one machine, guarantee and so on says of a claim.
+/// The finding of one machine, guarantee and so on for a claim.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
     /// Of which figures.
     pub scope: Scope,
-    /// What came of it.
+    /// The verdict on the claim.
     pub verdict: Verdict,
-    /// What the checks alone say; another than the verdict only where that is [`Verdict::SoFar`].
+    /// The verdict of the checks alone; another one only where that above is [`Verdict::SoFar`].
     pub looks: Verdict,
-    /// How much of what the claim is about was measured; `None` where that is not known.
+    /// The share of what the claim is about that was measured; `None` where it is not known.
     pub coverage: Option<Coverage>,
     /// The checks by outcome.
     pub tally: Tally,
     /// The checks.
     pub evidence: Vec<Evidence>,
-    /// What the claim speaks of and the figures don't have at all.
+    /// The values that the claim speaks of and the figures don't have at all.
     pub missing: Vec<String>,
     /// Which of its stores fell behind the rate asked for, and how far: they are not judged there.
     pub behind: Vec<String>,

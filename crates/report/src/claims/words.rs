@@ -1,9 +1,9 @@
-//! What a claim expects, in words, for reports.
+//! The expectation of a claim, in words, for reports.
 
 use super::{Average, Claim, Expect};
 
 impl Claim {
-    /// What is checked: `berkeleydb the best by insert, at record_size 1B..10KiB, in 75% of the checks`.
+    /// The check in words: `berkeleydb the best by insert, at record_size 1B..10KiB, in 75% of the checks`.
     pub fn in_words(&self) -> String {
         let figures: Vec<String> = self.figure.iter().map(ToString::to_string).collect();
         let mut words = self.expect.in_words(&figures.join(", "));

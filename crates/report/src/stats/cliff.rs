@@ -28,14 +28,14 @@ const STEPS: usize = 4;
 const FEWEST: usize = 5;
 /// The fewest observations beyond what is fitted.
 const SPARE: usize = 3;
-/// What is fitted beside the blocks' levels: three slopes and two breaks.
+/// The number of parameters that are fitted beside the blocks' levels: three slopes and two breaks.
 const FITTED: usize = 5;
-/// How often noise is drawn.
+/// The number of times that noise is drawn.
 const DRAWS: usize = 999;
 /// Lengths below this share of a vector's are rounding errors.
 const ROUNDING: f64 = 1e-9;
 
-/// What a curve does.
+/// The shape of a curve.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(tag = "shape", rename_all = "kebab-case")]
 pub enum Cliff {
@@ -65,7 +65,7 @@ pub struct Finder {
 }
 
 impl Finder {
-    /// What a curve of a figure does of which more is better.
+    /// The shape of a curve of a figure of which more is better.
     pub fn find<K: Ord + Copy>(&mut self, curve: &Curve<K>) -> Cliff {
         let fit = |value: f64| value > 0.0 && value.is_finite();
         if !curve.iter().all(|(size, series)| fit(*size) && series.values().all(|value| fit(*value))) {
@@ -125,7 +125,7 @@ struct Grid {
     breaks: Vec<Break>,
     /// The least and the greatest size.
     ends: (f64, f64),
-    /// How much of what a line leaves is taken by breaks in noise, sorted.
+    /// The shares of what a line leaves that breaks take in noise, sorted.
     by_chance: Vec<f64>,
 }
 
@@ -143,15 +143,16 @@ struct Break {
 /// A bend back, beside the bend that comes before it.
 #[derive(Debug)]
 struct Back {
-    /// What is not in that bend, of length 1, and the length that it had.
+    /// The rest of it outside that bend, of length 1, and the length that it had.
     rest: Vec<f64>,
     length: f64,
-    /// How much of it is in that bend.
+    /// The length of it in that bend.
     along: f64,
 }
 
 impl Break {
-    /// How much of what a line left it takes, with a bend back or without; nothing where it would rise more steeply.
+    /// The amount that it takes of what a line left, with a bend back or without; nothing where it would rise more
+    /// steeply.
     fn gain(&self, left: &[f64]) -> f64 {
         let own = dot(&self.bend, left);
         let alone = if own < 0.0 { own * own } else { 0.0 };
@@ -215,7 +216,7 @@ impl Grid {
             .collect()
     }
 
-    /// What blocks' levels and a line leave of it.
+    /// The rest of it beside blocks' levels and a line.
     fn left_by_line(&self, values: &[f64]) -> Vec<f64> {
         let mut left = self.within(values);
         if !self.line.is_empty() {
@@ -246,7 +247,7 @@ impl Grid {
         let all = dot(&left, &left);
         let gains: Vec<f64> = self.breaks.iter().map(|one| one.gain(&left)).collect();
         let best = gains.iter().copied().fold(0.0, f64::max);
-        // What is left of a straight line is a rounding error.
+        // The rest that a straight line leaves is a rounding error.
         let spread: f64 = self.within(&y).iter().map(|value| value * value).sum();
         if best <= ROUNDING * spread {
             return Cliff::None;
@@ -348,7 +349,7 @@ mod tests {
 
     const SIZES: [f64; 9] = [0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0];
 
-    /// What noise is put on curves, and what all of a block share.
+    /// The noise that is put on curves, and the noise that all of a block share.
     #[derive(Clone, Copy)]
     struct Weather {
         noise: f64,

@@ -39,20 +39,20 @@ pub enum Rule {
     Clock,
 }
 
-/// How one store stands to the best.
+/// The standing of one store beside the best.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Standing {
     /// The store's position in the list given to [`decide`].
     pub index: usize,
     /// Its figure over trials.
     pub figure: Summary,
-    /// How many times worse than the best it is: over 1 is worse, whichever direction is better. Its interval is the one that
-    /// decides; its confidence is that of all comparisons of the place together. Absent for the best itself and where there is
-    /// no ratio.
+    /// The factor by which it is worse than the best: over 1 is worse, whichever direction is better. Its interval is
+    /// the one that decides; its confidence is that of all comparisons of the place together. Absent for the best
+    /// itself and where there is no ratio.
     pub times_worse: Option<Ratio>,
     /// Whether it is the best, or too close to call with it.
     pub wins: bool,
-    /// What decided that; absent for the best itself.
+    /// The rule that decided that; absent for the best itself.
     pub rule: Option<Rule>,
 }
 
@@ -61,7 +61,7 @@ pub struct Standing {
 pub struct Terms {
     /// The chance that no store is called worse that is as good as the best.
     pub confidence: f64,
-    /// What the clock can tell.
+    /// The resolution of the clock.
     pub resolution: Resolution,
 }
 
@@ -118,7 +118,7 @@ fn unranked<K>(index: usize, series: &Series<K>) -> Option<Standing> {
 /// A store's ratios to the best by block, over 1 where it is worse.
 struct Test {
     ratios: Option<Vec<f64>>,
-    /// How likely it is to look as bad where it is as good; absent where there are too few blocks to tell.
+    /// The probability of looking as bad where it is as good; absent where there are too few blocks to tell.
     p: Option<f64>,
 }
 
@@ -133,7 +133,7 @@ impl Test {
     }
 }
 
-/// How likely ratios are to lie as far above 1 where they lie about it.
+/// The probability that ratios lie as far above 1 where they lie about it.
 fn one_sided(ratios: &[f64]) -> f64 {
     let logs: Vec<f64> = ratios.iter().map(|ratio| ratio.ln()).collect();
     let mean = logs.iter().sum::<f64>() / logs.len() as f64;
@@ -144,7 +144,7 @@ fn one_sided(ratios: &[f64]) -> f64 {
     StudentsT::new(0.0, 1.0, (logs.len() - 1) as f64).map_or(1.0, |t| t.sf(mean / error))
 }
 
-/// How a store compares with the best.
+/// The comparison of a store with the best.
 #[derive(Clone, Copy, Default)]
 struct Verdict {
     times_worse: Option<Ratio>,
@@ -163,7 +163,7 @@ fn judge(tests: Vec<Test>, confidence: f64) -> Vec<Verdict> {
     for (_, index) in order {
         let at = 1.0 - 2.0 * (1.0 - confidence) / (left * (stores - 1)) as f64;
         let ratio = tests[index].ratios.as_ref().and_then(|ratios| ratio_at(ratios, at));
-        // What it is worth is what all are worth together.
+        // Its confidence is the one of all together.
         let together = |i: Interval| Interval { confidence, ..i };
         let ratio = ratio.map(|Ratio { blocks, ratio }| {
             let interval = ratio.interval.map(together);
@@ -407,7 +407,7 @@ mod tests {
         assert_eq!((second.wins, second.rule), (true, Some(Rule::Clock)));
         let second = on(&[series(&[100.0]), series(&[111.0])], Better::Lower);
         assert_eq!((second.wins, second.rule), (false, Some(Rule::Threshold)));
-        // What ties already, ties by its own rule.
+        // A store that ties already, ties by its own rule.
         assert_eq!(on(&[series(&[100.0]), series(&[104.0])], Better::Lower).rule, Some(Rule::Threshold));
     }
 }

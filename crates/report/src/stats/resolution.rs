@@ -1,20 +1,20 @@
-//! What the clock can tell apart. A difference that it can't tell is none, however often it is measured: trials average out
-//! what varies, and never what the clock does in the same way each time.
+//! The resolution of the clock: differences that it can tell. A difference that it can't tell is none, however often it
+//! is measured: trials average out what varies, and never what the clock does in the same way each time.
 
-/// How far two times must lie apart for the clock to tell which is the shorter. By default any difference is enough.
+/// The difference of two times from which the clock can tell which is the shorter. By default any difference is enough.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Resolution {
-    /// What it takes for any two times, in nanoseconds.
+    /// The difference that any two times need, in nanoseconds.
     pub fixed_ns: f64,
-    /// What it takes besides, as a share of the longer time ...
+    /// The difference that they need besides, as a share of the longer time ...
     pub share: f64,
     /// ... but never more than this, in nanoseconds.
     pub share_at_most_ns: f64,
-    /// What figures say of times.
+    /// The scale of figures: how they tell times.
     pub scale: Scale,
 }
 
-/// What a figure says of the time of an operation.
+/// The relation of a figure to the time of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Scale {
     /// It is that time, in nanoseconds.
@@ -34,7 +34,7 @@ impl Resolution {
         (a - b).abs() > self.least_ns(a.max(b))
     }
 
-    /// How far below a time another must lie, in nanoseconds.
+    /// The distance below a time at which another must lie, in nanoseconds.
     pub fn least_ns(&self, longer_ns: f64) -> f64 {
         self.fixed_ns + (self.share * longer_ns).min(self.share_at_most_ns)
     }

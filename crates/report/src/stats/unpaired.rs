@@ -16,14 +16,14 @@ pub const MIN_OBSERVATIONS: usize = MIN_BLOCKS;
 /// from five observations on each side on.
 pub const RARE: f64 = 0.002;
 
-/// How a figure changed from one set of observations to another.
+/// The change of a figure from one set of observations to another.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Change {
     /// The second set's geometric mean over the first's, with an interval from [`MIN_OBSERVATIONS`] on each side on. With two
     /// on a side: the least and the greatest ratio of any two.
     pub ratio: Estimate,
-    /// How likely a change at least as large is where there is none, this figure taken alone; absent with fewer than
-    /// [`MIN_OBSERVATIONS`] on either side, and where neither side varies.
+    /// The probability of a change at least as large where there is none, this figure taken alone; absent with fewer
+    /// than [`MIN_OBSERVATIONS`] on either side, and where neither side varies.
     pub p: Option<f64>,
     /// Where neither side varies, how likely at most values that differ would fall apart like that by chance.
     pub constant: Option<f64>,
@@ -73,7 +73,7 @@ pub fn change(base: &[f64], new: &[f64]) -> Option<Change> {
     Some(Change { ratio, p: enough.then_some(p), constant: None })
 }
 
-/// What is needed of one side.
+/// The sums that are needed of one side.
 struct Logs {
     count: usize,
     first: f64,
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn far_tails_are_no_fatter_than_said() {
-        // What a mark among two hundred figures takes. Where spreads differ threefold, it comes up to twice as often.
+        // The level of a mark among two hundred figures. Where spreads differ threefold, it comes up to twice as often.
         for (count, spread, most) in
             [(3, 0.1, 1.0), (5, 0.1, 1.0), (5, 0.3, 3.0), (10, 0.1, 1.15), (10, 0.3, 3.0)]
         {

@@ -12,7 +12,7 @@ use crate::advice::question::Mix;
 use crate::data::merge::BlockKey;
 use crate::stats::{CONFIDENCE, Ratio, Series, compare_at};
 
-/// How the tuned settings do elsewhere.
+/// Measurements of the tuned settings elsewhere.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Elsewhere {
     /// With other records: their size and number, and how many times as long as the default's an operation takes.
@@ -23,7 +23,7 @@ pub struct Elsewhere {
     pub more_gets: Option<f64>,
 }
 
-/// What was measured elsewhere, and what other shares of the same operations would give.
+/// The measurements elsewhere, and what other shares of the same operations would give.
 pub fn of(
     runs: &[Run],
     races: &[(usize, Raced)],
@@ -55,7 +55,7 @@ fn share(percent: u32) -> f64 {
     f64::from(percent) / 100.0
 }
 
-/// How many times as long as the default's an operation of another mix takes.
+/// The time of an operation of another mix as a multiple of the default's.
 fn ratio(each: &[(Operation, [Series<BlockKey>; 2])], mix: &Mix, confidence: f64) -> Option<Ratio> {
     let side = |side: usize| -> Option<Series<BlockKey>> {
         let mut sums: BTreeMap<BlockKey, f64> = BTreeMap::new();

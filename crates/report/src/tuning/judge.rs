@@ -14,12 +14,12 @@ use crate::advice::question::Question;
 use crate::data::memory::Basis;
 use crate::data::merge::BlockKey;
 
-/// What settings are judged by.
+/// The judge of settings: the question, the store and the default's promise.
 pub struct Judge<'j> {
     question: &'j Question,
     store: &'j StoreDef,
     basis: Basis,
-    /// What the default promises; `None` until a trial of it has ended well.
+    /// The promise of the default; `None` until a trial of it has ended well.
     promise: Option<Promise>,
 }
 
@@ -28,7 +28,7 @@ pub struct Judge<'j> {
 pub struct Promise {
     /// The tier that was given.
     pub guarantee: Guarantee,
-    /// What accidents can cost with the settings as read back.
+    /// The danger with the settings as read back: what accidents can cost.
     pub danger: Option<&'static Danger>,
 }
 
@@ -62,12 +62,12 @@ impl<'j> Judge<'j> {
         judge
     }
 
-    /// What memory is compared by.
+    /// The figure by which memory is compared.
     pub fn basis(&self) -> Basis {
         self.basis
     }
 
-    /// What the default promises, if it was measured.
+    /// The promise of the default, if it was measured.
     pub fn promise(&self) -> Option<Promise> {
         self.promise
     }
@@ -126,7 +126,7 @@ impl<'j> Judge<'j> {
     }
 }
 
-/// What a cell changes of its store's default.
+/// The settings of a cell that differ from its store's default.
 pub fn settings_of(cell: &Cell) -> Settings {
     cell.settings().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }

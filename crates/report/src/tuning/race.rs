@@ -12,7 +12,7 @@ use crate::stats::{MIN_BLOCKS, Ratio, Series, compare_at};
 /// Settings by the engine's names: those that differ from the default's.
 pub type Settings = BTreeMap<String, String>;
 
-/// What a race is for. The order is that in which they are run.
+/// The kind of a race, by its purpose. The order is that in which they are run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// One value of one setting at a time, beside the default.
@@ -57,7 +57,7 @@ const NEAR_BLOCKS: u32 = 8;
 /// The confidence with which a value is given up while screening, and how much worse it must seem.
 const GIVE_UP: (f64, f64) = (0.99, 1.03);
 
-/// What a setting more must save, as a share of the time.
+/// The least that one setting more must save, as a share of the time.
 const EACH: f64 = 0.01;
 
 /// The default, always the first of a race's arms.
@@ -66,7 +66,7 @@ pub const DEFAULT: usize = 0;
 /// One of the settings in a race, with what was measured of it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Arm {
-    /// What it changes of the default; nothing for the default itself.
+    /// The settings that it changes of the default; none for the default itself.
     pub settings: Settings,
     /// Mean time of an operation by block, in nanoseconds.
     pub times: Series<BlockKey>,
@@ -84,20 +84,20 @@ impl Arm {
 /// A race, as far as it was run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Raced {
-    /// What it is for.
+    /// Its purpose.
     pub kind: Kind,
     /// The default, then its rivals.
     pub arms: Vec<Arm>,
 }
 
 impl Raced {
-    /// How many blocks have begun.
+    /// The number of blocks that have begun.
     pub fn blocks(&self) -> u32 {
         let blocks = self.arms.iter().flat_map(|arm| arm.times.keys()).map(|key| key.block + 1);
         blocks.max().unwrap_or(0)
     }
 
-    /// What the others are compared with: the best so far among its neighbours, else the default.
+    /// The arm that the others are compared with: the best so far among its neighbours, else the default.
     pub fn control(&self) -> usize {
         match self.kind {
             Kind::Near => 1.min(self.arms.len().saturating_sub(1)),
@@ -105,7 +105,7 @@ impl Raced {
         }
     }
 
-    /// How many times as long as the control's an arm's operations take.
+    /// The time of an arm's operations as a multiple of the control's.
     pub fn ratio(&self, arm: usize, confidence: f64) -> Option<Ratio> {
         compare_at(&self.arms.get(arm)?.times, &self.arms.get(self.control())?.times, confidence)
     }

@@ -1,4 +1,5 @@
-//! What to measure next, from what was measured so far and the time that is left. Pure: the same races give the same search.
+//! The next race to measure, from what was measured so far and the time that is left. Pure: the same races give the
+//! same search.
 //!
 //! One setting at a time is screened beside the default. The values that look helpful are combined, the best first. Then the best
 //! combination races its neighbours, until none is better: what has no effect is taken away, and what only helps beside others is
@@ -52,16 +53,16 @@ impl Change {
 pub struct Time {
     /// In all.
     pub budget_s: f64,
-    /// What is used up.
+    /// The time that is used up.
     pub spent_s: f64,
-    /// What a trial takes.
+    /// The time that a trial takes.
     pub trial_s: f64,
-    /// What a race takes before its first trial.
+    /// The time that a race takes before its first trial.
     pub race_s: f64,
 }
 
 impl Time {
-    /// How many blocks of so many trials there is time for until a share of the budget is used up.
+    /// The number of blocks of so many trials for which there is time until a share of the budget is used up.
     fn blocks(&self, share: f64, trials: usize) -> f64 {
         let left_s = self.budget_s * share - self.spent_s - self.race_s;
         (left_s / (self.trial_s * trials as f64).max(f64::MIN_POSITIVE)).max(0.0)
@@ -71,7 +72,7 @@ impl Time {
 /// A race to be run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Race {
-    /// What for.
+    /// Its purpose.
     pub kind: Kind,
     /// The settings, the default first.
     pub arms: Vec<Settings>,
@@ -81,7 +82,7 @@ pub struct Race {
     pub until: f64,
 }
 
-/// What to measure next; `None` when the search is over.
+/// The next race; `None` when the search is over.
 pub fn next(changes: &[Change], raced: &[Raced], time: Time) -> Option<Race> {
     let Some(screen) = screened(raced) else {
         let arms = with_default(changes.iter().map(Change::alone));
@@ -225,8 +226,8 @@ fn near(screen: &Raced, raced: &[Raced], best: &Settings, time: Time) -> Option<
     (arms.len() > 2).then(|| race(Kind::Near, arms, NEAR_UNTIL))
 }
 
-/// What differs from some settings in one: without it first, then with each other value that is not much worse alone, the best
-/// first.
+/// The settings that differ from given ones in one: without it first, then with each other value that is not much worse
+/// alone, the best first.
 fn neighbours(screen: &Raced, best: &Settings) -> Vec<Settings> {
     let without = |name: &String| {
         let mut settings = best.clone();

@@ -32,7 +32,7 @@ pub fn lead(tuned: &Tuned) -> String {
     }
 }
 
-/// What the settings gain, or why the default is kept.
+/// The gain of the settings, or why the default is kept.
 pub fn gain(tuned: &Tuned) -> Vec<String> {
     match (tuned.changes(), &tuned.gain) {
         (Some(gain), _) => gained(tuned, gain),
@@ -112,7 +112,7 @@ fn not_gained(gain: &Gain) -> String {
     format!("What looked best ({named}) was measured again: {says}, {}. {}", times(&gain.times), fresh(gain))
 }
 
-/// What a single value could still save at most.
+/// The most that a single value could still save.
 fn bound(tuned: &Tuned) -> String {
     let interval = |worth: &Worth| worth.times.filter(|times| times.blocks >= MIN_BLOCKS)?.ratio.interval;
     let measured: Vec<Interval> =
@@ -140,7 +140,7 @@ fn too_few(tuned: &Tuned) -> String {
     }
 }
 
-/// What is promised.
+/// The promise, in words.
 pub fn promise(tuned: &Tuned) -> String {
     let Some(promise) = tuned.promise else { return String::new() };
     let danger = promise.danger.map_or_else(String::new, |danger| format!(" {danger}"));
@@ -181,7 +181,7 @@ pub fn times(times: &Ratio) -> String {
     format!("×{}{reach}", three_digits(times.ratio.value))
 }
 
-/// What the interval of a single value says, in a word or two.
+/// The interval of a single value in a word or two.
 pub fn says(worth: &Worth) -> &'static str {
     match worth.verdict() {
         _ if worth.out.is_some() => "not taken",
@@ -219,7 +219,7 @@ pub fn mattered(tuned: &Tuned) -> Vec<String> {
     .collect()
 }
 
-/// How the table of single values is to be read.
+/// The note that explains the table of single values.
 pub const WORTH_NOTE: &str = "Each value alone: times the default's mean time of an operation, paired by block; below ×1 is \
     faster. The intervals are 95 % for the whole table together, and allow for every look.";
 
@@ -232,7 +232,7 @@ pub fn not_taken(tuned: &Tuned) -> Vec<String> {
     tuned.worth.iter().filter_map(one).collect()
 }
 
-/// What was tried.
+/// The tried values, combinations and trials, in sentences.
 pub fn tried(tuned: &Tuned) -> Vec<String> {
     let count = |number: usize, one: &str, many: &str| {
         format!("{} {}", grouped(number as u64), if number == 1 { one } else { many })

@@ -1,4 +1,4 @@
-//! What single values of settings are worth: the main effects, from the screening.
+//! The worth of single values of settings: the main effects, from the screening.
 
 use storebench_core::result::RunHeader;
 use storebench_core::store::{Setting, StoreDef};
@@ -10,31 +10,32 @@ use super::search::Change;
 use crate::data::readable::Readable;
 use crate::stats::{CONFIDENCE, Ratio};
 
-/// What one value of one setting is worth, beside the default.
+/// The worth of one value of one setting, beside the default.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Worth {
     /// The setting and its value.
     pub change: Change,
-    /// What the setting is by default.
+    /// The value of the setting by default.
     pub default: String,
     /// The value and the default as people read them: `64KiB`.
     pub readable: [String; 2],
-    /// What the value costs that no figure shows; empty where nothing.
+    /// The cost of the value that no figure shows; empty where there is none.
     pub cost: &'static str,
-    /// How many times as long as the default's an operation takes. The intervals of all values hold together.
+    /// The time of an operation as a multiple of the default's. The intervals of all values hold together.
     pub times: Option<Ratio>,
     /// Why it can't be taken.
     pub out: Option<String>,
 }
 
 impl Worth {
-    /// What its interval says.
+    /// The verdict of its interval.
     pub fn verdict(&self) -> Verdict {
         self.times.as_ref().map_or(Verdict::Open, Verdict::of)
     }
 }
 
-/// How many times at most the screening of a value may have been ended by what it showed: at each look, in each of two races.
+/// The most times that the screening of a value may have been ended by what it showed: at each look, in each of two
+/// races.
 const ENDINGS: usize = 2 * LOOKS.len();
 
 /// The confidence of the interval of one of so many values, so that all hold together, whatever ended each (Bonferroni).
@@ -42,7 +43,7 @@ pub fn confidence(values: usize) -> f64 {
     1.0 - (1.0 - CONFIDENCE) / (values.max(1) * ENDINGS) as f64
 }
 
-/// What each value is worth that was tried, and those that were refused before.
+/// The worth of each value that was tried, and those that were refused before.
 pub fn of(screen: Option<&Raced>, store: &StoreDef, default: &[Setting], header: &RunHeader) -> Vec<Worth> {
     let Some(screen) = screen else { return Vec::new() };
     let readable = Readable::of([store]);

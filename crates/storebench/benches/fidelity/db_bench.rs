@@ -18,9 +18,9 @@ use crate::{Bench, CACHE_BYTES, RECORDS, shown};
 const TOOL: &str = "db_bench";
 /// Its names for [`COMPARED`].
 const BENCHMARKS: [&str; COMPARED.len()] = ["readrandom", "overwrite"];
-/// How often each is done, [`RECORDS`] operations at a time; the median counts, as with turns.
+/// The number of times that each is done, [`RECORDS`] operations at a time; the median counts, as with turns.
 const TIMES: usize = 5;
-/// What it says where it was compiled with assertions, as Debian's is.
+/// The words of the tool where it was compiled with assertions, as Debian's is.
 const SLOWER: &str = "Assertions are enabled";
 
 /// Pairs of storebench and the tool, one row for each operation; or a line that says why there are none.
@@ -76,7 +76,7 @@ fn ours(
     took
 }
 
-/// What the tool says, for as many operations; and whether it has assertions.
+/// The tool's own times, for as many operations; and whether it has assertions.
 fn theirs(size: SizeRange, seed: u64, folder: &Path) -> ([Took; COMPARED.len()], bool) {
     let benchmarks = BENCHMARKS.map(|name| format!("{name}[X{TIMES}]")).join(",");
     let said = Command::new(TOOL)

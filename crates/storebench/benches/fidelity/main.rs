@@ -1,7 +1,7 @@
 //! Does storebench show what an engine can do? The same work through storebench's own timed loop and through a minimal loop
 //! over each engine's own interface (C, C++, or the system's files), in pairs, and the ratio of operations per second.
 //!
-//! What is compared, and how:
+//! The comparison, and how it is made:
 //!
 //! - The same keys, the same values, chosen in the same order; the same settings; the cheapest guarantee that the store
 //!   offers and caches larger than the data, so that nothing hides what storebench itself costs.
@@ -56,7 +56,7 @@ const SIZES: [u64; 2] = [100, 1024];
 const CACHE_BYTES: u64 = 64 << 20;
 const PAIRS: usize = 15;
 
-/// What is the same for all pairs.
+/// The clock, folder and number of pairs that all comparisons share.
 struct Bench {
     clock: Clock,
     folder: PathBuf,

@@ -25,7 +25,7 @@ const TURNS: usize = 20;
 const FEWEST_TURNS: usize = 6;
 const LONG_ENOUGH: Duration = Duration::from_millis(400);
 
-/// How long an operation took, in nanoseconds.
+/// The time of an operation, in nanoseconds.
 #[derive(Debug, Clone, Copy)]
 pub struct Took {
     /// Within the engine's call.
@@ -42,7 +42,7 @@ pub trait Side {
     fn turn(&mut self, operation: Operation, count: u64) -> Took;
 }
 
-/// What came of all pairs, for each of [`COMPARED`]: storebench's time and the other side's.
+/// The times of all pairs, for each of [`COMPARED`]: storebench's and the other side's.
 pub type Measured = [Vec<(Took, Took)>; COMPARED.len()];
 
 /// All pairs of one store with values of one size.

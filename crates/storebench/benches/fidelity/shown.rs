@@ -1,4 +1,4 @@
-//! What is printed.
+//! The printed report.
 
 use storebench_report::stats::{Estimate, geometric_mean};
 

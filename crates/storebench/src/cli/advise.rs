@@ -121,7 +121,7 @@ fn interrupted(measuring: &Measuring<'_>) -> Exit {
     Exit::Interrupted
 }
 
-/// What the command line asks; data that are pointed at fill in what it leaves open.
+/// The question on the command line; data that are pointed at fill in what it leaves open.
 pub(super) fn question(args: &QuestionArgs, extras: Extras) -> Result<Question> {
     let like = args.like.as_deref().map(|name| Likeness::of(name, extras.sqlite_values)).transpose();
     let like = like.map_err(|why| Error::bad_value(format!("--like: {why}")))?;

@@ -243,7 +243,7 @@ pub struct UrlArg {
 impl FromStr for UrlArg {
     type Err = std::convert::Infallible;
 
-    /// What is wrong with it is told later: the parser of arguments would repeat a password.
+    /// A mistake in it is told later: the parser of arguments would repeat a password.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let (store, url) = text.split_once('=').unwrap_or(("", text));
         // By its protocol, too.
@@ -336,7 +336,7 @@ impl RunArgs {
         (settings, axes)
     }
 
-    /// What the command line changes in a plan.
+    /// The changes of the command line to a plan.
     pub fn changes(&self) -> Changes {
         let (settings, axes) = self.settings();
         Changes {
@@ -406,7 +406,7 @@ pub struct ReportArgs {
     pub export: ExportArgs,
 }
 
-/// What other tools read.
+/// The files that other tools read.
 #[derive(Debug, clap::Args)]
 pub struct ExportArgs {
     /// Write all results to one SQLite file

@@ -28,9 +28,9 @@ use super::remote::wire::{self, Known, Message, Request, SILENCE, Word};
 use super::run::Prepared;
 use super::{run, runs, signals, trace, usage};
 
-/// How often it is looked whether the other machine is still there.
+/// The time between two looks at whether the other machine is still there.
 const WATCH: Duration = Duration::from_secs(5);
-/// How long a run before this one may take to end.
+/// The longest wait for the end of a run before this one.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Does what the machine asks for that has started this.
@@ -65,13 +65,13 @@ pub fn main(stores: &[StoreDef], folder: &Path) -> Result<Exit> {
     Ok(exit)
 }
 
-/// What is asked for, and the results that the other machine has.
+/// The request, and the results that the other machine has.
 struct Asked {
     request: Request,
     results: Vec<String>,
 }
 
-/// What comes from the other machine: what it asks for, and in the end its thanks.
+/// The messages from the other machine: its requests, and in the end its thanks.
 struct Heard {
     asked: Receiver<io::Result<Asked>>,
     thanks: Receiver<()>,
@@ -249,7 +249,7 @@ fn run_args(arguments: &[String]) -> Result<RunArgs> {
     }
 }
 
-/// What a run's folder is called here: by its moment, so that both machines know it by its header.
+/// The name of a run's folder here: by its moment, so that both machines know it by its header.
 fn name(header: &RunHeader) -> String {
     let plain = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '-' };
     format!("{}-{}", header.study, header.started).chars().map(plain).collect()
@@ -330,7 +330,7 @@ impl Listener for Teller<'_> {
                 let loading = loading.map(|Loading { done, all, took }| (done, all, took.as_secs_f64()));
                 self.out.say(&Message::Loading { loading });
             }
-            // What can't be written as JSON can't have been kept either.
+            // A result that can't be written as JSON can't have been kept either.
             Event::TrialEnded { result } => {
                 if let Ok(line) = serde_json::to_string(result) {
                     self.out.result(&folder::logs(&self.folder, result.position), line);

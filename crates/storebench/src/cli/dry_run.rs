@@ -18,8 +18,8 @@ const ID_WIDTH: usize = WIDTH - 2 * (FIGURE_WIDTH + 1);
 /// The width of a figure.
 const FIGURE_WIDTH: usize = 11;
 
-/// What would run, as text; `None` when it was interrupted. Trials of a rehearsal say how long it takes, where the workload can
-/// tell by them.
+/// The trials that would run, as text; `None` when it was interrupted. Trials of a rehearsal say how long it takes,
+/// where the workload can tell by them.
 pub fn text(launch: &Launch<'_>, rehearsal: &Rehearsal, interrupted: &AtomicBool) -> Result<Option<String>> {
     let Launch { plan, stores, places, cells, left_out, .. } = launch;
     let workload = plan.workload.def();

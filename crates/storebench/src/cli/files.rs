@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use storebench_core::error::{Error, Exit, Result};
 
-/// What every page of storebench has in its head.
+/// The mark in the head of every page of storebench.
 const PAGE_MARK: &[u8] = b"<meta name=\"generator\" content=\"storebench ";
-/// How far into a page that stands at most, in bytes.
+/// The part of a page within which it stands, in bytes.
 const HEAD: u64 = 1024;
 
 /// Refuses to write over a file that storebench did not make: a slip on the command line must not cost anybody's data. `ours`
@@ -113,7 +113,7 @@ pub fn replace_by(path: &Path, write: impl FnOnce(&Path) -> Result<()>) -> Resul
     let renamed = || fs::rename(&beside, path).map_err(Error::io("writing", path));
     let written = write(&beside).and_then(|()| renamed());
     if written.is_err() {
-        // What went wrong is told; whether there was a part to delete does not matter.
+        // The first error is told; whether there was a part to delete does not matter.
         let _ = fs::remove_file(&beside);
     }
     written

@@ -1,4 +1,4 @@
-//! What was published, for reports: the claims of the runs' studies, and the tables that come with the program.
+//! The published findings, for reports: the claims of the runs' studies, and the tables that come with the program.
 
 use storebench_core::error::Result;
 use storebench_core::result::Run;

@@ -13,7 +13,7 @@ use storebench_core::workload::shop::files::{self, Made, Order, Progress, Stoppe
 use super::args::{GenerateArgs, Generated};
 use super::{print, signals};
 
-/// How often the progress is shown: on a terminal, and elsewhere.
+/// The time between two lines of progress: on a terminal, and elsewhere.
 const OFTEN: Duration = Duration::from_millis(200);
 const SELDOM: Duration = Duration::from_secs(10);
 
@@ -43,7 +43,7 @@ pub fn generate(args: &GenerateArgs) -> Result<Exit> {
     }
 }
 
-/// What was made, and how quickly.
+/// The files that were made, and how quickly.
 fn text(made: &Made, took: Duration) -> String {
     let mut text = String::new();
     for (path, bytes) in &made.files {
@@ -106,7 +106,7 @@ impl<'a> Shown<'a> {
     }
 }
 
-/// How far it is, and how long the rest will take at this pace.
+/// The progress, and how long the rest will take at this pace.
 fn line(progress: Progress, elapsed: Duration) -> String {
     let Progress { rows, of } = progress;
     let share = rows as f64 / of.max(1) as f64;

@@ -7,7 +7,7 @@ use storebench_core::plan::Plan;
 use storebench_core::server::running::URL;
 use storebench_core::store::{SettingDef, StoreDef};
 
-/// What people write for no compression.
+/// Spellings of no compression in use.
 const OFF: [&str; 6] = ["none", "off", "no", "false", "kNoCompression", "0"];
 
 /// Puts numbers of bytes in place of sizes, for settings that count them: `rocksdb.block_size=4KiB` is `4096`.

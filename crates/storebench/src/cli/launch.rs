@@ -137,7 +137,7 @@ impl<'a> Launch<'a> {
         RunFolder::create(out, name, &self.header)
     }
 
-    /// What is to be run, from its beginning.
+    /// The job of the run, from its beginning.
     pub fn job<'j>(&'j self, interrupted: &'j AtomicBool) -> Job<'j> {
         Job {
             plan: self.plan,
@@ -220,7 +220,7 @@ fn forgetful(places: &Places, cell: &Cell) -> Option<String> {
 /// Why places can't be had here, by their names.
 type Missing = BTreeMap<String, String>;
 
-/// What a run folder begins with, and which of the places can't be had.
+/// The header that a run folder begins with, and which of the places can't be had.
 fn header(
     stores: &[StoreDef],
     plan: &Plan,
@@ -257,7 +257,7 @@ fn header(
     Ok((header, missing))
 }
 
-/// What is known of a file system in an image, from what is known of the directory that this lies in.
+/// The facts of a file system in an image, from those of the directory that this lies in.
 fn in_image(
     directory: PlaceInfo,
     file_system: &FileSystem,
@@ -295,7 +295,7 @@ pub fn store_infos(stores: &[StoreDef], plan: &Plan) -> Vec<StoreInfo> {
 }
 
 fn rooms(header: &RunHeader) -> Vec<Room> {
-    // What a program of 32 bits can use of it: half of the addresses, as the other half has gaps.
+    // The most that a program of 32 bits can use of it: half of the addresses, as the other half has gaps.
     let most = if usize::BITS < 64 { 1 << 31 } else { u64::MAX };
     let memory_bytes = header.environment.memory_bytes.unwrap_or(u64::MAX).min(most);
     let room =
@@ -319,7 +319,7 @@ pub fn dated(prefix: &str) -> String {
     format!("{prefix}{}", jiff::Zoned::now().strftime("%Y%m%d-%H%M%S"))
 }
 
-/// What a run that went wrong leaves.
+/// The message on the results that a failed run leaves.
 pub fn kept(path: &Path) -> String {
     format!("finished results are kept; resume with: {}", go_on(path))
 }

@@ -15,7 +15,7 @@ use storebench_core::workload::operation::Operation;
 use super::args::Args;
 use super::{files, print};
 
-/// How far into a man page its title stands at most, in bytes.
+/// The part of a man page within which its title stands, in bytes.
 const HEAD: u64 = 256;
 
 /// Prints the completion script for `shell`.

@@ -46,12 +46,12 @@ use storebench_report::files::sql::OpenSqlite;
 /// Columns of a terminal that all output fits in.
 const WIDTH: usize = 80;
 
-/// What a program can do beside measuring, where its build has the code for it ([`crate::EXTRAS`]).
+/// Optional features of a program beside measuring, where its build has the code for them ([`crate::EXTRAS`]).
 #[derive(Clone, Copy, Default)]
 pub struct Extras {
-    /// What writes SQLite files; without it, `report --sqlite` says that this build can't.
+    /// The writer of SQLite files; without it, `report --sqlite` says that this build can't.
     pub sqlite: Option<OpenSqlite>,
-    /// What reads the values of a table in a SQLite file; without it, `advise --like` takes none.
+    /// The reader of the values of a table in a SQLite file; without it, `advise --like` takes none.
     pub sqlite_values: Option<ReadSqlite>,
 }
 
@@ -78,7 +78,7 @@ pub fn main_with(stores: &[StoreDef], extras: Extras) -> ExitCode {
     }
 }
 
-/// What clap did not make a command of: help, the version, or a mistake.
+/// The exit for what clap did not make a command of: help, the version, or a mistake.
 fn not_a_command(error: &clap::Error) -> ExitCode {
     use clap::error::ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion};
     let exit = match error.kind() {

@@ -47,8 +47,8 @@ struct Given {
     by: String,
 }
 
-/// What the properties change in a plan; `None` where none were given. A file says all of a workload, so that what the plan said
-/// of it does not count beside one: neither properties nor rounds.
+/// The changes that the properties make to a plan; `None` where none were given. A file says all of a workload, so that
+/// what the plan said of it does not count beside one: neither properties nor rounds.
 pub fn changes(args: &PropertyArgs, texts: &Texts, plan: &Plan) -> Result<Option<Changes>> {
     if args.property_files.is_empty() && args.property.is_empty() {
         return Ok(None);
@@ -108,8 +108,8 @@ fn misplaced(by: &str, wrong: &str) -> Error {
     Error::bad_value(format!("{by}: {wrong}"))
 }
 
-/// What the workload of files is called: by those that say which requests are sent, else by the last. Where several say it, what
-/// comes of them may be no file's own, so that it is told.
+/// The name of the workload of files: of those that say which requests are sent, else of the last. Where several say
+/// it, what comes of them may be no file's own, so that it is told.
 fn workload(args: &PropertyArgs, texts: &Texts, properties: &Properties) -> Result<Option<String>> {
     let mut saying = Vec::new();
     for path in &args.property_files {

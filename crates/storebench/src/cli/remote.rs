@@ -83,7 +83,7 @@ fn resume_with(path: &std::path::Path, host: &Host, args: &RunArgs) -> String {
 
 fn start(args: &RunArgs) -> Result<(Request, Here)> {
     let source = plan::source(args.study())?;
-    // What is no plan is told before anybody is asked for a password.
+    // A mistake in the plan is told before anybody is asked for a password.
     arguments::check_paths(args, &source.plan()?)?;
     let command = arguments::command()?;
     let request = Request {

@@ -44,7 +44,7 @@ pub fn report(stores: &[StoreDef], extras: Extras, args: &ReportArgs) -> Result<
     Ok(Exit::Success)
 }
 
-/// What is printed takes no name of a file, which would be read as a run.
+/// Formats that are printed take no name of a file, which would be read as a run.
 fn no_output_among(args: &ReportArgs) -> Result<()> {
     let printed = [("--csv", args.csv), ("--csv-long", args.csv_long), ("--json", args.json)];
     let Some((option, _)) = printed.into_iter().find(|(_, asked)| *asked) else { return Ok(()) };
@@ -142,7 +142,7 @@ pub fn harness(stores: &[StoreDef]) -> Vec<&'static str> {
     stores.iter().filter(|store| store.kind == Kind::Harness).map(|store| store.name).collect()
 }
 
-/// How standard output can be written to: its width, which COLUMNS says where it is no terminal, and colour where it is one and
+/// The style for standard output: its width, which COLUMNS says where it is no terminal, and colour where it is one and
 /// NO_COLOR is not set.
 pub fn style() -> Style {
     let terminal = std::io::stdout().is_terminal();

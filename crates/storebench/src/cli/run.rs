@@ -46,7 +46,7 @@ pub fn run(stores: &[StoreDef], args: &RunArgs) -> Result<Exit> {
     finish(stores, &path, ended, args.properties.ycsb.as_deref(), &resume_with)
 }
 
-/// What came of a run that was to be started.
+/// The outcome of a run that was to be started.
 enum Started {
     /// It has ended; its folder, and how.
     Ran(PathBuf, Ended),
@@ -115,11 +115,11 @@ pub(super) fn plan(stores: &[StoreDef], args: &RunArgs, source: &Source, texts: 
     Ok(plan)
 }
 
-/// What has come before a run, or in its place.
+/// The outcome of the preparation of a run, which may take its place.
 pub(super) enum Prepared {
     /// The run can begin.
     Ready,
-    /// What would run is asked for, and this is it.
+    /// The list of what would run is asked for, and this is it.
     Listed(String),
     /// The user has interrupted it.
     Interrupted,
@@ -257,7 +257,7 @@ pub(super) fn go_on_with(
         launch::clean(&runs::directory("using the place of the run", place.directory())?)?;
     }
     run.header.places.iter().try_for_each(check_driver)?;
-    // What it left out is decided already, whatever is free now.
+    // The cells that it left out are decided already, whatever is free now.
     let everywhere: Vec<Room> = run.header.places.iter().map(|place| Room::unbounded(&place.name)).collect();
     let (all, _) = schedule::cells(&plan, stores, &everywhere, &|_| None)
         .map_err(|message| Error::new(Exit::BadPlan, message))?;

@@ -114,7 +114,7 @@ pub fn no_copies<'r>(runs: impl IntoIterator<Item = (&'r PathBuf, &'r Run)>) -> 
 pub fn none_twice<'p>(folders: impl IntoIterator<Item = &'p PathBuf>) -> Result<()> {
     let mut seen = Vec::new();
     for path in folders {
-        // What is not there is told by who reads it.
+        // A path that is not there is told by who reads it.
         let full = std::fs::canonicalize(path).unwrap_or_else(|_| path.clone());
         if seen.contains(&full) {
             let message = format!("{} is named twice: name different runs", path.display());
@@ -125,9 +125,9 @@ pub fn none_twice<'p>(folders: impl IntoIterator<Item = &'p PathBuf>) -> Result<
     Ok(())
 }
 
-/// What the folders of `advise` begin with, in which the runs behind an answer lie.
+/// The prefix of the folders of `advise`, in which the runs behind an answer lie.
 pub const ANSWER: &str = "advise-";
-/// What those of `tune` begin with.
+/// The prefix of those of `tune`.
 pub const TUNING: &str = "tune-";
 
 /// The runs behind an answer, in the order of their start; none in any other folder.

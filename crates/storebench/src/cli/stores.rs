@@ -12,7 +12,7 @@ pub fn list(stores: &[StoreDef]) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// What the columns mean.
+/// The meaning of the columns.
 const LEGEND: &str = "
 guarantees: what an acknowledged write survives. process: a killed process;
   power: a power cut; none: neither. A star marks the store's default.

@@ -94,7 +94,7 @@ fn check_times(plan: &Plan, work: &Work) -> Result<()> {
     Ok(())
 }
 
-/// What is replayed, in a few lines; `storebench trace` tells all.
+/// The trace that is replayed, in a few lines; `storebench trace` tells all.
 fn in_short(summary: &Summary) -> String {
     let mut text = format!(
         "{} operations on {} keys; form: {}",

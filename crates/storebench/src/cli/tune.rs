@@ -19,7 +19,7 @@ use super::args::TuneArgs;
 use super::run::check_store;
 use super::{Extras, advise, files, print, report, runs, tell};
 
-/// What is to be tuned, where, for how long.
+/// The request for a tuning: which store, where, for how long.
 pub struct Asked<'a> {
     pub store: &'a StoreDef,
     pub question: &'a Question,

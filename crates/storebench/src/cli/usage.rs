@@ -4,7 +4,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use storebench_core::error::{Error, Exit};
 use storebench_core::shown::{piece, shortened};
 
-/// What is wrong with a command line, in one line.
+/// The mistake in a command line, in one line.
 pub fn explain(error: &clap::Error) -> Error {
     let text = with_short_value(error);
     let wrong: Vec<&str> = text
@@ -23,7 +23,7 @@ pub fn explain(error: &clap::Error) -> Error {
     }
 }
 
-/// What clap says, with the wrong value cut where it is long.
+/// Clap's own message, with the wrong value cut where it is long.
 fn with_short_value(error: &clap::Error) -> String {
     let text = error.render().to_string();
     match error.get(ContextKind::InvalidValue) {

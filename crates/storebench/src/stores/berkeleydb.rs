@@ -1,6 +1,6 @@
 //! `berkeleydb`: Oracle's Berkeley DB 5.3, a B-tree or a hash table, through the functions of `native/berkeleydb.c`.
 //!
-//! How the database is kept depends on the guarantee and on how many sessions there will be:
+//! The layout of the database depends on the guarantee and on how many sessions there will be:
 //!
 //! | guarantee | one session | several sessions |
 //! | --- | --- | --- |

@@ -100,7 +100,7 @@ struct Fjall {
     optimistic: Option<OptimisticTxDatabase>,
     plan: Plan,
     fixed: Fixed,
-    /// What a session asks of the journal after each write.
+    /// The mode in which a session persists the journal after each write.
     after_write: Option<PersistMode>,
     guarantee: Guarantee,
 }
@@ -119,7 +119,7 @@ impl Fjall {
         Ok(())
     }
 
-    /// What a compaction changes.
+    /// The figures that a compaction changes.
     fn shape(&self) -> (Vec<Option<usize>>, u64) {
         let tables = (0..LEVELS).map(|level| self.keyspace.tree.level_table_count(level)).collect();
         (tables, self.keyspace.disk_space())

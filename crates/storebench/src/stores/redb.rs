@@ -69,7 +69,7 @@ const SETTINGS: &[SettingDef] = &[
         .tune(&["16777216", "67108864"]),
 ];
 
-/// What redb's documentation gives as its default cache. It has no call that says it.
+/// The default cache by redb's documentation. It has no call that says it.
 const CACHE_BYTES: usize = 1 << 30;
 
 const FILE: &str = "records.redb";
@@ -111,7 +111,7 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     Ok(Box::new(store))
 }
 
-/// How a write transaction is to be committed.
+/// Options of committing a write transaction.
 #[derive(Clone, Copy)]
 struct Commit {
     durable: bool,

@@ -74,8 +74,8 @@ pub const SQLITE: StoreDef = StoreDef {
     open: Ok(open),
 };
 
-/// What the settings of `process` leave open, by SQLite's documentation of PRAGMA synchronous; `process` itself sets WAL and
-/// NORMAL.
+/// The dangers that the settings of `process` leave open, by SQLite's documentation of PRAGMA synchronous; `process`
+/// itself sets WAL and NORMAL.
 const UNSYNCED_OR_NOT_AT_ONCE: &[Danger] = &[
     Danger {
         with: &[("synchronous", "0")],

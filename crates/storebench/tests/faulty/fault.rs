@@ -1,4 +1,4 @@
-//! What goes wrong.
+//! The faults of the faulty store.
 
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -59,7 +59,7 @@ impl Fault {
     }
 }
 
-/// What some engines do.
+/// Output such as some engines print.
 fn chatter() {
     let noise = [b"\x1b[31mWARNING: ".as_slice(), &[0xFF, 0x00, b'\n']].concat();
     // Whether anybody reads it does not matter to engines either.

@@ -10,7 +10,7 @@ use storebench_core::store::{
 };
 use storebench_core::stores::{FLAT_FOLDER, MEMORY};
 
-/// What a store does otherwise than it says.
+/// A difference between what a store does and what it says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lie {
     /// Nothing: it does what it says.
@@ -117,7 +117,7 @@ struct Liar {
     guarantee: Guarantee,
     writes: AtomicU64,
     lost: AtomicU64,
-    /// What was removed, to be revived.
+    /// The records that were removed, to be revived.
     removed: Mutex<Vec<(Vec<u8>, Vec<u8>)>>,
 }
 

@@ -177,7 +177,7 @@ fn a_store_that_says_power_and_never_syncs_is_found() {
     assert!(is_found);
 }
 
-/// What a store does otherwise than SQLite.
+/// A store that differs from SQLite in one operation.
 struct Lie(usize);
 
 impl Lie {

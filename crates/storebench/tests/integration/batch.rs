@@ -47,7 +47,7 @@ fn every_store_inserts_selects_and_deletes_rows() {
             measured.operations.iter().map(|o| (o.operation.as_str(), o.count)).collect();
         assert_eq!(done, [("insert", 3), ("select", 3), ("delete", 3)], "{store}");
         assert_eq!(measured.written.unwrap().records, 60, "{store}");
-        // What was deleted stays so.
+        // A record that was deleted stays so.
         assert_eq!(measured.audit.as_ref().unwrap().reopened, 1, "{store}");
     }
 }

@@ -17,7 +17,7 @@ const NOT_TRIED: [&str; 12] =
 /// Languages of blocks that hold commands.
 const SHELLS: [&str; 4] = ["sh", "bash", "shell", "console"];
 
-/// What narrows a study so that it takes a moment, where the command does not say it itself.
+/// The arguments that narrow a study so that it takes a moment, where the command does not say it itself.
 const NARROW: [(&str, &str); 7] = [
     ("--store", "sqlite,flat-folder"),
     ("--records", "20"),
@@ -179,7 +179,7 @@ fn commands_in_help_work() {
         let help = Scratch::new().storebench(&format!("{command} --help")).out;
         let examples = help.split("Examples:\n").nth(1).unwrap();
         for line in examples.lines().take_while(|line| line.starts_with("  ")) {
-            // What it is for comes after some blanks.
+            // The purpose of a command comes after some blanks.
             let line = line.trim().split("   ").next().unwrap();
             shown.push((line.to_owned(), format!("storebench {command} --help: {line}")));
         }
@@ -197,7 +197,7 @@ fn is_assignment(word: &str) -> bool {
 /// A target that the Makefile has, and options that it reads.
 fn check_make(words: &[&str], place: &str) {
     let makefile = fs::read_to_string(root().join("Makefile")).unwrap();
-    // What stands in quotes is an option's value.
+    // The words in quotes are an option's value.
     let line = words.join(" ");
     let outside: String = line.split('\'').step_by(2).collect();
     for word in outside.split_whitespace().take_while(|word| !word.starts_with('#')) {

@@ -1,4 +1,4 @@
-//! What every store must do, at every guarantee that it offers and as shipped.
+//! The conformance suite: the contract of every store, at every guarantee that it offers and as shipped.
 //!
 //! One test per aspect, each of which walks the whole table of stores; a failure names the store and the tier.
 //! `STOREBENCH_TEST_STORE=sqlite` narrows the tests to one store.

@@ -51,6 +51,6 @@ fn a_study_that_needs_more_than_there_is_fails() {
     assert!(said.out.contains("need more: no store is called of-nobody"), "{said}");
     scratch.storebench("doctor nosuch").complains(Exit::BadPlan, &["nosuch"]);
     scratch.storebench("doctor --at nowhere").complains(Exit::BadValue, &["nowhere"]);
-    // What it says can be run can be run.
+    // The study that it says can be run can be run.
     scratch.storebench(&format!("run own.toml --store flat-folder {TINY}")).ends(Exit::Success);
 }

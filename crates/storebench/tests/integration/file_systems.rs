@@ -18,7 +18,7 @@ use crate::cli::support::{
 
 /// Every store that keeps its files itself.
 const STORES: &str = "berkeleydb,fjall,flat-folder,leveldb,lmdb,nested-folder,redb,rocksdb,sqlite,unqlite";
-/// What every machine has on which all tests are to run, and nothing may be skipped.
+/// The file systems of every machine on which all tests are to run, and nothing may be skipped.
 const EVERYWHERE: [&str; 7] = ["ext2", "ext3", "ext4", "xfs", "btrfs", "ntfs", "exfat"];
 
 /// Whether this machine can mount a file system; where it can't, the test says so.

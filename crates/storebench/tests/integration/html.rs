@@ -13,7 +13,7 @@ use browser::Browser;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// What every name and message of the run holds; it would leave a mark if it ran.
+/// The text in every name and message of the run; it would leave a mark if it ran.
 const EVIL: &str = "</script><script>window.evil=1</script><!--<img src=x onerror=\"window.evil=1\">'&";
 
 /// The page of a small real run, to which results with hostile names were added.
@@ -99,7 +99,7 @@ fn it_renders_without_a_complaint_and_asks_for_nothing() {
         );
         assert!(browser.value(&drawn).as_u64().unwrap() > 0, "{section} has no chart");
     }
-    // What was not measured says so in place of a chart.
+    // A figure that was not measured says so in place of a chart.
     assert!(browser.text("#load .content").starts_with("Not measured"));
     assert!(browser.text("#safety .content").contains("power / process"));
     // Six rows, two sizes, two counts.

@@ -111,7 +111,7 @@ fn the_example_plans_are_good() {
 fn every_key_of_a_plan_is_described() {
     let text = read("docs/plans.md");
     let plan = blocks(&text, "toml")[0];
-    // What a plan can hold is in the error about what it can't.
+    // The keys of a plan are in the error about what it can't hold.
     for place in ["", "[axes]\n", "[presets.quick]\n", "[[claim]]\n"] {
         let wrong = match place {
             "" => format!("nosuchkey = 1\n{plan}"),

@@ -73,7 +73,7 @@ fn a_run_on_another_machine_looks_like_any_other() {
     assert_eq!(logs.len(), 1, "the log of the failed trial: {logs:?}");
     assert!(scratch.only_run().join("report.html").exists());
     assert_clean(&server, &scratch);
-    // What would run is asked for and copied nowhere; the program is there already.
+    // The list of what would run is asked for, and nothing copied; the program is there already.
     let said =
         run(&server, &scratch, &format!("run crud --store flat-folder {TINY} --remote board --dry-run"));
     let said = said.ends(Exit::Success);

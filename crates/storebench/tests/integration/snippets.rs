@@ -39,7 +39,7 @@ use crate::conformance::subject::Subject;
 /// A setting, its value, and what the code must say of it; where nothing stands, the value.
 type Asked = (&'static str, &'static str, &'static str);
 
-/// What stores are asked for.
+/// The settings that stores are asked for.
 type OfStores = &'static [(&'static str, &'static [Asked])];
 
 /// Settings beside those as shipped.
@@ -129,9 +129,9 @@ struct Shown {
     store: &'static str,
     tier: Guarantee,
     threads: usize,
-    /// What it is asked for, and what the code must say of it; nothing as shipped.
+    /// The settings that it is asked for, and what the code must say of them; nothing as shipped.
     tuned: Vec<Asked>,
-    /// What the store reads back.
+    /// The settings that the store reads back.
     settings: Vec<Setting>,
     text: String,
     /// The same in other languages.
@@ -220,7 +220,7 @@ fn every_store_that_can_be_recommended_has_one_and_its_settings_fill_it() {
                 assert!(shown.text.contains(says), "{name}={value}: {shown}");
             }
         }
-        // What differs between tiers must show.
+        // A difference between tiers must show.
         for (position, one) in snippets.iter().enumerate() {
             let same =
                 snippets[..position].iter().find(|other| other.tier != one.tier && other.text == one.text);

@@ -11,7 +11,7 @@ use storebench_core::error::Exit;
 /// so there are no circles. Which crate may use which is cargo's to hold.
 type Modules = &'static [(&'static str, &'static [&'static str])];
 
-/// What measures.
+/// The crate that measures.
 const CORE: Modules = &[
     ("shown", &[]),
     ("threads", &[]),
@@ -69,7 +69,7 @@ const CORE: Modules = &[
     ),
 ];
 
-/// What reads results.
+/// The crate that reads results.
 const REPORT: Modules = &[
     ("stats", &[]),
     ("column", &["stats"]),
@@ -87,7 +87,7 @@ const REPORT: Modules = &[
     ("files", &["column", "compare", "data", "layout", "stats"]),
 ];
 
-/// What of `storebench_core` reads results: nothing of it can run a trial.
+/// The modules of `storebench_core` that read results: nothing of them can run a trial.
 const READS: [&str; 11] =
     ["axis", "cell", "error", "machine", "measure", "plan", "result", "shown", "store", "units", "workload"];
 

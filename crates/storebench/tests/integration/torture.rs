@@ -1,5 +1,5 @@
-//! What a hostile user and a faulty machine do: kills, races, injected errors, mutated input. A few tries of each in every
-//! test run, about a minute altogether; many more by `make torture`.
+//! Attacks of a hostile user and faults of a machine: kills, races, injected errors, mutated input. A few tries of each
+//! in every test run, about a minute altogether; many more by `make torture`.
 
 mod disk;
 mod images;
@@ -11,7 +11,7 @@ use std::env;
 use std::io::Write;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// How many times as many tries are made: 1 unless told otherwise.
+/// The factor by which more tries are made: 1 unless told otherwise.
 const TORTURE: &str = "STOREBENCH_TORTURE";
 /// The seed of the one try that is to be made again.
 const SEED: &str = "STOREBENCH_TORTURE_SEED";

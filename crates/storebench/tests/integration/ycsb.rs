@@ -17,7 +17,7 @@ use storebench_core::workload::table::{Workload, parameter};
 
 use crate::cli::support::{Scratch, faulty, outcomes, said};
 
-/// What a trial is, beside its store.
+/// The settings of a trial, beside its store.
 struct How<'a> {
     workload: &'a str,
     axes: &'a [(&'a str, &'a str)],
@@ -260,7 +260,7 @@ fn rounds_go_on_with_one_database() {
                 let sums = rounds.iter().map(|round| round.operation(name).unwrap().sum_ns);
                 assert_eq!(sums.sum::<u64>(), measured.operation(name).unwrap().sum_ns, "{}", store.name);
             }
-            // What one round wrote the next one reads.
+            // Records that one round wrote the next one reads.
             let inserted = count(&measured, "insert");
             assert!((12..=18).contains(&inserted), "{inserted}");
             assert_eq!(measured.audit.unwrap().records, 60 + inserted, "{} {between}", store.name);

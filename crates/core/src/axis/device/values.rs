@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use crate::shown::quoted;
 
-/// What a block's size must be a multiple of, in bytes: the smallest sector.
+/// A block's size must be a multiple of this many bytes: the smallest sector.
 pub const SECTOR_BYTES: u64 = 512;
 /// Sizes that a block may have, in bytes.
 pub const BLOCK_BYTES: RangeInclusive<u64> = SECTOR_BYTES..=16 << 20;
@@ -47,7 +47,7 @@ impl Pattern {
     }
 }
 
-/// How the file is open.
+/// The I/O mode of the open file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Io {
     /// Through the page cache.

@@ -3,7 +3,8 @@
 const MIB: u64 = 1 << 20;
 /// Files that an engine may have beside its records' own, each of which fills a cluster.
 const STORE_FILES: u64 = 256;
-/// What an engine may reserve for its logs before it needs it: RocksDB about 70 MiB, PostgreSQL some of 16 MiB each.
+/// Bytes that an engine may reserve for its logs before it needs them: RocksDB about 70 MiB, PostgreSQL some of 16 MiB
+/// each.
 const STORE_BYTES: u64 = 256 * MIB;
 
 /// All that is said of a kind of file system.
@@ -17,11 +18,11 @@ pub struct Kind {
     pub default_cluster: u32,
     /// The program that formats it, and its package in Debian and Ubuntu. `None` for one in memory.
     pub format: Option<Tool>,
-    /// What the program is told before the image's path.
+    /// The arguments of the program before the image's path.
     arguments: fn(u32) -> Vec<String>,
     /// Names in /proc/filesystems of what the kernel mounts it with, the first that is there.
     pub kernel: &'static [&'static str],
-    /// What mounts it without the kernel's own driver, where there is such a program.
+    /// The program that mounts it without the kernel's own driver, where there is one.
     pub fuse: Option<Fuse>,
     /// Options that every mount by the kernel has.
     pub options: &'static str,
@@ -68,7 +69,7 @@ const E2FSPROGS: Option<Tool> = Some(Tool { program: "mke2fs", package: "e2fspro
 const FUSE2FS: Option<Fuse> =
     Some(Fuse { tool: Tool { program: "fuse2fs", package: "fuse2fs" }, options: "fakeroot,nodev,nosuid" });
 
-/// What an entry begins from.
+/// The defaults that each entry begins from.
 const NONE: Kind = Kind {
     name: "",
     clusters: &[4096],
@@ -192,14 +193,14 @@ impl Kind {
         self.format.is_none()
     }
 
-    /// What its program is told before the image's path.
+    /// The arguments of its program before the image's path.
     pub fn format_arguments(&self, cluster: u32) -> Vec<String> {
         (self.arguments)(cluster)
     }
 
-    /// How large an image must be in which a trial takes so many bytes, in bytes: with room for the file system's own tables and
-    /// journal and for a store's own files, and as much again, so that it is never nearly full. It is sparse: what is not
-    /// written takes nothing.
+    /// The size of an image in which a trial takes so many bytes, in bytes: with room for the file system's own tables
+    /// and journal and for a store's own files, and as much again, so that it is never nearly full. It is sparse: what
+    /// is not written takes nothing.
     pub fn image_bytes(&self, cluster: u32, trial_bytes: u64) -> u64 {
         let own_files = u64::from(cluster) * STORE_FILES + STORE_BYTES;
         let bytes = (self.least_bytes)(cluster)

@@ -11,7 +11,7 @@ use super::{By, files};
 use crate::measure::cgroup::{Group, Version};
 use crate::result::{LimitReport, Limited};
 
-/// What a trial's process is told of its limits.
+/// The limits that a trial's process is told to take on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Order {
     /// The cgroups that it is to join.
@@ -31,7 +31,7 @@ const SERVER_ALONE: &str = "holds the server, and not storebench, its client";
 const SERVER_AND_CLIENT: &str = "holds storebench, the server's client, too";
 
 impl Order {
-    /// What a limit is, if there is one.
+    /// The value of a limit that was asked for, if there is one.
     pub fn asked(&self, limit: Limited) -> Option<u64> {
         self.limits.iter().find(|(limited, ..)| *limited == limit).map(|(_, asked, ..)| *asked)
     }
@@ -57,8 +57,8 @@ impl Order {
         self.limits.iter().map(|limit| self.check(limit, &membership)).collect()
     }
 
-    /// Leaves this process outside the cgroups, which a server of its own is to join. What can't be held by a cgroup holds both.
-    /// What is in force, as the kernel says.
+    /// Leaves this process outside the cgroups, which a server of its own is to join. A limit that no cgroup
+    /// holds applies to both. Gives the limits in force, as the kernel says.
     ///
     /// # Errors
     /// As [`Order::enter`].
@@ -97,7 +97,7 @@ impl Order {
         self.report(told, in_force)
     }
 
-    /// What is in force must be what was asked for.
+    /// The limit in force must be the one that was asked for.
     fn report(
         &self,
         (limit, asked, by, remark): &(Limited, u64, By, Option<String>),
@@ -119,7 +119,7 @@ impl Order {
         })
     }
 
-    /// What the first of the joined cgroups says that knows a limit.
+    /// The value of a limit in the first of the joined cgroups that knows it.
     fn in_groups(&self, limit: Limited) -> Result<Option<u64>, String> {
         let mut unknown = Err("the process joined no cgroup".to_owned());
         for group in &self.groups {

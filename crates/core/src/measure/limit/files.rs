@@ -72,7 +72,7 @@ pub fn hold(
     }
 }
 
-/// What may go to swap in version 1, in bytes.
+/// Bytes that may go to swap in version 1.
 const SWAP_V1: u64 = 1 << 20;
 
 /// Keeps what is over the limit from going to swap, where the kernel counts that; elsewhere there is none, or the remark says so.
@@ -96,7 +96,7 @@ fn list(processors: &[usize], count: u64) -> String {
     numbers.join(",")
 }
 
-/// What a cgroup's files say of a limit, in the units of [`Limited`]; `None` where they say that there is none.
+/// The value of a limit by a cgroup's files, in the units of [`Limited`]; `None` where they say that there is none.
 ///
 /// # Errors
 /// A sentence: they can't be read.
@@ -147,7 +147,7 @@ fn share(part: Option<u64>, period: Option<u64>) -> Option<u64> {
     Some((part as f64 / period as f64 * 1e6).round() as u64)
 }
 
-/// How many processors a list such as `0-2,5` holds; `None` where it is empty.
+/// The number of processors in a list such as `0-2,5`; `None` where it is empty.
 fn listed(text: &str) -> Option<u64> {
     let ranges = text.trim().split(',').filter(|range| !range.is_empty());
     let count = |range: &str| {
@@ -157,7 +157,7 @@ fn listed(text: &str) -> Option<u64> {
     ranges.map(count).sum::<Option<u64>>().filter(|count| *count > 0)
 }
 
-/// What the kernel counted while it held a trial to its limits.
+/// The kernel's counts while it held a trial to its limits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Evidence {
     /// Times at which the limit of memory was reached.
@@ -170,7 +170,7 @@ pub struct Evidence {
     pub throttled_ns: Option<u64>,
 }
 
-/// What a cgroup's files say of what came of its limits.
+/// The counts in a cgroup's files of what its limits did.
 pub fn evidence(folder: &Path, version: Version) -> Evidence {
     let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap_or_default();
     let value = |text: &str, key: &str| {

@@ -1,4 +1,4 @@
-//! What can be limited here, and by what: looked up without making anything.
+//! The limits that can be held here, and by what: looked up without making anything.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -8,21 +8,21 @@ use super::{By, Controller, Limits};
 use crate::measure::cgroup::{Home, Version};
 use crate::result::{LimitReport, Limited};
 
-/// What helps where cgroups can't be made.
+/// The help where cgroups can't be made.
 const HELP: &str = "run as root, or as a user of systemd with cgroups of version 2";
-/// What escapes a limit on writes in version 1.
+/// The writes that escape a limit in version 1.
 const WRITES_ESCAPE: &str = "holds direct and synced writes, not what the system writes back by itself";
-/// What a limit of the process's own data leaves out.
+/// The memory that a limit of the process's own data leaves out.
 const CACHE_ESCAPES: &str = "bounds the process's own data; the page cache is not charged";
 /// Where there is swap that can't be limited.
 const SWAP_ESCAPES: &str = "this machine has swap, and the kernel does not limit it";
 
-/// What this process can limit.
+/// The limits that this process can hold.
 #[derive(Debug, Clone)]
 pub struct Reach {
     /// Where cgroups with each controller can be made, or why not.
     homes: BTreeMap<Controller, Result<Home, String>>,
-    /// What scopes of the user's systemd can limit, or why there are none.
+    /// The limits that scopes of the user's systemd can hold, or why there are no scopes.
     scope: Result<BTreeSet<Controller>, String>,
     /// The processors that this process may run on, by number.
     processors: Vec<usize>,
@@ -30,7 +30,7 @@ pub struct Reach {
     has_swap: bool,
 }
 
-/// How each limit of a machine is held here.
+/// The decision on each limit of a machine: held or not.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Decision {
     /// Those that are.
@@ -42,7 +42,7 @@ pub struct Decision {
 /// A limit that is held.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Held {
-    /// What is limited.
+    /// The resource that is limited.
     pub limit: Limited,
     /// To what.
     pub asked: u64,
@@ -50,7 +50,7 @@ pub struct Held {
     pub by: By,
     /// Where the cgroup is made that holds it, if one does.
     pub home: Option<Home>,
-    /// What escapes it.
+    /// The part that escapes the limit.
     pub remark: Option<String>,
 }
 
@@ -79,10 +79,11 @@ impl Reach {
         &self.processors
     }
 
-    /// How limits are held on a device, or without a known one for the reason given. Those in `optional` need not be.
+    /// The decision on limits on a device, or without a known one for the reason given. Those in `optional` need not
+    /// be.
     ///
     /// # Errors
-    /// What can't be limited, why, and what would help.
+    /// The limit that can't be held, why, and what would help.
     pub fn decide(
         &self,
         limits: &Limits,
@@ -106,7 +107,7 @@ impl Reach {
         Err(format!("{} can't be limited here: {reason}{scope}: {help}", limit.words()))
     }
 
-    /// What holds a limit where cgroups are made by this process, or a process limits itself.
+    /// The holder of a limit where cgroups are made by this process, or a process limits itself.
     fn by_group(&self, limit: Limited, optional: &[Limited], device: Result<(), &str>) -> Way {
         if limit.is_of_device() {
             device.map_err(str::to_owned)?;
@@ -126,7 +127,7 @@ impl Reach {
         }
     }
 
-    /// What a limit does not hold, if anything.
+    /// The part that a limit does not hold, if anything.
     fn escapes(&self, limit: Limited, home: &Home) -> Option<String> {
         let v1 = home.version() == Version::V1;
         match limit {
@@ -137,7 +138,7 @@ impl Reach {
     }
 }
 
-/// What holds a limit, where, and what escapes it; or why nothing does.
+/// The holder of a limit, its place, and what escapes it; or why nothing holds the limit.
 type Way = Result<(By, Option<Home>, Option<String>), String>;
 
 /// A limit in a scope of the user's systemd.
@@ -170,7 +171,7 @@ fn sorted(
     (decision, missing)
 }
 
-/// What scopes of the user's systemd can limit: the controllers that were handed to it.
+/// The limits that scopes of the user's systemd can hold: the controllers that were handed to it.
 fn scope() -> Result<BTreeSet<Controller>, String> {
     let user = rustix::process::getuid().as_raw();
     let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);

@@ -107,8 +107,8 @@ fn ran_ns(child: &Child) -> u64 {
     text.split(' ').next().unwrap().parse().unwrap()
 }
 
-/// What a busy machine takes away can only lower what a process gets. So the time that it got is held against its share of
-/// the time that passed from above, and from below against the slices in which it had used its part up.
+/// A busy machine can only lower what a process gets. So the time that it got is held against its share of the time
+/// that passed from above, and from below against the slices in which it had used its part up.
 #[test]
 fn a_share_of_a_processor_is_held_to_within_a_tenth() {
     const SHARE: u64 = 200_000;

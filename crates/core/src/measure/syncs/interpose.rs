@@ -56,7 +56,7 @@ fn timed<T>(call: Call, action: impl FnOnce() -> T) -> T {
     result
 }
 
-/// What a function returns when there is no next definition of it, which no C library leaves out.
+/// The value that a function returns when there is no next definition of it, which no C library leaves out.
 trait Failure {
     const FAILED: Self;
 }

@@ -83,7 +83,7 @@ fn a_process_that_is_started_does_not_get_the_lock() {
     let place = Place::new();
     let work = WorkFolder::create(place.0.path()).unwrap();
     let mut child = Command::new("sleep").arg("600").process_group(0).spawn().unwrap();
-    // What a kill does: the lock goes, the folder stays.
+    // A kill does this: the lock goes, the folder stays.
     let entry = fs::read_dir(place.0.path()).unwrap().next().unwrap().unwrap();
     fs::write(entry.path().join("x"), "y").unwrap();
     assert_eq!(place.clean(), Found::default());

@@ -88,7 +88,7 @@ impl List {
     }
 }
 
-/// What a name or a word in a rule stands for.
+/// The meaning of a name or a word in a rule.
 #[derive(Clone, Copy)]
 enum Part {
     Slot(Slot),

@@ -13,7 +13,7 @@ const ONSETS: &[&str] = &[
     "bl", "v", "k", "j", "wh", "qu", "", "", "",
 ];
 const VOWELS: &[&str] = &["a", "e", "i", "o", "u", "a", "e", "i", "o", "e", "ea", "oo", "ai", "ou", "ee"];
-/// How many of [`VOWELS`] are single letters.
+/// The number of [`VOWELS`] that are single letters.
 const SHORT_VOWELS: usize = 10;
 const LINKS: &[&str] = &[
     "n", "r", "l", "t", "s", "m", "d", "c", "v", "p", "g", "b", "nt", "st", "nd", "ll", "rt", "ss", "tt",

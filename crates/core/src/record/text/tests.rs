@@ -6,8 +6,8 @@ use super::*;
 mod ratio;
 use ratio::{CODECS, Result, ratio};
 
-/// How seven real books compress, in the order of [`CODECS`]: the figures of docs/data.md, where the command that
-/// measures them stands as well.
+/// The ratios to which seven real books compress, in the order of [`CODECS`]: the figures of docs/data.md, where the
+/// command that measures them stands as well.
 const BOOKS: [(&str, usize, usize, [f64; 3]); 4] = [
     ("1 KiB", 1 << 10, 1000, [0.862, 0.860, 0.583]),
     ("10 KiB", 10 << 10, 300, [0.689, 0.708, 0.463]),
@@ -15,7 +15,7 @@ const BOOKS: [(&str, usize, usize, [f64; 3]); 4] = [
     ("1 MiB", 1 << 20, 10, [0.621, 0.632, 0.370]),
 ];
 
-/// How far the ratio of generated text may lie from the books'.
+/// The most by which the ratio of generated text may differ from the books'.
 const TOLERANCE: f64 = 0.05;
 
 const GUIDE: &str = include_str!("../../../../../docs/data.md");

@@ -1,4 +1,4 @@
-//! What a text speaks of: words that were used come back, and slowly give way to others.
+//! The topic of a text: words that were used come back, and slowly give way to others.
 
 use super::grammar::List;
 use super::sample::Rng;

@@ -1,4 +1,5 @@
-//! What limits an answer stands beside the recommendation: other sizes or counts than asked for, reads that are hardly cold.
+//! The limits of an answer stand beside the recommendation: other sizes or counts than asked for, reads that are hardly
+//! cold.
 
 use storebench_core::cell::{Axis, Cache};
 use storebench_core::result::Run;

@@ -1,4 +1,4 @@
-//! What accidents can cost is told, and a store that a power cut can wreck is not recommended unless that was allowed.
+//! The cost of accidents is told, and a store that a power cut can wreck is not recommended unless that was allowed.
 
 use storebench_core::result::Run;
 use storebench_core::store::{Danger, Guarantee, Kind, Loss, Offer, Setting, StoreDef};

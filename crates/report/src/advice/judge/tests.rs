@@ -40,7 +40,7 @@ fn a_store_that_was_given_up_after_a_quick_first_block_is_not_recommended() {
     let Verdict { ranking, given_up, .. } = &advice.verdict;
     let told: Vec<(&str, bool)> = ranking.iter().map(|store| (store.store.as_str(), store.wins)).collect();
     assert_eq!(told, [("lmdb", true), ("redb", false)]);
-    // What is said of it is what the first look said, beside the best in that look.
+    // The remark on it tells what the first look said, beside the best in that look.
     let ratio = given_up[0].times_worse.unwrap();
     assert!((ratio.ratio.value - 1.2).abs() < 0.01 && ratio.blocks == 1, "{ratio:?}");
     let text = advice.text(None, Style { width: 160, colour: false });

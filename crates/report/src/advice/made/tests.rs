@@ -15,7 +15,7 @@ use crate::advice::{Advice, sentences};
 use crate::data::merge::Merged;
 use crate::data::samples::{Sample, blocks};
 
-/// What an operation costs in nanoseconds, bytes on disk over bytes of values, and MiB of memory.
+/// The costs of an operation in nanoseconds, bytes on disk over bytes of values, and MiB of memory.
 #[derive(Clone, Copy)]
 struct Costs {
     get: f64,
@@ -78,7 +78,7 @@ fn table() -> Vec<StoreDef> {
     STORES.iter().map(|(name, _)| engine(name, if *name == "map" { MAP } else { SAFE })).collect()
 }
 
-/// What an operation of the mix costs in truth, by the goal.
+/// The true cost of an operation of the mix, by the goal.
 fn truth(costs: &Costs, question: &Question) -> f64 {
     let of = |operation: Operation| if operation == Operation::Get { costs.get } else { costs.write };
     let speed: f64 = question.mix.shares().iter().map(|(operation, share)| share * of(*operation)).sum();
@@ -198,7 +198,7 @@ fn nothing_is_recommended_that_is_beaten_by_more_than_its_interval_says() {
     assert!(all > 300 && held as f64 >= 0.95 * f64::from(all), "{held} of {all}");
 }
 
-/// What is remarked on stores of which the last was given up after the first look, by the nanoseconds of an operation.
+/// The remarks on stores of which the last was given up after the first look, by the nanoseconds of an operation.
 fn remarked(question: &Question, times: &[(&str, f64)]) -> String {
     let tier = match question.guarantee {
         Guarantee::Power => "power",

@@ -117,7 +117,7 @@ fn a_narrowed_run_knows_what_its_claims_are_about() {
     assert_eq!(positions(&plan.to_toml().unwrap(), "crud"), whole);
 }
 
-/// What the plan's own comment says of the words of its paper.
+/// The thresholds follow what the plan's own comment says of the words of its paper.
 #[test]
 fn equal_words_of_the_paper_have_equal_thresholds() {
     let claims = of_run("crud", "", "x").unwrap().unwrap().claims;
@@ -147,7 +147,8 @@ fn equal_words_of_the_paper_have_equal_thresholds() {
     }
 }
 
-/// What the plan's own comment says of the words of its paper, and of file systems' documentation.
+/// The thresholds follow what the plan's own comment says of the words of its paper, and of file systems'
+/// documentation.
 #[test]
 fn equal_words_on_file_systems_have_equal_thresholds() {
     let study = of_run("filesystems", "", "x").unwrap().unwrap();
@@ -186,7 +187,7 @@ fn equal_words_on_file_systems_have_equal_thresholds() {
     }
 }
 
-/// What the plan's own comment says of the words of its paper.
+/// The thresholds follow what the plan's own comment says of the words of its paper.
 #[test]
 fn equal_words_on_data_and_memory_have_equal_thresholds() {
     let study = of_run("data-size", "", "x").unwrap().unwrap();

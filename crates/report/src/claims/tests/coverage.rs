@@ -1,4 +1,4 @@
-//! How much of a claim's region was measured, and the expectations that look at several figures or stores at once.
+//! The coverage of a claim's region, and the expectations that look at several figures or stores at once.
 
 use super::*;
 
@@ -43,11 +43,11 @@ fn less_than_half_of_what_a_claim_is_about_gives_no_verdict() {
     assert_eq!((few.verdict, few.looks, few.coverage), (Verdict::SoFar, Verdict::Reproduced, covered(3, 8)));
     let half = one(&claim(A_WINS), &[wins(&[three.as_slice(), &[(LARGE, 1000)]].concat())]);
     assert_eq!((half.verdict, half.coverage), (Verdict::Reproduced, covered(4, 8)));
-    // What the claim narrows is no part of it.
+    // A value that the claim narrows away is no part of it.
     let plain = format!("at.data = [\"incompressible\"]\n{A_WINS}");
     let narrowed = one(&claim(&plain), &[wins(&three)]);
     assert_eq!((narrowed.verdict, narrowed.coverage), (Verdict::Reproduced, covered(3, 4)));
-    // What is measured twice counts once, and what the design has not, not at all.
+    // A combination that is measured twice counts once, and one that the design has not, not at all.
     let twice = one(&claim(&plain), &[wins(&[(SMALL, 100), (SMALL, 200), (SMALL, 10)])]);
     assert_eq!((twice.verdict, twice.tally.total(), twice.coverage), (Verdict::SoFar, 3, covered(1, 4)));
 }

@@ -22,7 +22,7 @@ struct Made {
 
 const NEVER: fn(&Settings) -> bool = |_| false;
 
-/// What came of one tuning.
+/// The outcome of one tuning.
 struct Came {
     best: Option<Settings>,
     times: Option<Ratio>,
@@ -94,7 +94,7 @@ impl Made {
     }
 }
 
-/// How many of so many tunings do what is asked.
+/// The share of so many tunings whose outcome is as wanted.
 fn share(made: &Made, rounds: u64, wanted: impl Fn(&Came) -> bool) -> f64 {
     let wanted = (0..rounds).filter(|round| wanted(&made.tune(1000 + round))).count();
     wanted as f64 / rounds as f64

@@ -40,7 +40,7 @@ const LOOK_BLOCKS: u32 = 2;
 const BEST_SHARE: f64 = 0.85;
 /// The share of the budget after which cold reads are not repeated.
 const COLD_SHARE: f64 = 0.93;
-/// How many times more than a budget that was too short is asked for at least.
+/// The least factor by which more is asked for than a budget that was too short.
 const MORE: f64 = 1.5;
 /// Blocks that an interval needs.
 const FEWEST_BLOCKS: f64 = 3.0;
@@ -50,7 +50,7 @@ const FINALISTS: (usize, usize) = (4, 6);
 const HOPELESS: f64 = 3.0;
 /// A store that is less times worse than this is close to the best.
 const CLOSE: f64 = 1.4;
-/// What a trial may take at least before it has failed, however short the budget; else half of the budget.
+/// The least time after which a trial has failed, however short the budget; else half of the budget.
 pub const SHORTEST_LIMIT: Duration = Duration::from_secs(10);
 /// Stores that are measured with other records.
 const ELSEWHERE: usize = 3;
@@ -70,9 +70,9 @@ pub struct Measuring<'a> {
     start: Instant,
     budget: Duration,
     plans: Plans<'a>,
-    /// What answers the question: the plan of the look, until the best are measured again.
+    /// The plan that answers the question: that of the look, until the best are measured again.
     plan: Plan,
-    /// How many times longer a stage takes than its trials, with the clearing away of each.
+    /// The factor by which a stage takes longer than its trials, with the clearing away of each.
     slowness: f64,
     /// The budget with which the question's own number of records would be measured, in seconds, where there was no time for it.
     pub own_count_s: Option<f64>,
@@ -122,7 +122,7 @@ impl<'a> Measuring<'a> {
             return Ok(true);
         }
         match self.advice() {
-            // What there was no time to settle is not helped by other questions.
+            // A question that there was no time to settle is not helped by other questions.
             Some(advice) if self.is_settled(&advice) => {
                 let ranking = advice.verdict.ranking.iter().take(ELSEWHERE);
                 self.beside(&ranking.map(|store| store.store.clone()).collect::<Vec<_>>())
@@ -212,8 +212,9 @@ impl<'a> Measuring<'a> {
         Ok(self.keep(start, ended))
     }
 
-    /// How the best are measured again, with those of them that there is time for. The question's own number of records comes
-    /// first: two stores with all of them, measured once, say more than many with fewer, as another may be best there.
+    /// The plan by which the best are measured again, with those of them that there is time for. The question's own
+    /// number of records comes first: two stores with all of them, measured once, say more than many with fewer, as
+    /// another may be best there.
     fn best_plan(&mut self, finalists: &mut Vec<String>) -> Result<Option<Plan>> {
         let whole = |finalists: &[String]| self.plans.whole(self.question, finalists);
         let two = whole(&finalists[..finalists.len().min(2)])?;
@@ -250,7 +251,7 @@ impl<'a> Measuring<'a> {
         tell(&format!("{} records in place of {}: {why}", grouped(these), grouped(asked)));
     }
 
-    /// How long a block of a plan is likely to take, by what the look took, in seconds.
+    /// The time that a block of a plan is likely to take, by what the look took, in seconds.
     fn predicted_s(&self, plan: &Plan) -> f64 {
         let Some(look) = self.runs.first() else { return f64::INFINITY };
         self.plans.predicted_s(plan, look) * self.slowness
@@ -324,7 +325,7 @@ impl<'a> Measuring<'a> {
         tell(&format!("{stage}; at most {} left", rough_duration(left)));
     }
 
-    /// What is left of a share of the budget, in seconds; negative when it is used up.
+    /// The rest of a share of the budget, in seconds; negative when it is used up.
     fn left_s(&self, share: f64) -> f64 {
         self.budget.as_secs_f64() * share - self.start.elapsed().as_secs_f64()
     }
@@ -377,7 +378,7 @@ impl<'a> Measuring<'a> {
         None
     }
 
-    /// What might change the answer, by name.
+    /// The changes that might change the answer, by name.
     fn others(&self) -> Vec<(&'static str, Changes)> {
         let (size, records) = self.here();
         let operations = self.operations();
@@ -416,12 +417,12 @@ impl<'a> Measuring<'a> {
 /// The run of cold reads.
 const COLD: &str = "cold";
 
-/// How many blocks trials are from.
+/// The number of blocks that trials are from.
 fn blocks(trials: &[TrialResult]) -> u32 {
     trials.iter().map(|trial| trial.block + 1).max().unwrap_or(0)
 }
 
-/// How long a block of these trials took, of a stage that began then.
+/// The time that a block of these trials took, of a stage that began then.
 fn block_took(start: Instant, trials: &[TrialResult]) -> Duration {
     start.elapsed() / blocks(trials).max(1)
 }

@@ -25,10 +25,11 @@ use super::super::args::AdviseArgs;
 const OPERATIONS: u64 = 2000;
 /// The fewest operations, and the fewest records, that a trial is cut down to.
 const FEWEST: u64 = 100;
-/// How many times the values' bytes a store may need on disk at its peak, with what is kept free beside it.
+/// The most bytes that a store may need on disk at its peak, as a multiple of the values', with what is kept free
+/// beside it.
 const ROOM_FACTOR: f64 = 3.5;
 
-/// What a question is measured by.
+/// The plans by which a question is measured.
 pub struct Plans<'a> {
     stores: &'a [StoreDef],
     probe: Probe,
@@ -111,7 +112,7 @@ impl<'a> Plans<'a> {
         Work::of(&self.screen.parameters).operations
     }
 
-    /// How long a block of a plan may take, in seconds.
+    /// The time that a block of a plan may take, in seconds.
     pub fn estimate_s(&self, plan: &Plan) -> f64 {
         self.estimates(plan).values().sum()
     }
@@ -125,8 +126,8 @@ impl<'a> Plans<'a> {
         cells.iter().map(|cell| (cell.store().to_owned(), seconds(cell))).collect()
     }
 
-    /// How long a block of a plan is likely to take, in seconds: its estimate, by how the estimates of an earlier run of the
-    /// same stores did.
+    /// The time that a block of a plan is likely to take, in seconds: its estimate, by how the estimates of an earlier
+    /// run of the same stores did.
     pub fn predicted_s(&self, plan: &Plan, earlier: &Run) -> f64 {
         let Ok(before) = Plan::parse(&earlier.header.plan, "a run") else { return self.estimate_s(plan) };
         let before = self.estimates(&before);
@@ -182,7 +183,7 @@ fn taking_part(stores: &[StoreDef], args: &AdviseArgs, question: &Question) -> V
     args.store.clone().unwrap_or_else(|| able.map(|store| store.name.to_owned()).collect())
 }
 
-/// What a question changes of crud's plan, but for the numbers of records and operations.
+/// The changes that a question makes to crud's plan, but for the numbers of records and operations.
 pub fn changes(named: &[String], seed: u64, budget: Period, question: &Question) -> Result<Changes> {
     let parameters =
         Parameters::default().with(&work::MIX, &question.mix.text()).map_err(Error::bad_value)?;
@@ -191,7 +192,7 @@ pub fn changes(named: &[String], seed: u64, budget: Period, question: &Question)
         trials: Some(1),
         parameters,
         seed: Some(seed),
-        // What does not fit onto the disk is left out; what takes too long has been cut down.
+        // A cell that does not fit onto the disk is left out; one that takes too long has been cut down.
         size_limit: Some(Bytes(u64::MAX)),
         timeout: Some(Period((budget.0 / 2).max(super::measuring::SHORTEST_LIMIT))),
         axes: Axes::of(Axis::STORE, names(named))

@@ -32,7 +32,7 @@ pub struct AdviseArgs {
     /// Rule out stores that take more memory than this, including the page cache where it is known
     #[arg(long, value_name = "SIZE")]
     pub max_memory: Option<Bytes>,
-    /// What matters most
+    /// The goal that matters most
     #[arg(long, value_name = "GOAL", default_value = "speed", value_parser = goals())]
     pub optimize: Goal,
     /// Stores to choose from [default: all that offer the guarantee or a stronger one]
@@ -52,7 +52,7 @@ pub struct AdviseArgs {
 }
 
 impl AdviseArgs {
-    /// How long to measure stores: half of the budget where the other half is for tuning the best.
+    /// The time to measure stores: half of the budget where the other half is for tuning the best.
     pub fn measuring(&self) -> Period {
         if self.tune { Period(self.budget.0 / 2) } else { self.budget }
     }

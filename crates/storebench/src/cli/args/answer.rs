@@ -1,4 +1,4 @@
-//! What every command that answers from measurements takes.
+//! The arguments of every command that answers from measurements.
 
 use std::path::PathBuf;
 

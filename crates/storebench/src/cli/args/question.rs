@@ -24,7 +24,7 @@ pub struct QuestionArgs {
     /// Measure reads that find nothing in memory: the store reopened, the page cache emptied
     #[arg(long)]
     pub cold: bool,
-    /// What an acknowledged write must survive: none, process (a killed process), power (a power cut)
+    /// The accident that an acknowledged write must survive: none, process (a killed process), power (a power cut)
     #[arg(long, value_name = "TIER", default_value = "process", value_parser = parse_guarantee)]
     pub guarantee: Guarantee,
     /// Threads that use the store at once

@@ -19,7 +19,7 @@ pub struct TraceArgs {
     /// The trace, plain or compressed by zstd: CSV, Twitter's cache traces, or RocksDB's trace_analyzer
     #[arg(value_hint = ValueHint::FilePath)]
     pub file: PathBuf,
-    /// How it is written: csv, twitter, rocksdb [default: the file tells]
+    /// The form of the file: csv, twitter, rocksdb [default: the file tells]
     #[arg(long, value_name = "FORMAT", value_parser = str::parse::<Form>)]
     pub format: Option<Form>,
     /// Read only the first operations

@@ -20,7 +20,7 @@ use storebench_core::units::{rough_bytes, three_digits};
 
 use super::super::machines;
 
-/// What a check found.
+/// The result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
@@ -42,7 +42,7 @@ impl State {
         }
     }
 
-    /// What that means.
+    /// Its meaning.
     pub fn meaning(self) -> &'static str {
         match self {
             State::Ok => "it is there",
@@ -55,26 +55,26 @@ impl State {
 /// A line of the page.
 #[derive(Debug, Serialize)]
 pub struct Line {
-    /// What it is about.
+    /// Its subject.
     pub name: String,
-    /// What came of it.
+    /// The result of the check.
     pub state: State,
-    /// What was found, in words.
+    /// The finding in words.
     pub found: String,
-    /// What would help, in words, where that is not said already.
+    /// The help, in words, where it is not said already.
     pub help: Option<String>,
 }
 
 /// The lines of one check.
 #[derive(Debug, Serialize)]
 pub struct Group {
-    /// What they are about.
+    /// Their subject.
     pub about: &'static str,
     /// One or more.
     pub lines: Vec<Line>,
 }
 
-/// What the checks look at.
+/// The machine and directory that the checks look at.
 pub struct Here<'a> {
     stores: &'a [StoreDef],
     directory: PathBuf,

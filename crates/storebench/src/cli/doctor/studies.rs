@@ -1,4 +1,5 @@
-//! What of a study can be run here: its own plan and all its presets, as `run` itself would choose their cells.
+//! The part of a study that can be run here: its own plan and all its presets, as `run` itself would choose their
+//! cells.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -15,7 +16,7 @@ use storebench_core::workload::reason::{Omission, Reason};
 
 use super::super::launch::{self, Launch};
 
-/// What of a study can be run here.
+/// The part of a study that can be run here.
 #[derive(Debug, PartialEq, Serialize)]
 pub struct Ability {
     /// The study.
@@ -24,18 +25,18 @@ pub struct Ability {
     pub can: usize,
     /// Those that another machine could run.
     pub of: usize,
-    /// What must be named on the command line.
+    /// The argument that must be named on the command line.
     pub asks_for: Option<&'static str>,
-    /// What the others need.
+    /// The needs of the others.
     pub lacks: Vec<Lack>,
 }
 
-/// What some combinations need that is not here.
+/// A need of some combinations that is not met here.
 #[derive(Debug, PartialEq, Serialize)]
 pub struct Lack {
-    /// What it is, with what would help.
+    /// The need, with what would help.
     pub reason: String,
-    /// How many combinations need it.
+    /// The number of combinations that need it.
     pub combinations: usize,
 }
 
@@ -50,7 +51,7 @@ impl Ability {
     }
 }
 
-/// What of a study can be run in a directory.
+/// The part of a study that can be run in a directory.
 ///
 /// # Errors
 /// When there is no such study, or the directory can't be looked at.

@@ -20,12 +20,12 @@ use super::wire::{self, BEAT, Message, Word};
 use crate::cli::args::BoardArgs;
 use crate::cli::tell;
 
-/// How long a program may take to begin to speak: a slow board reads all of it first.
+/// The longest time in which a program must begin to speak: a slow board reads all of it first.
 const HELLO: Duration = Duration::from_secs(120);
-/// How long a run that is told to end may take for it, or a program that has said all.
+/// The longest time for a run that is told to end, or a program that has said all.
 pub const END: Duration = Duration::from_secs(30);
 
-/// What there is on the other machine.
+/// The other machine: its processor, and storebench's folder there.
 #[derive(Debug)]
 struct Board {
     machine: String,
@@ -115,7 +115,7 @@ fn copy(host: &Host, board: &Board, program: &Program, interrupted: &AtomicBool)
     ssh::answers(host, shell::COPY, &arguments, &program.bytes, interrupted).map(drop)
 }
 
-/// How a program begins.
+/// The first message of a program, or why there was none.
 enum Greeting {
     Hello,
     /// It is not the one that was copied there.

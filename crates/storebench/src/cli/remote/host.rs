@@ -50,12 +50,12 @@ impl Host {
         command
     }
 
-    /// What went wrong with it, in an error.
+    /// An error that names the host and what went wrong with it.
     pub fn error(&self, what: &str) -> Error {
         Error::new(Exit::Unreachable, format!("{}: {what}", piece(&self.0)))
     }
 
-    /// What can't be done where there is no ssh.
+    /// The error where there is no ssh.
     pub fn no_ssh(&self, error: &std::io::Error) -> Error {
         self.error(&format!("ssh can't be started: {error}; install OpenSSH's client"))
     }

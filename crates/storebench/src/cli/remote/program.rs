@@ -11,7 +11,7 @@ use storebench_core::lifeline;
 /// A program to be copied.
 #[derive(Debug)]
 pub struct Program {
-    /// What it is, for messages.
+    /// Its name, for messages.
     pub name: String,
     pub bytes: Vec<u8>,
     /// Its SHA-256, in hexadecimal.
@@ -28,7 +28,7 @@ fn machines(machine: &str) -> &'static [&'static str] {
     }
 }
 
-/// What Rust calls a machine that `make cross` builds for.
+/// Rust's name of a machine that `make cross` builds for.
 fn target(machine: &str) -> Option<&'static str> {
     match machine {
         "aarch64" => Some("aarch64-unknown-linux-gnu"),
@@ -37,7 +37,7 @@ fn target(machine: &str) -> Option<&'static str> {
     }
 }
 
-/// What this program was built for, as the machine itself says it.
+/// The machine that this program was built for, as the machine itself says it.
 fn own() -> &'static str {
     if std::env::consts::ARCH == "arm" { "armv7l" } else { std::env::consts::ARCH }
 }
@@ -75,7 +75,7 @@ pub fn candidates(machine: &str, named: Option<&Path>) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// How to get a program for a machine.
+/// The advice on how to get a program for a machine.
 pub fn advice(machine: &str) -> String {
     match machines(machine).iter().find_map(|machine| target(machine)) {
         Some(target) => {
@@ -98,7 +98,7 @@ impl Program {
         Ok(Program { name, bytes, digest })
     }
 
-    /// What its copy is called in storebench's folder.
+    /// The name of its copy in storebench's folder.
     pub fn copy(&self) -> String {
         format!("programs/storebench-{}", self.digest)
     }

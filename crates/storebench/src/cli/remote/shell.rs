@@ -31,7 +31,7 @@ pub fn script(script: &str, arguments: &[&str]) -> String {
     format!("exec {}", words.chain(quoted).collect::<Vec<_>>().join(" "))
 }
 
-/// What every answer of these scripts begins with, as the user's own start files may print something.
+/// The mark that every answer of these scripts begins with, as the user's own start files may print something.
 pub const MARK: &str = "storebench-on-board:";
 
 /// Makes storebench's folder $1 (empty: the usual one), and says what the machine is, where the folder is, and which programs

@@ -13,7 +13,7 @@ use storebench_core::error::{Error, Exit, Result};
 use super::host::Host;
 use crate::cli::tell;
 
-/// How often it is looked whether the user has had enough.
+/// The time between two looks at whether the user has had enough.
 const PAUSE: Duration = Duration::from_millis(50);
 /// Lines of what went wrong that are kept.
 const LINES: usize = 20;
@@ -76,7 +76,7 @@ impl Ssh {
 
     /// The last that it complained of.
     pub fn complaint(&mut self) -> Option<String> {
-        // What it wrote before its end may still be on its way.
+        // Words from before its end may still be on their way.
         if self.ends_within(Duration::from_secs(1)) {
             self.complaints.finish();
         }
@@ -126,7 +126,7 @@ pub fn answers(
     }
 }
 
-/// What a command says on its standard error: kept, or shown as it comes.
+/// A command's words on its standard error: kept, or shown as they come.
 #[derive(Debug, Clone, Default)]
 struct Complaints {
     state: Arc<Mutex<State>>,

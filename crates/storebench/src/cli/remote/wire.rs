@@ -1,4 +1,4 @@
-//! What the two machines of a remote run tell each other: a line of JSON for each message, over the input and output of the
+//! The messages between the two machines of a remote run: a line of JSON for each, over the input and output of the
 //! program on the board.
 
 use std::collections::HashSet;
@@ -13,15 +13,15 @@ use storebench_core::result::{RunHeader, TrialResult};
 
 use crate::cli::properties::Texts;
 
-/// How often this machine says that it is still there.
+/// The time between two messages of this machine that it is still there.
 pub const BEAT: Duration = Duration::from_secs(20);
-/// How long a silence means that the connection is lost.
+/// The length of a silence which means that the connection is lost.
 pub const SILENCE: Duration = Duration::from_secs(90);
 
 /// The longest message that is read: a result has its histograms and series in it.
 const LONGEST_BYTES: u64 = 256 << 20;
 
-/// What is asked of the board, first of all. The lines of the results that are here already follow it.
+/// The request to the board, first of all. The lines of the results that are here already follow it.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Request {
     /// The arguments of `run`, without those that are this machine's affair.
@@ -35,11 +35,11 @@ pub struct Request {
     pub command: Vec<String>,
     /// The run to be resumed.
     pub resume: Option<Box<RunHeader>>,
-    /// How many lines of results follow.
+    /// The number of lines of results that follow.
     pub results: usize,
 }
 
-/// What this machine says later on.
+/// The later messages of this machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Word {
@@ -51,7 +51,7 @@ pub enum Word {
     Thanks,
 }
 
-/// What the board says.
+/// The messages of the board.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Message {
@@ -65,7 +65,7 @@ pub enum Message {
     Extended { by: u64 },
     /// A trial begins.
     Trial { cell: Cell, position: u64, left_s: Option<f64> },
-    /// How far the trial at hand is with loading: records, of how many, in how many seconds.
+    /// The progress of the trial at hand in loading: records, of how many, in how many seconds.
     Loading { loading: Option<(u64, u64, f64)> },
     /// A trial's log, which comes before its result.
     Log { name: String, text: String },

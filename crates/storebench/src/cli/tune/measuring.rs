@@ -37,11 +37,12 @@ const SCREEN_BLOCKS: f64 = 8.0;
 const FEWEST_SCREEN_BLOCKS: f64 = 4.0;
 /// Trials of the default, at most, to find how many operations a trial is to have.
 const PILOTS: usize = 4;
-/// What a race takes before its first trial, in seconds, until one was run.
+/// The time that a race takes before its first trial, in seconds, until one was run.
 const RACE_S: f64 = 1.5;
-/// How often the best and the default are compared in fresh trials, however late it is: an interval needs so many.
+/// The number of times that the best and the default are compared in fresh trials, however late it is: an interval
+/// needs so many.
 const FEWEST_PAIRS: f64 = 3.0;
-/// How often the two are compared with other records.
+/// The number of times that the two are compared with other records.
 const BESIDE_BLOCKS: u32 = 3;
 
 /// Races settings until the search is over.
@@ -56,7 +57,7 @@ pub struct Measuring<'a> {
     /// The default alone, as each trial is made.
     plan: Plan,
     changes: Vec<Change>,
-    /// What was refused before the first race.
+    /// The settings that were refused before the first race.
     refused: Vec<LeftOut>,
     /// Blocks whose seeds are taken.
     blocks: u32,
@@ -321,7 +322,7 @@ fn is_read_back(settings: &[Setting], name: &str, value: &str) -> bool {
     settings.iter().any(|own| own.name == name && own.value.eq_ignore_ascii_case(value))
 }
 
-/// What passes between trials, as a share of what they take.
+/// The factor by which the time between trials adds to their own.
 const OVERHEAD: f64 = 1.1;
 
 /// Whether a race needs no further block.

@@ -47,7 +47,7 @@ pub fn first(asked: &Asked<'_>, place: &Path) -> Result<Plan> {
     fitting(&plan, records, OPERATIONS)
 }
 
-/// How long a trial is to take, in seconds.
+/// The length that a trial is to have, in seconds.
 #[derive(Debug, Clone, Copy)]
 pub struct Length {
     /// So long, that there is time for enough blocks: operations are added until then.
@@ -74,7 +74,7 @@ pub fn corrected(plan: &Plan, tried: &TrialResult, length: Length) -> Result<Opt
     if tried.wall_s > length.most_s * TOO_LONG {
         return smaller(plan, timed_s > tried.wall_s / 2.0 || operations > FEW);
     }
-    // What a trial takes beside its operations is the same however many there are.
+    // The time of a trial beside its operations is the same however many there are.
     let room_s = length.aim_s - (tried.wall_s - timed_s);
     let fit = (operations as f64 * room_s / timed_s.max(1e-9)) as u64;
     let more = fit.min(if is_cold(plan) { records_of(plan).from } else { MOST });
@@ -103,7 +103,7 @@ fn fitting(plan: &Plan, records: u64, operations: u64) -> Result<Plan> {
     sized(plan, records, if is_cold(plan) { operations.min(records) } else { operations })
 }
 
-/// How long a trial of the default may take, in seconds.
+/// The time that a trial of the default may take, in seconds.
 pub fn estimate_s(plan: &Plan, stores: &[StoreDef], probe: &Probe) -> f64 {
     let cells = schedule::cells(plan, stores, &[Room::unbounded(DEFAULT_PLACE)], &|_| None);
     let cell = cells.ok().and_then(|(cells, _)| cells.into_iter().next());

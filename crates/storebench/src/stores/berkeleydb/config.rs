@@ -78,7 +78,7 @@ const CHECKPOINT_KBYTE: u32 = 64 << 10;
 const TAKEN_AS_IT_IS: u64 = 500 << 20;
 const ROUNDING: u64 = 8 << 10;
 
-/// What was asked for. Zeros are the engine's defaults.
+/// The options that were asked for. Zeros are the engine's defaults.
 pub struct Config {
     cachesize: u64,
     pagesize: u32,
@@ -128,7 +128,7 @@ impl Config {
         }
     }
 
-    /// What to ask for so that the cache and its overhead take no more than they are to.
+    /// The size to ask for so that the cache and its overhead take no more than they are to.
     fn cache_without_overhead(&self) -> u64 {
         if self.cachesize >= TAKEN_AS_IT_IS + TAKEN_AS_IT_IS / 4 {
             self.cachesize
@@ -170,7 +170,7 @@ fn type_name(hash: bool) -> &'static str {
     if hash { DB_HASH } else { DB_BTREE }
 }
 
-/// What matters, as the engine reads it back; `checkpoint_kbyte` is 0 where there is no log.
+/// The settings that matter, as the engine reads them back; `checkpoint_kbyte` is 0 where there is no log.
 pub fn settings(facts: &ffi::Facts, checkpoint_kbyte: u32) -> Vec<Setting> {
     let mut names = [0 as c_char; 256];
     // SAFETY: the engine's names are written into the buffer, cut at its size, with a zero byte at the end.

@@ -20,20 +20,20 @@ pub struct Cursor {
     _private: [u8; 0],
 }
 
-// What the functions give back.
+// Codes that the functions give back.
 pub const OK: c_int = 0;
 pub const NOT_FOUND: c_int = 1;
 pub const BUFFER_SMALL: c_int = 2;
 pub const DEADLOCK: c_int = 3;
 
-// How a database is kept.
+// Forms of a database.
 pub const PLAIN: c_int = 0;
 pub const CONCURRENT: c_int = 1;
 pub const LOG_KEPT: c_int = 2;
 pub const LOG_WRITTEN: c_int = 3;
 pub const LOG_SYNCED: c_int = 4;
 
-/// How to open; zeros leave the engine's defaults.
+/// The options of opening; zeros leave the engine's defaults.
 #[repr(C)]
 pub struct Config {
     pub home: *const c_char,
@@ -48,7 +48,7 @@ pub struct Config {
     pub hash: c_int,
 }
 
-/// What the engine reads back.
+/// The settings that the engine reads back.
 #[repr(C)]
 #[derive(Default)]
 pub struct Facts {
@@ -64,7 +64,7 @@ pub struct Facts {
     pub hash: c_int,
 }
 
-/// What the engine counted.
+/// The engine's counts.
 #[repr(C)]
 #[derive(Default)]
 pub struct Statistics {

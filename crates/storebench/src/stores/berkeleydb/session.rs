@@ -8,7 +8,7 @@ use storebench_core::store::{Result, Session, StoreError, Work};
 use super::{BerkeleyDb, check, ffi, message, transaction};
 use crate::stores::one_session::Pass;
 
-/// What a record's log entries hold beside its key and value, about.
+/// The bytes of a record's log entries beside its key and value, about.
 const LOG_OVERHEAD: u64 = 200;
 
 /// Bytes of a buffer before a value needs more.
@@ -20,7 +20,7 @@ pub struct BerkeleySession<'a> {
     /// Where the engine copies keys and values to, reused. It gives no access to its pages, so one copy there must be.
     key: Vec<u8>,
     value: Vec<u8>,
-    /// How long the value is that was got last.
+    /// The length of the value that was got last.
     length: usize,
     /// Bytes that this session has logged since it last asked for a checkpoint, about.
     logged: u64,
@@ -43,7 +43,7 @@ pub(super) fn grow(buffer: &mut Vec<u8>, needed: u32) {
     }
 }
 
-/// How much room a buffer has.
+/// The size of a buffer.
 pub(super) fn room(buffer: &[u8]) -> u32 {
     u32::try_from(buffer.len()).unwrap_or(u32::MAX)
 }

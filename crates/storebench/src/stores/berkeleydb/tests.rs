@@ -42,7 +42,7 @@ fn the_environment_is_what_tier_and_sessions_need() {
     assert!(!environment.contains("DB_INIT_TXN") && !environment.contains("DB_INIT_CDB"), "{environment}");
 }
 
-/// How a store is kept where transactions over records are asked for.
+/// A store as it is kept where transactions over records are asked for.
 fn with_transactions(folder: &TempDir, guarantee: Option<Guarantee>, sessions: usize) -> Box<dyn Store> {
     let none = BTreeMap::new();
     let options = OpenOptions {
@@ -208,7 +208,7 @@ fn a_hash_table_is_read_back_and_has_no_order() {
         drop(session);
         assert_eq!(store.count().unwrap(), 1);
         store.close().unwrap();
-        // What was made as a hash table is no B-tree.
+        // A database that was made as a hash table is no B-tree.
         let error = refused(&BERKELEYDB, &folder, Some(tier), &[]);
         assert!(matches!(error, StoreError::SettingNotTaken { .. } | StoreError::Engine(_)), "{error}");
     }

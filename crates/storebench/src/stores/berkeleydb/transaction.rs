@@ -43,7 +43,7 @@ struct Open<'a> {
     put: usize,
 }
 
-/// What a call's code says: whether something was found, or that the transaction must give way.
+/// The meaning of a call's code: whether something was found, or that the transaction must give way.
 fn told(code: c_int) -> Result<bool> {
     match code {
         ffi::OK => Ok(true),

@@ -1,4 +1,4 @@
-//! How fjall is opened: what was asked for, the keyspace that is made of it, and what the keyspace says it got.
+//! The opening of fjall: what was asked for, the keyspace that is made of it, and what the keyspace says it got.
 
 use fjall::config::{BlockSizePolicy, CompressionPolicy};
 use fjall::{
@@ -9,7 +9,7 @@ use storebench_core::store::{Guarantee, OpenOptions, Result, Setting, SettingDef
 
 use crate::stores::support::{Given, expect_taken};
 
-/// What a user may set.
+/// The settings that a user may set.
 pub const SETTINGS: &[SettingDef] = &[
     SettingDef::new(
         "persist_mode",
@@ -58,7 +58,7 @@ pub const SETTINGS: &[SettingDef] = &[
     SettingDef::new("worker_threads", "1 or more", "as shipped", "threads that flush and compact"),
 ];
 
-/// What fjall ships, where it can't be asked.
+/// The sizes that fjall ships, where it can't be asked.
 const MEMTABLE_BYTES: u64 = 64 << 20;
 const DATA_BLOCK_BYTES: u32 = 4 << 10;
 
@@ -80,9 +80,9 @@ macro_rules! opened {
     }};
 }
 
-/// What was asked for.
+/// The options that were asked for.
 pub struct Plan {
-    /// How far each write is handed on before it is acknowledged; `None` leaves it in the process's buffer.
+    /// The mode in which each write is handed on before it is acknowledged; `None` leaves it in the process's buffer.
     pub persist: Option<PersistMode>,
     codec: CompressionType,
     cache_bytes: Option<u64>,
@@ -202,7 +202,8 @@ impl Plan {
     }
 }
 
-/// What is fixed when a keyspace is made and fjall has no call to read back: the keyspace's name records it.
+/// The options that are fixed when a keyspace is made and that fjall has no call to read back: the keyspace's name
+/// records them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fixed {
     manual_persist: bool,

@@ -36,10 +36,10 @@ pub const SETTINGS: &[SettingDef] = &[
         .tune(&["10"]),
 ];
 
-/// What its documentation says of caches.
+/// The part of its documentation on caches.
 const CACHE: &str = "https://github.com/google/leveldb/blob/main/doc/index.md#cache";
 
-/// What was asked for. `None` is the engine's default.
+/// The options that were asked for. `None` is the engine's default.
 pub struct Config {
     compression: bool,
     write_buffer_size: Option<u64>,
@@ -85,7 +85,7 @@ impl Config {
     }
 }
 
-/// What must outlive the database.
+/// The objects that must outlive the database.
 pub type Helpers = (Option<Owned<ffi::Cache>>, Option<Owned<ffi::FilterPolicy>>);
 
 /// Puts the settings into the engine's options.

@@ -20,7 +20,7 @@ pub struct CxxString {
     _private: [u8; 0],
 }
 
-// What `sb_leveldb_get` gives back; anything else is a failure.
+// Codes that `sb_leveldb_get` gives back; anything else is a failure.
 pub const FOUND: c_int = 0;
 pub const NOT_FOUND: c_int = 1;
 

@@ -68,7 +68,7 @@ impl Environment {
         Ok(flags)
     }
 
-    /// What the environment says of itself.
+    /// The environment's description of itself.
     pub fn info(&self) -> Result<ffi::MDB_envinfo> {
         let mut info = MaybeUninit::uninit();
         // SAFETY: the environment is open, and fills in the structure when it reports success.

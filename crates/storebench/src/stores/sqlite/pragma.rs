@@ -9,9 +9,9 @@ use storebench_core::store::{
 
 use crate::stores::support::Given;
 
-/// What a user may set, in the order in which it must be set: the locking mode before the journal mode, so that WAL
-/// knows whether to share memory; the page size and vacuuming before the journal mode, whose change to WAL writes the
-/// first page, after which neither can change any more.
+/// The settings that a user may set, in the order in which they must be set: the locking mode before the journal mode,
+/// so that WAL knows whether to share memory; the page size and vacuuming before the journal mode, whose change to WAL
+/// writes the first page, after which neither can change any more.
 pub const SETTINGS: &[SettingDef] = &[
     SettingDef::new("locking_mode", "NORMAL or EXCLUSIVE", "NORMAL", "EXCLUSIVE keeps the locks between transactions: one session, fewer system calls").limiting(one_session).promising("DELETE with FULL and EXCLUSIVE is power, as the journal is emptied and synced in place of being deleted").read_by("PRAGMA locking_mode").tune(&["EXCLUSIVE"]).costing("no other connection can open the file, not even to read"),
     SettingDef::new("page_size", "a size, a power of two from 512 bytes to 64 KiB", "4096", "what the file is read and written in").bytes().read_by("PRAGMA page_size, when the file is there").tune(&["1024", "8192", "16384", "65536"]),
@@ -37,15 +37,15 @@ const CACHE_SHARE: Share = Share::one_in(
 .by_session()
 .written(|bytes| format!("-{}", (bytes / 1024).max(1)));
 
-/// What EXCLUSIVE leaves.
+/// The one session that EXCLUSIVE leaves.
 fn one_session(locking_mode: &str, can: &mut Capabilities) {
     if locking_mode.eq_ignore_ascii_case("exclusive") {
         can.threads = Threads::One;
     }
 }
 
-/// How long a session waits for the others, in milliseconds: longer than any honest wait, so that a slow disk is
-/// measured and only a deadlock fails.
+/// The time for which a session waits for the others, in milliseconds: longer than any honest wait, so that a slow disk
+/// is measured and only a deadlock fails.
 const BUSY_TIMEOUT_MS: &str = "60000";
 
 /// The PRAGMAs of one store, in the order of [`SETTINGS`]. Every connection gets all of them.
@@ -114,7 +114,7 @@ impl Plan {
     }
 }
 
-/// What decides whether a PRAGMA has an effect.
+/// The circumstances that decide whether a PRAGMA has an effect.
 struct Circumstances<'a> {
     journal: &'a str,
     exclusive: bool,
@@ -153,7 +153,7 @@ impl Circumstances<'_> {
     }
 }
 
-/// What the harness sets where the user does not.
+/// The value that the harness sets where the user does not.
 fn preset(name: &str, options: &OpenOptions<'_>) -> Option<String> {
     let (journal_mode, synchronous) = match options.guarantee {
         // Named although it is what SQLite ships: a file that was left in WAL mode would otherwise stay in it.

@@ -84,7 +84,7 @@ impl Statement {
         }
     }
 
-    /// How many rows the last run of an INSERT, UPDATE or DELETE on this connection changed.
+    /// The number of rows that the last run of an INSERT, UPDATE or DELETE on this connection changed.
     pub fn changes(&self) -> c_int {
         // SAFETY: the statement is alive, and so is the connection that it belongs to.
         unsafe { ffi::sqlite3_changes(ffi::sqlite3_db_handle(self.raw.as_ptr())) }
@@ -133,7 +133,7 @@ impl Drop for Statement {
 }
 
 impl Row<'_> {
-    /// How many columns it has.
+    /// The number of columns.
     pub fn columns(&self) -> usize {
         // SAFETY: the statement is alive.
         let columns = unsafe { ffi::sqlite3_column_count(self.statement.raw.as_ptr()) };

@@ -24,7 +24,7 @@ fn path_with(scratch: &Scratch, programs: &[&str]) -> PathBuf {
     path
 }
 
-/// What a load for video says there, until `enough`.
+/// The messages of a load for video, until `enough`.
 fn says(scratch: &Scratch, path: &Path, enough: impl Fn(&Message) -> bool) -> Vec<Message> {
     let mut load = Command::new(STOREBENCH)
         .args(["__background", "video"])

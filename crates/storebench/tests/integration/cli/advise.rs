@@ -46,8 +46,8 @@ fn an_answer_recommends_a_store_says_why_and_how_to_open_it() {
     ] {
         assert!(out.contains(part), "{part} is missing:\n{out}");
     }
-    // What a kill and a power cut can cost is told beside the store and at the code; the store that a power cut can wreck is
-    // not the recommended one.
+    // The cost of a kill and of a power cut is told beside the store and at the code; the store that a power cut can
+    // wreck is not the recommended one.
     let dangers = out.lines().filter(|line| line.starts_with("  A kill "));
     assert_eq!(dangers.count(), 2, "{out}");
     let riskier = "power cut can cost the whole store";

@@ -1,4 +1,5 @@
-//! What can't be understood, or is not storebench's, gets one clear line and an exit code of its own, and loses nothing.
+//! Input that can't be understood, or is not storebench's, gets one clear line and an exit code of its own, and loses
+//! nothing.
 
 use std::fs;
 

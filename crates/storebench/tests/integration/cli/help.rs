@@ -1,4 +1,4 @@
-//! What the program tells of itself: help, lists, completions, man pages.
+//! The program's words on itself: help, lists, completions, man pages.
 
 use std::fs;
 use std::path::Path;

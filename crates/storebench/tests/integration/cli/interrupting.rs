@@ -138,7 +138,7 @@ fn what_a_kill_left_is_cleaned_on_request_and_nothing_else() {
     assert_eq!(scratch.runs().len(), 1, "results are never touched");
 }
 
-/// What the ledger of the only work folder of a run holds, a line for each thing.
+/// The content of the ledger of the only work folder of a run, a line for each thing.
 fn held(scratch: &Scratch) -> Vec<serde_json::Value> {
     let entries = fs::read_dir(scratch.join("storebench-runs")).unwrap().map(|entry| entry.unwrap().path());
     let ledgers = entries.map(|path| path.join(".storebench-work")).find(|path| path.exists());

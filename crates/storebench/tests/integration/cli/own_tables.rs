@@ -50,7 +50,7 @@ fn a_workload_and_axes_of_ones_own_are_everywhere_that_ours_are() {
     }
     let table = own(&scratch, "report latest --table").ends(Exit::Success).out;
     assert!(table.contains("in-place") && table.contains("rename"), "{table}");
-    // What it does not name as a headline is in the table alone.
+    // A figure that it does not name as a headline is in the table alone.
     assert!(!ran.out.contains("\nmemory") && table.contains("peak"), "{}{table}", ran.out);
     // This process does not know the axes that the program adds.
     let results = std::fs::read_to_string(scratch.only_run().join("results.jsonl")).unwrap();

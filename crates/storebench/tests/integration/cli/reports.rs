@@ -1,4 +1,4 @@
-//! What a run is shown as.
+//! The reports of a run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

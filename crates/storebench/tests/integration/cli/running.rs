@@ -28,7 +28,7 @@ fn every_store_runs_at_every_guarantee_that_it_offers() {
         let measured = trial.ok().unwrap();
         assert_eq!(Some(measured.guarantee), store.resolve(trial.cell.guarantee().tier()), "{}", store.name);
         assert_eq!(measured.store_version, (store.version)());
-        // How an engine was compiled is known of each.
+        // The build of an engine is known of each.
         let build = measured.store_build.as_ref();
         let assertions = build.and_then(|build| build.assertions);
         assert_eq!(assertions.is_some(), store.kind == Kind::Engine, "{}: {build:?}", store.name);
@@ -245,7 +245,7 @@ fn each_block_has_data_of_its_own_the_same_in_all_its_cells() {
     let mut command = scratch.command(faulty(), &format!("run crud --store notes {how}"));
     said(command.env("STOREBENCH_TEST_NOTES", scratch.join("notes"))).ends(Exit::Success);
     let notes = fs::read_to_string(scratch.join("notes")).unwrap();
-    // What each trial loaded: keys and values.
+    // The records that each trial loaded: keys and values.
     let lines: Vec<&str> = notes.lines().collect();
     let is_load = |line: &&&str| line.starts_with("load ");
     let trials = lines.chunk_by(|a, b| a.starts_with("load ") || !b.starts_with("load "));

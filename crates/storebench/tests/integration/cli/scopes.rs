@@ -56,7 +56,7 @@ echo "$quota $period" | awk '{ printf "%d %d\n", $1 * $2 / 100, $2 }' >"$group/c
 exec "$@"
 "#;
 
-/// What runs a program where there are no cgroups; `None` where this user may not do that.
+/// The command that runs a program where there are no cgroups; `None` where this user may not do that.
 fn without_cgroups() -> Option<Command> {
     let mut command = Command::new("unshare");
     command.arg("--mount");

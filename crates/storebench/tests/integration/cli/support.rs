@@ -13,7 +13,7 @@ use storebench_core::folder;
 use storebench_core::result::{Outcome, Run};
 use tempfile::TempDir;
 
-/// What makes a study as small as it can be, its store aside.
+/// The arguments that make a study as small as it can be, its store aside.
 pub const TINY: &str = "--records 20 --record-size 1B..1KiB --data incompressible --guarantee process \
     --operations 5 --trials 1 --timeout 60s";
 
@@ -109,7 +109,7 @@ impl Scratch {
         run
     }
 
-    /// What the only run made here has written down.
+    /// The results of the only run made here.
     pub fn results(&self) -> Run {
         folder::read(&self.only_run()).unwrap()
     }
@@ -257,7 +257,7 @@ pub fn wait_for(what: &str, so: impl Fn() -> bool) {
     }
 }
 
-/// How each trial of a run ended: the store and `ok`, `unsupported` or the kind of failure.
+/// The outcome of each trial of a run: the store and `ok`, `unsupported` or the kind of failure.
 pub fn outcomes(run: &Run) -> Vec<(&str, &str)> {
     let outcome = |outcome: &Outcome| match outcome {
         Outcome::Ok => "ok",

@@ -41,7 +41,7 @@ fn settings_are_told_with_what_was_tried_and_the_code() {
         "What that gains",
         "What each setting is worth",
         "page_size, from 4KiB",
-        // What promises less is not measured at all.
+        // A setting that promises less is not measured at all.
         "journal_mode=OFF: ",
         "journal_mode=PERSIST: risks more than the default.",
         "uarantee process. A kill costs nothing; a power cut can cost",

@@ -149,7 +149,7 @@ fn refuses(subject: &Subject, key: &[u8], what: &str) {
     ] {
         assert!(matches!(result, Err(StoreError::Unsupported(_))), "{way}, {shown}: {result:?}");
     }
-    // What was never let in can't be found; saying so and refusing are both right.
+    // A key that was never let in can't be found; saying so and refusing are both right.
     let mut visits = 0;
     let found = session.get(key, &mut |_| visits += 1);
     assert!(matches!(found, Ok(false) | Err(StoreError::Unsupported(_))), "get, {shown}: {found:?}");

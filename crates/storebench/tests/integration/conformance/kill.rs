@@ -14,7 +14,7 @@ use crate::steps::{BATCH_RECORDS, Step, record_key, record_value, step};
 
 use super::subject::{Subject, assert_holds, for_each_keeping, get};
 
-/// How long a writer may take for its next step before it counts as hung.
+/// The longest time for a writer's next step before it counts as hung.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 #[test]

@@ -1,4 +1,4 @@
-//! What is there when a store is opened again.
+//! The records that are there when a store is opened again.
 
 use super::subject::{Subject, assert_holds, for_each, for_each_keeping, key, value};
 use storebench_core::store::{Guarantee, Store, StoreError};

@@ -1,4 +1,5 @@
-//! What caches get of a machine's memory where tuning is `share`: engines take it, results tell it, and docs/settings.md says it.
+//! The caches' shares of a machine's memory where tuning is `share`: engines take them, results tell them, and
+//! docs/settings.md says them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -12,7 +13,7 @@ use super::subject::{Subject, is_installed};
 const MEMORY: u64 = 96 << 20;
 const SESSIONS: u64 = 2;
 
-/// What a store's caches get, with each value of another setting on which that depends.
+/// The sizes that a store's caches get, with each value of another setting on which they depend.
 fn shared(def: &StoreDef) -> Vec<BTreeMap<String, String>> {
     let conditions: BTreeSet<_> = def.shares().map(|(_, share)| share.only_with).collect();
     let with = |condition: Option<(&str, &str)>| {

@@ -91,7 +91,7 @@ fn tiers(def: &StoreDef) -> Vec<Option<Guarantee>> {
 
 pub struct Subject {
     pub def: &'static StoreDef,
-    /// What the store is asked for.
+    /// The tier that the store is asked for.
     pub tier: Option<Guarantee>,
     pub settings: BTreeMap<String, String>,
     can: Capabilities,
@@ -129,7 +129,7 @@ impl Subject {
         Subject::with(self.def, self.tier, self.settings.clone())
     }
 
-    /// What the store can do with its settings.
+    /// The capabilities of the store with its settings.
     pub fn can(&self) -> &Capabilities {
         &self.can
     }

@@ -1,5 +1,5 @@
-//! What stores say of power cuts, held to the syncs that they make. Counts are a whole process's, and tests of one binary run
-//! side by side, so each store is measured by the program itself, in a run of its own.
+//! The promises of stores about power cuts, held to the syncs that they make. Counts are a whole process's, and tests
+//! of one binary run side by side, so each store is measured by the program itself, in a run of its own.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -48,7 +48,7 @@ fn power_syncs_each_write_and_the_rest_do_not() {
     });
 }
 
-/// What a server counts itself, of the whole trial; the loads and the operations make so many at least.
+/// The counts of a server itself, of the whole trial; the loads and the operations make so many at least.
 fn of_a_server(subject: &Subject, measured: &Measured, operations: u64) {
     let unknown = |figure: &str| measured.unknown.iter().any(|unknown| unknown.figure == figure);
     assert!(measured.operations.iter().all(|one| one.counters.as_ref().unwrap().syncs.is_none()));

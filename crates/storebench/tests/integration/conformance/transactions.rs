@@ -66,7 +66,7 @@ fn stores_without_transactions_say_so() {
     });
 }
 
-/// How often each thread adds one to a record.
+/// The number of times that each thread adds one to a record.
 const TURNS: u64 = 100;
 
 fn add(session: &mut dyn Session) {

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tungstenite::{Message, WebSocket};
 
-/// How long anything may take before the test fails.
+/// The longest time for anything before the test fails.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Names under which Chromium is installed.
@@ -131,7 +131,7 @@ impl Browser {
         text.as_str().unwrap().to_owned()
     }
 
-    /// How many elements a selector finds.
+    /// The number of elements that a selector finds.
     pub fn count(&mut self, selector: &str) -> u64 {
         self.value(&format!("document.querySelectorAll({}).length", json!(selector))).as_u64().unwrap()
     }
@@ -203,7 +203,7 @@ impl Browser {
         assert_eq!(chosen, json!(true), "{selector} has no {text}");
     }
 
-    /// What went wrong so far: messages on the console, exceptions, requests of anything but the file itself.
+    /// The complaints so far: messages on the console, exceptions, requests of anything but the file itself.
     pub fn complaints(&mut self) -> Vec<String> {
         // Whatever was under way has been reported before this answer.
         self.value("new Promise((done) => setTimeout(done, 100))");
@@ -221,7 +221,7 @@ impl Browser {
         self.events.iter().filter_map(complaint).collect()
     }
 
-    /// How many requests were seen at all.
+    /// The number of requests that were seen at all.
     pub fn requests(&self) -> usize {
         self.events.iter().filter(|event| event["method"] == "Network.requestWillBeSent").count()
     }

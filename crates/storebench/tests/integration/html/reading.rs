@@ -1,4 +1,4 @@
-//! What the report's reader sees: charts that say something, on paper too, and an address and a focus that stay.
+//! The report as its reader sees it: charts that say something, on paper too, and an address and a focus that stay.
 
 use serde_json::json;
 

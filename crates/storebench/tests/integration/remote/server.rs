@@ -18,7 +18,7 @@ pub struct Server {
     sshd: Child,
     /// Keys and settings.
     folder: Scratch,
-    /// What the other machine takes for the user's cache.
+    /// The folder that the other machine takes for the user's cache.
     cache: PathBuf,
 }
 
@@ -47,7 +47,7 @@ impl Server {
         self.cache.join("storebench")
     }
 
-    /// What is in a folder of storebench's there, by name.
+    /// The names in a folder of storebench's there.
     pub fn names(&self, folder: &str) -> Vec<String> {
         let Ok(entries) = fs::read_dir(self.board().join(folder)) else { return Vec::new() };
         entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
@@ -117,8 +117,8 @@ fn listening(folder: &Scratch, cache: &Path) -> Option<Child> {
     None
 }
 
-/// What sshd is started with. Root's wants a folder that only the system's own service makes: here in a /run that nobody else
-/// sees.
+/// The command that starts sshd. Root's wants a folder that only the system's own service makes: here in a /run that
+/// nobody else sees.
 fn command() -> Command {
     if !is_root() || Path::new("/run/sshd").exists() {
         return Command::new("env");

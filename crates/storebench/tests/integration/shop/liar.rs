@@ -6,7 +6,7 @@ use storebench_core::store::{
     Guarantee, OpenFn, OpenOptions, Result, Session, Setting, Store, StoreDef, StoreError,
 };
 
-/// What is done at the close.
+/// The change that is made at the close.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lie {
     /// Nothing: it does what it says.

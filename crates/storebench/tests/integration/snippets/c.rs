@@ -34,7 +34,7 @@ fn engine(store: &str) -> Engine {
     }
 }
 
-/// What the build script found of a library, where its store is built in.
+/// The library that the build script found, where its store is built in.
 fn library(link: &'static str, prefix: Option<&'static str>) -> Engine {
     Engine::Library { link, prefix: prefix.expect("the store is built in") }
 }
@@ -70,7 +70,7 @@ fn run(command: &mut Command, context: &dyn std::fmt::Display) -> Output {
     output
 }
 
-/// What the compiler needs so that a snippet finds its engine.
+/// The arguments that the compiler needs so that a snippet finds its engine.
 fn engine_arguments(engine: &Engine, scratch: &Scratch) -> Vec<PathBuf> {
     let flag = |flag: &str, path: &Path| {
         let mut flag = OsString::from(flag);
@@ -130,7 +130,7 @@ fn files(folder: &Path, prefix: &str) -> Vec<PathBuf> {
     files
 }
 
-/// What the engine tells of itself once the snippet has run in `folder`.
+/// The engine's words on itself once the snippet has run in `folder`.
 fn told(shown: &Shown, program: &Path, folder: &Path, writes: u32) -> BTreeMap<String, String> {
     fs::create_dir(folder).unwrap();
     let numbers = [shown.threads.to_string(), writes.to_string()];

@@ -49,7 +49,7 @@ fn check(name: &str, asked: &[(&str, &str)]) {
         let anew = Subject::new(def, None);
         let after = anew.open_with(|options| options.settings = &told).unwrap();
         assert_eq!(after.guarantee(), offer.guarantee, "{text}");
-        // What the file does not set is as shipped in both.
+        // A setting that the file does not set is as shipped in both.
         let set = |all: Vec<Setting>| {
             all.into_iter().filter(|one| told.contains_key(&one.name)).collect::<Vec<_>>()
         };

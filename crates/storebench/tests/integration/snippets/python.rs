@@ -9,7 +9,7 @@ use storebench_core::store::Language;
 use super::{Shown, snippets};
 use crate::cli::support::{Scratch, skipped};
 
-/// What a program in Python prints; `None` where the machine has no Python.
+/// The output of a program in Python; `None` where the machine has no Python.
 fn run(program: &str, scratch: &Scratch) -> Option<String> {
     let Some(python) = python_with("sys") else {
         skipped("code in Python", "needs python3");
@@ -27,7 +27,7 @@ fn python_with(module: &str) -> Option<&'static str> {
     ["python3", "/usr/bin/python3"].into_iter().find(has)
 }
 
-/// What a program prints that is given a folder and more.
+/// The output of a program that is given a folder and more.
 fn run_by(python: &str, program: &str, scratch: &Scratch, arguments: &[String]) -> String {
     let file = scratch.join("shown.py");
     fs::write(&file, program).unwrap();

@@ -1,4 +1,4 @@
-//! What an engine tells of itself once code has run, held against what the store read back.
+//! The engine's words on itself once code has run, held against what the store read back.
 
 use std::collections::BTreeMap;
 

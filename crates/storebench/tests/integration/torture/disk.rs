@@ -36,7 +36,8 @@ fn ends_as_documented(said: &Said, what: &str) {
     assert!(said.code.is_some_and(|code| codes.contains(&code)), "{what}\n{said}");
 }
 
-/// What a report, or a run, asks of the system. Those of the loader come first, at which nothing of ours runs yet.
+/// The calls that a report, or a run, makes to the system. Those of the loader come first, at which nothing of ours
+/// runs yet.
 const CALLS: [&str; 12] = [
     "write",
     "openat",
@@ -145,7 +146,7 @@ fn a_disk_of_any_size_loses_no_result() {
         }
         let [before, after] = ["before", "after"].map(|name| folder::read(&scratch.join(name)).unwrap());
         assert_eq!(after.trials[..before.trials.len()], before.trials, "{size} KiB");
-        // What there was no room for was left out from the start.
+        // A cell that there was no room for was left out from the start.
         let cells = 3 - after.header.left_out.len();
         assert_complete(&after, cells, 2);
         assert!(!Path::new(&scratch.join("disk/storebench-work-1")).exists());

@@ -16,7 +16,7 @@ const RUN: &str = "run crud --store flat-folder,null,memory --records 20 --recor
 const CELLS: usize = 3;
 const BLOCKS: u32 = 2;
 
-/// What the program is asked for when it is to be killed at one of its calls. The first are many, the others few and telling.
+/// The calls at which the program is to be killed. The first are many, the others few and telling.
 const CALLS: [(&str, u32); 7] = [
     ("%file,%desc", 1500),
     ("?mkdir,mkdirat", 12),

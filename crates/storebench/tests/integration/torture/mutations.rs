@@ -56,7 +56,7 @@ fn all_of(mut from: impl std::io::Read + Send + 'static) -> std::thread::JoinHan
     })
 }
 
-/// What stands in place of a value.
+/// A text in place of a value.
 fn odd_value(random: &mut fastrand::Rng) -> String {
     let odd = [
         "",
