@@ -35,16 +35,13 @@ pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<
     let mut own_count_s = None;
     let (runs, here, kept) = if args.from.is_empty() {
         let mut measuring = Measuring::new(stores, args, &question)?;
-        let folder = measuring.folder.clone();
-        let cut_short = measuring.measure().inspect_err(|_| {
-            // Where nothing was measured there is nothing to keep; where something was, this does nothing.
-            let _ = std::fs::remove_dir(&folder);
-        })?;
-        if cut_short {
-            return Ok(interrupted(&measuring));
+        if measuring.measure()? {
+            measuring.stages.tell_interrupted();
+            return Ok(Exit::Interrupted);
         }
         own_count_s = measuring.own_count_s;
-        (std::mem::take(&mut measuring.runs), Some(measuring.here()), Some(measuring.folder))
+        let kept = measuring.stages.folder.clone();
+        (std::mem::take(&mut measuring.stages.runs), Some(measuring.here()), Some(kept))
     } else {
         (runs::read_all(&args.from, &args.answer.out)?, None, None)
     };
@@ -113,12 +110,6 @@ fn unanswered(uncovered: &Uncovered, args: &AdviseArgs) -> Error {
         (_, false) => "; omit --from to measure it",
     };
     Error::new(Exit::Nothing, format!("there is no answer: {uncovered}{advice}"))
-}
-
-fn interrupted(measuring: &Measuring<'_>) -> Exit {
-    let folder = measuring.folder.display();
-    tell(&format!("interrupted; finished results are kept. To answer from them, add --from {folder}"));
-    Exit::Interrupted
 }
 
 /// The question on the command line; data that are pointed at fill in what it leaves open.

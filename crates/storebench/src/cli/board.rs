@@ -23,10 +23,10 @@ use storebench_core::store::StoreDef;
 use storebench_core::workload::loading::Loading;
 
 use super::args::{Args, Command, RunArgs};
-use super::launch::{self, Launch};
+use super::launch;
 use super::remote::wire::{self, Known, Message, Request, SILENCE, Word};
-use super::run::Prepared;
-use super::{run, runs, signals, trace, usage};
+use super::run::{Start, Started};
+use super::{run, runs, signals, usage};
 
 /// The time between two looks at whether the other machine is still there.
 const WATCH: Duration = Duration::from_secs(5);
@@ -164,27 +164,30 @@ struct Board<'a> {
 impl Board<'_> {
     fn start(&mut self, request: &Request) -> Result<Ended> {
         let args = run_args(&request.arguments)?;
-        let source = Source { text: request.text.clone().into(), origin: request.origin.clone() };
-        let mut plan = run::plan(self.stores, &args, &source, &request.properties)?;
-        trace::look(&mut plan, self.interrupted)?;
-        runs::make_directory("making the runs' directory", &self.runs)?;
-        let places = launch::places(&plan, &launch::directories(&args.at, &self.runs)?)?;
-        let mut launch = Launch::new(self.stores, &plan, &places, args.hardware.as_deref())?;
-        launch.header.command = request.command.clone();
-        match run::prepare(&launch, args.dry_run, self.interrupted)? {
-            Prepared::Ready => {}
-            Prepared::Listed(text) => {
+        let (runs, stores, interrupted) = (self.runs.clone(), self.stores, self.interrupted);
+        let asked = Start {
+            args: &args,
+            source: Source { text: request.text.clone().into(), origin: request.origin.clone() },
+            texts: &request.properties,
+            out: &runs,
+        };
+        let started = run::start(stores, &asked, interrupted, |mut launch| {
+            launch.header.command = request.command.clone();
+            let folder = launch.folder(&runs, &name(&launch.header))?;
+            let path = folder.path().to_path_buf();
+            self.folder = Some(path.clone());
+            self.out.say(&Message::Header(Box::new(launch.header.clone())));
+            let mut teller = Teller { out: &mut self.out, folder: path };
+            launch.run(&[], folder, &mut teller, interrupted).map(|(_, ended)| ended)
+        })?;
+        Ok(match started {
+            Started::Ran(ended) => ended,
+            Started::Listed(text) => {
                 self.out.say(&Message::Text(text));
-                return Ok(Ended { interrupted: false, failed: 0 });
+                Ended { interrupted: false, failed: 0 }
             }
-            Prepared::Interrupted => return Ok(Ended { interrupted: true, failed: 0 }),
-        }
-        let folder = launch.folder(&self.runs, &name(&launch.header))?;
-        let path = folder.path().to_path_buf();
-        self.folder = Some(path.clone());
-        self.out.say(&Message::Header(Box::new(launch.header.clone())));
-        let mut teller = Teller { out: &mut self.out, folder: path };
-        launch.carry_out_precisely(&[], folder, &mut teller, self.interrupted).map(|(_, ended)| ended)
+            Started::Interrupted => Ended { interrupted: true, failed: 0 },
+        })
     }
 
     /// Resumes a run, of which either machine may have results that the other lacks.

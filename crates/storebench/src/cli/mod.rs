@@ -23,6 +23,7 @@ mod run;
 mod runs;
 mod settings;
 mod signals;
+mod stages;
 mod stores;
 mod studies;
 mod trace;

@@ -37,53 +37,86 @@ pub fn run(stores: &[StoreDef], args: &RunArgs) -> Result<Exit> {
     let (path, ended) = match (&args.board.remote, &args.resume) {
         (Some(host), _) => return remote::run(stores, args, host, &interrupted),
         (None, Some(name)) => resume(stores, &runs::find(name, &args.out)?, &interrupted)?,
-        (None, None) => match start(stores, args, &interrupted)? {
-            Started::Ran(path, ended) => (path, ended),
-            Started::Not(exit) => return Ok(exit),
-        },
+        (None, None) => {
+            let asked = Start {
+                args,
+                source: plan::source(args.study())?,
+                texts: &properties::texts(&args.properties)?,
+                out: &args.out,
+            };
+            let ran = |launch: Launch<'_>| {
+                let folder = launch.folder(&args.out, &launch::dated(&format!("{}-", launch.plan.name)))?;
+                launch.run(&[], folder, progress::listener().as_mut(), &interrupted)
+            };
+            match start(stores, &asked, &interrupted, ran)? {
+                Started::Ran(ran) => ran,
+                Started::Listed(text) => return print(&text).map(|()| Exit::Success),
+                Started::Interrupted => return Ok(Exit::Interrupted),
+            }
+        }
     };
     let resume_with = go_on(&path);
     finish(stores, &path, ended, args.properties.ycsb.as_deref(), &resume_with)
 }
 
-/// The outcome of a run that was to be started.
-enum Started {
-    /// It has ended; its folder, and how.
-    Ran(PathBuf, Ended),
-    /// There was none; how the program ends.
-    Not(Exit),
+/// A run that is to be started.
+pub(super) struct Start<'a> {
+    /// The command line.
+    pub args: &'a RunArgs,
+    /// The study.
+    pub source: Source,
+    /// The texts of the property files.
+    pub texts: &'a Texts,
+    /// The directory of runs.
+    pub out: &'a Path,
 }
 
-fn start(stores: &[StoreDef], args: &RunArgs, interrupted: &AtomicBool) -> Result<Started> {
-    let texts = properties::texts(&args.properties)?;
-    let mut plan = plan(stores, args, &plan::source(args.study())?, &texts)?;
+/// The end of a start.
+pub(super) enum Started<T> {
+    /// The run was carried out.
+    Ran(T),
+    /// Nothing ran: the user asked for the list of trials, and this is it.
+    Listed(String),
+    /// The user interrupted it before the first trial.
+    Interrupted,
+}
+
+/// Starts a run: from the plan over its places and cells to `run`, which makes its folder and carries it out.
+///
+/// # Errors
+/// When the plan makes no sense, a place can't be used, a setting makes all trials fail; those of `run`.
+pub(super) fn start<T>(
+    stores: &[StoreDef],
+    asked: &Start<'_>,
+    interrupted: &AtomicBool,
+    run: impl FnOnce(Launch<'_>) -> Result<T>,
+) -> Result<Started<T>> {
+    let Start { args, source, texts, out } = asked;
+    let mut plan = plan(stores, args, source, texts)?;
     trace::look(&mut plan, interrupted)?;
-    let new_directory = !args.out.exists();
-    runs::make_directory("making the runs' directory", &args.out)?;
-    let places = launch::places(&plan, &launch::directories(&args.at, &args.out)?)?;
+    let new_directory = !out.exists();
+    runs::make_directory("making the runs' directory", out)?;
+    let places = launch::places(&plan, &launch::directories(&args.at, out)?)?;
     let launch = Launch::new(stores, &plan, &places, args.hardware.as_deref())?;
     let prepared = prepare(&launch, args.dry_run, interrupted);
-    if !matches!(prepared, Ok(Prepared::Ready)) {
-        if new_directory {
-            // It holds nothing; where it does after all, it stays.
-            let _ = std::fs::remove_dir(&args.out);
-        }
-        return match prepared? {
-            Prepared::Listed(text) => print(&text).map(|()| Started::Not(Exit::Success)),
-            Prepared::Ready | Prepared::Interrupted => Ok(Started::Not(Exit::Interrupted)),
-        };
+    if matches!(prepared, Ok(Started::Ran(()))) {
+        return run(launch).map(Started::Ran);
     }
-    let folder = launch.folder(&args.out, &launch::dated(&format!("{}-", plan.name)))?;
-    let (path, ended) =
-        launch.carry_out_precisely(&[], folder, progress::listener().as_mut(), interrupted)?;
-    Ok(Started::Ran(path, ended))
+    if new_directory {
+        // It holds nothing; where it does after all, it stays.
+        let _ = std::fs::remove_dir(out);
+    }
+    Ok(match prepared? {
+        Started::Listed(text) => Started::Listed(text),
+        Started::Ran(()) | Started::Interrupted => Started::Interrupted,
+    })
 }
 
 /// The plan that the command line asks for, from the texts of its study and of its property files.
 ///
 /// # Errors
 /// When it makes no sense, or asks for what this build lacks.
-pub(super) fn plan(stores: &[StoreDef], args: &RunArgs, source: &Source, texts: &Texts) -> Result<Plan> {
+fn plan(stores: &[StoreDef], args: &RunArgs, source: &Source, texts: &Texts) -> Result<Plan> {
     let mut plan = source.plan()?;
     check_claims(stores, &plan, source)?;
     let preset = args.preset.as_deref().or(args.quick.then_some("quick"));
@@ -115,32 +148,22 @@ pub(super) fn plan(stores: &[StoreDef], args: &RunArgs, source: &Source, texts: 
     Ok(plan)
 }
 
-/// The outcome of the preparation of a run, which may take its place.
-pub(super) enum Prepared {
-    /// The run can begin.
-    Ready,
-    /// The list of what would run is asked for, and this is it.
-    Listed(String),
-    /// The user has interrupted it.
-    Interrupted,
-}
-
-/// Does what comes before a run, or in its place.
+/// Tries each setting before a run, or lists its trials in its place.
 ///
 /// # Errors
 /// When a setting makes all trials fail.
-pub(super) fn prepare(launch: &Launch<'_>, dry_run: bool, interrupted: &AtomicBool) -> Result<Prepared> {
+fn prepare(launch: &Launch<'_>, dry_run: bool, interrupted: &AtomicBool) -> Result<Started<()>> {
     let learns = launch.plan.workload.def().time_by_rehearsal.is_some();
     let extent = if dry_run && learns { Extent::EachCell } else { Extent::EachSetting };
     let Some(rehearsal) = rehearsal::rehearse(&launch.job(interrupted), extent)? else {
-        return Ok(Prepared::Interrupted);
+        return Ok(Started::Interrupted);
     };
     check_rehearsal(&rehearsal)?;
     if !dry_run {
-        return Ok(Prepared::Ready);
+        return Ok(Started::Ran(()));
     }
     let text = dry_run::text(launch, &rehearsal, interrupted)?;
-    Ok(text.map_or(Prepared::Interrupted, Prepared::Listed))
+    Ok(text.map_or(Started::Interrupted, Started::Listed))
 }
 
 /// Each value of each setting was tried in a short trial.
@@ -265,7 +288,7 @@ pub(super) fn go_on_with(
     let cells: Vec<Cell> = all.into_iter().filter(|cell| !left_out.contains(cell)).collect();
     let header = run.header.clone();
     let launch = Launch { plan: &plan, stores, places: &places, header, cells, left_out: Vec::new() };
-    launch.carry_out_precisely(&run.trials, folder, listener, interrupted)
+    launch.run(&run.trials, folder, listener, interrupted)
 }
 
 /// That a file system is mounted by the same driver as before: one run is one method.

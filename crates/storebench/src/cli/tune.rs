@@ -69,22 +69,16 @@ pub fn measure(stores: &[StoreDef], asked: &Asked<'_>, pages: &[PathBuf]) -> Res
         return Err(Error::new(Exit::Nothing, message));
     }
     let mut measuring = Measuring::new(stores, asked)?;
-    let folder = measuring.folder.clone();
-    let interrupted = measuring.measure().inspect_err(|_| {
-        // Where nothing was measured there is nothing to keep; where something was, this does nothing.
-        let _ = std::fs::remove_dir(&folder);
-    })?;
+    let interrupted = measuring.measure()?;
+    let stages = &measuring.stages;
     if interrupted {
-        tell(&format!(
-            "interrupted; finished results are kept. To answer from them, add --from {}",
-            folder.display()
-        ));
+        stages.tell_interrupted();
         return Ok(Exit::Interrupted);
     }
-    let own = folder.join("report.html");
+    let own = stages.folder.join("report.html");
     let pages: Vec<PathBuf> = std::iter::once(own).chain(pages.iter().cloned()).collect();
-    show(stores, store, asked.question, &measuring.runs, &pages)?;
-    tell(&format!("to show this again: --from {}", folder.display()));
+    show(stores, store, asked.question, &stages.runs, &pages)?;
+    tell(&format!("to show this again: --from {}", stages.folder.display()));
     Ok(Exit::Success)
 }
 

@@ -1,20 +1,16 @@
 //! The measurements behind an answer: a look at every store, the best again with the question's own records, then what might
 //! change the answer.
 
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use storebench_core::axis::Axis;
-use storebench_core::cell::{Cache, DEFAULT_PLACE};
+use storebench_core::cell::Cache;
 use storebench_core::error::Result;
 use storebench_core::plan::{Axes, Changes, Plan};
 use storebench_core::result::{Run, RunHeader, TrialResult};
-use storebench_core::runner::job::Enough;
-use storebench_core::runner::progress;
+use storebench_core::runner::job::{Enough, Job};
 use storebench_core::store::StoreDef;
-use storebench_core::units::{MOST_RECORDS, grouped, rough_duration};
+use storebench_core::units::{MOST_RECORDS, grouped};
 use storebench_core::workload::crud::work::{self, Work};
 use storebench_core::workload::parameter::Parameters;
 use storebench_report::advice::judge::Candidate;
@@ -24,10 +20,10 @@ use storebench_report::advice::{Advice, Here};
 use storebench_report::data::looks;
 use storebench_report::data::merge::Merged;
 
-use super::super::args::{AdviseArgs, PlaceArg};
-use super::super::launch::{self, Launch, Places};
-use super::super::runs::{self, ANSWER};
-use super::super::{report, signals, tell};
+use super::super::args::AdviseArgs;
+use super::super::runs::ANSWER;
+use super::super::stages::Stages;
+use super::super::{report, tell};
 use super::plans::{Plans, counts, names, records_of, size_of};
 
 /// The share of the budget that a look at every store is to take.
@@ -62,12 +58,8 @@ const COUNT_STEP: u64 = 10;
 /// Measures what a question asks, in stages: a look at every store; the best again, until it is clear which is best; then what
 /// might change the answer, as far as time allows.
 pub struct Measuring<'a> {
-    stores: &'a [StoreDef],
     question: &'a Question,
-    interrupted: Arc<AtomicBool>,
-    places: Places,
-    pub folder: PathBuf,
-    start: Instant,
+    pub stages: Stages<'a>,
     budget: Duration,
     plans: Plans<'a>,
     /// The plan that answers the question: that of the look, until the best are measured again.
@@ -76,7 +68,6 @@ pub struct Measuring<'a> {
     slowness: f64,
     /// The budget with which the question's own number of records would be measured, in seconds, where there was no time for it.
     pub own_count_s: Option<f64>,
-    pub runs: Vec<Run>,
 }
 
 /// The most that [`Measuring::slowness`] is believed to be.
@@ -88,27 +79,13 @@ impl<'a> Measuring<'a> {
         args: &'a AdviseArgs,
         question: &'a Question,
     ) -> Result<Measuring<'a>> {
-        let interrupted = signals::listen()?;
-        runs::make_directory("making the runs' directory", &args.answer.out)?;
-        let at =
-            args.answer.at.iter().map(|path| PlaceArg { name: DEFAULT_PLACE.into(), path: path.clone() });
-        let directories = launch::directories(&at.collect::<Vec<_>>(), &args.answer.out)?;
-        let block_s = args.measuring().0.as_secs_f64() * LOOK_SHARE / f64::from(LOOK_BLOCKS);
-        let plans = Plans::new(stores, args, question, &directories[DEFAULT_PLACE], block_s)?;
-        Ok(Measuring {
-            stores,
-            question,
-            interrupted,
-            places: launch::as_places(directories),
-            folder: storebench_core::folder::make_unused(&args.answer.out, &launch::dated(ANSWER))?,
-            start: Instant::now(),
-            budget: args.measuring().0,
-            plan: plans.screen.clone(),
-            slowness: 1.0,
-            own_count_s: None,
-            plans,
-            runs: Vec::new(),
-        })
+        let budget = args.measuring().0;
+        let answer = &args.answer;
+        let stages = Stages::new(stores, (&answer.out, ANSWER), answer.at.as_deref(), budget)?;
+        let block_s = budget.as_secs_f64() * LOOK_SHARE / f64::from(LOOK_BLOCKS);
+        let plans = Plans::new(stores, args, question, stages.directory(), block_s)?;
+        let plan = plans.screen.clone();
+        Ok(Measuring { question, stages, budget, plans, plan, slowness: 1.0, own_count_s: None })
     }
 
     /// Measures; says whether it was interrupted.
@@ -147,7 +124,7 @@ impl<'a> Measuring<'a> {
         let stores = plan.axes.texts(Axis::STORE).len();
         let records = records_of(&plan).from;
         let stores = if stores == 1 { "1 store".into() } else { format!("{stores} stores") };
-        self.tell_stage(&format!("1 of 3: a look at {stores}, with {} records", grouped(records)));
+        self.stages.tell(&format!("1 of 3: a look at {stores}, with {} records", grouped(records)));
         let start = Instant::now();
         let enough = |trials: &[TrialResult]| {
             blocks(trials) >= LOOK_BLOCKS
@@ -185,14 +162,14 @@ impl<'a> Measuring<'a> {
         let Some(plan) = self.best_plan(&mut finalists)? else { return Ok(false) };
         let predicted_s = self.predicted_s(&plan);
         let same = records_of(&plan) == self.here().1;
-        if predicted_s > self.left_s(1.0) || (same && finalists.len() < 2) {
+        if predicted_s > self.stages.left_s(1.0) || (same && finalists.len() < 2) {
             return Ok(false);
         }
         let records = records_of(&plan).from;
-        self.tell_stage(&format!("2 of 3: {}, with {} records", finalists.join(", "), grouped(records)));
-        let looked = self.runs.first().map_or(0, |run| blocks(&run.trials));
+        self.stages.tell(&format!("2 of 3: {}, with {} records", finalists.join(", "), grouped(records)));
+        let looked = self.stages.runs.first().map_or(0, |run| blocks(&run.trials));
         let before = if same { looked } else { 0 };
-        let planned = looks::planned((self.left_s(BEST_SHARE) / predicted_s) as u32 + before);
+        let planned = looks::planned((self.stages.left_s(BEST_SHARE) / predicted_s) as u32 + before);
         let before_plan = std::mem::replace(&mut self.plan, plan.clone());
         let start = Instant::now();
         let enough = |trials: &[TrialResult]| {
@@ -202,7 +179,7 @@ impl<'a> Measuring<'a> {
             // An interval needs three: for these all of the budget may go.
             let share = if f64::from(blocks + before) < FEWEST_BLOCKS { 1.0 } else { BEST_SHARE };
             alone
-                || next_s > self.left_s(share)
+                || next_s > self.stages.left_s(share)
                 || looks::is_over(planned, blocks + before, || self.is_clear_with(&plan, trials, planned))
         };
         let ended = self.carry_out("best", &plan, planned, LOOK_BLOCKS, Some(&enough))?;
@@ -219,7 +196,7 @@ impl<'a> Measuring<'a> {
         let whole = |finalists: &[String]| self.plans.whole(self.question, finalists);
         let two = whole(&finalists[..finalists.len().min(2)])?;
         for blocks in [FEWEST_BLOCKS, 1.0] {
-            let block_s = self.left_s(if blocks > 1.0 { BEST_SHARE } else { 1.0 }) / blocks;
+            let block_s = self.stages.left_s(if blocks > 1.0 { BEST_SHARE } else { 1.0 }) / blocks;
             for stores in (2.min(finalists.len())..=finalists.len()).rev() {
                 let plan = whole(&finalists[..stores])?;
                 if self.predicted_s(&plan) <= block_s {
@@ -229,8 +206,8 @@ impl<'a> Measuring<'a> {
                 }
             }
         }
-        let Some(look) = self.runs.first() else { return Ok(None) };
-        let block_s = self.left_s(BEST_SHARE) / FEWEST_BLOCKS;
+        let Some(look) = self.stages.runs.first() else { return Ok(None) };
+        let block_s = self.stages.left_s(BEST_SHARE) / FEWEST_BLOCKS;
         let plan = self.plans.fewer(&whole(finalists)?, look, block_s / self.slowness)?;
         self.tell_if_fewer(&plan, &two);
         Ok(Some(plan))
@@ -253,7 +230,7 @@ impl<'a> Measuring<'a> {
 
     /// The time that a block of a plan is likely to take, by what the look took, in seconds.
     fn predicted_s(&self, plan: &Plan) -> f64 {
-        let Some(look) = self.runs.first() else { return f64::INFINITY };
+        let Some(look) = self.stages.runs.first() else { return f64::INFINITY };
         self.plans.predicted_s(plan, look) * self.slowness
     }
 
@@ -269,7 +246,7 @@ impl<'a> Measuring<'a> {
         let Some((run, interrupted)) = ended else { return false };
         let trials_s: f64 = run.trials.iter().map(TrialResult::took_s).sum();
         self.slowness = (start.elapsed().as_secs_f64() / trials_s.max(f64::MIN_POSITIVE)).clamp(1.0, SLOWEST);
-        self.runs.push(run);
+        self.stages.runs.push(run);
         interrupted
     }
 
@@ -283,30 +260,28 @@ impl<'a> Measuring<'a> {
         before: u32,
         enough: Option<Enough<'_>>,
     ) -> Result<Option<(Run, bool)>> {
-        let mut launch = Launch::new(self.stores, plan, &self.places, None)?;
-        if launch.cells.is_empty() && !self.runs.is_empty() {
+        let mut launch = self.stages.launch(plan)?;
+        if launch.cells.is_empty() && !self.stages.runs.is_empty() {
             // Larger records, or more of them, than the disk holds: nothing is lost but a look at them.
             return Ok(None);
         }
         launch.header.looks = looks.to_vec();
         launch.header.blocks_before = before;
-        let folder = launch.folder(&self.folder, name)?;
-        let until = self.start.checked_add(self.budget);
-        let (path, ended) =
-            launch.carry_out(&[], folder, enough, until, progress::listener().as_mut(), &self.interrupted)?;
-        Ok(Some((storebench_core::folder::read(&path)?, ended.interrupted)))
+        let job =
+            Job { enough, until: self.stages.moment(self.budget), ..launch.job(&self.stages.interrupted) };
+        self.stages.carry_out(name, &launch, &job).map(Some)
     }
 
     /// The answer so far.
     fn advice(&self) -> Option<Advice> {
-        let harness = report::harness(self.stores);
-        let merged = Merged::new(&self.runs, &harness);
-        Advice::from_runs(self.question, &merged, Some(self.here()), self.stores).ok()
+        let harness = report::harness(self.stages.stores);
+        let merged = Merged::new(&self.stages.runs, &harness);
+        Advice::from_runs(self.question, &merged, Some(self.here()), self.stages.stores).ok()
     }
 
     /// Tells which stores had no turn, if the budget was spent before all had theirs.
     fn tell_who_is_missing(&self) {
-        let Some(run) = self.runs.first() else { return };
+        let Some(run) = self.stages.runs.first() else { return };
         let had_turn = |store: &str| {
             run.trials.iter().any(|trial| trial.cell.store() == store)
                 || run.header.left_out.iter().any(|left| left.cell.store() == store)
@@ -319,41 +294,32 @@ impl<'a> Measuring<'a> {
         }
     }
 
-    /// Names a stage, and how much of the budget is left.
-    fn tell_stage(&self, stage: &str) {
-        let left = Duration::from_secs_f64(self.left_s(1.0).max(0.0).ceil());
-        tell(&format!("{stage}; at most {} left", rough_duration(left)));
-    }
-
-    /// The rest of a share of the budget, in seconds; negative when it is used up.
-    fn left_s(&self, share: f64) -> f64 {
-        self.budget.as_secs_f64() * share - self.start.elapsed().as_secs_f64()
-    }
-
     /// Whether it is clear which store is best, with these trials of a plan besides those that are kept.
     fn is_clear_with(&self, plan: &Plan, trials: &[TrialResult], looks: &[u32]) -> bool {
-        let mut runs = self.runs.clone();
+        let mut runs = self.stages.runs.clone();
         let again = |run: &Run| {
             let plan = plan.to_toml().unwrap_or_default();
             let header = RunHeader { looks: looks.to_vec(), plan, ..run.header.clone() };
             Run { header, trials: trials.to_vec() }
         };
-        runs.extend(self.runs.first().map(again));
-        let harness = report::harness(self.stores);
+        runs.extend(self.stages.runs.first().map(again));
+        let harness = report::harness(self.stages.stores);
         let merged = Merged::new(&runs, &harness);
-        let advice = Advice::from_runs(self.question, &merged, Some(self.here()), self.stores);
+        let advice = Advice::from_runs(self.question, &merged, Some(self.here()), self.stages.stores);
         advice.is_ok_and(|advice| advice.is_clear(PRECISION))
     }
 
     /// Reads from an empty page cache; smaller and larger records, fewer and more of them: what there is time for.
     fn beside(&mut self, stores: &[String]) -> Result<bool> {
-        self.tell_stage("3 of 3: what would change the answer");
+        self.stages.tell("3 of 3: what would change the answer");
         for (name, changes) in self.others() {
             let Some(plan) = self.in_time(changes, stores) else { continue };
             let start = Instant::now();
             let enough = |trials: &[TrialResult]| {
                 let next_s = block_took(start, trials).as_secs_f64();
-                name != COLD || f64::from(blocks(trials)) >= FEWEST_BLOCKS || next_s > self.left_s(COLD_SHARE)
+                name != COLD
+                    || f64::from(blocks(trials)) >= FEWEST_BLOCKS
+                    || next_s > self.stages.left_s(COLD_SHARE)
             };
             let ended = self.carry_out(name, &plan, &[], 0, Some(&enough))?;
             if self.keep(start, ended) {
@@ -368,10 +334,10 @@ impl<'a> Measuring<'a> {
     fn in_time(&self, changes: Changes, stores: &[String]) -> Option<Plan> {
         let mut plan = self.plan.clone();
         plan.apply(changes).ok()?;
-        let earlier = self.runs.last()?;
+        let earlier = self.stages.runs.last()?;
         for stores in [stores, &stores[..stores.len().min(2)]] {
             plan.apply(Changes::on(Axis::STORE, names(stores))).ok()?;
-            if self.plans.predicted_s(&plan, earlier) * self.slowness <= self.left_s(1.0) {
+            if self.plans.predicted_s(&plan, earlier) * self.slowness <= self.stages.left_s(1.0) {
                 return Some(plan);
             }
         }

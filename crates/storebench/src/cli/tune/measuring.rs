@@ -1,20 +1,17 @@
 //! The races behind a tuning: run, until the search is over or the time is up.
 
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use storebench_core::cell::{Cell, DEFAULT_PLACE};
+use storebench_core::cell::Cell;
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::place::directory::WorkFolder;
 use storebench_core::place::probe::Probe;
 use storebench_core::plan::Plan;
-use storebench_core::result::{LeftOut, Outcome, Run, TrialResult};
+use storebench_core::result::{LeftOut, Outcome, TrialResult};
 use storebench_core::runner::job::Job;
-use storebench_core::runner::{progress, rehearsal};
+use storebench_core::runner::rehearsal;
 use storebench_core::store::{Setting, StoreDef};
-use storebench_core::units::{grouped, rough_duration};
+use storebench_core::units::grouped;
 use storebench_core::workload::crud::work::Work;
 use storebench_report::advice::question::Question;
 use storebench_report::data::looks;
@@ -25,10 +22,10 @@ use storebench_report::tuning::search::{self, Change, Race, SCREEN_UNTIL, Time};
 use storebench_report::tuning::{Tuned, is_settled};
 
 use super::super::advise::plans::records_of;
-use super::super::args::PlaceArg;
-use super::super::launch::{self, Launch, Places};
-use super::super::runs::{self, TUNING};
-use super::super::{report, signals, tell};
+use super::super::launch;
+use super::super::runs::TUNING;
+use super::super::stages::Stages;
+use super::super::{report, tell};
 use super::plans::Length;
 use super::{Asked, plans};
 
@@ -47,12 +44,8 @@ const BESIDE_BLOCKS: u32 = 3;
 
 /// Races settings until the search is over.
 pub struct Measuring<'a> {
-    stores: &'a [StoreDef],
     asked: &'a Asked<'a>,
-    interrupted: Arc<AtomicBool>,
-    places: Places,
-    pub folder: PathBuf,
-    start: Instant,
+    pub stages: Stages<'a>,
     probe: Probe,
     /// The default alone, as each trial is made.
     plan: Plan,
@@ -61,32 +54,15 @@ pub struct Measuring<'a> {
     refused: Vec<LeftOut>,
     /// Blocks whose seeds are taken.
     blocks: u32,
-    pub runs: Vec<Run>,
 }
 
 impl<'a> Measuring<'a> {
     pub fn new(stores: &'a [StoreDef], asked: &'a Asked<'a>) -> Result<Measuring<'a>> {
-        let interrupted = signals::listen()?;
-        runs::make_directory("making the runs' directory", asked.out)?;
-        let at = asked.at.map(|path| PlaceArg { name: DEFAULT_PLACE.into(), path: path.to_path_buf() });
-        let directories = launch::directories(&at.into_iter().collect::<Vec<_>>(), asked.out)?;
-        let place = &directories[DEFAULT_PLACE];
-        let plan = plans::first(asked, place)?;
-        let probe = WorkFolder::create(place)?.probe()?;
-        Ok(Measuring {
-            stores,
-            asked,
-            interrupted,
-            folder: storebench_core::folder::make_unused(asked.out, &launch::dated(TUNING))?,
-            places: launch::as_places(directories),
-            start: Instant::now(),
-            probe,
-            plan,
-            changes: changes(asked.store),
-            refused: Vec::new(),
-            blocks: 0,
-            runs: Vec::new(),
-        })
+        let stages = Stages::new(stores, (asked.out, TUNING), asked.at, asked.budget)?;
+        let plan = plans::first(asked, stages.directory())?;
+        let probe = WorkFolder::create(stages.directory())?.probe()?;
+        let changes = changes(asked.store);
+        Ok(Measuring { asked, stages, probe, plan, changes, refused: Vec::new(), blocks: 0 })
     }
 
     /// Measures; says whether it was interrupted.
@@ -96,13 +72,13 @@ impl<'a> Measuring<'a> {
         }
         while let Some(race) = search::next(&self.changes, &self.raced(), self.time()) {
             self.tell_race(&race);
-            let number = self.runs.len() + 1;
+            let number = self.stages.runs.len() + 1;
             let name = format!("{number}-{}", race.kind.study().trim_start_matches("tune-"));
             let plan = plans::race(&self.plan, race.kind, self.asked.store.name, &race.arms);
             if self.carry_out(&name, &plan, &race)? {
                 return Ok(true);
             }
-            if self.runs.len() < number {
+            if self.stages.runs.len() < number {
                 // There is no room for it any more, and there would be none for the same race again.
                 break;
             }
@@ -115,14 +91,16 @@ impl<'a> Measuring<'a> {
     fn rehearse(&mut self) -> Result<bool> {
         let arms: Vec<Settings> = self.changes.iter().map(Change::alone).collect();
         let plan = plans::race(&self.plan, Kind::Screen, self.asked.store.name, &arms);
-        let launch = Launch::new(self.stores, &plan, &self.places, None)?;
+        let launch = self.stages.launch(&plan)?;
         if launch.cells.is_empty() {
             return Err(launch::nothing_to_run(&launch.left_out));
         }
         for omitted in launch.header.left_out.iter().filter(|left| !settings_of(&left.cell).is_empty()) {
             self.refused.push(omitted.clone());
         }
-        let Some(tried) = rehearsal::try_each(&launch.job(&self.interrupted))? else { return Ok(true) };
+        let Some(tried) = rehearsal::try_each(&launch.job(&self.stages.interrupted))? else {
+            return Ok(true);
+        };
         let default = tried.iter().find(|trial| settings_of(&trial.cell).is_empty());
         let Some(default) = default.and_then(TrialResult::ok) else {
             let why = tried.iter().find_map(|trial| match &trial.outcome {
@@ -165,17 +143,17 @@ impl<'a> Measuring<'a> {
 
     /// Finds how many records and operations a trial is to have, by trials of the default.
     fn size(&mut self) -> Result<bool> {
-        let left_s = self.budget_s() * SCREEN_UNTIL - self.start.elapsed().as_secs_f64() - RACE_S;
+        let left_s = self.budget_s() * SCREEN_UNTIL - self.stages.spent_s() - RACE_S;
         let block_s = |blocks: f64| left_s / (blocks * (self.changes.len() + 1) as f64);
         let length = Length { aim_s: block_s(SCREEN_BLOCKS), most_s: block_s(FEWEST_SCREEN_BLOCKS) };
         let most_s = length.most_s * PILOTS as f64;
-        self.plan = plans::estimated(self.plan.clone(), self.stores, &self.probe, most_s)?;
+        self.plan = plans::estimated(self.plan.clone(), self.stages.stores, &self.probe, most_s)?;
         for _ in 0..PILOTS {
-            let launch = Launch::new(self.stores, &self.plan, &self.places, None)?;
+            let launch = self.stages.launch(&self.plan)?;
             let Some(cell) = launch.cells.first() else {
                 return Err(launch::nothing_to_run(&launch.left_out));
             };
-            let Some(tried) = rehearsal::pilot(&launch.job(&self.interrupted), cell)? else {
+            let Some(tried) = rehearsal::pilot(&launch.job(&self.stages.interrupted), cell)? else {
                 return Ok(true);
             };
             match plans::corrected(&self.plan, &tried, length)? {
@@ -205,21 +183,21 @@ impl<'a> Measuring<'a> {
     }
 
     fn judge<'t>(&'t self, trials: &'t [TrialResult]) -> Judge<'t> {
-        let all = self.runs.iter().flat_map(|run| &run.trials).chain(trials);
+        let all = self.stages.runs.iter().flat_map(|run| &run.trials).chain(trials);
         Judge::new(self.asked.question, self.asked.store, all)
     }
 
     fn raced(&self) -> Vec<Raced> {
-        races(&self.runs, &self.judge(&[])).into_iter().map(|(_, raced)| raced).collect()
+        races(&self.stages.runs, &self.judge(&[])).into_iter().map(|(_, raced)| raced).collect()
     }
 
     /// The time that is used up, and what a trial and a race take.
     fn time(&self) -> Time {
-        let spent_s = self.start.elapsed().as_secs_f64();
+        let spent_s = self.stages.spent_s();
         let trials: Vec<f64> =
-            self.runs.iter().flat_map(|run| &run.trials).map(|trial| trial.wall_s).collect();
+            self.stages.runs.iter().flat_map(|run| &run.trials).map(|trial| trial.wall_s).collect();
         let trial_s = match trials.len() {
-            0 => plans::estimate_s(&self.plan, self.stores, &self.probe),
+            0 => plans::estimate_s(&self.plan, self.stages.stores, &self.probe),
             count => trials.iter().sum::<f64>() / count as f64,
         };
         Time { budget_s: self.budget_s(), spent_s, trial_s: trial_s * OVERHEAD, race_s: RACE_S }
@@ -227,31 +205,33 @@ impl<'a> Measuring<'a> {
 
     /// Runs a race; says whether it was interrupted.
     fn carry_out(&mut self, name: &str, plan: &Plan, race: &Race) -> Result<bool> {
-        let mut launch = Launch::new(self.stores, plan, &self.places, None)?;
-        if launch.cells.len() < 2 && !self.runs.is_empty() {
+        let mut launch = self.stages.launch(plan)?;
+        if launch.cells.len() < 2 && !self.stages.runs.is_empty() {
             return Ok(false);
         }
         launch.header.looks = race.looks.clone();
         launch.header.blocks_before = self.blocks;
-        if self.runs.is_empty() {
+        if self.stages.runs.is_empty() {
             launch.header.left_out.append(&mut self.refused);
         }
-        let folder = launch.folder(&self.folder, name)?;
-        let run = self.runs.len();
+        let run = self.stages.runs.len();
         let raced = |trials: &[TrialResult]| self.judge(trials).raced(race.kind, &race.arms, run, trials);
         let enough = |trials: &[TrialResult]| is_enough(&raced(trials), race);
         let going_on = |trials: &[TrialResult]| -> Vec<bool> {
             let raced = raced(trials);
             launch.cells.iter().map(|cell| goes_on(&raced, cell)).collect()
         };
-        let until = self.start.checked_add(Duration::from_secs_f64(self.until_s(race)));
-        let job =
-            Job { enough: Some(&enough), goes_on: Some(&going_on), until, ..launch.job(&self.interrupted) };
-        let (path, ended) = launch.carry_out_job(&job, folder, progress::listener().as_mut())?;
-        let run = storebench_core::folder::read(&path)?;
+        let until = self.stages.moment(Duration::from_secs_f64(self.until_s(race)));
+        let job = Job {
+            enough: Some(&enough),
+            goes_on: Some(&going_on),
+            until,
+            ..launch.job(&self.stages.interrupted)
+        };
+        let (run, interrupted) = self.stages.carry_out(name, &launch, &job)?;
         self.blocks += run.trials.iter().map(|trial| trial.block + 1).max().unwrap_or(0);
-        self.runs.push(run);
-        Ok(ended.interrupted)
+        self.stages.runs.push(run);
+        Ok(interrupted)
     }
 
     /// When the last trial of a race is to begin, in seconds from the start: a budget that is too short still has the blocks
@@ -268,8 +248,8 @@ impl<'a> Measuring<'a> {
 
     /// The settings that are told as a gain, if any.
     fn best(&self) -> Option<Settings> {
-        let harness = report::harness(self.stores);
-        let merged = Merged::new(&self.runs, &harness);
+        let harness = report::harness(self.stages.stores);
+        let merged = Merged::new(&self.stages.runs, &harness);
         let tuned = Tuned::from_runs(self.asked.question, &merged, self.asked.store).ok()?;
         Some(tuned.changes()?.changes.iter().flat_map(Change::alone).collect())
     }
@@ -277,11 +257,12 @@ impl<'a> Measuring<'a> {
     /// The best and the default with other records, as far as there is time.
     fn beside(&mut self) -> Result<bool> {
         let Some(best) = self.best() else { return Ok(false) };
-        let here_s = plans::estimate_s(&self.plan, self.stores, &self.probe);
+        let here_s = plans::estimate_s(&self.plan, self.stages.stores, &self.probe);
         let mut told = false;
         for (name, plan) in plans::elsewhere(&self.plan) {
             let Time { budget_s, spent_s, trial_s, race_s } = self.time();
-            let times = plans::estimate_s(&plan, self.stores, &self.probe) / here_s.max(f64::MIN_POSITIVE);
+            let times =
+                plans::estimate_s(&plan, self.stages.stores, &self.probe) / here_s.max(f64::MIN_POSITIVE);
             let needed_s = trial_s * times.max(1.0) * f64::from(BESIDE_BLOCKS) * 2.0 + race_s;
             if spent_s + needed_s > budget_s {
                 continue;
@@ -292,7 +273,7 @@ impl<'a> Measuring<'a> {
                 self.tell_race(&race);
                 told = true;
             }
-            let number = self.runs.len() + 1;
+            let number = self.stages.runs.len() + 1;
             let plan = plans::race(&plan, Kind::Beside, self.asked.store.name, &race.arms);
             if self.carry_out(&format!("{number}-{name}"), &plan, &race)? {
                 return Ok(true);
@@ -301,10 +282,10 @@ impl<'a> Measuring<'a> {
         Ok(false)
     }
 
-    /// Names a race, and how much of the budget is left.
+    /// Names a race, and the rest of the budget.
     fn tell_race(&self, race: &Race) {
         let rivals = race.arms.len() - 1;
-        let what = match race.kind {
+        let stage = match race.kind {
             Kind::Screen => format!("{rivals} values, each alone beside the default"),
             Kind::Combine => format!("{rivals} combinations of what looks helpful"),
             Kind::Near if rivals == 2 => "the best so far and a neighbour".into(),
@@ -312,8 +293,7 @@ impl<'a> Measuring<'a> {
             Kind::Proof => "the best beside the default, in fresh trials".into(),
             Kind::Beside => "the best beside the default, with other records".into(),
         };
-        let left_s = (self.budget_s() - self.start.elapsed().as_secs_f64()).max(0.0);
-        tell(&format!("{what}; at most {} left", rough_duration(Duration::from_secs_f64(left_s.ceil()))));
+        self.stages.tell(&stage);
     }
 }
 

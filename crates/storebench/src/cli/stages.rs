@@ -1,0 +1,119 @@
+//! The stages behind an answer: runs in one folder, one after the other, within one budget.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use storebench_core::cell::DEFAULT_PLACE;
+use storebench_core::error::Result;
+use storebench_core::folder;
+use storebench_core::plan::Plan;
+use storebench_core::result::Run;
+use storebench_core::runner::job::Job;
+use storebench_core::runner::progress;
+use storebench_core::store::StoreDef;
+use storebench_core::units::rough_duration;
+
+use super::args::PlaceArg;
+use super::launch::{self, Launch, Places};
+use super::{runs, signals, tell};
+
+/// The stages of an answer, so far. Where it fails before the first, no folder is left.
+pub struct Stages<'a> {
+    /// The table of stores.
+    pub stores: &'a [StoreDef],
+    /// The folder in which each stage has a run of its own.
+    pub folder: PathBuf,
+    /// The runs of the stages, in their order.
+    pub runs: Vec<Run>,
+    /// Whether the user has interrupted the answer.
+    pub interrupted: Arc<AtomicBool>,
+    places: Places,
+    start: Instant,
+    budget: Duration,
+}
+
+impl<'a> Stages<'a> {
+    /// No stage yet; the folder is a new one in `out` whose name begins with `prefix`. Stores' files lie in `at`, or in `out`.
+    ///
+    /// # Errors
+    /// When a directory can't be made or used.
+    pub fn new(
+        stores: &'a [StoreDef],
+        (out, prefix): (&Path, &str),
+        at: Option<&Path>,
+        budget: Duration,
+    ) -> Result<Stages<'a>> {
+        let interrupted = signals::listen()?;
+        runs::make_directory("making the runs' directory", out)?;
+        let at = at.map(|path| PlaceArg { name: DEFAULT_PLACE.into(), path: path.to_path_buf() });
+        let directories = launch::directories(at.as_slice(), out)?;
+        Ok(Stages {
+            stores,
+            folder: folder::make_unused(out, &launch::dated(prefix))?,
+            runs: Vec::new(),
+            interrupted,
+            places: launch::as_places(directories),
+            start: Instant::now(),
+            budget,
+        })
+    }
+
+    /// The directory of stores' files.
+    pub fn directory(&self) -> &Path {
+        self.places[DEFAULT_PLACE].directory()
+    }
+
+    /// Tells the user how to continue after an interrupt.
+    pub fn tell_interrupted(&self) {
+        let folder = self.folder.display();
+        tell(&format!("interrupted; finished results are kept. To answer from them, add --from {folder}"));
+    }
+
+    /// The seconds since the first stage began.
+    pub fn spent_s(&self) -> f64 {
+        self.start.elapsed().as_secs_f64()
+    }
+
+    /// The rest of a share of the budget, in seconds; negative when it is used up.
+    pub fn left_s(&self, share: f64) -> f64 {
+        self.budget.as_secs_f64() * share - self.spent_s()
+    }
+
+    /// The moment so long after the start of the first stage; `None` where it is beyond all clocks.
+    pub fn moment(&self, after: Duration) -> Option<Instant> {
+        self.start.checked_add(after)
+    }
+
+    /// Names a stage, and the rest of the budget.
+    pub fn tell(&self, stage: &str) {
+        let left = Duration::from_secs_f64(self.left_s(1.0).max(0.0).ceil());
+        tell(&format!("{stage}; at most {} left", rough_duration(left)));
+    }
+
+    /// A plan, ready to run as a stage.
+    ///
+    /// # Errors
+    /// As [`Launch::new`].
+    pub fn launch<'l>(&'l self, plan: &'l Plan) -> Result<Launch<'l>> {
+        Launch::new(self.stores, plan, &self.places, None)
+    }
+
+    /// Runs a stage called `name`: a job of its launch. Gives its run, and whether it was interrupted.
+    ///
+    /// # Errors
+    /// Those of the run.
+    pub fn carry_out(&self, name: &str, launch: &Launch<'_>, job: &Job<'_>) -> Result<(Run, bool)> {
+        let folder = launch.folder(&self.folder, name)?;
+        let (path, ended) = launch.carry_out(job, folder, progress::listener().as_mut())?;
+        Ok((folder::read(&path)?, ended.interrupted))
+    }
+}
+
+impl Drop for Stages<'_> {
+    fn drop(&mut self) {
+        // Only an empty folder can be removed so: one with runs in it stays.
+        let _ = std::fs::remove_dir(&self.folder);
+    }
+}
