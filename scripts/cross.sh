@@ -120,9 +120,7 @@ build() {
     export TARGET_CC TARGET_CXX TARGET_AR
     upper=$(echo "$1" | tr 'a-z-' 'A-Z_')
     export "CARGO_TARGET_${upper}_LINKER=$TARGET_CC"
-    # clang finds no headers of another machine by itself.
-    export BINDGEN_EXTRA_CLANG_ARGS="-isystem /usr/$TARGET_TRIPLET/include -include $root/crates/storebench/native/unqlite_char.h"
-    for engine in leveldb rocksdb; do
+    for engine in leveldb rocksdb unqlite; do
         if builds "$engine"; then scripts/engines.sh --target "$1" "$engine"; fi
     done
     if builds berkeleydb; then

@@ -1,9 +1,10 @@
 #!/bin/sh
-# Builds RocksDB and LevelDB from their authors' sources, as their authors ship them: optimised and without assertions.
-# Distributions leave the assertions in, which makes RocksDB's reads up to twice as slow (docs/fairness.md). A build is kept
-# in a cache outside the checkout, so that it is made once a machine; says nothing when it is there.
+# Builds RocksDB, LevelDB and UnQLite from their authors' sources, as their authors ship them: optimised and without
+# assertions. Distributions leave the assertions of the first two in, which makes RocksDB's reads up to twice as slow
+# (docs/fairness.md), and Debian has no UnQLite. A build is kept in a cache outside the checkout, so that it is made once a
+# machine; says nothing when it is there.
 #
-# usage: scripts/engines.sh [--target TARGET] ENGINE...          builds what is not in the cache yet; ENGINE: rocksdb, leveldb
+# usage: scripts/engines.sh [--target TARGET] ENGINE...          builds what is not in the cache yet; ENGINE: rocksdb, leveldb, unqlite
 #        scripts/engines.sh [--target TARGET] --where ENGINE     prints the folder of its build; nothing where there is none
 #   TARGET    another machine, as Rust calls it: those of scripts/target.sh
 # environment:
@@ -27,6 +28,9 @@ leveldb_sha256=9a37f8a6174f09bd622bc723b55881dc541cd50747cbd08831c2a82d620f6d76
 leveldb_urls="https://deb.debian.org/debian/pool/main/l/leveldb/leveldb_$leveldb_version.orig.tar.gz
 http://deb.debian.org/debian/pool/main/l/leveldb/leveldb_$leveldb_version.orig.tar.gz
 https://github.com/google/leveldb/archive/refs/tags/$leveldb_version.tar.gz"
+
+# What the sources in the package unqlite call themselves.
+unqlite_version=1.1.9
 
 say() {
     printf 'engines: %s\n' "$*" >&2
@@ -71,6 +75,7 @@ version() {
     case "$1" in
         rocksdb) locked librocksdb-sys version | sed 's/.*+//' ;;
         leveldb) echo "$leveldb_version" ;;
+        unqlite) echo "$unqlite_version" ;;
     esac
 }
 
@@ -78,6 +83,7 @@ title() {
     case "$1" in
         rocksdb) echo "RocksDB $(version rocksdb)" ;;
         leveldb) echo "LevelDB $leveldb_version" ;;
+        unqlite) echo "UnQLite $unqlite_version" ;;
     esac
 }
 
@@ -90,6 +96,8 @@ flags() {
         leveldb) echo "-std=c++11 -O3 -DNDEBUG -fno-exceptions -fno-rtti -fPIC$(leveldb_platform)" ;;
         snappy) echo "-std=c++11 -O3 -DNDEBUG -fno-exceptions -fno-rtti -fPIC$(snappy_platform)" ;;
         lz4 | zstd) echo "-O3 -DNDEBUG -fPIC" ;;
+        # As its CMakeLists.txt with CMAKE_BUILD_TYPE=Release; without locks of its own.
+        unqlite) echo "-O3 -DNDEBUG -fPIC$(long_files)" ;;
     esac
 }
 
@@ -97,10 +105,16 @@ leaf_frames() {
     case "$machine" in x86_64 | amd64) printf ' -momit-leaf-frame-pointer' ;; esac
 }
 
+# Files of 32-bit systems may be long only where it is asked for.
+long_files() {
+    case "$machine" in arm*) printf ' -D_FILE_OFFSET_BITS=64' ;; esac
+}
+
 rocksdb_platform() {
     printf ' -DROCKSDB_PLATFORM_POSIX -DROCKSDB_LIB_IO_POSIX -DHAVE_ALIGNED_NEW'
-    # Compilers for 32 bits have no such type, and files there may be long only where it is asked for.
-    case "$machine" in arm*) printf ' -D_FILE_OFFSET_BITS=64' ;; *) printf ' -DHAVE_UINT128_EXTENSION' ;; esac
+    long_files
+    # Compilers for 32 bits have no such type.
+    case "$machine" in arm*) ;; *) printf ' -DHAVE_UINT128_EXTENSION' ;; esac
     case "$system" in
         Linux)
             printf ' -DOS_LINUX -DROCKSDB_FALLOCATE_PRESENT -DROCKSDB_RANGESYNC_PRESENT -DROCKSDB_SCHED_GETCPU_PRESENT'
@@ -119,8 +133,7 @@ rocksdb_platform() {
 
 leveldb_platform() {
     printf ' -DLEVELDB_PLATFORM_POSIX=1 -DHAVE_SNAPPY=1 -DHAVE_O_CLOEXEC=1'
-    # Files of 32-bit systems may be long only where it is asked for.
-    case "$machine" in arm*) printf ' -D_FILE_OFFSET_BITS=64' ;; esac
+    long_files
     case "$system" in
         Darwin) printf ' -DHAVE_FDATASYNC=0 -DHAVE_FULLFSYNC=1' ;;
         *) printf ' -DHAVE_FDATASYNC=1 -DHAVE_FULLFSYNC=0' ;;
@@ -151,7 +164,8 @@ processor_has() {
 recipe() {
     echo "engine: $(title "$1")"
     echo "flags: $(flags "$1")"
-    echo "compiler: $($CXX --version | head -n 1)"
+    case "$1" in unqlite) compiler=$CC ;; *) compiler=$CXX ;; esac
+    echo "compiler: $($compiler --version | head -n 1)"
     echo "system: $system $machine"
     case "$1" in
         rocksdb)
@@ -160,8 +174,11 @@ recipe() {
             echo "zstd: zstd-sys $(locked zstd-sys version), sha256 $(locked zstd-sys checksum), $(flags zstd)"
             ;;
         leveldb) echo "sources: leveldb $leveldb_version, sha256 $leveldb_sha256" ;;
+        unqlite) echo "sources: unqlite $(locked unqlite version), sha256 $(locked unqlite checksum)" ;;
     esac
-    echo "Snappy: librocksdb-sys $(locked librocksdb-sys version), $(flags snappy)"
+    case "$1" in
+        rocksdb | leveldb) echo "Snappy: librocksdb-sys $(locked librocksdb-sys version), $(flags snappy)" ;;
+    esac
     # To be raised when what this script does with all that changes.
     echo "recipe: 1"
 }
@@ -177,17 +194,17 @@ folder() {
 
 # ---- Sources
 
-# The folders of the packages that hold the sources of RocksDB and of the codecs, as cargo unpacks them: links named after
+# The folders of the packages that hold the sources of RocksDB, of the codecs and of UnQLite, as cargo unpacks them: links named after
 # them, in the current folder.
 link_packages() {
-    have cargo || fail "cargo is missing, which fetches the sources of RocksDB and of the codecs: https://rustup.rs"
+    have cargo || fail "cargo is missing, which fetches the sources: https://rustup.rs"
     (
         cd "$root"
         host=$(cargo -vV | sed -n 's/^host: //p')
         cargo metadata --format-version 1 --locked --features storebench/engine-sources --filter-platform "$host"
     ) >metadata.json 2>metadata.log ||
         fail "cargo could not fetch the sources: $(grep . metadata.log | tail -n 1)"
-    for package in librocksdb-sys lz4-sys zstd-sys; do
+    for package in librocksdb-sys lz4-sys zstd-sys unqlite; do
         path=$(tr ',' '\n' <metadata.json |
             sed -n "s/^\"manifest_path\":\"\(.*\/$package\(-[0-9][^/]*\)\{0,1\}\)\/Cargo.toml\"\$/\1/p" | head -n 1)
         [ -d "$path" ] || fail "cargo did not say where it keeps the package $package"
@@ -255,6 +272,12 @@ leveldb_units() {
         done | unit "leveldb-$(basename "$part")"
     done
     snappy_commands | unit snappy
+}
+
+unqlite_units() {
+    link_packages
+    grep -qF "\"$unqlite_version\"" unqlite/unqlite/unqlite.h || fail "the package unqlite does not hold UnQLite $unqlite_version"
+    c_commands "$(flags unqlite) -w" unqlite/unqlite/unqlite.c | unit unqlite
 }
 
 # Snappy, with the header that its authors' cmake would write.
@@ -336,6 +359,7 @@ compile() {
     case "$1" in
         rocksdb) cp -R librocksdb-sys/rocksdb/include/rocksdb include ;;
         leveldb) cp -R "leveldb-$leveldb_version/include/leveldb" include ;;
+        unqlite) cp unqlite/unqlite/unqlite.h include ;;
     esac
     recipe "$1" >BUILD
 }
@@ -345,9 +369,11 @@ compiler_failed() {
     failed=$(head -n 1 failed)
     mv "log-$failed" "$cache/$1.log"
     why=$(grep -m 1 -iE 'error|killed|cannot|not found' "$cache/$1.log") || why=$(tail -n 1 "$cache/$1.log")
-    upper=$(echo "$1" | tr '[:lower:]' '[:upper:]')
-    fail "$TITLE does not compile: $why -- all that was said is in $cache/$1.log. With little memory, JOBS=1 may help;" \
-        "$upper=system takes the system's library, which is then shown but not ranked"
+    case "$1" in
+        unqlite) instead="leave the store out with FEATURES" ;;
+        *) instead="$(echo "$1" | tr '[:lower:]' '[:upper:]')=system takes the system's library, which is then shown but not ranked" ;;
+    esac
+    fail "$TITLE does not compile: $why -- all that was said is in $cache/$1.log. With little memory, JOBS=1 may help; $instead"
 }
 
 # ---- The cache
@@ -413,9 +439,9 @@ action=build
 if [ "${1:-}" = --where ]; then action=where && shift; fi
 for engine in "$@"; do
     case "$engine" in
-        rocksdb | leveldb) ;;
+        rocksdb | leveldb | unqlite) ;;
         *)
-            say "unknown engine '$engine': rocksdb and leveldb are known"
+            say "unknown engine '$engine': rocksdb, leveldb and unqlite are known"
             exit 2
             ;;
     esac

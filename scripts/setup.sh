@@ -7,7 +7,7 @@
 #             another machine; cross-test: what runs its programs here; test-vfat: what `make test-vfat` needs
 # environment:
 #   ROCKSDB, LEVELDB  system: the system's library; empty: a build of its authors' sources
-#   ROCKSDB_DIR, LEVELDB_DIR  where a library of the user's own is: then there is nothing to build or to install
+#   ROCKSDB_DIR, LEVELDB_DIR, UNQLITE_DIR  where a library of the user's own is: then there is nothing to build or to install
 #   FEATURES  the stores that are to be built, separated by commas; empty: all
 # Exit code 0: all is there; 1: something is missing and could not be installed, and a line says what to do.
 set -eu
@@ -19,8 +19,6 @@ cd "$(dirname "$0")/.."
 packages() {
     cat <<'END'
 all         build-essential         -               C and C++ compilers, and make
-rocksdb     libclang-dev            -               reads C headers for the bindings
-unqlite     libclang-dev            -               reads C headers for the bindings
 rocksdb-system  librocksdb-dev      rocksdb         RocksDB
 leveldb-system  libleveldb-dev      leveldb         LevelDB
 berkeleydb  libdb5.3-dev|libdb-dev  berkeley-db@5   Berkeley DB
@@ -93,6 +91,7 @@ choice() {
     case "$1" in
         rocksdb) asked=${ROCKSDB:-} own=${ROCKSDB_DIR:-} ;;
         leveldb) asked=${LEVELDB:-} own=${LEVELDB_DIR:-} ;;
+        unqlite) asked="" own=${UNQLITE_DIR:-} ;;
     esac
     if [ -n "$own" ]; then echo own; else echo "${asked:-build}"; fi
 }
@@ -308,6 +307,6 @@ else
 fi
 # For another machine alone, this one's engines are not needed.
 case " $groups " in *' test '* | *' check '*) ;; *' cross-'*) exit 0 ;; esac
-for engine in leveldb rocksdb; do
+for engine in leveldb rocksdb unqlite; do
     if wanted "$engine" && [ "$(choice "$engine")" = build ]; then scripts/engines.sh "$engine"; fi
 done

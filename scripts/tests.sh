@@ -30,7 +30,7 @@ new_system() {
 # shellcheck disable=SC2016 # expanded when the fake runs
 made_up_cargo='case "$1" in
     -vV) echo "host: made-up" ;;
-    metadata) for crate in librocksdb-sys lz4-sys zstd-sys; do
+    metadata) for crate in librocksdb-sys lz4-sys zstd-sys unqlite; do
         printf "{\"name\":\"%s\",\"manifest_path\":\"%s/crates/%s-1.0+2/Cargo.toml\",\"edition\":\"2021\"}," $crate "$BOX" $crate
     done ;;
     *) echo "cargo 1.95.0 (made up)" ;;
@@ -62,6 +62,9 @@ sources() {
     echo '#define SNAPPY_MAJOR ${PROJECT_VERSION_MAJOR}' >"$rocksdb/snappy/snappy-stubs-public.h.in"
     mkdir -p "$box/crates/lz4-sys-1.0+2" "$box/crates/zstd-sys-1.0+2" "$box/leveldb-1.23/include/leveldb"
     touch "$box/leveldb-1.23/include/leveldb/c.h"
+    mkdir -p "$box/crates/unqlite-1.0+2/unqlite"
+    echo '#define UNQLITE_VERSION "1.1.9"' >"$box/crates/unqlite-1.0+2/unqlite/unqlite.h"
+    touch "$box/crates/unqlite-1.0+2/unqlite/unqlite.c"
     for part in db table util helpers/memenv; do
         mkdir -p "$box/leveldb-1.23/$part"
         touch "$box/leveldb-1.23/$part/one.cc" "$box/leveldb-1.23/$part/one_test.cc"
@@ -72,10 +75,10 @@ sources() {
 }
 leveldb_sha256=$(sed -n 's/^leveldb_sha256=//p' scripts/engines.sh)
 
-# Sources, and both engines built from them.
+# Sources, and all engines built from them.
 built() {
     sources
-    run scripts/engines.sh rocksdb leveldb
+    run scripts/engines.sh rocksdb leveldb unqlite
     : >"$box/calls"
 }
 
@@ -98,7 +101,7 @@ debian() {
     built
 }
 
-everything='build-essential libclang-dev librocksdb-dev libleveldb-dev libdb5.3-dev postgresql mariadb-server mariadb-plugin-rocksdb python3 python3-lmdb python3-plyvel python3-bsddb3 libsqlite3-dev chromium ffmpeg gstreamer1.0-tools gstreamer1.0-plugins-base zsh fish strace openssh-server e2fsprogs xfsprogs btrfs-progs f2fs-tools dosfstools exfatprogs exfat-fuse ntfs-3g fuse2fs gcc-aarch64-linux-gnu g++-aarch64-linux-gnu gcc-arm-linux-gnueabihf g++-arm-linux-gnueabihf qemu-user user-mode-linux kmod shellcheck'
+everything='build-essential librocksdb-dev libleveldb-dev libdb5.3-dev postgresql mariadb-server mariadb-plugin-rocksdb python3 python3-lmdb python3-plyvel python3-bsddb3 libsqlite3-dev chromium ffmpeg gstreamer1.0-tools gstreamer1.0-plugins-base zsh fish strace openssh-server e2fsprogs xfsprogs btrfs-progs f2fs-tools dosfstools exfatprogs exfat-fuse ntfs-3g fuse2fs gcc-aarch64-linux-gnu g++-aarch64-linux-gnu gcc-arm-linux-gnueabihf g++-arm-linux-gnueabihf qemu-user user-mode-linux kmod shellcheck'
 
 # all_but NAME: every package but one.
 all_but() {
@@ -312,6 +315,14 @@ run XDG_CACHE_HOME="$box/elsewhere" scripts/engines.sh leveldb
 verdict 'the cache is where XDG says' test -e "$(echo "$box"/elsewhere/storebench/engines/leveldb-1.23-*/lib/libleveldb.a)"
 verdict 'LevelDB is compiled as its authors do' called '-O3 -DNDEBUG -fno-exceptions -fno-rtti'
 verdict 'its tests are not compiled' not_called one_test.cc
+run scripts/engines.sh unqlite
+verdict 'UnQLite is compiled as by its cmake' called '-O3 -DNDEBUG -fPIC -w -c unqlite/unqlite/unqlite.c'
+verdict 'UnQLite brings its header' test -e "$(echo "$box"/home/.cache/storebench/engines/unqlite-1.1.9-*/include/unqlite.h)"
+verdict 'it has nothing of Snappy' test -z "$(grep Snappy "$box"/home/.cache/storebench/engines/unqlite-*/BUILD)"
+echo '#define UNQLITE_VERSION "1.2"' >"$box/crates/unqlite-1.0+2/unqlite/unqlite.h"
+rm -rf "$box"/home/.cache/storebench/engines/unqlite-*
+run scripts/engines.sh unqlite
+verdict 'sources of another UnQLite are refused' said 1 'does not hold UnQLite 1.1.9'
 run scripts/engines.sh levledb
 verdict 'an unknown engine' said 2 "unknown engine 'levledb'"
 
@@ -380,6 +391,8 @@ verdict 'another machine: compiled for it' called '-DSNAPPY_HAVE_NEON=1'
 run scripts/engines.sh --target aarch64-unknown-linux-gnu --where leveldb
 verdict 'another machine, another build' test "$output" != "$place"
 verdict 'and it says for which' grep -q '^system: Linux aarch64$' "$output/BUILD"
+run TARGET_CC=cc TARGET_CXX=c++ TARGET_AR=ar scripts/engines.sh --target armv7-unknown-linux-gnueabihf unqlite
+verdict 'files of 32-bit systems may be long' called '-fPIC -D_FILE_OFFSET_BITS=64 -w -c unqlite/unqlite/unqlite.c'
 run scripts/engines.sh --target sparc-sun-solaris leveldb
 verdict 'an unknown machine' said 2 "unknown target 'sparc-sun-solaris': aarch64-unknown-linux-gnu and armv7-unknown-linux-gnueabihf are known"
 run scripts/cross.sh

@@ -6,7 +6,6 @@ pub mod driver;
 mod loop_device;
 pub mod make;
 pub mod mount;
-mod mounts;
 
 use std::fs::File;
 use std::io::{self, Read, Seek};

@@ -11,6 +11,7 @@ pub mod error;
 pub mod folder;
 mod guard;
 pub mod image;
+mod kernel;
 pub mod lifeline;
 pub mod like;
 pub mod machine;

@@ -17,11 +17,11 @@ pub struct Library {
     /// A function of it.
     symbol: &'static str,
     header: &'static str,
-    debian: &'static str,
-    homebrew: &'static str,
+    /// Debian's and Homebrew's packages. Where there are none, this build has scripts/engines.sh build it.
+    packages: Option<[&'static str; 2]>,
     /// The variable that names a folder with `include` and `lib` in it.
     variable: &'static str,
-    /// Where scripts/engines.sh can build it: the variable that is `system` where the system's is wanted all the same.
+    /// Where both scripts/engines.sh and a package have it: the variable that is `system` where the system's is wanted.
     choice: Option<&'static str>,
     /// What only stands in a library that checks its assertions: a piece of a symbol's name, or of what it then says.
     pub assertions: &'static [&'static str],
@@ -34,23 +34,20 @@ pub const LEVELDB: Library = Library {
     link: "leveldb",
     symbol: "leveldb_major_version",
     header: "leveldb/c.h",
-    debian: "libleveldb-dev",
-    homebrew: "leveldb",
+    packages: Some(["libleveldb-dev", "leveldb"]),
     variable: "LEVELDB_DIR",
     choice: Some("LEVELDB"),
     assertions: &["__assert_fail", "__assert_rtn"],
 };
 
 /// A release of RocksDB has no sync points, which its tests wait at.
-#[cfg(feature = "rocksdb")]
 pub const ROCKSDB: Library = Library {
     feature: "rocksdb",
     engine: "RocksDB",
     link: "rocksdb",
     symbol: "rocksdb_open",
     header: "rocksdb/c.h",
-    debian: "librocksdb-dev",
-    homebrew: "rocksdb",
+    packages: Some(["librocksdb-dev", "rocksdb"]),
     variable: "ROCKSDB_DIR",
     choice: Some("ROCKSDB"),
     assertions: &["_ZN7rocksdb9SyncPoint"],
@@ -63,11 +60,23 @@ pub const BERKELEY_DB: Library = Library {
     link: "db",
     symbol: "db_create",
     header: "db.h",
-    debian: "libdb5.3-dev",
-    homebrew: "berkeley-db@5",
+    packages: Some(["libdb5.3-dev", "berkeley-db@5"]),
     variable: "BERKELEYDB_DIR",
     choice: None,
     assertions: &["assert failure: %s"],
+};
+
+/// UnQLite has no assertions.
+pub const UNQLITE: Library = Library {
+    feature: "unqlite",
+    engine: "UnQLite",
+    link: "unqlite",
+    symbol: "unqlite_open",
+    header: "unqlite.h",
+    packages: None,
+    variable: "UNQLITE_DIR",
+    choice: None,
+    assertions: &[],
 };
 
 pub type Result<T> = std::result::Result<T, Box<dyn Error>>;
@@ -84,7 +93,6 @@ pub struct Found {
     pub is_static: bool,
 }
 
-#[cfg(feature = "rocksdb")]
 impl Found {
     /// The folder of its headers.
     pub fn include(&self) -> PathBuf {
@@ -120,28 +128,27 @@ impl Library {
         Err(self.missing().into())
     }
 
-    /// What scripts/engines.sh built of its authors' sources, if it did.
-    fn built(&self) -> Result<Option<Found>> {
-        let Some(choice) = self.choice else { return Ok(None) };
+    /// Whether a build of scripts/engines.sh is wanted.
+    fn is_built_here(&self) -> bool {
+        let Some(choice) = self.choice else { return self.packages.is_none() };
         println!("cargo:rerun-if-env-changed={choice}");
-        if env::var_os(choice).is_some_and(|choice| choice == "system") {
-            return Ok(None);
-        }
-        let package = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
-        let script = package.join("../../scripts/engines.sh");
+        env::var_os(choice).is_none_or(|choice| choice != "system")
+    }
+
+    /// The build of its authors' sources by scripts/engines.sh. Where nothing else can stand in for it, it is made now.
+    fn built(&self) -> Result<Option<Found>> {
+        let script = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?).join("../../scripts/engines.sh");
         // Who builds the package without the repository has no such script.
-        if !script.exists() {
+        if !self.is_built_here() || !script.exists() {
             return Ok(None);
         }
         println!("cargo:rerun-if-changed={}", script.display());
-        let mut ask = Command::new("sh");
-        ask.arg(&script);
-        let (target, host) = (env::var("TARGET")?, env::var("HOST")?);
-        if target != host {
-            ask.args(["--target", &target]);
+        if self.packages.is_none() {
+            self.ask(&script, &[])?;
         }
-        let output = ask.arg("--where").arg(self.feature).output()?;
-        let Some(prefix) = String::from_utf8(output.stdout)?.lines().next().map(PathBuf::from) else {
+        let told = self.ask(&script, &["--where"])?;
+        let Some(prefix) = told.lines().next().map(PathBuf::from) else {
+            let choice = self.choice.unwrap_or_default();
             println!(
                 "cargo:warning={} is not built from its authors' sources yet, so the system's library is looked for: \
                  scripts/engines.sh {} builds it (as `make` does); {choice}=system says that the system's is meant",
@@ -163,16 +170,37 @@ impl Library {
         }))
     }
 
+    /// Has scripts/engines.sh build the library, or say `--where` it is; what it prints.
+    fn ask(&self, script: &Path, order: &[&str]) -> Result<String> {
+        let mut command = Command::new("sh");
+        command.arg(script);
+        let (target, host) = (env::var("TARGET")?, env::var("HOST")?);
+        if target != host {
+            command.args(["--target", &target]);
+        }
+        let output = command.args(order).arg(self.feature).output()?;
+        if order.is_empty() && !output.status.success() {
+            let said = String::from_utf8_lossy(&output.stderr);
+            return Err(said.lines().last().unwrap_or("scripts/engines.sh fails").into());
+        }
+        Ok(String::from_utf8(output.stdout)?)
+    }
+
     fn missing(&self) -> String {
-        let Library { feature, engine, debian, homebrew, variable, .. } = self;
-        let build = self.choice.map_or_else(String::new, |_| {
-            format!(" Build it from its authors' sources (`make` does, or scripts/engines.sh {feature}), or install the system's")
+        let Library { feature, engine, variable, .. } = self;
+        let build =
+            format!("build it from its authors' sources (`make` does, or scripts/engines.sh {feature})");
+        let install = self.packages.map(|[debian, homebrew]| {
+            format!(
+                "install the system's (Debian, Ubuntu: apt install {debian}; macOS: brew install {homebrew})"
+            )
         });
-        let install = if build.is_empty() { " Install them" } else { &build };
+        let is_built = self.choice.is_some() || install.is_none();
+        let ways: Vec<String> = is_built.then_some(build).into_iter().chain(install).collect();
         format!(
-            "the library and header of {engine} were not found.{install} (Debian, Ubuntu: apt install {debian}; \
-             macOS: brew install {homebrew}), or name their folder in {variable}, or build without this store \
-             (--no-default-features and --features with all but {feature})"
+            "the library and header of {engine} were not found: {}, or name their folder in {variable}, or build without this \
+             store (--no-default-features and --features with all but {feature})",
+            ways.join(", or ")
         )
     }
 
@@ -180,8 +208,9 @@ impl Library {
     fn prefixes(&self) -> Vec<Option<PathBuf>> {
         let mut found = vec![None];
         for homebrew in ["/opt/homebrew", "/usr/local"] {
-            let formula = Path::new(homebrew).join("opt").join(self.homebrew);
-            found.extend([formula, homebrew.into()].into_iter().filter(|folder| folder.is_dir()).map(Some));
+            let formula = self.packages.map(|[_, formula]| Path::new(homebrew).join("opt").join(formula));
+            let folders = formula.into_iter().chain([homebrew.into()]);
+            found.extend(folders.filter(|folder| folder.is_dir()).map(Some));
         }
         found
     }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use crate::libraries::{BERKELEY_DB, Found, LEVELDB, Library, Result};
+use crate::libraries::{BERKELEY_DB, Found, LEVELDB, Library, ROCKSDB, Result, UNQLITE};
 
 /// Provides what the features that are on need.
 ///
@@ -23,8 +23,21 @@ pub fn provide() -> Result<()> {
         glue(&BERKELEY_DB, &found, &mut cc::Build::new(), "berkeleydb.c")?;
         link(&BERKELEY_DB, &found)?;
     }
-    #[cfg(feature = "rocksdb")]
-    rocksdb()?;
+    if has_feature("ROCKSDB") {
+        let found = ROCKSDB.find()?;
+        println!("cargo:rustc-env=STOREBENCH_ROCKSDB_VERSION={}", rocksdb_version(&found)?);
+        link(&ROCKSDB, &found)?;
+        if found.is_static {
+            let target = env::var("TARGET")?;
+            println!(
+                "cargo:rustc-link-lib=dylib={}",
+                if target.contains("apple") { "c++" } else { "stdc++" }
+            );
+        }
+    }
+    if has_feature("UNQLITE") {
+        link(&UNQLITE, &UNQLITE.find()?)?;
+    }
     Ok(())
 }
 
@@ -59,7 +72,7 @@ fn link(library: &Library, found: &Found) -> Result<()> {
     }
     let Library { feature, link, assertions, .. } = library;
     println!("cargo:rustc-link-lib={}={link}", if found.is_static { "static:-bundle" } else { "dylib" });
-    let mut has_assertions = "";
+    let mut has_assertions = if assertions.is_empty() { "no" } else { "" };
     if let (true, Some(prefix)) = (found.is_static, &found.prefix) {
         let archive = prefix.join(format!("lib/lib{link}.a"));
         // Once more behind the benchmark's own code, for linkers that look at each archive once.
@@ -81,30 +94,7 @@ fn contains(bytes: &[u8], text: &str) -> bool {
     bytes.windows(text.len()).any(|window| window == text.as_bytes())
 }
 
-/// RocksDB has no glue: its C interface is called as it is, by declarations made from its header.
-#[cfg(feature = "rocksdb")]
-fn rocksdb() -> Result<()> {
-    let library = &crate::libraries::ROCKSDB;
-    let found = library.find()?;
-    let header = found.include().join("rocksdb/c.h");
-    let out = PathBuf::from(env::var("OUT_DIR")?);
-    bindgen::builder()
-        .header(header.display().to_string())
-        .allowlist_item("rocksdb_.*")
-        .layout_tests(false)
-        .generate()?
-        .write_to_file(out.join("rocksdb.rs"))?;
-    println!("cargo:rustc-env=STOREBENCH_ROCKSDB_VERSION={}", rocksdb_version(&found)?);
-    link(library, &found)?;
-    if found.is_static {
-        let target = env::var("TARGET")?;
-        println!("cargo:rustc-link-lib=dylib={}", if target.contains("apple") { "c++" } else { "stdc++" });
-    }
-    Ok(())
-}
-
 /// RocksDB's C interface can't be asked for the version: it is in a header beside the one that is built with.
-#[cfg(feature = "rocksdb")]
 fn rocksdb_version(found: &Found) -> Result<String> {
     let header = found.include().join("rocksdb/version.h");
     println!("cargo:rerun-if-changed={}", header.display());

@@ -1,6 +1,7 @@
 //! The table of axes.
 
 use super::file_system::FileSystem;
+use super::file_system::kind::KINDS;
 use super::values::{Background, Cache, Data, GuaranteeChoice, Rate, Tuning};
 use super::words::{WORDS, read};
 use super::{Axis, AxisDef, Form, Presence, Role, Value};
@@ -20,6 +21,16 @@ pub const HERE: &str = "here";
 /// The name of the place where nothing else is said.
 pub const DEFAULT_PLACE: &str = "here";
 
+/// The default place and all file systems.
+static PLACES: [&str; KINDS.len() + 1] = {
+    let (mut names, mut at) = ([DEFAULT_PLACE; KINDS.len() + 1], 0);
+    while at < KINDS.len() {
+        names[at + 1] = KINDS[at].name;
+        at += 1;
+    }
+    names
+};
+
 static PLACE: AxisDef = AxisDef {
     name: "place",
     order: 10,
@@ -27,7 +38,7 @@ static PLACE: AxisDef = AxisDef {
     value_name: "PLACE,...",
     help: "Places that --at names, or file systems in images: here, ext4:4096, xfs, btrfs, ntfs:4096, tmpfs",
     presence: Presence::Off(DEFAULT_PLACE),
-    known: &["here", "ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "vfat", "exfat", "ntfs", "tmpfs"],
+    known: &PLACES,
     read: read_place,
     split: Some(FileSystem::split_places),
     words: |value| format!("place {value}"),

@@ -5,52 +5,43 @@ use std::path::Path;
 
 use procfs::Current;
 
+use crate::kernel::cgroups::{self, Membership, Version};
+
 /// Said where it can't be known.
 pub const UNKNOWN: &str = "this system does not tell how much memory is available (/proc/meminfo)";
 
 /// Memory that can be had without swapping, in bytes: MemAvailable, or less where a cgroup allows less.
 pub fn bytes() -> Option<u64> {
     let machine = procfs::Meminfo::current().ok()?.mem_available?;
-    let membership = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-    Some(left_by_cgroups(&membership, Path::new("/sys/fs/cgroup")).map_or(machine, |left| left.min(machine)))
+    Some(left_by(&cgroups::own()).map_or(machine, |left| left.min(machine)))
 }
 
-/// Bytes that the cgroups named by /proc/self/cgroup leave, those above them included. Files in the page cache count as
-/// left, as they can be dropped.
-fn left_by_cgroups(membership: &str, root: &Path) -> Option<u64> {
-    let groups = membership.lines().filter_map(|line| {
-        let mut parts = line.splitn(3, ':').skip(1);
-        let (controllers, path) = (parts.next()?, parts.next()?);
-        match controllers {
-            "" => Some((root.to_path_buf(), &V2, path)),
-            _ if controllers.split(',').any(|one| one == "memory") => Some((root.join("memory"), &V1, path)),
-            _ => None,
-        }
-    });
-    let left = |(root, version, path): (std::path::PathBuf, &Version, &str)| {
-        let group = root.join(path.trim_start_matches('/'));
-        let up = group.ancestors().take_while(|folder| folder.starts_with(&root));
-        up.filter_map(|folder| version.left(folder)).min()
+/// Memory that cgroups leave, those above them included, in bytes. Files in the page cache count as left, as they can be dropped.
+fn left_by(own: &[Membership]) -> Option<u64> {
+    let left = |group: &Membership| {
+        let files = if group.version == Version::V1 { &V1 } else { &V2 };
+        let up = group.folder.ancestors().take_while(|folder| folder.starts_with(&group.top));
+        up.filter_map(|folder| files.left(folder)).min()
     };
-    groups.filter_map(left).min()
+    own.iter().filter(|group| group.is_for("memory")).filter_map(left).min()
 }
 
-/// The files of one version of cgroups.
-struct Version {
+/// The files of one version of cgroups that tell of memory.
+struct Files {
     limit: &'static str,
     used: &'static str,
     cache: [&'static str; 2],
 }
 
-const V2: Version =
-    Version { limit: "memory.max", used: "memory.current", cache: ["inactive_file", "active_file"] };
-const V1: Version = Version {
+const V2: Files =
+    Files { limit: "memory.max", used: "memory.current", cache: ["inactive_file", "active_file"] };
+const V1: Files = Files {
     limit: "memory.limit_in_bytes",
     used: "memory.usage_in_bytes",
     cache: ["total_inactive_file", "total_active_file"],
 };
 
-impl Version {
+impl Files {
     fn left(&self, folder: &Path) -> Option<u64> {
         let number = |name: &str| fs::read_to_string(folder.join(name)).ok()?.trim().parse::<u64>().ok();
         // `max`, where there is no limit, is no number.
@@ -69,6 +60,7 @@ impl Version {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::mounts;
 
     fn write(folder: &Path, files: &[(&str, &str)]) {
         fs::create_dir_all(folder).unwrap();
@@ -81,8 +73,15 @@ mod tests {
     fn the_tightest_group_decides() {
         let root = tempfile::tempdir().unwrap();
         let root = root.path();
+        let left = |list: &str| {
+            let mounts = format!(
+                "1 0 0:1 / {0} rw - cgroup2 cgroup2 rw\n2 0 0:2 / {0}/memory rw - cgroup cgroup rw,cpu,memory\n",
+                root.display()
+            );
+            left_by(&cgroups::found(list.as_bytes(), &mounts::parse(mounts.as_bytes())))
+        };
         write(&root.join("a/b"), &[("memory.max", "max\n"), ("memory.current", "5\n")]);
-        assert_eq!(left_by_cgroups("0::/a/b\n", root), None);
+        assert_eq!(left("0::/a/b\n"), None);
         write(
             &root.join("a"),
             &[
@@ -91,11 +90,11 @@ mod tests {
                 ("memory.stat", "anon 300\ninactive_file 250\nactive_file 150\nfile 400\n"),
             ],
         );
-        assert_eq!(left_by_cgroups("0::/a/b\n", root), Some(700));
-        assert_eq!(left_by_cgroups("0::/\n", root), None);
+        assert_eq!(left("0::/a/b\n"), Some(700));
+        assert_eq!(left("0::/\n"), None);
         let v1 = [("memory.limit_in_bytes", "500\n"), ("memory.usage_in_bytes", "100\n")];
         write(&root.join("memory/c"), &v1);
-        assert_eq!(left_by_cgroups("5:cpu,memory:/c\n4:pids:/c\n0::/a/b\n", root), Some(400));
+        assert_eq!(left("5:cpu,memory:/c\n4:pids:/c\n0::/a/b\n"), Some(400));
     }
 
     #[test]

@@ -14,9 +14,9 @@ use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 
 use super::driver::{Driver, has_loop_devices};
 use super::loop_device::{LoopDevice, devices_of};
-use super::mounts::{self, Found};
 use super::{program, run};
 use crate::axis::file_system::FileSystem;
+use crate::kernel::mounts::{self, Mount};
 use crate::server;
 
 /// The longest wait for a mount that is still in use, or for one to appear.
@@ -94,7 +94,7 @@ pub fn attach(
     Ok(Mounted {
         device: device.as_ref().map(LoopDevice::name),
         direct: device.as_ref().map(LoopDevice::is_direct),
-        options: found.options,
+        options: found.options.join(","),
     })
 }
 
@@ -105,8 +105,8 @@ fn owner(file_system: &FileSystem) -> String {
     user.map_or_else(String::new, |user| format!("uid={},gid={}", user.uid, user.gid))
 }
 
-/// The mount that is at a folder by now; a program may make it when it has gone to the background.
-fn appeared(at: &Path, driver: Driver) -> io::Result<Found> {
+/// The mount at a folder by now; a program may make it when it has gone to the background.
+fn appeared(at: &Path, driver: Driver) -> io::Result<Mount> {
     let start = Instant::now();
     loop {
         match mounts::at(at)? {
@@ -238,7 +238,7 @@ fn by_fusermount(at: &Path) -> io::Result<()> {
 
 /// Whether what is mounted in a work folder is storebench's image: by itself, or by the loop device that it is attached to. A FUSE
 /// daemon that was killed leaves its mount behind, and its loop device may be another's by then: only the mount goes.
-fn is_of(found: &Found, image: &Path) -> bool {
+fn is_of(found: &Mount, image: &Path) -> bool {
     let by_daemon = found.kind.starts_with("fuse") && found.source.starts_with("/dev/");
     found.source == Path::new(SOURCE)
         || found.source == image
@@ -279,10 +279,12 @@ mod tests {
 
     #[test]
     fn a_mount_is_known_by_its_image() {
-        let found = |kind: &str, source: &str| Found {
-            source: source.into(),
+        let found = |kind: &str, source: &str| Mount {
+            root: "/".into(),
+            at: "/place/work/at".into(),
             kind: kind.into(),
-            options: String::new(),
+            source: source.into(),
+            options: Vec::new(),
         };
         let image = Path::new("/place/work/trial.image");
         assert!(is_of(&found("tmpfs", "storebench"), image));

@@ -13,6 +13,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::guard::{Folder, Lock, try_lock};
+use crate::kernel::cgroups::{self, Membership, Version};
 use crate::measure::limit::Controller;
 
 /// The prefix of the names of storebench's cgroups; the number of the process that made one follows, and a number of
@@ -20,16 +21,6 @@ use crate::measure::limit::Controller;
 const PREFIX: &str = "storebench-";
 /// Names tried for a cgroup: containers can count their processes alike.
 const MOST: u32 = 1000;
-
-/// Which of the kernel's two interfaces.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Version {
-    /// A hierarchy for each kind of resource.
-    V1,
-    /// One hierarchy.
-    V2,
-}
 
 impl Version {
     /// The file that tells what is charged now; and the line of `memory.stat` that tells how much of it is page cache.
@@ -90,8 +81,7 @@ impl Home {
     }
 
     fn candidates(controller: Controller) -> Vec<Home> {
-        let read = |path| fs::read_to_string(path).unwrap_or_default();
-        candidates(controller, &read("/proc/self/cgroup"), &read("/proc/self/mountinfo"))
+        candidates(controller, &cgroups::own())
     }
 
     /// Where cgroups with this controller can be made, as far as files and permissions tell without making one.
@@ -339,67 +329,26 @@ impl Group {
     }
 }
 
-/// Where cgroups could be made, the best first, from the texts of /proc/self/cgroup and /proc/self/mountinfo. In version 1
-/// that is within this process's own cgroup. In version 2 a cgroup with processes can have none with memory below it, so
-/// it is beside one's own, or at the top.
-fn candidates(controller: Controller, cgroups: &str, mounts: &str) -> Vec<Home> {
-    let mounts: Vec<Mount<'_>> = mounts.lines().filter_map(|line| Mount::parse(line, controller)).collect();
+/// Where cgroups could be made, the best first. In version 1 that is within this process's own cgroup. In version 2 a cgroup with
+/// processes can have none with memory below it, so it is beside one's own, or at the top.
+fn candidates(controller: Controller, own: &[Membership]) -> Vec<Home> {
     let mut homes = Vec::new();
-    for line in cgroups.lines() {
-        let mut parts = line.splitn(3, ':').skip(1);
-        let (Some(kinds), Some(path)) = (parts.next(), parts.next()) else { continue };
-        let version = match kinds {
-            "" => Version::V2,
-            kinds if kinds.split(',').any(|kind| kind == controller.v1()) => Version::V1,
-            _ => continue,
-        };
-        let Some(mount) = mounts.iter().find(|mount| mount.version == version) else { continue };
-        let own = mount.folder_of(path);
-        let top = PathBuf::from(mount.at);
+    for Membership { version, top, folder: own, .. } in own.iter().filter(|own| own.is_for(controller.v1())) {
         let folders = match version {
             Version::V1 => vec![own.clone()],
-            Version::V2 if own == top => vec![top],
-            Version::V2 => vec![own.parent().map_or_else(|| top.clone(), Path::to_path_buf), top],
+            Version::V2 if own == top => vec![top.clone()],
+            Version::V2 => vec![own.parent().unwrap_or(top).to_path_buf(), top.clone()],
         };
-        homes.extend(folders.into_iter().map(|folder| Home { folder, version, own: own.clone() }));
+        homes.extend(folders.into_iter().map(|folder| Home { folder, version: *version, own: own.clone() }));
     }
     homes.dedup();
     homes
 }
 
-/// A mount of cgroups with a controller.
-struct Mount<'a> {
-    version: Version,
-    /// The cgroup that is mounted, and where.
-    root: &'a str,
-    at: &'a str,
-}
-
-impl Mount<'_> {
-    /// Reads a line of mountinfo: number, parent, device, root, mount point, options, more fields, `-`, type, source, the
-    /// type's own options.
-    fn parse(line: &str, controller: Controller) -> Option<Mount<'_>> {
-        let (fields, of_type) = line.split_once(" - ")?;
-        let fields: Vec<&str> = fields.split(' ').collect();
-        let of_type: Vec<&str> = of_type.split(' ').collect();
-        let version = match *of_type.first()? {
-            "cgroup" if of_type.get(2)?.split(',').any(|kind| kind == controller.v1()) => Version::V1,
-            "cgroup2" => Version::V2,
-            _ => return None,
-        };
-        Some(Mount { version, root: fields.get(3)?, at: fields.get(4)? })
-    }
-
-    /// Where the cgroup of this path is found.
-    fn folder_of(&self, path: &str) -> PathBuf {
-        let below = Path::new(path).strip_prefix(self.root).unwrap_or(Path::new(""));
-        Path::new(self.at).join(below)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::mounts;
 
     const V1: &str = "31 23 0:28 / /sys/fs/cgroup rw - tmpfs tmpfs rw\n\
         32 31 0:29 / /sys/fs/cgroup/cpu rw,relatime - cgroup cgroup rw,cpu\n\
@@ -407,8 +356,12 @@ mod tests {
         40 31 0:37 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 rw\n";
     const V2: &str = "26 22 0:24 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate\n";
 
+    fn homes(controller: Controller, cgroups: &str, mounts: &str) -> Vec<Home> {
+        candidates(controller, &cgroups::found(cgroups.as_bytes(), &mounts::parse(mounts.as_bytes())))
+    }
+
     fn found(cgroups: &str, mounts: &str) -> Vec<(Version, String)> {
-        let homes = candidates(Controller::Memory, cgroups, mounts);
+        let homes = homes(Controller::Memory, cgroups, mounts);
         homes.iter().map(|home| (home.version, home.folder.display().to_string())).collect()
     }
 
@@ -430,20 +383,11 @@ mod tests {
     }
 
     #[test]
-    fn a_mount_of_a_part_is_looked_into_from_there() {
-        let mounts = "35 31 0:32 /docker/1 /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n";
-        let expected = [(Version::V1, "/sys/fs/cgroup/memory/x".to_owned())];
-        assert_eq!(found("4:memory:/docker/1/x\n", mounts), expected);
-        assert_eq!(found("", mounts), []);
-        assert_eq!(found("4:memory:/\n", ""), []);
-    }
-
-    #[test]
     fn each_controller_of_version_1_has_a_hierarchy_of_its_own() {
-        let homes = candidates(Controller::Cpu, "4:memory:/a/b\n1:cpu,cpuacct:/c\n", V1);
-        let found: Vec<_> = homes.iter().map(|home| home.folder.display().to_string()).collect();
+        let homes_of_cpu = homes(Controller::Cpu, "4:memory:/a/b\n1:cpu,cpuacct:/c\n", V1);
+        let found: Vec<_> = homes_of_cpu.iter().map(|home| home.folder.display().to_string()).collect();
         assert_eq!(found, ["/sys/fs/cgroup/cpu/c"]);
-        assert_eq!(candidates(Controller::Io, "1:cpu:/c\n", V1), []);
+        assert_eq!(homes(Controller::Io, "1:cpu:/c\n", V1), []);
     }
 
     #[test]

@@ -4,6 +4,9 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use procfs::{Current, Meminfo};
+
+use crate::kernel::mounts;
 use crate::measure::clock::Clock;
 use crate::result::{Environment, PlaceInfo};
 
@@ -13,7 +16,7 @@ pub fn machine() -> Environment {
     Environment {
         cpu: cpu_name(),
         cores: std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32),
-        memory_bytes: meminfo("MemTotal:"),
+        memory_bytes: Meminfo::current().ok().map(|memory| memory.mem_total),
         kernel: kernel(),
         distribution: distribution(),
         virtualisation: virtualisation(),
@@ -37,7 +40,7 @@ pub fn load_1min() -> Option<f64> {
 
 /// Memory that can be had without swapping, in bytes.
 pub fn memory_available_bytes() -> Option<u64> {
-    meminfo("MemAvailable:")
+    Meminfo::current().ok()?.mem_available
 }
 
 /// Looks at the file system and the device under `path`, which exists.
@@ -47,13 +50,13 @@ pub fn memory_available_bytes() -> Option<u64> {
 pub fn place(name: &str, path: &Path) -> std::io::Result<PlaceInfo> {
     let device = fs::metadata(path)?.dev();
     let space = rustix::fs::statvfs(path)?;
-    let mount = mount_of(path);
-    let block = block_device(device, mount.as_ref().map(|mount| mount.source.as_str()));
+    let mount = fs::canonicalize(path).and_then(|path| mounts::holding(&path)).ok().flatten();
+    let block = block_device(device, mount.as_ref().map(|mount| mount.source.as_path()));
     Ok(PlaceInfo {
         name: name.into(),
         path: path.display().to_string(),
         file_system: mount.as_ref().map(|mount| mount.kind.clone()),
-        mount_options: mount.map(|mount| mount.options),
+        mount_options: mount.map(|mount| mount.options.join(",")),
         device_model: block.as_ref().and_then(|block| read(block.join("device/model"))),
         rotates: block
             .as_ref()
@@ -66,44 +69,17 @@ pub fn place(name: &str, path: &Path) -> std::io::Result<PlaceInfo> {
     })
 }
 
-struct Mount {
-    kind: String,
-    options: String,
-    source: String,
-}
-
-/// The mount that holds `path`: the longest mount point that is a part of it, the last where several are alike.
-fn mount_of(path: &Path) -> Option<Mount> {
-    let path = fs::canonicalize(path).ok()?;
-    let mounts = procfs::process::Process::myself().and_then(|process| process.mountinfo()).ok()?;
-    let found = mounts
-        .0
-        .into_iter()
-        .filter(|mount| path.starts_with(&mount.mount_point))
-        .max_by_key(|mount| mount.mount_point.components().count())?;
-    let mut options: Vec<String> =
-        found.mount_options.into_iter().chain(found.super_options).map(option_text).collect();
-    options.sort();
-    options.dedup();
-    Some(Mount {
-        kind: found.fs_type,
-        options: options.join(","),
-        source: found.mount_source.unwrap_or_default(),
-    })
-}
-
-fn option_text((name, value): (String, Option<String>)) -> String {
-    value.map_or(name.clone(), |value| format!("{name}={value}"))
-}
-
 /// The whole disk's folder in /sys/block, for a device number, or for the source of a mount whose number is not a disk's
 /// (btrfs and overlays have numbers of their own).
-fn block_device(device: u64, source: Option<&str>) -> Option<PathBuf> {
+fn block_device(device: u64, source: Option<&Path>) -> Option<PathBuf> {
     let by_number = format!("/sys/dev/block/{}:{}", rustix::fs::major(device), rustix::fs::minor(device));
-    let by_source =
-        source.and_then(|source| source.strip_prefix("/dev/")).map(|name| format!("/sys/class/block/{name}"));
-    let folder =
-        [Some(by_number), by_source].into_iter().flatten().find_map(|path| fs::canonicalize(path).ok())?;
+    let by_source = source
+        .and_then(|source| source.strip_prefix("/dev").ok())
+        .map(|name| Path::new("/sys/class/block").join(name));
+    let folder = [Some(by_number.into()), by_source]
+        .into_iter()
+        .flatten()
+        .find_map(|path| fs::canonicalize(path).ok())?;
     // A partition has no queue of its own: its disk is the folder above.
     if folder.join("queue").is_dir() { Some(folder) } else { folder.parent().map(Path::to_path_buf) }
 }
@@ -117,12 +93,6 @@ fn cpu_name() -> Option<String> {
     let text = read("/proc/cpuinfo")?;
     let line = text.lines().find(|line| line.starts_with("model name") || line.starts_with("Model"))?;
     Some(line.split_once(':')?.1.trim().into())
-}
-
-fn meminfo(field: &str) -> Option<u64> {
-    let text = read("/proc/meminfo")?;
-    let line = text.lines().find(|line| line.starts_with(field))?;
-    line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
 }
 
 fn kernel() -> String {

@@ -26,13 +26,7 @@ macro_rules! store {
 #[cfg(feature = "berkeleydb")]
 mod berkeleydb;
 #[cfg_attr(
-    not(all(
-        feature = "fjall",
-        feature = "lmdb",
-        feature = "redb",
-        feature = "sqlite",
-        feature = "unqlite"
-    )),
+    not(all(feature = "fjall", feature = "lmdb", feature = "redb", feature = "sqlite")),
     allow(dead_code, reason = "a build with few stores needs few of them")
 )]
 mod compiled;
@@ -40,7 +34,7 @@ mod compiled;
 mod fjall;
 #[cfg(feature = "leveldb")]
 mod leveldb;
-#[cfg(any(feature = "berkeleydb", feature = "leveldb", feature = "rocksdb"))]
+#[cfg(any(feature = "berkeleydb", feature = "leveldb", feature = "rocksdb", feature = "unqlite"))]
 mod linked;
 #[cfg(feature = "lmdb")]
 mod lmdb;
@@ -48,6 +42,8 @@ mod lmdb;
 mod mariadb;
 #[cfg(any(feature = "berkeleydb", feature = "unqlite"))]
 mod one_session;
+#[cfg(any(feature = "leveldb", feature = "rocksdb", feature = "unqlite"))]
+mod opaque;
 #[cfg(any(feature = "leveldb", feature = "rocksdb"))]
 mod owned;
 #[cfg(feature = "postgres")]

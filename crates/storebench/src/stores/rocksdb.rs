@@ -73,8 +73,8 @@ const MAX_KEY_BYTES: usize = u32::MAX as usize;
 
 struct RocksDb {
     /// Before `optimistic`: where that is there, this is a part of it, and goes first.
-    db: Owned<ffi::rocksdb_t>,
-    optimistic: Option<Owned<ffi::rocksdb_optimistictransactiondb_t>>,
+    db: Owned<ffi::Db>,
+    optimistic: Option<Owned<ffi::OptimisticDb>>,
     guarantee: Guarantee,
     folder: PathBuf,
     config: Config,
@@ -118,7 +118,7 @@ unsafe fn check(error: *mut c_char) -> Result<()> {
     }
 }
 
-fn read_options() -> Result<Owned<ffi::rocksdb_readoptions_t>> {
+fn read_options() -> Result<Owned<ffi::ReadOptions>> {
     // SAFETY: the options are ours to free.
     unsafe { Owned::new(ffi::rocksdb_readoptions_create(), ffi::rocksdb_readoptions_destroy) }
 }
@@ -133,10 +133,7 @@ impl RocksDb {
         (status == 0).then_some(value)
     }
 
-    fn iterator(
-        &self,
-        options: &Owned<ffi::rocksdb_readoptions_t>,
-    ) -> Result<Owned<ffi::rocksdb_iterator_t>> {
+    fn iterator(&self, options: &Owned<ffi::ReadOptions>) -> Result<Owned<ffi::Iterator>> {
         // SAFETY: the database and the options are valid; the iterator is ours to free.
         unsafe {
             Owned::new(
@@ -161,7 +158,7 @@ impl RocksDb {
 
 /// # Safety
 /// `iterator` is valid.
-unsafe fn iterator_error(iterator: *mut ffi::rocksdb_iterator_t) -> Result<()> {
+unsafe fn iterator_error(iterator: *mut ffi::Iterator) -> Result<()> {
     let mut error = ptr::null_mut();
     // SAFETY: the caller's promise; the error is handed to `check` and nowhere else.
     unsafe {
@@ -276,9 +273,9 @@ struct RocksDbSession<'a> {
     /// The file that sorted records are being written to.
     appending: Option<Appending<'a>>,
     store: &'a RocksDb,
-    read: Owned<ffi::rocksdb_readoptions_t>,
-    write: Owned<ffi::rocksdb_writeoptions_t>,
-    batch: Owned<ffi::rocksdb_writebatch_t>,
+    read: Owned<ffi::ReadOptions>,
+    write: Owned<ffi::WriteOptions>,
+    batch: Owned<ffi::WriteBatch>,
 }
 
 impl Session for RocksDbSession<'_> {

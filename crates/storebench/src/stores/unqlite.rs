@@ -1,7 +1,8 @@
-//! `unqlite`: Symisc's UnQLite, a linear hash table in one file, through the C interface that the crate `unqlite` bundles.
+//! `unqlite`: Symisc's UnQLite, a linear hash table in one file, through its C interface.
 //!
 //! Built without its own locks, as its makers ship it, a handle is for one thread at a time.
 
+mod ffi;
 #[cfg(test)]
 mod tests;
 
@@ -18,9 +19,12 @@ use storebench_core::store::{
     Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenFn, OpenOptions, Result, Session, Setting,
     SettingDef, Store, StoreBuild, StoreDef, StoreError, Threads,
 };
-use unqlite::ffi;
 
-use super::compiled;
+use self::ffi::{
+    UNQLITE_CONFIG_ERR_LOG, UNQLITE_CONFIG_MAX_PAGE_CACHE, UNQLITE_LIB_CONFIG_PAGE_SIZE, UNQLITE_NOTFOUND,
+    UNQLITE_OK, UNQLITE_OPEN_CREATE,
+};
+use super::linked::linked;
 use super::one_session::{OneSession, Pass};
 use super::support::{Given, expect_taken};
 
@@ -94,14 +98,6 @@ const MAX_KEY_BYTES: usize = max_key_bytes(PAGE_BYTES);
 
 const FILE: &str = "records.unqlite";
 
-// The engine's return codes and options (unqlite.h), which are macros that the bindings do not all have.
-const OK: c_int = 0;
-const NOT_FOUND: c_int = -6;
-const OPEN_CREATE: c_uint = 0x4;
-const CONFIG_MAX_PAGE_CACHE: c_int = 2;
-const CONFIG_ERR_LOG: c_int = 3;
-const LIB_CONFIG_PAGE_SIZE: c_int = 8;
-
 /// As shipped.
 const PAGE_BYTES: u32 = 4096;
 
@@ -144,9 +140,9 @@ impl Library {
         // SAFETY: no store is open, and who holds the library's lock is alone in it; the option takes one int.
         let code = unsafe {
             ffi::unqlite_lib_shutdown();
-            ffi::unqlite_lib_config(LIB_CONFIG_PAGE_SIZE, asked)
+            ffi::unqlite_lib_config(UNQLITE_LIB_CONFIG_PAGE_SIZE, asked)
         };
-        if code != OK {
+        if code != UNQLITE_OK {
             return Err(StoreError::Engine(format!(
                 "UnQLite refuses a page size of {page_bytes}: code {code}"
             )));
@@ -162,7 +158,7 @@ fn version() -> String {
 }
 
 struct UnQLite {
-    db: NonNull<ffi::unqlite>,
+    db: NonNull<ffi::UnQLite>,
     guarantee: Guarantee,
     alone: OneSession,
     file: PathBuf,
@@ -197,8 +193,8 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     library.set_page_bytes(page_bytes)?;
     let mut db = ptr::null_mut();
     // SAFETY: the name is a string; a handle that is given back is ours.
-    let code = unsafe { ffi::unqlite_open(&raw mut db, name.as_ptr(), OPEN_CREATE) };
-    let Some(db) = NonNull::new(db).filter(|_| code == OK) else {
+    let code = unsafe { ffi::unqlite_open(&raw mut db, name.as_ptr(), UNQLITE_OPEN_CREATE) };
+    let Some(db) = NonNull::new(db).filter(|_| code == UNQLITE_OK) else {
         return Err(StoreError::Engine(format!("unqlite_open fails with code {code}")));
     };
     library.open += 1;
@@ -210,7 +206,7 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     drop(library);
     if let Some(pages) = max_page_cache {
         // SAFETY: the handle is open; this option takes one int.
-        check(db, unsafe { ffi::unqlite_config(db.as_ptr(), CONFIG_MAX_PAGE_CACHE, pages) })?;
+        check(db, unsafe { ffi::unqlite_config(db.as_ptr(), UNQLITE_CONFIG_MAX_PAGE_CACHE, pages) })?;
     }
     // The engine opens its file with the first call that needs it: that should be here, where it may fail.
     store.fetch(b"-", &mut Vec::new())?;
@@ -218,16 +214,16 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     Ok(Box::new(store))
 }
 
-/// The engine's words for a code that is not OK.
-fn check(db: NonNull<ffi::unqlite>, code: c_int) -> Result<()> {
-    if code == OK {
+/// The engine's words for a code other than success.
+fn check(db: NonNull<ffi::UnQLite>, code: c_int) -> Result<()> {
+    if code == UNQLITE_OK {
         return Ok(());
     }
     let mut text: *const c_char = ptr::null();
     let mut len: c_int = 0;
     // SAFETY: the handle is open; this option takes the places for a string that ends in a zero byte, and its length.
     let log = unsafe {
-        ffi::unqlite_config(db.as_ptr(), CONFIG_ERR_LOG, &raw mut text, &raw mut len);
+        ffi::unqlite_config(db.as_ptr(), UNQLITE_CONFIG_ERR_LOG, &raw mut text, &raw mut len);
         if text.is_null() || len <= 0 { "".into() } else { CStr::from_ptr(text).to_string_lossy() }
     };
     // The log is never emptied: its last line is of this error, if the engine wrote one.
@@ -242,7 +238,7 @@ unsafe extern "C" fn gather(piece: *const c_void, len: c_uint, value: *mut c_voi
         let piece = std::slice::from_raw_parts(piece.cast::<u8>(), len as usize);
         (*value.cast::<Vec<u8>>()).extend_from_slice(piece);
     }
-    OK
+    UNQLITE_OK
 }
 
 impl UnQLite {
@@ -262,7 +258,7 @@ impl UnQLite {
             )
         };
         match code {
-            NOT_FOUND => Ok(false),
+            UNQLITE_NOTFOUND => Ok(false),
             code => check(self.db, code).map(|()| true),
         }
     }
@@ -319,7 +315,7 @@ impl UnQLite {
         let key_len = self.key_len(key)?;
         // SAFETY: the handle is open and this thread's.
         match unsafe { ffi::unqlite_kv_delete(self.db.as_ptr(), key.as_ptr().cast(), key_len) } {
-            NOT_FOUND => Ok(false),
+            UNQLITE_NOTFOUND => Ok(false),
             code => check(self.db, code).map(|()| true),
         }
     }
@@ -379,8 +375,7 @@ impl Store for UnQLite {
     }
 
     fn build(&self) -> Option<StoreBuild> {
-        // The engine has no assertions.
-        Some(compiled::c("", Some(false)))
+        Some(linked!("UNQLITE").build(ffi::unqlite_open as *const c_void))
     }
 
     fn settings(&self) -> Result<Vec<Setting>> {
@@ -409,7 +404,7 @@ impl Store for UnQLite {
         library.open -= 1;
         // SAFETY: `self` is gone, and with it the session; the handle is closed nowhere else, and not used after that.
         match unsafe { ffi::unqlite_close(store.db.as_ptr()) } {
-            OK => Ok(()),
+            UNQLITE_OK => Ok(()),
             code => Err(StoreError::Engine(format!("unqlite_close fails with code {code}"))),
         }
     }

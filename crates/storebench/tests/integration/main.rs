@@ -9,6 +9,7 @@ mod commands;
 mod conformance;
 mod doctor;
 mod file_systems;
+mod headers;
 mod html;
 mod pages;
 mod remote;

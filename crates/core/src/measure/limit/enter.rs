@@ -1,14 +1,15 @@
 //! The trial's own process: joins the cgroups that hold it, limits what it may of itself, and reads back what took effect.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use rustix::process::Pid;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use serde::{Deserialize, Serialize};
 
 use super::{By, files};
-use crate::measure::cgroup::{Group, Version};
+use crate::kernel::cgroups::{self, Membership, Version};
+use crate::measure::cgroup::Group;
 use crate::result::{LimitReport, Limited};
 
 /// The limits that a trial's process is told to take on.
@@ -44,17 +45,16 @@ impl Order {
         for group in &self.groups {
             group.join()?;
         }
-        let membership = fs::read_to_string("/proc/self/cgroup").map_err(|error| error.to_string())?;
+        let own = cgroups::own();
         for group in &self.groups {
-            let name = group.folder().file_name().unwrap_or_default().to_string_lossy();
-            if !membership.lines().any(|line| line.ends_with(&format!("/{name}"))) {
+            if !own.iter().any(|own| own.folder.file_name() == group.folder().file_name()) {
                 return Err(format!(
                     "the process is not in {} though it joined it",
                     group.folder().display()
                 ));
             }
         }
-        self.limits.iter().map(|limit| self.check(limit, &membership)).collect()
+        self.limits.iter().map(|limit| self.check(limit, &own)).collect()
     }
 
     /// Leaves this process outside the cgroups, which a server of its own is to join. A limit that no cgroup
@@ -63,14 +63,14 @@ impl Order {
     /// # Errors
     /// As [`Order::enter`].
     pub fn hold_server(&self) -> Result<Vec<LimitReport>, String> {
-        let membership = fs::read_to_string("/proc/self/cgroup").map_err(|error| error.to_string())?;
+        let own = cgroups::own();
         let check = |limit: &(Limited, u64, By, Option<String>)| {
             let (.., by, _) = limit;
             let is_apart = matches!(by, By::V1 | By::V2);
             let whom = if is_apart { SERVER_ALONE } else { SERVER_AND_CLIENT };
             let report = match is_apart {
                 true => self.report(limit, self.in_groups(limit.0)?)?,
-                false => self.check(limit, &membership)?,
+                false => self.check(limit, &own)?,
             };
             let remark = report.remark.map_or(whom.to_owned(), |remark| format!("{whom}; {remark}"));
             Ok(LimitReport { remark: Some(remark), ..report })
@@ -81,7 +81,7 @@ impl Order {
     fn check(
         &self,
         told: &(Limited, u64, By, Option<String>),
-        membership: &str,
+        own: &[Membership],
     ) -> Result<LimitReport, String> {
         let (limit, asked, by, _) = told;
         let in_force = match by {
@@ -90,8 +90,9 @@ impl Order {
             By::V1 | By::V2 if *limit == Limited::Processors => Some(count_processors()?),
             By::V1 | By::V2 => self.in_groups(*limit)?,
             By::Scope => {
-                let group = own_group(membership).ok_or("the process is in no cgroup of version 2")?;
-                files::in_force(&group, Version::V2, *limit, self.device.as_deref())?
+                let group = own.iter().find(|own| own.version == Version::V2);
+                let group = group.ok_or("the process is in no cgroup of version 2")?;
+                files::in_force(&group.folder, Version::V2, *limit, self.device.as_deref())?
             }
         };
         self.report(told, in_force)
@@ -141,12 +142,6 @@ fn holds(limit: Limited, asked: u64, found: u64, processors: u64) -> bool {
         Limited::Share => found.abs_diff(asked) <= asked / 50 + 1,
         _ => found == asked,
     }
-}
-
-/// Where this process's cgroup of version 2 is.
-fn own_group(membership: &str) -> Option<PathBuf> {
-    let path = membership.lines().find_map(|line| line.strip_prefix("0::/"))?;
-    Some(Path::new("/sys/fs/cgroup").join(path))
 }
 
 /// The processors that this process may run on, by number.
@@ -213,14 +208,6 @@ mod tests {
         for (limit, asked, found, processors) in not_held {
             assert!(!holds(limit, asked, found, processors), "{limit}");
         }
-    }
-
-    #[test]
-    fn a_process_finds_its_own_group() {
-        let membership = "4:memory:/a\n0::/user.slice/x.scope\n";
-        assert_eq!(own_group(membership), Some("/sys/fs/cgroup/user.slice/x.scope".into()));
-        assert_eq!(own_group("4:memory:/a\n"), None);
-        assert!(!allowed_processors().unwrap().is_empty());
     }
 
     /// The second order gives all of them back.

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::slices;
-use crate::measure::cgroup::Version;
+use crate::kernel::cgroups::Version;
 use crate::result::Limited;
 
 /// The file of a limit on a block device, and in version 2 its key there.

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use super::enter::allowed_processors;
 use super::{By, Controller, Limits};
-use crate::measure::cgroup::{Home, Version};
+use crate::kernel::cgroups::Version;
+use crate::measure::cgroup::Home;
 use crate::result::{LimitReport, Limited};
 
 /// The help where cgroups can't be made.

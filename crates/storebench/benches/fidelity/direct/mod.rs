@@ -7,6 +7,9 @@ pub mod folder;
 pub mod leveldb;
 #[cfg(feature = "lmdb")]
 pub mod lmdb;
+#[cfg(any(feature = "rocksdb", feature = "unqlite"))]
+#[path = "../../../src/stores/opaque.rs"]
+mod opaque;
 #[cfg(feature = "rocksdb")]
 pub mod rocksdb;
 #[cfg(feature = "sqlite")]

@@ -9,16 +9,14 @@ use storebench_core::record::Key;
 use super::{Engine, c_path};
 use crate::CACHE_BYTES;
 
-/// RocksDB's C interface, as its header declares it.
-#[allow(non_camel_case_types, non_upper_case_globals, non_snake_case, dead_code, missing_docs, clippy::all)]
-mod ffi {
-    include!(concat!(env!("OUT_DIR"), "/rocksdb.rs"));
-}
+#[allow(dead_code, reason = "the store calls more of it")]
+#[path = "../../../src/stores/rocksdb/ffi.rs"]
+mod ffi;
 
 pub struct RocksDb {
-    db: *mut ffi::rocksdb_t,
-    read: *mut ffi::rocksdb_readoptions_t,
-    write: *mut ffi::rocksdb_writeoptions_t,
+    db: *mut ffi::Db,
+    read: *mut ffi::ReadOptions,
+    write: *mut ffi::WriteOptions,
 }
 
 impl Engine for RocksDb {
@@ -29,7 +27,7 @@ impl Engine for RocksDb {
         unsafe {
             let options = ffi::rocksdb_options_create();
             ffi::rocksdb_options_set_create_if_missing(options, 1);
-            ffi::rocksdb_options_set_compression(options, ffi::rocksdb_no_compression as _);
+            ffi::rocksdb_options_set_compression(options, ffi::ROCKSDB_NO_COMPRESSION);
             ffi::rocksdb_options_set_write_buffer_size(options, CACHE_BYTES as usize / 4);
             let table = ffi::rocksdb_block_based_options_create();
             let cache = ffi::rocksdb_cache_create_lru(CACHE_BYTES as usize / 2);

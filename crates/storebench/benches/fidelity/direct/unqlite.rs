@@ -5,19 +5,19 @@ use std::path::Path;
 use std::ptr;
 
 use storebench_core::record::Key;
-use unqlite::ffi;
 
 use super::{Engine, c_path};
 use crate::CACHE_BYTES;
 
+#[allow(dead_code, reason = "the store calls more of it")]
+#[path = "../../../src/stores/unqlite/ffi.rs"]
+mod ffi;
+use self::ffi::{UNQLITE_CONFIG_MAX_PAGE_CACHE, UNQLITE_OK, UNQLITE_OPEN_CREATE};
+
 pub struct UnQLite {
-    db: *mut ffi::unqlite,
+    db: *mut ffi::UnQLite,
 }
 
-// The engine's code for success, its flag for a file that is made where there is none, and an option (unqlite.h).
-const OK: c_int = 0;
-const OPEN_CREATE: c_uint = 0x4;
-const CONFIG_MAX_PAGE_CACHE: c_int = 2;
 const PAGE_BYTES: u64 = 4096;
 
 impl Engine for UnQLite {
@@ -25,12 +25,12 @@ impl Engine for UnQLite {
         let path = c_path(&folder.join("records.unqlite"));
         let mut db = ptr::null_mut();
         // SAFETY: the path is a string; the handle is ours.
-        let code = unsafe { ffi::unqlite_open(&raw mut db, path.as_ptr(), OPEN_CREATE) };
-        assert_eq!(code, OK, "UnQLite opens");
+        let code = unsafe { ffi::unqlite_open(&raw mut db, path.as_ptr(), UNQLITE_OPEN_CREATE) };
+        assert_eq!(code, UNQLITE_OK, "UnQLite opens");
         let pages = (CACHE_BYTES / PAGE_BYTES) as c_int;
         // SAFETY: the handle is open; this option takes one int.
-        let code = unsafe { ffi::unqlite_config(db, CONFIG_MAX_PAGE_CACHE, pages) };
-        assert_eq!(code, OK, "UnQLite takes a number of pages");
+        let code = unsafe { ffi::unqlite_config(db, UNQLITE_CONFIG_MAX_PAGE_CACHE, pages) };
+        assert_eq!(code, UNQLITE_OK, "UnQLite takes a number of pages");
         UnQLite { db }
     }
 
@@ -39,7 +39,7 @@ impl Engine for UnQLite {
         // SAFETY: the handle is open; UnQLite copies key and value.
         let code =
             unsafe { ffi::unqlite_kv_store(self.db, key_ptr, key.len() as _, value_ptr, value.len() as _) };
-        assert_eq!(code, OK, "UnQLite writes");
+        assert_eq!(code, UNQLITE_OK, "UnQLite writes");
     }
 
     fn get(&mut self, key: &Key, buffer: &mut [u8]) -> usize {
@@ -48,7 +48,7 @@ impl Engine for UnQLite {
         // SAFETY: the handle is open; `take` gets the value, which lives until the call returns.
         let code =
             unsafe { ffi::unqlite_kv_fetch_callback(self.db, key_ptr, key.len() as _, Some(take), given) };
-        assert_eq!(code, OK, "UnQLite reads");
+        assert_eq!(code, UNQLITE_OK, "UnQLite reads");
         value.length
     }
 }
@@ -70,7 +70,7 @@ unsafe extern "C" fn take(piece: *const c_void, length: c_uint, value: *mut c_vo
         ptr::copy_nonoverlapping(piece.cast(), value.start.add(value.length), length as usize);
         value.length += length as usize;
     }
-    OK
+    UNQLITE_OK
 }
 
 impl Drop for UnQLite {

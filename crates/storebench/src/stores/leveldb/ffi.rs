@@ -1,23 +1,20 @@
 //! The part of LevelDB's C interface (`leveldb/c.h`, the same since 1.20) that the store uses, and the functions of
 //! `native/leveldb.cc`.
 
-use std::ffi::{c_char, c_int, c_uchar};
+use std::ffi::{c_char, c_int, c_uchar, c_void};
 
-macro_rules! opaque {
-    ($($name:ident)*) => { $(
-        #[repr(C)]
-        pub struct $name {
-            _private: [u8; 0],
-        }
-    )* };
-}
+use super::super::opaque::opaque;
 
-opaque!(Db Cache FilterPolicy Iterator Options ReadOptions WriteBatch WriteOptions);
-
-/// A string of C++.
-#[repr(C)]
-pub struct CxxString {
-    _private: [u8; 0],
+opaque! {
+    Db: "leveldb_t",
+    Cache: "leveldb_cache_t",
+    FilterPolicy: "leveldb_filterpolicy_t",
+    Iterator: "leveldb_iterator_t",
+    Options: "leveldb_options_t",
+    ReadOptions: "leveldb_readoptions_t",
+    WriteBatch: "leveldb_writebatch_t",
+    WriteOptions: "leveldb_writeoptions_t",
+    CxxString: "std::string",
 }
 
 // Codes that `sb_leveldb_get` gives back; anything else is a failure.
@@ -57,7 +54,7 @@ unsafe extern "C" {
         limit: *const c_char,
         limit_len: usize,
     );
-    pub fn leveldb_free(pointer: *mut std::ffi::c_void);
+    pub fn leveldb_free(pointer: *mut c_void);
     pub fn leveldb_major_version() -> c_int;
     pub fn leveldb_minor_version() -> c_int;
 

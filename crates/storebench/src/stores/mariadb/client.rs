@@ -6,13 +6,16 @@ mod login;
 use std::io::{self, Read, Write};
 use std::ops::Range;
 
+use mysql_common::constants::{CapabilityFlags, Command, StatusFlags};
 use mysql_common::io::ParseBuf;
-use mysql_common::packets::{Column, StmtPacket};
+use mysql_common::packets::{
+    Column, CommonOkPacket, ErrPacket, OkPacket, OkPacketDeserializer, OkPacketKind, OldEofPacket, StmtPacket,
+};
 use storebench_core::store::sql::{MOST_COLUMNS, SqlValue};
 use storebench_core::store::{Result, StoreError};
 
 pub use self::login::Login;
-use super::wire::{self, Holds, command};
+use super::wire::{self, Holds};
 use crate::stores::support::socket::Socket;
 
 /// What is read at once.
@@ -69,7 +72,7 @@ impl Client {
     /// The server's first; the statements after that are not run.
     pub fn execute(&mut self, sql: &str) -> Result<()> {
         self.command(|out| {
-            out.push(command::QUERY);
+            out.push(Command::COM_QUERY as u8);
             out.extend_from_slice(sql.as_bytes());
         });
         self.send()?;
@@ -82,7 +85,7 @@ impl Client {
     /// The server's.
     pub fn prepare(&mut self, sql: &str) -> Result<Statement> {
         self.command(|out| {
-            out.push(command::PREPARE);
+            out.push(Command::COM_STMT_PREPARE as u8);
             out.extend_from_slice(sql.as_bytes());
         });
         self.send()?;
@@ -114,7 +117,7 @@ impl Client {
     /// The system's.
     pub fn forget(&mut self, statement: Statement) -> Result<()> {
         self.command(|out| {
-            out.push(command::CLOSE);
+            out.push(Command::COM_STMT_CLOSE as u8);
             out.extend_from_slice(&statement.id.to_le_bytes());
         });
         self.send()
@@ -224,7 +227,7 @@ impl Client {
     /// Those of `make`; the server's.
     pub fn load(&mut self, sql: &str, make: &mut Making<'_>) -> Result<(u64, u16)> {
         self.command(|out| {
-            out.push(command::QUERY);
+            out.push(Command::COM_QUERY as u8);
             out.extend_from_slice(sql.as_bytes());
         });
         self.send()?;
@@ -333,7 +336,7 @@ impl Client {
                         self.forget_some();
                         let row = self.packet()?;
                         if self.ends(&row)? {
-                            break more_follow(&self.input[row], 3);
+                            break more_follow(&done::<OldEofPacket>(&self.input[row])?);
                         }
                         count += 1;
                         if odd.is_ok() {
@@ -356,15 +359,14 @@ impl Client {
         let odd = || StoreError::Engine("the server sent an answer that can't be read".into());
         match told.first() {
             Some(0) => {
-                let mut rest = &told[1..];
-                let changed = wire::take_number(&mut rest).ok_or_else(odd)?;
-                wire::take_number(&mut rest).ok_or_else(odd)?;
-                let warnings = rest.get(2..4).map_or(0, |two| u16::from_le_bytes([two[0], two[1]]));
-                Ok(Answer::Done { changed, warnings, more: more_follow(rest, 0) })
+                let done = done::<CommonOkPacket>(told)?;
+                let (changed, warnings, more) = (done.affected_rows(), done.warnings(), more_follow(&done));
+                Ok(Answer::Done { changed, warnings, more })
             }
             Some(0xff) => Err(error_of(told)),
-            Some(_) => wire::take_number(&mut &told[..]).map(Answer::Rows).ok_or_else(odd),
-            None => Err(odd()),
+            // It asks for a file that nobody offered.
+            Some(0xfb) | None => Err(odd()),
+            Some(_) => ParseBuf(told).checked_eat_lenenc_int().map(Answer::Rows).ok_or_else(odd),
         }
     }
 
@@ -437,16 +439,21 @@ impl Client {
 impl Drop for Client {
     fn drop(&mut self) {
         self.out.clear();
-        self.command(|out| out.push(command::QUIT));
+        self.command(|out| out.push(Command::COM_QUIT as u8));
         let _ = self.send();
     }
 }
 
-/// Whether another answer follows, by the status that stands there.
-fn more_follow(told: &[u8], at: usize) -> bool {
-    /// By the protocol's SERVER_MORE_RESULTS_EXISTS.
-    const MORE: u8 = 8;
-    told.get(at).is_some_and(|status| status & MORE != 0)
+/// The packet that ends an answer.
+fn done<K: OkPacketKind>(told: &[u8]) -> Result<OkPacket<'_>> {
+    let read: OkPacketDeserializer<'_, K> =
+        ParseBuf(told).parse(CapabilityFlags::CLIENT_PROTOCOL_41).map_err(lost)?;
+    Ok(read.into_inner())
+}
+
+/// Whether another answer follows.
+fn more_follow(done: &OkPacket<'_>) -> bool {
+    done.status_flags().contains(StatusFlags::SERVER_MORE_RESULTS_EXISTS)
 }
 
 fn lost(error: io::Error) -> StoreError {
@@ -455,14 +462,15 @@ fn lost(error: io::Error) -> StoreError {
 
 /// What went wrong, in the terms of a store.
 fn error_of(told: &[u8]) -> StoreError {
-    let code = told.get(1..3).map_or(0, |code| u16::from_le_bytes([code[0], code[1]]));
-    let message = told.get(3..).unwrap_or_default();
-    // A mark and five letters come first, but not before the session has begun.
-    let message = match message.first() {
-        Some(b'#') => message.get(6..).unwrap_or_default(),
-        _ => message,
+    // A state comes first, but not before the session has begun.
+    let form = match told.get(3) {
+        Some(b'#') => CapabilityFlags::CLIENT_PROTOCOL_41,
+        _ => CapabilityFlags::empty(),
     };
-    let message = String::from_utf8_lossy(message).into_owned();
+    let Ok(ErrPacket::Error(error)) = ParseBuf(told).parse(form) else {
+        return StoreError::Engine("the server sent an error that can't be read".into());
+    };
+    let (code, message) = (error.error_code(), error.message_str().into_owned());
     /// By MariaDB's list of errors.
     const EXISTS: u16 = 1062;
     const DISK_FULL: [u16; 2] = [1021, 1114];

@@ -1,6 +1,7 @@
 //! Values as the protocol of MySQL and MariaDB carries them where statements are prepared: in binary.
 
-use mysql_common::constants::{ColumnFlags, ColumnType};
+use mysql_common::constants::{ColumnFlags, ColumnType, Command};
+use mysql_common::io::{BufMutExt, ParseBuf};
 use mysql_common::packets;
 use storebench_core::store::sql::SqlValue;
 use storebench_core::store::{Result, StoreError};
@@ -57,7 +58,7 @@ pub fn write_execution<'v>(
     values: impl Iterator<Item = SqlValue<'v>> + Clone,
     out: &mut Vec<u8>,
 ) {
-    out.push(command::EXECUTE);
+    out.push(Command::COM_STMT_EXECUTE as u8);
     out.extend_from_slice(&statement.to_le_bytes());
     // No cursor, once.
     out.extend_from_slice(&[0, 1, 0, 0, 0]);
@@ -84,62 +85,10 @@ pub fn write_execution<'v>(
             SqlValue::Null => {}
             SqlValue::Integer(number) => out.extend_from_slice(&number.to_le_bytes()),
             SqlValue::Real(number) => out.extend_from_slice(&number.to_le_bytes()),
-            SqlValue::Text(text) => write_bytes(text.as_bytes(), out),
-            SqlValue::Blob(bytes) => write_bytes(bytes, out),
+            SqlValue::Text(text) => out.put_lenenc_str(text.as_bytes()),
+            SqlValue::Blob(bytes) => out.put_lenenc_str(bytes),
         }
     }
-}
-
-/// The first byte of commands.
-pub mod command {
-    pub const QUIT: u8 = 0x01;
-    pub const QUERY: u8 = 0x03;
-    pub const PREPARE: u8 = 0x16;
-    pub const EXECUTE: u8 = 0x17;
-    pub const CLOSE: u8 = 0x19;
-}
-
-/// Appends bytes with their length before them.
-fn write_bytes(bytes: &[u8], out: &mut Vec<u8>) {
-    let length = (bytes.len() as u64).to_le_bytes();
-    match bytes.len() {
-        0..=250 => out.push(length[0]),
-        251..=0xffff => out.extend_from_slice(&[0xfc, length[0], length[1]]),
-        0x1_0000..=0xff_ffff => out.extend_from_slice(&[0xfd, length[0], length[1], length[2]]),
-        _ => {
-            out.push(0xfe);
-            out.extend_from_slice(&length);
-        }
-    }
-    out.extend_from_slice(bytes);
-}
-
-/// Takes a number of one to nine bytes, by its first, off what is there.
-pub fn take_number(rest: &mut &[u8]) -> Option<u64> {
-    let (first, after) = rest.split_first()?;
-    let length = match first {
-        0xfc => 2,
-        0xfd => 3,
-        0xfe => 8,
-        0xff | 0xfb => return None,
-        small => {
-            *rest = after;
-            return Some((*small).into());
-        }
-    };
-    let (bytes, after) = after.split_at_checked(length)?;
-    *rest = after;
-    let mut number = [0; 8];
-    number[..length].copy_from_slice(bytes);
-    Some(u64::from_le_bytes(number))
-}
-
-/// Takes bytes with their length before them.
-fn take_bytes<'r>(rest: &mut &'r [u8]) -> Option<&'r [u8]> {
-    let length = usize::try_from(take_number(rest)?).ok()?;
-    let (bytes, after) = rest.split_at_checked(length)?;
-    *rest = after;
-    Some(bytes)
 }
 
 /// Cuts a row apart: shows the number and the value of each column.
@@ -153,8 +102,9 @@ pub fn read_row<'r>(
 ) -> Result<()> {
     let odd = || StoreError::Engine("the server sent a row that can't be read".into());
     // A zero, then a bit for each column, from the third on.
-    let (nulls, mut rest) =
+    let (nulls, rest) =
         row.get(1..).and_then(|row| row.split_at_checked((columns.len() + 9) / 8)).ok_or_else(odd)?;
+    let mut rest = ParseBuf(rest);
     for (number, holds) in columns.iter().enumerate() {
         let bit = number + 2;
         let value = match nulls[bit / 8] >> (bit % 8) & 1 {
@@ -166,50 +116,29 @@ pub fn read_row<'r>(
     Ok(())
 }
 
-fn take_value<'r>(rest: &mut &'r [u8], holds: Holds) -> Option<SqlValue<'r>> {
+fn take_value<'r>(rest: &mut ParseBuf<'r>, holds: Holds) -> Option<SqlValue<'r>> {
     Some(match holds {
         Holds::Nothing => SqlValue::Null,
         Holds::Integer { bytes, signed } => {
-            let (number, after) = rest.split_at_checked(bytes)?;
-            *rest = after;
+            let number = rest.checked_eat(bytes)?;
             let negative = signed && number.last().is_some_and(|last| last & 0x80 != 0);
             let mut wide = [if negative { 0xff } else { 0 }; 8];
             wide[..bytes].copy_from_slice(number);
             SqlValue::Integer(i64::from_le_bytes(wide))
         }
-        Holds::Real { bytes } => {
-            let (number, after) = rest.split_at_checked(bytes)?;
-            *rest = after;
-            match number.try_into() {
-                Ok(bytes) => SqlValue::Real(f64::from_le_bytes(bytes)),
-                Err(_) => SqlValue::Real(f32::from_le_bytes(number.try_into().ok()?).into()),
-            }
-        }
+        Holds::Real { bytes: 4 } => SqlValue::Real(rest.checked_eat_f32_le()?.into()),
+        Holds::Real { .. } => SqlValue::Real(rest.checked_eat_f64_le()?),
         Holds::Text => {
-            let bytes = take_bytes(rest)?;
+            let bytes = rest.checked_eat_lenenc_str()?;
             std::str::from_utf8(bytes).map_or(SqlValue::Blob(bytes), SqlValue::Text)
         }
-        Holds::Blob | Holds::Time => SqlValue::Blob(take_bytes(rest)?),
+        Holds::Blob | Holds::Time => SqlValue::Blob(rest.checked_eat_lenenc_str()?),
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn lengths_come_back_as_they_were_written() {
-        for length in [0, 1, 250, 251, 65_535, 65_536, 0xff_ffff, 0x100_0000] {
-            let (bytes, mut out) = (vec![7; length], Vec::new());
-            write_bytes(&bytes, &mut out);
-            out.push(9);
-            let mut rest = &out[..];
-            assert_eq!(take_bytes(&mut rest), Some(&bytes[..]), "{length}");
-            assert_eq!(rest, [9]);
-        }
-        assert_eq!(take_bytes(&mut &[5, 1][..]), None, "cut off");
-        assert_eq!(take_number(&mut &[0xfb][..]), None);
-    }
 
     #[test]
     fn an_execution_says_which_values_are_none() {
@@ -238,9 +167,9 @@ mod tests {
         ];
         let mut row = vec![0, 0b1000_0000, 0];
         row.extend_from_slice(&(-5_i32).to_le_bytes());
-        write_bytes("é".as_bytes(), &mut row);
+        row.put_lenenc_str("é".as_bytes());
         row.extend_from_slice(&0.5_f64.to_le_bytes());
-        write_bytes(&[0, 255], &mut row);
+        row.put_lenenc_str(&[0, 255]);
         row.push(200);
         row.extend_from_slice(&1.5_f32.to_le_bytes());
         let mut seen = Vec::new();

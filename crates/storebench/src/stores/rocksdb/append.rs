@@ -22,8 +22,8 @@ pub struct Appending<'a> {
     path: PathBuf,
     name: CString,
     /// Before what it was made with.
-    writer: Owned<ffi::rocksdb_sstfilewriter_t>,
-    _made_with: (Owned<ffi::rocksdb_envoptions_t>, Owned<ffi::rocksdb_options_t>),
+    writer: Owned<ffi::SstFileWriter>,
+    _made_with: (Owned<ffi::EnvOptions>, Owned<ffi::Options>),
 }
 
 impl<'a> Appending<'a> {

@@ -65,21 +65,21 @@ const BASICS: &str = "https://github.com/facebook/rocksdb/wiki/Setup-Options-and
 /// Two memory tables, as shipped: one that is filled and one that is flushed.
 const MEMORY_TABLES: u64 = 2;
 
-const CODECS: [(&str, u32); 3] = [
-    ("kSnappyCompression", ffi::rocksdb_snappy_compression),
-    ("kLZ4Compression", ffi::rocksdb_lz4_compression),
-    ("kZSTD", ffi::rocksdb_zstd_compression),
+const CODECS: [(&str, c_int); 3] = [
+    ("kSnappyCompression", ffi::ROCKSDB_SNAPPY_COMPRESSION),
+    ("kLZ4Compression", ffi::ROCKSDB_LZ4_COMPRESSION),
+    ("kZSTD", ffi::ROCKSDB_ZSTD_COMPRESSION),
 ];
-const NO_CODEC: (&str, u32) = ("kNoCompression", ffi::rocksdb_no_compression);
+const NO_CODEC: (&str, c_int) = ("kNoCompression", ffi::ROCKSDB_NO_COMPRESSION);
 
-const STYLES: [(&str, u32); 2] = [
-    ("kCompactionStyleLevel", ffi::rocksdb_level_compaction),
-    ("kCompactionStyleUniversal", ffi::rocksdb_universal_compaction),
+const STYLES: [(&str, c_int); 2] = [
+    ("kCompactionStyleLevel", ffi::ROCKSDB_LEVEL_COMPACTION),
+    ("kCompactionStyleUniversal", ffi::ROCKSDB_UNIVERSAL_COMPACTION),
 ];
 
 /// What was asked for. `None` is the engine's default.
 pub struct Config {
-    codec: (&'static str, u32),
+    codec: (&'static str, c_int),
     write_buffer_size: Option<u64>,
     block_cache_size: Option<u64>,
     block_size: Option<u64>,
@@ -87,7 +87,7 @@ pub struct Config {
     pub bloom_bits: Option<u32>,
     max_background_jobs: Option<u32>,
     max_open_files: Option<u32>,
-    compaction_style: Option<u32>,
+    compaction_style: Option<c_int>,
 }
 
 impl Config {
@@ -119,13 +119,13 @@ impl Config {
     ///
     /// # Errors
     /// [`StoreError::Engine`] if memory runs out.
-    pub fn options(&self) -> Result<Owned<ffi::rocksdb_options_t>> {
+    pub fn options(&self) -> Result<Owned<ffi::Options>> {
         // SAFETY: the options are ours to free, and each call stores a value in them.
         unsafe {
             let made = Owned::new(ffi::rocksdb_options_create(), ffi::rocksdb_options_destroy)?;
             let options = made.as_ptr();
             ffi::rocksdb_options_set_create_if_missing(options, 1);
-            ffi::rocksdb_options_set_compression(options, int(self.codec.1));
+            ffi::rocksdb_options_set_compression(options, self.codec.1);
             if let Some(bytes) = self.write_buffer_size {
                 ffi::rocksdb_options_set_write_buffer_size(options, size(bytes));
             }
@@ -136,7 +136,7 @@ impl Config {
                 ffi::rocksdb_options_set_max_open_files(options, int(files));
             }
             if let Some(style) = self.compaction_style {
-                ffi::rocksdb_options_set_compaction_style(options, int(style));
+                ffi::rocksdb_options_set_compaction_style(options, style);
             }
             self.set_table(options)?;
             Ok(made)
@@ -145,7 +145,7 @@ impl Config {
 
     /// # Safety
     /// `options` is valid.
-    unsafe fn set_table(&self, options: *mut ffi::rocksdb_options_t) -> Result<()> {
+    unsafe fn set_table(&self, options: *mut ffi::Options) -> Result<()> {
         // SAFETY: the caller's promise. The table's options are copied by the last call, the cache is shared with them,
         // and the filter is theirs from then on.
         unsafe {
@@ -198,7 +198,7 @@ impl Config {
     }
 }
 
-fn codec(given: &Given<'_>, compression: bool) -> Result<(&'static str, u32)> {
+fn codec(given: &Given<'_>, compression: bool) -> Result<(&'static str, c_int)> {
     let named = given.word("compression", &CODECS.map(|(word, _)| word))?;
     if !compression {
         return Ok(NO_CODEC);
@@ -206,11 +206,11 @@ fn codec(given: &Given<'_>, compression: bool) -> Result<(&'static str, u32)> {
     Ok(named.and_then(|word| CODECS.into_iter().find(|codec| codec.0 == word)).unwrap_or(CODECS[0]))
 }
 
-fn number_of(word: &str, table: &[(&str, u32)]) -> Option<u32> {
+fn number_of(word: &str, table: &[(&str, c_int)]) -> Option<c_int> {
     table.iter().find(|entry| entry.0 == word).map(|entry| entry.1)
 }
 
-fn word_of(number: u32, table: &[(&'static str, u32)]) -> Option<&'static str> {
+fn word_of(number: c_int, table: &[(&'static str, c_int)]) -> Option<&'static str> {
     table.iter().find(|entry| entry.1 == number).map(|entry| entry.0)
 }
 

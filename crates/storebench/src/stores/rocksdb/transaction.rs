@@ -19,9 +19,9 @@ const CONFLICTS: [&str; 2] = ["Resource busy", "Operation failed. Try again"];
 /// # Errors
 /// The engine's.
 pub unsafe fn open(
-    options: *const ffi::rocksdb_options_t,
+    options: *const ffi::Options,
     name: &CStr,
-) -> Result<(Owned<ffi::rocksdb_t>, Owned<ffi::rocksdb_optimistictransactiondb_t>)> {
+) -> Result<(Owned<ffi::Db>, Owned<ffi::OptimisticDb>)> {
     let mut error = ptr::null_mut();
     // SAFETY: the options are copied by the engine; the error is checked before the database is used. Both handles are ours to free.
     unsafe {
@@ -36,9 +36,9 @@ pub unsafe fn open(
 /// The transactions of a session, one after the other.
 pub struct Transactions<'a> {
     /// The last one, whose memory the next one takes over.
-    last: Option<Owned<ffi::rocksdb_transaction_t>>,
-    options: Owned<ffi::rocksdb_optimistictransaction_options_t>,
-    db: &'a Owned<ffi::rocksdb_optimistictransactiondb_t>,
+    last: Option<Owned<ffi::Transaction>>,
+    options: Owned<ffi::OptimisticOptions>,
+    db: &'a Owned<ffi::OptimisticDb>,
 }
 
 impl<'a> Transactions<'a> {
@@ -46,7 +46,7 @@ impl<'a> Transactions<'a> {
     ///
     /// # Errors
     /// When there is no memory.
-    pub fn new(db: &'a Owned<ffi::rocksdb_optimistictransactiondb_t>) -> Result<Transactions<'a>> {
+    pub fn new(db: &'a Owned<ffi::OptimisticDb>) -> Result<Transactions<'a>> {
         // SAFETY: the options are ours to free.
         let options = unsafe {
             let options = ffi::rocksdb_optimistictransaction_options_create();
@@ -61,8 +61,8 @@ impl<'a> Transactions<'a> {
     /// As [`storebench_core::store::Session::transact`].
     pub fn run(
         &mut self,
-        read: &Owned<ffi::rocksdb_readoptions_t>,
-        write: &Owned<ffi::rocksdb_writeoptions_t>,
+        read: &Owned<ffi::ReadOptions>,
+        write: &Owned<ffi::WriteOptions>,
         work: &mut Work<'_>,
     ) -> Result<()> {
         let old = self.last.as_ref().map_or(ptr::null_mut(), Owned::as_ptr);
@@ -111,15 +111,15 @@ unsafe fn check_conflict(error: *mut std::ffi::c_char) -> Result<()> {
 
 /// A transaction that has begun.
 struct Open<'a> {
-    raw: *mut ffi::rocksdb_transaction_t,
-    read: &'a Owned<ffi::rocksdb_readoptions_t>,
+    raw: *mut ffi::Transaction,
+    read: &'a Owned<ffi::ReadOptions>,
 }
 
 /// Shows a value that the engine has pinned, and lets it go.
 ///
 /// # Safety
 /// `slice` is null or pinned, and nobody else's.
-unsafe fn show(slice: *mut ffi::rocksdb_pinnableslice_t, visit: &mut dyn FnMut(&[u8])) -> bool {
+unsafe fn show(slice: *mut ffi::PinnableSlice, visit: &mut dyn FnMut(&[u8])) -> bool {
     if slice.is_null() {
         return false;
     }

@@ -29,7 +29,7 @@ fn engine(store: &str) -> Engine {
         "lmdb" => {
             Engine::Crate { folder: "lmdb-master-sys-", header: "lmdb.h", sources: &["mdb.c", "midl.c"] }
         }
-        "unqlite" => Engine::Crate { folder: "unqlite-1", header: "unqlite.h", sources: &["unqlite.c"] },
+        "unqlite" => library("unqlite", option_env!("STOREBENCH_UNQLITE_PREFIX")),
         other => panic!("{other} has no code in C"),
     }
 }

@@ -1,0 +1,4 @@
+//! The kernel's lists of what surrounds this process, each read in one place.
+
+pub mod cgroups;
+pub mod mounts;

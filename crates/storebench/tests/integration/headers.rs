@@ -1,0 +1,158 @@
+//! The declarations of C libraries that stores call are those of their headers: a C compiler takes both together.
+
+use std::fmt::Write;
+use std::process::Command;
+
+use crate::cli::support::Scratch;
+
+/// A library's header, the folder that it was found in, and our declarations of it.
+struct Library {
+    header: &'static str,
+    /// Empty where the compiler finds it by itself; `None` where the store is not built in.
+    prefix: Option<&'static str>,
+    declarations: &'static str,
+    /// The name of a constant in the header; `None` for one of our own code in C++.
+    constant: fn(&str) -> Option<String>,
+}
+
+const LIBRARIES: [Library; 3] = [
+    Library {
+        header: "leveldb/c.h",
+        prefix: option_env!("STOREBENCH_LEVELDB_PREFIX"),
+        declarations: include_str!("../../src/stores/leveldb/ffi.rs"),
+        constant: |_| None,
+    },
+    Library {
+        header: "rocksdb/c.h",
+        prefix: option_env!("STOREBENCH_ROCKSDB_PREFIX"),
+        declarations: include_str!("../../src/stores/rocksdb/ffi.rs"),
+        // Enumerators there.
+        constant: |name| Some(name.to_lowercase()),
+    },
+    Library {
+        header: "unqlite.h",
+        prefix: option_env!("STOREBENCH_UNQLITE_PREFIX"),
+        declarations: include_str!("../../src/stores/unqlite/ffi.rs"),
+        constant: |name| Some(name.to_owned()),
+    },
+];
+
+impl Library {
+    /// Our declarations in C, behind the header: a compiler refuses what is declared twice and not alike.
+    fn in_c(&self, declarations: &str) -> String {
+        let mut c = format!("#include <stddef.h>\n#include <stdint.h>\n#include <{}>\n", self.header);
+        let code: String = declarations.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+        let opaque = opaque_types(&code);
+        let statements =
+            code.split(';').filter_map(|statement| statement.split_once("pub ")).map(|(_, rest)| rest);
+        for statement in statements {
+            if let Some(function) = statement.strip_prefix("fn ") {
+                let (name, signature) = function.split_at(function.find('(').unwrap());
+                // Those of our own code in C++ are in no header.
+                if !name.starts_with("sb_") {
+                    writeln!(c, "extern {};", declared(name, signature, &opaque)).unwrap();
+                }
+            } else if let Some(constant) = statement.strip_prefix("const ") {
+                let (name, rest) = constant.split_once(':').unwrap();
+                let value = rest.split_once('=').unwrap().1;
+                if let Some(name) = (self.constant)(name) {
+                    writeln!(c, "_Static_assert({name} == {value}, \"{name}\");").unwrap();
+                }
+            } else if let Some(alias) = statement.strip_prefix("type ") {
+                let (name, function) = alias.split_once('=').unwrap();
+                let signature = &function[function.find('(').unwrap()..];
+                let declared = declared(&format!("(*{})", name.trim()), signature, &opaque);
+                writeln!(c, "typedef {declared};").unwrap();
+            }
+        }
+        c
+    }
+
+    /// Whether a compiler takes this, and what it says.
+    fn compiles(&self, c: &str) -> (bool, String) {
+        let scratch = Scratch::new();
+        scratch.write("declared.c", c);
+        let mut compiler = Command::new("cc");
+        compiler.args(["-std=gnu11", "-fsyntax-only"]);
+        if let Some(prefix) = self.prefix.filter(|prefix| !prefix.is_empty()) {
+            compiler.arg(format!("-I{prefix}/include"));
+        }
+        let output = compiler.arg(scratch.join("declared.c")).output().unwrap();
+        (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
+    }
+}
+
+/// The types that `opaque!` makes, with their names in C.
+fn opaque_types(code: &str) -> Vec<(&str, &str)> {
+    let Some((_, rest)) = code.split_once("opaque! {") else { return Vec::new() };
+    let list = rest.split_once('}').unwrap().0;
+    let entries = list.split(',').filter_map(|entry| entry.split_once(':'));
+    entries.map(|(name, in_c)| (name.trim(), in_c.trim().trim_matches('"'))).collect()
+}
+
+/// A function's declaration in C, from `(name: type, ...) -> type`.
+fn declared(name: &str, signature: &str, opaque: &[(&str, &str)]) -> String {
+    let end = signature.rfind(')').unwrap();
+    let (parameters, result) = (&signature[1..end], signature[end + 1..].trim());
+    let result = result.strip_prefix("->").map_or("void".to_owned(), |result| in_c(result, opaque));
+    let parameters = parameters.split(',').map(str::trim).filter(|parameter| !parameter.is_empty());
+    let parameters: Vec<String> = parameters
+        .map(|parameter| in_c(parameter.split_once(':').map_or(parameter, |(_, of)| of), opaque))
+        .collect();
+    let parameters = if parameters.is_empty() { "void".to_owned() } else { parameters.join(", ") };
+    format!("{result} {name}({parameters})")
+}
+
+/// A type in C.
+fn in_c(rust: &str, opaque: &[(&str, &str)]) -> String {
+    let rust = rust.trim();
+    if let Some(pointed) = rust.strip_prefix("*mut ") {
+        return format!("{} *", in_c(pointed, opaque));
+    }
+    if let Some(pointed) = rust.strip_prefix("*const ") {
+        return format!("{} const *", in_c(pointed, opaque));
+    }
+    if let Some(pointer) = rust.strip_prefix("Option<").and_then(|rest| rest.strip_suffix('>')) {
+        return pointer.to_owned();
+    }
+    let known = [
+        ("c_char", "char"),
+        ("c_uchar", "unsigned char"),
+        ("c_int", "int"),
+        ("c_uint", "unsigned int"),
+        ("c_longlong", "long long"),
+        ("c_void", "void"),
+        ("f64", "double"),
+        ("u64", "uint64_t"),
+        ("usize", "size_t"),
+        ("...", "..."),
+    ];
+    let mut found = known.iter().chain(opaque).filter(|(name, _)| *name == rust);
+    let found = found.next().unwrap_or_else(|| panic!("{rust} has no counterpart in C here"));
+    found.1.to_owned()
+}
+
+#[test]
+fn our_declarations_are_those_of_the_headers() {
+    for library in LIBRARIES.iter().filter(|library| library.prefix.is_some()) {
+        let c = library.in_c(library.declarations);
+        assert!(c.matches("extern").count() >= 10, "{c}");
+        let (taken, said) = library.compiles(&c);
+        assert!(taken, "{}: {said}\n{c}", library.header);
+    }
+}
+
+/// One type or number at a time is changed.
+#[test]
+fn other_declarations_are_refused() {
+    for library in LIBRARIES.iter().filter(|library| library.prefix.is_some()) {
+        for (ours, other) in
+            [("c_int", "f64"), ("*const c_char", "*mut c_char"), (": c_int = ", ": c_int = 9")]
+        {
+            let Some((before, behind)) = library.declarations.rsplit_once(ours) else { continue };
+            let c = library.in_c(&[before, other, behind].concat());
+            let is_ours = c == library.in_c(library.declarations);
+            assert!(is_ours || !library.compiles(&c).0, "{}: {other} for {ours}", library.header);
+        }
+    }
+}
