@@ -16,6 +16,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use storebench_core::server::Known;
 use storebench_core::server::running::URL;
 use storebench_core::store::sql::SqlSession;
 use storebench_core::store::{
@@ -73,6 +74,7 @@ pub const MARIADB: StoreDef = StoreDef {
     snippet: Some(include_str!("../snippets/mariadb.cnf")),
     bindings: &[],
     server: Some(&ServerDef {
+        known: Known { programs: &["mariadbd"], users: &["mysql"], shared_memory: |_| None },
         lacks: installed::lacks,
         prepare: process::prepare,
         start_s: 1.5,

@@ -14,6 +14,7 @@ mod wire;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use storebench_core::server::Known;
 use storebench_core::server::running::URL;
 use storebench_core::store::sql::SqlSession;
 use storebench_core::store::{
@@ -73,6 +74,7 @@ pub const POSTGRES: StoreDef = StoreDef {
     snippet: Some(include_str!("../snippets/postgres.conf")),
     bindings: &[],
     server: Some(&ServerDef {
+        known: Known { programs: &["postgres"], users: &["postgres"], shared_memory: process::shared_memory },
         lacks: installed::lacks,
         prepare: cluster::prepare,
         start_s: 0.5,

@@ -4,10 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-use storebench_core::server;
 use storebench_core::store::{Result, StoreError};
 
-use crate::stores::support::server::{in_path, newest_first};
+use crate::stores::support::server::{in_path, newest_first, user};
 
 /// Folders where systems put servers that are not in everybody's PATH.
 const FOLDERS: [&str; 4] = ["/usr/sbin", "/usr/local/sbin", "/opt/homebrew/bin", "/usr/libexec"];
@@ -62,7 +61,7 @@ pub fn lacks() -> Option<String> {
             found.version
         ));
     }
-    let no_user = rustix::process::geteuid().is_root() && server::user().is_none();
+    let no_user = rustix::process::geteuid().is_root() && user().is_none();
     no_user
         .then(|| "MariaDB should not run as root, and there is no user mysql or nobody: useradd mysql".into())
 }

@@ -5,6 +5,7 @@ use storebench_core::server;
 use storebench_core::store::sql::SqlValue;
 
 use super::*;
+use crate::stores::support::server::user;
 use crate::stores::support::testing::{
     after_kill_with, hold_batches_to_all_or_none, hold_loads_to_all_or_none, hold_sql_to_its_promise,
     new_folder, open as open_with, opened, refused, setting,
@@ -141,7 +142,7 @@ fn nothing_listens_and_its_files_are_its_user_s_alone() {
     })
     .unwrap();
     let data = fs::metadata(folder.path().join(server::DATA)).unwrap();
-    let expected = server::user().map_or(before.uid(), |user| user.uid);
+    let expected = user().map_or(before.uid(), |user| user.uid);
     assert_eq!((data.uid(), data.mode() & 0o777), (expected, 0o700));
     let now = fs::metadata(folder.path()).unwrap();
     assert_eq!((now.uid(), now.mode()), (before.uid(), before.mode()));

@@ -4,10 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-use storebench_core::server;
 use storebench_core::store::{Result, StoreError};
 
-use crate::stores::support::server::{in_path, newest_first};
+use crate::stores::support::server::{in_path, newest_first, user};
 
 /// The oldest version that is known to take what it is given here.
 const OLDEST: u32 = 12;
@@ -66,7 +65,7 @@ pub fn lacks() -> Option<String> {
     if found.major < OLDEST {
         return Some(format!("PostgreSQL {} is too old: version {OLDEST} or newer is needed", found.version));
     }
-    let no_user = rustix::process::geteuid().is_root() && server::user().is_none();
+    let no_user = rustix::process::geteuid().is_root() && user().is_none();
     no_user.then(|| {
         "PostgreSQL refuses to run as root, and there is no user postgres or nobody: useradd postgres".into()
     })

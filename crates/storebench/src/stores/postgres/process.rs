@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use rustix::process::Signal;
-use storebench_core::server::{self, DATA};
+use storebench_core::server::{self, DATA, Segment};
 use storebench_core::store::{Result, StoreError};
 
 use super::client::Client;
@@ -85,9 +85,34 @@ fn is_ready(file: &Path, pid: u32) -> bool {
     lines.next() == Some(pid.to_string().as_str()) && lines.nth(6) == Some("ready")
 }
 
+/// The few bytes of the system's shared memory by which it knows whether another is at work on its data: its file notes them in
+/// the seventh line.
+pub fn shared_memory(data: &Path) -> Option<Segment> {
+    segment_in(&fs::read_to_string(data.join(PID_FILE)).ok()?)
+}
+
+fn segment_in(text: &str) -> Option<Segment> {
+    let mut words = text.lines().nth(6)?.split_whitespace();
+    let key: u32 = words.next()?.parse().ok()?;
+    Some(Segment { key: key.cast_signed(), number: words.next()?.parse().ok()? })
+}
+
 /// The last line that says what is wrong.
 fn last_words(log: &str) -> Option<String> {
     let told = ["FATAL:  ", "PANIC:  ", "postgres: "];
     let of = |line: &str| told.iter().find_map(|mark| Some(line.split_once(mark)?.1.to_owned()));
     log.lines().rev().find_map(of)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn key_and_number_of_its_shared_memory_stand_in_the_seventh_line() {
+        let text = "5275\n/data\n1795386360\n5432\n/run\n\n  5309225         4\nready   \n";
+        assert_eq!(segment_in(text), Some(Segment { key: 5_309_225, number: 4 }));
+        assert_eq!(segment_in("5275\n/data\n"), None);
+        assert_eq!(segment_in(&text.replace("5309225", "many")), None);
+    }
 }

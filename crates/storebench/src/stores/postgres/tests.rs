@@ -6,6 +6,7 @@ use storebench_core::server;
 use storebench_core::store::sql::SqlValue;
 
 use super::*;
+use crate::stores::support::server::user;
 use crate::stores::support::testing::{
     after_kill, hold_batches_to_all_or_none, hold_loads_to_all_or_none, hold_sql_to_its_promise, new_folder,
     opened, refused, setting,
@@ -131,7 +132,7 @@ fn its_files_are_its_user_s_alone_and_no_other_folder_changes_hands() {
     let before = fs::metadata(folder.path()).unwrap();
     let store = opened(&POSTGRES, &folder, None, &[]);
     let data = fs::metadata(folder.path().join(server::DATA)).unwrap();
-    let expected = server::user().map_or(before.uid(), |user| user.uid);
+    let expected = user().map_or(before.uid(), |user| user.uid);
     assert_eq!((data.uid(), data.mode() & 0o777), (expected, 0o700));
     let now = fs::metadata(folder.path()).unwrap();
     assert_eq!((now.uid(), now.mode()), (before.uid(), before.mode()));

@@ -11,13 +11,12 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use storebench_core::lifeline;
 use storebench_core::measure::family;
-use storebench_core::server;
 use storebench_core::store::{Result, StoreError};
 
-use super::make_folder;
 use super::passing::Way;
 #[cfg(target_os = "linux")]
 use super::passing::{right_to_pass, take};
+use super::{make_folder, user};
 
 /// How long a server may take to be ready: it may have much to recover.
 const LONGEST_START: Duration = Duration::from_secs(120);
@@ -69,7 +68,7 @@ pub fn unprivileged(command: &mut Command, reached: &[&Reached], way: Way) -> Re
     if let Some(libraries) = std::env::var_os("LD_LIBRARY_PATH") {
         command.env("LD_LIBRARY_PATH", libraries);
     }
-    let user = server::user();
+    let user = user();
     #[cfg(target_os = "linux")]
     let right = if way == Way::Passed { right_to_pass() } else { None };
     #[cfg(not(target_os = "linux"))]
