@@ -3,6 +3,7 @@ use std::path::Path;
 
 use storebench_core::server;
 use storebench_core::store::sql::SqlValue;
+use storebench_core::store::{OpenOptions, StoreError};
 
 use super::*;
 use crate::stores::support::server::user;
@@ -15,7 +16,7 @@ const ENGINES: [&str; 2] = ["innodb", "rocksdb"];
 
 /// The engines that are installed here.
 fn engines() -> Vec<&'static str> {
-    if let Some(why) = installed::lacks() {
+    if let Some(why) = Mysql::programs().lacks() {
         println!("not tried: {why}");
         return Vec::new();
     }
@@ -33,7 +34,7 @@ fn engines() -> Vec<&'static str> {
 
 #[test]
 fn the_table_says_what_is_missing_and_no_study_runs_it_unasked() {
-    assert_eq!(MARIADB.lacks().is_some(), installed::installed().is_none());
+    assert_eq!(MARIADB.lacks(), Mysql::programs().lacks());
     assert!(!MARIADB.runs_by_default());
 }
 
@@ -130,7 +131,7 @@ fn nothing_listens_and_its_files_are_its_user_s_alone() {
     }
     let folder = new_folder();
     let before = fs::metadata(folder.path()).unwrap();
-    let store = open(&OpenOptions {
+    let store = open::<Mysql>(&OpenOptions {
         directory: folder.path(),
         guarantee: None,
         compression: false,

@@ -4,9 +4,10 @@ use std::path::Path;
 
 use storebench_core::server;
 use storebench_core::store::sql::SqlValue;
+use storebench_core::store::{Store, StoreError};
 
 use super::*;
-use crate::stores::support::server::user;
+use crate::stores::support::server::{sql, user};
 use crate::stores::support::testing::{
     after_kill, hold_batches_to_all_or_none, hold_loads_to_all_or_none, hold_sql_to_its_promise, new_folder,
     opened, refused, setting,
@@ -14,7 +15,7 @@ use crate::stores::support::testing::{
 
 /// Where none is installed there is nothing to try.
 fn is_here() -> bool {
-    let lacks = installed::lacks();
+    let lacks = Postgresql::programs().lacks();
     if let Some(why) = &lacks {
         println!("not tried: {why}");
     }
@@ -202,8 +203,8 @@ fn with_passwords(folder: &tempfile::TempDir, store: &dyn Store) {
 
 #[test]
 fn a_user_proves_who_it_is_as_the_server_asks_for_it() {
-    use super::client::Login;
-    use crate::stores::support::socket::Socket;
+    use super::client::{Client, Login};
+    use crate::stores::support::server::socket::Socket;
     if !is_here() {
         return;
     }
