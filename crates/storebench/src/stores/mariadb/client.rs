@@ -219,7 +219,7 @@ impl Client {
         self.seen = 0;
         let sent = self.stream.write_all(&self.out);
         self.out.clear();
-        sent.map_err(lost)
+        sent.map_err(|error| self.stream.lost(error))
     }
 
     /// Takes in the answers to one command, shows each row to `see`, and says how many rows there were, or were changed.
@@ -327,13 +327,11 @@ impl Client {
         while self.input.len() < count {
             let read = match self.stream.read(&mut self.piece) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                read => read.map_err(lost)?,
+                read => read.map_err(|error| self.stream.lost(error))?,
             };
             if read == 0 {
-                return Err(lost(io::Error::new(
-                    io::ErrorKind::UnexpectedEof,
-                    "it has ended the connection",
-                )));
+                let ended = io::Error::new(io::ErrorKind::UnexpectedEof, "it has ended the connection");
+                return Err(self.stream.lost(ended));
             }
             self.input.extend_from_slice(&self.piece[..read]);
         }

@@ -259,7 +259,7 @@ impl Dialect for Mysql {
 
 /// A connection to the trial's own server, whatever databases it has.
 fn begin(socket: &Path) -> Result<Client> {
-    let socket = Socket::unix(&socket.join(SOCKET)).map_err(StoreError::io("connecting to mariadbd"))?;
+    let socket = Socket::own(socket, SOCKET).map_err(StoreError::io("connecting to mariadbd"))?;
     Client::begin(socket, &Login { user: USER, password: "", database: None })
 }
 

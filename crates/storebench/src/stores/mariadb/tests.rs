@@ -115,7 +115,8 @@ fn no_process_is_left_when_it_is_closed_dropped_or_killed() {
     let mut session = store.session().unwrap();
     session.insert(b"key", b"value").unwrap();
     server::end_in(folder.path()).unwrap();
-    assert!(session.insert(b"other", b"value").is_err());
+    let error = session.insert(b"other", b"value").unwrap_err().to_string();
+    assert!(error.contains("whose log ends with: "), "{error}");
     drop(session);
     assert!(store.close().is_err(), "it did not end in order");
     assert_eq!(processes_in(folder.path()), 0);

@@ -184,7 +184,7 @@ impl Client {
     fn send(&mut self) -> Result<()> {
         let sent = self.stream.write_all(&self.out);
         self.out.clear();
-        sent.map_err(lost)
+        sent.map_err(|error| self.stream.lost(error))
     }
 
     /// Takes in the answers to so many statements that were sent with a flush.
@@ -244,11 +244,12 @@ impl Client {
         let count = loop {
             match self.stream.read(&mut self.piece) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                read => break read.map_err(lost)?,
+                read => break read.map_err(|error| self.stream.lost(error))?,
             }
         };
         if count == 0 {
-            return Err(StoreError::Engine("postgres has ended the connection".into()));
+            let ended = io::Error::new(io::ErrorKind::UnexpectedEof, "it has ended the connection");
+            return Err(self.stream.lost(ended));
         }
         self.input.extend_from_slice(&self.piece[..count]);
         Ok(())

@@ -90,7 +90,9 @@ impl Dialect for Postgresql {
         let data = data.display().to_string();
         let segment = format!("--wal-segsize={}", config::segment_bytes(plan) >> 20);
         let own = ["-D", &data, "-U", USER, "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync"];
-        own.into_iter().chain([segment.as_str()]).map(str::to_owned).collect()
+        // Where the server that it starts is killed, it would delete the note of what that has left.
+        let own = own.into_iter().chain(["--no-clean", &segment]);
+        own.map(str::to_owned).collect()
     }
 
     fn why_not_made(said: &str) -> Option<String> {
@@ -134,8 +136,8 @@ impl Dialect for Postgresql {
     }
 
     fn connect_own(socket: &Path) -> Result<Client> {
-        let path = socket.join(format!(".s.PGSQL.{PORT}"));
-        let socket = Socket::unix(&path).map_err(StoreError::io("connecting to postgres"))?;
+        let socket = Socket::own(socket, &format!(".s.PGSQL.{PORT}"));
+        let socket = socket.map_err(StoreError::io("connecting to postgres"))?;
         Client::begin(socket, &Login { user: USER, database: DATABASE, password: &|| Ok(None) })
     }
 
@@ -293,7 +295,7 @@ fn shared_memory(data: &Path) -> Option<Segment> {
     segment_in(&fs::read_to_string(data.join(PID_FILE)).ok()?)
 }
 
-fn segment_in(text: &str) -> Option<Segment> {
+pub fn segment_in(text: &str) -> Option<Segment> {
     let mut words = text.lines().nth(6)?.split_whitespace();
     let key: u32 = words.next()?.parse().ok()?;
     Some(Segment { key: key.cast_signed(), number: words.next()?.parse().ok()? })

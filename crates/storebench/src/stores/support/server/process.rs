@@ -26,7 +26,7 @@ const LONGEST_END: Duration = Duration::from_secs(300);
 /// Between two looks.
 const PAUSE: Duration = Duration::from_millis(1);
 /// What it says, beside its socket.
-const LOG: &str = "log";
+pub const LOG: &str = "log";
 
 /// A folder that is held open, so that a process without rights reaches it whatever folders it lies in, and however long their
 /// names are: the path of a socket has at most 107 bytes.
