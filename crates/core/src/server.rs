@@ -3,7 +3,10 @@
 //! A server belongs to the folder in which its data lie: while it is at work, that is its working folder. So whoever gives
 //! the folder back finds it, whatever has become of the process that started it.
 
+mod known;
 pub mod running;
+#[cfg(target_os = "linux")]
+mod shared_memory;
 
 use std::ffi::CString;
 use std::fs;
@@ -14,13 +17,13 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
+pub use self::known::{Known, Segment, add};
+
 /// The file that says that a server may be at work in a folder. It is made before the server is started.
 pub const MARK: &str = "server";
 /// The folder of its data, in that folder.
 pub const DATA: &str = "data";
 
-/// The programs that are servers of ours.
-const PROGRAMS: [&str; 2] = ["postgres", "mariadbd"];
 /// How long processes that were killed may take to end.
 const LONGEST_END: Duration = Duration::from_secs(10);
 
@@ -35,11 +38,12 @@ pub struct User {
     pub gid: u32,
 }
 
-/// As whom servers run, as they refuse to run as root: `postgres` or `mysql`, which Debian's packages bring, else `nobody`. `None`
-/// where this process is not root's, so that they run as its own user, and where there is none of them.
+/// As whom servers run, as they refuse to run as root: the first user of the known servers that this system has, else `nobody`.
+/// `None` where this process is not root's, so that they run as its own user, and where there is none of them.
 pub fn user() -> Option<&'static User> {
     static USER: OnceLock<Option<User>> = OnceLock::new();
-    let found = || ["postgres", "mysql", "nobody"].into_iter().find_map(named);
+    let users = || known::all().iter().flat_map(|known| known.users).copied();
+    let found = || users().chain(["nobody"]).find_map(named);
     USER.get_or_init(|| if rustix::process::geteuid().is_root() { found() } else { None }).as_ref()
 }
 
@@ -94,7 +98,7 @@ pub fn end_in(folder: &Path) -> io::Result<()> {
     {
         // Its data, or those that were being made for all trials.
         let within = fs::read_dir(&folder).into_iter().flatten().flatten();
-        within.for_each(|entry| shared_memory::forget(&entry.path()));
+        within.for_each(|entry| shared_memory::give_back(&entry.path()));
     }
     Ok(())
 }
@@ -107,7 +111,7 @@ fn at_work_in(folder: &Path) -> Vec<Pid> {
         let is_server = || {
             let program = link("exe")?;
             let name = program.file_name()?.to_str()?.trim_end_matches(" (deleted)").to_owned();
-            PROGRAMS.contains(&name.as_str()).then_some(())
+            known::is_program(&name).then_some(())
         };
         link("cwd").is_some_and(|at| at.starts_with(folder)) && is_server().is_some()
     };
@@ -116,74 +120,6 @@ fn at_work_in(folder: &Path) -> Vec<Pid> {
         Pid::from_raw(number).filter(|_| of_ours(&entry.path()))
     });
     numbered.collect()
-}
-
-/// A server of PostgreSQL keeps a few bytes of the system's shared memory, by which it knows whether another is at work on its
-/// data. A kill leaves them.
-#[cfg(target_os = "linux")]
-mod shared_memory {
-    use std::fs;
-    use std::os::unix::fs::MetadataExt;
-    use std::path::Path;
-
-    /// More than it keeps.
-    const MOST_BYTES: usize = 4096;
-
-    /// Gives back what the server of these data noted in its file, if it is that user's, no process uses it, and it is as small.
-    pub fn forget(data: &Path) {
-        let Ok(owner) = fs::symlink_metadata(data).map(|data| data.uid()) else { return };
-        let Ok(text) = fs::read_to_string(data.join("postmaster.pid")) else { return };
-        let Some((key, number)) = noted(&text) else { return };
-        let mut about = std::mem::MaybeUninit::<libc::shmid_ds>::zeroed();
-        // SAFETY: the structure is ours; all zeroes are a valid one.
-        let about = unsafe {
-            if libc::shmctl(number, libc::IPC_STAT, about.as_mut_ptr()) != 0 {
-                return;
-            }
-            about.assume_init()
-        };
-        let is_its =
-            about.shm_perm.__key == key && about.shm_perm.uid == owner && about.shm_segsz <= MOST_BYTES;
-        if is_its && about.shm_nattch == 0 {
-            // SAFETY: the call takes no pointer; nobody has it mapped.
-            unsafe { libc::shmctl(number, libc::IPC_RMID, std::ptr::null_mut()) };
-        }
-    }
-
-    /// Key and number, which stand in the seventh line.
-    fn noted(text: &str) -> Option<(i32, i32)> {
-        let mut words = text.lines().nth(6)?.split_whitespace();
-        let key: u32 = words.next()?.parse().ok()?;
-        Some((key.cast_signed(), words.next()?.parse().ok()?))
-    }
-
-    #[cfg(test)]
-    mod tests {
-        use super::*;
-
-        #[test]
-        fn key_and_number_stand_in_the_seventh_line() {
-            let text = "5275\n/data\n1795386360\n5432\n/run\n\n  5309225         4\nready   \n";
-            assert_eq!(noted(text), Some((5_309_225, 4)));
-            assert_eq!(noted("5275\n/data\n"), None);
-            assert_eq!(noted(&text.replace("5309225", "many")), None);
-        }
-
-        #[test]
-        fn what_is_in_use_or_of_another_size_stays() {
-            let data = tempfile::tempdir().unwrap();
-            let (key, bytes) = (libc::IPC_PRIVATE, 1 << 20);
-            // SAFETY: no pointers; it is given back below.
-            let number = unsafe { libc::shmget(key, bytes, libc::IPC_CREAT | 0o600) };
-            assert!(number >= 0);
-            let text = format!("1\n/data\n1\n5432\n/run\n\n  {key}  {number}\nready\n");
-            fs::write(data.path().join("postmaster.pid"), text).unwrap();
-            forget(data.path());
-            // SAFETY: no pointers.
-            let removed = unsafe { libc::shmctl(number, libc::IPC_RMID, std::ptr::null_mut()) };
-            assert_eq!(removed, 0, "it was there");
-        }
-    }
 }
 
 #[cfg(test)]
@@ -217,7 +153,8 @@ mod tests {
         let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let data = folder.path().join(DATA);
         fs::create_dir(&data).unwrap();
-        let program = elsewhere.path().join("postgres");
+        add(&[&known::EXAMPLE]);
+        let program = elsewhere.path().join(known::EXAMPLE.programs[0]);
         let sleep = ["/bin/sleep", "/usr/bin/sleep"].into_iter().find(|path| Path::new(path).exists());
         fs::copy(sleep.unwrap(), &program).unwrap();
         let start = |at: &Path| std::process::Command::new(&program).arg("60").current_dir(at).spawn();

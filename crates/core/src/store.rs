@@ -23,6 +23,7 @@ pub use self::setting::{Setting, SettingDef, SettingSource, Unit};
 pub use self::share::Share;
 pub use self::snippet::{Language, Snippet};
 use self::sql::SqlSession;
+use crate::server;
 use crate::server::running::Address;
 
 /// What an acknowledged write survives. The order is the order of safety.
@@ -448,6 +449,8 @@ pub type OpenFn = fn(&OpenOptions<'_>) -> Result<Box<dyn Store>>;
 /// What is said of a store that is a server, beside what every store says.
 #[derive(Debug)]
 pub struct ServerDef {
+    /// By what its processes, and what they leave, are known to whoever gives back their folder.
+    pub known: server::Known,
     /// What this machine lacks to run it, and what to install, in a sentence; `None` where it has all.
     pub lacks: fn() -> Option<String>,
     /// Makes the files of a new server in the store's folder, as an administrator would do once: not a part of what is measured.
@@ -567,6 +570,12 @@ impl StoreDef {
     pub fn check_url(&self, url: &str) -> std::result::Result<(), String> {
         self.server.map_or(Ok(()), |server| Address::read(url, server.schemes).map(drop))
     }
+}
+
+/// Makes the servers of these stores known to this process, so that it can end what is left of them. Only the first call counts.
+pub fn make_servers_known(stores: &[StoreDef]) {
+    let known: Vec<_> = stores.iter().filter_map(|store| store.server).map(|server| &server.known).collect();
+    server::add(&known);
 }
 
 /// The kind of the store of this name; one that is not in the table counts as an engine, as most are.

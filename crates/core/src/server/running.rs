@@ -239,19 +239,19 @@ mod tests {
     use super::*;
 
     fn read(url: &str) -> Result<Address, String> {
-        Address::read(url, &["postgresql", "postgres"])
+        Address::read(url, &["example", "ex"])
     }
 
     #[test]
     fn a_url_says_where_and_as_whom() {
-        let tcp = read("postgres://me@box:5433/shop").unwrap();
+        let tcp = read("ex://me@box:5433/shop").unwrap();
         assert_eq!((tcp.user.as_str(), tcp.port, tcp.database.as_deref()), ("me", Some(5433), Some("shop")));
         assert_eq!(tcp.at, At::Host("box".into()));
-        let short = read("postgresql://me@[::1]").unwrap();
+        let short = read("example://me@[::1]").unwrap();
         assert_eq!((short.at, short.port, short.database), (At::Host("::1".into()), None, None));
         let socket = At::Socket("/run/a b".into());
-        assert_eq!(read("postgresql://me@%2Frun%2Fa%20b/x").unwrap().at, socket);
-        let by_name = read("postgresql://a%40b@/x?host=/run/a%20b").unwrap();
+        assert_eq!(read("example://me@%2Frun%2Fa%20b/x").unwrap().at, socket);
+        let by_name = read("example://a%40b@/x?host=/run/a%20b").unwrap();
         assert_eq!((by_name.at, by_name.user.as_str()), (socket, "a@b"));
     }
 
@@ -259,15 +259,15 @@ mod tests {
     fn what_is_wrong_is_told_and_nothing_of_it_repeated() {
         for (url, why) in [
             ("nonsense", "no such URL"),
-            ("mysql://me@box/secret", "no such URL"),
-            ("postgresql://box/secret", "no user"),
-            ("postgresql://me@/secret", "no host"),
-            ("postgresql://@box/secret", "no user"),
-            ("postgresql://me@box:secret/x", "no number"),
-            ("postgresql://me:secret@box/x", "leave the password out"),
-            ("postgresql://me:sec@ret@box/x", "leave the password out"),
-            ("postgresql://me@box/x?password=secret", "leave the password out"),
-            ("postgresql://me@box/x?sslmode=secret", "only socket and host"),
+            ("other://me@box/secret", "no such URL"),
+            ("example://box/secret", "no user"),
+            ("example://me@/secret", "no host"),
+            ("example://@box/secret", "no user"),
+            ("example://me@box:secret/x", "no number"),
+            ("example://me:secret@box/x", "leave the password out"),
+            ("example://me:sec@ret@box/x", "leave the password out"),
+            ("example://me@box/x?password=secret", "leave the password out"),
+            ("example://me@box/x?sslmode=secret", "only socket and host"),
         ] {
             let told = read(url).unwrap_err();
             assert!(told.contains(why) && !told.contains("secret"), "{url}: {told}");
@@ -279,9 +279,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(Made::of(folder.path()).unwrap(), None);
         drop_of(folder.path()).unwrap();
-        let made = Made::note(folder.path(), "postgres", "postgresql://me@box").unwrap();
+        let made = Made::note(folder.path(), "shop", "example://me@box").unwrap();
         assert_eq!(Made::of(folder.path()).unwrap(), Some(made.clone()));
-        let other = Made::note(folder.path(), "postgres", "postgresql://me@box").unwrap();
+        let other = Made::note(folder.path(), "shop", "example://me@box").unwrap();
         assert_ne!(made.name, other.name);
         for name in ["public", "storebench_", "storebench_x; DROP SCHEMA a", "storebench_0123456789abcdeg"] {
             let bad = Made { name: name.into(), ..made.clone() };

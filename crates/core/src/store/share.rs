@@ -56,7 +56,7 @@ impl Share {
         Share { write, ..self }
     }
 
-    /// The part in words: `1/4 of the memory, where engine=innodb`.
+    /// The part in words: `1/4 of the memory, where engine=tree`.
     pub fn words(&self) -> String {
         let (parts, of) = self.part;
         let sessions = if self.by_session { ", divided by the sessions" } else { "" };

@@ -288,7 +288,7 @@ mod tests {
                 Reason::NoMemory { needed_bytes: 3e9, had_bytes: 1 << 30 },
                 "needs about 2.79 GiB of memory, and the machine has 1.00 GiB",
             ),
-            (Reason::NoServer("apt-get install postgresql".into()), "apt-get install postgresql"),
+            (Reason::NoServer("apt-get install exampled".into()), "apt-get install exampled"),
             (Reason::NoBackground("apt-get install ffmpeg".into()), "apt-get install ffmpeg"),
             (Reason::NoMachine("memory can't be limited here".into()), "memory can't be limited here"),
         ];

@@ -41,7 +41,7 @@ use storebench_core::error::{Error, Exit, Result};
 use storebench_core::like::ReadSqlite;
 use storebench_core::runner::child;
 use storebench_core::shown;
-use storebench_core::store::StoreDef;
+use storebench_core::store::{self, StoreDef};
 use storebench_report::files::sql::OpenSqlite;
 
 /// Columns of a terminal that all output fits in.
@@ -63,6 +63,7 @@ pub fn main(stores: &[StoreDef]) -> ExitCode {
 
 /// The same with more than measuring.
 pub fn main_with(stores: &[StoreDef], extras: Extras) -> ExitCode {
+    store::make_servers_known(stores);
     let matches = match Args::command().try_get_matches() {
         Ok(matches) => matches,
         Err(error) => return not_a_command(&error),

@@ -1,13 +1,7 @@
 //! What the native stores share beside what every store has: handing files to the disk.
 
 #[cfg(any(feature = "mariadb", feature = "postgres"))]
-pub mod password;
-#[cfg(any(feature = "mariadb", feature = "postgres"))]
-pub mod running;
-#[cfg(any(feature = "mariadb", feature = "postgres"))]
 pub mod server;
-#[cfg(any(feature = "mariadb", feature = "postgres"))]
-pub mod socket;
 #[cfg(test)]
 pub mod testing;
 

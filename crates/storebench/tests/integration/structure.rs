@@ -187,6 +187,24 @@ fn what_reads_results_can_run_no_trial() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+/// What is said of a server comes with its store's entry: its programs and users, what it leaves, how it is spoken to.
+#[test]
+fn what_measures_names_no_server() {
+    const NAMES: [&str; 8] =
+        ["postgres", "postmaster", "initdb", "pgsql", "mariadb", "mysql", "innodb", "myrocks"];
+    let source = root().join("crates/core/src");
+    let paths = files(&source, "");
+    assert!(paths.iter().any(|path| path.ends_with("server.rs")), "{source:?} is not the source");
+    let mut wrong = Vec::new();
+    for path in paths {
+        let text = String::from_utf8_lossy(&fs::read(&path).unwrap()).to_lowercase();
+        let text = format!("{}\n{text}", path.strip_prefix(&source).unwrap().display());
+        let named = NAMES.iter().filter(|name| text.contains(*name));
+        wrong.extend(named.map(|name| format!("{}: {name}", path.display())));
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
 #[test]
 fn crates_depend_on_those_below_them() {
     for (name, below) in [("core", &[][..]), ("report", &["storebench-core"])] {

@@ -3,8 +3,8 @@
 const MIB: u64 = 1 << 20;
 /// Files that an engine may have beside its records' own, each of which fills a cluster.
 const STORE_FILES: u64 = 256;
-/// Bytes that an engine may reserve for its logs before it needs them: RocksDB about 70 MiB, PostgreSQL some of 16 MiB
-/// each.
+/// Bytes that an engine may reserve for its logs before it needs them: embedded ones up to about 70 MiB, servers some of
+/// 16 MiB each.
 const STORE_BYTES: u64 = 256 * MIB;
 
 /// All that is said of a kind of file system.

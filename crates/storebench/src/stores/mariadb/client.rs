@@ -1,6 +1,7 @@
 //! A connection to the server: blocking reads and writes of a socket, packets of the protocol that MySQL and MariaDB share, and
 //! the descriptions and proofs of `mysql_common`. Statements are prepared, and values travel in binary.
 
+mod connection;
 mod login;
 
 use std::io::{self, Read, Write};
@@ -9,14 +10,14 @@ use std::ops::Range;
 use mysql_common::constants::{CapabilityFlags, Command, StatusFlags};
 use mysql_common::io::ParseBuf;
 use mysql_common::packets::{
-    Column, CommonOkPacket, ErrPacket, OkPacket, OkPacketDeserializer, OkPacketKind, OldEofPacket, StmtPacket,
+    CommonOkPacket, ErrPacket, OkPacket, OkPacketDeserializer, OkPacketKind, OldEofPacket,
 };
-use storebench_core::store::sql::{MOST_COLUMNS, SqlValue};
+use storebench_core::store::sql::SqlValue;
 use storebench_core::store::{Result, StoreError};
 
 pub use self::login::Login;
 use super::wire::{self, Holds};
-use crate::stores::support::socket::Socket;
+use crate::stores::support::server::socket::Socket;
 
 /// What is read at once.
 const PIECE: usize = 64 << 10;
@@ -39,6 +40,8 @@ pub struct Client {
     number: u8,
     /// The server's version, as it says itself.
     version: String,
+    /// Where the value lies that was shown last.
+    shown: Range<usize>,
 }
 
 /// A prepared statement.
@@ -66,99 +69,11 @@ impl Client {
         &self.version
     }
 
-    /// Runs statements without parameters, separated by `;`, and passes by what they give.
-    ///
-    /// # Errors
-    /// The server's first; the statements after that are not run.
-    pub fn execute(&mut self, sql: &str) -> Result<()> {
-        self.command(|out| {
-            out.push(Command::COM_QUERY as u8);
-            out.extend_from_slice(sql.as_bytes());
-        });
-        self.send()?;
-        self.answers(&[], |_| Ok(())).map(drop)
-    }
-
-    /// Prepares a statement, whose parameters are written `?`.
-    ///
-    /// # Errors
-    /// The server's.
-    pub fn prepare(&mut self, sql: &str) -> Result<Statement> {
-        self.command(|out| {
-            out.push(Command::COM_STMT_PREPARE as u8);
-            out.extend_from_slice(sql.as_bytes());
-        });
-        self.send()?;
-        let told = self.packet()?;
-        let told = &self.input[told];
-        if told.first() == Some(&0xff) {
-            return Err(error_of(told));
-        }
-        let told: StmtPacket = ParseBuf(told).parse(()).map_err(lost)?;
-        let (parameters, count) = (usize::from(told.num_params()), usize::from(told.num_columns()));
-        if parameters > 0 {
-            self.pass_by(parameters + 1)?;
-        }
-        let mut columns = Vec::with_capacity(count);
-        for _ in 0..count {
-            let described = self.packet()?;
-            let column: Column = ParseBuf(&self.input[described]).parse(()).map_err(lost)?;
-            columns.push(Holds::of(&column));
-        }
-        if count > 0 {
-            self.pass_by(1)?;
-        }
-        Ok(Statement { id: told.statement_id(), parameters, columns })
-    }
-
-    /// Gives a prepared statement back. Nothing is answered.
-    ///
-    /// # Errors
-    /// The system's.
-    pub fn forget(&mut self, statement: Statement) -> Result<()> {
-        self.command(|out| {
-            out.push(Command::COM_STMT_CLOSE as u8);
-            out.extend_from_slice(&statement.id.to_le_bytes());
-        });
-        self.send()
-    }
-
-    /// Runs a statement; how many rows it changed or gave.
-    ///
-    /// # Errors
-    /// The server's.
-    pub fn run(&mut self, statement: &Statement, values: &[SqlValue<'_>]) -> Result<u64> {
-        self.append(statement, values.len(), values.iter().copied())?;
-        self.send()?;
-        self.answers(&statement.columns, |_| Ok(()))
-    }
-
-    /// Runs a statement, and shows the values of each row.
-    ///
-    /// # Errors
-    /// The server's.
-    pub fn query(
-        &mut self,
-        statement: &Statement,
-        values: &[SqlValue<'_>],
-        visit: &mut dyn FnMut(&[SqlValue<'_>]),
-    ) -> Result<u64> {
-        self.append(statement, values.len(), values.iter().copied())?;
-        self.send()?;
-        self.answers(&statement.columns, |row| {
-            let mut columns = [SqlValue::Null; MOST_COLUMNS];
-            let count = statement.columns.len().min(MOST_COLUMNS);
-            wire::read_row(row, &statement.columns[..count], |number, value| columns[number] = value)?;
-            visit(&columns[..count]);
-            Ok(())
-        })
-    }
-
     /// Runs a statement that gives one row of one column at most; where its bytes lie until the next call.
     ///
     /// # Errors
     /// The server's.
-    pub fn one(&mut self, statement: &Statement, values: &[SqlValue<'_>]) -> Result<Option<Range<usize>>> {
+    fn one(&mut self, statement: &Statement, values: &[SqlValue<'_>]) -> Result<Option<Range<usize>>> {
         self.append(statement, values.len(), values.iter().copied())?;
         self.send()?;
         let Answer::Rows(_) = self.answer()? else { return Ok(None) };
@@ -180,17 +95,12 @@ impl Client {
         }
     }
 
-    /// The bytes of a range that was handed out since the last command.
-    pub fn bytes(&self, range: &Range<usize>) -> &[u8] {
-        self.input.get(range.clone()).unwrap_or_default()
-    }
-
     /// Runs statements one after the other without waiting for each answer: `next` appends one of them, until it has no more. How
     /// many rows were changed.
     ///
     /// # Errors
     /// The server's first, when all that was under way has been answered.
-    pub fn run_all(&mut self, mut next: impl FnMut(&mut Client) -> Result<bool>) -> Result<u64> {
+    fn run_all(&mut self, mut next: impl FnMut(&mut Client) -> Result<bool>) -> Result<u64> {
         let (mut changed, mut under_way, mut failed) = (0, 0, None);
         loop {
             let more = match next(self) {
@@ -267,7 +177,7 @@ impl Client {
     ///
     /// # Errors
     /// When there are not as many values as it has parameters.
-    pub fn append<'v>(
+    fn append<'v>(
         &mut self,
         statement: &Statement,
         count: usize,
@@ -314,7 +224,7 @@ impl Client {
         self.seen = 0;
         let sent = self.stream.write_all(&self.out);
         self.out.clear();
-        sent.map_err(lost)
+        sent.map_err(|error| self.stream.lost(error))
     }
 
     /// Takes in the answers to one command, shows each row to `see`, and says how many rows there were, or were changed.
@@ -421,13 +331,11 @@ impl Client {
         while self.input.len() < count {
             let read = match self.stream.read(&mut self.piece) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                read => read.map_err(lost)?,
+                read => read.map_err(|error| self.stream.lost(error))?,
             };
             if read == 0 {
-                return Err(lost(io::Error::new(
-                    io::ErrorKind::UnexpectedEof,
-                    "it has ended the connection",
-                )));
+                let ended = io::Error::new(io::ErrorKind::UnexpectedEof, "it has ended the connection");
+                return Err(self.stream.lost(ended));
             }
             self.input.extend_from_slice(&self.piece[..read]);
         }
@@ -503,6 +411,7 @@ mod tests {
             piece: vec![0; PIECE].into_boxed_slice(),
             number: 0,
             version: String::new(),
+            shown: 0..0,
         };
         (client, theirs)
     }

@@ -3,21 +3,22 @@
 use storebench_core::server::running::URL;
 use storebench_core::store::sql::SqlValue;
 use storebench_core::store::{
-    Capabilities, Given, Guarantee, OpenOptions, Result, Setting, SettingDef, Share, StoreError, expect_taken,
+    Capabilities, Given, Guarantee, OpenOptions, Result, Setting, SettingDef, Share, StoreError,
 };
 
 use super::client::Client;
+use crate::stores::support::server::{Connection, Plan, sql};
 
 const INNODB: &str = "innodb";
-const ROCKSDB: &str = "rocksdb";
+pub const ROCKSDB: &str = "rocksdb";
 pub const ENGINE: &str = "engine";
 /// InnoDB's pool unless another is asked for.
 const SHIPPED_POOL: u64 = 128 * MIB;
 const INNODB_LOG: &str = "innodb_flush_log_at_trx_commit";
 const ROCKSDB_LOG: &str = "rocksdb_flush_log_at_trx_commit";
 const RECOVERY: &str = "rocksdb_wal_recovery_mode";
-/// How much a transaction sees of others'; the same word in [`Plan`] and in the server's older and newer versions.
-pub const ISOLATION: &str = "transaction_isolation";
+/// How much a transaction sees of others'; the same word in plans and in the server's older and newer versions.
+const ISOLATION: &str = "transaction_isolation";
 const OLDER_ISOLATION: &str = "tx_isolation";
 const LATE: &str = "rocksdb_manual_wal_flush";
 
@@ -174,6 +175,9 @@ pub const SETTINGS: &[SettingDef] = &[
     .read_by(SHOWN),
 ];
 
+/// What a session can set for itself, and what names its server.
+const OF_SESSION: [&str; 3] = [URL, ENGINE, ISOLATION];
+
 /// What is told beside them, as it decides the guarantee of a running server.
 const TOLD_TOO: [&str; 3] = ["log_bin", "sync_binlog", "rocksdb_write_disable_wal"];
 
@@ -188,130 +192,78 @@ fn compresses(engine: &str, can: &mut Capabilities) {
     }
 }
 
-/// What a server is started with.
-#[derive(Debug)]
-pub struct Plan {
-    /// Names and values as they are read back.
-    values: Vec<(&'static str, String)>,
-    /// The options of MyRocks's column families, where they are not as shipped.
-    families: String,
-}
-
-impl Plan {
-    /// Works out the settings for `options`: the tier's, then the cache, then the user's own above both.
-    ///
-    /// # Errors
-    /// [`StoreError::BadSetting`] for a name that is not in [`SETTINGS`], a value that it can't take, and one that would do
-    /// nothing.
-    pub fn new(options: &OpenOptions<'_>) -> Result<Plan> {
-        let given = Given::new(options, SETTINGS)?;
-        let engine = given.word(ENGINE, &[INNODB, ROCKSDB])?.unwrap_or(INNODB);
-        if given.text(URL).is_some() {
-            return Plan::of_running(options, &given);
-        }
-        let other = if engine == INNODB { ROCKSDB } else { INNODB };
-        if let Some(name) = options.settings.keys().find(|name| name.starts_with(other)) {
-            let message = format!("the setting {name} does nothing with engine={engine}: set engine={other}");
-            return Err(StoreError::BadSetting(message));
-        }
-        let preset = |name: &str, options: &OpenOptions<'_>| preset(name, engine, options);
-        let values = given.values(SETTINGS, of_user, preset)?;
-        let families = if engine == ROCKSDB { families(options) } else { String::new() };
-        Ok(Plan { values, families })
-    }
-
-    fn of_running(options: &OpenOptions<'_>, given: &Given<'_>) -> Result<Plan> {
-        let of_session = [URL, ENGINE, ISOLATION];
-        if let Some(fixed) = options.settings.keys().find(|name| !of_session.contains(&name.as_str())) {
-            return Err(StoreError::BadSetting(format!(
-                "{fixed} can't be changed on a running server: set it there, or leave the URL out"
-            )));
-        }
+/// Works out the settings for `options`: the tier's, then the cache, then the user's own above both.
+///
+/// # Errors
+/// [`StoreError::BadSetting`] for a name that is not in [`SETTINGS`], a value that it can't take, and one that would do nothing.
+pub fn plan(options: &OpenOptions<'_>) -> Result<Plan> {
+    let given = Given::new(options, SETTINGS)?;
+    let engine = given.word(ENGINE, &[INNODB, ROCKSDB])?.unwrap_or(INNODB);
+    if given.text(URL).is_some() {
         let isolation = |name: &str, options: &OpenOptions<'_>| {
             Some(preset(name, "", options)?).filter(|_| name == ISOLATION)
         };
-        Ok(Plan { values: given.values(SETTINGS, of_user, isolation)?, families: String::new() })
+        return Plan::new((options, &given), SETTINGS, Some(&OF_SESSION), of_user, isolation);
     }
+    let other = if engine == INNODB { ROCKSDB } else { INNODB };
+    if let Some(name) = options.settings.keys().find(|name| name.starts_with(other)) {
+        let message = format!("the setting {name} does nothing with engine={engine}: set engine={other}");
+        return Err(StoreError::BadSetting(message));
+    }
+    let preset = |name: &str, options: &OpenOptions<'_>| preset(name, engine, options);
+    let mut plan = Plan::new((options, &given), SETTINGS, None, of_user, preset)?;
+    if engine == ROCKSDB {
+        plan.more.push(format!("--rocksdb-default-cf-options={}", families(options)));
+        plan.more.extend(sorting(&plan));
+    }
+    Ok(plan)
+}
 
-    fn value(&self, name: &str) -> Option<&str> {
-        self.values.iter().find(|(own, _)| *own == name).map(|(_, value)| value.as_str())
-    }
+/// The statements that set a session on a running server as planned, each behind a `;`.
+pub fn of_session(plan: &Plan) -> String {
+    let engine = plan.value(ENGINE).map(|engine| format!("; SET SESSION default_storage_engine = {engine}"));
+    let isolation = plan
+        .value(ISOLATION)
+        .map(|level| format!("; SET SESSION TRANSACTION ISOLATION LEVEL {}", level.replace('-', " ")));
+    engine.into_iter().chain(isolation).collect()
+}
 
-    /// The engine that was asked for.
-    pub fn engine(&self) -> Option<&str> {
-        self.value(ENGINE)
-    }
+/// The options with which the files are made.
+pub fn fixed_with_files(plan: &Plan) -> Vec<String> {
+    ["innodb_page_size", "innodb_log_file_size"].into_iter().filter_map(|name| option(plan, name)).collect()
+}
 
-    /// The statements that set a session on a running server as planned, each behind a `;`.
-    pub fn of_session(&self) -> String {
-        let engine = self.engine().map(|engine| format!("; SET SESSION default_storage_engine = {engine}"));
-        let isolation = self
-            .value(ISOLATION)
-            .map(|level| format!("; SET SESSION TRANSACTION ISOLATION LEVEL {}", level.replace('-', " ")));
-        engine.into_iter().chain(isolation).collect()
-    }
+fn option(plan: &Plan, name: &str) -> Option<String> {
+    plan.value(name).map(|value| format!("--{}={value}", name.replace('_', "-")))
+}
 
-    /// The options with which the files are made.
-    pub fn fixed_with_files(&self) -> Vec<String> {
-        ["innodb_page_size", "innodb_log_file_size"]
-            .into_iter()
-            .filter_map(|name| self.option(name))
-            .collect()
-    }
+/// What MyRocks sorts a new index with: as shipped up to a gigabyte, whatever the memory. Where a block cache is asked for, no
+/// more than half of that, in pieces of an eighth.
+fn sorting(plan: &Plan) -> Vec<String> {
+    let cache = plan.value("rocksdb_block_cache_size").and_then(|bytes| bytes.parse::<u64>().ok());
+    cache.map_or_else(Vec::new, |cache| {
+        let (piece, all) = ((cache / 8).max(MIB), (cache / 2).max(4 * MIB));
+        vec![format!("--rocksdb-merge-buf-size={piece}"), format!("--rocksdb-merge-combine-read-size={all}")]
+    })
+}
 
-    fn option(&self, name: &str) -> Option<String> {
-        self.value(name).map(|value| format!("--{}={value}", name.replace('_', "-")))
-    }
+/// The option that keeps InnoDB from reserving addresses for a pool of 8 TiB, which not every machine has. Versions that reserve
+/// none pass it over.
+pub fn addresses(plan: &Plan) -> String {
+    let pool = plan.value("innodb_buffer_pool_size").and_then(|bytes| bytes.parse().ok());
+    format!("--loose-innodb-buffer-pool-size-max={}", pool.unwrap_or(0).max(SHIPPED_POOL))
+}
 
-    /// What MyRocks sorts a new index with: as shipped up to a gigabyte, whatever the memory. Where a block cache is asked for, no
-    /// more than half of that, in pieces of an eighth.
-    fn sorting(&self) -> Vec<String> {
-        let cache = self.value("rocksdb_block_cache_size").and_then(|bytes| bytes.parse::<u64>().ok());
-        cache.map_or_else(Vec::new, |cache| {
-            let (piece, all) = ((cache / 8).max(MIB), (cache / 2).max(4 * MIB));
-            vec![
-                format!("--rocksdb-merge-buf-size={piece}"),
-                format!("--rocksdb-merge-combine-read-size={all}"),
-            ]
-        })
-    }
-
-    /// The option that keeps InnoDB from reserving addresses for a pool of 8 TiB, which not every machine has. Versions that
-    /// reserve none pass it over.
-    pub fn addresses(&self) -> String {
-        let pool = self.value("innodb_buffer_pool_size").and_then(|bytes| bytes.parse().ok());
-        format!("--loose-innodb-buffer-pool-size-max={}", pool.unwrap_or(0).max(SHIPPED_POOL))
-    }
-
-    /// The options with which a server is started.
-    pub fn arguments(&self) -> Vec<String> {
-        let is_rocksdb = self.engine() == Some(ROCKSDB);
-        // It loads before it is named.
-        let mut arguments = Vec::new();
-        if is_rocksdb {
-            arguments.push("--plugin-load-add=ha_rocksdb".to_owned());
-            arguments.push(format!("--rocksdb-default-cf-options={}", self.families));
-            arguments.extend(self.sorting());
-        }
-        arguments.extend(self.engine().map(|engine| format!("--default-storage-engine={engine}")));
-        let others = self.values.iter().filter(|(name, _)| *name != ENGINE);
-        arguments.extend(others.filter_map(|(name, _)| self.option(name)));
-        arguments.push(self.addresses());
-        arguments
-    }
-
-    /// Holds a connection to all that was asked for.
-    ///
-    /// # Errors
-    /// [`StoreError::SettingNotTaken`] where it reads back another value.
-    pub fn check(&self, client: &mut Client) -> Result<()> {
-        let read_back = read_all(client)?;
-        for (name, asked) in &self.values {
-            let found = read_back.iter().find(|setting| setting.name == *name);
-            expect_taken(name, asked, &found.map(|setting| setting.value.clone()).unwrap_or_default())?;
-        }
-        Ok(())
-    }
+/// The options with which a server is started.
+pub fn arguments(plan: &Plan) -> Vec<String> {
+    // It loads before it is named.
+    let plugin = (plan.value(ENGINE) == Some(ROCKSDB)).then(|| "--plugin-load-add=ha_rocksdb".to_owned());
+    let mut arguments: Vec<String> = plugin.into_iter().chain(plan.more.iter().cloned()).collect();
+    arguments.extend(plan.value(ENGINE).map(|engine| format!("--default-storage-engine={engine}")));
+    let others = plan.values.iter().filter(|(name, _)| *name != ENGINE);
+    arguments.extend(others.filter_map(|(name, _)| option(plan, name)));
+    arguments.push(addresses(plan));
+    arguments
 }
 
 /// What the user says of a setting, as it is read back.
@@ -392,7 +344,7 @@ pub fn read_all(client: &mut Client) -> Result<Vec<Setting>> {
         }
     })?;
     client.forget(query)?;
-    let engine = super::sql::text(client, "SELECT LOWER(@@default_storage_engine)")?;
+    let engine = sql::text(client, "SELECT LOWER(@@default_storage_engine)")?;
     let told = |name: &str| found.iter().find(|(own, _)| own == name).map(|(_, value)| value.clone());
     let is_of_engine = |name: &str| !name.starts_with("rocksdb_") || engine == ROCKSDB;
     let names = SETTINGS.iter().map(|def| def.name).chain(TOLD_TOO).filter(|name| is_of_engine(name));
@@ -418,7 +370,7 @@ pub fn read_families(client: &mut Client) -> Result<Vec<Setting>> {
         )
     };
     let mut read =
-        |name: &str| Ok(Setting::read_back(name.to_lowercase(), super::sql::text(client, &option(name))?));
+        |name: &str| Ok(Setting::read_back(name.to_lowercase(), sql::text(client, &option(name))?));
     Ok(vec![read("COMPRESSION_TYPE")?, read("WRITE_BUFFER_SIZE")?])
 }
 
@@ -508,9 +460,9 @@ mod tests {
         assert_eq!(with("ON", "0"), Guarantee::Process);
     }
 
-    fn plan(tier: Option<Guarantee>, cache_bytes: Option<u64>, pairs: &[(&str, &str)]) -> Result<Plan> {
+    fn planned(tier: Option<Guarantee>, cache_bytes: Option<u64>, pairs: &[(&str, &str)]) -> Result<Plan> {
         let settings = pairs.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
-        Plan::new(&OpenOptions {
+        plan(&OpenOptions {
             directory: std::path::Path::new("/nowhere"),
             guarantee: tier,
             compression: false,
@@ -525,7 +477,7 @@ mod tests {
     #[test]
     fn tiers_cache_and_user_make_the_arguments() {
         let innodb =
-            plan(Some(Guarantee::Process), Some(20_000_000), &[("innodb_page_size", "4096")]).unwrap();
+            planned(Some(Guarantee::Process), Some(20_000_000), &[("innodb_page_size", "4096")]).unwrap();
         let expected = [
             "--default-storage-engine=innodb",
             "--innodb-flush-log-at-trx-commit=2",
@@ -533,9 +485,9 @@ mod tests {
             "--innodb-page-size=4096",
             "--loose-innodb-buffer-pool-size-max=134217728",
         ];
-        assert_eq!(innodb.arguments(), expected);
-        assert_eq!(innodb.fixed_with_files(), ["--innodb-page-size=4096"]);
-        let rocksdb = plan(Some(Guarantee::Power), Some(20_000_000), &[(ENGINE, ROCKSDB)]).unwrap();
+        assert_eq!(arguments(&innodb), expected);
+        assert_eq!(fixed_with_files(&innodb), ["--innodb-page-size=4096"]);
+        let rocksdb = planned(Some(Guarantee::Power), Some(20_000_000), &[(ENGINE, ROCKSDB)]).unwrap();
         let expected = [
             "--plugin-load-add=ha_rocksdb",
             "--rocksdb-default-cf-options=compression=kNoCompression;bottommost_compression=kNoCompression;\
@@ -550,22 +502,22 @@ mod tests {
             "--rocksdb-block-cache-size=10000000",
             "--loose-innodb-buffer-pool-size-max=134217728",
         ];
-        assert_eq!(rocksdb.arguments(), expected);
-        let large = plan(None, Some(1 << 30), &[]).unwrap();
+        assert_eq!(arguments(&rocksdb), expected);
+        let large = planned(None, Some(1 << 30), &[]).unwrap();
         let expected = [
             "--default-storage-engine=innodb",
             "--innodb-buffer-pool-size=1073741824",
             "--loose-innodb-buffer-pool-size-max=1073741824",
         ];
-        assert_eq!(large.arguments(), expected);
+        assert_eq!(arguments(&large), expected);
     }
 
     #[test]
     fn what_would_do_nothing_is_refused() {
-        let why = |pairs: &[(&str, &str)]| plan(None, None, pairs).unwrap_err().to_string();
+        let why = |pairs: &[(&str, &str)]| planned(None, None, pairs).unwrap_err().to_string();
         assert!(why(&[("rocksdb_use_direct_reads", "ON")]).contains("does nothing with engine=innodb"));
         let running = (URL, "mysql://me@box");
         assert!(why(&[running, (INNODB_LOG, "2")]).contains("running server"));
-        assert!(plan(None, Some(1 << 20), &[running, (ENGINE, ROCKSDB)]).is_ok());
+        assert!(planned(None, Some(1 << 20), &[running, (ENGINE, ROCKSDB)]).is_ok());
     }
 }

@@ -6,6 +6,7 @@ use storebench_core::store::sql::{BulkLoad, Rows, SqlValue};
 use storebench_core::store::{Result, StoreError};
 
 use super::client::{Client, Statement};
+use crate::stores::support::server::Connection;
 
 /// Rows that one statement adds.
 const ROWS_AT_ONCE: usize = 100;
@@ -16,16 +17,7 @@ const ROWS_OF_TRANSACTION: usize = 100_000;
 /// # Errors
 /// The server's; where it took fewer rows, or changed some.
 pub fn in_a_transaction(client: &mut Client, into: &BulkLoad<'_>, rows: &mut Rows<'_>) -> Result<u64> {
-    client.execute("START TRANSACTION")?;
-    let loaded = as_file(client, into, rows);
-    match loaded.and_then(|count| client.execute("COMMIT").map(|()| count)) {
-        Ok(count) => Ok(count),
-        Err(error) => {
-            // The first error counts.
-            let _ = client.execute("ROLLBACK");
-            Err(error)
-        }
-    }
+    client.all_or_none(|client| as_file(client, into, rows))
 }
 
 /// The same past MyRocks's log and memory tables, into sorted files, which it syncs and then takes for its own.

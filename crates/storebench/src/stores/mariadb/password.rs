@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use storebench_core::store::Result;
 
-use crate::stores::support::password as file;
+use crate::stores::support::server::password as file;
 
 /// The password: MYSQL_PWD, else that of the clients in ~/.my.cnf; empty where neither is there.
 ///

@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 use storebench_core::store::{Result, StoreError};
 
 use super::client::Client;
-use super::sql;
+use super::dialect::status;
+use crate::stores::support::server::{Connection, sql};
 
 /// How long it may take.
 const LONGEST: Duration = Duration::from_secs(600);
@@ -19,9 +20,8 @@ const PAUSE: Duration = Duration::from_millis(20);
 pub fn innodb(client: &mut Client) -> Result<()> {
     let before = sql::text(client, "SELECT CAST(@@innodb_max_dirty_pages_pct AS CHAR)")?;
     client.execute("SET GLOBAL innodb_max_dirty_pages_pct = 0")?;
-    let written = wait_until(client, |client| {
-        Ok(sql::status(client, "Innodb_buffer_pool_pages_dirty")?.unwrap_or(0) == 0)
-    });
+    let written =
+        wait_until(client, |client| Ok(status(client, "Innodb_buffer_pool_pages_dirty")?.unwrap_or(0) == 0));
     client.execute(&format!("SET GLOBAL innodb_max_dirty_pages_pct = {before}"))?;
     written
 }
@@ -38,7 +38,7 @@ pub fn rocksdb(client: &mut Client) -> Result<()> {
     let mut merged = None;
     wait_until(client, |client| {
         let is_pending = sql::number(client, pending)?.unwrap_or(0) > 0;
-        let now = sql::status(client, "Rocksdb_compact_write_bytes")?;
+        let now = status(client, "Rocksdb_compact_write_bytes")?;
         let writes = merged.replace(now) != Some(now);
         Ok(!is_pending && !writes)
     })

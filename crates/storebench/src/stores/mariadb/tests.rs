@@ -3,8 +3,10 @@ use std::path::Path;
 
 use storebench_core::server;
 use storebench_core::store::sql::SqlValue;
+use storebench_core::store::{OpenOptions, StoreError};
 
 use super::*;
+use crate::stores::support::server::user;
 use crate::stores::support::testing::{
     after_kill_with, hold_batches_to_all_or_none, hold_loads_to_all_or_none, hold_sql_to_its_promise,
     new_folder, open as open_with, opened, refused, setting,
@@ -14,7 +16,7 @@ const ENGINES: [&str; 2] = ["innodb", "rocksdb"];
 
 /// The engines that are installed here.
 fn engines() -> Vec<&'static str> {
-    if let Some(why) = installed::lacks() {
+    if let Some(why) = Mysql::programs().lacks() {
         println!("not tried: {why}");
         return Vec::new();
     }
@@ -32,7 +34,7 @@ fn engines() -> Vec<&'static str> {
 
 #[test]
 fn the_table_says_what_is_missing_and_no_study_runs_it_unasked() {
-    assert_eq!(MARIADB.lacks().is_some(), installed::installed().is_none());
+    assert_eq!(MARIADB.lacks(), Mysql::programs().lacks());
     assert!(!MARIADB.runs_by_default());
 }
 
@@ -113,7 +115,8 @@ fn no_process_is_left_when_it_is_closed_dropped_or_killed() {
     let mut session = store.session().unwrap();
     session.insert(b"key", b"value").unwrap();
     server::end_in(folder.path()).unwrap();
-    assert!(session.insert(b"other", b"value").is_err());
+    let error = session.insert(b"other", b"value").unwrap_err().to_string();
+    assert!(error.contains("whose log ends with: "), "{error}");
     drop(session);
     assert!(store.close().is_err(), "it did not end in order");
     assert_eq!(processes_in(folder.path()), 0);
@@ -129,7 +132,7 @@ fn nothing_listens_and_its_files_are_its_user_s_alone() {
     }
     let folder = new_folder();
     let before = fs::metadata(folder.path()).unwrap();
-    let store = open(&OpenOptions {
+    let store = open::<Mysql>(&OpenOptions {
         directory: folder.path(),
         guarantee: None,
         compression: false,
@@ -141,7 +144,7 @@ fn nothing_listens_and_its_files_are_its_user_s_alone() {
     })
     .unwrap();
     let data = fs::metadata(folder.path().join(server::DATA)).unwrap();
-    let expected = server::user().map_or(before.uid(), |user| user.uid);
+    let expected = user().map_or(before.uid(), |user| user.uid);
     assert_eq!((data.uid(), data.mode() & 0o777), (expected, 0o700));
     let now = fs::metadata(folder.path()).unwrap();
     assert_eq!((now.uid(), now.mode()), (before.uid(), before.mode()));

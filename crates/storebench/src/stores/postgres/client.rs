@@ -1,10 +1,10 @@
 //! A connection to the server: blocking reads and writes of a socket, and the messages of `postgres-protocol`. Statements are
 //! prepared, and values travel in binary.
 
+mod connection;
 mod login;
 
 use std::io::{self, Read, Write};
-use std::path::Path;
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
@@ -12,13 +12,12 @@ use fallible_iterator::FallibleIterator;
 use postgres_protocol::Oid;
 use postgres_protocol::message::backend::{ErrorResponseBody, Message};
 use postgres_protocol::message::frontend::{self, BindError};
-use storebench_core::store::sql::{MOST_COLUMNS, SqlValue};
+use storebench_core::store::sql::SqlValue;
 use storebench_core::store::{Result, StoreError};
 
 pub use self::login::Login;
-use super::cluster::{DATABASE, USER};
-use super::wire::{self, Columns};
-use crate::stores::support::socket::Socket;
+use super::wire;
+use crate::stores::support::server::socket::Socket;
 
 /// What is read at once.
 const PIECE: usize = 64 << 10;
@@ -40,6 +39,8 @@ pub struct Client {
     piece: Box<[u8]>,
     /// Statements prepared so far, for their names.
     prepared: usize,
+    /// The value that was shown last.
+    shown: Bytes,
 }
 
 /// A prepared statement, with the types of its parameters and its columns.
@@ -57,72 +58,12 @@ impl Statement {
 }
 
 impl Client {
-    /// Connects to the server of a trial's own, whose socket has this path.
-    ///
-    /// # Errors
-    /// The system's, and the server's.
-    pub fn connect(socket: &Path) -> Result<Client> {
-        let socket = Socket::unix(socket).map_err(StoreError::io("connecting to postgres"))?;
-        Client::begin(socket, &Login { user: USER, database: DATABASE, password: &|| Ok(None) })
-    }
-
-    /// Runs statements without parameters, separated by `;`, and passes by what they give.
-    ///
-    /// # Errors
-    /// The server's.
-    pub fn execute(&mut self, sql: &str) -> Result<()> {
-        self.write(|out| frontend::query(sql, out))?;
-        self.send()?;
-        self.answer(|_| ()).map(drop)
-    }
-
-    /// Prepares a statement, whose parameters are `$1`, `$2` and so on.
-    ///
-    /// # Errors
-    /// The server's.
-    pub fn prepare(&mut self, sql: &str) -> Result<Statement> {
-        let name = format!("s{}", self.prepared);
-        self.prepared += 1;
-        self.write(|out| {
-            frontend::parse(&name, sql, [], out)?;
-            frontend::describe(b'S', &name, out)
-        })?;
-        frontend::sync(&mut self.out);
-        self.send()?;
-        let (mut parameters, mut columns, mut failed) = (Vec::new(), Vec::new(), None);
-        loop {
-            match self.next()? {
-                Message::ParameterDescription(told) => {
-                    parameters = told.parameters().collect().map_err(lost)?
-                }
-                Message::RowDescription(told) => {
-                    columns = told.fields().map(|field| Ok(field.type_oid())).collect().map_err(lost)?;
-                }
-                Message::ErrorResponse(told) => failed = failed.or(Some(error_of(&told))),
-                Message::ReadyForQuery(_) => break,
-                _ => {}
-            }
-        }
-        failed.map_or(Ok(Statement { name, parameters, columns }), Err)
-    }
-
-    /// Gives a prepared statement back.
-    ///
-    /// # Errors
-    /// The server's.
-    pub fn forget(&mut self, statement: Statement) -> Result<()> {
-        self.write(|out| frontend::close(b'S', &statement.name, out))?;
-        frontend::sync(&mut self.out);
-        self.send()?;
-        self.answer(|_| ()).map(drop)
-    }
-
     /// Runs a statement, shows the columns of each row to `see` as they were received, and says how many rows there were, or
     /// were changed.
     ///
     /// # Errors
     /// The server's.
-    pub fn run(
+    fn rows(
         &mut self,
         statement: &Statement,
         values: &[SqlValue<'_>],
@@ -134,33 +75,12 @@ impl Client {
         self.answer(see)
     }
 
-    /// The same, and shows the values of each row.
-    ///
-    /// # Errors
-    /// The server's.
-    pub fn query(
-        &mut self,
-        statement: &Statement,
-        values: &[SqlValue<'_>],
-        visit: &mut dyn FnMut(&[SqlValue<'_>]),
-    ) -> Result<u64> {
-        self.run(statement, values, |row| {
-            let mut columns = [SqlValue::Null; MOST_COLUMNS];
-            let mut count = 0;
-            for ((place, value), of) in columns.iter_mut().zip(Columns(row)).zip(&statement.columns) {
-                *place = wire::read(value, *of);
-                count += 1;
-            }
-            visit(&columns[..count]);
-        })
-    }
-
     /// Runs a statement for each of some rows of values, all or none, without waiting for the answers one by one. How many rows
     /// were changed.
     ///
     /// # Errors
     /// The server's first; then nothing was changed.
-    pub fn run_all<'v, const N: usize>(
+    fn run_all<'v, const N: usize>(
         &mut self,
         statement: &Statement,
         rows: impl Iterator<Item = [SqlValue<'v>; N]>,
@@ -264,7 +184,7 @@ impl Client {
     fn send(&mut self) -> Result<()> {
         let sent = self.stream.write_all(&self.out);
         self.out.clear();
-        sent.map_err(lost)
+        sent.map_err(|error| self.stream.lost(error))
     }
 
     /// Takes in the answers to so many statements that were sent with a flush.
@@ -324,11 +244,12 @@ impl Client {
         let count = loop {
             match self.stream.read(&mut self.piece) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                read => break read.map_err(lost)?,
+                read => break read.map_err(|error| self.stream.lost(error))?,
             }
         };
         if count == 0 {
-            return Err(StoreError::Engine("postgres has ended the connection".into()));
+            let ended = io::Error::new(io::ErrorKind::UnexpectedEof, "it has ended the connection");
+            return Err(self.stream.lost(ended));
         }
         self.input.extend_from_slice(&self.piece[..count]);
         Ok(())

@@ -4,10 +4,10 @@ use std::ops::RangeInclusive;
 
 use storebench_core::server::running::URL;
 use storebench_core::store::sql::SqlValue;
-use storebench_core::store::{Guarantee, OpenOptions, Result, Setting, SettingDef, Share, StoreError};
+use storebench_core::store::{Given, Guarantee, OpenOptions, Result, Setting, SettingDef, Share};
 
 use super::client::Client;
-use crate::stores::support::{Given, expect_taken};
+use crate::stores::support::server::{Connection, Plan};
 
 /// What a user may set.
 pub const SETTINGS: &[SettingDef] = &[
@@ -130,7 +130,7 @@ pub const SETTINGS: &[SettingDef] = &[
 ];
 
 /// What a session can set for itself.
-const OF_SESSION: [&str; 2] = ["synchronous_commit", ISOLATION];
+const OF_SESSION: [&str; 3] = [URL, "synchronous_commit", ISOLATION];
 /// How much a transaction sees of others'.
 const ISOLATION: &str = "default_transaction_isolation";
 
@@ -139,74 +139,35 @@ const LEAST_CACHE: u64 = 128 << 10;
 const PAGE: u64 = 8192;
 /// The files of the log, unless it is told otherwise.
 const SEGMENT: u64 = 16 << 20;
+const SEGMENT_SIZE: &str = "wal_segment_size";
 
-/// What a server is started with.
-#[derive(Debug)]
-pub struct Plan {
-    /// Names and values as they are read back.
-    values: Vec<(&'static str, String)>,
+/// Works out the settings for `options`: the tier's, then the cache, then the user's own above both.
+///
+/// # Errors
+/// [`StoreError::BadSetting`] for a name that is not in [`SETTINGS`], or a value that it can't take.
+pub fn plan(options: &OpenOptions<'_>) -> Result<Plan> {
+    let given = Given::new(options, SETTINGS)?;
+    let of_session = given.text(URL).map(|_| &OF_SESSION[..]);
+    Plan::new((options, &given), SETTINGS, of_session, of_user, preset)
 }
 
-impl Plan {
-    /// Works out the settings for `options`: the tier's, then the cache, then the user's own above both.
-    ///
-    /// # Errors
-    /// [`StoreError::BadSetting`] for a name that is not in [`SETTINGS`], or a value that it can't take.
-    pub fn new(options: &OpenOptions<'_>) -> Result<Plan> {
-        let given = Given::new(options, SETTINGS)?;
-        if given.text(URL).is_none() {
-            return Ok(Plan { values: given.values(SETTINGS, of_user, preset)? });
-        }
-        if let Some(fixed) = options.settings.keys().find(|name| {
-            let name = name.as_str();
-            name != URL && !OF_SESSION.contains(&name)
-        }) {
-            return Err(StoreError::BadSetting(format!(
-                "{fixed} can't be changed on a running server: set it there, or leave the URL out"
-            )));
-        }
-        let preset = |name: &str, options: &OpenOptions<'_>| {
-            preset(name, options).filter(|_| OF_SESSION.contains(&name))
-        };
-        Ok(Plan { values: given.values(SETTINGS, of_user, preset)? })
-    }
+/// The statements that set a session on a running server as planned.
+pub fn of_session(plan: &Plan) -> String {
+    let set = |name: &&str| plan.value(name).map(|value| format!("SET {name} TO '{value}';"));
+    OF_SESSION.iter().filter(|name| **name != URL).filter_map(set).collect()
+}
 
-    /// The statements that set a session on a running server as planned.
-    pub fn of_session(&self) -> String {
-        let set = |name| self.value(name).map(|value| format!("SET {name} TO '{value}';"));
-        OF_SESSION.into_iter().filter_map(set).collect()
-    }
+/// The size of the log's files.
+pub fn segment_bytes(plan: &Plan) -> u64 {
+    plan.value(SEGMENT_SIZE).and_then(|value| value.parse().ok()).unwrap_or(SEGMENT)
+}
 
-    fn value(&self, name: &str) -> Option<&str> {
-        self.values.iter().find(|(own, _)| *own == name).map(|(_, value)| value.as_str())
-    }
-
-    /// The size of the log's files.
-    pub fn segment_bytes(&self) -> u64 {
-        self.value("wal_segment_size").and_then(|value| value.parse().ok()).unwrap_or(SEGMENT)
-    }
-
-    /// What the server is started with, as `name=value`. What is fixed with its files is none of it.
-    pub fn arguments(&self) -> Vec<String> {
-        let own = self.values.iter().filter(|(name, _)| *name != "wal_segment_size");
-        let unit =
-            |name: &str| if SETTINGS.iter().any(|def| def.name == name && is_size(def)) { "B" } else { "" };
-        own.map(|(name, value)| format!("{name}={value}{}", unit(name))).collect()
-    }
-
-    /// Holds a connection to all that was asked for.
-    ///
-    /// # Errors
-    /// [`StoreError::SettingNotTaken`] where it reads back another value.
-    pub fn check(&self, client: &mut Client) -> Result<()> {
-        let read_back = read_all(client)?;
-        for (name, asked) in &self.values {
-            let found = read_back.iter().find(|setting| setting.name == *name);
-            let found = found.map(|setting| setting.value.clone()).unwrap_or_default();
-            expect_taken(name, asked, &found)?;
-        }
-        Ok(())
-    }
+/// What the server is started with, as `name=value`. What is fixed with its files is none of it.
+pub fn arguments(plan: &Plan) -> Vec<String> {
+    let own = plan.values.iter().filter(|(name, _)| *name != SEGMENT_SIZE);
+    let unit =
+        |name: &str| if SETTINGS.iter().any(|def| def.name == name && is_size(def)) { "B" } else { "" };
+    own.map(|(name, value)| format!("{name}={value}{}", unit(name))).collect()
 }
 
 fn is_size(def: &SettingDef) -> bool {
@@ -365,8 +326,8 @@ mod tests {
             transactions: false,
             beside: None,
         };
-        let plan = Plan::new(&options).unwrap();
-        assert_eq!(plan.segment_bytes(), 1 << 20);
+        let tiered = plan(&options).unwrap();
+        assert_eq!(segment_bytes(&tiered), 1 << 20);
         let expected = [
             "fsync=off",
             "synchronous_commit=local",
@@ -374,10 +335,10 @@ mod tests {
             "shared_buffers=999424B",
             "commit_delay=5",
         ];
-        assert_eq!(plan.arguments(), expected);
+        assert_eq!(arguments(&tiered), expected);
         let plain =
             OpenOptions { guarantee: None, cache_bytes: None, settings: &Default::default(), ..options };
-        assert!(Plan::new(&plain).unwrap().arguments().is_empty());
-        assert_eq!(Plan::new(&plain).unwrap().segment_bytes(), SEGMENT);
+        let plain = plan(&plain).unwrap();
+        assert_eq!((arguments(&plain), segment_bytes(&plain)), (Vec::new(), SEGMENT));
     }
 }

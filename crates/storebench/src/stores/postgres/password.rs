@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use storebench_core::server::running::Address;
 use storebench_core::store::Result;
 
-use crate::stores::support::password as file;
+use crate::stores::support::server::password as file;
 
 /// The password for an address, if there is one: PGPASSWORD, else the first line that fits of PGPASSFILE or ~/.pgpass.
 ///

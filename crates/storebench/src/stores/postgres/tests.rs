@@ -1,11 +1,15 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use rustix::process::{Pid, Signal, kill_process};
 use storebench_core::server;
 use storebench_core::store::sql::SqlValue;
+use storebench_core::store::{OpenOptions, Store, StoreError};
 
 use super::*;
+use crate::stores::support::server::{sql, user};
 use crate::stores::support::testing::{
     after_kill, hold_batches_to_all_or_none, hold_loads_to_all_or_none, hold_sql_to_its_promise, new_folder,
     opened, refused, setting,
@@ -13,7 +17,7 @@ use crate::stores::support::testing::{
 
 /// Where none is installed there is nothing to try.
 fn is_here() -> bool {
-    let lacks = installed::lacks();
+    let lacks = Postgresql::programs().lacks();
     if let Some(why) = &lacks {
         println!("not tried: {why}");
     }
@@ -113,8 +117,8 @@ fn no_process_is_left_when_it_is_closed_dropped_or_killed() {
     session.insert(b"key", b"value").unwrap();
     server::end_in(folder.path()).unwrap();
     // Its first process is this one's child, and is not reaped yet.
-    let error = session.insert(b"other", b"value").unwrap_err();
-    assert!(!error.to_string().is_empty());
+    let error = session.insert(b"other", b"value").unwrap_err().to_string();
+    assert!(error.contains("whose log ends with: "), "{error}");
     drop(session);
     assert!(store.close().is_err(), "it did not end in order");
     assert_eq!(processes_in(folder.path()), 0);
@@ -131,7 +135,7 @@ fn its_files_are_its_user_s_alone_and_no_other_folder_changes_hands() {
     let before = fs::metadata(folder.path()).unwrap();
     let store = opened(&POSTGRES, &folder, None, &[]);
     let data = fs::metadata(folder.path().join(server::DATA)).unwrap();
-    let expected = server::user().map_or(before.uid(), |user| user.uid);
+    let expected = user().map_or(before.uid(), |user| user.uid);
     assert_eq!((data.uid(), data.mode() & 0o777), (expected, 0o700));
     let now = fs::metadata(folder.path()).unwrap();
     assert_eq!((now.uid(), now.mode()), (before.uid(), before.mode()));
@@ -201,8 +205,8 @@ fn with_passwords(folder: &tempfile::TempDir, store: &dyn Store) {
 
 #[test]
 fn a_user_proves_who_it_is_as_the_server_asks_for_it() {
-    use super::client::Login;
-    use crate::stores::support::socket::Socket;
+    use super::client::{Client, Login};
+    use crate::stores::support::server::socket::Socket;
     if !is_here() {
         return;
     }
@@ -231,4 +235,70 @@ fn a_user_proves_who_it_is_as_the_server_asks_for_it() {
         let none = begin(user, None).map(drop).unwrap_err().to_string();
         assert!(none.contains("set PGPASSWORD"), "{user}: {none}");
     }
+}
+
+/// Kills servers that are at work in a folder as soon as they have noted their shared memory there. initdb tries other settings
+/// where the first ones that it starts end badly; one that makes its tables must not.
+fn kill_in(data: &Path, is_over: &AtomicBool) {
+    let at_work = |entry: fs::DirEntry| {
+        let at = fs::read_link(entry.path().join("cwd")).ok()?;
+        let number = entry.file_name().to_str()?.parse().ok()?;
+        Pid::from_raw(number).filter(|_| at == data)
+    };
+    while !is_over.load(Ordering::Relaxed) {
+        if noted_in(data).is_some() {
+            for pid in fs::read_dir("/proc").unwrap().flatten().filter_map(at_work) {
+                // It may have ended by now.
+                let _ = kill_process(pid, Signal::KILL);
+            }
+        }
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+}
+
+/// The number of the shared memory that is noted in a folder.
+fn noted_in(data: &Path) -> Option<i32> {
+    Some(dialect::segment_in(&fs::read_to_string(data.join("postmaster.pid")).ok()?)?.number)
+}
+
+#[test]
+fn what_a_killed_initdb_leaves_outside_its_folder_is_given_back() {
+    if !is_here() || !cfg!(target_os = "linux") {
+        return;
+    }
+    // The kill may come when the server has just ended.
+    for _ in 0..20 {
+        let folder = new_folder();
+        let data = fs::canonicalize(folder.path()).unwrap().join(server::DATA);
+        let is_over = AtomicBool::new(false);
+        let options = OpenOptions {
+            directory: folder.path(),
+            guarantee: None,
+            compression: false,
+            cache_bytes: None,
+            settings: &Default::default(),
+            sessions: 1,
+            transactions: false,
+            beside: None,
+        };
+        let made = std::thread::scope(|scope| {
+            scope.spawn(|| kill_in(&data, &is_over));
+            let made = (Postgresql::SERVER.prepare)(&options);
+            is_over.store(true, Ordering::Relaxed);
+            made
+        });
+        let (Err(why), Some(number)) = (made, noted_in(&data)) else {
+            server::end_in(folder.path()).unwrap();
+            continue;
+        };
+        assert!(matches!(&why, StoreError::Engine(why) if why.contains("initdb failed")), "{why}");
+        let mut about = std::mem::MaybeUninit::<libc::shmid_ds>::zeroed();
+        // SAFETY: the structure is ours.
+        let mut is_there = || unsafe { libc::shmctl(number, libc::IPC_STAT, about.as_mut_ptr()) == 0 };
+        assert!(is_there(), "the kill left it");
+        server::end_in(folder.path()).unwrap();
+        assert!(!is_there(), "it was given back");
+        return;
+    }
+    panic!("no kill met a server that initdb had started");
 }

@@ -8,7 +8,7 @@ use mysql_common::proto::MySerialize;
 use storebench_core::store::{Result, StoreError};
 
 use super::{Client, PIECE, error_of, lost};
-use crate::stores::support::socket::Socket;
+use crate::stores::support::server::socket::Socket;
 
 /// The longest packet that the server may send, in bytes.
 const LONGEST: u32 = 1 << 30;
@@ -64,6 +64,7 @@ impl Client {
             piece: vec![0; PIECE].into_boxed_slice(),
             number: 0,
             version: String::new(),
+            shown: 0..0,
         };
         let told = client.packet()?;
         let told = client.input[told].to_vec();

@@ -1,6 +1,6 @@
 //! How a connection begins: who it is for, and the password, where the server wants one.
 
-use bytes::BytesMut;
+use bytes::{Bytes, BytesMut};
 use fallible_iterator::FallibleIterator;
 use postgres_protocol::authentication::md5_hash;
 use postgres_protocol::authentication::sasl::{ChannelBinding, SCRAM_SHA_256, ScramSha256};
@@ -9,7 +9,7 @@ use postgres_protocol::message::frontend;
 use storebench_core::store::{Result, StoreError};
 
 use super::{Client, PIECE, error_of, lost};
-use crate::stores::support::socket::Socket;
+use crate::stores::support::server::socket::Socket;
 
 /// Who a connection is for.
 pub struct Login<'a> {
@@ -26,7 +26,8 @@ impl Client {
     /// The server's; where it wants a password that is not there, or a kind of proof that is not known here.
     pub fn begin(stream: Socket, login: &Login<'_>) -> Result<Client> {
         let (out, input) = (BytesMut::with_capacity(PIECE), BytesMut::with_capacity(PIECE));
-        let mut client = Client { stream, out, input, piece: vec![0; PIECE].into_boxed_slice(), prepared: 0 };
+        let (piece, shown) = (vec![0; PIECE].into_boxed_slice(), Bytes::new());
+        let mut client = Client { stream, out, input, piece, prepared: 0, shown };
         let parameters = [("user", login.user), ("database", login.database), ("client_encoding", "UTF8")];
         frontend::startup_message(parameters, &mut client.out).map_err(StoreError::engine)?;
         client.send()?;

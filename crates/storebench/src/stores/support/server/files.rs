@@ -6,8 +6,10 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use storebench_core::server::{self, DATA, MARK};
+use storebench_core::server::{DATA, MARK};
 use storebench_core::store::{Guarantee, OpenOptions, Result, StoreError};
+
+use super::user;
 
 /// What the files of a new server are made from.
 pub struct Template<'a> {
@@ -80,7 +82,7 @@ pub fn make_folder(path: &Path) -> Result<()> {
 
 /// Hands a file or a folder that this process has just made to the user as whom servers run, if that is another.
 fn give(path: &Path) -> Result<()> {
-    let Some(user) = server::user() else { return Ok(()) };
+    let Some(user) = user() else { return Ok(()) };
     let failed = |what: &str| format!("{what} {}", path.display());
     let now = fs::symlink_metadata(path).map_err(StoreError::io(failed("looking at")))?;
     if now.uid() == user.uid {

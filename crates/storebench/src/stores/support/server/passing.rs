@@ -6,7 +6,9 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use storebench_core::server::{self, User};
+use storebench_core::server::User;
+
+use super::user;
 
 /// How a server gets to its folders.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -25,7 +27,7 @@ pub fn right_to_pass() -> Option<rustix::thread::CapabilitySet> {
     let own = capabilities(None).ok()?.permitted;
     [CapabilitySet::DAC_READ_SEARCH, CapabilitySet::DAC_OVERRIDE]
         .into_iter()
-        .find(|right| server::user().is_some() && own.contains(*right))
+        .find(|right| user().is_some() && own.contains(*right))
 }
 
 /// Takes on the right to pass, after a change of the user that kept what was permitted. To be called between fork and exec: it
@@ -39,7 +41,7 @@ pub fn take(right: rustix::thread::CapabilitySet) -> std::io::Result<()> {
 
 /// The topmost folder above this one that the server can't pass, where it has no right to and runs as another user.
 pub fn closed_above(folder: &Path) -> Option<(PathBuf, &'static User)> {
-    let user = server::user()?;
+    let user = user()?;
     #[cfg(target_os = "linux")]
     if right_to_pass().is_some() {
         return None;

@@ -11,13 +11,13 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use storebench_core::lifeline;
 use storebench_core::measure::family;
-use storebench_core::server;
 use storebench_core::store::{Result, StoreError};
 
-use super::make_folder;
+use super::files::make_folder;
 use super::passing::Way;
 #[cfg(target_os = "linux")]
 use super::passing::{right_to_pass, take};
+use super::user;
 
 /// How long a server may take to be ready: it may have much to recover.
 const LONGEST_START: Duration = Duration::from_secs(120);
@@ -26,7 +26,7 @@ const LONGEST_END: Duration = Duration::from_secs(300);
 /// Between two looks.
 const PAUSE: Duration = Duration::from_millis(1);
 /// What it says, beside its socket.
-const LOG: &str = "log";
+pub const LOG: &str = "log";
 
 /// A folder that is held open, so that a process without rights reaches it whatever folders it lies in, and however long their
 /// names are: the path of a socket has at most 107 bytes.
@@ -69,7 +69,7 @@ pub fn unprivileged(command: &mut Command, reached: &[&Reached], way: Way) -> Re
     if let Some(libraries) = std::env::var_os("LD_LIBRARY_PATH") {
         command.env("LD_LIBRARY_PATH", libraries);
     }
-    let user = server::user();
+    let user = user();
     #[cfg(target_os = "linux")]
     let right = if way == Way::Passed { right_to_pass() } else { None };
     #[cfg(not(target_os = "linux"))]

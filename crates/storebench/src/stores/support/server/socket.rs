@@ -1,16 +1,22 @@
 //! The socket to a server: a Unix socket, or TCP, with blocking calls.
 
+use std::fs;
 use std::io::{self, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use storebench_core::store::StoreError;
+
+use super::process::LOG;
 
 /// How long a host may take to take a connection.
 const LONGEST_CONNECT: Duration = Duration::from_secs(10);
+/// Lines of a server's log that are told where it has gone.
+const LAST_LINES: usize = 3;
 
 /// A connected socket.
 #[derive(Debug)]
@@ -18,6 +24,8 @@ pub struct Socket {
     stream: Stream,
     /// How long a read may take.
     longest_read: Option<Timespec>,
+    /// Where the server says why it ends, if it is the trial's own.
+    log: Option<PathBuf>,
 }
 
 #[derive(Debug)]
@@ -28,7 +36,7 @@ enum Stream {
 
 impl Socket {
     fn over(stream: Stream) -> Socket {
-        Socket { stream, longest_read: None }
+        Socket { stream, longest_read: None, log: None }
     }
 
     /// Connects to the Unix socket of this path.
@@ -37,6 +45,27 @@ impl Socket {
     /// The system's.
     pub fn unix(path: &Path) -> io::Result<Socket> {
         UnixStream::connect(path).map(Socket::from)
+    }
+
+    /// Connects to a trial's own server by the Unix socket of this name, in the folder in which its log is.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn own(folder: &Path, name: &str) -> io::Result<Socket> {
+        Ok(Socket { log: Some(folder.join(LOG)), ..Socket::unix(&folder.join(name))? })
+    }
+
+    /// What is told where the server can't be talked to any more: the last lines of its log, where it is the trial's own.
+    pub fn lost(&self, error: io::Error) -> StoreError {
+        let log = self.log.as_ref().and_then(|path| fs::read(path).ok()).unwrap_or_default();
+        let log = String::from_utf8_lossy(&log);
+        let lines: Vec<&str> = log.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        let last = lines[lines.len().saturating_sub(LAST_LINES)..].join(" | ");
+        let context = match last.as_str() {
+            "" => "talking to the server".into(),
+            last => format!("talking to the server, whose log ends with: {last}"),
+        };
+        StoreError::Io { context, source: error }
     }
 
     /// Connects to a port of a host. What is written goes out at once.
@@ -111,5 +140,26 @@ impl Write for Socket {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::UnixListener;
+
+    use super::*;
+
+    #[test]
+    fn where_a_server_has_gone_the_end_of_its_log_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let _listener = UnixListener::bind(folder.path().join("socket")).unwrap();
+        let socket = Socket::own(folder.path(), "socket").unwrap();
+        let told = || socket.lost(io::ErrorKind::BrokenPipe.into()).to_string();
+        assert_eq!(told(), "talking to the server: broken pipe");
+        fs::write(folder.path().join(LOG), "starts\nready\n\nno memory\nends\n").unwrap();
+        assert_eq!(
+            told(),
+            "talking to the server, whose log ends with: ready | no memory | ends: broken pipe"
+        );
     }
 }

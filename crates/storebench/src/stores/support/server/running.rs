@@ -6,69 +6,26 @@ use std::path::Path;
 use storebench_core::server::running::{Address, Made, URL};
 use storebench_core::store::{OpenOptions, Result, StoreError};
 
-/// How a kind of server is reached, and what holds a trial's tables on one that was running before.
-pub trait Dialect {
-    /// A connection.
-    type Client;
-    /// A server of the trial's own.
-    type Own;
-    /// The store's name.
-    const STORE: &str;
-    /// What holds the tables, in a word.
-    const HOLDER: &str;
-    /// How URLs begin.
-    const SCHEMES: &[&str];
-
-    /// Connects to a running server.
-    ///
-    /// # Errors
-    /// The server's.
-    fn connect(address: &Address) -> Result<Self::Client>;
-
-    /// Connects to the trial's own.
-    ///
-    /// # Errors
-    /// The server's.
-    fn connect_own(own: &Self::Own) -> Result<Self::Client>;
-
-    /// Stops the trial's own.
-    ///
-    /// # Errors
-    /// The server's.
-    fn stop(own: Self::Own) -> Result<()>;
-
-    /// Does statements that give no rows.
-    ///
-    /// # Errors
-    /// The server's.
-    fn execute(client: &mut Self::Client, statements: &str) -> Result<()>;
-
-    /// The statement that makes the holder.
-    fn create(name: &str) -> String;
-    /// The statement after which a session's tables are the holder's.
-    fn enter(name: &str) -> String;
-    /// The statement that drops the holder with all that it holds, as a person would type it.
-    fn drop(name: &str) -> String;
-    /// The same where the holder may be gone already; what a killed trial was doing ends first.
-    fn drop_if_there(name: &str) -> String;
-}
+use super::dialect::{Connection, Dialect};
+use super::own::Own;
+use super::plan::Plan;
 
 /// The server that keeps the records.
-pub enum Backend<D: Dialect> {
+pub enum Backend {
     /// The trial's own.
-    Own(D::Own),
+    Own(Own),
     /// One that was running before.
     Running(Running),
 }
 
-impl<D: Dialect> Backend<D> {
+impl Backend {
     /// A connection whose tables are the trial's.
     ///
     /// # Errors
     /// The server's.
-    pub fn connect(&self) -> Result<D::Client> {
+    pub fn connect<D: Dialect>(&self) -> Result<D::Client> {
         match self {
-            Backend::Own(own) => D::connect_own(own),
+            Backend::Own(own) => own.connect::<D>(),
             Backend::Running(running) => running.connect::<D>(),
         }
     }
@@ -87,7 +44,7 @@ impl<D: Dialect> Backend<D> {
     /// The server's.
     pub fn close(self) -> Result<()> {
         match self {
-            Backend::Own(own) => D::stop(own),
+            Backend::Own(own) => own.stop(),
             Backend::Running(_) => Ok(()),
         }
     }
@@ -96,9 +53,9 @@ impl<D: Dialect> Backend<D> {
     ///
     /// # Errors
     /// The server's.
-    pub fn discard(self, folder: &Path) -> Result<()> {
+    pub fn discard<D: Dialect>(self, folder: &Path) -> Result<()> {
         match self {
-            Backend::Own(own) => D::stop(own),
+            Backend::Own(own) => own.stop(),
             Backend::Running(running) => running.discard::<D>(folder),
         }
     }
@@ -115,11 +72,10 @@ pub struct Running {
 
 impl Running {
     /// Reaches the server that the settings name, and makes the holder there, unless the store's folder says that it has one.
-    /// Every session begins with the statements `of_session`.
     ///
     /// # Errors
     /// The URL's; the server's.
-    pub fn open<D: Dialect>(options: &OpenOptions<'_>, of_session: &str) -> Result<Running> {
+    pub fn open<D: Dialect>(options: &OpenOptions<'_>, plan: &Plan) -> Result<Running> {
         let url = options.settings.get(URL).map(String::as_str).unwrap_or_default();
         let address = address::<D>(url)?;
         let noting = || StoreError::io(format!("noting in {} what is made", options.directory.display()));
@@ -128,15 +84,15 @@ impl Running {
             None => (Made::note(options.directory, D::STORE, url).map_err(noting())?, true),
         };
         if is_new {
-            D::execute(&mut D::connect(&address)?, &D::create(&made.name))?;
+            D::connect(&address)?.execute(&D::create(&made.name))?;
         }
-        let session = format!("{}{of_session}", D::enter(&made.name));
+        let session = D::enter(&made.name, plan);
         Ok(Running { url: url.into(), address, holder: made.name, session })
     }
 
     fn connect<D: Dialect>(&self) -> Result<D::Client> {
         let mut client = D::connect(&self.address)?;
-        D::execute(&mut client, &self.session)?;
+        client.execute(&self.session)?;
         Ok(client)
     }
 
@@ -157,7 +113,7 @@ impl Running {
 
     /// Drops the holder; nothing notes it any more.
     fn discard<D: Dialect>(&self, folder: &Path) -> Result<()> {
-        D::execute(&mut D::connect(&self.address)?, &D::drop_if_there(&self.holder))?;
+        D::connect(&self.address)?.execute(&D::drop_if_there(&self.holder))?;
         Made::strike(folder).map_err(StoreError::io(format!("striking the note in {}", folder.display())))
     }
 }
@@ -168,8 +124,7 @@ impl Running {
 /// What is left, and what to do about it.
 pub fn drop_made<D: Dialect>(url: &str, name: &str) -> Result<()> {
     let address = address::<D>(url)?;
-    let dropped =
-        D::connect(&address).and_then(|mut client| D::execute(&mut client, &D::drop_if_there(name)));
+    let dropped = D::connect(&address).and_then(|mut client| client.execute(&D::drop_if_there(name)));
     dropped.map_err(|error| {
         StoreError::Engine(format!(
             "the {} {name} on {} could not be dropped ({error}): clean again when the server can be reached, or drop it \

@@ -1,0 +1,55 @@
+//! The kinds of servers that stores start, as far as they must be known without their protocol: to end one that has lost whoever
+//! started it, and to give back what it leaves. They come with the stores' entries.
+
+use std::path::Path;
+use std::sync::OnceLock;
+
+/// A kind of server.
+#[derive(Debug)]
+pub struct Known {
+    /// The file names of its programs. Processes of no other are ended.
+    pub programs: &'static [&'static str],
+    /// The users that its packages bring, as whom it runs where storebench runs as root.
+    pub users: &'static [&'static str],
+    /// The segment of the system's shared memory that a server notes in the folder of its data, where it keeps one: a kill leaves
+    /// it behind. Called of any folder in which a server may have been at work.
+    pub shared_memory: fn(data: &Path) -> Option<Segment>,
+}
+
+/// A segment of the system's shared memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Segment {
+    /// Its key.
+    pub key: i32,
+    /// Its number, which may be another's by now.
+    pub number: i32,
+}
+
+static KNOWN: OnceLock<Vec<&'static Known>> = OnceLock::new();
+
+/// Makes kinds of servers known to the whole process. Only the first call counts.
+pub fn add(servers: &[&'static Known]) {
+    let _ = KNOWN.set(servers.to_vec());
+}
+
+/// Every kind that is known.
+pub fn all() -> &'static [&'static Known] {
+    KNOWN.get().map(Vec::as_slice).unwrap_or_default()
+}
+
+/// Whether a program of this file name is a server of ours.
+pub fn is_program(name: &str) -> bool {
+    all().iter().any(|known| known.programs.contains(&name))
+}
+
+/// A kind that no store has, for tests. It notes key and number of its segment in a file called `segment`.
+#[cfg(test)]
+pub static EXAMPLE: Known = Known {
+    programs: &["exampled"],
+    users: &[],
+    shared_memory: |data| {
+        let text = std::fs::read_to_string(data.join("segment")).ok()?;
+        let (key, number) = text.split_once(' ')?;
+        Some(Segment { key: key.parse().ok()?, number: number.parse().ok()? })
+    },
+};

@@ -1,0 +1,248 @@
+//! Where a server is installed.
+
+use std::fs;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+use storebench_core::store::{Result, StoreError};
+
+use super::user;
+
+/// A kind of server's programs, and where systems put them.
+pub struct Programs {
+    /// The product, as messages name it.
+    pub product: &'static str,
+    /// The server's file.
+    pub server: &'static str,
+    /// That of what makes the files of a new server.
+    pub maker: &'static str,
+    /// Folders where systems put them, beside those of PATH.
+    pub folders: &'static [&'static str],
+    /// Folders in which versions have a folder each, and how their names begin.
+    pub by_version: &'static [(&'static str, &'static str)],
+    /// The arguments at which the server tells its version.
+    pub version: &'static [&'static str],
+    /// The version in what it tells then.
+    pub version_in: fn(&str) -> Option<String>,
+    /// The oldest version that is known to take what it is given here.
+    pub oldest: &'static str,
+    /// What to do where it is not installed.
+    pub get: &'static str,
+    /// The user that its packages bring.
+    pub user: &'static str,
+    /// What was found, once it is known.
+    pub found: OnceLock<Option<Installed>>,
+}
+
+/// The programs that are there.
+#[derive(Debug)]
+pub struct Installed {
+    /// The server.
+    pub server: PathBuf,
+    /// What makes the files of a new one.
+    pub maker: PathBuf,
+    /// The version, such as `15.18`.
+    pub version: String,
+}
+
+impl Programs {
+    /// The first that are found: in PATH, else where systems put them, the newest first. What is found once is kept.
+    ///
+    /// # Errors
+    /// When the server was killed as it was to tell its version. That says nothing of the next time.
+    pub fn installed(&self) -> Result<Option<&Installed>> {
+        if let Some(found) = self.found.get() {
+            return Ok(found.as_ref());
+        }
+        let found = self.first_of(&self.folders())?;
+        Ok(self.found.get_or_init(|| found).as_ref())
+    }
+
+    /// The same, for what can't do without.
+    ///
+    /// # Errors
+    /// What is missing, and how to get it.
+    pub fn needed(&self) -> Result<&Installed> {
+        let found = self.installed()?;
+        match (self.missing(found), found) {
+            (None, Some(found)) => Ok(found),
+            (why, _) => Err(StoreError::Unsupported(why.unwrap_or_default())),
+        }
+    }
+
+    /// What is missing here, and how to get it. A server that was killed is none that is missing.
+    pub fn lacks(&self) -> Option<String> {
+        self.installed().map_or(None, |found| self.missing(found))
+    }
+
+    /// The version that is there, for tables.
+    pub fn version(&self) -> String {
+        let found = self.installed().ok().flatten();
+        found.map_or_else(|| "-".into(), |found| found.version.clone())
+    }
+
+    fn missing(&self, found: Option<&Installed>) -> Option<String> {
+        let Programs { product, oldest, get, user: own, .. } = self;
+        let Some(Installed { version, .. }) = found else {
+            return Some(format!("no {product} server is installed: {get}"));
+        };
+        if numbers(version) < numbers(oldest) {
+            return Some(format!("{product} {version} is too old: version {oldest} or newer is needed"));
+        }
+        let no_user = rustix::process::geteuid().is_root() && user().is_none();
+        no_user.then(|| {
+            format!("{product} should not run as root, and there is no user {own} or nobody: useradd {own}")
+        })
+    }
+
+    fn folders(&self) -> Vec<PathBuf> {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let mut folders: Vec<PathBuf> =
+            std::env::split_paths(&path).filter(|folder| folder.is_absolute()).collect();
+        folders.extend(self.folders.iter().map(PathBuf::from));
+        let by_version = self.by_version.iter();
+        folders.extend(by_version.flat_map(|(parent, prefix)| newest_first(Path::new(parent), prefix)));
+        folders
+    }
+
+    /// The first server in these folders that tells its version. One that stands beside what makes its files comes before others:
+    /// they are of one version.
+    fn first_of(&self, folders: &[PathBuf]) -> Result<Option<Installed>> {
+        let within = |folder: &PathBuf, name| Some(folder.join(name)).filter(|path| path.is_file());
+        let any_maker = folders.iter().find_map(|folder| within(folder, self.maker));
+        let mut there: Vec<(bool, PathBuf, PathBuf)> = Vec::new();
+        for folder in folders {
+            let beside = within(folder, self.maker);
+            let is_apart = beside.is_none();
+            let maker = beside.or_else(|| any_maker.clone());
+            there.extend(
+                within(folder, self.server).zip(maker).map(|(server, maker)| (is_apart, server, maker)),
+            );
+        }
+        there.sort_by_key(|(is_apart, ..)| *is_apart);
+        for (_, server, maker) in there {
+            if let Some(version) = self.version_of(&server)? {
+                return Ok(Some(Installed { server, maker, version }));
+            }
+        }
+        Ok(None)
+    }
+
+    fn version_of(&self, server: &Path) -> Result<Option<String>> {
+        let mut command = Command::new(server);
+        let Ok(said) = command.args(self.version).stdin(Stdio::null()).output() else { return Ok(None) };
+        match said.status.signal() {
+            None => Ok((self.version_in)(&String::from_utf8_lossy(&said.stdout))),
+            Some(_) => Err(StoreError::Engine(format!(
+                "{} was ended as it was to tell its version ({})",
+                server.display(),
+                said.status
+            ))),
+        }
+    }
+}
+
+/// The first two numbers of a version.
+fn numbers(version: &str) -> Option<(u32, u32)> {
+    let mut parts = version.split('.').map(|part| {
+        let end = part.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(part.len());
+        part[..end].parse().ok()
+    });
+    Some((parts.next()??, parts.next().flatten().unwrap_or(0)))
+}
+
+/// The folders of programs of the versions in a folder.
+fn newest_first(parent: &Path, prefix: &str) -> Vec<PathBuf> {
+    let entries = fs::read_dir(parent).into_iter().flatten().flatten();
+    let version = |name: &str| name.strip_prefix(prefix)?.parse::<f64>().ok();
+    let mut found: Vec<(f64, PathBuf)> = entries
+        .filter_map(|entry| Some((version(entry.file_name().to_str()?)?, entry.path().join("bin"))))
+        .collect();
+    found.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+    found.into_iter().map(|(_, path)| path).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn programs() -> Programs {
+        Programs {
+            product: "Example",
+            server: "exampled",
+            maker: "example-init",
+            folders: &[],
+            by_version: &[],
+            version: &["--version"],
+            version_in: |said| said.trim().strip_prefix("Example ").map(str::to_owned),
+            oldest: "10.5",
+            get: "apt-get install example",
+            user: "example",
+            found: OnceLock::new(),
+        }
+    }
+
+    /// Written by another process: a program that this one holds open for writing, or a child that it starts meanwhile, can't run.
+    fn script(path: &Path, line: &str) {
+        let text = format!("printf '#!/bin/sh\\n%s\\n' '{line}' > \"$1\" && chmod 755 \"$1\"");
+        assert!(Command::new("sh").args(["-c", &text, "sh"]).arg(path).status().unwrap().success());
+    }
+
+    #[test]
+    fn the_newest_comes_first_and_other_names_do_not_count() {
+        let parent = tempfile::tempdir().unwrap();
+        for name in ["pgsql-9.6", "pgsql-17", "pgsql-9", "pgsql-docs", "13"] {
+            fs::create_dir(parent.path().join(name)).unwrap();
+        }
+        let found = newest_first(parent.path(), "pgsql-");
+        let names: Vec<_> = found
+            .iter()
+            .map(|path| path.strip_prefix(parent.path()).unwrap().display().to_string())
+            .collect();
+        assert_eq!(names, ["pgsql-17/bin", "pgsql-9.6/bin", "pgsql-9/bin"]);
+        assert!(newest_first(Path::new("/nowhere"), "").is_empty());
+    }
+
+    #[test]
+    fn a_server_beside_its_maker_comes_first_and_one_that_does_not_run_is_none() {
+        let (one, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let folders = [one.path().to_path_buf(), other.path().to_path_buf()];
+        let programs = programs();
+        let found = || programs.first_of(&folders).unwrap();
+        script(&one.path().join("exampled"), "echo Example 10.6");
+        assert!(found().is_none(), "nothing makes its files");
+        script(&other.path().join("example-init"), "true");
+        assert_eq!(found().unwrap().server, one.path().join("exampled"));
+        fs::write(other.path().join("exampled"), "").unwrap();
+        assert_eq!(found().unwrap().version, "10.6", "the other does not run");
+        script(&other.path().join("exampled"), "echo Example 11");
+        assert_eq!(found().unwrap().version, "11");
+    }
+
+    /// It is there, so the next time may tell.
+    #[test]
+    fn a_server_that_was_killed_is_not_one_that_is_missing() {
+        let folder = tempfile::tempdir().unwrap();
+        let programs = programs();
+        script(&folder.path().join("example-init"), "true");
+        script(&folder.path().join("exampled"), "kill -9 $$");
+        let why = programs.first_of(&[folder.path().to_path_buf()]).unwrap_err();
+        assert!(matches!(&why, StoreError::Engine(why) if why.contains("signal: 9")), "{why}");
+    }
+
+    #[test]
+    fn what_is_missing_is_told() {
+        let programs = programs();
+        let of = |version: &str| {
+            let (server, maker) = (PathBuf::new(), PathBuf::new());
+            programs.missing(Some(&Installed { server, maker, version: version.into() }))
+        };
+        assert!(programs.missing(None).unwrap().ends_with("apt-get install example"));
+        assert!(of("10.4.2").unwrap().contains("version 10.5 or newer"));
+        assert!(of("odd").is_some());
+        assert_eq!((of("10.5"), of("18beta1"), of("11.0.1")), (None, None, None));
+        assert_eq!(numbers("15.18"), Some((15, 18)));
+    }
+}

@@ -1,0 +1,54 @@
+//! What a server is started with, and whether it took it.
+
+use storebench_core::store::{Given, OpenOptions, Result, Setting, SettingDef, StoreError, expect_taken};
+
+/// The settings that were worked out.
+#[derive(Debug)]
+pub struct Plan {
+    /// Names and values as they are read back.
+    pub values: Vec<(&'static str, String)>,
+    /// Arguments beside them.
+    pub more: Vec<String>,
+}
+
+impl Plan {
+    /// The settings of a server of the trial's own, or of the sessions on one that was running before: of the latter, only those
+    /// in `of_session` can be set.
+    ///
+    /// # Errors
+    /// [`StoreError::BadSetting`] for what can't be set there; those of `own`.
+    pub fn new<'a>(
+        (options, given): (&OpenOptions<'_>, &Given<'a>),
+        known: &'static [SettingDef],
+        of_session: Option<&[&str]>,
+        own: impl Fn(&Given<'a>, &'static str) -> Result<Option<String>>,
+        preset: impl Fn(&str, &OpenOptions<'_>) -> Option<String>,
+    ) -> Result<Plan> {
+        let can_be_set = |name: &str| of_session.is_none_or(|names| names.contains(&name));
+        if let Some(fixed) = options.settings.keys().find(|name| !can_be_set(name)) {
+            return Err(StoreError::BadSetting(format!(
+                "{fixed} can't be changed on a running server: set it there, or leave the URL out"
+            )));
+        }
+        let preset =
+            |name: &str, options: &OpenOptions<'_>| preset(name, options).filter(|_| can_be_set(name));
+        Ok(Plan { values: given.values(known, own, preset)?, more: Vec::new() })
+    }
+
+    /// The value of a setting, where it is not left to the server.
+    pub fn value(&self, name: &str) -> Option<&str> {
+        self.values.iter().find(|(own, _)| *own == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Holds what was read back to all that was asked for.
+    ///
+    /// # Errors
+    /// [`StoreError::SettingNotTaken`] where another value was read back.
+    pub fn check(&self, read_back: &[Setting]) -> Result<()> {
+        for (name, asked) in &self.values {
+            let found = read_back.iter().find(|setting| setting.name == *name);
+            expect_taken(name, asked, &found.map(|setting| setting.value.clone()).unwrap_or_default())?;
+        }
+        Ok(())
+    }
+}

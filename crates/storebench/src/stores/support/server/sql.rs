@@ -1,0 +1,126 @@
+//! A server's SQL, for workloads over tables; and single answers.
+
+use storebench_core::store::sql::{self, BulkLoad, Prepared, Rows, SqlSession, SqlType, SqlValue};
+use storebench_core::store::{Result, StoreError};
+
+use super::dialect::{Connection, Dialect, Turn};
+use super::plan::Plan;
+
+/// A connection with the statements that were prepared on it.
+pub struct Sql<'a, D: Dialect> {
+    client: D::Client,
+    turns: <D::Client as Connection>::Turns,
+    statements: Vec<<D::Client as Connection>::Statement>,
+    plan: &'a Plan,
+    kept: &'a D::Kept,
+    is_own: bool,
+}
+
+impl<'a, D: Dialect> Sql<'a, D> {
+    /// Prepares what every session needs. `is_own` says whether the server is the trial's own.
+    ///
+    /// # Errors
+    /// The server's.
+    pub fn new(mut client: D::Client, plan: &'a Plan, kept: &'a D::Kept, is_own: bool) -> Result<Sql<'a, D>> {
+        let turns = client.prepare_turns()?;
+        Ok(Sql { client, turns, statements: Vec::new(), plan, kept, is_own })
+    }
+}
+
+impl<D: Dialect> SqlSession for Sql<'_, D> {
+    fn type_name(&self, of: SqlType) -> &'static str {
+        D::type_name(of)
+    }
+
+    fn execute(&mut self, sql: &str) -> Result<()> {
+        self.client.execute(sql)
+    }
+
+    fn prepare(&mut self, sql: &str) -> Result<Prepared> {
+        self.statements.push(self.client.prepare_portable(sql)?);
+        Ok(Prepared(self.statements.len() - 1))
+    }
+
+    fn run(&mut self, statement: Prepared, values: &[SqlValue<'_>]) -> Result<u64> {
+        let statement = sql::statement(&mut self.statements, statement)?;
+        self.client.run(statement, values)
+    }
+
+    fn query(
+        &mut self,
+        statement: Prepared,
+        values: &[SqlValue<'_>],
+        visit: &mut dyn FnMut(&[SqlValue<'_>]),
+    ) -> Result<u64> {
+        let statement = sql::statement(&mut self.statements, statement)?;
+        self.client.query(statement, values, visit)
+    }
+
+    fn begin(&mut self) -> Result<()> {
+        self.client.turn(&self.turns, Turn::Begin)
+    }
+
+    fn commit(&mut self) -> Result<()> {
+        self.client.turn(&self.turns, Turn::Commit)
+    }
+
+    fn roll_back(&mut self) -> Result<()> {
+        self.client.turn(&self.turns, Turn::RollBack)
+    }
+
+    fn bulk_load(&mut self, into: &BulkLoad<'_>, rows: &mut Rows<'_>) -> Result<u64> {
+        D::load(&mut self.client, (self.plan, self.kept, self.is_own), into, rows)
+    }
+
+    fn check_settings(&mut self) -> Result<()> {
+        self.plan.check(&D::settings(&mut self.client)?)
+    }
+}
+
+/// The count that a query of one row and column gives; `None` where it gives none.
+///
+/// # Errors
+/// The server's.
+pub fn number(client: &mut impl Connection, sql: &str) -> Result<Option<u64>> {
+    let mut found = None;
+    each(client, sql, &mut |row| match row {
+        [SqlValue::Integer(number)] => found = u64::try_from(*number).ok(),
+        // A sum is of any length.
+        [SqlValue::Text(number)] => found = number.parse().ok(),
+        _ => {}
+    })?;
+    Ok(found)
+}
+
+/// The text that a query of one row and column gives.
+///
+/// # Errors
+/// The server's; when it gives none.
+pub fn text(client: &mut impl Connection, sql: &str) -> Result<String> {
+    let found = texts(client, sql)?.pop();
+    found.ok_or_else(|| StoreError::Engine(format!("no answer to {sql}")))
+}
+
+/// The texts that a query of one column gives.
+///
+/// # Errors
+/// The server's.
+pub fn texts(client: &mut impl Connection, sql: &str) -> Result<Vec<String>> {
+    let mut found = Vec::new();
+    each(client, sql, &mut |row| {
+        if let [SqlValue::Text(text)] = row {
+            found.push((*text).to_owned());
+        }
+    })?;
+    Ok(found)
+}
+
+/// Shows each row of a query without parameters.
+///
+/// # Errors
+/// The server's.
+pub fn each(client: &mut impl Connection, sql: &str, visit: &mut dyn FnMut(&[SqlValue<'_>])) -> Result<()> {
+    let statement = client.prepare(sql)?;
+    client.query(&statement, &[], visit)?;
+    client.forget(statement)
+}
