@@ -24,9 +24,10 @@ use storebench_core::workload::loading::Loading;
 
 use super::args::{Args, Command, RunArgs};
 use super::launch::{self, Launch};
+use super::plan::plan;
+use super::prepare::{Prepared, prepare};
 use super::remote::wire::{self, Known, Message, Request, SILENCE, Word};
-use super::run::Prepared;
-use super::{run, runs, signals, trace, usage};
+use super::{resume, runs, signals, trace, usage};
 
 /// The time between two looks at whether the other machine is still there.
 const WATCH: Duration = Duration::from_secs(5);
@@ -165,13 +166,13 @@ impl Board<'_> {
     fn start(&mut self, request: &Request) -> Result<Ended> {
         let args = run_args(&request.arguments)?;
         let source = Source { text: request.text.clone().into(), origin: request.origin.clone() };
-        let mut plan = run::plan(self.stores, &args, &source, &request.properties)?;
+        let mut plan = plan(self.stores, &args, &source, &request.properties)?;
         trace::look(&mut plan, self.interrupted)?;
         runs::make_directory("making the runs' directory", &self.runs)?;
         let places = launch::places(&plan, &launch::directories(&args.at, &self.runs)?)?;
         let mut launch = Launch::new(self.stores, &plan, &places, args.hardware.as_deref())?;
         launch.header.command = request.command.clone();
-        match run::prepare(&launch, args.dry_run, self.interrupted)? {
+        match prepare(&launch, args.dry_run, self.interrupted)? {
             Prepared::Ready => {}
             Prepared::Listed(text) => {
                 self.out.say(&Message::Text(text));
@@ -183,8 +184,8 @@ impl Board<'_> {
         let path = folder.path().to_path_buf();
         self.folder = Some(path.clone());
         self.out.say(&Message::Header(Box::new(launch.header.clone())));
-        let mut teller = Teller { out: &mut self.out, folder: path };
-        launch.carry_out_precisely(&[], folder, &mut teller, self.interrupted).map(|(_, ended)| ended)
+        let mut events = EventSender { out: &mut self.out, folder: path };
+        launch.carry_out_precisely(&[], folder, &mut events, self.interrupted).map(|(_, ended)| ended)
     }
 
     /// Resumes a run, of which either machine may have results that the other lacks.
@@ -219,8 +220,8 @@ impl Board<'_> {
         }
         drop(kept);
         let resumed = RunFolder::resume(&path)?;
-        let mut teller = Teller { out: &mut self.out, folder: path };
-        run::go_on_with(self.stores, resumed, &mut teller, self.interrupted).map(|(_, ended)| ended)
+        let mut events = EventSender { out: &mut self.out, folder: path };
+        resume::resume(self.stores, resumed, &mut events, self.interrupted).map(|(_, ended)| ended)
     }
 
     /// An error without the advice how to resume the run, which is of no use on the other machine.
@@ -311,13 +312,13 @@ impl Out {
 }
 
 /// Tells the other machine what happens.
-struct Teller<'a> {
+struct EventSender<'a> {
     out: &'a mut Out,
     /// The run's folder.
     folder: PathBuf,
 }
 
-impl Listener for Teller<'_> {
+impl Listener for EventSender<'_> {
     fn hear(&mut self, event: &Event<'_>) {
         match *event {
             Event::Started { total, done } => self.out.say(&Message::Started { total, done }),

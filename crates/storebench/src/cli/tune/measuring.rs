@@ -24,11 +24,12 @@ use storebench_report::tuning::race::{Kind, Raced, Settings};
 use storebench_report::tuning::search::{self, Change, Race, SCREEN_UNTIL, Time};
 use storebench_report::tuning::{Tuned, is_settled};
 
-use super::super::advise::plans::records_of;
 use super::super::args::PlaceArg;
 use super::super::launch::{self, Launch, Places};
+use super::super::output::tell;
+use super::super::question::records_of;
 use super::super::runs::{self, TUNING};
-use super::super::{report, signals, tell};
+use super::super::{report, signals};
 use super::plans::Length;
 use super::{Asked, plans};
 
