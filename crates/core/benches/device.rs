@@ -81,7 +81,7 @@ const CASES: &[Case] = &[
     Case { name: "rand write 4 KiB, O_DSYNC", pattern: Pattern::RandWrite, io: Io::Dsync, ..PLAIN },
 ];
 
-/// What one run came to.
+/// The figures of one run.
 struct Figures {
     operations_per_s: f64,
     /// Mean latency of reads or writes alone.

@@ -1,5 +1,6 @@
-//! What the harness itself costs: the store `null` is driven for some millions of operations, wall time over operations,
-//! with the choice of keys, the making of values and the recording of latencies; and what is added to a single latency.
+//! The cost of the harness itself: the store `null` is driven for some millions of operations, wall time over
+//! operations, with the choice of keys, the making of values and the recording of latencies; and what is added to a
+//! single latency.
 
 #![allow(
     missing_docs,

@@ -1,5 +1,5 @@
-//! What counting syncs costs: calls through this program's definitions beside the C library's own, and beside a real sync in
-//! the current directory or the one in `STOREBENCH_BENCH_DIRECTORY`.
+//! The cost of counting syncs: calls through this program's definitions beside the C library's own, and beside a real
+//! sync in the current directory or the one in `STOREBENCH_BENCH_DIRECTORY`.
 
 #![allow(
     missing_docs,

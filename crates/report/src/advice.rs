@@ -4,6 +4,7 @@
 //! the answer. What decides between stores is what decides everywhere ([`crate::stats::decide`]).
 
 mod absent;
+mod answer;
 pub mod at;
 mod candidate;
 mod changes;
@@ -28,63 +29,23 @@ pub mod turn;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use indexmap::IndexMap;
-use storebench_core::result::{PlaceInfo, Run};
+use storebench_core::result::Run;
 use storebench_core::store::{Danger, Guarantee, StoreDef};
-use storebench_core::units::{CountRange, Sizes};
 
-use self::at::{At, at, position};
-use self::cold::{Cold, cold};
+use self::at::{at, position};
+use self::cold::cold;
 use self::judge::{Verdict, judge};
 use self::question::{Mix, Question};
 use self::turn::{Turn, Turns, turns};
-use crate::data::looks;
-use crate::data::memory::Basis;
 use crate::data::merge::Merged;
 use crate::data::method::{self, MIX, Method};
 use crate::markup::Html;
 use crate::page::{self, Lead};
 use crate::terminal::grid::Style;
 
+pub use self::answer::Advice;
+pub use self::at::Here;
 pub use self::find::Uncovered;
-
-/// Sizes and numbers of records with which a question was measured.
-pub type Here = (Sizes, CountRange);
-
-/// An answer to a question.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Advice {
-    /// The question.
-    pub question: Question,
-    /// Where the measurements were made that answer it.
-    pub at: At,
-    /// The machine's name.
-    pub hardware: String,
-    /// The place where the stores' files were.
-    pub place: Option<PlaceInfo>,
-    /// The stores, judged.
-    pub verdict: Verdict,
-    /// The changes of the question that would change the answer.
-    pub turns: Turns,
-    /// The cold reads of the ranked stores, where they were measured.
-    pub cold: Option<Cold>,
-    /// Of the stores that a power cut can wreck, those that it can't wreck at the guarantee `power`.
-    pub safer: BTreeSet<String>,
-    /// The settings of the recommended store, in two lines.
-    pub settings: Vec<String>,
-    /// The dangers of the stores that are named for another question.
-    pub dangers: BTreeMap<String, &'static Danger>,
-    /// Where reads are to be cold and a trial makes more of them than there are records: how many of each.
-    pub repeated: Option<(u64, u64)>,
-    /// The remarks on practice, which no benchmark sees, for the recommended store and the next, in half a line each.
-    pub practice: Vec<(String, &'static str)>,
-    /// Where a page opens: the address of the question's own place.
-    pub start: String,
-    /// The figure by which memory was compared.
-    pub memory: Basis,
-    /// In what the runs were made otherwise than runs that are made for an answer.
-    pub otherwise: BTreeSet<String>,
-}
 
 /// The study whose trials are made for an answer.
 const MADE_BY: &str = "crud";
@@ -138,12 +99,6 @@ impl Advice {
         })
     }
 
-    /// Whether the best is told from the second, or both are known to be alike to within `precision`, a share of 1.
-    pub fn is_clear(&self, precision: f64) -> bool {
-        let second = self.verdict.ranking.get(1);
-        second.is_none_or(|second| looks::is_clear(second.rule, second.times_worse, precision))
-    }
-
     /// The answer for a terminal; `snippet` opens the recommended store. Each line is ended.
     pub fn text(&self, snippet: Option<&str>, style: Style) -> String {
         terminal::text(self, snippet, style)
@@ -157,16 +112,6 @@ impl Advice {
     /// The answer as a page begins with it, which opens on the question's own place.
     pub fn lead(&self, snippet: Option<&str>) -> Lead {
         Lead { html: self.html(snippet), start: self.start.clone() }
-    }
-
-    /// The trials of each ranked store, the best first.
-    pub fn trials(&self) -> IndexMap<&str, usize> {
-        self.verdict.ranking.iter().map(|store| (store.store.as_str(), store.speed.trials)).collect()
-    }
-
-    /// Whether anything was compared, so that the best is a recommendation.
-    pub fn is_recommendation(&self) -> bool {
-        self.verdict.all().count() > 1
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod bounds;
 mod change;
+mod claim;
 mod contest;
 mod design;
 mod evaluate;
@@ -15,13 +16,8 @@ mod region;
 mod verdict;
 mod words;
 
-use std::collections::HashSet;
-
-use serde::{Deserialize, Serialize};
-use storebench_core::axis::Axis;
-use storebench_core::units::Percent;
-
 pub use self::bounds::Bounds;
+pub use self::claim::{Average, Claim};
 pub use self::contest::Contest;
 pub use self::design::Design;
 pub use self::evaluate::evaluate;
@@ -30,187 +26,9 @@ pub use self::expect::{
 };
 pub use self::figure::Figure;
 pub use self::pool::{Cells, Pool, Scope};
-pub use self::read::{check, of_plan, of_run};
+pub use self::read::{StudyClaims, check, of_plan, of_run};
 pub use self::region::Region;
 pub use self::verdict::{Coverage, Evidence, Finding, Outcome, Shown, Tally, Verdict};
-use crate::stats::Better;
-
-/// A published finding.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Claim {
-    /// The finding, in words of our own: one sentence.
-    pub says: String,
-    /// Where it stands: section, figure or table.
-    pub source: String,
-    /// The remark that a reader should know before believing it, or the verdict.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub note: Option<String>,
-    /// The figures that it is about; each is checked by itself.
-    pub figure: Vec<Figure>,
-    /// The stores that it compares; those of the study where it names none.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub among: Vec<String>,
-    /// Whether each place is checked by itself, or their mean.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub average: Average,
-    /// The share of the checks that must agree.
-    #[serde(default = "all", skip_serializing_if = "is_all")]
-    pub share: Percent,
-    /// The part of the axes that it speaks of.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub at: Region,
-    /// The expectation that must hold there.
-    pub expect: Expect,
-    /// The line of the plan's text that it begins in, from 1; 0 where it comes from no text.
-    #[serde(skip)]
-    pub line: usize,
-}
-
-fn all() -> Percent {
-    Percent(100.0)
-}
-
-fn is_all(share: &Percent) -> bool {
-    *share == all()
-}
-
-fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
-}
-
-/// Over what figures are averaged before they are checked.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Average {
-    /// Over trials alone: each place (record size, records, data) is checked by itself.
-    #[default]
-    None,
-    /// Over record sizes and counts, as papers do: the arithmetic mean, in which the largest records weigh most. Kinds of
-    /// data stay apart.
-    Places,
-    /// Over the stores too.
-    Stores,
-}
-
-/// The claims of a study.
-#[derive(Debug, Clone, PartialEq)]
-pub struct StudyClaims {
-    /// The study's name.
-    pub study: String,
-    /// Where its method, and its findings, come from.
-    pub source: String,
-    /// The stores that claims compare which name none; all where it is empty.
-    pub among: Vec<String>,
-    /// The design that they are about where they don't narrow it; `None` where it is not known.
-    pub design: Option<Design>,
-    /// The claims, in the order of the plan.
-    pub claims: Vec<Claim>,
-}
-
-impl Claim {
-    /// The stores that it compares: its own, or those of the study; all where there are none.
-    pub fn compared<'a>(&'a self, of_study: &'a [String]) -> &'a [String] {
-        if self.among.is_empty() { of_study } else { &self.among }
-    }
-
-    /// Whether it leaves the axes alone whose values are `ranked`: what it compares of them it names.
-    ///
-    /// # Errors
-    /// A sentence that says what is wrong.
-    pub fn check_axes(&self, ranked: &[Axis]) -> Result<(), String> {
-        let many = |axis: &Axis| axis.def().many;
-        if let Some(axis) = ranked.iter().find(|axis| self.at.names(**axis)) {
-            return Err(format!(
-                "at names {axis}, whose values are ranked: leave it out of at, and name the {} in among",
-                many(axis)
-            ));
-        }
-        match ranked.iter().find(|axis| self.expect.axis() == Some(**axis)) {
-            Some(axis) => Err(format!(
-                "the axis {axis} has a form of its own: leave axis out, and name the {}",
-                many(axis)
-            )),
-            None => Ok(()),
-        }
-    }
-
-    /// Whether it makes sense; `operations` are those that there are, `of_study` the stores that the study's claims compare.
-    ///
-    /// # Errors
-    /// A sentence that says what is wrong.
-    pub fn check(&self, operations: &[&str], of_study: &[String]) -> Result<(), String> {
-        for (name, text) in [("says", &self.says), ("source", &self.source)] {
-            if text.trim().is_empty() {
-                return Err(format!(
-                    "{name} is empty: say in a sentence what was found, and where it stands"
-                ));
-            }
-        }
-        if self.figure.is_empty() {
-            return Err("figure is empty: say what the claim is about, such as [\"insert\"]".into());
-        }
-        for figure in &self.figure {
-            figure.check(operations)?;
-            if figure.column.better == Better::Neither && self.expect.ranks() {
-                return Err(format!(
-                    "no store is the best by {figure}: {} can't be expected of it",
-                    self.expect.name()
-                ));
-            }
-        }
-        no_repeats("figure", &self.figure.iter().map(Figure::to_string).collect::<Vec<_>>())?;
-        no_repeats("among", &self.among)?;
-        self.at.check()?;
-        self.expect.check(&self.figure)?;
-        self.check_stores(of_study)?;
-        if let Some(axis) = self.expect.axis()
-            && self.at.names(axis)
-        {
-            return Err(format!(
-                "at names {axis}, between whose values expect.{} compares: leave it out of at",
-                self.expect.name(),
-                axis = axis.name(),
-            ));
-        }
-        let averages_stores = matches!(&self.expect, Expect::Ratio(ratio) if ratio.axis.is_some())
-            || matches!(self.expect, Expect::Greatest(_));
-        if self.average == Average::Stores && !averages_stores {
-            return Err(
-                "average = \"stores\" leaves no store to compare: it is for ratios between values of an axis"
-                    .into(),
-            );
-        }
-        Ok(())
-    }
-
-    fn check_stores(&self, of_study: &[String]) -> Result<(), String> {
-        let compared = self.compared(of_study);
-        let named = self.expect.stores();
-        no_repeats("stores", &named)?;
-        if matches!(self.expect, Expect::Behind(_)) && !compared.is_empty() && compared.len() <= named.len() {
-            return Err(
-                "expect.behind names all that are compared: leave out those that they are behind".into()
-            );
-        }
-        match named.iter().find(|store| !compared.is_empty() && !compared.contains(store)) {
-            Some(stranger) => Err(format!(
-                "expect.{} names the store {stranger:?}, which is not among those compared: {}",
-                self.expect.name(),
-                compared.join(", ")
-            )),
-            None => Ok(()),
-        }
-    }
-}
-
-fn no_repeats(name: &str, values: &[String]) -> Result<(), String> {
-    let mut seen = HashSet::with_capacity(values.len());
-    match values.iter().find(|value| !seen.insert(*value)) {
-        Some(twice) => Err(format!("{name} names {twice} twice")),
-        None => Ok(()),
-    }
-}
 
 #[cfg(test)]
 mod tests;

@@ -1,4 +1,4 @@
-//! What storebench makes of results: statistics, verdicts on published findings, reports, comparisons, advice.
+//! The crate that reads results: statistics, verdicts on published findings, reports, comparisons, advice.
 //!
 //! Everything starts with [`data::merge::Merged`], which sorts the trials of any number of runs into groups that may be
 //! compared; the rest only reads it. Nothing here runs a trial, and nothing prints: callers get strings, or hand over a

@@ -86,7 +86,7 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     // A crash may have cut the last entry off; nothing must be appended behind such a part.
     file.set_len(end).map_err(StoreError::io("cutting the log"))?;
     if guarantee == Guarantee::Power {
-        // What an earlier process did not sync counts as durable from here on, and so does the file's name.
+        // Data that an earlier process did not sync count as durable from here on, and so does the file's name.
         file.sync_all().map_err(StoreError::io("syncing the log"))?;
         let folder = File::open(options.directory).and_then(|folder| folder.sync_all());
         folder.map_err(StoreError::io("syncing the folder"))?;

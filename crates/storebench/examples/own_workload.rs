@@ -27,7 +27,7 @@ fn main() -> ExitCode {
     storebench::cli::main_with(storebench::STORES, storebench::EXTRAS)
 }
 
-/// What is compared: the ways to replace a file.
+/// The axis that is compared: the ways to replace a file.
 static WAY: AxisDef = AxisDef {
     name: "way",
     order: 3000,

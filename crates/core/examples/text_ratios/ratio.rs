@@ -1,6 +1,6 @@
-//! How well slices of a text compress.
+//! The compression of slices of a text.
 
-/// What came of it, or an error to be shown as it is.
+/// A result, or an error to be shown as it is.
 pub type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 /// A compressor by name: the number of bytes that it makes of a slice.

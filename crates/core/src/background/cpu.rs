@@ -6,16 +6,16 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use super::{Stop, Teller};
+use super::{Reporter, Stop};
 
 /// Spins on `threads` threads. Its progress is the processor time that they got.
-pub fn run(threads: u32, teller: &Arc<Teller>) -> Result<Infallible, Stop> {
+pub fn run(threads: u32, reporter: &Arc<Reporter>) -> Result<Infallible, Stop> {
     let processors = thread::available_parallelism().map_or(1, usize::from);
     let description = format!("spun with {threads} threads, pinned to none of {processors} processors");
-    teller.at_work(description, "CPU seconds", 1e9).map_err(Stop::failed("telling the parent"))?;
+    reporter.at_work(description, "CPU seconds", 1e9).map_err(Stop::failed("telling the parent"))?;
     for _ in 0..threads {
-        let teller = Arc::clone(teller);
-        let spin = move || spin(&teller);
+        let reporter = Arc::clone(reporter);
+        let spin = move || spin(&reporter);
         thread::Builder::new().name("spin".into()).spawn(spin).map_err(Stop::failed("starting a thread"))?;
     }
     loop {
@@ -23,14 +23,14 @@ pub fn run(threads: u32, teller: &Arc<Teller>) -> Result<Infallible, Stop> {
     }
 }
 
-fn spin(teller: &Teller) {
+fn spin(reporter: &Reporter) {
     let (mut state, mut counted) = (1_u64, 0);
     loop {
         for _ in 0..500_000 {
             state = black_box(state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1));
         }
         let now = own_cpu_ns();
-        teller.add(now - counted);
+        reporter.add(now - counted);
         counted = now;
     }
 }

@@ -17,7 +17,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rustix::fs::{Advice, fadvise};
 
 use super::pace::Pace;
-use super::{Stop, Teller};
+use super::{Reporter, Stop};
 use crate::units::exact_bytes;
 
 /// The file, at most.
@@ -37,9 +37,9 @@ pub fn file_bytes(free_bytes: u64) -> u64 {
 }
 
 /// Writes and reads `bytes_per_s` of each. Its progress is the bytes of both.
-pub fn run(bytes_per_s: u64, folder: &Path, teller: &Arc<Teller>) -> Result<Infallible, Stop> {
+pub fn run(bytes_per_s: u64, folder: &Path, reporter: &Arc<Reporter>) -> Result<Infallible, Stop> {
     let path = folder.join("disk");
-    let file_bytes = prepare(&path, teller)?;
+    let file_bytes = prepare(&path, reporter)?;
     let (file, mode) = open(&path).map_err(Stop::failed("opening the file"))?;
     let block = block_bytes(bytes_per_s).min(file_bytes);
     let description = format!(
@@ -49,15 +49,15 @@ pub fn run(bytes_per_s: u64, folder: &Path, teller: &Arc<Teller>) -> Result<Infa
         exact_bytes(file_bytes),
         mode.name(),
     );
-    teller.at_work(description, "bytes", 1.0).map_err(Stop::failed("telling the parent"))?;
-    let work = Work { mode, block: block as usize, blocks: file_bytes / block, bytes_per_s };
-    let (for_writer, writer_teller) = (file.try_clone(), Arc::clone(teller));
+    reporter.at_work(description, "bytes", 1.0).map_err(Stop::failed("telling the parent"))?;
+    let access = Access { mode, block: block as usize, blocks: file_bytes / block, bytes_per_s };
+    let (for_writer, writer_reporter) = (file.try_clone(), Arc::clone(reporter));
     let for_writer = for_writer.map_err(Stop::failed("opening the file"))?;
     let writer = thread::Builder::new()
         .name("write".into())
-        .spawn(move || work.write(&for_writer, &writer_teller, || true))
+        .spawn(move || access.write(&for_writer, &writer_reporter, || true))
         .map_err(Stop::failed("starting a thread"))?;
-    work.read(&file, teller, || !writer.is_finished()).map_err(Stop::failed("reading"))?;
+    access.read(&file, reporter, || !writer.is_finished()).map_err(Stop::failed("reading"))?;
     Err(Stop::Failed(match writer.join() {
         Ok(Err(error)) => format!("writing: {error}"),
         Ok(Ok(())) | Err(_) => "the thread that writes has ended".into(),
@@ -70,7 +70,7 @@ fn block_bytes(bytes_per_s: u64) -> u64 {
 }
 
 /// Fills the file with random bytes, unless an earlier load has; its size.
-fn prepare(path: &Path, teller: &Teller) -> Result<u64, Stop> {
+fn prepare(path: &Path, reporter: &Reporter) -> Result<u64, Stop> {
     if let Ok(file) = fs::metadata(path) {
         return Ok(file.len());
     }
@@ -85,20 +85,20 @@ fn prepare(path: &Path, teller: &Teller) -> Result<u64, Stop> {
         )));
     }
     let unfinished = path.with_extension("unfinished");
-    fill(&unfinished, bytes, teller)
+    fill(&unfinished, bytes, reporter)
         .and_then(|()| fs::rename(&unfinished, path))
         .map_err(Stop::failed("writing the file"))?;
     Ok(bytes)
 }
 
-fn fill(path: &Path, bytes: u64, teller: &Teller) -> io::Result<()> {
+fn fill(path: &Path, bytes: u64, reporter: &Reporter) -> io::Result<()> {
     let mut file = File::create(path)?;
     let mut random = Xoshiro256PlusPlus::seed_from_u64(bytes);
     let mut block = vec![0; 1 << 20];
     for _ in 0..bytes >> 20 {
         random.fill_bytes(&mut block);
         file.write_all(&block)?;
-        teller.add(1 << 20);
+        reporter.add(1 << 20);
     }
     file.sync_data()
 }
@@ -138,16 +138,16 @@ fn open(path: &Path) -> io::Result<(File, Mode)> {
 }
 
 #[derive(Clone, Copy)]
-struct Work {
+struct Access {
     mode: Mode,
     block: usize,
     blocks: u64,
     bytes_per_s: u64,
 }
 
-impl Work {
+impl Access {
     /// Writes as long as it is to `go_on`.
-    fn write(self, file: &File, teller: &Teller, mut go_on: impl FnMut() -> bool) -> io::Result<()> {
+    fn write(self, file: &File, reporter: &Reporter, mut go_on: impl FnMut() -> bool) -> io::Result<()> {
         let mut buffer = Aligned::new(self.block);
         let bytes = buffer.bytes();
         Xoshiro256PlusPlus::seed_from_u64(1).fill_bytes(bytes);
@@ -159,7 +159,7 @@ impl Work {
             bytes[..8].copy_from_slice(&number.to_le_bytes());
             file.write_all_at(bytes, number % self.blocks * self.block as u64)?;
             number += 1;
-            teller.add(self.block as u64);
+            reporter.add(self.block as u64);
             if self.mode == Mode::Buffered && synced.elapsed() >= SYNC_PERIOD {
                 file.sync_data()?;
                 fadvise(file, 0, None, Advice::DontNeed)?;
@@ -170,7 +170,7 @@ impl Work {
     }
 
     /// Reads as long as it is to `go_on`.
-    fn read(self, file: &File, teller: &Teller, mut go_on: impl FnMut() -> bool) -> io::Result<()> {
+    fn read(self, file: &File, reporter: &Reporter, mut go_on: impl FnMut() -> bool) -> io::Result<()> {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(2);
         let mut buffer = Aligned::new(self.block);
         let mut pace = Pace::new(self.bytes_per_s as f64);
@@ -178,7 +178,7 @@ impl Work {
             pace.wait(self.block as f64);
             let number = random.next_u64() % self.blocks;
             file.read_exact_at(buffer.bytes(), number * self.block as u64)?;
-            teller.add(self.block as u64);
+            reporter.add(self.block as u64);
         }
         Ok(())
     }
@@ -227,7 +227,7 @@ mod tests {
     fn both_modes_write_all_over_the_file_and_read_it() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("disk");
-        let (teller, block, blocks) = (Teller::new(Box::new(io::sink())), 4096, 16);
+        let (reporter, block, blocks) = (Reporter::new(Box::new(io::sink())), 4096, 16);
         for mode in [Mode::Direct, Mode::Buffered] {
             fs::write(&path, vec![0; block * blocks as usize]).unwrap();
             let (file, found) = open(&path).unwrap();
@@ -237,13 +237,13 @@ mod tests {
             } else {
                 OpenOptions::new().read(true).write(true).open(&path).unwrap()
             };
-            let work = Work { mode, block, blocks, bytes_per_s: 1 << 40 };
+            let access = Access { mode, block, blocks, bytes_per_s: 1 << 40 };
             let mut left = 20;
             let mut go_on = || {
                 left -= 1;
                 left >= 0
             };
-            work.write(&file, &teller, &mut go_on).unwrap();
+            access.write(&file, &reporter, &mut go_on).unwrap();
             let written = fs::read(&path).unwrap();
             let numbers: Vec<u64> = written
                 .chunks(block)
@@ -253,24 +253,25 @@ mod tests {
             assert_eq!(numbers, [16, 17, 18, 19].into_iter().chain(4..16).collect::<Vec<_>>());
             assert!(written.chunks(block).all(|block| block[8..].iter().any(|byte| *byte != 0)));
             let mut left = 50;
-            work.read(&file, &teller, || {
-                left -= 1;
-                left >= 0
-            })
-            .unwrap();
+            access
+                .read(&file, &reporter, || {
+                    left -= 1;
+                    left >= 0
+                })
+                .unwrap();
         }
-        assert_eq!(teller.done(), 2 * (20 + 50) * block as u64);
+        assert_eq!(reporter.done(), 2 * (20 + 50) * block as u64);
     }
 
     #[test]
     fn the_file_is_made_once() {
         let folder = tempfile::tempdir().unwrap();
-        let teller = Teller::new(Box::new(io::sink()));
+        let reporter = Reporter::new(Box::new(io::sink()));
         fs::write(folder.path().join("unused"), "").unwrap();
         let path = folder.path().join("disk");
-        fill(&path, 8 << 20, &teller).unwrap();
+        fill(&path, 8 << 20, &reporter).unwrap();
         let written = fs::read(&path).unwrap();
-        assert_eq!(prepare(&path, &teller).unwrap(), 8 << 20);
+        assert_eq!(prepare(&path, &reporter).unwrap(), 8 << 20);
         assert_eq!(fs::read(&path).unwrap(), written);
         let alike = written.chunks(4096).filter(|block| *block == &written[..4096]).count();
         assert_eq!((written.len(), alike), (8 << 20, 1));

@@ -13,7 +13,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use super::pace::Pace;
-use super::{Stop, Teller, available};
+use super::{Reporter, Stop, available};
 use crate::units::rough_bytes;
 
 /// Each page is touched once in this many seconds: often enough to stay, seldom enough to leave the processors alone.
@@ -26,23 +26,23 @@ const LEAST_LEFT_BYTES: u64 = 64 << 20;
 const STEP_BYTES: usize = 16 << 20;
 
 /// Takes `percent` of available memory and touches it without end. Its progress is the number of pages touched.
-pub fn run(percent: u32, teller: &Arc<Teller>) -> Result<Infallible, Stop> {
+pub fn run(percent: u32, reporter: &Arc<Reporter>) -> Result<Infallible, Stop> {
     fs::write("/proc/self/oom_score_adj", "1000")
         .map_err(Stop::failed("asking to be the first to go when memory runs out"))?;
     let available = available::bytes().ok_or_else(|| Stop::Unsupported(available::UNKNOWN.into()))?;
     let share = available / 100 * u64::from(percent);
     let watch = Watch { least: LEAST_LEFT_BYTES.min((available - share) / 4), looked: Instant::now() };
-    let mut held = take(share as usize, &watch, teller)?;
+    let mut held = take(share as usize, &watch, reporter)?;
     let description = format!(
         "held {}, {percent} % of the memory available, and touched each page every {ROUND_S} s",
         rough_bytes(share as f64)
     );
-    teller.at_work(description, "pages", 1.0).map_err(Stop::failed("telling the parent"))?;
-    touch(&mut held, watch, teller)
+    reporter.at_work(description, "pages", 1.0).map_err(Stop::failed("telling the parent"))?;
+    touch(&mut held, watch, reporter)
 }
 
 /// Takes memory and fills it with bytes that can't be compressed, no two pages alike.
-fn take(bytes: usize, watch: &Watch, teller: &Teller) -> Result<Vec<u8>, Stop> {
+fn take(bytes: usize, watch: &Watch, reporter: &Reporter) -> Result<Vec<u8>, Stop> {
     let mut page = vec![0; rustix::param::page_size()];
     Xoshiro256PlusPlus::seed_from_u64(1).fill_bytes(&mut page);
     let mut held = Vec::new();
@@ -52,13 +52,13 @@ fn take(bytes: usize, watch: &Watch, teller: &Teller) -> Result<Vec<u8>, Stop> {
         held.extend_from_slice(&page);
         if held.len() % STEP_BYTES < page.len() {
             watch.check()?;
-            teller.add(1);
+            reporter.add(1);
         }
     }
     Ok(held)
 }
 
-fn touch(held: &mut [u8], mut watch: Watch, teller: &Teller) -> Result<Infallible, Stop> {
+fn touch(held: &mut [u8], mut watch: Watch, reporter: &Reporter) -> Result<Infallible, Stop> {
     let page = rustix::param::page_size();
     let pages_per_s = (held.len() / page) as f64 / ROUND_S;
     // A hundredth of a second's work at a time.
@@ -70,7 +70,7 @@ fn touch(held: &mut [u8], mut watch: Watch, teller: &Teller) -> Result<Infallibl
             pace.wait(pages as f64);
             slice.iter_mut().skip(8).step_by(page).for_each(|byte| *byte = byte.wrapping_add(1));
             black_box(&*slice);
-            teller.add(pages as u64);
+            reporter.add(pages as u64);
             watch.look()?;
         }
     }
@@ -112,8 +112,8 @@ mod tests {
 
     #[test]
     fn what_is_taken_is_full_of_pages_that_differ() {
-        let teller = Teller::new(Box::new(std::io::sink()));
-        let held = take(40 << 20, &watch(0), &teller).unwrap();
+        let reporter = Reporter::new(Box::new(std::io::sink()));
+        let held = take(40 << 20, &watch(0), &reporter).unwrap();
         assert_eq!(held.len(), 40 << 20);
         let pages: std::collections::HashSet<&[u8]> = held.chunks(rustix::param::page_size()).collect();
         assert_eq!(pages.len(), held.len() / rustix::param::page_size());
@@ -121,11 +121,11 @@ mod tests {
 
     #[test]
     fn it_lets_go_when_memory_runs_short() {
-        let teller = Teller::new(Box::new(std::io::sink()));
-        let stop = take(STEP_BYTES + (1 << 20), &watch(u64::MAX), &teller).unwrap_err();
+        let reporter = Reporter::new(Box::new(std::io::sink()));
+        let stop = take(STEP_BYTES + (1 << 20), &watch(u64::MAX), &reporter).unwrap_err();
         assert!(matches!(&stop, Stop::Failed(why) if why.contains("memory ran short")), "{stop:?}");
         let mut held = vec![0; 1 << 20];
-        let stop = touch(&mut held, watch(u64::MAX), &teller).unwrap_err();
+        let stop = touch(&mut held, watch(u64::MAX), &reporter).unwrap_err();
         assert!(matches!(&stop, Stop::Failed(why) if why.contains("memory ran short")), "{stop:?}");
     }
 }

@@ -9,7 +9,7 @@ mod disk;
 mod memory;
 mod pace;
 mod program;
-mod teller;
+mod reporter;
 pub mod timeline;
 mod video;
 
@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use crate::cell::Background;
 use crate::lifeline;
 pub use disk::file_bytes as disk_file_bytes;
-pub use teller::Teller;
+pub use reporter::Reporter;
 use video::players;
 
 /// A message from a load to its parent.
@@ -77,9 +77,9 @@ impl Stop {
 /// Why it can't go on; its parent is told as well.
 pub fn main(load: Background, folder: &Path, parent: u32) -> Result<(), String> {
     lifeline::die_with_parent(parent)?;
-    let teller = Arc::new(Teller::new(Box::new(std::io::stdout())));
-    teller.keep_telling().map_err(|error| format!("starting a thread: {error}"))?;
-    let stopped = match run(load, folder, &teller) {
+    let reporter = Arc::new(Reporter::new(Box::new(std::io::stdout())));
+    reporter.keep_reporting().map_err(|error| format!("starting a thread: {error}"))?;
+    let stopped = match run(load, folder, &reporter) {
         Err(stop) => stop,
         Ok(never) => match never {},
     };
@@ -88,17 +88,17 @@ pub fn main(load: Background, folder: &Path, parent: u32) -> Result<(), String> 
         Stop::Failed(why) => (Message::Failed { why: why.clone() }, Err(why)),
     };
     // A parent that no longer listens has ended this load, or will.
-    let _ = teller.tell(&message);
+    let _ = reporter.tell(&message);
     ended
 }
 
-fn run(load: Background, folder: &Path, teller: &Arc<Teller>) -> Result<Infallible, Stop> {
+fn run(load: Background, folder: &Path, reporter: &Arc<Reporter>) -> Result<Infallible, Stop> {
     match load {
         Background::None => Err(Stop::Failed("none is no load".into())),
-        Background::Cpu(threads) => cpu::run(threads, teller),
-        Background::Disk(bytes_per_s) => disk::run(bytes_per_s, folder, teller),
-        Background::Memory(percent) => memory::run(percent, teller),
-        Background::Video => video::run(folder, teller),
+        Background::Cpu(threads) => cpu::run(threads, reporter),
+        Background::Disk(bytes_per_s) => disk::run(bytes_per_s, folder, reporter),
+        Background::Memory(percent) => memory::run(percent, reporter),
+        Background::Video => video::run(folder, reporter),
     }
 }
 

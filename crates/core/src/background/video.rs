@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::program::{is_installed, run as run_program};
-use super::{Stop, Teller};
+use super::{Reporter, Stop};
 
 /// Said where there is nothing to decode with.
 pub const NO_PLAYER: &str =
@@ -36,20 +36,20 @@ pub fn players() -> Vec<Player> {
 }
 
 /// Plays a video. Its progress is the number of frames decoded.
-pub fn run(folder: &Path, teller: &Arc<Teller>) -> Result<Infallible, Stop> {
+pub fn run(folder: &Path, reporter: &Arc<Reporter>) -> Result<Infallible, Stop> {
     let player = players().first().copied().ok_or_else(|| Stop::Unsupported(NO_PLAYER.into()))?;
-    let video = prepare(player, folder, teller)?;
+    let video = prepare(player, folder, reporter)?;
     let description = format!(
         "decoded a video of {WIDTH}x{HEIGHT} at {RATE} frames/s in {} by {} in real time",
         video.codec.name,
         player.name()
     );
-    teller.at_work(description, "frames", 1.0).map_err(Stop::failed("telling the parent"))?;
+    reporter.at_work(description, "frames", 1.0).map_err(Stop::failed("telling the parent"))?;
     loop {
         let mut frames = 0;
         run_program(player.program(), &player.play(&video.path), |line| {
             if player.is_frame(line) {
-                teller.add(1);
+                reporter.add(1);
                 frames += 1;
             }
         })?;
@@ -100,12 +100,12 @@ struct Video {
 }
 
 /// Makes the video, unless an earlier load has.
-fn prepare(player: Player, folder: &Path, teller: &Teller) -> Result<Video, Stop> {
+fn prepare(player: Player, folder: &Path, reporter: &Reporter) -> Result<Video, Stop> {
     let codec = player.codec()?;
     let path = folder.join(format!("video-{}", player.program()));
     if !path.exists() {
         let unfinished = path.with_extension("unfinished");
-        run_program(player.program(), &player.make(codec, &unfinished), |_| teller.add(1))?;
+        run_program(player.program(), &player.make(codec, &unfinished), |_| reporter.add(1))?;
         fs::rename(&unfinished, &path).map_err(Stop::failed("keeping the video"))?;
     }
     Ok(Video { path, codec })

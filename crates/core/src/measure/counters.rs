@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::time::{Duration, Instant};
 
-use crate::measure::family;
+use crate::measure::children;
 use crate::measure::process;
 use crate::measure::syncs::{self, Syncs};
 use crate::result::{Counters, Unknown};
@@ -40,7 +40,7 @@ impl Snapshot {
         let usage = process::usage();
         Snapshot {
             // Those of a server are made where they can't be counted.
-            syncs: (syncs::in_effect().is_ok() && !family::is_there()).then(syncs::of_all_threads),
+            syncs: (syncs::in_effect().is_ok() && !children::is_there()).then(syncs::of_all_threads),
             bytes: bytes().ok(),
             minor_faults: usage.ru_minflt as u64,
             major_faults: usage.ru_majflt as u64,
@@ -75,7 +75,7 @@ impl Snapshot {
 pub fn unknown() -> Vec<Unknown> {
     let unknown = |figure: &str, reason: String| Unknown { figure: figure.into(), reason };
     let uncounted = match syncs::in_effect() {
-        Ok(()) => family::is_there().then_some(OF_A_SERVER),
+        Ok(()) => children::is_there().then_some(OF_A_SERVER),
         Err(reason) => Some(reason),
     };
     let syncs = uncounted.map(|reason| unknown("syncs", reason.into()));
@@ -99,7 +99,7 @@ fn bytes() -> io::Result<Bytes> {
             .find_map(|line| line.strip_prefix(field)?.strip_prefix(": ")?.parse::<u64>().ok())
             .ok_or_else(|| io::Error::other(format!("{name} has no {field}")))
     };
-    let (written, read) = family::bytes();
+    let (written, read) = children::bytes();
     Ok(Bytes { written: field("wchar")? + written, read: field("rchar")? + read, own: length as u64 })
 }
 

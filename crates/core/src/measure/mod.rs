@@ -1,16 +1,16 @@
 //! Measuring: the clock, latencies, the process, its syncs and its cgroup, the disk, the device, the machine. Nothing here prints.
 
 pub mod cgroup;
+pub mod children;
 pub mod clock;
 pub mod counters;
 pub mod course;
 pub mod device;
 pub mod disk;
 pub mod environment;
-pub mod family;
 pub mod latency;
 pub mod limit;
-pub mod meanwhile;
+pub mod machine_counters;
 pub mod page_cache;
 pub mod process;
 pub mod processors;

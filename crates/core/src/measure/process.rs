@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use procfs::Current;
 
-use crate::measure::family;
+use crate::measure::children;
 use crate::result::{Cpu, Memory};
 
 /// Resident memory now and at its peak, in bytes.
@@ -52,7 +52,7 @@ pub fn resident() -> io::Result<Resident> {
         procfs::process::Process::myself().and_then(|process| process.status()).map_err(io::Error::other)?;
     let bytes =
         |kib: Option<u64>| kib.map(|kib| kib * 1024).ok_or_else(|| io::Error::other("/proc tells no memory"));
-    let (servers, files_of_servers) = family::memory()?;
+    let (servers, files_of_servers) = children::memory()?;
     Ok(Resident {
         now_bytes: bytes(status.vmrss)? + servers,
         peak_bytes: bytes(status.vmhwm)? + servers,
@@ -79,7 +79,7 @@ pub fn age() -> Option<Duration> {
 /// and of those that did.
 pub fn cpu() -> Cpu {
     let nanoseconds = |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1_000;
-    let (own, ended, servers) = (usage(), usage_of(libc::RUSAGE_CHILDREN), family::cpu());
+    let (own, ended, servers) = (usage(), usage_of(libc::RUSAGE_CHILDREN), children::cpu());
     Cpu {
         user_ns: nanoseconds(own.ru_utime) + nanoseconds(ended.ru_utime) + servers.user_ns,
         system_ns: nanoseconds(own.ru_stime) + nanoseconds(ended.ru_stime) + servers.system_ns,
@@ -91,7 +91,7 @@ pub fn cpu() -> Cpu {
 pub(super) fn cpu_now() -> Duration {
     let own = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     let own = Duration::try_from(own).unwrap_or_default();
-    let servers = family::cpu();
+    let servers = children::cpu();
     own + Duration::from_nanos(servers.user_ns + servers.system_ns)
 }
 

@@ -30,7 +30,7 @@ struct OnDevice<'a> {
 }
 
 /// The figures of a trial that has ended.
-pub struct Seen {
+pub struct TrialUse {
     /// Processor time of the process.
     pub cpu: Cpu,
     /// The time of the machine's processors.
@@ -77,7 +77,7 @@ impl<'a> Watch<'a> {
     }
 
     /// The store has settled. What it left to the system goes to the device now, which nobody is charged for but the device.
-    pub fn settled(self) -> Seen {
+    pub fn settled(self) -> TrialUse {
         let cpu = process::cpu().since(&self.cpu);
         let processors = self.processors.and_then(|before| {
             let now = processors::Snapshot::now().map_err(|error| error.to_string())?;
@@ -95,7 +95,7 @@ impl<'a> Watch<'a> {
                 Some(Unknown { figure: figure.into(), reason: reason?.clone() })
             }),
         );
-        Seen {
+        TrialUse {
             cpu,
             processors: processors.ok(),
             device: device.ok(),

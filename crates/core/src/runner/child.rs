@@ -8,7 +8,7 @@ use crate::error::{self, Error, Exit};
 use crate::folder::with_room;
 use crate::guard;
 use crate::lifeline;
-use crate::measure::{family, limit};
+use crate::measure::{children, limit};
 use crate::result::{Limited, Measured};
 use crate::store::StoreDef;
 use crate::workload::loading;
@@ -49,7 +49,7 @@ pub fn main(stores: &[StoreDef], spec: &Path, out: &Path) -> error::Result<()> {
 fn doubted(mut measured: Measured, spec: &Spec) -> Measured {
     let share = spec.limits.as_ref().and_then(|order| order.asked(Limited::Share));
     // Of a server that is held alone it is not known apart from its client, who has all the time there is.
-    let share = share.filter(|_| !family::is_held_apart());
+    let share = share.filter(|_| !children::is_held_apart());
     let doubts = share.map(|millionths| limit::beyond_share(&measured, millionths));
     measured.doubts.extend(doubts.unwrap_or_default());
     measured

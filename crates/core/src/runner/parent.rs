@@ -15,8 +15,8 @@ use crate::result::{Outcome, TrialResult};
 use crate::runner::event::{Event, Listener};
 use crate::runner::job::Job;
 use crate::runner::pace::Pace;
+use crate::runner::places::{PreparedPlaces, TrialFolder};
 use crate::runner::trial::{self, Trial};
-use crate::runner::works::{Ground, Works};
 use crate::schedule;
 
 /// The end of a run.
@@ -34,14 +34,14 @@ pub struct Ended {
 /// When a result can't be saved or a trial can't be started; trials that fail are results.
 pub fn run(job: &Job<'_>, folder: &mut RunFolder, listener: &mut dyn Listener) -> Result<Ended> {
     trial::remove_leftovers(folder.path())?;
-    let mut works = Works::make(job)?;
-    let cgroups = works.find_cgroups();
+    let mut places = PreparedPlaces::make(job)?;
+    let cgroups = places.find_cgroups();
     let reach = Reach::here().with_memory_at(&cgroups);
     let mut running = Running {
         job,
         done: job.done.iter().map(|result| (result.cell.id(), result.block)).collect(),
-        pace: Pace::new(job, works.probes()),
-        works,
+        pace: Pace::new(job, places.probes()),
+        places,
         cgroups,
         reach,
         results: job.done.to_vec(),
@@ -67,7 +67,7 @@ pub fn run(job: &Job<'_>, folder: &mut RunFolder, listener: &mut dyn Listener) -
 struct Running<'a> {
     job: &'a Job<'a>,
     done: HashSet<(String, u32)>,
-    works: Works,
+    places: PreparedPlaces,
     /// Where trials can have cgroups of their own, or why they have none.
     cgroups: std::result::Result<cgroup::Home, String>,
     /// The limits that can be held.
@@ -109,10 +109,11 @@ impl Running<'_> {
                 break;
             }
             let left = self.left();
-            let work = self.works.of(cell)?;
-            let mut stage = work.folder.stage();
+            let place = self.places.of(cell)?;
+            let mut stage = place.folder.stage();
             let start = Instant::now();
-            let Ground { directory, file_creation_ns, device } = work.grounds.take(&mut stage, position)?;
+            let TrialFolder { directory, file_creation_ns, device } =
+                place.trial_folders.take(&mut stage, position)?;
             listener.borrow_mut().hear(&Event::TrialStarted { cell, position, left });
             let trial = Trial {
                 job,
@@ -124,8 +125,8 @@ impl Running<'_> {
                 device: &device,
                 cgroups: &self.cgroups,
                 reach: &self.reach,
-                beside: &work.beside,
-                servers: work.servers.as_deref(),
+                beside: &place.beside,
+                servers: place.servers.as_deref(),
                 file_creation_ns,
                 told: &|loading| listener.borrow_mut().hear(&Event::Loading { loading }),
             };

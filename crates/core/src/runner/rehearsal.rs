@@ -16,8 +16,8 @@ use crate::place::image::Template;
 use crate::plan::{Period, Plan};
 use crate::result::{Failure, Outcome, TrialResult};
 use crate::runner::job::Job;
+use crate::runner::places::trial_bytes;
 use crate::runner::trial::Trial;
-use crate::runner::works::trial_bytes;
 use crate::workload::table::parameter;
 
 /// The longest that a value is tried.

@@ -45,7 +45,7 @@ pub const NESTED_FOLDER: StoreDef = StoreDef {
     ..FOLDER
 };
 
-/// What both layouts have in common.
+/// The parts that both layouts have in common.
 const FOLDER: StoreDef = StoreDef {
     name: "",
     kind: Kind::Folder,
@@ -126,12 +126,12 @@ fn make_durable(root: &File, layout: Layout, group: GroupSync, left: Left) -> Re
 struct Folder {
     root: File,
     config: Config,
-    /// How a batch is synced at `power`, and everything when settling.
+    /// The sync of a batch at `power`, and everything when settling.
     group: GroupSync,
     /// Sessions opened so far; their numbers keep temporary names apart.
     sessions: AtomicU64,
-    /// How many writers have made directories that their parents may not durably hold yet. While it is not zero, a
-    /// writer who found its directory in place syncs the parents too, because it may be one of those.
+    /// The number of writers that have made directories that their parents may not durably hold yet. While it is not
+    /// zero, a writer who found its directory in place syncs the parents too, because it may be one of those.
     fresh_directories: AtomicUsize,
 }
 
@@ -185,7 +185,7 @@ impl Store for Folder {
 const MAX_PATH_BYTES: usize = 2 * MAX_NAME_BYTES;
 
 const READ: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC);
-/// What files and directories may be used for, before the process's mask is applied.
+/// Permissions of files and directories, before the process's mask is applied.
 const FILE_MODE: Mode = Mode::from_raw_mode(0o666);
 const DIRECTORY_MODE: Mode = Mode::from_raw_mode(0o777);
 
@@ -195,7 +195,7 @@ struct FolderSession<'a> {
     path: Vec<u8>,
     temporary: Vec<u8>,
     name: String,
-    /// What was read last, and how long it is.
+    /// The value that was read last, and its length.
     value: Vec<u8>,
     length: usize,
 }

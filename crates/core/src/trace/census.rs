@@ -39,7 +39,7 @@ enum Value {
 
 /// The history of a key so far.
 #[derive(Debug, Clone, Copy)]
-struct Seen {
+struct KeyHistory {
     first: u64,
     count: u64,
     key_bytes: u32,
@@ -53,7 +53,7 @@ struct Seen {
 /// The keys of a trace.
 #[derive(Debug, Default)]
 pub struct Census {
-    seen: HashMap<u64, Seen, BuildHasherDefault<AsItIs>>,
+    keys: HashMap<u64, KeyHistory, BuildHasherDefault<AsItIs>>,
     /// One key in two to this is counted.
     halvings: u32,
     most: usize,
@@ -69,9 +69,9 @@ pub struct Tally {
 }
 
 impl Tally {
-    fn add(&mut self, seen: &Seen, size: u64) {
+    fn add(&mut self, history: &KeyHistory, size: u64) {
         self.keys += 1;
-        self.key_bytes += u64::from(seen.key_bytes);
+        self.key_bytes += u64::from(history.key_bytes);
         self.value_bytes += size;
     }
 
@@ -118,7 +118,7 @@ impl Census {
             return;
         }
         let told = if does == Does::Scan { 0 } else { entry.size as u32 };
-        let seen = self.seen.entry(hash).or_insert_with(|| Seen {
+        let history = self.keys.entry(hash).or_insert_with(|| KeyHistory {
             first: entry.position,
             count: 0,
             key_bytes: entry.key.len() as u32,
@@ -126,17 +126,17 @@ impl Census {
             value: if does.looks() { Value::Before } else { Value::Gone },
             before: does.looks().then_some(told),
         });
-        seen.count += 1;
-        self.looked += u64::from(does.looks() && seen.value == Value::Before);
+        history.count += 1;
+        self.looked += u64::from(does.looks() && history.value == Value::Before);
         if does.writes() || told > 0 {
-            seen.size = told;
+            history.size = told;
         }
         match does {
-            Does::Set | Does::Modify => seen.value = Value::Written(told),
-            Does::Remove => seen.value = Value::Gone,
+            Does::Set | Does::Modify => history.value = Value::Written(told),
+            Does::Remove => history.value = Value::Gone,
             Does::Get | Does::Scan | Does::Skip => {}
         }
-        if self.seen.len() > self.most {
+        if self.keys.len() > self.most {
             self.halve();
         }
     }
@@ -144,20 +144,20 @@ impl Census {
     fn halve(&mut self) {
         self.halvings += 1;
         let halvings = self.halvings;
-        self.seen.retain(|hash, _| hash >> (64 - halvings) == 0);
+        self.keys.retain(|hash, _| hash >> (64 - halvings) == 0);
         self.looked /= 2;
     }
 
     /// The number of keys.
     pub fn keys(&self) -> u64 {
-        self.seen.len() as u64 * self.one_in()
+        self.keys.len() as u64 * self.one_in()
     }
 
     /// The records that are touched up to an operation. A value whose size the trace never tells has `unknown` bytes.
     pub fn touched_up_to(&self, position: u64, unknown: u64) -> Tally {
         let mut tally = Tally::default();
-        for seen in self.seen.values().filter(|seen| seen.first <= position) {
-            tally.add(seen, or(seen.size, unknown));
+        for history in self.keys.values().filter(|history| history.first <= position) {
+            tally.add(history, or(history.size, unknown));
         }
         tally.times(self.one_in())
     }
@@ -165,14 +165,14 @@ impl Census {
     /// The records that the store is to hold at the end.
     pub fn left(&self, unknown: u64) -> Left {
         let mut left = Left::default();
-        for seen in self.seen.values() {
-            let loaded = or(seen.before.unwrap_or_default(), unknown);
-            if seen.before.is_some() {
-                left.before.add(seen, loaded);
+        for history in self.keys.values() {
+            let loaded = or(history.before.unwrap_or_default(), unknown);
+            if history.before.is_some() {
+                left.before.add(history, loaded);
             }
-            match seen.value {
-                Value::Before => left.kept.add(seen, loaded),
-                Value::Written(size) => left.written.add(seen, u64::from(size)),
+            match history.value {
+                Value::Before => left.kept.add(history, loaded),
+                Value::Written(size) => left.written.add(history, u64::from(size)),
                 Value::Gone => {}
             }
         }
@@ -186,7 +186,7 @@ impl Census {
 
     /// The spread of operations over the keys.
     pub fn skew(&self) -> Skew {
-        let mut counts: Vec<u64> = self.seen.values().map(|seen| seen.count).collect();
+        let mut counts: Vec<u64> = self.keys.values().map(|history| history.count).collect();
         counts.sort_unstable_by(|a, b| b.cmp(a));
         let all = counts.iter().sum::<u64>().max(1);
         let top = |share: f64| {

@@ -7,7 +7,7 @@ use crate::measure::clock::Clock;
 use crate::measure::counters::Snapshot;
 use crate::measure::device::DeviceSpec;
 use crate::measure::latency::Latencies;
-use crate::measure::meanwhile::{Meanwhile, Seen};
+use crate::measure::machine_counters::{MachineCounters, MachineUse};
 use crate::measure::series::Series;
 use crate::result::{Counters, OperationResult, Second};
 use crate::workload::bare::operation;
@@ -29,7 +29,7 @@ pub struct Gauged {
     wall: Duration,
     /// What the process did.
     pub counters: Counters,
-    seen: Seen,
+    seen: MachineUse,
     series: Vec<Second>,
 }
 
@@ -48,7 +48,7 @@ impl<'a> Gauge<'a> {
     /// Those of `all`.
     pub fn over<T>(&self, all: impl FnOnce() -> Result<T, Stop>) -> Result<(T, Gauged), Stop> {
         self.series.begin();
-        let meanwhile = Meanwhile::begin(self.device);
+        let meanwhile = MachineCounters::begin(self.device);
         let before = Snapshot::now();
         let begin = self.clock.now();
         let done = all()?;

@@ -3,11 +3,11 @@
 use std::time::Instant;
 
 use crate::cell::Cell;
+use crate::measure::children;
 use crate::measure::counters::Snapshot;
-use crate::measure::family;
 use crate::measure::process::{self, Resident};
 use crate::measure::syncs;
-use crate::measure::watch::{Seen, Watch};
+use crate::measure::watch::{TrialUse, Watch};
 use crate::result::{Counters, DISK, Measured, Unknown};
 use crate::server::running;
 use crate::store::{Guarantee, Kind, OpenFn, OpenOptions, Setting, StoreDef, StoreError};
@@ -87,7 +87,7 @@ impl<'a> OnStore<'a> {
             watch.charge_to(&spec.group);
         }
         let bench = Bench::open(open, options).map_err(unsupported_or_failed)?;
-        family::check_held().map_err(Ended::harness)?;
+        children::check_held().map_err(Ended::harness)?;
         let guarantee = given(&bench, promised)?;
         let settings = read_settings(&bench)?;
         Ok(OnStore { bench, store, watch, base, peak: None, guarantee, settings })
@@ -114,7 +114,7 @@ impl<'a> OnStore<'a> {
             unchecked = hold_to_power(&bench, store, acknowledged)?;
         }
         let (settle_ns, settle_counters) = settle(&bench)?;
-        let Seen { cpu, processors, device, charged_bytes, mut unknown } = watch.settled();
+        let TrialUse { cpu, processors, device, charged_bytes, mut unknown } = watch.settled();
         unknown.extend(unchecked);
         unknown.extend(bench.elsewhere().map_or_else(Vec::new, not_here));
         // What a device under the place does is not the store's doing.

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use crate::cell::{Cell, Tuning};
 use crate::guard;
 use crate::measure::cgroup::Group;
+use crate::measure::children;
 use crate::measure::device::DeviceSpec;
-use crate::measure::family;
 use crate::measure::limit::Order;
 use crate::result::{Failure, LimitReport, Measured};
 use crate::store::{OpenOptions, StoreDef};
@@ -91,7 +91,7 @@ impl Spec {
         }
         let counting = self.group.as_ref().ok().filter(|group| !groups.contains(group));
         groups.extend(counting.cloned());
-        family::hold_in(groups);
+        children::hold_in(groups);
         Ok(())
     }
 

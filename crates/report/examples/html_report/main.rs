@@ -1,4 +1,4 @@
-//! What the HTML report of a large run costs: makes up a run, and prints how long the page took and how large it is.
+//! The cost of the HTML report of a large run: makes up a run, and prints how long the page took and how large it is.
 //!
 //! usage: cargo run --release -p storebench-report --example html_report [-- CELLS [FOLDER]]
 //!

@@ -21,3 +21,6 @@ pub fn position((data, size, records): At) -> Position {
         (Axis::RECORDS, records.into()),
     ])
 }
+
+/// Sizes and numbers of records with which a question was measured.
+pub type Here = (Sizes, CountRange);

@@ -2,7 +2,7 @@
 
 use storebench_core::units::{Sizes, grouped, rough_bytes};
 
-use super::Advice;
+use super::answer::Advice;
 use super::elsewhere::{Elsewhere, Why};
 use super::question::Goal;
 use super::ratios::{better, times_measured};

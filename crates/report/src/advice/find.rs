@@ -9,10 +9,10 @@ use storebench_core::cell::{Axis, Cache, Cell};
 use storebench_core::store::StoreDef;
 use storebench_core::units::{CountRange, Sizes, grouped};
 
-use super::at::{At, at};
+use super::at::{At, Here, at};
 use super::judge::{Out, reasons};
 use super::question::Question;
-use super::{Here, tiers};
+use super::tiers;
 use crate::data::merge::{Group, GroupKey, Merged};
 use crate::terminal::grid::one_line;
 

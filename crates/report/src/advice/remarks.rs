@@ -5,7 +5,7 @@ use indexmap::IndexMap;
 use storebench_core::store::Guarantee;
 use storebench_core::units::{rough_bytes, three_digits};
 
-use super::Advice;
+use super::answer::Advice;
 use super::judge::Candidate;
 use super::question::Goal;
 use crate::column::Unit;

@@ -2,8 +2,8 @@
 
 use storebench_core::units::{grouped, rough_bytes, three_digits};
 
-use super::Advice;
 use super::absent::NO_TURN;
+use super::answer::Advice;
 use super::figures::LITTLE_MEMORY;
 use super::judge::{Candidate, reasons};
 use super::question::Goal;

@@ -2,7 +2,7 @@
 
 use storebench_core::units::three_digits;
 
-use super::Advice;
+use super::answer::Advice;
 use super::changes::changes;
 use super::judge::Candidate;
 use super::remarks::{practice, remarks};

@@ -9,6 +9,7 @@ use super::judge::reasons;
 use super::question::{Goal, Question};
 use super::turn::Turn;
 use super::*;
+use crate::data::memory::Basis;
 use crate::data::samples::{Sample, blocks, run};
 
 pub(super) fn question() -> Question {

@@ -8,7 +8,7 @@ use storebench_core::units::as_text;
 use crate::column::Unit;
 use crate::stats::{Interval, THRESHOLD};
 
-use super::Outcome;
+use super::verdict::Outcome;
 
 /// A range with at least one end, both included.
 #[derive(Debug, Clone, PartialEq)]

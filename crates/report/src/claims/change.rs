@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use storebench_core::axis::Role;
 
+use super::claim::{Average, Claim};
 use super::contest::{lacking_at, mean, shown, times, together};
 use super::expect::{Expect, Greatest, MoreWins, Ratio};
 use super::figure::Figure;
 use super::pool::{Averaged, Pool, average, coarsest};
 use super::region::canonical;
 use super::verdict::{Evidence, Outcome, Shown};
-use super::{Average, Claim};
 use crate::column::Unit;
 use crate::layout::Position;
 use crate::stats::{Better, MIN_BLOCKS, Series, Terms, decide, decide_on};

@@ -6,8 +6,10 @@ use storebench_core::axis::{Axis, Form, Value};
 use storebench_core::cell::Cell;
 use storebench_core::plan::ClaimsOver;
 
+use super::claim::{Average, Claim};
+use super::expect::Expect;
+use super::figure::Figure;
 use super::verdict::{Coverage, Evidence};
-use super::{Average, Claim, Expect, Figure};
 use crate::layout::{Position, words};
 
 /// The combinations of record size, records and data that a study covers in full, however little of it was run.

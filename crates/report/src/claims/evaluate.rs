@@ -5,13 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use storebench_core::axis::{Axis, Role};
 
 use super::change::{Change, Place, Side};
+use super::claim::{Average, Claim};
 use super::contest::{Contest, in_order, lacking_at};
 use super::design::Design;
+use super::expect::Expect;
+use super::figure::Figure;
 use super::more_at::more_at;
 use super::pool::{Pool, Scope, average, coarsest};
 use super::region::canonical;
 use super::verdict::{Evidence, Finding, Tally, Verdict};
-use super::{Average, Claim, Expect, Figure};
 use crate::layout::Position;
 use crate::stats::Series;
 

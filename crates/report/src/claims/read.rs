@@ -11,8 +11,24 @@ use storebench_core::shown::{quoted, shortened};
 use storebench_core::workload::table::Workload;
 use toml::Spanned;
 
-use super::{Claim, Design, StudyClaims};
+use super::claim::Claim;
+use super::design::Design;
 use crate::layout::Layout;
+
+/// The claims of a study.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StudyClaims {
+    /// The study's name.
+    pub study: String,
+    /// Where its method, and its findings, come from.
+    pub source: String,
+    /// The stores that claims compare which name none; all where it is empty.
+    pub among: Vec<String>,
+    /// The design that they are about where they don't narrow it; `None` where it is not known.
+    pub design: Option<Design>,
+    /// The claims, in the order of the plan.
+    pub claims: Vec<Claim>,
+}
 
 /// The claims of a plan's text, whatever else it holds.
 #[derive(Deserialize)]

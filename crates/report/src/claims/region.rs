@@ -1,6 +1,6 @@
 //! The part of the axes that a claim speaks of.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 
 use serde::de::{Error as _, MapAccess, Visitor};
@@ -47,7 +47,7 @@ impl Region {
     pub(super) fn check(&self) -> Result<(), String> {
         self.0.iter().try_for_each(|(axis, values)| {
             let texts: Vec<String> = values.iter().map(Value::to_string).collect();
-            super::no_repeats(axis.name(), &texts)
+            no_repeats(axis.name(), &texts)
         })
     }
 
@@ -128,4 +128,13 @@ fn unknown(name: &str) -> String {
     axes.sort_by_key(|axis| axis.place_in_id());
     let known: Vec<String> = axes.into_iter().map(|axis| format!("`{axis}`")).collect();
     format!("unknown field `{name}`, expected one of {}", known.join(", "))
+}
+
+/// Checks that no value stands in a list twice.
+pub(super) fn no_repeats(name: &str, values: &[String]) -> Result<(), String> {
+    let mut seen = HashSet::with_capacity(values.len());
+    match values.iter().find(|value| !seen.insert(*value)) {
+        Some(twice) => Err(format!("{name} names {twice} twice")),
+        None => Ok(()),
+    }
 }

@@ -1,6 +1,7 @@
 //! The expectation of a claim, in words, for reports.
 
-use super::{Average, Claim, Expect};
+use super::claim::{Average, Claim};
+use super::expect::Expect;
 
 impl Claim {
     /// The check in words: `berkeleydb the best by insert, at record_size 1B..10KiB, in 75% of the checks`.

@@ -73,20 +73,20 @@ impl Finder {
         }
         let blocks: BTreeSet<K> = curve.iter().flat_map(|(_, series)| series.keys().copied()).collect();
         let blocks: Vec<K> = blocks.into_iter().collect();
-        let mut seen = Vec::new();
+        let mut observations = Vec::new();
         for (size, series) in curve {
             for (block, value) in series {
                 let block = blocks.binary_search(block).unwrap_or_default();
-                seen.push(Seen { x: size.ln(), block, y: value.ln() });
+                observations.push(Observation { x: size.ln(), block, y: value.ln() });
             }
         }
         let sizes = curve.iter().filter(|(_, series)| !series.is_empty()).count();
-        if sizes < FEWEST || seen.len() < blocks.len() + FITTED + SPARE {
+        if sizes < FEWEST || observations.len() < blocks.len() + FITTED + SPARE {
             return steepest(curve);
         }
-        let key = seen.iter().map(|one| (one.x.to_bits(), one.block)).collect();
-        let grid = self.grids.entry(key).or_insert_with(|| Rc::new(Grid::new(&seen, blocks.len())));
-        let cliff = grid.cliff(&seen);
+        let key = observations.iter().map(|one| (one.x.to_bits(), one.block)).collect();
+        let grid = self.grids.entry(key).or_insert_with(|| Rc::new(Grid::new(&observations, blocks.len())));
+        let cliff = grid.cliff(&observations);
         if falls(curve, cliff) { cliff } else { Cliff::None }
     }
 }
@@ -107,7 +107,7 @@ fn falls<K: Ord>(curve: &Curve<K>, cliff: Cliff) -> bool {
 
 /// One observation, in logarithms.
 #[derive(Debug, Clone, Copy)]
-struct Seen {
+struct Observation {
     x: f64,
     block: usize,
     y: f64,
@@ -166,21 +166,21 @@ impl Break {
 }
 
 impl Grid {
-    fn new(seen: &[Seen], blocks: usize) -> Grid {
+    fn new(observations: &[Observation], blocks: usize) -> Grid {
         let mut of_block = vec![0.0; blocks];
-        seen.iter().for_each(|one| of_block[one.block] += 1.0);
-        let mut sizes: Vec<f64> = seen.iter().map(|one| one.x).collect();
+        observations.iter().for_each(|one| of_block[one.block] += 1.0);
+        let mut sizes: Vec<f64> = observations.iter().map(|one| one.x).collect();
         sizes.sort_by(f64::total_cmp);
         sizes.dedup();
         let mut grid = Grid {
-            block: seen.iter().map(|one| one.block).collect(),
+            block: observations.iter().map(|one| one.block).collect(),
             of_block,
             line: Vec::new(),
             breaks: Vec::new(),
             ends: (sizes[0], sizes[sizes.len() - 1]),
             by_chance: Vec::new(),
         };
-        let x: Vec<f64> = seen.iter().map(|one| one.x).collect();
+        let x: Vec<f64> = observations.iter().map(|one| one.x).collect();
         grid.line = unit(grid.within(&x)).map_or_else(Vec::new, |(line, _)| line);
         let points = points(&sizes);
         let hinge = |at: f64| {
@@ -241,8 +241,8 @@ impl Grid {
     }
 
     /// The break of these observations, if pieces fit better than a line.
-    fn cliff(&self, seen: &[Seen]) -> Cliff {
-        let y: Vec<f64> = seen.iter().map(|one| one.y).collect();
+    fn cliff(&self, observations: &[Observation]) -> Cliff {
+        let y: Vec<f64> = observations.iter().map(|one| one.y).collect();
         let left = self.left_by_line(&y);
         let all = dot(&left, &left);
         let gains: Vec<f64> = self.breaks.iter().map(|one| one.gain(&left)).collect();
@@ -256,7 +256,7 @@ impl Grid {
         if (as_good + 1) as f64 > (1.0 - CONFIDENCE) * (DRAWS + 1) as f64 {
             return Cliff::None;
         }
-        let spare = seen.len() - self.of_block.len() - FITTED;
+        let spare = observations.len() - self.of_block.len() - FITTED;
         let least = (all - best).max(0.0);
         let bound = least * (1.0 + t_quantile(spare, CONFIDENCE).powi(2) / spare as f64) + ROUNDING * all;
         let allowed = |number: &usize| all - gains[*number] <= bound;

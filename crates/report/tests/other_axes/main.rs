@@ -204,7 +204,7 @@ fn bytes(write: impl Fn(&mut Vec<u8>) -> std::io::Result<()>) -> Vec<u8> {
     out
 }
 
-/// What a page carries for its scripts.
+/// The data that a page carries for its scripts.
 fn data(page: &str) -> Json {
     let (_, rest) = page.split_once("id=\"data\">").unwrap();
     let (text, _) = rest.split_once('<').unwrap();

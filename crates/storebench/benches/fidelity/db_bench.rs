@@ -11,7 +11,7 @@ use storebench_core::store::StoreDef;
 use storebench_core::units::SizeRange;
 
 use crate::ours::Ours;
-use crate::pair::{self, COMPARED, Side, Took};
+use crate::pair::{self, COMPARED, OperationTime, Side};
 use crate::{Bench, CACHE_BYTES, RECORDS, shown};
 
 /// Debian: rocksdb-tools.
@@ -35,7 +35,7 @@ pub fn compare(bench: &Bench, store: &StoreDef, size: SizeRange) {
         }
         Ok(_) => {}
     }
-    let mut all: [Vec<(Took, Took)>; COMPARED.len()] = Default::default();
+    let mut all: [Vec<(OperationTime, OperationTime)>; COMPARED.len()] = Default::default();
     let mut slower = false;
     for pair in 0..bench.pairs {
         let folder = tempfile::tempdir_in(&bench.folder).expect("a folder can be made for the pair");
@@ -59,7 +59,7 @@ fn ours(
     size: SizeRange,
     seed: u64,
     folder: &Path,
-) -> [Took; COMPARED.len()] {
+) -> [OperationTime; COMPARED.len()] {
     let records = Records::new(seed, size, Pool::generate(Data::Incompressible, seed, size));
     let folder = folder.join("storebench");
     std::fs::create_dir(&folder).expect("a folder can be made");
@@ -67,17 +67,17 @@ fn ours(
     let session = opened.session().expect("every store has a session");
     let mut ours = Ours::new(session, &bench.clock, &records, seed);
     ours.load(RECORDS);
-    let took = COMPARED.map(|operation| {
-        let turns: Vec<Took> = (0..TIMES).map(|_| ours.turn(operation, RECORDS)).collect();
-        Took::median(&turns)
+    let times = COMPARED.map(|operation| {
+        let turns: Vec<OperationTime> = (0..TIMES).map(|_| ours.turn(operation, RECORDS)).collect();
+        OperationTime::median(&turns)
     });
     drop(ours);
     opened.close().expect("the store can be closed");
-    took
+    times
 }
 
 /// The tool's own times, for as many operations; and whether it has assertions.
-fn theirs(size: SizeRange, seed: u64, folder: &Path) -> ([Took; COMPARED.len()], bool) {
+fn theirs(size: SizeRange, seed: u64, folder: &Path) -> ([OperationTime; COMPARED.len()], bool) {
     let benchmarks = BENCHMARKS.map(|name| format!("{name}[X{TIMES}]")).join(",");
     let said = Command::new(TOOL)
         .arg(format!("--benchmarks=filluniquerandom,{benchmarks}"))
@@ -94,13 +94,14 @@ fn theirs(size: SizeRange, seed: u64, folder: &Path) -> ([Took; COMPARED.len()],
         .output()
         .expect("the tool runs");
     let said = String::from_utf8_lossy(&said.stdout);
-    let took = BENCHMARKS.map(|name| {
+    let times = BENCHMARKS.map(|name| {
         let lines = said.lines().filter(|line| line.starts_with(name) && line.contains("micros/op"));
-        let turns: Vec<Took> = lines.map(|line| Took::new(1, f64::NAN, 1e9 / per_s(line))).collect();
+        let turns: Vec<OperationTime> =
+            lines.map(|line| OperationTime::new(1, f64::NAN, 1e9 / per_s(line))).collect();
         assert_eq!(turns.len(), TIMES, "the tool tells of each: {said}");
-        Took::median(&turns)
+        OperationTime::median(&turns)
     });
-    (took, said.contains(SLOWER))
+    (times, said.contains(SLOWER))
 }
 
 /// `readrandom   :       2.005 micros/op 496253 ops/sec 0.020 seconds ...`

@@ -9,7 +9,7 @@ use storebench_core::workload::choose::Chooser;
 use storebench_core::workload::driver::{Driver, QUANTUM_OPERATIONS, Quantum, Visit};
 use storebench_core::workload::operation::Operation;
 
-use crate::pair::{Side, Took};
+use crate::pair::{OperationTime, Side};
 use crate::theirs::{BATCH, first_values};
 
 /// A session that is driven.
@@ -49,7 +49,7 @@ impl Side for Ours<'_> {
         }
     }
 
-    fn turn(&mut self, operation: Operation, count: u64) -> Took {
+    fn turn(&mut self, operation: Operation, count: u64) -> OperationTime {
         let before = self.driver.latencies(operation).sum_ns();
         let start = Instant::now();
         let mut left = count as usize;
@@ -67,6 +67,6 @@ impl Side for Ours<'_> {
             left -= most;
         }
         let whole_ns = start.elapsed().as_nanos() as f64;
-        Took::new(count, (self.driver.latencies(operation).sum_ns() - before) as f64, whole_ns)
+        OperationTime::new(count, (self.driver.latencies(operation).sum_ns() - before) as f64, whole_ns)
     }
 }

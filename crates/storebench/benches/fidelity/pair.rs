@@ -27,7 +27,7 @@ const LONG_ENOUGH: Duration = Duration::from_millis(400);
 
 /// The time of an operation, in nanoseconds.
 #[derive(Debug, Clone, Copy)]
-pub struct Took {
+pub struct OperationTime {
     /// Within the engine's call.
     pub calls_ns: f64,
     /// With all that the loop does besides.
@@ -39,11 +39,11 @@ pub trait Side {
     /// Loads so many records.
     fn load(&mut self, count: u64);
     /// Does so many operations.
-    fn turn(&mut self, operation: Operation, count: u64) -> Took;
+    fn turn(&mut self, operation: Operation, count: u64) -> OperationTime;
 }
 
 /// The times of all pairs, for each of [`COMPARED`]: storebench's and the other side's.
-pub type Measured = [Vec<(Took, Took)>; COMPARED.len()];
+pub type Measured = [Vec<(OperationTime, OperationTime)>; COMPARED.len()];
 
 /// All pairs of one store with values of one size.
 pub fn measure<E: Engine>(bench: &Bench, store: &StoreDef, size: SizeRange) -> Measured {
@@ -66,11 +66,11 @@ pub fn measure<E: Engine>(bench: &Bench, store: &StoreDef, size: SizeRange) -> M
         let session = opened.session().expect("every store has a session");
         let mut ours = Ours::new(session, &bench.clock, &records, seed);
         let mut theirs = Theirs::new(engine, &bench.clock, &records, seed);
-        let took = take_turns(first, &mut ours, &mut theirs);
+        let times = take_turns(first, &mut ours, &mut theirs);
         drop(ours);
         drop(theirs);
         opened.close().expect("the store can be closed");
-        measured.iter_mut().zip(took).for_each(|(all, took)| all.push(took));
+        measured.iter_mut().zip(times).for_each(|(all, pair)| all.push(pair));
     }
     measured
 }
@@ -91,7 +91,11 @@ pub fn open(store: &StoreDef, folder: &std::path::Path) -> Box<dyn Store> {
     store.open.expect("the store is built in")(&options).expect("the store opens")
 }
 
-fn take_turns(mut first: bool, ours: &mut dyn Side, theirs: &mut dyn Side) -> [(Took, Took); COMPARED.len()] {
+fn take_turns(
+    mut first: bool,
+    ours: &mut dyn Side,
+    theirs: &mut dyn Side,
+) -> [(OperationTime, OperationTime); COMPARED.len()] {
     let in_order: [&mut dyn Side; 2] = if first { [ours, theirs] } else { [theirs, ours] };
     in_order.into_iter().for_each(|side| side.load(RECORDS));
     COMPARED.map(|operation| {
@@ -110,22 +114,22 @@ fn take_turns(mut first: bool, ours: &mut dyn Side, theirs: &mut dyn Side) -> [(
             }
             first = !first;
         }
-        (Took::median(&one), Took::median(&other))
+        (OperationTime::median(&one), OperationTime::median(&other))
     })
 }
 
-impl Took {
+impl OperationTime {
     /// So many operations within `calls` and `whole` nanoseconds.
-    pub fn new(operations: u64, calls: f64, whole: f64) -> Took {
-        Took { calls_ns: calls / operations as f64, whole_ns: whole / operations as f64 }
+    pub fn new(operations: u64, calls: f64, whole: f64) -> OperationTime {
+        OperationTime { calls_ns: calls / operations as f64, whole_ns: whole / operations as f64 }
     }
 
     /// The medians of several turns.
-    pub fn median(turns: &[Took]) -> Took {
-        let of = |time: fn(&Took) -> f64| {
+    pub fn median(turns: &[OperationTime]) -> OperationTime {
+        let of = |time: fn(&OperationTime) -> f64| {
             let times: Vec<f64> = turns.iter().map(time).collect();
             median(&times).map_or(f64::NAN, |median| median.value)
         };
-        Took { calls_ns: of(|turn| turn.calls_ns), whole_ns: of(|turn| turn.whole_ns) }
+        OperationTime { calls_ns: of(|turn| turn.calls_ns), whole_ns: of(|turn| turn.whole_ns) }
     }
 }

@@ -2,7 +2,7 @@
 
 use storebench_report::stats::{Estimate, geometric_mean};
 
-use crate::pair::{COMPARED, Measured, Took};
+use crate::pair::{COMPARED, Measured, OperationTime};
 use crate::{Bench, CACHE_BYTES, RECORDS};
 
 /// Below this a ratio is marked.
@@ -25,7 +25,7 @@ pub fn heading(bench: &Bench) {
 /// One row for each operation.
 pub fn rows(name: &str, bytes: u64, measured: &Measured) {
     for (operation, pairs) in COMPARED.into_iter().zip(measured) {
-        row(name, bytes, operation.name(), pairs, |took| Some(took.calls_ns));
+        row(name, bytes, operation.name(), pairs, |time| Some(time.calls_ns));
     }
 }
 
@@ -34,10 +34,10 @@ pub fn row(
     name: &str,
     bytes: u64,
     operation: &str,
-    pairs: &[(Took, Took)],
-    figure: fn(&Took) -> Option<f64>,
+    pairs: &[(OperationTime, OperationTime)],
+    figure: fn(&OperationTime) -> Option<f64>,
 ) {
-    let ratio = |time: fn(&Took) -> Option<f64>| -> Option<Estimate> {
+    let ratio = |time: fn(&OperationTime) -> Option<f64>| -> Option<Estimate> {
         let ratios: Option<Vec<f64>> =
             pairs.iter().map(|(ours, theirs)| Some(time(theirs)? / time(ours)?)).collect();
         geometric_mean(&ratios?)
@@ -46,7 +46,7 @@ pub fn row(
     let per_s = |estimate: Option<Estimate>| {
         estimate.map_or_else(String::new, |time| format!("{:.0}/s", 1e9 / time.value))
     };
-    let whole: fn(&Took) -> Option<f64> = |took| Some(took.whole_ns);
+    let whole: fn(&OperationTime) -> Option<f64> = |time| Some(time.whole_ns);
     let time = if pairs.iter().all(|(ours, _)| figure(ours).is_some()) { figure } else { whole };
     let ours = per_s(mean(pairs.iter().map(|(ours, _)| time(ours)).collect()));
     let theirs = per_s(mean(pairs.iter().map(|(_, theirs)| time(theirs)).collect()));

@@ -10,7 +10,7 @@ use storebench_core::workload::driver::QUANTUM_OPERATIONS;
 use storebench_core::workload::operation::Operation;
 
 use crate::direct::Engine;
-use crate::pair::{Side, Took};
+use crate::pair::{OperationTime, Side};
 
 /// Records handed over at once when loading, on both sides.
 pub const BATCH: usize = 500;
@@ -80,7 +80,7 @@ impl<E: Engine> Side for Theirs<'_, E> {
         }
     }
 
-    fn turn(&mut self, operation: Operation, count: u64) -> Took {
+    fn turn(&mut self, operation: Operation, count: u64) -> OperationTime {
         let mut ticks = 0;
         let start = Instant::now();
         let mut left = count as usize;
@@ -102,6 +102,6 @@ impl<E: Engine> Side for Theirs<'_, E> {
             left -= most;
         }
         let whole_ns = start.elapsed().as_nanos() as f64;
-        Took::new(count, self.clock.nanoseconds(0, ticks) as f64, whole_ns)
+        OperationTime::new(count, self.clock.nanoseconds(0, ticks) as f64, whole_ns)
     }
 }

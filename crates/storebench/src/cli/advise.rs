@@ -1,22 +1,22 @@
 //! `storebench advise`: one question, measured, answered.
 
 mod measuring;
-pub(super) mod plans;
+mod plans;
 
-use storebench_core::cell::Data;
 use storebench_core::error::{Error, Exit, Result};
-use storebench_core::like::Likeness;
 use storebench_core::store::StoreDef;
-use storebench_core::units::{MOST_RECORDS, grouped, rough_duration};
+use storebench_core::units::rough_duration;
 use storebench_report::advice::question::{Goal, Question};
 use storebench_report::advice::{Advice, Uncovered, snippet};
 use storebench_report::data::merge::Merged;
 
 use self::measuring::Measuring;
-use super::args::{AdviseArgs, QuestionArgs};
-use super::run::check_store;
+use super::args::AdviseArgs;
+use super::extras::Extras;
+use super::output::{print, style, tell};
+use super::plan::check_store;
 use super::tune::{self, Asked};
-use super::{Extras, files, print, report, runs, tell};
+use super::{files, question, report, runs};
 
 /// Answers a question.
 pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<Exit> {
@@ -24,7 +24,7 @@ pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<
         goal: args.optimize,
         max_memory_bytes: args.max_memory.map(|most| most.0),
         stores: args.store.clone(),
-        ..question(&args.work, extras)?
+        ..question::question(&args.work, extras)?
     };
     for store in args.store.iter().flatten() {
         check_store(stores, store, true)?;
@@ -56,7 +56,7 @@ pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<
     let best = advice.verdict.ranking.first();
     let best = best.and_then(|best| stores.iter().find(|store| store.name == best.store));
     let opened = opened(&advice, best).filter(|_| !args.tune);
-    print(&advice.text(opened.as_deref(), report::style()))?;
+    print(&advice.text(opened.as_deref(), style()))?;
     let lead = advice.lead(opened.as_deref());
     let in_folder = kept.as_ref().map(|folder| folder.join("report.html"));
     for page in in_folder.iter().chain(&args.answer.html) {
@@ -110,44 +110,4 @@ fn unanswered(uncovered: &Uncovered, args: &AdviseArgs) -> Error {
         (_, false) => "; omit --from to measure it",
     };
     Error::new(Exit::Nothing, format!("there is no answer: {uncovered}{advice}"))
-}
-
-/// The question on the command line; data that are pointed at fill in what it leaves open.
-pub(super) fn question(args: &QuestionArgs, extras: Extras) -> Result<Question> {
-    let like = args.like.as_deref().map(|name| Likeness::of(name, extras.sqlite_values)).transpose();
-    let like = like.map_err(|why| Error::bad_value(format!("--like: {why}")))?;
-    if let Some(like) = &like {
-        tell(&format!("your data: {}", like.describe()));
-    }
-    let records = args.records.or(like.as_ref().map(|like| like.count));
-    let size = args.size.or(like.as_ref().map(|like| like.size));
-    let (Some(records), Some(size)) = (records, size) else {
-        return Err(Error::new(Exit::Usage, "give --records and --size, or --like"));
-    };
-    if records == 0 {
-        return Err(Error::bad_value("--records is 0: it must be at least 1"));
-    }
-    if records >= MOST_RECORDS {
-        let message =
-            format!("{} records are too many: at most {}", grouped(records), grouped(MOST_RECORDS - 1));
-        return Err(Error::bad_value(message));
-    }
-    let data = match &like {
-        Some(like) if !args.compressible => like.data,
-        _ if args.compressible => Data::Compressible,
-        _ => Data::Incompressible,
-    };
-    Ok(Question {
-        records,
-        size,
-        data,
-        guarantee: args.guarantee,
-        threads: args.threads,
-        machine: args.machine.clone(),
-        mix: args.mix,
-        cold: args.cold,
-        goal: Goal::Speed,
-        max_memory_bytes: None,
-        stores: None,
-    })
 }

@@ -5,7 +5,9 @@ mod answer;
 mod axes;
 mod board;
 mod compare;
+mod doctor;
 mod generate;
+mod number;
 mod question;
 mod trace;
 mod tune;
@@ -22,20 +24,21 @@ use storebench_core::cell::{Background, DEFAULT_PLACE};
 use storebench_core::error::Exit;
 use storebench_core::plan::{Axes, Bytes, Changes, Percent, Period, Settings};
 use storebench_core::server::running::{self, URL};
-use storebench_core::units::{grouped, parse_count, split_list};
+use storebench_core::units::{parse_count, split_list};
 
 pub use self::advise::AdviseArgs;
-pub use self::answer::AnswerArgs;
 pub use self::axes::AxisArgs;
 pub use self::board::{BoardArgs, OURS};
 pub use self::compare::CompareArgs;
+pub use self::doctor::DoctorArgs;
 pub use self::generate::{GenerateArgs, Generated};
+use self::number::whole;
 pub use self::question::QuestionArgs;
 pub use self::trace::TraceArgs;
 pub use self::tune::TuneArgs;
 pub use self::work::WorkArgs;
 pub use self::ycsb::PropertyArgs;
-pub use super::doctor::DoctorArgs;
+use super::output::WIDTH;
 
 const ABOUT: &str = "Measures where an application should keep its records";
 
@@ -64,7 +67,7 @@ fn examples_and_codes() -> String {
 
 /// The command line.
 #[derive(Debug, Parser)]
-#[command(name = "storebench", version, about = ABOUT, long_about = LONG_ABOUT, after_help = EXAMPLES, after_long_help = examples_and_codes(), max_term_width = super::WIDTH)]
+#[command(name = "storebench", version, about = ABOUT, long_about = LONG_ABOUT, after_help = EXAMPLES, after_long_help = examples_and_codes(), max_term_width = WIDTH)]
 pub struct Args {
     #[command(subcommand)]
     pub command: Command,
@@ -282,12 +285,6 @@ fn plain_number(value: &str) -> String {
         Ok(number) if value.contains(',') => number.to_string(),
         _ => value.to_owned(),
     }
-}
-
-/// A whole number, as people write it, which fits in a type.
-fn whole<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
-    let number = parse_count(text)?;
-    T::try_from(number).map_err(|_| format!("{} is too large", grouped(number)))
 }
 
 /// A place: `NAME=DIR`, or a directory alone.

@@ -24,9 +24,10 @@ use storebench_core::workload::loading::Loading;
 
 use super::args::{Args, Command, RunArgs};
 use super::launch;
+use super::prepare::Started;
 use super::remote::wire::{self, Known, Message, Request, SILENCE, Word};
-use super::run::{Start, Started};
-use super::{run, runs, signals, usage};
+use super::start::{Start, start};
+use super::{resume, runs, signals, usage};
 
 /// The time between two looks at whether the other machine is still there.
 const WATCH: Duration = Duration::from_secs(5);
@@ -171,14 +172,14 @@ impl Board<'_> {
             texts: &request.properties,
             out: &runs,
         };
-        let started = run::start(stores, &asked, interrupted, |mut launch| {
+        let started = start(stores, &asked, interrupted, |mut launch| {
             launch.header.command = request.command.clone();
             let folder = launch.folder(&runs, &name(&launch.header))?;
             let path = folder.path().to_path_buf();
             self.folder = Some(path.clone());
             self.out.say(&Message::Header(Box::new(launch.header.clone())));
-            let mut teller = Teller { out: &mut self.out, folder: path };
-            launch.run(&[], folder, &mut teller, interrupted).map(|(_, ended)| ended)
+            let mut events = EventSender { out: &mut self.out, folder: path };
+            launch.run(&[], folder, &mut events, interrupted).map(|(_, ended)| ended)
         })?;
         Ok(match started {
             Started::Ran(ended) => ended,
@@ -222,8 +223,8 @@ impl Board<'_> {
         }
         drop(kept);
         let resumed = RunFolder::resume(&path)?;
-        let mut teller = Teller { out: &mut self.out, folder: path };
-        run::go_on_with(self.stores, resumed, &mut teller, self.interrupted).map(|(_, ended)| ended)
+        let mut events = EventSender { out: &mut self.out, folder: path };
+        resume::resume(self.stores, resumed, &mut events, self.interrupted).map(|(_, ended)| ended)
     }
 
     /// An error without the advice how to resume the run, which is of no use on the other machine.
@@ -314,13 +315,13 @@ impl Out {
 }
 
 /// Tells the other machine what happens.
-struct Teller<'a> {
+struct EventSender<'a> {
     out: &'a mut Out,
     /// The run's folder.
     folder: PathBuf,
 }
 
-impl Listener for Teller<'_> {
+impl Listener for EventSender<'_> {
     fn hear(&mut self, event: &Event<'_>) {
         match *event {
             Event::Started { total, done } => self.out.say(&Message::Started { total, done }),

@@ -8,7 +8,8 @@ use storebench_core::place::abandoned::{self, Found};
 use storebench_core::server::running::Made;
 use storebench_core::store::StoreDef;
 
-use super::{print, runs, tell};
+use super::output::{print, tell};
+use super::runs;
 
 /// Where runs are put unless told otherwise.
 const RUNS: &str = "storebench-runs";

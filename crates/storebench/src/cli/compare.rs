@@ -12,7 +12,8 @@ use storebench_report::compare::unlike::Difference;
 use storebench_report::compare::{Comparison, FIGURES, Side, comparable, html, json, markdown, terminal};
 
 use super::args::CompareArgs;
-use super::{complain, files, print, print_data, report, runs, tell};
+use super::output::{complain, print, print_data, style, tell};
+use super::{files, report, runs};
 
 /// Figures without a significant change that are listed unless all are wanted.
 const OTHERS: usize = 10;
@@ -177,7 +178,7 @@ fn show(comparison: &Comparison<'_>, args: &CompareArgs) -> Result<()> {
         return print(&markdown::text(comparison));
     }
     let others = if args.all { usize::MAX } else { OTHERS };
-    print(&terminal::text(comparison, others, report::style()))
+    print(&terminal::text(comparison, others, style()))
 }
 
 /// Whether it passes what CI asks.

@@ -3,9 +3,8 @@
 mod checks;
 mod studies;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use clap::{Parser, ValueHint};
 use serde::Serialize;
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::plan::STUDIES;
@@ -14,31 +13,12 @@ use storebench_report::terminal::grid::wrap;
 
 use self::checks::{Group, Here, Line, State};
 use self::studies::{Ability, Lack};
-use super::{WIDTH, launch, print, print_data, runs};
+use super::args::DoctorArgs;
+use super::output::{WIDTH, print, print_data};
+use super::{launch, runs};
 
 /// The version of the form of `--json`.
 const FORMAT: u32 = 1;
-
-const EXAMPLES: &str = "\
-Examples:
-  storebench doctor                      every study, and all that there is here
-  storebench doctor crud device          fails if one can't be run in full
-  storebench doctor --at /mnt/ssd --json";
-
-/// Arguments of `doctor`.
-#[derive(Debug, Parser)]
-#[command(after_help = EXAMPLES)]
-pub struct DoctorArgs {
-    /// Studies, or plans of your own [default: every study]
-    #[arg(value_name = "STUDY", value_hint = ValueHint::FilePath)]
-    pub studies: Vec<String>,
-    /// Directory in which the stores' files would be
-    #[arg(long, value_name = "DIR", default_value = ".", value_hint = ValueHint::DirPath)]
-    pub at: PathBuf,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
-}
 
 /// All that was found.
 #[derive(Debug, Serialize)]

@@ -10,8 +10,8 @@ use storebench_core::units::{grouped, rough_bytes, rough_duration};
 use storebench_core::workload::reason::Omission;
 use storebench_report::terminal::grid::wrap;
 
-use super::WIDTH;
 use super::launch::Launch;
+use super::output::WIDTH;
 
 /// The width of a cell's id, so that its figures stand beside it; longer ones have theirs below.
 const ID_WIDTH: usize = WIDTH - 2 * (FIGURE_WIDTH + 1);

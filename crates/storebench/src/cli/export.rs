@@ -12,7 +12,9 @@ use storebench_report::files::sql::SqlError;
 use storebench_report::files::{continuous, hgrm, sql, ycsb};
 
 use super::args::ExportArgs;
-use super::{Extras, files, runs, signals, tell};
+use super::extras::Extras;
+use super::output::tell;
+use super::{files, runs, signals};
 
 /// Writes the files that were asked for.
 pub fn files(merged: &Merged<'_>, extras: Extras, args: &ExportArgs) -> Result<()> {

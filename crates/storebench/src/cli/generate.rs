@@ -11,7 +11,8 @@ use storebench_core::units::{grouped, rough_bytes, rough_duration};
 use storebench_core::workload::shop::files::{self, Made, Order, Progress, Stopped};
 
 use super::args::{GenerateArgs, Generated};
-use super::{print, signals};
+use super::output::print;
+use super::signals;
 
 /// The time between two lines of progress: on a terminal, and elsewhere.
 const OFTEN: Duration = Duration::from_millis(200);

@@ -27,7 +27,8 @@ use storebench_core::workload::reason::{Omission, Reason};
 use storebench_report::data::{looks, precision};
 
 use super::args::PlaceArg;
-use super::{report, runs, tell};
+use super::output::tell;
+use super::{report, runs};
 
 /// Places by name.
 pub type Places = BTreeMap<String, Place>;

@@ -9,7 +9,7 @@ use storebench_core::shown::quoted;
 use storebench_core::units::{grouped, rough_bytes, three_digits};
 use storebench_report::terminal::grid::wrap;
 
-use super::{WIDTH, print};
+use super::output::{WIDTH, print};
 
 /// Prints all machines, or all that is known of one.
 ///

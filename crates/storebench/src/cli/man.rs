@@ -13,7 +13,8 @@ use storebench_core::store::{Guarantee, StoreDef};
 use storebench_core::workload::operation::Operation;
 
 use super::args::Args;
-use super::{files, print};
+use super::files;
+use super::output::print;
 
 /// The part of a man page within which its title stands, in bytes.
 const HEAD: u64 = 256;

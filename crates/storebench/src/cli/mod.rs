@@ -8,29 +8,36 @@ mod compare;
 mod doctor;
 mod dry_run;
 mod export;
+mod extras;
 mod files;
 mod findings;
+mod finish;
 mod floor;
 mod generate;
 mod given;
 mod launch;
 mod machines;
 mod man;
+mod output;
+mod plan;
+mod prepare;
 mod properties;
+mod question;
 mod remote;
 mod report;
+mod resume;
 mod run;
 mod runs;
 mod settings;
 mod signals;
 mod stages;
+mod start;
 mod stores;
 mod studies;
 mod trace;
 mod tune;
 mod usage;
 
-use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -38,23 +45,11 @@ use clap::{CommandFactory, FromArgMatches};
 
 use args::{Args, Command, Hidden};
 use storebench_core::error::{Error, Exit, Result};
-use storebench_core::like::ReadSqlite;
 use storebench_core::runner::child;
-use storebench_core::shown;
 use storebench_core::store::{self, StoreDef};
-use storebench_report::files::sql::OpenSqlite;
 
-/// Columns of a terminal that all output fits in.
-const WIDTH: usize = 80;
-
-/// Optional features of a program beside measuring, where its build has the code for them ([`crate::EXTRAS`]).
-#[derive(Clone, Copy, Default)]
-pub struct Extras {
-    /// The writer of SQLite files; without it, `report --sqlite` says that this build can't.
-    pub sqlite: Option<OpenSqlite>,
-    /// The reader of the values of a table in a SQLite file; without it, `advise --like` takes none.
-    pub sqlite_values: Option<ReadSqlite>,
-}
+pub use extras::Extras;
+use output::complain;
 
 /// The program: reads the command line, does what it says with these stores, and ends with a documented exit code.
 pub fn main(stores: &[StoreDef]) -> ExitCode {
@@ -135,36 +130,4 @@ fn dispatch(stores: &[StoreDef], extras: Extras, command: Command) -> Result<Exi
         Command::Hidden(Hidden::Drop { folder }) => clean::drop_made(stores, &folder),
         Command::Hidden(Hidden::Board { folder }) => board::main(stores, &folder),
     }
-}
-
-/// Writes text for people to standard output, without escape codes but for colours, and those only on a terminal. A reader that
-/// has gone (a closed pipe) ends the program quietly.
-fn print(text: &str) -> Result<()> {
-    if report::style().colour { write(&shown::coloured(text)) } else { write(&shown::plain(text)) }
-}
-
-/// Writes what other programs read to standard output, without escape codes.
-fn print_data(bytes: &[u8]) -> Result<()> {
-    write(&shown::plain(&String::from_utf8_lossy(bytes)))
-}
-
-fn write(text: &str) -> Result<()> {
-    let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(Error::io("writing to", Path::new("standard output"))(error))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Tells the user something that is not the answer itself.
-fn tell(text: &str) {
-    // Standard error may be closed; nothing depends on it.
-    let _ = writeln!(std::io::stderr(), "{}", shown::plain(text));
-}
-
-/// Says in one line what is wrong.
-fn complain(message: &str) {
-    tell(&format!("storebench: {}", shown::message(message)));
 }

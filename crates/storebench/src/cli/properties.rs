@@ -18,7 +18,7 @@ use storebench_core::workload::ycsb::property::{Belongs, PROPERTIES, Properties,
 use storebench_core::workload::ycsb::work::ROUNDS;
 
 use super::args::PropertyArgs;
-use super::tell;
+use super::output::tell;
 
 /// The longest property file, in bytes.
 const MOST_BYTES: u64 = 1 << 20;

@@ -29,8 +29,10 @@ use self::connection::{Connection, END};
 use self::host::Host;
 use self::wire::{Known, Message, Request, Word};
 use super::args::{BoardArgs, RunArgs};
+use super::finish::finish;
+use super::output::print;
 use super::properties::{self, Texts};
-use super::{launch, print, run, runs};
+use super::{launch, runs};
 
 /// Runs a study on another machine, or resumes such a run.
 ///
@@ -62,7 +64,7 @@ pub fn run(stores: &[StoreDef], args: &RunArgs, host: &str, interrupted: &Atomic
     connection.end();
     drop(here);
     match path {
-        Some(path) => run::finish(stores, &path, ended, args.properties.ycsb.as_deref(), &resume_with(&path)),
+        Some(path) => finish(stores, &path, ended, args.properties.ycsb.as_deref(), &resume_with(&path)),
         None if ended.interrupted => Ok(Exit::Interrupted),
         None => Ok(Exit::Success),
     }

@@ -1,6 +1,5 @@
 //! `storebench report`: reads runs and shows them.
 
-use std::io::IsTerminal;
 use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 
@@ -11,11 +10,13 @@ use storebench_core::store::{Kind, StoreDef};
 use storebench_report::data::merge::Merged;
 use storebench_report::files::{csv, csv_effects, csv_long, csv_sizes, json};
 use storebench_report::page::Lead;
-use storebench_report::terminal::{self, Style, published};
+use storebench_report::terminal::{self, published};
 
 use super::args::ReportArgs;
+use super::extras::Extras;
 use super::findings::with_published;
-use super::{Extras, export, files, floor, print, print_data, runs, tell};
+use super::output::{print, print_data, style, tell};
+use super::{export, files, floor, runs};
 
 /// Shows runs.
 pub fn report(stores: &[StoreDef], extras: Extras, args: &ReportArgs) -> Result<Exit> {
@@ -140,23 +141,4 @@ pub fn page(merged: &Merged<'_>, lead: Option<&Lead>, path: &Path) -> Result<()>
 /// The names of the harness's own stores.
 pub fn harness(stores: &[StoreDef]) -> Vec<&'static str> {
     stores.iter().filter(|store| store.kind == Kind::Harness).map(|store| store.name).collect()
-}
-
-/// The style for standard output: its width, which COLUMNS says where it is no terminal, and colour where it is one and
-/// NO_COLOR is not set.
-pub fn style() -> Style {
-    let terminal = std::io::stdout().is_terminal();
-    let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    let width = if terminal { terminal_width() } else { asked_width() };
-    let width = width.unwrap_or(100);
-    Style { width: width.max(80), colour: terminal && !no_colour }
-}
-
-fn asked_width() -> Option<usize> {
-    std::env::var("COLUMNS").ok()?.parse().ok().filter(|width| *width > 0)
-}
-
-fn terminal_width() -> Option<usize> {
-    let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok()?;
-    (size.ws_col > 0).then_some(usize::from(size.ws_col))
 }

@@ -8,7 +8,7 @@ use storebench_core::error::{Error, Exit, Result};
 use storebench_core::folder;
 use storebench_core::result::Run;
 
-use super::tell;
+use super::output::tell;
 
 /// The folder of a run: a path, `latest`, or a name in the runs' directory.
 pub fn find(name: &Path, runs: &Path) -> Result<PathBuf> {

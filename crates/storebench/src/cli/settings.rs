@@ -5,7 +5,7 @@ use storebench_core::shown::quoted;
 use storebench_core::store::{SettingDef, StoreDef};
 use storebench_report::terminal::grid::wrap;
 
-use super::{WIDTH, print};
+use super::output::{WIDTH, print};
 
 /// Prints the settings of one store, or of all.
 ///

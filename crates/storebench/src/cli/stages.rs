@@ -17,7 +17,8 @@ use storebench_core::units::rough_duration;
 
 use super::args::PlaceArg;
 use super::launch::{self, Launch, Places};
-use super::{runs, signals, tell};
+use super::output::tell;
+use super::{runs, signals};
 
 /// The stages of an answer, so far. Where it fails before the first, no folder is left.
 pub struct Stages<'a> {

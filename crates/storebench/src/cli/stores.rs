@@ -4,7 +4,7 @@ use storebench_core::error::{Exit, Result};
 use storebench_core::store::{Guarantee, StoreDef, Threads};
 use storebench_report::terminal::grid::wrap;
 
-use super::{WIDTH, print};
+use super::output::{WIDTH, print};
 
 /// Prints the table.
 pub fn list(stores: &[StoreDef]) -> Result<Exit> {

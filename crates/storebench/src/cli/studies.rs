@@ -4,7 +4,7 @@ use storebench_core::error::{Exit, Result};
 use storebench_core::plan::{self, Plan, STUDIES};
 use storebench_report::terminal::grid::wrap;
 
-use super::{WIDTH, print};
+use super::output::{WIDTH, print};
 
 /// Prints the list.
 pub fn list() -> Result<Exit> {

@@ -12,7 +12,8 @@ use storebench_core::workload::replay::parameters::{LIMIT, TRACE, TRACE_FACTS, T
 use storebench_report::terminal::grid::wrap;
 
 use super::args::TraceArgs;
-use super::{WIDTH, print, print_data, signals, tell};
+use super::output::{WIDTH, print, print_data, tell};
+use super::signals;
 
 /// Prints the summary of a trace.
 ///

@@ -16,8 +16,10 @@ use storebench_report::tuning::{Tuned, Unanswered};
 
 use self::measuring::Measuring;
 use super::args::TuneArgs;
-use super::run::check_store;
-use super::{Extras, advise, files, print, report, runs, tell};
+use super::extras::Extras;
+use super::output::{print, style, tell};
+use super::plan::check_store;
+use super::{files, question, report, runs};
 
 /// The request for a tuning: which store, where, for how long.
 pub struct Asked<'a> {
@@ -38,7 +40,7 @@ pub fn tune(stores: &[StoreDef], extras: Extras, args: &TuneArgs) -> Result<Exit
     let question = Question {
         max_memory_bytes: args.memory.map(|most| most.0),
         stores: Some(vec![args.store.clone()]),
-        ..advise::question(&args.work, extras)?
+        ..question::question(&args.work, extras)?
     };
     if let Some(path) = &args.answer.html {
         files::can_write_page(path)?;
@@ -94,7 +96,7 @@ fn show(
     let merged = Merged::new(runs, &harness);
     let tuned = Tuned::from_runs(question, &merged, store).map_err(|why| unanswered(&why))?;
     let code = code(store, &tuned);
-    print(&tuned.text(code.as_deref(), report::style()))?;
+    print(&tuned.text(code.as_deref(), style()))?;
     let lead = tuned.lead(code.as_deref());
     for page in pages {
         report::page(&merged, Some(&lead), page)?;

@@ -1,4 +1,5 @@
-//! What the native stores share beside what every store has: handing files to the disk.
+//! Parts that several stores of this crate share: the sync of a file or folder, the check of settings, and for servers their
+//! processes, sockets, passwords, and those that a URL names.
 
 #[cfg(any(feature = "mariadb", feature = "postgres"))]
 pub mod server;

@@ -1,4 +1,8 @@
-//! The shape of the source: which module may use which, how long a file may be, and what the pages must name.
+//! The shape of the source: which module may use which, how long a file may be, how comments begin, and what the pages must
+//! name.
+
+mod circles;
+mod comments;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -120,6 +124,20 @@ fn without_tests(path: &Path) -> String {
     if is_test { String::new() } else { text.split("#[cfg(test)]\nmod tests").next().unwrap().to_owned() }
 }
 
+/// The same without comments.
+fn without_comments(path: &Path) -> String {
+    let text = without_tests(path);
+    text.lines().filter(|line| !line.trim_start().starts_with("//")).map(|line| format!("{line}\n")).collect()
+}
+
+/// Checks that each module of a list may use only those above it.
+fn check_order(modules: Modules) {
+    for (position, (module, may_use)) in modules.iter().enumerate() {
+        let is_above = |name: &&str| modules[..position].iter().any(|(above, _)| above == name);
+        assert!(may_use.iter().all(is_above), "{module} stands before something that it may use");
+    }
+}
+
 /// The modules that a text names after the name of their crate.
 fn used(text: &str, crate_name: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
@@ -149,13 +167,7 @@ fn sources(name: &str) -> impl Iterator<Item = (PathBuf, String, String)> {
 fn modules_use_only_what_lies_below_them() {
     let mut wrong = Vec::new();
     for (crate_name, modules) in [("core", CORE), ("report", REPORT)] {
-        for (position, (module, may_use)) in modules.iter().enumerate() {
-            let above: Vec<_> = modules[..position].iter().map(|(name, _)| *name).collect();
-            assert!(
-                may_use.iter().all(|name| above.contains(name)),
-                "{module} stands before something that it may use"
-            );
-        }
+        check_order(modules);
         for (path, module, name) in sources(crate_name) {
             let Some((_, may_use)) = modules.iter().find(|(known, _)| *known == module) else {
                 wrong.push(format!(

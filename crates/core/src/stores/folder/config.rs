@@ -1,5 +1,5 @@
-//! What can be set of the folders: how keys are spread over directories, how a file is written, what is synced. There is no
-//! engine that could ignore it; the tier follows from it.
+//! The settings of the folders: how keys are spread over directories, how a file is written, what is synced. There is
+//! no engine that could ignore it; the tier follows from it.
 
 use super::path::Layout;
 use crate::store::{Danger, Given, Guarantee, Loss, OpenOptions, Result, Setting, SettingDef, hold_to_tier};
@@ -38,7 +38,7 @@ const SYNC_FOLDER: SettingDef = SettingDef::new(
 .promising("without it a power cut can take new files back, and bring removed ones back: process; both syncs together are power")
 .read_by(OURS);
 
-/// How the settings are read back.
+/// The note on how the settings are read back.
 const OURS: &str = "nothing need be asked: storebench itself makes the calls, and tests look at the files and count the syncs";
 
 /// The settings of the flat layout.
@@ -46,7 +46,7 @@ pub(super) const OF_FLAT: &[SettingDef] = &[WRITE, SYNC_FILE, SYNC_FOLDER];
 /// The settings of the nested layout.
 pub(super) const OF_NESTED: &[SettingDef] = &[LEVELS, LEVEL_BYTES, WRITE, SYNC_FILE, SYNC_FOLDER];
 
-/// What accidents can cost at `process`, which lacks a sync or both.
+/// The dangers at `process`, which lacks a sync or both.
 pub(super) const UNSYNCED: &[Danger] = &[
     Danger {
         with: &[("write", "rename"), ("sync_file", "true")],
@@ -72,10 +72,10 @@ pub(super) const SYNCED: &[Danger] = &[
     Danger::NOTHING[0],
 ];
 
-/// How files are laid out, written and synced.
+/// The configuration: how files are laid out, written and synced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Config {
-    /// How keys are spread.
+    /// The spread of keys over directories.
     pub layout: Layout,
     /// A value is written under a temporary name that then replaces the old file; else the old file is overwritten.
     pub rename: bool,
@@ -86,7 +86,7 @@ pub(super) struct Config {
 }
 
 impl Config {
-    /// What the options ask for, of a store with this layout unless they say otherwise.
+    /// The configuration that the options ask for, of a store with this layout unless they say otherwise.
     ///
     /// # Errors
     /// When they can't be met, or give another tier than the one asked for.
@@ -109,12 +109,12 @@ impl Config {
         Ok(config)
     }
 
-    /// What a write survives when it has returned.
+    /// The guarantee of a write that has returned.
     pub fn tier(&self) -> Guarantee {
         if self.sync_file && self.sync_folder { Guarantee::Power } else { Guarantee::Process }
     }
 
-    /// What it says of itself.
+    /// Its settings, as the store tells them.
     pub fn settings(&self) -> Vec<Setting> {
         let Config { layout, rename, sync_file, sync_folder } = self;
         let mut settings = vec![Setting::given(LEVELS.name, layout.levels)];
@@ -130,7 +130,7 @@ impl Config {
     }
 }
 
-/// What a setting of the layout may be: so that a key of 32 bytes always leaves a name.
+/// The values that a setting of the layout may have: so that a key of 32 bytes always leaves a name.
 fn range(name: &str) -> std::ops::RangeInclusive<u64> {
     if name == LEVELS.name { 1..=4 } else { 1..=3 }
 }

@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use super::path::{CLOSED, CLOSED_DURABLE, Layout, is_temporary};
 use crate::store::{Result, StoreError};
 
-/// How many files are made durable together.
+/// The means by which many files are made durable together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum GroupSync {
     /// `syncfs`, then `fsync` of the root directory.
@@ -25,7 +25,7 @@ impl GroupSync {
         if syncfs_is_whole(directory) { GroupSync::FileSystem } else { GroupSync::EachFile }
     }
 
-    /// What it does, in the system's words.
+    /// Its calls, by the system's names.
     pub(super) fn name(self) -> &'static str {
         match self {
             GroupSync::FileSystem => "syncfs, fsync of the root directory",
@@ -86,7 +86,7 @@ fn syncfs_is_whole(_: &File) -> bool {
     false
 }
 
-/// How a store was left by whoever had it open last.
+/// The state in which a store was left by whoever had it open last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Left {
     /// It was not closed, or is new: temporary files may lie anywhere, and what is there may not be durable.
@@ -98,8 +98,8 @@ pub(super) enum Left {
 }
 
 impl Left {
-    /// How the store below `root` was left, which is to be opened with this layout. From now on it counts as open. No directory
-    /// is listed for that, so that what was cold stays so.
+    /// The state in which the store below `root` was left, which is to be opened with this layout. From now on it
+    /// counts as open. No directory is listed for that, so that what was cold stays so.
     ///
     /// # Errors
     /// The system's own; [`StoreError::SettingNotTaken`] when it was closed with another layout, and stays closed.
@@ -155,7 +155,7 @@ fn noted_layout(root: &File, name: &CStr) -> Result<Option<String>> {
 /// More than what is noted of a layout, in bytes.
 const LONGEST_NOTE: u64 = 100;
 
-/// What [`walk`] comes by.
+/// A file or directory that [`walk`] comes by.
 pub(super) enum Visit<'a> {
     /// A file, in its directory.
     File(&'a File, &'a CStr),
@@ -226,7 +226,7 @@ pub(super) fn sync_all(root: &File, layout: Layout, group: GroupSync) -> Result<
     }
 }
 
-/// How many records lie below `root`.
+/// The number of records below `root`.
 ///
 /// # Errors
 /// The system's own.

@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::store::{Result, StoreError};
 
-/// What the names of files begin with that are being written and do not count yet.
+/// The prefix of the names of files that are being written and do not count yet.
 pub(super) const TEMPORARY_PREFIX: &str = ".storebench-tmp-";
 
 /// The file that stands at the root of a store that was closed, until it is opened again: what is being written has been
@@ -18,7 +18,7 @@ pub(super) const CLOSED_DURABLE: &CStr = c".storebench-tmp-closed-durable";
 /// The longest name that the usual file systems take, in bytes; also the longest key of both layouts.
 pub(super) const MAX_NAME_BYTES: usize = 255;
 
-/// How the keys are spread over directories.
+/// The spread of keys over directories.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Layout {
     /// Levels of directories between the root and the files.

@@ -1,4 +1,4 @@
-//! What the folders leave on disk; how they behave as stores is the conformance suite's.
+//! The files that the folders leave on disk; how they behave as stores is the conformance suite's.
 
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -8,7 +8,7 @@ use super::lane::Lane;
 use super::{load, warm};
 use crate::measure::counters::Snapshot;
 use crate::measure::device::DeviceSpec;
-use crate::measure::meanwhile::{Meanwhile, Seen};
+use crate::measure::machine_counters::{MachineCounters, MachineUse};
 use crate::result::{Counters, Load, Second, Written};
 use crate::store::Store;
 use crate::workload::bench::Bench;
@@ -27,7 +27,7 @@ pub struct Ran {
     /// What the process did meanwhile.
     pub counters: Counters,
     /// What the machine did meanwhile.
-    pub seen: Seen,
+    pub seen: MachineUse,
     /// Second by second.
     pub series: Vec<Second>,
 }
@@ -47,7 +47,7 @@ pub fn run(
     let store = bench.store()?;
     let (load, loaded) = load::load(hall, makers, hall.make(store)?.as_mut(), acknowledged)?;
     warm::warm(hall, bench)?;
-    let meanwhile = Meanwhile::begin(device);
+    let meanwhile = MachineCounters::begin(device);
     hall.seconds.begin();
     hall.epochs.iter().for_each(|epochs| epochs.begin());
     let before = Snapshot::now();

@@ -21,10 +21,12 @@ use storebench_report::data::looks;
 use storebench_report::data::merge::Merged;
 
 use super::super::args::AdviseArgs;
+use super::super::output::tell;
+use super::super::question::{counts, names, records_of, size_of};
+use super::super::report;
 use super::super::runs::ANSWER;
 use super::super::stages::Stages;
-use super::super::{report, tell};
-use super::plans::{Plans, counts, names, records_of, size_of};
+use super::plans::Plans;
 
 /// The share of the budget that a look at every store is to take.
 const LOOK_SHARE: f64 = 0.3;
@@ -46,8 +48,6 @@ const FINALISTS: (usize, usize) = (4, 6);
 const HOPELESS: f64 = 3.0;
 /// A store that is less times worse than this is close to the best.
 const CLOSE: f64 = 1.4;
-/// The least time after which a trial has failed, however short the budget; else half of the budget.
-pub const SHORTEST_LIMIT: Duration = Duration::from_secs(10);
 /// Stores that are measured with other records.
 const ELSEWHERE: usize = 3;
 /// Other record sizes are so many times smaller and larger.

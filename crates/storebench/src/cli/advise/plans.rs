@@ -3,32 +3,24 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use storebench_core::axis::{Axis, Value};
-use storebench_core::cell::{Cache, Cell, DEFAULT_PLACE, GuaranteeChoice};
-use storebench_core::error::{Error, Exit, Result};
+use storebench_core::axis::Axis;
+use storebench_core::cell::{Cell, DEFAULT_PLACE};
+use storebench_core::error::Result;
 use storebench_core::machine::Core;
-use storebench_core::measure::environment;
 use storebench_core::place::directory::WorkFolder;
 use storebench_core::place::probe::Probe;
-use storebench_core::plan::{self, Axes, Bytes, Changes, Period, Plan};
+use storebench_core::plan::{self, Changes, Plan};
 use storebench_core::result::{Run, TrialResult};
 use storebench_core::schedule::{self, Room};
 use storebench_core::store::StoreDef;
-use storebench_core::units::{CountRange, MOST_RECORDS, Sizes, grouped, rough_bytes};
-use storebench_core::workload::crud::work::{self, Work};
-use storebench_core::workload::parameter::Parameters;
+use storebench_core::workload::crud::work::Work;
 use storebench_report::advice::question::Question;
 
 use super::super::args::AdviseArgs;
+use super::super::question::{FEWEST, changes, most_records, names, records_of, sized};
 
 /// Operations of the mix in a trial, unless that takes too long.
 const OPERATIONS: u64 = 2000;
-/// The fewest operations, and the fewest records, that a trial is cut down to.
-const FEWEST: u64 = 100;
-/// The most bytes that a store may need on disk at its peak, as a multiple of the values', with what is kept free
-/// beside it.
-const ROOM_FACTOR: f64 = 3.5;
-
 /// The plans by which a question is measured.
 pub struct Plans<'a> {
     stores: &'a [StoreDef],
@@ -45,7 +37,7 @@ impl<'a> Plans<'a> {
     /// Plans a look at every store that takes about `seconds` for each of `blocks` blocks.
     ///
     /// # Errors
-    /// [`Exit::DiskFull`] where the values alone are more than the disk has room for.
+    /// [`storebench_core::error::Exit::DiskFull`] where the values alone are more than the disk has room for.
     pub fn new(
         stores: &'a [StoreDef],
         args: &AdviseArgs,
@@ -144,84 +136,9 @@ impl<'a> Plans<'a> {
     }
 }
 
-/// A plan with so many records, and operations.
-pub fn sized(plan: &Plan, records: u64, operations: u64) -> Result<Plan> {
-    let mut plan = plan.clone();
-    let parameters = Parameters::default().with(&work::OPERATIONS, &operations.to_string());
-    let changes = Changes {
-        parameters: parameters.map_err(Error::bad_value)?,
-        axes: Axes::of(Axis::RECORDS, [counts(records, operations)]),
-        ..Changes::default()
-    };
-    plan.apply(changes)?;
-    Ok(plan)
-}
-
-/// The most records that the place has room for.
-pub fn most_records(question: &Question, place: &Path) -> Result<u64> {
-    let free = environment::place(DEFAULT_PLACE, place).map_err(Error::io("looking at", place))?.free_bytes;
-    let values = question.records as f64 * question.size.mean();
-    if values > free as f64 {
-        let message = format!(
-            "{} records of {} are {} of values, and {} has {} free: no store can hold them; use fewer or smaller records, or \
-             another disk (--at)",
-            grouped(question.records),
-            question.size.words(),
-            rough_bytes(values),
-            place.display(),
-            rough_bytes(free as f64),
-        );
-        return Err(Error::new(Exit::DiskFull, message));
-    }
-    Ok(((free as f64 / ROOM_FACTOR / question.size.mean()) as u64).max(FEWEST))
-}
-
 /// The stores that are looked at: those that are named, or all that offer the guarantee or a stronger one.
 fn taking_part(stores: &[StoreDef], args: &AdviseArgs, question: &Question) -> Vec<String> {
     let able = stores.iter().filter(|store| store.runs_by_default());
     let able = able.filter(|store| store.offers.iter().any(|offer| offer.guarantee >= question.guarantee));
     args.store.clone().unwrap_or_else(|| able.map(|store| store.name.to_owned()).collect())
-}
-
-/// The changes that a question makes to crud's plan, but for the numbers of records and operations.
-pub fn changes(named: &[String], seed: u64, budget: Period, question: &Question) -> Result<Changes> {
-    let parameters =
-        Parameters::default().with(&work::MIX, &question.mix.text()).map_err(Error::bad_value)?;
-    let cache = if question.cold { Cache::Cold } else { Cache::Warm };
-    Ok(Changes {
-        trials: Some(1),
-        parameters,
-        seed: Some(seed),
-        // A cell that does not fit onto the disk is left out; one that takes too long has been cut down.
-        size_limit: Some(Bytes(u64::MAX)),
-        timeout: Some(Period((budget.0 / 2).max(super::measuring::SHORTEST_LIMIT))),
-        axes: Axes::of(Axis::STORE, names(named))
-            .with(Axis::RECORD_SIZE, [question.size])
-            .with(Axis::DATA, [question.data])
-            .with(Axis::GUARANTEE, [GuaranteeChoice::Tier(question.guarantee)])
-            .with(Axis::THREADS, [Value::from(u64::from(question.threads))])
-            .with(Axis::CACHE, [cache])
-            .with(Axis::MACHINE, [Axis::MACHINE.read(&question.machine).map_err(Error::bad_value)?]),
-        ..Changes::default()
-    })
-}
-
-/// The records of a plan of one number of them.
-pub fn records_of(plan: &Plan) -> CountRange {
-    plan.axes.list(Axis::RECORDS).first().copied().unwrap_or(CountRange::starting_at(1))
-}
-
-/// The record size of a plan of one size.
-pub fn size_of(plan: &Plan) -> Option<Sizes> {
-    plan.axes.list(Axis::RECORD_SIZE).first().copied()
-}
-
-/// A count that a trial's inserts do not outgrow.
-pub fn counts(from: u64, operations: u64) -> CountRange {
-    let more = (from / 4).max(operations);
-    CountRange { from, to: from.saturating_add(more).min(MOST_RECORDS.max(from.saturating_add(1))) }
-}
-
-pub fn names(stores: &[String]) -> impl Iterator<Item = Value> {
-    stores.iter().map(|store| Value::word(store))
 }

@@ -7,7 +7,8 @@ use clap::{Parser, ValueHint};
 use storebench_core::plan::{Bytes, Period};
 use storebench_report::advice::question::Goal;
 
-use super::{AnswerArgs, QuestionArgs};
+use super::answer::AnswerArgs;
+use super::question::QuestionArgs;
 
 const ADVISE_EXAMPLES: &str = "\
 Examples:

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::ValueHint;
 
+use super::number::whole;
+
 /// Where an answer is written, where it is measured, and with which seed.
 #[derive(Debug, clap::Args)]
 pub struct AnswerArgs {
@@ -17,6 +19,6 @@ pub struct AnswerArgs {
     #[arg(long, value_name = "DIR", default_value = "storebench-runs", value_hint = ValueHint::DirPath)]
     pub out: PathBuf,
     /// Seed for keys, values, record choice and trial order
-    #[arg(long, value_name = "N", default_value = "136", value_parser = super::whole::<u64>)]
+    #[arg(long, value_name = "N", default_value = "136", value_parser = whole::<u64>)]
     pub seed: u64,
 }

@@ -5,6 +5,8 @@ use storebench_core::store::Guarantee;
 use storebench_core::units::Sizes;
 use storebench_report::advice::question::Mix;
 
+use super::number::whole;
+
 /// The records, and the work on them.
 #[derive(Debug, clap::Args)]
 pub struct QuestionArgs {
@@ -39,7 +41,7 @@ pub struct QuestionArgs {
 }
 
 fn threads(text: &str) -> Result<u32, String> {
-    match super::whole(text)? {
+    match whole(text)? {
         0 => Err("it must be at least 1".into()),
         threads => Ok(threads),
     }

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::{Parser, ValueHint};
 use storebench_core::plan::{Bytes, Period};
 
-use super::{AnswerArgs, QuestionArgs};
+use super::answer::AnswerArgs;
+use super::question::QuestionArgs;
 
 const TUNE_EXAMPLES: &str = "\
 Examples:

@@ -18,7 +18,7 @@ use super::shell;
 use super::ssh::{self, Ssh};
 use super::wire::{self, BEAT, Message, Word};
 use crate::cli::args::BoardArgs;
-use crate::cli::tell;
+use crate::cli::output::tell;
 
 /// The longest time in which a program must begin to speak: a slow board reads all of it first.
 const HELLO: Duration = Duration::from_secs(120);

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use storebench_core::error::{Error, Exit, Result};
 
 use super::host::Host;
-use crate::cli::tell;
+use crate::cli::output::tell;
 
 /// The time between two looks at whether the user has had enough.
 const PAUSE: Duration = Duration::from_millis(50);

@@ -21,11 +21,12 @@ use storebench_report::tuning::race::{Kind, Raced, Settings};
 use storebench_report::tuning::search::{self, Change, Race, SCREEN_UNTIL, Time};
 use storebench_report::tuning::{Tuned, is_settled};
 
-use super::super::advise::plans::records_of;
 use super::super::launch;
+use super::super::output::tell;
+use super::super::question::records_of;
+use super::super::report;
 use super::super::runs::TUNING;
 use super::super::stages::Stages;
-use super::super::{report, tell};
 use super::plans::Length;
 use super::{Asked, plans};
 

@@ -15,7 +15,7 @@ use storebench_core::units::{MOST_RECORDS, Sizes};
 use storebench_core::workload::crud::work::Work;
 use storebench_report::tuning::race::{Kind, Settings};
 
-use super::super::advise::plans::{changes, counts, most_records, records_of, size_of, sized};
+use super::super::question::{changes, counts, most_records, records_of, size_of, sized};
 use super::Asked;
 
 /// Operations of a trial where nothing is known yet; few, below which records are taken away as well; the fewest, and the most: more

@@ -48,7 +48,7 @@ fn power_syncs_each_write_and_the_rest_do_not() {
     });
 }
 
-/// The counts of a server itself, of the whole trial; the loads and the operations make so many at least.
+/// Checks the counts of a server itself, of the whole trial; the loads and the operations make so many at least.
 fn of_a_server(subject: &Subject, measured: &Measured, operations: u64) {
     let unknown = |figure: &str| measured.unknown.iter().any(|unknown| unknown.figure == figure);
     assert!(measured.operations.iter().all(|one| one.counters.as_ref().unwrap().syncs.is_none()));

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use storebench_core::lifeline;
-use storebench_core::measure::family;
+use storebench_core::measure::children;
 use storebench_core::store::{Result, StoreError};
 
 use super::files::make_folder;
@@ -61,7 +61,7 @@ impl Reached {
 /// When it can't be put under the limits that hold servers.
 pub fn unprivileged(command: &mut Command, reached: &[&Reached], way: Way) -> Result<()> {
     // Before it gives up the right to.
-    family::enter(command).map_err(StoreError::io("holding the server to limits"))?;
+    children::enter(command).map_err(StoreError::io("holding the server to limits"))?;
     command
         .env_clear()
         .envs([("PATH", "/usr/bin:/bin:/usr/sbin:/sbin"), ("LC_ALL", "C"), ("TZ", "UTC")])
@@ -130,7 +130,7 @@ impl Process {
         let log_too = log.try_clone().map_err(StoreError::io("making the server's log"))?;
         command.stdin(Stdio::null()).stdout(log).stderr(log_too);
         let child = command.spawn().map_err(StoreError::io(format!("starting {}", saying.name)))?;
-        family::join(child.id());
+        children::join(child.id());
         Ok(Process { child, at, saying, ended: false })
     }
 
@@ -147,7 +147,7 @@ impl Process {
             let ended = self.child.try_wait().map_err(StoreError::io(format!("waiting for {name}")))?;
             if let Some(status) = ended {
                 self.ended = true;
-                family::leave(self.child.id());
+                children::leave(self.child.id());
                 return Err(StoreError::Engine(format!("{name} did not start: {}", self.last_words(status))));
             }
             if start.elapsed() > LONGEST_START {
@@ -177,7 +177,7 @@ impl Process {
             return Ok(());
         }
         let (status, name) = (self.asked_to_end(), self.saying.name);
-        family::leave(self.child.id());
+        children::leave(self.child.id());
         let status = status.map_err(StoreError::io(format!("ending {name}")))?;
         if !status.success() {
             return Err(StoreError::Engine(format!("{name} ended badly: {}", self.last_words(status))));

@@ -1,4 +1,4 @@
-//! The work folders of a run, one in each place, and the ground of each trial in them.
+//! The places of a run, each with a work folder, and the folder of each trial in them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -21,14 +21,14 @@ const SLOW_CREATION: u64 = 4;
 /// Folders tried for a trial.
 const FOLDERS: u32 = 4;
 
-/// The work folders, one in each place.
-pub struct Works {
-    by_place: BTreeMap<String, Work>,
+/// The places in which the run's cells are.
+pub struct PreparedPlaces {
+    by_place: BTreeMap<String, PreparedPlace>,
 }
 
-/// A work folder, and what trials in it stand on.
-pub struct Work {
-    /// The folder.
+/// A place that is ready for trials.
+pub struct PreparedPlace {
+    /// The work folder.
     pub folder: WorkFolder,
     /// Where background loads have their files.
     pub beside: PathBuf,
@@ -36,12 +36,12 @@ pub struct Work {
     pub servers: Option<PathBuf>,
     /// The costs of the place.
     pub probe: Probe,
-    /// The file system that trials use.
-    pub grounds: Grounds,
+    /// The source of trials' folders.
+    pub trial_folders: TrialFolders,
 }
 
-/// The file system that trials in a place use.
-pub enum Grounds {
+/// The source of the folders for a place's trials.
+pub enum TrialFolders {
     /// The user's own file system.
     Shared {
         /// The time of making a file there at first, in nanoseconds.
@@ -53,8 +53,8 @@ pub enum Grounds {
     Image(Template),
 }
 
-/// The folder and device that one trial uses.
-pub struct Ground {
+/// The folder of one trial, and the device under it.
+pub struct TrialFolder {
     /// The empty folder for the store's files.
     pub directory: PathBuf,
     /// The time of making an empty file in it, in nanoseconds.
@@ -63,12 +63,12 @@ pub struct Ground {
     pub device: std::result::Result<DeviceSpec, String>,
 }
 
-impl Works {
+impl PreparedPlaces {
     /// Makes a work folder in each place of a job.
     ///
     /// # Errors
     /// When a place can't be used.
-    pub fn make(job: &Job<'_>) -> Result<Works> {
+    pub fn make(job: &Job<'_>) -> Result<PreparedPlaces> {
         // A place that can't be had is among the job's, but no cell is in it.
         let used: BTreeSet<&str> = job.cells.iter().map(Cell::place).collect();
         let places = || job.places.iter().filter(|(name, _)| used.contains(name.as_str()));
@@ -78,45 +78,45 @@ impl Works {
         });
         let mut devices = devices::shared(&shared.collect(), job.interrupted);
         let any_server = job.cells.iter().any(|cell| store::kind(job.stores, cell.store()) == Kind::Server);
-        let work = |(name, place): (&String, &Place)| {
+        let prepare = |(name, place): (&String, &Place)| {
             let mut folder = WorkFolder::create(place.directory())?;
-            let (probe, grounds) = match place {
+            let (probe, trial_folders) = match place {
                 Place::Directory(_) => {
                     let probe = folder.probe()?;
                     let device = devices.remove(name).unwrap_or_else(|| Err("it was not looked for".into()));
-                    (probe, Grounds::Shared { file_creation_ns: probe.file_creation_ns, device })
+                    (probe, TrialFolders::Shared { file_creation_ns: probe.file_creation_ns, device })
                 }
                 Place::Image { file_system, .. } => {
                     let cells = job.cells.iter().filter(|cell| cell.place() == name);
                     let template = Template::make(&mut folder, file_system, trial_bytes(job, cells))?;
-                    (template.probe(&mut folder)?, Grounds::Image(template))
+                    (template.probe(&mut folder)?, TrialFolders::Image(template))
                 }
             };
             let mut stage = folder.stage();
             let beside = stage.folder("background")?;
             let servers = any_server.then(|| stage.folder("servers")).transpose()?;
             stage.keep();
-            Ok((name.clone(), Work { folder, beside, servers, probe, grounds }))
+            Ok((name.clone(), PreparedPlace { folder, beside, servers, probe, trial_folders }))
         };
-        Ok(Works { by_place: places().map(work).collect::<Result<_>>()? })
+        Ok(PreparedPlaces { by_place: places().map(prepare).collect::<Result<_>>()? })
     }
 
     /// The costs of the places.
     pub fn probes(&self) -> BTreeMap<String, Probe> {
-        self.by_place.iter().map(|(name, work)| (name.clone(), work.probe)).collect()
+        self.by_place.iter().map(|(name, place)| (name.clone(), place.probe)).collect()
     }
 
     /// Where trials can have cgroups of their own, or why they have none.
     pub fn find_cgroups(&mut self) -> std::result::Result<cgroup::Home, String> {
-        let work = self.by_place.values_mut().next().ok_or("there is no place")?;
-        cgroup::Home::find(|home| work.folder.stage().group(home).map(drop))
+        let place = self.by_place.values_mut().next().ok_or("there is no place")?;
+        cgroup::Home::find(|home| place.folder.stage().group(home).map(drop))
     }
 
-    /// The work folder of a cell's place.
+    /// The place of a cell.
     ///
     /// # Errors
     /// When the job has no such place.
-    pub fn of(&mut self, cell: &Cell) -> Result<&mut Work> {
+    pub fn of(&mut self, cell: &Cell) -> Result<&mut PreparedPlace> {
         self.by_place
             .get_mut(cell.place())
             .ok_or_else(|| Error::bad_value(format!("there is no place {:?}", cell.place())))
@@ -133,18 +133,18 @@ pub fn trial_bytes<'c>(job: &Job<'_>, cells: impl Iterator<Item = &'c Cell>) -> 
     cells.map(bytes).max().unwrap_or(0)
 }
 
-impl Grounds {
-    /// The ground of one trial.
+impl TrialFolders {
+    /// Makes the folder of one trial.
     ///
     /// # Errors
     /// When it can't be made.
-    pub fn take(&self, stage: &mut Stage<'_>, position: u64) -> Result<Ground> {
+    pub fn take(&self, stage: &mut Stage<'_>, position: u64) -> Result<TrialFolder> {
         match self {
-            Grounds::Shared { file_creation_ns, device } => {
+            TrialFolders::Shared { file_creation_ns, device } => {
                 let (directory, file_creation_ns) = calm_folder(stage, *file_creation_ns, position)?;
-                Ok(Ground { directory, file_creation_ns, device: device.clone() })
+                Ok(TrialFolder { directory, file_creation_ns, device: device.clone() })
             }
-            Grounds::Image(template) => {
+            TrialFolders::Image(template) => {
                 let (directory, mounted) = template.mount(stage, &format!("trial-{position}"))?;
                 let file_creation_ns =
                     probe::file_creation_ns(&directory).map_err(Error::io("probing", &directory))?;
@@ -152,7 +152,7 @@ impl Grounds {
                     .device
                     .map(DeviceSpec::own)
                     .ok_or_else(|| "there is no block device under the file system".to_owned());
-                Ok(Ground { directory, file_creation_ns, device })
+                Ok(TrialFolder { directory, file_creation_ns, device })
             }
         }
     }

@@ -6,32 +6,32 @@ use crate::result::{Processors, Traffic};
 
 /// The counters when it began.
 #[derive(Debug)]
-pub struct Meanwhile {
+pub struct MachineCounters {
     device: Option<(BlockDevice, Traffic)>,
     processors: Option<Snapshot>,
 }
 
 /// The counters over that time, as far as they are known.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Seen {
+pub struct MachineUse {
     /// The traffic of the device, whoever caused it.
     pub traffic: Option<Traffic>,
     /// The time of all processors.
     pub processors: Option<Processors>,
 }
 
-impl Meanwhile {
+impl MachineCounters {
     /// Begins.
-    pub fn begin(device: &Result<DeviceSpec, String>) -> Meanwhile {
+    pub fn begin(device: &Result<DeviceSpec, String>) -> MachineCounters {
         let device = device.as_ref().ok().and_then(|spec| BlockDevice::named(&spec.name).ok());
         let device = device.and_then(|device| device.traffic().ok().map(|traffic| (device, traffic)));
-        Meanwhile { device, processors: Snapshot::now().ok() }
+        MachineCounters { device, processors: Snapshot::now().ok() }
     }
 
     /// Ends.
-    pub fn end(self) -> Seen {
+    pub fn end(self) -> MachineUse {
         let processors = self.processors.zip(Snapshot::now().ok());
-        Seen {
+        MachineUse {
             processors: processors.and_then(|(before, now)| now.since(&before)),
             traffic: self.device.and_then(|(device, before)| Some(device.traffic().ok()?.since(&before))),
         }
@@ -46,12 +46,12 @@ mod tests {
 
     #[test]
     fn processors_are_told_and_what_is_no_device_is_not() {
-        let meanwhile = Meanwhile::begin(&Err("no device".into()));
+        let counters = MachineCounters::begin(&Err("no device".into()));
         let until = Instant::now() + Duration::from_millis(50);
         while Instant::now() < until {
             std::hint::black_box(until);
         }
-        let Seen { traffic, processors } = meanwhile.end();
+        let MachineUse { traffic, processors } = counters.end();
         let idle = processors.unwrap().idle_share;
         assert!(traffic.is_none() && (0.0..1.0).contains(&idle), "{idle}");
     }

@@ -12,7 +12,7 @@ use super::{Message, now_ns};
 const PERIOD: Duration = Duration::from_millis(50);
 
 /// Counts what a load does and tells its parent.
-pub struct Teller {
+pub struct Reporter {
     done: AtomicU64,
     out: Mutex<Out>,
 }
@@ -22,10 +22,10 @@ struct Out {
     counts_per_unit: f64,
 }
 
-impl Teller {
-    /// A teller that writes lines to `pipe`.
-    pub fn new(pipe: Box<dyn Write + Send>) -> Teller {
-        Teller { done: AtomicU64::new(0), out: Mutex::new(Out { pipe, counts_per_unit: 1.0 }) }
+impl Reporter {
+    /// A reporter that writes lines to `pipe`.
+    pub fn new(pipe: Box<dyn Write + Send>) -> Reporter {
+        Reporter { done: AtomicU64::new(0), out: Mutex::new(Out { pipe, counts_per_unit: 1.0 }) }
     }
 
     /// Counts progress.
@@ -53,18 +53,18 @@ impl Teller {
     }
 
     /// Starts a thread that tells the progress from now on, and ends the process when nobody listens any more.
-    pub fn keep_telling(self: &Arc<Self>) -> io::Result<()> {
-        let teller = Arc::clone(self);
+    pub fn keep_reporting(self: &Arc<Self>) -> io::Result<()> {
+        let reporter = Arc::clone(self);
         let tell = move || {
             loop {
                 thread::sleep(PERIOD);
-                let mut out = teller.out.lock().unwrap_or_else(PoisonError::into_inner);
-                if out.progress(&teller.done).is_err() {
+                let mut out = reporter.out.lock().unwrap_or_else(PoisonError::into_inner);
+                if out.progress(&reporter.done).is_err() {
                     std::process::exit(1);
                 }
             }
         };
-        thread::Builder::new().name("teller".into()).spawn(tell).map(drop)
+        thread::Builder::new().name("reporter".into()).spawn(tell).map(drop)
     }
 }
 
@@ -103,10 +103,10 @@ mod tests {
     #[test]
     fn progress_is_told_in_the_unit_of_the_load_once_it_is_at_work() {
         let (send, lines) = channel();
-        let teller = Teller::new(Box::new(Pipe(send)));
-        teller.add(3_000);
-        teller.at_work("spins".into(), "seconds", 1_000.0).unwrap();
-        drop(teller);
+        let reporter = Reporter::new(Box::new(Pipe(send)));
+        reporter.add(3_000);
+        reporter.at_work("spins".into(), "seconds", 1_000.0).unwrap();
+        drop(reporter);
         let told: Vec<Message> = lines.iter().map(|line| serde_json::from_slice(&line).unwrap()).collect();
         assert_eq!(told[0], Message::AtWork { description: "spins".into(), unit: "seconds".into() });
         assert!(matches!(told[1], Message::Progress { done, .. } if done == 3.0), "{told:?}");

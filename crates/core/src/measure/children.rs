@@ -206,19 +206,19 @@ mod tests {
             .spawn()
             .unwrap();
         let leader = shell.id();
-        let family = || with_children(vec![leader]);
+        let processes = || with_children(vec![leader]);
         // Until the shell has waited for those that copied.
         while bytes_of(&[leader]).0 < 4 << 20 {
             std::thread::sleep(Duration::from_millis(5));
         }
-        let (all, files) = memory_of(&family()).unwrap();
+        let (all, files) = memory_of(&processes()).unwrap();
         assert!(all > 0 && files <= all, "{all} {files}");
-        assert!(cpu_of(&family()).user_ns < 60_000_000_000);
+        assert!(cpu_of(&processes()).user_ns < 60_000_000_000);
         shell.stdin.take().unwrap().write_all(b"\n").unwrap();
         let mut children = Vec::new();
         while children.is_empty() {
             std::thread::sleep(Duration::from_millis(5));
-            children = family().split_off(1);
+            children = processes().split_off(1);
         }
         shell.kill().unwrap();
         shell.wait().unwrap();

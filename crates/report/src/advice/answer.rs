@@ -1,0 +1,68 @@
+//! An answer to a question, with all that its sentences need.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use indexmap::IndexMap;
+use storebench_core::result::PlaceInfo;
+use storebench_core::store::Danger;
+
+use super::at::At;
+use super::cold::Cold;
+use super::judge::Verdict;
+use super::question::Question;
+use super::turn::Turns;
+use crate::data::looks;
+use crate::data::memory::Basis;
+
+/// An answer to a question.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Advice {
+    /// The question.
+    pub question: Question,
+    /// Where the measurements were made that answer it.
+    pub at: At,
+    /// The machine's name.
+    pub hardware: String,
+    /// The place where the stores' files were.
+    pub place: Option<PlaceInfo>,
+    /// The stores, judged.
+    pub verdict: Verdict,
+    /// The changes of the question that would change the answer.
+    pub turns: Turns,
+    /// The cold reads of the ranked stores, where they were measured.
+    pub cold: Option<Cold>,
+    /// Of the stores that a power cut can wreck, those that it can't wreck at the guarantee `power`.
+    pub safer: BTreeSet<String>,
+    /// The settings of the recommended store, in two lines.
+    pub settings: Vec<String>,
+    /// The dangers of the stores that are named for another question.
+    pub dangers: BTreeMap<String, &'static Danger>,
+    /// Where reads are to be cold and a trial makes more of them than there are records: how many of each.
+    pub repeated: Option<(u64, u64)>,
+    /// The remarks on practice, which no benchmark sees, for the recommended store and the next, in half a line each.
+    pub practice: Vec<(String, &'static str)>,
+    /// Where a page opens: the address of the question's own place.
+    pub start: String,
+    /// The figure by which memory was compared.
+    pub memory: Basis,
+    /// In what the runs were made otherwise than runs that are made for an answer.
+    pub otherwise: BTreeSet<String>,
+}
+
+impl Advice {
+    /// Whether the best is told from the second, or both are known to be alike to within `precision`, a share of 1.
+    pub fn is_clear(&self, precision: f64) -> bool {
+        let second = self.verdict.ranking.get(1);
+        second.is_none_or(|second| looks::is_clear(second.rule, second.times_worse, precision))
+    }
+
+    /// The trials of each ranked store, the best first.
+    pub fn trials(&self) -> IndexMap<&str, usize> {
+        self.verdict.ranking.iter().map(|store| (store.store.as_str(), store.speed.trials)).collect()
+    }
+
+    /// Whether anything was compared, so that the best is a recommendation.
+    pub fn is_recommendation(&self) -> bool {
+        self.verdict.all().count() > 1
+    }
+}

@@ -1,0 +1,50 @@
+//! The end of a run: the table of winners, the report, and the words on what was written where.
+
+use std::path::Path;
+
+use storebench_core::error::{Exit, Result};
+use storebench_core::runner::parent::Ended;
+use storebench_core::store::StoreDef;
+
+use super::output::{print, tell};
+use super::{export, report};
+
+/// Prints the table of winners, writes YCSB's text where it is asked for, and says what was written, and with which command an
+/// interrupted run is resumed.
+pub fn finish(
+    stores: &[StoreDef],
+    path: &Path,
+    ended: Ended,
+    ycsb: Option<&Path>,
+    resume_with: &str,
+) -> Result<Exit> {
+    let shown = path.display();
+    let run = storebench_core::folder::read(path)?;
+    if !ended.interrupted {
+        print(&report::winners(stores, &run, path)?)?;
+    }
+    if !run.trials.is_empty() {
+        match report::run_page(stores, &run, path) {
+            Ok(page) => tell(&format!("\nthe report: open {} in a browser", page.display())),
+            // The results are safe, and the page can be made from them again.
+            Err(error) => tell(&format!("\nthe report could not be written: {error}")),
+        }
+    }
+    if let Some(text) = ycsb.filter(|_| !ended.interrupted) {
+        export::ycsb_file(&run, text)?;
+        tell(&format!("written: {}", text.display()));
+    }
+    tell(&format!(
+        "\nwritten: {shown}/run.json (the plan and the machine), {shown}/results.jsonl (every trial)"
+    ));
+    if ended.failed > 0 {
+        let trials = if ended.failed == 1 { "trial" } else { "trials" };
+        tell(&format!("{} {trials} failed; the logs are in {shown}/logs", ended.failed));
+    }
+    if ended.interrupted {
+        tell(&format!("interrupted; finished results are kept. Resume with: {resume_with}"));
+        return Ok(Exit::Interrupted);
+    }
+    tell(&format!("every figure: storebench report {shown} --table"));
+    Ok(if ended.failed > 0 { Exit::TrialsFailed } else { Exit::Success })
+}

@@ -1,0 +1,62 @@
+//! Standard output and standard error: text for people, data for programs, and the style of both.
+
+use std::io::{IsTerminal, Write};
+use std::path::Path;
+
+use storebench_core::error::{Error, Result};
+use storebench_core::shown;
+use storebench_report::terminal::Style;
+
+/// Columns of a terminal that all output fits in.
+pub const WIDTH: usize = 80;
+
+/// The style for standard output: its width, which COLUMNS says where it is no terminal, and colour where it is one and
+/// NO_COLOR is not set.
+pub fn style() -> Style {
+    let terminal = std::io::stdout().is_terminal();
+    let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let width = if terminal { terminal_width() } else { asked_width() };
+    let width = width.unwrap_or(100);
+    Style { width: width.max(80), colour: terminal && !no_colour }
+}
+
+fn asked_width() -> Option<usize> {
+    std::env::var("COLUMNS").ok()?.parse().ok().filter(|width| *width > 0)
+}
+
+fn terminal_width() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok()?;
+    (size.ws_col > 0).then_some(usize::from(size.ws_col))
+}
+
+/// Writes text for people to standard output, without escape codes but for colours, and those only on a terminal. A reader that
+/// has gone (a closed pipe) ends the program quietly.
+pub fn print(text: &str) -> Result<()> {
+    if style().colour { write(&shown::coloured(text)) } else { write(&shown::plain(text)) }
+}
+
+/// Writes what other programs read to standard output, without escape codes.
+pub fn print_data(bytes: &[u8]) -> Result<()> {
+    write(&shown::plain(&String::from_utf8_lossy(bytes)))
+}
+
+fn write(text: &str) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Error::io("writing to", Path::new("standard output"))(error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Tells the user something that is not the answer itself.
+pub fn tell(text: &str) {
+    // Standard error may be closed; nothing depends on it.
+    let _ = writeln!(std::io::stderr(), "{}", shown::plain(text));
+}
+
+/// Says in one line what is wrong.
+pub fn complain(message: &str) {
+    tell(&format!("storebench: {}", shown::message(message)));
+}

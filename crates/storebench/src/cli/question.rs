@@ -1,0 +1,142 @@
+//! The question of `advise` and `tune`, and the plans of crud that measure it.
+
+use std::path::Path;
+use std::time::Duration;
+
+use storebench_core::axis::{Axis, Value};
+use storebench_core::cell::{Cache, DEFAULT_PLACE, Data, GuaranteeChoice};
+use storebench_core::error::{Error, Exit, Result};
+use storebench_core::like::Likeness;
+use storebench_core::measure::environment;
+use storebench_core::plan::{Axes, Bytes, Changes, Period, Plan};
+use storebench_core::units::{CountRange, MOST_RECORDS, Sizes, grouped, rough_bytes};
+use storebench_core::workload::crud::work;
+use storebench_core::workload::parameter::Parameters;
+use storebench_report::advice::question::{Goal, Question};
+
+use super::args::QuestionArgs;
+use super::extras::Extras;
+use super::output::tell;
+
+/// The fewest operations, and the fewest records, that a trial is cut down to.
+pub const FEWEST: u64 = 100;
+/// The most bytes that a store may need on disk at its peak, as a multiple of the values', with what is kept free
+/// beside it.
+const ROOM_FACTOR: f64 = 3.5;
+/// The least time after which a trial has failed, however short the budget; else half of the budget.
+pub const SHORTEST_LIMIT: Duration = Duration::from_secs(10);
+
+/// The question on the command line; data that are pointed at fill in what it leaves open.
+pub fn question(args: &QuestionArgs, extras: Extras) -> Result<Question> {
+    let like = args.like.as_deref().map(|name| Likeness::of(name, extras.sqlite_values)).transpose();
+    let like = like.map_err(|why| Error::bad_value(format!("--like: {why}")))?;
+    if let Some(like) = &like {
+        tell(&format!("your data: {}", like.describe()));
+    }
+    let records = args.records.or(like.as_ref().map(|like| like.count));
+    let size = args.size.or(like.as_ref().map(|like| like.size));
+    let (Some(records), Some(size)) = (records, size) else {
+        return Err(Error::new(Exit::Usage, "give --records and --size, or --like"));
+    };
+    if records == 0 {
+        return Err(Error::bad_value("--records is 0: it must be at least 1"));
+    }
+    if records >= MOST_RECORDS {
+        let message =
+            format!("{} records are too many: at most {}", grouped(records), grouped(MOST_RECORDS - 1));
+        return Err(Error::bad_value(message));
+    }
+    let data = match &like {
+        Some(like) if !args.compressible => like.data,
+        _ if args.compressible => Data::Compressible,
+        _ => Data::Incompressible,
+    };
+    Ok(Question {
+        records,
+        size,
+        data,
+        guarantee: args.guarantee,
+        threads: args.threads,
+        machine: args.machine.clone(),
+        mix: args.mix,
+        cold: args.cold,
+        goal: Goal::Speed,
+        max_memory_bytes: None,
+        stores: None,
+    })
+}
+
+/// A plan with so many records, and operations.
+pub fn sized(plan: &Plan, records: u64, operations: u64) -> Result<Plan> {
+    let mut plan = plan.clone();
+    let parameters = Parameters::default().with(&work::OPERATIONS, &operations.to_string());
+    let changes = Changes {
+        parameters: parameters.map_err(Error::bad_value)?,
+        axes: Axes::of(Axis::RECORDS, [counts(records, operations)]),
+        ..Changes::default()
+    };
+    plan.apply(changes)?;
+    Ok(plan)
+}
+
+/// The most records that the place has room for.
+pub fn most_records(question: &Question, place: &Path) -> Result<u64> {
+    let free = environment::place(DEFAULT_PLACE, place).map_err(Error::io("looking at", place))?.free_bytes;
+    let values = question.records as f64 * question.size.mean();
+    if values > free as f64 {
+        let message = format!(
+            "{} records of {} are {} of values, and {} has {} free: no store can hold them; use fewer or smaller records, or \
+             another disk (--at)",
+            grouped(question.records),
+            question.size.words(),
+            rough_bytes(values),
+            place.display(),
+            rough_bytes(free as f64),
+        );
+        return Err(Error::new(Exit::DiskFull, message));
+    }
+    Ok(((free as f64 / ROOM_FACTOR / question.size.mean()) as u64).max(FEWEST))
+}
+
+/// The changes that a question makes to crud's plan, but for the numbers of records and operations.
+pub fn changes(named: &[String], seed: u64, budget: Period, question: &Question) -> Result<Changes> {
+    let parameters =
+        Parameters::default().with(&work::MIX, &question.mix.text()).map_err(Error::bad_value)?;
+    let cache = if question.cold { Cache::Cold } else { Cache::Warm };
+    Ok(Changes {
+        trials: Some(1),
+        parameters,
+        seed: Some(seed),
+        // A cell that does not fit onto the disk is left out; one that takes too long has been cut down.
+        size_limit: Some(Bytes(u64::MAX)),
+        timeout: Some(Period((budget.0 / 2).max(SHORTEST_LIMIT))),
+        axes: Axes::of(Axis::STORE, names(named))
+            .with(Axis::RECORD_SIZE, [question.size])
+            .with(Axis::DATA, [question.data])
+            .with(Axis::GUARANTEE, [GuaranteeChoice::Tier(question.guarantee)])
+            .with(Axis::THREADS, [Value::from(u64::from(question.threads))])
+            .with(Axis::CACHE, [cache])
+            .with(Axis::MACHINE, [Axis::MACHINE.read(&question.machine).map_err(Error::bad_value)?]),
+        ..Changes::default()
+    })
+}
+
+/// The records of a plan of one number of them.
+pub fn records_of(plan: &Plan) -> CountRange {
+    plan.axes.list(Axis::RECORDS).first().copied().unwrap_or(CountRange::starting_at(1))
+}
+
+/// The record size of a plan of one size.
+pub fn size_of(plan: &Plan) -> Option<Sizes> {
+    plan.axes.list(Axis::RECORD_SIZE).first().copied()
+}
+
+/// A count that a trial's inserts do not outgrow.
+pub fn counts(from: u64, operations: u64) -> CountRange {
+    let more = (from / 4).max(operations);
+    CountRange { from, to: from.saturating_add(more).min(MOST_RECORDS.max(from.saturating_add(1))) }
+}
+
+pub fn names(stores: &[String]) -> impl Iterator<Item = Value> {
+    stores.iter().map(|store| Value::word(store))
+}

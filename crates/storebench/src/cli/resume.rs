@@ -1,0 +1,78 @@
+//! The rest of a run that was begun before: the same plan, stores and places, or an error.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use storebench_core::cell::Cell;
+use storebench_core::error::{Error, Exit, Result};
+use storebench_core::folder::Resumed;
+use storebench_core::place::{Place, image};
+use storebench_core::plan::Plan;
+use storebench_core::result::PlaceInfo;
+use storebench_core::runner::event::Listener;
+use storebench_core::runner::parent::Ended;
+use storebench_core::schedule::{self, Room};
+use storebench_core::store::StoreDef;
+use storebench_report::claims;
+
+use super::launch::{self, Launch, Places};
+use super::{runs, trace};
+
+/// Runs what is left of a run, with the plan that it started with.
+///
+/// # Errors
+/// When the engines are others by now, or its places have gone; those of the run.
+pub fn resume(
+    stores: &[StoreDef],
+    Resumed { folder, run, .. }: Resumed,
+    listener: &mut dyn Listener,
+    interrupted: &AtomicBool,
+) -> Result<(PathBuf, Ended)> {
+    let path = folder.path();
+    let origin = path.join("run.json").display().to_string();
+    let plan = Plan::parse(&run.header.plan, &origin)?;
+    claims::of_plan(&run.header.plan, &origin)?;
+    if launch::store_infos(stores, &plan) != run.header.stores {
+        let message =
+            format!("{} was started with other versions of the stores: start a new run", path.display());
+        return Err(Error::new(Exit::OtherVersion, message));
+    }
+    trace::check_same(&plan)?;
+    let places: Places = run.header.places.iter().map(place_of).collect();
+    for place in places.values() {
+        launch::clean(&runs::directory("using the place of the run", place.directory())?)?;
+    }
+    run.header.places.iter().try_for_each(check_driver)?;
+    // The cells that it left out are decided already, whatever is free now.
+    let everywhere: Vec<Room> = run.header.places.iter().map(|place| Room::unbounded(&place.name)).collect();
+    let (all, _) = schedule::cells(&plan, stores, &everywhere, &|_| None)
+        .map_err(|message| Error::new(Exit::BadPlan, message))?;
+    let left_out: std::collections::HashSet<_> = run.header.left_out.iter().map(|left| &left.cell).collect();
+    let cells: Vec<Cell> = all.into_iter().filter(|cell| !left_out.contains(cell)).collect();
+    let header = run.header.clone();
+    let launch = Launch { plan: &plan, stores, places: &places, header, cells, left_out: Vec::new() };
+    launch.run(&run.trials, folder, listener, interrupted)
+}
+
+/// That a file system is mounted by the same driver as before: one run is one method.
+fn check_driver(info: &PlaceInfo) -> Result<()> {
+    let (Some(file_system), Some(driver)) = (&info.image, &info.driver) else { return Ok(()) };
+    let now = match image::try_out(Path::new(&info.path), file_system) {
+        Ok(tried) if tried.driver == *driver => return Ok(()),
+        Ok(tried) => format!("is mounted by {} now", tried.driver),
+        Err(reason) => format!("can't be had now: {reason}"),
+    };
+    let message =
+        format!("the run's {file_system} was mounted by {driver}, and {now}: resume it as it was started");
+    Err(Error::new(Exit::OtherVersion, message))
+}
+
+/// A place as the run had it.
+fn place_of(info: &PlaceInfo) -> (String, Place) {
+    let directory = PathBuf::from(&info.path);
+    let place = match &info.image {
+        Some(file_system) => Place::Image { within: directory, file_system: file_system.clone() },
+        None => Place::Directory(directory),
+    };
+    (info.name.clone(), place)
+}

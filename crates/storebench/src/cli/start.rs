@@ -1,0 +1,58 @@
+//! The start of a run, here or on a board: from the plan over its places and cells to its first trial.
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use storebench_core::error::Result;
+use storebench_core::plan::Source;
+use storebench_core::store::StoreDef;
+
+use super::args::RunArgs;
+use super::launch::{self, Launch};
+use super::plan::plan;
+use super::prepare::{Started, prepare};
+use super::properties::Texts;
+use super::{runs, trace};
+
+/// A run that is to be started.
+pub struct Start<'a> {
+    /// The command line.
+    pub args: &'a RunArgs,
+    /// The study.
+    pub source: Source,
+    /// The texts of the property files.
+    pub texts: &'a Texts,
+    /// The directory of runs.
+    pub out: &'a Path,
+}
+
+/// Starts a run: from the plan over its places and cells to `run`, which makes its folder and carries it out.
+///
+/// # Errors
+/// When the plan makes no sense, a place can't be used, a setting makes all trials fail; those of `run`.
+pub fn start<T>(
+    stores: &[StoreDef],
+    asked: &Start<'_>,
+    interrupted: &AtomicBool,
+    run: impl FnOnce(Launch<'_>) -> Result<T>,
+) -> Result<Started<T>> {
+    let Start { args, source, texts, out } = asked;
+    let mut plan = plan(stores, args, source, texts)?;
+    trace::look(&mut plan, interrupted)?;
+    let new_directory = !out.exists();
+    runs::make_directory("making the runs' directory", out)?;
+    let places = launch::places(&plan, &launch::directories(&args.at, out)?)?;
+    let launch = Launch::new(stores, &plan, &places, args.hardware.as_deref())?;
+    let prepared = prepare(&launch, args.dry_run, interrupted);
+    if matches!(prepared, Ok(Started::Ran(()))) {
+        return run(launch).map(Started::Ran);
+    }
+    if new_directory {
+        // It holds nothing; where it does after all, it stays.
+        let _ = std::fs::remove_dir(out);
+    }
+    Ok(match prepared? {
+        Started::Listed(text) => Started::Listed(text),
+        Started::Ran(()) | Started::Interrupted => Started::Interrupted,
+    })
+}
