@@ -25,6 +25,8 @@ pub struct Membership {
     pub version: Version,
     /// The controllers of its hierarchy; none in version 2, which has all.
     controllers: Vec<String>,
+    /// Its path in its hierarchy.
+    pub path: PathBuf,
     /// The folder that its hierarchy is mounted at.
     pub top: PathBuf,
     /// Its own folder.
@@ -58,7 +60,7 @@ pub fn found(list: &[u8], mounts: &[Mount]) -> Vec<Membership> {
         let mount = mounts.iter().find(is_of)?;
         let below = Path::new(&group.pathname).strip_prefix(&mount.root).unwrap_or(Path::new(""));
         let (top, folder) = (mount.at.clone(), mount.at.join(below));
-        Some(Membership { version, controllers: group.controllers, top, folder })
+        Some(Membership { version, controllers: group.controllers, path: group.pathname.into(), top, folder })
     });
     found.collect()
 }

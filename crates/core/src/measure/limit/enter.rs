@@ -1,7 +1,7 @@
 //! The trial's own process: joins the cgroups that hold it, limits what it may of itself, and reads back what took effect.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rustix::process::Pid;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
@@ -92,7 +92,10 @@ impl Order {
             By::Scope => {
                 let group = own.iter().find(|own| own.version == Version::V2);
                 let group = group.ok_or("the process is in no cgroup of version 2")?;
-                files::in_force(&group.folder, Version::V2, *limit, self.device.as_deref())?
+                // Where systemd has its hierarchy.
+                let path = group.path.strip_prefix("/").unwrap_or(&group.path);
+                let folder = Path::new("/sys/fs/cgroup").join(path);
+                files::in_force(&folder, Version::V2, *limit, self.device.as_deref())?
             }
         };
         self.report(told, in_force)

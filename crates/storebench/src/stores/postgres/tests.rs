@@ -240,17 +240,15 @@ fn a_user_proves_who_it_is_as_the_server_asks_for_it() {
 /// Kills servers that are at work in a folder as soon as they have noted their shared memory there. initdb tries other settings
 /// where the first ones that it starts end badly; one that makes its tables must not.
 fn kill_in(data: &Path, is_over: &AtomicBool) {
-    let at_work = |entry: fs::DirEntry| {
-        let at = fs::read_link(entry.path().join("cwd")).ok()?;
-        let number = entry.file_name().to_str()?.parse().ok()?;
-        Pid::from_raw(number).filter(|_| at == data)
-    };
     while !is_over.load(Ordering::Relaxed) {
-        if noted_in(data).is_some() {
-            for pid in fs::read_dir("/proc").unwrap().flatten().filter_map(at_work) {
-                // It may have ended by now.
-                let _ = kill_process(pid, Signal::KILL);
-            }
+        let note = fs::read_to_string(data.join("postmaster.pid")).unwrap_or_default();
+        // One that is not the first of a server's processes has a sign before its number.
+        let number = note.lines().next().and_then(|line| line.trim_start_matches('-').parse().ok());
+        if let Some(pid) = number.and_then(Pid::from_raw).filter(|_| dialect::segment_in(&note).is_some())
+            && fs::read_link(format!("/proc/{}/cwd", pid.as_raw_pid())).is_ok_and(|at| at == data)
+        {
+            // It may have ended by now.
+            let _ = kill_process(pid, Signal::KILL);
         }
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
