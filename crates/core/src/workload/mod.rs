@@ -32,3 +32,6 @@ pub mod took;
 pub mod transactions;
 pub mod ycsb;
 mod zipf;
+
+#[cfg(test)]
+mod tests;
