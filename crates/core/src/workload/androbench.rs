@@ -26,11 +26,11 @@ use crate::store::{Loss, StoreDef};
 use crate::workload::bench::Bench;
 use crate::workload::crud::work::EQUAL_CACHE;
 pub use crate::workload::crud::work::OPERATIONS;
-use crate::workload::driver::Stop;
 use crate::workload::gauge::Gauge;
 use crate::workload::on_store::{OnStore, Settled, find};
 use crate::workload::promise::Acknowledged;
 use crate::workload::spec::{Asked, Ended};
+use crate::workload::stop::Stop;
 use crate::workload::table::{Headline, WorkloadDef};
 
 /// Inserts, updates and deletes rows, in transactions.

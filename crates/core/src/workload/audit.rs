@@ -14,7 +14,7 @@ use crate::record::{Key, Records};
 use crate::result::{Audit, Disk, Doubt, Failure, SPACE, Stored};
 use crate::store::{Session, Store, StoreError};
 use crate::workload::bench::Bench;
-use crate::workload::driver::Stop;
+use crate::workload::stop::Stop;
 
 /// Records read back at most; of more, a sample.
 const MOST_RECORDS: u64 = 100_000;

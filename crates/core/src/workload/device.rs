@@ -25,7 +25,6 @@
 //! of the process don't hold those of this workload, [`Measured`] does.
 
 mod buffer;
-mod crew;
 mod fault;
 mod lane;
 mod route;
@@ -35,18 +34,20 @@ mod transfer;
 mod trial;
 
 use std::path::Path;
+use std::sync::Mutex;
 use std::time::Duration;
 
 pub use fault::{Doing, Error, Unsupported};
 pub use spec::{Amount, Spec};
 pub use trial::WORKLOAD;
 
-use self::crew::Worked;
-use self::lane::Lane;
+use self::lane::{Lane, Record};
 use self::target::Target;
 use crate::measure::clock::Clock;
 use crate::measure::latency::Latencies;
+use crate::measure::series::Series;
 use crate::result::Second;
+use crate::workload::crew::{self, own};
 
 /// The file on which it is tried what a place can do has at least this size, in bytes.
 const LEAST_TRIED_BYTES: u64 = 1 << 20;
@@ -130,28 +131,40 @@ impl Prepared {
         let Prepared { spec, target } = self;
         self.set_cache()?;
         let lane = |thread| {
-            Lane::new(spec, thread, clock, target.open(spec)?, target.path().to_owned())
-                .map_err(Error::Harness)
+            let lane = Lane::new(spec, thread, clock, target.open(spec)?, target.path().to_owned());
+            lane.map(Mutex::new).map_err(Error::Harness)
         };
         let lanes = (0..spec.threads()).map(lane).collect::<Result<Vec<_>, Error>>()?;
+        let series = Series::new(lanes.len()).map_err(Error::Harness)?;
         let cached_before = target.cached();
-        let Worked { record, wall, at_work, series, cut } = crew::run(spec, clock, lanes, spec.reads_cold())?;
+        let no_handle = || Ok(Box::new(()));
+        let elapsed = crew::with(
+            clock,
+            &lanes,
+            no_handle,
+            |()| Ok(()),
+            |crew| {
+                series.begin();
+                crew.round(&series)
+            },
+        )?;
+        let lanes: Vec<Lane<'_>> = lanes.into_iter().map(own).collect();
+        let ended_with_file = lanes.iter().any(Lane::is_cut);
+        let record = together(lanes)?;
         let final_sync = spec.pattern.writes().then(|| target.sync()).transpose()?;
         let operations = record.operations.count();
-        let in_calls = Duration::from_nanos(record.operations.sum_ns());
-        let between_calls = at_work.saturating_sub(in_calls);
         Ok(Measured {
             operations,
             bytes: operations * spec.block,
-            wall,
-            harness_share: between_calls.as_secs_f64() / at_work.as_secs_f64().max(1e-9),
+            wall: elapsed.wall,
+            harness_share: elapsed.harness_share(true).unwrap_or_default(),
             latencies: record.operations,
             writes: record.calls,
             syncs: record.syncs,
             synchronous_writes: if spec.io.is_dsync() { operations } else { 0 },
             final_sync,
-            series,
-            ended_with_file: cut,
+            series: series.finish(),
+            ended_with_file,
             cached_before,
             cached_after: target.cached(),
         })
@@ -169,6 +182,14 @@ impl Prepared {
     fn set_cache(&self) -> Result<(), Error> {
         self.target.set_cache(!self.spec.cold && !self.spec.io.is_direct())
     }
+}
+
+/// What all threads measured.
+fn together(lanes: Vec<Lane<'_>>) -> Result<Record, Error> {
+    let mut records = lanes.into_iter().map(Lane::finish);
+    let mut all = records.next().ok_or_else(|| Error::Harness("no thread was at work".into()))?;
+    records.try_for_each(|record| all.merge(&record)).map_err(Error::Harness)?;
+    Ok(all)
 }
 
 /// Makes a file in `directory`, reads or writes it, and deletes it, also after an error.

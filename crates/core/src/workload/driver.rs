@@ -14,7 +14,9 @@ use crate::shown::quoted;
 use crate::store::{Session, StoreError};
 use crate::workload::operation::Operation;
 use crate::workload::pacer::Pacer;
+pub use crate::workload::quanta::QUANTUM_OPERATIONS;
 use crate::workload::seen::Seen;
+use crate::workload::stop::Stop;
 
 /// What the application does with a value that it gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,46 +45,6 @@ impl FromStr for Visit {
     }
 }
 
-/// Why a workload stopped before its end.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stop {
-    /// What kind of failure.
-    pub failure: Failure,
-    /// What happened, in a sentence.
-    pub message: String,
-    /// The operation that failed, if one did.
-    pub operation: Option<Operation>,
-}
-
-impl Stop {
-    /// A failure of the store outside the timed loop.
-    pub fn store(doing: &str, error: &StoreError) -> Stop {
-        let failure = if is_disk_full(error) { Failure::DiskFull } else { Failure::Store };
-        Stop { failure, message: format!("{doing}: {error}"), operation: None }
-    }
-
-    /// A failure of the harness.
-    pub fn harness(message: impl Into<String>) -> Stop {
-        Stop { failure: Failure::Harness, message: message.into(), operation: None }
-    }
-}
-
-/// Engines pass the system's word on in texts of their own; what they have in common is the system's phrase or their
-/// own name for it.
-fn is_disk_full(error: &StoreError) -> bool {
-    match error {
-        StoreError::Io { source, .. } => {
-            matches!(source.kind(), std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded)
-        }
-        other => {
-            let text = other.to_string().to_lowercase();
-            ["no space left", "disk is full", "disk quota", "enospc"]
-                .iter()
-                .any(|phrase| text.contains(phrase))
-        }
-    }
-}
-
 /// One operation, planned.
 #[derive(Debug, Clone)]
 struct Planned {
@@ -106,8 +68,6 @@ pub struct Quantum {
     reads: bool,
 }
 
-/// Operations in a quantum at most.
-pub const QUANTUM_OPERATIONS: usize = 128;
 /// Value bytes after which a quantum is full: a share of the second-level cache, so that small values stay near.
 const QUANTUM_BYTES: usize = 256 << 10;
 

@@ -11,8 +11,8 @@ use crate::measure::meanwhile::{Meanwhile, Seen};
 use crate::measure::series::Series;
 use crate::result::{Counters, OperationResult, Second};
 use crate::workload::bare::operation;
-use crate::workload::driver::Stop;
 use crate::workload::spec::{Ended, Spec};
+use crate::workload::stop::Stop;
 
 /// What is read over a phase. Its memory is taken before the store is opened.
 pub struct Gauge<'a> {

@@ -6,9 +6,9 @@ use crate::measure::counters::Snapshot;
 use crate::result::{Load, Written};
 use crate::store::Session;
 use crate::workload::batch::Batch;
-use crate::workload::driver::Stop;
 use crate::workload::loading::Teller;
 use crate::workload::promise::Acknowledged;
+use crate::workload::stop::Stop;
 
 /// Loads `count` records, which `add` puts into a batch by their numbers, in their order; says also what was handed to the
 /// store. `acknowledged` gets what a promise of `power` is held to.

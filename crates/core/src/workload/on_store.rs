@@ -12,9 +12,9 @@ use crate::result::{Counters, DISK, Measured, Unknown};
 use crate::server::running;
 use crate::store::{Guarantee, Kind, OpenFn, OpenOptions, Setting, StoreDef, StoreError};
 use crate::workload::bench::Bench;
-use crate::workload::driver::Stop;
 use crate::workload::promise::{self, Acknowledged};
 use crate::workload::spec::{Ended, Spec};
+use crate::workload::stop::Stop;
 
 /// The entry of a store that can be opened.
 ///

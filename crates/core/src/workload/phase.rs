@@ -6,11 +6,12 @@ use std::time::Duration;
 use crate::cell::Rate;
 use crate::result::{Counters, OperationResult, Second};
 use crate::units::CountRange;
-use crate::workload::driver::{QUANTUM_OPERATIONS, Recorder, Stop, Untimed};
+use crate::workload::driver::{Recorder, Untimed};
+use crate::workload::elapsed::Elapsed;
 use crate::workload::mix::{Doing, Mix};
 use crate::workload::operation::Operation;
+use crate::workload::stop::Stop;
 use crate::workload::task::Crud;
-use crate::workload::took::Took;
 
 /// What is left of a phase and what came of it.
 #[derive(Debug)]
@@ -22,7 +23,7 @@ pub struct Phase {
     operations_left: u64,
     warm_up_left: u64,
     time_left: Option<Duration>,
-    took: Took,
+    elapsed: Elapsed,
     series: Vec<Second>,
     counters: Option<Counters>,
     untimed: Untimed,
@@ -42,10 +43,6 @@ pub struct Goal {
     pub warm_up: u64,
     /// How long the timed part may go on at most.
     pub until: Option<Duration>,
-    /// Operations in the first quantum.
-    pub first_quantum: u64,
-    /// Operations in a quantum at most.
-    pub largest_quantum: u64,
 }
 
 impl Phase {
@@ -59,7 +56,7 @@ impl Phase {
             operations_left: if plan.duration.is_some() { u64::MAX } else { plan.operations + plan.warm_up },
             warm_up_left: plan.warm_up,
             time_left: plan.duration,
-            took: Took::default(),
+            elapsed: Elapsed::default(),
             series: Vec::new(),
             counters: None,
             untimed: Untimed::default(),
@@ -82,14 +79,11 @@ impl Phase {
             Doing::One(_) => u64::MAX,
             Doing::Mix(mix) => self.room_for(&mix, room),
         };
-        let largest_quantum = largest_quantum(self.rate);
         Some(Goal {
             doing: self.doing,
             operations: self.operations_left.min(room),
             warm_up: self.warm_up_left,
             until: self.time_left,
-            first_quantum: largest_quantum.min(8),
-            largest_quantum,
         })
     }
 
@@ -105,16 +99,16 @@ impl Phase {
     }
 
     /// Adds what a round did.
-    pub fn add(&mut self, goal: Goal, took: Took, series: Vec<Second>) {
+    pub fn add(&mut self, goal: Goal, elapsed: Elapsed, series: Vec<Second>) {
         if self.time_left.is_none() {
             self.operations_left -= goal.operations;
         }
         self.warm_up_left = self.warm_up_left.saturating_sub(goal.operations);
-        self.time_left = self.time_left.map(|left| left.saturating_sub(took.wall));
-        let offset_s = self.took.wall.as_secs() as u32;
+        self.time_left = self.time_left.map(|left| left.saturating_sub(elapsed.wall));
+        let offset_s = self.elapsed.wall.as_secs() as u32;
         self.series
             .extend(series.into_iter().map(|second| Second { at_s: second.at_s + offset_s, ..second }));
-        self.took = self.took.plus(took);
+        self.elapsed = self.elapsed.plus(elapsed);
     }
 
     /// Adds what the process did in a round, and what of that is not measured.
@@ -128,11 +122,11 @@ impl Phase {
     }
 
     fn rate_over_ns(&self) -> Option<u64> {
-        self.took.rate_over_ns(self.rate, self.threads)
+        self.elapsed.rate_over_ns(self.rate == Rate::Closed, self.threads)
     }
 
     fn harness_share(&self) -> Option<f64> {
-        self.took.harness_share(self.rate, self.threads)
+        self.elapsed.harness_share(self.rate == Rate::Closed)
     }
 
     /// What was measured, by operation.
@@ -157,7 +151,7 @@ impl Phase {
             operation: operation.name().into(),
             count,
             errors: record.errors,
-            wall_ns: self.took.wall.as_nanos() as u64,
+            wall_ns: self.elapsed.wall.as_nanos() as u64,
             sum_ns: record.latencies.sum_ns(),
             rate_over_ns: self.rate_over_ns().filter(|_| count > 0),
             harness_share: self.harness_share().filter(|_| count > 0),
@@ -177,14 +171,6 @@ impl Phase {
             counters: self.counters.clone().filter(|_| alone),
             series: if operation == self.doing.main() { self.series.clone() } else { Vec::new() },
         })
-    }
-}
-
-/// Operations in a quantum at most. In an open loop they are prepared only so far ahead as half a millisecond holds.
-pub fn largest_quantum(rate: Rate) -> u64 {
-    match rate {
-        Rate::Closed => QUANTUM_OPERATIONS as u64,
-        Rate::PerSecond(rate) => (u64::from(rate) / 2_000).clamp(1, QUANTUM_OPERATIONS as u64),
     }
 }
 
@@ -224,8 +210,8 @@ mod tests {
         }
     }
 
-    fn wall(wall: Duration) -> Took {
-        Took { wall, ..Took::default() }
+    fn wall(wall: Duration) -> Elapsed {
+        Elapsed { wall, ..Elapsed::default() }
     }
 
     #[test]
@@ -244,7 +230,7 @@ mod tests {
             phase.add(goal, wall(Duration::from_secs(1)), Vec::new());
         }
         assert_eq!(rounds, [400, 400, 200]);
-        assert_eq!(phase.took.wall, Duration::from_secs(3));
+        assert_eq!(phase.elapsed.wall, Duration::from_secs(3));
     }
 
     #[test]
@@ -252,7 +238,14 @@ mod tests {
         let us = Duration::from_micros;
         let of = |threads, rate| {
             let mut phase = Phase::new(Operation::Remove, &Crud { threads, rate, ..crud("100..500", 10) });
-            phase.took = Took { wall: us(60), between_calls: us(30), put_back: us(40), stood_still: us(8) };
+            let at_work = us(60) * threads as u32;
+            phase.elapsed = Elapsed {
+                wall: us(60),
+                at_work,
+                between_calls: us(30),
+                put_back: us(40),
+                stood_still: us(8),
+            };
             (phase.rate_over_ns(), phase.harness_share())
         };
         assert_eq!(of(1, Rate::Closed), (None, Some(0.5)));

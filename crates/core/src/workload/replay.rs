@@ -6,7 +6,6 @@
 
 mod audit;
 mod chunk;
-mod company;
 mod cost;
 mod feed;
 mod fit;

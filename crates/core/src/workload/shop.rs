@@ -9,9 +9,7 @@ mod by_records;
 mod by_sql;
 mod check;
 mod chunk;
-mod crew;
 pub mod files;
-mod hall;
 mod ids;
 mod kind;
 mod known;
@@ -19,27 +17,33 @@ mod lane;
 mod load;
 mod rows;
 mod schema;
+mod shared;
+mod steps;
 mod tables;
 mod warm;
 mod work;
 
+use std::sync::Mutex;
+
 use crate::axis::Axis;
+use crate::cell::Rate;
 use crate::measure::clock::Clock;
 use crate::result::{Measured, OVERALL, OperationResult, Stored, Written};
 use crate::store::{Capabilities, OpenOptions};
 use crate::workload::audit::Reading;
 use crate::workload::bare::operation;
+use crate::workload::crew::own;
 use crate::workload::crud::work::{DURATION, EQUAL_CACHE, OPERATIONS};
-use crate::workload::driver::Stop;
 use crate::workload::on_store::{OnStore, Settled, find, promised};
 use crate::workload::spec::{Asked, Ended};
+use crate::workload::stop::Stop;
 use crate::workload::table::{Headline, WorkloadDef};
 use chunk::Makers;
-use crew::Ran;
-use hall::Hall;
 use kind::Kind;
 use lane::{ALL, Lane, Measure};
 use schema::{ID_BYTES, ORDER_BYTES, Table};
+use shared::Shared;
+use steps::Ran;
 use work::Work;
 
 /// Customers who buy products, and stock that changes.
@@ -78,23 +82,25 @@ fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     let work = Work::of(&spec.cell, &spec.parameters, spec.memory_limit).map_err(Ended::Unsupported)?;
     let Capabilities { sql, persists, .. } = store.capabilities;
     let clock = Clock::new();
-    let hall = Hall::new(work, spec.seed, &clock, sql).map_err(Ended::harness)?;
-    let lanes = (0..work.threads).map(|thread| Lane::new(&hall, thread));
-    let mut lanes = lanes.collect::<Result<Vec<_>, String>>().map_err(Ended::harness)?;
+    let shared = Shared::new(work, spec.seed, &clock, sql).map_err(Ended::harness)?;
+    let lanes = (0..work.threads).map(|thread| Lane::new(&shared, thread));
+    let lanes = lanes.map(|lane| lane.map(Mutex::new));
+    let lanes = lanes.collect::<Result<Vec<_>, String>>().map_err(Ended::harness)?;
     let makers = Makers::new(Makers::threads(work::MOST_MAKERS), 0);
     let mut acknowledged = Vec::with_capacity(2);
     // Of `default`, it is the settings, and that there are transactions, that decide which tier is given.
     let options = OpenOptions { transactions: true, ..spec.options(work.threads) };
     let mut trial = OnStore::begin((store, open), options, tier, spec)?;
-    let ran = crew::run(&hall, &trial.bench, &mut lanes, makers, &spec.device, &mut acknowledged)?;
+    let ran = steps::run(&shared, &trial.bench, &lanes, makers, &spec.device, &mut acknowledged)?;
     trial.worked()?;
-    let operations = results(&work, &lanes, &ran, &hall)?;
+    let lanes: Vec<_> = lanes.into_iter().map(own).collect();
+    let operations = results(&work, &lanes, &ran, &shared)?;
     let purchases: Vec<u64> = lanes.iter().map(Lane::purchases).collect();
     let (stored, entries) = stored(&work, &ran, &purchases);
     let mut trial = trial.settled(&acknowledged, (!sql).then_some(stored.records + entries))?;
     // What does not persist is read back before it is closed; what does, when nothing is left to measure.
     let read_back =
-        |trial: &mut Settled<'_>, reading| audit::audit(&hall, &mut trial.bench, &purchases, reading);
+        |trial: &mut Settled<'_>, reading| audit::audit(&shared, &mut trial.bench, &purchases, reading);
     let open = (!persists).then(|| read_back(&mut trial, Reading::Open)).transpose()?;
     trial.close()?;
     let anew = persists.then(|| read_back(&mut trial, Reading::Anew)).transpose()?;
@@ -140,7 +146,7 @@ fn results(
     work: &Work,
     lanes: &[Lane<'_>],
     ran: &Ran,
-    hall: &Hall<'_>,
+    shared: &Shared<'_>,
 ) -> Result<Vec<OperationResult>, Ended> {
     let mut measured: Option<[Measure; ALL + 1]> = None;
     for lane in lanes {
@@ -152,17 +158,18 @@ fn results(
             }
         }
     }
+    let is_closed = work.rate == Rate::Closed;
     let Some(measured) = measured else { return Err(Ended::harness("no thread was at work")) };
     let result = |name: &str, place: usize| -> Result<OperationResult, Ended> {
         let Measure { latencies, conflicts, bytes } = &measured[place];
         let some = latencies.count() > 0;
         Ok(OperationResult {
-            rate_over_ns: ran.took.rate_over_ns(work.rate, work.threads).filter(|_| some),
-            harness_share: ran.took.harness_share(work.rate, work.threads).filter(|_| some),
+            rate_over_ns: ran.elapsed.rate_over_ns(is_closed, work.threads).filter(|_| some),
+            harness_share: ran.elapsed.harness_share(is_closed).filter(|_| some),
             value_bytes: *bytes,
             conflicts: *conflicts,
-            epochs: hall.epochs[place].finish_epochs(ran.took.wall),
-            ..operation(name, latencies, ran.took.wall)?
+            epochs: shared.epochs[place].finish_epochs(ran.elapsed.wall),
+            ..operation(name, latencies, ran.elapsed.wall)?
         })
     };
     let all = OperationResult {

@@ -16,8 +16,8 @@ use crate::result::{Failure, LimitReport, Measured};
 use crate::store::{OpenOptions, StoreDef};
 use crate::units::Bytes;
 use crate::workload::crud::work::EQUAL_CACHE;
-use crate::workload::driver::Stop;
 use crate::workload::parameter::Parameters;
+use crate::workload::stop::Stop;
 use crate::workload::table::Workload;
 
 /// What a trial is to do.

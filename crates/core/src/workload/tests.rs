@@ -11,12 +11,13 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::device::{Amount, Prepared};
 use super::parameter::Parameters;
-use super::spec::{Asked, Spec};
+use super::spec::{Asked, Ended, Spec};
 use super::table::{self, Workload, parameter};
 use crate::axis::Axis;
 use crate::axis::device::values::{Io, Pattern, Sync, SyncCall};
 use crate::cell::Cell;
 use crate::measure::clock::Clock;
+use crate::result::Measured;
 use crate::store::{Capabilities, StoreDef};
 use crate::stores::{FLAT_FOLDER, MEMORY};
 use crate::trace::made::{CLUSTER_14, Like, ZIPPYDB};
@@ -205,6 +206,14 @@ fn parameters(text: &str, folder: &std::path::Path) -> Parameters {
 
 /// The calls that reach the store.
 fn calls(trial: &Trial) -> (u64, u64) {
+    tape::recorded(trial.over.inner(), matches!(trial.over, Over::Sql), || {
+        let what = (trial.workload, trial.axes, trial.parameters);
+        run(trial).unwrap_or_else(|ended| panic!("{what:?}: {ended:?}"));
+    })
+}
+
+/// Runs a trial, whose store finds its tape.
+fn run(trial: &Trial) -> Result<Measured, Ended> {
     let folder = tempfile::tempdir().unwrap();
     let directory = folder.path().join("store");
     std::fs::create_dir(&directory).unwrap();
@@ -228,13 +237,7 @@ fn calls(trial: &Trial) -> (u64, u64) {
         memory_limit: None,
         limits: None,
     };
-    tape::recorded(trial.over.inner(), matches!(trial.over, Over::Sql), || {
-        let stores = std::slice::from_ref(&store);
-        let ended = (workload.def().run)(&Asked { stores, spec: &spec });
-        ended.unwrap_or_else(|ended| {
-            panic!("{} {} {}: {ended:?}", trial.workload, trial.axes, trial.parameters)
-        });
-    })
+    (workload.def().run)(&Asked { stores: std::slice::from_ref(&store), spec: &spec })
 }
 
 #[test]
@@ -288,4 +291,26 @@ fn with_one_seed_the_same_blocks_are_written() {
         }
     }
     assert!(now.is_empty(), "other blocks than before:\n{now}");
+}
+
+#[test]
+fn a_panic_in_one_thread_ends_the_trial_at_once() {
+    const NO_CALLS: (u64, u64) = (0, 0);
+    // Each would go on for an hour.
+    for trial in [
+        trial("crud", Over::Memory, "records=100..400 threads=3", "duration=1h order=get", NO_CALLS),
+        trial("crud", Over::Memory, "records=100..400 threads=3 rate=1/s", "duration=1h order=get", NO_CALLS),
+        trial("ycsb", Over::Memory, "records=100 workload=A threads=3", "duration=1h", NO_CALLS),
+        trial("ycsb", Over::Memory, "records=100 workload=A threads=2 rate=1/s", "duration=1h", NO_CALLS),
+        trial("replay", Over::Memory, "threads=3", "trace=twitter speed=0.001", NO_CALLS),
+        trial("shop", Over::Sql, "data_size=64KiB threads=3", "duration=1h", NO_CALLS),
+    ] {
+        // By then all are at work: rates begin with one operation of each thread.
+        let after = if trial.axes.contains("rate") { 0 } else { 30 };
+        let sql = matches!(trial.over, Over::Sql);
+        match tape::panicking(trial.over.inner(), sql, after, || run(&trial)) {
+            Err(Ended::Failed(stop)) => assert_eq!(stop.message, "a thread panicked", "{}", trial.workload),
+            other => panic!("{} {}: {other:?}", trial.workload, trial.axes),
+        }
+    }
 }

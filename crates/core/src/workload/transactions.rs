@@ -20,10 +20,10 @@ use crate::store::sql::SqlValue;
 use crate::store::{Capabilities, Store};
 use crate::workload::bench::Bench;
 use crate::workload::crud::work::EQUAL_CACHE;
-use crate::workload::driver::Stop;
 use crate::workload::gauge::Gauge;
 use crate::workload::on_store::{OnStore, Settled, find, promised};
 use crate::workload::spec::{Asked, Ended};
+use crate::workload::stop::Stop;
 use crate::workload::table::{Headline, WorkloadDef};
 
 /// Inserts, selects and deletes rows, in large transactions.

@@ -8,7 +8,7 @@ use crate::result::{Audit, Failure};
 use crate::store::StoreError;
 use crate::store::sql::{Prepared, SqlSession, SqlValue};
 use crate::workload::bench::Bench;
-use crate::workload::driver::Stop;
+use crate::workload::stop::Stop;
 
 /// Rows by id, each with its version; [`GONE`] for one that was deleted.
 pub struct Expected<'a> {

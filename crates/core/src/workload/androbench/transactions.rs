@@ -11,11 +11,11 @@ use crate::measure::latency::Latencies;
 use crate::result::{Failure, OperationResult, Stored, Written};
 use crate::store;
 use crate::store::sql::{Prepared, SqlSession};
-use crate::workload::driver::Stop;
 use crate::workload::gauge::{Gauge, Gauged};
 use crate::workload::pacer::Pacer;
 use crate::workload::promise::Acknowledged;
 use crate::workload::spec::Ended;
+use crate::workload::stop::Stop;
 
 /// What a transaction does with its rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -12,10 +12,10 @@ use crate::units::{Period, parse_bytes};
 use crate::workload::bare::{Bare, nanoseconds, operation};
 use crate::workload::case::{Case, Space, Time};
 use crate::workload::crud::work::{DURATION, OPERATIONS};
-use crate::workload::driver::Stop;
 use crate::workload::parameter::Parameters;
 use crate::workload::reason::Reason;
 use crate::workload::spec::{Asked, Ended};
+use crate::workload::stop::Stop;
 use crate::workload::table::{Headline, WorkloadDef};
 
 /// Reads and writes one file.

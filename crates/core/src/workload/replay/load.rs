@@ -7,8 +7,8 @@ use crate::measure::counters::Snapshot;
 use crate::result::{Load, Written};
 use crate::store::Session;
 use crate::trace::{Does, Entry, Facts, Reader, key_hash};
-use crate::workload::driver::Stop;
 use crate::workload::promise::Acknowledged;
+use crate::workload::stop::Stop;
 
 use super::fit::Fit;
 use super::values::{LOADED, Values};

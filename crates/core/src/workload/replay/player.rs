@@ -1,15 +1,18 @@
 //! One thread that plays: the timed loop, and the check of what was read.
 
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::measure::clock::Clock;
 use crate::measure::latency::Latencies;
-use crate::measure::series::Seconds;
+use crate::measure::series::{Seconds, Series};
 use crate::result::{Failure, Written};
 use crate::store::{Result as StoreResult, Session};
 use crate::trace::Does;
-use crate::workload::driver::Stop;
+use crate::workload::crew::Lane;
+use crate::workload::elapsed::Part;
+use crate::workload::line::Approach;
 use crate::workload::pacer::wait_until;
+use crate::workload::stop::Stop;
 
 use super::chunk::{Chunk, Incoming, Outcome, Planned};
 use super::followed::{ABSENT, Followed};
@@ -53,6 +56,9 @@ impl Kind {
         }
     }
 }
+
+/// The schedule starts so much later than that of an open loop: until then the first chunks are there.
+const LEAD_NS: f64 = 4_000_000.0;
 
 /// The times at which operations are due.
 #[derive(Debug, Clone, Copy)]
@@ -107,19 +113,13 @@ impl Tally {
     }
 }
 
-/// How a thread's time was spent.
-#[derive(Debug, Clone, Copy)]
-pub struct Part {
-    /// By the clock.
-    pub begin: u64,
-    /// By the clock.
-    pub end: u64,
-    /// For how many ticks the schedule stood still, as the trace was not read in time.
-    pub stood_still: u64,
-}
-
 /// One thread that plays.
 pub struct Player<'a> {
+    thread: usize,
+    /// Its operations, until it has played them.
+    incoming: Option<Incoming>,
+    /// Whether it plays at the trace's times.
+    timed: bool,
     clock: &'a Clock,
     values: &'a Values,
     /// Whether what is read can be checked: not with a store that keeps nothing.
@@ -176,8 +176,9 @@ impl<'a> Player<'a> {
     /// # Errors
     /// As [`Latencies::new`].
     pub fn new(
-        clock: &'a Clock,
-        values: &'a Values,
+        (clock, values): (&'a Clock, &'a Values),
+        (thread, incoming): (usize, Incoming),
+        timed: bool,
         check: bool,
         loads: bool,
         main: Kind,
@@ -185,6 +186,9 @@ impl<'a> Player<'a> {
     ) -> Result<Player<'a>, String> {
         let seen = Seen { key: touched(largest_key), value: touched(largest_value + 1), records: 0 };
         Ok(Player {
+            thread,
+            incoming: Some(incoming),
+            timed,
             clock,
             values,
             check,
@@ -202,21 +206,21 @@ impl<'a> Player<'a> {
         &self.tally.latencies[self.main as usize]
     }
 
-    /// Plays all that comes, from the moment `start`; at the trace's times if `timed`.
+    /// Plays all that comes, from the moment `start`; until there is no more, or another thread has failed.
     ///
     /// # Errors
     /// At the first operation that fails or reads what is wrong.
-    pub fn play(
+    fn play(
         &mut self,
         session: &mut dyn Session,
         incoming: &Incoming,
-        (start, timed): (u64, bool),
+        (start, stopped): (u64, &AtomicBool),
         seconds: &mut Seconds<'_>,
     ) -> Result<Part, Stop> {
-        let mut schedule = Schedule { start };
+        let (mut schedule, timed) = (Schedule { start }, self.timed);
         let begin = if timed { start } else { self.clock.now() };
         let mut stood_still = 0;
-        loop {
+        while !stopped.load(Ordering::Relaxed) {
             let (waits_from, blocked_ns) = (self.clock.now(), incoming.blocked_ns());
             let chunk = match incoming.ready() {
                 Some(chunk) => Some(chunk),
@@ -238,12 +242,14 @@ impl<'a> Player<'a> {
                 }
             };
             let Some(mut chunk) = chunk else { break };
-            let done = self.chunk(session, &mut chunk, timed.then_some(schedule));
+            let done = self.chunk(session, &mut chunk, timed.then_some((schedule, stopped)));
             incoming.give_back(chunk);
             done?;
             seconds.tell(self.main_latencies()).map_err(Stop::harness)?;
         }
-        Ok(Part { begin, end: self.clock.now().max(begin), stood_still })
+        let end = self.clock.now().max(begin);
+        let calls_ns = self.tally.calls_ns();
+        Ok(Part { begin, end, calls_ns, stood_still_ticks: stood_still, ..Part::default() })
     }
 
     /// Plays one chunk, and records what it took.
@@ -251,15 +257,15 @@ impl<'a> Player<'a> {
         &mut self,
         session: &mut dyn Session,
         chunk: &mut Chunk,
-        schedule: Option<Schedule>,
+        schedule: Option<(Schedule, &AtomicBool)>,
     ) -> Result<(), Stop> {
         let Chunk { planned, bytes, outcomes } = chunk;
         for (planned, outcome) in planned.iter().zip(outcomes.iter_mut()) {
             let (key, value) = (&bytes[planned.key.clone()], &bytes[planned.value.clone()]);
             let start = match schedule {
-                Some(schedule) => {
+                Some((schedule, stopped)) => {
                     let due = schedule.moment(self.clock, planned);
-                    wait_until(self.clock, due);
+                    wait_until(self.clock, due, stopped);
                     due
                 }
                 None => self.clock.now(),
@@ -382,6 +388,27 @@ impl<'a> Player<'a> {
     }
 }
 
+impl<'s> Lane<dyn Session + '_, &'s Series> for Player<'_> {
+    type Failed = Stop;
+
+    fn round(
+        &mut self,
+        session: &mut (dyn Session + '_),
+        series: &'s Series,
+        approach: Approach<'_>,
+    ) -> Result<Part, Stop> {
+        let incoming = self.incoming.take();
+        let incoming = incoming.ok_or_else(|| Stop::harness("the trace was played already"))?;
+        let mut seconds = series.thread(self.thread, self.main_latencies()).map_err(Stop::harness)?;
+        let started = approach.cross()?;
+        seconds.restart();
+        let start = started.start + self.clock.ticks(LEAD_NS) as u64;
+        let part = self.play(session, &incoming, (start, &started.stopped()), &mut seconds)?;
+        seconds.finish(self.main_latencies()).map_err(Stop::harness)?;
+        Ok(part)
+    }
+}
+
 impl Schedule {
     /// The moment at which an operation is due, by the clock.
     #[inline(always)]
@@ -421,11 +448,6 @@ fn call(
         }
         Does::Skip => Ok(false),
     }
-}
-
-/// How long a part took.
-pub fn took(clock: &Clock, from: u64, to: u64) -> Duration {
-    Duration::from_nanos(clock.nanoseconds(from, to))
 }
 
 #[cold]

@@ -1,6 +1,7 @@
 //! A store over another one that writes down every call that reaches it, in the order of each session.
 
 use std::cell::RefCell;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use xxhash_rust::xxh3::Xxh3;
@@ -40,6 +41,22 @@ struct Tape {
     database: Option<Arc<Database>>,
     store: Arc<Mutex<Calls>>,
     sessions: Arc<Mutex<Vec<(u64, u64)>>>,
+    /// Calls after which a session panics, once.
+    panics: Option<u64>,
+    has_panicked: Arc<AtomicBool>,
+}
+
+impl Tape {
+    fn new(inner: OpenFn, sql: bool, panics: Option<u64>) -> Tape {
+        let database = sql.then(|| Arc::new(Database::default()));
+        let (store, sessions, has_panicked) = Default::default();
+        Tape { inner, database, store, sessions, panics, has_panicked }
+    }
+
+    fn may_panic(&self, calls: &Calls) {
+        let is_due = self.panics.is_some_and(|after| calls.count > after);
+        assert!(!is_due || self.has_panicked.swap(true, Ordering::Relaxed), "a fault that was planted");
+    }
 }
 
 thread_local! {
@@ -49,8 +66,7 @@ thread_local! {
 /// The number of calls that `trial` makes on a store over `inner`, and a digest of them: of each session by itself, in no order of
 /// the sessions, as threads open theirs when they come to it.
 pub fn recorded(inner: OpenFn, sql: bool, trial: impl FnOnce()) -> (u64, u64) {
-    let database = sql.then(|| Arc::new(Database::default()));
-    let tape = Tape { inner, database, store: Arc::default(), sessions: Arc::default() };
+    let tape = Tape::new(inner, sql, None);
     RUNNING.set(Some(tape.clone()));
     trial();
     RUNNING.set(None);
@@ -60,6 +76,14 @@ pub fn recorded(inner: OpenFn, sql: bool, trial: impl FnOnce()) -> (u64, u64) {
     let mut digest = Xxh3::new();
     all.iter().for_each(|(_, session)| digest.update(&session.to_le_bytes()));
     (all.iter().map(|(count, _)| count).sum(), digest.digest())
+}
+
+/// Does `trial` on a store over `inner`, one session of which panics after so many calls.
+pub fn panicking<T>(inner: OpenFn, sql: bool, after: u64, trial: impl FnOnce() -> T) -> T {
+    RUNNING.set(Some(Tape::new(inner, sql, Some(after))));
+    let ended = trial();
+    RUNNING.set(None);
+    ended
 }
 
 /// Opens it: what a table's entry holds.
@@ -139,6 +163,7 @@ impl Session for RecordedSession<'_> {
     }
     fn update(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         self.calls.note("update", &[key, value]);
+        self.tape.may_panic(&self.calls);
         self.inner.update(key, value)
     }
     fn set(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
@@ -147,6 +172,7 @@ impl Session for RecordedSession<'_> {
     }
     fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
         self.calls.note("get", &[key]);
+        self.tape.may_panic(&self.calls);
         self.inner.get(key, visit)
     }
     fn copied(&self) -> Option<&[u8]> {
@@ -245,6 +271,7 @@ impl SqlSession for RecordedSql<'_> {
         visit: &mut dyn FnMut(&[SqlValue<'_>]),
     ) -> Result<u64> {
         self.note("query", statement, values);
+        self.tape.may_panic(&self.calls);
         self.inner.query(statement, values, visit)
     }
     fn begin(&mut self) -> Result<()> {

@@ -9,10 +9,10 @@ use super::work::Work;
 use crate::measure::clock::Clock;
 use crate::measure::latency::Latencies;
 use crate::result::{Failure, OperationResult, Written};
-use crate::workload::driver::Stop;
 use crate::workload::gauge::{Gauge, Gauged};
 use crate::workload::promise::Acknowledged;
 use crate::workload::spec::Ended;
+use crate::workload::stop::Stop;
 
 /// What a transaction does with its rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use super::rows::{self, NUMBER_BYTES, Row};
 use crate::store::sql::{Prepared, SqlSession, SqlValue};
 use crate::store::{Result, Session};
-use crate::workload::driver::Stop;
+use crate::workload::stop::Stop;
 
 /// What transactions are done on. A transaction has the store's guarantee when its call returns.
 pub trait Table {
