@@ -24,14 +24,14 @@ use crate::result::{Load, Measured};
 use crate::store::sql::{BulkLoad, SqlSession};
 use crate::store::{Loss, StoreDef};
 use crate::workload::bench::Bench;
-use crate::workload::crud::work::EQUAL_CACHE;
-pub use crate::workload::crud::work::OPERATIONS;
+use crate::workload::def::{Headline, WorkloadDef};
 use crate::workload::gauge::Gauge;
 use crate::workload::on_store::{OnStore, Settled, find};
+use crate::workload::parameter::common::EQUAL_CACHE;
+pub use crate::workload::parameter::common::OPERATIONS;
 use crate::workload::promise::Acknowledged;
 use crate::workload::spec::{Asked, Ended};
 use crate::workload::stop::Stop;
-use crate::workload::table::{Headline, WorkloadDef};
 
 /// Inserts, updates and deletes rows, in transactions.
 pub static WORKLOAD: WorkloadDef = WorkloadDef {
@@ -53,6 +53,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     reason: work::reason,
     headline: &[Headline::Latency, Headline::Space, Headline::Memory],
     space: work::space,
+    held: work::held,
     memory: work::memory,
     time: work::time,
     time_by_rehearsal: Some(work::time_by_rehearsal),

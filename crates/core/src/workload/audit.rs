@@ -60,6 +60,41 @@ pub enum Reading {
     Anew,
 }
 
+/// The records that are read back: all, or a seeded sample of about as many as asked for, in which what was inserted or updated goes
+/// before what was only loaded.
+#[derive(Debug, Clone, Copy)]
+pub struct Sample {
+    seed: u64,
+    /// How many there are, and how many are wanted, of those that were touched.
+    touched: (u64, u64),
+    /// The same of those that were only loaded.
+    untouched: (u64, u64),
+}
+
+impl Sample {
+    /// About `most` of all records, of each of which it is known whether it was touched.
+    pub fn of(are_touched: impl Iterator<Item = bool>, most: u64, seed: u64) -> Sample {
+        let (mut live, mut touched) = (0, 0);
+        for is_touched in are_touched {
+            live += 1;
+            touched += u64::from(is_touched);
+        }
+        let untouched = live - touched;
+        if live <= most {
+            return Sample { seed, touched: (touched, touched), untouched: (untouched, untouched) };
+        }
+        let for_untouched = most.saturating_sub(touched).max(most / UNTOUCHED_SHARE).min(untouched);
+        let for_touched = (most - for_untouched.min(most)).min(touched);
+        Sample { seed, touched: (touched, for_touched), untouched: (untouched, for_untouched) }
+    }
+
+    /// Whether a record is one of them.
+    pub fn has(&self, index: u64, is_touched: bool) -> bool {
+        let (of, wanted) = if is_touched { self.touched } else { self.untouched };
+        wanted >= of || hash(self.seed, index) % of < wanted
+    }
+}
+
 impl Expected {
     /// Holds the store to all this: `bench` has it open, and nothing is to be measured any more. Closes it.
     ///
@@ -103,20 +138,10 @@ impl Expected {
         self.versions.iter().map(|share| share.len() as u64).sum()
     }
 
-    /// The records to be read back, by index and version, in the order of their indexes, in which they were loaded: all,
-    /// or a seeded sample of about `most`, in which what was inserted or updated goes before what was only loaded.
+    /// The records to be read back, by index and version, in the order of their indexes, in which they were loaded.
     fn choose(&self, most: u64) -> Vec<Record> {
-        let live = self.live();
-        let touched = self.all().filter(|record| self.is_touched(*record)).count() as u64;
-        let untouched = live - touched;
-        let for_untouched = most.saturating_sub(touched).max(most / UNTOUCHED_SHARE).min(untouched);
-        let for_touched = (most - for_untouched.min(most)).min(touched);
-        let is_chosen = |record: Record| {
-            let (of, wanted) =
-                if self.is_touched(record) { (touched, for_touched) } else { (untouched, for_untouched) };
-            wanted >= of || hash(self.seed, record.0) % of < wanted
-        };
-        self.all().filter(|record| live <= most || is_chosen(*record)).collect()
+        let sample = Sample::of(self.all().map(|record| self.is_touched(record)), most, self.seed);
+        self.all().filter(|record| sample.has(record.0, self.is_touched(*record))).collect()
     }
 
     /// All records in the order of their indexes.

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use crate::cell::Cell;
 use crate::server::running;
 use crate::store::{self, Capabilities, Kind, StoreDef, Threads};
-use crate::workload::crud::work::Work;
 use crate::workload::parameter::Parameters;
 use crate::workload::reason::Reason;
 
@@ -80,11 +79,10 @@ impl Case<'_> {
         }
     }
 
-    /// What its store keeps in memory alone, in bytes: all records, where it has nowhere else for them.
-    pub fn kept_in_memory(&self) -> f64 {
+    /// Bytes that its store keeps in memory alone, of so many that it holds: all, where it has nowhere else for them.
+    pub fn kept_in_memory(&self, held_bytes: f64) -> f64 {
         let in_memory = self.capabilities().is_some_and(|able| able.keeps && !able.persists);
-        let inserts = Work::of(self.parameters).most_inserts();
-        if in_memory { self.cell.expected_bytes(inserts) } else { 0.0 }
+        if in_memory { held_bytes } else { 0.0 }
     }
 
     /// What its store can do with its settings; `None` where it is not known.

@@ -20,6 +20,7 @@ use crate::workload::audit::Expected;
 use crate::workload::batch::Batch;
 use crate::workload::bench::Bench;
 use crate::workload::crew;
+use crate::workload::def::{Headline, WorkloadDef};
 use crate::workload::elapsed::Elapsed;
 use crate::workload::loader::load;
 use crate::workload::mix::Doing;
@@ -27,7 +28,6 @@ use crate::workload::operation::Operation;
 use crate::workload::phase::{Goal, Phase};
 use crate::workload::promise::Acknowledged;
 use crate::workload::stop::Stop;
-use crate::workload::table::{Headline, WorkloadDef};
 pub use crate::workload::task::Crud;
 use share::Order;
 use shared::{Shared, Shares};
@@ -55,6 +55,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     reason: cost::reason,
     headline: &[Headline::Latency, Headline::Space, Headline::Memory],
     space: cost::space,
+    held: cost::held,
     memory: cost::memory,
     time: cost::time,
     time_by_rehearsal: None,

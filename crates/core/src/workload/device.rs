@@ -25,7 +25,7 @@
 //! of the process don't hold those of this workload, [`Measured`] does.
 
 mod buffer;
-mod fault;
+pub mod fault;
 mod lane;
 mod route;
 mod spec;
@@ -41,8 +41,9 @@ pub use fault::{Doing, Error, Unsupported};
 pub use spec::{Amount, Spec};
 pub use trial::WORKLOAD;
 
-use self::lane::{Lane, Record};
+use self::lane::{CALLS, Lane, OPERATIONS, Recorder, SYNCS};
 use self::target::Target;
+use crate::axis::device::values::Sync;
 use crate::measure::clock::Clock;
 use crate::measure::latency::Latencies;
 use crate::measure::series::Series;
@@ -150,17 +151,19 @@ impl Prepared {
         )?;
         let lanes: Vec<Lane<'_>> = lanes.into_iter().map(own).collect();
         let ended_with_file = lanes.iter().any(Lane::is_cut);
-        let record = together(lanes)?;
+        let recorder = Recorder::of_all(lanes.into_iter().map(Lane::finish))?;
+        let has_syncs = spec.pattern.writes() && spec.sync != Sync::None;
+        let of = |kind: usize| recorder.latencies(kind).clone();
         let final_sync = spec.pattern.writes().then(|| target.sync()).transpose()?;
-        let operations = record.operations.count();
+        let operations = recorder.latencies(OPERATIONS).count();
         Ok(Measured {
             operations,
             bytes: operations * spec.block,
             wall: elapsed.wall,
             harness_share: elapsed.harness_share(true).unwrap_or_default(),
-            latencies: record.operations,
-            writes: record.calls,
-            syncs: record.syncs,
+            latencies: of(OPERATIONS),
+            writes: has_syncs.then(|| of(CALLS)),
+            syncs: has_syncs.then(|| of(SYNCS)),
             synchronous_writes: if spec.io.is_dsync() { operations } else { 0 },
             final_sync,
             series: series.finish(),
@@ -182,14 +185,6 @@ impl Prepared {
     fn set_cache(&self) -> Result<(), Error> {
         self.target.set_cache(!self.spec.cold && !self.spec.io.is_direct())
     }
-}
-
-/// What all threads measured.
-fn together(lanes: Vec<Lane<'_>>) -> Result<Record, Error> {
-    let mut records = lanes.into_iter().map(Lane::finish);
-    let mut all = records.next().ok_or_else(|| Error::Harness("no thread was at work".into()))?;
-    records.try_for_each(|record| all.merge(&record)).map_err(Error::Harness)?;
-    Ok(all)
 }
 
 /// Makes a file in `directory`, reads or writes it, and deletes it, also after an error.

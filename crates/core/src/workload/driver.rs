@@ -15,6 +15,7 @@ use crate::store::{Session, StoreError};
 use crate::workload::operation::Operation;
 use crate::workload::pacer::Pacer;
 pub use crate::workload::quanta::QUANTUM_OPERATIONS;
+use crate::workload::recorder;
 use crate::workload::seen::Seen;
 use crate::workload::stop::Stop;
 
@@ -135,65 +136,8 @@ impl Quantum {
     }
 }
 
-/// What was measured of one operation, on one thread.
-#[derive(Debug, Clone)]
-pub struct Record {
-    /// Latencies of the operations that succeeded.
-    pub latencies: Latencies,
-    /// Operations that failed.
-    pub errors: u64,
-    /// Value bytes written or read.
-    pub value_bytes: u64,
-}
-
-impl Record {
-    /// Nothing yet.
-    ///
-    /// # Errors
-    /// As [`Latencies::new`].
-    pub fn new() -> Result<Record, String> {
-        Ok(Record { latencies: Latencies::new()?, errors: 0, value_bytes: 0 })
-    }
-
-    /// Adds what another thread measured.
-    ///
-    /// # Errors
-    /// As [`Latencies::merge`].
-    pub fn merge(&mut self, other: &Record) -> Result<(), String> {
-        self.errors += other.errors;
-        self.value_bytes += other.value_bytes;
-        self.latencies.merge(&other.latencies)
-    }
-}
-
-/// What was measured, by operation.
-#[derive(Debug, Clone)]
-pub struct Recorder {
-    records: [Record; Operation::ALL.len()],
-}
-
-impl Recorder {
-    /// Nothing yet.
-    ///
-    /// # Errors
-    /// As [`Latencies::new`].
-    pub fn new() -> Result<Recorder, String> {
-        Ok(Recorder { records: [Record::new()?, Record::new()?, Record::new()?, Record::new()?] })
-    }
-
-    /// What was measured of `operation`.
-    pub fn of(&self, operation: Operation) -> &Record {
-        &self.records[operation as usize]
-    }
-
-    /// Adds what another thread measured.
-    ///
-    /// # Errors
-    /// As [`Latencies::merge`].
-    pub fn merge(&mut self, other: &Recorder) -> Result<(), String> {
-        self.records.iter_mut().zip(&other.records).try_for_each(|(mine, theirs)| mine.merge(theirs))
-    }
-}
+/// The measurements of each operation.
+pub type Recorder = recorder::Recorder<{ Operation::ALL.len() }>;
 
 /// What was done besides the timed operations: warm-ups, and records put back.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -287,12 +231,12 @@ impl<'a> Driver<'a> {
 
     /// Latencies of `operation` so far.
     pub fn latencies(&self, operation: Operation) -> &Latencies {
-        &self.recorder.of(operation).latencies
+        self.recorder.latencies(operation as usize)
     }
 
     /// What all timed calls took so far, in nanoseconds.
     pub fn calls_ns(&self) -> u64 {
-        self.recorder.records.iter().map(|record| record.latencies.sum_ns()).sum()
+        self.recorder.calls_ns()
     }
 
     /// The clock's ticks that went into what is not timed, since [`Driver::take_untimed`].
@@ -336,7 +280,7 @@ impl<'a> Driver<'a> {
             match one {
                 Ok(elapsed) => *ticks = elapsed,
                 Err(stop) => {
-                    self.recorder.records[planned.operation as usize].errors += 1;
+                    self.recorder.of_mut(planned.operation as usize).errors += 1;
                     stopped = Err(stop);
                     break;
                 }
@@ -345,7 +289,7 @@ impl<'a> Driver<'a> {
         }
         for (planned, ticks) in planned[..done].iter().zip(ticks.iter()).filter(|(planned, _)| planned.timed)
         {
-            let record = &mut self.recorder.records[planned.operation as usize];
+            let record = self.recorder.of_mut(planned.operation as usize);
             record.latencies.record(self.clock.nanoseconds(0, *ticks).max(1));
             record.value_bytes += planned.value.len() as u64;
         }
@@ -464,7 +408,7 @@ impl<'a> Driver<'a> {
                 format!("is wrong: {} bytes where {expected} were written, or other bytes", self.seen.length);
             return Err(wrong(planned, key, &found));
         }
-        self.recorder.records[Operation::Get as usize].value_bytes += value.len() as u64;
+        self.recorder.of_mut(Operation::Get as usize).value_bytes += value.len() as u64;
         Ok(())
     }
 }

@@ -136,7 +136,10 @@ impl<'a> OnStore<'a> {
             device,
             processors,
             unknown,
-            ..Measured::of_process(guarantee, peak.above(&base, charged_bytes), cpu)
+            guarantee,
+            memory: peak.above(&base, charged_bytes),
+            cpu,
+            ..Measured::default()
         };
         Ok(Settled { bench, measured })
     }

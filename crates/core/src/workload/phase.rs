@@ -121,14 +121,6 @@ impl Phase {
         self.untimed.add(untimed);
     }
 
-    fn rate_over_ns(&self) -> Option<u64> {
-        self.elapsed.rate_over_ns(self.rate == Rate::Closed, self.threads)
-    }
-
-    fn harness_share(&self) -> Option<f64> {
-        self.elapsed.harness_share(self.rate == Rate::Closed)
-    }
-
     /// What was measured, by operation.
     ///
     /// # Errors
@@ -139,37 +131,27 @@ impl Phase {
     }
 
     fn result(&self, operation: Operation, recorder: &Recorder) -> Result<OperationResult, Stop> {
-        let record = recorder.of(operation);
-        let count = record.latencies.count();
         // Each removed record is put back by an insert that is not timed.
         let put_back = match self.doing.does(Operation::Remove) {
-            true => recorder.of(Operation::Remove).latencies.count() + self.untimed.of(Operation::Remove),
+            true => {
+                let removed = recorder.latencies(Operation::Remove as usize).count();
+                removed + self.untimed.of(Operation::Remove)
+            }
             false => 0,
         };
         let alone = matches!(self.doing, Doing::One(_));
+        let record = recorder.of(operation as usize);
+        let is_closed = self.rate == Rate::Closed;
         Ok(OperationResult {
-            operation: operation.name().into(),
-            count,
-            errors: record.errors,
-            wall_ns: self.elapsed.wall.as_nanos() as u64,
-            sum_ns: record.latencies.sum_ns(),
-            rate_over_ns: self.rate_over_ns().filter(|_| count > 0),
-            harness_share: self.harness_share().filter(|_| count > 0),
-            value_bytes: record.value_bytes,
             warm_up: match operation {
                 Operation::Insert => self.untimed.of(operation).saturating_sub(put_back),
                 _ => self.untimed.of(operation),
             },
             put_back: if operation == Operation::Remove { put_back } else { 0 },
-            conflicts: 0,
-            epochs: Vec::new(),
-            device_written_bytes: None,
-            device_read_bytes: None,
-            processors: None,
-            latency: record.latencies.summary().map_err(Stop::harness)?,
             // Which of a mix's operations made a sync is not known.
             counters: self.counters.clone().filter(|_| alone),
             series: if operation == self.doing.main() { self.series.clone() } else { Vec::new() },
+            ..record.result(operation.name(), &self.elapsed, is_closed, self.threads)?
         })
     }
 }
@@ -246,7 +228,10 @@ mod tests {
                 put_back: us(40),
                 stood_still: us(8),
             };
-            (phase.rate_over_ns(), phase.harness_share())
+            (
+                phase.elapsed.rate_over_ns(rate == Rate::Closed, threads),
+                phase.elapsed.harness_share(rate == Rate::Closed),
+            )
         };
         assert_eq!(of(1, Rate::Closed), (None, Some(0.5)));
         assert_eq!(of(4, Rate::Closed), (Some(50_000), Some(0.125)));

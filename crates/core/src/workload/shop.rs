@@ -31,16 +31,15 @@ use crate::measure::clock::Clock;
 use crate::result::{Measured, OVERALL, OperationResult, Stored, Written};
 use crate::store::{Capabilities, OpenOptions};
 use crate::workload::audit::Reading;
-use crate::workload::bare::operation;
 use crate::workload::crew::own;
-use crate::workload::crud::work::{DURATION, EQUAL_CACHE, OPERATIONS};
+use crate::workload::def::{Headline, WorkloadDef};
 use crate::workload::on_store::{OnStore, Settled, find, promised};
+use crate::workload::parameter::common::{DURATION, EQUAL_CACHE, OPERATIONS};
 use crate::workload::spec::{Asked, Ended};
 use crate::workload::stop::Stop;
-use crate::workload::table::{Headline, WorkloadDef};
 use chunk::Makers;
 use kind::Kind;
-use lane::{ALL, Lane, Measure};
+use lane::{ALL, Lane, Recorder};
 use schema::{ID_BYTES, ORDER_BYTES, Table};
 use shared::Shared;
 use steps::Ran;
@@ -68,6 +67,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     reason: work::reason,
     headline: &[Headline::Throughput, Headline::Latency, Headline::Space, Headline::Memory],
     space: work::space,
+    held: work::held,
     memory: work::memory,
     time: work::time,
     time_by_rehearsal: None,
@@ -148,28 +148,12 @@ fn results(
     ran: &Ran,
     shared: &Shared<'_>,
 ) -> Result<Vec<OperationResult>, Ended> {
-    let mut measured: Option<[Measure; ALL + 1]> = None;
-    for lane in lanes {
-        match &mut measured {
-            None => measured = Some(lane.measured().clone()),
-            Some(all) => {
-                let mut pairs = all.iter_mut().zip(lane.measured());
-                pairs.try_for_each(|(all, own)| all.merge(own)).map_err(Stop::harness)?;
-            }
-        }
-    }
-    let is_closed = work.rate == Rate::Closed;
-    let Some(measured) = measured else { return Err(Ended::harness("no thread was at work")) };
-    let result = |name: &str, place: usize| -> Result<OperationResult, Ended> {
-        let Measure { latencies, conflicts, bytes } = &measured[place];
-        let some = latencies.count() > 0;
+    let recorder = Recorder::of_all(lanes.iter().map(|lane| lane.recorder().clone()))?;
+    let result = |name: &str, kind: usize| -> Result<OperationResult, Stop> {
+        let is_closed = work.rate == Rate::Closed;
         Ok(OperationResult {
-            rate_over_ns: ran.elapsed.rate_over_ns(is_closed, work.threads).filter(|_| some),
-            harness_share: ran.elapsed.harness_share(is_closed).filter(|_| some),
-            value_bytes: *bytes,
-            conflicts: *conflicts,
-            epochs: shared.epochs[place].finish_epochs(ran.elapsed.wall),
-            ..operation(name, latencies, ran.elapsed.wall)?
+            epochs: shared.epochs[kind].finish_epochs(ran.elapsed.wall),
+            ..recorder.of(kind).result(name, &ran.elapsed, is_closed, work.threads)?
         })
     };
     let all = OperationResult {

@@ -15,10 +15,10 @@ use crate::measure::limit::Order;
 use crate::result::{Failure, LimitReport, Measured};
 use crate::store::{OpenOptions, StoreDef};
 use crate::units::Bytes;
-use crate::workload::crud::work::EQUAL_CACHE;
+use crate::workload::def::Workload;
 use crate::workload::parameter::Parameters;
+use crate::workload::parameter::common::EQUAL_CACHE;
 use crate::workload::stop::Stop;
-use crate::workload::table::Workload;
 
 /// What a trial is to do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -19,12 +19,12 @@ use crate::result::{Audit, Failure, Load, Measured, Stored};
 use crate::store::sql::SqlValue;
 use crate::store::{Capabilities, Store};
 use crate::workload::bench::Bench;
-use crate::workload::crud::work::EQUAL_CACHE;
+use crate::workload::def::{Headline, WorkloadDef};
 use crate::workload::gauge::Gauge;
 use crate::workload::on_store::{OnStore, Settled, find, promised};
+use crate::workload::parameter::common::EQUAL_CACHE;
 use crate::workload::spec::{Asked, Ended};
 use crate::workload::stop::Stop;
-use crate::workload::table::{Headline, WorkloadDef};
 
 /// Inserts, selects and deletes rows, in large transactions.
 pub static WORKLOAD: WorkloadDef = WorkloadDef {
@@ -45,6 +45,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     reason: work::reason,
     headline: &[Headline::Latency, Headline::Memory],
     space: work::space,
+    held: work::held,
     memory: work::memory,
     time: work::time,
     time_by_rehearsal: None,

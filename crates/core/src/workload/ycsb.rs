@@ -32,13 +32,13 @@ use crate::store::{Capabilities, OpenOptions};
 use crate::workload::audit::{self, Reading};
 use crate::workload::batch::Batch;
 use crate::workload::crew::own;
-use crate::workload::crud::work::{BATCH, COMPRESSION, DURATION, EQUAL_CACHE, OPERATIONS};
-use crate::workload::driver::Record;
+use crate::workload::def::{Headline, WorkloadDef};
 use crate::workload::on_store::{OnStore, Settled, find, promised};
+use crate::workload::parameter::common::{BATCH, COMPRESSION, DURATION, EQUAL_CACHE, OPERATIONS};
 use crate::workload::promise::Acknowledged;
+use crate::workload::recorder::Record;
 use crate::workload::spec::{Asked, Ended};
 use crate::workload::stop::Stop;
-use crate::workload::table::{Headline, WorkloadDef};
 use definition::Kind;
 use lane::Lane;
 use recorder::Recorder;
@@ -86,6 +86,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     reason: work::reason,
     headline: &[Headline::Throughput, Headline::Latency, Headline::Space, Headline::Memory],
     space: work::space,
+    held: work::held,
     memory: work::memory,
     time: work::time,
     time_by_rehearsal: None,
@@ -127,7 +128,7 @@ fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
         Vec::new()
     };
     let anew = (keeps && persists).then(|| read_back(&mut trial, Reading::Anew)).transpose()?;
-    let operations = results(&shared, &merged(&recorders)?, &all)?;
+    let operations = results(&shared, &Recorder::of_all(recorders.iter().cloned())?, &all)?;
     Ok(Measured {
         written: Some(ran.loaded.plus(written)),
         load: ran.load,
@@ -143,28 +144,16 @@ fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
 /// What all threads measured in each round, what they handed to the store, and how many writes changed it for certain.
 fn together(lanes: Vec<Mutex<Lane<'_>>>) -> Result<(Vec<Recorder>, Written, u64), Stop> {
     let (mut written, mut writes) = (Written::default(), 0);
-    let mut all: Vec<Recorder> = Vec::new();
+    let mut rounds: Vec<Vec<Recorder>> = Vec::new();
     for lane in lanes.into_iter().map(own) {
         let (own, changed) = lane.written();
         (written, writes) = (written.plus(own), writes + changed);
-        let rounds = lane.finish();
-        match all.is_empty() {
-            true => all = rounds,
-            false => {
-                let mut pairs = all.iter_mut().zip(&rounds);
-                pairs.try_for_each(|(all, own)| all.merge(own)).map_err(Stop::harness)?;
-            }
-        }
+        let own = lane.finish();
+        rounds.resize_with(own.len(), Vec::new);
+        rounds.iter_mut().zip(own).for_each(|(round, own)| round.push(own));
     }
-    Ok((all, written, writes))
-}
-
-/// What was measured in all rounds.
-fn merged(recorders: &[Recorder]) -> Result<Recorder, Stop> {
-    let (first, rest) = recorders.split_first().ok_or_else(|| Stop::harness("no thread was at work"))?;
-    let mut all = first.clone();
-    rest.iter().try_for_each(|round| all.merge(round)).map_err(Stop::harness)?;
-    Ok(all)
+    let rounds = rounds.into_iter().map(Recorder::of_all).collect::<Result<_, _>>()?;
+    Ok((rounds, written, writes))
 }
 
 /// Each round's figures, where there are several.
@@ -210,10 +199,10 @@ fn results(
     did: &rounds::Round,
 ) -> Result<Vec<OperationResult>, Stop> {
     let main = shared.definition().main();
-    let all = result(OVERALL, &recorder.all().map_err(Stop::harness)?, shared, did)?;
+    let all = result(OVERALL, &recorder::all(recorder).map_err(Stop::harness)?, shared, did)?;
     let mut results = vec![OperationResult { counters: Some(did.counters.clone()), ..all }];
     for kind in Kind::ALL {
-        let record = recorder.of(kind).map_err(Stop::harness)?;
+        let record = recorder::of(recorder, kind).map_err(Stop::harness)?;
         if !shared.definition().does(kind) && record.latencies.count() == 0 {
             continue;
         }
@@ -235,28 +224,7 @@ fn result(
     shared: &Shared<'_>,
     did: &rounds::Round,
 ) -> Result<OperationResult, Stop> {
-    let count = record.latencies.count();
-    let (is_closed, threads) = (shared.work.rate == Rate::Closed, shared.work.threads);
-    Ok(OperationResult {
-        operation: name.into(),
-        count,
-        errors: record.errors,
-        wall_ns: did.elapsed.wall.as_nanos() as u64,
-        sum_ns: record.latencies.sum_ns(),
-        rate_over_ns: did.elapsed.rate_over_ns(is_closed, threads).filter(|_| count > 0),
-        harness_share: did.elapsed.harness_share(is_closed).filter(|_| count > 0),
-        value_bytes: record.value_bytes,
-        warm_up: 0,
-        put_back: 0,
-        conflicts: 0,
-        epochs: Vec::new(),
-        device_written_bytes: None,
-        device_read_bytes: None,
-        processors: None,
-        latency: record.latencies.summary().map_err(Stop::harness)?,
-        counters: None,
-        series: Vec::new(),
-    })
+    record.result(name, &did.elapsed, shared.work.rate == Rate::Closed, shared.work.threads)
 }
 
 #[cfg(test)]

@@ -126,6 +126,11 @@ pub fn space(case: &Case<'_>) -> Space {
     Space { peak_bytes: bytes * 2.0 + f64::from(1 << 20), room_bytes: bytes * 4.0 + f64::from(8 << 20) }
 }
 
+/// Bytes of data at the fullest.
+pub fn held(case: &Case<'_>) -> f64 {
+    Work::of(case.cell, case.parameters).bytes()
+}
+
 /// Bytes of memory: the version of each row and what is to be deleted, and the rows of a transaction.
 pub fn memory(case: &Case<'_>) -> f64 {
     let work = Work::of(case.cell, case.parameters);

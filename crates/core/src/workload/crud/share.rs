@@ -1,6 +1,5 @@
 //! One thread's part: the records that it works on, and what it does to them.
 
-use super::Crud;
 use super::shared::Shared;
 use crate::measure::clock::Clock;
 use crate::measure::series::Seconds;
@@ -18,6 +17,7 @@ use crate::workload::operation::Operation;
 use crate::workload::phase::Goal;
 use crate::workload::quanta::{QUANTUM_OPERATIONS, in_quanta, largest_quantum};
 use crate::workload::stop::Stop;
+use crate::workload::task::Crud;
 
 /// A round that is to be done by all threads, in a store that holds `live` records.
 #[derive(Clone, Copy)]

@@ -2,7 +2,6 @@
 
 use std::sync::{Mutex, MutexGuard};
 
-use super::Crud;
 use super::share::Share;
 use crate::measure::clock::Clock;
 use crate::measure::series::Series;
@@ -13,6 +12,7 @@ use crate::workload::crew::{held, own};
 use crate::workload::driver::{Recorder, Untimed};
 use crate::workload::operation::Operation;
 use crate::workload::stop::Stop;
+use crate::workload::task::Crud;
 
 /// The state that the threads share while they work.
 pub struct Shared<'a> {
@@ -86,9 +86,6 @@ impl<'a> Shares<'a> {
 
     /// What all threads measured together.
     pub fn recorder(self) -> Result<Recorder, Stop> {
-        let mut recorders = self.0.into_iter().map(|share| own(share).driver.finish());
-        let mut all = recorders.next().ok_or_else(|| Stop::harness("no thread was at work"))?;
-        recorders.try_for_each(|recorder| all.merge(&recorder)).map_err(Stop::harness)?;
-        Ok(all)
+        Recorder::of_all(self.0.into_iter().map(|share| own(share).driver.finish()))
     }
 }

@@ -14,41 +14,21 @@ use super::transfer;
 use crate::axis::device::values::{Sync, SyncCall};
 use crate::cell::Rate;
 use crate::measure::clock::Clock;
-use crate::measure::latency::Latencies;
 use crate::measure::series::{Seconds, Series};
 use crate::workload::crew;
 use crate::workload::elapsed::Part;
 use crate::workload::line::Approach;
 use crate::workload::quanta::{QUANTUM_OPERATIONS, in_quanta};
+use crate::workload::recorder;
 
-/// What one thread measured.
-#[derive(Debug)]
-pub(super) struct Record {
-    /// Of operations, each with the sync that followed it.
-    pub operations: Latencies,
-    /// Of the reads or writes alone, where there are syncs besides.
-    pub calls: Option<Latencies>,
-    /// Of the syncs alone.
-    pub syncs: Option<Latencies>,
-}
+/// The measurements of a thread: of operations, each with the sync that followed it; and, where there are syncs between the writes, of
+/// both by themselves.
+pub(super) type Recorder = recorder::Recorder<3>;
 
-impl Record {
-    fn new(syncs: bool) -> Result<Record, String> {
-        let more = || syncs.then(Latencies::new).transpose();
-        Ok(Record { operations: Latencies::new()?, calls: more()?, syncs: more()? })
-    }
-
-    /// Adds what another thread measured.
-    pub(super) fn merge(&mut self, other: &Record) -> Result<(), String> {
-        let merge = |mine: &mut Option<Latencies>, theirs: &Option<Latencies>| match (mine, theirs) {
-            (Some(mine), Some(theirs)) => mine.merge(theirs),
-            _ => Ok(()),
-        };
-        merge(&mut self.calls, &other.calls)?;
-        merge(&mut self.syncs, &other.syncs)?;
-        self.operations.merge(&other.operations)
-    }
-}
+/// The places of these.
+pub(super) const OPERATIONS: usize = 0;
+pub(super) const CALLS: usize = 1;
+pub(super) const SYNCS: usize = 2;
 
 /// What is done with a block.
 #[derive(Debug)]
@@ -94,7 +74,8 @@ pub(super) struct Lane<'a> {
     calls: [u64; QUANTUM_OPERATIONS],
     /// The ticks that syncs took; 0 where there was none.
     syncs: [u64; QUANTUM_OPERATIONS],
-    record: Record,
+    has_syncs: bool,
+    recorder: Recorder,
 }
 
 impl<'a> Lane<'a> {
@@ -140,7 +121,8 @@ impl<'a> Lane<'a> {
             offsets: [0; QUANTUM_OPERATIONS],
             calls: [0; QUANTUM_OPERATIONS],
             syncs: [0; QUANTUM_OPERATIONS],
-            record: Record::new(syncs.is_some())?,
+            has_syncs: syncs.is_some(),
+            recorder: Recorder::new()?,
         })
     }
 
@@ -150,8 +132,8 @@ impl<'a> Lane<'a> {
     }
 
     /// What it measured.
-    pub(super) fn finish(self) -> Record {
-        self.record
+    pub(super) fn finish(self) -> Recorder {
+        self.recorder
     }
 
     /// Does the thread's operations, in quanta, for as long as `goes_on` says so.
@@ -165,7 +147,7 @@ impl<'a> Lane<'a> {
             self.route.fill(&mut self.offsets[..most as usize]);
             let done = self.quantum(most as usize, deadline)?;
             self.take_note(done);
-            seconds.tell(&self.record.operations).map_err(Error::Harness)?;
+            seconds.tell(self.recorder.latencies(OPERATIONS)).map_err(Error::Harness)?;
             Ok(done as u64)
         })
     }
@@ -192,14 +174,12 @@ impl<'a> Lane<'a> {
     fn take_note(&mut self, done: usize) {
         let ns = |ticks| self.clock.nanoseconds(0, ticks).max(1);
         for (call, sync) in self.calls.iter().zip(&self.syncs).take(done) {
-            self.record.operations.record(ns(call + sync));
-            if let Some(calls) = &mut self.record.calls {
-                calls.record(ns(*call));
+            self.recorder.record(OPERATIONS, ns(call + sync));
+            if self.has_syncs {
+                self.recorder.record(CALLS, ns(*call));
             }
-            if let Some(syncs) = &mut self.record.syncs
-                && *sync > 0
-            {
-                syncs.record(ns(*sync));
+            if self.has_syncs && *sync > 0 {
+                self.recorder.record(SYNCS, ns(*sync));
             }
         }
     }
@@ -214,7 +194,8 @@ impl<'s> crew::Lane<(), &'s Series> for Lane<'_> {
     type Failed = Error;
 
     fn round(&mut self, (): &mut (), series: &'s Series, approach: Approach<'_>) -> Result<Part, Error> {
-        let mut seconds = series.thread(self.thread, &self.record.operations).map_err(Error::Harness)?;
+        let mut seconds =
+            series.thread(self.thread, self.recorder.latencies(OPERATIONS)).map_err(Error::Harness)?;
         let started = approach.cross()?;
         seconds.restart();
         let (begin, _) = started.begin(Rate::Closed);
@@ -224,8 +205,8 @@ impl<'s> crew::Lane<(), &'s Series> for Lane<'_> {
         self.stretch(deadline, || started.goes_on(begin, until), &mut seconds)?;
         let end = self.clock.now();
         self.cut = self.more && end < deadline;
-        seconds.finish(&self.record.operations).map_err(Error::Harness)?;
-        Ok(Part { begin, end, calls_ns: self.record.operations.sum_ns(), ..Part::default() })
+        seconds.finish(self.recorder.latencies(OPERATIONS)).map_err(Error::Harness)?;
+        Ok(Part { begin, end, calls_ns: self.recorder.latencies(OPERATIONS).sum_ns(), ..Part::default() })
     }
 }
 

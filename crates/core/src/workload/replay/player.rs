@@ -12,6 +12,7 @@ use crate::workload::crew::Lane;
 use crate::workload::elapsed::Part;
 use crate::workload::line::Approach;
 use crate::workload::pacer::wait_until;
+use crate::workload::recorder::Recorder;
 use crate::workload::stop::Stop;
 
 use super::chunk::{Chunk, Incoming, Outcome, Planned};
@@ -67,10 +68,9 @@ struct Schedule {
     start: u64,
 }
 
-/// What one thread measured.
+/// The measurements of one thread.
 pub struct Tally {
-    pub latencies: [Latencies; Kind::ALL.len()],
-    pub value_bytes: [u64; Kind::ALL.len()],
+    pub recorder: Recorder<{ Kind::ALL.len() }>,
     pub written: Written,
     /// Writes that each gave the store something new.
     pub fresh_writes: u64,
@@ -82,34 +82,21 @@ impl Tally {
     /// Nothing yet.
     ///
     /// # Errors
-    /// As [`Latencies::new`].
+    /// As [`Recorder::new`].
     pub fn new() -> Result<Tally, String> {
-        let new = Latencies::new;
-        Ok(Tally {
-            latencies: [new()?, new()?, new()?, new()?, new()?, new()?],
-            value_bytes: [0; Kind::ALL.len()],
-            written: Written::default(),
-            fresh_writes: 0,
-            short_reads: 0,
-        })
+        Ok(Tally { recorder: Recorder::new()?, written: Written::default(), fresh_writes: 0, short_reads: 0 })
     }
 
     /// Adds what another thread measured.
     ///
     /// # Errors
-    /// As [`Latencies::merge`].
+    /// As [`Recorder::merge`].
     pub fn merge(&mut self, other: &Tally) -> Result<(), String> {
-        self.latencies.iter_mut().zip(&other.latencies).try_for_each(|(mine, theirs)| mine.merge(theirs))?;
-        self.value_bytes.iter_mut().zip(other.value_bytes).for_each(|(mine, theirs)| *mine += theirs);
+        self.recorder.merge(&other.recorder)?;
         self.written = self.written.plus(other.written);
         self.fresh_writes += other.fresh_writes;
         self.short_reads += other.short_reads;
         Ok(())
-    }
-
-    /// What all calls took, in nanoseconds.
-    pub fn calls_ns(&self) -> u64 {
-        self.latencies.iter().map(Latencies::sum_ns).sum()
     }
 }
 
@@ -203,7 +190,7 @@ impl<'a> Player<'a> {
 
     /// The latencies that the time series tells.
     pub fn main_latencies(&self) -> &Latencies {
-        &self.tally.latencies[self.main as usize]
+        self.tally.recorder.latencies(self.main as usize)
     }
 
     /// Plays all that comes, from the moment `start`; until there is no more, or another thread has failed.
@@ -248,7 +235,7 @@ impl<'a> Player<'a> {
             seconds.tell(self.main_latencies()).map_err(Stop::harness)?;
         }
         let end = self.clock.now().max(begin);
-        let calls_ns = self.tally.calls_ns();
+        let calls_ns = self.tally.recorder.calls_ns();
         Ok(Part { begin, end, calls_ns, stood_still_ticks: stood_still, ..Part::default() })
     }
 
@@ -287,9 +274,9 @@ impl<'a> Player<'a> {
     fn record(&mut self, planned: &Planned, outcome: &Outcome) {
         let kind = Kind::of(planned.does, outcome.found) as usize;
         let tally = &mut self.tally;
-        tally.latencies[kind].record(self.clock.nanoseconds(0, outcome.ticks).max(1));
+        tally.recorder.record(kind, self.clock.nanoseconds(0, outcome.ticks).max(1));
         let value_bytes = planned.value.len() as u64;
-        tally.value_bytes[kind] += value_bytes + outcome.read_bytes;
+        tally.recorder.of_mut(kind).value_bytes += value_bytes + outcome.read_bytes;
         if planned.does.writes() {
             let key_bytes = planned.key.len() as u64;
             tally.written = tally.written.plus(Written { records: 1, key_bytes, value_bytes });

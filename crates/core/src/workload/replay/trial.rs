@@ -11,9 +11,9 @@ use crate::result::{Counters, Doubt, Load, Measured, OperationResult, SPACE, Sec
 use crate::store::{Capabilities, OpenOptions, Setting};
 use crate::trace::{Does, Facts, Reader, Spread};
 use crate::workload::crew::{self, held};
-use crate::workload::crud::work::{COMPRESSION, Compression};
 use crate::workload::elapsed::Elapsed;
 use crate::workload::on_store::{OnStore, Settled, find, promised};
+use crate::workload::parameter::common::{COMPRESSION, Compression};
 use crate::workload::promise::Acknowledged;
 use crate::workload::spec::{Asked, Ended, Spec};
 use crate::workload::stop::Stop;
@@ -262,33 +262,18 @@ struct How {
 
 impl How {
     fn operations(&self, tally: &Tally) -> Result<Vec<OperationResult>, Stop> {
-        let done = Kind::ALL.into_iter().filter(|kind| tally.latencies[*kind as usize].count() > 0);
+        let done = Kind::ALL.into_iter().filter(|kind| tally.recorder.latencies(*kind as usize).count() > 0);
         let done: Vec<Kind> = done.collect();
         done.iter().map(|kind| self.operation(*kind, done.len() == 1, tally)).collect()
     }
 
     fn operation(&self, kind: Kind, alone: bool, tally: &Tally) -> Result<OperationResult, Stop> {
-        let latencies = &tally.latencies[kind as usize];
+        let record = tally.recorder.of(kind as usize);
         Ok(OperationResult {
-            operation: kind.name().into(),
-            count: latencies.count(),
-            errors: 0,
-            wall_ns: self.elapsed.wall.as_nanos() as u64,
-            sum_ns: latencies.sum_ns(),
-            rate_over_ns: self.elapsed.rate_over_ns(!self.timed, self.threads),
-            harness_share: self.elapsed.harness_share(!self.timed),
-            value_bytes: tally.value_bytes[kind as usize],
-            warm_up: 0,
-            put_back: 0,
-            conflicts: 0,
-            epochs: Vec::new(),
-            device_written_bytes: None,
-            device_read_bytes: None,
-            processors: None,
-            latency: latencies.summary().map_err(Stop::harness)?,
             // Which of several operations made a sync is not known.
             counters: alone.then(|| self.counters.clone()),
             series: if kind == self.main { self.series.clone() } else { Vec::new() },
+            ..record.result(kind.name(), &self.elapsed, !self.timed, self.threads)?
         })
     }
 

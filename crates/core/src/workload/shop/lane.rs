@@ -8,43 +8,20 @@ use super::rows::{LOOKED_AT, Purchase};
 use super::schema::{ORDER_BYTES, Table};
 use super::shared::Shared;
 use super::tables::{Buying, Seen, Tables};
-use crate::measure::latency::Latencies;
 use crate::measure::series::Seconds;
 use crate::store::{self, StoreError};
 use crate::workload::crew;
 use crate::workload::elapsed::Part;
 use crate::workload::line::Approach;
 use crate::workload::pacer::Pacer;
+use crate::workload::recorder;
 use crate::workload::stop::Stop;
 
 /// A transaction that others were in the way of so often is given up.
 const MOST_ATTEMPTS: u64 = 10_000;
 
-/// What was measured of a kind of transaction, or of all.
-#[derive(Debug, Clone)]
-pub struct Measure {
-    pub latencies: Latencies,
-    /// Transactions that were done again, each as often as they were.
-    pub conflicts: u64,
-    /// Bytes of rows that were read and written.
-    pub bytes: u64,
-}
-
-impl Measure {
-    fn new() -> Result<Measure, String> {
-        Ok(Measure { latencies: Latencies::new()?, conflicts: 0, bytes: 0 })
-    }
-
-    /// Adds what another thread measured.
-    ///
-    /// # Errors
-    /// Never, between histograms of the same bounds.
-    pub fn merge(&mut self, other: &Measure) -> Result<(), String> {
-        self.conflicts += other.conflicts;
-        self.bytes += other.bytes;
-        self.latencies.merge(&other.latencies)
-    }
-}
+/// The measurements of each kind of transaction, and of all together behind them.
+pub type Recorder = recorder::Recorder<{ ALL + 1 }>;
 
 /// One thread's work, with all of its memory.
 pub struct Lane<'a> {
@@ -55,8 +32,7 @@ pub struct Lane<'a> {
     buying: Buying,
     seen: Seen,
     check: Check<'a>,
-    /// Of each kind, and of all together behind them.
-    measured: [Measure; Kind::ALL.len() + 1],
+    recorder: Recorder,
     pacer: Option<Pacer>,
 }
 
@@ -73,7 +49,7 @@ impl<'a> Lane<'a> {
     /// That of one thread.
     ///
     /// # Errors
-    /// As [`Latencies::new`].
+    /// As [`Recorder::new`].
     pub fn new(shared: &'a Shared<'a>, thread: u64) -> Result<Lane<'a>, String> {
         Ok(Lane {
             thread,
@@ -82,14 +58,14 @@ impl<'a> Lane<'a> {
             buying: Buying { order: Vec::with_capacity(ORDER_BYTES), ..Buying::default() },
             seen: Seen::new(),
             check: Check::new(shared),
-            measured: [Measure::new()?, Measure::new()?, Measure::new()?, Measure::new()?],
+            recorder: Recorder::new()?,
             pacer: None,
         })
     }
 
-    /// What was measured: of each kind, and of all together behind them.
-    pub fn measured(&self) -> &[Measure; Kind::ALL.len() + 1] {
-        &self.measured
+    /// The thread's measurements.
+    pub fn recorder(&self) -> &Recorder {
+        &self.recorder
     }
 
     /// How many purchases were acknowledged: where no transaction fails, all that were drawn.
@@ -104,16 +80,16 @@ impl<'a> Lane<'a> {
 
     fn parts(&self) -> Result<Parts<'a>, String> {
         let (shared, thread) = (self.shared, self.thread as usize);
-        let epoch = |kind: usize| shared.epochs[kind].thread(thread, &self.measured[kind].latencies);
+        let epoch = |kind: usize| shared.epochs[kind].thread(thread, self.recorder.latencies(kind));
         Ok(Parts {
-            seconds: shared.seconds.thread(thread, &self.measured[ALL].latencies)?,
+            seconds: shared.seconds.thread(thread, self.recorder.latencies(ALL))?,
             epochs: [epoch(0)?, epoch(1)?, epoch(2)?, epoch(3)?],
         })
     }
 
     fn finish(&self, parts: Parts<'_>) -> Result<(), String> {
-        parts.seconds.finish(&self.measured[ALL].latencies)?;
-        let mut epochs = parts.epochs.into_iter().zip(&self.measured);
+        parts.seconds.finish(self.recorder.latencies(ALL))?;
+        let mut epochs = parts.epochs.into_iter().zip(self.recorder.all());
         epochs.try_for_each(|(epoch, measure)| epoch.finish(&measure.latencies))
     }
 
@@ -141,10 +117,10 @@ impl<'a> Lane<'a> {
             self.drawn[kind as usize] += 1;
             let ns = shared.clock.nanoseconds(0, ticks).max(1);
             for place in [kind as usize, ALL] {
-                self.measured[place].latencies.record(ns);
+                self.recorder.record(place, ns);
             }
-            parts.seconds.tell(&self.measured[ALL].latencies).map_err(Stop::harness)?;
-            for (epoch, measure) in parts.epochs.iter_mut().zip(&self.measured) {
+            parts.seconds.tell(self.recorder.latencies(ALL)).map_err(Stop::harness)?;
+            for (epoch, measure) in parts.epochs.iter_mut().zip(self.recorder.all()) {
                 epoch.tell(&measure.latencies).map_err(Stop::harness)?;
             }
         }
@@ -176,7 +152,7 @@ impl<'a> Lane<'a> {
         };
         let end = shared.clock.now();
         for place in [kind as usize, ALL] {
-            self.measured[place].conflicts += conflicts;
+            self.recorder.of_mut(place).conflicts += conflicts;
         }
         let doing = || {
             format!("the transaction {} {} of thread {}", kind.name(), self.drawn[kind as usize], self.thread)
@@ -187,7 +163,7 @@ impl<'a> Lane<'a> {
 
     fn moved(&mut self, kind: Kind, written: usize) {
         for place in [kind as usize, ALL] {
-            self.measured[place].bytes += self.seen.bytes() + written as u64;
+            self.recorder.of_mut(place).value_bytes += self.seen.bytes() + written as u64;
         }
     }
 
@@ -265,7 +241,7 @@ impl crew::Lane<dyn Tables + '_, ()> for Lane<'_> {
         let end = shared.clock.now();
         self.finish(parts).map_err(Stop::harness)?;
         check_settings(tables)?;
-        Ok(Part { begin, end, calls_ns: self.measured[ALL].latencies.sum_ns(), ..Part::default() })
+        Ok(Part { begin, end, calls_ns: self.recorder.latencies(ALL).sum_ns(), ..Part::default() })
     }
 }
 

@@ -13,7 +13,7 @@ use crate::place::probe::Probe;
 use crate::store::Guarantee;
 use crate::units::Period;
 use crate::workload::case::{Case, Space, Time};
-use crate::workload::crud::work::{DURATION, OPERATIONS};
+use crate::workload::parameter::common::{DURATION, OPERATIONS};
 use crate::workload::parameter::{ParameterDef, ParameterForm, Parameters};
 use crate::workload::reason::Reason;
 
@@ -175,6 +175,11 @@ pub fn space(case: &Case<'_>) -> Space {
     })
 }
 
+/// Bytes of rows at the fullest.
+pub fn held(case: &Case<'_>) -> f64 {
+    of_work(case, 0.0, Work::bytes)
+}
+
 /// Bytes of memory: what is known of each product and customer, the letters of texts, chunks being made, histograms; and the tables
 /// themselves, where the store has nowhere else to keep them.
 pub fn memory(case: &Case<'_>) -> f64 {
@@ -182,8 +187,7 @@ pub fn memory(case: &Case<'_>) -> f64 {
         let [customers, products, _] = work.rows();
         let known = (8 * customers + 16 * products) as f64;
         let histograms = HISTOGRAM_BYTES * (9.0 * work.threads as f64 + 15.0);
-        let in_memory = case.capabilities().is_some_and(|able| able.keeps && !able.persists);
-        let kept = if in_memory { 2.0 * work.bytes() } else { 0.0 };
+        let kept = 2.0 * case.kept_in_memory(work.bytes());
         known + f64::from(4 << 20) + histograms + kept
     })
 }

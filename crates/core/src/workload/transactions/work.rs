@@ -101,6 +101,11 @@ pub fn space(case: &Case<'_>) -> Space {
     Space { peak_bytes: bytes * 2.0 + f64::from(1 << 20), room_bytes: bytes * 4.0 + f64::from(8 << 20) }
 }
 
+/// Bytes of data at the fullest.
+pub fn held(case: &Case<'_>) -> f64 {
+    Work::of(case.cell, case.parameters).bytes()
+}
+
 /// Bytes of memory: two orders of all ids, and the rows of a transaction as they are and as they were read.
 pub fn memory(case: &Case<'_>) -> f64 {
     let work = Work::of(case.cell, case.parameters);

@@ -3,18 +3,13 @@
 
 use std::time::Instant;
 
-use xxhash_rust::xxh3::xxh3_64_with_seed;
-
 use super::shared::Shared;
 use super::versions::Known;
 use crate::result::{Audit, Failure};
 use crate::store::Store;
-use crate::workload::audit::{Reading, most_records};
+use crate::workload::audit::{Reading, Sample, most_records};
 use crate::workload::bench::Bench;
 use crate::workload::stop::Stop;
-
-/// The share of a sample that is kept for records which nobody wrote after they were loaded.
-const UNTOUCHED_SHARE: u64 = 10;
 
 /// Holds the store to what was written. Closes it.
 ///
@@ -39,21 +34,12 @@ pub fn audit(shared: &Shared<'_>, bench: &mut Bench<'_>, seed: u64, reading: Rea
     Ok(Audit { records, read_back: chosen.len() as u64, seen_gone: 0, removed: 0, reopened, took_ns })
 }
 
-/// The records to be read back: all, or a seeded sample of about `most`, in which what was written last goes before what was
-/// only loaded.
+/// The records to be read back.
 fn choose(shared: &Shared<'_>, seed: u64, most: u64) -> Vec<u64> {
     let live = shared.versions.inserted();
     let is_touched = |record: u64| shared.versions.is_touched(record, shared.work.loaded);
-    let touched = (0..live).filter(|record| is_touched(*record)).count() as u64;
-    let untouched = live - touched;
-    let for_untouched = most.saturating_sub(touched).max(most / UNTOUCHED_SHARE).min(untouched);
-    let for_touched = (most - for_untouched.min(most)).min(touched);
-    let is_chosen = |record: &u64| {
-        let (of, wanted) =
-            if is_touched(*record) { (touched, for_touched) } else { (untouched, for_untouched) };
-        wanted >= of || xxh3_64_with_seed(&record.to_le_bytes(), seed) % of < wanted
-    };
-    (0..live).filter(|record| live <= most || is_chosen(record)).collect()
+    let sample = Sample::of((0..live).map(is_touched), most, seed);
+    (0..live).filter(|record| sample.has(*record, is_touched(*record))).collect()
 }
 
 /// Reads records and holds them to their versions.

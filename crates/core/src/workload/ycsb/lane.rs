@@ -4,7 +4,7 @@
 use super::definition::Kind;
 use super::law::{LengthChooser, Requests};
 use super::name::Name;
-use super::recorder::{Recorder, Slot};
+use super::recorder::{Recorder, Slot, calls_ns};
 use super::scanned::Scanned;
 use super::shared::Shared;
 use super::versions::{Begun, Known};
@@ -154,7 +154,7 @@ impl<'a> Lane<'a> {
         }
         self.planned = planned;
         for (slot, ticks) in &self.ticks {
-            self.recorder.record(*slot, self.shared.clock.nanoseconds(0, *ticks).max(1));
+            self.recorder.record(*slot as usize, self.shared.clock.nanoseconds(0, *ticks).max(1));
         }
         done
     }
@@ -221,7 +221,7 @@ impl<'a> Lane<'a> {
             let value = if self.copied { session.copied() } else { self.seen.value() };
             let (value, length) = (value.unwrap_or_default(), self.seen.length);
             check(self.shared, &mut self.floors, planned, value, length)?;
-            self.recorder.add_bytes(slot, length as u64);
+            self.recorder.of_mut(slot as usize).value_bytes += length as u64;
         }
         Ok(end.saturating_sub(start))
     }
@@ -335,14 +335,14 @@ impl<'a> Lane<'a> {
             let checked = self.scanned.check(shared, planned.record, planned.length, there, told);
             checked.map_err(|what| wrong(planned, &what))?;
         }
-        self.recorder.add_bytes(Slot::Scan, self.scanned.value_bytes());
+        self.recorder.of_mut(Slot::Scan as usize).value_bytes += self.scanned.value_bytes();
         Ok(end.saturating_sub(start))
     }
 
     /// A value was handed to the store.
     #[inline(always)]
     fn wrote(&mut self, slot: Slot, planned: &Planned, bytes: usize) {
-        self.recorder.add_bytes(slot, bytes as u64);
+        self.recorder.of_mut(slot as usize).value_bytes += bytes as u64;
         self.written.records += 1;
         self.written.key_bytes += planned.name.bytes().len() as u64;
         self.written.value_bytes += bytes as u64;
@@ -383,7 +383,7 @@ impl Lane<'_> {
         in_quanta(work.operations_of(self.thread), largest_quantum(work.rate), goes_on, |most| {
             let planned = self.plan(most);
             self.quantum(session)?;
-            seconds.tell(self.recorder.latencies(main)).map_err(Stop::harness)?;
+            seconds.tell(self.recorder.latencies(main as usize)).map_err(Stop::harness)?;
             Ok(planned)
         })
     }
@@ -405,7 +405,7 @@ impl crew::Lane<dyn Session + '_, ()> for Lane<'_> {
         self.has_begun = true;
         self.copied = session.copied().is_some();
         let main = Slot::of(shared.definition().main());
-        let latencies = self.recorder.latencies(main);
+        let latencies = self.recorder.latencies(main as usize);
         let mut seconds = shared.series.thread(self.thread as usize, latencies).map_err(Stop::harness)?;
         let started = approach.cross()?;
         seconds.restart();
@@ -413,8 +413,8 @@ impl crew::Lane<dyn Session + '_, ()> for Lane<'_> {
         self.pacer = pacer;
         self.stretch(session, || started.goes_on(begin, shared.work.until), &mut seconds)?;
         let end = shared.clock.now();
-        seconds.finish(self.recorder.latencies(main)).map_err(Stop::harness)?;
-        Ok(Part { begin, end, calls_ns: self.recorder.calls_ns(), ..Part::default() })
+        seconds.finish(self.recorder.latencies(main as usize)).map_err(Stop::harness)?;
+        Ok(Part { begin, end, calls_ns: calls_ns(&self.recorder), ..Part::default() })
     }
 }
 

@@ -17,6 +17,7 @@ use storebench_core::store::StoreDef;
 use storebench_core::units::{CountRange, MOST_RECORDS, Sizes, grouped, rough_bytes};
 use storebench_core::workload::crud::work::{self, Work};
 use storebench_core::workload::parameter::Parameters;
+use storebench_core::workload::parameter::common;
 use storebench_report::advice::question::Question;
 
 use super::super::args::AdviseArgs;
@@ -146,7 +147,7 @@ impl<'a> Plans<'a> {
 /// A plan with so many records, and operations.
 pub fn sized(plan: &Plan, records: u64, operations: u64) -> Result<Plan> {
     let mut plan = plan.clone();
-    let parameters = Parameters::default().with(&work::OPERATIONS, &operations.to_string());
+    let parameters = Parameters::default().with(&common::OPERATIONS, &operations.to_string());
     let changes = Changes {
         parameters: parameters.map_err(Error::bad_value)?,
         axes: Axes::of(Axis::RECORDS, [counts(records, operations)]),
