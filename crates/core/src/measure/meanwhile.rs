@@ -13,7 +13,7 @@ pub struct Meanwhile {
 
 /// What came of it, as far as it is known.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Seen {
+pub struct Observed {
     /// What the device did, whoever caused it.
     pub traffic: Option<Traffic>,
     /// What all processors did.
@@ -29,9 +29,9 @@ impl Meanwhile {
     }
 
     /// Ends.
-    pub fn end(self) -> Seen {
+    pub fn end(self) -> Observed {
         let processors = self.processors.zip(Snapshot::now().ok());
-        Seen {
+        Observed {
             processors: processors.and_then(|(before, now)| now.since(&before)),
             traffic: self.device.and_then(|(device, before)| Some(device.traffic().ok()?.since(&before))),
         }
@@ -51,7 +51,7 @@ mod tests {
         while Instant::now() < until {
             std::hint::black_box(until);
         }
-        let Seen { traffic, processors } = meanwhile.end();
+        let Observed { traffic, processors } = meanwhile.end();
         let idle = processors.unwrap().idle_share;
         assert!(traffic.is_none() && (0.0..1.0).contains(&idle), "{idle}");
     }

@@ -30,7 +30,7 @@ struct OnDevice<'a> {
 }
 
 /// What was seen.
-pub struct Seen {
+pub struct Observed {
     /// Processor time of the process.
     pub cpu: Cpu,
     /// What the machine's processors did.
@@ -77,7 +77,7 @@ impl<'a> Watch<'a> {
     }
 
     /// The store has settled. What it left to the system goes to the device now, which nobody is charged for but the device.
-    pub fn settled(self) -> Seen {
+    pub fn settled(self) -> Observed {
         let cpu = process::cpu().since(&self.cpu);
         let processors = self.processors.and_then(|before| {
             let now = processors::Snapshot::now().map_err(|error| error.to_string())?;
@@ -95,7 +95,7 @@ impl<'a> Watch<'a> {
                 Some(Unknown { figure: figure.into(), reason: reason?.clone() })
             }),
         );
-        Seen {
+        Observed {
             cpu,
             processors: processors.ok(),
             device: device.ok(),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::measure::disk;
 use crate::measure::latency::Latencies;
 use crate::measure::process::{self, Resident};
-use crate::measure::watch::{Seen, Watch};
+use crate::measure::watch::{Observed, Watch};
 use crate::result::{Load, Measured, OperationResult};
 use crate::store::Guarantee;
 use crate::workload::spec::{Ended, Spec};
@@ -54,7 +54,7 @@ impl<'a> Bare<'a> {
         guarantee: Guarantee,
         data_bytes: u64,
     ) -> Result<Measured, Ended> {
-        let Seen { cpu, processors, device, charged_bytes, unknown } = self.watch.settled();
+        let Observed { cpu, processors, device, charged_bytes, unknown } = self.watch.settled();
         let peak = self.peak.map_or_else(process::resident, Ok).map_err(Ended::harness)?;
         Ok(Measured {
             load: Load { value_bytes: data_bytes, ..Load::default() },

@@ -22,7 +22,7 @@ use crate::workload::bench::Bench;
 use crate::workload::crew;
 use crate::workload::def::{Headline, WorkloadDef};
 use crate::workload::elapsed::Elapsed;
-use crate::workload::loader::load;
+use crate::workload::loader::{load, numbered};
 use crate::workload::mix::Doing;
 use crate::workload::operation::Operation;
 use crate::workload::phase::{Goal, Phase};
@@ -181,7 +181,8 @@ impl Prepared<'_> {
                     let add = |batch: &mut Batch, index| {
                         batch.add(&records.key(index), |values| records.append_value(index, 0, values));
                     };
-                    let (load, written) = load(count, batch, crew.handle.as_mut(), acknowledged, add)?;
+                    let (load, written) =
+                        load(Some(count), batch, crew.handle.as_mut(), acknowledged, numbered(count, add))?;
                     (progress.load, *loaded) = (Some(load), loaded.plus(written));
                 }
                 loop {

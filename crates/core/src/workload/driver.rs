@@ -15,8 +15,8 @@ use crate::store::{Session, StoreError};
 use crate::workload::operation::Operation;
 use crate::workload::pacer::Pacer;
 pub use crate::workload::quanta::QUANTUM_OPERATIONS;
+use crate::workload::read_buffer::ReadBuffer;
 use crate::workload::recorder;
-use crate::workload::seen::Seen;
 use crate::workload::stop::Stop;
 
 /// What the application does with a value that it gets.
@@ -179,7 +179,7 @@ pub struct Driver<'a> {
     copied: bool,
     /// Removed keys that were looked for and were gone.
     seen_gone: u64,
-    seen: Seen,
+    seen: ReadBuffer,
     recorder: Recorder,
     untimed: Untimed,
     pacer: Option<Pacer>,
@@ -198,7 +198,7 @@ impl<'a> Driver<'a> {
         visit: Visit,
         check: bool,
     ) -> Result<Driver<'a>, String> {
-        let seen = Seen::new(visit == Visit::Touch, records.largest_value());
+        let seen = ReadBuffer::new(visit == Visit::Touch, records.largest_value());
         let (recorder, untimed) = (Recorder::new()?, Untimed::default());
         Ok(Driver {
             clock,

@@ -1,6 +1,5 @@
 //! What is done to a store: the short timed loop ([`driver`]), the choice of keys, and one file per workload.
 
-pub mod androbench;
 pub mod audit;
 pub mod bare;
 pub mod batch;
@@ -13,7 +12,6 @@ pub mod def;
 pub mod device;
 pub mod driver;
 pub mod elapsed;
-mod gauge;
 pub mod line;
 mod loader;
 pub mod loading;
@@ -25,10 +23,10 @@ pub mod parameter;
 pub mod phase;
 pub mod promise;
 pub mod quanta;
+mod read_buffer;
 pub mod reason;
 pub mod recorder;
 pub mod replay;
-mod seen;
 pub mod shop;
 pub mod spec;
 pub mod stop;

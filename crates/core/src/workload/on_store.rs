@@ -7,7 +7,7 @@ use crate::measure::counters::Snapshot;
 use crate::measure::family;
 use crate::measure::process::{self, Resident};
 use crate::measure::syncs;
-use crate::measure::watch::{Seen, Watch};
+use crate::measure::watch::{Observed, Watch};
 use crate::result::{Counters, DISK, Measured, Unknown};
 use crate::server::running;
 use crate::store::{Guarantee, Kind, OpenFn, OpenOptions, Setting, StoreDef, StoreError};
@@ -114,7 +114,7 @@ impl<'a> OnStore<'a> {
             unchecked = hold_to_power(&bench, store, acknowledged)?;
         }
         let (settle_ns, settle_counters) = settle(&bench)?;
-        let Seen { cpu, processors, device, charged_bytes, mut unknown } = watch.settled();
+        let Observed { cpu, processors, device, charged_bytes, mut unknown } = watch.settled();
         unknown.extend(unchecked);
         unknown.extend(bench.elsewhere().map_or_else(Vec::new, not_here));
         // What a device under the place does is not the store's doing.

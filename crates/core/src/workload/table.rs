@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 pub use super::def::{ByRehearsal, Headline, Workload, WorkloadDef};
 use super::parameter::{BETWEEN, ParameterDef, ParameterForm, Parameters, Read};
-use super::{androbench, crud, device, replay, shop, transactions, ycsb};
+use super::{crud, device, replay, shop, transactions, ycsb};
 use crate::error::meant;
 use crate::shown::quoted;
 use crate::units::as_text;
@@ -20,8 +20,8 @@ use crate::units::as_text;
 static ALL: [&WorkloadDef; 7] = [
     &crud::WORKLOAD,
     &device::WORKLOAD,
-    &androbench::WORKLOAD,
-    &transactions::WORKLOAD,
+    &transactions::androbench::WORKLOAD,
+    &transactions::batch::WORKLOAD,
     &ycsb::WORKLOAD,
     &replay::WORKLOAD,
     &shop::WORKLOAD,

@@ -117,19 +117,19 @@ pub struct Player<'a> {
     main: Kind,
     pub tally: Tally,
     pub followed: Followed,
-    seen: Seen,
+    seen: ReadBuffer,
     scratch: Vec<u8>,
 }
 
 /// Where the visitor puts what it sees.
 #[derive(Debug)]
-struct Seen {
+struct ReadBuffer {
     key: Vec<u8>,
     value: Vec<u8>,
     records: usize,
 }
 
-impl Seen {
+impl ReadBuffer {
     #[inline(always)]
     fn value(&mut self, value: &[u8]) {
         self.value.clear();
@@ -171,7 +171,7 @@ impl<'a> Player<'a> {
         main: Kind,
         (largest_key, largest_value): (usize, usize),
     ) -> Result<Player<'a>, String> {
-        let seen = Seen { key: touched(largest_key), value: touched(largest_value + 1), records: 0 };
+        let seen = ReadBuffer { key: touched(largest_key), value: touched(largest_value + 1), records: 0 };
         Ok(Player {
             thread,
             incoming: Some(incoming),
@@ -359,7 +359,7 @@ impl<'a> Player<'a> {
     fn check_scan(&mut self, planned: &Planned, key: &[u8], outcome: &mut Outcome) -> Result<(), Stop> {
         // A scan reads its key, too: it may have been loaded for it.
         self.followed.last_write(planned.hash, self.at_first);
-        let Seen { key: first, value, records } = &self.seen;
+        let ReadBuffer { key: first, value, records } = &self.seen;
         if *records > planned.records {
             return Err(wrong(planned, key, "was followed by more records than the scan asked for"));
         }
@@ -411,7 +411,7 @@ fn call(
     planned: &Planned,
     key: &[u8],
     value: &[u8],
-    seen: &mut Seen,
+    seen: &mut ReadBuffer,
 ) -> StoreResult<bool> {
     use crate::store::StoreError::Missing;
     match planned.does {

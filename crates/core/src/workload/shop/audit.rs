@@ -8,7 +8,7 @@ use super::check::{Check, wrong};
 use super::ids::{self, Made};
 use super::schema::{self, Table};
 use super::shared::Shared;
-use super::tables::{Seen, Tables};
+use super::tables::{ReadBuffer, Tables};
 use crate::result::Audit;
 use crate::store::StoreError;
 use crate::workload::audit::Reading;
@@ -172,7 +172,7 @@ impl Look<'_> {
     /// The orders of some customers, found as transactions find them.
     fn as_transactions_do(&mut self, tables: &mut dyn Tables) -> Result<(), Stop> {
         let data = &self.shared.data;
-        let (all, mut seen) = (data.rows(Table::Customers), Seen::new());
+        let (all, mut seen) = (data.rows(Table::Customers), ReadBuffer::new());
         let asked = all.min(if self.shared.work.indexed { ASKED } else { ASKED_WITHOUT_INDEX });
         for place in 0..asked {
             let customer = (u128::from(all) * u128::from(place) / u128::from(asked)) as u64;

@@ -5,7 +5,7 @@ use super::known::{Before, Bounds};
 use super::rows::{Order, Purchase};
 use super::schema::{self, Table};
 use super::shared::Shared;
-use super::tables::Seen;
+use super::tables::ReadBuffer;
 use crate::result::Failure;
 use crate::workload::stop::Stop;
 
@@ -55,7 +55,7 @@ impl<'a> Check<'a> {
     ///
     /// # Errors
     /// [`Failure::WrongData`] where one is wrong or missing.
-    pub fn orders(&mut self, customer: u64, seen: &Seen, count: Bounds) -> Result<(), Stop> {
+    pub fn orders(&mut self, customer: u64, seen: &ReadBuffer, count: Bounds) -> Result<(), Stop> {
         self.customer(customer, seen.row(0))?;
         let mut last = None;
         let mut ascending = true;
@@ -85,7 +85,12 @@ impl<'a> Check<'a> {
     ///
     /// # Errors
     /// [`Failure::WrongData`] where a row is wrong or missing, or older than it may be.
-    pub fn purchase(&mut self, purchase: &Purchase, seen: &Seen, before: &[Before]) -> Result<(), Stop> {
+    pub fn purchase(
+        &mut self,
+        purchase: &Purchase,
+        seen: &ReadBuffer,
+        before: &[Before],
+    ) -> Result<(), Stop> {
         self.customer(purchase.order.customer, seen.row(0))?;
         let shared = self.shared;
         for (place, (product, before)) in purchase.looked_at.iter().zip(before).enumerate() {
@@ -118,7 +123,7 @@ impl<'a> Check<'a> {
     }
 }
 
-fn has_twice(seen: &Seen) -> bool {
+fn has_twice(seen: &ReadBuffer) -> bool {
     let mut ids: Vec<Option<i64>> = seen.behind_first().map(schema::id_of).collect();
     ids.sort_unstable();
     ids.windows(2).any(|pair| pair[0] == pair[1])

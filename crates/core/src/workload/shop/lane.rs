@@ -7,7 +7,7 @@ use super::known::Before;
 use super::rows::{LOOKED_AT, Purchase};
 use super::schema::{ORDER_BYTES, Table};
 use super::shared::Shared;
-use super::tables::{Buying, Seen, Tables};
+use super::tables::{Buying, ReadBuffer, Tables};
 use crate::measure::series::Seconds;
 use crate::store::{self, StoreError};
 use crate::workload::crew;
@@ -30,7 +30,7 @@ pub struct Lane<'a> {
     /// How many transactions of each kind were drawn.
     drawn: [u64; Kind::ALL.len()],
     buying: Buying,
-    seen: Seen,
+    seen: ReadBuffer,
     check: Check<'a>,
     recorder: Recorder,
     pacer: Option<Pacer>,
@@ -56,7 +56,7 @@ impl<'a> Lane<'a> {
             shared,
             drawn: [0; Kind::ALL.len()],
             buying: Buying { order: Vec::with_capacity(ORDER_BYTES), ..Buying::default() },
-            seen: Seen::new(),
+            seen: ReadBuffer::new(),
             check: Check::new(shared),
             recorder: Recorder::new()?,
             pacer: None,
@@ -132,7 +132,7 @@ impl<'a> Lane<'a> {
     fn timed<T>(
         &mut self,
         kind: Kind,
-        mut attempt: impl FnMut(&Buying, &mut Seen) -> store::Result<T>,
+        mut attempt: impl FnMut(&Buying, &mut ReadBuffer) -> store::Result<T>,
     ) -> Result<(T, u64), Stop> {
         let Lane { shared, buying, seen, pacer, .. } = self;
         seen.clear();

@@ -10,7 +10,7 @@ use super::tables::Tables;
 use super::{load, warm};
 use crate::measure::counters::Snapshot;
 use crate::measure::device::DeviceSpec;
-use crate::measure::meanwhile::{Meanwhile, Seen};
+use crate::measure::meanwhile::{Meanwhile, Observed};
 use crate::result::{Counters, Load, Second, Written};
 use crate::store::Store;
 use crate::workload::bench::Bench;
@@ -30,7 +30,7 @@ pub struct Ran {
     /// What the process did meanwhile.
     pub counters: Counters,
     /// What the machine did meanwhile.
-    pub seen: Seen,
+    pub seen: Observed,
     /// Second by second.
     pub series: Vec<Second>,
 }

@@ -17,7 +17,7 @@ use crate::workload::elapsed::Part;
 use crate::workload::line::Approach;
 use crate::workload::pacer::Pacer;
 use crate::workload::quanta::{QUANTUM_OPERATIONS, in_quanta, largest_quantum};
-use crate::workload::seen::Seen;
+use crate::workload::read_buffer::ReadBuffer;
 use crate::workload::stop::Stop;
 
 /// A request, planned.
@@ -44,7 +44,7 @@ pub struct Lane<'a> {
     value: Vec<u8>,
     /// A value with one field replaced.
     replaced: Vec<u8>,
-    seen: Seen,
+    seen: ReadBuffer,
     scanned: Scanned,
     /// The oldest versions that the record at hand may be read in.
     floors: Vec<u32>,
@@ -82,7 +82,7 @@ impl<'a> Lane<'a> {
             planned: Vec::with_capacity(QUANTUM_OPERATIONS),
             value: touched(largest as u64),
             replaced: touched(largest as u64),
-            seen: Seen::new(false, largest),
+            seen: ReadBuffer::new(false, largest),
             scanned: Scanned::new(scanned, largest, shared.versions.slots()),
             floors: vec![1; shared.versions.slots()],
             ticks: Vec::with_capacity(QUANTUM_OPERATIONS * Slot::COUNT),

@@ -13,7 +13,7 @@ use crate::workload::batch::Batch;
 use crate::workload::bench::Bench;
 use crate::workload::crew;
 use crate::workload::elapsed::Elapsed;
-use crate::workload::loader;
+use crate::workload::loader::{self, numbered};
 use crate::workload::promise::Acknowledged;
 use crate::workload::stop::Stop;
 
@@ -154,7 +154,7 @@ fn load(
         let name = shared.definition().naming.name(record);
         batch.add(name.bytes(), |values| shared.fields.append(record, 1, values));
     };
-    loader::load(count, batch, session, acknowledged, add)
+    loader::load(Some(count), batch, session, acknowledged, numbered(count, add))
 }
 
 /// The longest key, for a batch's memory.

@@ -7,6 +7,7 @@ use crate::result::TrialResult;
 use crate::store::{Guarantee, Kind};
 use crate::units::Bytes;
 use crate::workload::case::{Case, Space, Time};
+use crate::workload::parameter::common::OPERATIONS;
 use crate::workload::parameter::{ParameterDef, ParameterForm, Parameters};
 use crate::workload::reason::Reason;
 
@@ -65,7 +66,7 @@ impl Work {
         Work {
             rows: number(cell, Axis::ROWS),
             statements: number(cell, Axis::STATEMENTS).max(1),
-            transactions: parameters.get(&super::OPERATIONS).unwrap_or(1),
+            transactions: parameters.get(&OPERATIONS).unwrap_or(1),
             body_bytes: parameters.get::<Bytes>(&BODY).map_or(2, |bytes| bytes.0),
             rate: cell.rate(),
         }
@@ -184,7 +185,7 @@ mod tests {
     #[test]
     fn a_cell_says_what_is_done() {
         let parameters = Parameters::default().with(&BODY, "200B").unwrap();
-        let parameters = parameters.with(&super::super::OPERATIONS, "300").unwrap();
+        let parameters = parameters.with(&OPERATIONS, "300").unwrap();
         let work = Work::of(&cell(), &parameters);
         assert_eq!((work.rows, work.statements, work.transactions, work.body_bytes), (1000, 10, 300, 200));
         assert_eq!((work.touched(), work.most_rows()), (3000, 4000));
