@@ -35,12 +35,12 @@ pub fn most_records(mean_bytes: f64) -> u64 {
 /// A record's index, and the version that its value must have.
 type Record = (u64, u8);
 
-/// What the store must hold.
+/// The records that the store must hold.
 #[derive(Debug)]
 pub struct Expected {
     /// Chooses a sample.
     pub seed: u64,
-    /// How many records were loaded: those of higher indexes were inserted.
+    /// The number of records that were loaded: those of higher indexes were inserted.
     pub loaded: u64,
     /// The versions of the records by thread and position: that at `position` of `thread` has the index
     /// `position * threads + thread`.
@@ -51,7 +51,7 @@ pub struct Expected {
     pub seen_gone: u64,
 }
 
-/// How a store is read back.
+/// The way in which a store is read back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reading {
     /// As it is: it does not persist.
@@ -65,7 +65,7 @@ pub enum Reading {
 #[derive(Debug, Clone, Copy)]
 pub struct Sample {
     seed: u64,
-    /// How many there are, and how many are wanted, of those that were touched.
+    /// The number of those that were touched, and how many of them are wanted.
     touched: (u64, u64),
     /// The same of those that were only loaded.
     untouched: (u64, u64),
@@ -289,7 +289,7 @@ pub fn room(estimate_s: f64) -> Duration {
     Duration::try_from_secs_f64(estimate_s * TIMES).unwrap_or(Duration::MAX)
 }
 
-/// What casts doubt on a trial's figures, though nothing that was read back was wrong.
+/// Doubts about a trial's figures, though nothing that was read back was wrong.
 pub fn doubts(data: Data, stored: &Stored, disk: &Disk) -> Vec<Doubt> {
     let mut doubts = Vec::new();
     // Keys don't count: those could be told from a number. A folder takes some bytes itself, unless the data are elsewhere.

@@ -85,7 +85,7 @@ impl Case<'_> {
         if in_memory { held_bytes } else { 0.0 }
     }
 
-    /// What its store can do with its settings; `None` where it is not known.
+    /// The capabilities of its store with its settings; `None` where it is not known.
     pub fn capabilities(&self) -> Option<Capabilities> {
         let settings = self.own_settings();
         let named = settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
@@ -115,7 +115,7 @@ impl Case<'_> {
         server.map_or(0.0, |server| server.start_s)
     }
 
-    /// What its store is.
+    /// The kind of its store.
     pub fn kind(&self) -> Kind {
         store::kind(self.stores, self.cell.store())
     }
@@ -127,9 +127,9 @@ const SERVER_BYTES: f64 = 150e6;
 /// Disk that a cell takes, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Space {
-    /// What its files may come to at their peak.
+    /// The size of its files at their peak.
     pub peak_bytes: f64,
-    /// What must be free for it to be tried.
+    /// The room that must be free for it to be tried.
     pub room_bytes: f64,
 }
 

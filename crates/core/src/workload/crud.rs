@@ -62,33 +62,33 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     run: trial::run,
 };
 
-/// What the workload measured.
+/// The workload's measurements.
 #[derive(Debug)]
 pub struct Done {
     /// The last loading.
     pub load: Load,
     /// The operations, in their order.
     pub operations: Vec<OperationResult>,
-    /// What the store holds now.
+    /// The records in the store now.
     pub stored: Stored,
-    /// What was handed to it.
+    /// The records handed to it.
     pub written: Written,
     /// How the page cache was emptied before the reads, if it was.
     pub cache_emptied_by: Option<Emptied>,
     /// What was acknowledged, and the syncs meanwhile: what a promise of `power` is held to.
     pub acknowledged: Vec<Acknowledged>,
-    /// What the store is to hold, to be read back.
+    /// The records that the store is to hold, to be read back.
     pub expected: Expected,
 }
 
-/// What was done, before it is summed up.
+/// The work done, before it is summed up.
 pub struct Ran {
     load: Load,
     phases: Vec<Phase>,
     cache_emptied_by: Option<Emptied>,
 }
 
-/// How far a run is.
+/// The progress of a run.
 struct Progress {
     /// The last loading; none since the store was made anew.
     load: Option<Load>,
@@ -107,7 +107,7 @@ enum Next {
     Finish,
 }
 
-/// What is ready before the store is opened: all of the harness's memory.
+/// All of the harness's memory, ready before the store is opened.
 pub struct Prepared<'a> {
     shared: Shared<'a>,
     shares: Shares<'a>,
@@ -211,7 +211,7 @@ impl Prepared<'_> {
         )
     }
 
-    /// What was measured.
+    /// The measurements.
     ///
     /// # Errors
     /// When a histogram can't be written.

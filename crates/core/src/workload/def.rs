@@ -27,22 +27,22 @@ pub struct WorkloadDef {
     pub reason: fn(&Case<'_>) -> Option<Reason>,
     /// The figures that decide, in the order in which a matrix has them.
     pub headline: &'static [Headline],
-    /// How much disk a cell takes.
+    /// The disk that a cell takes.
     pub space: fn(&Case<'_>) -> Space,
-    /// How many bytes of data the store holds at its fullest.
+    /// Bytes of data in the store at its fullest.
     pub held: fn(&Case<'_>) -> f64,
-    /// How much memory a trial's process takes, in bytes: what is made ahead of the work, and what a store keeps in memory alone;
+    /// The memory that a trial's process takes, in bytes: what is made ahead of the work, and what a store keeps in memory alone;
     /// engines' caches aside.
     pub memory: fn(&Case<'_>) -> f64,
-    /// How long a trial takes, by what its place costs.
+    /// The time that a trial takes, by what its place costs.
     pub time: fn(&Case<'_>, &Probe) -> Time,
-    /// How long a trial takes by what a rehearsal of its cell took, in seconds, where that says more.
+    /// The time that a trial takes by what a rehearsal of its cell took, in seconds, where that says more.
     pub time_by_rehearsal: Option<ByRehearsal>,
     /// Runs a trial, in a process of its own.
     pub run: fn(&Asked<'_>) -> Result<Measured, Ended>,
 }
 
-/// How long a trial takes by what a rehearsal of its cell took, in seconds; `None` where that tells nothing.
+/// The time that a trial takes by what a rehearsal of its cell took, in seconds; `None` where that tells nothing.
 pub type ByRehearsal = fn(&Case<'_>, &Probe, &TrialResult) -> Option<f64>;
 
 /// A figure by which contestants are ranked wherever a report has room for a few.

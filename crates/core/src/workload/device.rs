@@ -53,7 +53,7 @@ use crate::workload::crew::{self, own};
 /// The file on which it is tried what a place can do has at least this size, in bytes.
 const LEAST_TRIED_BYTES: u64 = 1 << 20;
 
-/// What was measured.
+/// The measurements.
 #[derive(Debug)]
 pub struct Measured {
     /// Blocks that were read or written.

@@ -139,7 +139,7 @@ impl Quantum {
 /// The measurements of each operation.
 pub type Recorder = recorder::Recorder<{ Operation::ALL.len() }>;
 
-/// What was done besides the timed operations: warm-ups, and records put back.
+/// The work beside the timed operations: warm-ups, and records put back.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Untimed {
     counts: [u64; Operation::ALL.len()],
@@ -219,12 +219,12 @@ impl<'a> Driver<'a> {
         self.seen_gone
     }
 
-    /// What was measured.
+    /// The measurements.
     pub fn finish(self) -> Recorder {
         self.recorder
     }
 
-    /// What was done besides the timed operations since this was last asked.
+    /// The work beside the timed operations since this was last asked.
     pub fn take_untimed(&mut self) -> Untimed {
         std::mem::take(&mut self.untimed)
     }
@@ -234,7 +234,7 @@ impl<'a> Driver<'a> {
         self.recorder.latencies(operation as usize)
     }
 
-    /// What all timed calls took so far, in nanoseconds.
+    /// The time of all timed calls so far, in nanoseconds.
     pub fn calls_ns(&self) -> u64 {
         self.recorder.calls_ns()
     }

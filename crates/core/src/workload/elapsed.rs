@@ -1,4 +1,4 @@
-//! How long the timed part of a round took on all threads together, and the rates that follow.
+//! The time that the timed part of a round took on all threads together, and the rates that follow.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ pub struct Part {
     pub stood_still_ticks: u64,
 }
 
-/// How long the timed part of a round took, and what of it was not spent in timed calls.
+/// The time that the timed part of a round took, and what of it was not spent in timed calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Elapsed {
     /// From the first thread's begin to the last one's end.

@@ -131,7 +131,7 @@ impl Started<'_> {
         }
     }
 
-    /// What tells that another thread has failed.
+    /// The flag that tells that another thread has failed.
     pub fn stopped(&self) -> Stopped {
         Arc::clone(&self.line.stopped)
     }

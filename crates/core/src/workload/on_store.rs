@@ -157,7 +157,7 @@ impl Settled<'_> {
     }
 }
 
-/// What can't be known of a store whose data are elsewhere.
+/// Figures that can't be known of a store whose data are elsewhere.
 fn not_here(elsewhere: &str) -> Vec<Unknown> {
     let unknown =
         |figure: &str, why: &str| Unknown { figure: figure.into(), reason: format!("{elsewhere}{why}") };

@@ -17,7 +17,7 @@ pub struct ParameterDef {
     pub value_name: &'static str,
     /// A line of help.
     pub help: &'static str,
-    /// How it is written in TOML.
+    /// The form in which it is written in TOML.
     pub form: ParameterForm,
     /// What holds where nothing is said; `None` where nothing does.
     pub default: Option<&'static str>,
@@ -27,7 +27,7 @@ pub struct ParameterDef {
     pub read: fn(&str) -> Result<String, String>,
 }
 
-/// How a parameter is written.
+/// The form in which a parameter is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ParameterForm {
     /// A word or a quantity.

@@ -13,7 +13,7 @@ use crate::workload::operation::Operation;
 use crate::workload::stop::Stop;
 use crate::workload::task::Crud;
 
-/// What is left of a phase and what came of it.
+/// The rest of a phase, and its outcome so far.
 #[derive(Debug)]
 pub struct Phase {
     doing: Doing,
@@ -32,7 +32,7 @@ pub struct Phase {
 /// Inserts of a mix beyond their share that a thread may do in a round.
 const PASSED_BY: u64 = 4;
 
-/// What is to be done in one round.
+/// The task of one round.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Goal {
     /// The operation, or the mix.
@@ -41,7 +41,7 @@ pub struct Goal {
     pub operations: u64,
     /// How many of them are not measured.
     pub warm_up: u64,
-    /// How long the timed part may go on at most.
+    /// The longest that the timed part may go on.
     pub until: Option<Duration>,
 }
 
@@ -121,7 +121,7 @@ impl Phase {
         self.untimed.add(untimed);
     }
 
-    /// What was measured, by operation.
+    /// The measurements by operation.
     ///
     /// # Errors
     /// When a histogram can't be written.
@@ -157,7 +157,7 @@ impl Phase {
 }
 
 impl Goal {
-    /// What falls to one thread. Inserts go to the threads in turn, from the one whose turn it is, so that indexes stay
+    /// The share of one thread. Inserts go to the threads in turn, from the one whose turn it is, so that indexes stay
     /// without a gap; other operations are divided evenly.
     pub fn for_thread(self, thread: u64, threads: u64, live: u64) -> Goal {
         let turn = if self.doing == Doing::One(Operation::Insert) {

@@ -16,7 +16,7 @@ pub struct Acknowledged {
     /// Which, in a word, such as `updates`.
     what: &'static str,
     writes: u64,
-    /// How many threads wrote at once.
+    /// The number of threads that wrote at once.
     threads: u64,
     /// `None` where they can't be counted.
     syncs: Option<u64>,

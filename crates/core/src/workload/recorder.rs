@@ -135,7 +135,7 @@ impl<const N: usize> Recorder<N> {
         self.records.iter_mut().zip(&other.records).try_for_each(|(mine, theirs)| mine.merge(theirs))
     }
 
-    /// What all threads measured.
+    /// The measurements of all threads.
     ///
     /// # Errors
     /// Where there is none; as [`Latencies::merge`].

@@ -115,7 +115,7 @@ fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     })
 }
 
-/// What the tables hold, and how many entries the index has.
+/// The rows of the tables, and how many entries the index has.
 fn stored(work: &Work, ran: &Ran, purchases: &[u64]) -> (Stored, u64) {
     let (bought, data) = (purchases.iter().sum::<u64>(), &ran.loaded);
     let stored = Stored {
@@ -127,7 +127,7 @@ fn stored(work: &Work, ran: &Ran, purchases: &[u64]) -> (Stored, u64) {
     (stored, if work.indexed { orders } else { 0 })
 }
 
-/// What was handed to the store: the data, orders, and stock as four bytes.
+/// The records handed to the store: the data, orders, and stock as four bytes.
 fn written(ran: &Ran, lanes: &[Lane<'_>]) -> Written {
     let (bought, writes) = lanes
         .iter()

@@ -7,9 +7,9 @@ use crate::workload::operation::Operation;
 /// Why a workload stopped before its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stop {
-    /// What kind of failure.
+    /// The kind of failure.
     pub failure: Failure,
-    /// What happened, in a sentence.
+    /// The event, in a sentence.
     pub message: String,
     /// The operation that failed, if one did.
     pub operation: Option<Operation>,

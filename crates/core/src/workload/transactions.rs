@@ -77,7 +77,7 @@ impl Timer<'_> {
 /// The only thread's part.
 struct Lane<'g, T> {
     transactions: T,
-    /// How many of each kind.
+    /// The number of each kind.
     count: u64,
     rate: Rate,
     gauge: &'g Gauge<'g>,
@@ -123,7 +123,7 @@ impl<H: ?Sized, T: Transactions<H>> crew::Lane<H, usize> for Lane<'_, T> {
     }
 }
 
-/// What came of one kind, but for its latencies.
+/// The outcome of one kind, but for its latencies.
 type Phase = (Elapsed, Gauged);
 
 /// Does all transactions, kind after kind, with a rest before each.

@@ -141,7 +141,7 @@ fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     })
 }
 
-/// What all threads measured in each round, what they handed to the store, and how many writes changed it for certain.
+/// The measurements of all threads in each round, what they handed to the store, and how many writes changed it for certain.
 fn together(lanes: Vec<Mutex<Lane<'_>>>) -> Result<(Vec<Recorder>, Written, u64), Stop> {
     let (mut written, mut writes) = (Written::default(), 0);
     let mut rounds: Vec<Vec<Recorder>> = Vec::new();
@@ -171,7 +171,7 @@ fn rounds(shared: &Shared<'_>, recorders: &[Recorder], ran: &Ran) -> Result<Vec<
     rounds.map(round).collect()
 }
 
-/// What casts doubt on figures of disk, at the end and over the rounds.
+/// Doubts about figures of disk, at the end and over the rounds.
 fn doubts(data: Data, stored: &Stored, (load, rounds): (&Load, &[Round]), disk: &Disk) -> Vec<Doubt> {
     let mut doubts = audit::doubts(data, stored, disk);
     let holds_less =
@@ -184,7 +184,7 @@ fn doubts(data: Data, stored: &Stored, (load, rounds): (&Load, &[Round]), disk: 
     doubts
 }
 
-/// What the store holds, from what was written to it.
+/// The records in the store, from what was written to it.
 fn stored(shared: &Shared<'_>) -> Stored {
     let records = shared.versions.inserted();
     let name = |record| shared.definition().naming.name(record).bytes().len() as u64;

@@ -30,7 +30,7 @@ impl<'a> Shares<'a> {
         self.0.iter().map(held)
     }
 
-    /// How many records the store holds.
+    /// The number of records in the store.
     pub fn live(&self) -> u64 {
         self.shares().map(|share| share.versions.len() as u64).sum()
     }
@@ -45,7 +45,7 @@ impl<'a> Shares<'a> {
         }
     }
 
-    /// What was done besides the timed operations since this was last asked.
+    /// The work beside the timed operations since this was last asked.
     pub fn take_untimed(&self) -> Untimed {
         let mut untimed = Untimed::default();
         self.shares().for_each(|mut share| untimed.add(&share.driver.take_untimed()));
@@ -57,7 +57,7 @@ impl<'a> Shares<'a> {
         self.shares().map(|mut share| std::mem::take(&mut share.writes)).sum()
     }
 
-    /// What the store is to hold, for the audit; nothing is done with the records any more.
+    /// The records that the store is to hold, for the audit; nothing is done with the records any more.
     pub fn expected(&self, plan: &Crud) -> Expected {
         Expected {
             seed: plan.seed,
@@ -68,7 +68,7 @@ impl<'a> Shares<'a> {
         }
     }
 
-    /// What the store holds, from what was written to it.
+    /// The records in the store, from what was written to it.
     pub fn stored(&self, of: &Records) -> Stored {
         let records = self.live();
         let value_bytes = |share: MutexGuard<'_, Share<'_>>| -> u64 {
@@ -79,12 +79,12 @@ impl<'a> Shares<'a> {
         Stored { records, key_bytes: records * KEY_BYTES as u64, value_bytes }
     }
 
-    /// What was handed to the store after loading.
+    /// The records handed to the store after loading.
     pub fn written(&self) -> Written {
         self.shares().fold(Written::default(), |sum, share| sum.plus(share.written))
     }
 
-    /// What all threads measured together.
+    /// The measurements of all threads together.
     pub fn recorder(self) -> Result<Recorder, Stop> {
         Recorder::of_all(self.0.into_iter().map(|share| own(share).driver.finish()))
     }

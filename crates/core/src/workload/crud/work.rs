@@ -45,7 +45,7 @@ pub static WARM_UP: ParameterDef = ParameterDef {
     read: |text| count("warm_up", text, 0),
 };
 
-/// What is done with a value that is read.
+/// The use of a value that is read.
 pub static VISIT: ParameterDef = ParameterDef {
     name: "visit",
     value_name: "HOW",
@@ -71,10 +71,10 @@ pub static TEXT: ParameterDef = ParameterDef {
 pub static ALL: [&ParameterDef; 10] =
     [&OPERATIONS, &ORDER, &MIX, &DURATION, &WARM_UP, &EQUAL_CACHE, &VISIT, &COMPRESSION, &TEXT, &BATCH];
 
-/// What a plan says of the work.
+/// The values that a plan gives.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Work {
-    /// How many of each operation are timed; of a mix, how many of all together.
+    /// The number of timed operations of each kind; of a mix, of all together.
     pub operations: u64,
     /// Which operations, in this order.
     pub order: Vec<Operation>,
@@ -82,20 +82,20 @@ pub struct Work {
     pub mix: Option<Mix>,
     /// Records in a batch of the loader, at most.
     pub batch: u64,
-    /// What is done with a value that is read.
+    /// The use of a value that is read.
     pub visit: Visit,
     /// When values are compressed.
     pub compression: Compression,
     /// A folder of files that compressible values are made from; the built-in generator otherwise.
     pub text: Option<PathBuf>,
-    /// How long each operation goes on; then `operations` does not count.
+    /// The time for which each operation goes on; then `operations` does not count.
     pub duration: Option<Duration>,
     /// Operations of each kind that are done first and not measured.
     pub warm_up: u64,
 }
 
 impl Work {
-    /// What parameters say.
+    /// The values that parameters give.
     pub fn of(parameters: &Parameters) -> Work {
         Work {
             operations: parameters.get(&OPERATIONS).unwrap_or(1),

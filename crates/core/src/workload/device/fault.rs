@@ -100,7 +100,7 @@ pub enum Error {
         path: PathBuf,
         /// What the file takes.
         needed_bytes: u64,
-        /// What is free for this user.
+        /// The room that is free for this user.
         free_bytes: u64,
     },
     /// The system said no.

@@ -64,7 +64,7 @@ pub(super) struct Lane<'a> {
     route: Route,
     work: Work,
     operations: u64,
-    /// How long it goes on at most.
+    /// The longest that it goes on.
     until: Option<Duration>,
     /// Whether more was asked for than these operations.
     more: bool,
@@ -131,7 +131,7 @@ impl<'a> Lane<'a> {
         self.cut
     }
 
-    /// What it measured.
+    /// Its measurements.
     pub(super) fn finish(self) -> Recorder {
         self.recorder
     }

@@ -8,7 +8,7 @@ use crate::cell::Data;
 use crate::shown::quoted;
 use crate::units::{Bytes, Period, parse_count};
 
-/// How many of each operation are timed.
+/// The number of timed operations of each kind.
 pub static OPERATIONS: ParameterDef = ParameterDef {
     name: "operations",
     value_name: "N",
@@ -19,7 +19,7 @@ pub static OPERATIONS: ParameterDef = ParameterDef {
     read: |text| count("operations", text, 1),
 };
 
-/// How long each operation goes on.
+/// The time for which each operation goes on.
 pub static DURATION: ParameterDef = ParameterDef {
     name: "duration",
     value_name: "TIME",

@@ -75,7 +75,7 @@ pub fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     })
 }
 
-/// What is ready before the store is opened: all of the harness's memory.
+/// All of the harness's memory, ready before the store is opened.
 struct Prepared<'a> {
     work: &'a Work,
     clock: &'a Clock,
@@ -83,7 +83,7 @@ struct Prepared<'a> {
     loader: Option<Loader>,
     /// Reads the trace before the replay and after it.
     reader: Option<Reader>,
-    /// What the replay begins with.
+    /// The feed of the replay.
     feed: Option<Feed<'a>>,
     fit: Fit,
     players: Vec<Mutex<Player<'a>>>,
@@ -91,7 +91,7 @@ struct Prepared<'a> {
     acknowledged: Vec<Acknowledged>,
 }
 
-/// What the replay did.
+/// The outcome of the replay.
 struct Played {
     fed: Fed,
     how: How,
@@ -205,7 +205,7 @@ impl<'a> Prepared<'a> {
         )))
     }
 
-    /// What all threads measured.
+    /// The measurements of all threads.
     fn tally(&self) -> Result<Tally, Stop> {
         let mut all = Tally::new().map_err(Stop::harness)?;
         for player in &self.players {
@@ -227,7 +227,7 @@ fn main_kind(facts: &Facts) -> Kind {
     kinds.into_iter().max_by_key(|(does, _)| facts.of(*does)).map_or(Kind::Get, |(_, kind)| kind)
 }
 
-/// What the store is to hold at the end.
+/// The records that the store is to hold at the end.
 fn stored(work: &Work) -> Stored {
     let facts = &work.facts;
     let kept = |of: u64| if work.loads { of } else { 0 };

@@ -1,4 +1,4 @@
-//! What the tables must hold at a trial's end: every row, every order that was acknowledged and no other, an index that agrees with
+//! The rows that the tables must hold at a trial's end: every row, every order that was acknowledged and no other, an index that agrees with
 //! them, and stock that orders and deliveries add up to. A write that was acknowledged and lost shows here, and so does half a
 //! transaction.
 

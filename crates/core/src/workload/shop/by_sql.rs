@@ -27,7 +27,7 @@ struct Statements {
     update: Prepared,
 }
 
-/// What changes a product's stock.
+/// The statement that changes a product's stock.
 const UPDATE: &str = "UPDATE products SET quantity = quantity + ? WHERE product_id = ?";
 const ENTRIES: &str = "SELECT customer_id, order_id FROM orders ORDER BY customer_id, order_id";
 

@@ -27,7 +27,7 @@ pub type Recorder = recorder::Recorder<{ ALL + 1 }>;
 pub struct Lane<'a> {
     thread: u64,
     shared: &'a Shared<'a>,
-    /// How many transactions of each kind were drawn.
+    /// The number of transactions drawn of each kind.
     drawn: [u64; Kind::ALL.len()],
     buying: Buying,
     seen: ReadBuffer,
@@ -68,12 +68,12 @@ impl<'a> Lane<'a> {
         &self.recorder
     }
 
-    /// How many purchases were acknowledged: where no transaction fails, all that were drawn.
+    /// The number of acknowledged purchases: where no transaction fails, all that were drawn.
     pub fn purchases(&self) -> u64 {
         self.drawn[Kind::Buy as usize]
     }
 
-    /// How many transactions wrote.
+    /// The number of transactions that wrote.
     pub fn writes(&self) -> u64 {
         Kind::ALL.into_iter().filter(|kind| kind.writes()).map(|kind| self.drawn[kind as usize]).sum()
     }

@@ -19,17 +19,17 @@ use crate::workload::elapsed::Elapsed;
 use crate::workload::promise::Acknowledged;
 use crate::workload::stop::Stop;
 
-/// What was done, before it is summed up.
+/// The work done, before it is summed up.
 pub struct Ran {
     /// The loading.
     pub load: Load,
-    /// What was loaded.
+    /// The records that were loaded.
     pub loaded: Written,
-    /// How long the transactions took.
+    /// The time that the transactions took.
     pub elapsed: Elapsed,
-    /// What the process did meanwhile.
+    /// The process's counters meanwhile.
     pub counters: Counters,
-    /// What the machine did meanwhile.
+    /// The machine's counters meanwhile.
     pub seen: Observed,
     /// Second by second.
     pub series: Vec<Second>,

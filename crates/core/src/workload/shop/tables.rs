@@ -84,7 +84,7 @@ impl ReadBuffer {
         self.ends.push(self.bytes.len());
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub fn count(&self) -> usize {
         self.ends.len()
     }

@@ -1,4 +1,4 @@
-//! What the workload shop is asked to do, what that costs, and why a cell can't be run.
+//! The parameters of shop, its cost, and why a cell can't be run.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use crate::workload::parameter::common::{DURATION, OPERATIONS};
 use crate::workload::parameter::{ParameterDef, ParameterForm, Parameters};
 use crate::workload::reason::Reason;
 
-/// How often each kind of transaction comes.
+/// The share of each kind of transaction.
 pub static SHARES: ParameterDef = ParameterDef {
     name: "shares",
     value_name: "NAME=SHARE,...",
@@ -28,7 +28,7 @@ pub static SHARES: ParameterDef = ParameterDef {
     read: |text| text.parse::<Shares>().map(|shares| shares.to_string()),
 };
 
-/// How long an epoch is.
+/// The length of an epoch.
 pub static EPOCH: ParameterDef = ParameterDef {
     name: "epoch",
     value_name: "TIME",
@@ -61,10 +61,10 @@ const CALLS: f64 = 15.0;
 const SYNCS: f64 = 2.0;
 /// What a row takes in a tree beside its bytes, and its entry in the index.
 const BESIDE_ROW: f64 = 30.0;
-/// What a histogram takes, in bytes; each thread has four and tells five series, which have three each beside.
+/// Bytes of a histogram; each thread has four and tells five series, which have three each beside.
 const HISTOGRAM_BYTES: f64 = 280e3;
 
-/// What is done in a trial.
+/// The work of a trial.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Work {
     /// Bytes of data, as the tables' rows count.
@@ -73,22 +73,22 @@ pub struct Work {
     pub indexed: bool,
     /// The order in which rows are loaded.
     pub order: LoadOrder,
-    /// How often each kind of transaction comes.
+    /// The share of each kind of transaction.
     pub shares: Shares,
     /// Transactions of all threads together.
     operations: u64,
-    /// How long they go on at most.
+    /// The longest that they go on.
     pub until: Option<Duration>,
-    /// How long an epoch is.
+    /// The length of an epoch.
     pub epoch: Duration,
     /// Client threads.
     pub threads: u64,
-    /// How transactions follow one another.
+    /// The rate at which transactions follow one another.
     pub rate: Rate,
 }
 
 impl Work {
-    /// What a cell and its parameters say, on a machine whose memory is limited to so many bytes, or not.
+    /// The values that a cell and its parameters give, on a machine whose memory is limited to so many bytes, or not.
     ///
     /// # Errors
     /// What is wrong with them.

@@ -118,7 +118,7 @@ fn audit(bench: &mut Bench<'_>, can: &Capabilities) -> Result<Audit, Stop> {
     Ok(Audit { reopened: 1, took_ns: start.elapsed().as_nanos() as u64, ..Audit::default() })
 }
 
-/// How many rows a store holds.
+/// The number of rows in a store.
 fn left(store: &dyn Store, can: &Capabilities) -> Result<u64, Stop> {
     let failed = |error| Stop::store("counting the rows that are left", &error);
     if !can.sql {

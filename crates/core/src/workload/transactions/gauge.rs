@@ -9,7 +9,7 @@ use crate::result::{Counters, OperationResult, Second};
 use crate::workload::spec::Spec;
 use crate::workload::stop::Stop;
 
-/// What is read over a phase. Its memory is taken before the store is opened.
+/// Counters that are read over a phase. Its memory is taken before the store is opened.
 pub struct Gauge<'a> {
     /// The clock that latencies are read from.
     pub clock: &'a Clock,
@@ -19,9 +19,9 @@ pub struct Gauge<'a> {
     device: &'a Result<DeviceSpec, String>,
 }
 
-/// What a phase took.
+/// The counters over a phase.
 pub struct Gauged {
-    /// What the process did.
+    /// The process's counters.
     pub counters: Counters,
     seen: Observed,
     series: Vec<Second>,

@@ -1,4 +1,4 @@
-//! What the store must hold at a trial's end: every record in a version that it may have, after the store was closed and
+//! The records that the store must hold at a trial's end: every record in a version that it may have, after the store was closed and
 //! opened anew, twice. A write that was acknowledged and lost shows here.
 
 use std::time::Instant;

@@ -27,7 +27,7 @@ struct Planned {
     record: u64,
     /// The field that is read or updated, where it is one of several.
     field: u64,
-    /// How many records a scan asks for.
+    /// The number of records that a scan asks for.
     length: u64,
     name: Name,
 }
@@ -49,9 +49,9 @@ pub struct Lane<'a> {
     /// The oldest versions that the record at hand may be read in.
     floors: Vec<u32>,
     ticks: Vec<(Slot, u64)>,
-    /// What this round measures.
+    /// The measurements of this round.
     recorder: Recorder,
-    /// What the rounds before it measured.
+    /// The measurements of the rounds before it.
     measured: Vec<Recorder>,
     /// For the rounds to come.
     spare: Vec<Recorder>,
@@ -358,12 +358,12 @@ impl<'a> Lane<'a> {
         }
     }
 
-    /// What was handed to the store, and how many writes changed it for certain.
+    /// The records handed to the store, and how many writes changed it for certain.
     pub fn written(&self) -> (Written, u64) {
         (self.written, self.writes)
     }
 
-    /// What was measured, round by round.
+    /// The measurements, round by round.
     pub fn finish(mut self) -> Vec<Recorder> {
         self.measured.push(self.recorder);
         self.measured

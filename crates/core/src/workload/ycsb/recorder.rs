@@ -1,4 +1,4 @@
-//! What was measured, by kind of request. A read-modify-write counts as such, and its parts as reads and updates, too, as in
+//! The measurements by kind of request. A read-modify-write counts as such, and its parts as reads and updates, too, as in
 //! YCSB; they are kept apart until the end, so that all requests together can be told.
 
 use super::definition::Kind;
@@ -20,7 +20,7 @@ pub enum Slot {
 }
 
 impl Slot {
-    /// How many there are.
+    /// Their number.
     pub const COUNT: usize = 7;
 
     /// That of a kind.

@@ -17,11 +17,11 @@ use crate::workload::loader::{self, numbered};
 use crate::workload::promise::Acknowledged;
 use crate::workload::stop::Stop;
 
-/// What was done, before it is summed up.
+/// The work done, before it is summed up.
 pub struct Ran {
     /// The loading.
     pub load: Load,
-    /// What was loaded.
+    /// The records that were loaded.
     pub loaded: Written,
     /// The rounds, in their order.
     pub rounds: Vec<Round>,
@@ -30,9 +30,9 @@ pub struct Ran {
 /// One round, before it is summed up.
 #[derive(Debug, Clone, Default)]
 pub struct Round {
-    /// How long the requests took.
+    /// The time that the requests took.
     pub elapsed: Elapsed,
-    /// What the process did meanwhile.
+    /// The process's counters meanwhile.
     pub counters: Counters,
     /// Second by second.
     pub series: Vec<Second>,

@@ -62,7 +62,7 @@ pub static BETWEEN_ROUNDS: ParameterDef = ParameterDef {
 /// Histograms of every round are kept.
 const MOST_ROUNDS: u64 = 100;
 
-/// What is done between rounds, beside measuring the store's files.
+/// The step between rounds, beside measuring the store's files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Between {
     /// Nothing: the store stays open, with its sessions.
@@ -94,7 +94,7 @@ impl FromStr for Between {
 const OVERHEAD_S: f64 = 0.15;
 /// Closing a store and opening it again.
 const REOPENING_S: f64 = 0.05;
-/// What one thread's histograms of a round take, in bytes.
+/// Bytes of one thread's histograms of a round.
 const HISTOGRAMS_BYTES: f64 = 2e6;
 /// Choosing a record, making a value, calling an engine, checking.
 const CALL_S: f64 = 8e-6;
@@ -103,7 +103,7 @@ const ROOM_FACTOR: f64 = 3.0;
 /// Requests of a kind beyond its share that a thread may do.
 const PASSED_BY: u64 = 4;
 
-/// What is done in a trial.
+/// The work of a trial.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Work {
     /// The workload.
@@ -118,11 +118,11 @@ pub struct Work {
     pub rounds: usize,
     /// What is done between these times.
     pub between: Between,
-    /// How long a round goes on at most.
+    /// The longest that a round goes on.
     pub until: Option<Duration>,
     /// Threads.
     pub threads: u64,
-    /// How requests follow one another.
+    /// The rate at which requests follow one another.
     pub rate: Rate,
     /// Records in a batch of the loader, at most.
     pub batch: u64,
@@ -131,7 +131,7 @@ pub struct Work {
 }
 
 impl Work {
-    /// What a cell and its parameters say.
+    /// The values that a cell and its parameters give.
     ///
     /// # Errors
     /// Where they contradict one another.

@@ -1,4 +1,4 @@
-//! What the table must hold at a trial's end: every row, and every entry of the index, after the store was closed and
+//! The rows that the table must hold at a trial's end: every row, and every entry of the index, after the store was closed and
 //! opened anew, twice. A commit that was acknowledged and lost shows here.
 
 use std::time::Instant;
@@ -12,7 +12,7 @@ use crate::workload::stop::Stop;
 
 /// Rows by id, each with its version; [`GONE`] for one that was deleted.
 pub struct Expected<'a> {
-    /// What rows are made of.
+    /// The source of rows.
     pub source: Source,
     /// The versions.
     pub versions: &'a [u8],

@@ -107,7 +107,7 @@ impl Messages {
         self.work.rows
     }
 
-    /// What rows are made of.
+    /// The source of rows.
     pub fn source(&self) -> Source {
         self.source
     }
@@ -123,7 +123,7 @@ impl Messages {
         self.written.value_bytes += value_bytes;
     }
 
-    /// What the table holds, with keys of so many bytes.
+    /// The rows of the table, with keys of so many bytes.
     pub fn stored(&self, key_bytes: u64) -> Stored {
         let mut row = self.source.row();
         let mut stored = Stored { records: 0, key_bytes: 0, value_bytes: 0 };
@@ -136,7 +136,7 @@ impl Messages {
         stored
     }
 
-    /// What was handed to the store, with keys of so many bytes.
+    /// The records handed to the store, with keys of so many bytes.
     pub fn written(&self, key_bytes: u64) -> Written {
         Written { key_bytes: self.written.records * key_bytes, ..self.written }
     }

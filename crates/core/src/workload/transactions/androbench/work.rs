@@ -1,4 +1,4 @@
-//! What androbench is asked to do, and what that costs.
+//! The parameters of androbench, and its cost.
 
 use crate::axis::Axis;
 use crate::cell::{Cell, Rate};
@@ -39,7 +39,7 @@ const AUDIT_S: f64 = 0.02;
 /// Syncs of a transaction: journal, its header, the file, its folder.
 const SYNCS: f64 = 3.0;
 
-/// What is done in a trial.
+/// The work of a trial.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Work {
     /// Rows that are there before the first transaction.
@@ -61,7 +61,7 @@ fn statement_s(case: &Case<'_>) -> f64 {
 }
 
 impl Work {
-    /// What a cell and its parameters say.
+    /// The values that a cell and its parameters give.
     pub fn of(cell: &Cell, parameters: &Parameters) -> Work {
         Work {
             rows: number(cell, Axis::ROWS),

@@ -46,7 +46,7 @@ impl Play {
         }
     }
 
-    /// What was handed to the store.
+    /// The records handed to the store.
     pub fn written(&self) -> Written {
         Written { key_bytes: self.written.records * KEY_BYTES as u64, ..self.written }
     }

@@ -1,4 +1,4 @@
-//! What batch is asked to do, and what that costs.
+//! The parameters of batch, and its cost.
 
 use std::time::Duration;
 
@@ -40,7 +40,7 @@ const SYNCS: f64 = 3.0;
 /// What a row takes in a table or a tree beside its values, in bytes.
 const BESIDE_VALUES: f64 = 60.0;
 
-/// What is done in a trial.
+/// The work of a trial.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Work {
     /// Transactions of each kind.
@@ -52,7 +52,7 @@ pub struct Work {
 }
 
 impl Work {
-    /// What a cell and its parameters say.
+    /// The values that a cell and its parameters give.
     pub fn of(cell: &Cell, parameters: &Parameters) -> Work {
         let number = |axis| cell.text(axis).parse().unwrap_or(1).max(1);
         Work {
