@@ -1,5 +1,7 @@
 //! The shape of the source: which module may use which, how long a file may be, and what the pages must name.
 
+mod circles;
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +10,7 @@ use storebench::STORES;
 use storebench_core::error::Exit;
 
 /// The modules of a crate and what each may use of them, from the bottom up: a module uses only those above it in its list,
-/// so there are no circles. Which crate may use which is cargo's to hold.
+/// so there are no circles of modules; those of files inside one are [`circles`]'s. Which crate may use which is cargo's to hold.
 type Modules = &'static [(&'static str, &'static [&'static str])];
 
 /// What measures.
