@@ -248,7 +248,7 @@ impl Failure {
 }
 
 /// The measurements of one trial.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
     /// The tier that the store really gave.
     pub guarantee: Guarantee,
@@ -316,7 +316,7 @@ fn is_zero<N: Default + PartialEq>(number: &N) -> bool {
 
 /// The records that were read back at a trial's end, when nothing was measured any more. All of it was right: else the
 /// trial failed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Audit {
     /// Records that the store was to hold.
     pub records: u64,
@@ -415,7 +415,7 @@ pub struct Load {
 pub const OVERALL: &str = "overall";
 
 /// The measurements of one operation.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct OperationResult {
     /// `insert`, `get`, `update`, `remove`, ...
     pub operation: String,
@@ -470,7 +470,7 @@ pub struct OperationResult {
 }
 
 /// The distribution of an operation's latency in nanoseconds, and the full histogram.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub struct Latency {
     pub mean_ns: f64,

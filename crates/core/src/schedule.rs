@@ -161,7 +161,7 @@ fn reason_to_leave_out(plan: &Plan, case: &Case<'_>, room: Option<&Room>) -> Opt
     }
     let machine = plan.machine(case.cell.machine()).and_then(|machine| machine.memory);
     // Memory for things that are made ahead of the work is not charged to a limit.
-    let limited = machine.map(|memory| (case.kept_in_memory(), memory.0));
+    let limited = machine.map(|memory| (case.kept_in_memory((workload.held)(case)), memory.0));
     let needs = [Some(((workload.memory)(case), had_bytes)), limited];
     let lacking = needs.into_iter().flatten().find(|(needed, had)| *needed > *had as f64);
     lacking.map(|(needed_bytes, had_bytes)| Reason::NoMemory { needed_bytes, had_bytes })

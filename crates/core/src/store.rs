@@ -27,10 +27,11 @@ use crate::server;
 use crate::server::running::Address;
 
 /// What an acknowledged write survives. The order is the order of safety.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Guarantee {
     /// Not even a crash of the process.
+    #[default]
     None,
     /// The process being killed, but not a power cut.
     Process,

@@ -17,7 +17,7 @@ use storebench_core::store::Guarantee;
 use storebench_core::units::parse_count;
 use storebench_core::workload::bare::{Bare, operation};
 use storebench_core::workload::case::{Case, Space, Time};
-use storebench_core::workload::crud::work::OPERATIONS;
+use storebench_core::workload::parameter::common::OPERATIONS;
 use storebench_core::workload::spec::{Asked, Ended};
 use storebench_core::workload::table::{self, Headline, WorkloadDef};
 
@@ -66,6 +66,7 @@ static REPLACE: WorkloadDef = WorkloadDef {
     reason: |_| None,
     headline: &[Headline::Latency],
     space: |case| Space { peak_bytes: 2.0 * bytes(case) as f64, room_bytes: 2.0 * bytes(case) as f64 },
+    held: |_| 0.0,
     memory: |case| bytes(case) as f64,
     time: |case, probe: &Probe| {
         let each_s = probe.file_creation_ns as f64 / 1e9 + bytes(case) as f64 / probe.write_bytes_per_s;

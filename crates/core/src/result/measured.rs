@@ -1,38 +1,8 @@
-//! A trial's measurements before anything is measured, and what they answer.
+//! The questions that a trial's measurements answer.
 
-use super::{Cpu, DISK, DISK_GROWTH, Disk, Load, Measured, Memory, OperationResult, SPACE, Stored};
-use crate::store::Guarantee;
+use super::{DISK, DISK_GROWTH, Disk, Measured, OperationResult, SPACE};
 
 impl Measured {
-    /// The resources of a trial's process; nothing yet of what the trial did, or of what that left on disk.
-    pub fn of_process(guarantee: Guarantee, memory: Memory, cpu: Cpu) -> Measured {
-        Measured {
-            guarantee,
-            power_cut: None,
-            store_version: String::new(),
-            store_build: None,
-            settings: Vec::new(),
-            statistics: Vec::new(),
-            load: Load::default(),
-            operations: Vec::new(),
-            rounds: Vec::new(),
-            settle_ns: 0,
-            settle_counters: None,
-            memory,
-            cpu,
-            disk: Disk::default(),
-            stored: Stored::default(),
-            written: None,
-            device: None,
-            processors: None,
-            cache_emptied_by: None,
-            cache_left_warm: None,
-            audit: None,
-            doubts: Vec::new(),
-            unknown: Vec::new(),
-        }
-    }
-
     /// Why a figure can't be as it seems, if so.
     pub fn doubt(&self, figure: &str) -> Option<&str> {
         self.doubts.iter().find(|doubt| doubt.figure == figure).map(|doubt| doubt.reason.as_str())

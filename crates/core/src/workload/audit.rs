@@ -14,7 +14,7 @@ use crate::record::{Key, Records};
 use crate::result::{Audit, Disk, Doubt, Failure, SPACE, Stored};
 use crate::store::{Session, Store, StoreError};
 use crate::workload::bench::Bench;
-use crate::workload::driver::Stop;
+use crate::workload::stop::Stop;
 
 /// Records read back at most; of more, a sample.
 const MOST_RECORDS: u64 = 100_000;
@@ -35,12 +35,12 @@ pub fn most_records(mean_bytes: f64) -> u64 {
 /// A record's index, and the version that its value must have.
 type Record = (u64, u8);
 
-/// What the store must hold.
+/// The records that the store must hold.
 #[derive(Debug)]
 pub struct Expected {
     /// Chooses a sample.
     pub seed: u64,
-    /// How many records were loaded: those of higher indexes were inserted.
+    /// The number of records that were loaded: those of higher indexes were inserted.
     pub loaded: u64,
     /// The versions of the records by thread and position: that at `position` of `thread` has the index
     /// `position * threads + thread`.
@@ -51,13 +51,48 @@ pub struct Expected {
     pub seen_gone: u64,
 }
 
-/// How a store is read back.
+/// The way in which a store is read back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reading {
     /// As it is: it does not persist.
     Open,
     /// After it was closed and opened anew, twice.
     Anew,
+}
+
+/// The records that are read back: all, or a seeded sample of about as many as asked for, in which what was inserted or updated goes
+/// before what was only loaded.
+#[derive(Debug, Clone, Copy)]
+pub struct Sample {
+    seed: u64,
+    /// The number of those that were touched, and how many of them are wanted.
+    touched: (u64, u64),
+    /// The same of those that were only loaded.
+    untouched: (u64, u64),
+}
+
+impl Sample {
+    /// About `most` of all records, of each of which it is known whether it was touched.
+    pub fn of(are_touched: impl Iterator<Item = bool>, most: u64, seed: u64) -> Sample {
+        let (mut live, mut touched) = (0, 0);
+        for is_touched in are_touched {
+            live += 1;
+            touched += u64::from(is_touched);
+        }
+        let untouched = live - touched;
+        if live <= most {
+            return Sample { seed, touched: (touched, touched), untouched: (untouched, untouched) };
+        }
+        let for_untouched = most.saturating_sub(touched).max(most / UNTOUCHED_SHARE).min(untouched);
+        let for_touched = (most - for_untouched.min(most)).min(touched);
+        Sample { seed, touched: (touched, for_touched), untouched: (untouched, for_untouched) }
+    }
+
+    /// Whether a record is one of them.
+    pub fn has(&self, index: u64, is_touched: bool) -> bool {
+        let (of, wanted) = if is_touched { self.touched } else { self.untouched };
+        wanted >= of || hash(self.seed, index) % of < wanted
+    }
 }
 
 impl Expected {
@@ -103,20 +138,10 @@ impl Expected {
         self.versions.iter().map(|share| share.len() as u64).sum()
     }
 
-    /// The records to be read back, by index and version, in the order of their indexes, in which they were loaded: all,
-    /// or a seeded sample of about `most`, in which what was inserted or updated goes before what was only loaded.
+    /// The records to be read back, by index and version, in the order of their indexes, in which they were loaded.
     fn choose(&self, most: u64) -> Vec<Record> {
-        let live = self.live();
-        let touched = self.all().filter(|record| self.is_touched(*record)).count() as u64;
-        let untouched = live - touched;
-        let for_untouched = most.saturating_sub(touched).max(most / UNTOUCHED_SHARE).min(untouched);
-        let for_touched = (most - for_untouched.min(most)).min(touched);
-        let is_chosen = |record: Record| {
-            let (of, wanted) =
-                if self.is_touched(record) { (touched, for_touched) } else { (untouched, for_untouched) };
-            wanted >= of || hash(self.seed, record.0) % of < wanted
-        };
-        self.all().filter(|record| live <= most || is_chosen(*record)).collect()
+        let sample = Sample::of(self.all().map(|record| self.is_touched(record)), most, self.seed);
+        self.all().filter(|record| sample.has(record.0, self.is_touched(*record))).collect()
     }
 
     /// All records in the order of their indexes.
@@ -264,7 +289,7 @@ pub fn room(estimate_s: f64) -> Duration {
     Duration::try_from_secs_f64(estimate_s * TIMES).unwrap_or(Duration::MAX)
 }
 
-/// What casts doubt on a trial's figures, though nothing that was read back was wrong.
+/// Doubts about a trial's figures, though nothing that was read back was wrong.
 pub fn doubts(data: Data, stored: &Stored, disk: &Disk) -> Vec<Doubt> {
     let mut doubts = Vec::new();
     // Keys don't count: those could be told from a number. A folder takes some bytes itself, unless the data are elsewhere.

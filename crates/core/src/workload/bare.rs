@@ -64,7 +64,10 @@ impl<'a> Bare<'a> {
             device,
             processors,
             unknown,
-            ..Measured::of_process(guarantee, peak.above(&self.base, charged_bytes), cpu)
+            guarantee,
+            memory: peak.above(&self.base, charged_bytes),
+            cpu,
+            ..Measured::default()
         })
     }
 }
@@ -77,22 +80,10 @@ pub fn operation(name: &str, latencies: &Latencies, wall: Duration) -> Result<Op
     Ok(OperationResult {
         operation: name.into(),
         count: latencies.count(),
-        errors: 0,
         wall_ns: nanoseconds(wall),
         sum_ns: latencies.sum_ns(),
-        rate_over_ns: None,
-        harness_share: None,
-        value_bytes: 0,
-        warm_up: 0,
-        put_back: 0,
-        conflicts: 0,
-        epochs: Vec::new(),
-        device_written_bytes: None,
-        device_read_bytes: None,
-        processors: None,
         latency: latencies.summary().map_err(Ended::harness)?,
-        counters: None,
-        series: Vec::new(),
+        ..OperationResult::default()
     })
 }
 

@@ -6,6 +6,7 @@ pub const BATCH_BYTES: usize = 32 << 20;
 /// Records to be loaded together.
 pub struct Batch {
     most: usize,
+    most_bytes: usize,
     values: Vec<u8>,
     keys: Vec<u8>,
     /// Where each record's key and value end.
@@ -15,9 +16,15 @@ pub struct Batch {
 impl Batch {
     /// An empty one for up to `most` records with keys and values of so many bytes at most, whose memory is resident.
     pub fn new(most: usize, key_bytes: usize, largest_value: usize) -> Batch {
-        let bytes = (largest_value * most).min(BATCH_BYTES + largest_value);
+        Batch::of_bytes(most, BATCH_BYTES, key_bytes, largest_value)
+    }
+
+    /// The same with another bound of its values' bytes.
+    pub fn of_bytes(most: usize, most_bytes: usize, key_bytes: usize, largest_value: usize) -> Batch {
+        let bytes = (largest_value * most).min(most_bytes + largest_value);
         Batch {
             most,
+            most_bytes,
             values: touched(bytes as u64),
             keys: Vec::with_capacity(most * key_bytes),
             ends: Vec::with_capacity(most),
@@ -33,7 +40,7 @@ impl Batch {
 
     /// Whether it can take no more.
     pub fn is_full(&self) -> bool {
-        self.ends.len() >= self.most || self.values.len() >= BATCH_BYTES
+        self.ends.len() >= self.most || self.values.len() >= self.most_bytes
     }
 
     /// Adds a record, whose value `append` appends.

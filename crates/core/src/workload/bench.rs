@@ -8,7 +8,7 @@ use crate::measure::disk;
 use crate::measure::page_cache::{self, Emptied};
 use crate::result::Disk;
 use crate::store::{OpenFn, OpenOptions, Store, StoreError};
-use crate::workload::driver::Stop;
+use crate::workload::stop::Stop;
 
 /// A store under test, in a folder of its own.
 pub struct Bench<'a> {

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use crate::cell::Cell;
 use crate::server::running;
 use crate::store::{self, Capabilities, Kind, StoreDef, Threads};
-use crate::workload::crud::work::Work;
 use crate::workload::parameter::Parameters;
 use crate::workload::reason::Reason;
 
@@ -80,14 +79,13 @@ impl Case<'_> {
         }
     }
 
-    /// What its store keeps in memory alone, in bytes: all records, where it has nowhere else for them.
-    pub fn kept_in_memory(&self) -> f64 {
+    /// Bytes that its store keeps in memory alone, of so many that it holds: all, where it has nowhere else for them.
+    pub fn kept_in_memory(&self, held_bytes: f64) -> f64 {
         let in_memory = self.capabilities().is_some_and(|able| able.keeps && !able.persists);
-        let inserts = Work::of(self.parameters).most_inserts();
-        if in_memory { self.cell.expected_bytes(inserts) } else { 0.0 }
+        if in_memory { held_bytes } else { 0.0 }
     }
 
-    /// What its store can do with its settings; `None` where it is not known.
+    /// The capabilities of its store with its settings; `None` where it is not known.
     pub fn capabilities(&self) -> Option<Capabilities> {
         let settings = self.own_settings();
         let named = settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
@@ -117,7 +115,7 @@ impl Case<'_> {
         server.map_or(0.0, |server| server.start_s)
     }
 
-    /// What its store is.
+    /// The kind of its store.
     pub fn kind(&self) -> Kind {
         store::kind(self.stores, self.cell.store())
     }
@@ -129,9 +127,9 @@ const SERVER_BYTES: f64 = 150e6;
 /// Disk that a cell takes, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Space {
-    /// What its files may come to at their peak.
+    /// The size of its files at their peak.
     pub peak_bytes: f64,
-    /// What must be free for it to be tried.
+    /// The room that must be free for it to be tried.
     pub room_bytes: f64,
 }
 

@@ -25,8 +25,7 @@
 //! of the process don't hold those of this workload, [`Measured`] does.
 
 mod buffer;
-mod crew;
-mod fault;
+pub mod fault;
 mod lane;
 mod route;
 mod spec;
@@ -35,23 +34,26 @@ mod transfer;
 mod trial;
 
 use std::path::Path;
+use std::sync::Mutex;
 use std::time::Duration;
 
 pub use fault::{Doing, Error, Unsupported};
 pub use spec::{Amount, Spec};
 pub use trial::WORKLOAD;
 
-use self::crew::Worked;
-use self::lane::Lane;
+use self::lane::{CALLS, Lane, OPERATIONS, Recorder, SYNCS};
 use self::target::Target;
+use crate::axis::device::values::Sync;
 use crate::measure::clock::Clock;
 use crate::measure::latency::Latencies;
+use crate::measure::series::Series;
 use crate::result::Second;
+use crate::workload::crew::{self, own};
 
 /// The file on which it is tried what a place can do has at least this size, in bytes.
 const LEAST_TRIED_BYTES: u64 = 1 << 20;
 
-/// What was measured.
+/// The measurements.
 #[derive(Debug)]
 pub struct Measured {
     /// Blocks that were read or written.
@@ -130,28 +132,42 @@ impl Prepared {
         let Prepared { spec, target } = self;
         self.set_cache()?;
         let lane = |thread| {
-            Lane::new(spec, thread, clock, target.open(spec)?, target.path().to_owned())
-                .map_err(Error::Harness)
+            let lane = Lane::new(spec, thread, clock, target.open(spec)?, target.path().to_owned());
+            lane.map(Mutex::new).map_err(Error::Harness)
         };
         let lanes = (0..spec.threads()).map(lane).collect::<Result<Vec<_>, Error>>()?;
+        let series = Series::new(lanes.len()).map_err(Error::Harness)?;
         let cached_before = target.cached();
-        let Worked { record, wall, at_work, series, cut } = crew::run(spec, clock, lanes, spec.reads_cold())?;
+        let no_handle = || Ok(Box::new(()));
+        let elapsed = crew::with(
+            clock,
+            &lanes,
+            no_handle,
+            |()| Ok(()),
+            |crew| {
+                series.begin();
+                crew.round(&series)
+            },
+        )?;
+        let lanes: Vec<Lane<'_>> = lanes.into_iter().map(own).collect();
+        let ended_with_file = lanes.iter().any(Lane::is_cut);
+        let recorder = Recorder::of_all(lanes.into_iter().map(Lane::finish))?;
+        let has_syncs = spec.pattern.writes() && spec.sync != Sync::None;
+        let of = |kind: usize| recorder.latencies(kind).clone();
         let final_sync = spec.pattern.writes().then(|| target.sync()).transpose()?;
-        let operations = record.operations.count();
-        let in_calls = Duration::from_nanos(record.operations.sum_ns());
-        let between_calls = at_work.saturating_sub(in_calls);
+        let operations = recorder.latencies(OPERATIONS).count();
         Ok(Measured {
             operations,
             bytes: operations * spec.block,
-            wall,
-            harness_share: between_calls.as_secs_f64() / at_work.as_secs_f64().max(1e-9),
-            latencies: record.operations,
-            writes: record.calls,
-            syncs: record.syncs,
+            wall: elapsed.wall,
+            harness_share: elapsed.harness_share(true).unwrap_or_default(),
+            latencies: of(OPERATIONS),
+            writes: has_syncs.then(|| of(CALLS)),
+            syncs: has_syncs.then(|| of(SYNCS)),
             synchronous_writes: if spec.io.is_dsync() { operations } else { 0 },
             final_sync,
-            series,
-            ended_with_file: cut,
+            series: series.finish(),
+            ended_with_file,
             cached_before,
             cached_after: target.cached(),
         })

@@ -14,7 +14,10 @@ use crate::shown::quoted;
 use crate::store::{Session, StoreError};
 use crate::workload::operation::Operation;
 use crate::workload::pacer::Pacer;
-use crate::workload::seen::Seen;
+pub use crate::workload::quanta::QUANTUM_OPERATIONS;
+use crate::workload::read_buffer::ReadBuffer;
+use crate::workload::recorder;
+use crate::workload::stop::Stop;
 
 /// What the application does with a value that it gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,46 +46,6 @@ impl FromStr for Visit {
     }
 }
 
-/// Why a workload stopped before its end.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stop {
-    /// What kind of failure.
-    pub failure: Failure,
-    /// What happened, in a sentence.
-    pub message: String,
-    /// The operation that failed, if one did.
-    pub operation: Option<Operation>,
-}
-
-impl Stop {
-    /// A failure of the store outside the timed loop.
-    pub fn store(doing: &str, error: &StoreError) -> Stop {
-        let failure = if is_disk_full(error) { Failure::DiskFull } else { Failure::Store };
-        Stop { failure, message: format!("{doing}: {error}"), operation: None }
-    }
-
-    /// A failure of the harness.
-    pub fn harness(message: impl Into<String>) -> Stop {
-        Stop { failure: Failure::Harness, message: message.into(), operation: None }
-    }
-}
-
-/// Engines pass the system's word on in texts of their own; what they have in common is the system's phrase or their
-/// own name for it.
-fn is_disk_full(error: &StoreError) -> bool {
-    match error {
-        StoreError::Io { source, .. } => {
-            matches!(source.kind(), std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded)
-        }
-        other => {
-            let text = other.to_string().to_lowercase();
-            ["no space left", "disk is full", "disk quota", "enospc"]
-                .iter()
-                .any(|phrase| text.contains(phrase))
-        }
-    }
-}
-
 /// One operation, planned.
 #[derive(Debug, Clone)]
 struct Planned {
@@ -106,8 +69,6 @@ pub struct Quantum {
     reads: bool,
 }
 
-/// Operations in a quantum at most.
-pub const QUANTUM_OPERATIONS: usize = 128;
 /// Value bytes after which a quantum is full: a share of the second-level cache, so that small values stay near.
 const QUANTUM_BYTES: usize = 256 << 10;
 
@@ -175,67 +136,10 @@ impl Quantum {
     }
 }
 
-/// What was measured of one operation, on one thread.
-#[derive(Debug, Clone)]
-pub struct Record {
-    /// Latencies of the operations that succeeded.
-    pub latencies: Latencies,
-    /// Operations that failed.
-    pub errors: u64,
-    /// Value bytes written or read.
-    pub value_bytes: u64,
-}
+/// The measurements of each operation.
+pub type Recorder = recorder::Recorder<{ Operation::ALL.len() }>;
 
-impl Record {
-    /// Nothing yet.
-    ///
-    /// # Errors
-    /// As [`Latencies::new`].
-    pub fn new() -> Result<Record, String> {
-        Ok(Record { latencies: Latencies::new()?, errors: 0, value_bytes: 0 })
-    }
-
-    /// Adds what another thread measured.
-    ///
-    /// # Errors
-    /// As [`Latencies::merge`].
-    pub fn merge(&mut self, other: &Record) -> Result<(), String> {
-        self.errors += other.errors;
-        self.value_bytes += other.value_bytes;
-        self.latencies.merge(&other.latencies)
-    }
-}
-
-/// What was measured, by operation.
-#[derive(Debug, Clone)]
-pub struct Recorder {
-    records: [Record; Operation::ALL.len()],
-}
-
-impl Recorder {
-    /// Nothing yet.
-    ///
-    /// # Errors
-    /// As [`Latencies::new`].
-    pub fn new() -> Result<Recorder, String> {
-        Ok(Recorder { records: [Record::new()?, Record::new()?, Record::new()?, Record::new()?] })
-    }
-
-    /// What was measured of `operation`.
-    pub fn of(&self, operation: Operation) -> &Record {
-        &self.records[operation as usize]
-    }
-
-    /// Adds what another thread measured.
-    ///
-    /// # Errors
-    /// As [`Latencies::merge`].
-    pub fn merge(&mut self, other: &Recorder) -> Result<(), String> {
-        self.records.iter_mut().zip(&other.records).try_for_each(|(mine, theirs)| mine.merge(theirs))
-    }
-}
-
-/// What was done besides the timed operations: warm-ups, and records put back.
+/// The work beside the timed operations: warm-ups, and records put back.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Untimed {
     counts: [u64; Operation::ALL.len()],
@@ -275,7 +179,7 @@ pub struct Driver<'a> {
     copied: bool,
     /// Removed keys that were looked for and were gone.
     seen_gone: u64,
-    seen: Seen,
+    seen: ReadBuffer,
     recorder: Recorder,
     untimed: Untimed,
     pacer: Option<Pacer>,
@@ -294,7 +198,7 @@ impl<'a> Driver<'a> {
         visit: Visit,
         check: bool,
     ) -> Result<Driver<'a>, String> {
-        let seen = Seen::new(visit == Visit::Touch, records.largest_value());
+        let seen = ReadBuffer::new(visit == Visit::Touch, records.largest_value());
         let (recorder, untimed) = (Recorder::new()?, Untimed::default());
         Ok(Driver {
             clock,
@@ -315,24 +219,24 @@ impl<'a> Driver<'a> {
         self.seen_gone
     }
 
-    /// What was measured.
+    /// The measurements.
     pub fn finish(self) -> Recorder {
         self.recorder
     }
 
-    /// What was done besides the timed operations since this was last asked.
+    /// The work beside the timed operations since this was last asked.
     pub fn take_untimed(&mut self) -> Untimed {
         std::mem::take(&mut self.untimed)
     }
 
     /// Latencies of `operation` so far.
     pub fn latencies(&self, operation: Operation) -> &Latencies {
-        &self.recorder.of(operation).latencies
+        self.recorder.latencies(operation as usize)
     }
 
-    /// What all timed calls took so far, in nanoseconds.
+    /// The time of all timed calls so far, in nanoseconds.
     pub fn calls_ns(&self) -> u64 {
-        self.recorder.records.iter().map(|record| record.latencies.sum_ns()).sum()
+        self.recorder.calls_ns()
     }
 
     /// The clock's ticks that went into what is not timed, since [`Driver::take_untimed`].
@@ -376,7 +280,7 @@ impl<'a> Driver<'a> {
             match one {
                 Ok(elapsed) => *ticks = elapsed,
                 Err(stop) => {
-                    self.recorder.records[planned.operation as usize].errors += 1;
+                    self.recorder.of_mut(planned.operation as usize).errors += 1;
                     stopped = Err(stop);
                     break;
                 }
@@ -385,7 +289,7 @@ impl<'a> Driver<'a> {
         }
         for (planned, ticks) in planned[..done].iter().zip(ticks.iter()).filter(|(planned, _)| planned.timed)
         {
-            let record = &mut self.recorder.records[planned.operation as usize];
+            let record = self.recorder.of_mut(planned.operation as usize);
             record.latencies.record(self.clock.nanoseconds(0, *ticks).max(1));
             record.value_bytes += planned.value.len() as u64;
         }
@@ -504,7 +408,7 @@ impl<'a> Driver<'a> {
                 format!("is wrong: {} bytes where {expected} were written, or other bytes", self.seen.length);
             return Err(wrong(planned, key, &found));
         }
-        self.recorder.records[Operation::Get as usize].value_bytes += value.len() as u64;
+        self.recorder.of_mut(Operation::Get as usize).value_bytes += value.len() as u64;
         Ok(())
     }
 }

@@ -1,50 +1,108 @@
-//! The starting line of threads: they wait there for one another, so that none is measured beside what another does first.
+//! The starting line of threads: they wait there for one another, so that none is measured beside what another does first. Where one
+//! fails or panics, before the line or behind it, all are stopped.
 
-use std::sync::Barrier;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Barrier};
+use std::time::Duration;
 
+use crate::cell::Rate;
 use crate::measure::clock::Clock;
+use crate::workload::pacer::Pacer;
+use crate::workload::stop::Stop;
+
+/// Whether a thread has failed, so that the others need not go on.
+pub type Stopped = Arc<AtomicBool>;
 
 /// Where threads wait for one another.
-pub struct StartingLine {
+pub struct StartingLine<'c> {
+    clock: &'c Clock,
+    threads: u64,
     barrier: Barrier,
     start: AtomicU64,
+    stopped: Stopped,
+    /// The thread that failed first; [`NONE`] while none has.
+    failed: AtomicUsize,
 }
+
+const NONE: usize = usize::MAX;
 
 /// An open loop's schedule starts so long after all threads have arrived: until then they have woken up.
 const LEAD_NS: f64 = 1_000_000.0;
 
-/// A thread on its way to the line. It gets there also if it fails or panics before, as the others wait for it.
+/// A thread on its way to the line. One that fails or panics before gets there all the same, as the others wait for it.
 pub struct Approach<'l> {
-    line: &'l StartingLine,
-    clock: &'l Clock,
+    line: &'l StartingLine<'l>,
+    thread: usize,
     crossed: bool,
 }
 
-impl StartingLine {
+/// A thread behind the line.
+pub struct Started<'l> {
+    line: &'l StartingLine<'l>,
+    thread: usize,
+    /// The moment, the same for all, at which an open loop's schedule starts.
+    pub start: u64,
+}
+
+impl<'c> StartingLine<'c> {
     /// Of so many threads.
-    pub fn new(threads: usize) -> StartingLine {
-        StartingLine { barrier: Barrier::new(threads), start: AtomicU64::new(0) }
+    pub fn new(threads: usize, clock: &'c Clock) -> StartingLine<'c> {
+        StartingLine {
+            clock,
+            threads: threads as u64,
+            barrier: Barrier::new(threads),
+            start: AtomicU64::new(0),
+            stopped: Stopped::default(),
+            failed: AtomicUsize::new(NONE),
+        }
     }
 
-    /// One thread sets out for it.
-    pub fn approach<'l>(&'l self, clock: &'l Clock) -> Approach<'l> {
-        Approach { line: self, clock, crossed: false }
+    /// One thread, by its number, sets out for it.
+    pub fn approach(&self, thread: usize) -> Approach<'_> {
+        Approach { line: self, thread, crossed: false }
+    }
+
+    /// A thread has failed: stops all.
+    pub fn stop(&self, thread: usize) {
+        // Of several, the first counts.
+        let _ = self.failed.compare_exchange(NONE, thread, Ordering::AcqRel, Ordering::Acquire);
+        self.stopped.store(true, Ordering::Release);
+    }
+
+    /// The thread that failed first.
+    pub fn first_to_fail(&self) -> Option<usize> {
+        Some(self.failed.load(Ordering::Acquire)).filter(|thread| *thread != NONE)
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Acquire)
     }
 }
 
-impl Approach<'_> {
-    /// Waits for the others. All get the same moment at which an open loop's schedule starts.
-    pub fn cross(mut self) -> u64 {
+impl<'l> Approach<'l> {
+    /// Whether no other thread has failed.
+    pub fn goes_on(&self) -> bool {
+        !self.line.is_stopped()
+    }
+
+    /// Waits for the others.
+    ///
+    /// # Errors
+    /// When one of them has failed on its way.
+    pub fn cross(mut self) -> Result<Started<'l>, Stop> {
         self.wait();
-        self.line.start.load(Ordering::Relaxed)
+        let Approach { line, thread, .. } = self;
+        if line.is_stopped() {
+            return Err(Stop::after_another());
+        }
+        Ok(Started { line, thread, start: line.start.load(Ordering::Relaxed) })
     }
 
     fn wait(&mut self) {
-        let StartingLine { barrier, start } = self.line;
+        let StartingLine { barrier, start, clock, .. } = self.line;
         self.crossed = true;
         if barrier.wait().is_leader() {
-            start.store(self.clock.now() + self.clock.ticks(LEAD_NS) as u64, Ordering::Relaxed);
+            start.store(clock.now() + clock.ticks(LEAD_NS) as u64, Ordering::Relaxed);
         }
         barrier.wait();
     }
@@ -53,7 +111,36 @@ impl Approach<'_> {
 impl Drop for Approach<'_> {
     fn drop(&mut self) {
         if !self.crossed {
+            self.line.stop(self.thread);
             self.wait();
         }
+    }
+}
+
+impl Started<'_> {
+    /// The moment at which the thread's work begins: now in a closed loop, and that of the schedule in an open one, with what keeps
+    /// it.
+    pub fn begin(&self, rate: Rate) -> (u64, Option<Pacer>) {
+        let StartingLine { clock, threads, .. } = self.line;
+        match rate {
+            Rate::Closed => (clock.now(), None),
+            Rate::PerSecond(rate) => {
+                let pacer = Pacer::new(clock, self.start, rate, self.thread as u64, *threads);
+                (self.start, Some(pacer.stopped_by(self.stopped())))
+            }
+        }
+    }
+
+    /// The flag that tells that another thread has failed.
+    pub fn stopped(&self) -> Stopped {
+        Arc::clone(&self.line.stopped)
+    }
+
+    /// Whether there is more to do for a thread that began at a moment of the clock and works for so long: while no other has
+    /// failed.
+    pub fn goes_on(&self, begin: u64, until: Option<Duration>) -> bool {
+        let StartingLine { clock, .. } = self.line;
+        let is_over = |until| Duration::from_nanos(clock.nanoseconds(begin, clock.now())) >= until;
+        !self.line.is_stopped() && !until.is_some_and(is_over)
     }
 }

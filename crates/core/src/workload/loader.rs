@@ -6,46 +6,60 @@ use crate::measure::counters::Snapshot;
 use crate::result::{Load, Written};
 use crate::store::Session;
 use crate::workload::batch::Batch;
-use crate::workload::driver::Stop;
 use crate::workload::loading::Teller;
 use crate::workload::promise::Acknowledged;
+use crate::workload::stop::Stop;
 
-/// Loads `count` records, which `add` puts into a batch by their numbers, in their order; says also what was handed to the
-/// store. `acknowledged` gets what a promise of `power` is held to.
-///
-/// # Errors
-/// The store's own.
-pub fn load(
-    count: u64,
-    batch: &mut Batch,
-    session: &mut dyn Session,
-    acknowledged: &mut Vec<Acknowledged>,
-    add: impl Fn(&mut Batch, u64),
-) -> Result<(Load, Written), Stop> {
-    let mut load = Load { records: count, ..Load::default() };
-    let mut written = Written { records: count, ..Written::default() };
-    if count == 0 {
-        return Ok((load, written));
-    }
-    let (mut next, mut batches, mut teller) = (0, 0, Teller::new(count));
-    let before = Snapshot::now();
-    while next < count {
-        batch.clear();
+/// Fills batches with the records of the numbers from 0 to `count`, in their order, each of which `add` adds.
+pub fn numbered(count: u64, add: impl Fn(&mut Batch, u64)) -> impl FnMut(&mut Batch) -> Result<(), Stop> {
+    let mut next = 0;
+    move |batch| {
         while next < count && !batch.is_full() {
             add(batch, next);
             next += 1;
         }
-        written.key_bytes += batch.key_bytes();
-        written.value_bytes += batch.value_bytes();
+        Ok(())
+    }
+}
+
+/// Loads the records that `fill` puts into one batch after the other, until it leaves one empty; says also what was handed to the
+/// store. How far it is is told where it is known how many there are in `all`. `acknowledged` gets what a promise of `power` is held
+/// to.
+///
+/// # Errors
+/// The store's own, and those of `fill`.
+pub fn load(
+    all: Option<u64>,
+    batch: &mut Batch,
+    session: &mut dyn Session,
+    acknowledged: &mut Vec<Acknowledged>,
+    mut fill: impl FnMut(&mut Batch) -> Result<(), Stop>,
+) -> Result<(Load, Written), Stop> {
+    let (mut load, mut written) = (Load::default(), Written::default());
+    if all == Some(0) {
+        return Ok((load, written));
+    }
+    let (mut batches, mut teller) = (0, all.map(Teller::new));
+    let before = Snapshot::now();
+    loop {
+        batch.clear();
+        fill(batch)?;
         let records = batch.records();
+        if records.is_empty() {
+            break;
+        }
         let start = Instant::now();
         session.insert_batch(&records).map_err(|error| Stop::store("loading a batch", &error))?;
         load.store_ns += start.elapsed().as_nanos() as u64;
         batches += 1;
-        teller.loaded(next);
+        let (key_bytes, value_bytes) = (batch.key_bytes(), batch.value_bytes());
+        written = written.plus(Written { records: records.len() as u64, key_bytes, value_bytes });
+        if let Some(teller) = &mut teller {
+            teller.loaded(written.records);
+        }
     }
     let counters = Snapshot::now().since(&before);
     Acknowledged::new("batches", batches, 1, &counters).note(acknowledged);
-    (load.value_bytes, load.counters) = (written.value_bytes, Some(counters));
+    (load.records, load.value_bytes, load.counters) = (written.records, written.value_bytes, Some(counters));
     Ok((load, written))
 }

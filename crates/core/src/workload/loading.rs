@@ -8,19 +8,19 @@ use std::os::unix::fs::FileExt;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-/// How often it is told.
+/// The interval at which it is told.
 const EVERY: Duration = Duration::from_millis(500);
 /// What the file holds: records loaded, records in all, nanoseconds since the first.
 const BYTES: usize = 24;
 
-/// How far it is.
+/// The progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Loading {
     /// Records, or rows, that are loaded.
     pub done: u64,
     /// All that will be.
     pub all: u64,
-    /// How long that has taken.
+    /// The time so far.
     pub took: Duration,
 }
 
@@ -30,7 +30,7 @@ impl Loading {
         self.done as f64 / self.took.as_secs_f64().max(1e-9)
     }
 
-    /// How long the rest takes at that rate; `None` before the first.
+    /// The time that the rest takes at that rate; `None` before the first.
     pub fn left(&self) -> Option<Duration> {
         Duration::try_from_secs_f64(self.all.saturating_sub(self.done) as f64 / self.rate_per_s()).ok()
     }

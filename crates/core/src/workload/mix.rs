@@ -15,7 +15,7 @@ pub struct Mix {
     kinds: usize,
 }
 
-/// What is done in a phase: one operation, or a mix of them.
+/// The operations of a phase: one operation, or a mix of them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Doing {
     /// One operation, again and again.

@@ -1,34 +1,40 @@
 //! What is done to a store: the short timed loop ([`driver`]), the choice of keys, and one file per workload.
 
-pub mod androbench;
 pub mod audit;
 pub mod bare;
 pub mod batch;
 pub mod bench;
 pub mod case;
 pub mod choose;
+pub mod crew;
 pub mod crud;
+pub mod def;
 pub mod device;
 pub mod driver;
-mod gauge;
+pub mod elapsed;
 pub mod line;
 mod loader;
 pub mod loading;
 pub mod mix;
 pub mod on_store;
 pub mod operation;
-mod pacer;
+pub mod pacer;
 pub mod parameter;
 pub mod phase;
 pub mod promise;
+pub mod quanta;
+mod read_buffer;
 pub mod reason;
+pub mod recorder;
 pub mod replay;
-mod seen;
 pub mod shop;
 pub mod spec;
+pub mod stop;
 pub mod table;
 pub mod task;
-pub mod took;
 pub mod transactions;
 pub mod ycsb;
 mod zipf;
+
+#[cfg(test)]
+mod tests;

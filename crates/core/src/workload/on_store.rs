@@ -12,9 +12,9 @@ use crate::result::{Counters, DISK, Measured, Unknown};
 use crate::server::running;
 use crate::store::{Guarantee, Kind, OpenFn, OpenOptions, Setting, StoreDef, StoreError};
 use crate::workload::bench::Bench;
-use crate::workload::driver::Stop;
 use crate::workload::promise::{self, Acknowledged};
 use crate::workload::spec::{Ended, Spec};
+use crate::workload::stop::Stop;
 
 /// The entry of a store that can be opened.
 ///
@@ -136,7 +136,10 @@ impl<'a> OnStore<'a> {
             device,
             processors,
             unknown,
-            ..Measured::of_process(guarantee, peak.above(&base, charged_bytes), cpu)
+            guarantee,
+            memory: peak.above(&base, charged_bytes),
+            cpu,
+            ..Measured::default()
         };
         Ok(Settled { bench, measured })
     }
@@ -154,7 +157,7 @@ impl Settled<'_> {
     }
 }
 
-/// What can't be known of a store whose data are elsewhere.
+/// Figures that can't be known of a store whose data are elsewhere.
 fn not_here(elsewhere: &str) -> Vec<Unknown> {
     let unknown =
         |figure: &str, why: &str| Unknown { figure: figure.into(), reason: format!("{elsewhere}{why}") };

@@ -5,6 +5,8 @@
 //! takes longer than that, the schedule stands still for the rest of it. So it makes no timed operation late, and takes
 //! nothing from the lateness that timed operations have built up.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::measure::clock::Clock;
@@ -16,8 +18,12 @@ pub struct Pacer {
     interval_ticks: f64,
     next: u64,
     stood_still: u64,
+    /// Set where another thread has failed, so that there is nothing to wait for.
+    stopped: Arc<AtomicBool>,
 }
 
+/// The longest sleep, after which it is looked whether another thread has failed.
+const SLEEP_NS: f64 = 20_000_000.0;
 /// The last part of a wait, which is spent spinning: a sleeping thread wakes up late.
 const SPIN_NS: f64 = 60_000.0;
 
@@ -28,7 +34,12 @@ impl Pacer {
         let between_ns = 1e9 / f64::from(per_second);
         let start = begin + clock.ticks(between_ns * thread as f64) as u64;
         let interval_ticks = clock.ticks(between_ns * threads as f64);
-        Pacer { start, interval_ticks, next: 0, stood_still: 0 }
+        Pacer { start, interval_ticks, next: 0, stood_still: 0, stopped: Arc::default() }
+    }
+
+    /// The same, which waits no longer when `stopped` is set.
+    pub fn stopped_by(self, stopped: Arc<AtomicBool>) -> Pacer {
+        Pacer { stopped, ..self }
     }
 
     /// The next operation's moment.
@@ -52,13 +63,13 @@ impl Pacer {
     pub fn wait(&mut self, clock: &Clock) -> u64 {
         let moment = self.moment();
         self.next += 1;
-        wait_until(clock, moment);
+        wait_until(clock, moment, &self.stopped);
         moment
     }
 }
 
-/// Waits until a moment of the clock has come.
-pub fn wait_until(clock: &Clock, moment: u64) {
+/// Waits until a moment of the clock has come, or `stopped` is set.
+pub fn wait_until(clock: &Clock, moment: u64, stopped: &AtomicBool) {
     loop {
         let now = clock.now();
         if now >= moment {
@@ -66,7 +77,10 @@ pub fn wait_until(clock: &Clock, moment: u64) {
         }
         let left_ns = clock.nanoseconds(now, moment) as f64;
         if left_ns > SPIN_NS {
-            std::thread::sleep(Duration::from_nanos((left_ns - SPIN_NS) as u64));
+            if stopped.load(Ordering::Relaxed) {
+                return;
+            }
+            std::thread::sleep(Duration::from_nanos((left_ns - SPIN_NS).min(SLEEP_NS) as u64));
         } else {
             std::hint::spin_loop();
         }
@@ -96,7 +110,8 @@ mod tests {
     fn what_is_not_timed_makes_nothing_late_and_takes_no_lateness_away() {
         let clock = Clock::new();
         // Moments at 1000, 1100, 1200, ...
-        let mut pacer = Pacer { start: 1000, interval_ticks: 100.0, next: 1, stood_still: 0 };
+        let mut pacer =
+            Pacer { start: 1000, interval_ticks: 100.0, next: 1, stood_still: 0, stopped: Arc::default() };
         pacer.make_room_for(1010, 1090);
         assert_eq!((pacer.moment(), pacer.stood_still()), (1100, 0), "there was time for it");
         pacer.make_room_for(1010, 1150);

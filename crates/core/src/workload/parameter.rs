@@ -1,12 +1,12 @@
 //! Parameters of workloads: what a plan or the command line says of the work itself, beside the axes.
 
+pub mod common;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
 use serde::de::{DeserializeSeed, Deserializer, Error as _, SeqAccess, Visitor};
-use serde::ser::SerializeMap;
-use serde::{Deserialize, Serialize, Serializer};
 
 /// All that is said of a parameter.
 #[derive(Debug)]
@@ -17,7 +17,7 @@ pub struct ParameterDef {
     pub value_name: &'static str,
     /// A line of help.
     pub help: &'static str,
-    /// How it is written in TOML.
+    /// The form in which it is written in TOML.
     pub form: ParameterForm,
     /// What holds where nothing is said; `None` where nothing does.
     pub default: Option<&'static str>,
@@ -27,7 +27,7 @@ pub struct ParameterDef {
     pub read: fn(&str) -> Result<String, String>,
 }
 
-/// How a parameter is written.
+/// The form in which a parameter is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ParameterForm {
     /// A word or a quantity.
@@ -48,8 +48,8 @@ pub enum ParameterForm {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Parameters(BTreeMap<String, String>);
 
-/// What separates the words of a list.
-const BETWEEN: char = ',';
+/// Separates the words of a list.
+pub(super) const BETWEEN: char = ',';
 
 impl Parameters {
     /// The value of a parameter as code obeys it; `None` where there is none. Values were read when they were put in.
@@ -122,48 +122,15 @@ pub fn read_list<T: FromStr<Err = String> + fmt::Display>(name: &str, text: &str
     }
 }
 
-impl Serialize for Parameters {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.0.len()))?;
-        for (name, text) in &self.0 {
-            match super::table::parameter(name).map(|parameter| parameter.form) {
-                Some(ParameterForm::Number) => match text.parse::<u64>() {
-                    Ok(number) => map.serialize_entry(name, &number)?,
-                    Err(_) => map.serialize_entry(name, text)?,
-                },
-                Some(ParameterForm::List) => {
-                    map.serialize_entry(name, &text.split(BETWEEN).collect::<Vec<_>>())?;
-                }
-                _ => map.serialize_entry(name, text)?,
-            }
-        }
-        map.end()
+impl Parameters {
+    /// All values, by name.
+    pub(super) fn texts(&self) -> impl ExactSizeIterator<Item = (&String, &String)> {
+        self.0.iter()
     }
-}
 
-impl<'de> Deserialize<'de> for Parameters {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Parameters, D::Error> {
-        struct Fields;
-        impl<'de> Visitor<'de> for Fields {
-            type Value = Parameters;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("values by parameter")
-            }
-
-            fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Parameters, A::Error> {
-                let mut parameters = Parameters::default();
-                while let Some(name) = map.next_key::<String>()? {
-                    let known = super::table::parameter(&name);
-                    let known = known
-                        .ok_or_else(|| A::Error::custom(format!("no workload has a parameter {name}")))?;
-                    let text = map.next_value_seed(Read(known))?;
-                    parameters.0.insert(name, text);
-                }
-                Ok(parameters)
-            }
-        }
-        deserializer.deserialize_map(Fields)
+    /// Values by name, each as its parameter has read it.
+    pub(super) fn of_read(texts: BTreeMap<String, String>) -> Parameters {
+        Parameters(texts)
     }
 }
 

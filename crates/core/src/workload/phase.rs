@@ -6,13 +6,14 @@ use std::time::Duration;
 use crate::cell::Rate;
 use crate::result::{Counters, OperationResult, Second};
 use crate::units::CountRange;
-use crate::workload::driver::{QUANTUM_OPERATIONS, Recorder, Stop, Untimed};
+use crate::workload::driver::{Recorder, Untimed};
+use crate::workload::elapsed::Elapsed;
 use crate::workload::mix::{Doing, Mix};
 use crate::workload::operation::Operation;
+use crate::workload::stop::Stop;
 use crate::workload::task::Crud;
-use crate::workload::took::Took;
 
-/// What is left of a phase and what came of it.
+/// The rest of a phase, and its outcome so far.
 #[derive(Debug)]
 pub struct Phase {
     doing: Doing,
@@ -22,7 +23,7 @@ pub struct Phase {
     operations_left: u64,
     warm_up_left: u64,
     time_left: Option<Duration>,
-    took: Took,
+    elapsed: Elapsed,
     series: Vec<Second>,
     counters: Option<Counters>,
     untimed: Untimed,
@@ -31,7 +32,7 @@ pub struct Phase {
 /// Inserts of a mix beyond their share that a thread may do in a round.
 const PASSED_BY: u64 = 4;
 
-/// What is to be done in one round.
+/// The task of one round.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Goal {
     /// The operation, or the mix.
@@ -40,12 +41,8 @@ pub struct Goal {
     pub operations: u64,
     /// How many of them are not measured.
     pub warm_up: u64,
-    /// How long the timed part may go on at most.
+    /// The longest that the timed part may go on.
     pub until: Option<Duration>,
-    /// Operations in the first quantum.
-    pub first_quantum: u64,
-    /// Operations in a quantum at most.
-    pub largest_quantum: u64,
 }
 
 impl Phase {
@@ -59,7 +56,7 @@ impl Phase {
             operations_left: if plan.duration.is_some() { u64::MAX } else { plan.operations + plan.warm_up },
             warm_up_left: plan.warm_up,
             time_left: plan.duration,
-            took: Took::default(),
+            elapsed: Elapsed::default(),
             series: Vec::new(),
             counters: None,
             untimed: Untimed::default(),
@@ -82,14 +79,11 @@ impl Phase {
             Doing::One(_) => u64::MAX,
             Doing::Mix(mix) => self.room_for(&mix, room),
         };
-        let largest_quantum = largest_quantum(self.rate);
         Some(Goal {
             doing: self.doing,
             operations: self.operations_left.min(room),
             warm_up: self.warm_up_left,
             until: self.time_left,
-            first_quantum: largest_quantum.min(8),
-            largest_quantum,
         })
     }
 
@@ -105,16 +99,16 @@ impl Phase {
     }
 
     /// Adds what a round did.
-    pub fn add(&mut self, goal: Goal, took: Took, series: Vec<Second>) {
+    pub fn add(&mut self, goal: Goal, elapsed: Elapsed, series: Vec<Second>) {
         if self.time_left.is_none() {
             self.operations_left -= goal.operations;
         }
         self.warm_up_left = self.warm_up_left.saturating_sub(goal.operations);
-        self.time_left = self.time_left.map(|left| left.saturating_sub(took.wall));
-        let offset_s = self.took.wall.as_secs() as u32;
+        self.time_left = self.time_left.map(|left| left.saturating_sub(elapsed.wall));
+        let offset_s = self.elapsed.wall.as_secs() as u32;
         self.series
             .extend(series.into_iter().map(|second| Second { at_s: second.at_s + offset_s, ..second }));
-        self.took = self.took.plus(took);
+        self.elapsed = self.elapsed.plus(elapsed);
     }
 
     /// Adds what the process did in a round, and what of that is not measured.
@@ -127,15 +121,7 @@ impl Phase {
         self.untimed.add(untimed);
     }
 
-    fn rate_over_ns(&self) -> Option<u64> {
-        self.took.rate_over_ns(self.rate, self.threads)
-    }
-
-    fn harness_share(&self) -> Option<f64> {
-        self.took.harness_share(self.rate, self.threads)
-    }
-
-    /// What was measured, by operation.
+    /// The measurements by operation.
     ///
     /// # Errors
     /// When a histogram can't be written.
@@ -145,51 +131,33 @@ impl Phase {
     }
 
     fn result(&self, operation: Operation, recorder: &Recorder) -> Result<OperationResult, Stop> {
-        let record = recorder.of(operation);
-        let count = record.latencies.count();
         // Each removed record is put back by an insert that is not timed.
         let put_back = match self.doing.does(Operation::Remove) {
-            true => recorder.of(Operation::Remove).latencies.count() + self.untimed.of(Operation::Remove),
+            true => {
+                let removed = recorder.latencies(Operation::Remove as usize).count();
+                removed + self.untimed.of(Operation::Remove)
+            }
             false => 0,
         };
         let alone = matches!(self.doing, Doing::One(_));
+        let record = recorder.of(operation as usize);
+        let is_closed = self.rate == Rate::Closed;
         Ok(OperationResult {
-            operation: operation.name().into(),
-            count,
-            errors: record.errors,
-            wall_ns: self.took.wall.as_nanos() as u64,
-            sum_ns: record.latencies.sum_ns(),
-            rate_over_ns: self.rate_over_ns().filter(|_| count > 0),
-            harness_share: self.harness_share().filter(|_| count > 0),
-            value_bytes: record.value_bytes,
             warm_up: match operation {
                 Operation::Insert => self.untimed.of(operation).saturating_sub(put_back),
                 _ => self.untimed.of(operation),
             },
             put_back: if operation == Operation::Remove { put_back } else { 0 },
-            conflicts: 0,
-            epochs: Vec::new(),
-            device_written_bytes: None,
-            device_read_bytes: None,
-            processors: None,
-            latency: record.latencies.summary().map_err(Stop::harness)?,
             // Which of a mix's operations made a sync is not known.
             counters: self.counters.clone().filter(|_| alone),
             series: if operation == self.doing.main() { self.series.clone() } else { Vec::new() },
+            ..record.result(operation.name(), &self.elapsed, is_closed, self.threads)?
         })
     }
 }
 
-/// Operations in a quantum at most. In an open loop they are prepared only so far ahead as half a millisecond holds.
-pub fn largest_quantum(rate: Rate) -> u64 {
-    match rate {
-        Rate::Closed => QUANTUM_OPERATIONS as u64,
-        Rate::PerSecond(rate) => (u64::from(rate) / 2_000).clamp(1, QUANTUM_OPERATIONS as u64),
-    }
-}
-
 impl Goal {
-    /// What falls to one thread. Inserts go to the threads in turn, from the one whose turn it is, so that indexes stay
+    /// The share of one thread. Inserts go to the threads in turn, from the one whose turn it is, so that indexes stay
     /// without a gap; other operations are divided evenly.
     pub fn for_thread(self, thread: u64, threads: u64, live: u64) -> Goal {
         let turn = if self.doing == Doing::One(Operation::Insert) {
@@ -224,8 +192,8 @@ mod tests {
         }
     }
 
-    fn wall(wall: Duration) -> Took {
-        Took { wall, ..Took::default() }
+    fn wall(wall: Duration) -> Elapsed {
+        Elapsed { wall, ..Elapsed::default() }
     }
 
     #[test]
@@ -244,7 +212,7 @@ mod tests {
             phase.add(goal, wall(Duration::from_secs(1)), Vec::new());
         }
         assert_eq!(rounds, [400, 400, 200]);
-        assert_eq!(phase.took.wall, Duration::from_secs(3));
+        assert_eq!(phase.elapsed.wall, Duration::from_secs(3));
     }
 
     #[test]
@@ -252,8 +220,18 @@ mod tests {
         let us = Duration::from_micros;
         let of = |threads, rate| {
             let mut phase = Phase::new(Operation::Remove, &Crud { threads, rate, ..crud("100..500", 10) });
-            phase.took = Took { wall: us(60), between_calls: us(30), put_back: us(40), stood_still: us(8) };
-            (phase.rate_over_ns(), phase.harness_share())
+            let at_work = us(60) * threads as u32;
+            phase.elapsed = Elapsed {
+                wall: us(60),
+                at_work,
+                between_calls: us(30),
+                put_back: us(40),
+                stood_still: us(8),
+            };
+            (
+                phase.elapsed.rate_over_ns(rate == Rate::Closed, threads),
+                phase.elapsed.harness_share(rate == Rate::Closed),
+            )
         };
         assert_eq!(of(1, Rate::Closed), (None, Some(0.5)));
         assert_eq!(of(4, Rate::Closed), (Some(50_000), Some(0.125)));

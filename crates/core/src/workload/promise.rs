@@ -5,7 +5,7 @@
 //! write under way at most, so that one sync acknowledges as many writes as there are threads, and never more.
 
 use crate::result::{Counters, Failure};
-use crate::workload::driver::Stop;
+use crate::workload::stop::Stop;
 
 /// What leaves the device's cache alone, and so makes nothing durable by itself.
 const NOT_DURABLE: &str = "sync_file_range";
@@ -16,7 +16,7 @@ pub struct Acknowledged {
     /// Which, in a word, such as `updates`.
     what: &'static str,
     writes: u64,
-    /// How many threads wrote at once.
+    /// The number of threads that wrote at once.
     threads: u64,
     /// `None` where they can't be counted.
     syncs: Option<u64>,

@@ -6,7 +6,7 @@ use crate::cell::Cell;
 use crate::result::LeftOut;
 use crate::store::Guarantee;
 use crate::units::rough_bytes;
-use crate::workload::device::Unsupported;
+use crate::workload::device::fault::Unsupported;
 
 /// A combination that is left out.
 #[derive(Debug, Clone, PartialEq)]

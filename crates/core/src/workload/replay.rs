@@ -6,7 +6,6 @@
 
 mod audit;
 mod chunk;
-mod company;
 mod cost;
 mod feed;
 mod fit;
@@ -19,8 +18,8 @@ mod trial;
 mod values;
 
 use crate::axis::Axis;
-use crate::workload::crud::work::{COMPRESSION, EQUAL_CACHE};
-use crate::workload::table::{Headline, WorkloadDef};
+use crate::workload::def::{Headline, WorkloadDef};
+use crate::workload::parameter::common::{COMPRESSION, EQUAL_CACHE};
 
 /// The statistic that says how late a trace that was played at its times ended, in microseconds.
 pub const BEHIND_US: &str = "replay.behind_at_the_end_us";
@@ -53,6 +52,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     reason: cost::reason,
     headline: &[Headline::Latency, Headline::Space, Headline::Memory],
     space: cost::space,
+    held: cost::held,
     memory: cost::memory,
     time: cost::time,
     time_by_rehearsal: None,

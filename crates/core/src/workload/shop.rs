@@ -9,9 +9,7 @@ mod by_records;
 mod by_sql;
 mod check;
 mod chunk;
-mod crew;
 pub mod files;
-mod hall;
 mod ids;
 mod kind;
 mod known;
@@ -19,27 +17,32 @@ mod lane;
 mod load;
 mod rows;
 mod schema;
+mod shared;
+mod steps;
 mod tables;
 mod warm;
 mod work;
 
+use std::sync::Mutex;
+
 use crate::axis::Axis;
+use crate::cell::Rate;
 use crate::measure::clock::Clock;
 use crate::result::{Measured, OVERALL, OperationResult, Stored, Written};
 use crate::store::{Capabilities, OpenOptions};
 use crate::workload::audit::Reading;
-use crate::workload::bare::operation;
-use crate::workload::crud::work::{DURATION, EQUAL_CACHE, OPERATIONS};
-use crate::workload::driver::Stop;
+use crate::workload::crew::own;
+use crate::workload::def::{Headline, WorkloadDef};
 use crate::workload::on_store::{OnStore, Settled, find, promised};
+use crate::workload::parameter::common::{DURATION, EQUAL_CACHE, OPERATIONS};
 use crate::workload::spec::{Asked, Ended};
-use crate::workload::table::{Headline, WorkloadDef};
+use crate::workload::stop::Stop;
 use chunk::Makers;
-use crew::Ran;
-use hall::Hall;
 use kind::Kind;
-use lane::{ALL, Lane, Measure};
+use lane::{ALL, Lane, Recorder};
 use schema::{ID_BYTES, ORDER_BYTES, Table};
+use shared::Shared;
+use steps::Ran;
 use work::Work;
 
 /// Customers who buy products, and stock that changes.
@@ -64,6 +67,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     reason: work::reason,
     headline: &[Headline::Throughput, Headline::Latency, Headline::Space, Headline::Memory],
     space: work::space,
+    held: work::held,
     memory: work::memory,
     time: work::time,
     time_by_rehearsal: None,
@@ -78,23 +82,25 @@ fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     let work = Work::of(&spec.cell, &spec.parameters, spec.memory_limit).map_err(Ended::Unsupported)?;
     let Capabilities { sql, persists, .. } = store.capabilities;
     let clock = Clock::new();
-    let hall = Hall::new(work, spec.seed, &clock, sql).map_err(Ended::harness)?;
-    let lanes = (0..work.threads).map(|thread| Lane::new(&hall, thread));
-    let mut lanes = lanes.collect::<Result<Vec<_>, String>>().map_err(Ended::harness)?;
+    let shared = Shared::new(work, spec.seed, &clock, sql).map_err(Ended::harness)?;
+    let lanes = (0..work.threads).map(|thread| Lane::new(&shared, thread));
+    let lanes = lanes.map(|lane| lane.map(Mutex::new));
+    let lanes = lanes.collect::<Result<Vec<_>, String>>().map_err(Ended::harness)?;
     let makers = Makers::new(Makers::threads(work::MOST_MAKERS), 0);
     let mut acknowledged = Vec::with_capacity(2);
     // Of `default`, it is the settings, and that there are transactions, that decide which tier is given.
     let options = OpenOptions { transactions: true, ..spec.options(work.threads) };
     let mut trial = OnStore::begin((store, open), options, tier, spec)?;
-    let ran = crew::run(&hall, &trial.bench, &mut lanes, makers, &spec.device, &mut acknowledged)?;
+    let ran = steps::run(&shared, &trial.bench, &lanes, makers, &spec.device, &mut acknowledged)?;
     trial.worked()?;
-    let operations = results(&work, &lanes, &ran, &hall)?;
+    let lanes: Vec<_> = lanes.into_iter().map(own).collect();
+    let operations = results(&work, &lanes, &ran, &shared)?;
     let purchases: Vec<u64> = lanes.iter().map(Lane::purchases).collect();
     let (stored, entries) = stored(&work, &ran, &purchases);
     let mut trial = trial.settled(&acknowledged, (!sql).then_some(stored.records + entries))?;
     // What does not persist is read back before it is closed; what does, when nothing is left to measure.
     let read_back =
-        |trial: &mut Settled<'_>, reading| audit::audit(&hall, &mut trial.bench, &purchases, reading);
+        |trial: &mut Settled<'_>, reading| audit::audit(&shared, &mut trial.bench, &purchases, reading);
     let open = (!persists).then(|| read_back(&mut trial, Reading::Open)).transpose()?;
     trial.close()?;
     let anew = persists.then(|| read_back(&mut trial, Reading::Anew)).transpose()?;
@@ -109,7 +115,7 @@ fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     })
 }
 
-/// What the tables hold, and how many entries the index has.
+/// The rows of the tables, and how many entries the index has.
 fn stored(work: &Work, ran: &Ran, purchases: &[u64]) -> (Stored, u64) {
     let (bought, data) = (purchases.iter().sum::<u64>(), &ran.loaded);
     let stored = Stored {
@@ -121,7 +127,7 @@ fn stored(work: &Work, ran: &Ran, purchases: &[u64]) -> (Stored, u64) {
     (stored, if work.indexed { orders } else { 0 })
 }
 
-/// What was handed to the store: the data, orders, and stock as four bytes.
+/// The records handed to the store: the data, orders, and stock as four bytes.
 fn written(ran: &Ran, lanes: &[Lane<'_>]) -> Written {
     let (bought, writes) = lanes
         .iter()
@@ -140,29 +146,14 @@ fn results(
     work: &Work,
     lanes: &[Lane<'_>],
     ran: &Ran,
-    hall: &Hall<'_>,
+    shared: &Shared<'_>,
 ) -> Result<Vec<OperationResult>, Ended> {
-    let mut measured: Option<[Measure; ALL + 1]> = None;
-    for lane in lanes {
-        match &mut measured {
-            None => measured = Some(lane.measured().clone()),
-            Some(all) => {
-                let mut pairs = all.iter_mut().zip(lane.measured());
-                pairs.try_for_each(|(all, own)| all.merge(own)).map_err(Stop::harness)?;
-            }
-        }
-    }
-    let Some(measured) = measured else { return Err(Ended::harness("no thread was at work")) };
-    let result = |name: &str, place: usize| -> Result<OperationResult, Ended> {
-        let Measure { latencies, conflicts, bytes } = &measured[place];
-        let some = latencies.count() > 0;
+    let recorder = Recorder::of_all(lanes.iter().map(|lane| lane.recorder().clone()))?;
+    let result = |name: &str, kind: usize| -> Result<OperationResult, Stop> {
+        let is_closed = work.rate == Rate::Closed;
         Ok(OperationResult {
-            rate_over_ns: ran.took.rate_over_ns(work.rate, work.threads).filter(|_| some),
-            harness_share: ran.took.harness_share(work.rate, work.threads).filter(|_| some),
-            value_bytes: *bytes,
-            conflicts: *conflicts,
-            epochs: hall.epochs[place].finish_epochs(ran.took.wall),
-            ..operation(name, latencies, ran.took.wall)?
+            epochs: shared.epochs[kind].finish_epochs(ran.elapsed.wall),
+            ..recorder.of(kind).result(name, &ran.elapsed, is_closed, work.threads)?
         })
     };
     let all = OperationResult {

@@ -15,12 +15,12 @@ use crate::measure::limit::Order;
 use crate::result::{Failure, LimitReport, Measured};
 use crate::store::{OpenOptions, StoreDef};
 use crate::units::Bytes;
-use crate::workload::crud::work::EQUAL_CACHE;
-use crate::workload::driver::Stop;
+use crate::workload::def::Workload;
 use crate::workload::parameter::Parameters;
-use crate::workload::table::Workload;
+use crate::workload::parameter::common::EQUAL_CACHE;
+use crate::workload::stop::Stop;
 
-/// What a trial is to do.
+/// The task of a trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Spec {
     /// The parent's process number: a trial whose parent has gone must not start.
@@ -105,18 +105,18 @@ impl Spec {
     }
 }
 
-/// What a trial tells back.
+/// The report of a trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "status", rename_all = "lowercase")]
 pub enum Report {
     /// It succeeded.
     Ok {
-        /// What was measured.
+        /// The measurements.
         measured: Box<Measured>,
     },
     /// It failed.
     Failed {
-        /// What kind of failure.
+        /// The kind of failure.
         reason: Failure,
         /// What happened.
         message: String,
@@ -128,7 +128,7 @@ pub enum Report {
     },
 }
 
-/// What a workload is asked to do in the trial's process.
+/// The task of a workload in the trial's process.
 #[derive(Debug, Clone, Copy)]
 pub struct Asked<'a> {
     /// The table of stores.

@@ -1,73 +1,27 @@
 //! The table of workloads.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::OnceLock;
 
-use super::case::{Case, Space, Time};
-use super::parameter::ParameterDef;
-use super::reason::Reason;
-use super::spec::{Asked, Ended};
-use super::{androbench, crud, device, replay, shop, transactions, ycsb};
-use crate::axis::Axis;
+use serde::de::{Deserializer, Error as _, Visitor};
+use serde::ser::{SerializeMap, Serializer};
+use serde::{Deserialize, Serialize};
+
+pub use super::def::{ByRehearsal, Headline, Workload, WorkloadDef};
+use super::parameter::{BETWEEN, ParameterDef, ParameterForm, Parameters, Read};
+use super::{crud, device, replay, shop, transactions, ycsb};
 use crate::error::meant;
-use crate::place::probe::Probe;
-use crate::result::{Measured, TrialResult};
 use crate::shown::quoted;
 use crate::units::as_text;
-
-/// All that is said of a workload.
-#[derive(Debug)]
-pub struct WorkloadDef {
-    /// The word used in plans and results.
-    pub name: &'static str,
-    /// A line of help: what is done, to what.
-    pub help: &'static str,
-    /// The axes that its cells have.
-    pub axes: &'static [Axis],
-    /// Its parameters.
-    pub parameters: &'static [&'static ParameterDef],
-    /// Its operations, by name, in the order in which reports show them.
-    pub operations: &'static [&'static str],
-    /// Why a cell can't be run, whatever the place.
-    pub reason: fn(&Case<'_>) -> Option<Reason>,
-    /// The figures that decide, in the order in which a matrix has them.
-    pub headline: &'static [Headline],
-    /// How much disk a cell takes.
-    pub space: fn(&Case<'_>) -> Space,
-    /// How much memory a trial's process takes, in bytes: what is made ahead of the work, and what a store keeps in memory alone;
-    /// engines' caches aside.
-    pub memory: fn(&Case<'_>) -> f64,
-    /// How long a trial takes, by what its place costs.
-    pub time: fn(&Case<'_>, &Probe) -> Time,
-    /// How long a trial takes by what a rehearsal of its cell took, in seconds, where that says more.
-    pub time_by_rehearsal: Option<ByRehearsal>,
-    /// Runs a trial, in a process of its own.
-    pub run: fn(&Asked<'_>) -> Result<Measured, Ended>,
-}
-
-/// How long a trial takes by what a rehearsal of its cell took, in seconds; `None` where that tells nothing.
-pub type ByRehearsal = fn(&Case<'_>, &Probe, &TrialResult) -> Option<f64>;
-
-/// A figure by which contestants are ranked wherever a report has room for a few.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Headline {
-    /// Operations per second of all kinds together ([`crate::result::OVERALL`]).
-    Throughput,
-    /// The mean latency of each operation.
-    Latency,
-    /// Value bytes over bytes on disk.
-    Space,
-    /// Peak memory.
-    Memory,
-}
 
 /// The workloads that come with storebench.
 static ALL: [&WorkloadDef; 7] = [
     &crud::WORKLOAD,
     &device::WORKLOAD,
-    &androbench::WORKLOAD,
-    &transactions::WORKLOAD,
+    &transactions::androbench::WORKLOAD,
+    &transactions::batch::WORKLOAD,
     &ycsb::WORKLOAD,
     &replay::WORKLOAD,
     &shop::WORKLOAD,
@@ -101,50 +55,16 @@ pub fn parameters() -> Vec<&'static ParameterDef> {
     parameters
 }
 
-/// A workload: what is done, and to what.
-#[derive(Clone, Copy)]
-pub struct Workload(&'static WorkloadDef);
-
 impl Workload {
     /// The first, which stores are measured by.
-    pub const CRUD: Workload = Workload(&crud::WORKLOAD);
-
-    /// All that is said of it.
-    pub fn def(self) -> &'static WorkloadDef {
-        self.0
-    }
-
-    /// Whether it has a parameter.
-    pub fn has(self, parameter: &str) -> bool {
-        self.0.parameters.iter().any(|own| own.name == parameter)
-    }
-}
-
-impl PartialEq for Workload {
-    fn eq(&self, other: &Workload) -> bool {
-        self.0.name == other.0.name
-    }
-}
-
-impl Eq for Workload {}
-
-impl fmt::Debug for Workload {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0.name)
-    }
-}
-
-impl fmt::Display for Workload {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.0.name)
-    }
+    pub const CRUD: Workload = Workload::of(&crud::WORKLOAD);
 }
 
 impl FromStr for Workload {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Workload, String> {
-        all().find(|workload| workload.name == text).map(Workload).ok_or_else(|| {
+        all().find(|workload| workload.name == text).map(Workload::of).ok_or_else(|| {
             let known: Vec<&str> = all().map(|workload| workload.name).collect();
             let hint = meant(text, known.iter().copied());
             let hint = hint.map_or(String::new(), |meant| format!(" (did you mean {meant}?)"));
@@ -154,3 +74,48 @@ impl FromStr for Workload {
 }
 
 as_text!(Workload);
+
+impl Serialize for Parameters {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.texts().len()))?;
+        for (name, text) in self.texts() {
+            match parameter(name).map(|known| known.form) {
+                Some(ParameterForm::Number) => match text.parse::<u64>() {
+                    Ok(number) => map.serialize_entry(name, &number)?,
+                    Err(_) => map.serialize_entry(name, text)?,
+                },
+                Some(ParameterForm::List) => {
+                    map.serialize_entry(name, &text.split(BETWEEN).collect::<Vec<_>>())?;
+                }
+                _ => map.serialize_entry(name, text)?,
+            }
+        }
+        map.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for Parameters {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Parameters, D::Error> {
+        struct Fields;
+        impl<'de> Visitor<'de> for Fields {
+            type Value = Parameters;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("values by parameter")
+            }
+
+            fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Parameters, A::Error> {
+                let mut all = BTreeMap::new();
+                while let Some(name) = map.next_key::<String>()? {
+                    let known = parameter(&name);
+                    let known = known
+                        .ok_or_else(|| A::Error::custom(format!("no workload has a parameter {name}")))?;
+                    let text = map.next_value_seed(Read(known))?;
+                    all.insert(name, text);
+                }
+                Ok(Parameters::of_read(all))
+            }
+        }
+        deserializer.deserialize_map(Fields)
+    }
+}

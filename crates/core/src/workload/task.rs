@@ -1,4 +1,4 @@
-//! What a workload is asked to do.
+//! The task of a workload.
 
 use std::time::Duration;
 
@@ -8,12 +8,12 @@ use crate::workload::driver::Visit;
 use crate::workload::mix::{Doing, Mix};
 use crate::workload::operation::Operation;
 
-/// What [`crate::workload::crud`] is asked to do.
+/// The task of [`crate::workload::crud`].
 #[derive(Debug, Clone)]
 pub struct Crud {
-    /// How many records are loaded, and the number that inserts never pass.
+    /// The number of records that are loaded, and the number that inserts never pass.
     pub records: CountRange,
-    /// How many of each operation are timed; of a mix, how many of all together.
+    /// The number of timed operations of each kind; of a mix, of all together.
     pub operations: u64,
     /// Which operations, in this order.
     pub order: Vec<Operation>,
@@ -21,15 +21,15 @@ pub struct Crud {
     pub mix: Option<Mix>,
     /// Records in a batch of the loader, at most.
     pub batch: usize,
-    /// What is done with a value that is read.
+    /// The use of a value that is read.
     pub visit: Visit,
     /// Chooses the records.
     pub seed: u64,
     /// Sessions at work at once.
     pub threads: u64,
-    /// How operations follow one another.
+    /// The rate at which operations follow one another.
     pub rate: Rate,
-    /// How long each operation goes on, whatever the number of operations.
+    /// The time for which each operation goes on, whatever the number of operations.
     pub duration: Option<Duration>,
     /// Operations of each kind that are done first and not measured, on all threads together.
     pub warm_up: u64,
@@ -38,7 +38,7 @@ pub struct Crud {
 }
 
 impl Crud {
-    /// What is done in the phase of this number, from 0; `None` behind the last.
+    /// The operations in the phase of this number, from 0; `None` behind the last.
     pub fn doing(&self, phase: usize) -> Option<Doing> {
         match self.mix {
             Some(mix) => (phase == 0).then_some(Doing::Mix(mix)),

@@ -1,143 +1,189 @@
-//! The workload `batch` of paper 002: transactions of many statements that insert, select and delete the rows of a small table,
-//! each row once and in a random order.
-//!
-//! An operation is a transaction. On stores that speak SQL it is that many prepared statements between `begin` and `commit`;
-//! on others the same rows are records, and a transaction is a batch: one to insert, one to remove, and to select that many
-//! single reads. Rows are made before the clock starts, and what was selected is compared when it has stopped.
+//! Transactions of one thread, kind after kind: what the workloads `androbench` and `batch` have in common. An operation is a
+//! transaction, on rows by SQL or on records. Its rows are made before the clock starts, and it is looked whether they were changed or
+//! found as they should be when it has stopped.
 
-mod play;
-mod rows;
-mod table;
-mod work;
+pub mod androbench;
+pub mod batch;
+mod gauge;
 
-use self::play::{Kind, Play};
-use self::table::{Records, Rows, Table};
-use self::work::Work;
-use crate::axis::Axis;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use self::gauge::{Gauge, Gauged};
+use crate::cell::Rate;
 use crate::measure::clock::Clock;
-use crate::result::{Audit, Failure, Load, Measured, Stored};
-use crate::store::sql::SqlValue;
-use crate::store::{Capabilities, Store};
-use crate::workload::bench::Bench;
-use crate::workload::crud::work::EQUAL_CACHE;
-use crate::workload::driver::Stop;
-use crate::workload::gauge::Gauge;
-use crate::workload::on_store::{OnStore, Settled, find, promised};
-use crate::workload::spec::{Asked, Ended};
-use crate::workload::table::{Headline, WorkloadDef};
+use crate::result::OperationResult;
+use crate::store;
+use crate::store::sql::SqlSession;
+use crate::workload::crew::{self, Crew, held};
+use crate::workload::elapsed::{Elapsed, Part};
+use crate::workload::line::Approach;
+use crate::workload::pacer::Pacer;
+use crate::workload::promise::Acknowledged;
+use crate::workload::recorder::Recorder;
+use crate::workload::stop::Stop;
 
-/// Inserts, selects and deletes rows, in large transactions.
-pub static WORKLOAD: WorkloadDef = WorkloadDef {
-    name: "batch",
-    help: "insert, select and delete the rows of a small table in large transactions",
-    axes: &[
-        Axis::STORE,
-        Axis::TRANSACTIONS,
-        Axis::STATEMENTS,
-        Axis::GUARANTEE,
-        Axis::PLACE,
-        Axis::MACHINE,
-        Axis::BACKGROUND,
-        Axis::TUNING,
-    ],
-    parameters: &[&work::REST, &EQUAL_CACHE],
-    operations: &["insert", "select", "delete"],
-    reason: work::reason,
-    headline: &[Headline::Latency, Headline::Memory],
-    space: work::space,
-    memory: work::memory,
-    time: work::time,
-    time_by_rehearsal: None,
-    run,
-};
+/// Kinds of transactions in a workload.
+const KINDS: usize = 3;
 
-fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
-    let Asked { stores, spec } = *asked;
-    let (store, open) = find(stores, spec.cell.store())?;
-    let tier = spec.cell.guarantee().tier();
-    let promised = promised(store, &spec.cell)?;
-    let clock = Clock::new();
-    let work = Work::of(&spec.cell, &spec.parameters);
-    let mut play = Play::prepare(work, spec.seed).map_err(Ended::harness)?;
-    let gauge = Gauge::new(spec, &clock).map_err(Ended::harness)?;
-    let mut acknowledged = Vec::with_capacity(Kind::ALL.len());
-    let can = &store.capabilities;
-    let mut trial = OnStore::begin((store, open), spec.options(1), tier.map(|_| promised), spec)?;
-    let phases = {
-        let mut table = table_of(trial.bench.store()?, can)?;
-        let mut all = Vec::with_capacity(Kind::ALL.len());
-        for kind in Kind::ALL {
-            all.push(play.phase(table.as_mut(), kind, can.keeps, &gauge, &mut acknowledged)?);
+/// A kind of transaction.
+struct Kind {
+    /// The operation's name in results.
+    name: &'static str,
+    /// The writes that it acknowledges; `None` where nothing is written.
+    acknowledged: Option<&'static str>,
+}
+
+/// The transactions of a workload on a handle `H`, with all of their memory. A kind is told by its place among [`Self::KINDS`].
+trait Transactions<H: ?Sized>: Send {
+    /// In the order in which they are done.
+    const KINDS: [Kind; KINDS];
+
+    /// Makes ready for a kind.
+    fn begin(&mut self, kind: usize);
+
+    /// Makes the rows of the next transaction; how many bytes of values it writes or reads.
+    fn plan(&mut self, kind: usize, number: u64) -> u64;
+
+    /// Does it, by the clock: the ticks that it took, and how many rows it says that it had.
+    fn timed(&mut self, on: &mut H, kind: usize, timer: &mut Timer<'_>) -> (u64, store::Result<u64>);
+
+    /// Holds what has just returned to its rows. The clock has stopped.
+    ///
+    /// # Errors
+    /// Where it did otherwise than it should.
+    fn check(&mut self, on: &mut H, kind: usize, number: u64, rows: u64) -> Result<(), Stop>;
+}
+
+/// Times a transaction: from now, or from when it was to begin.
+struct Timer<'c> {
+    clock: &'c Clock,
+    pacer: Option<Pacer>,
+}
+
+impl Timer<'_> {
+    #[inline(always)]
+    fn time<T>(&mut self, call: impl FnOnce() -> T) -> (u64, T) {
+        let start = match &mut self.pacer {
+            Some(pacer) => pacer.wait(self.clock),
+            None => self.clock.now(),
+        };
+        let done = call();
+        let end = self.clock.now();
+        (end.saturating_sub(start), done)
+    }
+}
+
+/// The only thread's part.
+struct Lane<'g, T> {
+    transactions: T,
+    /// The number of each kind.
+    count: u64,
+    rate: Rate,
+    gauge: &'g Gauge<'g>,
+    recorder: Recorder<KINDS>,
+}
+
+impl<'g, T> Lane<'g, T> {
+    fn new(
+        transactions: T,
+        count: u64,
+        rate: Rate,
+        gauge: &'g Gauge<'g>,
+    ) -> Result<[Mutex<Lane<'g, T>>; 1], String> {
+        Ok([Mutex::new(Lane { transactions, count, rate, gauge, recorder: Recorder::new()? })])
+    }
+}
+
+impl<H: ?Sized, T: Transactions<H>> crew::Lane<H, usize> for Lane<'_, T> {
+    type Failed = Stop;
+
+    fn round(&mut self, on: &mut H, kind: usize, approach: Approach<'_>) -> Result<Part, Stop> {
+        let Gauge { clock, series, .. } = self.gauge;
+        let mut seconds = series.thread(0, self.recorder.latencies(kind)).map_err(Stop::harness)?;
+        let started = approach.cross()?;
+        seconds.restart();
+        let (begin, pacer) = started.begin(self.rate);
+        let mut timer = Timer { clock, pacer };
+        for number in 0..self.count {
+            let value_bytes = self.transactions.plan(kind, number);
+            let (ticks, done) = self.transactions.timed(on, kind, &mut timer);
+            let rows = done.map_err(|error| {
+                Stop::store(&format!("the {} of transaction {number}", T::KINDS[kind].name), &error)
+            })?;
+            self.transactions.check(on, kind, number, rows)?;
+            self.recorder.record(kind, clock.nanoseconds(0, ticks).max(1));
+            self.recorder.of_mut(kind).value_bytes += value_bytes;
+            seconds.tell(self.recorder.latencies(kind)).map_err(Stop::harness)?;
         }
-        all
+        let end = clock.now();
+        let latencies = self.recorder.latencies(kind);
+        seconds.finish(latencies).map_err(Stop::harness)?;
+        Ok(Part { begin, end, calls_ns: latencies.sum_ns(), ..Part::default() })
+    }
+}
+
+/// The outcome of one kind, but for its latencies.
+type Phase = (Elapsed, Gauged);
+
+/// Does all transactions, kind after kind, with a rest before each.
+fn phases<H: ?Sized, T: Transactions<H>>(
+    lane: &Mutex<Lane<'_, T>>,
+    crew: &mut Crew<'_, H, Lane<'_, T>, usize>,
+    rest: Duration,
+    acknowledged: &mut Vec<Acknowledged>,
+) -> Result<Vec<Phase>, Stop> {
+    let (gauge, count) = {
+        let lane = held(lane);
+        (lane.gauge, lane.count)
     };
-    trial.worked()?;
-    let operations = play.results(phases)?;
-    let mut trial = trial.settled(&acknowledged, (can.keeps && !can.sql).then_some(0))?;
-    trial.close()?;
-    let Settled { mut bench, measured } = trial;
-    let audit = (can.keeps && can.persists).then(|| audit(&mut bench, can)).transpose()?;
-    Ok(Measured {
-        load: Load::default(),
-        operations,
-        // Every row was deleted.
-        stored: Stored { records: 0, key_bytes: 0, value_bytes: 0 },
-        written: Some(play.written()),
-        audit,
-        ..measured
-    })
+    let phase = |(kind, Kind { acknowledged: what, .. }): (usize, &Kind)| {
+        held(lane).transactions.begin(kind);
+        std::thread::sleep(rest);
+        let (elapsed, gauged) = gauge.over(|| crew.round(kind))?;
+        if let Some(what) = what {
+            Acknowledged::new(what, count, 1, &gauged.counters).note(acknowledged);
+        }
+        Ok((elapsed, gauged))
+    };
+    T::KINDS.iter().enumerate().map(phase).collect()
 }
 
-/// The rows as a store can keep them.
-fn table_of<'s>(store: &'s dyn Store, can: &Capabilities) -> Result<Box<dyn Table + 's>, Stop> {
-    if can.sql {
-        let session = store.sql().map_err(|error| Stop::store("opening a session", &error))?;
-        return Ok(Box::new(Rows::make(session)?));
-    }
-    let session = store.session().map_err(|error| Stop::store("opening a session", &error))?;
-    Ok(Box::new(Records::new(session)))
+/// The results of all kinds.
+fn results<H: ?Sized, T: Transactions<H>>(
+    lane: &Lane<'_, T>,
+    phases: Vec<Phase>,
+) -> Result<Vec<OperationResult>, Stop> {
+    let result = |(kind, (elapsed, gauged)): (usize, Phase)| {
+        let result =
+            lane.recorder.of(kind).result(T::KINDS[kind].name, &elapsed, lane.rate == Rate::Closed, 1)?;
+        Ok(gauged.told_by(result))
+    };
+    phases.into_iter().enumerate().map(result).collect()
 }
 
-/// What was deleted stays so when the store has been closed and opened anew.
-fn audit(bench: &mut Bench<'_>, can: &Capabilities) -> Result<Audit, Stop> {
-    let start = std::time::Instant::now();
-    bench.reopen()?;
-    let left = left(bench.store()?, can)?;
-    bench.close()?;
-    if left > 0 {
-        let message =
-            format!("{left} rows are there, though all were deleted, when the store had been opened anew");
-        return Err(Stop { failure: Failure::WrongData, message, operation: None });
+/// Does one statement for each row, in a transaction where there are several; how many rows they had together.
+#[inline(always)]
+fn each<R>(
+    session: &mut dyn SqlSession,
+    rows: &[R],
+    mut statement: impl FnMut(&mut dyn SqlSession, &R) -> store::Result<u64>,
+) -> store::Result<u64> {
+    if let [only] = rows {
+        return statement(session, only);
     }
-    Ok(Audit {
-        records: 0,
-        read_back: 0,
-        seen_gone: 0,
-        removed: 0,
-        reopened: 1,
-        took_ns: start.elapsed().as_nanos() as u64,
-    })
-}
-
-/// How many rows a store holds.
-fn left(store: &dyn Store, can: &Capabilities) -> Result<u64, Stop> {
-    let failed = |error| Stop::store("counting the rows that are left", &error);
-    if !can.sql {
-        return store.count().map_err(failed);
-    }
-    let mut session = store.sql().map_err(failed)?;
-    let mut left = u64::MAX;
-    let counting = format!("SELECT count(*) FROM {}", rows::TABLE);
-    let counted = session.prepare(&counting).and_then(|query| {
-        session.query(query, &[], &mut |row| {
-            if let [SqlValue::Integer(count)] = row {
-                left = u64::try_from(*count).unwrap_or(u64::MAX);
+    session.begin()?;
+    let mut count = 0;
+    for row in rows {
+        match statement(session, row) {
+            Ok(more) => count += more,
+            Err(error) => {
+                // Some engines have rolled back by themselves; the first error counts.
+                let _ = session.roll_back();
+                return Err(error);
             }
-        })
-    });
-    counted.map_err(failed)?;
-    Ok(left)
+        }
+    }
+    session.commit()?;
+    Ok(count)
 }
-
-#[cfg(test)]
-mod tests;

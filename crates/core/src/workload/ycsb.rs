@@ -4,24 +4,26 @@
 //! that it may have by then ([`versions`]). docs/ycsb.md says where this differs from YCSB's own program, and why.
 
 mod check;
-mod crew;
 pub mod definition;
 mod fields;
 pub mod file;
-mod hall;
 mod lane;
 pub mod law;
 pub mod name;
 mod order;
 pub mod property;
 mod recorder;
+mod rounds;
 mod scanned;
 mod scramble;
+mod shared;
 mod versions;
 pub mod work;
 
+use std::sync::Mutex;
+
 use crate::axis::Axis;
-use crate::cell::Data;
+use crate::cell::{Data, Rate};
 use crate::measure::clock::Clock;
 use crate::result::{
     DISK_GROWTH, Disk, Doubt, Load, Measured, OVERALL, OperationResult, Round, Stored, Written,
@@ -29,17 +31,19 @@ use crate::result::{
 use crate::store::{Capabilities, OpenOptions};
 use crate::workload::audit::{self, Reading};
 use crate::workload::batch::Batch;
-use crate::workload::crud::work::{BATCH, COMPRESSION, DURATION, EQUAL_CACHE, OPERATIONS};
-use crate::workload::driver::{Record, Stop};
+use crate::workload::crew::own;
+use crate::workload::def::{Headline, WorkloadDef};
 use crate::workload::on_store::{OnStore, Settled, find, promised};
+use crate::workload::parameter::common::{BATCH, COMPRESSION, DURATION, EQUAL_CACHE, OPERATIONS};
 use crate::workload::promise::Acknowledged;
+use crate::workload::recorder::Record;
 use crate::workload::spec::{Asked, Ended};
-use crate::workload::table::{Headline, WorkloadDef};
-use crew::Ran;
+use crate::workload::stop::Stop;
 use definition::Kind;
-use hall::Hall;
 use lane::Lane;
 use recorder::Recorder;
+use rounds::Ran;
+use shared::Shared;
 use work::Work;
 
 /// YCSB's core workload.
@@ -82,6 +86,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     reason: work::reason,
     headline: &[Headline::Throughput, Headline::Latency, Headline::Space, Headline::Memory],
     space: work::space,
+    held: work::held,
     memory: work::memory,
     time: work::time,
     time_by_rehearsal: None,
@@ -95,34 +100,35 @@ fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     let work = Work::of(&spec.cell, &spec.parameters).map_err(Ended::Unsupported)?;
     let Capabilities { keeps, persists, .. } = store.capabilities;
     let clock = Clock::new();
-    let hall = Hall::new(work, spec.cell.data(), spec.seed, &clock, keeps).map_err(Ended::harness)?;
-    let lanes = (0..hall.work.threads).map(|thread| Lane::new(&hall, thread, spec.seed));
-    let mut lanes = lanes.collect::<Result<Vec<_>, String>>().map_err(Ended::harness)?;
-    let mut batch = Batch::new(hall.work.batch as usize, crew::KEY_BYTES, hall.fields.largest());
+    let shared = Shared::new(work, spec.cell.data(), spec.seed, &clock, keeps).map_err(Ended::harness)?;
+    let lanes = (0..shared.work.threads).map(|thread| Lane::new(&shared, thread, spec.seed));
+    let lanes = lanes.map(|lane| lane.map(Mutex::new));
+    let lanes = lanes.collect::<Result<Vec<_>, String>>().map_err(Ended::harness)?;
+    let mut batch = Batch::new(shared.work.batch as usize, rounds::KEY_BYTES, shared.fields.largest());
     let mut acknowledged = Vec::with_capacity(2);
-    let compression = hall.work.compression.is_on(spec.cell.data());
-    let options = OpenOptions { compression, ..spec.options(hall.work.threads) };
+    let compression = shared.work.compression.is_on(spec.cell.data());
+    let options = OpenOptions { compression, ..spec.options(shared.work.threads) };
     let mut trial = OnStore::begin((store, open), options, Some(promised), spec)?;
-    let ran = crew::run(&hall, &mut trial.bench, &mut lanes, &mut batch, &mut acknowledged)?;
+    let ran = rounds::run(&shared, &mut trial.bench, &lanes, &mut batch, &mut acknowledged)?;
     trial.worked()?;
     let (recorders, written, writes) = together(lanes)?;
     let all = ran.together();
-    Acknowledged::new("writes", writes, hall.work.threads, &all.counters).note(&mut acknowledged);
-    let stored = stored(&hall);
+    Acknowledged::new("writes", writes, shared.work.threads, &all.counters).note(&mut acknowledged);
+    let stored = stored(&shared);
     let mut trial = trial.settled(&acknowledged, keeps.then_some(stored.records))?;
     // What does not persist is read back before it is closed; what does, when nothing is left to measure.
     let read_back =
-        |trial: &mut Settled<'_>, reading| check::audit(&hall, &mut trial.bench, spec.seed, reading);
+        |trial: &mut Settled<'_>, reading| check::audit(&shared, &mut trial.bench, spec.seed, reading);
     let open = (keeps && !persists).then(|| read_back(&mut trial, Reading::Open)).transpose()?;
     trial.close()?;
-    let rounds = rounds(&hall, &recorders, &ran)?;
+    let rounds = rounds(&shared, &recorders, &ran)?;
     let doubts = if keeps {
         doubts(spec.cell.data(), &stored, (&ran.load, &rounds), &trial.measured.disk)
     } else {
         Vec::new()
     };
     let anew = (keeps && persists).then(|| read_back(&mut trial, Reading::Anew)).transpose()?;
-    let operations = results(&hall, &merged(&recorders)?, &all)?;
+    let operations = results(&shared, &Recorder::of_all(recorders.iter().cloned())?, &all)?;
     Ok(Measured {
         written: Some(ran.loaded.plus(written)),
         load: ran.load,
@@ -135,41 +141,29 @@ fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     })
 }
 
-/// What all threads measured in each round, what they handed to the store, and how many writes changed it for certain.
-fn together(lanes: Vec<Lane<'_>>) -> Result<(Vec<Recorder>, Written, u64), Stop> {
+/// The measurements of all threads in each round, what they handed to the store, and how many writes changed it for certain.
+fn together(lanes: Vec<Mutex<Lane<'_>>>) -> Result<(Vec<Recorder>, Written, u64), Stop> {
     let (mut written, mut writes) = (Written::default(), 0);
-    let mut all: Vec<Recorder> = Vec::new();
-    for lane in lanes {
+    let mut rounds: Vec<Vec<Recorder>> = Vec::new();
+    for lane in lanes.into_iter().map(own) {
         let (own, changed) = lane.written();
         (written, writes) = (written.plus(own), writes + changed);
-        let rounds = lane.finish();
-        match all.is_empty() {
-            true => all = rounds,
-            false => {
-                let mut pairs = all.iter_mut().zip(&rounds);
-                pairs.try_for_each(|(all, own)| all.merge(own)).map_err(Stop::harness)?;
-            }
-        }
+        let own = lane.finish();
+        rounds.resize_with(own.len(), Vec::new);
+        rounds.iter_mut().zip(own).for_each(|(round, own)| round.push(own));
     }
-    Ok((all, written, writes))
-}
-
-/// What was measured in all rounds.
-fn merged(recorders: &[Recorder]) -> Result<Recorder, Stop> {
-    let (first, rest) = recorders.split_first().ok_or_else(|| Stop::harness("no thread was at work"))?;
-    let mut all = first.clone();
-    rest.iter().try_for_each(|round| all.merge(round)).map_err(Stop::harness)?;
-    Ok(all)
+    let rounds = rounds.into_iter().map(Recorder::of_all).collect::<Result<_, _>>()?;
+    Ok((rounds, written, writes))
 }
 
 /// Each round's figures, where there are several.
-fn rounds(hall: &Hall<'_>, recorders: &[Recorder], ran: &Ran) -> Result<Vec<Round>, Stop> {
+fn rounds(shared: &Shared<'_>, recorders: &[Recorder], ran: &Ran) -> Result<Vec<Round>, Stop> {
     if ran.rounds.len() < 2 {
         return Ok(Vec::new());
     }
     let rounds = recorders.iter().zip(&ran.rounds);
-    let round = |(recorder, did): (&Recorder, &crew::Round)| {
-        let mut operations = results(hall, recorder, did)?;
+    let round = |(recorder, did): (&Recorder, &rounds::Round)| {
+        let mut operations = results(shared, recorder, did)?;
         // Those of the whole trial hold them.
         operations.iter_mut().for_each(|operation| operation.series = Vec::new());
         Ok(Round { operations, disk: did.disk.clone() })
@@ -177,7 +171,7 @@ fn rounds(hall: &Hall<'_>, recorders: &[Recorder], ran: &Ran) -> Result<Vec<Roun
     rounds.map(round).collect()
 }
 
-/// What casts doubt on figures of disk, at the end and over the rounds.
+/// Doubts about figures of disk, at the end and over the rounds.
 fn doubts(data: Data, stored: &Stored, (load, rounds): (&Load, &[Round]), disk: &Disk) -> Vec<Doubt> {
     let mut doubts = audit::doubts(data, stored, disk);
     let holds_less =
@@ -190,26 +184,30 @@ fn doubts(data: Data, stored: &Stored, (load, rounds): (&Load, &[Round]), disk: 
     doubts
 }
 
-/// What the store holds, from what was written to it.
-fn stored(hall: &Hall<'_>) -> Stored {
-    let records = hall.versions.inserted();
-    let name = |record| hall.definition().naming.name(record).bytes().len() as u64;
-    let value_bytes = hall.fields.bytes(&hall.versions, records);
+/// The records in the store, from what was written to it.
+fn stored(shared: &Shared<'_>) -> Stored {
+    let records = shared.versions.inserted();
+    let name = |record| shared.definition().naming.name(record).bytes().len() as u64;
+    let value_bytes = shared.fields.bytes(&shared.versions, records);
     Stored { records, key_bytes: (0..records).map(name).sum(), value_bytes }
 }
 
 /// All requests together, then each kind that occurs.
-fn results(hall: &Hall<'_>, recorder: &Recorder, did: &crew::Round) -> Result<Vec<OperationResult>, Stop> {
-    let main = hall.definition().main();
-    let all = result(OVERALL, &recorder.all().map_err(Stop::harness)?, hall, did)?;
+fn results(
+    shared: &Shared<'_>,
+    recorder: &Recorder,
+    did: &rounds::Round,
+) -> Result<Vec<OperationResult>, Stop> {
+    let main = shared.definition().main();
+    let all = result(OVERALL, &recorder::all(recorder).map_err(Stop::harness)?, shared, did)?;
     let mut results = vec![OperationResult { counters: Some(did.counters.clone()), ..all }];
     for kind in Kind::ALL {
-        let record = recorder.of(kind).map_err(Stop::harness)?;
-        if !hall.definition().does(kind) && record.latencies.count() == 0 {
+        let record = recorder::of(recorder, kind).map_err(Stop::harness)?;
+        if !shared.definition().does(kind) && record.latencies.count() == 0 {
             continue;
         }
-        let one = result(kind.name(), &record, hall, did)?;
-        let alone = hall.definition().share(kind) == 1.0 && kind != Kind::ReadModifyWrite;
+        let one = result(kind.name(), &record, shared, did)?;
+        let alone = shared.definition().share(kind) == 1.0 && kind != Kind::ReadModifyWrite;
         results.push(OperationResult {
             // Which of several kinds made a sync is not known.
             counters: alone.then(|| did.counters.clone()),
@@ -220,29 +218,13 @@ fn results(hall: &Hall<'_>, recorder: &Recorder, did: &crew::Round) -> Result<Ve
     Ok(results)
 }
 
-fn result(name: &str, record: &Record, hall: &Hall<'_>, did: &crew::Round) -> Result<OperationResult, Stop> {
-    let count = record.latencies.count();
-    let (rate, threads) = (hall.work.rate, hall.work.threads);
-    Ok(OperationResult {
-        operation: name.into(),
-        count,
-        errors: record.errors,
-        wall_ns: did.took.wall.as_nanos() as u64,
-        sum_ns: record.latencies.sum_ns(),
-        rate_over_ns: did.took.rate_over_ns(rate, threads).filter(|_| count > 0),
-        harness_share: did.took.harness_share(rate, threads).filter(|_| count > 0),
-        value_bytes: record.value_bytes,
-        warm_up: 0,
-        put_back: 0,
-        conflicts: 0,
-        epochs: Vec::new(),
-        device_written_bytes: None,
-        device_read_bytes: None,
-        processors: None,
-        latency: record.latencies.summary().map_err(Stop::harness)?,
-        counters: None,
-        series: Vec::new(),
-    })
+fn result(
+    name: &str,
+    record: &Record,
+    shared: &Shared<'_>,
+    did: &rounds::Round,
+) -> Result<OperationResult, Stop> {
+    record.result(name, &did.elapsed, shared.work.rate == Rate::Closed, shared.work.threads)
 }
 
 #[cfg(test)]

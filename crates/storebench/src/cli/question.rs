@@ -11,7 +11,7 @@ use storebench_core::measure::environment;
 use storebench_core::plan::{Axes, Bytes, Changes, Period, Plan};
 use storebench_core::units::{CountRange, MOST_RECORDS, Sizes, grouped, rough_bytes};
 use storebench_core::workload::crud::work;
-use storebench_core::workload::parameter::Parameters;
+use storebench_core::workload::parameter::{Parameters, common};
 use storebench_report::advice::question::{Goal, Question};
 
 use super::args::QuestionArgs;
@@ -69,7 +69,7 @@ pub fn question(args: &QuestionArgs, extras: Extras) -> Result<Question> {
 /// A plan with so many records, and operations.
 pub fn sized(plan: &Plan, records: u64, operations: u64) -> Result<Plan> {
     let mut plan = plan.clone();
-    let parameters = Parameters::default().with(&work::OPERATIONS, &operations.to_string());
+    let parameters = Parameters::default().with(&common::OPERATIONS, &operations.to_string());
     let changes = Changes {
         parameters: parameters.map_err(Error::bad_value)?,
         axes: Axes::of(Axis::RECORDS, [counts(records, operations)]),

@@ -4,6 +4,8 @@
 mod circles;
 mod comments;
 
+mod circles;
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +14,7 @@ use storebench::STORES;
 use storebench_core::error::Exit;
 
 /// The modules of a crate and what each may use of them, from the bottom up: a module uses only those above it in its list,
-/// so there are no circles. Which crate may use which is cargo's to hold.
+/// so there are no circles of modules; those of files inside one are [`circles`]'s. Which crate may use which is cargo's to hold.
 type Modules = &'static [(&'static str, &'static [&'static str])];
 
 /// The crate that measures.

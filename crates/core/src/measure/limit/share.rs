@@ -35,8 +35,7 @@ fn had(counters: &Counters) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::result::{Cpu, Latency, Memory};
-    use crate::store::Guarantee;
+    use crate::result::Latency;
 
     fn operation(name: &str, counted: Option<(u64, u64)>) -> OperationResult {
         let counters = counted.map(|(cpu_ns, took_ns)| Counters {
@@ -77,7 +76,7 @@ mod tests {
     }
 
     fn doubted(operations: Vec<OperationResult>, millionths: u64) -> Vec<String> {
-        let empty = Measured::of_process(Guarantee::None, Memory::default(), Cpu::default());
+        let empty = Measured::default();
         let measured = Measured { operations, ..empty };
         beyond_share(&measured, millionths).into_iter().map(|doubt| doubt.figure).collect()
     }

@@ -43,6 +43,11 @@ pub fn space(case: &Case<'_>) -> Space {
     Space { peak_bytes, room_bytes: (bytes * ROOM_FACTOR).max(peak_bytes) }
 }
 
+/// Bytes of data at the fullest.
+pub fn held(case: &Case<'_>) -> f64 {
+    case.cell.expected_bytes(Work::of(case.parameters).most_inserts())
+}
+
 /// Bytes of memory: what is made ahead, and all records where the store has nowhere else to keep them.
 pub fn memory(case: &Case<'_>) -> f64 {
     let cell = case.cell;
@@ -50,7 +55,7 @@ pub fn memory(case: &Case<'_>) -> f64 {
     let largest = size.to as f64;
     let ahead = pool_bytes(cell.data(), size) as f64 + largest * f64::from(cell.threads());
     let batch = (largest * BATCH).min(BATCH_BYTES as f64 + largest);
-    ahead + batch + case.kept_in_memory()
+    ahead + batch + case.kept_in_memory(held(case))
 }
 
 /// Seconds.
@@ -136,7 +141,8 @@ fn disk_bytes(cell: &Cell, kind: Kind, operations: u64) -> f64 {
 mod tests {
     use super::*;
     use crate::cell::{Axis, GuaranteeChoice};
-    use crate::workload::crud::work::{DURATION, ORDER, WARM_UP};
+    use crate::workload::crud::work::{ORDER, WARM_UP};
+    use crate::workload::parameter::common::DURATION;
     use crate::workload::parameter::{ParameterDef, Parameters};
 
     #[test]

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::*;
 use crate::cell::{Data, Rate};
 use crate::record::pool::Pool;
-use crate::store::{OpenFn, OpenOptions, Result as StoreResult, Setting, StoreDef};
+use crate::store::{OpenFn, OpenOptions, Result as StoreResult, Session, Setting, StoreDef};
 use crate::stores::MEMORY;
 use crate::units::{CountRange, SizeRange};
 use crate::workload::driver::Visit;

@@ -1,27 +1,16 @@
 //! The parameters of crud: what is done to the records, and how often.
 
 use std::path::PathBuf;
-use std::str::FromStr;
 use std::time::Duration;
 
-use crate::cell::Data;
-use crate::shown::quoted;
-use crate::units::{Bytes, Period, parse_count};
+use crate::units::Period;
 use crate::workload::driver::Visit;
 use crate::workload::mix::Mix;
 use crate::workload::operation::Operation;
-use crate::workload::parameter::{ParameterDef, ParameterForm, Parameters, read_list};
-
-/// How many of each operation are timed.
-pub static OPERATIONS: ParameterDef = ParameterDef {
-    name: "operations",
-    value_name: "N",
-    help: "Timed operations of each kind",
-    form: ParameterForm::Number,
-    default: Some("1000"),
-    instead_of: None,
-    read: |text| count("operations", text, 1),
+use crate::workload::parameter::common::{
+    BATCH, COMPRESSION, Compression, DURATION, EQUAL_CACHE, OPERATIONS, count,
 };
+use crate::workload::parameter::{ParameterDef, ParameterForm, Parameters, read_list};
 
 /// Which operations, in this order.
 pub static ORDER: ParameterDef = ParameterDef {
@@ -45,22 +34,6 @@ pub static MIX: ParameterDef = ParameterDef {
     read: |text| text.parse::<Mix>().map(|mix| mix.text()),
 };
 
-/// How long each operation goes on.
-pub static DURATION: ParameterDef = ParameterDef {
-    name: "duration",
-    value_name: "TIME",
-    help: "Time each kind of operation for this long, instead of a number of them",
-    form: ParameterForm::Text,
-    default: None,
-    instead_of: Some("operations"),
-    read: |text| match text.parse::<Period>()? {
-        Period(time) if time < Duration::from_millis(1) => {
-            Err("duration in ms is 0: it must be at least 1".into())
-        }
-        time => Ok(time.to_string()),
-    },
-};
-
 /// What is done first and not measured.
 pub static WARM_UP: ParameterDef = ParameterDef {
     name: "warm_up",
@@ -72,21 +45,7 @@ pub static WARM_UP: ParameterDef = ParameterDef {
     read: |text| count("warm_up", text, 0),
 };
 
-/// The total cache of every engine where tuning is equal.
-pub static EQUAL_CACHE: ParameterDef = ParameterDef {
-    name: "equal_cache",
-    value_name: "SIZE",
-    help: "Cache of each engine with --tuning equal",
-    form: ParameterForm::Text,
-    default: Some("64MiB"),
-    instead_of: None,
-    read: |text| match text.parse::<Bytes>()? {
-        Bytes(0) => Err("equal_cache is 0: it must be at least 1".into()),
-        size => Ok(size.to_string()),
-    },
-};
-
-/// What is done with a value that is read.
+/// The use of a value that is read.
 pub static VISIT: ParameterDef = ParameterDef {
     name: "visit",
     value_name: "HOW",
@@ -95,17 +54,6 @@ pub static VISIT: ParameterDef = ParameterDef {
     default: Some("copy"),
     instead_of: None,
     read: |text| text.parse::<Visit>().map(|visit| visit.name().into()),
-};
-
-/// When stores compress values.
-pub static COMPRESSION: ParameterDef = ParameterDef {
-    name: "compression",
-    value_name: "WHEN",
-    help: "Compression of values: auto (for compressible data), on, off",
-    form: ParameterForm::Text,
-    default: Some("auto"),
-    instead_of: None,
-    read: |text| text.parse::<Compression>().map(|compression| compression.name().into()),
 };
 
 /// A folder of files that compressible values are made from.
@@ -119,74 +67,14 @@ pub static TEXT: ParameterDef = ParameterDef {
     read: |text| Ok(text.to_owned()),
 };
 
-/// Records in a batch of the loader.
-pub static BATCH: ParameterDef = ParameterDef {
-    name: "batch",
-    value_name: "N",
-    help: "Most records in one batch while loading",
-    form: ParameterForm::Number,
-    default: Some("500"),
-    instead_of: None,
-    read: |text| count("batch", text, 1),
-};
-
 /// Those of crud.
 pub static ALL: [&ParameterDef; 10] =
     [&OPERATIONS, &ORDER, &MIX, &DURATION, &WARM_UP, &EQUAL_CACHE, &VISIT, &COMPRESSION, &TEXT, &BATCH];
 
-/// Reads a number of things: `least` of them or more.
-pub(in crate::workload) fn count(name: &str, text: &str, least: u64) -> Result<String, String> {
-    match parse_count(text)? {
-        count if count < least => Err(format!("{name} is {count}: it must be at least {least}")),
-        count if count > u64::from(u32::MAX) => Err(format!("{name} is too large: at most {}", u32::MAX)),
-        count => Ok(count.to_string()),
-    }
-}
-
-/// When stores that can compress values do so.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Compression {
-    /// For compressible data.
-    Auto,
-    /// Always.
-    On,
-    /// Never.
-    Off,
-}
-
-impl Compression {
-    /// The word used in plans and results.
-    pub fn name(self) -> &'static str {
-        match self {
-            Compression::Auto => "auto",
-            Compression::On => "on",
-            Compression::Off => "off",
-        }
-    }
-
-    /// Whether it is on for `data`.
-    pub fn is_on(self, data: Data) -> bool {
-        match self {
-            Compression::Auto => data == Data::Compressible,
-            Compression::On => true,
-            Compression::Off => false,
-        }
-    }
-}
-
-impl FromStr for Compression {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
-        let all = [Compression::Auto, Compression::On, Compression::Off];
-        let found = all.into_iter().find(|compression| compression.name() == text);
-        found.ok_or_else(|| format!("{} is no way to compress: use auto, on or off", quoted(text)))
-    }
-}
-
-/// What a plan says of the work.
+/// The values that a plan gives.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Work {
-    /// How many of each operation are timed; of a mix, how many of all together.
+    /// The number of timed operations of each kind; of a mix, of all together.
     pub operations: u64,
     /// Which operations, in this order.
     pub order: Vec<Operation>,
@@ -194,20 +82,20 @@ pub struct Work {
     pub mix: Option<Mix>,
     /// Records in a batch of the loader, at most.
     pub batch: u64,
-    /// What is done with a value that is read.
+    /// The use of a value that is read.
     pub visit: Visit,
     /// When values are compressed.
     pub compression: Compression,
     /// A folder of files that compressible values are made from; the built-in generator otherwise.
     pub text: Option<PathBuf>,
-    /// How long each operation goes on; then `operations` does not count.
+    /// The time for which each operation goes on; then `operations` does not count.
     pub duration: Option<Duration>,
     /// Operations of each kind that are done first and not measured.
     pub warm_up: u64,
 }
 
 impl Work {
-    /// What parameters say.
+    /// The values that parameters give.
     pub fn of(parameters: &Parameters) -> Work {
         Work {
             operations: parameters.get(&OPERATIONS).unwrap_or(1),
@@ -252,15 +140,11 @@ mod tests {
     #[test]
     fn what_makes_no_sense_is_refused() {
         for (parameter, text, wrong) in [
-            (&OPERATIONS, "0", "at least 1"),
-            (&OPERATIONS, "5000000000", "too large"),
             (&ORDER, "get,get", "names get twice"),
             (&ORDER, "", "length is 0"),
             (&ORDER, "fetch", "not an operation"),
             (&MIX, "get=80,fetch=20", "no operation"),
-            (&DURATION, "0s", "at least 1"),
             (&VISIT, "hash", "copy or touch"),
-            (&COMPRESSION, "always", "auto, on or off"),
         ] {
             let error = (parameter.read)(text).unwrap_err();
             assert!(error.contains(wrong), "{}: {error}", parameter.name);

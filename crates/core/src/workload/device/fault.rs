@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use crate::axis::device::values::{BLOCK_BYTES, SECTOR_BYTES};
 use crate::units::exact_bytes;
+use crate::workload::stop::Stop;
 
 /// Why a combination can't be measured, here or anywhere: it is left out, with this reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,7 +100,7 @@ pub enum Error {
         path: PathBuf,
         /// What the file takes.
         needed_bytes: u64,
-        /// What is free for this user.
+        /// The room that is free for this user.
         free_bytes: u64,
     },
     /// The system said no.
@@ -165,5 +166,11 @@ impl std::error::Error for Error {
             Error::Io { source, .. } => Some(source),
             _ => None,
         }
+    }
+}
+
+impl From<Stop> for Error {
+    fn from(stop: Stop) -> Error {
+        Error::Harness(stop.message)
     }
 }

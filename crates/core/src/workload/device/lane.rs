@@ -4,51 +4,31 @@
 use std::fs::File;
 use std::io;
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::Duration;
 
 use super::buffer::{Aligned, Pool};
 use super::fault::{Doing, Error};
 use super::route::{Route, split_mix};
-use super::spec::Spec;
+use super::spec::{Amount, Spec};
 use super::transfer;
 use crate::axis::device::values::{Sync, SyncCall};
+use crate::cell::Rate;
 use crate::measure::clock::Clock;
-use crate::measure::latency::Latencies;
-use crate::measure::series::{QUANTUM_TIME, Seconds};
+use crate::measure::series::{Seconds, Series};
+use crate::workload::crew;
+use crate::workload::elapsed::Part;
+use crate::workload::line::Approach;
+use crate::workload::quanta::{QUANTUM_OPERATIONS, in_quanta};
+use crate::workload::recorder;
 
-/// Operations in a quantum at most.
-const QUANTUM: usize = 128;
-/// Operations in the first quantum: how slow they are is not known.
-const FIRST_QUANTUM: usize = 8;
+/// The measurements of a thread: of operations, each with the sync that followed it; and, where there are syncs between the writes, of
+/// both by themselves.
+pub(super) type Recorder = recorder::Recorder<3>;
 
-/// What one thread measured.
-#[derive(Debug)]
-pub(super) struct Record {
-    /// Of operations, each with the sync that followed it.
-    pub operations: Latencies,
-    /// Of the reads or writes alone, where there are syncs besides.
-    pub calls: Option<Latencies>,
-    /// Of the syncs alone.
-    pub syncs: Option<Latencies>,
-}
-
-impl Record {
-    fn new(syncs: bool) -> Result<Record, String> {
-        let more = || syncs.then(Latencies::new).transpose();
-        Ok(Record { operations: Latencies::new()?, calls: more()?, syncs: more()? })
-    }
-
-    /// Adds what another thread measured.
-    pub(super) fn merge(&mut self, other: &Record) -> Result<(), String> {
-        let merge = |mine: &mut Option<Latencies>, theirs: &Option<Latencies>| match (mine, theirs) {
-            (Some(mine), Some(theirs)) => mine.merge(theirs),
-            _ => Ok(()),
-        };
-        merge(&mut self.calls, &other.calls)?;
-        merge(&mut self.syncs, &other.syncs)?;
-        self.operations.merge(&other.operations)
-    }
-}
+/// The places of these.
+pub(super) const OPERATIONS: usize = 0;
+pub(super) const CALLS: usize = 1;
+pub(super) const SYNCS: usize = 2;
 
 /// What is done with a block.
 #[derive(Debug)]
@@ -77,17 +57,25 @@ struct Moments {
 /// One thread's part: its file, its memory, what it measured.
 #[derive(Debug)]
 pub(super) struct Lane<'a> {
+    thread: usize,
     clock: &'a Clock,
     file: File,
     path: PathBuf,
     route: Route,
     work: Work,
-    offsets: [u64; QUANTUM],
+    operations: u64,
+    /// The longest that it goes on.
+    until: Option<Duration>,
+    /// Whether more was asked for than these operations.
+    more: bool,
+    cut: bool,
+    offsets: [u64; QUANTUM_OPERATIONS],
     /// The ticks that reads or writes took.
-    calls: [u64; QUANTUM],
+    calls: [u64; QUANTUM_OPERATIONS],
     /// The ticks that syncs took; 0 where there was none.
-    syncs: [u64; QUANTUM],
-    record: Record,
+    syncs: [u64; QUANTUM_OPERATIONS],
+    has_syncs: bool,
+    recorder: Recorder,
 }
 
 impl<'a> Lane<'a> {
@@ -110,60 +98,58 @@ impl<'a> Lane<'a> {
         } else {
             Work::Read(Aligned::random(block, seed))
         };
+        let route = Route::new(spec, thread);
+        // What is read a second time is not cold.
+        let most = if spec.reads_cold() { route.lap() } else { u64::MAX };
+        let (asked, until) = match spec.amount {
+            Amount::Operations(count) => {
+                (count / spec.threads() + u64::from(thread < count % spec.threads()), None)
+            }
+            Amount::Duration(time) => (u64::MAX, Some(time)),
+        };
         Ok(Lane {
+            thread: thread as usize,
             clock,
             file,
             path,
-            route: Route::new(spec, thread),
+            route,
             work,
-            offsets: [0; QUANTUM],
-            calls: [0; QUANTUM],
-            syncs: [0; QUANTUM],
-            record: Record::new(syncs.is_some())?,
+            operations: asked.min(most),
+            until,
+            more: asked > most,
+            cut: false,
+            offsets: [0; QUANTUM_OPERATIONS],
+            calls: [0; QUANTUM_OPERATIONS],
+            syncs: [0; QUANTUM_OPERATIONS],
+            has_syncs: syncs.is_some(),
+            recorder: Recorder::new()?,
         })
     }
 
-    /// Blocks that it reads or writes before one comes again.
-    pub(super) fn lap(&self) -> u64 {
-        self.route.lap()
+    /// Whether it ended with its lap, and had more to do.
+    pub(super) fn is_cut(&self) -> bool {
+        self.cut
     }
 
-    /// Latencies of its operations so far.
-    pub(super) fn latencies(&self) -> &Latencies {
-        &self.record.operations
+    /// Its measurements.
+    pub(super) fn finish(self) -> Recorder {
+        self.recorder
     }
 
-    /// What it measured.
-    pub(super) fn finish(self) -> Record {
-        self.record
-    }
-
-    /// Does so many operations, or those that begin before the clock reads `deadline`.
-    pub(super) fn run(
+    /// Does the thread's operations, in quanta, for as long as `goes_on` says so.
+    fn stretch(
         &mut self,
-        operations: u64,
         deadline: u64,
+        goes_on: impl Fn() -> bool,
         seconds: &mut Seconds<'_>,
     ) -> Result<(), Error> {
-        let (mut left, mut limit, mut over) = (operations, FIRST_QUANTUM, false);
-        while left > 0 && !over {
-            let start = Instant::now();
-            let most = left.min(limit as u64) as usize;
-            self.route.fill(&mut self.offsets[..most]);
-            let done = self.quantum(most, deadline)?;
-            over = done < most || self.clock.now() >= deadline;
+        in_quanta(self.operations, QUANTUM_OPERATIONS as u64, goes_on, |most| {
+            self.route.fill(&mut self.offsets[..most as usize]);
+            let done = self.quantum(most as usize, deadline)?;
             self.take_note(done);
-            left -= done as u64;
-            seconds.tell(&self.record.operations).map_err(Error::Harness)?;
-            // Quanta of slow operations are short, so that they count in the right second.
-            limit = match start.elapsed() {
-                took if took > QUANTUM_TIME => limit / 2,
-                took if took < QUANTUM_TIME / 2 => limit * 2,
-                _ => limit,
-            }
-            .clamp(1, QUANTUM);
-        }
-        Ok(())
+            seconds.tell(self.recorder.latencies(OPERATIONS)).map_err(Error::Harness)?;
+            Ok(done as u64)
+        })
     }
 
     /// Does the operations of a quantum; how many there were when the time was over.
@@ -188,14 +174,12 @@ impl<'a> Lane<'a> {
     fn take_note(&mut self, done: usize) {
         let ns = |ticks| self.clock.nanoseconds(0, ticks).max(1);
         for (call, sync) in self.calls.iter().zip(&self.syncs).take(done) {
-            self.record.operations.record(ns(call + sync));
-            if let Some(calls) = &mut self.record.calls {
-                calls.record(ns(*call));
+            self.recorder.record(OPERATIONS, ns(call + sync));
+            if self.has_syncs {
+                self.recorder.record(CALLS, ns(*call));
             }
-            if let Some(syncs) = &mut self.record.syncs
-                && *sync > 0
-            {
-                syncs.record(ns(*sync));
+            if self.has_syncs && *sync > 0 {
+                self.recorder.record(SYNCS, ns(*sync));
             }
         }
     }
@@ -203,6 +187,26 @@ impl<'a> Lane<'a> {
     #[cold]
     fn failed(&self, doing: Doing, offset: u64, source: io::Error) -> Error {
         Error::Io { doing, path: self.path.clone(), offset: Some(offset), source }
+    }
+}
+
+impl<'s> crew::Lane<(), &'s Series> for Lane<'_> {
+    type Failed = Error;
+
+    fn round(&mut self, (): &mut (), series: &'s Series, approach: Approach<'_>) -> Result<Part, Error> {
+        let mut seconds =
+            series.thread(self.thread, self.recorder.latencies(OPERATIONS)).map_err(Error::Harness)?;
+        let started = approach.cross()?;
+        seconds.restart();
+        let (begin, _) = started.begin(Rate::Closed);
+        let ticks = self.until.map(|until| self.clock.ticks(until.as_nanos() as f64) as u64);
+        let deadline = ticks.map_or(u64::MAX, |ticks| begin.saturating_add(ticks));
+        let until = self.until;
+        self.stretch(deadline, || started.goes_on(begin, until), &mut seconds)?;
+        let end = self.clock.now();
+        self.cut = self.more && end < deadline;
+        seconds.finish(self.recorder.latencies(OPERATIONS)).map_err(Error::Harness)?;
+        Ok(Part { begin, end, calls_ns: self.recorder.latencies(OPERATIONS).sum_ns(), ..Part::default() })
     }
 }
 

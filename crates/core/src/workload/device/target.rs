@@ -26,7 +26,7 @@ const NAME: &str = "device.data";
 const PIECE_BYTES: usize = 1 << 20;
 /// How often the kernel is asked to drop the file from its cache: pages on their way to the disk stay.
 const DROPS: u32 = 20;
-/// How long to wait between these.
+/// The wait between these.
 const PAUSE: Duration = Duration::from_millis(25);
 /// The share of the file that may stay in the page cache where it is to be dropped from it.
 const LEFT_IN_CACHE: f64 = 0.01;

@@ -3,7 +3,6 @@ use std::path::Path;
 
 use super::*;
 use crate::axis::device::values::{Io, Pattern, Sync, SyncCall};
-use crate::measure::series::Series;
 
 const BLOCK: u64 = 4096;
 const BLOCKS: u64 = 64;
@@ -260,9 +259,10 @@ fn an_operation_that_fails_is_told_with_its_place_in_the_file() {
     let clock = Clock::new();
     let fails = |pattern, file: File| {
         let series = Series::new(1).unwrap();
-        let mut lane = Lane::new(&spec(pattern), 0, &clock, file, path.clone()).unwrap();
-        let mut seconds = series.thread(0, lane.latencies()).unwrap();
-        lane.run(20, u64::MAX, &mut seconds).unwrap_err().to_string()
+        let spec = Spec { amount: Amount::Operations(20), ..spec(pattern) };
+        let lanes = [Mutex::new(Lane::new(&spec, 0, &clock, file, path.clone()).unwrap())];
+        let done = crew::with(&clock, &lanes, || Ok(Box::new(())), |()| Ok(()), |crew| crew.round(&series));
+        done.unwrap_err().to_string()
     };
     let short = fails(Pattern::SeqRead, File::open(&path).unwrap());
     assert!(short.contains("reading") && short.contains("theirs at byte 40960: unexpected end"), "{short}");

@@ -11,12 +11,12 @@ use crate::store::Guarantee;
 use crate::units::{Period, parse_bytes};
 use crate::workload::bare::{Bare, nanoseconds, operation};
 use crate::workload::case::{Case, Space, Time};
-use crate::workload::crud::work::{DURATION, OPERATIONS};
-use crate::workload::driver::Stop;
+use crate::workload::def::{Headline, WorkloadDef};
 use crate::workload::parameter::Parameters;
+use crate::workload::parameter::common::{DURATION, OPERATIONS};
 use crate::workload::reason::Reason;
 use crate::workload::spec::{Asked, Ended};
-use crate::workload::table::{Headline, WorkloadDef};
+use crate::workload::stop::Stop;
 
 /// Reads and writes one file.
 pub static WORKLOAD: WorkloadDef = WorkloadDef {
@@ -39,6 +39,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     reason,
     headline: &[Headline::Latency],
     space,
+    held: |_| 0.0,
     memory,
     time,
     time_by_rehearsal: None,

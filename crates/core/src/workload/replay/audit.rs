@@ -1,7 +1,7 @@
 //! What the store holds is read back when every figure has been taken: each key that is followed, against its last write. The
 //! keys are the trace's, which is read once more.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::Instant;
 
 use crate::result::{Audit, Failure};
@@ -9,7 +9,8 @@ use crate::shown::quoted;
 use crate::store::{Store, StoreError};
 use crate::trace::{Does, Reader, key_hash};
 use crate::workload::bench::Bench;
-use crate::workload::driver::Stop;
+use crate::workload::crew::held;
+use crate::workload::stop::Stop;
 
 use super::feed::lane_of;
 use super::fit::Fit;
@@ -23,7 +24,7 @@ pub struct Held<'h, 'a> {
     pub reader: Reader,
     pub fit: &'h mut Fit,
     pub values: &'h Values,
-    pub players: &'h mut [Mutex<Player<'a>>],
+    pub players: &'h [Mutex<Player<'a>>],
     /// Records that it should hold.
     pub records: u64,
 }
@@ -59,7 +60,7 @@ impl Held<'_, '_> {
             }
             let key = fit.key(entry.key);
             let hash = key_hash(key);
-            let player = players[lane_of(hash, lanes)].get_mut().unwrap_or_else(PoisonError::into_inner);
+            let mut player = held(&players[lane_of(hash, lanes)]);
             let Some(written) = player.followed.once_to_read_back(hash) else { continue };
             found.clear();
             let there = session.get(key, &mut |value| found.extend_from_slice(value)).map_err(failed)?;

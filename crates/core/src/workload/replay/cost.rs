@@ -44,6 +44,11 @@ fn held_bytes(work: &Work) -> f64 {
     (kept + facts.written_key_bytes + facts.written_value_bytes).max(loaded) as f64
 }
 
+/// Bytes of data at the fullest.
+pub fn held(case: &Case<'_>) -> f64 {
+    Work::of(case.parameters).map_or(0.0, |work| held_bytes(&work))
+}
+
 /// Bytes of disk.
 pub fn space(case: &Case<'_>) -> Space {
     let Some(work) = Work::of(case.parameters) else { return Space { peak_bytes: 0.0, room_bytes: 0.0 } };
@@ -63,9 +68,7 @@ pub fn memory(case: &Case<'_>) -> f64 {
     let pool = pool_bytes(case.cell.data(), SizeRange { from: 1, to: largest + 1 }) as f64;
     let thread =
         chunks(largest as usize) as f64 * (CHUNK_BYTES as f64 + largest as f64) + 2.0 * largest as f64;
-    let in_memory =
-        case.store().is_some_and(|store| store.capabilities.keeps && !store.capabilities.persists);
-    let kept = if in_memory { 2.0 * held_bytes(&work) } else { 0.0 };
+    let kept = 2.0 * case.kept_in_memory(held_bytes(&work));
     TABLES_BYTES + pool + f64::from(case.cell.threads()) * thread + kept
 }
 

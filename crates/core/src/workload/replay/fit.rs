@@ -47,7 +47,7 @@ impl Fit {
         &self.made
     }
 
-    /// How often a key did not fit.
+    /// The number of times that a key did not fit.
     pub fn changed(&self) -> u64 {
         self.changed
     }

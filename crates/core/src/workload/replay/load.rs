@@ -1,14 +1,13 @@
 //! What is in the store before the first operation: every key whose first operation looks for it. Such keys are found by
 //! reading the trace before, with a table of a fixed size: of very many keys, in several passes, each for a share of them.
 
-use std::time::Instant;
-
-use crate::measure::counters::Snapshot;
 use crate::result::{Load, Written};
 use crate::store::Session;
 use crate::trace::{Does, Entry, Facts, Reader, key_hash};
-use crate::workload::driver::Stop;
+use crate::workload::batch::Batch;
+use crate::workload::loader;
 use crate::workload::promise::Acknowledged;
+use crate::workload::stop::Stop;
 
 use super::fit::Fit;
 use super::values::{LOADED, Values};
@@ -60,32 +59,27 @@ impl Table {
     }
 }
 
-/// What loads the store. Its memory is taken once, whatever the trace.
+/// Loads the store. Its memory is taken once, whatever the trace.
 pub struct Loader {
-    table: Table,
-    passes: u64,
-    unknown_bytes: u64,
+    seen: Firsts,
     batch: Batch,
 }
 
-/// Records that are loaded together.
-struct Batch {
-    bytes: Vec<u8>,
-    /// Where each key and each value ends.
-    ends: Vec<(usize, usize)>,
+/// Tells which operations are the first of their keys.
+struct Firsts {
+    table: Table,
+    passes: u64,
+    unknown_bytes: u64,
 }
 
 impl Loader {
     /// For a trace of these facts.
     pub fn new(facts: &Facts) -> Loader {
-        let largest = (facts.largest_value + facts.longest_key.max(64)) as usize;
-        let mut bytes = vec![1; BATCH_BYTES + largest];
-        bytes.clear();
+        let (key, value) = (facts.longest_key.max(64) as usize, facts.largest_value as usize);
+        let (passes, unknown_bytes) = (facts.keys / PLANNED + 1, facts.unknown_value);
         Loader {
-            table: Table::new(),
-            passes: facts.keys / PLANNED + 1,
-            unknown_bytes: facts.unknown_value,
-            batch: Batch { bytes, ends: Vec::with_capacity(BATCH) },
+            seen: Firsts { table: Table::new(), passes, unknown_bytes },
+            batch: Batch::of_bytes(BATCH, BATCH_BYTES, key, value),
         }
     }
 
@@ -95,83 +89,62 @@ impl Loader {
     /// When the trace can't be read, or the store fails.
     pub fn load(
         &mut self,
-        mut reader: Reader,
+        reader: Reader,
         session: &mut dyn Session,
         fit: &mut Fit,
         values: &Values,
         acknowledged: &mut Vec<Acknowledged>,
     ) -> Result<(Reader, Load, Written), Stop> {
-        let mut load = Load { records: 0, value_bytes: 0, store_ns: 0, counters: None };
-        let (mut written, mut batches) = (Written::default(), 0);
-        let before = Snapshot::now();
-        for pass in 0..self.passes {
-            self.table.clear();
-            reader = reader.rewind().map_err(Stop::harness)?;
-            while let Some(entry) = reader.next_entry().map_err(Stop::harness)? {
-                if self.is_to_load(&entry, fit, pass)? {
-                    written = written.plus(self.batch.add(&entry, self.unknown_bytes, fit, values));
-                }
-                if self.batch.is_full() {
-                    load.store_ns += self.batch.insert(session)?;
-                    batches += 1;
+        let Loader { seen, batch } = self;
+        seen.table.clear();
+        let (mut reading, mut pass) = (Some(reader.rewind().map_err(Stop::harness)?), 0);
+        let fill = |batch: &mut Batch| {
+            while pass < seen.passes
+                && !is_full(batch)
+                && let Some(reader) = &mut reading
+            {
+                match reader.next_entry().map_err(Stop::harness)? {
+                    Some(entry) => seen.add(&entry, pass, batch, fit, values)?,
+                    None => {
+                        pass += 1;
+                        seen.table.clear();
+                        reading = reading.take().map(Reader::rewind).transpose().map_err(Stop::harness)?;
+                    }
                 }
             }
-        }
-        if !self.batch.ends.is_empty() {
-            load.store_ns += self.batch.insert(session)?;
-            batches += 1;
-        }
-        let counters = Snapshot::now().since(&before);
-        Acknowledged::new("batches", batches, 1, &counters).note(acknowledged);
-        (load.records, load.value_bytes, load.counters) =
-            (written.records, written.value_bytes, Some(counters));
+            Ok(())
+        };
+        let (load, written) = loader::load(None, batch, session, acknowledged, fill)?;
+        let reader = reading.ok_or_else(|| Stop::harness("the trace was read to its end"))?;
         Ok((reader, load, written))
     }
-
-    /// Whether an operation is the first of its key, and looks for it.
-    fn is_to_load(&mut self, entry: &Entry<'_>, fit: &mut Fit, pass: u64) -> Result<bool, Stop> {
-        if entry.word.does == Does::Skip {
-            return Ok(false);
-        }
-        let hash = key_hash(fit.key(entry.key));
-        Ok((hash >> 24) % self.passes == pass && self.table.add(hash)? && entry.word.does.looks())
-    }
+}
+/// Whether a batch can take no more: keys count, too.
+fn is_full(batch: &Batch) -> bool {
+    batch.is_full() || batch.key_bytes() + batch.value_bytes() >= BATCH_BYTES as u64
 }
 
-impl Batch {
-    fn is_full(&self) -> bool {
-        self.ends.len() >= BATCH || self.bytes.len() >= BATCH_BYTES
-    }
-
-    /// Adds the record that an operation looks for.
-    fn add(&mut self, entry: &Entry<'_>, unknown_bytes: u64, fit: &mut Fit, values: &Values) -> Written {
-        let told = if entry.word.does == Does::Scan { 0 } else { entry.size };
-        let length = if told == 0 { unknown_bytes } else { told };
+impl Firsts {
+    /// Adds the record that an operation looks for, where it is the first of its key.
+    fn add(
+        &mut self,
+        entry: &Entry<'_>,
+        pass: u64,
+        batch: &mut Batch,
+        fit: &mut Fit,
+        values: &Values,
+    ) -> Result<(), Stop> {
+        let does = entry.word.does;
+        if does == Does::Skip {
+            return Ok(());
+        }
         let key = fit.key(entry.key);
-        self.bytes.extend_from_slice(key);
-        let (hash, key_bytes, middle) = (key_hash(key), key.len() as u64, self.bytes.len());
-        values.append(hash, LOADED, length as usize, &mut self.bytes);
-        self.ends.push((middle, self.bytes.len()));
-        Written { records: 1, key_bytes, value_bytes: length }
-    }
-
-    /// Hands all to the store; how long that took, in nanoseconds.
-    fn insert(&mut self, session: &mut dyn Session) -> Result<u64, Stop> {
-        let mut start = 0;
-        let records: Vec<(&[u8], &[u8])> = self
-            .ends
-            .iter()
-            .map(|(middle, end)| {
-                let record = (&self.bytes[start..*middle], &self.bytes[*middle..*end]);
-                start = *end;
-                record
-            })
-            .collect();
-        let start = Instant::now();
-        session.insert_batch(&records).map_err(|error| Stop::store("loading a batch", &error))?;
-        let took_ns = start.elapsed().as_nanos() as u64;
-        self.bytes.clear();
-        self.ends.clear();
-        Ok(took_ns)
+        let hash = key_hash(key);
+        if (hash >> 24) % self.passes == pass && self.table.add(hash)? && does.looks() {
+            let told = if does == Does::Scan { 0 } else { entry.size };
+            let length = if told == 0 { self.unknown_bytes } else { told };
+            batch.add(key, |bytes| values.append(hash, LOADED, length as usize, bytes));
+        }
+        Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! What replay is asked to do.
+//! The parameters of replay.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ pub static TRACE: ParameterDef = ParameterDef {
     read: |text| Ok(text.to_owned()),
 };
 
-/// How the trace is written.
+/// The form in which the trace is written.
 pub static TRACE_FORMAT: ParameterDef = ParameterDef {
     name: "trace_format",
     value_name: "FORMAT",
@@ -32,7 +32,7 @@ pub static TRACE_FORMAT: ParameterDef = ParameterDef {
     read: |text| text.parse::<Form>().map(|form| form.name().into()),
 };
 
-/// How fast it is played.
+/// The speed at which it is played.
 pub static SPEED: ParameterDef = ParameterDef {
     name: "speed",
     value_name: "SPEED",
@@ -54,7 +54,7 @@ pub static LOAD: ParameterDef = ParameterDef {
     read: |text| text.parse::<Loads>().map(|loads| loads.name().into()),
 };
 
-/// How much of the trace is played.
+/// The part of the trace that is played.
 pub static LIMIT: ParameterDef = ParameterDef {
     name: "limit",
     value_name: "N",
@@ -79,7 +79,7 @@ pub static TRACE_FACTS: ParameterDef = ParameterDef {
     read: |text| text.parse::<Facts>().map(|facts| facts.to_string()),
 };
 
-/// How fast a trace is played.
+/// The speed at which a trace is played.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Speed {
     /// Each operation when the one before it has ended.
@@ -142,7 +142,7 @@ impl FromStr for Loads {
     }
 }
 
-/// What parameters say.
+/// The values that parameters give.
 #[derive(Debug, Clone)]
 pub struct Work {
     /// The trace's file.
@@ -151,14 +151,14 @@ pub struct Work {
     pub ask: Ask,
     /// What it is like.
     pub facts: Facts,
-    /// How fast it is played.
+    /// The speed at which it is played.
     pub speed: Speed,
     /// Whether keys that are looked for first are loaded.
     pub loads: bool,
 }
 
 impl Work {
-    /// What parameters say; `None` where no trace is named, or it was not looked at.
+    /// The values that parameters give; `None` where no trace is named, or it was not looked at.
     pub fn of(parameters: &Parameters) -> Option<Work> {
         let facts: Facts = parameters.get(&TRACE_FACTS)?;
         Some(Work {
@@ -170,7 +170,7 @@ impl Work {
         })
     }
 
-    /// How long the trace lasts at its speed; `None` as fast as it goes.
+    /// The time that the trace lasts at its speed; `None` as fast as it goes.
     pub fn lasts(&self) -> Option<Duration> {
         match self.speed {
             Speed::Max => None,

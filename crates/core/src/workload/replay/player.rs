@@ -1,15 +1,19 @@
 //! One thread that plays: the timed loop, and the check of what was read.
 
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::measure::clock::Clock;
 use crate::measure::latency::Latencies;
-use crate::measure::series::Seconds;
+use crate::measure::series::{Seconds, Series};
 use crate::result::{Failure, Written};
 use crate::store::{Result as StoreResult, Session};
 use crate::trace::Does;
-use crate::workload::driver::Stop;
+use crate::workload::crew::Lane;
+use crate::workload::elapsed::Part;
+use crate::workload::line::Approach;
 use crate::workload::pacer::wait_until;
+use crate::workload::recorder::Recorder;
+use crate::workload::stop::Stop;
 
 use super::chunk::{Chunk, Incoming, Outcome, Planned};
 use super::followed::{ABSENT, Followed};
@@ -54,6 +58,9 @@ impl Kind {
     }
 }
 
+/// The schedule starts so much later than that of an open loop: until then the first chunks are there.
+const LEAD_NS: f64 = 4_000_000.0;
+
 /// The times at which operations are due.
 #[derive(Debug, Clone, Copy)]
 struct Schedule {
@@ -61,10 +68,9 @@ struct Schedule {
     start: u64,
 }
 
-/// What one thread measured.
+/// The measurements of one thread.
 pub struct Tally {
-    pub latencies: [Latencies; Kind::ALL.len()],
-    pub value_bytes: [u64; Kind::ALL.len()],
+    pub recorder: Recorder<{ Kind::ALL.len() }>,
     pub written: Written,
     /// Writes that each gave the store something new.
     pub fresh_writes: u64,
@@ -76,50 +82,31 @@ impl Tally {
     /// Nothing yet.
     ///
     /// # Errors
-    /// As [`Latencies::new`].
+    /// As [`Recorder::new`].
     pub fn new() -> Result<Tally, String> {
-        let new = Latencies::new;
-        Ok(Tally {
-            latencies: [new()?, new()?, new()?, new()?, new()?, new()?],
-            value_bytes: [0; Kind::ALL.len()],
-            written: Written::default(),
-            fresh_writes: 0,
-            short_reads: 0,
-        })
+        Ok(Tally { recorder: Recorder::new()?, written: Written::default(), fresh_writes: 0, short_reads: 0 })
     }
 
     /// Adds what another thread measured.
     ///
     /// # Errors
-    /// As [`Latencies::merge`].
+    /// As [`Recorder::merge`].
     pub fn merge(&mut self, other: &Tally) -> Result<(), String> {
-        self.latencies.iter_mut().zip(&other.latencies).try_for_each(|(mine, theirs)| mine.merge(theirs))?;
-        self.value_bytes.iter_mut().zip(other.value_bytes).for_each(|(mine, theirs)| *mine += theirs);
+        self.recorder.merge(&other.recorder)?;
         self.written = self.written.plus(other.written);
         self.fresh_writes += other.fresh_writes;
         self.short_reads += other.short_reads;
         Ok(())
     }
-
-    /// What all calls took, in nanoseconds.
-    pub fn calls_ns(&self) -> u64 {
-        self.latencies.iter().map(Latencies::sum_ns).sum()
-    }
-}
-
-/// How a thread's time was spent.
-#[derive(Debug, Clone, Copy)]
-pub struct Part {
-    /// By the clock.
-    pub begin: u64,
-    /// By the clock.
-    pub end: u64,
-    /// For how many ticks the schedule stood still, as the trace was not read in time.
-    pub stood_still: u64,
 }
 
 /// One thread that plays.
 pub struct Player<'a> {
+    thread: usize,
+    /// Its operations, until it has played them.
+    incoming: Option<Incoming>,
+    /// Whether it plays at the trace's times.
+    timed: bool,
     clock: &'a Clock,
     values: &'a Values,
     /// Whether what is read can be checked: not with a store that keeps nothing.
@@ -130,19 +117,19 @@ pub struct Player<'a> {
     main: Kind,
     pub tally: Tally,
     pub followed: Followed,
-    seen: Seen,
+    seen: ReadBuffer,
     scratch: Vec<u8>,
 }
 
 /// Where the visitor puts what it sees.
 #[derive(Debug)]
-struct Seen {
+struct ReadBuffer {
     key: Vec<u8>,
     value: Vec<u8>,
     records: usize,
 }
 
-impl Seen {
+impl ReadBuffer {
     #[inline(always)]
     fn value(&mut self, value: &[u8]) {
         self.value.clear();
@@ -176,15 +163,19 @@ impl<'a> Player<'a> {
     /// # Errors
     /// As [`Latencies::new`].
     pub fn new(
-        clock: &'a Clock,
-        values: &'a Values,
+        (clock, values): (&'a Clock, &'a Values),
+        (thread, incoming): (usize, Incoming),
+        timed: bool,
         check: bool,
         loads: bool,
         main: Kind,
         (largest_key, largest_value): (usize, usize),
     ) -> Result<Player<'a>, String> {
-        let seen = Seen { key: touched(largest_key), value: touched(largest_value + 1), records: 0 };
+        let seen = ReadBuffer { key: touched(largest_key), value: touched(largest_value + 1), records: 0 };
         Ok(Player {
+            thread,
+            incoming: Some(incoming),
+            timed,
             clock,
             values,
             check,
@@ -199,24 +190,24 @@ impl<'a> Player<'a> {
 
     /// The latencies that the time series tells.
     pub fn main_latencies(&self) -> &Latencies {
-        &self.tally.latencies[self.main as usize]
+        self.tally.recorder.latencies(self.main as usize)
     }
 
-    /// Plays all that comes, from the moment `start`; at the trace's times if `timed`.
+    /// Plays all that comes, from the moment `start`; until there is no more, or another thread has failed.
     ///
     /// # Errors
     /// At the first operation that fails or reads what is wrong.
-    pub fn play(
+    fn play(
         &mut self,
         session: &mut dyn Session,
         incoming: &Incoming,
-        (start, timed): (u64, bool),
+        (start, stopped): (u64, &AtomicBool),
         seconds: &mut Seconds<'_>,
     ) -> Result<Part, Stop> {
-        let mut schedule = Schedule { start };
+        let (mut schedule, timed) = (Schedule { start }, self.timed);
         let begin = if timed { start } else { self.clock.now() };
         let mut stood_still = 0;
-        loop {
+        while !stopped.load(Ordering::Relaxed) {
             let (waits_from, blocked_ns) = (self.clock.now(), incoming.blocked_ns());
             let chunk = match incoming.ready() {
                 Some(chunk) => Some(chunk),
@@ -238,12 +229,14 @@ impl<'a> Player<'a> {
                 }
             };
             let Some(mut chunk) = chunk else { break };
-            let done = self.chunk(session, &mut chunk, timed.then_some(schedule));
+            let done = self.chunk(session, &mut chunk, timed.then_some((schedule, stopped)));
             incoming.give_back(chunk);
             done?;
             seconds.tell(self.main_latencies()).map_err(Stop::harness)?;
         }
-        Ok(Part { begin, end: self.clock.now().max(begin), stood_still })
+        let end = self.clock.now().max(begin);
+        let calls_ns = self.tally.recorder.calls_ns();
+        Ok(Part { begin, end, calls_ns, stood_still_ticks: stood_still, ..Part::default() })
     }
 
     /// Plays one chunk, and records what it took.
@@ -251,15 +244,15 @@ impl<'a> Player<'a> {
         &mut self,
         session: &mut dyn Session,
         chunk: &mut Chunk,
-        schedule: Option<Schedule>,
+        schedule: Option<(Schedule, &AtomicBool)>,
     ) -> Result<(), Stop> {
         let Chunk { planned, bytes, outcomes } = chunk;
         for (planned, outcome) in planned.iter().zip(outcomes.iter_mut()) {
             let (key, value) = (&bytes[planned.key.clone()], &bytes[planned.value.clone()]);
             let start = match schedule {
-                Some(schedule) => {
+                Some((schedule, stopped)) => {
                     let due = schedule.moment(self.clock, planned);
-                    wait_until(self.clock, due);
+                    wait_until(self.clock, due, stopped);
                     due
                 }
                 None => self.clock.now(),
@@ -281,9 +274,9 @@ impl<'a> Player<'a> {
     fn record(&mut self, planned: &Planned, outcome: &Outcome) {
         let kind = Kind::of(planned.does, outcome.found) as usize;
         let tally = &mut self.tally;
-        tally.latencies[kind].record(self.clock.nanoseconds(0, outcome.ticks).max(1));
+        tally.recorder.record(kind, self.clock.nanoseconds(0, outcome.ticks).max(1));
         let value_bytes = planned.value.len() as u64;
-        tally.value_bytes[kind] += value_bytes + outcome.read_bytes;
+        tally.recorder.of_mut(kind).value_bytes += value_bytes + outcome.read_bytes;
         if planned.does.writes() {
             let key_bytes = planned.key.len() as u64;
             tally.written = tally.written.plus(Written { records: 1, key_bytes, value_bytes });
@@ -366,7 +359,7 @@ impl<'a> Player<'a> {
     fn check_scan(&mut self, planned: &Planned, key: &[u8], outcome: &mut Outcome) -> Result<(), Stop> {
         // A scan reads its key, too: it may have been loaded for it.
         self.followed.last_write(planned.hash, self.at_first);
-        let Seen { key: first, value, records } = &self.seen;
+        let ReadBuffer { key: first, value, records } = &self.seen;
         if *records > planned.records {
             return Err(wrong(planned, key, "was followed by more records than the scan asked for"));
         }
@@ -379,6 +372,27 @@ impl<'a> Player<'a> {
             outcome.read_bytes = value.len() as u64;
         }
         Ok(())
+    }
+}
+
+impl<'s> Lane<dyn Session + '_, &'s Series> for Player<'_> {
+    type Failed = Stop;
+
+    fn round(
+        &mut self,
+        session: &mut (dyn Session + '_),
+        series: &'s Series,
+        approach: Approach<'_>,
+    ) -> Result<Part, Stop> {
+        let incoming = self.incoming.take();
+        let incoming = incoming.ok_or_else(|| Stop::harness("the trace was played already"))?;
+        let mut seconds = series.thread(self.thread, self.main_latencies()).map_err(Stop::harness)?;
+        let started = approach.cross()?;
+        seconds.restart();
+        let start = started.start + self.clock.ticks(LEAD_NS) as u64;
+        let part = self.play(session, &incoming, (start, &started.stopped()), &mut seconds)?;
+        seconds.finish(self.main_latencies()).map_err(Stop::harness)?;
+        Ok(part)
     }
 }
 
@@ -397,7 +411,7 @@ fn call(
     planned: &Planned,
     key: &[u8],
     value: &[u8],
-    seen: &mut Seen,
+    seen: &mut ReadBuffer,
 ) -> StoreResult<bool> {
     use crate::store::StoreError::Missing;
     match planned.does {
@@ -421,11 +435,6 @@ fn call(
         }
         Does::Skip => Ok(false),
     }
-}
-
-/// How long a part took.
-pub fn took(clock: &Clock, from: u64, to: u64) -> Duration {
-    Duration::from_nanos(clock.nanoseconds(from, to))
 }
 
 #[cold]

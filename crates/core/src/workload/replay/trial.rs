@@ -1,6 +1,7 @@
 //! A trial of replay, in a process of its own.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
+use std::thread;
 use std::time::Duration;
 
 use crate::measure::clock::Clock;
@@ -9,21 +10,22 @@ use crate::measure::series::Series;
 use crate::result::{Counters, Doubt, Load, Measured, OperationResult, SPACE, Second, Stored, Written};
 use crate::store::{Capabilities, OpenOptions, Setting};
 use crate::trace::{Does, Facts, Reader, Spread};
-use crate::workload::crud::work::{COMPRESSION, Compression};
-use crate::workload::driver::Stop;
+use crate::workload::crew::{self, held};
+use crate::workload::elapsed::Elapsed;
 use crate::workload::on_store::{OnStore, Settled, find, promised};
+use crate::workload::parameter::common::{COMPRESSION, Compression};
 use crate::workload::promise::Acknowledged;
 use crate::workload::spec::{Asked, Ended, Spec};
+use crate::workload::stop::Stop;
 
 use super::BEHIND_US;
 use super::audit::Held;
-use super::chunk::{Incoming, lane};
-use super::company;
+use super::chunk::lane;
 use super::feed::{Fed, Feed};
 use super::fit::Fit;
 use super::load::Loader;
 use super::parameters::{Speed, Work};
-use super::player::{Kind, Part, Player, Tally, took};
+use super::player::{Kind, Player, Tally};
 use super::values::Values;
 
 /// Runs the trial.
@@ -73,7 +75,7 @@ pub fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     })
 }
 
-/// What is ready before the store is opened: all of the harness's memory.
+/// All of the harness's memory, ready before the store is opened.
 struct Prepared<'a> {
     work: &'a Work,
     clock: &'a Clock,
@@ -81,15 +83,15 @@ struct Prepared<'a> {
     loader: Option<Loader>,
     /// Reads the trace before the replay and after it.
     reader: Option<Reader>,
-    /// What the replay begins with.
-    feed: Option<(Feed<'a>, Vec<Incoming>)>,
+    /// The feed of the replay.
+    feed: Option<Feed<'a>>,
     fit: Fit,
     players: Vec<Mutex<Player<'a>>>,
     series: Series,
     acknowledged: Vec<Acknowledged>,
 }
 
-/// What the replay did.
+/// The outcome of the replay.
 struct Played {
     fed: Fed,
     how: How,
@@ -109,14 +111,16 @@ impl<'a> Prepared<'a> {
         let fit = Fit::new(capabilities, facts.longest_key as usize);
         let (key, value) = (facts.longest_key.max(64) as usize, facts.largest_value as usize);
         let main = main_kind(facts);
-        let player = |_| {
-            let player = Player::new(clock, values, capabilities.keeps, *loads, main, (key, value));
-            player.map(Mutex::new).map_err(Ended::harness)
-        };
         let whole_seconds = *speed != Speed::Max && facts.has_whole_seconds();
         let spread = Spread::open(trace, *ask, whole_seconds).map_err(Ended::harness)?;
         let blocked_ns = Arc::default();
-        let (lanes, incoming) = (0..threads).map(|_| lane(key + value, &blocked_ns)).unzip();
+        let (lanes, incoming): (_, Vec<_>) = (0..threads).map(|_| lane(key + value, &blocked_ns)).unzip();
+        let timed = *speed != Speed::Max;
+        let player = |own| {
+            let (check, largest) = (capabilities.keeps, (key, value));
+            let player = Player::new((clock, values), own, timed, check, *loads, main, largest);
+            player.map(Mutex::new).map_err(Ended::harness)
+        };
         let feed = Feed { spread, fit: fit.clone(), values, lanes, speed: *speed };
         let reader = Reader::open(trace, *ask).and_then(Reader::warmed_up).map_err(Ended::harness)?;
         Ok(Prepared {
@@ -125,9 +129,9 @@ impl<'a> Prepared<'a> {
             values,
             loader: loads.then(|| Loader::new(facts)),
             reader: Some(reader),
-            feed: Some((feed, incoming)),
+            feed: Some(feed),
             fit,
-            players: (0..threads).map(player).collect::<Result<_, _>>()?,
+            players: incoming.into_iter().enumerate().map(player).collect::<Result<_, _>>()?,
             series: Series::new(threads).map_err(Ended::harness)?,
             acknowledged: Vec::with_capacity(4),
         })
@@ -150,29 +154,41 @@ impl<'a> Prepared<'a> {
 
     /// Plays the trace.
     fn play(&mut self, trial: &OnStore<'_>) -> Result<Played, Stop> {
-        let (feed, incoming) =
-            self.feed.take().ok_or_else(|| Stop::harness("the trace was played already"))?;
-        let timed = self.work.speed != Speed::Max;
-        self.series.begin();
-        let before = Snapshot::now();
-        let (fed, parts) = company::play(
-            trial.bench.store()?,
-            feed,
+        let feed = self.feed.take().ok_or_else(|| Stop::harness("the trace was played already"))?;
+        let (store, series, timed) = (trial.bench.store()?, &self.series, self.work.speed != Speed::Max);
+        let (fed, elapsed, counters) = crew::with(
+            self.clock,
             &self.players,
-            incoming,
-            &self.series,
-            (self.clock, timed),
+            || crew::session(store),
+            |_| Ok(()),
+            |crew| {
+                series.begin();
+                let before = Snapshot::now();
+                let (fed, elapsed) = thread::scope(|scope| {
+                    let reading = scope.spawn(|| feed.run());
+                    let elapsed = crew.round(series);
+                    let panicked = |_| Err("the thread that reads the trace panicked".into());
+                    (reading.join().unwrap_or_else(panicked), elapsed)
+                });
+                // A store that failed ends the reading, too: its own error comes first.
+                let elapsed = elapsed?;
+                Ok((fed.map_err(Stop::harness)?, elapsed, Snapshot::now().since(&before)))
+            },
         )?;
-        let counters = Snapshot::now().since(&before);
         let threads = self.players.len() as u64;
-        let writes = self
-            .players
-            .iter_mut()
-            .map(|player| player.get_mut().unwrap_or_else(PoisonError::into_inner).tally.fresh_writes);
+        let writes = self.players.iter().map(|player| held(player).tally.fresh_writes);
         Acknowledged::new("writes of the trace", writes.sum(), threads, &counters)
             .note(&mut self.acknowledged);
-        let how = How::of(self.clock, &parts, timed, fed.last_due_ns);
-        let how = How { series: self.series.finish(), counters, main: main_kind(&self.work.facts), ..how };
+        let last_due = Duration::from_nanos(fed.last_due_ns);
+        let how = How {
+            elapsed,
+            threads,
+            timed,
+            behind: if timed { elapsed.wall.saturating_sub(last_due) } else { Duration::ZERO },
+            series: self.series.finish(),
+            counters,
+            main: main_kind(&self.work.facts),
+        };
         Ok(Played { changed_keys: fed.fit.changed(), fed, how })
     }
 
@@ -189,12 +205,11 @@ impl<'a> Prepared<'a> {
         )))
     }
 
-    /// What all threads measured.
-    fn tally(&mut self) -> Result<Tally, Stop> {
+    /// The measurements of all threads.
+    fn tally(&self) -> Result<Tally, Stop> {
         let mut all = Tally::new().map_err(Stop::harness)?;
-        for player in &mut self.players {
-            let player = player.get_mut().unwrap_or_else(PoisonError::into_inner);
-            all.merge(&player.tally).map_err(Stop::harness)?;
+        for player in &self.players {
+            all.merge(&held(player).tally).map_err(Stop::harness)?;
         }
         Ok(all)
     }
@@ -212,7 +227,7 @@ fn main_kind(facts: &Facts) -> Kind {
     kinds.into_iter().max_by_key(|(does, _)| facts.of(*does)).map_or(Kind::Get, |(_, kind)| kind)
 }
 
-/// What the store is to hold at the end.
+/// The records that the store is to hold at the end.
 fn stored(work: &Work) -> Stored {
     let facts = &work.facts;
     let kept = |of: u64| if work.loads { of } else { 0 };
@@ -234,14 +249,11 @@ fn doubts(facts: &Facts, keeps: bool) -> Vec<Doubt> {
 
 /// How the replay went, apart from latencies.
 struct How {
-    wall: Duration,
-    threads: u32,
+    elapsed: Elapsed,
+    threads: u64,
     timed: bool,
     /// By how much the last operation ended after it was due.
     behind: Duration,
-    /// Added over the threads.
-    stood_still: Duration,
-    spent: Duration,
     series: Vec<Second>,
     counters: Counters,
     /// The operation that the series tells of.
@@ -249,64 +261,19 @@ struct How {
 }
 
 impl How {
-    fn of(clock: &Clock, parts: &[Part], timed: bool, last_due_ns: u64) -> How {
-        let begin = parts.iter().map(|part| part.begin).min().unwrap_or(0);
-        let end = parts.iter().map(|part| part.end).max().unwrap_or(0);
-        let wall = took(clock, begin, end);
-        How {
-            wall,
-            threads: parts.len().max(1) as u32,
-            timed,
-            behind: if timed {
-                wall.saturating_sub(Duration::from_nanos(last_due_ns))
-            } else {
-                Duration::ZERO
-            },
-            stood_still: parts.iter().map(|part| took(clock, 0, part.stood_still)).sum(),
-            spent: parts.iter().map(|part| took(clock, part.begin, part.end)).sum(),
-            series: Vec::new(),
-            counters: Counters::default(),
-            main: Kind::Get,
-        }
-    }
-
-    /// The time that a number of operations is a rate over, where it is not the sum of their latencies: one thread that plays as
-    /// fast as it goes is alone with the store.
-    fn rate_over_ns(&self) -> Option<u64> {
-        let over = self.wall.saturating_sub(self.stood_still / self.threads);
-        (self.timed || self.threads > 1).then_some(over.as_nanos() as u64)
-    }
-
     fn operations(&self, tally: &Tally) -> Result<Vec<OperationResult>, Stop> {
-        let done = Kind::ALL.into_iter().filter(|kind| tally.latencies[*kind as usize].count() > 0);
+        let done = Kind::ALL.into_iter().filter(|kind| tally.recorder.latencies(*kind as usize).count() > 0);
         let done: Vec<Kind> = done.collect();
         done.iter().map(|kind| self.operation(*kind, done.len() == 1, tally)).collect()
     }
 
     fn operation(&self, kind: Kind, alone: bool, tally: &Tally) -> Result<OperationResult, Stop> {
-        let latencies = &tally.latencies[kind as usize];
-        let between = self.spent.as_secs_f64() - tally.calls_ns() as f64 / 1e9;
-        let harness_share = (between / self.spent.as_secs_f64()).clamp(0.0, 1.0);
+        let record = tally.recorder.of(kind as usize);
         Ok(OperationResult {
-            operation: kind.name().into(),
-            count: latencies.count(),
-            errors: 0,
-            wall_ns: self.wall.as_nanos() as u64,
-            sum_ns: latencies.sum_ns(),
-            rate_over_ns: self.rate_over_ns(),
-            harness_share: (!self.timed && !self.spent.is_zero()).then_some(harness_share),
-            value_bytes: tally.value_bytes[kind as usize],
-            warm_up: 0,
-            put_back: 0,
-            conflicts: 0,
-            epochs: Vec::new(),
-            device_written_bytes: None,
-            device_read_bytes: None,
-            processors: None,
-            latency: latencies.summary().map_err(Stop::harness)?,
             // Which of several operations made a sync is not known.
             counters: alone.then(|| self.counters.clone()),
             series: if kind == self.main { self.series.clone() } else { Vec::new() },
+            ..record.result(kind.name(), &self.elapsed, !self.timed, self.threads)?
         })
     }
 
@@ -320,7 +287,7 @@ impl How {
         ];
         if self.timed {
             all.push(Setting::given(BEHIND_US, self.behind.as_micros()));
-            all.push(one("schedule_stood_still_us", self.stood_still.as_micros() as u64));
+            all.push(one("schedule_stood_still_us", self.elapsed.stood_still.as_micros() as u64));
         }
         all
     }

@@ -1,19 +1,19 @@
-//! What the tables must hold at a trial's end: every row, every order that was acknowledged and no other, an index that agrees with
+//! The rows that the tables must hold at a trial's end: every row, every order that was acknowledged and no other, an index that agrees with
 //! them, and stock that orders and deliveries add up to. A write that was acknowledged and lost shows here, and so does half a
 //! transaction.
 
 use std::time::Instant;
 
 use super::check::{Check, wrong};
-use super::hall::Hall;
 use super::ids::{self, Made};
 use super::schema::{self, Table};
-use super::tables::{Seen, Tables};
+use super::shared::Shared;
+use super::tables::{ReadBuffer, Tables};
 use crate::result::Audit;
 use crate::store::StoreError;
 use crate::workload::audit::Reading;
 use crate::workload::bench::Bench;
-use crate::workload::driver::Stop;
+use crate::workload::stop::Stop;
 
 /// Customers whose orders are asked for once more, as a transaction does it; without an index each takes a walk over all orders.
 const ASKED: u64 = 1000;
@@ -25,7 +25,7 @@ const ASKED_WITHOUT_INDEX: u64 = 3;
 /// # Errors
 /// [`crate::result::Failure::WrongData`] at the first thing that is missing, wrong, or there and should not be; the store's own.
 pub fn audit(
-    hall: &Hall<'_>,
+    shared: &Shared<'_>,
     bench: &mut Bench<'_>,
     purchases: &[u64],
     reading: Reading,
@@ -37,7 +37,8 @@ pub fn audit(
         if times > 0 {
             bench.reopen()?;
         }
-        rows = Look { hall, purchases, check: Check::new(hall) }.at(hall.open(bench.store()?)?.as_mut())?;
+        rows = Look { shared, purchases, check: Check::new(shared) }
+            .at(shared.open(bench.store()?)?.as_mut())?;
     }
     if times > 0 {
         bench.close()?;
@@ -54,7 +55,7 @@ pub fn audit(
 
 /// One look at everything.
 struct Look<'a> {
-    hall: &'a Hall<'a>,
+    shared: &'a Shared<'a>,
     purchases: &'a [u64],
     check: Check<'a>,
 }
@@ -73,36 +74,36 @@ impl Look<'_> {
         self.rows(tables, Table::Customers)?;
         self.rows(tables, Table::Products)?;
         let orders = self.orders(tables)?;
-        if self.hall.work.indexed {
+        if self.shared.work.indexed {
             self.index(tables, orders)?;
         }
         self.as_transactions_do(tables)?;
-        let data = &self.hall.data;
+        let data = &self.shared.data;
         Ok(data.rows(Table::Customers) + data.rows(Table::Products) + orders)
     }
 
     /// Every customer, or every product with its stock.
     fn rows(&mut self, tables: &mut dyn Tables, table: Table) -> Result<(), Stop> {
-        let (hall, check) = (self.hall, &mut self.check);
+        let (shared, check) = (self.shared, &mut self.check);
         let mut next = 0;
         let mut first_wrong = None;
         let mut see = |row: &[u8]| {
             if first_wrong.is_none() {
-                first_wrong = wrong_row(hall, check, table, next, row).err();
+                first_wrong = wrong_row(shared, check, table, next, row).err();
                 next += 1;
             }
         };
         tables.each(table, &mut see).map_err(failed)?;
         match first_wrong {
             Some(message) => Err(at_end(message)),
-            None if next == hall.data.rows(table) => Ok(()),
+            None if next == shared.data.rows(table) => Ok(()),
             None => Err(at_end(format!("the row {next} of {} is missing", table.name()))),
         }
     }
 
     /// Every order, once; how many there are.
     fn orders(&mut self, tables: &mut dyn Tables) -> Result<u64, Stop> {
-        let (hall, check, purchases) = (self.hall, &mut self.check, self.purchases);
+        let (shared, check, purchases) = (self.shared, &mut self.check, self.purchases);
         let (mut next, mut last, mut first_wrong) = (0, None, None);
         let mut of_clients = vec![0; purchases.len()];
         let mut see = |row: &[u8]| {
@@ -131,7 +132,7 @@ impl Look<'_> {
             };
         };
         tables.each(Table::Orders, &mut see).map_err(failed)?;
-        let loaded = hall.data.rows(Table::Orders);
+        let loaded = shared.data.rows(Table::Orders);
         if first_wrong.is_none() && next < loaded {
             first_wrong = Some(format!("the order {next} is missing"));
         }
@@ -150,11 +151,11 @@ impl Look<'_> {
 
     /// Every entry of the index belongs to an order that is there; so where there are as many as orders, each has its own.
     fn index(&self, tables: &mut dyn Tables, orders: u64) -> Result<(), Stop> {
-        let (hall, purchases) = (self.hall, self.purchases);
+        let (shared, purchases) = (self.shared, self.purchases);
         let (mut entries, mut last, mut first_wrong) = (0, None, None);
         let mut see = |customer: i64, order: i64| {
             let this = Some((customer, order));
-            if first_wrong.is_none() && !(last < this && is_entry(hall, purchases, customer, order)) {
+            if first_wrong.is_none() && !(last < this && is_entry(shared, purchases, customer, order)) {
                 first_wrong =
                     Some(format!("the index has a wrong entry: customer {customer}, order {order}"));
             }
@@ -170,14 +171,14 @@ impl Look<'_> {
 
     /// The orders of some customers, found as transactions find them.
     fn as_transactions_do(&mut self, tables: &mut dyn Tables) -> Result<(), Stop> {
-        let data = &self.hall.data;
-        let (all, mut seen) = (data.rows(Table::Customers), Seen::new());
-        let asked = all.min(if self.hall.work.indexed { ASKED } else { ASKED_WITHOUT_INDEX });
+        let data = &self.shared.data;
+        let (all, mut seen) = (data.rows(Table::Customers), ReadBuffer::new());
+        let asked = all.min(if self.shared.work.indexed { ASKED } else { ASKED_WITHOUT_INDEX });
         for place in 0..asked {
             let customer = (u128::from(all) * u128::from(place) / u128::from(asked)) as u64;
             seen.clear();
             tables.orders(data.ids(Table::Customers).of(customer), &mut seen).map_err(failed)?;
-            let known = &self.hall.known;
+            let known = &self.shared.known;
             let count = known.order_count(customer, known.orders_before(customer));
             self.check.orders(customer, &seen, count).map_err(|stop| at_end(stop.message))?;
         }
@@ -187,17 +188,17 @@ impl Look<'_> {
 
 /// What is wrong with a customer, or with a product and its stock, that is to be the one of a number.
 fn wrong_row(
-    hall: &Hall<'_>,
+    shared: &Shared<'_>,
     check: &mut Check<'_>,
     table: Table,
     number: u64,
     row: &[u8],
 ) -> Result<(), String> {
     let id = schema::id_of(row);
-    if number >= hall.data.rows(table) {
+    if number >= shared.data.rows(table) {
         return Err(format!("a row of {} is there, id {id:?}, that nobody made", table.name()));
     }
-    if id.is_some_and(|id| id > hall.data.ids(table).of(number)) {
+    if id.is_some_and(|id| id > shared.data.ids(table).of(number)) {
         return Err(format!("the row {number} of {} is missing", table.name()));
     }
     if !check.is_row(table, number, row) {
@@ -206,7 +207,7 @@ fn wrong_row(
     if table != Table::Products {
         return Ok(());
     }
-    let expected = i64::from(hall.data.quantity(number)) + hall.known.growth(number);
+    let expected = i64::from(shared.data.quantity(number)) + shared.known.growth(number);
     match i64::from(schema::quantity_of(row).unwrap_or(0)) {
         quantity if quantity == expected => Ok(()),
         quantity => Err(format!(
@@ -221,8 +222,8 @@ fn is_of(purchases: &[u64], thread: u64, number: u64) -> bool {
 }
 
 /// Whether an entry is that of an order and its customer.
-fn is_entry(hall: &Hall<'_>, purchases: &[u64], customer: i64, order: i64) -> bool {
-    let data = &hall.data;
+fn is_entry(shared: &Shared<'_>, purchases: &[u64], customer: i64, order: i64) -> bool {
+    let data = &shared.data;
     let made = match ids::made_by(data.ids(Table::Orders), order) {
         Some(Made::Data(number)) => data.order(number),
         Some(Made::Client { thread, number }) if is_of(purchases, thread, number) => {

@@ -4,7 +4,7 @@
 
 use super::chunk::Source;
 use super::schema::{self, ID_BYTES, INDEX_PREFIX, ORDER_BYTES, Table};
-use super::tables::{Buying, Seen, Tables, halves};
+use super::tables::{Buying, ReadBuffer, Tables, halves};
 use crate::store::{Result, Session, Transaction};
 
 /// Tables that are records.
@@ -91,13 +91,13 @@ impl<'s> ByRecords<'s> {
     }
 
     /// Adds the row of an id to those seen.
-    fn one(&mut self, table: Table, id: &[u8], seen: &mut Seen) -> Result<()> {
+    fn one(&mut self, table: Table, id: &[u8], seen: &mut ReadBuffer) -> Result<()> {
         let session = &mut self.session;
         read(|visit| session.get(&key_of(table, id), visit), id, seen)
     }
 
     /// Adds a customer's orders as the index finds them.
-    fn orders_by_index(&mut self, customer: &[u8; ID_BYTES], seen: &mut Seen) -> Result<()> {
+    fn orders_by_index(&mut self, customer: &[u8; ID_BYTES], seen: &mut ReadBuffer) -> Result<()> {
         let mut found = std::mem::take(&mut self.found);
         found.clear();
         let from = entry(customer, &[0; ID_BYTES]);
@@ -116,7 +116,7 @@ impl<'s> ByRecords<'s> {
     }
 
     /// Adds a customer's orders as a walk over all orders finds them.
-    fn orders_by_walk(&mut self, customer: &[u8; ID_BYTES], seen: &mut Seen) -> Result<()> {
+    fn orders_by_walk(&mut self, customer: &[u8; ID_BYTES], seen: &mut ReadBuffer) -> Result<()> {
         self.walk(&[Table::Orders.prefix()], WALK, |key, value| {
             let own = key.first() == Some(&Table::Orders.prefix());
             if own && value.starts_with(customer) {
@@ -131,7 +131,11 @@ impl<'s> ByRecords<'s> {
 }
 
 /// Adds a row that `get` shows the value of.
-fn read(get: impl FnOnce(&mut dyn FnMut(&[u8])) -> Result<bool>, id: &[u8], seen: &mut Seen) -> Result<()> {
+fn read(
+    get: impl FnOnce(&mut dyn FnMut(&[u8])) -> Result<bool>,
+    id: &[u8],
+    seen: &mut ReadBuffer,
+) -> Result<()> {
     let mut missing = true;
     get(&mut |value| {
         missing = false;
@@ -197,7 +201,7 @@ impl Tables for ByRecords<'_> {
         Ok(())
     }
 
-    fn orders(&mut self, customer: i64, seen: &mut Seen) -> Result<()> {
+    fn orders(&mut self, customer: i64, seen: &mut ReadBuffer) -> Result<()> {
         let customer = customer.to_be_bytes();
         self.one(Table::Customers, &customer, seen)?;
         if self.indexed {
@@ -207,7 +211,7 @@ impl Tables for ByRecords<'_> {
         }
     }
 
-    fn buy(&mut self, buying: &Buying, seen: &mut Seen) -> Result<bool> {
+    fn buy(&mut self, buying: &Buying, seen: &mut ReadBuffer) -> Result<bool> {
         let (indexed, product) = (self.indexed, &mut self.product);
         let mut done = false;
         self.session.transact(&mut |transaction| {

@@ -2,7 +2,7 @@
 
 use super::chunk::{Chunk, LoadOrder, Source};
 use super::schema::{self, INDEX, Table};
-use super::tables::{Buying, Seen, Tables};
+use super::tables::{Buying, ReadBuffer, Tables};
 use crate::store::sql::{BulkLoad, MOST_COLUMNS, Prepared, SqlSession, SqlValue};
 use crate::store::{Result, StoreError};
 
@@ -27,7 +27,7 @@ struct Statements {
     update: Prepared,
 }
 
-/// What changes a product's stock.
+/// The statement that changes a product's stock.
 const UPDATE: &str = "UPDATE products SET quantity = quantity + ? WHERE product_id = ?";
 const ENTRIES: &str = "SELECT customer_id, order_id FROM orders ORDER BY customer_id, order_id";
 
@@ -64,7 +64,7 @@ impl<'s> BySql<'s> {
     }
 
     /// Adds the row of an id to those seen.
-    fn one(&mut self, table: Table, statement: Prepared, id: i64, seen: &mut Seen) -> Result<()> {
+    fn one(&mut self, table: Table, statement: Prepared, id: i64, seen: &mut ReadBuffer) -> Result<()> {
         let mut missing = true;
         self.session.query(statement, &[SqlValue::Integer(id)], &mut |row| {
             missing = false;
@@ -76,7 +76,7 @@ impl<'s> BySql<'s> {
         Ok(())
     }
 
-    fn within(&mut self, statements: &Statements, buying: &Buying, seen: &mut Seen) -> Result<bool> {
+    fn within(&mut self, statements: &Statements, buying: &Buying, seen: &mut ReadBuffer) -> Result<bool> {
         self.one(Table::Customers, statements.customer, buying.customer, seen)?;
         for product in buying.looked_at {
             self.one(Table::Products, statements.product, product, seen)?;
@@ -121,7 +121,7 @@ impl Tables for BySql<'_> {
         if self.indexed { self.session.execute(INDEX) } else { Ok(()) }
     }
 
-    fn orders(&mut self, customer: i64, seen: &mut Seen) -> Result<()> {
+    fn orders(&mut self, customer: i64, seen: &mut ReadBuffer) -> Result<()> {
         let statements = self.statements()?;
         self.one(Table::Customers, statements.customer, customer, seen)?;
         self.session.query(statements.orders, &[SqlValue::Integer(customer)], &mut |row| {
@@ -130,7 +130,7 @@ impl Tables for BySql<'_> {
         Ok(())
     }
 
-    fn buy(&mut self, buying: &Buying, seen: &mut Seen) -> Result<bool> {
+    fn buy(&mut self, buying: &Buying, seen: &mut ReadBuffer) -> Result<bool> {
         let statements = self.statements()?;
         self.session.begin()?;
         let done = self.within(&statements, buying, seen);

@@ -1,30 +1,30 @@
 //! What a transaction read is held to what it may have read.
 
-use super::hall::Hall;
 use super::ids::{self, Made};
 use super::known::{Before, Bounds};
 use super::rows::{Order, Purchase};
 use super::schema::{self, Table};
-use super::tables::Seen;
+use super::shared::Shared;
+use super::tables::ReadBuffer;
 use crate::result::Failure;
-use crate::workload::driver::Stop;
+use crate::workload::stop::Stop;
 
 /// Checks rows, with the memory that it takes.
 pub struct Check<'a> {
-    hall: &'a Hall<'a>,
+    shared: &'a Shared<'a>,
     expected: Vec<u8>,
 }
 
 impl<'a> Check<'a> {
     /// Of the rows of a trial.
-    pub fn new(hall: &'a Hall<'a>) -> Check<'a> {
-        Check { hall, expected: Vec::with_capacity(Table::Products.most_bytes()) }
+    pub fn new(shared: &'a Shared<'a>) -> Check<'a> {
+        Check { shared, expected: Vec::with_capacity(Table::Products.most_bytes()) }
     }
 
     /// Whether a row is the one of its number; of a product, whatever its stock.
     pub fn is_row(&mut self, table: Table, number: u64, row: &[u8]) -> bool {
         self.expected.clear();
-        self.hall.data.append(table, number, &mut self.expected);
+        self.shared.data.append(table, number, &mut self.expected);
         if table == Table::Products {
             schema::set_quantity(&mut self.expected, schema::quantity_of(row).unwrap_or(0));
         }
@@ -33,7 +33,7 @@ impl<'a> Check<'a> {
 
     /// The order of a row, where it is one that was loaded or that a client began.
     pub fn order(&mut self, row: &[u8]) -> Option<(Order, Made)> {
-        let data = &self.hall.data;
+        let data = &self.shared.data;
         let made = ids::made_by(data.ids(Table::Orders), schema::id_of(row)?)?;
         let order = match made {
             Made::Data(number) => data.order(number),
@@ -55,7 +55,7 @@ impl<'a> Check<'a> {
     ///
     /// # Errors
     /// [`Failure::WrongData`] where one is wrong or missing.
-    pub fn orders(&mut self, customer: u64, seen: &Seen, count: Bounds) -> Result<(), Stop> {
+    pub fn orders(&mut self, customer: u64, seen: &ReadBuffer, count: Bounds) -> Result<(), Stop> {
         self.customer(customer, seen.row(0))?;
         let mut last = None;
         let mut ascending = true;
@@ -85,16 +85,21 @@ impl<'a> Check<'a> {
     ///
     /// # Errors
     /// [`Failure::WrongData`] where a row is wrong or missing, or older than it may be.
-    pub fn purchase(&mut self, purchase: &Purchase, seen: &Seen, before: &[Before]) -> Result<(), Stop> {
+    pub fn purchase(
+        &mut self,
+        purchase: &Purchase,
+        seen: &ReadBuffer,
+        before: &[Before],
+    ) -> Result<(), Stop> {
         self.customer(purchase.order.customer, seen.row(0))?;
-        let hall = self.hall;
+        let shared = self.shared;
         for (place, (product, before)) in purchase.looked_at.iter().zip(before).enumerate() {
             let row = seen.row(1 + place);
             if !self.is_row(Table::Products, *product, row) {
                 return Err(wrong(format!("the product {product} {}", found(row))));
             }
             let own = if *product == purchase.order.product { purchase.order.amount } else { 0 };
-            let bounds = hall.known.quantity(*product, hall.data.quantity(*product), *before, own);
+            let bounds = shared.known.quantity(*product, shared.data.quantity(*product), *before, own);
             let quantity = schema::quantity_of(row).unwrap_or(0).into();
             if !bounds.hold(quantity) {
                 return Err(wrong(format!(
@@ -118,7 +123,7 @@ impl<'a> Check<'a> {
     }
 }
 
-fn has_twice(seen: &Seen) -> bool {
+fn has_twice(seen: &ReadBuffer) -> bool {
     let mut ids: Vec<Option<i64>> = seen.behind_first().map(schema::id_of).collect();
     ids.sort_unstable();
     ids.windows(2).any(|pair| pair[0] == pair[1])

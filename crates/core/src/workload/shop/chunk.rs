@@ -71,7 +71,7 @@ impl<'d> Chunks<'d> {
         Chunks { data, order, tables }
     }
 
-    /// How many there are.
+    /// Their number.
     pub fn count(&self) -> u64 {
         self.tables.iter().map(|(_, _, chunks)| chunks).sum()
     }

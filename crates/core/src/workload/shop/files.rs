@@ -48,7 +48,7 @@ pub struct Made {
     pub waited: Duration,
 }
 
-/// How far it is.
+/// The progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
     /// Rows that were written.

@@ -1,65 +1,38 @@
 //! One client thread: a transaction is drawn, done, timed from just before its first call to just after its last one has returned,
 //! and what it read is checked when the clock has stopped.
 
-use std::sync::atomic::Ordering;
-use std::time::Duration;
-
 use super::check::Check;
-use super::hall::Hall;
 use super::kind::Kind;
 use super::known::Before;
 use super::rows::{LOOKED_AT, Purchase};
 use super::schema::{ORDER_BYTES, Table};
-use super::tables::{Buying, Seen, Tables};
-use crate::cell::Rate;
-use crate::measure::latency::Latencies;
+use super::shared::Shared;
+use super::tables::{Buying, ReadBuffer, Tables};
 use crate::measure::series::Seconds;
 use crate::store::{self, StoreError};
-use crate::workload::driver::Stop;
+use crate::workload::crew;
+use crate::workload::elapsed::Part;
 use crate::workload::line::Approach;
 use crate::workload::pacer::Pacer;
-use crate::workload::took::Part;
+use crate::workload::recorder;
+use crate::workload::stop::Stop;
 
 /// A transaction that others were in the way of so often is given up.
 const MOST_ATTEMPTS: u64 = 10_000;
 
-/// What was measured of a kind of transaction, or of all.
-#[derive(Debug, Clone)]
-pub struct Measure {
-    pub latencies: Latencies,
-    /// Transactions that were done again, each as often as they were.
-    pub conflicts: u64,
-    /// Bytes of rows that were read and written.
-    pub bytes: u64,
-}
-
-impl Measure {
-    fn new() -> Result<Measure, String> {
-        Ok(Measure { latencies: Latencies::new()?, conflicts: 0, bytes: 0 })
-    }
-
-    /// Adds what another thread measured.
-    ///
-    /// # Errors
-    /// Never, between histograms of the same bounds.
-    pub fn merge(&mut self, other: &Measure) -> Result<(), String> {
-        self.conflicts += other.conflicts;
-        self.bytes += other.bytes;
-        self.latencies.merge(&other.latencies)
-    }
-}
+/// The measurements of each kind of transaction, and of all together behind them.
+pub type Recorder = recorder::Recorder<{ ALL + 1 }>;
 
 /// One thread's work, with all of its memory.
 pub struct Lane<'a> {
     thread: u64,
-    hall: &'a Hall<'a>,
-    /// How many transactions of each kind were drawn.
+    shared: &'a Shared<'a>,
+    /// The number of transactions drawn of each kind.
     drawn: [u64; Kind::ALL.len()],
     buying: Buying,
-    seen: Seen,
+    seen: ReadBuffer,
     check: Check<'a>,
-    /// Of each kind, and of all together behind them.
-    measured: [Measure; Kind::ALL.len() + 1],
+    recorder: Recorder,
     pacer: Option<Pacer>,
 }
 
@@ -76,90 +49,65 @@ impl<'a> Lane<'a> {
     /// That of one thread.
     ///
     /// # Errors
-    /// As [`Latencies::new`].
-    pub fn new(hall: &'a Hall<'a>, thread: u64) -> Result<Lane<'a>, String> {
+    /// As [`Recorder::new`].
+    pub fn new(shared: &'a Shared<'a>, thread: u64) -> Result<Lane<'a>, String> {
         Ok(Lane {
             thread,
-            hall,
+            shared,
             drawn: [0; Kind::ALL.len()],
             buying: Buying { order: Vec::with_capacity(ORDER_BYTES), ..Buying::default() },
-            seen: Seen::new(),
-            check: Check::new(hall),
-            measured: [Measure::new()?, Measure::new()?, Measure::new()?, Measure::new()?],
+            seen: ReadBuffer::new(),
+            check: Check::new(shared),
+            recorder: Recorder::new()?,
             pacer: None,
         })
     }
 
-    /// What was measured: of each kind, and of all together behind them.
-    pub fn measured(&self) -> &[Measure; Kind::ALL.len() + 1] {
-        &self.measured
+    /// The thread's measurements.
+    pub fn recorder(&self) -> &Recorder {
+        &self.recorder
     }
 
-    /// How many purchases were acknowledged: where no transaction fails, all that were drawn.
+    /// The number of acknowledged purchases: where no transaction fails, all that were drawn.
     pub fn purchases(&self) -> u64 {
         self.drawn[Kind::Buy as usize]
     }
 
-    /// How many transactions wrote.
+    /// The number of transactions that wrote.
     pub fn writes(&self) -> u64 {
         Kind::ALL.into_iter().filter(|kind| kind.writes()).map(|kind| self.drawn[kind as usize]).sum()
     }
 
-    /// Does the thread's transactions, together with all others.
-    ///
-    /// # Errors
-    /// At the first that fails or reads what is wrong.
-    pub fn work(&mut self, tables: &mut dyn Tables, approach: Approach<'_>) -> Result<Part, Stop> {
-        let hall = self.hall;
-        let mut parts = self.parts().map_err(Stop::harness)?;
-        let start = approach.cross();
-        parts.seconds.restart();
-        parts.epochs.iter_mut().for_each(Seconds::restart);
-        let begin = match hall.work.rate {
-            Rate::Closed => hall.clock.now(),
-            Rate::PerSecond(rate) => {
-                self.pacer = Some(Pacer::new(hall.clock, start, rate, self.thread, hall.work.threads));
-                start
-            }
-        };
-        let done = self.all(tables, begin, &mut parts);
-        if done.is_err() {
-            hall.failed.store(true, Ordering::Relaxed);
-        }
-        done?;
-        let end = hall.clock.now();
-        self.finish(parts).map_err(Stop::harness)?;
-        let calls_ns = self.measured[ALL].latencies.sum_ns();
-        Ok(Part { begin, end, calls_ns, put_back_ticks: 0, stood_still_ticks: 0 })
-    }
-
     fn parts(&self) -> Result<Parts<'a>, String> {
-        let (hall, thread) = (self.hall, self.thread as usize);
-        let epoch = |kind: usize| hall.epochs[kind].thread(thread, &self.measured[kind].latencies);
+        let (shared, thread) = (self.shared, self.thread as usize);
+        let epoch = |kind: usize| shared.epochs[kind].thread(thread, self.recorder.latencies(kind));
         Ok(Parts {
-            seconds: hall.seconds.thread(thread, &self.measured[ALL].latencies)?,
+            seconds: shared.seconds.thread(thread, self.recorder.latencies(ALL))?,
             epochs: [epoch(0)?, epoch(1)?, epoch(2)?, epoch(3)?],
         })
     }
 
     fn finish(&self, parts: Parts<'_>) -> Result<(), String> {
-        parts.seconds.finish(&self.measured[ALL].latencies)?;
-        let mut epochs = parts.epochs.into_iter().zip(&self.measured);
+        parts.seconds.finish(self.recorder.latencies(ALL))?;
+        let mut epochs = parts.epochs.into_iter().zip(self.recorder.all());
         epochs.try_for_each(|(epoch, measure)| epoch.finish(&measure.latencies))
     }
 
-    /// Each transaction in turn, until there are no more or the time is over.
-    fn all(&mut self, tables: &mut dyn Tables, begin: u64, parts: &mut Parts<'_>) -> Result<(), Stop> {
-        let hall = self.hall;
-        let is_over =
-            |until: Duration| Duration::from_nanos(hall.clock.nanoseconds(begin, hall.clock.now())) >= until;
+    /// Each transaction in turn, for as long as `goes_on` says so.
+    fn all(
+        &mut self,
+        tables: &mut dyn Tables,
+        goes_on: impl Fn() -> bool,
+        parts: &mut Parts<'_>,
+    ) -> Result<(), Stop> {
+        let shared = self.shared;
         // Each begins elsewhere, so that they don't all do the same at once.
         let first = self.thread << 32;
-        for turn in 0..hall.work.operations_of(self.thread) {
-            if hall.work.until.is_some_and(is_over) || hall.failed.load(Ordering::Relaxed) {
+        for turn in 0..shared.work.operations_of(self.thread) {
+            if !goes_on() {
                 break;
             }
-            let kind = Kind::ALL[hall.turns.at(first.wrapping_add(turn))];
+            let kind = Kind::ALL[shared.turns.at(first.wrapping_add(turn))];
             let number = self.drawn[kind as usize];
             let ticks = match kind {
                 Kind::Orders => self.orders(tables, number),
@@ -167,12 +115,12 @@ impl<'a> Lane<'a> {
                 Kind::Restock => self.restock(tables, number),
             }?;
             self.drawn[kind as usize] += 1;
-            let took = hall.clock.nanoseconds(0, ticks).max(1);
+            let ns = shared.clock.nanoseconds(0, ticks).max(1);
             for place in [kind as usize, ALL] {
-                self.measured[place].latencies.record(took);
+                self.recorder.record(place, ns);
             }
-            parts.seconds.tell(&self.measured[ALL].latencies).map_err(Stop::harness)?;
-            for (epoch, measure) in parts.epochs.iter_mut().zip(&self.measured) {
+            parts.seconds.tell(self.recorder.latencies(ALL)).map_err(Stop::harness)?;
+            for (epoch, measure) in parts.epochs.iter_mut().zip(self.recorder.all()) {
                 epoch.tell(&measure.latencies).map_err(Stop::harness)?;
             }
         }
@@ -184,13 +132,13 @@ impl<'a> Lane<'a> {
     fn timed<T>(
         &mut self,
         kind: Kind,
-        mut attempt: impl FnMut(&Buying, &mut Seen) -> store::Result<T>,
+        mut attempt: impl FnMut(&Buying, &mut ReadBuffer) -> store::Result<T>,
     ) -> Result<(T, u64), Stop> {
-        let Lane { hall, buying, seen, pacer, .. } = self;
+        let Lane { shared, buying, seen, pacer, .. } = self;
         seen.clear();
         let start = match pacer {
-            Some(pacer) => pacer.wait(hall.clock),
-            None => hall.clock.now(),
+            Some(pacer) => pacer.wait(shared.clock),
+            None => shared.clock.now(),
         };
         let mut conflicts = 0;
         let done = loop {
@@ -202,9 +150,9 @@ impl<'a> Lane<'a> {
                 done => break done,
             }
         };
-        let end = hall.clock.now();
+        let end = shared.clock.now();
         for place in [kind as usize, ALL] {
-            self.measured[place].conflicts += conflicts;
+            self.recorder.of_mut(place).conflicts += conflicts;
         }
         let doing = || {
             format!("the transaction {} {} of thread {}", kind.name(), self.drawn[kind as usize], self.thread)
@@ -215,42 +163,42 @@ impl<'a> Lane<'a> {
 
     fn moved(&mut self, kind: Kind, written: usize) {
         for place in [kind as usize, ALL] {
-            self.measured[place].bytes += self.seen.bytes() + written as u64;
+            self.recorder.of_mut(place).value_bytes += self.seen.bytes() + written as u64;
         }
     }
 
     fn orders(&mut self, tables: &mut dyn Tables, number: u64) -> Result<u64, Stop> {
-        let hall = self.hall;
-        let customer = hall.data.customer_asked_for(self.thread, number);
-        let id = hall.data.ids(Table::Customers).of(customer);
-        let before = hall.known.orders_before(customer);
+        let shared = self.shared;
+        let customer = shared.data.customer_asked_for(self.thread, number);
+        let id = shared.data.ids(Table::Customers).of(customer);
+        let before = shared.known.orders_before(customer);
         let ((), ticks) = self.timed(Kind::Orders, |_, seen| tables.orders(id, seen))?;
-        let most = hall.known.order_count(customer, before);
+        let most = shared.known.order_count(customer, before);
         self.check.orders(customer, &self.seen, most)?;
         self.moved(Kind::Orders, 0);
         Ok(ticks)
     }
 
     fn buy(&mut self, tables: &mut dyn Tables, number: u64) -> Result<u64, Stop> {
-        let hall = self.hall;
-        let purchase = hall.data.purchase(self.thread, number);
+        let shared = self.shared;
+        let purchase = shared.data.purchase(self.thread, number);
         self.draw(&purchase);
         let mut before = [Before::default(); LOOKED_AT];
         for (before, product) in before.iter_mut().zip(purchase.looked_at) {
-            *before = hall.known.before(product);
+            *before = shared.known.before(product);
         }
-        hall.known.begin_order(&purchase.order);
+        shared.known.begin_order(&purchase.order);
         let (done, ticks) = self.timed(Kind::Buy, |buying, seen| tables.buy(buying, seen))?;
         self.check.purchase(&purchase, &self.seen, &before)?;
         self.check.changed(done, purchase.order.product)?;
-        hall.known.end_order(&purchase.order);
+        shared.known.end_order(&purchase.order);
         self.moved(Kind::Buy, ORDER_BYTES);
         Ok(ticks)
     }
 
     /// Puts a purchase into ids and a row.
     fn draw(&mut self, purchase: &Purchase) {
-        let data = &self.hall.data;
+        let data = &self.shared.data;
         let Buying { customer, looked_at, chosen, order, amount } = &mut self.buying;
         *customer = data.ids(Table::Customers).of(purchase.order.customer);
         *looked_at = purchase.looked_at.map(|product| data.ids(Table::Products).of(product));
@@ -261,14 +209,46 @@ impl<'a> Lane<'a> {
     }
 
     fn restock(&mut self, tables: &mut dyn Tables, number: u64) -> Result<u64, Stop> {
-        let hall = self.hall;
-        let (product, amount) = hall.data.delivery(self.thread, number);
-        let id = hall.data.ids(Table::Products).of(product);
-        hall.known.begin_delivery(product, amount);
+        let shared = self.shared;
+        let (product, amount) = shared.data.delivery(self.thread, number);
+        let id = shared.data.ids(Table::Products).of(product);
+        shared.known.begin_delivery(product, amount);
         let (done, ticks) = self.timed(Kind::Restock, |_, _| tables.restock(id, amount as i32))?;
         self.check.changed(done, product)?;
-        hall.known.end_delivery(product, amount);
+        shared.known.end_delivery(product, amount);
         self.moved(Kind::Restock, size_of::<i32>());
         Ok(ticks)
     }
+}
+
+impl crew::Lane<dyn Tables + '_, ()> for Lane<'_> {
+    type Failed = Stop;
+
+    fn round(
+        &mut self,
+        tables: &mut (dyn Tables + '_),
+        (): (),
+        approach: Approach<'_>,
+    ) -> Result<Part, Stop> {
+        let shared = self.shared;
+        let mut parts = self.parts().map_err(Stop::harness)?;
+        let started = approach.cross()?;
+        parts.seconds.restart();
+        parts.epochs.iter_mut().for_each(Seconds::restart);
+        let (begin, pacer) = started.begin(shared.work.rate);
+        self.pacer = pacer;
+        self.all(tables, || started.goes_on(begin, shared.work.until), &mut parts)?;
+        let end = shared.clock.now();
+        self.finish(parts).map_err(Stop::harness)?;
+        check_settings(tables)?;
+        Ok(Part { begin, end, calls_ns: self.recorder.latencies(ALL).sum_ns(), ..Part::default() })
+    }
+}
+
+/// Whether all that was asked for holds in a session.
+///
+/// # Errors
+/// When it does not.
+pub fn check_settings(tables: &mut dyn Tables) -> Result<(), Stop> {
+    tables.check_settings().map_err(|error| Stop::store("reading the session's settings back", &error))
 }

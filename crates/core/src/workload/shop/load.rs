@@ -3,14 +3,14 @@
 use std::time::Instant;
 
 use super::chunk::{Chunks, Makers};
-use super::hall::Hall;
+use super::shared::Shared;
 use super::tables::Tables;
 use crate::measure::counters::Snapshot;
 use crate::result::{Load, Written};
 use crate::store::StoreError;
-use crate::workload::driver::Stop;
 use crate::workload::loading::Teller;
 use crate::workload::promise::Acknowledged;
+use crate::workload::stop::Stop;
 
 use super::schema::ID_BYTES;
 
@@ -19,17 +19,17 @@ use super::schema::ID_BYTES;
 /// # Errors
 /// The store's own; where it did not take all.
 pub fn load(
-    hall: &Hall<'_>,
+    shared: &Shared<'_>,
     makers: Makers,
     tables: &mut dyn Tables,
     acknowledged: &mut Vec<Acknowledged>,
 ) -> Result<(Load, Written), Stop> {
-    let chunks = Chunks::new(&hall.data, hall.work.order);
+    let chunks = Chunks::new(&shared.data, shared.work.order);
     let failed = |error: StoreError| Stop::store("loading the tables", &error);
     let before = Snapshot::now();
     let start = Instant::now();
     let make = |number, chunk: &mut _| chunks.make(number, chunk);
-    let teller = Teller::new(hall.data.all_rows());
+    let teller = Teller::new(shared.data.all_rows());
     let (loaded, taken) = makers.run(chunks.count(), make, |mut source| {
         source.told_by(teller);
         let loaded = tables.load(&mut source);
@@ -39,8 +39,8 @@ pub fn load(
     tables.make_index().map_err(|error| Stop::store("making the index", &error))?;
     let store = start.elapsed().saturating_sub(taken.waited);
     let counters = Snapshot::now().since(&before);
-    if taken.rows != hall.data.all_rows() {
-        let all = hall.data.all_rows();
+    if taken.rows != shared.data.all_rows() {
+        let all = shared.data.all_rows();
         return Err(Stop::harness(format!("{} rows were loaded where there are {all}", taken.rows)));
     }
     Acknowledged::new("loads", batches, 1, &counters).note(acknowledged);

@@ -66,7 +66,7 @@ impl Data {
         Data { seed, rows, ids, letters: letters(seed) }
     }
 
-    /// How many rows a table has.
+    /// The number of rows of a table.
     pub fn rows(&self, table: Table) -> u64 {
         self.rows[table as usize]
     }

@@ -124,7 +124,7 @@ impl Table {
         self.columns().iter().map(|(name, _)| *name).collect()
     }
 
-    /// What makes it, with types as a dialect names them.
+    /// The statement that makes it, with types as a dialect names them.
     pub fn schema(self, type_name: impl Fn(SqlType) -> &'static str) -> String {
         let columns = self.columns().iter().enumerate().map(|(place, (name, of))| {
             let of = match of {
@@ -138,19 +138,19 @@ impl Table {
         format!("CREATE TABLE {} ({})", self.name(), columns.collect::<Vec<_>>().join(", "))
     }
 
-    /// What inserts a row.
+    /// The statement that inserts a row.
     pub fn insert(self) -> String {
         let names = self.column_names();
         let places = vec!["?"; names.len()].join(", ");
         format!("INSERT INTO {} ({}) VALUES ({places})", self.name(), names.join(", "))
     }
 
-    /// What reads the rows of which a column has a value.
+    /// The statement that reads the rows of which a column has a value.
     pub fn select_by(self, column: &str) -> String {
         format!("SELECT {} FROM {} WHERE {column} = ?", self.column_names().join(", "), self.name())
     }
 
-    /// What reads all rows in the order of their keys.
+    /// The statement that reads all rows in the order of their keys.
     pub fn select_all(self) -> String {
         let names = self.column_names();
         format!("SELECT {} FROM {} ORDER BY {}", names.join(", "), self.name(), names[0])

@@ -34,11 +34,11 @@ pub trait Tables {
     fn make_index(&mut self) -> Result<()>;
 
     /// A customer, then all their orders.
-    fn orders(&mut self, customer: i64, seen: &mut Seen) -> Result<()>;
+    fn orders(&mut self, customer: i64, seen: &mut ReadBuffer) -> Result<()>;
 
     /// In one transaction: a customer and products are read, one of them is ordered, and its stock is changed. Says whether
     /// there was such a stock.
-    fn buy(&mut self, buying: &Buying, seen: &mut Seen) -> Result<bool>;
+    fn buy(&mut self, buying: &Buying, seen: &mut ReadBuffer) -> Result<bool>;
 
     /// A product's stock is changed. Says whether there was one.
     fn restock(&mut self, product: i64, by: i32) -> Result<bool>;
@@ -55,7 +55,7 @@ pub trait Tables {
 
 /// Rows that a transaction has read, copied. Its memory is taken once, and grows only for a customer of very many orders.
 #[derive(Debug)]
-pub struct Seen {
+pub struct ReadBuffer {
     bytes: Vec<u8>,
     ends: Vec<usize>,
 }
@@ -63,13 +63,13 @@ pub struct Seen {
 /// Orders of a customer for which there is room from the start.
 const USUAL_ORDERS: usize = 64;
 
-impl Seen {
+impl ReadBuffer {
     /// None yet.
-    pub fn new() -> Seen {
+    pub fn new() -> ReadBuffer {
         let rows = Table::Customers.most_bytes() + LOOKED_AT * Table::Products.most_bytes();
         let mut bytes = vec![1; rows + USUAL_ORDERS * ORDER_BYTES];
         bytes.clear();
-        Seen { bytes, ends: Vec::with_capacity(1 + LOOKED_AT + USUAL_ORDERS) }
+        ReadBuffer { bytes, ends: Vec::with_capacity(1 + LOOKED_AT + USUAL_ORDERS) }
     }
 
     /// Forgets all.
@@ -84,7 +84,7 @@ impl Seen {
         self.ends.push(self.bytes.len());
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub fn count(&self) -> usize {
         self.ends.len()
     }
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn rows_that_were_seen_are_told_apart() {
-        let mut seen = Seen::new();
+        let mut seen = ReadBuffer::new();
         for row in [&b"first"[..], b"", b"third"] {
             seen.add(|bytes| bytes.extend_from_slice(row));
         }

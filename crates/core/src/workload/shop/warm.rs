@@ -2,12 +2,12 @@
 //! fits there. Engines end their loading in different states: some have the newest rows in their caches, others have put files aside
 //! that no cache has seen.
 
-use super::hall::Hall;
 use super::schema::Table;
+use super::shared::Shared;
 use crate::measure::device;
 use crate::store::StoreError;
 use crate::workload::bench::Bench;
-use crate::workload::driver::Stop;
+use crate::workload::stop::Stop;
 
 /// Those last that transactions read most: where not all fits, these are what stays.
 const TABLES: [Table; 3] = [Table::Orders, Table::Customers, Table::Products];
@@ -16,13 +16,13 @@ const TABLES: [Table; 3] = [Table::Orders, Table::Customers, Table::Products];
 ///
 /// # Errors
 /// The store's; the system's.
-pub fn warm(hall: &Hall<'_>, bench: &Bench<'_>) -> Result<(), Stop> {
+pub fn warm(shared: &Shared<'_>, bench: &Bench<'_>) -> Result<(), Stop> {
     if bench.elsewhere().is_none() {
         device::sync_file_system(bench.folder()).map_err(|error| Stop::harness(error.to_string()))?;
     }
     let failed = |error: StoreError| Stop::store("reading the tables before the transactions", &error);
-    let mut tables = hall.open(bench.store()?)?;
-    if hall.work.indexed {
+    let mut tables = shared.open(bench.store()?)?;
+    if shared.work.indexed {
         tables.each_entry(&mut |_, _| ()).map_err(failed)?;
     }
     TABLES.into_iter().try_for_each(|table| tables.each(table, &mut |_| ())).map_err(failed)

@@ -1,4 +1,4 @@
-//! What the workload shop is asked to do, what that costs, and why a cell can't be run.
+//! The parameters of shop, its cost, and why a cell can't be run.
 
 use std::time::Duration;
 
@@ -13,11 +13,11 @@ use crate::place::probe::Probe;
 use crate::store::Guarantee;
 use crate::units::Period;
 use crate::workload::case::{Case, Space, Time};
-use crate::workload::crud::work::{DURATION, OPERATIONS};
+use crate::workload::parameter::common::{DURATION, OPERATIONS};
 use crate::workload::parameter::{ParameterDef, ParameterForm, Parameters};
 use crate::workload::reason::Reason;
 
-/// How often each kind of transaction comes.
+/// The share of each kind of transaction.
 pub static SHARES: ParameterDef = ParameterDef {
     name: "shares",
     value_name: "NAME=SHARE,...",
@@ -28,7 +28,7 @@ pub static SHARES: ParameterDef = ParameterDef {
     read: |text| text.parse::<Shares>().map(|shares| shares.to_string()),
 };
 
-/// How long an epoch is.
+/// The length of an epoch.
 pub static EPOCH: ParameterDef = ParameterDef {
     name: "epoch",
     value_name: "TIME",
@@ -61,10 +61,10 @@ const CALLS: f64 = 15.0;
 const SYNCS: f64 = 2.0;
 /// What a row takes in a tree beside its bytes, and its entry in the index.
 const BESIDE_ROW: f64 = 30.0;
-/// What a histogram takes, in bytes; each thread has four and tells five series, which have three each beside.
+/// Bytes of a histogram; each thread has four and tells five series, which have three each beside.
 const HISTOGRAM_BYTES: f64 = 280e3;
 
-/// What is done in a trial.
+/// The work of a trial.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Work {
     /// Bytes of data, as the tables' rows count.
@@ -73,22 +73,22 @@ pub struct Work {
     pub indexed: bool,
     /// The order in which rows are loaded.
     pub order: LoadOrder,
-    /// How often each kind of transaction comes.
+    /// The share of each kind of transaction.
     pub shares: Shares,
     /// Transactions of all threads together.
     operations: u64,
-    /// How long they go on at most.
+    /// The longest that they go on.
     pub until: Option<Duration>,
-    /// How long an epoch is.
+    /// The length of an epoch.
     pub epoch: Duration,
     /// Client threads.
     pub threads: u64,
-    /// How transactions follow one another.
+    /// The rate at which transactions follow one another.
     pub rate: Rate,
 }
 
 impl Work {
-    /// What a cell and its parameters say, on a machine whose memory is limited to so many bytes, or not.
+    /// The values that a cell and its parameters give, on a machine whose memory is limited to so many bytes, or not.
     ///
     /// # Errors
     /// What is wrong with them.
@@ -175,6 +175,11 @@ pub fn space(case: &Case<'_>) -> Space {
     })
 }
 
+/// Bytes of rows at the fullest.
+pub fn held(case: &Case<'_>) -> f64 {
+    of_work(case, 0.0, Work::bytes)
+}
+
 /// Bytes of memory: what is known of each product and customer, the letters of texts, chunks being made, histograms; and the tables
 /// themselves, where the store has nowhere else to keep them.
 pub fn memory(case: &Case<'_>) -> f64 {
@@ -182,8 +187,7 @@ pub fn memory(case: &Case<'_>) -> f64 {
         let [customers, products, _] = work.rows();
         let known = (8 * customers + 16 * products) as f64;
         let histograms = HISTOGRAM_BYTES * (9.0 * work.threads as f64 + 15.0);
-        let in_memory = case.capabilities().is_some_and(|able| able.keeps && !able.persists);
-        let kept = if in_memory { 2.0 * work.bytes() } else { 0.0 };
+        let kept = 2.0 * case.kept_in_memory(work.bytes());
         known + f64::from(4 << 20) + histograms + kept
     })
 }

@@ -1,29 +1,24 @@
-//! What the store must hold at a trial's end: every record in a version that it may have, after the store was closed and
+//! The records that the store must hold at a trial's end: every record in a version that it may have, after the store was closed and
 //! opened anew, twice. A write that was acknowledged and lost shows here.
 
 use std::time::Instant;
 
-use xxhash_rust::xxh3::xxh3_64_with_seed;
-
-use super::hall::Hall;
+use super::shared::Shared;
 use super::versions::Known;
 use crate::result::{Audit, Failure};
 use crate::store::Store;
-use crate::workload::audit::{Reading, most_records};
+use crate::workload::audit::{Reading, Sample, most_records};
 use crate::workload::bench::Bench;
-use crate::workload::driver::Stop;
-
-/// The share of a sample that is kept for records which nobody wrote after they were loaded.
-const UNTOUCHED_SHARE: u64 = 10;
+use crate::workload::stop::Stop;
 
 /// Holds the store to what was written. Closes it.
 ///
 /// # Errors
 /// [`Failure::WrongData`] at the first record that is missing or wrong; the store's own.
-pub fn audit(hall: &Hall<'_>, bench: &mut Bench<'_>, seed: u64, reading: Reading) -> Result<Audit, Stop> {
+pub fn audit(shared: &Shared<'_>, bench: &mut Bench<'_>, seed: u64, reading: Reading) -> Result<Audit, Stop> {
     let start = Instant::now();
-    let records = hall.versions.inserted();
-    let chosen = choose(hall, seed, most_records(hall.fields.mean()));
+    let records = shared.versions.inserted();
+    let chosen = choose(shared, seed, most_records(shared.fields.mean()));
     let times = if reading == Reading::Anew { 2 } else { 1 };
     let mut reopened = 0;
     for _ in 0..times {
@@ -31,7 +26,7 @@ pub fn audit(hall: &Hall<'_>, bench: &mut Bench<'_>, seed: u64, reading: Reading
             bench.reopen()?;
             reopened += 1;
         }
-        read_back(hall, bench.store()?, &chosen, reopened)?;
+        read_back(shared, bench.store()?, &chosen, reopened)?;
     }
     count(bench.store()?, records)?;
     bench.close()?;
@@ -39,35 +34,26 @@ pub fn audit(hall: &Hall<'_>, bench: &mut Bench<'_>, seed: u64, reading: Reading
     Ok(Audit { records, read_back: chosen.len() as u64, seen_gone: 0, removed: 0, reopened, took_ns })
 }
 
-/// The records to be read back: all, or a seeded sample of about `most`, in which what was written last goes before what was
-/// only loaded.
-fn choose(hall: &Hall<'_>, seed: u64, most: u64) -> Vec<u64> {
-    let live = hall.versions.inserted();
-    let is_touched = |record: u64| hall.versions.is_touched(record, hall.work.loaded);
-    let touched = (0..live).filter(|record| is_touched(*record)).count() as u64;
-    let untouched = live - touched;
-    let for_untouched = most.saturating_sub(touched).max(most / UNTOUCHED_SHARE).min(untouched);
-    let for_touched = (most - for_untouched.min(most)).min(touched);
-    let is_chosen = |record: &u64| {
-        let (of, wanted) =
-            if is_touched(*record) { (touched, for_touched) } else { (untouched, for_untouched) };
-        wanted >= of || xxh3_64_with_seed(&record.to_le_bytes(), seed) % of < wanted
-    };
-    (0..live).filter(|record| live <= most || is_chosen(record)).collect()
+/// The records to be read back.
+fn choose(shared: &Shared<'_>, seed: u64, most: u64) -> Vec<u64> {
+    let live = shared.versions.inserted();
+    let is_touched = |record: u64| shared.versions.is_touched(record, shared.work.loaded);
+    let sample = Sample::of((0..live).map(is_touched), most, seed);
+    (0..live).filter(|record| sample.has(*record, is_touched(*record))).collect()
 }
 
 /// Reads records and holds them to their versions.
-fn read_back(hall: &Hall<'_>, store: &dyn Store, chosen: &[u64], reopened: u32) -> Result<(), Stop> {
+fn read_back(shared: &Shared<'_>, store: &dyn Store, chosen: &[u64], reopened: u32) -> Result<(), Stop> {
     let opening = |error| Stop::store("opening a session to read the store back", &error);
     let mut session = store.session().map_err(opening)?;
-    let mut floors = vec![0; hall.versions.slots()];
+    let mut floors = vec![0; shared.versions.slots()];
     for record in chosen {
-        let name = hall.definition().naming.name(*record);
-        hall.versions.note(*record, &mut floors);
-        let known = Known::each(&floors, hall.versions.newest(*record, &floors));
+        let name = shared.definition().naming.name(*record);
+        shared.versions.note(*record, &mut floors);
+        let known = Known::each(&floors, shared.versions.newest(*record, &floors));
         let (mut length, mut right) = (0, false);
         let get = session.get(name.bytes(), &mut |value| {
-            (length, right) = (value.len(), hall.fields.is_value(*record, &known, value));
+            (length, right) = (value.len(), shared.fields.is_value(*record, &known, value));
         });
         let key = String::from_utf8_lossy(name.bytes());
         let what = match get {

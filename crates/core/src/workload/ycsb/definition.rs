@@ -118,7 +118,7 @@ pub struct Definition {
     pub shares: [f64; Kind::ALL.len()],
     /// How requests choose records.
     pub distribution: Distribution,
-    /// How many records a scan asks for.
+    /// The number of records that a scan asks for.
     pub scan: Span,
     /// Fields of a record.
     pub fields: u64,

@@ -1,25 +1,24 @@
 //! One thread's work: requests are planned some at a time, with their keys; then each is done, timed from just before the
 //! store's call to just after it. The value that it writes is made right before, what it read is checked right after.
 
-use std::time::{Duration, Instant};
-
 use super::definition::Kind;
-use super::hall::Hall;
 use super::law::{LengthChooser, Requests};
 use super::name::Name;
-use super::recorder::{Recorder, Slot};
+use super::recorder::{Recorder, Slot, calls_ns};
 use super::scanned::Scanned;
+use super::shared::Shared;
 use super::versions::{Begun, Known};
-use crate::cell::Rate;
-use crate::measure::series::{QUANTUM_TIME, Seconds};
+use crate::measure::series::Seconds;
 use crate::result::{Failure, Written};
 use crate::store::{Session, StoreError};
 use crate::workload::batch::touched;
-use crate::workload::driver::{QUANTUM_OPERATIONS, Stop};
+use crate::workload::crew;
+use crate::workload::elapsed::Part;
+use crate::workload::line::Approach;
 use crate::workload::pacer::Pacer;
-use crate::workload::phase::largest_quantum;
-use crate::workload::seen::Seen;
-use crate::workload::took::Part;
+use crate::workload::quanta::{QUANTUM_OPERATIONS, in_quanta, largest_quantum};
+use crate::workload::read_buffer::ReadBuffer;
+use crate::workload::stop::Stop;
 
 /// A request, planned.
 #[derive(Debug, Clone, Copy)]
@@ -28,7 +27,7 @@ struct Planned {
     record: u64,
     /// The field that is read or updated, where it is one of several.
     field: u64,
-    /// How many records a scan asks for.
+    /// The number of records that a scan asks for.
     length: u64,
     name: Name,
 }
@@ -36,7 +35,7 @@ struct Planned {
 /// One thread's work, with all of its memory.
 pub struct Lane<'a> {
     thread: u64,
-    hall: &'a Hall<'a>,
+    shared: &'a Shared<'a>,
     requests: Requests,
     lengths: LengthChooser,
     turn: u64,
@@ -45,14 +44,14 @@ pub struct Lane<'a> {
     value: Vec<u8>,
     /// A value with one field replaced.
     replaced: Vec<u8>,
-    seen: Seen,
+    seen: ReadBuffer,
     scanned: Scanned,
     /// The oldest versions that the record at hand may be read in.
     floors: Vec<u32>,
     ticks: Vec<(Slot, u64)>,
-    /// What this round measures.
+    /// The measurements of this round.
     recorder: Recorder,
-    /// What the rounds before it measured.
+    /// The measurements of the rounds before it.
     measured: Vec<Recorder>,
     /// For the rounds to come.
     spare: Vec<Recorder>,
@@ -69,23 +68,23 @@ impl<'a> Lane<'a> {
     ///
     /// # Errors
     /// As [`Recorder::new`] and the laws.
-    pub fn new(hall: &'a Hall<'a>, thread: u64, seed: u64) -> Result<Lane<'a>, String> {
-        let work = &hall.work;
-        let (largest, scans) = (hall.fields.largest(), hall.definition().does(Kind::Scan));
+    pub fn new(shared: &'a Shared<'a>, thread: u64, seed: u64) -> Result<Lane<'a>, String> {
+        let work = &shared.work;
+        let (largest, scans) = (shared.fields.largest(), shared.definition().does(Kind::Scan));
         let of_many = (thread, work.threads);
-        let scanned = if scans { hall.definition().scan.most } else { 0 };
+        let scanned = if scans { shared.definition().scan.most } else { 0 };
         Ok(Lane {
             thread,
-            hall,
-            requests: Requests::new(hall.definition().distribution, work.space(), seed, of_many)?,
-            lengths: LengthChooser::new(hall.definition().scan, seed ^ thread)?,
+            shared,
+            requests: Requests::new(shared.definition().distribution, work.space(), seed, of_many)?,
+            lengths: LengthChooser::new(shared.definition().scan, seed ^ thread)?,
             turn: thread << 32,
             planned: Vec::with_capacity(QUANTUM_OPERATIONS),
             value: touched(largest as u64),
             replaced: touched(largest as u64),
-            seen: Seen::new(false, largest),
-            scanned: Scanned::new(scanned, largest, hall.versions.slots()),
-            floors: vec![1; hall.versions.slots()],
+            seen: ReadBuffer::new(false, largest),
+            scanned: Scanned::new(scanned, largest, shared.versions.slots()),
+            floors: vec![1; shared.versions.slots()],
             ticks: Vec::with_capacity(QUANTUM_OPERATIONS * Slot::COUNT),
             recorder: Recorder::new()?,
             measured: Vec::with_capacity(work.rounds),
@@ -98,38 +97,6 @@ impl<'a> Lane<'a> {
         })
     }
 
-    /// Does the thread's part of the next round, together with all others.
-    ///
-    /// # Errors
-    /// At the first request that fails or reads what is wrong.
-    pub fn work(&mut self, session: &mut dyn Session) -> Result<Part, Stop> {
-        let hall = self.hall;
-        let approach = hall.line.approach(hall.clock);
-        if self.has_begun {
-            self.begin_another()?;
-        }
-        self.has_begun = true;
-        let work = &hall.work;
-        self.copied = session.copied().is_some();
-        let main = Slot::of(hall.definition().main());
-        let thread = self.thread as usize;
-        let mut seconds = hall.series.thread(thread, self.recorder.latencies(main)).map_err(Stop::harness)?;
-        let start = approach.cross();
-        seconds.restart();
-        let begin = match work.rate {
-            Rate::Closed => hall.clock.now(),
-            Rate::PerSecond(rate) => {
-                self.pacer = Some(Pacer::new(hall.clock, start, rate, self.thread, work.threads));
-                start
-            }
-        };
-        self.stretch(session, begin, &mut seconds)?;
-        let end = hall.clock.now();
-        seconds.finish(self.recorder.latencies(main)).map_err(Stop::harness)?;
-        let calls_ns = self.recorder.calls_ns();
-        Ok(Part { begin, end, calls_ns, put_back_ticks: 0, stood_still_ticks: 0 })
-    }
-
     /// What was measured so far is put aside.
     fn begin_another(&mut self) -> Result<(), Stop> {
         let spare = self.spare.pop().ok_or_else(|| Stop::harness("there is no memory for another round"))?;
@@ -137,53 +104,18 @@ impl<'a> Lane<'a> {
         Ok(())
     }
 
-    /// Does the thread's requests, in quanta, until there are no more or the time is over.
-    fn stretch(
-        &mut self,
-        session: &mut dyn Session,
-        begin: u64,
-        seconds: &mut Seconds<'_>,
-    ) -> Result<(), Stop> {
-        let hall = self.hall;
-        let main = Slot::of(hall.definition().main());
-        let until =
-            |until: Duration| Duration::from_nanos(hall.clock.nanoseconds(begin, hall.clock.now())) >= until;
-        let mut left = hall.work.operations_of(self.thread);
-        let largest = largest_quantum(hall.work.rate);
-        let mut limit = largest.min(8);
-        while left > 0 && !hall.work.until.is_some_and(until) {
-            let quantum_start = Instant::now();
-            let planned = self.plan(left.min(limit));
-            self.quantum(session)?;
-            seconds.tell(self.recorder.latencies(main)).map_err(Stop::harness)?;
-            if planned == 0 {
-                // There is no room for more records.
-                break;
-            }
-            left -= planned;
-            // Quanta of slow requests are short, so that seconds and the end are met in time.
-            limit = match quantum_start.elapsed() {
-                took if took > QUANTUM_TIME => limit / 2,
-                took if took < QUANTUM_TIME / 2 => limit * 2,
-                _ => limit,
-            }
-            .clamp(1, largest);
-        }
-        Ok(())
-    }
-
     /// Plans up to `most` requests; says how many. What is known of their records is read in one go, so that memory is waited
     /// for once, not for each.
     fn plan(&mut self, most: u64) -> u64 {
-        let hall = self.hall;
+        let shared = self.shared;
         self.planned.clear();
         for _ in 0..most {
             let Some(planned) = self.draw() else { break };
             self.planned.push(planned);
         }
-        let known = self.planned.iter().fold(0, |known, one| known ^ hall.versions.floor(one.record, 0));
+        let known = self.planned.iter().fold(0, |known, one| known ^ shared.versions.floor(one.record, 0));
         std::hint::black_box(known);
-        let naming = hall.definition().naming;
+        let naming = shared.definition().naming;
         self.planned.iter_mut().for_each(|one| one.name = naming.name(one.record));
         self.planned.len() as u64
     }
@@ -191,17 +123,17 @@ impl<'a> Lane<'a> {
     /// Draws a request, without its key; `None` where there is no room for more records.
     #[inline]
     fn draw(&mut self) -> Option<Planned> {
-        let hall = self.hall;
-        let kind = Kind::ALL[hall.turns.at(self.turn)];
+        let shared = self.shared;
+        let kind = Kind::ALL[shared.turns.at(self.turn)];
         let record = match kind {
-            Kind::Insert => hall.versions.take()?,
+            Kind::Insert => shared.versions.take()?,
             // What this thread has planned to insert is there by then, where there is no other.
-            _ if hall.versions.is_shared() => self.requests.next(hall.versions.live()),
-            _ => self.requests.next(hall.versions.inserted()),
+            _ if shared.versions.is_shared() => self.requests.next(shared.versions.live()),
+            _ => self.requests.next(shared.versions.inserted()),
         };
         self.turn = self.turn.wrapping_add(1);
-        let of_one = hall.definition().is_of_one_field(kind);
-        let field = if of_one { self.requests.one_of(hall.fields.count()) } else { 0 };
+        let of_one = shared.definition().is_of_one_field(kind);
+        let field = if of_one { self.requests.one_of(shared.fields.count()) } else { 0 };
         let length = if kind == Kind::Scan { self.lengths.draw() } else { 0 };
         Some(Planned { kind, record, field, length, name: Name::EMPTY })
     }
@@ -210,7 +142,7 @@ impl<'a> Lane<'a> {
     fn quantum(&mut self, session: &mut dyn Session) -> Result<(), Stop> {
         self.ticks.clear();
         if !self.copied {
-            self.seen.make_room_for(self.hall.fields.largest());
+            self.seen.make_room_for(self.shared.fields.largest());
         }
         let mut done = Ok(());
         let planned = std::mem::take(&mut self.planned);
@@ -222,7 +154,7 @@ impl<'a> Lane<'a> {
         }
         self.planned = planned;
         for (slot, ticks) in &self.ticks {
-            self.recorder.record(*slot, self.hall.clock.nanoseconds(0, *ticks).max(1));
+            self.recorder.record(*slot as usize, self.shared.clock.nanoseconds(0, *ticks).max(1));
         }
         done
     }
@@ -240,7 +172,8 @@ impl<'a> Lane<'a> {
                 let read = self.read(session, planned, Slot::PartRead, start)?;
                 self.ticks.push((Slot::PartRead, read));
                 // The value that was read has been checked meanwhile; what follows belongs to the same request.
-                let update = self.update(session, planned, Slot::PartUpdate, |lane| lane.hall.clock.now())?;
+                let update =
+                    self.update(session, planned, Slot::PartUpdate, |lane| lane.shared.clock.now())?;
                 self.ticks.push((Slot::PartUpdate, update));
                 read + update
             }
@@ -253,16 +186,16 @@ impl<'a> Lane<'a> {
     #[inline(always)]
     fn start(&mut self) -> u64 {
         match &mut self.pacer {
-            Some(pacer) => pacer.wait(self.hall.clock),
-            None => self.hall.clock.now(),
+            Some(pacer) => pacer.wait(self.shared.clock),
+            None => self.shared.clock.now(),
         }
     }
 
     /// Notes what a read may show that begins now. One thread knows it as well afterwards.
     #[inline(always)]
     fn note(&mut self, record: u64) {
-        if self.hall.versions.is_shared() {
-            self.hall.versions.note(record, &mut self.floors);
+        if self.shared.versions.is_shared() {
+            self.shared.versions.note(record, &mut self.floors);
         }
     }
 
@@ -282,13 +215,13 @@ impl<'a> Lane<'a> {
         } else {
             session.get(planned.name.bytes(), &mut |value| seen.copy(value))
         };
-        let end = self.hall.clock.now();
+        let end = self.shared.clock.now();
         self.check_found(planned, result)?;
-        if self.hall.check {
+        if self.shared.check {
             let value = if self.copied { session.copied() } else { self.seen.value() };
             let (value, length) = (value.unwrap_or_default(), self.seen.length);
-            check(self.hall, &mut self.floors, planned, value, length)?;
-            self.recorder.add_bytes(slot, length as u64);
+            check(self.shared, &mut self.floors, planned, value, length)?;
+            self.recorder.of_mut(slot as usize).value_bytes += length as u64;
         }
         Ok(end.saturating_sub(start))
     }
@@ -303,28 +236,28 @@ impl<'a> Lane<'a> {
         slot: Slot,
         begin: impl FnOnce(&mut Lane<'a>) -> u64,
     ) -> Result<u64, Stop> {
-        let hall = self.hall;
+        let shared = self.shared;
         let Planned { record, name, .. } = planned;
-        let partial = hall.definition().is_partial();
+        let partial = shared.definition().is_partial();
         let field = if partial { planned.field } else { 0 };
-        let begun = if partial { self.begin_field(planned) } else { hall.versions.begin(*record, 0) };
+        let begun = if partial { self.begin_field(planned) } else { shared.versions.begin(*record, 0) };
         if partial {
-            hall.fields.make_field(*record, field, begun.version, &mut self.value);
+            shared.fields.make_field(*record, field, begun.version, &mut self.value);
         } else {
-            hall.fields.make(*record, begun.version, &mut self.value);
+            shared.fields.make(*record, begun.version, &mut self.value);
         }
         let start = begin(self);
         let read = if partial { Some(self.replace_field(session, planned)) } else { None };
         let replaced = read.as_ref().is_some_and(|(_, replaced)| *replaced);
         let new = if replaced { &self.replaced } else { &self.value };
         let result = session.update(name.bytes(), new);
-        let end = hall.clock.now();
+        let end = shared.clock.now();
         let bytes = new.len();
         if let Some((read, replaced)) = read {
             self.check_replaced(planned, read, replaced)?;
         }
         result.map_err(|error| failed(planned, &error))?;
-        hall.versions.end(*record, field, begun);
+        shared.versions.end(*record, field, begun);
         self.wrote(slot, planned, bytes);
         Ok(end.saturating_sub(start))
     }
@@ -332,11 +265,11 @@ impl<'a> Lane<'a> {
     /// A write of one field begins; what the value may be that it is put into is noted before.
     #[inline(always)]
     fn begin_field(&mut self, planned: &Planned) -> Begun {
-        let hall = self.hall;
+        let shared = self.shared;
         // Its own write will change them.
-        hall.versions.note(planned.record, &mut self.floors);
-        self.seen.make_room_for(hall.fields.largest());
-        hall.versions.begin(planned.record, planned.field)
+        shared.versions.note(planned.record, &mut self.floors);
+        self.seen.make_room_for(shared.fields.largest());
+        shared.versions.begin(planned.record, planned.field)
     }
 
     /// Reads a value and puts the field that was made into it; says whether it was a value.
@@ -349,7 +282,7 @@ impl<'a> Lane<'a> {
         let seen = &mut self.seen;
         let read = session.get(planned.name.bytes(), &mut |value| seen.copy(value));
         let old = self.seen.value().unwrap_or_default();
-        let replaced = self.hall.fields.replace(old, planned.field, &self.value, &mut self.replaced);
+        let replaced = self.shared.fields.replace(old, planned.field, &self.value, &mut self.replaced);
         (read, replaced)
     }
 
@@ -361,12 +294,12 @@ impl<'a> Lane<'a> {
         read: Result<bool, StoreError>,
         replaced: bool,
     ) -> Result<(), Stop> {
-        let hall = self.hall;
+        let shared = self.shared;
         self.check_found(planned, read)?;
-        let newest = hall.versions.newest(planned.record, &self.floors);
+        let newest = shared.versions.newest(planned.record, &self.floors);
         let old = self.seen.value().unwrap_or_default();
-        let is_value = || hall.fields.is_value(planned.record, &Known::each(&self.floors, newest), old);
-        match hall.check && !(replaced && is_value()) {
+        let is_value = || shared.fields.is_value(planned.record, &Known::each(&self.floors, newest), old);
+        match shared.check && !(replaced && is_value()) {
             true => Err(wrong(planned, &not_last(self.seen.length))),
             false => Ok(()),
         }
@@ -374,87 +307,135 @@ impl<'a> Lane<'a> {
 
     #[inline(always)]
     fn insert(&mut self, session: &mut dyn Session, planned: &Planned) -> Result<u64, Stop> {
-        let hall = self.hall;
-        hall.fields.make(planned.record, 1, &mut self.value);
+        let shared = self.shared;
+        shared.fields.make(planned.record, 1, &mut self.value);
         let start = self.start();
         let result = session.insert(planned.name.bytes(), &self.value);
-        let end = hall.clock.now();
+        let end = shared.clock.now();
         result.map_err(|error| failed(planned, &error))?;
-        hall.versions.insert(planned.record);
+        shared.versions.insert(planned.record);
         self.wrote(Slot::Insert, planned, self.value.len());
         Ok(end.saturating_sub(start))
     }
 
     #[inline(always)]
     fn scan(&mut self, session: &mut dyn Session, planned: &Planned) -> Result<u64, Stop> {
-        let hall = self.hall;
+        let shared = self.shared;
         // Not what is planned to be inserted after it.
-        let there = hall.versions.live();
+        let there = shared.versions.live();
         self.scanned.clear();
         let start = self.start();
         let scanned = &mut self.scanned;
         let result = session.scan(planned.name.bytes(), planned.length as usize, &mut |key, value| {
             scanned.add(key, value);
         });
-        let end = hall.clock.now();
+        let end = shared.clock.now();
         let told = result.map_err(|error| failed(planned, &error))?;
-        if hall.check {
-            let checked = self.scanned.check(hall, planned.record, planned.length, there, told);
+        if shared.check {
+            let checked = self.scanned.check(shared, planned.record, planned.length, there, told);
             checked.map_err(|what| wrong(planned, &what))?;
         }
-        self.recorder.add_bytes(Slot::Scan, self.scanned.value_bytes());
+        self.recorder.of_mut(Slot::Scan as usize).value_bytes += self.scanned.value_bytes();
         Ok(end.saturating_sub(start))
     }
 
     /// A value was handed to the store.
     #[inline(always)]
     fn wrote(&mut self, slot: Slot, planned: &Planned, bytes: usize) {
-        self.recorder.add_bytes(slot, bytes as u64);
+        self.recorder.of_mut(slot as usize).value_bytes += bytes as u64;
         self.written.records += 1;
         self.written.key_bytes += planned.name.bytes().len() as u64;
         self.written.value_bytes += bytes as u64;
-        self.writes += u64::from(planned.kind == Kind::Insert || !self.hall.alike);
+        self.writes += u64::from(planned.kind == Kind::Insert || !self.shared.alike);
     }
 
     #[inline(always)]
     fn check_found(&self, planned: &Planned, result: Result<bool, StoreError>) -> Result<(), Stop> {
         match result {
-            Ok(found) if found || !self.hall.check => Ok(()),
+            Ok(found) if found || !self.shared.check => Ok(()),
             Ok(_) => Err(wrong(planned, "is missing")),
             Err(error) => Err(failed(planned, &error)),
         }
     }
 
-    /// What was handed to the store, and how many writes changed it for certain.
+    /// The records handed to the store, and how many writes changed it for certain.
     pub fn written(&self) -> (Written, u64) {
         (self.written, self.writes)
     }
 
-    /// What was measured, round by round.
+    /// The measurements, round by round.
     pub fn finish(mut self) -> Vec<Recorder> {
         self.measured.push(self.recorder);
         self.measured
     }
 }
 
+impl Lane<'_> {
+    /// Does the thread's requests, in quanta, for as long as `goes_on` says so, or until there is no room for more records.
+    fn stretch(
+        &mut self,
+        session: &mut dyn Session,
+        goes_on: impl Fn() -> bool,
+        seconds: &mut Seconds<'_>,
+    ) -> Result<(), Stop> {
+        let work = &self.shared.work;
+        let main = Slot::of(self.shared.definition().main());
+        in_quanta(work.operations_of(self.thread), largest_quantum(work.rate), goes_on, |most| {
+            let planned = self.plan(most);
+            self.quantum(session)?;
+            seconds.tell(self.recorder.latencies(main as usize)).map_err(Stop::harness)?;
+            Ok(planned)
+        })
+    }
+}
+
+impl crew::Lane<dyn Session + '_, ()> for Lane<'_> {
+    type Failed = Stop;
+
+    fn round(
+        &mut self,
+        session: &mut (dyn Session + '_),
+        (): (),
+        approach: Approach<'_>,
+    ) -> Result<Part, Stop> {
+        let shared = self.shared;
+        if self.has_begun {
+            self.begin_another()?;
+        }
+        self.has_begun = true;
+        self.copied = session.copied().is_some();
+        let main = Slot::of(shared.definition().main());
+        let latencies = self.recorder.latencies(main as usize);
+        let mut seconds = shared.series.thread(self.thread as usize, latencies).map_err(Stop::harness)?;
+        let started = approach.cross()?;
+        seconds.restart();
+        let (begin, pacer) = started.begin(shared.work.rate);
+        self.pacer = pacer;
+        self.stretch(session, || started.goes_on(begin, shared.work.until), &mut seconds)?;
+        let end = shared.clock.now();
+        seconds.finish(self.recorder.latencies(main as usize)).map_err(Stop::harness)?;
+        Ok(Part { begin, end, calls_ns: calls_ns(&self.recorder), ..Part::default() })
+    }
+}
+
 /// Holds what was read to the versions that it may have.
 #[inline(always)]
 fn check(
-    hall: &Hall<'_>,
+    shared: &Shared<'_>,
     floors: &mut [u32],
     planned: &Planned,
     value: &[u8],
     length: usize,
 ) -> Result<(), Stop> {
-    if !hall.versions.is_shared() {
-        hall.versions.note(planned.record, floors);
+    if !shared.versions.is_shared() {
+        shared.versions.note(planned.record, floors);
     }
-    let newest = hall.versions.newest(planned.record, floors);
+    let newest = shared.versions.newest(planned.record, floors);
     let known = Known::each(floors, newest);
-    let right = if hall.definition().reads_one_field() {
-        hall.fields.is_field(planned.record, planned.field, &known, value)
+    let right = if shared.definition().reads_one_field() {
+        shared.fields.is_field(planned.record, planned.field, &known, value)
     } else {
-        hall.fields.is_value(planned.record, &known, value)
+        shared.fields.is_value(planned.record, &known, value)
     };
     if right { Ok(()) } else { Err(wrong(planned, &not_last(length))) }
 }

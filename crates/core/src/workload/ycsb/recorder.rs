@@ -1,9 +1,8 @@
-//! What was measured, by kind of request. A read-modify-write counts as such, and its parts as reads and updates, too, as in
+//! The measurements by kind of request. A read-modify-write counts as such, and its parts as reads and updates, too, as in
 //! YCSB; they are kept apart until the end, so that all requests together can be told.
 
 use super::definition::Kind;
-use crate::measure::latency::Latencies;
-use crate::workload::driver::Record;
+use crate::workload::recorder::{self, Record};
 
 /// What is measured by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,7 +20,7 @@ pub enum Slot {
 }
 
 impl Slot {
-    /// How many there are.
+    /// Their number.
     pub const COUNT: usize = 7;
 
     /// That of a kind.
@@ -48,75 +47,30 @@ impl Slot {
     }
 }
 
-/// What was measured, on one thread or all.
-#[derive(Debug, Clone)]
-pub struct Recorder {
-    records: [Record; Slot::COUNT],
+/// The measurements of each.
+pub type Recorder = recorder::Recorder<{ Slot::COUNT }>;
+
+/// The time that all requests took so far, in nanoseconds.
+pub fn calls_ns(recorder: &Recorder) -> u64 {
+    Kind::ALL.into_iter().map(|kind| recorder.latencies(Slot::of(kind) as usize).sum_ns()).sum()
 }
 
-impl Recorder {
-    /// Nothing yet.
-    ///
-    /// # Errors
-    /// As [`Record::new`].
-    pub fn new() -> Result<Recorder, String> {
-        let [a, b, c, d, e, f, g] = std::array::from_fn(|_| Record::new());
-        Ok(Recorder { records: [a?, b?, c?, d?, e?, f?, g?] })
-    }
+/// The measurements of a kind.
+///
+/// # Errors
+/// As [`Recorder::together`].
+pub fn of(recorder: &Recorder, kind: Kind) -> Result<Record, String> {
+    recorder.together(Slot::counted_as(kind).iter().map(|slot| *slot as usize))
+}
 
-    /// A request took so long.
-    #[inline]
-    pub fn record(&mut self, slot: Slot, ns: u64) {
-        self.records[slot as usize].latencies.record(ns);
-    }
-
-    /// It wrote or read so many bytes of values.
-    #[inline]
-    pub fn add_bytes(&mut self, slot: Slot, bytes: u64) {
-        self.records[slot as usize].value_bytes += bytes;
-    }
-
-    /// Latencies so far.
-    pub fn latencies(&self, slot: Slot) -> &Latencies {
-        &self.records[slot as usize].latencies
-    }
-
-    /// What all calls took so far, in nanoseconds.
-    pub fn calls_ns(&self) -> u64 {
-        Kind::ALL.into_iter().map(|kind| self.latencies(Slot::of(kind)).sum_ns()).sum()
-    }
-
-    /// Adds what another thread measured.
-    ///
-    /// # Errors
-    /// As [`Latencies::merge`].
-    pub fn merge(&mut self, other: &Recorder) -> Result<(), String> {
-        self.records.iter_mut().zip(&other.records).try_for_each(|(mine, theirs)| mine.merge(theirs))
-    }
-
-    /// What was measured of a kind.
-    ///
-    /// # Errors
-    /// As [`Latencies::merge`].
-    pub fn of(&self, kind: Kind) -> Result<Record, String> {
-        self.together(Slot::counted_as(kind))
-    }
-
-    /// What was measured of all requests; the bytes of a read-modify-write are those of its parts.
-    ///
-    /// # Errors
-    /// As [`Latencies::merge`].
-    pub fn all(&self) -> Result<Record, String> {
-        let mut all = self.together(&Kind::ALL.map(Slot::of))?;
-        all.value_bytes = self.records.iter().map(|record| record.value_bytes).sum();
-        Ok(all)
-    }
-
-    fn together(&self, slots: &[Slot]) -> Result<Record, String> {
-        let mut all = Record::new()?;
-        slots.iter().try_for_each(|slot| all.merge(&self.records[*slot as usize]))?;
-        Ok(all)
-    }
+/// Those of all requests; the bytes of a read-modify-write are those of its parts.
+///
+/// # Errors
+/// As [`Recorder::together`].
+pub fn all(recorder: &Recorder) -> Result<Record, String> {
+    let mut all = recorder.together(Kind::ALL.map(|kind| Slot::of(kind) as usize))?;
+    all.value_bytes = recorder.all().iter().map(|record| record.value_bytes).sum();
+    Ok(all)
 }
 
 #[cfg(test)]
@@ -129,17 +83,17 @@ mod tests {
         for (slot, ns) in
             [(Slot::Read, 10), (Slot::PartRead, 20), (Slot::PartUpdate, 30), (Slot::ReadModifyWrite, 50)]
         {
-            recorder.record(slot, ns);
-            recorder.add_bytes(slot, if slot == Slot::ReadModifyWrite { 0 } else { 100 });
+            recorder.record(slot as usize, ns);
+            recorder.of_mut(slot as usize).value_bytes += if slot == Slot::ReadModifyWrite { 0 } else { 100 };
         }
         let of = |kind| {
-            let record = recorder.of(kind).unwrap();
+            let record = super::of(&recorder, kind).unwrap();
             (record.latencies.count(), record.latencies.sum_ns(), record.value_bytes)
         };
         assert_eq!((of(Kind::Read), of(Kind::Update)), ((2, 30, 200), (1, 30, 100)));
         assert_eq!((of(Kind::ReadModifyWrite), of(Kind::Scan)), ((1, 50, 0), (0, 0, 0)));
-        let all = recorder.all().unwrap();
+        let all = all(&recorder).unwrap();
         assert_eq!((all.latencies.count(), all.latencies.sum_ns(), all.value_bytes), (2, 60, 300));
-        assert_eq!(recorder.calls_ns(), 60);
+        assert_eq!(calls_ns(&recorder), 60);
     }
 }

@@ -1,7 +1,7 @@
 //! What a scan has shown: copied as it comes, and held afterwards to what it was to show.
 
-use super::hall::Hall;
 use super::name::LONGEST;
+use super::shared::Shared;
 use super::versions::Known;
 use crate::workload::batch::touched;
 
@@ -70,21 +70,21 @@ impl Scanned {
     /// What is wrong with it.
     pub fn check(
         &mut self,
-        hall: &Hall<'_>,
+        shared: &Shared<'_>,
         from: u64,
         length: u64,
         there: u64,
         told: usize,
     ) -> Result<(), String> {
         let mut floors = std::mem::take(&mut self.floors);
-        let checked = self.check_each(hall, &mut floors, (from, length), (there, told));
+        let checked = self.check_each(shared, &mut floors, (from, length), (there, told));
         self.floors = floors;
         checked
     }
 
     fn check_each(
         &self,
-        hall: &Hall<'_>,
+        shared: &Shared<'_>,
         floors: &mut [u32],
         (from, length): (u64, u64),
         (there, told): (u64, usize),
@@ -93,19 +93,19 @@ impl Scanned {
         if shown != told as u64 || shown > length {
             return Err(format!("was to show {length} records at most, showed {shown}, and says {told}"));
         }
-        let mut order = hall.order.iter().flat_map(|order| order.from(from));
+        let mut order = shared.order.iter().flat_map(|order| order.from(from));
         for (key, value) in self.records() {
             let record = loop {
                 let next =
                     order.next().ok_or("showed what was never inserted, or not in the order of the keys")?;
-                if hall.definition().naming.name(next).bytes() == key {
+                if shared.definition().naming.name(next).bytes() == key {
                     break next;
                 }
                 if next < there {
                     return Err(format!("did not show record {next} where it was next"));
                 }
             };
-            if record >= hall.versions.inserted() || !is_right(hall, floors, record, value) {
+            if record >= shared.versions.inserted() || !is_right(shared, floors, record, value) {
                 return Err(format!("showed record {record} with a value that was not written last"));
             }
         }
@@ -118,12 +118,12 @@ impl Scanned {
 
 /// Whether a value is right. Of several threads, a version that was replaced before the scan began counts as right: to note
 /// those of all records beforehand would disturb what is measured.
-fn is_right(hall: &Hall<'_>, floors: &mut [u32], record: u64, value: &[u8]) -> bool {
-    let versions = &hall.versions;
+fn is_right(shared: &Shared<'_>, floors: &mut [u32], record: u64, value: &[u8]) -> bool {
+    let versions = &shared.versions;
     if versions.is_shared() {
         floors.fill(1);
     } else {
         versions.note(record, floors);
     }
-    hall.fields.is_value(record, &Known::each(floors, versions.newest(record, floors)), value)
+    shared.fields.is_value(record, &Known::each(floors, versions.newest(record, floors)), value)
 }

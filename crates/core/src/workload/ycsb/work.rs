@@ -16,7 +16,7 @@ use crate::units::Period;
 use crate::workload::audit;
 use crate::workload::batch::BATCH_BYTES;
 use crate::workload::case::{Case, Space, Time};
-use crate::workload::crud::work::{BATCH, COMPRESSION, Compression, DURATION, OPERATIONS, count};
+use crate::workload::parameter::common::{BATCH, COMPRESSION, Compression, DURATION, OPERATIONS, count};
 use crate::workload::parameter::{ParameterDef, ParameterForm, Parameters};
 use crate::workload::reason::Reason;
 
@@ -62,7 +62,7 @@ pub static BETWEEN_ROUNDS: ParameterDef = ParameterDef {
 /// Histograms of every round are kept.
 const MOST_ROUNDS: u64 = 100;
 
-/// What is done between rounds, beside measuring the store's files.
+/// The step between rounds, beside measuring the store's files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Between {
     /// Nothing: the store stays open, with its sessions.
@@ -94,7 +94,7 @@ impl FromStr for Between {
 const OVERHEAD_S: f64 = 0.15;
 /// Closing a store and opening it again.
 const REOPENING_S: f64 = 0.05;
-/// What one thread's histograms of a round take, in bytes.
+/// Bytes of one thread's histograms of a round.
 const HISTOGRAMS_BYTES: f64 = 2e6;
 /// Choosing a record, making a value, calling an engine, checking.
 const CALL_S: f64 = 8e-6;
@@ -103,7 +103,7 @@ const ROOM_FACTOR: f64 = 3.0;
 /// Requests of a kind beyond its share that a thread may do.
 const PASSED_BY: u64 = 4;
 
-/// What is done in a trial.
+/// The work of a trial.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Work {
     /// The workload.
@@ -118,11 +118,11 @@ pub struct Work {
     pub rounds: usize,
     /// What is done between these times.
     pub between: Between,
-    /// How long a round goes on at most.
+    /// The longest that a round goes on.
     pub until: Option<Duration>,
     /// Threads.
     pub threads: u64,
-    /// How requests follow one another.
+    /// The rate at which requests follow one another.
     pub rate: Rate,
     /// Records in a batch of the loader, at most.
     pub batch: u64,
@@ -131,7 +131,7 @@ pub struct Work {
 }
 
 impl Work {
-    /// What a cell and its parameters say.
+    /// The values that a cell and its parameters give.
     ///
     /// # Errors
     /// Where they contradict one another.
@@ -270,6 +270,11 @@ pub fn space(case: &Case<'_>) -> Space {
     })
 }
 
+/// Bytes of values at the fullest.
+pub fn held(case: &Case<'_>) -> f64 {
+    of_work(case, 0.0, Work::bytes)
+}
+
 /// Bytes of memory: versions, the order of keys, values, and all records where the store has nowhere else to keep them.
 pub fn memory(case: &Case<'_>) -> f64 {
     of_work(case, 0.0, |work| {
@@ -283,8 +288,7 @@ pub fn memory(case: &Case<'_>) -> f64 {
         let of_thread = (3.0 + scans) * work.largest_value() + HISTOGRAMS_BYTES * work.rounds as f64;
         let threads = of_thread * work.threads as f64;
         let batch = (work.largest_value() * work.batch as f64).min(BATCH_BYTES as f64 + work.largest_value());
-        let in_memory = case.store().is_some_and(|s| s.capabilities.keeps && !s.capabilities.persists);
-        let kept = if in_memory { work.bytes() } else { 0.0 };
+        let kept = case.kept_in_memory(work.bytes());
         work.most_records() as f64 * each + threads + batch + kept
     })
 }
@@ -404,6 +408,20 @@ mod tests {
             let why = reason(cell("A", &[]), &[(&PROPERTIES, properties)], &[MEMORY]).unwrap();
             assert!(why.to_string().contains(says), "{why}");
         }
+    }
+
+    #[test]
+    fn bytes_that_are_held_follow_from_fields_and_records() {
+        let (cell, parameters, settings) = (cell("C", &[]), Parameters::default(), Default::default());
+        let case = Case {
+            cell: &cell,
+            parameters: &parameters,
+            settings: &settings,
+            stores: &[MEMORY],
+            size_limit: 1 << 20,
+            memory_limit: None,
+        };
+        assert_eq!(case.kept_in_memory(held(&case)), 1000.0 * 10.0 * 104.0);
     }
 
     #[test]

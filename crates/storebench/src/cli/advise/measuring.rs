@@ -13,6 +13,7 @@ use storebench_core::store::StoreDef;
 use storebench_core::units::{MOST_RECORDS, grouped};
 use storebench_core::workload::crud::work::{self, Work};
 use storebench_core::workload::parameter::Parameters;
+use storebench_core::workload::parameter::common::OPERATIONS;
 use storebench_report::advice::judge::Candidate;
 use storebench_report::advice::question::Question;
 use storebench_report::advice::settle::{PRECISION, budget};
@@ -359,8 +360,7 @@ impl<'a> Measuring<'a> {
             // No more reads than records: beyond, most would find in memory what an earlier one has read.
             let reads = operations.min(records.from).to_string();
             let parameters = Parameters::default().with(&work::MIX, "get=1");
-            let parameters =
-                parameters.and_then(|all| all.with(&work::OPERATIONS, &reads)).unwrap_or_default();
+            let parameters = parameters.and_then(|all| all.with(&OPERATIONS, &reads)).unwrap_or_default();
             let axes = Axes::of(Axis::CACHE, [Cache::Cold]);
             all.push((COLD, Changes { parameters, axes, ..Changes::default() }));
         }

@@ -5,7 +5,8 @@ use std::fs;
 use serde_json::Value;
 use storebench_core::error::Exit;
 use storebench_core::plan;
-use storebench_core::workload::crud::work::{Compression, Work};
+use storebench_core::workload::crud::work::Work;
+use storebench_core::workload::parameter::common::Compression;
 
 use super::plans::OWN;
 use super::support::{Scratch, TINY};

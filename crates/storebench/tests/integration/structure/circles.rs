@@ -9,7 +9,11 @@ const MOST_FILES: usize = 4;
 
 /// Crates, each with the circles that are still larger: the beginning of their files' names, and the most files, which may only
 /// become fewer.
-const CRATES: [(&str, &[(&str, usize)]); 2] = [("report", &[("data", 7)]), ("storebench", &[])];
+const CRATES: [(&str, &[(&str, usize)]); 3] = [
+    ("core", &[("axis", 10), ("background", 7), ("store", 6), ("trace", 5)]),
+    ("report", &[("data", 7)]),
+    ("storebench", &[]),
+];
 
 /// The modules of the crate `storebench`, from the bottom up, as those of the others. Which stores there are is the library's
 /// table: the command line takes any.

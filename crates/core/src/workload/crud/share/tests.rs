@@ -24,7 +24,7 @@ enum Call {
     Remove,
 }
 
-/// What a made store does, and how often it was opened, and sessions of it.
+/// The behaviour of a made store, and how often it was opened, and sessions of it.
 struct Made {
     before: fn(Call),
     /// Whether sessions copy what they show.

@@ -1,12 +1,11 @@
-//! What the timed part of a round took on all threads together, and what that says of rates.
+//! The time that the timed part of a round took on all threads together, and the rates that follow.
 
 use std::time::Duration;
 
-use crate::cell::Rate;
 use crate::measure::clock::Clock;
 
-/// What one thread did in the timed part of a round. Moments are the clock's.
-#[derive(Debug, Clone, Copy)]
+/// One thread's timed part of a round. Moments are the clock's.
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Part {
     /// When it began.
     pub begin: u64,
@@ -20,12 +19,14 @@ pub struct Part {
     pub stood_still_ticks: u64,
 }
 
-/// How long the timed part of a round took, and what of it was not spent in timed calls.
+/// The time that the timed part of a round took, and what of it was not spent in timed calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Took {
+pub struct Elapsed {
     /// From the first thread's begin to the last one's end.
     pub wall: Duration,
-    /// What the harness did between the calls, added over the threads; in an open loop, waiting too.
+    /// From each thread's begin to its end, added over the threads.
+    pub at_work: Duration,
+    /// The harness's work between the calls, added over the threads; in an open loop, waiting too.
     pub between_calls: Duration,
     /// Putting records back, added over the threads.
     pub put_back: Duration,
@@ -33,27 +34,30 @@ pub struct Took {
     pub stood_still: Duration,
 }
 
-impl Took {
+impl Elapsed {
     /// What the parts of all threads come to.
-    pub fn of(clock: &Clock, parts: &[Part]) -> Took {
+    pub fn of(clock: &Clock, parts: &[Part]) -> Elapsed {
         let took = |from, to| Duration::from_nanos(clock.nanoseconds(from, to));
         let begin = parts.iter().map(|part| part.begin).min().unwrap_or(0);
         let end = parts.iter().map(|part| part.end).max().unwrap_or(0);
-        let mut all = Took { wall: took(begin, end), ..Took::default() };
+        let mut all = Elapsed { wall: took(begin, end), ..Elapsed::default() };
         for part in parts {
             let put_back = took(0, part.put_back_ticks);
             let called = put_back + Duration::from_nanos(part.calls_ns);
             all.put_back += put_back;
-            all.between_calls += took(part.begin, part.end).saturating_sub(called);
+            let at_work = took(part.begin, part.end);
+            all.at_work += at_work;
+            all.between_calls += at_work.saturating_sub(called);
             all.stood_still += took(0, part.stood_still_ticks);
         }
         all
     }
 
     /// Both, one after the other.
-    pub fn plus(self, other: Took) -> Took {
-        Took {
+    pub fn plus(self, other: Elapsed) -> Elapsed {
+        Elapsed {
             wall: self.wall + other.wall,
+            at_work: self.at_work + other.at_work,
             between_calls: self.between_calls + other.between_calls,
             put_back: self.put_back + other.put_back,
             stood_still: self.stood_still + other.stood_still,
@@ -64,19 +68,19 @@ impl Took {
     /// closed loop is alone with the store, and what the harness does between the calls can be left out. Several threads are
     /// at work side by side: while one is between its calls, another has the store, or its lock, to itself. So theirs is a
     /// rate over wall time, less what each spent on putting records back. In an open loop it is the time of the schedule.
-    pub fn rate_over_ns(&self, rate: Rate, threads: u64) -> Option<u64> {
+    pub fn rate_over_ns(&self, is_closed: bool, threads: u64) -> Option<u64> {
         let threads = threads.max(1) as u32;
-        let over = match rate {
-            Rate::Closed if threads == 1 => return None,
-            Rate::Closed => self.wall.saturating_sub(self.put_back / threads),
-            Rate::PerSecond(_) => self.wall.saturating_sub(self.stood_still / threads),
+        let over = match is_closed {
+            true if threads == 1 => return None,
+            true => self.wall.saturating_sub(self.put_back / threads),
+            false => self.wall.saturating_sub(self.stood_still / threads),
         };
         Some(over.as_nanos() as u64)
     }
 
     /// The share of the threads' time in which they were between their calls. Only in a closed loop is that the harness's work.
-    pub fn harness_share(&self, rate: Rate, threads: u64) -> Option<f64> {
-        let all = self.wall.as_secs_f64() * threads as f64;
-        (rate == Rate::Closed && all > 0.0).then(|| self.between_calls.as_secs_f64() / all)
+    pub fn harness_share(&self, is_closed: bool) -> Option<f64> {
+        let all = self.at_work.as_secs_f64();
+        (is_closed && all > 0.0).then(|| self.between_calls.as_secs_f64() / all)
     }
 }

@@ -3,7 +3,8 @@
 use super::rows::{self, NUMBER_BYTES, Row};
 use crate::store::sql::{Prepared, SqlSession, SqlValue};
 use crate::store::{Result, Session};
-use crate::workload::driver::Stop;
+use crate::workload::stop::Stop;
+use crate::workload::transactions::each;
 
 /// What transactions are done on. A transaction has the store's guarantee when its call returns.
 pub trait Table {
@@ -11,7 +12,7 @@ pub trait Table {
     fn insert(&mut self, rows: &[Row], records: &[(&[u8], &[u8])]) -> Result<u64>;
 
     /// Reads each row, in one transaction where the store has them, and notes what it found.
-    fn select(&mut self, rows: &[Row], seen: &mut Seen) -> Result<u64>;
+    fn select(&mut self, rows: &[Row], seen: &mut ReadBuffer) -> Result<u64>;
 
     /// Deletes rows in one transaction; how many.
     fn delete(&mut self, rows: &[Row], keys: &[&[u8]]) -> Result<u64>;
@@ -19,16 +20,16 @@ pub trait Table {
 
 /// What was read: for each row that was found, its number and its text as a record's value has them. Its memory is taken once.
 #[derive(Debug)]
-pub struct Seen {
+pub struct ReadBuffer {
     bytes: Vec<u8>,
     ends: Vec<usize>,
 }
 
-impl Seen {
+impl ReadBuffer {
     /// Room for so many rows.
-    pub fn new(rows: usize) -> Seen {
+    pub fn new(rows: usize) -> ReadBuffer {
         let bytes = rows * (NUMBER_BYTES + rows::MOST_LETTERS);
-        Seen { bytes: Vec::with_capacity(bytes), ends: Vec::with_capacity(rows) }
+        ReadBuffer { bytes: Vec::with_capacity(bytes), ends: Vec::with_capacity(rows) }
     }
 
     /// Nothing was read yet.
@@ -90,49 +91,24 @@ impl<'s> Rows<'s> {
             (prepare(rows::INSERT)?, prepare(rows::SELECT)?, prepare(rows::DELETE)?);
         Ok(Rows { session, insert, select, delete })
     }
-
-    /// Does one statement for each row, in a transaction where there are several.
-    #[inline(always)]
-    fn each(
-        &mut self,
-        rows: &[Row],
-        mut statement: impl FnMut(&mut dyn SqlSession, &Row) -> Result<u64>,
-    ) -> Result<u64> {
-        let session = self.session.as_mut();
-        if let [only] = rows {
-            return statement(session, only);
-        }
-        session.begin()?;
-        let mut count = 0;
-        for row in rows {
-            match statement(session, row) {
-                Ok(more) => count += more,
-                Err(error) => {
-                    // Some engines have rolled back by themselves; the first error counts.
-                    let _ = session.roll_back();
-                    return Err(error);
-                }
-            }
-        }
-        session.commit()?;
-        Ok(count)
-    }
 }
 
 impl Table for Rows<'_> {
     fn insert(&mut self, rows: &[Row], _: &[(&[u8], &[u8])]) -> Result<u64> {
         let insert = self.insert;
-        self.each(rows, |session, row| session.run(insert, &row.values()))
+        each(self.session.as_mut(), rows, |session, row| session.run(insert, &row.values()))
     }
 
-    fn select(&mut self, rows: &[Row], seen: &mut Seen) -> Result<u64> {
+    fn select(&mut self, rows: &[Row], seen: &mut ReadBuffer) -> Result<u64> {
         let select = self.select;
-        self.each(rows, |session, row| session.query(select, &[row.id()], &mut |found| seen.note_row(found)))
+        each(self.session.as_mut(), rows, |session, row| {
+            session.query(select, &[row.id()], &mut |found| seen.note_row(found))
+        })
     }
 
     fn delete(&mut self, rows: &[Row], _: &[&[u8]]) -> Result<u64> {
         let delete = self.delete;
-        self.each(rows, |session, row| session.run(delete, &[row.id()]))
+        each(self.session.as_mut(), rows, |session, row| session.run(delete, &[row.id()]))
     }
 }
 
@@ -153,7 +129,7 @@ impl Table for Records<'_> {
         self.session.insert_batch(records).map(|()| rows.len() as u64)
     }
 
-    fn select(&mut self, rows: &[Row], seen: &mut Seen) -> Result<u64> {
+    fn select(&mut self, rows: &[Row], seen: &mut ReadBuffer) -> Result<u64> {
         let mut count = 0;
         for row in rows {
             count += u64::from(self.session.get(row.key(), &mut |value| seen.note(value))?);

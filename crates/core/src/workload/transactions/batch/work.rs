@@ -1,4 +1,4 @@
-//! What batch is asked to do, and what that costs.
+//! The parameters of batch, and its cost.
 
 use std::time::Duration;
 
@@ -40,7 +40,7 @@ const SYNCS: f64 = 3.0;
 /// What a row takes in a table or a tree beside its values, in bytes.
 const BESIDE_VALUES: f64 = 60.0;
 
-/// What is done in a trial.
+/// The work of a trial.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Work {
     /// Transactions of each kind.
@@ -52,7 +52,7 @@ pub struct Work {
 }
 
 impl Work {
-    /// What a cell and its parameters say.
+    /// The values that a cell and its parameters give.
     pub fn of(cell: &Cell, parameters: &Parameters) -> Work {
         let number = |axis| cell.text(axis).parse().unwrap_or(1).max(1);
         Work {
@@ -99,6 +99,11 @@ pub fn space(case: &Case<'_>) -> Space {
     let files = if case.kind() == StoreKind::Folder { rows * each } else { 0.0 };
     let bytes = (work.bytes() + rows * BESIDE_VALUES).max(files);
     Space { peak_bytes: bytes * 2.0 + f64::from(1 << 20), room_bytes: bytes * 4.0 + f64::from(8 << 20) }
+}
+
+/// Bytes of data at the fullest.
+pub fn held(case: &Case<'_>) -> f64 {
+    Work::of(case.cell, case.parameters).bytes()
 }
 
 /// Bytes of memory: two orders of all ids, and the rows of a transaction as they are and as they were read.

@@ -8,7 +8,7 @@ use crate::store::sql::SqlValue;
 
 /// The table's name.
 pub const TABLE: &str = "tests";
-/// What makes it, as in the paper; every dialect of SQL knows these types.
+/// The statement that makes it, as in the paper; every dialect of SQL knows these types.
 pub const SCHEMA: &str = "CREATE TABLE tests (id INTEGER PRIMARY KEY, test_number INTEGER NOT NULL, test_string VARCHAR(100) NOT NULL)";
 pub const INSERT: &str = "INSERT INTO tests (id, test_number, test_string) VALUES (?, ?, ?)";
 pub const SELECT: &str = "SELECT test_number, test_string FROM tests WHERE id = ?";

@@ -22,10 +22,10 @@ pub const COLUMNS: [(&str, SqlType); 8] = [
     ("picture", SqlType::Blob),
 ];
 
-/// What changes the row of an id: what was sent, and so the index, too.
+/// The statement that changes the row of an id: what was sent, and so the index, too.
 pub const UPDATE: &str = "UPDATE messages SET sent_at = ?, unread = ?, score = ?, body = ? WHERE id = ?";
 
-/// What removes the row of an id.
+/// The statement that removes the row of an id.
 pub const DELETE: &str = "DELETE FROM messages WHERE id = ?";
 
 /// Conversations, to which messages belong.
@@ -42,7 +42,7 @@ pub fn next(version: u8) -> u8 {
     (version + 1) % GONE
 }
 
-/// What makes the table and its index, with types as a dialect names them.
+/// The statements that make the table and its index, with types as a dialect names them.
 pub fn schema(type_name: impl Fn(SqlType) -> &'static str) -> String {
     let column = |(place, (name, of)): (usize, &(&str, SqlType))| {
         let key = if place == 0 { " PRIMARY KEY" } else { " NOT NULL" };
@@ -55,19 +55,19 @@ pub fn schema(type_name: impl Fn(SqlType) -> &'static str) -> String {
     )
 }
 
-/// What inserts a row.
+/// The statement that inserts a row.
 pub fn insert() -> String {
     let names = COLUMNS.map(|(name, _)| name).join(", ");
     format!("INSERT INTO {TABLE} ({names}) VALUES ({})", ["?"; COLUMNS.len()].join(", "))
 }
 
-/// What reads the row of an id.
+/// The statement that reads the row of an id.
 pub fn look() -> String {
     let names = COLUMNS.map(|(name, _)| name).join(", ");
     format!("SELECT {names} FROM {TABLE} WHERE id = ?")
 }
 
-/// What rows are made of.
+/// The source of rows.
 #[derive(Debug, Clone, Copy)]
 pub struct Source {
     /// The trial's seed.

@@ -8,30 +8,32 @@
 
 mod check;
 mod rows;
-mod transactions;
+mod table;
 mod work;
 
-use std::time::Instant;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
 use self::check::Expected;
 use self::rows::{COLUMNS, TABLE};
-use self::transactions::{Kind, Phase, Statements, Transactions};
+use self::table::{Messages, Table};
 use self::work::Work;
+use super::gauge::Gauge;
+use super::{KINDS, Lane, Phase, phases, results};
 use crate::axis::Axis;
 use crate::measure::clock::Clock;
 use crate::measure::counters::Snapshot;
 use crate::result::{Load, Measured};
 use crate::store::sql::{BulkLoad, SqlSession};
-use crate::store::{Loss, StoreDef};
-use crate::workload::bench::Bench;
-use crate::workload::crud::work::EQUAL_CACHE;
-pub use crate::workload::crud::work::OPERATIONS;
-use crate::workload::driver::Stop;
-use crate::workload::gauge::Gauge;
+use crate::store::{Loss, Store, StoreDef};
+use crate::workload::crew::{self, held, own};
+use crate::workload::def::{Headline, WorkloadDef};
 use crate::workload::on_store::{OnStore, Settled, find};
+use crate::workload::parameter::common::{EQUAL_CACHE, OPERATIONS};
+
 use crate::workload::promise::Acknowledged;
 use crate::workload::spec::{Asked, Ended};
-use crate::workload::table::{Headline, WorkloadDef};
+use crate::workload::stop::Stop;
 
 /// Inserts, updates and deletes rows, in transactions.
 pub static WORKLOAD: WorkloadDef = WorkloadDef {
@@ -53,6 +55,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     reason: work::reason,
     headline: &[Headline::Latency, Headline::Space, Headline::Memory],
     space: work::space,
+    held: work::held,
     memory: work::memory,
     time: work::time,
     time_by_rehearsal: Some(work::time_by_rehearsal),
@@ -71,25 +74,28 @@ fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     }
     let clock = Clock::new();
     let work = Work::of(&spec.cell, &spec.parameters);
-    let mut transactions = Transactions::prepare(work, spec.seed).map_err(Ended::harness)?;
     let gauge = Gauge::new(spec, &clock).map_err(Ended::harness)?;
-    let mut acknowledged = Vec::with_capacity(1 + Kind::ALL.len());
+    let messages = Messages::prepare(work, spec.seed).map_err(Ended::harness)?;
+    let lanes = Lane::new(messages, work.transactions, work.rate, &gauge).map_err(Ended::harness)?;
+    let mut acknowledged = Vec::with_capacity(1 + KINDS);
     // Of `default`, it is the settings that decide which tier is given.
     let mut trial = OnStore::begin((store, open), spec.options(1), tier, spec)?;
-    let done = drive(&mut trial.bench, &mut transactions, &gauge, &mut acknowledged)?;
+    let (load, phases) = drive(trial.bench.store()?, &lanes, &clock, &mut acknowledged)?;
     trial.worked()?;
-    let operations = transactions.results(done.operations)?;
+    let [lane] = lanes.map(own);
+    let operations = results::<Table<'_>, _>(&lane, phases)?;
+    let messages = lane.transactions;
     let mut trial = trial.settled(&acknowledged, None)?;
     trial.close()?;
     let Settled { mut bench, measured } = trial;
-    let expected = Expected { source: transactions.source(), versions: transactions.versions() };
+    let expected = Expected { source: messages.source(), versions: messages.versions() };
     let audit = expected.audit(&mut bench)?;
     Ok(Measured {
         power_cut: power_cut(store, &measured),
-        load: done.load,
+        load,
         operations,
-        stored: transactions.stored(KEY_BYTES),
-        written: Some(transactions.written(KEY_BYTES)),
+        stored: messages.stored(KEY_BYTES),
+        written: Some(messages.written(KEY_BYTES)),
         audit: Some(audit),
         ..measured
     })
@@ -101,33 +107,32 @@ fn power_cut(store: &StoreDef, measured: &Measured) -> Option<Loss> {
     Some(danger.power_cut)
 }
 
-/// What was done while the store was open.
-struct Done {
-    load: Load,
-    operations: Vec<Phase>,
-}
-
 /// Makes and loads the table, and does all transactions, in one session.
 fn drive(
-    bench: &mut Bench<'_>,
-    transactions: &mut Transactions,
-    gauge: &Gauge<'_>,
+    store: &dyn Store,
+    lanes: &[Mutex<Lane<'_, Messages>>; 1],
+    clock: &Clock,
     acknowledged: &mut Vec<Acknowledged>,
-) -> Result<Done, Stop> {
-    let store = bench.store()?;
-    let mut session = store.sql().map_err(|error| Stop::store("opening a session", &error))?;
-    let session = session.as_mut();
-    let schema = rows::schema(|of| session.type_name(of));
-    session.execute(&schema).map_err(|error| Stop::store("making the table", &error))?;
-    check_settings(session)?;
-    let load = load(session, transactions, acknowledged)?;
-    let statements = Statements::prepare(session)?;
-    let mut operations = Vec::with_capacity(Kind::ALL.len());
-    for kind in Kind::ALL {
-        operations.push(transactions.phase(session, &statements, kind, gauge, acknowledged)?);
-    }
-    check_settings(session)?;
-    Ok(Done { load, operations })
+) -> Result<(Load, Vec<Phase>), Stop> {
+    let mut loaded = Load::default();
+    let prepare = |table: &mut Table<'_>| {
+        loaded = load(table.session.as_mut(), &mut held(&lanes[0]).transactions, acknowledged)?;
+        table.prepare()
+    };
+    let mut noted = Vec::with_capacity(KINDS);
+    let phases = crew::with(
+        clock,
+        lanes,
+        || Table::make(store).map(Box::new),
+        prepare,
+        |crew| {
+            let phases = phases(&lanes[0], crew, Duration::ZERO, &mut noted)?;
+            check_settings(crew.handle.session.as_mut())?;
+            Ok(phases)
+        },
+    )?;
+    acknowledged.append(&mut noted);
+    Ok((loaded, phases))
 }
 
 /// Whether all that was asked for still holds in this session.
@@ -138,11 +143,11 @@ fn check_settings(session: &mut dyn SqlSession) -> Result<(), Stop> {
 /// Loads the first rows, in the order of their keys.
 fn load(
     session: &mut dyn SqlSession,
-    transactions: &mut Transactions,
+    messages: &mut Messages,
     acknowledged: &mut Vec<Acknowledged>,
 ) -> Result<Load, Stop> {
-    let (count, source) = (transactions.rows(), transactions.source());
-    let mut load = Load { records: count, value_bytes: 0, store_ns: 0, counters: None };
+    let (count, source) = (messages.rows(), messages.source());
+    let mut load = Load { records: count, ..Load::default() };
     if count == 0 {
         return Ok(load);
     }
@@ -167,6 +172,6 @@ fn load(
     let counters = Snapshot::now().since(&before);
     Acknowledged::new("loads", 1, 1, &counters).note(acknowledged);
     load.counters = Some(counters);
-    transactions.loaded(load.value_bytes);
+    messages.loaded(load.value_bytes);
     Ok(load)
 }

@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::cell::Cell;
+use crate::result::Failure;
 use crate::store::{Guarantee, OpenFn, OpenOptions, Result, Session, StoreDef, StoreError};
 use crate::stores::{FLAT_FOLDER, MEMORY, NULL};
 use crate::workload::parameter::Parameters;

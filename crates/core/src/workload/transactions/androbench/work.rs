@@ -1,4 +1,4 @@
-//! What androbench is asked to do, and what that costs.
+//! The parameters of androbench, and its cost.
 
 use crate::axis::Axis;
 use crate::cell::{Cell, Rate};
@@ -7,6 +7,7 @@ use crate::result::TrialResult;
 use crate::store::{Guarantee, Kind};
 use crate::units::Bytes;
 use crate::workload::case::{Case, Space, Time};
+use crate::workload::parameter::common::OPERATIONS;
 use crate::workload::parameter::{ParameterDef, ParameterForm, Parameters};
 use crate::workload::reason::Reason;
 
@@ -38,7 +39,7 @@ const AUDIT_S: f64 = 0.02;
 /// Syncs of a transaction: journal, its header, the file, its folder.
 const SYNCS: f64 = 3.0;
 
-/// What is done in a trial.
+/// The work of a trial.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Work {
     /// Rows that are there before the first transaction.
@@ -60,12 +61,12 @@ fn statement_s(case: &Case<'_>) -> f64 {
 }
 
 impl Work {
-    /// What a cell and its parameters say.
+    /// The values that a cell and its parameters give.
     pub fn of(cell: &Cell, parameters: &Parameters) -> Work {
         Work {
             rows: number(cell, Axis::ROWS),
             statements: number(cell, Axis::STATEMENTS).max(1),
-            transactions: parameters.get(&super::OPERATIONS).unwrap_or(1),
+            transactions: parameters.get(&OPERATIONS).unwrap_or(1),
             body_bytes: parameters.get::<Bytes>(&BODY).map_or(2, |bytes| bytes.0),
             rate: cell.rate(),
         }
@@ -126,6 +127,11 @@ pub fn space(case: &Case<'_>) -> Space {
     Space { peak_bytes: bytes * 2.0 + f64::from(1 << 20), room_bytes: bytes * 4.0 + f64::from(8 << 20) }
 }
 
+/// Bytes of data at the fullest.
+pub fn held(case: &Case<'_>) -> f64 {
+    Work::of(case.cell, case.parameters).bytes()
+}
+
 /// Bytes of memory: the version of each row and what is to be deleted, and the rows of a transaction.
 pub fn memory(case: &Case<'_>) -> f64 {
     let work = Work::of(case.cell, case.parameters);
@@ -179,7 +185,7 @@ mod tests {
     #[test]
     fn a_cell_says_what_is_done() {
         let parameters = Parameters::default().with(&BODY, "200B").unwrap();
-        let parameters = parameters.with(&super::super::OPERATIONS, "300").unwrap();
+        let parameters = parameters.with(&OPERATIONS, "300").unwrap();
         let work = Work::of(&cell(), &parameters);
         assert_eq!((work.rows, work.statements, work.transactions, work.body_bytes), (1000, 10, 300, 200));
         assert_eq!((work.touched(), work.most_rows()), (3000, 4000));

@@ -1,4 +1,4 @@
-//! What the table must hold at a trial's end: every row, and every entry of the index, after the store was closed and
+//! The rows that the table must hold at a trial's end: every row, and every entry of the index, after the store was closed and
 //! opened anew, twice. A commit that was acknowledged and lost shows here.
 
 use std::time::Instant;
@@ -8,11 +8,11 @@ use crate::result::{Audit, Failure};
 use crate::store::StoreError;
 use crate::store::sql::{Prepared, SqlSession, SqlValue};
 use crate::workload::bench::Bench;
-use crate::workload::driver::Stop;
+use crate::workload::stop::Stop;
 
 /// Rows by id, each with its version; [`GONE`] for one that was deleted.
 pub struct Expected<'a> {
-    /// What rows are made of.
+    /// The source of rows.
     pub source: Source,
     /// The versions.
     pub versions: &'a [u8],

@@ -1,7 +1,7 @@
 //! The buffer into which values that are read are copied.
 
 /// Where the visitor puts what it sees.
-pub(super) struct Seen {
+pub(super) struct ReadBuffer {
     /// Where values are copied it is the application's, and so part of what reading from the store takes: it is made when it is
     /// first needed, which is never where the session has such a buffer of its own. Where they are only touched it serves the check
     /// alone, and is the harness's from the start.
@@ -10,10 +10,10 @@ pub(super) struct Seen {
     pub(super) length: usize,
 }
 
-impl Seen {
+impl ReadBuffer {
     /// For values of up to so many bytes; its memory is taken now where only the check needs it.
-    pub(super) fn new(for_check: bool, largest_value: usize) -> Seen {
-        let mut seen = Seen { buffer: Vec::new(), length: 0 };
+    pub(super) fn new(for_check: bool, largest_value: usize) -> ReadBuffer {
+        let mut seen = ReadBuffer { buffer: Vec::new(), length: 0 };
         if for_check {
             seen.make_room_for(largest_value);
         }

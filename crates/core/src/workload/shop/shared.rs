@@ -1,6 +1,4 @@
-//! What the client threads of a trial share.
-
-use std::sync::atomic::AtomicBool;
+//! The state that the client threads of a trial share.
 
 use super::by_records::ByRecords;
 use super::by_sql::BySql;
@@ -13,12 +11,11 @@ use super::work::Work;
 use crate::measure::clock::Clock;
 use crate::measure::series::Series;
 use crate::store::Store;
-use crate::workload::driver::Stop;
-use crate::workload::line::StartingLine;
 use crate::workload::mix::Turns;
+use crate::workload::stop::Stop;
 
-/// What the threads share, with all of its memory.
-pub struct Hall<'a> {
+/// The state that the threads share, with all of its memory.
+pub struct Shared<'a> {
     pub work: Work,
     pub data: Data,
     pub known: Known,
@@ -28,32 +25,26 @@ pub struct Hall<'a> {
     pub seconds: Series,
     /// Of each kind, and of all together behind them.
     pub epochs: [Series; Kind::ALL.len() + 1],
-    /// Where threads wait for one another.
-    pub line: StartingLine,
-    /// Whether a thread has failed, so that the others need not go on.
-    pub failed: AtomicBool,
     /// Whether the store speaks SQL.
     sql: bool,
 }
 
-impl<'a> Hall<'a> {
+impl<'a> Shared<'a> {
     /// Takes all memory that the threads share.
     ///
     /// # Errors
     /// As [`Series::new`].
-    pub fn new(work: Work, seed: u64, clock: &'a Clock, sql: bool) -> Result<Hall<'a>, String> {
+    pub fn new(work: Work, seed: u64, clock: &'a Clock, sql: bool) -> Result<Shared<'a>, String> {
         let data = Data::of_size(seed, work.data_bytes);
         let threads = work.threads as usize;
         let epoch = || Series::every(work.epoch, threads);
-        Ok(Hall {
+        Ok(Shared {
             known: Known::new(&data),
             data,
             turns: Turns::new(work.shares.parts()),
             clock,
             seconds: Series::new(threads)?,
             epochs: [epoch()?, epoch()?, epoch()?, epoch()?],
-            line: StartingLine::new(threads),
-            failed: AtomicBool::new(false),
             sql,
             work,
         })

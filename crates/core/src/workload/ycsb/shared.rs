@@ -1,4 +1,4 @@
-//! What the threads of a trial share.
+//! The state that the threads of a trial share.
 
 use super::definition::{Definition, Kind};
 use super::fields::Fields;
@@ -8,11 +8,10 @@ use super::work::Work;
 use crate::cell::Data;
 use crate::measure::clock::Clock;
 use crate::measure::series::Series;
-use crate::workload::line::StartingLine;
 use crate::workload::mix::Turns;
 
-/// What the threads share, with all of its memory.
-pub struct Hall<'a> {
+/// The state that the threads share, with all of its memory.
+pub struct Shared<'a> {
     /// What is done.
     pub work: Work,
     /// What records are made of.
@@ -31,21 +30,25 @@ pub struct Hall<'a> {
     pub clock: &'a Clock,
     /// Second by second.
     pub series: Series,
-    /// Where threads wait for one another.
-    pub line: StartingLine,
 }
 
-impl<'a> Hall<'a> {
+impl<'a> Shared<'a> {
     /// Takes all memory that the threads share. `check` says whether the store keeps what it is given.
     ///
     /// # Errors
     /// As [`Series::new`].
-    pub fn new(work: Work, data: Data, seed: u64, clock: &'a Clock, check: bool) -> Result<Hall<'a>, String> {
+    pub fn new(
+        work: Work,
+        data: Data,
+        seed: u64,
+        clock: &'a Clock,
+        check: bool,
+    ) -> Result<Shared<'a>, String> {
         let definition = &work.definition;
         let fields = Fields::new(definition, data, seed);
         let slots = if definition.is_partial() { definition.fields } else { 1 };
         let scans = definition.does(Kind::Scan) && check;
-        Ok(Hall {
+        Ok(Shared {
             versions: Versions::new(work.most_records(), slots, work.threads),
             order: scans.then(|| Order::new(definition.naming, work.most_records())),
             turns: Turns::new(definition.shares),
@@ -54,7 +57,6 @@ impl<'a> Hall<'a> {
             fields,
             clock,
             series: Series::new(work.threads as usize)?,
-            line: StartingLine::new(work.threads as usize),
             work,
         })
     }

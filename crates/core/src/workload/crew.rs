@@ -1,0 +1,174 @@
+//! The threads of a workload. Each has one handle on what is measured for as long as that is open: what an engine keeps by session
+//! (the page cache of SQLite is a connection's) is there from round to round, as it is in an application.
+//!
+//! All threads do a round together. Where one of them fails or panics, the others are stopped ([`line`](super::line)), and the round
+//! ends with that.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::{self, Scope};
+
+use crate::measure::clock::Clock;
+use crate::store::{Session, Store};
+use crate::workload::elapsed::{Elapsed, Part};
+use crate::workload::line::{Approach, StartingLine};
+use crate::workload::stop::Stop;
+
+/// One thread of a workload: its memory, and what it does. `H` is its handle on what is measured, `O` what it is told of a round.
+pub trait Lane<H: ?Sized, O>: Send {
+    /// Why a round ends early.
+    type Failed: From<Stop> + Send;
+
+    /// Its part of a round: what must be ready before, then, after it has crossed the starting line, its work.
+    ///
+    /// # Errors
+    /// At the first operation that fails or reads what is wrong.
+    fn round(&mut self, handle: &mut H, order: O, approach: Approach<'_>) -> Result<Part, Self::Failed>;
+}
+
+/// The lane of a thread, which holds it during a round; between rounds it is the first thread's.
+pub fn held<L>(lane: &Mutex<L>) -> MutexGuard<'_, L> {
+    lane.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A lane that no thread holds any more.
+pub fn own<L>(lane: Mutex<L>) -> L {
+    lane.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Opens a session.
+///
+/// # Errors
+/// The store's own.
+pub fn session(store: &dyn Store) -> Result<Box<dyn Session + '_>, Stop> {
+    store.session().map_err(|error| Stop::store("opening a session", &error))
+}
+
+/// The threads: the calling one, which is the first, and the others, which wait for orders.
+pub struct Crew<'c, H: ?Sized, L: Lane<H, O>, O> {
+    line: &'c StartingLine<'c>,
+    clock: &'c Clock,
+    lane: &'c Mutex<L>,
+    /// The first thread's handle.
+    pub handle: Box<H>,
+    others: Vec<Other<O, L::Failed>>,
+}
+
+/// Another thread, as seen from the first. Where it is dropped, the thread ends.
+struct Other<O, E> {
+    orders: SyncSender<O>,
+    parts: Receiver<Result<Part, E>>,
+}
+
+/// Opens a handle in each thread, does `work` with all of them, and closes them. `first` is done with the first thread's handle
+/// before the others are opened.
+///
+/// # Errors
+/// Those of `open`, `first` and `work`.
+pub fn with<H, L, O, T>(
+    clock: &Clock,
+    lanes: &[Mutex<L>],
+    open: impl Fn() -> Result<Box<H>, L::Failed> + Sync,
+    first: impl FnOnce(&mut H) -> Result<(), L::Failed>,
+    work: impl FnOnce(&mut Crew<'_, H, L, O>) -> Result<T, L::Failed>,
+) -> Result<T, L::Failed>
+where
+    H: ?Sized,
+    L: Lane<H, O>,
+    O: Copy + Send,
+{
+    let Some((lane, others)) = lanes.split_first() else {
+        return Err(Stop::harness("no thread is to work").into());
+    };
+    let line = StartingLine::new(lanes.len(), clock);
+    thread::scope(|scope| {
+        let mut handle = open()?;
+        first(&mut handle)?;
+        let (open, line) = (&open, &line);
+        let start = |(lane, number)| Other::start(scope, open, line, lane, number);
+        let others = others.iter().zip(1..).map(start).collect::<Result<_, _>>()?;
+        // With the crew the orders end, and so do the other threads.
+        work(&mut Crew { line, clock, lane, handle, others })
+    })
+}
+
+impl<O: Copy + Send, E: From<Stop> + Send> Other<O, E> {
+    /// Starts a thread, and waits until its handle is open.
+    fn start<'s, H: ?Sized, L: Lane<H, O, Failed = E>>(
+        scope: &'s Scope<'s, '_>,
+        open: &'s (impl Fn() -> Result<Box<H>, E> + Sync),
+        line: &'s StartingLine<'_>,
+        lane: &'s Mutex<L>,
+        number: usize,
+    ) -> Result<Other<O, E>, E>
+    where
+        O: 's,
+        E: 's,
+    {
+        let (orders, to_do) = sync_channel::<O>(1);
+        let (done, parts) = sync_channel(1);
+        let (ready, opened) = sync_channel(1);
+        let serve = move || {
+            let mut handle =
+                match catch_unwind(AssertUnwindSafe(open)).unwrap_or_else(|_| Err(panicked().into())) {
+                    Ok(handle) => handle,
+                    Err(failed) => return drop(ready.send(Err(failed))),
+                };
+            let mut heard = ready.send(Ok(())).is_ok();
+            while heard && let Ok(order) = to_do.recv() {
+                heard = done.send(part(line, lane, number, &mut handle, order)).is_ok();
+            }
+        };
+        thread::Builder::new()
+            .spawn_scoped(scope, serve)
+            .map_err(|error| Stop::harness(format!("starting a thread: {error}")))?;
+        opened.recv().map_err(|_| panicked())??;
+        Ok(Other { orders, parts })
+    }
+}
+
+impl<H: ?Sized, L: Lane<H, O>, O: Copy + Send> Crew<'_, H, L, O> {
+    /// Does a round on all threads together; says how long it took.
+    ///
+    /// # Errors
+    /// That of the thread that failed first.
+    pub fn round(&mut self, order: O) -> Result<Elapsed, L::Failed> {
+        for other in &self.others {
+            other.orders.send(order).map_err(|_| panicked())?;
+        }
+        let mine = part(self.line, self.lane, 0, &mut self.handle, order);
+        let theirs =
+            self.others.iter().map(|other| other.parts.recv().unwrap_or_else(|_| Err(panicked().into())));
+        let mut parts: Vec<_> = std::iter::once(mine).chain(theirs).collect();
+        if let Some(first) = self.line.first_to_fail() {
+            let failed = parts.remove(first.min(parts.len() - 1));
+            parts.insert(0, failed);
+        }
+        let parts = parts.into_iter().collect::<Result<Vec<Part>, _>>()?;
+        Ok(Elapsed::of(self.clock, &parts))
+    }
+}
+
+/// One thread's part of a round; its failure, or its panic, stops all others.
+fn part<H: ?Sized, L: Lane<H, O>, O>(
+    line: &StartingLine<'_>,
+    lane: &Mutex<L>,
+    number: usize,
+    handle: &mut H,
+    order: O,
+) -> Result<Part, L::Failed> {
+    let round = || held(lane).round(handle, order, line.approach(number));
+    let done = catch_unwind(AssertUnwindSafe(round)).unwrap_or_else(|_| Err(panicked().into()));
+    if done.is_err() {
+        line.stop(number);
+    }
+    done
+}
+
+fn panicked() -> Stop {
+    Stop::harness("a thread panicked")
+}
+
+#[cfg(test)]
+mod tests;

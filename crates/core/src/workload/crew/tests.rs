@@ -1,0 +1,121 @@
+//! Made lanes: each thread has its handle, a round is all of them together, and one that fails ends it.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::*;
+use crate::cell::Rate;
+
+/// How a lane's round goes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Way {
+    Ends,
+    /// As long as no other lane fails.
+    NeverEnds,
+    /// So does its schedule, which has an operation in an hour.
+    Waits,
+    FailsBefore,
+    PanicsBefore,
+    Fails,
+    Panics,
+}
+
+struct Made {
+    way: Way,
+    rounds: u64,
+}
+
+impl Lane<u64, u64> for Made {
+    type Failed = Stop;
+
+    fn round(&mut self, handle: &mut u64, order: u64, approach: Approach<'_>) -> Result<Part, Stop> {
+        self.rounds += 1;
+        *handle += order;
+        match self.way {
+            Way::FailsBefore => return Err(Stop::harness("it failed before")),
+            Way::PanicsBefore => panic!("as planned"),
+            _ => {}
+        }
+        let started = approach.cross()?;
+        let (begin, mut pacer) = started.begin(Rate::PerSecond(1));
+        match self.way {
+            Way::Fails => return Err(Stop::harness("it failed")),
+            Way::Panics => panic!("as planned"),
+            Way::NeverEnds => while started.goes_on(begin, None) {},
+            Way::Waits => {
+                while let Some(pacer) = pacer.as_mut().filter(|_| started.goes_on(begin, None)) {
+                    for _ in 0..3600 {
+                        pacer.wait(&Clock::new());
+                    }
+                }
+            }
+            _ => {}
+        }
+        Ok(Part { begin, end: begin + 1, ..Part::default() })
+    }
+}
+
+/// What two rounds of these lanes come to, and how many handles were opened.
+fn rounds(ways: &[Way]) -> (Result<Elapsed, Stop>, u64) {
+    let lanes: Vec<_> = ways.iter().map(|way| Mutex::new(Made { way: *way, rounds: 0 })).collect();
+    let (clock, opened) = (Clock::new(), AtomicU64::new(0));
+    let open = || Ok(Box::new(opened.fetch_add(1, Ordering::Relaxed)));
+    let done = with(
+        &clock,
+        &lanes,
+        open,
+        |first| {
+            *first += 7;
+            Ok(())
+        },
+        |crew| {
+            crew.round(10)?;
+            assert_eq!(*crew.handle, 17);
+            crew.round(100)
+        },
+    );
+    if done.is_ok() {
+        assert!(lanes.iter().all(|lane| held(lane).rounds == 2));
+    }
+    (done, opened.load(Ordering::Relaxed))
+}
+
+#[test]
+fn every_thread_has_one_handle_for_all_rounds() {
+    for threads in [1, 3] {
+        let (done, opened) = rounds(&vec![Way::Ends; threads]);
+        assert_eq!(opened, threads as u64);
+        assert!(done.is_ok(), "{done:?}");
+    }
+    let no_lanes: &[Way] = &[];
+    assert!(rounds(no_lanes).0.is_err());
+}
+
+#[test]
+fn a_thread_that_fails_or_panics_stops_all() {
+    for (way, message) in [
+        (Way::FailsBefore, "it failed before"),
+        (Way::PanicsBefore, "a thread panicked"),
+        (Way::Fails, "it failed"),
+        (Way::Panics, "a thread panicked"),
+    ] {
+        for others in [Way::NeverEnds, Way::Waits] {
+            for wrong in 0..3 {
+                let mut ways = [others; 3];
+                ways[wrong] = way;
+                assert_eq!(rounds(&ways).0.unwrap_err().message, message, "{way:?} in {wrong} of {others:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_thread_whose_handle_can_not_be_opened_ends_it() {
+    let lanes: Vec<_> = [Way::Ends; 3].map(|way| Mutex::new(Made { way, rounds: 0 })).into();
+    let (clock, opened) = (Clock::new(), AtomicU64::new(0));
+    let open = || match opened.fetch_add(1, Ordering::Relaxed) {
+        2 => Err(Stop::harness("no more")),
+        number => Ok(Box::new(number)),
+    };
+    let done = with(&clock, &lanes, open, |_| Ok(()), |crew| crew.round(1));
+    assert_eq!(done.unwrap_err().message, "no more");
+}

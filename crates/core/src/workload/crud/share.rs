@@ -1,0 +1,217 @@
+//! One thread's part: the records that it works on, and what it does to them.
+
+use super::shared::Shared;
+use crate::measure::clock::Clock;
+use crate::measure::series::Seconds;
+use crate::record::Records;
+use crate::result::Written;
+use crate::store::Session;
+use crate::workload::batch::touched;
+use crate::workload::choose::Chooser;
+use crate::workload::crew::Lane;
+use crate::workload::driver::{Driver, Quantum};
+use crate::workload::elapsed::Part;
+use crate::workload::line::Approach;
+use crate::workload::mix::{Doing, Mix};
+use crate::workload::operation::Operation;
+use crate::workload::phase::Goal;
+use crate::workload::quanta::{QUANTUM_OPERATIONS, in_quanta, largest_quantum};
+use crate::workload::stop::Stop;
+use crate::workload::task::Crud;
+
+/// A round that is to be done by all threads, in a store that holds `live` records.
+#[derive(Clone, Copy)]
+pub struct Order<'o> {
+    pub shared: &'o Shared<'o>,
+    pub goal: Goal,
+    pub live: u64,
+}
+
+/// The records that one thread works on: every `threads`th, so that threads never meet and each knows what it wrote.
+pub struct Share<'a> {
+    pub thread: u64,
+    threads: u64,
+    pub driver: Driver<'a>,
+    /// The version of each record's value, by its position in the share.
+    pub versions: Vec<u8>,
+    quantum: Quantum,
+    chooser: Chooser,
+    /// Whose turn it is in a mix.
+    turn: u64,
+    pub written: Written,
+    /// Writes that changed what the store holds, since the round began: an engine may see that a value stays as it was.
+    pub writes: u64,
+}
+
+impl Share<'_> {
+    /// The index of the record at a position.
+    pub fn index(&self, position: u64) -> u64 {
+        position * self.threads + self.thread
+    }
+
+    /// Plans one operation of the phase; `remove` puts the record back, untimed, so that keys can be chosen at random.
+    fn plan(&mut self, records: &Records, operation: Operation, chosen: u64, timed: bool) {
+        if operation == Operation::Insert {
+            let index = self.index(self.versions.len() as u64);
+            self.versions.push(0);
+            self.writes += 1;
+            return self.quantum.plan(records, operation, index, 0, timed);
+        }
+        let index = self.index(chosen);
+        let version = &mut self.versions[chosen as usize];
+        if operation == Operation::Get {
+            return self.quantum.plan(records, operation, index, *version, timed);
+        }
+        let before = *version;
+        *version = version.wrapping_add(1);
+        let version = *version;
+        self.quantum.plan(records, operation, index, version, timed);
+        if operation == Operation::Remove {
+            self.quantum.plan_put_back(records, index, version);
+            self.writes += 2;
+        } else {
+            self.writes += u64::from(!records.is_same_value(index, before, version));
+        }
+    }
+
+    /// Does `operations` of them at most, in quanta, for as long as `goes_on` says so. They are timed where `seconds` hears of them.
+    fn stretch(
+        &mut self,
+        session: &mut dyn Session,
+        Order { shared, goal, .. }: Order<'_>,
+        operations: u64,
+        goes_on: impl Fn() -> bool,
+        mut seconds: Option<&mut Seconds<'_>>,
+    ) -> Result<(), Stop> {
+        in_quanta(operations, largest_quantum(shared.plan.rate), goes_on, |most| {
+            let done = self.fill_quantum(shared.records, goal.doing, most, seconds.is_some());
+            self.driver.run(session, &mut self.quantum)?;
+            self.written = self.written.plus(self.quantum.written());
+            if let Some(seconds) = &mut seconds {
+                self.driver.tell(goal.doing.main(), seconds)?;
+            }
+            Ok(done)
+        })
+    }
+
+    /// Plans the next quantum: at most `most` operations; returns how many.
+    pub fn fill_quantum(&mut self, records: &Records, doing: Doing, most: u64, timed: bool) -> u64 {
+        self.quantum.clear();
+        let operation = match doing {
+            Doing::One(operation) => operation,
+            Doing::Mix(mix) => return self.fill_with(records, &mix, most, timed),
+        };
+        let mut chosen = [0; QUANTUM_OPERATIONS];
+        let before = self.chooser.position();
+        if operation != Operation::Insert {
+            self.chooser.fill(&mut chosen[..most as usize], &self.versions);
+        }
+        let mut planned = 0;
+        while planned < most && self.quantum.has_room_for(2) {
+            self.plan(records, operation, chosen[planned as usize], timed);
+            planned += 1;
+        }
+        if planned < most && operation != Operation::Insert {
+            // Those that found no room come next: which records are chosen must not depend on how many were to fit, as that
+            // follows from how quick the store is.
+            self.chooser.go_back(before);
+            self.chooser.fill(&mut chosen[..planned as usize], &self.versions);
+        }
+        planned
+    }
+}
+
+impl Share<'_> {
+    /// Plans the next operations of a mix: at most `most`; returns how many. Each is chosen among all records that are there
+    /// by then.
+    fn fill_with(&mut self, records: &Records, mix: &Mix, most: u64, timed: bool) -> u64 {
+        let mut planned = 0;
+        while planned < most && self.quantum.has_room_for(2) {
+            let operation = mix.turn(self.turn);
+            self.turn += 1;
+            let chosen = match operation {
+                Operation::Insert => 0,
+                _ => self.chooser.below(self.versions.len() as u64),
+            };
+            self.plan(records, operation, chosen, timed);
+            planned += 1;
+        }
+        planned
+    }
+}
+
+impl<'o> Lane<dyn Session + '_, Order<'o>> for Share<'_> {
+    type Failed = Stop;
+
+    /// The warm-up; then, with all others, the timed part.
+    fn round(
+        &mut self,
+        session: &mut (dyn Session + '_),
+        order: Order<'o>,
+        approach: Approach<'_>,
+    ) -> Result<Part, Stop> {
+        let Order { shared, goal, live } = order;
+        let goal = goal.for_thread(self.thread, self.threads, live);
+        let order = Order { goal, ..order };
+        let latencies = self.driver.latencies(goal.doing.main());
+        let mut seconds = shared.series.thread(self.thread as usize, latencies).map_err(Stop::harness)?;
+        let warm_up = goal.warm_up.min(goal.operations);
+        self.stretch(session, order, warm_up, || approach.goes_on(), None)?;
+        let (calls_before, untimed_before) = (self.driver.calls_ns(), self.driver.untimed_ticks());
+        let started = approach.cross()?;
+        seconds.restart();
+        let (begin, pacer) = started.begin(shared.plan.rate);
+        self.driver.set_pacer(pacer);
+        let goes_on = || started.goes_on(begin, goal.until);
+        let done = self.stretch(session, order, goal.operations - warm_up, goes_on, Some(&mut seconds));
+        let end = shared.clock.now();
+        let pacer = self.driver.set_pacer(None);
+        done?;
+        seconds.finish(self.driver.latencies(goal.doing.main())).map_err(Stop::harness)?;
+        Ok(Part {
+            begin,
+            end,
+            calls_ns: self.driver.calls_ns() - calls_before,
+            put_back_ticks: self.driver.untimed_ticks() - untimed_before,
+            stood_still_ticks: pacer.map_or(0, |pacer| pacer.stood_still()),
+        })
+    }
+}
+
+impl Crud {
+    /// The share of one thread, with its memory.
+    ///
+    /// # Errors
+    /// As [`Driver::new`].
+    pub fn share<'a>(
+        &self,
+        thread: u64,
+        records: &'a Records,
+        clock: &'a Clock,
+        check: bool,
+    ) -> Result<Share<'a>, String> {
+        Ok(Share {
+            thread,
+            threads: self.threads,
+            driver: Driver::new(clock, records, self.visit, check)?,
+            versions: touched(self.most_records() / self.threads + 1),
+            quantum: Quantum::new(records.largest_value()),
+            chooser: Chooser::uniform(self.seed ^ thread),
+            turn: 0,
+            written: Written::default(),
+            writes: 0,
+        })
+    }
+
+    /// The most records that there can be.
+    fn most_records(&self) -> u64 {
+        if self.duration.is_some() {
+            self.records.to
+        } else {
+            self.records.to.min(self.records.from + self.operations + self.warm_up)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

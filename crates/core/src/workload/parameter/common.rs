@@ -1,0 +1,144 @@
+//! Parameters that several workloads have.
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use super::{ParameterDef, ParameterForm};
+use crate::cell::Data;
+use crate::shown::quoted;
+use crate::units::{Bytes, Period, parse_count};
+
+/// The number of timed operations of each kind.
+pub static OPERATIONS: ParameterDef = ParameterDef {
+    name: "operations",
+    value_name: "N",
+    help: "Timed operations of each kind",
+    form: ParameterForm::Number,
+    default: Some("1000"),
+    instead_of: None,
+    read: |text| count("operations", text, 1),
+};
+
+/// The time for which each operation goes on.
+pub static DURATION: ParameterDef = ParameterDef {
+    name: "duration",
+    value_name: "TIME",
+    help: "Time each kind of operation for this long, instead of a number of them",
+    form: ParameterForm::Text,
+    default: None,
+    instead_of: Some("operations"),
+    read: |text| match text.parse::<Period>()? {
+        Period(time) if time < Duration::from_millis(1) => {
+            Err("duration in ms is 0: it must be at least 1".into())
+        }
+        time => Ok(time.to_string()),
+    },
+};
+
+/// The total cache of every engine where tuning is equal.
+pub static EQUAL_CACHE: ParameterDef = ParameterDef {
+    name: "equal_cache",
+    value_name: "SIZE",
+    help: "Cache of each engine with --tuning equal",
+    form: ParameterForm::Text,
+    default: Some("64MiB"),
+    instead_of: None,
+    read: |text| match text.parse::<Bytes>()? {
+        Bytes(0) => Err("equal_cache is 0: it must be at least 1".into()),
+        size => Ok(size.to_string()),
+    },
+};
+
+/// When stores compress values.
+pub static COMPRESSION: ParameterDef = ParameterDef {
+    name: "compression",
+    value_name: "WHEN",
+    help: "Compression of values: auto (for compressible data), on, off",
+    form: ParameterForm::Text,
+    default: Some("auto"),
+    instead_of: None,
+    read: |text| text.parse::<Compression>().map(|compression| compression.name().into()),
+};
+
+/// Records in a batch of the loader.
+pub static BATCH: ParameterDef = ParameterDef {
+    name: "batch",
+    value_name: "N",
+    help: "Most records in one batch while loading",
+    form: ParameterForm::Number,
+    default: Some("500"),
+    instead_of: None,
+    read: |text| count("batch", text, 1),
+};
+
+/// Reads a number of things: `least` of them or more.
+pub(in crate::workload) fn count(name: &str, text: &str, least: u64) -> Result<String, String> {
+    match parse_count(text)? {
+        count if count < least => Err(format!("{name} is {count}: it must be at least {least}")),
+        count if count > u64::from(u32::MAX) => Err(format!("{name} is too large: at most {}", u32::MAX)),
+        count => Ok(count.to_string()),
+    }
+}
+
+/// When stores that can compress values do so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Compression {
+    /// For compressible data.
+    Auto,
+    /// Always.
+    On,
+    /// Never.
+    Off,
+}
+
+impl Compression {
+    /// The word used in plans and results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Compression::Auto => "auto",
+            Compression::On => "on",
+            Compression::Off => "off",
+        }
+    }
+
+    /// Whether it is on for `data`.
+    pub fn is_on(self, data: Data) -> bool {
+        match self {
+            Compression::Auto => data == Data::Compressible,
+            Compression::On => true,
+            Compression::Off => false,
+        }
+    }
+}
+
+impl FromStr for Compression {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let all = [Compression::Auto, Compression::On, Compression::Off];
+        let found = all.into_iter().find(|compression| compression.name() == text);
+        found.ok_or_else(|| format!("{} is no way to compress: use auto, on or off", quoted(text)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn defaults_can_be_read_and_contradictions_are_refused() {
+        for parameter in [&OPERATIONS, &DURATION, &EQUAL_CACHE, &COMPRESSION, &BATCH] {
+            if let Some(default) = parameter.default {
+                assert_eq!((parameter.read)(default).as_deref(), Ok(default), "{}", parameter.name);
+            }
+        }
+        for (parameter, text, wrong) in [
+            (&OPERATIONS, "0", "at least 1"),
+            (&OPERATIONS, "5000000000", "too large"),
+            (&DURATION, "0s", "at least 1"),
+            (&COMPRESSION, "always", "auto, on or off"),
+        ] {
+            let error = (parameter.read)(text).unwrap_err();
+            assert!(error.contains(wrong), "{}: {error}", parameter.name);
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! The pace of a loop: operations are planned and counted some at a time, fewer where they are slow, so that seconds and the end
+//! are met in time.
+
+use std::time::Instant;
+
+use crate::cell::Rate;
+use crate::measure::series::QUANTUM_TIME;
+
+/// Operations in a quantum at most.
+pub const QUANTUM_OPERATIONS: usize = 128;
+/// Operations in the first quantum: how slow they are is not known.
+const FIRST_QUANTUM: u64 = 8;
+
+/// Operations in a quantum at most. In an open loop they are prepared only so far ahead as half a millisecond holds.
+pub fn largest_quantum(rate: Rate) -> u64 {
+    match rate {
+        Rate::Closed => QUANTUM_OPERATIONS as u64,
+        Rate::PerSecond(rate) => (u64::from(rate) / 2_000).clamp(1, QUANTUM_OPERATIONS as u64),
+    }
+}
+
+/// Does `operations` at most, in quanta of `largest` at most, for as long as `goes_on` says so. `quantum` does so many or fewer, and
+/// says how many; none where there is no more to do.
+///
+/// # Errors
+/// Those of `quantum`.
+pub fn in_quanta<E>(
+    operations: u64,
+    largest: u64,
+    goes_on: impl Fn() -> bool,
+    mut quantum: impl FnMut(u64) -> Result<u64, E>,
+) -> Result<(), E> {
+    let (mut left, mut limit) = (operations, largest.min(FIRST_QUANTUM));
+    while left > 0 && goes_on() {
+        let start = Instant::now();
+        let done = quantum(left.min(limit))?;
+        if done == 0 {
+            break;
+        }
+        left -= done;
+        limit = match start.elapsed() {
+            took if took > QUANTUM_TIME => limit / 2,
+            took if took < QUANTUM_TIME / 2 => limit * 2,
+            _ => limit,
+        }
+        .clamp(1, largest);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    /// How many operations each quantum was asked for, where each operation takes so long.
+    fn asked(operations: u64, each: Duration) -> Vec<u64> {
+        let mut all = Vec::new();
+        let quantum = |most: u64| {
+            all.push(most);
+            std::thread::sleep(each * most as u32);
+            Ok::<_, ()>(most)
+        };
+        in_quanta(operations, 128, || true, quantum).unwrap();
+        all
+    }
+
+    #[test]
+    fn quanta_grow_while_operations_are_quick_and_shrink_while_they_are_slow() {
+        assert_eq!(asked(1_000, Duration::ZERO).iter().sum::<u64>(), 1_000);
+        assert_eq!(asked(20, QUANTUM_TIME)[..4], [8, 4, 2, 1]);
+    }
+
+    #[test]
+    fn it_ends_with_the_operations_the_time_or_what_there_is_to_do() {
+        let done = |goes_on: bool, each: u64| {
+            let mut all = 0;
+            let quantum = |most: u64| {
+                let done = most.min(each).min(30 - all);
+                all += done;
+                Ok::<_, ()>(done)
+            };
+            in_quanta(100, 4, || goes_on, quantum).map(|()| all)
+        };
+        assert_eq!((done(true, 3), done(false, 3), done(true, 0)), (Ok(30), Ok(0), Ok(0)));
+        assert_eq!(in_quanta(9, 4, || true, |_| Err("wrong")), Err("wrong"));
+    }
+
+    #[test]
+    fn an_open_loop_is_prepared_half_a_millisecond_ahead() {
+        assert_eq!([1, 20_000, 10_000_000].map(|rate| largest_quantum(Rate::PerSecond(rate))), [1, 10, 128]);
+    }
+}

@@ -1,0 +1,148 @@
+//! Latencies and what else is counted of each kind of operation, on one thread or on all.
+
+use crate::measure::latency::Latencies;
+use crate::result::OperationResult;
+use crate::workload::elapsed::Elapsed;
+use crate::workload::stop::Stop;
+
+/// The measurements of one kind.
+#[derive(Debug, Clone)]
+pub struct Record {
+    /// Latencies of the operations that succeeded.
+    pub latencies: Latencies,
+    /// Operations that failed.
+    pub errors: u64,
+    /// Value bytes written or read.
+    pub value_bytes: u64,
+    /// Transactions that were done again, each as often as they were.
+    pub conflicts: u64,
+}
+
+impl Record {
+    /// Nothing yet. All memory that it will need is taken.
+    ///
+    /// # Errors
+    /// As [`Latencies::new`].
+    pub fn new() -> Result<Record, String> {
+        Ok(Record { latencies: Latencies::new()?, errors: 0, value_bytes: 0, conflicts: 0 })
+    }
+
+    /// Adds what another thread measured, or another kind.
+    ///
+    /// # Errors
+    /// As [`Latencies::merge`].
+    pub fn merge(&mut self, other: &Record) -> Result<(), String> {
+        self.errors += other.errors;
+        self.value_bytes += other.value_bytes;
+        self.conflicts += other.conflicts;
+        self.latencies.merge(&other.latencies)
+    }
+
+    /// Its result, of so many threads that were at work for so long.
+    ///
+    /// # Errors
+    /// When the histogram can't be written.
+    pub fn result(
+        &self,
+        name: &str,
+        elapsed: &Elapsed,
+        is_closed: bool,
+        threads: u64,
+    ) -> Result<OperationResult, Stop> {
+        let count = self.latencies.count();
+        Ok(OperationResult {
+            operation: name.into(),
+            count,
+            errors: self.errors,
+            wall_ns: u64::try_from(elapsed.wall.as_nanos()).unwrap_or(u64::MAX),
+            sum_ns: self.latencies.sum_ns(),
+            rate_over_ns: elapsed.rate_over_ns(is_closed, threads).filter(|_| count > 0),
+            harness_share: elapsed.harness_share(is_closed).filter(|_| count > 0),
+            value_bytes: self.value_bytes,
+            conflicts: self.conflicts,
+            latency: self.latencies.summary().map_err(Stop::harness)?,
+            ..OperationResult::default()
+        })
+    }
+}
+
+/// The measurements of `N` kinds, by their places.
+#[derive(Debug, Clone)]
+pub struct Recorder<const N: usize> {
+    records: [Record; N],
+}
+
+impl<const N: usize> Recorder<N> {
+    /// Nothing yet. All memory that it will need is taken.
+    ///
+    /// # Errors
+    /// As [`Latencies::new`].
+    pub fn new() -> Result<Recorder<N>, String> {
+        let records = (0..N).map(|_| Record::new()).collect::<Result<Vec<_>, _>>()?;
+        let records = records.try_into().map_err(|_| "there are not as many records as kinds")?;
+        Ok(Recorder { records })
+    }
+
+    /// That of a kind.
+    #[inline]
+    pub fn of(&self, kind: usize) -> &Record {
+        &self.records[kind]
+    }
+
+    /// The same, to be added to.
+    #[inline]
+    pub fn of_mut(&mut self, kind: usize) -> &mut Record {
+        &mut self.records[kind]
+    }
+
+    /// Latencies of a kind so far.
+    #[inline]
+    pub fn latencies(&self, kind: usize) -> &Latencies {
+        &self.records[kind].latencies
+    }
+
+    /// An operation of a kind took so long.
+    #[inline]
+    pub fn record(&mut self, kind: usize, ns: u64) {
+        self.records[kind].latencies.record(ns);
+    }
+
+    /// All of them.
+    pub fn all(&self) -> &[Record; N] {
+        &self.records
+    }
+
+    /// The time that all operations took so far, in nanoseconds.
+    pub fn calls_ns(&self) -> u64 {
+        self.records.iter().map(|record| record.latencies.sum_ns()).sum()
+    }
+
+    /// Some kinds as one.
+    ///
+    /// # Errors
+    /// As [`Latencies::merge`].
+    pub fn together(&self, kinds: impl IntoIterator<Item = usize>) -> Result<Record, String> {
+        let mut all = Record::new()?;
+        kinds.into_iter().try_for_each(|kind| all.merge(&self.records[kind]))?;
+        Ok(all)
+    }
+
+    /// Adds what another thread measured.
+    ///
+    /// # Errors
+    /// As [`Latencies::merge`].
+    pub fn merge(&mut self, other: &Recorder<N>) -> Result<(), String> {
+        self.records.iter_mut().zip(&other.records).try_for_each(|(mine, theirs)| mine.merge(theirs))
+    }
+
+    /// The measurements of all threads.
+    ///
+    /// # Errors
+    /// Where there is none; as [`Latencies::merge`].
+    pub fn of_all(threads: impl IntoIterator<Item = Recorder<N>>) -> Result<Recorder<N>, Stop> {
+        let mut threads = threads.into_iter();
+        let mut all = threads.next().ok_or_else(|| Stop::harness("no thread was at work"))?;
+        threads.try_for_each(|one| all.merge(&one)).map_err(Stop::harness)?;
+        Ok(all)
+    }
+}

@@ -1,0 +1,79 @@
+//! The steps of a trial: the data are loaded and read; then all client threads do their transactions at once.
+
+use std::sync::Mutex;
+
+use super::chunk::Makers;
+use super::lane::Lane;
+use super::lane::check_settings;
+use super::shared::Shared;
+use super::tables::Tables;
+use super::{load, warm};
+use crate::measure::counters::Snapshot;
+use crate::measure::device::DeviceSpec;
+use crate::measure::machine_counters::{MachineCounters, MachineUse};
+use crate::result::{Counters, Load, Second, Written};
+use crate::store::Store;
+use crate::workload::bench::Bench;
+use crate::workload::crew::{self, held};
+use crate::workload::elapsed::Elapsed;
+use crate::workload::promise::Acknowledged;
+use crate::workload::stop::Stop;
+
+/// The work done, before it is summed up.
+pub struct Ran {
+    /// The loading.
+    pub load: Load,
+    /// The records that were loaded.
+    pub loaded: Written,
+    /// The time that the transactions took.
+    pub elapsed: Elapsed,
+    /// The process's counters over the transactions.
+    pub counters: Counters,
+    /// The machine's counters over the transactions.
+    pub seen: MachineUse,
+    /// Second by second.
+    pub series: Vec<Second>,
+}
+
+/// Loads the tables, warms the store, and does all transactions. `device` is that under the place. `acknowledged` gets what a promise of `power` is held to.
+///
+/// # Errors
+/// At the first thing that goes wrong.
+pub fn run(
+    shared: &Shared<'_>,
+    bench: &Bench<'_>,
+    lanes: &[Mutex<Lane<'_>>],
+    makers: Makers,
+    device: &Result<DeviceSpec, String>,
+    acknowledged: &mut Vec<Acknowledged>,
+) -> Result<Ran, Stop> {
+    let store = bench.store()?;
+    let (load, loaded) = load::load(shared, makers, shared.make(store)?.as_mut(), acknowledged)?;
+    warm::warm(shared, bench)?;
+    let (elapsed, counters, seen) = crew::with(
+        shared.clock,
+        lanes,
+        || open(shared, store),
+        |_| Ok(()),
+        |crew| {
+            let machine = MachineCounters::begin(device);
+            shared.seconds.begin();
+            shared.epochs.iter().for_each(|epochs| epochs.begin());
+            let before = Snapshot::now();
+            let elapsed = crew.round(())?;
+            let counters = Snapshot::now().since(&before);
+            let seen = machine.end();
+            Ok((elapsed, counters, seen))
+        },
+    )?;
+    let writes = lanes.iter().map(|lane| held(lane).writes()).sum();
+    Acknowledged::new("transactions that write", writes, shared.work.threads, &counters).note(acknowledged);
+    Ok(Ran { load, loaded, elapsed, counters, seen, series: shared.seconds.finish() })
+}
+
+/// A thread's tables, with the settings that were asked for.
+fn open<'s>(shared: &Shared<'_>, store: &'s dyn Store) -> Result<Box<dyn Tables + 's>, Stop> {
+    let mut tables = shared.open(store)?;
+    check_settings(tables.as_mut())?;
+    Ok(tables)
+}

@@ -1,0 +1,56 @@
+//! Why a workload stopped before its end.
+
+use crate::result::Failure;
+use crate::store::StoreError;
+use crate::workload::operation::Operation;
+
+/// Why a workload stopped before its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stop {
+    /// The kind of failure.
+    pub failure: Failure,
+    /// The event, in a sentence.
+    pub message: String,
+    /// The operation that failed, if one did.
+    pub operation: Option<Operation>,
+}
+
+impl Stop {
+    /// A failure of the store outside the timed loop.
+    pub fn store(doing: &str, error: &StoreError) -> Stop {
+        let failure = if is_disk_full(error) { Failure::DiskFull } else { Failure::Store };
+        Stop { failure, message: format!("{doing}: {error}"), operation: None }
+    }
+
+    /// Another thread has failed, whose failure is the one to tell.
+    pub fn after_another() -> Stop {
+        Stop::harness("another thread has failed")
+    }
+
+    /// What was read is wrong.
+    #[cold]
+    pub fn wrong_data(message: String) -> Stop {
+        Stop { failure: Failure::WrongData, message, operation: None }
+    }
+
+    /// A failure of the harness.
+    pub fn harness(message: impl Into<String>) -> Stop {
+        Stop { failure: Failure::Harness, message: message.into(), operation: None }
+    }
+}
+
+/// Engines pass the system's word on in texts of their own; what they have in common is the system's phrase or their
+/// own name for it.
+fn is_disk_full(error: &StoreError) -> bool {
+    match error {
+        StoreError::Io { source, .. } => {
+            matches!(source.kind(), std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded)
+        }
+        other => {
+            let text = other.to_string().to_lowercase();
+            ["no space left", "disk is full", "disk quota", "enospc"]
+                .iter()
+                .any(|phrase| text.contains(phrase))
+        }
+    }
+}

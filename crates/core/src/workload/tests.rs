@@ -1,0 +1,316 @@
+//! Whole trials of every workload of the table: with one seed, exactly the same calls reach the store.
+//!
+//! Where a change is meant to alter them, the failed test prints what they are now.
+
+mod database;
+mod tape;
+
+use std::fmt::Write;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::device::{Amount, Prepared};
+use super::parameter::Parameters;
+use super::spec::{Asked, Ended, Spec};
+use super::table::{self, Workload, parameter};
+use crate::axis::Axis;
+use crate::axis::device::values::{Io, Pattern, Sync, SyncCall};
+use crate::cell::Cell;
+use crate::measure::clock::Clock;
+use crate::result::Measured;
+use crate::store::{Capabilities, StoreDef};
+use crate::stores::{FLAT_FOLDER, MEMORY};
+use crate::trace::made::{CLUSTER_14, Like, ZIPPYDB};
+use crate::trace::{Ask, Summary};
+
+/// A store that is recorded.
+#[derive(Clone, Copy)]
+enum Over {
+    Memory,
+    Folder,
+    Sql,
+}
+
+impl Over {
+    fn store(self) -> StoreDef {
+        let inner = match self {
+            Over::Memory => MEMORY,
+            Over::Folder => FLAT_FOLDER,
+            Over::Sql => {
+                let capabilities = Capabilities { sql: true, persists: true, ..MEMORY.capabilities };
+                StoreDef { capabilities, ..MEMORY }
+            }
+        };
+        StoreDef { open: Ok(tape::open), ..inner }
+    }
+
+    fn inner(self) -> crate::store::OpenFn {
+        match self {
+            Over::Folder => FLAT_FOLDER.open.unwrap(),
+            Over::Memory | Over::Sql => MEMORY.open.unwrap(),
+        }
+    }
+}
+
+/// One trial: its workload, store, axes and parameters; as `axis=value` and `parameter=value`, separated by blanks.
+struct Trial {
+    workload: &'static str,
+    over: Over,
+    axes: &'static str,
+    parameters: &'static str,
+    /// How many calls reach the store, and their digest.
+    calls: (u64, u64),
+}
+
+const fn trial(
+    workload: &'static str,
+    over: Over,
+    axes: &'static str,
+    parameters: &'static str,
+    calls: (u64, u64),
+) -> Trial {
+    Trial { workload, over, axes, parameters, calls }
+}
+
+const YCSB: &str = "operations=500 properties=fieldcount=3,fieldlength=20,maxscanlength=20";
+
+const TRIALS: &[Trial] = &[
+    trial(
+        "crud",
+        Over::Memory,
+        "records=100..400 record_size=1B..300B",
+        "operations=350",
+        (2291, 0x1130_437e_a57a_ec34),
+    ),
+    trial(
+        "crud",
+        Over::Memory,
+        "records=100..400 record_size=1B..300B threads=3",
+        "operations=350 warm_up=20",
+        (2431, 0x9a_553d_7f97_e99f),
+    ),
+    trial(
+        "crud",
+        Over::Memory,
+        "records=100..400 record_size=1B..300B threads=2",
+        "operations=600 mix=get=60,update=20,insert=15,remove=5",
+        (884, 0x25ad_e59d_d814_12bc),
+    ),
+    trial(
+        "crud",
+        Over::Memory,
+        "records=50..400 record_size=1B..300B rate=20000/s",
+        "operations=200 visit=touch",
+        (1688, 0xe179_95d8_1ada_a0b9),
+    ),
+    trial(
+        "crud",
+        Over::Folder,
+        "records=50..400 record_size=1B..300B guarantee=process cache=cold",
+        "operations=60",
+        (625, 0x3ecb_9e8e_94fb_1009),
+    ),
+    trial("ycsb", Over::Memory, "records=100 workload=A", YCSB, (856, 0xc6dc_f56f_7b44_c83e)),
+    trial("ycsb", Over::Memory, "records=100 workload=B", YCSB, (632, 0x9d47_16e5_6a74_9682)),
+    trial("ycsb", Over::Memory, "records=100 workload=C threads=3", YCSB, (606, 0xbb50_fa86_1d73_b364)),
+    trial("ycsb", Over::Memory, "records=100 workload=D", YCSB, (632, 0xd6e7_62a5_bda9_30ea)),
+    trial("ycsb", Over::Memory, "records=100 workload=E", YCSB, (630, 0x78ed_2c91_4dc1_416b)),
+    trial("ycsb", Over::Memory, "records=100 workload=F rate=20000/s", YCSB, (1106, 0x4dde_d719_be8f_4fd2)),
+    trial("ycsb", Over::Memory, "records=100 workload=load threads=2", YCSB, (205, 0x1ff4_8e99_6c8d_ec2a)),
+    trial(
+        "ycsb",
+        Over::Memory,
+        "records=100 workload=A",
+        "operations=300 properties=fieldcount=3,writeallfields=false,readallfields=false",
+        (555, 0xe979_a828_653a_3ee4),
+    ),
+    trial(
+        "ycsb",
+        Over::Memory,
+        "records=100 workload=D",
+        "operations=200 rounds=3 properties=fieldcount=1",
+        (736, 0x96ec_d3fb_e78a_4354),
+    ),
+    trial(
+        "ycsb",
+        Over::Folder,
+        "records=50 workload=A guarantee=process",
+        "operations=100 rounds=2 between_rounds=close properties=fieldcount=1",
+        (314, 0xe1f7_8236_9a19_718c),
+    ),
+    trial("replay", Over::Memory, "", "trace=twitter", (2342, 0x9dff_7ab6_056d_c5c8)),
+    trial("replay", Over::Memory, "threads=3", "trace=twitter", (2343, 0x748d_9596_71a1_b0e4)),
+    trial("replay", Over::Memory, "threads=2", "trace=rocksdb load=nothing", (2779, 0x6d7d_0219_e5c5_d2b3)),
+    trial("replay", Over::Memory, "", "trace=rocksdb speed=1000000", (2771, 0xd206_1a23_918a_5069)),
+    trial("shop", Over::Memory, "data_size=64KiB", "operations=400", (4195, 0xff3_3ad3_b9ce_cc41)),
+    trial(
+        "shop",
+        Over::Memory,
+        "data_size=64KiB index=none load_order=unsorted rate=20000/s",
+        "operations=400",
+        (3332, 0xb300_ee27_2649_54d1),
+    ),
+    trial("shop", Over::Sql, "data_size=64KiB", "operations=400", (3912, 0x1f0e_ee37_638a_489c)),
+    trial(
+        "shop",
+        Over::Sql,
+        "data_size=64KiB load_order=unsorted threads=2",
+        "operations=400 shares=orders=1,restock=3",
+        (1104, 0xa8e2_f4ef_ce2f_95ac),
+    ),
+    trial("androbench", Over::Sql, "rows=100 statements=1", "operations=50", (425, 0x47de_f57e_45fb_fe3b)),
+    trial(
+        "androbench",
+        Over::Sql,
+        "rows=100 statements=5 rate=20000/s",
+        "operations=50 body=40B",
+        (1925, 0x8eb1_79dc_69c2_dc14),
+    ),
+    trial("batch", Over::Sql, "transactions=4 statements=30", "", (396, 0x5d95_a1a5_6382_f856)),
+    trial("batch", Over::Sql, "transactions=4 statements=1", "", (24, 0xa5cd_7533_85aa_0153)),
+    trial("batch", Over::Memory, "transactions=4 statements=30", "", (132, 0x36a_3b31_9fda_b9ba)),
+    trial(
+        "batch",
+        Over::Folder,
+        "transactions=4 statements=30 guarantee=process",
+        "",
+        (135, 0xbb84_4863_9d08_b4d2),
+    ),
+];
+
+/// The words of a text, each with what it is set to.
+fn settings(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    text.split_whitespace().map(|word| word.split_once('=').unwrap())
+}
+
+/// A trial's parameters. The trace that it names is made in `folder`.
+fn parameters(text: &str, folder: &std::path::Path) -> Parameters {
+    let mut all = Parameters::default();
+    for (name, value) in settings(text) {
+        if name != "trace" {
+            all = all.with(parameter(name).unwrap(), value).unwrap();
+            continue;
+        }
+        let path = folder.join("trace");
+        let lines = match value {
+            "twitter" => Like { operations: 2_000, ..CLUSTER_14 }.twitter(),
+            _ => Like { operations: 2_000, ..ZIPPYDB }.rocksdb(),
+        };
+        std::fs::write(&path, lines).unwrap();
+        let summary = Summary::read(&path, Ask { form: None, limit: None }, &|| false).unwrap().unwrap();
+        all = all.with(parameter("trace").unwrap(), path.to_str().unwrap()).unwrap();
+        all = all.with(parameter("trace_facts").unwrap(), &summary.facts.to_string()).unwrap();
+    }
+    all
+}
+
+/// The calls that reach the store.
+fn calls(trial: &Trial) -> (u64, u64) {
+    tape::recorded(trial.over.inner(), matches!(trial.over, Over::Sql), || {
+        let what = (trial.workload, trial.axes, trial.parameters);
+        run(trial).unwrap_or_else(|ended| panic!("{what:?}: {ended:?}"));
+    })
+}
+
+/// Runs a trial, whose store finds its tape.
+fn run(trial: &Trial) -> Result<Measured, Ended> {
+    let folder = tempfile::tempdir().unwrap();
+    let directory = folder.path().join("store");
+    std::fs::create_dir(&directory).unwrap();
+    let store = trial.over.store();
+    let cell = settings(trial.axes).fold(Cell::of(store.name), |cell, (name, text)| {
+        let axis = Axis::named(name).unwrap();
+        cell.with(axis, axis.read(text).unwrap())
+    });
+    let workload = trial.workload.parse::<Workload>().unwrap();
+    let spec = Spec {
+        parent: 0,
+        beside: None,
+        cell,
+        directory,
+        workload,
+        parameters: parameters(trial.parameters, folder.path()),
+        settings: Default::default(),
+        seed: 11,
+        device: Err("not looked at".into()),
+        group: Err("none".into()),
+        memory_limit: None,
+        limits: None,
+    };
+    (workload.def().run)(&Asked { stores: std::slice::from_ref(&store), spec: &spec })
+}
+
+#[test]
+fn with_one_seed_the_same_calls_reach_the_store() {
+    let mut now = String::new();
+    for trial in TRIALS {
+        let found = calls(trial);
+        if found != trial.calls {
+            writeln!(
+                now,
+                "{} {} {}: {}, {:#x}",
+                trial.workload, trial.axes, trial.parameters, found.0, found.1
+            )
+            .unwrap();
+        }
+    }
+    assert!(now.is_empty(), "other calls than before:\n{now}");
+    for workload in table::all() {
+        let is_recorded = TRIALS.iter().any(|trial| trial.workload == workload.name);
+        assert!(is_recorded || workload.name == "device", "{}", workload.name);
+    }
+}
+
+#[test]
+fn with_one_seed_the_same_blocks_are_written() {
+    let mut now = String::new();
+    for (pattern, threads, sync, operations, expected) in [
+        (Pattern::SeqWrite, 1, Sync::None, 40, 0xcae3_09fe_83e2_fdbf),
+        (Pattern::SeqWrite, 3, Sync::None, 100, 0xc92e_e61d_908a_b024),
+        (Pattern::RandWrite, 1, Sync::Each(SyncCall::Fdatasync, 16), 50, 0xf002_9a6b_da31_a9fa),
+        (Pattern::RandWrite, 1, Sync::None, 150, 0x5369_f89a_c190_83e1),
+    ] {
+        let spec = super::device::Spec {
+            pattern,
+            block: 4096,
+            file: 64 * 4096,
+            io: Io::Buffered,
+            sync,
+            cold: false,
+            threads,
+            amount: Amount::Operations(operations),
+            seed: 3,
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let prepared = Prepared::new(&spec, folder.path()).unwrap();
+        prepared.measure(&Clock::new()).unwrap();
+        let found = xxh3_64(&std::fs::read(folder.path().join("device.data")).unwrap());
+        prepared.finish().unwrap();
+        if found != expected {
+            writeln!(now, "{} by {threads}, {operations}: {found:#x}", pattern.name()).unwrap();
+        }
+    }
+    assert!(now.is_empty(), "other blocks than before:\n{now}");
+}
+
+#[test]
+fn a_panic_in_one_thread_ends_the_trial_at_once() {
+    const NO_CALLS: (u64, u64) = (0, 0);
+    // Each would go on for an hour.
+    for trial in [
+        trial("crud", Over::Memory, "records=100..400 threads=3", "duration=1h order=get", NO_CALLS),
+        trial("crud", Over::Memory, "records=100..400 threads=3 rate=1/s", "duration=1h order=get", NO_CALLS),
+        trial("ycsb", Over::Memory, "records=100 workload=A threads=3", "duration=1h", NO_CALLS),
+        trial("ycsb", Over::Memory, "records=100 workload=A threads=2 rate=1/s", "duration=1h", NO_CALLS),
+        trial("replay", Over::Memory, "threads=3", "trace=twitter speed=0.001", NO_CALLS),
+        trial("shop", Over::Sql, "data_size=64KiB threads=3", "duration=1h", NO_CALLS),
+    ] {
+        // By then all are at work: rates begin with one operation of each thread.
+        let after = if trial.axes.contains("rate") { 0 } else { 30 };
+        let sql = matches!(trial.over, Over::Sql);
+        match tape::panicking(trial.over.inner(), sql, after, || run(&trial)) {
+            Err(Ended::Failed(stop)) => assert_eq!(stop.message, "a thread panicked", "{}", trial.workload),
+            other => panic!("{} {}: {other:?}", trial.workload, trial.axes),
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! A small database in memory that takes the statements which workloads send, and nothing else.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+use crate::store::sql::{Prepared, SqlSession, SqlType, SqlValue, statement};
+use crate::store::{Result, StoreError};
+
+/// A value of a row.
+#[derive(Debug, Clone, PartialEq)]
+enum Value {
+    Null,
+    Integer(i64),
+    Real(f64),
+    Text(String),
+    Blob(Vec<u8>),
+}
+
+impl Value {
+    fn of(value: &SqlValue<'_>) -> Value {
+        match value {
+            SqlValue::Null => Value::Null,
+            SqlValue::Integer(number) => Value::Integer(*number),
+            SqlValue::Real(number) => Value::Real(*number),
+            SqlValue::Text(text) => Value::Text((*text).to_owned()),
+            SqlValue::Blob(bytes) => Value::Blob(bytes.to_vec()),
+        }
+    }
+
+    fn show(&self) -> SqlValue<'_> {
+        match self {
+            Value::Null => SqlValue::Null,
+            Value::Integer(number) => SqlValue::Integer(*number),
+            Value::Real(number) => SqlValue::Real(*number),
+            Value::Text(text) => SqlValue::Text(text),
+            Value::Blob(bytes) => SqlValue::Blob(bytes),
+        }
+    }
+
+    fn integer(&self) -> i64 {
+        if let Value::Integer(number) = self { *number } else { panic!("{self:?} is no integer") }
+    }
+}
+
+/// Rows by the first column, which is the primary key.
+#[derive(Debug, Default)]
+struct Table {
+    columns: Vec<String>,
+    rows: BTreeMap<i64, Vec<Value>>,
+}
+
+impl Table {
+    fn column(&self, name: &str) -> usize {
+        self.columns.iter().position(|column| column == name).unwrap_or_else(|| panic!("no column {name}"))
+    }
+
+    /// The keys of the rows of which a column has a value.
+    fn keys(&self, column: &str, value: &Value) -> Vec<i64> {
+        match self.column(column) {
+            0 => self.rows.contains_key(&value.integer()).then(|| value.integer()).into_iter().collect(),
+            place => self.rows.iter().filter(|(_, row)| row[place] == *value).map(|(key, _)| *key).collect(),
+        }
+    }
+}
+
+/// All tables.
+#[derive(Default)]
+pub struct Database(Mutex<BTreeMap<String, Table>>);
+
+impl Database {
+    /// A connection.
+    pub fn session(&self) -> impl SqlSession {
+        Connection { database: self, statements: Vec::new() }
+    }
+}
+
+/// A statement, in words without punctuation.
+struct Connection<'d> {
+    database: &'d Database,
+    statements: Vec<Vec<String>>,
+}
+
+fn words(sql: &str) -> Vec<String> {
+    let between = |letter: char| letter.is_whitespace() || "(),=;".contains(letter);
+    sql.split(between).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+}
+
+/// The words between two others, or to the end.
+fn part<'w>(words: &'w [String], from: &str, to: &[&str]) -> &'w [String] {
+    let Some(start) = words.iter().position(|word| word == from) else { return &[] };
+    let rest = &words[start + 1..];
+    &rest[..rest.iter().position(|word| to.contains(&word.as_str())).unwrap_or(rest.len())]
+}
+
+impl SqlSession for Connection<'_> {
+    fn type_name(&self, of: SqlType) -> &'static str {
+        match of {
+            SqlType::Integer => "INTEGER",
+            SqlType::Real => "REAL",
+            SqlType::Text => "TEXT",
+            SqlType::Blob => "BLOB",
+        }
+    }
+
+    fn execute(&mut self, sql: &str) -> Result<()> {
+        for statement in sql.split(';').filter(|statement| statement.contains("CREATE TABLE")) {
+            let (head, columns) = statement.split_once('(').unwrap();
+            let name = words(head).pop().unwrap();
+            let columns = columns.split(',').map(|column| words(column)[0].clone()).collect();
+            self.database.0.lock().unwrap().insert(name, Table { columns, rows: BTreeMap::new() });
+        }
+        Ok(())
+    }
+
+    fn prepare(&mut self, sql: &str) -> Result<Prepared> {
+        self.statements.push(words(sql));
+        Ok(Prepared(self.statements.len() - 1))
+    }
+
+    fn run(&mut self, prepared: Prepared, values: &[SqlValue<'_>]) -> Result<u64> {
+        let words = statement(&mut self.statements, prepared)?;
+        let mut tables = self.database.0.lock().unwrap();
+        let values: Vec<Value> = values.iter().map(Value::of).collect();
+        let name = match words[0].as_str() {
+            "UPDATE" => &words[1],
+            _ => &words[2],
+        };
+        let table = tables.get_mut(name).unwrap();
+        if words[0] == "INSERT" {
+            let replaced = table.rows.insert(values[0].integer(), values);
+            return if replaced.is_none() { Ok(1) } else { Err(StoreError::Exists) };
+        }
+        let (column, value) = (&part(words, "WHERE", &[])[0], values.last().unwrap());
+        let keys = table.keys(column, value);
+        for key in &keys {
+            if words[0] == "DELETE" {
+                table.rows.remove(key);
+                continue;
+            }
+            let set = part(words, "SET", &["WHERE"]);
+            let adds = set.iter().any(|word| word == "+");
+            let names = if adds { &set[..1] } else { set };
+            let names = names.iter().filter(|word| *word != "?");
+            for (name, value) in names.zip(&values) {
+                let place = table.column(name);
+                let held = &mut table.rows.get_mut(key).unwrap()[place];
+                *held = if adds { Value::Integer(held.integer() + value.integer()) } else { value.clone() };
+            }
+        }
+        Ok(keys.len() as u64)
+    }
+
+    fn query(
+        &mut self,
+        prepared: Prepared,
+        values: &[SqlValue<'_>],
+        visit: &mut dyn FnMut(&[SqlValue<'_>]),
+    ) -> Result<u64> {
+        let words = statement(&mut self.statements, prepared)?;
+        let tables = self.database.0.lock().unwrap();
+        let table = &tables[&part(words, "FROM", &["WHERE", "ORDER"])[0]];
+        let columns = part(words, "SELECT", &["FROM"]);
+        if columns[0] == "count" {
+            visit(&[SqlValue::Integer(table.rows.len() as i64)]);
+            return Ok(1);
+        }
+        let keys = match part(words, "WHERE", &["ORDER"]).first() {
+            Some(column) => table.keys(column, &Value::of(&values[0])),
+            None => table.rows.keys().copied().collect(),
+        };
+        let mut rows: Vec<&Vec<Value>> = keys.iter().map(|key| &table.rows[key]).collect();
+        let order: Vec<usize> = part(words, "BY", &[]).iter().map(|name| table.column(name)).collect();
+        rows.sort_by_key(|row| order.iter().map(|place| row[*place].integer()).collect::<Vec<_>>());
+        let places: Vec<usize> = columns.iter().map(|name| table.column(name)).collect();
+        for row in &rows {
+            visit(&places.iter().map(|place| row[*place].show()).collect::<Vec<_>>());
+        }
+        Ok(rows.len() as u64)
+    }
+
+    fn begin(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn roll_back(&mut self) -> Result<()> {
+        Err(StoreError::Unsupported("nothing is undone here".into()))
+    }
+
+    fn check_settings(&mut self) -> Result<()> {
+        Ok(())
+    }
+}

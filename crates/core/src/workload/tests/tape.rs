@@ -1,0 +1,293 @@
+//! A store over another one that writes down every call that reaches it, in the order of each session.
+
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+use xxhash_rust::xxh3::Xxh3;
+
+use super::database::Database;
+use crate::store::sql::{Prepared, SqlSession, SqlType, SqlValue};
+use crate::store::{
+    Guarantee, OpenFn, OpenOptions, Result, Session, Setting, Store, StoreError, Transaction, Work,
+};
+
+/// Calls, in their order: their number, and a digest of their names and of all that was passed.
+#[derive(Default)]
+struct Calls {
+    digest: Xxh3,
+    count: u64,
+}
+
+impl Calls {
+    fn note(&mut self, name: &str, passed: &[&[u8]]) {
+        self.count += 1;
+        for bytes in std::iter::once(name.as_bytes()).chain(passed.iter().copied()) {
+            self.digest.update(&(bytes.len() as u64).to_le_bytes());
+            self.digest.update(bytes);
+        }
+    }
+
+    fn end(&self) -> (u64, u64) {
+        (self.count, self.digest.digest())
+    }
+}
+
+/// Where a trial's calls are written down.
+#[derive(Clone)]
+struct Tape {
+    inner: OpenFn,
+    /// For stores that speak SQL: it outlives the open store.
+    database: Option<Arc<Database>>,
+    store: Arc<Mutex<Calls>>,
+    sessions: Arc<Mutex<Vec<(u64, u64)>>>,
+    /// Calls after which a session panics, once.
+    panics: Option<u64>,
+    has_panicked: Arc<AtomicBool>,
+}
+
+impl Tape {
+    fn new(inner: OpenFn, sql: bool, panics: Option<u64>) -> Tape {
+        let database = sql.then(|| Arc::new(Database::default()));
+        let (store, sessions, has_panicked) = Default::default();
+        Tape { inner, database, store, sessions, panics, has_panicked }
+    }
+
+    fn may_panic(&self, calls: &Calls) {
+        let is_due = self.panics.is_some_and(|after| calls.count > after);
+        assert!(!is_due || self.has_panicked.swap(true, Ordering::Relaxed), "a fault that was planted");
+    }
+}
+
+thread_local! {
+    static RUNNING: RefCell<Option<Tape>> = const { RefCell::new(None) };
+}
+
+/// The number of calls that `trial` makes on a store over `inner`, and a digest of them: of each session by itself, in no order of
+/// the sessions, as threads open theirs when they come to it.
+pub fn recorded(inner: OpenFn, sql: bool, trial: impl FnOnce()) -> (u64, u64) {
+    let tape = Tape::new(inner, sql, None);
+    RUNNING.set(Some(tape.clone()));
+    trial();
+    RUNNING.set(None);
+    let mut all = std::mem::take(&mut *tape.sessions.lock().unwrap());
+    all.sort_unstable();
+    all.push(tape.store.lock().unwrap().end());
+    let mut digest = Xxh3::new();
+    all.iter().for_each(|(_, session)| digest.update(&session.to_le_bytes()));
+    (all.iter().map(|(count, _)| count).sum(), digest.digest())
+}
+
+/// Does `trial` on a store over `inner`, one session of which panics after so many calls.
+pub fn panicking<T>(inner: OpenFn, sql: bool, after: u64, trial: impl FnOnce() -> T) -> T {
+    RUNNING.set(Some(Tape::new(inner, sql, Some(after))));
+    let ended = trial();
+    RUNNING.set(None);
+    ended
+}
+
+/// Opens it: what a table's entry holds.
+pub fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
+    let tape = RUNNING.with_borrow(Clone::clone).expect("a trial is recorded");
+    let inner = (tape.inner)(options)?;
+    tape.store.lock().unwrap().note("open", &[]);
+    Ok(Box::new(Recorded { inner, tape }))
+}
+
+struct Recorded {
+    inner: Box<dyn Store>,
+    tape: Tape,
+}
+
+impl Recorded {
+    fn note(&self, name: &str) {
+        self.tape.store.lock().unwrap().note(name, &[]);
+    }
+}
+
+impl Store for Recorded {
+    fn session(&self) -> Result<Box<dyn Session + '_>> {
+        let inner = self.inner.session()?;
+        Ok(Box::new(RecordedSession { inner, calls: Calls::default(), tape: &self.tape }))
+    }
+    fn sql(&self) -> Result<Box<dyn SqlSession + '_>> {
+        let database = self.tape.database.as_deref();
+        let database = database.ok_or_else(|| StoreError::Unsupported("no SQL".into()))?;
+        let inner = Box::new(database.session());
+        Ok(Box::new(RecordedSql { inner, calls: Calls::default(), tape: &self.tape }))
+    }
+    fn guarantee(&self) -> Guarantee {
+        self.inner.guarantee()
+    }
+    fn count(&self) -> Result<u64> {
+        self.note("count");
+        self.inner.count()
+    }
+    fn settle(&self) -> Result<()> {
+        self.note("settle");
+        self.inner.settle()
+    }
+    fn settings(&self) -> Result<Vec<Setting>> {
+        self.inner.settings()
+    }
+    fn discard(self: Box<Self>) -> Result<()> {
+        self.note("discard");
+        self.inner.discard()
+    }
+    fn close(self: Box<Self>) -> Result<()> {
+        self.note("close");
+        self.inner.close()
+    }
+}
+
+struct RecordedSession<'s> {
+    inner: Box<dyn Session + 's>,
+    calls: Calls,
+    tape: &'s Tape,
+}
+
+impl Drop for RecordedSession<'_> {
+    fn drop(&mut self) {
+        self.tape.sessions.lock().unwrap().push(self.calls.end());
+    }
+}
+
+fn halves<'a>(records: &[(&'a [u8], &'a [u8])]) -> Vec<&'a [u8]> {
+    records.iter().flat_map(|(key, value)| [*key, *value]).collect()
+}
+
+impl Session for RecordedSession<'_> {
+    fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.calls.note("insert", &[key, value]);
+        self.inner.insert(key, value)
+    }
+    fn update(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.calls.note("update", &[key, value]);
+        self.tape.may_panic(&self.calls);
+        self.inner.update(key, value)
+    }
+    fn set(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.calls.note("set", &[key, value]);
+        self.inner.set(key, value)
+    }
+    fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
+        self.calls.note("get", &[key]);
+        self.tape.may_panic(&self.calls);
+        self.inner.get(key, visit)
+    }
+    fn copied(&self) -> Option<&[u8]> {
+        self.inner.copied()
+    }
+    fn remove(&mut self, key: &[u8]) -> Result<()> {
+        self.calls.note("remove", &[key]);
+        self.inner.remove(key)
+    }
+    fn scan(&mut self, from: &[u8], limit: usize, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize> {
+        self.calls.note("scan", &[from, &limit.to_le_bytes()]);
+        self.inner.scan(from, limit, visit)
+    }
+    fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
+        self.calls.note("insert_batch", &halves(records));
+        self.inner.insert_batch(records)
+    }
+    fn remove_batch(&mut self, keys: &[&[u8]]) -> Result<()> {
+        self.calls.note("remove_batch", keys);
+        self.inner.remove_batch(keys)
+    }
+    fn append_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<bool> {
+        self.calls.note("append_batch", &halves(records));
+        self.inner.append_batch(records)
+    }
+    fn end_appending(&mut self) -> Result<()> {
+        self.calls.note("end_appending", &[]);
+        self.inner.end_appending()
+    }
+    fn transact(&mut self, work: &mut Work<'_>) -> Result<()> {
+        let RecordedSession { inner, calls, .. } = self;
+        calls.note("transact", &[]);
+        inner.transact(&mut |inner| work(&mut RecordedTransaction { inner, calls }))
+    }
+}
+
+struct RecordedTransaction<'t> {
+    inner: &'t mut dyn Transaction,
+    calls: &'t mut Calls,
+}
+
+impl Transaction for RecordedTransaction<'_> {
+    fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
+        self.calls.note("get", &[key]);
+        self.inner.get(key, visit)
+    }
+    fn get_to_change(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
+        self.calls.note("get_to_change", &[key]);
+        self.inner.get_to_change(key, visit)
+    }
+    fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.calls.note("put", &[key, value]);
+        self.inner.put(key, value)
+    }
+}
+
+struct RecordedSql<'s> {
+    inner: Box<dyn SqlSession + 's>,
+    calls: Calls,
+    tape: &'s Tape,
+}
+
+impl Drop for RecordedSql<'_> {
+    fn drop(&mut self) {
+        self.tape.sessions.lock().unwrap().push(self.calls.end());
+    }
+}
+
+impl RecordedSql<'_> {
+    fn note(&mut self, name: &str, statement: Prepared, values: &[SqlValue<'_>]) {
+        let text = format!("{} {values:?}", statement.0);
+        self.calls.note(name, &[text.as_bytes()]);
+    }
+}
+
+impl SqlSession for RecordedSql<'_> {
+    fn type_name(&self, of: SqlType) -> &'static str {
+        self.inner.type_name(of)
+    }
+    fn execute(&mut self, sql: &str) -> Result<()> {
+        self.calls.note("execute", &[sql.as_bytes()]);
+        self.inner.execute(sql)
+    }
+    fn prepare(&mut self, sql: &str) -> Result<Prepared> {
+        self.calls.note("prepare", &[sql.as_bytes()]);
+        self.inner.prepare(sql)
+    }
+    fn run(&mut self, statement: Prepared, values: &[SqlValue<'_>]) -> Result<u64> {
+        self.note("run", statement, values);
+        self.inner.run(statement, values)
+    }
+    fn query(
+        &mut self,
+        statement: Prepared,
+        values: &[SqlValue<'_>],
+        visit: &mut dyn FnMut(&[SqlValue<'_>]),
+    ) -> Result<u64> {
+        self.note("query", statement, values);
+        self.tape.may_panic(&self.calls);
+        self.inner.query(statement, values, visit)
+    }
+    fn begin(&mut self) -> Result<()> {
+        self.calls.note("begin", &[]);
+        self.inner.begin()
+    }
+    fn commit(&mut self) -> Result<()> {
+        self.calls.note("commit", &[]);
+        self.inner.commit()
+    }
+    fn roll_back(&mut self) -> Result<()> {
+        self.calls.note("roll_back", &[]);
+        self.inner.roll_back()
+    }
+    fn check_settings(&mut self) -> Result<()> {
+        self.calls.note("check_settings", &[]);
+        self.inner.check_settings()
+    }
+}

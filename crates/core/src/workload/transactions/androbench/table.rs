@@ -1,0 +1,225 @@
+//! The table of messages, and the transactions on it.
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
+use super::check;
+use super::rows::{self, GONE, Row, Source};
+use super::work::Work;
+use crate::result::{Stored, Written};
+use crate::store::sql::{Prepared, SqlSession};
+use crate::store::{self, Store, StoreError};
+use crate::workload::stop::Stop;
+use crate::workload::transactions::{KINDS, Kind, Timer, Transactions, each};
+
+/// The places of the kinds.
+const INSERT: usize = 0;
+const UPDATE: usize = 1;
+
+/// The table, in a session.
+pub struct Table<'s> {
+    pub session: Box<dyn SqlSession + 's>,
+    statements: Option<Statements>,
+}
+
+/// The statements of the session.
+#[derive(Clone, Copy)]
+struct Statements {
+    insert: Prepared,
+    update: Prepared,
+    delete: Prepared,
+    /// Looks at a row after the clock has stopped.
+    look: Prepared,
+}
+
+impl<'s> Table<'s> {
+    /// Makes it.
+    ///
+    /// # Errors
+    /// The store's own.
+    pub fn make(store: &'s dyn Store) -> Result<Table<'s>, Stop> {
+        let mut session = store.sql().map_err(|error| Stop::store("opening a session", &error))?;
+        let schema = rows::schema(|of| session.type_name(of));
+        session.execute(&schema).map_err(|error| Stop::store("making the table", &error))?;
+        super::check_settings(session.as_mut())?;
+        Ok(Table { session, statements: None })
+    }
+
+    /// Prepares the statements.
+    ///
+    /// # Errors
+    /// The store's own.
+    pub fn prepare(&mut self) -> Result<(), Stop> {
+        let session = &mut self.session;
+        let mut prepare =
+            |sql: &str| session.prepare(sql).map_err(|error| Stop::store("preparing a statement", &error));
+        self.statements = Some(Statements {
+            insert: prepare(&rows::insert())?,
+            update: prepare(rows::UPDATE)?,
+            delete: prepare(rows::DELETE)?,
+            look: prepare(&rows::look())?,
+        });
+        Ok(())
+    }
+}
+
+/// All transactions of a trial, and what the table holds. Its memory is taken before the store is opened.
+pub struct Messages {
+    work: Work,
+    source: Source,
+    random: Xoshiro256PlusPlus,
+    versions: Vec<u8>,
+    /// Ids in the order in which they are deleted.
+    to_delete: Vec<u32>,
+    rows: Vec<Row>,
+    /// A row as it is to be found.
+    expected: Row,
+    written: Written,
+}
+
+impl Messages {
+    /// Takes all memory that the harness will need.
+    ///
+    /// # Errors
+    /// Never.
+    pub fn prepare(work: Work, seed: u64) -> Result<Messages, String> {
+        let source = Source { seed, body_bytes: work.body_bytes };
+        let most = usize::try_from(work.most_rows()).unwrap_or(usize::MAX);
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed ^ 0x616e_6472_6f62);
+        let to_delete = drawn(work.most_rows(), work.touched(), &mut random);
+        let mut versions = vec![GONE; most];
+        versions.truncate(0);
+        versions.resize(work.rows as usize, 0);
+        Ok(Messages {
+            work,
+            source,
+            random,
+            versions,
+            to_delete,
+            rows: (0..work.statements).map(|_| source.row()).collect(),
+            expected: source.row(),
+            written: Written::default(),
+        })
+    }
+
+    /// Rows to be loaded.
+    pub fn rows(&self) -> u64 {
+        self.work.rows
+    }
+
+    /// The source of rows.
+    pub fn source(&self) -> Source {
+        self.source
+    }
+
+    /// The version of each row, by its id.
+    pub fn versions(&self) -> &[u8] {
+        &self.versions
+    }
+
+    /// The first rows were loaded.
+    pub fn loaded(&mut self, value_bytes: u64) {
+        self.written.records += self.work.rows;
+        self.written.value_bytes += value_bytes;
+    }
+
+    /// The rows of the table, with keys of so many bytes.
+    pub fn stored(&self, key_bytes: u64) -> Stored {
+        let mut row = self.source.row();
+        let mut stored = Stored { records: 0, key_bytes: 0, value_bytes: 0 };
+        for (id, version) in (0..).zip(&self.versions).filter(|(_, version)| **version != GONE) {
+            self.source.fill(&mut row, id, *version);
+            stored.records += 1;
+            stored.value_bytes += row.value_bytes();
+        }
+        stored.key_bytes = stored.records * key_bytes;
+        stored
+    }
+
+    /// The records handed to the store, with keys of so many bytes.
+    pub fn written(&self, key_bytes: u64) -> Written {
+        Written { key_bytes: self.written.records * key_bytes, ..self.written }
+    }
+}
+
+impl Transactions<Table<'_>> for Messages {
+    const KINDS: [Kind; KINDS] = [
+        Kind { name: "insert", acknowledged: Some("transactions that insert") },
+        Kind { name: "update", acknowledged: Some("transactions that update") },
+        Kind { name: "delete", acknowledged: Some("transactions that delete") },
+    ];
+
+    fn begin(&mut self, _: usize) {}
+
+    fn plan(&mut self, kind: usize, number: u64) -> u64 {
+        let mut value_bytes = 0;
+        for place in 0..self.rows.len() {
+            let id = match kind {
+                INSERT => self.versions.len() as u64,
+                UPDATE => self.random.next_u64() % self.versions.len() as u64,
+                _ => u64::from(self.to_delete[(number * self.work.statements) as usize + place]),
+            };
+            let version = match kind {
+                INSERT => {
+                    self.versions.push(0);
+                    0
+                }
+                UPDATE => rows::next(self.versions[id as usize]),
+                _ => GONE,
+            };
+            self.versions[id as usize] = version;
+            self.source.fill(&mut self.rows[place], id, version);
+            if version != GONE {
+                self.written.records += 1;
+                value_bytes += self.rows[place].value_bytes();
+            }
+        }
+        self.written.value_bytes += value_bytes;
+        value_bytes
+    }
+
+    #[inline(always)]
+    fn timed(&mut self, on: &mut Table<'_>, kind: usize, timer: &mut Timer<'_>) -> (u64, store::Result<u64>) {
+        let Some(Statements { insert, update, delete, .. }) = on.statements else {
+            return (0, Err(StoreError::Engine("the statements are not prepared".into())));
+        };
+        let session = on.session.as_mut();
+        timer.time(|| {
+            each(session, &self.rows, |session, row| match kind {
+                INSERT => session.run(insert, &row.values()),
+                UPDATE => session.run(update, &row.changes()),
+                _ => session.run(delete, &row.key()),
+            })
+        })
+    }
+
+    /// Looks at the rows of the transaction, too: they are where the engine has just been.
+    fn check(&mut self, on: &mut Table<'_>, kind: usize, number: u64, changed: u64) -> Result<(), Stop> {
+        let expected = self.rows.len() as u64;
+        if changed != expected {
+            let name = Self::KINDS[kind].name;
+            return Err(Stop::wrong_data(format!(
+                "the {name} of transaction {number} changed {changed} rows where it was to change {expected}"
+            )));
+        }
+        let Some(Statements { look, .. }) = on.statements else { return Ok(()) };
+        for row in &self.rows {
+            let version = self.versions[row.id() as usize];
+            self.source.fill(&mut self.expected, row.id(), version);
+            let expected = Some(&self.expected).filter(|_| version != GONE);
+            check::row(on.session.as_mut(), look, row, expected)?;
+        }
+        Ok(())
+    }
+}
+
+/// So many ids below `most` in a random order, none twice.
+fn drawn(most: u64, count: u64, random: &mut Xoshiro256PlusPlus) -> Vec<u32> {
+    let mut all: Vec<u32> = (0..most as u32).collect();
+    for place in 0..count.min(most) {
+        let other = place + random.next_u64() % (most - place);
+        all.swap(place as usize, other as usize);
+    }
+    all.truncate(count as usize);
+    all
+}

@@ -1,0 +1,142 @@
+//! The workload `batch` of paper 002: transactions of many statements that insert, select and delete the rows of a small table,
+//! each row once and in a random order.
+//!
+//! An operation is a transaction. On stores that speak SQL it is that many prepared statements between `begin` and `commit`;
+//! on others the same rows are records, and a transaction is a batch: one to insert, one to remove, and to select that many
+//! single reads. Rows are made before the clock starts, and what was selected is compared when it has stopped.
+
+mod play;
+mod rows;
+mod table;
+mod work;
+
+use self::play::Play;
+use self::table::{Records, Rows, Table};
+use self::work::Work;
+use super::gauge::Gauge;
+use super::{KINDS, Lane, phases, results};
+use crate::axis::Axis;
+use crate::cell::Rate;
+use crate::measure::clock::Clock;
+use crate::result::{Audit, Measured, Stored};
+use crate::store::sql::SqlValue;
+use crate::store::{Capabilities, Store};
+use crate::workload::bench::Bench;
+use crate::workload::crew::{self, own};
+use crate::workload::def::{Headline, WorkloadDef};
+use crate::workload::on_store::{OnStore, Settled, find, promised};
+use crate::workload::parameter::common::EQUAL_CACHE;
+use crate::workload::spec::{Asked, Ended};
+use crate::workload::stop::Stop;
+
+/// Inserts, selects and deletes rows, in large transactions.
+pub static WORKLOAD: WorkloadDef = WorkloadDef {
+    name: "batch",
+    help: "insert, select and delete the rows of a small table in large transactions",
+    axes: &[
+        Axis::STORE,
+        Axis::TRANSACTIONS,
+        Axis::STATEMENTS,
+        Axis::GUARANTEE,
+        Axis::PLACE,
+        Axis::MACHINE,
+        Axis::BACKGROUND,
+        Axis::TUNING,
+    ],
+    parameters: &[&work::REST, &EQUAL_CACHE],
+    operations: &["insert", "select", "delete"],
+    reason: work::reason,
+    headline: &[Headline::Latency, Headline::Memory],
+    space: work::space,
+    held: work::held,
+    memory: work::memory,
+    time: work::time,
+    time_by_rehearsal: None,
+    run,
+};
+
+fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
+    let Asked { stores, spec } = *asked;
+    let (store, open) = find(stores, spec.cell.store())?;
+    let tier = spec.cell.guarantee().tier();
+    let promised = promised(store, &spec.cell)?;
+    let clock = Clock::new();
+    let work = Work::of(&spec.cell, &spec.parameters);
+    let can = &store.capabilities;
+    let gauge = Gauge::new(spec, &clock).map_err(Ended::harness)?;
+    let play = Play::prepare(work, spec.seed, can.keeps);
+    let lanes = Lane::new(play, work.transactions, Rate::Closed, &gauge).map_err(Ended::harness)?;
+    let mut acknowledged = Vec::with_capacity(KINDS);
+    let mut trial = OnStore::begin((store, open), spec.options(1), tier.map(|_| promised), spec)?;
+    let store = trial.bench.store()?;
+    let phases = crew::with(
+        &clock,
+        &lanes,
+        || table_of(store, can),
+        |_| Ok(()),
+        |crew| phases(&lanes[0], crew, work.rest, &mut acknowledged),
+    )?;
+    trial.worked()?;
+    let [lane] = lanes.map(own);
+    let operations = results::<dyn Table, _>(&lane, phases)?;
+    let play = lane.transactions;
+    let mut trial = trial.settled(&acknowledged, (can.keeps && !can.sql).then_some(0))?;
+    trial.close()?;
+    let Settled { mut bench, measured } = trial;
+    let audit = (can.keeps && can.persists).then(|| audit(&mut bench, can)).transpose()?;
+    Ok(Measured {
+        operations,
+        // Every row was deleted.
+        stored: Stored::default(),
+        written: Some(play.written()),
+        audit,
+        ..measured
+    })
+}
+
+/// The rows as a store can keep them.
+fn table_of<'s>(store: &'s dyn Store, can: &Capabilities) -> Result<Box<dyn Table + 's>, Stop> {
+    if can.sql {
+        let session = store.sql().map_err(|error| Stop::store("opening a session", &error))?;
+        return Ok(Box::new(Rows::make(session)?));
+    }
+    let session = store.session().map_err(|error| Stop::store("opening a session", &error))?;
+    Ok(Box::new(Records::new(session)))
+}
+
+/// What was deleted stays so when the store has been closed and opened anew.
+fn audit(bench: &mut Bench<'_>, can: &Capabilities) -> Result<Audit, Stop> {
+    let start = std::time::Instant::now();
+    bench.reopen()?;
+    let left = left(bench.store()?, can)?;
+    bench.close()?;
+    if left > 0 {
+        let message =
+            format!("{left} rows are there, though all were deleted, when the store had been opened anew");
+        return Err(Stop::wrong_data(message));
+    }
+    Ok(Audit { reopened: 1, took_ns: start.elapsed().as_nanos() as u64, ..Audit::default() })
+}
+
+/// The number of rows in a store.
+fn left(store: &dyn Store, can: &Capabilities) -> Result<u64, Stop> {
+    let failed = |error| Stop::store("counting the rows that are left", &error);
+    if !can.sql {
+        return store.count().map_err(failed);
+    }
+    let mut session = store.sql().map_err(failed)?;
+    let mut left = u64::MAX;
+    let counting = format!("SELECT count(*) FROM {}", rows::TABLE);
+    let counted = session.prepare(&counting).and_then(|query| {
+        session.query(query, &[], &mut |row| {
+            if let [SqlValue::Integer(count)] = row {
+                left = u64::try_from(*count).unwrap_or(u64::MAX);
+            }
+        })
+    });
+    counted.map_err(failed)?;
+    Ok(left)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,135 @@
+//! The transactions on the small table.
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
+use super::rows::{KEY_BYTES, Row};
+use super::table::{ReadBuffer, Table};
+use super::work::Work;
+use crate::result::Written;
+use crate::store;
+use crate::workload::stop::Stop;
+use crate::workload::transactions::{KINDS, Kind, Timer, Transactions};
+
+/// The places of the kinds.
+const INSERT: usize = 0;
+const SELECT: usize = 1;
+const DELETE: usize = 2;
+
+/// All transactions of a trial. Its memory is taken before the store is opened.
+pub struct Play {
+    work: Work,
+    seed: u64,
+    random: Xoshiro256PlusPlus,
+    /// All ids in the order in which they are inserted, then in that in which they are deleted.
+    order: Vec<u32>,
+    rows: Vec<Row>,
+    seen: ReadBuffer,
+    /// Whether the store keeps what it is given: else nothing is looked at.
+    keeps: bool,
+    written: Written,
+}
+
+impl Play {
+    /// Takes all memory that they will need.
+    pub fn prepare(work: Work, seed: u64, keeps: bool) -> Play {
+        let statements = usize::try_from(work.statements).unwrap_or(usize::MAX);
+        Play {
+            work,
+            seed,
+            random: Xoshiro256PlusPlus::seed_from_u64(seed ^ 0x0062_6174_6368),
+            order: (0..work.rows() as u32).collect(),
+            rows: (0..statements).map(|_| Row::new()).collect(),
+            seen: ReadBuffer::new(statements),
+            keeps,
+            written: Written::default(),
+        }
+    }
+
+    /// The records handed to the store.
+    pub fn written(&self) -> Written {
+        Written { key_bytes: self.written.records * KEY_BYTES as u64, ..self.written }
+    }
+}
+
+impl<'t> Transactions<dyn Table + 't> for Play {
+    const KINDS: [Kind; KINDS] = [
+        Kind { name: "insert", acknowledged: Some("transactions that insert") },
+        Kind { name: "select", acknowledged: None },
+        Kind { name: "delete", acknowledged: Some("transactions that delete") },
+    ];
+
+    fn begin(&mut self, kind: usize) {
+        if kind != SELECT {
+            shuffle(&mut self.order, &mut self.random);
+        }
+    }
+
+    fn plan(&mut self, kind: usize, number: u64) -> u64 {
+        let first = (number * self.work.statements) as usize;
+        let mut value_bytes = 0;
+        for (place, row) in self.rows.iter_mut().enumerate() {
+            let id = match kind {
+                // Evenly, so that a row may come more than once.
+                SELECT => (self.random.next_u64() % self.order.len() as u64) as u32,
+                _ => self.order[first + place],
+            };
+            row.fill(self.seed, id);
+            if kind != DELETE {
+                value_bytes += row.value().len() as u64;
+            }
+        }
+        if kind == INSERT {
+            self.written.records += self.rows.len() as u64;
+            self.written.value_bytes += value_bytes;
+        }
+        self.seen.clear();
+        value_bytes
+    }
+
+    #[inline(always)]
+    fn timed(
+        &mut self,
+        on: &mut (dyn Table + 't),
+        kind: usize,
+        timer: &mut Timer<'_>,
+    ) -> (u64, store::Result<u64>) {
+        let records: Vec<(&[u8], &[u8])> = match kind {
+            INSERT => self.rows.iter().map(|row| (row.key(), row.value())).collect(),
+            _ => Vec::new(),
+        };
+        let keys: Vec<&[u8]> = match kind {
+            DELETE => self.rows.iter().map(Row::key).collect(),
+            _ => Vec::new(),
+        };
+        let (rows, seen) = (&self.rows, &mut self.seen);
+        timer.time(|| match kind {
+            INSERT => on.insert(rows, &records),
+            SELECT => on.select(rows, seen),
+            _ => on.delete(rows, &keys),
+        })
+    }
+
+    fn check(&mut self, _: &mut (dyn Table + 't), kind: usize, number: u64, rows: u64) -> Result<(), Stop> {
+        let (all, name) = (self.rows.len() as u64, <Self as Transactions<dyn Table>>::KINDS[kind].name);
+        if self.keeps && rows != all {
+            return Err(Stop::wrong_data(format!(
+                "the {name} of transaction {number} had {rows} rows where it was to have {all}"
+            )));
+        }
+        match self.seen.first_wrong(&self.rows).filter(|_| self.keeps && kind == SELECT) {
+            None => Ok(()),
+            Some(place) => Err(Stop::wrong_data(format!(
+                "the select of transaction {number} found the row {:?} otherwise than it was inserted",
+                self.rows[place].id()
+            ))),
+        }
+    }
+}
+
+/// Any order is as likely as any other.
+fn shuffle(ids: &mut [u32], random: &mut Xoshiro256PlusPlus) {
+    for last in (1..ids.len()).rev() {
+        ids.swap(last, (random.next_u64() % (last as u64 + 1)) as usize);
+    }
+}

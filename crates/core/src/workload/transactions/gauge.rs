@@ -1,0 +1,82 @@
+//! Counters that are read before and after a phase: the process's and the machine's, and the series.
+
+use crate::measure::clock::Clock;
+use crate::measure::counters::Snapshot;
+use crate::measure::device::DeviceSpec;
+use crate::measure::machine_counters::{MachineCounters, MachineUse};
+use crate::measure::series::Series;
+use crate::result::{Counters, OperationResult, Second};
+use crate::workload::spec::Spec;
+use crate::workload::stop::Stop;
+
+/// Counters that are read over a phase. Its memory is taken before the store is opened.
+pub struct Gauge<'a> {
+    /// The clock that latencies are read from.
+    pub clock: &'a Clock,
+    /// The phase's operations, second by second.
+    pub series: Series,
+    /// The device under the place.
+    device: &'a Result<DeviceSpec, String>,
+}
+
+/// The counters over a phase.
+pub struct Gauged {
+    /// The process's counters.
+    pub counters: Counters,
+    seen: MachineUse,
+    series: Vec<Second>,
+}
+
+impl<'a> Gauge<'a> {
+    /// That of a trial with one thread.
+    ///
+    /// # Errors
+    /// As [`Series::new`].
+    pub fn new(spec: &'a Spec, clock: &'a Clock) -> Result<Gauge<'a>, String> {
+        Ok(Gauge { clock, series: Series::new(1)?, device: &spec.device })
+    }
+
+    /// Does a phase's operations, and reads all before and after them.
+    ///
+    /// # Errors
+    /// Those of `all`.
+    pub fn over<T>(&self, all: impl FnOnce() -> Result<T, Stop>) -> Result<(T, Gauged), Stop> {
+        self.series.begin();
+        let machine = MachineCounters::begin(self.device);
+        let before = Snapshot::now();
+        let done = all()?;
+        let counters = Snapshot::now().since(&before);
+        let seen = machine.end();
+        Ok((done, Gauged { counters, seen, series: self.series.finish() }))
+    }
+}
+
+impl Gauged {
+    /// A result, with what was read.
+    pub fn told_by(self, result: OperationResult) -> OperationResult {
+        OperationResult {
+            counters: Some(self.counters),
+            device_written_bytes: self.seen.traffic.as_ref().map(|traffic| traffic.written_bytes),
+            device_read_bytes: self.seen.traffic.as_ref().map(|traffic| traffic.read_bytes),
+            processors: self.seen.processors,
+            series: self.series,
+            ..result
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counters_are_told_with_the_result_and_a_phase_that_fails_gives_its_error() {
+        let (clock, device) = (Clock::new(), Err(String::new()));
+        let gauge = Gauge { clock: &clock, series: Series::new(1).unwrap(), device: &device };
+        let (done, gauged) = gauge.over(|| Ok(7)).unwrap();
+        let result = gauged.told_by(OperationResult { count: done, ..OperationResult::default() });
+        assert_eq!((result.count, result.device_written_bytes, result.counters.is_some()), (7, None, true));
+        let stopped = gauge.over(|| Err::<(), _>(Stop::harness("no"))).err().unwrap();
+        assert_eq!(stopped.message, "no");
+    }
+}

@@ -1,0 +1,161 @@
+//! The rounds of a trial: one thread loads; then all send their requests, round by round.
+
+use std::sync::Mutex;
+
+use super::lane::Lane;
+use super::name::LONGEST;
+use super::shared::Shared;
+use super::work::Between;
+use crate::measure::counters::Snapshot;
+use crate::result::{Counters, Disk, Load, Second, Written};
+use crate::store::{Session, Store};
+use crate::workload::batch::Batch;
+use crate::workload::bench::Bench;
+use crate::workload::crew;
+use crate::workload::elapsed::Elapsed;
+use crate::workload::loader::{self, numbered};
+use crate::workload::promise::Acknowledged;
+use crate::workload::stop::Stop;
+
+/// The work done, before it is summed up.
+pub struct Ran {
+    /// The loading.
+    pub load: Load,
+    /// The records that were loaded.
+    pub loaded: Written,
+    /// The rounds, in their order.
+    pub rounds: Vec<Round>,
+}
+
+/// One round, before it is summed up.
+#[derive(Debug, Clone, Default)]
+pub struct Round {
+    /// The time that the requests took.
+    pub elapsed: Elapsed,
+    /// The process's counters meanwhile.
+    pub counters: Counters,
+    /// Second by second.
+    pub series: Vec<Second>,
+    /// The store's files after it; nothing where there is only one round.
+    pub disk: Disk,
+}
+
+impl Round {
+    /// Both, one after the other, with the files after the second.
+    fn then(mut self, next: &Round) -> Round {
+        let offset_s = self.elapsed.wall.as_secs() as u32;
+        let moved = |second: &Second| Second { at_s: second.at_s + offset_s, ..second.clone() };
+        self.series.extend(next.series.iter().map(moved));
+        Round {
+            elapsed: self.elapsed.plus(next.elapsed),
+            counters: self.counters.plus(&next.counters),
+            series: self.series,
+            disk: next.disk.clone(),
+        }
+    }
+}
+
+impl Ran {
+    /// All rounds together.
+    pub fn together(&self) -> Round {
+        let Some((first, rest)) = self.rounds.split_first() else { return Round::default() };
+        rest.iter().fold(first.clone(), Round::then)
+    }
+}
+
+/// Loads the store, and does all rounds. `acknowledged` gets what a promise of `power` is held to.
+///
+/// # Errors
+/// At the first thing that goes wrong.
+pub fn run(
+    shared: &Shared<'_>,
+    bench: &mut Bench<'_>,
+    lanes: &[Mutex<Lane<'_>>],
+    batch: &mut Batch,
+    acknowledged: &mut Vec<Acknowledged>,
+) -> Result<Ran, Stop> {
+    let (count, closes) = (shared.work.rounds, shared.work.between == Between::Close);
+    let mut loaded = None;
+    let mut rounds = Vec::with_capacity(count);
+    while rounds.len() < count {
+        let several = if closes { 1 } else { count };
+        let after = |mut round: Round| {
+            if count > 1 && !closes {
+                round.disk = bench.disk().map_err(unmeasured)?;
+            }
+            rounds.push(round);
+            Ok(())
+        };
+        while_open(
+            shared,
+            bench.store()?,
+            lanes,
+            several,
+            |session| {
+                if loaded.is_none() {
+                    loaded = Some(load(shared, batch, session, acknowledged)?);
+                }
+                Ok(())
+            },
+            after,
+        )?;
+        if closes {
+            bench.close()?;
+            if let Some(last) = rounds.last_mut() {
+                last.disk = bench.disk().map_err(unmeasured)?;
+            }
+            bench.reopen()?;
+        }
+    }
+    let (load, loaded) = loaded.ok_or_else(|| Stop::harness("nothing was loaded"))?;
+    Ok(Ran { load, loaded, rounds })
+}
+
+fn unmeasured(error: std::io::Error) -> Stop {
+    Stop::harness(format!("measuring the store's files after a round: {error}"))
+}
+
+/// Does some rounds with the same sessions. `load` gets the first of them before the others are opened; `after` each round.
+fn while_open(
+    shared: &Shared<'_>,
+    store: &dyn Store,
+    lanes: &[Mutex<Lane<'_>>],
+    rounds: usize,
+    load: impl FnOnce(&mut (dyn Session + '_)) -> Result<(), Stop>,
+    mut after: impl FnMut(Round) -> Result<(), Stop>,
+) -> Result<(), Stop> {
+    crew::with(
+        shared.clock,
+        lanes,
+        || crew::session(store),
+        load,
+        |crew| {
+            (0..rounds).try_for_each(|_| {
+                shared.series.begin();
+                let before = Snapshot::now();
+                let elapsed = crew.round(())?;
+                let counters = Snapshot::now().since(&before);
+                after(Round { elapsed, counters, series: shared.series.finish(), disk: Disk::default() })
+            })
+        },
+    )
+}
+
+/// Loads the first records; says also what was handed to the store.
+fn load(
+    shared: &Shared<'_>,
+    batch: &mut Batch,
+    session: &mut dyn Session,
+    acknowledged: &mut Vec<Acknowledged>,
+) -> Result<(Load, Written), Stop> {
+    let count = shared.work.loaded;
+    shared.versions.loaded(count);
+    let add = |batch: &mut Batch, record| {
+        let name = shared.definition().naming.name(record);
+        batch.add(name.bytes(), |values| shared.fields.append(record, 1, values));
+    };
+    loader::load(Some(count), batch, session, acknowledged, numbered(count, add))
+}
+
+/// The longest key, for a batch's memory.
+pub const KEY_BYTES: usize = LONGEST;
