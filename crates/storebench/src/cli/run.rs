@@ -20,7 +20,8 @@ use storebench_core::shown::{self, quoted};
 use storebench_core::store::StoreDef;
 use storebench_core::units::Sizes;
 use storebench_core::workload::crud::work::{self, Work};
-use storebench_report::claims;
+use storebench_report::report::Report;
+use storebench_report::{claims, terminal};
 
 use super::args::RunArgs;
 use super::launch::{self, Launch, Places, go_on};
@@ -302,12 +303,16 @@ pub(super) fn finish(
 ) -> Result<Exit> {
     let shown = path.display();
     let run = storebench_core::folder::read(path)?;
+    let harness = report::harness(stores);
+    let merged = report::of_run(stores, &harness, &run, path)?;
+    let report = Report::new(&merged);
     if !ended.interrupted {
-        print(&report::winners(stores, &run, path)?)?;
+        print(&terminal::brief(&report, report::style()))?;
     }
     if !run.trials.is_empty() {
-        match report::run_page(stores, &run, path) {
-            Ok(page) => tell(&format!("\nthe report: open {} in a browser", page.display())),
+        let page = path.join("report.html");
+        match report::page(&report, None, &page) {
+            Ok(()) => tell(&format!("\nthe report: open {} in a browser", page.display())),
             // The results are safe, and the page can be made from them again.
             Err(error) => tell(&format!("\nthe report could not be written: {error}")),
         }
