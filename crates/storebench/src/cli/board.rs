@@ -25,8 +25,8 @@ use storebench_core::workload::loading::Loading;
 use super::args::{Args, Command, RunArgs};
 use super::launch::{self, Launch};
 use super::remote::wire::{self, Known, Message, Request, SILENCE, Word};
-use super::run::Prepared;
-use super::{run, runs, signals, trace, usage};
+use super::run::{Prepared, Wanted};
+use super::{run, runs, signals, usage};
 
 /// How often it is looked whether the other machine is still there.
 const WATCH: Duration = Duration::from_secs(5);
@@ -165,13 +165,16 @@ impl Board<'_> {
     fn start(&mut self, request: &Request) -> Result<Ended> {
         let args = run_args(&request.arguments)?;
         let source = Source { text: request.text.clone().into(), origin: request.origin.clone() };
-        let mut plan = run::plan(self.stores, &args, &source, &request.properties)?;
-        trace::look(&mut plan, self.interrupted)?;
-        runs::make_directory("making the runs' directory", &self.runs)?;
-        let places = launch::places(&plan, &launch::directories(&args.at, &self.runs)?)?;
-        let mut launch = Launch::new(self.stores, &plan, &places, args.hardware.as_deref())?;
-        launch.header.command = request.command.clone();
-        match run::prepare(&launch, args.dry_run, self.interrupted)? {
+        let out = self.runs.clone();
+        let asked = Wanted { args: &args, source, texts: &request.properties, out: &out };
+        run::begin(self.stores, &asked, self.interrupted, |mut launch| {
+            launch.header.command = request.command.clone();
+            self.carry_out(&launch, args.dry_run)
+        })
+    }
+
+    fn carry_out(&mut self, launch: &Launch<'_>, dry_run: bool) -> Result<Ended> {
+        match run::prepare(launch, dry_run, self.interrupted)? {
             Prepared::Ready => {}
             Prepared::Listed(text) => {
                 self.out.say(&Message::Text(text));
@@ -184,7 +187,7 @@ impl Board<'_> {
         self.folder = Some(path.clone());
         self.out.say(&Message::Header(Box::new(launch.header.clone())));
         let mut teller = Teller { out: &mut self.out, folder: path };
-        launch.carry_out_precisely(&[], folder, &mut teller, self.interrupted).map(|(_, ended)| ended)
+        launch.complete(&[], folder, &mut teller, self.interrupted).map(|(_, ended)| ended)
     }
 
     /// Resumes a run, of which either machine may have results that the other lacks.

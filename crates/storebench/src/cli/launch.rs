@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::time::Instant;
 
 use storebench_core::axis::file_system::FileSystem;
 use storebench_core::background;
@@ -154,9 +153,8 @@ impl<'a> Launch<'a> {
     }
 
     /// Runs what is not among `done`, and blocks beyond the plan's trials until a planned look says that the plan's precision is
-    /// reached; says where
-    /// its folder is and how it ended.
-    pub fn carry_out_precisely(
+    /// reached; says where its folder is and how it ended.
+    pub fn complete(
         &self,
         done: &[TrialResult],
         folder: RunFolder,
@@ -171,25 +169,11 @@ impl<'a> Launch<'a> {
             self.plan.precision.is_none_or(is_over)
         };
         let enough: Option<Enough<'_>> = self.plan.precision.is_some().then_some(&enough);
-        self.carry_out(done, folder, enough, None, listener, interrupted)
+        self.carry_out(&Job { done, enough, ..self.job(interrupted) }, folder, listener)
     }
 
-    /// Runs what is not among `done`, and blocks beyond the plan's trials until there is `enough`; begins no trial but the
-    /// first after `until`.
+    /// Runs a job made of [`Launch::job`]; says where its folder is and how it ended.
     pub fn carry_out(
-        &self,
-        done: &[TrialResult],
-        folder: RunFolder,
-        enough: Option<Enough<'_>>,
-        until: Option<Instant>,
-        listener: &mut dyn Listener,
-        interrupted: &AtomicBool,
-    ) -> Result<(PathBuf, Ended)> {
-        self.carry_out_job(&Job { done, until, enough, ..self.job(interrupted) }, folder, listener)
-    }
-
-    /// Runs a job made of [`Launch::job`].
-    pub fn carry_out_job(
         &self,
         job: &Job<'_>,
         mut folder: RunFolder,

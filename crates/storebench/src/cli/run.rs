@@ -57,34 +57,58 @@ enum Started {
 
 fn start(stores: &[StoreDef], args: &RunArgs, interrupted: &AtomicBool) -> Result<Started> {
     let texts = properties::texts(&args.properties)?;
-    let mut plan = plan(stores, args, &plan::source(args.study())?, &texts)?;
-    trace::look(&mut plan, interrupted)?;
+    let asked = Wanted { args, source: plan::source(args.study())?, texts: &texts, out: &args.out };
     let new_directory = !args.out.exists();
-    runs::make_directory("making the runs' directory", &args.out)?;
-    let places = launch::places(&plan, &launch::directories(&args.at, &args.out)?)?;
-    let launch = Launch::new(stores, &plan, &places, args.hardware.as_deref())?;
-    let prepared = prepare(&launch, args.dry_run, interrupted);
-    if !matches!(prepared, Ok(Prepared::Ready)) {
-        if new_directory {
-            // It holds nothing; where it does after all, it stays.
-            let _ = std::fs::remove_dir(&args.out);
+    begin(stores, &asked, interrupted, |launch| {
+        let prepared = prepare(&launch, args.dry_run, interrupted);
+        if !matches!(prepared, Ok(Prepared::Ready)) {
+            if new_directory {
+                // It holds nothing; where it does after all, it stays.
+                let _ = std::fs::remove_dir(&args.out);
+            }
+            return match prepared? {
+                Prepared::Listed(text) => print(&text).map(|()| Started::Not(Exit::Success)),
+                Prepared::Ready | Prepared::Interrupted => Ok(Started::Not(Exit::Interrupted)),
+            };
         }
-        return match prepared? {
-            Prepared::Listed(text) => print(&text).map(|()| Started::Not(Exit::Success)),
-            Prepared::Ready | Prepared::Interrupted => Ok(Started::Not(Exit::Interrupted)),
-        };
-    }
-    let folder = launch.folder(&args.out, &launch::dated(&format!("{}-", plan.name)))?;
-    let (path, ended) =
-        launch.carry_out_precisely(&[], folder, progress::listener().as_mut(), interrupted)?;
-    Ok(Started::Ran(path, ended))
+        let folder = launch.folder(&args.out, &launch::dated(&format!("{}-", launch.plan.name)))?;
+        let (path, ended) = launch.complete(&[], folder, progress::listener().as_mut(), interrupted)?;
+        Ok(Started::Ran(path, ended))
+    })
+}
+
+/// A run that is asked for, here or by another machine.
+pub(super) struct Wanted<'a> {
+    pub args: &'a RunArgs,
+    pub source: Source,
+    /// The texts of its property files.
+    pub texts: &'a Texts,
+    /// Where its folder is to be made.
+    pub out: &'a Path,
+}
+
+/// Hands on what a run begins with: its plan, its places, its cells.
+///
+/// # Errors
+/// When the plan makes no sense or its places can't be used; what `go` says.
+pub(super) fn begin<T>(
+    stores: &[StoreDef],
+    Wanted { args, source, texts, out }: &Wanted<'_>,
+    interrupted: &AtomicBool,
+    go: impl FnOnce(Launch<'_>) -> Result<T>,
+) -> Result<T> {
+    let mut plan = plan(stores, args, source, texts)?;
+    trace::look(&mut plan, interrupted)?;
+    runs::make_directory("making the runs' directory", out)?;
+    let places = launch::places(&plan, &launch::directories(&args.at, out)?)?;
+    go(Launch::new(stores, &plan, &places, args.hardware.as_deref())?)
 }
 
 /// The plan that the command line asks for, from the texts of its study and of its property files.
 ///
 /// # Errors
 /// When it makes no sense, or asks for what this build lacks.
-pub(super) fn plan(stores: &[StoreDef], args: &RunArgs, source: &Source, texts: &Texts) -> Result<Plan> {
+fn plan(stores: &[StoreDef], args: &RunArgs, source: &Source, texts: &Texts) -> Result<Plan> {
     let mut plan = source.plan()?;
     check_claims(stores, &plan, source)?;
     let preset = args.preset.as_deref().or(args.quick.then_some("quick"));
@@ -266,7 +290,7 @@ pub(super) fn go_on_with(
     let cells: Vec<Cell> = all.into_iter().filter(|cell| !left_out.contains(cell)).collect();
     let header = run.header.clone();
     let launch = Launch { plan: &plan, stores, places: &places, header, cells, left_out: Vec::new() };
-    launch.carry_out_precisely(&run.trials, folder, listener, interrupted)
+    launch.complete(&run.trials, folder, listener, interrupted)
 }
 
 /// That a file system is mounted by the same driver as before: one run is one method.

@@ -11,7 +11,7 @@ use storebench_core::cell::{Cache, DEFAULT_PLACE};
 use storebench_core::error::Result;
 use storebench_core::plan::{Axes, Changes, Plan};
 use storebench_core::result::{Run, RunHeader, TrialResult};
-use storebench_core::runner::job::Enough;
+use storebench_core::runner::job::{Enough, Job};
 use storebench_core::runner::progress;
 use storebench_core::store::StoreDef;
 use storebench_core::units::{MOST_RECORDS, grouped, rough_duration};
@@ -291,8 +291,8 @@ impl<'a> Measuring<'a> {
         launch.header.blocks_before = before;
         let folder = launch.folder(&self.folder, name)?;
         let until = self.start.checked_add(self.budget);
-        let (path, ended) =
-            launch.carry_out(&[], folder, enough, until, progress::listener().as_mut(), &self.interrupted)?;
+        let job = Job { enough, until, ..launch.job(&self.interrupted) };
+        let (path, ended) = launch.carry_out(&job, folder, progress::listener().as_mut())?;
         Ok(Some((storebench_core::folder::read(&path)?, ended.interrupted)))
     }
 

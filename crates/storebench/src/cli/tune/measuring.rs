@@ -246,7 +246,7 @@ impl<'a> Measuring<'a> {
         let until = self.start.checked_add(Duration::from_secs_f64(self.until_s(race)));
         let job =
             Job { enough: Some(&enough), goes_on: Some(&going_on), until, ..launch.job(&self.interrupted) };
-        let (path, ended) = launch.carry_out_job(&job, folder, progress::listener().as_mut())?;
+        let (path, ended) = launch.carry_out(&job, folder, progress::listener().as_mut())?;
         let run = storebench_core::folder::read(&path)?;
         self.blocks += run.trials.iter().map(|trial| trial.block + 1).max().unwrap_or(0);
         self.runs.push(run);
