@@ -91,12 +91,15 @@ impl Block {
 
     /// The tables in some blocks, folded ones included.
     pub fn tables(blocks: &[Block]) -> Vec<&Table> {
-        let of = |block| match block {
-            &Block::Table(ref table) => vec![table],
-            Block::Fold(fold) => Block::tables(&fold.blocks),
-            Block::Note(_) | Block::Chart(..) => Vec::new(),
-        };
-        blocks.iter().flat_map(of).collect()
+        let mut tables = Vec::new();
+        for block in blocks {
+            match block {
+                Block::Table(table) => tables.push(table),
+                Block::Fold(fold) => tables.extend(Block::tables(&fold.blocks)),
+                Block::Note(_) | Block::Chart(..) => {}
+            }
+        }
+        tables
     }
 }
 
