@@ -58,7 +58,7 @@ fn legend(all: &[Clusters]) -> String {
         _ => "",
     };
     format!(
-        "Marked is the best of its map, or too close to call with it{several}. Green is near the least of its map; the stronger the other \
+        "Marked (*, or bold) is the best of its map, or too close to call with it{several}. Green is near the least of its map; the stronger the other \
          colours, the more times that it is."
     )
 }

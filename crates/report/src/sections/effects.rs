@@ -121,7 +121,7 @@ fn of(merged: &Merged<'_>, number: usize, effects: &Effects) -> Vec<Block> {
         Block::Chart("dots", 2 * number),
         of_chart("Speed against what is promised", combinations(merged, effects)),
         Block::Note(
-            "Over all operations. Marked is the fastest of all that promise as much or more, or too close to call with it. What \
+            "Over all operations. Marked (*, or bold) is the fastest of all that promise as much or more, or too close to call with it. What \
              stands further down promises less."
                 .into(),
         ),
