@@ -145,6 +145,16 @@ impl Column {
             unit => format!("{}_{unit}", self.id),
         }
     }
+
+    /// Its name in an SQLite file's table of operations: that of CSV, which need not say there that it is of latency.
+    pub fn sql_name(&self) -> String {
+        let name = self.csv_name();
+        match name.as_str() {
+            // As the results call it.
+            "harness_time_share" => "harness_share".to_owned(),
+            name => name.strip_prefix("latency_").unwrap_or(name).to_owned(),
+        }
+    }
 }
 
 const fn operation(
@@ -259,6 +269,10 @@ pub const COLUMNS: &[Column] = &[
     })
     .closer(),
     operation("errors", "errors", Unit::Count, Better::Lower, |o| Some(o.errors as f64)),
+    operation("conflicts", "conflicts", Unit::Count, Better::Lower, |o| {
+        (o.count > 0).then_some(o.conflicts as f64)
+    })
+    .closer(),
     operation("wall_per_operation", "wall/op", Unit::Nanoseconds, Better::Neither, |o| {
         (o.count > 0).then(|| o.wall_ns as f64 / o.count as f64)
     }),

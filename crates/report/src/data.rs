@@ -29,3 +29,4 @@ pub mod sizes;
 pub mod slowdown;
 pub(crate) mod spread;
 pub(crate) mod summary;
+pub mod why;

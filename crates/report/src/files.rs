@@ -2,10 +2,9 @@
 
 pub mod continuous;
 pub mod csv;
-pub mod csv_effects;
 pub mod csv_long;
-pub mod csv_sizes;
 pub mod hgrm;
 pub mod json;
+pub mod section;
 pub mod sql;
 pub mod ycsb;

@@ -7,14 +7,11 @@
 mod answer;
 mod axes;
 mod cells;
-mod clusters;
 mod contests;
 mod curves;
 mod dots;
-mod effects;
 mod findings;
 mod latencies;
-mod load;
 mod machine;
 mod missing;
 mod model;
@@ -22,6 +19,7 @@ mod numbers;
 mod prices;
 mod published;
 mod rounds;
+pub(crate) mod section;
 mod settings;
 mod sizes;
 mod timeline;
@@ -38,11 +36,14 @@ use self::missing::Doubts;
 use self::model::Model;
 use crate::data::clock;
 use crate::data::floor;
-use crate::data::matrix::{Matrix, matrix};
+use crate::data::matrix::Matrix;
 use crate::data::merge::{GroupKey, Merged};
 use crate::data::rule::rule_text;
 use crate::layout::Position;
 use crate::markup::{Html, Literal, fill, in_address, note};
+use crate::report::Report;
+use crate::section::Stands;
+use crate::sections::SECTIONS;
 use crate::stats::Rule;
 
 const PAGE: &str = include_str!("page/page.html");
@@ -88,13 +89,11 @@ pub fn address(key: &GroupKey, at: &Position) -> String {
 ///
 /// # Errors
 /// What the writer gives.
-pub fn write(merged: &Merged<'_>, lead: Option<&Lead>, out: &mut dyn Write) -> io::Result<()> {
-    let matrices: Vec<Option<Matrix>> = merged.groups.par_iter().map(|group| matrix(merged, group)).collect();
-    let model = Model::new(merged, &matrices, lead.map_or("", |lead| lead.start.as_str()));
+pub fn write(report: &Report<'_>, lead: Option<&Lead>, out: &mut dyn Write) -> io::Result<()> {
+    let merged = report.merged;
+    let model = Model::new(merged, report.matrices(), lead.map_or("", |lead| lead.start.as_str()));
     // Compressing takes about as long as all the texts together.
-    let readable = |matrix: &Option<Matrix>| Some(merged.readable.matrix(matrix.as_ref()?).into_owned());
-    let matrices: Vec<Option<Matrix>> = matrices.par_iter().map(readable).collect();
-    let (data, texts) = rayon::join(|| compressed(&model), || texts(merged, &matrices, lead.is_some()));
+    let (data, texts) = rayon::join(|| compressed(&model), || texts(report, lead.is_some()));
     let (one, many) = merged.layout.ranked(merged.cells());
     let mut places = vec![
         ("advice", Html::of(lead.map(|lead| &lead.html))),
@@ -110,27 +109,27 @@ pub fn write(merged: &Merged<'_>, lead: Option<&Lead>, out: &mut dyn Write) -> i
 }
 
 /// What is there without scripts, by its place in the page.
-fn texts(merged: &Merged<'_>, matrices: &[Option<Matrix>], led: bool) -> Vec<(&'static str, Html)> {
+fn texts(report: &Report<'_>, led: bool) -> Vec<(&'static str, Html)> {
+    let (merged, matrices) = (report.merged, report.readable());
+    // All at once: some of them take long on a large run.
+    SECTIONS.par_iter().with_max_len(1).for_each(|section| {
+        report.blocks(section);
+    });
     let doubts = LazyLock::new(|| Doubts::new(merged));
-    let parts: [(&'static str, &(dyn Fn() -> Html + Sync)); 24] = [
+    let parts: [(&'static str, &(dyn Fn() -> Html + Sync)); 19] = [
         ("title", &|| Html::of(title(merged))),
         ("subtitle", &|| machine::subtitle(merged)),
         ("first", &|| missing::first(merged, &doubts)),
         ("answer", &|| answer::below(merged, matrices, led)),
         ("floor", &|| Html::of(floor::lines(&merged.floors).into_iter().map(note).collect::<Vec<_>>())),
         ("rules", &|| rules(merged, matrices)),
-        ("load", &|| load::html(merged)),
-        ("effects", &|| effects::html(merged)),
-        ("effects_link", &|| effects::link(merged)),
-        ("sizes", &|| sizes::html(merged)),
-        ("sizes_link", &|| sizes::link(merged)),
+        ("above", &|| sections(report, Stands::Above)),
+        ("above_links", &|| links(report, Stands::Above)),
+        ("drawn", &|| sections(report, Stands::Drawn)),
+        ("drawn_links", &|| links(report, Stands::Drawn)),
         ("outgrown", &|| sizes::charts(merged)),
         ("epochs", &|| timeline::epochs(merged)),
         ("epochs_link", &|| timeline::epochs_link(merged)),
-        ("clusters", &|| clusters::html(merged)),
-        ("clusters_link", &|| clusters::link(merged)),
-        ("rounds", &|| rounds::html(merged)),
-        ("rounds_link", &|| rounds::link(merged)),
         ("findings", &|| findings::html(merged)),
         ("published", &|| published::html(merged)),
         ("missing", &|| missing::html(merged, matrices, &doubts)),
@@ -138,14 +137,29 @@ fn texts(merged: &Merged<'_>, matrices: &[Option<Matrix>], led: bool) -> Vec<(&'
         ("machine", &|| machine::html(merged)),
         ("again", &|| machine::again(merged)),
     ];
-    // Some of them take long on a large run.
-    parts.into_par_iter().with_max_len(1).map(|(name, part)| (name, part())).collect()
+    let mut places: Vec<(&'static str, Html)> =
+        parts.into_par_iter().with_max_len(1).map(|(name, part)| (name, part())).collect();
+    let within = SECTIONS.iter().filter(|section| section.stands == Stands::Within);
+    places.extend(within.map(|section| (section.name, section::content(report.blocks(section)))));
+    places
+}
+
+/// The sections that stand in one place of the page.
+fn sections(report: &Report<'_>, stands: Stands) -> Html {
+    let here = SECTIONS.iter().filter(|section| section.stands == stands);
+    Html::joined(here.map(|section| section::html(section, report.blocks(section))), "")
+}
+
+/// Their entries in the page's list of sections.
+fn links(report: &Report<'_>, stands: Stands) -> Html {
+    let here = SECTIONS.iter().filter(|section| section.stands == stands);
+    Html::joined(here.map(|section| section::link(section, report.blocks(section))), "")
 }
 
 /// What decided who won.
 fn rules(merged: &Merged<'_>, matrices: &[Option<Matrix>]) -> Html {
     let rules: BTreeSet<Rule> = matrices.iter().flatten().flat_map(Matrix::rules).collect();
-    let clock = clock::notes(merged, matrices.iter().flatten());
+    let clock = clock::notes(merged, matrices.iter().flatten().map(Matrix::clocked));
     Html::joined(rules.into_iter().map(rule_text).chain(clock), " ")
 }
 
@@ -178,7 +192,7 @@ mod tests {
 
     fn page(runs: &[Run]) -> String {
         let mut bytes = Vec::new();
-        write(&Merged::new(runs, &["null"]), None, &mut bytes).unwrap();
+        write(&Report::new(&Merged::new(runs, &["null"])), None, &mut bytes).unwrap();
         String::from_utf8(bytes).unwrap()
     }
 
@@ -333,7 +347,7 @@ mod tests {
         assert_eq!(files, [&json!([60_000.0, null]), &json!([80_000.0, null]), &json!([100_000.0, null])]);
         assert_eq!(rounds["speed"].as_array().unwrap().len(), 3);
         let without = page(&[run("box", &[Sample::new("lmdb")])]);
-        assert!(!without.contains("<section id=\"rounds\"") && !without.contains("{{rounds"));
+        assert!(!without.contains("<section id=\"rounds\"") && !without.contains("{{drawn"));
     }
 
     #[test]

@@ -1,13 +1,9 @@
 //! Reports for the terminal: a summary and the matrix of winners, or all figures.
 
-mod clusters;
-mod effects;
 pub(crate) mod findings;
 pub mod grid;
 pub mod published;
-mod rounds;
-mod sizes;
-pub(crate) mod slowdown;
+pub(crate) mod section;
 mod summary;
 mod table;
 
@@ -21,56 +17,60 @@ use storebench_core::units::grouped;
 
 pub use self::grid::Style;
 use self::grid::{Grid, Item, wrap};
-use crate::data::matrix::{Contest, MEMORY, Matrix, Row, matrices};
+use crate::data::matrix::{Contest, MEMORY, Matrix, Row};
 use crate::data::merge::Merged;
 use crate::data::names::{FAILURE, HEADING, store_style};
 use crate::data::{clock, rule::rule_text};
 use crate::layout::{Position, words};
+use crate::report::Report;
+use crate::section::Section;
+use crate::sections::SECTIONS;
 use crate::stats::Rule;
 
-/// The summary, then one matrix of winners per machine, guarantee, place and so on, then what loads in the background cost; last
-/// the verdicts on published findings.
-pub fn overview(merged: &Merged<'_>, style: Style) -> String {
-    winners(merged, style) + &effects::text(merged, style) + &findings::text(merged, style)
+/// The summary, then one matrix of winners per machine, guarantee, place and so on, then the sections; last the verdicts on published
+/// findings.
+pub fn overview(report: &Report<'_>, style: Style) -> String {
+    let told_below: String = SECTIONS
+        .iter()
+        .filter(|section| !section.at_end)
+        .map(|section| of(report, section, style, false))
+        .collect();
+    winners(report, style) + &told_below + &findings::text(report.merged, style)
 }
 
 /// The same with the verdicts only counted, for the end of a run.
-pub fn brief(merged: &Merged<'_>, style: Style) -> String {
-    winners(merged, style) + &findings::counts_text(merged, style)
+pub fn brief(report: &Report<'_>, style: Style) -> String {
+    winners(report, style) + &findings::counts_text(report.merged, style)
 }
 
-fn winners(merged: &Merged<'_>, style: Style) -> String {
-    let matrices = readable(merged);
-    let mut out = summary::text(merged, &matrices, style);
+fn winners(report: &Report<'_>, style: Style) -> String {
+    let matrices: Vec<&Matrix> = report.readable().iter().flatten().collect();
+    let mut out = summary::text(report.merged, &matrices, style);
     for matrix in &matrices {
         out.push('\n');
         out.push_str(&matrix_text(matrix, style));
     }
-    out.push_str(&sizes::text(merged, style, false));
-    out.push_str(&clusters::text(merged, style, false));
-    out.push_str(&slowdown::text(merged, style));
-    out.push_str(&rounds::text(merged, style, false));
+    for section in SECTIONS.iter().filter(|section| section.at_end) {
+        out.push_str(&of(report, section, style, false));
+    }
     if !matrices.is_empty() {
         out.push('\n');
-        out.push_str(&legend(merged, &matrices, style));
+        out.push_str(&legend(report.merged, &matrices, style));
     }
     out
 }
 
-/// The summary, then the figures of all stores, with intervals.
-pub fn full(merged: &Merged<'_>, style: Style) -> String {
-    let matrices = readable(merged);
-    let mut out = summary::text(merged, &matrices, style);
-    out.push_str(&table::text(merged, &matrices, style));
-    out.push_str(&sizes::text(merged, style, true));
-    out.push_str(&clusters::text(merged, style, true));
-    out.push_str(&rounds::text(merged, style, true));
+/// The summary, then the figures of all stores, with intervals, then all of the sections.
+pub fn full(report: &Report<'_>, style: Style) -> String {
+    let matrices: Vec<&Matrix> = report.readable().iter().flatten().collect();
+    let mut out = summary::text(report.merged, &matrices, style);
+    out.push_str(&table::text(report.merged, &matrices, style));
+    SECTIONS.iter().for_each(|section| out.push_str(&of(report, section, style, true)));
     out
 }
 
-/// The matrices of all groups, for people.
-fn readable(merged: &Merged<'_>) -> Vec<Matrix> {
-    matrices(merged).iter().map(|matrix| merged.readable.matrix(matrix).into_owned()).collect()
+fn of(report: &Report<'_>, section: &Section, style: Style, all: bool) -> String {
+    section::text(section, report.blocks(section), style, all)
 }
 
 /// How much room a place in the matrix takes.
@@ -212,7 +212,7 @@ fn place_item(row: &Row, contest: &Contest, layout: Layout) -> Item {
 }
 
 /// How to read the matrices, and by what rule their winners were decided.
-fn legend(merged: &Merged<'_>, matrices: &[Matrix], style: Style) -> String {
+fn legend(merged: &Merged<'_>, matrices: &[&Matrix], style: Style) -> String {
     let (one, _) = merged.layout.ranked(merged.cells());
     let has = |name: &str| matrices.iter().flat_map(|matrix| &matrix.rows).any(|row| row.figure.name == name);
     let (space, memory) = (has(SPACE), has(MEMORY));
@@ -231,10 +231,10 @@ fn legend(merged: &Merged<'_>, matrices: &[Matrix], style: Style) -> String {
     if contests().any(|contest| contest.failed_trials > 0) {
         lines.push("!: a trial failed there.".to_owned());
     }
-    for rule in matrices.iter().flat_map(Matrix::rules).collect::<BTreeSet<Rule>>() {
+    for rule in matrices.iter().flat_map(|matrix| matrix.rules()).collect::<BTreeSet<Rule>>() {
         lines.push(rule_text(rule));
     }
-    lines.extend(clock::notes(merged, matrices));
+    lines.extend(clock::notes(merged, matrices.iter().map(|matrix| matrix.clocked())));
     lines.iter().map(|line| wrap(line, style.width, "  ")).collect()
 }
 
@@ -245,9 +245,9 @@ mod tests {
     use super::*;
     use crate::data::samples::{self, Sample, run};
 
-    fn show(what: fn(&Merged<'_>, Style) -> String, width: usize, colour: bool) -> String {
+    fn show(what: fn(&Report<'_>, Style) -> String, width: usize, colour: bool) -> String {
         let runs = [samples::study()];
-        what(&Merged::new(&runs, &["null", "memory"]), Style { width, colour })
+        what(&Report::new(&Merged::new(&runs, &["null", "memory"])), Style { width, colour })
     }
 
     /// Escapes as `‹...m`, so that snapshots can be read.
@@ -271,7 +271,8 @@ mod tests {
         let mut run = samples::study();
         run.trials.retain(|trial| trial.cell.records().from != 1_000);
         let runs = [run];
-        let text = overview(&Merged::new(&runs, &["null"]), Style { width: 160, colour: false });
+        let text =
+            overview(&Report::new(&Merged::new(&runs, &["null"])), Style { width: 160, colour: false });
         insta::assert_snapshot!("overview_160_side_by_side", text);
     }
 
@@ -293,11 +294,14 @@ mod tests {
         )];
         let merged = Merged::new(&runs, &["null"]);
         for width in [80, 100, 160] {
-            insta::assert_snapshot!(format!("table_{width}"), full(&merged, Style { width, colour: false }));
+            insta::assert_snapshot!(
+                format!("table_{width}"),
+                full(&Report::new(&merged), Style { width, colour: false })
+            );
         }
         insta::assert_snapshot!(
             "table_100_colour",
-            visible(&full(&merged, Style { width: 100, colour: true }))
+            visible(&full(&Report::new(&merged), Style { width: 100, colour: true }))
         );
     }
 
@@ -333,12 +337,13 @@ mod tests {
     #[test]
     fn without_a_single_success_there_is_still_a_report() {
         let runs = [run("box", &[Sample::new("lmdb").guarantee("default").failed("broken")])];
-        let text = overview(&Merged::new(&runs, &[]), Style { width: 80, colour: false });
+        let text = overview(&Report::new(&Merged::new(&runs, &[])), Style { width: 80, colour: false });
         assert!(
             text.contains("tier unknown") && text.contains("broken") && text.contains("failed"),
             "{text}"
         );
-        let nothing = overview(&Merged::new(&[run("box", &[])], &[]), Style { width: 80, colour: false });
+        let nothing =
+            overview(&Report::new(&Merged::new(&[run("box", &[])], &[])), Style { width: 80, colour: false });
         assert!(nothing.contains("no trials"), "{nothing}");
     }
 }

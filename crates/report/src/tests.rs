@@ -6,6 +6,7 @@ use crate::data::merge::Merged;
 use crate::data::samples::{Sample, blocks};
 use crate::files;
 use crate::page;
+use crate::report::Report;
 use crate::terminal;
 use crate::terminal::Style;
 
@@ -39,12 +40,12 @@ fn every_output_keeps_runs_of_another_method_apart_and_says_in_what_they_differ(
     assert_eq!(merged.groups.len(), 2);
     assert!(merged.groups.iter().all(|group| group.trials.len() == 6));
     let outputs = [
-        ("terminal", terminal::overview(&merged, style)),
-        ("table", terminal::full(&merged, style)),
-        ("page", text(|merged, out| page::write(merged, None, out))),
+        ("terminal", terminal::overview(&Report::new(&merged), style)),
+        ("table", terminal::full(&Report::new(&merged), style)),
+        ("page", text(|merged, out| page::write(&Report::new(merged), None, out))),
         ("csv", text(files::csv::write)),
         ("csv-long", text(|merged, out| files::csv_long::write(merged.runs, out))),
-        ("json", text(files::json::write)),
+        ("json", text(|merged, out| files::json::write(&Report::new(merged), out))),
         ("bencher", text(files::continuous::bencher)),
         ("smaller-is-better", text(files::continuous::smaller_is_better)),
     ];

@@ -16,6 +16,7 @@ use std::time::Instant;
 use storebench_core::measure::process;
 use storebench_core::result::Run;
 use storebench_report::data::merge::Merged;
+use storebench_report::report::Report;
 use storebench_report::{claims, page, published};
 
 #[path = "../../src/data/samples.rs"]
@@ -30,7 +31,7 @@ fn main() {
     let claims = claims::of_run("crud", "", "crud").unwrap().into_iter().collect();
     let merged = Merged::new(&runs, &[]).with_published(claims, published::tables("crud").unwrap());
     let mut bytes = Vec::new();
-    page::write(&merged, None, &mut bytes).unwrap();
+    page::write(&Report::new(&merged), None, &mut bytes).unwrap();
     let took = began.elapsed().as_secs_f64();
     let worked = cpu_s() - worked_before;
     println!(

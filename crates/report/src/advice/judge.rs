@@ -80,7 +80,7 @@ pub fn judge(
     let none = IndexMap::new();
     let all = sorted.entries.get(&position(at)).unwrap_or(&none);
     let here = answering(merged, all, question);
-    let looks = looks::behind(merged, all);
+    let looks = looks::behind(merged, all.values().flatten());
     let confidence = looks::confidence(looks);
     let judging = Judging {
         making: Making { question, basis, confidence },

@@ -11,6 +11,7 @@ use super::turn::Turn;
 use super::*;
 use crate::data::memory::Basis;
 use crate::data::samples::{Sample, blocks, run};
+use crate::report::Report;
 
 pub(super) fn question() -> Question {
     Question {
@@ -417,8 +418,8 @@ fn mapped_file_pages_decide_nothing_where_better_is_known() {
         assert_eq!(row.contests[0].contenders[0].store, "lmdb", "{words}");
         assert_eq!(row.figure.column, found.memory.column().id);
         let style = Style { width: 200, colour: false };
-        assert!(crate::terminal::overview(&merged, style).contains(found.memory.note()));
-        assert!(crate::terminal::full(&merged, style).contains(found.memory.column().title));
+        assert!(crate::terminal::overview(&Report::new(&merged), style).contains(found.memory.note()));
+        assert!(crate::terminal::full(&Report::new(&merged), style).contains(found.memory.column().title));
     }
     // Older results tell neither; then the answer says what it had.
     let old = advice(&by_memory, &[mapped(|_, _| {})]).unwrap();
@@ -531,7 +532,7 @@ fn the_page_of_an_answer_opens_on_what_was_asked_and_says_it_once() {
     );
     assert!(lead.start.starts_with(group) && lead.start.ends_with(place), "{}", lead.start);
     let mut page = Vec::new();
-    crate::page::write(&merged, Some(&lead), &mut page).unwrap();
+    crate::page::write(&Report::new(&merged), Some(&lead), &mut page).unwrap();
     let page = String::from_utf8(page).unwrap();
     assert!(page.contains("<summary>All that was measured for it, operation by operation</summary>"));
     assert_eq!(page.matches(">processor<").count(), 1, "the machine of all three runs is told once");

@@ -137,7 +137,11 @@ impl<'a> Look<'_, '_, 'a> {
 
     /// On which terms stores are told apart at a position.
     fn terms(&self, at: At, mix: &Mix, goal: Goal) -> Terms {
-        let looks = self.sorted.entries.get(&position(at)).map_or(1, |here| looks::behind(self.merged, here));
+        let looks = self
+            .sorted
+            .entries
+            .get(&position(at))
+            .map_or(1, |here| looks::behind(self.merged, here.values().flatten()));
         terms(self.merged, mix, goal, looks::confidence(looks))
     }
 

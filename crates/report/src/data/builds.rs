@@ -47,6 +47,7 @@ pub(crate) fn words(build: &StoreBuild) -> String {
 mod tests {
     use super::*;
     use crate::data::samples::{Sample, run};
+    use crate::report::Report;
     use crate::terminal;
     use crate::terminal::grid::Style;
 
@@ -57,14 +58,20 @@ mod tests {
         let merged = Merged::new(&runs, &[]);
         let style = Style { width: 200, colour: false };
         let said = "Not ranked: rocksdb (the distribution's library, built with assertions).";
-        for text in [terminal::overview(&merged, style), terminal::full(&merged, style)] {
+        for text in
+            [terminal::overview(&Report::new(&merged), style), terminal::full(&Report::new(&merged), style)]
+        {
             assert!(text.contains(said), "{text}");
         }
-        assert!(!terminal::overview(&merged, style).contains("rocksdb 1"));
-        let full = terminal::full(&merged, style);
+        assert!(!terminal::overview(&Report::new(&merged), style).contains("rocksdb 1"));
+        let full = terminal::full(&Report::new(&merged), style);
         let line = full.lines().find(|line| line.contains("rocksdb (not ranked)")).unwrap();
         assert!(line.contains("1.00 ns") && !line.contains('*'), "{line}");
         let clean = [run("box", &[Sample::new("rocksdb").distributed(false), Sample::new("lmdb")])];
-        assert!(!terminal::full(&Merged::new(&clean, &[]), style).to_lowercase().contains("not ranked"));
+        assert!(
+            !terminal::full(&Report::new(&Merged::new(&clean, &[])), style)
+                .to_lowercase()
+                .contains("not ranked")
+        );
     }
 }

@@ -8,7 +8,6 @@ use storebench_core::result::{Environment, OVERALL};
 use storebench_core::units::rough_ns;
 use storebench_core::workload::operation::Operation;
 
-use super::matrix::Matrix;
 use super::merge::Merged;
 use crate::column::{Clocked, Column, MEAN_LATENCY};
 use crate::stats::{Resolution, Scale};
@@ -54,16 +53,16 @@ pub(crate) fn resolution_of_mix<'e>(
     Resolution { share_at_most_ns: get.share_at_most_ns * gets, ..get }
 }
 
-/// What the clock costs, for each machine that has latencies short enough for it to matter.
-pub(crate) fn notes<'m>(merged: &Merged<'_>, matrices: impl IntoIterator<Item = &'m Matrix>) -> Vec<String> {
+/// What the clock costs, for each machine that has latencies short enough for it to matter: of machines and their shortest.
+pub(crate) fn notes<'m>(
+    merged: &Merged<'_>,
+    latencies_ns: impl IntoIterator<Item = (&'m str, Option<f64>)>,
+) -> Vec<String> {
     let mut shortest: BTreeMap<&str, f64> = BTreeMap::new();
-    for matrix in matrices {
-        let rows = matrix.rows.iter().filter(|row| row.figure.column == MEAN_LATENCY.id);
-        let contenders = rows.flat_map(|row| &row.contests).flat_map(|contest| &contest.contenders);
-        for contender in contenders {
-            let so_far = shortest.entry(&matrix.hardware).or_insert(f64::INFINITY);
-            *so_far = so_far.min(contender.figure.mean.value);
-        }
+    for (hardware, ns) in latencies_ns {
+        let Some(ns) = ns else { continue };
+        let so_far = shortest.entry(hardware).or_insert(f64::INFINITY);
+        *so_far = so_far.min(ns);
     }
     let note = |(hardware, shortest): (&str, f64)| {
         let here = merged.runs.iter().filter(|run| run.header.hardware == hardware);
@@ -86,7 +85,7 @@ mod tests {
 
     use super::*;
     use crate::column::{COLUMNS, PEAK_MEMORY};
-    use crate::data::matrix::matrices;
+    use crate::data::matrix::{Matrix, matrices};
     use crate::data::samples::{Sample, blocks};
     use crate::stats::Rule;
 
@@ -137,7 +136,7 @@ mod tests {
         let note = |ns| {
             let runs = [run([ns, ns])];
             let merged = Merged::new(&runs, &[]);
-            notes(&merged, &matrices(&merged))
+            notes(&merged, matrices(&merged).iter().map(Matrix::clocked))
         };
         let short = note(150.0);
         assert_eq!(short.len(), 1);

@@ -10,9 +10,10 @@ use storebench_core::axis::file_system::kind::KINDS;
 use storebench_core::cell::{Axis, Cell};
 use storebench_core::result::{OVERALL, Outcome};
 
-use super::matrix::{Why, competing_series, operations, ranked, terms};
+use super::matrix::{competing_series, operations, ranked, terms};
 use super::merge::{BlockKey, Entry, Group, GroupKey, Merged};
 use super::names::joined;
+use super::why::Why;
 use crate::column::{BEYOND_LENGTHS, Column, MEAN_LATENCY, Unit};
 use crate::layout::Position;
 use crate::stats::{Series, decide_on};
@@ -23,8 +24,12 @@ pub(crate) const SPACE_BEYOND: &str = "space beyond lengths";
 /// The places of one store under one guarantee.
 #[derive(Debug)]
 pub(crate) struct Clusters {
-    /// The machine, what the trials have in common, and the store.
-    pub(crate) title: String,
+    /// The machine.
+    pub(crate) hardware: String,
+    /// What the trials have in common.
+    pub(crate) at: String,
+    /// The store.
+    pub(crate) store: String,
     /// What the rows are called: file systems with their options, or directories; with what settings the store had.
     pub(crate) rows: Vec<String>,
     /// Cluster sizes in bytes, rising; 0, the last, for places where none can be chosen.
@@ -33,6 +38,13 @@ pub(crate) struct Clusters {
     pub(crate) maps: Vec<Map>,
     /// Why places were left out, each reason with the places.
     pub(crate) left_out: Vec<String>,
+}
+
+impl Clusters {
+    /// What it is of.
+    pub(crate) fn title(&self) -> String {
+        joined([self.hardware.as_str(), &self.at, &self.store])
+    }
 }
 
 /// One figure in every place.
@@ -191,7 +203,9 @@ fn lay_out(merged: &Merged<'_>, key: &GroupKey, store: &str, gathered: &Gathered
         joined(std::iter::once(place.as_str()).chain(settings.iter().map(|(_, text)| text.as_str())))
     };
     Clusters {
-        title: joined([key.hardware.as_str(), &merged.label(key), store]),
+        hardware: key.hardware.clone(),
+        at: merged.label(key),
+        store: store.to_owned(),
         maps: maps.collect(),
         rows: rows.iter().map(name).collect(),
         left_out: reasons(gathered),
@@ -289,7 +303,7 @@ mod tests {
         let runs = [blocks("box", &[block(1.0), block(1.01), block(0.99)])];
         let merged = Merged::new(&runs, &[]);
         let [all] = clusters(&merged).try_into().unwrap();
-        assert_eq!(all.title, "box, process, sqlite");
+        assert_eq!(all.title(), "box, process, sqlite");
         assert_eq!(
             (all.rows.as_slice(), all.columns.as_slice()),
             (["ext4", "ntfs", "here"].map(String::from).as_slice(), [1024, 4096, 0].as_slice())

@@ -7,8 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use super::matrix::Here;
-use super::merge::Merged;
+use super::merge::{Entry, Merged};
 use crate::stats::{CONFIDENCE, MIN_BLOCKS, Ratio, Rule};
 
 /// Numbers of blocks after which to look; more blocks than the last are never run. Each look costs width, so there are few.
@@ -52,8 +51,8 @@ pub fn is_clear(rule: Option<Rule>, times_worse: Option<Ratio>, precision: f64) 
 
 /// How many looks the figures of one position allow for. Where several runs were each stopped by looks, any of one may have
 /// come together with any of another.
-pub fn behind(merged: &Merged<'_>, here: &Here<'_>) -> usize {
-    let runs: BTreeSet<usize> = here.values().flatten().map(|entry| entry.run).collect();
+pub fn behind<'e>(merged: &Merged<'_>, entries: impl Iterator<Item = &'e Entry<'e>>) -> usize {
+    let runs: BTreeSet<usize> = entries.map(|entry| entry.run).collect();
     together(runs.into_iter().map(|run| merged.runs[run].header.looks.len()))
 }
 

@@ -17,7 +17,9 @@ use super::clock;
 use super::looks;
 use super::merge::{BlockKey, Entry, Group, Merged, measured};
 use super::names::joined;
+use super::readable::Readable;
 use super::saturated;
+use super::why::Why;
 use crate::column::{Clocked, Column, MEAN_LATENCY, SPACE_EFFICIENCY, THROUGHPUT, Unit};
 use crate::layout::{Layout, Position};
 use crate::stats::{Better, Ratio, Resolution, Rule, Series, Standing, Summary, Terms, decide_on};
@@ -114,47 +116,6 @@ pub struct Absent {
     pub why: Why,
 }
 
-/// Why a store has no figure. The order is the order in which they explain an empty place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Why {
-    /// Its trials failed.
-    Failed,
-    /// It can't do this here.
-    Unsupported,
-    /// It has figures, but its engine was compiled as its authors would not ship it ([`storebench_core::store::StoreBuild`]).
-    NotRanked,
-    /// It did not keep up with the rate asked for, so that its latency tells nothing.
-    Saturated,
-    /// The work has no such operation, or takes what the store lacks by its nature.
-    NotApplicable,
-    /// The combination was left out.
-    LeftOut,
-    /// The figure can't be as it seems.
-    Doubted,
-    /// It ran, and has no such figure.
-    NotMeasured,
-    /// It was not run.
-    NotRun,
-}
-
-impl Why {
-    /// The words in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Why::Failed => "failed",
-            Why::Unsupported => "unsupported",
-            Why::NotRanked => "not ranked",
-            Why::Saturated => "saturated",
-            Why::LeftOut => "left out",
-            Why::Doubted => "doubted",
-            Why::NotApplicable => "not applicable",
-            Why::NotMeasured => "not measured",
-            Why::NotRun => "not run",
-        }
-    }
-}
-
 impl Contest {
     /// The best store and those too close to call with it.
     pub fn winners(&self) -> impl Iterator<Item = &Contender> {
@@ -191,6 +152,29 @@ impl Matrix {
             }
         }
         all
+    }
+
+    /// The same with contestants' settings as people read them easily.
+    pub fn readable<'m>(&'m self, readable: &Readable) -> Cow<'m, Matrix> {
+        if !readable.is_any() {
+            return Cow::Borrowed(self);
+        }
+        let mut matrix = self.clone();
+        for contest in matrix.rows.iter_mut().flat_map(|row| &mut row.contests) {
+            let contenders = contest.contenders.iter_mut().map(|contender| &mut contender.store);
+            for store in contenders.chain(contest.absent.iter_mut().map(|absent| &mut absent.store)) {
+                *store = readable.name(store).into_owned();
+            }
+        }
+        Cow::Owned(matrix)
+    }
+
+    /// Its machine, and the shortest mean latency in it, in nanoseconds.
+    pub(crate) fn clocked(&self) -> (&str, Option<f64>) {
+        let rows = self.rows.iter().filter(|row| row.figure.column == MEAN_LATENCY.id);
+        let contenders = rows.flat_map(|row| &row.contests).flat_map(|contest| &contest.contenders);
+        let shortest = contenders.map(|contender| contender.figure.mean.value).reduce(f64::min);
+        (&self.hardware, shortest)
     }
 
     /// The rules that decided anywhere in it.

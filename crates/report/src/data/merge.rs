@@ -11,10 +11,10 @@ use storebench_core::workload::reason::is_not_applicable;
 
 use crate::claims::StudyClaims;
 use crate::data::floor::{self, Floor};
-use crate::data::matrix::Why;
 use crate::data::memory::Basis;
 use crate::data::method::Methods;
 use crate::data::readable::Readable;
+use crate::data::why::Why;
 use crate::layout::Layout;
 use crate::published::Table;
 

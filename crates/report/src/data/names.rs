@@ -49,6 +49,9 @@ pub fn joined<'p>(parts: impl IntoIterator<Item = &'p str>) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
+/// Kinds of failure, and so on, that are listed before the rest is only counted.
+pub(crate) const LISTED: usize = 10;
+
 /// Headings.
 pub const HEADING: Style = Style::new().bold();
 

@@ -7,8 +7,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use storebench_core::store::StoreDef;
 use storebench_core::units::exact_bytes;
 
-use super::matrix::Matrix;
-
 /// Smaller sizes are as plain in bytes.
 const SHORTENED: u64 = 1024;
 
@@ -66,19 +64,9 @@ impl Readable {
         Cow::Owned(name.split(' ').map(word).collect::<Vec<_>>().join(" "))
     }
 
-    /// A matrix with readable contestants.
-    pub fn matrix<'m>(&self, matrix: &'m Matrix) -> Cow<'m, Matrix> {
-        if self.sizes.is_empty() {
-            return Cow::Borrowed(matrix);
-        }
-        let mut matrix = matrix.clone();
-        for contest in matrix.rows.iter_mut().flat_map(|row| &mut row.contests) {
-            let contenders = contest.contenders.iter_mut().map(|contender| &mut contender.store);
-            for store in contenders.chain(contest.absent.iter_mut().map(|absent| &mut absent.store)) {
-                *store = self.name(store).into_owned();
-            }
-        }
-        Cow::Owned(matrix)
+    /// Whether anything is read more easily than it is written.
+    pub(crate) fn is_any(&self) -> bool {
+        !self.sizes.is_empty()
     }
 }
 

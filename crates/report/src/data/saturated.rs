@@ -8,7 +8,7 @@ use storebench_core::units::{grouped, three_digits};
 use storebench_core::workload::replay::BEHIND_US;
 
 use super::merge::{Entry, Merged};
-use super::summary::LISTED;
+use super::names::LISTED;
 
 /// The share of its rate that an open loop must reach to count as kept up with.
 const KEPT_UP: f64 = 0.9;
@@ -120,8 +120,9 @@ mod tests {
     use storebench_core::store::Setting;
 
     use super::*;
-    use crate::data::matrix::{Why, matrices};
+    use crate::data::matrix::matrices;
     use crate::data::samples::{Sample, blocks};
+    use crate::data::why::Why;
 
     #[test]
     fn what_does_not_keep_up_is_told_and_not_ranked() {

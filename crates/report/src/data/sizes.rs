@@ -190,14 +190,6 @@ pub fn sizes(merged: &Merged<'_>) -> Vec<Sizes> {
     told.filter(|sizes| sizes.operations.iter().any(|falls| !falls.stores.is_empty())).collect()
 }
 
-/// The same with values of settings that people read easily.
-pub fn sizes_for_people(merged: &Merged<'_>) -> Vec<Sizes> {
-    let mut all = sizes(merged);
-    let falls = all.iter_mut().flat_map(|one| &mut one.operations).flat_map(|falls| &mut falls.stores);
-    falls.for_each(|fall| fall.store = merged.readable.name(&fall.store).into_owned());
-    all
-}
-
 fn of(
     merged: &Merged<'_>,
     (key, rest): (GroupKey, Position),

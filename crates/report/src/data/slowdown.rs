@@ -165,8 +165,8 @@ mod tests {
 
     use super::*;
     use crate::data::samples::{Sample, blocks};
-    use crate::terminal::Style;
-    use crate::terminal::slowdown::text;
+    use crate::report::Report;
+    use crate::terminal::{Style, section};
 
     fn only(runs: &[Run]) -> Slowdowns {
         let mut all = slowdowns(&Merged::new(runs, &["null"]));
@@ -243,7 +243,6 @@ mod tests {
         for runs in [alone, elsewhere] {
             let merged = Merged::new(&runs, &[]);
             assert!(slowdowns(&merged).is_empty());
-            assert_eq!(text(&merged, Style { width: 80, colour: false }), "");
         }
     }
 
@@ -267,7 +266,9 @@ mod tests {
         let runs = [blocks("mybox", &all)];
         let merged = Merged::new(&runs, &["null"]);
         for width in [80, 100, 160] {
-            let text = text(&merged, Style { width, colour: false });
+            let load = crate::sections::find("load").unwrap();
+            let style = Style { width, colour: false };
+            let text = section::text(load, Report::new(&merged).blocks(load), style, false);
             assert!(text.lines().all(|line| line.width() <= width), "{text}");
             insta::assert_snapshot!(format!("slowdown_{width}"), text);
         }

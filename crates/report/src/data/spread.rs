@@ -41,6 +41,7 @@ mod tests {
     use crate::data::merge::Merged;
     use crate::data::samples::{Sample, blocks};
     use crate::files::json;
+    use crate::report::Report;
     use crate::stats::{Summary, geometric_mean};
     use crate::terminal;
     use crate::terminal::grid::Style;
@@ -115,8 +116,8 @@ mod tests {
         };
         let advice = Advice::from_runs(&question, &merged, None, &[]).unwrap();
         let texts = [
-            terminal::overview(&merged, style),
-            terminal::full(&merged, style),
+            terminal::overview(&Report::new(&merged), style),
+            terminal::full(&Report::new(&merged), style),
             compare::terminal::text(&comparison, usize::MAX, style),
             compare::markdown::text(&comparison),
             advice.text(None, style),
@@ -141,7 +142,7 @@ mod tests {
     fn data_for_programs_hold_the_range_of_two() {
         let runs = [unlike()];
         let mut bytes = Vec::new();
-        json::write(&Merged::new(&runs, &[]), &mut bytes).unwrap();
+        json::write(&Report::new(&Merged::new(&runs, &[])), &mut bytes).unwrap();
         let document: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
         let insert = &document["matrices"][0]["rows"][0];
         assert_eq!(insert["name"], "insert");

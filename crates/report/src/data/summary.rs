@@ -4,13 +4,12 @@ use indexmap::IndexMap;
 use storebench_core::result::{Environment, Failure, Outcome, PlaceInfo, Run};
 use storebench_core::units::{grouped, three_digits};
 
-use super::matrix::{Matrix, Why};
+use super::matrix::Matrix;
 use super::merge::Merged;
+use super::names::LISTED;
 use super::noise::{self, Outlier};
 use super::planned::{self, Unfinished};
-
-/// Kinds of failure, and so on, that are listed before the rest is only counted.
-pub(crate) const LISTED: usize = 10;
+use super::why::Why;
 
 /// A time of day without the fraction of its second: `2025-01-02T03:04:05Z`.
 pub(crate) fn to_the_second(time: &str) -> String {

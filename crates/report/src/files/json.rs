@@ -1,29 +1,35 @@
 //! JSON with everything: the runs as they were written down, and what is computed from them: the matrices and the slow-downs, with
 //! intervals.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use indexmap::IndexMap;
 use serde::Serialize;
 use storebench_core::result::{FORMAT_VERSION, RunHeader, TrialResult};
 
 use crate::data::effects::{Effects, effects};
 use crate::data::findings::{self, StudyDocument};
-use crate::data::matrix::{Matrix, matrices};
-use crate::data::merge::Merged;
+use crate::data::matrix::Matrix;
 use crate::data::published::{self, BesideDocument};
 use crate::data::sizes::{Sizes, sizes};
 use crate::data::slowdown::{Slowdowns, slowdowns};
+use crate::report::Report;
+use crate::section::{Block, Column, Value};
+use crate::sections::SECTIONS;
 
 #[derive(Serialize)]
 struct Document<'a> {
     format: u32,
     runs: Vec<RunDocument<'a>>,
-    matrices: Vec<Matrix>,
+    matrices: Vec<&'a Matrix>,
     slowdowns: Vec<Slowdowns>,
     effects: Vec<Effects>,
     sizes: Vec<Sizes>,
     findings: Vec<StudyDocument<'a>>,
     published: Vec<BesideDocument<'a>>,
+    /// The tables of all sections that have any, by the sections' names.
+    sections: BTreeMap<&'static str, Tables>,
 }
 
 #[derive(Serialize)]
@@ -36,34 +42,69 @@ struct RunDocument<'a> {
 ///
 /// # Errors
 /// What the writer gives.
-pub fn write(merged: &Merged<'_>, out: &mut dyn Write) -> io::Result<()> {
+pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let merged = report.merged;
     let runs = merged.runs.iter().map(|run| RunDocument { header: &run.header, trials: &run.trials });
     let studies = findings::check(merged);
     let tables = published::beside(merged, None);
     let document = Document {
         format: FORMAT_VERSION,
         runs: runs.collect(),
-        matrices: matrices(merged),
+        matrices: report.matrices().iter().flatten().collect(),
         slowdowns: slowdowns(merged),
         effects: effects(merged),
         sizes: sizes(merged),
         findings: findings::documents(merged, &studies),
         published: published::documents(merged, &tables),
+        sections: sections(report),
     };
     serde_json::to_writer(&mut *out, &document)?;
     out.write_all(b"\n")
 }
 
+/// The rows of a section's tables, by the tables' names.
+type Tables = IndexMap<&'static str, Vec<IndexMap<String, serde_json::Value>>>;
+
+fn sections(report: &Report<'_>) -> BTreeMap<&'static str, Tables> {
+    let mut all: BTreeMap<&'static str, Tables> = BTreeMap::new();
+    for section in SECTIONS {
+        for table in Block::tables(report.blocks(section)) {
+            let columns = table.shape.columns;
+            let names: Vec<String> = columns.iter().flat_map(Column::sql_names).collect();
+            let rows = all.entry(section.name).or_default().entry(table.shape.name).or_default();
+            rows.extend(table.in_files().map(|row| {
+                let told = columns.iter().zip(&row.cells).filter(|(column, _)| column.in_sql.is_some());
+                let values = told.flat_map(|(column, cell)| cell.value.in_files(column.kind));
+                names.iter().cloned().zip(values.map(value)).collect()
+            }));
+        }
+    }
+    all
+}
+
+fn value(value: Value) -> serde_json::Value {
+    match value {
+        // An estimate comes as its three numbers.
+        Value::None | Value::Estimate(_) => serde_json::Value::Null,
+        Value::Text(text) => text.into(),
+        Value::List(texts) => texts.into(),
+        Value::Whole(number) => number.into(),
+        Value::Real(number) => number.into(),
+        Value::Truth(so) => so.into(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::merge::Merged;
     use crate::data::samples;
 
     #[test]
     fn runs_come_back_and_matrices_carry_intervals() {
         let runs = [samples::study()];
         let mut out = Vec::new();
-        write(&Merged::new(&runs, &["null"]), &mut out).unwrap();
+        write(&Report::new(&Merged::new(&runs, &["null"])), &mut out).unwrap();
         let document: serde_json::Value = serde_json::from_slice(&out).unwrap();
         let trials = serde_json::to_vec(&runs[0].trials).unwrap();
         let trials: serde_json::Value = serde_json::from_slice(&trials).unwrap();

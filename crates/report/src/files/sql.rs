@@ -3,8 +3,8 @@
 //! This crate holds no native code, and so no SQLite: the program's main hands over what writes such files
 //! ([`OpenSqlite`]); what goes into them is decided here. docs/exports.md describes the tables and views.
 
-mod effects;
 mod figures;
+mod sections;
 mod trials;
 
 use std::collections::BTreeSet;
@@ -15,8 +15,10 @@ use std::path::Path;
 use storebench_core::axis::{Form, Value};
 use storebench_core::cell::{Axis, Cell};
 
+use crate::column::COLUMNS;
 use crate::data::merge::Merged;
 use crate::layout::words;
+use crate::report::Report;
 
 /// A value of a row.
 #[derive(Debug, Clone, PartialEq)]
@@ -75,7 +77,8 @@ pub fn is_ours(path: &Path) -> bool {
 ///
 /// # Errors
 /// What SQLite says, in a sentence.
-pub fn write(merged: &Merged<'_>, out: &mut dyn SqlWriter) -> Result<(), SqlError> {
+pub fn write(report: &Report<'_>, out: &mut dyn SqlWriter) -> Result<(), SqlError> {
+    let merged = report.merged;
     // Nobody reads it before it is whole, so that it needs no journal.
     out.execute(&format!(
         "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA application_id = {APPLICATION_ID}; \
@@ -84,8 +87,8 @@ pub fn write(merged: &Merged<'_>, out: &mut dyn SqlWriter) -> Result<(), SqlErro
     out.execute(&schema(merged))?;
     let mut tables = Tables { out, axes: merged.layout.axes(), cells: BTreeSet::new() };
     trials::write(merged.runs, &mut tables)?;
-    figures::write(merged, &mut tables)?;
-    effects::write(merged, &mut tables)?;
+    figures::write(report, &mut tables)?;
+    sections::write(report, &mut tables)?;
     out.execute(include_str!("sql/views.sql"))?;
     out.execute("COMMIT; PRAGMA synchronous = FULL;")
 }
@@ -94,12 +97,19 @@ pub fn write(merged: &Merged<'_>, out: &mut dyn SqlWriter) -> Result<(), SqlErro
 const AXES: &str =
     "    -- a column for each axis, and two more for the bounds of one whose values are ranges\n";
 
+/// What stands in the schema where the figures of operations go.
+const FIGURES: &str = "    -- a column for each figure of operations\n";
+
 /// The statements that make the tables.
 fn schema(merged: &Merged<'_>) -> String {
     let mut axes = merged.layout.axes().to_vec();
     axes.sort_by_key(|axis| (axis.place_in_id(), *axis));
     let columns: Vec<String> = axes.into_iter().flat_map(|axis| columns(merged, axis)).collect();
-    include_str!("sql/schema.sql").replace(AXES, &(columns.join(",\n") + "\n"))
+    // A number without a fraction is kept as a whole one.
+    let figures = COLUMNS.iter().filter(|column| column.is_of_operation());
+    let figures: String = figures.map(|column| format!("    {} NUMERIC,\n", column.sql_name())).collect();
+    let tables = include_str!("sql/schema.sql").replace(AXES, &(columns.join(",\n") + "\n"));
+    tables.replace(FIGURES, &figures) + &sections::schema()
 }
 
 /// The columns of an axis. Where some cells have no value on it, it may be null.
@@ -227,7 +237,7 @@ mod tests {
     fn every_trial_and_figure_has_a_row() {
         let runs = [samples::study()];
         let mut out = Listener::default();
-        write(&Merged::new(&runs, &["null"]), &mut out).unwrap();
+        write(&Report::new(&Merged::new(&runs, &["null"])), &mut out).unwrap();
         let succeeded = runs[0].trials.iter().filter(|trial| trial.ok().is_some()).count();
         assert_eq!((out.rows["runs"], out.rows["trials"]), (1, runs[0].trials.len()));
         assert_eq!(out.rows["operations"], 4 * succeeded);
@@ -242,7 +252,7 @@ mod tests {
         let samples = [samples::Sample::new("lmdb").rounds(3), samples::Sample::new("redb")];
         let runs = [samples::run("box", &samples)];
         let mut out = Listener::default();
-        write(&Merged::new(&runs, &[]), &mut out).unwrap();
+        write(&Report::new(&Merged::new(&runs, &[])), &mut out).unwrap();
         assert_eq!((out.rows["rounds"], out.rows["operations"]), (3 * 4, 2 * 4));
     }
 
@@ -250,7 +260,7 @@ mod tests {
     fn settings_have_tables_of_their_own() {
         let runs = [crate::data::effects::tests::factorial()];
         let mut out = Listener::default();
-        write(&Merged::new(&runs, &[]), &mut out).unwrap();
+        write(&Report::new(&Merged::new(&runs, &[])), &mut out).unwrap();
         // Two values beside their bases, of four operations and of all together.
         let rows = ["combinations", "effects", "interactions"].map(|table| out.rows[table]);
         assert_eq!(rows, [4, 2 * 5, 1]);

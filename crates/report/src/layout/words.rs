@@ -4,6 +4,8 @@ use storebench_core::axis::{Form, Value};
 use storebench_core::cell::{Axis, Cell};
 use storebench_core::units::{Sizes, grouped};
 
+use super::position::Position;
+
 /// A cell's value on an axis, or the default; `None` where it has neither.
 pub fn value(cell: &Cell, axis: Axis) -> Option<Value> {
     let default = || axis.default_value().and_then(|default| axis.read(default).ok());
@@ -100,6 +102,14 @@ pub fn number(axis: Axis, value: &Value) -> Option<f64> {
             Err(_) => (value.lower() as f64 + value.upper().saturating_sub(1) as f64) / 2.0,
         }),
     }
+}
+
+/// A position with all that its ranges hold: `1B..1KiB, 100 to 500 records, compressible`.
+pub fn position_in_full(position: &Position) -> String {
+    let mut values: Vec<_> = position.values().collect();
+    values.sort_by_key(|(axis, _)| (axis.place_in_id(), *axis));
+    let parts = values.into_iter().map(|(axis, value)| in_full(axis, value));
+    parts.collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

@@ -10,9 +10,10 @@ use indexmap::IndexMap;
 use storebench_core::units::grouped;
 
 use self::preferred::Verdict;
-use crate::data::matrix::{Figure, MEMORY, Matrix, Row, Why};
+use crate::data::matrix::{Figure, MEMORY, Matrix, Row};
 use crate::data::merge::{GroupKey, Merged};
 use crate::data::names::joined;
+use crate::data::why::Why;
 use crate::layout::Position;
 use crate::markup::{Html, Part, Tag, folded, in_address, list, note, p, tag};
 

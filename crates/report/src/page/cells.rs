@@ -8,8 +8,9 @@ use serde::Serialize;
 use storebench_core::result::Outcome;
 
 use super::axes::Axes;
-use crate::data::matrix::{Matrix, Sorted, Why};
+use crate::data::matrix::{Matrix, Sorted};
 use crate::data::merge::{Entry, Group, Merged};
+use crate::data::why::Why;
 use crate::layout::Position;
 
 /// What names a cell.

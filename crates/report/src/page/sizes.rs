@@ -1,4 +1,4 @@
-//! Data against memory: tables of where stores fall, and the lines of the charts, whose points are cells.
+//! Data against memory: the lines of the charts, whose points are cells.
 
 use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
@@ -6,11 +6,9 @@ use storebench_core::cell::Axis;
 
 use super::cells::Row;
 use super::numbers::rounded;
-use crate::column::Unit;
 use crate::data::merge::Merged;
-use crate::data::sizes::words::{LEGEND, TITLE, cliff, falls_by, sentences, size};
-use crate::data::sizes::{Fall, Falls, Sizes, is_there, sizes, sizes_for_people, times};
-use crate::markup::{Html, Literal, Tag, column, folded, note, number, p, row, scroll, table, tag};
+use crate::data::sizes::{Falls, Sizes, is_there, sizes, times};
+use crate::markup::{Html, Literal};
 use crate::stats::cliff::Cliff;
 
 /// Digits of sizes in the page's data.
@@ -69,23 +67,6 @@ fn lines(one: &Sizes, rows: &[Row<'_>], names: &IndexSet<&str>) -> Vec<Line> {
     found.into_iter().map(line).collect()
 }
 
-/// The tables, above the filters; nothing where data were not of several sizes. Of several the first is open.
-pub fn html(merged: &Merged<'_>) -> Html {
-    let all = sizes_for_people(merged);
-    if all.is_empty() {
-        return Html::default();
-    }
-    let several = (all.len() > 1).then(|| note("The other tables fold out."));
-    let tables = all.iter().enumerate().map(|(place, one)| match place {
-        0 => Html::of((tag("h3").with(one.name()), of(one))),
-        _ => Html::of(folded(one.name(), of(one))),
-    });
-    let tables: Vec<Html> = tables.collect();
-    let charts = note(Literal("<a href=\"#go=outgrown\">Charts of it</a> stand below the filters."));
-    let section = tag("section").attr("id", "sizes").attr("tabindex", "-1");
-    Html::of(section.with((tag("h2").with(TITLE), note(LEGEND), tables, several, charts)))
-}
-
 /// Room for the charts, below the filters.
 pub fn charts(merged: &Merged<'_>) -> Html {
     const SECTION: &str = "<section id=\"outgrown\" tabindex=\"-1\"><h2>Data against memory: charts</h2><p class=\"where\"></p><p class=\"note\">\
@@ -93,38 +74,6 @@ pub fn charts(merged: &Merged<'_>) -> Html {
                            which sizes that may be; a bar alone: sizes are too few to place it.</p>\
                            <div class=\"content multiples\"></div></section>";
     Html::of(is_there(merged).then_some(Literal(SECTION)))
-}
-
-/// The entry in the page's list of sections, where there is such a section.
-pub fn link(merged: &Merged<'_>) -> Html {
-    Html::of(is_there(merged).then_some(Literal("<li><a href=\"#go=sizes\">Data / memory</a></li>")))
-}
-
-fn of(one: &Sizes) -> Html {
-    let mut html = Html::default();
-    for falls in &one.operations {
-        let said = p(sentences(one, falls).join(" "));
-        let open = one.headline().is_some_and(|first| first.operation == falls.operation);
-        let part = (said, scroll(of_operation(one, falls)));
-        if open { html.push(part) } else { html.push(folded(&falls.operation, part)) }
-    }
-    html
-}
-
-fn of_operation(one: &Sizes, falls: &Falls) -> Tag {
-    let end =
-        |times: Option<f64>| column(times.map_or_else(String::new, |times| format!("at {}", size(times))));
-    let heads = vec![column(""), column("cliff"), end(one.inside), end(one.outside), column("falls by")];
-    let rows: Vec<Tag> = falls.stores.iter().map(|fall| line(one, fall)).collect();
-    table(heads, rows)
-}
-
-fn line(one: &Sizes, fall: &Fall) -> Tag {
-    let speed = |times: Option<f64>| {
-        number(fall.at(times).map_or_else(|| "–".into(), |of| Unit::PerSecond.show(of.mean.value)))
-    };
-    let by = fall.kept.as_ref().map_or_else(|| "–".into(), falls_by);
-    row(&fall.store, (tag("td").with(cliff(fall.cliff)), speed(one.inside), speed(one.outside), number(by)))
 }
 
 #[cfg(test)]
@@ -135,16 +84,9 @@ mod tests {
     use crate::data::sizes::tests::outgrown;
 
     #[test]
-    fn tables_say_where_stores_fall_and_lines_lead_to_cells() {
+    fn lines_lead_to_cells() {
         let runs = [outgrown()];
         let merged = Merged::new(&runs, &[]);
-        let page = html(&merged).into_string();
-        assert!(
-            page.contains("Falls last: redb.")
-                && page.contains("<h3>box, process, incompressible, 1B..1KiB, 100 records</h3>"),
-            "{page}"
-        );
-        assert!(page.contains("at 0.25x") && link(&merged).as_str().contains("#go=sizes"), "{page}");
         assert!(charts(&merged).as_str().contains("id=\"outgrown\""));
         let matrices: Vec<_> = merged.groups.iter().map(|group| matrix(&merged, group)).collect();
         let rows = super::super::cells::rows(&merged, &matrices);
@@ -163,6 +105,6 @@ mod tests {
     fn other_work_has_no_such_section() {
         let runs = [run("box", &[Sample::new("lmdb")])];
         let merged = Merged::new(&runs, &[]);
-        assert!(html(&merged).is_empty() && charts(&merged).is_empty() && link(&merged).is_empty());
+        assert!(charts(&merged).is_empty());
     }
 }

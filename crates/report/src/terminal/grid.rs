@@ -123,6 +123,11 @@ impl Grid {
         total(&self.widths())
     }
 
+    /// The width of all but the first column, and the space before them.
+    pub fn width_beside_first(&self) -> usize {
+        self.widths().iter().skip(1).map(|width| GAP.len() + width).sum()
+    }
+
     /// The text, each line ended. Blocks of columns are as wide as fits, but hold at least one column.
     pub fn render(&self, style: Style) -> String {
         let widths = self.widths();

@@ -11,14 +11,14 @@ use crate::data::builds;
 use crate::data::floor;
 use crate::data::matrix::Matrix;
 use crate::data::merge::Merged;
-use crate::data::names::{HEADING, store_style};
+use crate::data::names::{HEADING, LISTED, store_style};
 use crate::data::saturated;
 use crate::data::summary::{
-    LISTED, Lists, counts, doubt_lines, missing, noise_lines, rotation, to_the_second, unfinished,
+    Lists, counts, doubt_lines, missing, noise_lines, rotation, to_the_second, unfinished,
 };
 
 /// The summary. Each line is ended.
-pub fn text(merged: &Merged<'_>, matrices: &[Matrix], style: Style) -> String {
+pub fn text(merged: &Merged<'_>, matrices: &[&Matrix], style: Style) -> String {
     let mut out = String::new();
     let mut seen: IndexSet<String> = IndexSet::new();
     for (index, run) in merged.runs.iter().enumerate() {
@@ -89,7 +89,7 @@ fn place(place: &PlaceInfo, environment: &Environment) -> String {
 type Wins = (usize, usize);
 
 /// For each matrix, how often each store won at each figure.
-fn wins(merged: &Merged<'_>, matrices: &[Matrix], style: Style) -> String {
+fn wins(merged: &Merged<'_>, matrices: &[&Matrix], style: Style) -> String {
     let figures: IndexSet<&str> =
         matrices.iter().flat_map(|matrix| &matrix.rows).map(|row| row.figure.name.as_str()).collect();
     let mut grid = Grid::new(1);
@@ -143,8 +143,8 @@ fn wins_item(wins: Option<Wins>) -> Item {
     Item::new(text).right()
 }
 
-fn missing_text(merged: &Merged<'_>, matrices: &[Matrix], style: Style) -> String {
-    let missing = missing(merged, matrices);
+fn missing_text(merged: &Merged<'_>, matrices: &[&Matrix], style: Style) -> String {
+    let missing = missing(merged, matrices.iter().copied());
     let mut out = list("Failed", "trials", &missing.failed, style);
     out.push_str(&list("Unsupported", "trials", &missing.unsupported, style));
     out.push_str(&list("Left out", "combinations", &missing.left_out, style));
@@ -194,6 +194,9 @@ mod tests {
         let runs = [run("box", &[Sample::new("lmdb")])];
         let merged = Merged::new(&runs, &[]);
         let matrices = crate::data::matrix::matrices(&merged);
-        assert_eq!(wins(&merged, &matrices, Style { width: 80, colour: false }), "");
+        assert_eq!(
+            wins(&merged, &matrices.iter().collect::<Vec<_>>(), Style { width: 80, colour: false }),
+            ""
+        );
     }
 }

@@ -16,7 +16,7 @@ use crate::layout::{Position, words};
 use crate::stats::{Estimate, Interval, MeanKind, Rule, Summary};
 
 /// All figures of all groups. Each line is ended.
-pub(super) fn text(merged: &Merged<'_>, matrices: &[Matrix], style: Style) -> String {
+pub(super) fn text(merged: &Merged<'_>, matrices: &[&Matrix], style: Style) -> String {
     let mut out = String::new();
     let mut seen = Seen::default();
     for group in &merged.groups {
@@ -36,7 +36,7 @@ pub(super) fn text(merged: &Merged<'_>, matrices: &[Matrix], style: Style) -> St
         lines.push(spread::LEGEND.to_owned());
     }
     lines.extend(seen.rules.into_iter().map(rule_text));
-    lines.extend(clock::notes(merged, matrices));
+    lines.extend(clock::notes(merged, matrices.iter().map(|matrix| matrix.clocked())));
     lines.extend(scope::notes(merged));
     lines.push("More figures, such as page faults, context switches and bytes read: --csv-long.".to_owned());
     out.extend(lines.iter().map(|line| wrap(line, style.width, "  ")));
@@ -56,7 +56,7 @@ fn of_group(merged: &Merged<'_>, group: &Group<'_>, style: Style, seen: &mut See
     let mut out = String::new();
     for position in sorted.entries.keys() {
         let of = joined([group.key.hardware.as_str(), &merged.label(&group.key)]);
-        let at = in_full(position);
+        let at = words::position_in_full(position);
         let title = if at.is_empty() { of } else { format!("{of}: {at}") };
         let mut grids = Vec::new();
         for operation in &operations {
@@ -70,14 +70,6 @@ fn of_group(merged: &Merged<'_>, group: &Group<'_>, style: Style, seen: &mut See
         out.push_str(&texts.join("\n"));
     }
     out
-}
-
-/// A position with all that its ranges hold: `1B..1KiB, 100 to 500 records, compressible`.
-pub(super) fn in_full(position: &Position) -> String {
-    let mut values: Vec<_> = position.values().collect();
-    values.sort_by_key(|(axis, _)| (axis.place_in_id(), *axis));
-    let parts = values.into_iter().map(|(axis, value)| words::in_full(axis, value));
-    parts.collect::<Vec<_>>().join(", ")
 }
 
 /// The columns of tables for people; of memory the one that is compared.

@@ -55,7 +55,7 @@ fn claims_narrow_and_compare_its_axes() {
         ]
     );
     assert_eq!(checked[0].checked[0].claim.in_words(), "random the best by read, at chunk_size 4KiB");
-    let text = terminal::overview(&merged, STYLE);
+    let text = terminal::overview(&Report::new(&merged), STYLE);
     assert!(text.contains("Small blocks are read best at random"), "{text}");
 }
 
@@ -93,7 +93,7 @@ fn a_plan_may_place_axes_otherwise() {
     let merged = Merged::new(&runs, &[]).with_published(vec![study], Vec::new());
     let titles: Vec<String> = merged.groups.iter().map(|group| merged.label(&group.key)).collect();
     assert_eq!(titles, ["extent 1MiB", "extent 64MiB"]);
-    let text = terminal::overview(&merged, STYLE);
+    let text = terminal::overview(&Report::new(&merged), STYLE);
     for line in ["Winners: box, extent 64MiB", "read    flush no, 4KiB    ", "        flush yes, 4KiB   "] {
         assert!(text.contains(line), "{line} is missing: {text}");
     }
@@ -102,7 +102,7 @@ fn a_plan_may_place_axes_otherwise() {
     let found: Vec<_> = checked[0].checked.iter().flat_map(|checked| &checked.findings).collect();
     assert_eq!(found.len(), 1);
     assert_eq!((found[0].verdict.name(), found[0].tally.total()), ("reproduced", 1));
-    let page = String::from_utf8(bytes(|out| page::write(&merged, None, out))).unwrap();
+    let page = String::from_utf8(bytes(|out| page::write(&Report::new(&merged), None, out))).unwrap();
     let axes = data(&page)["axes"].as_array().unwrap().clone();
     let makes = |id: &str| axes.iter().find(|axis| axis["id"] == id).map(|axis| axis["makes"].clone());
     assert_eq!((makes("flush"), makes("extent")), (Some(json!("row")), None));

@@ -27,6 +27,7 @@ use storebench_report::data::merge::Merged;
 use storebench_report::files::sql::{SqlError, SqlValue, SqlWriter};
 use storebench_report::files::{continuous, csv, csv_long, json, sql};
 use storebench_report::page;
+use storebench_report::report::Report;
 use storebench_report::terminal::{self, Style};
 
 static MOTION: AxisDef = AxisDef {
@@ -217,7 +218,7 @@ fn data(page: &str) -> Json {
 #[test]
 fn the_terminal_has_a_matrix_of_its_axes() {
     let runs = [device()];
-    let text = terminal::overview(&Merged::new(&runs, &["null"]), STYLE);
+    let text = terminal::overview(&Report::new(&Merged::new(&runs, &["null"])), STYLE);
     let matrix = "\
 Winners: box
                 flush no
@@ -246,7 +247,7 @@ read    4KiB    random 50.5 µs          random 50.5 µs
 #[test]
 fn the_table_has_a_part_for_each_position() {
     let runs = [device()];
-    let text = terminal::full(&Merged::new(&runs, &["null"]), STYLE);
+    let text = terminal::full(&Report::new(&Merged::new(&runs, &["null"])), STYLE);
     for title in ["box: 4KiB, extent 1MiB, flush no\n", "box: 64KiB, extent 64MiB, flush yes\n"] {
         assert!(text.contains(title), "{text}");
     }
@@ -298,7 +299,8 @@ fn files_have_columns_for_its_axes_and_nothing_for_those_it_lacks() {
 fn json_has_its_axes_as_rows_and_columns() {
     let runs = [device()];
     let document: Json =
-        serde_json::from_slice(&bytes(|out| json::write(&Merged::new(&runs, &[]), out))).unwrap();
+        serde_json::from_slice(&bytes(|out| json::write(&Report::new(&Merged::new(&runs, &[])), out)))
+            .unwrap();
     let matrix = &document["matrices"][0];
     let (small, large) =
         (json!({"extent": "1MiB", "flush": "no"}), json!({"extent": "64MiB", "flush": "no"}));
@@ -338,7 +340,7 @@ impl SqlWriter for Listener {
 fn sql_has_columns_for_every_axis() {
     let runs = [device()];
     let mut out = Listener::default();
-    sql::write(&Merged::new(&runs, &[]), &mut out).unwrap();
+    sql::write(&Report::new(&Merged::new(&runs, &[])), &mut out).unwrap();
     let (_, table) = out.statements.split_once("CREATE TABLE cells (").unwrap();
     let (table, _) = table.split_once(");").unwrap();
     for column in [
@@ -365,7 +367,8 @@ fn sql_has_columns_for_every_axis() {
 #[test]
 fn the_page_has_its_axes_with_values_in_words() {
     let runs = [device()];
-    let page = String::from_utf8(bytes(|out| page::write(&Merged::new(&runs, &[]), None, out))).unwrap();
+    let page = String::from_utf8(bytes(|out| page::write(&Report::new(&Merged::new(&runs, &[])), None, out)))
+        .unwrap();
     let data = data(&page);
     let axes: Vec<(&str, &str, usize)> = data["axes"]
         .as_array()
@@ -437,9 +440,9 @@ fn runs_of_several_workloads_stand_beside_each_other() {
     other.header.left_out.clear();
     let runs = [device(), other];
     let merged = Merged::new(&runs, &[]);
-    let text = terminal::overview(&merged, STYLE);
+    let text = terminal::overview(&Report::new(&merged), STYLE);
     assert!(text.contains("Winners: box\n") && text.contains("Winners: box, process\n"), "{text}");
-    let page = String::from_utf8(bytes(|out| page::write(&merged, None, out))).unwrap();
+    let page = String::from_utf8(bytes(|out| page::write(&Report::new(&merged), None, out))).unwrap();
     let data = data(&page);
     let records = data["cells"]["at"]["records"].as_array().unwrap();
     assert_eq!(records.iter().filter(|number| !number.is_null()).count(), 1);
@@ -447,7 +450,7 @@ fn runs_of_several_workloads_stand_beside_each_other() {
     assert_eq!(group(0).len(), data["group_axes"].as_array().unwrap().len());
     assert_eq!(group(0).len(), group(1).len());
     let mut out = Listener::default();
-    sql::write(&merged, &mut out).unwrap();
+    sql::write(&Report::new(&merged), &mut out).unwrap();
     assert!(out.statements.contains("    store TEXT,\n") && out.statements.contains("    motion TEXT,\n"));
 }
 
@@ -465,9 +468,9 @@ fn a_setting_that_differs_makes_another_contestant() {
     let runs = [run];
     let merged = Merged::new(&runs, &[]);
     assert_eq!((merged.groups.len(), merged.layout.ranked(merged.cells()).0), (1, "store".into()));
-    let text = terminal::overview(&merged, STYLE);
+    let text = terminal::overview(&Report::new(&merged), STYLE);
     assert!(text.contains("sqlite page_size=8192 1.00 µs"), "{text}");
-    let table = terminal::full(&merged, STYLE);
+    let table = terminal::full(&Report::new(&merged), STYLE);
     assert!(table.contains("\nsqlite                      3"), "{table}");
 }
 
@@ -485,7 +488,7 @@ fn groups_are_named_by_its_axes() {
     let merged = Merged::new(&runs, &[]);
     let titles: Vec<String> = merged.groups.iter().map(|group| merged.label(&group.key)).collect();
     assert_eq!(titles, ["queue 1", "queue 2"]);
-    let text = terminal::overview(&merged, STYLE);
+    let text = terminal::overview(&Report::new(&merged), STYLE);
     assert!(text.contains("Winners: box, queue 2\n"), "{text}");
 }
 
@@ -497,7 +500,7 @@ fn a_plan_may_compare_another_axis() {
     let merged = Merged::new(&runs, &[]);
     let titles: Vec<String> = merged.groups.iter().map(|group| merged.label(&group.key)).collect();
     assert_eq!(titles, ["motion random", "motion sequential"]);
-    let text = terminal::overview(&merged, STYLE);
+    let text = terminal::overview(&Report::new(&merged), STYLE);
     let matrix = "\
 Winners: box, motion random
         extent  1MiB                  64MiB

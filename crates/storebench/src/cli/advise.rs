@@ -9,6 +9,7 @@ use storebench_core::units::rough_duration;
 use storebench_report::advice::question::{Goal, Question};
 use storebench_report::advice::{Advice, Uncovered, snippet};
 use storebench_report::data::merge::Merged;
+use storebench_report::report::Report;
 
 use self::measuring::Measuring;
 use super::args::AdviseArgs;
@@ -60,7 +61,7 @@ pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<
     let lead = advice.lead(opened.as_deref());
     let in_folder = kept.as_ref().map(|folder| folder.join("report.html"));
     for page in in_folder.iter().chain(&args.answer.html) {
-        report::page(&merged, Some(&lead), page)?;
+        report::page(&Report::new(&merged), Some(&lead), page)?;
         tell(&format!("\nthe answer with all its figures: open {} in a browser", page.display()));
     }
     if let Some(folder) = kept {

@@ -387,6 +387,9 @@ pub struct ReportArgs {
     /// CSV of data against memory: throughput and latency by size, where each store falls
     #[arg(long, group = PRINTED)]
     pub csv_sizes: bool,
+    /// CSV of one section of the report: effects, sizes, clusters, load, rounds
+    #[arg(long, value_name = "SECTION", group = PRINTED)]
+    pub csv_section: Option<String>,
     /// Everything as JSON, with the tables of winners and their intervals
     #[arg(long, group = PRINTED)]
     pub json: bool,
@@ -430,9 +433,20 @@ impl ReportArgs {
     /// Whether a form is asked for that goes to standard output.
     pub fn is_printed(&self) -> bool {
         let ExportArgs { ycsb, bencher, smaller_is_better, .. } = self.export;
-        let csv = self.csv || self.csv_long || self.csv_effects || self.csv_sizes;
-        let data = csv || self.json || ycsb || bencher || smaller_is_better;
+        let data = self.is_data() || ycsb || bencher || smaller_is_better;
         data || self.table || self.published.is_some()
+    }
+
+    /// Whether CSV or JSON is asked for.
+    pub fn is_data(&self) -> bool {
+        self.csv || self.csv_long || self.json || self.section().is_some()
+    }
+
+    /// The section of which CSV is asked for.
+    pub fn section(&self) -> Option<&str> {
+        let own = [(self.csv_effects, "effects"), (self.csv_sizes, "sizes")];
+        let own = own.into_iter().find(|(asked, _)| *asked).map(|(_, name)| name);
+        own.or(self.csv_section.as_deref())
     }
 
     /// Whether a file is asked for.

@@ -10,6 +10,7 @@ use storebench_core::units::grouped;
 use storebench_report::data::merge::Merged;
 use storebench_report::files::sql::SqlError;
 use storebench_report::files::{continuous, hgrm, sql, ycsb};
+use storebench_report::report::Report;
 
 use super::args::ExportArgs;
 use super::extras::Extras;
@@ -17,12 +18,12 @@ use super::output::tell;
 use super::{files, runs, signals};
 
 /// Writes the files that were asked for.
-pub fn files(merged: &Merged<'_>, extras: Extras, args: &ExportArgs) -> Result<()> {
+pub fn files(report: &Report<'_>, extras: Extras, args: &ExportArgs) -> Result<()> {
     if let Some(path) = &args.sqlite {
-        sqlite(merged, extras, path)?;
+        sqlite(report, extras, path)?;
     }
     match &args.hgrm {
-        Some(directory) => percentiles(merged, directory),
+        Some(directory) => percentiles(report.merged, directory),
         None => Ok(()),
     }
 }
@@ -52,7 +53,7 @@ fn ycsb_text(runs: &[Run]) -> Result<Vec<u8>> {
     ycsb::text(runs).map(String::into_bytes).map_err(unusable)
 }
 
-fn sqlite(merged: &Merged<'_>, extras: Extras, path: &Path) -> Result<()> {
+fn sqlite(report: &Report<'_>, extras: Extras, path: &Path) -> Result<()> {
     let Some(open) = extras.sqlite else {
         let message =
             "this build can't write SQLite files (--sqlite): build storebench with --features sqlite";
@@ -64,7 +65,7 @@ fn sqlite(merged: &Merged<'_>, extras: Extras, path: &Path) -> Result<()> {
     files::replace_by(path, |beside| {
         // The system's own word on whether a file can be made there, which SQLite does not pass on.
         fs::File::create_new(beside).map_err(Error::io("writing", path))?;
-        let written = open(beside).and_then(|mut out| sql::write(merged, out.as_mut()));
+        let written = open(beside).and_then(|mut out| sql::write(report, out.as_mut()));
         written.map_err(|error| sqlite_error(path, error))?;
         match interrupted.load(Ordering::Relaxed) {
             true => {

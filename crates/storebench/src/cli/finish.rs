@@ -5,8 +5,10 @@ use std::path::Path;
 use storebench_core::error::{Exit, Result};
 use storebench_core::runner::parent::Ended;
 use storebench_core::store::StoreDef;
+use storebench_report::report::Report;
+use storebench_report::terminal;
 
-use super::output::{print, tell};
+use super::output::{print, style, tell};
 use super::{export, report};
 
 /// Prints the table of winners, writes YCSB's text where it is asked for, and says what was written, and with which command an
@@ -20,12 +22,16 @@ pub fn finish(
 ) -> Result<Exit> {
     let shown = path.display();
     let run = storebench_core::folder::read(path)?;
+    let harness = report::harness(stores);
+    let merged = report::of_run(stores, &harness, &run, path)?;
+    let report = Report::new(&merged);
     if !ended.interrupted {
-        print(&report::winners(stores, &run, path)?)?;
+        print(&terminal::brief(&report, style()))?;
     }
     if !run.trials.is_empty() {
-        match report::run_page(stores, &run, path) {
-            Ok(page) => tell(&format!("\nthe report: open {} in a browser", page.display())),
+        let page = path.join("report.html");
+        match report::page(&report, None, &page) {
+            Ok(()) => tell(&format!("\nthe report: open {} in a browser", page.display())),
             // The results are safe, and the page can be made from them again.
             Err(error) => tell(&format!("\nthe report could not be written: {error}")),
         }

@@ -8,8 +8,11 @@ use storebench_core::result::Run;
 use storebench_core::shown::quoted;
 use storebench_core::store::{Kind, StoreDef};
 use storebench_report::data::merge::Merged;
-use storebench_report::files::{csv, csv_effects, csv_long, csv_sizes, json};
+use storebench_report::files::{csv, csv_long, json, section};
 use storebench_report::page::Lead;
+use storebench_report::report::Report;
+use storebench_report::section::Section;
+use storebench_report::sections::{self, SECTIONS};
 use storebench_report::terminal::{self, published};
 
 use super::args::ReportArgs;
@@ -34,13 +37,14 @@ pub fn report(stores: &[StoreDef], extras: Extras, args: &ReportArgs) -> Result<
         .with_settings(stores)
         .with_devices(&floor::beside(&args.runs, &args.out));
     let merged = with_published(merged, &runs)?;
+    let report = ManuallyDrop::new(Report::new(&merged));
     if let Some(path) = &args.html {
-        page(&merged, None, path)?;
+        page(&report, None, path)?;
         tell(&format!("written: {}", path.display()));
     }
-    export::files(&merged, extras, &args.export)?;
+    export::files(&report, extras, &args.export)?;
     if args.is_printed() || !args.is_written() {
-        show(&merged, args)?;
+        show(&report, args)?;
     }
     Ok(Exit::Success)
 }
@@ -61,37 +65,42 @@ fn no_output_among(args: &ReportArgs) -> Result<()> {
 }
 
 /// Prints the form that was asked for.
-fn show(merged: &Merged<'_>, args: &ReportArgs) -> Result<()> {
+fn show(report: &Report<'_>, args: &ReportArgs) -> Result<()> {
+    let merged = report.merged;
     if let Some(figures) = export::watched(merged, &args.export)? {
         return print_data(&figures);
     }
     let text = match &args.published {
-        _ if args.csv || args.csv_long || args.csv_effects || args.csv_sizes || args.json => {
-            return print_data(&data(merged, args)?);
-        }
+        _ if args.is_data() => return print_data(&data(report, args)?),
         Some(name) => published::text(merged, named(merged, name)?, style()),
-        None if args.table => terminal::full(merged, style()),
-        None => terminal::overview(merged, style()),
+        None if args.table => terminal::full(report, style()),
+        None => terminal::overview(report, style()),
     };
     print(&text)
 }
 
 /// The runs for other programs.
-fn data(merged: &Merged<'_>, args: &ReportArgs) -> Result<Vec<u8>> {
+fn data(report: &Report<'_>, args: &ReportArgs) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let written = if args.csv {
-        csv::write(merged, &mut bytes)
+        csv::write(report.merged, &mut bytes)
     } else if args.csv_long {
-        csv_long::write(merged.runs, &mut bytes)
-    } else if args.csv_effects {
-        csv_effects::write(merged, &mut bytes)
-    } else if args.csv_sizes {
-        csv_sizes::write(merged, &mut bytes)
+        csv_long::write(report.merged.runs, &mut bytes)
+    } else if let Some(name) = args.section() {
+        let section = of_name(name)?;
+        section::write(section, report.blocks(section), &mut bytes)
     } else {
-        json::write(merged, &mut bytes)
+        json::write(report, &mut bytes)
     };
     written.map_err(|error| Error::new(Exit::Failure, format!("writing the report: {error}")))?;
     Ok(bytes)
+}
+
+/// The section that was asked for.
+fn of_name(name: &str) -> Result<&'static Section> {
+    let known = || SECTIONS.iter().map(|section| section.name).collect::<Vec<_>>().join(", ");
+    let unknown = || Error::bad_value(format!("there is no section {}: there are {}", quoted(name), known()));
+    sections::find(name).ok_or_else(unknown)
 }
 
 /// The published table that was asked for; `None` where no name was given.
@@ -106,34 +115,23 @@ fn named<'n>(merged: &Merged<'_>, name: &'n str) -> Result<Option<&'n str>> {
     }
 }
 
-/// The tables of winners of a run in its folder, and how many published findings are reproduced.
-pub fn winners(stores: &[StoreDef], run: &Run, folder: &Path) -> Result<String> {
-    let (runs, harness) = (std::slice::from_ref(run), harness(stores));
-    let merged = with_published(beside(Merged::new(runs, &harness).with_settings(stores), folder), runs)?;
-    Ok(terminal::brief(&merged, style()))
-}
-
-/// Writes the page of a run into its folder, and says where it is.
-pub fn run_page(stores: &[StoreDef], run: &Run, folder: &Path) -> Result<PathBuf> {
-    let path = folder.join("report.html");
-    let (runs, harness) = (std::slice::from_ref(run), harness(stores));
-    page(
-        &with_published(beside(Merged::new(runs, &harness).with_settings(stores), folder), runs)?,
-        None,
-        &path,
-    )?;
-    Ok(path)
-}
-
-/// The same, with the device runs that lie beside a run's folder.
-fn beside<'m>(merged: Merged<'m>, folder: &Path) -> Merged<'m> {
-    merged.with_devices(&folder.parent().map(floor::in_folder).unwrap_or_default())
+/// A run in its folder as all that is said of it at its end has it: with the device runs that lie beside that folder, and with what
+/// was published.
+pub fn of_run<'r>(
+    stores: &[StoreDef],
+    harness: &[&'static str],
+    run: &'r Run,
+    folder: &Path,
+) -> Result<Merged<'r>> {
+    let runs = std::slice::from_ref(run);
+    let devices = folder.parent().map(floor::in_folder).unwrap_or_default();
+    with_published(Merged::new(runs, harness).with_settings(stores).with_devices(&devices), runs)
 }
 
 /// Writes a page, an answer at its top if there is one.
-pub fn page(merged: &Merged<'_>, lead: Option<&Lead>, path: &Path) -> Result<()> {
+pub fn page(report: &Report<'_>, lead: Option<&Lead>, path: &Path) -> Result<()> {
     let mut bytes = Vec::new();
-    storebench_report::page::write(merged, lead, &mut bytes)
+    storebench_report::page::write(report, lead, &mut bytes)
         .map_err(|error| Error::new(Exit::Failure, format!("writing the page: {error}")))?;
     files::page(path, &bytes)
 }

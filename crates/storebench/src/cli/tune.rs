@@ -12,6 +12,7 @@ use storebench_core::store::StoreDef;
 use storebench_report::advice::question::Question;
 use storebench_report::advice::snippet;
 use storebench_report::data::merge::Merged;
+use storebench_report::report::Report;
 use storebench_report::tuning::{Tuned, Unanswered};
 
 use self::measuring::Measuring;
@@ -99,7 +100,7 @@ fn show(
     print(&tuned.text(code.as_deref(), style()))?;
     let lead = tuned.lead(code.as_deref());
     for page in pages {
-        report::page(&merged, Some(&lead), page)?;
+        report::page(&Report::new(&merged), Some(&lead), page)?;
         tell(&format!("\nthe answer with all its figures: open {} in a browser", page.display()));
     }
     Ok(())

@@ -85,13 +85,33 @@ const REPORT: Modules = &[
     ("markup", &[]),
     ("published", &[]),
     ("data", &["claims", "column", "layout", "published", "stats"]),
-    ("terminal", &["claims", "column", "data", "layout", "published", "stats"]),
-    ("page", &["claims", "column", "data", "layout", "markup", "published", "stats"]),
+    ("section", &["column", "data", "stats"]),
+    ("sections", &["column", "data", "layout", "section", "stats"]),
+    ("report", &["data", "section", "sections"]),
+    (
+        "terminal",
+        &["claims", "column", "data", "layout", "published", "report", "section", "sections", "stats"],
+    ),
+    (
+        "page",
+        &[
+            "claims",
+            "column",
+            "data",
+            "layout",
+            "markup",
+            "published",
+            "report",
+            "section",
+            "sections",
+            "stats",
+        ],
+    ),
     ("advice", &["column", "data", "layout", "markup", "page", "stats", "terminal"]),
     ("tuning", &["advice", "column", "data", "layout", "markup", "page", "stats", "terminal"]),
     ("compare", &["column", "data", "layout", "markup", "page", "stats", "terminal"]),
     // `compare` for the figures that are watched.
-    ("files", &["column", "compare", "data", "layout", "stats"]),
+    ("files", &["column", "compare", "data", "layout", "report", "section", "sections", "stats"]),
 ];
 
 /// The modules of `storebench_core` that read results: nothing of them can run a trial.

@@ -13,6 +13,7 @@ use crate::data::samples::{self, Sample, run};
 use crate::files::json;
 use crate::page;
 use crate::published;
+use crate::report::Report;
 use crate::terminal;
 use crate::terminal::findings::text;
 use crate::terminal::grid::Style;
@@ -88,10 +89,11 @@ fn verdicts_in_the_terminal() {
     }
     let coloured = text(&merged, Style { width: 100, colour: true });
     insta::assert_snapshot!("findings_100_colour", coloured.replace('\u{1b}', "‹"));
-    let brief = terminal::brief(&merged, Style { width: 100, colour: false });
+    let brief = terminal::brief(&Report::new(&merged), Style { width: 100, colour: false });
     assert!(brief.contains("of 6") && !brief.contains("SQLite is the fastest"), "{brief}");
     assert!(
-        terminal::overview(&merged, Style { width: 100, colour: false }).contains("SQLite is the fastest")
+        terminal::overview(&Report::new(&merged), Style { width: 100, colour: false })
+            .contains("SQLite is the fastest")
     );
 }
 
@@ -171,7 +173,7 @@ fn what_nothing_was_measured_of_is_one_line_of_the_page() {
     let runs = [run("box", &[Sample::new("sqlite").background(Background::Cpu(1))])];
     let merged = with_claims(&runs, CLAIMS);
     let mut bytes = Vec::new();
-    page::write(&merged, None, &mut bytes).unwrap();
+    page::write(&Report::new(&merged), None, &mut bytes).unwrap();
     let page = String::from_utf8(bytes).unwrap();
     let (_, findings) = page.split_once("id=\"findings\"").unwrap();
     let (findings, _) = findings.split_once("</section>").unwrap();
@@ -179,7 +181,7 @@ fn what_nothing_was_measured_of_is_one_line_of_the_page() {
     let claims = merged.claims[0].claims.len();
     assert!(findings.contains(&format!("None of the {claims} findings can be checked")), "{findings}");
     assert_eq!(findings.matches("<li value").count(), claims);
-    let brief = terminal::brief(&merged, Style { width: 80, colour: false });
+    let brief = terminal::brief(&Report::new(&merged), Style { width: 80, colour: false });
     let says = format!("\nPublished findings: none of the {claims} was measured in this run.\n");
     assert!(brief.ends_with(&says) && !brief.contains("Details:"), "{brief}");
 }
@@ -189,13 +191,13 @@ fn the_page_and_the_json_have_them() {
     let runs = [samples::study()];
     let merged = with_claims(&runs, CLAIMS);
     let mut bytes = Vec::new();
-    page::write(&merged, None, &mut bytes).unwrap();
+    page::write(&Report::new(&merged), None, &mut bytes).unwrap();
     let page = String::from_utf8(bytes).unwrap();
     assert_eq!(page.matches("class=\"verdict no\"").count(), 2, "in both guarantees");
     assert!(page.contains("Not &lt;b&gt;seen&lt;/b&gt; elsewhere.") && !page.contains("Not <b>seen"));
     assert!(page.contains("Checked: sqlite the best by update, in 75% of the checks."));
     let mut bytes = Vec::new();
-    json::write(&merged, &mut bytes).unwrap();
+    json::write(&Report::new(&merged), &mut bytes).unwrap();
     let document: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
     let claim = &document["findings"][0]["claims"][1];
     assert_eq!(claim["findings"][0]["verdict"], "not-reproduced");
@@ -278,13 +280,13 @@ fn a_quick_run_gives_no_verdict_on_what_it_hardly_measured() {
         assert!(words.contains("reproduced: process 32/32 (32 of 64 combinations measured)"), "{text}");
     }
     let mut bytes = Vec::new();
-    page::write(&merged, None, &mut bytes).unwrap();
+    page::write(&Report::new(&merged), None, &mut bytes).unwrap();
     let page = String::from_utf8(bytes).unwrap();
     assert!(page.contains(
         "so far</span> process; looks wrong; 0 of 16 checks agree; 16 of 68 combinations measured"
     ));
     let mut bytes = Vec::new();
-    json::write(&merged, &mut bytes).unwrap();
+    json::write(&Report::new(&merged), &mut bytes).unwrap();
     let document: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
     let first = &document["findings"][0]["claims"][0]["findings"][0];
     assert_eq!((&first["verdict"], &first["looks"]), (&"so-far".into(), &"not-reproduced".into()));
@@ -350,12 +352,12 @@ fn published_tables_in_all_reports() {
     let named = text(&merged, Some("ext4"), Style { width: 100, colour: false });
     assert!(named.contains("Published table ext4") && !named.contains("table hdd"), "{named}");
     let mut bytes = Vec::new();
-    page::write(&merged, None, &mut bytes).unwrap();
+    page::write(&Report::new(&merged), None, &mut bytes).unwrap();
     let page = String::from_utf8(bytes).unwrap();
     assert!(page.contains("hdd-video: hard disk, a video playing in the browser"));
     assert!(page.contains("berkeleydb 100 ns<br><small>= berkeleydb 2 µs</small>"), "{page}");
     let mut bytes = Vec::new();
-    json::write(&merged, &mut bytes).unwrap();
+    json::write(&Report::new(&merged), &mut bytes).unwrap();
     let document: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
     let tables: Vec<&str> =
         document["published"].as_array().unwrap().iter().map(|t| t["table"].as_str().unwrap()).collect();
@@ -369,7 +371,7 @@ fn a_run_without_the_tables_places_is_told_which_to_run() {
     let text = text(&beside_tables(&runs), None, Style { width: 100, colour: false });
     assert!(text.contains("No combination can be compared") && text.contains("--records"), "{text}");
     let mut bytes = Vec::new();
-    page::write(&beside_tables(&runs), None, &mut bytes).unwrap();
+    page::write(&Report::new(&beside_tables(&runs)), None, &mut bytes).unwrap();
     let page = String::from_utf8(bytes).unwrap();
     assert!(
         page.contains("<p>Published tables that this run has nothing to compare with: ext4, hdd.</p>"),

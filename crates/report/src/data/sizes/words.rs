@@ -1,14 +1,14 @@
 //! Falls in words.
 
+use std::borrow::Cow;
+
 use storebench_core::units::three_digits;
 
 use super::{Fall, Falls, Sizes};
+use crate::data::readable::Readable;
 use crate::data::spread;
 use crate::stats::cliff::Cliff;
 use crate::stats::{Interval, Ratio};
-
-/// What the section is about.
-pub const TITLE: &str = "Data against memory";
 
 /// How tables of falls are read.
 pub const LEGEND: &str = "Sizes are data over memory. Cliff: from where on throughput falls more steeply, with its 95 % interval; a to b: it lies \
@@ -45,11 +45,11 @@ pub fn falls_by(kept: &Ratio) -> String {
 }
 
 /// Which store falls last, which least, and which do not.
-pub fn sentences(sizes: &Sizes, falls: &Falls) -> Vec<String> {
-    let named = |which: fn(&Fall) -> bool| -> Vec<&str> {
-        falls.stores.iter().filter(|fall| which(fall)).map(|fall| fall.store.as_str()).collect()
+pub fn sentences(sizes: &Sizes, falls: &Falls, readable: &Readable) -> Vec<String> {
+    let named = |which: fn(&Fall) -> bool| -> Vec<Cow<'_, str>> {
+        falls.stores.iter().filter(|fall| which(fall)).map(|fall| readable.name(&fall.store)).collect()
     };
-    let told = |what: &str, names: Vec<&str>| match names.as_slice() {
+    let told = |what: &str, names: Vec<Cow<'_, str>>| match names.as_slice() {
         [] => None,
         [one] => Some(format!("{what}: {one}.")),
         several => Some(format!("{what}: {} (too close to call).", several.join(", "))),
@@ -87,7 +87,7 @@ mod tests {
     fn sentences_name_the_last_and_the_least() {
         let runs = [outgrown()];
         let all = sizes(&Merged::new(&runs, &[]));
-        let said = sentences(&all[0], all[0].headline().unwrap());
+        let said = sentences(&all[0], all[0].headline().unwrap(), &Readable::default());
         assert_eq!(said, ["No cliff up to 4x: sqlite.", "Falls last: redb.", "Falls least: sqlite."]);
     }
 }

@@ -4,19 +4,23 @@
 use super::{Field, SqlValue, Tables, integer, optional, real, text, truth};
 use crate::column::{COLUMNS, Column};
 use crate::data::by_cell::{OfCell, cells};
-use crate::data::matrix::{Contest, Row, Sorted, matrix};
+use crate::data::matrix::{Contest, Matrix, Row, Sorted};
 use crate::data::merge::{Group, Merged};
 use crate::layout::Position;
+use crate::report::Report;
 use crate::stats::{Better, Interval, MeanKind, Rule, Summary};
 
 type Result = std::result::Result<(), super::SqlError>;
 
-pub fn write(merged: &Merged<'_>, tables: &mut Tables<'_>) -> Result {
+pub fn write(report: &Report<'_>, tables: &mut Tables<'_>) -> Result {
+    let merged = report.merged;
     COLUMNS.iter().try_for_each(|column| describe(column, tables))?;
     for of_cell in cells(merged) {
         of_trials(&of_cell, tables)?;
     }
-    merged.groups.iter().try_for_each(|group| contests(merged, group, tables))
+    let matrices = merged.groups.iter().zip(report.matrices());
+    let mut there = matrices.filter_map(|(group, matrix)| Some((group, matrix.as_ref()?)));
+    there.try_for_each(|(group, matrix)| contests(merged, group, matrix, tables))
 }
 
 fn describe(column: &Column, tables: &mut Tables<'_>) -> Result {
@@ -81,8 +85,7 @@ fn ends(interval: Option<Interval>) -> [SqlValue; 2] {
 }
 
 /// Who won in each place of a group's matrix.
-fn contests(merged: &Merged<'_>, group: &Group<'_>, tables: &mut Tables<'_>) -> Result {
-    let Some(matrix) = matrix(merged, group) else { return Ok(()) };
+fn contests(merged: &Merged<'_>, group: &Group<'_>, matrix: &Matrix, tables: &mut Tables<'_>) -> Result {
     let sorted = Sorted::new(merged, group);
     for row in &matrix.rows {
         for (place, contest) in matrix.columns.iter().zip(&row.contests) {

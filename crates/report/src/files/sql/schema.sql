@@ -120,22 +120,12 @@ CREATE TABLE operations (
     operation TEXT NOT NULL,
     position INTEGER NOT NULL,
     count INTEGER NOT NULL,
-    errors INTEGER NOT NULL,
     warm_up INTEGER NOT NULL,
     put_back INTEGER NOT NULL,
     wall_ns INTEGER NOT NULL,
-    sum_ns INTEGER NOT NULL,
     rate_over_ns INTEGER NOT NULL,
-    harness_share REAL,
     value_bytes INTEGER NOT NULL,
-    mean_ns REAL NOT NULL,
-    stdev_ns REAL NOT NULL,
-    min_ns INTEGER NOT NULL,
-    p50_ns INTEGER NOT NULL,
-    p90_ns INTEGER NOT NULL,
-    p99_ns INTEGER NOT NULL,
-    p999_ns INTEGER NOT NULL,
-    max_ns INTEGER NOT NULL,
+    -- a column for each figure of operations
     histogram TEXT NOT NULL,
     PRIMARY KEY (trial, position)
 );
@@ -256,64 +246,4 @@ CREATE TABLE contests (
     times_worse_low REAL,
     times_worse_high REAL,
     blocks INTEGER
-);
-
-CREATE TABLE combinations (
-    hardware TEXT NOT NULL,
-    method TEXT NOT NULL,
-    store TEXT NOT NULL,
-    at TEXT NOT NULL,
-    cell TEXT NOT NULL REFERENCES cells,
-    name TEXT NOT NULL,
-    marks TEXT,
-    guarantee_given TEXT NOT NULL,
-    power_cut TEXT,
-    best INTEGER NOT NULL,
-    trials INTEGER NOT NULL,
-    per_second REAL,
-    per_second_low REAL,
-    per_second_high REAL,
-    mean_ns REAL NOT NULL,
-    mean_low_ns REAL,
-    mean_high_ns REAL,
-    syncs_per_operation REAL
-);
-
-CREATE TABLE effects (
-    hardware TEXT NOT NULL,
-    method TEXT NOT NULL,
-    store TEXT NOT NULL,
-    at TEXT NOT NULL,
-    setting TEXT NOT NULL,
-    value TEXT NOT NULL,
-    base TEXT NOT NULL,
-    promise TEXT NOT NULL,
-    pairs INTEGER NOT NULL,
-    operation TEXT,
-    blocks INTEGER NOT NULL,
-    times REAL NOT NULL,
-    times_low REAL,
-    times_high REAL,
-    least REAL NOT NULL,
-    greatest REAL NOT NULL,
-    known TEXT NOT NULL
-);
-
-CREATE TABLE interactions (
-    hardware TEXT NOT NULL,
-    method TEXT NOT NULL,
-    store TEXT NOT NULL,
-    at TEXT NOT NULL,
-    setting TEXT NOT NULL,
-    value TEXT NOT NULL,
-    other_setting TEXT NOT NULL,
-    other_value TEXT NOT NULL,
-    pairs INTEGER NOT NULL,
-    blocks INTEGER NOT NULL,
-    times REAL NOT NULL,
-    times_low REAL,
-    times_high REAL,
-    least REAL NOT NULL,
-    greatest REAL NOT NULL,
-    known TEXT NOT NULL
 );

@@ -6,6 +6,7 @@ use storebench_core::result::{
 use storebench_core::store::{Setting, SettingSource};
 
 use super::{Field, SqlValue, Tables, integer, optional, real, text, truth};
+use crate::column::COLUMNS;
 use crate::data::method::Methods;
 
 type Result = std::result::Result<(), super::SqlError>;
@@ -215,33 +216,26 @@ fn of_operation(
     trial: &SqlValue,
     tables: &mut Tables<'_>,
 ) -> Result {
-    let (name, latency) = (&operation.operation, &operation.latency);
-    tables.insert(
-        "operations",
-        vec![
-            ("trial", trial.clone()),
-            ("operation", text(name)),
-            ("position", integer(position as u64)),
-            ("count", integer(operation.count)),
-            ("errors", integer(operation.errors)),
-            ("warm_up", integer(operation.warm_up)),
-            ("put_back", integer(operation.put_back)),
-            ("wall_ns", integer(operation.wall_ns)),
-            ("sum_ns", integer(operation.sum_ns)),
-            ("rate_over_ns", integer(operation.rate_over_ns.unwrap_or(operation.sum_ns))),
-            ("harness_share", optional(operation.harness_share, real)),
-            ("value_bytes", integer(operation.value_bytes)),
-            ("mean_ns", real(latency.mean_ns)),
-            ("stdev_ns", real(latency.stdev_ns)),
-            ("min_ns", integer(latency.min_ns)),
-            ("p50_ns", integer(latency.p50_ns)),
-            ("p90_ns", integer(latency.p90_ns)),
-            ("p99_ns", integer(latency.p99_ns)),
-            ("p999_ns", integer(latency.p999_ns)),
-            ("max_ns", integer(latency.max_ns)),
-            ("histogram", text(&latency.histogram)),
-        ],
-    )?;
+    let name = &operation.operation;
+    let figures: Vec<(String, Option<f64>)> = COLUMNS
+        .iter()
+        .filter(|column| column.is_of_operation())
+        .map(|column| (column.sql_name(), column.of_operation(operation)))
+        .collect();
+    let mut fields = vec![
+        ("trial", trial.clone()),
+        ("operation", text(name)),
+        ("position", integer(position as u64)),
+        ("count", integer(operation.count)),
+        ("warm_up", integer(operation.warm_up)),
+        ("put_back", integer(operation.put_back)),
+        ("wall_ns", integer(operation.wall_ns)),
+        ("rate_over_ns", integer(operation.rate_over_ns.unwrap_or(operation.sum_ns))),
+        ("value_bytes", integer(operation.value_bytes)),
+        ("histogram", text(&operation.latency.histogram)),
+    ];
+    fields.extend(figures.iter().map(|(name, figure)| (name.as_str(), optional(*figure, real))));
+    tables.insert("operations", fields)?;
     counters(name, operation.counters.as_ref(), trial, tables)?;
     for second in &operation.series {
         let fields = vec![

@@ -209,7 +209,7 @@ fn the_json_has_everything() {
     let keys: Vec<&String> = document.as_object().unwrap().keys().collect();
     assert_eq!(
         keys,
-        ["effects", "findings", "format", "matrices", "published", "runs", "sizes", "slowdowns"]
+        ["effects", "findings", "format", "matrices", "published", "runs", "sections", "sizes", "slowdowns"]
     );
     for (shown, run) in document["runs"].as_array().unwrap().iter().zip([&first, &second]) {
         let run = read(run);

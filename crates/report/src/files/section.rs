@@ -1,0 +1,53 @@
+//! A section as CSV: its tables' rows one after the other under all of their columns, which are empty where a table has no such.
+
+use std::io::{self, Write};
+
+use crate::section::{Block, Column, Section, Table, Value};
+
+/// Writes the rows; the header alone where the section has nothing to say.
+///
+/// # Errors
+/// What the writer gives.
+pub fn write(section: &Section, blocks: &[Block], out: &mut dyn Write) -> io::Result<()> {
+    let mut header: Vec<String> = Vec::new();
+    for name in section.shapes.iter().flat_map(|shape| shape.columns).flat_map(Column::csv_names) {
+        if !header.contains(&name) {
+            header.push(name);
+        }
+    }
+    let mut writer = csv::Writer::from_writer(out);
+    writer.write_record(&header)?;
+    for table in Block::tables(blocks) {
+        rows(table, &header, &mut writer)?;
+    }
+    writer.flush()
+}
+
+fn rows<W: Write>(table: &Table, header: &[String], writer: &mut csv::Writer<W>) -> io::Result<()> {
+    let columns = table.shape.columns;
+    let names: Vec<String> = columns.iter().flat_map(Column::csv_names).collect();
+    let places: Vec<Option<usize>> =
+        header.iter().map(|name| names.iter().position(|own| own == name)).collect();
+    for row in table.in_files() {
+        let told = columns.iter().zip(&row.cells).filter(|(column, _)| column.in_csv);
+        let texts: Vec<String> = told
+            .flat_map(|(column, cell)| cell.value.in_files(column.kind))
+            .map(|value| text(&value))
+            .collect();
+        let record = places.iter().map(|place| place.map_or("", |place| texts[place].as_str()));
+        writer.write_record(record)?;
+    }
+    Ok(())
+}
+
+fn text(value: &Value) -> String {
+    match value {
+        Value::Text(text) => text.clone(),
+        Value::List(texts) => texts.join("; "),
+        Value::Whole(number) => number.to_string(),
+        Value::Real(number) => number.to_string(),
+        Value::Truth(so) => u8::from(*so).to_string(),
+        // An estimate comes as its three numbers.
+        Value::None | Value::Estimate(_) => String::new(),
+    }
+}

@@ -1,0 +1,112 @@
+//! Sections in the page.
+
+use storebench_core::units::three_digits;
+
+use crate::markup::{BREAK, Html, Literal, Tag, column, folded, note, row, scroll, small, table, tag};
+use crate::section::view::{Group, Head, View};
+use crate::section::{Block, Cell, Column, Fold, Open, Section, Table, Tone};
+
+/// Shades between the best and what takes four times as much.
+const SHADES: f64 = 6.0;
+
+/// A section with its title; nothing where it has nothing to say.
+pub fn html(section: &Section, blocks: &[Block]) -> Html {
+    if blocks.is_empty() {
+        return Html::default();
+    }
+    let content = (tag("h2").with(section.title), content(blocks));
+    Html::of(tag("section").attr("id", section.name).attr("tabindex", "-1").with(content))
+}
+
+/// The entry in the page's list of sections.
+pub fn link(section: &Section, blocks: &[Block]) -> Html {
+    let link = tag("a").attr("href", format!("#go={}", section.name)).with(section.link);
+    Html::of((!blocks.is_empty()).then(|| tag("li").with(link)))
+}
+
+/// The blocks alone.
+pub fn content(blocks: &[Block]) -> Html {
+    let mut html = Html::default();
+    for block in blocks {
+        match block {
+            Block::Note(text) if text.is_empty() => {}
+            Block::Note(text) => html.push(note(text)),
+            Block::Table(table) => html.push(figures(table)),
+            Block::Chart(name, number) => html.push(chart(name, *number)),
+            Block::Fold(Fold { title, open: Open::Part(0), blocks }) => {
+                html.push((tag("h3").with(title), content(blocks)));
+            }
+            Block::Fold(Fold { title, blocks, .. }) => html.push(folded(title, content(blocks))),
+        }
+    }
+    html
+}
+
+/// Room for what the scripts draw: of the page's data by number, or of the cells that the filters choose.
+fn chart(name: &str, number: usize) -> Html {
+    match name {
+        "dots" => Html::of(tag("div").class("dots").attr("data-dots", number.to_string())),
+        _ => Html::of(Literal("<p class=\"where\"></p><div class=\"content multiples\"></div>")),
+    }
+}
+
+fn figures(table: &Table) -> Html {
+    let view = table.view(true);
+    let is_heat = |cell: &Cell| matches!(cell.tone, Tone::Heat(_));
+    if !table.rows.iter().flat_map(|row| &row.cells).any(is_heat) {
+        return Html::of(scroll(self::table(heads(&view), rows(&view, &view.groups, true))));
+    }
+    let map = |group: &Group<'_>| {
+        let caption = tag("figcaption").with(group.title.as_deref());
+        let rows = rows(&view, std::slice::from_ref(group), false);
+        tag("figure").with((caption, scroll(self::table(heads(&view), rows).class("heat"))))
+    };
+    Html::of(tag("div").class("heats").with(view.groups.iter().map(map).collect::<Vec<_>>()))
+}
+
+fn heads(view: &View<'_>) -> Vec<Tag> {
+    view.heads.iter().map(|head| column(head.text)).collect()
+}
+
+fn rows(view: &View<'_>, groups: &[Group<'_>], titled: bool) -> Vec<Tag> {
+    let mut rows = Vec::new();
+    for group in groups {
+        if let Some(title) = group.title.as_ref().filter(|_| titled) {
+            let head = tag("th").attr("scope", "rowgroup").attr("colspan", view.heads.len().to_string());
+            rows.push(tag("tr").with(head.with(title)));
+        }
+        for line in &group.lines {
+            let mut cells = line.iter().zip(&view.heads);
+            let first = cells.next().map(|(cells, _)| inner(cells, ""));
+            rows.push(row(first, cells.map(|(cells, head)| cell(cells, head)).collect::<Vec<_>>()));
+        }
+    }
+    rows
+}
+
+fn cell(cells: &[(&Column, &Cell)], head: &Head<'_>) -> Tag {
+    let inner = inner(cells, head.empty);
+    match cells.first().map(|(_, cell)| &cell.tone) {
+        Some(Tone::Dim) => tag("td").class("none").with(small(inner)),
+        Some(Tone::Heat(times)) => {
+            let shade = (times.max(1.0).ln() / 4f64.ln() * SHADES).round().min(SHADES);
+            tag("td").class(&format!("h{shade}")).with((inner, BREAK, small(("×", three_digits(*times)))))
+        }
+        _ if head.right => tag("td").class("n").with(inner),
+        _ => tag("td").with(inner),
+    }
+}
+
+/// What stands in a place: its cells below each other, bold where they are the best.
+fn inner(cells: &[(&Column, &Cell)], empty: &'static str) -> Html {
+    let of = |(column, cell): &(&Column, &Cell)| {
+        let text = cell.in_words(column.unit).unwrap_or_else(|| empty.replace('-', "–"));
+        let text = if cell.best { Html::of(tag("b").with(text)) } else { Html::of(text) };
+        let notes = cell.notes.iter().map(|note| (BREAK, small(note)));
+        Html::of((text, notes.collect::<Vec<_>>()))
+    };
+    match cells {
+        [] => Html::of(empty.replace('-', "–")),
+        cells => Html::joined(cells.iter().map(of), BREAK),
+    }
+}

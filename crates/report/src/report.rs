@@ -1,0 +1,52 @@
+//! Merged results with what is made of them once for all outputs: the matrices, and the blocks of the sections.
+
+use std::sync::OnceLock;
+
+use rayon::prelude::*;
+
+use crate::data::matrix::{Matrix, matrix};
+use crate::data::merge::Merged;
+use crate::section::{Block, Section};
+use crate::sections::SECTIONS;
+
+/// What every output of one report is made from.
+#[derive(Debug)]
+pub struct Report<'m> {
+    /// The results.
+    pub merged: &'m Merged<'m>,
+    matrices: OnceLock<Vec<Option<Matrix>>>,
+    readable: OnceLock<Vec<Option<Matrix>>>,
+    blocks: Vec<OnceLock<Vec<Block>>>,
+}
+
+impl<'m> Report<'m> {
+    /// Of these results. Nothing is made before it is asked for.
+    pub fn new(merged: &'m Merged<'m>) -> Report<'m> {
+        Report {
+            merged,
+            matrices: OnceLock::new(),
+            readable: OnceLock::new(),
+            blocks: SECTIONS.iter().map(|_| OnceLock::new()).collect(),
+        }
+    }
+
+    /// The matrix of each group; `None` where nothing succeeded.
+    pub fn matrices(&self) -> &[Option<Matrix>] {
+        let of = || self.merged.groups.par_iter().map(|group| matrix(self.merged, group)).collect();
+        self.matrices.get_or_init(of)
+    }
+
+    /// The same, with values of settings that people read easily.
+    pub fn readable(&self) -> &[Option<Matrix>] {
+        let of =
+            |matrix: &Option<Matrix>| Some(matrix.as_ref()?.readable(&self.merged.readable).into_owned());
+        self.readable.get_or_init(|| self.matrices().par_iter().map(of).collect())
+    }
+
+    /// What a section of the table says.
+    pub fn blocks(&self, section: &Section) -> &[Block] {
+        let place = SECTIONS.iter().position(|own| own.name == section.name);
+        let made = place.and_then(|place| self.blocks.get(place));
+        made.map_or(&[], |made| made.get_or_init(|| (section.blocks)(self.merged)))
+    }
+}

@@ -1,0 +1,321 @@
+//! A part of a report, told once: the terminal, the page, CSV, JSON and SQL each render its blocks. A table's rows are in the form
+//! that files have, one for each figure; [`view`] lays them out for people, by what its columns say of themselves.
+
+pub mod column;
+pub mod view;
+
+pub use self::column::{Column, Kind, Place};
+use crate::column::Unit;
+use crate::data::merge::Merged;
+use crate::stats::Estimate;
+
+/// An entry of [`crate::sections::SECTIONS`].
+#[derive(Debug)]
+pub struct Section {
+    /// Its name: in the page's addresses, in JSON and on the command line.
+    pub name: &'static str,
+    /// Its title.
+    pub title: &'static str,
+    /// What the page's list of sections calls it.
+    pub link: &'static str,
+    /// Where it stands in the page.
+    pub stands: Stands,
+    /// Whether it is shown at a run's end; a report always has it.
+    pub at_end: bool,
+    /// The forms of its tables, in the order in which their columns stand in its CSV.
+    pub shapes: &'static [&'static Shape],
+    /// What it says; nothing where there is nothing to say.
+    pub blocks: fn(&Merged<'_>) -> Vec<Block>,
+}
+
+/// Where a section stands in the page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stands {
+    /// Below the answer: there also without scripts.
+    Above,
+    /// Below the filters, which choose what its chart draws.
+    Drawn,
+    /// Within the page's own section of this name, beside what that draws.
+    Within,
+}
+
+/// The columns of a table, and its name in SQL and JSON.
+#[derive(Debug)]
+pub struct Shape {
+    /// Its name.
+    pub name: &'static str,
+    /// Its columns.
+    pub columns: &'static [Column],
+}
+
+/// A piece of a section.
+#[derive(Debug)]
+pub enum Block {
+    /// A paragraph that supports what stands beside it.
+    Note(String),
+    /// Figures.
+    Table(Table),
+    /// What the page's scripts draw under this name; of several under one name, by its number.
+    Chart(&'static str, usize),
+    /// Blocks under a title, which some readers fold away.
+    Fold(Fold),
+}
+
+/// Blocks under a title.
+#[derive(Debug)]
+pub struct Fold {
+    /// The title.
+    pub title: String,
+    /// Where it is open.
+    pub open: Open,
+    /// The blocks.
+    pub blocks: Vec<Block>,
+}
+
+/// Where a fold is open. All are where everything is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Open {
+    /// One of several that are alike, by its number from 0: the page opens the first, the terminal the first few.
+    Part(usize),
+    /// What a chart shows, as figures: the terminal has no charts.
+    Figures,
+    /// For those who look closer.
+    Closer,
+}
+
+impl Block {
+    /// A fold.
+    pub fn fold(title: impl Into<String>, open: Open, blocks: Vec<Block>) -> Block {
+        Block::Fold(Fold { title: title.into(), open, blocks })
+    }
+
+    /// The tables in some blocks, folded ones included.
+    pub fn tables(blocks: &[Block]) -> Vec<&Table> {
+        let mut tables = Vec::new();
+        for block in blocks {
+            match block {
+                Block::Table(table) => tables.push(table),
+                Block::Fold(fold) => tables.extend(Block::tables(&fold.blocks)),
+                Block::Note(_) | Block::Chart(..) => {}
+            }
+        }
+        tables
+    }
+}
+
+/// Rows of typed cells.
+#[derive(Debug)]
+pub struct Table {
+    /// Its columns.
+    pub shape: &'static Shape,
+    /// The values of its column [`Place::Across`] that people see, in their order.
+    pub heads: Vec<String>,
+    /// Its rows.
+    pub rows: Vec<Row>,
+}
+
+/// A row: a cell for each column of its table.
+#[derive(Debug)]
+pub struct Row {
+    /// The cells.
+    pub cells: Vec<Cell>,
+    /// Who sees it.
+    pub seen: Seen,
+}
+
+/// Who sees a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Seen {
+    /// Everyone.
+    Always,
+    /// People only where everything is asked for; files have it.
+    Closer,
+    /// Files alone; for people its line is there without its figure.
+    InFiles,
+    /// People alone.
+    ByPeople,
+}
+
+impl Table {
+    /// A table without rows.
+    pub fn new(shape: &'static Shape) -> Table {
+        Table { shape, heads: Vec::new(), rows: Vec::new() }
+    }
+
+    /// The same, with these values across.
+    pub fn across(self, heads: Vec<String>) -> Table {
+        Table { heads, ..self }
+    }
+
+    /// Adds a row from cells by their columns' names; columns that are not named are empty.
+    pub fn push(&mut self, seen: Seen, named: impl IntoIterator<Item = (&'static str, Cell)>) {
+        let mut cells: Vec<Cell> = self.shape.columns.iter().map(|_| Cell::none()).collect();
+        for (name, cell) in named {
+            let place = self.shape.columns.iter().position(|column| column.id == name);
+            debug_assert!(place.is_some(), "{} has no column {name}", self.shape.name);
+            if let Some(own) = place.and_then(|place| cells.get_mut(place)) {
+                *own = cell;
+            }
+        }
+        self.rows.push(Row { cells, seen });
+    }
+
+    /// The rows that files have.
+    pub fn in_files(&self) -> impl Iterator<Item = &Row> {
+        self.rows.iter().filter(|row| row.seen != Seen::ByPeople)
+    }
+}
+
+/// A value in a table, and its form for people.
+#[derive(Debug, Clone)]
+pub struct Cell {
+    /// The value.
+    pub value: Value,
+    /// What people see, where that is not the value in its column's unit.
+    shown: Option<String>,
+    /// What stands below it in small letters.
+    pub notes: Vec<String>,
+    /// Its colour.
+    pub tone: Tone,
+    /// Whether it is the best, or too close to call with it.
+    pub best: bool,
+}
+
+/// A typed value.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    /// Not known, or not applicable.
+    None,
+    /// Text.
+    Text(String),
+    /// Several texts.
+    List(Vec<String>),
+    /// A whole number.
+    Whole(u64),
+    /// A number.
+    Real(f64),
+    /// Yes or no.
+    Truth(bool),
+    /// A number with its interval.
+    Estimate(Estimate),
+}
+
+/// The colour of a cell.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Tone {
+    /// None.
+    Plain,
+    /// The colour of a store.
+    Store(String),
+    /// Green for 1, the stronger the more times the least of its map it is.
+    Heat(f64),
+    /// What stands where there is no figure.
+    Dim,
+}
+
+impl Cell {
+    fn of(value: Value) -> Cell {
+        Cell { value, shown: None, notes: Vec::new(), tone: Tone::Plain, best: false }
+    }
+
+    /// Nothing.
+    pub fn none() -> Cell {
+        Cell::of(Value::None)
+    }
+
+    /// Text.
+    pub fn text(text: impl Into<String>) -> Cell {
+        Cell::of(Value::Text(text.into()))
+    }
+
+    /// Several texts.
+    pub fn list(texts: Vec<String>) -> Cell {
+        Cell::of(Value::List(texts))
+    }
+
+    /// A whole number.
+    pub fn whole(number: usize) -> Cell {
+        Cell::of(Value::Whole(number as u64))
+    }
+
+    /// A number.
+    pub fn real(number: f64) -> Cell {
+        Cell::of(Value::Real(number))
+    }
+
+    /// Yes or no.
+    pub fn truth(so: bool) -> Cell {
+        Cell::of(Value::Truth(so))
+    }
+
+    /// A number with its interval.
+    pub fn estimate(estimate: Estimate) -> Cell {
+        Cell::of(Value::Estimate(estimate))
+    }
+
+    /// What is there, or nothing.
+    pub fn or_none<T>(value: Option<T>, make: impl Fn(T) -> Cell) -> Cell {
+        value.map_or_else(Cell::none, make)
+    }
+
+    /// The same, with what people see of it.
+    pub fn shown(self, text: impl Into<String>) -> Cell {
+        Cell { shown: Some(text.into()), ..self }
+    }
+
+    /// The same in a colour.
+    pub fn tone(self, tone: Tone) -> Cell {
+        Cell { tone, ..self }
+    }
+
+    /// The same, with what stands below it.
+    pub fn notes(self, notes: Vec<String>) -> Cell {
+        Cell { notes, ..self }
+    }
+
+    /// The same, marked where it is the best.
+    pub fn best(self, best: bool) -> Cell {
+        Cell { best, ..self }
+    }
+
+    /// A store's name, in its colour.
+    pub fn store(name: &str, shown: impl Into<String>) -> Cell {
+        Cell::text(name).shown(shown).tone(Tone::Store(name.to_owned()))
+    }
+
+    /// What people see of it in a column of this unit; nothing of nothing.
+    pub fn in_words(&self, unit: Unit) -> Option<String> {
+        self.shown.clone().or_else(|| self.value.in_words(unit))
+    }
+}
+
+impl Value {
+    fn in_words(&self, unit: Unit) -> Option<String> {
+        Some(match self {
+            Value::None => return None,
+            Value::Text(text) => text.clone(),
+            Value::List(texts) => texts.join(", "),
+            Value::Whole(number) => storebench_core::units::grouped(*number),
+            Value::Real(number) => unit.show(*number),
+            Value::Truth(so) => if *so { "yes" } else { "no" }.to_owned(),
+            Value::Estimate(Estimate { value, interval }) => {
+                let reach = crate::data::spread::text(*interval, |end| unit.show(end));
+                let reach = reach.map_or_else(String::new, |reach| format!(" {reach}"));
+                format!("{}{reach}", unit.show(*value))
+            }
+        })
+    }
+
+    /// The value as files have it: one, or an estimate's three, of which the ends may be empty.
+    pub fn in_files(&self, kind: Kind) -> Vec<Value> {
+        match (kind, self) {
+            (Kind::Estimate, Value::Estimate(Estimate { value, interval })) => {
+                let end = |end: Option<f64>| end.map_or(Value::None, Value::Real);
+                let ends = [interval.map(|interval| interval.low), interval.map(|interval| interval.high)];
+                std::iter::once(Value::Real(*value)).chain(ends.map(end)).collect()
+            }
+            (Kind::Estimate, _) => vec![Value::None; 3],
+            (_, own) => vec![own.clone()],
+        }
+    }
+}

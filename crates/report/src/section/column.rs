@@ -1,0 +1,135 @@
+//! The columns of a section's tables: their names in files, what they hold, and where people see them.
+
+use crate::column::Unit;
+
+/// A column.
+#[derive(Debug, Clone, Copy)]
+pub struct Column {
+    /// Its name, without the unit.
+    pub id: &'static str,
+    /// Its title for people.
+    pub title: &'static str,
+    /// What it holds.
+    pub kind: Kind,
+    /// The unit of its numbers.
+    pub unit: Unit,
+    /// Where people see it.
+    pub place: Place,
+    /// Whether CSV has it.
+    pub in_csv: bool,
+    /// Its name in SQL and JSON, without the unit; these do not have it where there is none.
+    pub in_sql: Option<&'static str>,
+}
+
+/// What a column holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Text, or a list of texts.
+    Text,
+    /// Whole numbers, or truths.
+    Whole,
+    /// Numbers.
+    Real,
+    /// Numbers with their intervals: three columns in files.
+    Estimate,
+}
+
+/// Where people see a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// Nowhere.
+    InFiles,
+    /// As the title above rows that have the same.
+    Group,
+    /// In each line.
+    Line,
+    /// As heads of columns, one for each of its values.
+    Across,
+    /// Below each of those heads; what several such columns have stands in one place, line by line.
+    Spread,
+}
+
+impl Column {
+    const fn new(id: &'static str, kind: Kind, unit: Unit) -> Column {
+        Column { id, title: "", kind, unit, place: Place::InFiles, in_csv: true, in_sql: Some(id) }
+    }
+
+    /// A column of texts.
+    pub const fn text(id: &'static str) -> Column {
+        Column::new(id, Kind::Text, Unit::Count)
+    }
+
+    /// A column of whole numbers or truths.
+    pub const fn whole(id: &'static str) -> Column {
+        Column::new(id, Kind::Whole, Unit::Count)
+    }
+
+    /// A column of numbers.
+    pub const fn real(id: &'static str, unit: Unit) -> Column {
+        Column::new(id, Kind::Real, unit)
+    }
+
+    /// A column of numbers with intervals.
+    pub const fn estimate(id: &'static str, unit: Unit) -> Column {
+        Column::new(id, Kind::Estimate, unit)
+    }
+
+    /// The same, which people see there under this title.
+    pub const fn at(self, place: Place, title: &'static str) -> Column {
+        Column { place, title, ..self }
+    }
+
+    /// The same, of another name in SQL and JSON.
+    pub const fn sql(self, name: &'static str) -> Column {
+        Column { in_sql: Some(name), ..self }
+    }
+
+    /// The same, for CSV alone.
+    pub const fn only_csv(self) -> Column {
+        Column { in_sql: None, ..self }
+    }
+
+    /// The same, for SQL and JSON alone.
+    pub const fn only_sql(self) -> Column {
+        Column { in_csv: false, ..self }
+    }
+
+    /// Whether its cells stand to the right.
+    pub fn is_right(&self) -> bool {
+        self.kind != Kind::Text
+    }
+
+    /// Its names in CSV; none where that does not have it.
+    pub fn csv_names(&self) -> Vec<String> {
+        if self.in_csv { self.names(self.id) } else { Vec::new() }
+    }
+
+    /// Its names in SQL and JSON; none where these do not have it.
+    pub fn sql_names(&self) -> Vec<String> {
+        self.in_sql.map_or_else(Vec::new, |name| self.names(name))
+    }
+
+    /// A name with its unit last, and before that which end it is of.
+    fn names(&self, name: &str) -> Vec<String> {
+        let ends: &[&str] = if self.kind == Kind::Estimate { &["", "_low", "_high"] } else { &[""] };
+        let unit = match self.unit.name() {
+            "" => String::new(),
+            unit => format!("_{unit}"),
+        };
+        ends.iter().map(|end| format!("{name}{end}{unit}")).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_come_last() {
+        let column = Column::estimate("latency_mean", Unit::Nanoseconds).sql("mean");
+        assert_eq!(column.csv_names(), ["latency_mean_ns", "latency_mean_low_ns", "latency_mean_high_ns"]);
+        assert_eq!(column.sql_names(), ["mean_ns", "mean_low_ns", "mean_high_ns"]);
+        assert_eq!(Column::whole("pairs").csv_names(), ["pairs"]);
+        assert!(Column::text("row").only_csv().sql_names().is_empty());
+    }
+}

@@ -1,0 +1,187 @@
+//! A table as people see it: titles above groups of lines, and figures under the heads across.
+
+use super::{Cell, Column, Place, Seen, Table};
+
+/// A table laid out.
+#[derive(Debug)]
+pub struct View<'t> {
+    /// The heads of its columns.
+    pub heads: Vec<Head<'t>>,
+    /// How many columns at the left say what a line is of.
+    pub labels: usize,
+    /// Its lines, group by group.
+    pub groups: Vec<Group<'t>>,
+}
+
+/// The head of a column.
+#[derive(Debug)]
+pub struct Head<'t> {
+    /// Its text.
+    pub text: &'t str,
+    /// Whether what stands below it stands to the right.
+    pub right: bool,
+    /// Whether anything below it is marked as the best.
+    pub marked: bool,
+    /// What says that a place has no figure.
+    pub empty: &'static str,
+}
+
+/// Lines under a title.
+#[derive(Debug)]
+pub struct Group<'t> {
+    /// The title; `None` where lines have none.
+    pub title: Option<String>,
+    /// The lines.
+    pub lines: Vec<Line<'t>>,
+}
+
+/// A line: what stands in each of its columns, nothing, one cell, or several below each other.
+pub type Line<'t> = Vec<Vec<(&'t Column, &'t Cell)>>;
+
+/// A line that is being filled.
+struct Open<'t> {
+    key: Vec<Option<String>>,
+    cells: Line<'t>,
+}
+
+impl Table {
+    /// The table as people see it: everything, or what they see first.
+    pub fn view(&self, all: bool) -> View<'_> {
+        let columns = self.shape.columns;
+        let is_told = |place: usize| self.rows.iter().any(|row| words(columns, row, place).is_some());
+        let at = |wanted: Place| (0..columns.len()).filter(move |place| columns[*place].place == wanted);
+        let lines: Vec<usize> = at(Place::Line).filter(|place| is_told(*place)).collect();
+        let (spread, across) = (at(Place::Spread).collect::<Vec<usize>>(), at(Place::Across).next());
+        let first = spread.first().copied().unwrap_or(usize::MAX);
+        let labels = lines.iter().filter(|place| **place < first).count();
+        let across_heads = if across.is_some() { self.heads.len() } else { 0 };
+        let width = lines.len() + across_heads;
+        // A line's own columns to the left and right of those that are spread.
+        let own = |index: usize| if index < labels { index } else { index + across_heads };
+        let mut groups: Vec<(Option<String>, Vec<Open<'_>>)> = Vec::new();
+        for row in &self.rows {
+            let hidden = row.seen == Seen::InFiles || (row.seen == Seen::Closer && !all);
+            if hidden && across.is_none() {
+                continue;
+            }
+            let title = at(Place::Group).next().and_then(|place| words(columns, row, place));
+            if groups.last().is_none_or(|(last, _)| *last != title) {
+                groups.push((title, Vec::new()));
+            }
+            let Some((_, open)) = groups.last_mut() else { continue };
+            let key: Vec<Option<String>> = lines.iter().map(|place| words(columns, row, *place)).collect();
+            let known = open.iter().position(|line| across.is_some() && line.key == key);
+            let known = known.unwrap_or_else(|| {
+                let mut cells: Line<'_> = vec![Vec::new(); width];
+                for (index, place) in lines.iter().enumerate() {
+                    cells[own(index)].push((&columns[*place], &row.cells[*place]));
+                }
+                open.push(Open { key, cells });
+                open.len() - 1
+            });
+            if hidden {
+                continue;
+            }
+            let head = across.and_then(|place| words(columns, row, place));
+            let head = self.heads.iter().position(|own| Some(own) == head.as_ref());
+            if let Some(head) = head {
+                let told = spread.iter().filter(|place| words(columns, row, **place).is_some());
+                open[known].cells[labels + head] =
+                    told.map(|place| (&columns[*place], &row.cells[*place])).collect();
+            }
+        }
+        self.laid_out(groups, &lines, &spread, labels, all)
+    }
+
+    fn laid_out<'t>(
+        &'t self,
+        groups: Vec<(Option<String>, Vec<Open<'t>>)>,
+        lines: &[usize],
+        spread: &[usize],
+        labels: usize,
+        all: bool,
+    ) -> View<'t> {
+        let columns = self.shape.columns;
+        let own = |place: &usize| {
+            let column = &columns[*place];
+            (column.title, column.is_right(), if column.is_right() { "-" } else { "" })
+        };
+        let right = spread.first().is_some_and(|place| columns[*place].is_right());
+        let heads = lines[..labels].iter().map(own);
+        let heads = heads.chain(self.heads.iter().map(|head| (head.as_str(), right, "-")));
+        let heads: Vec<_> = heads.chain(lines[labels..].iter().map(own)).collect();
+        // Heads that nothing stands below, as those of rounds that are not shown, are left out.
+        let is_spread = |index: usize| (labels..labels + self.heads.len()).contains(&index);
+        let is_there = |index: usize| {
+            !is_spread(index)
+                || groups.iter().flat_map(|(_, lines)| lines).any(|line| !line.cells[index].is_empty())
+        };
+        let kept: Vec<usize> = (0..heads.len()).filter(|index| all || is_there(*index)).collect();
+        let groups: Vec<Group<'t>> = groups
+            .into_iter()
+            .map(|(title, lines)| {
+                let line = |line: Open<'t>| kept.iter().map(|index| line.cells[*index].clone()).collect();
+                Group { title, lines: lines.into_iter().map(line).collect() }
+            })
+            .collect();
+        let heads = kept.iter().enumerate().map(|(index, old)| {
+            let (text, right, empty) = heads[*old];
+            let mut below = groups.iter().flat_map(|group| &group.lines).flat_map(|line| &line[index]);
+            Head { text, right, marked: below.any(|(_, cell)| cell.best), empty }
+        });
+        View { heads: heads.collect(), labels: labels.max(1), groups }
+    }
+}
+
+/// What people see of a row's cell.
+fn words(columns: &[Column], row: &super::Row, place: usize) -> Option<String> {
+    row.cells[place].in_words(columns[place].unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Kind, Shape};
+    use super::*;
+
+    const SHAPE: Shape = Shape {
+        name: "tested",
+        columns: &[
+            Column::text("store").at(Place::Line, "store"),
+            Column::whole("size").at(Place::Across, ""),
+            Column::whole("figure").at(Place::Spread, ""),
+            Column::text("why").at(Place::Line, "why"),
+            Column::text("unknown").at(Place::Line, "unknown"),
+        ],
+    };
+
+    #[test]
+    fn figures_stand_across_and_what_nobody_tells_is_left_out() {
+        let mut table = Table::new(&SHAPE).across(vec!["1".into(), "2".into(), "4".into()]);
+        for (store, size, seen) in
+            [("a", 1, Seen::Always), ("a", 2, Seen::Always), ("b", 2, Seen::Closer), ("c", 4, Seen::InFiles)]
+        {
+            let cells = [("store", Cell::text(store)), ("size", Cell::whole(size))];
+            table.push(
+                seen,
+                cells.into_iter().chain([("figure", Cell::whole(10 * size)), ("why", Cell::text("w"))]),
+            );
+        }
+        let told = |all: bool| {
+            let view = table.view(all);
+            let heads: Vec<String> = view.heads.iter().map(|head| head.text.to_owned()).collect();
+            let lines = view.groups[0].lines.iter().map(|line| {
+                let cell = |cells: &Vec<(&Column, &Cell)>| {
+                    cells.iter().filter_map(|(column, cell)| cell.in_words(column.unit)).collect::<String>()
+                };
+                line.iter().map(cell).collect::<Vec<_>>().join("|")
+            });
+            (heads.join("|"), lines.collect::<Vec<_>>())
+        };
+        assert_eq!(
+            told(false),
+            ("store|1|2|why".into(), vec!["a|10|20|w".into(), "b|||w".into(), "c|||w".into()])
+        );
+        assert_eq!(told(true).1, ["a|10|20||w", "b||20||w", "c||||w"]);
+        assert_eq!(SHAPE.columns[1].kind, Kind::Whole);
+    }
+}

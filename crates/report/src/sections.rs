@@ -1,0 +1,21 @@
+//! The table of sections. An entry here stands in the terminal, in the page, in CSV, in JSON and in SQL.
+
+mod clusters;
+mod effects;
+mod rounds;
+mod sizes;
+mod slowdown;
+
+use crate::section::Section;
+
+/// Every section, in the order in which reports show them.
+pub const SECTIONS: &[&Section] =
+    &[&effects::SECTION, &sizes::SECTION, &clusters::SECTION, &slowdown::SECTION, &rounds::SECTION];
+
+/// The section of this name.
+pub fn find(name: &str) -> Option<&'static Section> {
+    SECTIONS.iter().copied().find(|section| section.name == name)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,106 @@
+//! File systems by cluster size: a map of figures for each store.
+
+use crate::column::Unit;
+use crate::data::clusters::{Clusters, Map, Spot, clusters, heading};
+use crate::data::merge::Merged;
+use crate::section::{Block, Cell, Column, Open, Place, Section, Seen, Shape, Stands, Table, Tone};
+
+/// The section.
+pub const SECTION: Section = Section {
+    name: "clusters",
+    title: "File systems by cluster size in bytes: mean latency, space beyond lengths",
+    link: "File systems",
+    stands: Stands::Above,
+    at_end: true,
+    shapes: &[&CLUSTERS],
+    blocks,
+};
+
+const CLUSTERS: Shape = Shape {
+    name: "clusters",
+    columns: &[
+        Column::text("hardware"),
+        Column::text("title"),
+        Column::text("store"),
+        Column::text("figure").at(Place::Group, ""),
+        Column::whole("combinations"),
+        Column::text("place").at(Place::Line, ""),
+        // Empty where no size can be chosen.
+        Column { unit: Unit::Bytes, ..Column::whole("cluster") }.at(Place::Across, ""),
+        Column::real("latency_mean", Unit::Nanoseconds).at(Place::Spread, ""),
+        Column::real("beyond_lengths", Unit::Bytes).at(Place::Spread, ""),
+        Column::real("times_least", Unit::Count),
+        Column::whole("best"),
+        Column::text("why").at(Place::Spread, ""),
+    ],
+};
+
+fn blocks(merged: &Merged<'_>) -> Vec<Block> {
+    let all = clusters(merged);
+    if all.is_empty() {
+        return Vec::new();
+    }
+    let part = |(number, one): (usize, &Clusters)| {
+        let reasons = one.left_out.iter().map(|reason| Block::Note(format!("Left out: {reason}")));
+        let told = [Block::Table(table(one))].into_iter().chain(reasons).collect();
+        Block::fold(one.title(), Open::Part(number), told)
+    };
+    let parts = all.iter().enumerate().map(part);
+    parts.chain([Block::Note(legend(&all))]).collect()
+}
+
+fn legend(all: &[Clusters]) -> String {
+    let combinations = all.iter().flat_map(|one| &one.maps).map(|map| map.combinations).max();
+    let several = match combinations {
+        Some(several) if several > 1 => {
+            ", in half of the combinations or more. Figures are means over the combinations that all places have"
+        }
+        _ => "",
+    };
+    format!(
+        "Marked (*, or bold) is the best of its map, or too close to call with it{several}. Green is near the least of its map; the stronger the other \
+         colours, the more times that it is."
+    )
+}
+
+fn table(one: &Clusters) -> Table {
+    let mut table = Table::new(&CLUSTERS).across(one.columns.iter().map(|size| heading(*size)).collect());
+    for map in &one.maps {
+        for (place, spots) in one.rows.iter().zip(&map.spots) {
+            for (cluster, spot) in one.columns.iter().zip(spots) {
+                let seen = if spot.is_some() { Seen::Always } else { Seen::ByPeople };
+                table.push(seen, row(one, map, (place, *cluster), *spot));
+            }
+        }
+    }
+    table
+}
+
+fn row(
+    one: &Clusters,
+    map: &Map,
+    (place, cluster): (&str, u32),
+    spot: Option<Spot>,
+) -> Vec<(&'static str, Cell)> {
+    let size = if cluster == 0 { Cell::none() } else { Cell::whole(cluster as usize) };
+    let mut cells = vec![
+        ("hardware", Cell::text(&one.hardware)),
+        ("title", Cell::text(&one.at)),
+        ("store", Cell::text(&one.store)),
+        ("figure", Cell::text(&map.name)),
+        ("combinations", Cell::whole(map.combinations)),
+        ("place", Cell::text(place)),
+        ("cluster", size.shown(heading(cluster))),
+    ];
+    match spot {
+        None => cells.push(("why", Cell::none().shown(""))),
+        Some(Spot::Missing(why)) => cells.push(("why", Cell::text(why.name()).tone(Tone::Dim))),
+        Some(Spot::Found(found)) => {
+            let name = if map.unit == Unit::Bytes { "beyond_lengths" } else { "latency_mean" };
+            let figure = Cell::real(found.mean).best(found.wins).tone(Tone::Heat(found.times));
+            let others = [("times_least", Cell::real(found.times)), ("best", Cell::truth(found.wins))];
+            cells.extend([(name, figure)].into_iter().chain(others));
+        }
+    }
+    cells
+}

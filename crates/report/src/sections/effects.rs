@@ -1,0 +1,272 @@
+//! What settings are worth: every combination by what it promises, what each value does by itself, and what two do together.
+
+use storebench_core::units::rough_ns;
+
+use crate::column::Unit;
+use crate::data::effects::{
+    Effects, Interaction, MainEffect, NOT_YET, Settings, Spot, Times, effects, promise_in_words,
+};
+use crate::data::merge::Merged;
+use crate::section::{Block, Cell, Column, Open, Place, Section, Seen, Shape, Stands, Table};
+use crate::stats::MIN_BLOCKS;
+
+/// The section.
+pub const SECTION: Section = Section {
+    name: "effects",
+    title: "What settings are worth",
+    link: "What settings are worth",
+    stands: Stands::Above,
+    at_end: false,
+    shapes: &[&MAIN, &TOGETHER, &COMBINATIONS],
+    blocks,
+};
+
+/// The pairs of settings that are shown where not all are.
+const SHOWN: usize = 8;
+
+const HARDWARE: Column = Column::text("hardware");
+const METHOD: Column = Column::text("method");
+const STORE: Column = Column::text("store");
+const AT: Column = Column::text("at");
+/// Which of the tables a row of the CSV is from.
+const ROW: Column = Column::text("row").only_csv();
+const SETTINGS: Column = Column::text("settings").only_csv();
+const BLOCKS: Column = Column::whole("blocks");
+const LEAST: Column = Column::real("least", Unit::Count);
+const GREATEST: Column = Column::real("greatest", Unit::Count);
+const KNOWN: Column = Column::text("known");
+const ALL: &str = "all";
+
+const MAIN: Shape = Shape {
+    name: "effects",
+    columns: &[
+        HARDWARE,
+        METHOD,
+        STORE,
+        AT,
+        ROW,
+        SETTINGS.at(Place::Group, ""),
+        Column::text("setting").only_sql(),
+        Column::text("value").only_sql().at(Place::Line, "setting"),
+        Column::text("base"),
+        Column::text("promise").at(Place::Line, "promise"),
+        Column::whole("pairs"),
+        Column::text("operation").only_csv().at(Place::Across, ""),
+        // Empty where it is of all operations together.
+        Column::text("of").sql("operation").only_sql(),
+        BLOCKS,
+        Column::estimate("times", Unit::Count).at(Place::Spread, ""),
+        LEAST,
+        GREATEST,
+        KNOWN,
+    ],
+};
+
+const TOGETHER: Shape = Shape {
+    name: "interactions",
+    columns: &[
+        HARDWARE,
+        METHOD,
+        STORE,
+        AT,
+        ROW,
+        SETTINGS.at(Place::Line, "settings"),
+        Column::text("setting").only_sql(),
+        Column::text("value").only_sql(),
+        Column::text("other_setting").only_sql(),
+        Column::text("other_value").only_sql(),
+        Column::whole("pairs"),
+        Column::text("operation").only_csv(),
+        BLOCKS,
+        Column::estimate("times", Unit::Count).at(Place::Line, "times"),
+        LEAST,
+        GREATEST,
+        KNOWN,
+    ],
+};
+
+const COMBINATIONS: Shape = Shape {
+    name: "combinations",
+    columns: &[
+        HARDWARE,
+        METHOD,
+        STORE,
+        AT,
+        ROW,
+        SETTINGS,
+        BLOCKS.sql("trials"),
+        Column::text("cell"),
+        Column::text("name").only_sql().at(Place::Line, ""),
+        Column::text("marks"),
+        Column::text("guarantee_given").at(Place::Group, ""),
+        Column::text("power_cut"),
+        Column::whole("best"),
+        Column::estimate("per_second", Unit::Count).at(Place::Line, "ops/s"),
+        Column::estimate("latency_mean", Unit::Nanoseconds).sql("mean").at(Place::Line, "latency"),
+        Column::real("syncs_per_operation", Unit::Count).at(Place::Line, "syncs/op"),
+    ],
+};
+
+fn blocks(merged: &Merged<'_>) -> Vec<Block> {
+    let all = effects(merged);
+    let part = |(number, one): (usize, &Effects)| {
+        Block::fold(&one.place.title, Open::Part(number), of(merged, number, one))
+    };
+    all.iter().enumerate().map(part).collect()
+}
+
+fn of(merged: &Merged<'_>, number: usize, effects: &Effects) -> Vec<Block> {
+    let of_chart = |title: &str, table| Block::fold(title, Open::Figures, vec![Block::Table(table)]);
+    let mut blocks = vec![
+        Block::Chart("dots", 2 * number),
+        of_chart("Speed against what is promised", combinations(merged, effects)),
+        Block::Note(
+            "Over all operations. Marked (*, or bold) is the fastest of all that promise as much or more, or too close to call with it. What \
+             stands further down promises less."
+                .into(),
+        ),
+        Block::Chart("dots", 2 * number + 1),
+        of_chart("What each setting is worth", main(merged, effects)),
+        Block::Note(format!(
+            "Mean latency divided by the mean latency at the base value, paired by block; of several pairs of combinations that differ in \
+             nothing else, the geometric mean. Intervals, from {MIN_BLOCKS} blocks on, are 95 % for all values of a column together. \
+             Promise: what a power cut and a kill leave, beside the base value's."
+        )),
+    ];
+    if !effects.interactions.is_empty() {
+        let told = vec![Block::Table(together(merged, effects)), Block::Note(together_note(effects))];
+        blocks.push(Block::fold("What two settings do together", Open::Figures, told));
+    }
+    blocks.extend(effects.is_any_open().then(|| Block::Note(NOT_YET.to_owned())));
+    blocks
+}
+
+fn at(effects: &Effects, row: &str) -> Vec<(&'static str, Cell)> {
+    let place = &effects.place;
+    let texts = [
+        ("hardware", place.hardware.as_str()),
+        ("method", &place.method),
+        ("store", &place.store),
+        ("at", &place.at),
+        ("row", row),
+    ];
+    texts.map(|(name, text)| (name, Cell::text(text))).into()
+}
+
+fn combinations(merged: &Merged<'_>, effects: &Effects) -> Table {
+    let mut table = Table::new(&COMBINATIONS);
+    for spot in &effects.points {
+        let Spot { latency_ns, per_second, tier, power_cut, .. } = spot;
+        let mut cells = at(effects, "combination");
+        let notes = spot.marks.iter().map(|mark| format!("({mark})")).collect();
+        let name = Cell::text(&spot.name).shown(merged.readable.name(&spot.name));
+        cells.extend([
+            ("settings", Cell::text(joined(&spot.settings))),
+            ("blocks", Cell::whole(latency_ns.trials)),
+            ("cell", Cell::text(&spot.cell)),
+            ("name", name.notes(notes).best(spot.best)),
+            ("marks", if spot.marks.is_empty() { Cell::none() } else { Cell::list(spot.marks.clone()) }),
+            ("guarantee_given", Cell::text(tier.name()).shown(promise_in_words((*tier, *power_cut)))),
+            ("power_cut", Cell::or_none(*power_cut, |cut| Cell::text(cut.name()))),
+            ("best", Cell::truth(spot.best)),
+            (
+                "per_second",
+                Cell::or_none(per_second.as_ref(), |speed| {
+                    Cell::estimate(speed.mean).shown(storebench_core::units::three_digits(speed.mean.value))
+                }),
+            ),
+            ("latency_mean", Cell::estimate(latency_ns.mean).shown(in_words(spot))),
+            (
+                "syncs_per_operation",
+                Cell::or_none(spot.syncs_per_operation, |syncs| {
+                    Cell::real(syncs).shown(storebench_core::units::three_digits(syncs))
+                }),
+            ),
+        ]);
+        table.push(Seen::Always, cells);
+    }
+    table
+}
+
+fn in_words(spot: &Spot) -> String {
+    let latency = &spot.latency_ns.mean;
+    let reach = crate::data::spread::text(latency.interval, rough_ns);
+    format!("{}{}", rough_ns(latency.value), reach.map_or_else(String::new, |reach| format!(" {reach}")))
+}
+
+fn main(merged: &Merged<'_>, effects: &Effects) -> Table {
+    let operations = || effects.operations.iter().map(String::as_str).chain([ALL]);
+    let mut table = Table::new(&MAIN).across(operations().map(str::to_owned).collect());
+    for effect in &effects.main {
+        let MainEffect { setting, value, base, .. } = effect;
+        let readable = |value: &str| merged.readable.value(setting, value).into_owned();
+        for (operation, times) in operations().zip(&effect.times) {
+            let Some(times) = times else { continue };
+            let mut cells = at(effects, "effect");
+            let group = format!("{setting}, from {}", readable(base));
+            cells.extend([
+                ("settings", Cell::text(pair(setting, value)).shown(group)),
+                ("setting", Cell::text(setting)),
+                ("value", Cell::text(value).shown(readable(value))),
+                ("base", Cell::text(base)),
+                ("promise", Cell::text(effect.promise)),
+                ("pairs", Cell::whole(effect.pairs)),
+                ("operation", Cell::text(operation)),
+                ("of", Cell::or_none(Some(operation).filter(|name| *name != ALL), Cell::text)),
+            ]);
+            cells.extend(with_times(times));
+            table.push(Seen::Always, cells);
+        }
+    }
+    table
+}
+
+fn together(merged: &Merged<'_>, effects: &Effects) -> Table {
+    let mut table = Table::new(&TOGETHER);
+    for (number, one) in effects.interactions.iter().enumerate() {
+        let Interaction { first, second, pairs, times } = one;
+        let readable =
+            |(setting, value): &(String, String)| pair(setting, &merged.readable.value(setting, value));
+        let settings = [first, second].map(|(setting, value)| pair(setting, value)).join("; ");
+        let mut cells = at(effects, "interaction");
+        cells.extend([
+            ("settings", Cell::text(settings).shown(format!("{} {}", readable(first), readable(second)))),
+            ("setting", Cell::text(&first.0)),
+            ("value", Cell::text(&first.1)),
+            ("other_setting", Cell::text(&second.0)),
+            ("other_value", Cell::text(&second.1)),
+            ("pairs", Cell::whole(*pairs)),
+            ("operation", Cell::text(ALL)),
+        ]);
+        cells.extend(with_times(times));
+        table.push(if number < SHOWN { Seen::Always } else { Seen::Closer }, cells);
+    }
+    table
+}
+
+fn together_note(effects: &Effects) -> String {
+    let more = effects.interactions.len().saturating_sub(SHOWN);
+    let more = if more > 0 { format!(" --table shows {more} smaller ones.") } else { String::new() };
+    format!(
+        "Mean latency with both settings, divided by what their two effects multiplied would give: ×1 where neither changes the \
+         effect of the other.{more}"
+    )
+}
+
+fn with_times(times: &Times) -> [(&'static str, Cell); 5] {
+    [
+        ("blocks", Cell::whole(times.ratio.blocks)),
+        ("times", Cell::estimate(times.ratio.ratio).shown(times.text())),
+        ("least", Cell::real(times.least)),
+        ("greatest", Cell::real(times.greatest)),
+        ("known", Cell::text(times.known.name())),
+    ]
+}
+
+fn pair(setting: &str, value: &str) -> String {
+    format!("{setting}={value}")
+}
+
+fn joined(settings: &Settings) -> String {
+    settings.iter().map(|(name, value)| pair(name, value)).collect::<Vec<_>>().join("; ")
+}

@@ -1,0 +1,126 @@
+//! Round by round: what becomes of speed and files when a workload runs again and again on one database.
+
+use storebench_core::units::three_digits;
+
+use crate::column::Unit;
+use crate::data::matrix::Sorted;
+use crate::data::merge::{Entry, Group, Merged};
+use crate::data::names::joined;
+use crate::data::rounds::{Figure, last_over_first, most, values};
+use crate::layout::words::position_in_full;
+use crate::section::{Block, Cell, Column, Open, Place, Section, Seen, Shape, Stands, Table};
+use crate::stats::Summary;
+
+/// The section.
+pub const SECTION: Section = Section {
+    name: "rounds",
+    title: "Round by round",
+    link: "Rounds",
+    stands: Stands::Drawn,
+    at_end: true,
+    shapes: &[&ROUNDS],
+    blocks,
+};
+
+/// Rounds that are shown where not all are.
+const SHOWN: usize = 5;
+
+const ROUNDS: Shape = Shape {
+    name: "round_figures",
+    columns: &[
+        Column::text("hardware"),
+        Column::text("title").at(Place::Group, ""),
+        Column::text("store").at(Place::Line, ""),
+        Column::text("figure").at(Place::Line, ""),
+        Column::whole("round").at(Place::Across, ""),
+        Column::whole("trials"),
+        Column::estimate("throughput", Unit::PerSecond).at(Place::Spread, ""),
+        Column::estimate("disk_apparent", Unit::Bytes).at(Place::Spread, ""),
+        Column::estimate("last_over_first", Unit::Count).at(Place::Line, "last/first"),
+    ],
+};
+
+fn blocks(merged: &Merged<'_>) -> Vec<Block> {
+    let rounds = most(merged.groups.iter().flat_map(|group| &group.trials));
+    if rounds < 2 {
+        return Vec::new();
+    }
+    let mut table = Table::new(&ROUNDS).across((0..rounds).map(head).collect());
+    merged.groups.iter().for_each(|group| of_group(merged, group, rounds, &mut table));
+    let more = if rounds > SHOWN { " --table shows all rounds." } else { "" };
+    let note = format!(
+        "The same work again and again on one database. Geometric means over trials. last/first: how many times the last round's figure is \
+         the first's.{more}"
+    );
+    let title = "Operations per second, and the length of the files after each round";
+    vec![
+        Block::Chart("rounds", 0),
+        Block::fold(title, Open::Figures, vec![Block::Table(table)]),
+        Block::Note(note),
+    ]
+}
+
+fn head(round: usize) -> String {
+    format!("round {}", round + 1)
+}
+
+/// Whether one of so many rounds is shown where not all are: the first, the last, and some evenly between them.
+fn is_picked(round: usize, rounds: usize) -> bool {
+    rounds <= SHOWN || (0..SHOWN).any(|step| step * (rounds - 1) / (SHOWN - 1) == round)
+}
+
+fn of_group(merged: &Merged<'_>, group: &Group<'_>, rounds: usize, table: &mut Table) {
+    let sorted = Sorted::new(merged, group);
+    for (position, here) in &sorted.entries {
+        let at = joined([merged.label(&group.key).as_str(), &position_in_full(position)]);
+        for (store, entries) in here.iter().filter(|(_, entries)| most(*entries) > 1) {
+            let of = [
+                ("hardware", Cell::text(&group.key.hardware)),
+                ("title", Cell::text(&at).shown(joined([group.key.hardware.as_str(), &at]))),
+                ("store", Cell::store(store, merged.readable.name(store))),
+            ];
+            Figure::ALL.into_iter().for_each(|figure| of_figure(&of, entries, figure, rounds, table));
+        }
+    }
+}
+
+fn of_figure(
+    of: &[(&'static str, Cell)],
+    entries: &[Entry<'_>],
+    figure: Figure,
+    rounds: usize,
+    table: &mut Table,
+) {
+    let (name, column, unit) = match figure {
+        Figure::Speed => ("ops/s", "throughput", Unit::PerSecond),
+        Figure::Files => ("files", "disk_apparent", Unit::Bytes),
+    };
+    let growth = last_over_first(entries, figure).map(|growth| growth.mean);
+    let growth = Cell::or_none(growth, |growth| {
+        Cell::estimate(growth).shown(format!("×{}", three_digits(growth.value)))
+    });
+    for round in 0..rounds {
+        let Some(summary) = Summary::of(&values(entries, figure, round)) else { continue };
+        let own = [
+            ("figure", Cell::text(column).shown(name)),
+            ("round", Cell::whole(round + 1).shown(head(round))),
+            ("trials", Cell::whole(summary.trials)),
+            (column, Cell::estimate(summary.mean).shown(unit.show(summary.mean.value))),
+            ("last_over_first", growth.clone()),
+        ];
+        let seen = if is_picked(round, rounds) { Seen::Always } else { Seen::Closer };
+        table.push(seen, of.iter().cloned().chain(own));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_the_last_and_some_between_are_shown() {
+        let picked =
+            |rounds: usize| (0..rounds).filter(|round| is_picked(*round, rounds)).collect::<Vec<_>>();
+        assert_eq!((picked(10), picked(3)), (vec![0, 2, 4, 6, 9], vec![0, 1, 2]));
+    }
+}

@@ -1,0 +1,122 @@
+//! Data against memory: where the throughput of stores falls, and by how much. The page's charts of it stand below the filters.
+
+use crate::column::Unit;
+use crate::data::merge::Merged;
+use crate::data::readable::Readable;
+use crate::data::sizes::words::{LEGEND, cliff, falls_by, sentences, size};
+use crate::data::sizes::{AtSize, Fall, Falls, Sizes, sizes};
+use crate::section::{Block, Cell, Column, Open, Place, Section, Seen, Shape, Stands, Table};
+use crate::stats::Summary;
+use crate::stats::cliff::Cliff;
+
+/// The section.
+pub const SECTION: Section = Section {
+    name: "sizes",
+    title: "Data against memory: where throughput falls",
+    link: "Data / memory",
+    stands: Stands::Above,
+    at_end: true,
+    shapes: &[&SIZES],
+    blocks,
+};
+
+const SIZES: Shape = Shape {
+    name: "sizes",
+    columns: &[
+        Column::text("hardware"),
+        Column::text("title"),
+        Column::text("store").at(Place::Line, ""),
+        Column::text("operation"),
+        Column::real("data_over_memory", Unit::Count).at(Place::Across, ""),
+        Column::whole("trials"),
+        Column::estimate("throughput", Unit::PerSecond).at(Place::Spread, ""),
+        Column::estimate("latency_mean", Unit::Nanoseconds),
+        Column::estimate("latency_p99", Unit::Nanoseconds),
+        Column::text("cliff").at(Place::Line, "cliff"),
+        Column::real("cliff_at", Unit::Count),
+        Column::real("cliff_low", Unit::Count),
+        Column::real("cliff_high", Unit::Count),
+        Column::estimate("kept", Unit::Count).at(Place::Line, "falls by"),
+        Column::whole("falls_last"),
+        Column::whole("falls_least"),
+    ],
+};
+
+fn blocks(merged: &Merged<'_>) -> Vec<Block> {
+    let all = sizes(merged);
+    if all.is_empty() {
+        return Vec::new();
+    }
+    let part = |(number, one): (usize, &Sizes)| {
+        Block::fold(one.name(), Open::Part(number), of(one, &merged.readable))
+    };
+    let parts = all.iter().enumerate().map(part);
+    parts.chain([Block::Note(LEGEND.to_owned())]).collect()
+}
+
+fn of(one: &Sizes, readable: &Readable) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    let headline = one.headline().map(|first| &first.operation);
+    for falls in &one.operations {
+        let said = sentences(one, falls, readable).join(" ");
+        let told = vec![Block::Table(table(one, falls, readable)), Block::Note(said)];
+        if Some(&falls.operation) == headline {
+            blocks.extend(told);
+        } else {
+            blocks.push(Block::fold(&falls.operation, Open::Closer, told));
+        }
+    }
+    blocks
+}
+
+fn table(one: &Sizes, falls: &Falls, readable: &Readable) -> Table {
+    let ends = [one.inside, one.outside];
+    let mut table = Table::new(&SIZES).across(ends.into_iter().flatten().map(head).collect());
+    for fall in &falls.stores {
+        for size in &fall.sizes {
+            let seen = if ends.contains(&Some(size.times)) { Seen::Always } else { Seen::InFiles };
+            table.push(seen, row(one, falls, (fall, readable), size));
+        }
+    }
+    table
+}
+
+fn head(times: f64) -> String {
+    format!("at {}", size(times))
+}
+
+fn row(
+    one: &Sizes,
+    falls: &Falls,
+    (fall, readable): (&Fall, &Readable),
+    at: &AtSize,
+) -> Vec<(&'static str, Cell)> {
+    let mean = |summary: &Option<Summary>| Cell::or_none(summary.as_ref(), |of| Cell::estimate(of.mean));
+    let (kind, [cliff_at, low, high]) = match fall.cliff {
+        Cliff::At { at, low, high } => ("at", [at, Some(low), Some(high)]),
+        Cliff::None => ("none", [None; 3]),
+        Cliff::Unknown => ("unknown", [None; 3]),
+    };
+    let kept = fall.kept.as_ref();
+    vec![
+        ("hardware", Cell::text(&one.hardware)),
+        ("title", Cell::text(&one.title)),
+        ("store", Cell::store(&fall.store, readable.name(&fall.store))),
+        ("operation", Cell::text(&falls.operation)),
+        ("data_over_memory", Cell::real(at.times).shown(head(at.times))),
+        ("trials", Cell::whole(at.per_second.trials)),
+        (
+            "throughput",
+            Cell::estimate(at.per_second.mean).shown(Unit::PerSecond.show(at.per_second.mean.value)),
+        ),
+        ("latency_mean", mean(&at.latency_ns)),
+        ("latency_p99", mean(&at.p99_ns)),
+        ("cliff", Cell::text(kind).shown(cliff(fall.cliff))),
+        ("cliff_at", Cell::or_none(cliff_at, Cell::real)),
+        ("cliff_low", Cell::or_none(low, Cell::real)),
+        ("cliff_high", Cell::or_none(high, Cell::real)),
+        ("kept", Cell::or_none(kept, |kept| Cell::estimate(kept.ratio).shown(falls_by(kept)))),
+        ("falls_last", Cell::truth(fall.falls_last)),
+        ("falls_least", Cell::truth(fall.falls_least)),
+    ]
+}

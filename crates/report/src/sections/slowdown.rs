@@ -1,0 +1,83 @@
+//! What a load in the background costs each store.
+
+use indexmap::IndexSet;
+use storebench_core::units::{rough_ns, three_digits};
+
+use crate::column::Unit;
+use crate::data::merge::Merged;
+use crate::data::names::joined;
+use crate::data::slowdown::{Slowdown, Slowdowns, slowdowns};
+use crate::data::spread;
+use crate::section::{Block, Cell, Column, Place, Section, Seen, Shape, Stands, Table};
+use crate::stats::MIN_BLOCKS;
+
+/// The section.
+pub const SECTION: Section = Section {
+    name: "load",
+    title: "What a load in the background costs: mean latency without and with it",
+    link: "Load",
+    stands: Stands::Within,
+    at_end: true,
+    shapes: &[&SLOWDOWNS],
+    blocks,
+};
+
+const SLOWDOWNS: Shape = Shape {
+    name: "slowdowns",
+    columns: &[
+        Column::text("hardware"),
+        Column::text("title").at(Place::Group, ""),
+        Column::text("background"),
+        Column::text("store").at(Place::Line, ""),
+        Column::whole("cells").at(Place::Line, "cells"),
+        Column::text("operation").at(Place::Across, ""),
+        Column::whole("blocks"),
+        Column::real("undisturbed", Unit::Nanoseconds).at(Place::Spread, ""),
+        Column::real("disturbed", Unit::Nanoseconds),
+        Column::estimate("times", Unit::Count).at(Place::Spread, ""),
+    ],
+};
+
+fn blocks(merged: &Merged<'_>) -> Vec<Block> {
+    let all = slowdowns(merged);
+    if all.is_empty() {
+        return Vec::new();
+    }
+    let each = || all.iter().flat_map(|one| &one.slowdowns);
+    let operations: IndexSet<&str> = each().map(|slowdown| slowdown.operation.as_str()).collect();
+    let mut table = Table::new(&SLOWDOWNS).across(operations.into_iter().map(str::to_owned).collect());
+    for one in &all {
+        for of_store in one.slowdowns.chunk_by(|a, b| a.store == b.store) {
+            let cells = of_store.iter().map(|slowdown| slowdown.found.cells).max().unwrap_or(0);
+            of_store.iter().for_each(|slowdown| table.push(Seen::Always, row(one, slowdown, cells)));
+        }
+    }
+    let mut ranges = each().filter_map(|slowdown| slowdown.found.ratio.ratio.interval);
+    let ranges = if ranges.any(|interval| interval.is_range()) { spread::LEGEND } else { "" };
+    let note = format!(
+        "Geometric means over the cells that were measured both ways. × says how many times longer operations take, paired by \
+         block, with a 95 % interval from {MIN_BLOCKS} blocks on. {ranges}"
+    );
+    vec![Block::Table(table), Block::Note(note.trim_end().to_owned())]
+}
+
+/// A store at an operation; `most` is the number of cells of the operation that has the most.
+fn row(one: &Slowdowns, slowdown: &Slowdown, most: usize) -> Vec<(&'static str, Cell)> {
+    let found = &slowdown.found;
+    let mut times = format!("×{}", three_digits(found.ratio.ratio.value));
+    let reach = spread::text(found.ratio.ratio.interval, three_digits);
+    times.extend(reach.map(|reach| format!(" {reach}")));
+    let latencies = format!("{} → {}", rough_ns(found.undisturbed_ns), rough_ns(found.disturbed_ns));
+    vec![
+        ("hardware", Cell::text(&one.hardware)),
+        ("title", Cell::text(&one.title).shown(joined([one.hardware.as_str(), &one.title]))),
+        ("background", Cell::text(&one.background)),
+        ("store", Cell::store(&slowdown.store, &slowdown.store)),
+        ("cells", Cell::whole(found.cells).shown(storebench_core::units::grouped(most as u64))),
+        ("operation", Cell::text(&slowdown.operation)),
+        ("blocks", Cell::whole(found.ratio.blocks)),
+        ("undisturbed", Cell::real(found.undisturbed_ns).shown(latencies)),
+        ("disturbed", Cell::real(found.disturbed_ns)),
+        ("times", Cell::estimate(found.ratio.ratio).shown(times)),
+    ]
+}

@@ -1,0 +1,250 @@
+use std::collections::BTreeMap;
+
+use storebench_core::cell::Background;
+use storebench_core::result::Run;
+use unicode_width::UnicodeWidthStr;
+
+use super::*;
+use crate::data::effects::tests::factorial;
+use crate::data::merge::Merged;
+use crate::data::samples::{self, Sample, blocks};
+use crate::data::sizes::tests::outgrown;
+use crate::files::sql::{SqlError, SqlValue, SqlWriter};
+use crate::files::{json, section as csv, sql};
+use crate::report::Report;
+use crate::section::{Block, Stands};
+use crate::terminal::Style;
+use crate::{page, terminal};
+
+const STYLE: Style = Style { width: 100, colour: false };
+
+/// Runs of which a section has something to say.
+fn run_for(section: &str) -> Run {
+    let three = |block: fn(f64) -> Vec<Sample>| blocks("box", &[1.0, 1.1, 0.9].map(block));
+    match section {
+        "effects" => factorial(),
+        "sizes" => outgrown(),
+        "clusters" => three(|wobble| {
+            let at = |place: &str, ns: f64| Sample::new("sqlite").place(place).ns(ns * wobble);
+            vec![at("ext4:1024", 1e4), at("ext4:4096", 2e4), at("ntfs:4096", 1e6)]
+        }),
+        "load" => three(|wobble| {
+            let disturbed = Sample::new("lmdb").background(Background::Cpu(1)).ns(2000.0 * wobble);
+            vec![Sample::new("lmdb").ns(1000.0 * wobble), disturbed]
+        }),
+        "rounds" => three(|_| vec![Sample::new("lmdb").rounds(10), Sample::new("redb").ns(2000.0)]),
+        other => panic!("name a run for the section {other}"),
+    }
+}
+
+fn written(write: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>) -> String {
+    let mut out = Vec::new();
+    write(&mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+fn csv_of(section: &Section, report: &Report<'_>) -> Vec<BTreeMap<String, String>> {
+    let text = written(|out| csv::write(section, report.blocks(section), out));
+    csv_rows(&text)
+}
+
+fn csv_rows(text: &str) -> Vec<BTreeMap<String, String>> {
+    ::csv::Reader::from_reader(text.as_bytes()).deserialize().map(Result::unwrap).collect()
+}
+
+fn shown(section: &str, run: Run, all: bool) -> String {
+    let (runs, section) = ([run], find(section).unwrap());
+    let merged = Merged::new(&runs, &[]);
+    terminal::section::text(section, Report::new(&merged).blocks(section), STYLE, all)
+}
+
+/// Counts rows by table.
+#[derive(Default)]
+struct Rows(BTreeMap<String, usize>);
+
+impl SqlWriter for Rows {
+    fn execute(&mut self, _: &str) -> Result<(), SqlError> {
+        Ok(())
+    }
+
+    fn insert(&mut self, statement: &str, _: &[SqlValue]) -> Result<(), SqlError> {
+        let table = statement.split_whitespace().nth(2).unwrap();
+        *self.0.entry(table.to_owned()).or_default() += 1;
+        Ok(())
+    }
+}
+
+#[test]
+fn every_section_stands_in_all_five_outputs() {
+    for section in SECTIONS {
+        let runs = [run_for(section.name)];
+        let merged = Merged::new(&runs, &[]);
+        let report = Report::new(&merged);
+        let tables = Block::tables(report.blocks(section));
+        assert!(!tables.is_empty(), "{}", section.name);
+        let text = terminal::overview(&report, STYLE);
+        let title = terminal::grid::wrap(section.title, STYLE.width, "  ");
+        assert!(text.contains(title.trim_end()) && terminal::full(&report, STYLE).contains(title.trim_end()));
+        let page = written(|out| page::write(&report, None, out));
+        let id = format!("<section id=\"{}\"", section.name);
+        assert!(page.contains(&id) && page.contains(&format!("#go={}", section.name)), "{}", section.name);
+        let in_files: usize = tables.iter().map(|table| table.in_files().count()).sum();
+        assert_eq!(csv_of(section, &report).len(), in_files);
+        let json: serde_json::Value =
+            serde_json::from_str(&written(|out| json::write(&report, out))).unwrap();
+        let mut rows = Rows::default();
+        sql::write(&report, &mut rows).unwrap();
+        for shape in section.shapes {
+            let of = tables.iter().filter(|table| table.shape.name == shape.name);
+            let count: usize = of.map(|table| table.in_files().count()).sum();
+            assert!(count > 0, "{} has no {}", section.name, shape.name);
+            assert_eq!(json["sections"][section.name][shape.name].as_array().unwrap().len(), count);
+            assert_eq!(rows.0[shape.name], count, "{}", shape.name);
+        }
+    }
+}
+
+#[test]
+fn a_section_with_nothing_to_say_is_nowhere() {
+    let runs = [samples::study()];
+    let merged = Merged::new(&runs, &["null"]);
+    let report = Report::new(&merged);
+    let page = written(|out| page::write(&report, None, out));
+    for section in SECTIONS {
+        assert!(report.blocks(section).is_empty(), "{}", section.name);
+        assert!(!terminal::full(&report, STYLE).contains(section.title));
+        let id = format!("<section id=\"{}\"", section.name);
+        assert!(section.stands == Stands::Within || !page.contains(&id), "{}", section.name);
+        let header = written(|out| csv::write(section, &[], out));
+        assert_eq!(header.lines().count(), 1, "{header}");
+    }
+}
+
+#[test]
+fn names_are_unique() {
+    let names: Vec<&str> = SECTIONS.iter().map(|section| section.name).collect();
+    let shapes: Vec<&str> =
+        SECTIONS.iter().flat_map(|section| section.shapes).map(|shape| shape.name).collect();
+    for mut all in [names, shapes] {
+        let count = all.len();
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(all.len(), count);
+    }
+    for shape in SECTIONS.iter().flat_map(|section| section.shapes) {
+        let mut columns: Vec<String> =
+            shape.columns.iter().flat_map(crate::section::Column::sql_names).collect();
+        let count = columns.len();
+        columns.sort();
+        columns.dedup();
+        assert_eq!(columns.len(), count, "{}", shape.name);
+    }
+}
+
+#[test]
+fn effects_and_combinations_are_told_with_what_is_promised() {
+    let text = shown("effects", factorial(), false);
+    for part in [
+        "j, from D",
+        "×0.612",
+        "×1.5",
+        "sqlite j=W s=F*",
+        "(the best)",
+        "(the base)",
+        "power",
+        "syncs/op",
+        "ops/s",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let (power, none) = (text.find("\npower").unwrap(), text.find("\nnone").unwrap());
+    assert!(power < none, "the safest first: {text}");
+    let runs = [factorial()];
+    let merged = Merged::new(&runs, &[]);
+    let rows = csv_of(find("effects").unwrap(), &Report::new(&merged));
+    let of = |kind: &str| rows.iter().filter(|row| row["row"] == kind).collect::<Vec<_>>();
+    assert_eq!(["combination", "effect", "interaction"].map(|kind| of(kind).len()), [4, 2 * 5, 1]);
+    let best = &of("combination")[0];
+    assert_eq!((best["settings"].as_str(), best["marks"].as_str()), ("j=W; s=F", "the best"));
+    assert_eq!((best["best"].as_str(), best["guarantee_given"].as_str()), ("1", "power"));
+    let last = of("effect")[4];
+    assert_eq!(
+        (last["settings"].as_str(), last["operation"].as_str(), last["promise"].as_str()),
+        ("j=W", "all", "less")
+    );
+    assert!((last["times"].parse::<f64>().unwrap() - 0.612).abs() < 0.001);
+}
+
+#[test]
+fn long_names_break_into_lines_that_fit() {
+    let mut run = factorial();
+    run.header.plan = run.header.plan.replace("the best", &"a point with a long name ".repeat(3));
+    let text = shown("effects", run, false);
+    assert!(text.lines().all(|line| line.width() <= STYLE.width), "{text}");
+    assert!(text.contains("(a point with a long name"), "{text}");
+}
+
+#[test]
+fn stores_stand_by_where_they_fall() {
+    let some = shown("sizes", outgrown(), false);
+    let first: Vec<&str> = some.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    let order = ["sqlite", "redb", "lmdb"].map(|store| first.iter().position(|word| *word == store).unwrap());
+    assert!(order.is_sorted(), "{some}");
+    let head = some.lines().find(|line| line.contains("falls by")).unwrap();
+    assert!(head.contains("at 0.25x") && head.contains("at 4x"), "{some}");
+    assert!(some.contains("Falls last: redb. Falls least: sqlite.") && some.contains("--table"), "{some}");
+    let all = shown("sizes", outgrown(), true);
+    assert!(all.contains("\nremove\n") && !all.contains("--table"), "{all}");
+    let runs = [outgrown()];
+    let merged = Merged::new(&runs, &[]);
+    let rows = csv_of(find("sizes").unwrap(), &Report::new(&merged));
+    assert_eq!(rows.len(), 3 * 7 * 4);
+    let of =
+        |store: &str| rows.iter().find(|row| row["store"] == store && row["operation"] == "insert").unwrap();
+    assert_eq!((of("redb")["cliff"].as_str(), of("redb")["falls_last"].as_str()), ("at", "1"));
+    assert_eq!((of("sqlite")["cliff"].as_str(), of("sqlite")["cliff_at"].as_str()), ("none", ""));
+}
+
+#[test]
+fn places_are_a_map_for_each_store() {
+    let stores = ["sqlite", "lmdb", "redb", "fjall", "leveldb"];
+    let of = |store: &&str| {
+        [("ext4:1024", 1e4), ("ntfs:65536", 4e6)].map(|(place, ns)| Sample::new(store).place(place).ns(ns))
+    };
+    let run = blocks("box", &[stores.iter().flat_map(of).collect()]);
+    let some = shown("clusters", run.clone(), false);
+    assert!(some.contains("box, process, sqlite") && !some.contains("leveldb"), "{some}");
+    assert!(some.contains("--table shows all 5 tables; here are 4."), "{some}");
+    assert!(some.lines().any(|line| line.split_whitespace().eq(["ext4", "10.0", "µs*"])), "{some}");
+    let all = shown("clusters", run, true);
+    assert!(all.contains("leveldb") && !all.contains("--table"), "{all}");
+    let runs = [run_for("clusters")];
+    let merged = Merged::new(&runs, &[]);
+    let section = find("clusters").unwrap();
+    let page = page::section::html(section, Report::new(&merged).blocks(section)).into_string();
+    assert!(page.contains("<td class=\"h0\"><b>9.97 µs</b><br><small>×1.00</small></td>"), "{page}");
+    assert!(page.contains("<td class=\"h3\">19.9 µs<br>") && page.contains("<td class=\"h6\">"), "{page}");
+}
+
+#[test]
+fn rounds_are_shown_from_the_first_to_the_last() {
+    let run = || run_for("rounds");
+    let some = shown("rounds", run(), false);
+    let lines: Vec<Vec<&str>> = some.lines().map(|line| line.split_whitespace().collect()).collect();
+    let files = lines.iter().find(|line| line.first() == Some(&"files")).unwrap();
+    assert_eq!((&files[1..3], files.last()), (&["58.6", "KiB"][..], Some(&"×4.00")), "{some}");
+    assert!(lines.iter().any(|line| line.starts_with(&["lmdb", "ops/s"])), "{some}");
+    assert!(!some.contains("redb") && some.contains("--table"), "{some}");
+    assert!(shown("rounds", run(), true).contains("round 2 "));
+}
+
+#[test]
+fn what_a_load_costs_has_its_interval_or_its_range() {
+    assert!(shown("load", run_for("load"), false).contains("×2.00 [2.00, 2.00]"));
+    let block = |times: f64| {
+        let disturbed = Sample::new("lmdb").background(Background::Cpu(1)).ns(1000.0 * times);
+        vec![Sample::new("lmdb").ns(1000.0), disturbed]
+    };
+    let text = shown("load", blocks("box", &[block(2.0), block(2e3)]), false);
+    assert!(text.contains("×63.2 (2.00..2,000)") && text.contains("(a..b)"), "{text}");
+}

@@ -1,0 +1,177 @@
+//! Sections in the terminal.
+
+use anstyle::{AnsiColor, Style as Paint};
+
+use super::grid::{Grid, Item, Style, wrap};
+use crate::data::names::{HEADING, store_style};
+use crate::section::view::{Head, View};
+use crate::section::{Block, Cell, Column, Fold, Open, Section, Tone};
+
+/// Parts that are shown where not all are.
+const SHOWN: usize = 4;
+
+/// Columns that a name has at least before it is broken.
+const NAME: usize = 24;
+
+/// A section's blocks under its title: all of it, or what is read first. Empty where there are none. Each line is ended.
+pub fn text(section: &Section, blocks: &[Block], style: Style, all: bool) -> String {
+    if blocks.is_empty() {
+        return String::new();
+    }
+    let mut writer = Writer { style, all, out: String::new() };
+    let title = wrap(section.title, style.width, "  ");
+    writer.out.push_str(&format!("\n{}\n", style.paint(HEADING, title.trim_end())));
+    writer.blocks(blocks);
+    let parts = blocks.iter().filter(|block| part(block).is_some()).count();
+    if !all && parts > SHOWN {
+        let note = format!("--table shows all {parts} tables; here are {SHOWN}.");
+        writer.out.push_str(&wrap(&note, style.width, "  "));
+    } else if !all && closer(blocks) {
+        writer.out.push_str(&wrap("--table shows every operation.", style.width, "  "));
+    }
+    writer.out
+}
+
+/// The number of a part.
+fn part(block: &Block) -> Option<usize> {
+    match block {
+        Block::Fold(Fold { open: Open::Part(number), .. }) => Some(*number),
+        _ => None,
+    }
+}
+
+/// Whether anything is for those who look closer.
+fn closer(blocks: &[Block]) -> bool {
+    blocks.iter().any(|block| match block {
+        Block::Fold(fold) => fold.open == Open::Closer || closer(&fold.blocks),
+        _ => false,
+    })
+}
+
+struct Writer {
+    style: Style,
+    all: bool,
+    out: String,
+}
+
+impl Writer {
+    fn blocks(&mut self, blocks: &[Block]) {
+        for block in blocks {
+            match block {
+                Block::Note(text) if text.is_empty() => {}
+                Block::Note(text) => self.out.push_str(&wrap(text, self.style.width, "  ")),
+                Block::Table(table) => {
+                    let grid = grid(&table.view(self.all), self.style);
+                    self.out.push_str(&grid.render(self.style));
+                }
+                Block::Chart(..) => {}
+                Block::Fold(fold) => self.fold(fold),
+            }
+        }
+    }
+
+    fn fold(&mut self, fold: &Fold) {
+        let title = wrap(&fold.title, self.style.width, "  ");
+        let title = match fold.open {
+            Open::Part(number) if number >= SHOWN && !self.all => return,
+            Open::Closer if !self.all => return,
+            // The first stands right below the section's title.
+            Open::Part(0) => title,
+            Open::Part(_) => format!("\n{title}"),
+            Open::Figures | Open::Closer => {
+                format!("\n{}\n", self.style.paint(HEADING, title.trim_end()))
+            }
+        };
+        self.out.push_str(&title);
+        self.blocks(&fold.blocks);
+    }
+}
+
+/// A table, in which names are broken into lines where they would push figures out.
+fn grid(view: &View<'_>, style: Style) -> Grid {
+    let whole = laid_out(view, usize::MAX);
+    if whole.width() <= style.width {
+        return whole;
+    }
+    laid_out(view, style.width.saturating_sub(whole.width_beside_first()).max(NAME))
+}
+
+fn laid_out(view: &View<'_>, room: usize) -> Grid {
+    let mut grid = Grid::new(view.labels);
+    grid.head(view.heads.iter().map(head).collect());
+    for group in &view.groups {
+        let mut before = String::new();
+        let mut rows = Vec::new();
+        for line in &group.lines {
+            let mut items: Vec<Item> =
+                line.iter().zip(&view.heads).map(|(cells, head)| item(cells, head)).collect();
+            let name = line.first().map(|cells| name(cells, room)).unwrap_or_default();
+            // Once is enough where several lines are of one thing.
+            if let Some(first) = items.first_mut() {
+                let again = name.join(" ");
+                let tone = line.first().and_then(|cells| cells.first()).map(|(_, cell)| paint(&cell.tone));
+                let lines = if again == before { vec![String::new()] } else { name };
+                *first = tone.unwrap_or_default().into_iter().fold(Item::lines(lines), Item::painted);
+                before = again;
+            }
+            rows.push(items);
+        }
+        match &group.title {
+            Some(title) => grid.titled_group(title.clone(), rows),
+            None => grid.group(rows),
+        }
+    }
+    grid
+}
+
+fn head(head: &Head<'_>) -> Item {
+    // A place is kept for the mark, so that figures stay aligned.
+    let text = if head.marked && head.right { format!("{} ", head.text) } else { head.text.to_owned() };
+    let item = Item::new(text);
+    if head.right { item.right() } else { item }
+}
+
+/// What a line is of, broken where it takes more than its room, and what stands below that.
+fn name(cells: &[(&Column, &Cell)], room: usize) -> Vec<String> {
+    let broken = |text: &str| -> Vec<String> { wrap(text, room, "  ").lines().map(str::to_owned).collect() };
+    let of = |(column, cell): &(&Column, &Cell)| {
+        let best = if cell.best { "*" } else { "" };
+        let text = format!("{}{best}", cell.in_words(column.unit).unwrap_or_default());
+        let notes = cell.notes.iter().flat_map(|note| broken(&format!("  {note}")));
+        broken(&text).into_iter().chain(notes.collect::<Vec<_>>()).collect::<Vec<_>>()
+    };
+    cells.iter().flat_map(of).collect()
+}
+
+fn item(cells: &[(&Column, &Cell)], head: &Head<'_>) -> Item {
+    let mark = |cell: &Cell| match (cell.best, head.marked && head.right) {
+        (true, _) => "*",
+        (false, true) => " ",
+        (false, false) => "",
+    };
+    let line = |(column, cell): &(&Column, &Cell)| {
+        let text = cell.in_words(column.unit).unwrap_or_else(|| head.empty.to_owned());
+        format!("{text}{}", mark(cell))
+    };
+    let lines: Vec<String> = match cells {
+        [] => vec![head.empty.to_owned()],
+        cells => cells.iter().map(line).collect(),
+    };
+    let item = Item::lines(lines);
+    let item = if head.right { item.right() } else { item };
+    let tone = cells.first().and_then(|(_, cell)| paint(&cell.tone));
+    tone.into_iter().fold(item, Item::painted)
+}
+
+fn paint(tone: &Tone) -> Option<Paint> {
+    let colour = |colour: AnsiColor| Some(Paint::new().fg_color(Some(colour.into())));
+    match tone {
+        Tone::Plain => None,
+        Tone::Store(name) => Some(store_style(name)),
+        Tone::Dim => Some(Paint::new().dimmed()),
+        // Green near the best, yellow from a quarter more on, red from twice as much on.
+        Tone::Heat(times) if *times < 1.25 => colour(AnsiColor::Green),
+        Tone::Heat(times) if *times < 2.0 => colour(AnsiColor::Yellow),
+        Tone::Heat(_) => colour(AnsiColor::Red),
+    }
+}
