@@ -4,8 +4,6 @@
 mod circles;
 mod comments;
 
-mod circles;
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
