@@ -41,10 +41,12 @@ pub struct User {
 /// As whom servers run, as they refuse to run as root: the first user of the known servers that this system has, else `nobody`.
 /// `None` where this process is not root's, so that they run as its own user, and where there is none of them.
 pub fn user() -> Option<&'static User> {
-    static USER: OnceLock<Option<User>> = OnceLock::new();
+    // One from before servers were made known, and one from after.
+    static USERS: [OnceLock<Option<User>>; 2] = [OnceLock::new(), OnceLock::new()];
+    let user = &USERS[usize::from(!known::all().is_empty())];
     let users = || known::all().iter().flat_map(|known| known.users).copied();
     let found = || users().chain(["nobody"]).find_map(named);
-    USER.get_or_init(|| if rustix::process::geteuid().is_root() { found() } else { None }).as_ref()
+    user.get_or_init(|| if rustix::process::geteuid().is_root() { found() } else { None }).as_ref()
 }
 
 /// The user of a name.

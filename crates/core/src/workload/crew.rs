@@ -4,12 +4,14 @@
 //! All threads do a round together. Where one of them fails or panics, the others are stopped ([`line`](super::line)), and the round
 //! ends with that.
 
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Scope};
 
 use crate::measure::clock::Clock;
+use crate::result::Failure;
 use crate::store::{Session, Store};
 use crate::workload::elapsed::{Elapsed, Part};
 use crate::workload::line::{Approach, StartingLine};
@@ -110,11 +112,12 @@ impl<O: Copy + Send, E: From<Stop> + Send> Other<O, E> {
         let (done, parts) = sync_channel(1);
         let (ready, opened) = sync_channel(1);
         let serve = move || {
-            let mut handle =
-                match catch_unwind(AssertUnwindSafe(open)).unwrap_or_else(|_| Err(panicked().into())) {
-                    Ok(handle) => handle,
-                    Err(failed) => return drop(ready.send(Err(failed))),
-                };
+            let mut handle = match catch_unwind(AssertUnwindSafe(open))
+                .unwrap_or_else(|words| Err(panicked(&*words).into()))
+            {
+                Ok(handle) => handle,
+                Err(failed) => return drop(ready.send(Err(failed))),
+            };
             let mut heard = ready.send(Ok(())).is_ok();
             while heard && let Ok(order) = to_do.recv() {
                 heard = done.send(part(line, lane, number, &mut handle, order)).is_ok();
@@ -123,7 +126,7 @@ impl<O: Copy + Send, E: From<Stop> + Send> Other<O, E> {
         thread::Builder::new()
             .spawn_scoped(scope, serve)
             .map_err(|error| Stop::harness(format!("starting a thread: {error}")))?;
-        opened.recv().map_err(|_| panicked())??;
+        opened.recv().map_err(|_| gone())??;
         Ok(Other { orders, parts })
     }
 }
@@ -135,11 +138,11 @@ impl<H: ?Sized, L: Lane<H, O>, O: Copy + Send> Crew<'_, H, L, O> {
     /// That of the thread that failed first.
     pub fn round(&mut self, order: O) -> Result<Elapsed, L::Failed> {
         for other in &self.others {
-            other.orders.send(order).map_err(|_| panicked())?;
+            other.orders.send(order).map_err(|_| gone())?;
         }
         let mine = part(self.line, self.lane, 0, &mut self.handle, order);
         let theirs =
-            self.others.iter().map(|other| other.parts.recv().unwrap_or_else(|_| Err(panicked().into())));
+            self.others.iter().map(|other| other.parts.recv().unwrap_or_else(|_| Err(gone().into())));
         let mut parts: Vec<_> = std::iter::once(mine).chain(theirs).collect();
         if let Some(first) = self.line.first_to_fail() {
             let failed = parts.remove(first.min(parts.len() - 1));
@@ -159,15 +162,24 @@ fn part<H: ?Sized, L: Lane<H, O>, O>(
     order: O,
 ) -> Result<Part, L::Failed> {
     let round = || held(lane).round(handle, order, line.approach(number));
-    let done = catch_unwind(AssertUnwindSafe(round)).unwrap_or_else(|_| Err(panicked().into()));
+    let done = catch_unwind(AssertUnwindSafe(round)).unwrap_or_else(|words| Err(panicked(&*words).into()));
     if done.is_err() {
         line.stop(number);
     }
     done
 }
 
-fn panicked() -> Stop {
-    Stop::harness("a thread panicked")
+/// A panic of the store or of the harness, in its own words.
+fn panicked(words: &(dyn Any + Send)) -> Stop {
+    let text =
+        words.downcast_ref::<&str>().copied().or_else(|| words.downcast_ref::<String>().map(String::as_str));
+    let message =
+        text.map_or_else(|| "a thread panicked".into(), |text| format!("a thread panicked: {text}"));
+    Stop { failure: Failure::Crashed, message, operation: None }
+}
+
+fn gone() -> Stop {
+    Stop::harness("a thread has ended before its work")
 }
 
 #[cfg(test)]

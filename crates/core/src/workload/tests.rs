@@ -309,7 +309,9 @@ fn a_panic_in_one_thread_ends_the_trial_at_once() {
         let after = if trial.axes.contains("rate") { 0 } else { 30 };
         let sql = matches!(trial.over, Over::Sql);
         match tape::panicking(trial.over.inner(), sql, after, || run(&trial)) {
-            Err(Ended::Failed(stop)) => assert_eq!(stop.message, "a thread panicked", "{}", trial.workload),
+            Err(Ended::Failed(stop)) => {
+                assert_eq!(stop.message, "a thread panicked: a fault that was planted", "{}", trial.workload);
+            }
             other => panic!("{} {}: {other:?}", trial.workload, trial.axes),
         }
     }

@@ -94,9 +94,9 @@ fn every_thread_has_one_handle_for_all_rounds() {
 fn a_thread_that_fails_or_panics_stops_all() {
     for (way, message) in [
         (Way::FailsBefore, "it failed before"),
-        (Way::PanicsBefore, "a thread panicked"),
+        (Way::PanicsBefore, "a thread panicked: as planned"),
         (Way::Fails, "it failed"),
-        (Way::Panics, "a thread panicked"),
+        (Way::Panics, "a thread panicked: as planned"),
     ] {
         for others in [Way::NeverEnds, Way::Waits] {
             for wrong in 0..3 {

@@ -10,7 +10,7 @@ use super::support::{Scratch, TINY, faulty, outcomes, said, wait_for};
 /// Each faulty store, how its trial is judged, and what its message says.
 const FAULTS: &[(&str, &str, &str)] = &[
     ("aborts", "crashed", "was killed by signal 6"),
-    ("panics", "crashed", "exit code 101; its last output: the engine is in an impossible state"),
+    ("panics", "crashed", "a thread panicked: the engine is in an impossible state"),
     ("errs", "store", "page 7 is damaged"),
     ("lies", "wrong-data", "is wrong"),
     ("shortens", "wrong-data", "is wrong"),
