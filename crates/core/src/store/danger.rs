@@ -110,6 +110,10 @@ impl Danger {
     /// A kill costs nothing, a power cut the newest writes.
     pub const NEWEST: &'static [Danger] = &[Danger::of(Loss::Nothing, Loss::Newest, "")];
 
+    /// The same, where a later one may be kept and an earlier one lost.
+    pub const HOLES: &'static [Danger] =
+        &[Danger::of(Loss::Nothing, Loss::Newest, "it can keep a later write and lose an earlier one")];
+
     /// Whether it holds with these settings.
     pub fn holds(&self, settings: &[Setting]) -> bool {
         let is = |(name, value): &(&str, &str)| {

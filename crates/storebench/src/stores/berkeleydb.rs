@@ -69,7 +69,11 @@ pub const BERKELEYDB: StoreDef = StoreDef {
             guarantee: Guarantee::Power,
             settings: "DB_INIT_TXN, DB_INIT_LOG, DB_RECOVER",
             atomic_replace: true,
-            dangers: Danger::NOTHING,
+            // Seen under simulated power cuts (docs/guarantees.md).
+            dangers: &[
+                Danger { with: &[("pagesize", "512")], ..Danger::of(Loss::Nothing, Loss::Nothing, "") },
+                Danger::of(Loss::Nothing, Loss::Whole, "where the disk tears a page; not with pagesize=512"),
+            ],
         },
     ],
     shipped: Guarantee::None,

@@ -37,7 +37,7 @@ pub const LEVELDB: StoreDef = StoreDef {
             guarantee: Guarantee::Process,
             settings: "WriteOptions.sync=false",
             atomic_replace: true,
-            dangers: Danger::NEWEST,
+            dangers: Danger::HOLES,
         },
         Offer {
             guarantee: Guarantee::Power,

@@ -51,7 +51,7 @@ pub const ROCKSDB: StoreDef = StoreDef {
             guarantee: Guarantee::Process,
             settings: "WriteOptions.sync=false",
             atomic_replace: true,
-            dangers: Danger::NEWEST,
+            dangers: Danger::HOLES,
         },
         Offer {
             guarantee: Guarantee::Power,
