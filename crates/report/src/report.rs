@@ -9,7 +9,7 @@ use crate::data::merge::Merged;
 use crate::section::{Block, Section};
 use crate::sections::SECTIONS;
 
-/// What every output of one report is made from.
+/// The results and all that is made of them, for every output of one report.
 #[derive(Debug)]
 pub struct Report<'m> {
     /// The results.
@@ -43,7 +43,7 @@ impl<'m> Report<'m> {
         self.readable.get_or_init(|| self.matrices().par_iter().map(of).collect())
     }
 
-    /// What a section of the table says.
+    /// The blocks of a section of the table.
     pub fn blocks(&self, section: &Section) -> &[Block] {
         let place = SECTIONS.iter().position(|own| own.name == section.name);
         let made = place.and_then(|place| self.blocks.get(place));

@@ -9,14 +9,14 @@ use crate::column::Unit;
 use crate::data::merge::Merged;
 use crate::stats::Estimate;
 
-/// An entry of [`crate::sections::SECTIONS`].
+/// An entry of the table of sections.
 #[derive(Debug)]
 pub struct Section {
     /// Its name: in the page's addresses, in JSON and on the command line.
     pub name: &'static str,
     /// Its title.
     pub title: &'static str,
-    /// What the page's list of sections calls it.
+    /// Its name in the page's list of sections.
     pub link: &'static str,
     /// Where it stands in the page.
     pub stands: Stands,
@@ -24,7 +24,7 @@ pub struct Section {
     pub at_end: bool,
     /// The forms of its tables, in the order in which their columns stand in its CSV.
     pub shapes: &'static [&'static Shape],
-    /// What it says; nothing where there is nothing to say.
+    /// Its blocks; none where there is nothing to say.
     pub blocks: fn(&Merged<'_>) -> Vec<Block>,
 }
 
@@ -55,7 +55,7 @@ pub enum Block {
     Note(String),
     /// Figures.
     Table(Table),
-    /// What the page's scripts draw under this name; of several under one name, by its number.
+    /// A drawing of the page's scripts by its name; of several under one name, by its number.
     Chart(&'static str, usize),
     /// Blocks under a title, which some readers fold away.
     Fold(Fold),
@@ -77,7 +77,7 @@ pub struct Fold {
 pub enum Open {
     /// One of several that are alike, by its number from 0: the page opens the first, the terminal the first few.
     Part(usize),
-    /// What a chart shows, as figures: the terminal has no charts.
+    /// The figures of a chart: the terminal has no charts.
     Figures,
     /// For those who look closer.
     Closer,
@@ -171,9 +171,9 @@ impl Table {
 pub struct Cell {
     /// The value.
     pub value: Value,
-    /// What people see, where that is not the value in its column's unit.
+    /// The words for people, where they are not the value in its column's unit.
     shown: Option<String>,
-    /// What stands below it in small letters.
+    /// Notes below it in small letters.
     pub notes: Vec<String>,
     /// Its colour.
     pub tone: Tone,
@@ -209,7 +209,7 @@ pub enum Tone {
     Store(String),
     /// Green for 1, the stronger the more times the least of its map it is.
     Heat(f64),
-    /// What stands where there is no figure.
+    /// A mark where there is no figure.
     Dim,
 }
 
@@ -253,7 +253,7 @@ impl Cell {
         Cell::of(Value::Estimate(estimate))
     }
 
-    /// What is there, or nothing.
+    /// A cell of the value that is there, or an empty one.
     pub fn or_none<T>(value: Option<T>, make: impl Fn(T) -> Cell) -> Cell {
         value.map_or_else(Cell::none, make)
     }
@@ -283,7 +283,7 @@ impl Cell {
         Cell::text(name).shown(shown).tone(Tone::Store(name.to_owned()))
     }
 
-    /// What people see of it in a column of this unit; nothing of nothing.
+    /// Its words for people in a column of this unit; none of an empty cell.
     pub fn in_words(&self, unit: Unit) -> Option<String> {
         self.shown.clone().or_else(|| self.value.in_words(unit))
     }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use xxhash_rust::xxh3::{xxh3_64_with_seed, xxh3_128};
 
-/// How many records a batch holds.
+/// The records of a batch.
 pub const BATCH_RECORDS: u64 = 20;
 
 /// The longest value, in bytes. Long enough that a kill can fall into the middle of writing one.

@@ -116,7 +116,7 @@ const TRIALS: &[Trial] = &[
     trial("ycsb", Over::Memory, "records=100 workload=D", YCSB, (632, 0xd6e7_62a5_bda9_30ea)),
     trial("ycsb", Over::Memory, "records=100 workload=E", YCSB, (630, 0x78ed_2c91_4dc1_416b)),
     trial("ycsb", Over::Memory, "records=100 workload=F rate=20000/s", YCSB, (1106, 0x4dde_d719_be8f_4fd2)),
-    trial("ycsb", Over::Memory, "records=100 workload=load threads=2", YCSB, (205, 0x1ff4_8e99_6c8d_ec2a)),
+    trial("ycsb", Over::Memory, "records=100 workload=load", YCSB, (205, 0x4540_78ec_4f1d_80c8)),
     trial(
         "ycsb",
         Over::Memory,

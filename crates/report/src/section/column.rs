@@ -9,7 +9,7 @@ pub struct Column {
     pub id: &'static str,
     /// Its title for people.
     pub title: &'static str,
-    /// What it holds.
+    /// The type of its values.
     pub kind: Kind,
     /// The unit of its numbers.
     pub unit: Unit,
@@ -21,7 +21,7 @@ pub struct Column {
     pub in_sql: Option<&'static str>,
 }
 
-/// What a column holds.
+/// The type of a column's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Text, or a list of texts.

@@ -7,7 +7,7 @@ use super::{Cell, Column, Place, Seen, Table};
 pub struct View<'t> {
     /// The heads of its columns.
     pub heads: Vec<Head<'t>>,
-    /// How many columns at the left say what a line is of.
+    /// The number of columns at the left that name a line.
     pub labels: usize,
     /// Its lines, group by group.
     pub groups: Vec<Group<'t>>,
@@ -22,7 +22,7 @@ pub struct Head<'t> {
     pub right: bool,
     /// Whether anything below it is marked as the best.
     pub marked: bool,
-    /// What says that a place has no figure.
+    /// The mark of a place without a figure.
     pub empty: &'static str,
 }
 
@@ -133,7 +133,7 @@ impl Table {
     }
 }
 
-/// What people see of a row's cell.
+/// The words of a row's cell, as people see them.
 fn words(columns: &[Column], row: &super::Row, place: usize) -> Option<String> {
     row.cells[place].in_words(columns[place].unit)
 }

@@ -1,4 +1,4 @@
-//! What settings are worth: every combination by what it promises, what each value does by itself, and what two do together.
+//! The effects of settings: every combination by what it promises, what each value does by itself, and what two do together.
 
 use storebench_core::units::rough_ns;
 

@@ -1,4 +1,4 @@
-//! What a load in the background costs each store.
+//! The cost of a load in the background, for each store.
 
 use indexmap::IndexSet;
 use storebench_core::units::{rough_ns, three_digits};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
-use storebench_core::store::{Guarantee, OpenOptions, Result, Session, StoreDef};
+use storebench_core::store::{Guarantee, OpenOptions, Result, Session, StoreDef, make_servers_known};
 
 use crate::steps::{Step, record_key, record_value, step};
 
@@ -13,8 +13,9 @@ use crate::steps::{Step, record_key, record_value, step};
 /// of steps.
 ///
 /// # Errors
-/// What went wrong, for people to read.
+/// The reason, for people to read.
 pub fn run(stores: &[StoreDef], arguments: &[String]) -> std::result::Result<(), String> {
+    make_servers_known(stores);
     let [store, directory, tier, steps] = arguments else {
         return Err("the arguments are STORE DIRECTORY TIER STEPS".into());
     };

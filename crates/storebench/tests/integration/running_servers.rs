@@ -9,6 +9,7 @@ use storebench_core::store::{OpenOptions, Store};
 use tempfile::TempDir;
 
 use crate::cli::support::{STOREBENCH, Scratch, contents, outcomes, wait_for};
+use crate::conformance::subject::is_installed;
 
 /// A server of the test's own, which stands for one that was running before.
 struct Running {
@@ -29,7 +30,7 @@ impl Running {
     /// Where it is not installed there is nothing to try.
     fn start(kind: &'static str) -> Option<Running> {
         let def = storebench::STORES.iter().find(|store| store.name == kind)?;
-        let open = def.open.ok().filter(|_| def.lacks().is_none())?;
+        let open = def.open.ok().filter(|_| is_installed(def))?;
         // A socket's path is short.
         let folder = tempfile::tempdir().unwrap();
         let (directory, beside) = (folder.path().join("d"), folder.path().join("b"));

@@ -219,7 +219,7 @@ fn what_reads_results_can_run_no_trial() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// What is said of a server comes with its store's entry: its programs and users, what it leaves, how it is spoken to.
+/// All knowledge of a server comes with its store's entry: its programs and users, its leftovers, its protocol.
 #[test]
 fn what_measures_names_no_server() {
     const NAMES: [&str; 8] =

@@ -15,8 +15,7 @@ pub mod socket;
 pub mod sql;
 mod store;
 
-use storebench_core::server::{self, User};
-use storebench_core::store::make_servers_known;
+pub use storebench_core::server::user;
 
 pub use self::dialect::{Connection, Dialect, Records, Turn};
 pub use self::installed::Programs;
@@ -26,10 +25,3 @@ pub use self::plan::Plan;
 pub use self::process::Saying;
 pub use self::running::Running;
 pub use self::store::open;
-
-/// As whom servers run ([`server::user`]). They are made known here to a process that has not come by the command line, such as a
-/// test: whoever starts a server must be able to end it.
-pub fn user() -> Option<&'static User> {
-    make_servers_known(crate::STORES);
-    server::user()
-}

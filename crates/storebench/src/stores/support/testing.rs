@@ -5,7 +5,9 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use storebench_core::store::sql::{BulkLoad, SqlSession, SqlType, SqlValue};
-use storebench_core::store::{Guarantee, OpenOptions, Result, Store, StoreDef, StoreError};
+use storebench_core::store::{
+    Guarantee, OpenOptions, Result, Store, StoreDef, StoreError, make_servers_known,
+};
 use tempfile::TempDir;
 
 /// A folder that goes when it is dropped.
@@ -21,6 +23,7 @@ pub fn open(
     compression: bool,
     settings: &[(&str, &str)],
 ) -> Result<Box<dyn Store>> {
+    make_servers_known(crate::STORES);
     let settings = settings.iter().map(|(name, value)| (String::from(*name), String::from(*value))).collect();
     let options = OpenOptions {
         directory,

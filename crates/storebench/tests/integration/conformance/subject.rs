@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 use storebench::STORES;
 use storebench_core::store::{
     Capabilities, Guarantee, Offer, OpenOptions, Result, Session, Setting, Store, StoreDef,
+    make_servers_known,
 };
 use tempfile::TempDir;
 
@@ -68,6 +69,7 @@ pub fn chosen() -> impl Iterator<Item = &'static StoreDef> {
 
 /// Whether what a store needs is on this machine; else says what lacks. With `STOREBENCH_TEST_ALL=1` nothing may lack.
 pub fn is_installed(def: &StoreDef) -> bool {
+    make_servers_known(STORES);
     let Some(why) = def.lacks() else { return true };
     assert!(std::env::var_os("STOREBENCH_TEST_ALL").is_none(), "{}: {why}", def.name);
     let _ = writeln!(std::io::stderr(), "{} is not tested: {why}", def.name);

@@ -21,7 +21,7 @@ const STOREBENCH: Modules =
     &[("sqlite_file", &[]), ("sqlite_values", &[]), ("stores", &[]), ("cli", &[]), ("main", &[])];
 
 /// The files that several stores use, beside the stores.
-const SHARED: [&str; 5] = ["compiled", "linked", "one_session", "owned", "support"];
+const SHARED: [&str; 6] = ["compiled", "linked", "one_session", "opaque", "owned", "support"];
 
 /// The files of the command line and what each may use of the others, from the bottom up.
 const CLI: Modules = &[
