@@ -1,12 +1,11 @@
 use std::fs;
 use std::path::Path;
 
-use storebench_core::server;
+use storebench_core::server::{self, user};
 use storebench_core::store::sql::SqlValue;
 use storebench_core::store::{OpenOptions, StoreError};
 
 use super::*;
-use crate::stores::support::server::user;
 use crate::stores::support::testing::{
     after_kill_with, hold_batches_to_all_or_none, hold_loads_to_all_or_none, hold_sql_to_its_promise,
     new_folder, open as open_with, opened, refused, setting,

@@ -5,11 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::process::{Pid, Signal, kill_process};
 use storebench_core::server;
+use storebench_core::server::user;
 use storebench_core::store::sql::SqlValue;
 use storebench_core::store::{OpenOptions, Store, StoreError};
 
 use super::*;
-use crate::stores::support::server::{sql, user};
+use crate::stores::support::server::sql;
 use crate::stores::support::testing::{
     after_kill, hold_batches_to_all_or_none, hold_loads_to_all_or_none, hold_sql_to_its_promise, new_folder,
     opened, refused, setting,

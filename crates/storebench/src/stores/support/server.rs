@@ -15,8 +15,6 @@ pub mod socket;
 pub mod sql;
 mod store;
 
-pub use storebench_core::server::user;
-
 pub use self::dialect::{Connection, Dialect, Records, Turn};
 pub use self::installed::Programs;
 pub use self::own::Paths;

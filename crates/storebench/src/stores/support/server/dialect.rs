@@ -8,11 +8,11 @@ use storebench_core::store::sql::{BulkLoad, Rows, SqlType, SqlValue};
 use storebench_core::store::{Guarantee, OpenOptions, Result, ServerDef, Setting};
 
 use super::installed::Programs;
-use super::own::Paths;
+use super::own::{self, Paths};
+use super::passing::Way;
 use super::plan::Plan;
 use super::process::Saying;
 use super::running::{Running, drop_made};
-use super::{Way, own};
 
 /// A kind of server.
 pub trait Dialect: Sized + 'static {

@@ -6,10 +6,8 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use storebench_core::server::{DATA, MARK};
+use storebench_core::server::{DATA, MARK, user};
 use storebench_core::store::{Guarantee, OpenOptions, Result, StoreError};
-
-use super::user;
 
 /// What the files of a new server are made from.
 pub struct Template<'a> {

@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
+use storebench_core::server::user;
 use storebench_core::store::{Result, StoreError};
-
-use super::user;
 
 /// A kind of server's programs, and where systems put them.
 pub struct Programs {

@@ -6,9 +6,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use storebench_core::server::User;
-
-use super::user;
+use storebench_core::server::{User, user};
 
 /// How a server gets to its folders.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -11,13 +11,13 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use storebench_core::lifeline;
 use storebench_core::measure::children;
+use storebench_core::server::user;
 use storebench_core::store::{Result, StoreError};
 
 use super::files::make_folder;
 use super::passing::Way;
 #[cfg(target_os = "linux")]
 use super::passing::{right_to_pass, take};
-use super::user;
 
 /// How long a server may take to be ready: it may have much to recover.
 const LONGEST_START: Duration = Duration::from_secs(120);
