@@ -157,11 +157,11 @@ impl Access {
             pace.wait(self.block as f64);
             // No two blocks are alike, so that nothing below can leave one out.
             bytes[..8].copy_from_slice(&number.to_le_bytes());
-            file.write_all_at(bytes, number % self.blocks * self.block as u64)?;
+            reporter.request(|| file.write_all_at(bytes, number % self.blocks * self.block as u64))?;
             number += 1;
             reporter.add(self.block as u64);
             if self.mode == Mode::Buffered && synced.elapsed() >= SYNC_PERIOD {
-                file.sync_data()?;
+                reporter.request(|| file.sync_data())?;
                 fadvise(file, 0, None, Advice::DontNeed)?;
                 synced = Instant::now();
             }
@@ -177,7 +177,7 @@ impl Access {
         while go_on() {
             pace.wait(self.block as f64);
             let number = random.next_u64() % self.blocks;
-            file.read_exact_at(buffer.bytes(), number * self.block as u64)?;
+            reporter.request(|| file.read_exact_at(buffer.bytes(), number * self.block as u64))?;
             reporter.add(self.block as u64);
         }
         Ok(())

@@ -42,6 +42,9 @@ pub enum Message {
         at_ns: u64,
         /// The amount done so far, in its unit.
         done: f64,
+        /// Whether the disk has yet to answer it: a load that waits for the disk keeps it busy.
+        #[serde(default)]
+        waiting: bool,
     },
     /// This machine lacks what it needs.
     Unsupported {

@@ -1,7 +1,7 @@
 //! Reports of a load to its parent: lines on its standard output.
 
 use std::io::{self, Write};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -14,6 +14,7 @@ const PERIOD: Duration = Duration::from_millis(50);
 /// Counts what a load does and tells its parent.
 pub struct Reporter {
     done: AtomicU64,
+    requests: AtomicU32,
     out: Mutex<Out>,
 }
 
@@ -25,12 +26,21 @@ struct Out {
 impl Reporter {
     /// A reporter that writes lines to `pipe`.
     pub fn new(pipe: Box<dyn Write + Send>) -> Reporter {
-        Reporter { done: AtomicU64::new(0), out: Mutex::new(Out { pipe, counts_per_unit: 1.0 }) }
+        let out = Mutex::new(Out { pipe, counts_per_unit: 1.0 });
+        Reporter { done: AtomicU64::new(0), requests: AtomicU32::new(0), out }
     }
 
     /// Counts progress.
     pub fn add(&self, counts: u64) {
         self.done.fetch_add(counts, Ordering::Relaxed);
+    }
+
+    /// Does what the disk must answer. Until it has, the load counts as at work.
+    pub fn request<T>(&self, request: impl FnOnce() -> T) -> T {
+        self.requests.fetch_add(1, Ordering::Relaxed);
+        let answer = request();
+        self.requests.fetch_sub(1, Ordering::Relaxed);
+        answer
     }
 
     /// The counts so far.
@@ -44,7 +54,7 @@ impl Reporter {
         let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
         out.counts_per_unit = counts_per_unit;
         out.line(&Message::AtWork { description, unit: unit.into() })?;
-        out.progress(&self.done)
+        out.progress(self)
     }
 
     /// Says something.
@@ -59,7 +69,7 @@ impl Reporter {
             loop {
                 thread::sleep(PERIOD);
                 let mut out = reporter.out.lock().unwrap_or_else(PoisonError::into_inner);
-                if out.progress(&reporter.done).is_err() {
+                if out.progress(&reporter).is_err() {
                     std::process::exit(1);
                 }
             }
@@ -69,9 +79,10 @@ impl Reporter {
 }
 
 impl Out {
-    fn progress(&mut self, done: &AtomicU64) -> io::Result<()> {
-        let done = done.load(Ordering::Relaxed) as f64 / self.counts_per_unit;
-        self.line(&Message::Progress { at_ns: now_ns(), done })
+    fn progress(&mut self, of: &Reporter) -> io::Result<()> {
+        let done = of.done.load(Ordering::Relaxed) as f64 / self.counts_per_unit;
+        let waiting = of.requests.load(Ordering::Relaxed) > 0;
+        self.line(&Message::Progress { at_ns: now_ns(), done, waiting })
     }
 
     fn line(&mut self, message: &Message) -> io::Result<()> {
@@ -106,9 +117,11 @@ mod tests {
         let reporter = Reporter::new(Box::new(Pipe(send)));
         reporter.add(3_000);
         reporter.at_work("spins".into(), "seconds", 1_000.0).unwrap();
+        reporter.request(|| reporter.at_work("writes".into(), "bytes", 1.0)).unwrap();
         drop(reporter);
         let told: Vec<Message> = lines.iter().map(|line| serde_json::from_slice(&line).unwrap()).collect();
         assert_eq!(told[0], Message::AtWork { description: "spins".into(), unit: "seconds".into() });
-        assert!(matches!(told[1], Message::Progress { done, .. } if done == 3.0), "{told:?}");
+        assert!(matches!(told[1], Message::Progress { done, waiting: false, .. } if done == 3.0), "{told:?}");
+        assert!(matches!(told[3], Message::Progress { waiting: true, .. }), "{told:?}");
     }
 }

@@ -1,21 +1,28 @@
 //! From a load's reports to what it did during a trial. Pure.
 
-/// Between two reports of which the latter is further than the former, a load counts as having been at work throughout if
-/// they are no farther apart than this, in nanoseconds. Ten reports: a busy machine may delay some.
+/// Between two reports of which the latter is further than the former, or of which the former waits for the disk, a load
+/// counts as having been at work throughout if they are no farther apart than this, in nanoseconds. Ten reports: a busy
+/// machine may delay some.
 pub const LONGEST_GAP_NS: u64 = 500_000_000;
 
 /// The reports of a load, in the order of time.
 #[derive(Debug, Clone, Default)]
 pub struct Timeline {
     reports: Vec<(u64, f64)>,
+    /// When it was further than before, or waited for the disk.
+    at_work: Vec<u64>,
     last_progress_ns: Option<u64>,
 }
 
 impl Timeline {
     /// Adds a report; whether it shows progress.
-    pub fn push(&mut self, at_ns: u64, done: f64) -> bool {
-        let progress = self.reports.last().is_some_and(|(_, before)| done > *before);
+    pub fn push(&mut self, at_ns: u64, done: f64, waiting: bool) -> bool {
+        let before = self.reports.last().map(|(_, before)| *before);
+        let progress = before.is_some_and(|before| done > before);
         self.reports.push((at_ns, done));
+        if progress || waiting || before.is_none() {
+            self.at_work.push(at_ns);
+        }
         if progress {
             self.last_progress_ns = Some(at_ns);
         }
@@ -44,13 +51,7 @@ impl Timeline {
     /// The share of the time from `from_ns` to `to_ns` during which the load was at work, from 0 to 1. Time without reports
     /// counts as idle, however short the span is.
     pub fn at_work_share(&self, from_ns: u64, to_ns: u64) -> f64 {
-        let mut advances = Vec::new();
-        for (at_ns, done) in &self.reports {
-            if advances.last().is_none_or(|(_, before)| done > before) {
-                advances.push((*at_ns, *done));
-            }
-        }
-        let at_work = advances.windows(2).map(|pair| (pair[0].0, pair[1].0));
+        let at_work = self.at_work.windows(2).map(|pair| (pair[0], pair[1]));
         let at_work = at_work.filter(|(from, to)| to - from <= LONGEST_GAP_NS);
         let within = at_work.map(|(from, to)| to.min(to_ns).saturating_sub(from.max(from_ns)));
         within.sum::<u64>() as f64 / to_ns.saturating_sub(from_ns).max(1) as f64
@@ -67,7 +68,7 @@ mod tests {
     fn report(timeline: &mut Timeline, from: u64, to: u64, per_report: f64) {
         for at in (from..to).step_by(50) {
             let before = timeline.reports.last().map_or(0.0, |(_, done)| *done);
-            timeline.push(at * MS, before + per_report);
+            timeline.push(at * MS, before + per_report, false);
         }
     }
 
@@ -112,6 +113,18 @@ mod tests {
     }
 
     #[test]
+    fn waiting_for_the_disk_is_work() {
+        let mut timeline = Timeline::default();
+        report(&mut timeline, 0, 1_050, 1.0);
+        for at in (1_050..4_000).step_by(50) {
+            timeline.push(at * MS, 21.0, true);
+        }
+        report(&mut timeline, 4_000, 5_050, 1.0);
+        assert!((share(&timeline, 0, 5_000) - 1.0).abs() < 1e-9);
+        assert_eq!(timeline.progress(2_000 * MS, 3_000 * MS), 0.0);
+    }
+
+    #[test]
     fn a_late_report_is_no_stall() {
         let mut timeline = Timeline::default();
         report(&mut timeline, 0, 1_050, 1.0);
@@ -122,9 +135,9 @@ mod tests {
     #[test]
     fn only_more_is_progress() {
         let mut timeline = Timeline::default();
-        assert!(!timeline.push(MS, 5.0), "nothing to compare with");
-        assert!(!timeline.push(2 * MS, 5.0));
-        assert!(timeline.push(3 * MS, 6.0));
+        assert!(!timeline.push(MS, 5.0, false), "nothing to compare with");
+        assert!(!timeline.push(2 * MS, 5.0, false));
+        assert!(timeline.push(3 * MS, 6.0, false));
         assert_eq!(timeline.last_progress_ns(), Some(3 * MS));
     }
 }

@@ -21,7 +21,8 @@ use crate::result::BackgroundReport;
 
 /// A load that makes no progress for so long while it prepares has failed.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// The longest wait after a trial for a report that shows that the load was at work to its end.
+/// The longest wait after a trial for a report that shows that the load was at work to its end; again from each report
+/// that it waits for the disk.
 const GRACE: Duration = Duration::from_millis(750);
 /// A load that was at work for a smaller share of a trial did not disturb it as claimed.
 const LEAST_AT_WORK_SHARE: f64 = 0.9;
@@ -88,7 +89,7 @@ impl Load {
                     at_work = Some((description, unit));
                     timeline = Timeline::default();
                 }
-                Ok(Message::Progress { at_ns, done }) if timeline.push(at_ns, done) => {
+                Ok(Message::Progress { at_ns, done, waiting }) if timeline.push(at_ns, done, waiting) => {
                     last_progress = Instant::now();
                     if let Some((description, unit)) = at_work {
                         let log = log.to_path_buf();
@@ -143,11 +144,15 @@ impl Load {
 
     /// Takes in all reports up to one that shows progress after `to_ns`; how the load ended, if it did.
     fn hear_until(&mut self, to_ns: u64) -> Option<String> {
-        let deadline = Instant::now() + GRACE;
+        let latest = Instant::now() + PATIENCE;
+        let mut deadline = Instant::now() + GRACE;
         while self.timeline.last_progress_ns().is_none_or(|last| last < to_ns) {
             match self.process.heard.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-                Ok(Message::Progress { at_ns, done }) => {
-                    self.timeline.push(at_ns, done);
+                Ok(Message::Progress { at_ns, done, waiting }) => {
+                    self.timeline.push(at_ns, done, waiting);
+                    if waiting {
+                        deadline = latest.min(Instant::now() + GRACE);
+                    }
                 }
                 Ok(Message::Failed { why } | Message::Unsupported { why }) => return Some(why),
                 Ok(Message::AtWork { .. }) => {}
