@@ -7,6 +7,7 @@ pub mod cliff;
 mod decide;
 pub mod order;
 mod resolution;
+mod scatter;
 pub mod unpaired;
 
 use std::collections::{BTreeMap, HashMap};
@@ -15,13 +16,14 @@ use std::sync::{LazyLock, PoisonError, RwLock};
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-pub use self::decide::{Rule, Standing, Terms, decide, decide_at, decide_on};
+pub use self::decide::{ENOUGH_BLOCKS, Few, Rule, Standing, Terms, decide, decide_at, decide_on};
 pub use self::resolution::{Resolution, Scale};
+pub use self::scatter::Scatter;
 
 /// The confidence that intervals aim at.
 pub const CONFIDENCE: f64 = 0.95;
 
-/// From this many shared blocks on, an interval decides whether two stores differ; with fewer, [`THRESHOLD`]. From this many
+/// From this many shared blocks on, an interval of their own decides whether two stores differ; with fewer, [`Few`]. From this many
 /// trials on, a mean has an interval; two have their range ([`Interval::is_range`]).
 pub const MIN_BLOCKS: usize = 3;
 

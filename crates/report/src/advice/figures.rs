@@ -73,7 +73,7 @@ pub fn terms(merged: &Merged<'_>, mix: &Mix, goal: Goal, confidence: f64) -> Ter
     match goal {
         Goal::Speed => {
             let resolution = clock::resolution_of_mix(environments, mix.share(Operation::Get));
-            Terms { confidence, resolution }
+            Terms { confidence, resolution, ..Terms::default() }
         }
         Goal::Space | Goal::Memory | Goal::Balance => Terms { confidence, ..Terms::default() },
     }

@@ -2,7 +2,8 @@
 //! empty. Contestants are stores, unless the runs compare something else. The figure of a store is its geometric mean over trials, as ratios are what decides ([`crate::stats`]).
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use indexmap::{IndexMap, IndexSet};
 use serde::ser::SerializeSeq;
@@ -22,7 +23,9 @@ use super::saturated;
 use super::why::Why;
 use crate::column::{Clocked, Column, MEAN_LATENCY, SPACE_EFFICIENCY, THROUGHPUT, Unit};
 use crate::layout::{Layout, Position};
-use crate::stats::{Better, Ratio, Resolution, Rule, Series, Standing, Summary, Terms, decide_on};
+use crate::stats::{
+    Better, ENOUGH_BLOCKS, Few, Ratio, Resolution, Rule, Scatter, Series, Standing, Summary, Terms, decide_on,
+};
 
 /// The operations of paper 000, in the order in which reports show them; any others follow.
 pub const OPERATIONS: [&str; 4] = ["insert", "update", "get", "remove"];
@@ -243,6 +246,8 @@ pub(crate) struct Sorted<'g, 'a> {
     headers: Vec<&'g RunHeader>,
     /// Those that compete.
     pub(crate) stores: IndexSet<Cow<'g, str>>,
+    /// The scatter of figures that were asked for, by operation and column.
+    scatters: RefCell<HashMap<(String, &'static str), Option<Scatter>>>,
 }
 
 impl<'g, 'a> Sorted<'g, 'a> {
@@ -253,6 +258,7 @@ impl<'g, 'a> Sorted<'g, 'a> {
             entries: by_position(&merged.layout, group),
             left_out: group.left_out.iter().map(|omitted| (key(&omitted.cell), omitted.why())).collect(),
             stores: competing(merged, group).map(|cell| merged.layout.contestant(cell)).collect(),
+            scatters: RefCell::default(),
         }
     }
 
@@ -263,7 +269,10 @@ impl<'g, 'a> Sorted<'g, 'a> {
         let entries = |store: &str| here.get(store).map_or(&[] as &[Entry<'_>], Vec::as_slice);
         let series: Vec<Series<BlockKey>> =
             self.stores.iter().map(|store| competing_series(&ranked(entries(store)), name, column)).collect();
-        let terms = self.terms(position, name, column);
+        let mut terms = self.terms(position, name, column);
+        if series.iter().any(|series| (1..ENOUGH_BLOCKS).contains(&series.len())) {
+            terms.few = Few::Scatter(self.scatter(name, column));
+        }
         let contenders = decide_on(&series, column.better, terms).into_iter();
         let absent = self.stores.iter().zip(&series).filter(|(_, series)| series.is_empty());
         let all = self.stores.iter().flat_map(|store| entries(store));
@@ -281,6 +290,20 @@ impl<'g, 'a> Sorted<'g, 'a> {
                 .collect(),
             failed_trials: all.filter(|e| matches!(e.trial.outcome, Outcome::Failed { .. })).count(),
         }
+    }
+
+    /// How far trials of the same cells lie apart in this group, by the cells that ran more than once.
+    fn scatter(&self, name: &str, column: &Column) -> Option<Scatter> {
+        let key = (name.to_owned(), column.id);
+        if let Some(known) = self.scatters.borrow().get(&key) {
+            return *known;
+        }
+        let cells = self.entries.values().flat_map(IndexMap::values);
+        let series: Vec<Series<BlockKey>> =
+            cells.map(|entries| competing_series(&ranked(entries), name, column)).collect();
+        let scatter = Scatter::of(&series);
+        self.scatters.borrow_mut().insert(key, scatter);
+        scatter
     }
 
     /// What the clock can tell of a figure, by all runs here.
@@ -311,6 +334,7 @@ pub(crate) fn terms<'e>(
     let threads = entries.clone().next().map_or(1, |entry| entry.trial.cell.threads());
     let environments = headers().map(|header| &header.environment);
     Terms {
+        few: Few::Threshold,
         confidence: looks::confidence(looks),
         resolution: clock::resolution(environments.clone(), column, name, threads),
     }

@@ -3,7 +3,7 @@
 use storebench_core::measure::clock::HIDDEN_NS;
 use storebench_core::units::rough_ns;
 
-use crate::stats::{MIN_BLOCKS, Rule, THRESHOLD};
+use crate::stats::{ENOUGH_BLOCKS, MIN_BLOCKS, Rule, THRESHOLD};
 
 /// What a rule means by "too close to call".
 pub fn rule_text(rule: Rule) -> String {
@@ -13,8 +13,18 @@ pub fn rule_text(rule: Rule) -> String {
              block, includes 1. It allows for all comparisons at a place: where all are equal, one is called worse in at most \
              5 % of places."
         ),
+        Rule::Scatter => format!(
+            "Candidates, with fewer than {ENOUGH_BLOCKS} shared blocks: no further from the best than trials of the same cells \
+             lie apart in this run, at 95 % confidence for all comparisons at a place, or within {:.0} % of it.",
+            THRESHOLD * 100.0
+        ),
+        Rule::Open => {
+            "Candidates, of too few trials: nothing in this run tells how far trials of the same cell lie apart, so every store is \
+             one, and the first named looked best. More trials (--trials) tell stores apart."
+                .into()
+        }
         Rule::Threshold => format!(
-            "Too close to call, with fewer than {MIN_BLOCKS} shared blocks or a figure of zero: within {:.0} % of the best.",
+            "Too close to call, with a figure of zero: within {:.0} % of the best.",
             THRESHOLD * 100.0
         ),
         Rule::Seldom => format!(

@@ -45,6 +45,8 @@ impl Contests {
             Rule::Threshold => 1,
             Rule::Clock => 2,
             Rule::Seldom => 3,
+            Rule::Scatter => 4,
+            Rule::Open => 5,
         });
         let Some(ratio) = contender.times_worse else { return };
         self.times[cell] = Some(rounded(ratio.ratio.value, 4));

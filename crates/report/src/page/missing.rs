@@ -16,7 +16,7 @@ use crate::data::saturated;
 use crate::data::scope;
 use crate::data::summary::{self, Lists};
 use crate::markup::{Html, Part, Tag, list, p, small, tag};
-use crate::stats::{MIN_BLOCKS, THRESHOLD};
+use crate::stats::{ENOUGH_BLOCKS, MIN_BLOCKS};
 
 /// Kinds that are listed before the rest is only counted.
 const LISTED: usize = 40;
@@ -154,11 +154,14 @@ fn few_trials(merged: &Merged<'_>) -> Option<Few> {
             grouped(all as u64)
         ),
     };
-    let why = format!(
-        "with fewer than {MIN_BLOCKS} shared blocks, figures within {:.0} % of the best count as too close to call, and how \
-         much they vary is unknown",
-        THRESHOLD * 100.0
-    );
+    let why = if *least < 2 && few == all {
+        "how much figures vary is unknown, so that every store is a candidate".to_owned()
+    } else {
+        format!(
+            "with fewer than {ENOUGH_BLOCKS} shared blocks, stores are told apart by how far trials of the same cells lie apart in \
+             the whole run"
+        )
+    };
     Some(Few { what, why })
 }
 

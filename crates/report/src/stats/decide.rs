@@ -19,8 +19,8 @@ use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::{
-    Better, CONFIDENCE, Estimate, Interval, MIN_BLOCKS, Ratio, Resolution, Series, Summary, THRESHOLD, order,
-    ratio_at, ratios, standard_error,
+    Better, CONFIDENCE, Estimate, Interval, MIN_BLOCKS, Ratio, Resolution, Scatter, Series, Summary,
+    THRESHOLD, order, ratio_at, ratios, standard_error,
 };
 
 /// By what rule it was said whether a store is too close to call with the best.
@@ -29,8 +29,13 @@ use super::{
 pub enum Rule {
     /// There are at least [`MIN_BLOCKS`] shared blocks: whether the interval of the ratio to the best includes 1.
     Interval,
-    /// There are fewer, or no ratio: whether the ratio, or where there is none the figure, is within [`THRESHOLD`] of the
-    /// best's.
+    /// There are fewer than [`ENOUGH_BLOCKS`], but the scatter of such figures is known from cells that ran more than once:
+    /// whether the interval that it gives the ratio includes 1, or the ratio is within [`THRESHOLD`] of it.
+    Scatter,
+    /// There are fewer than [`MIN_BLOCKS`], and nothing is known of the scatter: any may be the best.
+    Open,
+    /// There is no ratio, or likeness alone is asked for: whether the ratio, or where there is none the figure, is within
+    /// [`THRESHOLD`] of the best's.
     Threshold,
     /// It was the better of the two wherever both ran, by more than [`THRESHOLD`], but ran too seldom to be called the best:
     /// which of the two is better is open.
@@ -63,11 +68,25 @@ pub struct Terms {
     pub confidence: f64,
     /// The resolution of the clock.
     pub resolution: Resolution,
+    /// What tells stores apart that share few blocks.
+    pub few: Few,
+}
+
+/// From so many shared blocks on, the scatter of two stores' own ratios is known well enough to decide by it alone.
+pub const ENOUGH_BLOCKS: usize = 5;
+
+/// What tells stores apart that share few blocks.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Few {
+    /// With fewer than [`MIN_BLOCKS`] a difference of [`THRESHOLD`]: a leaning, and no more.
+    Threshold,
+    /// With fewer than [`ENOUGH_BLOCKS`] the scatter of all such figures, where it is known.
+    Scatter(Option<Scatter>),
 }
 
 impl Default for Terms {
     fn default() -> Terms {
-        Terms { confidence: CONFIDENCE, resolution: Resolution::default() }
+        Terms { confidence: CONFIDENCE, resolution: Resolution::default(), few: Few::Threshold }
     }
 }
 
@@ -92,15 +111,22 @@ pub fn decide_on<K: Ord>(stores: &[Series<K>], better: Better, terms: Terms) -> 
     let mut standings: Vec<Standing> = ordered.filter_map(|index| unranked(index, &stores[index])).collect();
     let Some((best, others)) = standings.split_first_mut() else { return standings };
     best.wins = true;
-    let tests = others.iter().map(|other| Test::of(&stores[best.index], &stores[other.index], better));
-    let verdicts = judge(tests.collect(), terms.confidence);
-    for (other, verdict) in others.iter_mut().zip(verdicts) {
+    let tests =
+        others.iter().map(|other| Test::of(&stores[best.index], &stores[other.index], better, terms.few));
+    let tests: Vec<Test> = tests.collect();
+    let verdicts = judge(&tests, terms.confidence);
+    for ((other, verdict), test) in others.iter_mut().zip(verdicts).zip(&tests) {
         other.times_worse = verdict.times_worse;
-        let (is_worse, rule) = match verdict.is_worse {
-            Some(is_worse) => (is_worse, Rule::Interval),
-            None => (is_beyond_threshold(best, other, better), Rule::Threshold),
+        let (is_worse, rule) = match (verdict.is_worse, test.by) {
+            (Some(is_worse), By::Scatter(_)) => {
+                (is_worse && is_beyond_threshold(best, other, better), Rule::Scatter)
+            }
+            (Some(is_worse), _) => (is_worse, Rule::Interval),
+            (None, By::Nothing) => (false, Rule::Open),
+            (None, _) => (is_beyond_threshold(best, other, better), Rule::Threshold),
         };
-        let seldom = !is_worse && rule == Rule::Threshold && is_better_where_both_ran(other);
+        let seldom =
+            !is_worse && !matches!(rule, Rule::Interval | Rule::Open) && is_better_where_both_ran(other);
         let rule = if seldom { Rule::Seldom } else { rule };
         let by_clock = is_worse && !is_told_by_the_clock(best, other, rule, better, terms.resolution);
         other.wins = !is_worse || by_clock;
@@ -118,18 +144,52 @@ fn unranked<K>(index: usize, series: &Series<K>) -> Option<Standing> {
 /// A store's ratios to the best by block, over 1 where it is worse.
 struct Test {
     ratios: Option<Vec<f64>>,
+    by: By,
     /// The probability of looking as bad where it is as good; absent where there are too few blocks to tell.
     p: Option<f64>,
 }
 
+/// By what a comparison is judged.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum By {
+    /// The scatter of its own ratios.
+    Ratios,
+    /// The scatter of all such figures.
+    Scatter(Scatter),
+    /// A threshold.
+    Threshold,
+    /// Nothing: too little is known.
+    Nothing,
+}
+
 impl Test {
-    fn of<K: Ord>(best: &Series<K>, other: &Series<K>, better: Better) -> Test {
+    fn of<K: Ord>(best: &Series<K>, other: &Series<K>, better: Better, few: Few) -> Test {
         let ratios = match better {
             Better::Higher => ratios(best, other),
             Better::Lower | Better::Neither => ratios(other, best),
         };
-        let p = ratios.as_ref().filter(|ratios| ratios.len() >= MIN_BLOCKS).map(|ratios| one_sided(ratios));
-        Test { ratios, p }
+        let by = match (&ratios, few) {
+            (Some(ratios), _) if ratios.len() >= ENOUGH_BLOCKS => By::Ratios,
+            (Some(ratios), Few::Scatter(Some(scatter))) if !ratios.is_empty() => By::Scatter(scatter),
+            (Some(ratios), _) if ratios.len() >= MIN_BLOCKS => By::Ratios,
+            (None, _) | (_, Few::Threshold) => By::Threshold,
+            (Some(_), Few::Scatter(_)) => By::Nothing,
+        };
+        let p = ratios.as_ref().and_then(|ratios| match by {
+            By::Ratios => Some(one_sided(ratios)),
+            By::Scatter(scatter) => Some(scatter.one_sided(ratios)),
+            By::Threshold | By::Nothing => None,
+        });
+        Test { ratios, by, p }
+    }
+
+    /// The mean ratio with the interval by which it is judged, at a confidence.
+    fn ratio(&self, confidence: f64) -> Option<Ratio> {
+        let ratios = self.ratios.as_ref()?;
+        match self.by {
+            By::Scatter(scatter) => Some(scatter.ratio(ratios, confidence)),
+            By::Ratios | By::Threshold | By::Nothing => ratio_at(ratios, confidence),
+        }
     }
 }
 
@@ -153,7 +213,7 @@ struct Verdict {
 }
 
 /// Judges all comparisons of a place, the surest first.
-fn judge(tests: Vec<Test>, confidence: f64) -> Vec<Verdict> {
+fn judge(tests: &[Test], confidence: f64) -> Vec<Verdict> {
     let stores = tests.len() + 1;
     let mut verdicts = vec![Verdict::default(); tests.len()];
     let mut order: Vec<(f64, usize)> =
@@ -162,7 +222,7 @@ fn judge(tests: Vec<Test>, confidence: f64) -> Vec<Verdict> {
     let (mut left, mut stopped) = (stores, false);
     for (_, index) in order {
         let at = 1.0 - 2.0 * (1.0 - confidence) / (left * (stores - 1)) as f64;
-        let ratio = tests[index].ratios.as_ref().and_then(|ratios| ratio_at(ratios, at));
+        let ratio = tests[index].ratio(at);
         // Its confidence is the one of all together.
         let together = |i: Interval| Interval { confidence, ..i };
         let ratio = ratio.map(|Ratio { blocks, ratio }| {
@@ -174,8 +234,8 @@ fn judge(tests: Vec<Test>, confidence: f64) -> Vec<Verdict> {
         left -= usize::from(!stopped);
         verdicts[index] = Verdict { times_worse: ratio, is_worse: Some(!stopped) };
     }
-    for (verdict, test) in verdicts.iter_mut().zip(&tests).filter(|(_, test)| test.p.is_none()) {
-        verdict.times_worse = test.ratios.as_ref().and_then(|ratios| ratio_at(ratios, confidence));
+    for (verdict, test) in verdicts.iter_mut().zip(tests).filter(|(_, test)| test.p.is_none()) {
+        verdict.times_worse = test.ratio(confidence);
     }
     verdicts
 }

@@ -110,6 +110,8 @@ fn one(
         let [low, high] = ends(worse.and_then(|ratio| ratio.ratio.interval));
         let rule = contender.rule.map(|rule| match rule {
             Rule::Interval => "interval",
+            Rule::Scatter => "scatter",
+            Rule::Open => "open",
             Rule::Threshold => "threshold",
             Rule::Clock => "clock",
             Rule::Seldom => "seldom",

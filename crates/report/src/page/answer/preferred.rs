@@ -6,7 +6,7 @@ use storebench_core::cell::Axis;
 
 use crate::data::matrix::{Contender, Contest, Figure, Matrix, Row};
 use crate::layout::{Position, words};
-use crate::stats::geometric_mean;
+use crate::stats::{Better, Estimate, Series, decide, geometric_mean};
 
 /// A store that is at most so many times worse than the best is near it.
 const NEAR: f64 = 1.2;
@@ -229,7 +229,7 @@ fn preferred<'a>(spots: &[Spot<'a>]) -> Option<&'a str> {
     }
     let nearest = nearest(spots, &measured_in_half(spots))?;
     let own: Vec<f64> = spots.iter().filter_map(|spot| spot.times_worse(nearest.store)).collect();
-    (nearest.times <= NEAR && geometric_mean(&own).is_some_and(|mean| mean.value <= NEAR))
+    (nearest.times.value <= NEAR && geometric_mean(&own).is_some_and(|mean| mean.value <= NEAR))
         .then_some(nearest.store)
 }
 
@@ -248,8 +248,10 @@ fn measured_in_half<'a>(spots: &[Spot<'a>]) -> Vec<&'a str> {
 pub struct Nearest<'a> {
     /// Its name.
     pub store: &'a str,
-    /// How many times worse than the best, as a geometric mean.
-    pub times: f64,
+    /// How many times worse than the best, as a geometric mean, with its interval over the combinations.
+    pub times: Estimate,
+    /// Stores that are too close to call with it over the combinations.
+    pub tied: Vec<&'a str>,
     /// Over how many combinations: those in which all stores that it was compared with have a figure.
     pub shared: usize,
 }
@@ -261,13 +263,14 @@ fn nearest<'a>(spots: &[Spot<'a>], stores: &[&'a str]) -> Option<Nearest<'a>> {
         stores.iter().map(|store| spot.times_worse(store)).collect()
     };
     let shared: Vec<Vec<f64>> = spots.iter().filter_map(ratios).collect();
-    let mean = |index: usize| {
-        let own: Vec<f64> = shared.iter().map(|ratios| ratios[index]).collect();
-        geometric_mean(&own).map_or(f64::INFINITY, |mean| mean.value)
-    };
-    let all = stores.iter().enumerate().map(|(index, store)| (*store, mean(index)));
-    let (store, times) = all.min_by(|(_, a), (_, b)| a.total_cmp(b))?;
-    (!shared.is_empty()).then_some(Nearest { store, times, shared: shared.len() })
+    let own = |index: usize| shared.iter().map(move |ratios| ratios[index]).enumerate();
+    let series: Vec<Series<usize>> = (0..stores.len()).map(|index| own(index).collect()).collect();
+    // Combinations take the place of blocks: what is better in most, by enough, is better overall.
+    let mut standings = decide(&series, Better::Lower).into_iter();
+    let best = standings.next()?;
+    let tied = standings.filter(|standing| standing.wins).map(|standing| stores[standing.index]);
+    let times = best.figure.mean;
+    Some(Nearest { store: stores[best.index], times, tied: tied.collect(), shared: shared.len() })
 }
 
 /// The store that is best over all combinations, of those measured in at least half of them.

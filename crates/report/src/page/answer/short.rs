@@ -9,9 +9,11 @@ use super::evidence::{name, range};
 use super::preferred::{By, Part, Spot, Verdict, held, most_often, nearest_of_all};
 use super::{and, at, few, link, nothing_to_compare, strong};
 use crate::column::Unit;
-use crate::data::matrix::{Figure, Matrix, Row};
+use crate::data::matrix::{Contender, Figure, Matrix, Row};
+use crate::data::spread;
 use crate::layout::{Position, words};
 use crate::markup::{BREAK, Html, Tag, column, row as table_row, scroll, small, table as html_table, tag};
+use crate::stats::{Interval, Rule};
 
 /// What is said where no comparison has a single winner: then no store is best at anything.
 pub fn tie(matrix: &Matrix) -> Option<Html> {
@@ -20,6 +22,12 @@ pub fn tie(matrix: &Matrix) -> Option<Html> {
         return None;
     }
     let all = grouped(spots.len() as u64);
+    let open = |contender: &Contender| matches!(contender.rule, None | Some(Rule::Open));
+    if spots.iter().all(|spot| spot.contest.contenders.iter().all(open)) {
+        return Some(Html::of(
+            "No store is named: with so few trials, nothing tells how far they lie apart.",
+        ));
+    }
     let alike = |spot: &Spot<'_>| spot.contest.contenders.iter().all(|contender| contender.wins);
     if spots.iter().all(alike) {
         let says = match spots.len() {
@@ -62,8 +70,15 @@ pub fn nearest(matrix: &Matrix) -> Option<Html> {
         (true, _) => format!(" is the best wherever it was measured; not measured in {without} combinations"),
         _ => {
             let text = format!(
-                " is best overall: on average {}x the best latency over {} combinations, at worst {}x ({})",
-                three_digits(nearest.times),
+                " {}: on average {}x{} the best latency over {} combinations, at worst {}x ({})",
+                if nearest.tied.is_empty() {
+                    "is best overall".to_owned()
+                } else {
+                    format!("looks best overall, too close to call with {}", few(&nearest.tied))
+                },
+                three_digits(nearest.times.value),
+                spread::text(nearest.times.interval.filter(reaches), three_digits)
+                    .map_or_else(String::new, |reach| format!(" {reach}")),
                 grouped(nearest.shared as u64),
                 three_digits(most),
                 at(&spot.row.figure, &spot.at())
@@ -72,6 +87,11 @@ pub fn nearest(matrix: &Matrix) -> Option<Html> {
         }
     };
     Some(Html::of((strong(nearest.store), says, ".")))
+}
+
+/// Whether an interval's ends differ where three digits are shown.
+fn reaches(interval: &Interval) -> bool {
+    three_digits(interval.low) != three_digits(interval.high)
 }
 
 /// What each store is best at throughout, what is too close to call, and what no store is best at.
@@ -208,9 +228,11 @@ fn entry_of(figure: &Figure, part: &Part<'_>, spots: &[Spot<'_>], address: &str)
         None => Html::of(text),
     };
     let figures = range(figure, won.iter().filter_map(|spot| spot.contender(store)));
+    let alone = won.iter().filter(|spot| spot.contest.winners().count() == 1).count();
     let often = match spots.len() {
         1 => None,
-        all if won.len() == all => Some("throughout".to_owned()),
+        all if alone == all => Some("throughout".to_owned()),
+        all if won.len() == all => Some(format!("alone in {alone} of {all}")),
         all => Some(format!("{} of {all}", won.len())),
     };
     let figures: Vec<String> = figures.into_iter().chain(often).collect();

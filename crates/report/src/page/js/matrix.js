@@ -159,6 +159,7 @@ function timesText(standing) {
 
 function verdict({ standing, rule }) {
   if (rule === 3) return "open: better where both ran, but measured too seldom to be ranked";
-  const by = ["by the interval", "by the 5 % threshold", "by what the clock can tell"][rule];
+  if (rule === 5) return "a candidate: nothing in this run tells how far trials lie apart";
+  const by = ["by the interval", "by the 5 % threshold", "by what the clock can tell", "", "by how far trials lie apart in this run"][rule];
   return standing === 0 ? "the best" : standing === 1 ? `too close to call, ${by}` : `worse, ${by}`;
 }
