@@ -189,6 +189,37 @@ fn flatten(key: &str, value: &Value, into: &mut BTreeMap<String, String>) {
     }
 }
 
+/// What a run was made on and with: its processor, its kernel, and each engine's version.
+fn made_with(run: &Run) -> BTreeMap<String, BTreeSet<&str>> {
+    let environment = &run.header.environment;
+    let mut made: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
+    made.entry("processor".into()).or_default().extend(environment.cpu.as_deref());
+    made.entry("kernel".into()).or_default().insert(&environment.kernel);
+    for trial in &run.trials {
+        let Some(measured) = trial.ok() else { continue };
+        made.entry(trial.cell.store().to_owned()).or_default().insert(&measured.store_version);
+    }
+    made
+}
+
+/// For each run in what it was made on and with otherwise than another of them: `kernel 6.1`, `sqlite 3.40.1`.
+fn made_otherwise(runs: &[Run]) -> Vec<Vec<(String, String)>> {
+    let made: Vec<BTreeMap<String, BTreeSet<&str>>> = runs.iter().map(made_with).collect();
+    let differs = |name: &String| {
+        let known: BTreeSet<&BTreeSet<&str>> = made.iter().filter_map(|made| made.get(name)).collect();
+        known.len() > 1
+    };
+    let words = |(name, values): (&String, &BTreeSet<&str>)| {
+        let values = if values.is_empty() {
+            "unknown".into()
+        } else {
+            Vec::from_iter(values.iter().copied()).join(" and ")
+        };
+        (name.clone(), format!("{name} {values}"))
+    };
+    made.iter().map(|made| made.iter().filter(|(name, _)| differs(name)).map(words).collect()).collect()
+}
+
 /// In what the methods of several runs differ.
 #[derive(Debug)]
 pub struct Methods {
@@ -199,6 +230,15 @@ pub struct Methods {
 impl Methods {
     /// Compares the methods of runs.
     pub fn new(runs: &[Run]) -> Methods {
+        let mut words = Methods::planned(runs);
+        for (words, made) in words.iter_mut().zip(made_otherwise(runs)) {
+            words.extend(made);
+        }
+        Methods { words }
+    }
+
+    /// For each run what its plan says otherwise than another of them.
+    fn planned(runs: &[Run]) -> Vec<Vec<(String, String)>> {
         let alike = |run: &Run| {
             let first = &runs[0];
             run.header.plan == first.header.plan
@@ -206,7 +246,7 @@ impl Methods {
                 && drivers(run) == drivers(first)
         };
         if runs.iter().all(alike) {
-            return Methods { words: Vec::new() };
+            return vec![Vec::new(); runs.len()];
         }
         let read: Vec<Option<Method>> = runs.iter().map(Method::of).collect();
         let known: Vec<&Method> = read.iter().flatten().collect();
@@ -221,7 +261,7 @@ impl Methods {
                 vec![(String::new(), format!("with the plan of run {first}, which can't be read"))]
             }
         };
-        Methods { words: read.iter().enumerate().map(words).collect() }
+        read.iter().enumerate().map(words).collect()
     }
 
     /// In what the method of a run's cell differs from that of the other runs: `operations=100, sqlite.page_size=8192`. Empty
@@ -360,6 +400,23 @@ mod tests {
         assert_eq!(said(&runs), ["ntfs:4096=kernel (ntfs3)", "ntfs:4096=FUSE (ntfs-3g)"]);
         assert_eq!(said(&[with("kernel (ntfs3)"), with("kernel (ntfs3)")]), ["", ""]);
         assert_eq!(said(&[with("kernel (ntfs3)"), planned("lmdb", "batch = 1\n")]), ["", ""]);
+    }
+
+    #[test]
+    fn another_processor_kernel_or_engine_version_is_another_method() {
+        let same = || planned("lmdb", "a = 1");
+        let with = |change: &dyn Fn(&mut Run)| {
+            let mut other = same();
+            change(&mut other);
+            said(&[same(), other])
+        };
+        let other = with(&|run| run.header.environment.cpu = Some("other".into()));
+        assert!(other[0] != other[1] && other[1] == "processor other", "{other:?}");
+        assert_eq!(with(&|run| run.header.environment.cpu = None)[1], "processor unknown");
+        assert_eq!(with(&|run| run.header.environment.kernel = "Linux 9".into())[1], "kernel Linux 9");
+        let newer = |run: &mut Run| run.trials[0].measured.as_mut().unwrap().store_version = "9.9".into();
+        assert_eq!(with(&newer)[1], "lmdb 9.9");
+        assert_eq!(said(&[same(), planned("redb", "a = 1")]), ["", ""], "each has one alone");
     }
 
     #[test]
