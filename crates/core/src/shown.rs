@@ -16,14 +16,24 @@ const GAP: &str = "...";
 /// The same between words.
 const SPACED_GAP: &str = " ... ";
 
-/// Text without control characters: each is a space; ends of lines and tabs stay.
+/// Text without control characters, those of the writing direction among them: each is a space; ends of lines and tabs stay.
 pub fn plain(text: &str) -> Cow<'_, str> {
     if text.contains(is_code) { Cow::Owned(text.replace(is_code, " ")) } else { Cow::Borrowed(text) }
 }
 
-/// Whether a terminal may take a character for a command.
+/// Whether a terminal may take a character for a command, or it changes the direction of the text around it, so that a name reads
+/// as another (Unicode's bidirectional formatting characters, UAX #9).
 pub fn is_code(letter: char) -> bool {
-    letter.is_control() && letter != '\n' && letter != '\t'
+    (letter.is_control() && letter != '\n' && letter != '\t') || is_direction(letter)
+}
+
+fn is_direction(letter: char) -> bool {
+    matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Text in one line, without control characters.
+pub fn one_line(text: &str) -> String {
+    text.chars().map(|letter| if letter.is_control() || is_code(letter) { ' ' } else { letter }).collect()
 }
 
 /// Text with colours (`ESC [ digits m`) and without any other control character.
@@ -94,8 +104,7 @@ fn cut(text: &str, most: usize, gap: &str) -> String {
 
 /// A message in one line, without control characters, of bounded length.
 pub fn message(text: &str) -> String {
-    let line: String = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
-    cut(&line, MESSAGE, SPACED_GAP)
+    cut(&one_line(text), MESSAGE, SPACED_GAP)
 }
 
 /// JSON whose strings hold no control character but ends of lines and tabs; the rest is as it was. Works on the text, so that
@@ -134,7 +143,8 @@ fn code_at(json: &[u8]) -> Option<usize> {
             is_code(letter).then_some(6)
         }
         [0x7f, ..] => Some(1),
-        [0xc2, 0x80..=0x9f, ..] => Some(2),
+        [0xc2, 0x80..=0x9f, ..] | [0xd8, 0x9c, ..] => Some(2),
+        [0xe2, 0x80, 0x8e | 0x8f | 0xaa..=0xae, ..] | [0xe2, 0x81, 0xa6..=0xa9, ..] => Some(3),
         _ => None,
     }
 }
@@ -152,6 +162,11 @@ mod tests {
             "\u{1b}[1;31mred\u{1b}[0m  ]0;title   [2J  [1"
         );
         assert_eq!(message("a\nb\u{1b}c"), "a b c");
+        assert_eq!(
+            (plain("a\u{202e}b\u{2069}"), one_line("x\u{61c}\u{200f}\ny")),
+            ("a b ".into(), "x   y".into())
+        );
+        assert_eq!(plain("שלום"), "שלום", "letters that are written from right to left are themselves");
     }
 
     #[test]
@@ -159,6 +174,8 @@ mod tests {
         for (json, expected) in [
             (r#"{"a":"x\u001b[31m\u009By\r\b\n\t"}"#, "x [31m y  \n\t"),
             ("{\"a\":\"x\u{7f}\u{85}y\"}", "x  y"),
+            ("{\"a\":\"x\u{202e}y\u{2066}\u{61c}\u{2010}\"}", "x y  \u{2010}"),
+            (r#"{"a":"x\u202ey\u200E"}"#, "x y "),
             (r#"{"a":"\\u001b \\\u001b \"é\u00e9\ud83d\ude00"}"#, "\\u001b \\  \"éé😀"),
         ] {
             let value: serde_json::Value = serde_json::from_slice(&plain_json(json.as_bytes())).unwrap();

@@ -3,6 +3,7 @@
 pub mod continuous;
 pub mod csv;
 pub mod csv_long;
+mod harmless;
 pub mod hgrm;
 pub mod json;
 pub mod section;

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use storebench_core::shown::is_code;
+
 /// A piece of HTML. Text comes into it escaped.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Html(String);
@@ -75,7 +77,7 @@ impl Html {
                 '"' => self.0.push_str("&quot;"),
                 '\'' => self.0.push_str("&#39;"),
                 // Control characters are not allowed in HTML, and engines' messages may hold them.
-                c if c.is_control() && c != '\n' && c != '\t' => self.0.push('\u{fffd}'),
+                c if is_code(c) => self.0.push('\u{fffd}'),
                 c => self.0.push(c),
             }
         }

@@ -16,6 +16,7 @@ use storebench_core::units::{Sizes, exact_bytes};
 use crate::data::matrix::OPERATIONS;
 use crate::data::merge::{Group, Merged};
 use crate::data::names::paper_name;
+use crate::files::harmless::put;
 
 const HEADER: [&str; 11] =
     ["hardware", "store", "op", "size", "records", "data type", "measurements", "sum", "min", "max", "avg"];
@@ -94,7 +95,7 @@ fn write_group<W: Write>(
         let texts = [&hardware, store, operation, &size, &records.to_string(), data.name()];
         let numbers =
             [pool.measurements, pool.sum, pool.min, pool.max, pool.average()].map(|n| n.to_string());
-        writer.write_record(texts.into_iter().chain(numbers.iter().map(String::as_str)))?;
+        put(writer, texts.into_iter().chain(numbers.iter().map(String::as_str)))?;
     }
     Ok(())
 }

@@ -10,6 +10,7 @@ use storebench_core::store::Setting;
 
 use crate::column::{COLUMNS, Column};
 use crate::data::method::Methods;
+use crate::files::harmless::put;
 use crate::layout::{Layout, words};
 
 /// What a row says before the axes.
@@ -64,11 +65,11 @@ pub fn write(runs: &[Run], out: &mut dyn Write) -> io::Result<()> {
         for trial in &run.trials {
             let whats: Vec<What<'_>> = trial.ok().map(What::all).unwrap_or_default();
             for what in &whats {
-                writer.write_record(row(index, run, trial, what, &shared))?;
+                put(&mut writer, row(index, run, trial, what, &shared))?;
             }
             if whats.is_empty() {
                 let nothing = What { measured: trial.ok(), ..What::default() };
-                writer.write_record(row(index, run, trial, &nothing, &shared))?;
+                put(&mut writer, row(index, run, trial, &nothing, &shared))?;
             }
         }
         for left_out in &run.header.left_out {
@@ -81,7 +82,7 @@ pub fn write(runs: &[Run], out: &mut dyn Write) -> io::Result<()> {
             row.extend(of_store(&What::default()));
             row.extend(figures(&What::default()));
             row.extend(of_machine(run, None));
-            writer.write_record(row)?;
+            put(&mut writer, row)?;
         }
     }
     writer.flush()
@@ -316,5 +317,7 @@ mod tests {
         let rows = rows(&[run("my, \"box\"", &[Sample::new("lmdb").failed("line 1\nline 2, \"quoted\"")])]);
         assert_eq!(rows[0]["hardware"], "my, \"box\"");
         assert_eq!(rows[0]["message"], "line 1\nline 2, \"quoted\"");
+        let formula = self::rows(&[run("=1+1", &[Sample::new("lmdb").failed("@SUM(A1)")])]);
+        assert_eq!((formula[0]["hardware"].as_str(), formula[0]["message"].as_str()), ("'=1+1", "'@SUM(A1)"));
     }
 }

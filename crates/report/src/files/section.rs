@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use crate::files::harmless::put;
 use crate::section::{Block, Column, Section, Table, Value};
 
 /// Writes the rows; the header alone where the section has nothing to say.
@@ -34,8 +35,7 @@ fn rows<W: Write>(table: &Table, header: &[String], writer: &mut csv::Writer<W>)
             .flat_map(|(column, cell)| cell.value.in_files(column.kind))
             .map(|value| text(&value))
             .collect();
-        let record = places.iter().map(|place| place.map_or("", |place| texts[place].as_str()));
-        writer.write_record(record)?;
+        put(writer, places.iter().map(|place| place.map_or("", |place| texts[place].as_str())))?;
     }
     Ok(())
 }

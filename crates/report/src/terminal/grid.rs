@@ -2,6 +2,7 @@
 //! be too wide. Labels stand to the left of every block.
 
 use anstyle::Style as Paint;
+pub use storebench_core::shown::one_line;
 use unicode_width::UnicodeWidthStr;
 
 use crate::data::names::HEADING;
@@ -185,11 +186,6 @@ fn push_row(out: &mut String, row: &[Item], columns: &[usize], widths: &[usize],
         out.push_str(texts.join(GAP).trim_end());
         out.push('\n');
     }
-}
-
-/// Text of others, such as names and messages in a run, without line ends and escape codes.
-pub fn one_line(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 /// Breaks text into lines no wider than `width`, at spaces; all but the first are indented. Words that are wider stay whole.

@@ -1,0 +1,49 @@
+//! Text in CSV that spreadsheets would run: a cell that begins with `=`, `+`, `-` or `@` is a formula to them, unless it is a number.
+
+use std::borrow::Cow;
+use std::io;
+
+/// The text with an apostrophe before it where a spreadsheet would take it for a formula; spreadsheets hide the apostrophe.
+pub fn harmless(text: &str) -> Cow<'_, str> {
+    let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']) && text.parse::<f64>().is_err();
+    if is_formula { Cow::Owned(format!("'{text}")) } else { Cow::Borrowed(text) }
+}
+
+/// Writes a row of harmless texts.
+///
+/// # Errors
+/// What the writer gives.
+pub fn put<W: io::Write>(
+    writer: &mut csv::Writer<W>,
+    row: impl IntoIterator<Item = impl AsRef<str>>,
+) -> io::Result<()> {
+    for text in row {
+        writer.write_field(harmless(text.as_ref()).as_bytes())?;
+    }
+    writer.write_record(None::<&[u8]>)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formulas_are_text_and_numbers_stay_numbers() {
+        for formula in [
+            "=1+1",
+            "+cmd|' /C calc'!A0",
+            "-2+3",
+            "@SUM(A1)",
+            "\t=1",
+            "\r=1",
+            "-",
+            "=HYPERLINK(\"http://x\")",
+        ] {
+            assert_eq!(harmless(formula), format!("'{formula}"));
+        }
+        for text in ["", "lmdb", "-1.5", "+3", "-1e-9", "1-2", " =1", "a=b"] {
+            assert_eq!(harmless(text), text);
+        }
+    }
+}
