@@ -292,7 +292,7 @@ impl<'g, 'a> Sorted<'g, 'a> {
         }
     }
 
-    /// How far trials of the same cells lie apart in this group, by the cells that ran more than once.
+    /// The scatter of trials of the same cells in this group, by the cells that ran more than once.
     fn scatter(&self, name: &str, column: &Column) -> Option<Scatter> {
         let key = (name.to_owned(), column.id);
         if let Some(known) = self.scatters.borrow().get(&key) {

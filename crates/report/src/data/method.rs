@@ -189,7 +189,7 @@ fn flatten(key: &str, value: &Value, into: &mut BTreeMap<String, String>) {
     }
 }
 
-/// What a run was made on and with: its processor, its kernel, and each engine's version.
+/// The ground that a run stands on: its processor, its kernel, and each engine's version.
 fn made_with(run: &Run) -> BTreeMap<String, BTreeSet<&str>> {
     let environment = &run.header.environment;
     let mut made: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();

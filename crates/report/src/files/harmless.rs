@@ -12,7 +12,7 @@ pub fn harmless(text: &str) -> Cow<'_, str> {
 /// Writes a row of harmless texts.
 ///
 /// # Errors
-/// What the writer gives.
+/// The output of the writer.
 pub fn put<W: io::Write>(
     writer: &mut csv::Writer<W>,
     row: impl IntoIterator<Item = impl AsRef<str>>,

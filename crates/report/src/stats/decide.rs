@@ -68,14 +68,14 @@ pub struct Terms {
     pub confidence: f64,
     /// The resolution of the clock.
     pub resolution: Resolution,
-    /// What tells stores apart that share few blocks.
+    /// The rule for stores that share few blocks.
     pub few: Few,
 }
 
 /// From so many shared blocks on, the scatter of two stores' own ratios is known well enough to decide by it alone.
 pub const ENOUGH_BLOCKS: usize = 5;
 
-/// What tells stores apart that share few blocks.
+/// The rule for stores that share few blocks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Few {
     /// With fewer than [`MIN_BLOCKS`] a difference of [`THRESHOLD`]: a leaning, and no more.

@@ -1,4 +1,4 @@
-//! How far repeated trials of the same cells lie apart: what tells stores apart that ran too seldom for an interval of their own.
+//! The scatter of repeated trials of the same cells: it tells stores apart that ran too seldom for an interval of their own.
 //!
 //! One or two trials of a store tell nothing of how much its figure varies. Those of all stores together do: within each cell
 //! that ran more than once, the logarithms of its figure scatter about their mean, and the squares of all such deviations are
