@@ -1,4 +1,4 @@
-//! What all reports share: the trials of runs sorted and put together, who is the best at what, and how sure that is.
+//! The parts that all reports share: the trials of runs sorted and put together, who is the best at what, and how sure that is.
 
 pub(crate) mod builds;
 pub(crate) mod by_cell;

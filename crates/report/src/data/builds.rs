@@ -31,7 +31,7 @@ pub(crate) fn is_unranked(entries: &[Entry<'_>]) -> bool {
     succeeded.peek().is_some() && succeeded.all(|entry| entry.not_ranked().is_some())
 }
 
-/// How an engine was compiled, in words.
+/// The build of an engine, in words: how it was compiled.
 pub(crate) fn words(build: &StoreBuild) -> String {
     let assertions = match build.assertions {
         Some(true) => "with assertions",

@@ -39,7 +39,7 @@ fn of_group<'m>(group: &'m Group<'m>) -> Vec<OfCell<'m>> {
 }
 
 impl<'a> OfCell<'a> {
-    /// What the succeeded trials measured.
+    /// The measurements of the trials that succeeded, each with its block.
     pub fn measured(&self) -> impl Iterator<Item = (BlockKey, &'a Measured)> {
         measured(&self.entries).into_iter()
     }

@@ -1,4 +1,4 @@
-//! What the clock of the timed loop can tell, and what it costs: a difference between two latencies that may be the clock's own
+//! Limits of the clock of the timed loop, and its cost: a difference between two latencies that may be the clock's own
 //! doing decides nothing.
 
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ const SHORT: f64 = 20.0;
 /// Operations that read: by the names of crud, of ycsb, all of whose operations together may be reads, and of batch.
 const READS: [&str; 6] = ["get", "read", "scan", "read-modify-write", "select", OVERALL];
 
-/// What the clocks of some runs can tell of a column's figures of one operation, done by so many threads.
+/// The resolution that the clocks of some runs give a column's figures of one operation, done by so many threads.
 ///
 /// A latency lies between two readings, of which about a half each is in it. The processor may do both while the operation
 /// still begins or ends, or neither: one reading's cost more or less is what two stores may differ by for that alone. The
@@ -43,8 +43,8 @@ pub(crate) fn resolution<'e>(
     }
 }
 
-/// What the clocks of some runs can tell of the mean time of a mix of operations in which gets have such a share. What is hidden
-/// of a get counts by that share.
+/// The resolution that the clocks of some runs give the mean time of a mix of operations in which gets have such a share.
+/// The hidden part of a get counts by that share.
 pub(crate) fn resolution_of_mix<'e>(
     environments: impl Iterator<Item = &'e Environment> + Clone,
     gets: f64,
@@ -53,7 +53,7 @@ pub(crate) fn resolution_of_mix<'e>(
     Resolution { share_at_most_ns: get.share_at_most_ns * gets, ..get }
 }
 
-/// What the clock costs, for each machine that has latencies short enough for it to matter: of machines and their shortest.
+/// The clock's cost on each machine that has latencies short enough for it to matter: of machines and their shortest.
 pub(crate) fn notes<'m>(
     merged: &Merged<'_>,
     latencies_ns: impl IntoIterator<Item = (&'m str, Option<f64>)>,

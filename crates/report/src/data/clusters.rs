@@ -18,7 +18,7 @@ use crate::column::{BEYOND_LENGTHS, Column, MEAN_LATENCY, Unit};
 use crate::layout::Position;
 use crate::stats::{Series, decide_on};
 
-/// What is told of the space that files take beyond their lengths.
+/// The name of the map of the space that files take beyond their lengths.
 pub(crate) const SPACE_BEYOND: &str = "space beyond lengths";
 
 /// The places of one store under one guarantee.
@@ -26,11 +26,11 @@ pub(crate) const SPACE_BEYOND: &str = "space beyond lengths";
 pub(crate) struct Clusters {
     /// The machine.
     pub(crate) hardware: String,
-    /// What the trials have in common.
+    /// The values that the trials have in common.
     pub(crate) at: String,
     /// The store.
     pub(crate) store: String,
-    /// What the rows are called: file systems with their options, or directories; with what settings the store had.
+    /// The names of the rows: file systems with their options, or directories; with the settings that the store had.
     pub(crate) rows: Vec<String>,
     /// Cluster sizes in bytes, rising; 0, the last, for places where none can be chosen.
     pub(crate) columns: Vec<u32>,
@@ -41,7 +41,7 @@ pub(crate) struct Clusters {
 }
 
 impl Clusters {
-    /// What it is of.
+    /// The machine, the trials' common values and the store, for a heading.
     pub(crate) fn title(&self) -> String {
         joined([self.hardware.as_str(), &self.at, &self.store])
     }
@@ -50,7 +50,7 @@ impl Clusters {
 /// One figure in every place.
 #[derive(Debug)]
 pub(crate) struct Map {
-    /// What it is of: an operation, or [`SPACE_BEYOND`].
+    /// The subject of the figures: an operation, or [`SPACE_BEYOND`].
     pub(crate) name: String,
     /// The unit of its figures.
     pub(crate) unit: Unit,
@@ -74,7 +74,7 @@ pub(crate) enum Spot {
 pub(crate) struct Found {
     /// The figure: of several combinations their geometric mean, and the arithmetic one of bytes.
     pub(crate) mean: f64,
-    /// How many times the least figure of the map it is.
+    /// The figure over the least of the map.
     pub(crate) times: f64,
     /// Whether it is the best, or too close to call with the best, in half of the combinations or more.
     pub(crate) wins: bool,
@@ -123,7 +123,7 @@ impl At {
     }
 }
 
-/// What ran in the places of one store, and what did not.
+/// The trials that ran in the places of one store, and the places that were left out.
 #[derive(Default)]
 struct Gathered<'a> {
     ran: BTreeMap<At, BTreeMap<Position, Vec<Entry<'a>>>>,
@@ -163,7 +163,7 @@ fn gather<'a>(merged: &Merged<'_>, group: &Group<'a>, all: &mut IndexMap<(GroupK
     }
 }
 
-/// What is the same for all places of a store: places, stores and their settings make the map.
+/// The part of a key that is the same for all places of a store: places, stores and their settings make the map.
 fn without_place(key: &GroupKey) -> GroupKey {
     let mut key = key.clone();
     key.facets.retain(|(axis, _)| *axis != Axis::PLACE && axis.role() != Role::Contestant);
@@ -229,7 +229,7 @@ fn figures_of<'g>(
     };
     let places: Vec<(&At, BTreeMap<&Position, Series<BlockKey>>)> =
         gathered.ran.iter().filter_map(of_place).collect();
-    // What is alone is compared with nothing.
+    // A single place is compared with nothing.
     let [(_, first), _, ..] = places.as_slice() else { return None };
     let everywhere = |position: &&&Position| places.iter().all(|(_, known)| known.contains_key(**position));
     let common: Vec<&Position> = first.keys().filter(everywhere).copied().collect();

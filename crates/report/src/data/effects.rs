@@ -1,4 +1,4 @@
-//! What settings of a store are worth: main effects, interactions of two, and every combination with what it promises. Where runs
+//! The worth of a store's settings: main effects, interactions of two, and every combination with what it promises. Where runs
 //! vary settings, those are compared here whatever they promise, and what each promises stands beside it: a ranking is what
 //! the tables of winners are for.
 
@@ -20,7 +20,7 @@ use self::times::{Quotient, times};
 use super::merge::{BlockKey, Merged};
 use crate::stats::{Better, CONFIDENCE, Series, Summary, decide};
 
-/// What settings are worth in one place of one store: on one machine, at one position.
+/// The worth of settings in one place of one store: on one machine, at one position.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Effects {
     /// Where.
@@ -28,15 +28,15 @@ pub struct Effects {
     pub place: Where,
     /// The operations, in the order in which they ran.
     pub operations: Vec<String>,
-    /// What a value does by itself.
+    /// The effect of each value by itself.
     pub main: Vec<MainEffect>,
-    /// What two values do together that neither does by itself, the greatest first.
+    /// The effects of two values together that neither has by itself, the greatest first.
     pub interactions: Vec<Interaction>,
     /// Every combination, the safest first, then the fastest.
     pub points: Vec<Spot>,
 }
 
-/// What a value of a setting does, beside the base's.
+/// The effect of a setting's value, beside the base's.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MainEffect {
     /// The setting.
@@ -47,13 +47,13 @@ pub struct MainEffect {
     pub base: String,
     /// In how many pairs of combinations that differ in nothing else; their geometric mean counts.
     pub pairs: usize,
-    /// What becomes of the promise, in words.
+    /// The change of the promise, in words.
     pub promise: &'static str,
     /// Times the mean latency at the base, by operation; of all operations together in the last place.
     pub times: Vec<Option<Times>>,
 }
 
-/// How many times more two values take together than their main effects say.
+/// The factor by which two values take more together than their main effects say.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Interaction {
     /// The first setting and its value.
@@ -69,17 +69,17 @@ pub struct Interaction {
 /// A combination of settings.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Spot {
-    /// What reports rank it as: `sqlite journal_mode=WAL`.
+    /// The name under which reports rank it: `sqlite journal_mode=WAL`.
     pub name: String,
     /// The id of its cell; of several, the first.
     pub cell: String,
     /// Its settings: the plan's, and its own in their place.
     pub settings: Settings,
-    /// What the plan calls it: `the base`, or a point's name.
+    /// The names that the plan gives it: `the base`, or a point's name.
     pub marks: Vec<String>,
     /// The tier that it gives.
     pub tier: Guarantee,
-    /// What a power cut can cost, where it is known.
+    /// The loss that a power cut can cause, where it is known.
     pub power_cut: Option<Loss>,
     /// Syncs of an operation, over all operations.
     pub syncs_per_operation: Option<f64>,
@@ -101,7 +101,7 @@ impl Effects {
     }
 }
 
-/// What settings are worth, wherever runs vary them.
+/// The effects of settings, wherever runs vary them.
 pub fn effects(merged: &Merged<'_>) -> Vec<Effects> {
     contests(merged).iter().filter_map(of_contest).collect()
 }
@@ -185,7 +185,7 @@ fn level<'s>(settings: &'s Settings, name: &str) -> &'s str {
     settings.get(name).map_or(AS_SHIPPED, String::as_str)
 }
 
-/// What is said of a setting that was not given.
+/// The value shown for a setting that was not given.
 const AS_SHIPPED: &str = "as shipped";
 
 /// The same settings with one at another value.
@@ -232,7 +232,7 @@ fn main_effect(
     })
 }
 
-/// What becomes of the promise between the two of each pair.
+/// The change of the promise, in words, from the second to the first of each pair.
 fn promise(pairs: &[(&Combination<'_>, &Combination<'_>)]) -> &'static str {
     let all: BTreeSet<Ordering> = pairs.iter().map(|(a, b)| a.promise().cmp(&b.promise())).collect();
     match (all.contains(&Ordering::Less), all.contains(&Ordering::Greater)) {

@@ -124,7 +124,7 @@ fn scope(key: &GroupKey) -> Scope {
     }
 }
 
-/// What distinguishes a scope from the others, for people; where nothing does, its guarantee. Axes whose values it spans are
+/// The values that distinguish a scope from the others, for people; where none do, its guarantee. Axes whose values it spans are
 /// called compared.
 pub fn label(merged: &Merged<'_>, scope: &Scope) -> String {
     let groups = &merged.groups;
@@ -163,7 +163,7 @@ fn is_one_guarantee(merged: &Merged<'_>) -> bool {
     merged.groups.windows(2).all(|pair| of(&pair[0]) == of(&pair[1]))
 }
 
-/// What stands below verdicts of stores as shipped, whose tiers differ; nothing where there are none.
+/// The remark below verdicts of stores as shipped, whose tiers differ; nothing where there are none.
 pub(crate) fn mixed_tiers(scopes: &[&Scope]) -> Option<&'static str> {
     let mixed = scopes.iter().any(|scope| scope.guarantee == Some((GuaranteeChoice::Default, None)));
     mixed.then_some(
@@ -200,7 +200,7 @@ pub(crate) fn why_not(finding: &Finding) -> String {
     }
 }
 
-/// What a finding lacks: a few of the missing cells, and how many more.
+/// The cells that a finding lacks: two of them, and the number of the others.
 pub(crate) fn lacks(finding: &Finding) -> String {
     let cells = finding
         .evidence
@@ -220,7 +220,7 @@ pub(crate) fn lacks(finding: &Finding) -> String {
     }
 }
 
-/// What is said of a claim of which too little was measured for a verdict.
+/// The words for a claim of which too little was measured for a verdict.
 pub(crate) fn leaning(looks: Verdict) -> &'static str {
     match looks {
         Verdict::Reproduced => "looks right",
@@ -230,14 +230,14 @@ pub(crate) fn leaning(looks: Verdict) -> &'static str {
     }
 }
 
-/// How much of what a claim is about was measured, where that is not all: `12 of 68 combinations measured`.
+/// The measured part of all that a claim is about, where that is not the whole: `12 of 68 combinations measured`.
 pub(crate) fn covered(claim: &Claim, coverage: Option<Coverage>) -> Option<String> {
     let Coverage { measured, whole } = coverage.filter(|coverage| !coverage.is_whole())?;
     let all = if claim.is_of_average() { ", an average takes all" } else { "" };
     Some(format!("{measured} of {whole} combinations measured{all}"))
 }
 
-/// How many checks agree: `3/4`.
+/// The checks that agree, out of all: `3/4`.
 pub(crate) fn score(tally: Tally) -> String {
     format!("{}/{}", tally.agree, tally.total())
 }
@@ -270,10 +270,10 @@ pub(crate) fn evidence_line(evidence: &Evidence, with_figure: bool) -> String {
     line
 }
 
-/// What stands in place of a scope for claims that were checked in none.
+/// The words in place of a scope for claims that were checked in none.
 pub(crate) const NOT_APPLICABLE: &str = "not applicable";
 
-/// How many claims got which verdict in one scope.
+/// The number of claims of each verdict in one scope.
 pub(crate) type Counts = [usize; Verdict::ALL.len()];
 
 /// The verdicts counted, for each scope that any claim was checked in, and last of those that were checked in none. A claim

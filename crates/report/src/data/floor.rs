@@ -1,4 +1,4 @@
-//! What a place gives with no store in the way, from a run of the workload `device` there: the floor and the ceiling beside
+//! The figures of a place with no store in the way, from a run of the workload `device` there: the floor and the ceiling beside
 //! which the figures of stores can be read. It takes part in no ranking.
 
 use std::collections::BTreeMap;
@@ -19,20 +19,20 @@ const DEVICE: &str = "device";
 pub struct Floor {
     /// The machine's name, and the place's in the runs of stores.
     at: (String, String),
-    /// What it gives, in words: `4KiB random reads past the page cache 85.0 µs`.
+    /// Its figures, in words: `4KiB random reads past the page cache 85.0 µs`.
     figures: Vec<String>,
-    /// How many trials are behind the figure that has the fewest.
+    /// The number of trials behind the figure that has the fewest.
     trials: usize,
     /// The day on which that was measured.
     day: String,
 }
 
-/// What is told of a place, if the device run has it with reads that find the file in memory where they can.
+/// A figure told of a place, if the device run has it with reads that find the file in memory where they can.
 struct Wanted {
     /// The words after the size of the blocks, which bandwidths go without.
     words: &'static str,
     pattern: &'static str,
-    /// How the file is open, and how writes are synced.
+    /// The modes in which the file is open and writes are synced.
     how: (&'static str, &'static str),
     unit: Unit,
 }
@@ -71,7 +71,7 @@ pub fn device_header(json: &[u8]) -> Option<RunHeader> {
     serde_json::from_slice(json).ok().filter(is_device)
 }
 
-/// What each place of some runs gives with no store in the way: by the newest complete device run among them, else by the
+/// The figures of each place of some runs with no store in the way: by the newest complete device run among them, else by the
 /// newest of those beside them. Places that none of them measured are left out.
 pub fn floors(runs: &[Run], beside: &[Run]) -> Vec<Floor> {
     let mut devices: Vec<(bool, &Run)> = runs.iter().map(|run| (true, run)).collect();
@@ -95,7 +95,7 @@ fn is_complete(run: &Run) -> bool {
     is_device(&run.header) && planned::unfinished(run).is_none()
 }
 
-/// What a device run tells of a place; `None` where it is of another machine or place.
+/// The figures that a device run has of a place; `None` where it is of another machine or place.
 fn floor(header: &RunHeader, place: &PlaceInfo, device: &Run) -> Option<Floor> {
     let other = &device.header;
     let machine = |of: &RunHeader| (of.hardware.clone(), of.environment.cpu.clone(), of.environment.cores);
@@ -157,7 +157,7 @@ fn value(unit: Unit, operation: &OperationResult) -> Option<f64> {
     }
 }
 
-/// What to say of each place: in which of them, where there are several.
+/// A sentence for each place with its figures: it names the place where there are several.
 pub fn lines(floors: &[Floor]) -> Vec<String> {
     let line = |floor: &Floor| {
         let Floor { at: (hardware, place), figures, trials, day } = floor;

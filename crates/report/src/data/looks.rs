@@ -49,14 +49,14 @@ pub fn is_clear(rule: Option<Rule>, times_worse: Option<Ratio>, precision: f64) 
         && interval.is_some_and(|i| i.low > 1.0 || i.high / i.low <= 1.0 + 2.0 * precision)
 }
 
-/// How many looks the figures of one position allow for. Where several runs were each stopped by looks, any of one may have
-/// come together with any of another.
+/// The number of looks that the figures of one position allow for. Where several runs were each stopped by looks, any of one
+/// may have come together with any of another.
 pub fn behind<'e>(merged: &Merged<'_>, entries: impl Iterator<Item = &'e Entry<'e>>) -> usize {
     let runs: BTreeSet<usize> = entries.map(|entry| entry.run).collect();
     together(runs.into_iter().map(|run| merged.runs[run].header.looks.len()))
 }
 
-/// How many looks figures allow for that come from several runs, each with so many.
+/// The number of looks that figures allow for that come from several runs, each with so many.
 pub fn together(looks: impl Iterator<Item = usize>) -> usize {
     looks.map(|looks| looks.max(1)).product()
 }
@@ -121,7 +121,7 @@ mod tests {
                 assert!(share <= 0.05, "{stores} stores, {blocks} blocks: {share}");
             }
         }
-        // What that guards against: a look after every block, each as if it were the only one.
+        // The fault that this guards against: a look after every block, each as if it were the only one.
         let every: Vec<u32> = (3..=16).collect();
         let share = called_better(2, &every, CONFIDENCE);
         assert!(share > 0.15, "{share}");

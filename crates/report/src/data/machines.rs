@@ -25,7 +25,7 @@ pub(crate) fn notes(merged: &Merged<'_>) -> Vec<String> {
     machines.iter().map(note).collect()
 }
 
-/// What one limit came to.
+/// The outcome of one limit, in words: the amount in force, or that there was none.
 fn in_words(limit: &LimitReport) -> String {
     let remark = limit.remark.as_ref().map_or(String::new(), |remark| format!(" ({remark})"));
     match (limit.in_force, &limit.by) {

@@ -38,7 +38,7 @@ pub const MEMORY: &str = "memory";
 pub struct Matrix {
     /// The hardware's name.
     pub hardware: String,
-    /// What distinguishes it from the other matrices.
+    /// The values that distinguish it from the other matrices.
     pub title: String,
     /// The guarantee asked for; absent where cells have none.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -70,7 +70,7 @@ pub struct Row {
     pub contests: Vec<Contest>,
 }
 
-/// What a row is about.
+/// The subject of a row.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Figure {
     /// The operation's name, or `space` or `memory`.
@@ -101,12 +101,12 @@ pub struct Contender {
     pub store: String,
     /// Its figure over trials.
     pub figure: Summary,
-    /// How many times worse than the best, paired by block; over 1 is worse. Its interval allows for all stores of the place,
-    /// and for looks that might have ended the run. Absent for the best.
+    /// The factor by which it is worse than the best, paired by block; over 1 is worse. Its interval allows for all stores of the
+    /// place, and for looks that might have ended the run. Absent for the best.
     pub times_worse: Option<Ratio>,
     /// Whether it is the best or too close to call with it.
     pub wins: bool,
-    /// What decided that; absent for the best.
+    /// The rule that decided that; absent for the best.
     pub rule: Option<Rule>,
 }
 
@@ -135,7 +135,7 @@ impl Contest {
 }
 
 impl Matrix {
-    /// What it is of: the machine, and what distinguishes it from the other matrices.
+    /// Its name: the machine, and the values that distinguish it from the other matrices.
     pub fn name(&self) -> String {
         joined([self.hardware.as_str(), &self.title])
     }
@@ -240,7 +240,7 @@ pub(crate) fn operations(group: &Group<'_>) -> Vec<String> {
 pub(crate) struct Sorted<'g, 'a> {
     /// Trials by position and contestant, the harness's own included.
     pub(crate) entries: ByPosition<'a>,
-    /// What was left out, and whether for what the store lacks by its nature.
+    /// The contestants left out at a position, and whether for what the store lacks by its nature.
     left_out: BTreeMap<(Position, Cow<'g, str>), Why>,
     /// Those of the runs given.
     headers: Vec<&'g RunHeader>,
@@ -306,7 +306,7 @@ impl<'g, 'a> Sorted<'g, 'a> {
         scatter
     }
 
-    /// What the clock can tell of a figure, by all runs here.
+    /// The clock's resolution of a figure, by all runs here.
     pub fn resolution(&self, operation: &str, column: &Column) -> Resolution {
         let threads =
             self.entries.values().flat_map(IndexMap::values).flatten().map(|e| e.trial.cell.threads());
@@ -415,7 +415,7 @@ pub(crate) fn matrix(merged: &Merged<'_>, group: &Group<'_>) -> Option<Matrix> {
     })
 }
 
-/// What the rows are about: the headline figures of the group's workload.
+/// The subjects of the rows: the headline figures of the group's workload.
 fn figures(merged: &Merged<'_>, group: &Group<'_>) -> Vec<(String, &'static Column)> {
     let workload = workload(merged, group);
     let measured = || group.trials.iter().filter_map(|entry| entry.trial.ok());
@@ -429,7 +429,7 @@ fn figures(merged: &Merged<'_>, group: &Group<'_>) -> Vec<(String, &'static Colu
                     // Nothing succeeded: rows are needed all the same, to say so.
                     operations = planned_operations(workload).into_iter().map(str::to_owned).collect();
                 }
-                // What all operations take together is told by how many there are in a second.
+                // The time of all operations together is told by how many there are in a second.
                 operations.retain(|name| name != OVERALL);
                 operations.into_iter().map(|name| (name, &MEAN_LATENCY)).collect()
             }
@@ -471,7 +471,7 @@ fn contender(stores: &IndexSet<Cow<'_, str>>, standing: Standing) -> Contender {
 fn why(entries: &[Entry<'_>], (name, column): (&str, &Column), left_out: Option<Why>) -> Why {
     let saturated = saturated::of(entries, name).is_some();
     let doubted = |measured: &Measured| measured.doubt(name).is_some();
-    // What a trial did is all that its work has.
+    // A trial that succeeded did every operation that its work has.
     let lacks = |measured: &Measured| column.is_of_operation() && measured.operation(name).is_none();
     let outcomes = entries.iter().map(|entry| match (&entry.trial.outcome, entry.trial.ok()) {
         (Outcome::Failed { .. }, _) => Why::Failed,

@@ -7,7 +7,7 @@ use storebench_core::result::Memory;
 
 use crate::column::{Column, PEAK_MEMORY, PEAK_WITH_PAGE_CACHE, PEAK_WITHOUT_MAPPED_FILES};
 
-/// What memory is compared by: the same for all that are compared.
+/// The kind of memory that is compared: the same for all that are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Basis {
     /// All that the trial's cgroup was charged for, the page cache included.
@@ -30,7 +30,7 @@ impl Basis {
             .unwrap_or(Basis::Resident)
     }
 
-    /// What a trial took at its peak, in bytes, where it is known.
+    /// The memory that a trial took at its peak, in bytes, where it is known.
     pub fn bytes(self, memory: &Memory) -> Option<u64> {
         match self {
             Basis::WithPageCache => memory.peak_with_page_cache_bytes,
@@ -57,7 +57,7 @@ impl Basis {
         }
     }
 
-    /// What it is and why, below a table.
+    /// The meaning of the figure, and the reason for it, below a table.
     pub fn note(self) -> &'static str {
         match self {
             Basis::WithPageCache => {

@@ -18,7 +18,7 @@ use crate::data::why::Why;
 use crate::layout::Layout;
 use crate::published::Table;
 
-/// What pairs figures: the same block of the same run.
+/// The key that pairs figures: the same block of the same run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BlockKey {
     /// The position of the run among those given.
@@ -43,13 +43,13 @@ impl<'a> Entry<'a> {
         self.trial.ok()?.store_build.as_ref()?.not_ranked.as_deref()
     }
 
-    /// What pairs it with others.
+    /// The key that pairs it with others.
     pub fn block(&self) -> BlockKey {
         BlockKey { run: self.run, block: self.trial.block }
     }
 }
 
-/// What all trials of a group have in common.
+/// The values that all trials of a group have in common.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GroupKey {
     /// The hardware's name.
@@ -58,7 +58,7 @@ pub struct GroupKey {
     pub asked: Option<GuaranteeChoice>,
     /// The tier given; `None` if no trial got far enough to tell, and where cells have no guarantee.
     pub tier: Option<Guarantee>,
-    /// What a power cut can cost, where the tier alone does not say it: settings are ranked at one such promise.
+    /// The loss that a power cut can cause, where the tier alone does not say it: settings are ranked at one such promise.
     pub power_cut: Option<Loss>,
     /// Values of the axes that tell groups apart, such as the place; the guarantee aside.
     pub facets: Vec<(Axis, String)>,
@@ -97,10 +97,10 @@ impl GroupKey {
     }
 }
 
-/// What a trial gave: its tier, and what a power cut can cost where it told that more finely.
+/// The guarantee of a trial: its tier, and what a power cut can cost where it told that more finely.
 type Given = (Guarantee, Option<Loss>);
 
-/// What was asked for and what was given, in few words: `process`, or `default (as shipped), tier power`.
+/// The guarantee asked for and the one given, in few words: `process`, or `default (as shipped), tier power`.
 pub struct GuaranteeLabel(pub GuaranteeChoice, pub Option<Guarantee>, pub Option<Loss>);
 
 impl fmt::Display for GuaranteeLabel {
@@ -140,7 +140,7 @@ impl Omitted<'_> {
 /// Trials whose figures may be compared.
 #[derive(Debug, Clone)]
 pub struct Group<'a> {
-    /// What they have in common.
+    /// The values that they have in common.
     pub key: GroupKey,
     /// The trials, failed ones included, in the order of the runs given.
     pub trials: Vec<Entry<'a>>,
@@ -153,19 +153,19 @@ pub struct Group<'a> {
 pub struct Merged<'a> {
     /// The runs.
     pub runs: &'a [Run],
-    /// What the axes do.
+    /// The roles of the axes.
     pub layout: Layout,
     /// Stores of the harness: shown in tables, but they never win.
     harness: HashSet<&'a str>,
     /// The groups, in the order of their keys.
     pub groups: Vec<Group<'a>>,
-    /// What memory is compared by.
+    /// The kind of memory that is compared.
     pub memory: Basis,
     /// Published findings that the runs are checked against.
     pub claims: Vec<StudyClaims>,
     /// Published tables that the runs are laid beside.
     pub tables: Vec<Table>,
-    /// What the places of the runs give with no store in the way.
+    /// The figures of the runs' places with no store in the way.
     pub floors: Vec<Floor>,
     /// Which settings are sizes, for people who read their values.
     pub readable: Readable,
@@ -251,7 +251,7 @@ impl<'a> Merged<'a> {
         self.harness.contains(store)
     }
 
-    /// What a group is, for people: its guarantee, each facet in which groups differ or that is not at its default, and in
+    /// A group's label for people: its guarantee, each facet in which groups differ or that is not at its default, and in
     /// what its method differs.
     pub fn label(&self, key: &GroupKey) -> String {
         let varying: Vec<_> = self.varying(key).collect();
@@ -309,7 +309,7 @@ impl<'a> Merged<'a> {
     }
 }
 
-/// What sets servers apart from libraries.
+/// The words that set servers apart from libraries.
 const BY_A_SERVER: &str = "client and server";
 
 fn is_server(header: &RunHeader, store: &str) -> bool {
@@ -358,7 +358,7 @@ fn homes(
     if alike.is_empty() { vec![unknown] } else { alike }
 }
 
-/// What the succeeded trials among some measured.
+/// The measurements of the succeeded trials among some.
 pub fn measured<'a>(entries: &[Entry<'a>]) -> Vec<(BlockKey, &'a Measured)> {
     entries.iter().filter_map(|entry| entry.trial.ok().map(|measured| (entry.block(), measured))).collect()
 }

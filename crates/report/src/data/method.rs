@@ -42,16 +42,16 @@ pub const MIX: &str = "mix";
 /// The cache of cells with equal caches, which bears on no others.
 const EQUAL_CACHE: &str = "equal_cache";
 
-/// What the keys of machines begin with: they bear on the cells of that machine alone.
+/// The beginning of the keys of machines: they bear on the cells of that machine alone.
 const MACHINES: &str = "machines.";
 
-/// What the keys of drivers begin with; the place's name follows. They bear on the cells there alone.
+/// The beginning of the keys of drivers; the place's name follows. They bear on the cells there alone.
 const PLACES: &str = "places.";
 
 /// Keys of a machine that say nothing of what it is held to.
 const ABOUT: [&str; 5] = ["about", "core", "lacks", "optional", "sources"];
 
-/// What a run's plan says of the work.
+/// The method of a run's work, by its plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Method {
     /// Values by key; a key within a table has the tables' names before it: `settings.sqlite.page_size`.
@@ -103,7 +103,7 @@ impl Method {
         }
     }
 
-    /// What is said of a key: `page_size=8192`, or that it is not set.
+    /// A key in words: `page_size=8192`, or that it is not set.
     pub fn words(&self, key: &str) -> String {
         let name = key.strip_prefix("settings.").or(key.strip_prefix(MACHINES)).or(key.strip_prefix(PLACES));
         let name = name.unwrap_or(key);
@@ -173,7 +173,7 @@ fn not_held(run: &Run) -> BTreeMap<String, String> {
     found
 }
 
-/// What mounted the file systems of a run's places, where storebench made them.
+/// The drivers that mounted the file systems of a run's places, where storebench made them.
 fn drivers(run: &Run) -> BTreeMap<String, String> {
     let places = run.header.places.iter();
     places.filter_map(|place| Some((format!("{PLACES}{}", place.name), place.driver.clone()?))).collect()
@@ -367,7 +367,7 @@ mod tests {
         assert_eq!(said(&runs), ["small.memory=64MiB", "small.memory=32MiB"]);
         runs[1].header.plan = runs[0].header.plan.clone();
         assert_eq!(said(&runs), ["", ""]);
-        // What was not held in one of the runs is not what was held in the other.
+        // A limit that was not held in one of the runs is not the one that was held in the other.
         let not_held =
             LimitReport { limit: Limited::Memory, asked: 64 << 20, in_force: None, by: None, remark: None };
         let none = None;

@@ -1,4 +1,4 @@
-//! How stores are called and coloured.
+//! Names and colours of stores.
 
 use anstyle::{Ansi256Color, AnsiColor, Color, Style};
 use xxhash_rust::xxh3::xxh3_64;
@@ -16,7 +16,7 @@ const OF_THE_PAPER: [(&str, &str, u8); 6] = [
 /// Colours of further stores.
 const FURTHER: [(&str, u8); 4] = [("lmdb", 210), ("unqlite", 222), ("redb", 80), ("fjall", 229)];
 
-/// What is left for stores of other tables; their names choose.
+/// Colours left for stores of other tables; their names choose.
 const OTHERS: [u8; 5] = [147, 158, 186, 218, 180];
 
 /// The name under which paper 000's scripts know a store; our own for all others.

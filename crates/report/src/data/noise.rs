@@ -26,7 +26,7 @@ pub struct Outlier {
 /// A tendency over the blocks of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Drift {
-    /// How much slower the second half of the blocks was than the first: the geometric mean over cells and operations.
+    /// The mean latency of the second half of the blocks over that of the first: the geometric mean over cells and operations.
     pub times: Estimate,
 }
 

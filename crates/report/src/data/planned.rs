@@ -1,4 +1,4 @@
-//! How many trials a run was to have, by its plan and what it left out.
+//! The number of trials that a run was to have, by its plan and what it left out.
 
 use storebench_core::plan::Plan;
 use storebench_core::result::Run;
@@ -14,12 +14,12 @@ pub(crate) struct Unfinished {
     pub(crate) at_least: bool,
 }
 
-/// What a run still lacks; `None` where it has all, or where its plan can't be read, so that nobody knows.
+/// The trials that a run still lacks; `None` where it has all, or where its plan can't be read, so that nobody knows.
 pub(crate) fn unfinished(run: &Run) -> Option<Unfinished> {
     let plan = Plan::parse(&run.header.plan, "of the run").ok()?;
     let cells = plan.combinations(run.header.places.len()).checked_sub(run.header.left_out.len() as u64)?;
     let planned = cells.saturating_mul(plan.trials.into());
-    // What a precision asks for beyond the plan's trials is not planned.
+    // Trials that a precision asks for beyond the plan's are not planned.
     let done = run.trials.iter().filter(|trial| trial.block < plan.trials).count() as u64;
     (done < planned).then_some(Unfinished { done, planned, at_least: plan.precision.is_some() })
 }

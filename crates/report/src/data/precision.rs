@@ -14,7 +14,7 @@ pub fn is_over(run: &Run, cells: usize, harness: &[&str], share: f64) -> bool {
     looks::is_over(&run.header.looks, whole_blocks(&run.trials, cells), || is_reached(run, harness, share))
 }
 
-/// How many blocks have all their trials, whatever came of these.
+/// The number of blocks that have all their trials, whatever came of these.
 fn whole_blocks(trials: &[TrialResult], cells: usize) -> u32 {
     let blocks = 1 + trials.iter().map(|trial| trial.block).max().unwrap_or(0);
     let whole = |block: &u32| trials.iter().filter(|trial| trial.block == *block).count() >= cells;

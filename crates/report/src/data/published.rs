@@ -19,7 +19,7 @@ pub struct Beside<'a> {
     pub table: &'a Table,
     /// The group.
     pub scope: Scope,
-    /// What stands beside what.
+    /// The table's places, each with the run's own beside it.
     pub places: Vec<Place<'a>>,
 }
 
@@ -28,17 +28,17 @@ pub struct Beside<'a> {
 pub struct Place<'a> {
     /// The table's row.
     pub row: &'a Row,
-    /// What the values are made of.
+    /// The kind of data in the values.
     pub data: Data,
-    /// How many records there are.
+    /// The number of records.
     pub records: CountRange,
     /// The published winner.
     pub published: &'a Cell,
-    /// What the run says; `None` where it has no such place.
+    /// The run's own evidence; `None` where it has no such place.
     pub found: Option<Evidence>,
 }
 
-/// How the places of a table compare.
+/// The number of a table's places by how they compare.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Agreement {
     /// The published winner is the only one of the run.

@@ -1,4 +1,4 @@
-//! What is known of the settings of stores that were measured: which are sizes, for people (`page_size=64KiB`, where plans and files
+//! The settings of stores that were measured: which are sizes, for people (`page_size=64KiB`, where plans and files
 //! have `page_size=65536`), and what is shipped.
 
 use std::borrow::Cow;
@@ -34,7 +34,7 @@ impl Readable {
         Readable { sizes, defaults }
     }
 
-    /// What a store's settings are as shipped: a value, or words.
+    /// A store's settings as shipped: each a value, or words.
     pub fn defaults(&self, store: &str) -> BTreeMap<&'static str, &'static str> {
         self.defaults.get(store).cloned().unwrap_or_default()
     }

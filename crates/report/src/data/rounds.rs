@@ -40,7 +40,7 @@ pub(crate) fn values(entries: &[Entry<'_>], figure: Figure, round: usize) -> Vec
     measured(entries).into_iter().filter_map(|(_, measured)| of(measured)).collect()
 }
 
-/// How many times a figure of the last round is that of the first, trial by trial; `None` also where the figure can't be as it
+/// A figure of the last round over that of the first, trial by trial; `None` also where the figure can't be as it
 /// seems.
 pub(crate) fn last_over_first(entries: &[Entry<'_>], figure: Figure) -> Option<Summary> {
     let of = |measured: &Measured| match (figure, measured.rounds.as_slice()) {

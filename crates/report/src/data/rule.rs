@@ -1,11 +1,11 @@
-//! How winners are decided, in words for people.
+//! The rules that decide winners, in words for people.
 
 use storebench_core::measure::clock::HIDDEN_NS;
 use storebench_core::units::rough_ns;
 
 use crate::stats::{ENOUGH_BLOCKS, MIN_BLOCKS, Rule, THRESHOLD};
 
-/// What a rule means by "too close to call".
+/// The meaning of "too close to call" by a rule.
 pub fn rule_text(rule: Rule) -> String {
     match rule {
         Rule::Interval => format!(

@@ -133,7 +133,7 @@ impl Sample {
     }
 }
 
-/// What every load says of itself.
+/// The report that every load gives of itself.
 fn background() -> BackgroundReport {
     BackgroundReport {
         description: "decoded a video".into(),
@@ -143,7 +143,7 @@ fn background() -> BackgroundReport {
     }
 }
 
-/// What a trial measured whose mean latency is `ns`: everything else follows from it.
+/// The measurements of a trial whose mean latency is `ns`: everything else follows from it.
 pub fn measured(ns: f64) -> Measured {
     let factors = [("insert", 1.0), ("get", 0.5), ("update", 1.25), ("remove", 0.8)];
     Measured {
@@ -386,7 +386,7 @@ pub fn study() -> Run {
     run
 }
 
-/// What really happens to some.
+/// A sample with the failure or the gap that really happens to some.
 fn odd(sample: Sample, block: usize) -> Option<Sample> {
     let cell = &sample.cell;
     let large = cell.record_size().span().from == 102_400;

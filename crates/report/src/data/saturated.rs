@@ -35,7 +35,7 @@ fn of_replay(measured: &Measured, operation: &OperationResult) -> Option<(f64, f
     let played_s = operation.wall_ns as f64 / 1e9;
     let count = measured.operations.iter().map(|one| one.count).sum::<u64>() as f64;
     let lasts_s = played_s - behind_s;
-    // What its reader was late with was taken out of the schedule, and is no fault of the store.
+    // Time by which its reader was late was taken out of the schedule, and is no fault of the store.
     let late_s = behind_s - operation.rate_over_ns.map_or(0.0, |over_ns| played_s - over_ns as f64 / 1e9);
     (late_s >= LATE_S && lasts_s > 0.0).then(|| (count / (lasts_s + late_s), count / lasts_s))
 }
@@ -57,7 +57,7 @@ pub fn fell_behind(cell: &Cell, measured: &Measured, operation: &OperationResult
     rates(cell, measured, operation).is_some()
 }
 
-/// What some trials of one cell did of the rate asked for, as `8,580/s of 20,000/s`; `None` where most kept up.
+/// The rate that some trials of one cell reached of the one asked for, as `8,580/s of 20,000/s`; `None` where most kept up.
 pub fn of(entries: &[Entry<'_>], operation: &str) -> Option<String> {
     let of = |entry: &Entry<'_>| {
         let measured = entry.trial.ok()?;
@@ -69,7 +69,7 @@ pub fn of(entries: &[Entry<'_>], operation: &str) -> Option<String> {
     (behind.len() * 2 > all.len()).then(|| format!("{}/s of {}/s", three_digits(slowest), shown(asked)))
 }
 
-/// What to say of them: a line for each contestant and operation, over all rates that were asked for.
+/// The lines on them: one for each contestant and operation, over all rates that were asked for.
 pub fn lines(merged: &Merged<'_>) -> Vec<String> {
     let mut found: IndexMap<(String, &str), Vec<(f64, f64)>> = IndexMap::new();
     for trial in merged.runs.iter().flat_map(|run| &run.trials) {
@@ -95,7 +95,7 @@ fn shown(rate: f64) -> String {
     if rate.fract() == 0.0 { grouped(rate as u64) } else { three_digits(rate) }
 }
 
-/// What was reached of what was asked for, in words that follow a store's name.
+/// The rates reached and those asked for, in words that follow a store's name.
 fn in_words(rates: &[(f64, f64)]) -> String {
     let reached = || rates.iter().map(|(reached, _)| *reached);
     let asked = || rates.iter().map(|(_, asked)| *asked);

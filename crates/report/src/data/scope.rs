@@ -1,4 +1,4 @@
-//! What the figures are of, where their names can't say it, and what could not be known, with the reason.
+//! The subject of figures whose names can't say it, and all that could not be known, with the reason.
 
 use std::collections::BTreeMap;
 

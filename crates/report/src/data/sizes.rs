@@ -27,7 +27,7 @@ const PARTS: f64 = 1000.0;
 pub struct Sizes {
     /// The hardware's name.
     pub hardware: String,
-    /// What its trials have in common: machine, guarantee, threads.
+    /// The values that its trials have in common: machine, guarantee, threads.
     pub title: String,
     /// The groups that they are from, by their positions among those merged.
     #[serde(skip)]
@@ -45,8 +45,8 @@ pub struct Sizes {
     pub operations: Vec<Falls>,
 }
 
-/// How stores fall in one operation, the last to fall first; before them those that do not, after them those of which it is not
-/// known.
+/// The falls of stores in one operation, the last to fall first; before them those that do not, after them those of which it is
+/// not known.
 #[derive(Debug, Serialize)]
 pub struct Falls {
     /// Its name.
@@ -55,7 +55,7 @@ pub struct Falls {
     pub stores: Vec<Fall>,
 }
 
-/// How a store falls.
+/// The fall of a store.
 #[derive(Debug, Serialize)]
 pub struct Fall {
     /// Its name, settings included that are ranked.
@@ -113,7 +113,7 @@ impl Fall {
 }
 
 impl Sizes {
-    /// What it is of.
+    /// Its name: the machine, and the values that its trials have in common.
     pub fn name(&self) -> String {
         joined([self.hardware.as_str(), &self.title])
     }
@@ -124,7 +124,7 @@ impl Sizes {
     }
 }
 
-/// How many times the memory that a trial had its data are; `None` of a trial of other work, or without a limit of memory.
+/// The size of a trial's data over the memory that it had; `None` of a trial of other work, or without a limit of memory.
 pub fn times(entry: &Entry<'_>) -> Option<f64> {
     match entry.trial.cell.text(Axis::DATA_SIZE).parse().ok()? {
         DataSize::Times(times) => Some(times),
@@ -136,7 +136,7 @@ pub fn times(entry: &Entry<'_>) -> Option<f64> {
     }
 }
 
-/// What has its data size and nothing else in common: trials by store and by thousandths of the memory.
+/// Trials alike but for their data size and their store: by store and by thousandths of the memory.
 #[derive(Default)]
 struct Gathered<'a> {
     groups: Vec<usize>,
@@ -219,7 +219,7 @@ fn of(
     }
 }
 
-/// How all stores fall in one operation.
+/// The falls of all stores in one operation.
 fn falls(
     merged: &Merged<'_>,
     stores: &IndexMap<String, BTreeMap<u64, Vec<Entry<'_>>>>,

@@ -1,5 +1,5 @@
-//! What a background load costs each store: disturbed beside undisturbed, and how many times longer operations take. An open loop
-//! that fell behind has no latency that could be compared.
+//! The cost of a background load to each store: disturbed beside undisturbed, and how many times longer operations take. An
+//! open loop that fell behind has no latency that could be compared.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,12 +13,12 @@ use crate::column::MEAN_LATENCY;
 use crate::layout::Position;
 use crate::stats::{Ratio, Series, compare, geometric_mean};
 
-/// How stores fare beside one background load, against the same cells without it.
+/// The slow-downs of stores beside one background load, against the same cells without it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Slowdowns {
     /// The hardware's name.
     pub hardware: String,
-    /// What distinguishes the disturbed group from the others, its background included.
+    /// The values that distinguish the disturbed group from the others, its background included.
     pub title: String,
     /// The load.
     pub background: String,
@@ -26,14 +26,14 @@ pub struct Slowdowns {
     pub slowdowns: Vec<Slowdown>,
 }
 
-/// How one store fares at one operation, over all cells that were measured both ways.
+/// The slow-down of one store at one operation, over all cells that were measured both ways.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Slowdown {
     /// The store's name.
     pub store: String,
     /// The operation's name.
     pub operation: String,
-    /// What was found.
+    /// Its latencies with and without the load.
     #[serde(flatten)]
     pub found: Found,
 }
@@ -47,7 +47,7 @@ pub struct Found {
     pub undisturbed_ns: f64,
     /// The same with it.
     pub disturbed_ns: f64,
-    /// How many times longer with it than without, paired by block.
+    /// The latency with it over that without, paired by block.
     pub ratio: Ratio,
 }
 

@@ -1,4 +1,4 @@
-//! How far a figure reaches, in words for people: `[1.20, 3.40]` is an interval, `(1.20..3.40)` the range of too few
+//! The reach of a figure, in words for people: `[1.20, 3.40]` is an interval, `(1.20..3.40)` the range of too few
 //! observations for one.
 
 use crate::stats::Interval;
@@ -6,7 +6,7 @@ use crate::stats::Interval;
 /// An interval whose ends lie further apart than this many times tells nothing, and its ends would only be long.
 const WIDEST: f64 = 1e6;
 
-/// How far a figure reaches; `None` where that is not known, or where two are alike.
+/// The reach of a figure; `None` where that is not known, or where two are alike.
 pub fn text(interval: Option<Interval>, show: impl Fn(f64) -> String) -> Option<String> {
     let interval = interval?;
     let Interval { low, high, .. } = interval;
@@ -23,7 +23,7 @@ pub fn tells_nothing(interval: &Interval) -> bool {
     !interval.is_range() && interval.low >= 0.0 && interval.high > WIDEST * interval.low
 }
 
-/// How ranges are told apart from intervals, for a legend.
+/// The mark that tells ranges from intervals, for a legend.
 pub const LEGEND: &str = "(a..b) is the range of two: that is too few for an interval.";
 
 #[cfg(test)]
@@ -76,7 +76,7 @@ mod tests {
             };
             [of("lmdb", 1e3), of("redb", 7e3), of("sqlite", 2e3)].concat()
         };
-        // What is worse for one store is better for the next, so that ratios are unlike, too.
+        // A block that is worse for one store is better for the next, so that ratios are unlike, too.
         let mut run = blocks("box", &[block(1.0), block(1e4)]);
         for trial in run.trials.iter_mut().filter(|trial| trial.cell.store() == "redb") {
             trial.block = 1 - trial.block;

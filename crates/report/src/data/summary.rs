@@ -1,4 +1,4 @@
-//! What stands above every report: how many trials there are, what is odd about them, and what is missing and why.
+//! The head of every report: how many trials there are, what is odd about them, and what is missing and why.
 
 use indexmap::IndexMap;
 use storebench_core::result::{Environment, Failure, Outcome, PlaceInfo, Run};
@@ -124,7 +124,7 @@ pub(crate) struct Alike {
     pub(crate) example: String,
 }
 
-/// What happened, each with its reason.
+/// Events by their words, which name the reason, each with its count and an example.
 pub(crate) type Lists = IndexMap<String, Alike>;
 
 fn count_in(list: &mut Lists, what: String, example: impl FnOnce() -> String) {
@@ -136,7 +136,7 @@ fn count_in(list: &mut Lists, what: String, example: impl FnOnce() -> String) {
     }
 }
 
-/// What has no figures.
+/// All that has no figures.
 pub(crate) struct Missing {
     pub(crate) failed: Lists,
     pub(crate) unsupported: Lists,
@@ -144,7 +144,7 @@ pub(crate) struct Missing {
     pub(crate) not_run: Lists,
 }
 
-/// What failed, what is unsupported, what was left out and what did not run, each with its reason.
+/// All that failed, is unsupported, was left out or did not run, each with its reason.
 pub(crate) fn missing<'m>(merged: &Merged<'_>, matrices: impl IntoIterator<Item = &'m Matrix>) -> Missing {
     let (mut failed, mut unsupported, mut left_out) = (Lists::new(), Lists::new(), Lists::new());
     for (index, run) in merged.runs.iter().enumerate() {

@@ -18,7 +18,7 @@ use crate::stats::Series;
 /// Settings by name.
 pub type Settings = BTreeMap<String, String>;
 
-/// What all combinations of a contest have in common.
+/// The machine, store, position and method that all combinations of a contest have in common.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Where {
     /// All of it in words: `box, sqlite, 10,000 rows`.
@@ -42,7 +42,7 @@ pub struct Contest<'a> {
     pub combinations: IndexMap<Settings, Combination<'a>>,
     /// The plan's own.
     base: Settings,
-    /// What each setting of the store is as shipped, as far as that is a value.
+    /// The value of each setting of the store as shipped, as far as that is a value.
     shipped: BTreeMap<&'static str, &'static str>,
     /// Settings that the plan gives a name.
     named: Vec<(String, Settings)>,
@@ -50,7 +50,7 @@ pub struct Contest<'a> {
 
 /// The trials of one combination of settings.
 pub struct Combination<'a> {
-    /// What reports rank it as.
+    /// The name under which reports rank it.
     pub name: String,
     /// Its cell; of several, the first.
     pub cell: &'a Cell,
@@ -58,7 +58,7 @@ pub struct Combination<'a> {
     trials: Vec<(BlockKey, &'a Measured)>,
 }
 
-/// What makes combinations comparable. A guarantee that was asked for brings settings of its own.
+/// The values that comparable combinations share. A guarantee that was asked for brings settings of its own.
 type Key<'a> = (&'a str, Option<GuaranteeChoice>, Vec<(Axis, String)>, &'a str, Position, &'a str);
 
 /// Wherever runs vary settings of a store on axes.
@@ -88,7 +88,7 @@ pub fn contests<'m>(merged: &'m Merged<'_>) -> Vec<Contest<'m>> {
     contests.into_values().collect()
 }
 
-/// What a trial measured, unless it did not keep up with its rate: that latency says how long the trial was.
+/// The measurements of a trial, unless it did not keep up with its rate: that latency says how long the trial was.
 fn comparable(trial: &TrialResult) -> Option<&Measured> {
     let behind = |measured: &&Measured| {
         measured.operations.iter().any(|operation| saturated::fell_behind(&trial.cell, measured, operation))
@@ -107,7 +107,7 @@ fn key<'m>(merged: &Merged<'_>, group: &'m Group<'_>, entry: &Entry<'m>) -> Key<
     (&group.key.hardware, asked, facets, &group.key.method, merged.layout.position(cell), cell.store())
 }
 
-/// What tells a group apart, settings aside.
+/// The values that tell a group apart, settings aside.
 fn unset(group: &Group<'_>) -> Vec<(Axis, String)> {
     group.key.facets.iter().filter(|(axis, _)| axis.setting().is_none()).cloned().collect()
 }
@@ -145,7 +145,7 @@ impl Contest<'_> {
         there.cloned().unwrap_or_default()
     }
 
-    /// What the plan calls a combination.
+    /// The plan's names for a combination.
     pub fn marks(&self, settings: &Settings) -> Vec<String> {
         let base = (*settings == self.base).then(|| "the base".to_owned());
         let named = self.named.iter().filter(|(_, own)| own == settings).map(|(name, _)| name.clone());
@@ -162,7 +162,7 @@ impl Contest<'_> {
 }
 
 impl Combination<'_> {
-    /// What it promises, as its first trial told; the weaker is the less.
+    /// Its promise: the weakest that its trials told; the weaker is the less.
     pub fn promise(&self) -> (Guarantee, Option<Loss>) {
         let given = self.trials.iter().map(|(_, measured)| (measured.guarantee, measured.power_cut));
         given.min().unwrap_or((Guarantee::None, None))

@@ -79,7 +79,7 @@ fn combinations_stand_by_what_they_promise_and_the_best_of_each_is_marked() {
         [
             ("sqlite j=W s=F", vec!["the best".to_owned()], true),
             ("sqlite j=D s=F", vec![], false),
-            // What promises less is the best only where it is faster than all that promise as much or more.
+            // A combination that promises less is the best only where it is faster than all that promise as much or more.
             ("sqlite j=D s=N", vec!["the base".to_owned()], true),
             ("sqlite j=W s=N", vec![], true),
         ]

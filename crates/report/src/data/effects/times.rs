@@ -1,4 +1,4 @@
-//! How many times one figure is of another over blocks, and whether that is enough to tell which is less.
+//! The ratio of one figure to another over blocks, and whether that is enough to tell which is less.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::stats::{MIN_BLOCKS, Ratio, Series, compare_at};
 /// Figures that are at most so many times apart count as alike.
 const ALIKE: f64 = 1.1;
 
-/// How many times a figure is of another: over blocks, and what that tells.
+/// The ratio of one figure to another: over blocks, and what that tells.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Times {
     /// Their geometric mean over the blocks, with its interval.
@@ -22,11 +22,11 @@ pub struct Times {
     pub least: f64,
     /// The greatest of a block.
     pub greatest: f64,
-    /// What is known of it.
+    /// The verdict of the blocks on it.
     pub known: Known,
 }
 
-/// What blocks tell of a ratio.
+/// The verdict of blocks on a ratio.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Known {
@@ -62,7 +62,7 @@ impl Known {
     }
 }
 
-/// How to read a ratio that is not known yet, for a legend.
+/// The reading of a ratio that is not known yet, for a legend.
 pub const NOT_YET: &str = "×1.20 (0.80..1.60)? is not known yet: so far the blocks range from 0.80 to 1.60, too few of them to tell \
                            whether it is more than 1.";
 
@@ -72,7 +72,7 @@ impl Times {
         self.ratio.ratio.value
     }
 
-    /// How far it reaches, where that says anything: the interval of what is known, the blocks' range of what is not yet.
+    /// The ends of its reach, where that says anything: the interval of what is known, the blocks' range of what is not yet.
     pub fn reach(&self) -> Option<(f64, f64)> {
         match self.known {
             Known::NotYet => (self.ratio.blocks > 1).then_some((self.least, self.greatest)),

@@ -10,7 +10,7 @@ use crate::data::spread;
 use crate::stats::cliff::Cliff;
 use crate::stats::{Interval, Ratio};
 
-/// How tables of falls are read.
+/// The legend of tables of falls.
 pub const LEGEND: &str = "Sizes are data over memory. Cliff: from where on throughput falls more steeply, with its 95 % interval; a to b: it lies \
                           between these two sizes, which are too few to place it; none: one line fits as well, or it falls by less than 5 %; \
                           not known: too few sizes or blocks. Falls by: from the first size to the last, paired by block.";
