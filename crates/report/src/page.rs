@@ -67,7 +67,7 @@ const SCRIPTS: [&str; 14] = [
     include_str!("page/js/page.js"),
 ];
 
-/// How hard data is compressed, from 1 to 9: beyond this, pages of large runs take twice the time to be a tenth smaller.
+/// The level of compression, from 1 to 9: beyond this, pages of large runs take twice the time to be a tenth smaller.
 const LEVEL: u32 = 4;
 
 /// An answer that a page begins with.
@@ -75,7 +75,7 @@ const LEVEL: u32 = 4;
 pub struct Lead {
     /// The answer.
     pub html: Html,
-    /// What the page opens on, as its addresses write it: the group, the record size, the number of records.
+    /// The view that the page opens on, as its addresses write it: the group, the record size, the number of records.
     pub start: String,
 }
 
@@ -88,7 +88,7 @@ pub fn address(key: &GroupKey, at: &Position) -> String {
 /// Writes the page; `lead`, an answer, stands first in it.
 ///
 /// # Errors
-/// What the writer gives.
+/// The writer's errors.
 pub fn write(report: &Report<'_>, lead: Option<&Lead>, out: &mut dyn Write) -> io::Result<()> {
     let merged = report.merged;
     let model = Model::new(merged, report.matrices(), lead.map_or("", |lead| lead.start.as_str()));
@@ -108,7 +108,7 @@ pub fn write(report: &Report<'_>, lead: Option<&Lead>, out: &mut dyn Write) -> i
     out.write_all(fill(PAGE, &places).as_str().as_bytes())
 }
 
-/// What is there without scripts, by its place in the page.
+/// The texts that are there without scripts, each with its place in the page.
 fn texts(report: &Report<'_>, led: bool) -> Vec<(&'static str, Html)> {
     let (merged, matrices) = (report.merged, report.readable());
     // All at once: some of them take long on a large run.
@@ -156,7 +156,7 @@ fn links(report: &Report<'_>, stands: Stands) -> Html {
     Html::joined(here.map(|section| section::link(section, report.blocks(section))), "")
 }
 
-/// What decided who won.
+/// The rules that decided who won.
 fn rules(merged: &Merged<'_>, matrices: &[Option<Matrix>]) -> Html {
     let rules: BTreeSet<Rule> = matrices.iter().flatten().flat_map(Matrix::rules).collect();
     let clock = clock::notes(merged, matrices.iter().flatten().map(Matrix::clocked));

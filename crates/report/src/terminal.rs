@@ -73,7 +73,7 @@ fn of(report: &Report<'_>, section: &Section, style: Style, all: bool) -> String
     section::text(section, report.blocks(section), style, all)
 }
 
-/// How much room a place in the matrix takes.
+/// The lines that a place in the matrix takes.
 #[derive(Clone, Copy, PartialEq)]
 enum Layout {
     OneLine,
@@ -211,7 +211,7 @@ fn place_item(row: &Row, contest: &Contest, layout: Layout) -> Item {
     item.painted(store_style(&best.store))
 }
 
-/// How to read the matrices, and by what rule their winners were decided.
+/// The legend of the matrices, and the rules by which their winners were decided.
 fn legend(merged: &Merged<'_>, matrices: &[&Matrix], style: Style) -> String {
     let (one, _) = merged.layout.ranked(merged.cells());
     let has = |name: &str| matrices.iter().flat_map(|matrix| &matrix.rows).any(|row| row.figure.name == name);

@@ -55,7 +55,7 @@ fn is_compared(matrix: &Matrix) -> bool {
     matrix.rows.iter().flat_map(|row| &row.contests).any(|contest| contest.contenders.len() > 1)
 }
 
-/// What is said where no two stores can be compared.
+/// The words where no two stores can be compared.
 fn only(matrix: &Matrix, of: impl Fn(&Row) -> bool) -> Html {
     let contests = matrix.rows.iter().filter(|row| of(row)).flat_map(|row| &row.contests);
     let mut stores: Vec<&str> =
@@ -132,7 +132,7 @@ fn of_group(merged: &Merged<'_>, key: &GroupKey, matrix: &Matrix) -> Tag {
     ))
 }
 
-/// What the tier means, for those who meet the word for the first time.
+/// The meaning of the tier, for those who meet the word for the first time.
 fn meaning(key: &GroupKey) -> Option<&'static str> {
     use storebench_core::store::Guarantee;
     Some(match key.tier? {

@@ -21,7 +21,7 @@ struct Of {
     name: String,
     /// One of its values in words.
     one: String,
-    /// What its values make: `half`, `row` or `column`.
+    /// The part of a matrix that its values make: `half`, `row` or `column`.
     makes: &'static str,
     /// Where it stands in sentences, from 0.
     spoken: usize,

@@ -13,21 +13,21 @@ use crate::data::merge::{Entry, Group, Merged};
 use crate::data::why::Why;
 use crate::layout::Position;
 
-/// What names a cell.
+/// The values that name a cell.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key<'a> {
     /// The position of its group among those merged.
     pub group: usize,
     /// Where it stands in the matrix.
     pub at: Position,
-    /// What is ranked: the store, unless something else is compared.
+    /// The contestant: the store, unless something else is compared.
     pub store: Cow<'a, str>,
 }
 
 /// A cell with its trials.
 #[derive(Debug)]
 pub struct Row<'a> {
-    /// What names it.
+    /// The values that name it.
     pub key: Key<'a>,
     /// Its trials; none where it was left out or not run.
     pub entries: Vec<Entry<'a>>,

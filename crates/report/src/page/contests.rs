@@ -1,4 +1,4 @@
-//! How each cell's store stands to the best of its place in the matrix.
+//! Standings of each cell's store beside the best of its place in the matrix.
 
 use serde::Serialize;
 
@@ -11,7 +11,7 @@ use crate::stats::Rule;
 pub struct Contests {
     /// 0: the best; 1: too close to call with it; 2: neither.
     standing: Vec<Option<u8>>,
-    /// How many times worse than the best.
+    /// The factor by which it is worse than the best.
     times: Vec<Option<f64>>,
     /// Its interval is from `times / (1 + spread)` to `times * (1 + spread)`.
     spread: Vec<Option<f64>>,

@@ -201,7 +201,7 @@ mod tests {
         let all = variants(&merged, &names);
         assert_eq!(all.len(), 1);
         let values: Vec<_> = all[0].values.iter().map(|(text, at)| (text.as_str(), *at)).collect();
-        // What the engine told of it where the plan says nothing.
+        // The engine's own value counts where the plan says nothing.
         assert_eq!(values, [("512", Some(512.0)), ("", Some(4096.0)), ("8192", Some(8192.0))]);
         assert_eq!(all[0].unnamed, "4096 (as shipped)");
         assert_eq!(all[0].of, [Some(1), Some(1), Some(0), Some(2)]);

@@ -21,14 +21,14 @@ const DIGITS: i32 = 5;
 #[derive(Debug, PartialEq, Serialize)]
 pub struct Dots {
     title: String,
-    /// What the axis across is.
+    /// The title of the axis across.
     across: &'static str,
     unit: Unit,
     /// Whether 1 is marked, as the place of the base.
     from_one: bool,
-    /// What stands at the right end of each row; empty where nothing does.
+    /// The heading of the texts at the right end of each row; empty where there are none.
     aside: &'static str,
-    /// What whiskers are, for the caption.
+    /// The meaning of whiskers, for the caption.
     whiskers: &'static str,
     /// The machine, the store and the fewest and most trials of a row, for the caption.
     hardware: String,
@@ -51,7 +51,7 @@ struct Dot {
     name: String,
     /// Where it stands.
     y: f64,
-    /// How far it reaches.
+    /// The ends of its reach.
     low: Option<f64>,
     high: Option<f64>,
     /// Whether more blocks may still move it to the other side of 1; of a figure by itself, whether the reach is a range.
@@ -61,7 +61,7 @@ struct Dot {
     /// Whether the plan names it.
     named: bool,
     aside: String,
-    /// What is shown of it under the pointer.
+    /// The text shown of it under the pointer.
     tip: String,
 }
 

@@ -85,7 +85,7 @@ fn among(study: &Study<'_>) -> String {
     )
 }
 
-/// How many claims got which verdict, by group.
+/// The number of claims of each verdict, by group.
 fn counted(merged: &Merged<'_>, study: &Study<'_>) -> Tag {
     let verdicts = Verdict::ALL.iter().map(|verdict| column(verdict.name()).class("n"));
     let heads = std::iter::once(column(format!("{} findings", study.checked.len()))).chain(verdicts);

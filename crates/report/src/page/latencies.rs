@@ -71,7 +71,7 @@ fn step_of(bucket: u16) -> u16 {
     ((longest_of(bucket).max(1) as f64).ln() * STEPS).round() as u16
 }
 
-/// How many latencies there are at each step.
+/// The number of latencies at each step.
 #[derive(Debug, Default)]
 struct Counts {
     by_step: Vec<u64>,

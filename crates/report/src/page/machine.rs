@@ -8,7 +8,7 @@ use crate::data::merge::Merged;
 use crate::data::summary::{rotation, to_the_second};
 use crate::markup::{BREAK, Html, Tag, code, folded, p, pairs, tag};
 
-/// What was run, where and when, in one line for each machine.
+/// A line for each machine: its processor, the studies that ran there, and when the first of them began.
 pub fn subtitle(merged: &Merged<'_>) -> Html {
     let mut lines: IndexMap<String, (Vec<&str>, String)> = IndexMap::new();
     for run in merged.runs {
@@ -49,7 +49,7 @@ pub fn html(merged: &Merged<'_>) -> Html {
     Html::of(machines.into_values().map(of_machine).collect::<Vec<_>>())
 }
 
-/// What makes runs those of one machine, at the same places.
+/// A text that is the same for runs of one machine, at the same places.
 fn machine(run: &Run) -> String {
     let RunHeader { hardware, storebench, environment, .. } = &run.header;
     let places = run.header.places.iter().map(|place| (&place.name, &place.path, &place.file_system));

@@ -1,4 +1,4 @@
-//! What the page has no figures for, and what casts doubt on those it has.
+//! Figures that the page lacks, and what casts doubt on those it has.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,7 +23,7 @@ const LISTED: usize = 40;
 /// Gaps that are named above the answer.
 const GAPS: usize = 3;
 
-/// What a reader should know first: how little is behind the figures, and the main gaps.
+/// The first facts that a reader should know: how little is behind the figures, and the main gaps.
 pub fn first(merged: &Merged<'_>, doubts: &Doubts) -> Html {
     let mut lines: Vec<Html> = summary::unfinished(merged).into_iter().map(Html::of).collect();
     lines.extend(doubts.few.as_ref().map(|few| Html::of((&few.what, ": a first impression."))));
@@ -99,13 +99,13 @@ fn measured<'a>(merged: &'a Merged<'_>) -> impl Iterator<Item = &'a Measured> {
     trials(merged).filter_map(TrialResult::ok)
 }
 
-/// What a careful reader should know before believing the figures.
+/// Doubts that a careful reader should know before believing the figures.
 pub struct Doubts {
     /// All.
     all: Vec<String>,
     /// Whether there are too few trials to tell how much figures vary.
     few: Option<Few>,
-    /// How many there are besides.
+    /// The number of doubts besides.
     others: usize,
 }
 
@@ -165,7 +165,7 @@ fn few_trials(merged: &Merged<'_>) -> Option<Few> {
     Some(Few { what, why })
 }
 
-/// What the machine did beside.
+/// Doubts for what the machine did beside.
 fn of_the_machine(merged: &Merged<'_>) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for run in merged.runs {

@@ -43,10 +43,10 @@ pub struct Model<'a> {
     storebench: &'static str,
     /// The days on which the runs were started.
     measured: String,
-    /// What is ranked, in words: one and several.
+    /// The noun for the contestants: one and several.
     ranked: (String, &'static str),
     stores: Vec<Store>,
-    /// What the runs' machines are, by their names.
+    /// The runs' machines in words, by their names.
     machines: BTreeMap<&'a str, String>,
     /// The axes that tell groups apart.
     group_axes: Vec<GroupAxis>,
@@ -57,7 +57,7 @@ pub struct Model<'a> {
     variants: Vec<Variants>,
     operations: Vec<String>,
     columns: Vec<ColumnInfo>,
-    /// What the matrix has rows for.
+    /// The rows of the matrix.
     rows: Vec<MatrixRow>,
     cells: Cells,
     /// Why cells have no figures.
@@ -68,9 +68,9 @@ pub struct Model<'a> {
     operation: IndexMap<String, IndexMap<&'static str, Figures>>,
     /// Who won, by the rows' names.
     contests: IndexMap<String, Contests>,
-    /// What did not keep up with the rate asked for: by operation, then by the cell's number, how much it did.
+    /// The rates of cells that did not keep up with the one asked for: by operation, then by the cell's number.
     saturated: IndexMap<String, BTreeMap<usize, String>>,
-    /// What guarantees and loads cost.
+    /// The cost of guarantees and loads.
     prices: Prices,
     /// Charts of what settings are worth.
     dots: Vec<Dots>,
@@ -81,13 +81,13 @@ pub struct Model<'a> {
     sizes: Vec<Drawn>,
     /// From so many trials on figures have intervals; fewer have their range.
     fewest_trials: usize,
-    /// What the page opens on, as addresses write it; empty for what has the most figures.
+    /// The view that the page opens on, as addresses write it; empty for the one that has the most figures.
     start: &'a str,
 }
 
 #[derive(Debug, Serialize)]
 struct Store {
-    /// What is ranked: a store, unless something else is compared.
+    /// The contestant's name: the store's, unless something else is compared.
     name: String,
     /// The engine's versions in the runs.
     version: String,
@@ -267,7 +267,7 @@ impl GroupAxis {
     }
 }
 
-/// What each machine is, for the captions of charts: `Example CPU, 2 cores, 8.00 GiB; ext4 on nvme0n1`.
+/// Each machine in words, for the captions of charts: `Example CPU, 2 cores, 8.00 GiB; ext4 on nvme0n1`.
 fn machines<'a>(merged: &Merged<'a>) -> BTreeMap<&'a str, String> {
     let of = |run: &'a Run| {
         let machine = &run.header.environment;

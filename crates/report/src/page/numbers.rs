@@ -15,7 +15,7 @@ const UNCERTAINTY_DIGITS: i32 = 3;
 pub struct Figures {
     /// The mean; `null` where there is none.
     mean: Vec<Option<f64>>,
-    /// How far its interval reaches; `null` where there is none. Positive, `s`: a geometric mean `m`, whose interval is
+    /// The reach of its interval; `null` where there is none. Positive, `s`: a geometric mean `m`, whose interval is
     /// from `m / (1 + s)` to `m * (1 + s)`. Negative, `-h`: an arithmetic mean, whose interval is from `m - h` to `m + h`.
     /// Zero: no spread. Of two trials it is their range.
     spread: Vec<Option<f64>>,

@@ -1,5 +1,5 @@
-//! What a guarantee costs, or a load in the background: a cell's mean latency beside that of the same cell in another group,
-//! paired by block.
+//! The price of a guarantee, or of a load in the background: a cell's mean latency beside that of the same cell in another
+//! group, paired by block.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -97,7 +97,7 @@ fn cell(cells: &[(&Column, &Cell)], head: &Head<'_>) -> Tag {
     }
 }
 
-/// What stands in a place: its cells below each other, bold where they are the best.
+/// The content of a place: its cells below each other, bold where they are the best.
 fn inner(cells: &[(&Column, &Cell)], empty: &'static str) -> Html {
     let of = |(column, cell): &(&Column, &Cell)| {
         let text = cell.in_words(column.unit).unwrap_or_else(|| empty.replace('-', "–"));

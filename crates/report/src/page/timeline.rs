@@ -41,7 +41,7 @@ struct Timeline {
     p50_ns: Vec<u64>,
     p99_ns: Vec<u64>,
     max_ns: Vec<u64>,
-    /// What the machine did, by figure, on average; those that are known.
+    /// The machine's own figures, on average; those that are known.
     #[serde(flatten)]
     machine: IndexMap<&'static str, Vec<Option<f64>>>,
 }
@@ -174,7 +174,7 @@ impl Timeline {
     }
 }
 
-/// What the machine did in each step, where the operation began so many seconds after the trial.
+/// The machine's figures in each step, where the operation began so many seconds after the trial.
 fn machine(course: &Course, began_s: f64, steps: &[Step]) -> IndexMap<&'static str, Vec<Option<f64>>> {
     let mean = |parts: &[&Vec<f64>], (at, lasted): Step| {
         let from = began_s + at;

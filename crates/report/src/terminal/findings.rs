@@ -52,7 +52,7 @@ fn of_study(merged: &Merged<'_>, study: &Study<'_>, style: Style) -> String {
     out
 }
 
-/// What they are, and how many got which verdict; in one line where none got any.
+/// A study's source, its stores, and the number of each verdict; in one line where no finding got any.
 fn summary(merged: &Merged<'_>, study: &Study<'_>, style: Style) -> String {
     if !is_any_heard(study) {
         let heading = style.paint(HEADING, "Published findings:");

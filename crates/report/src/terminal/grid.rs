@@ -7,7 +7,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::data::names::HEADING;
 
-/// How text is shown.
+/// The style in which text is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Style {
     /// Columns of the terminal.
@@ -23,7 +23,7 @@ impl Style {
     }
 }
 
-/// What stands in one place of a grid: one or more lines.
+/// The content of one place of a grid: one or more lines.
 #[derive(Debug, Clone, Default)]
 pub struct Item {
     lines: Vec<String>,
@@ -77,7 +77,7 @@ struct Group {
 /// A grid. Every row has the same number of items.
 #[derive(Debug, Default)]
 pub struct Grid {
-    /// How many columns at the left are labels.
+    /// The number of columns at the left that are labels.
     labels: usize,
     head: Vec<Vec<Item>>,
     /// Groups of rows, with a line of space between them.

@@ -13,7 +13,7 @@ use crate::data::published::{Beside, Place, beside, in_words};
 use crate::published::{Row, Table};
 use crate::terminal::grid::{Grid, Item, Style, wrap};
 
-/// How to read it.
+/// The legend of the tables.
 const LEGEND: &str = "Each cell names this run's best of the table's stores and its figure, below it the published one: = the \
                       same, ~ too close to call with this run's best, x another. Agreement counts = and ~.";
 
@@ -67,7 +67,7 @@ fn of_table(merged: &Merged<'_>, table: &Table, here: &[&Beside<'_>], style: Sty
     out
 }
 
-/// How to get places that can be compared.
+/// Advice on a run that has places to compare.
 fn ask(table: &Table) -> String {
     let records: Vec<String> = table.records.iter().map(|records| records.from.to_string()).collect();
     format!("The table has {} records: run the study with --records.", records.join(", "))

@@ -131,7 +131,7 @@ fn head(head: &Head<'_>) -> Item {
     if head.right { item.right() } else { item }
 }
 
-/// What a line is of, broken where it takes more than its room, and what stands below that.
+/// The name of a line, broken where it takes more than its room, and the notes below it.
 fn name(cells: &[(&Column, &Cell)], room: usize) -> Vec<String> {
     let broken = |text: &str| -> Vec<String> { wrap(text, room, "  ").lines().map(str::to_owned).collect() };
     let of = |(column, cell): &(&Column, &Cell)| {

@@ -1,4 +1,4 @@
-//! What stands above every report in the terminal: the machine, who won how often, and what is missing and why.
+//! The head of every report in the terminal: the machine, who won how often, and what is missing and why.
 
 use std::collections::BTreeMap;
 
@@ -85,7 +85,7 @@ fn place(place: &PlaceInfo, environment: &Environment) -> String {
     line
 }
 
-/// How often a store won alone, and how often with others.
+/// The number of a store's wins alone, and of those with others.
 type Wins = (usize, usize);
 
 /// For each matrix, how often each store won at each figure.

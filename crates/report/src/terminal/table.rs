@@ -43,7 +43,7 @@ pub(super) fn text(merged: &Merged<'_>, matrices: &[&Matrix], style: Style) -> S
     out
 }
 
-/// What the tables hold that needs a word.
+/// The parts of the tables that need a word below them.
 #[derive(Default)]
 struct Seen {
     rules: BTreeSet<Rule>,

@@ -128,7 +128,7 @@ pub fn range<'a>(figure: &Figure, contenders: impl Iterator<Item = &'a Contender
     })
 }
 
-/// How far the next store is behind, where it won alone.
+/// The distance of the next store, where the best won alone.
 fn next_best(figure: &Figure, won: &[(&Spot<'_>, &Contender)]) -> Option<String> {
     let next = won.iter().filter(|(spot, _)| spot.contest.winners().count() == 1);
     let next: Vec<(&str, f64)> = next
@@ -146,7 +146,7 @@ fn next_best(figure: &Figure, won: &[(&Spot<'_>, &Contender)]) -> Option<String>
     Some(format!("{who} {} {}", verb(figure), times(figure, low, high)))
 }
 
-/// How far it is behind where it did not win.
+/// The most that it is behind the best where it did not win, as a factor.
 fn elsewhere(held: &[Spot<'_>], store: &str) -> Option<String> {
     let behind = held.iter().filter(|spot| !spot.is_won_by(store));
     let worst = behind.filter_map(|spot| spot.times_worse(store)).reduce(f64::max)?;

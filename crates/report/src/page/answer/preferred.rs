@@ -22,7 +22,7 @@ pub struct Spot<'a> {
     pub row: &'a Row,
     /// The column.
     pub place: &'a Position,
-    /// What is where they meet.
+    /// The contest where they meet.
     pub contest: &'a Contest,
 }
 
@@ -32,7 +32,7 @@ impl<'a> Spot<'a> {
         self.contest.contenders.iter().find(|contender| contender.store == store)
     }
 
-    /// How many times worse than the best a store is; 1 for the best itself.
+    /// The factor by which a store is worse than the best; 1 for the best itself.
     pub fn times_worse(&self, store: &str) -> Option<f64> {
         let position = self.contest.contenders.iter().position(|contender| contender.store == store)?;
         if position == 0 {
@@ -69,7 +69,7 @@ pub fn held<'a>(rows: &[&'a Row], matrix: &'a Matrix) -> Vec<Spot<'a>> {
     rows.iter().flat_map(of_row).filter(|spot| spot.contest.contenders.len() > 1).collect()
 }
 
-/// What an answer is split by.
+/// The way in which an answer is split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum By {
     /// Nothing: it holds throughout.
@@ -117,12 +117,12 @@ impl<'a> Part<'a> {
     }
 }
 
-/// What is to be said of one figure.
+/// The answer on one figure.
 #[derive(Debug)]
 pub struct Verdict<'a> {
     /// The figure.
     pub figure: &'a Figure,
-    /// What its parts differ in.
+    /// The axis in which its parts differ, if it has several.
     pub by: By,
     /// Its parts; none where no two stores were measured at the same combination.
     pub parts: Vec<Part<'a>>,
@@ -146,7 +146,7 @@ impl<'a> Verdict<'a> {
     }
 }
 
-/// What an answer may be split by: the axes within the matrix, in the order in which sentences name them.
+/// The ways to split an answer: none, and by each axis within the matrix, in the order in which sentences name them.
 fn ways(matrix: &Matrix) -> Vec<By> {
     let positions = matrix.rows.iter().map(|row| &row.at).chain(&matrix.columns);
     let mut axes: Vec<Axis> = positions.flat_map(Position::axes).collect();
@@ -188,7 +188,7 @@ fn parts<'a>(by: By, held: &[Spot<'a>]) -> Vec<Part<'a>> {
     parts
 }
 
-/// What tells a combination's slice from the others.
+/// The value that tells a combination's slice from the others.
 fn key(by: By, spot: &Spot<'_>) -> Option<Value> {
     match by {
         By::Whole => None,
@@ -204,7 +204,7 @@ fn range(by: By, spots: &[Spot<'_>]) -> String {
     words::together(axis, &values)
 }
 
-/// How many combinations each store won, alone or with others.
+/// The number of combinations that each store won, alone or with others.
 fn wins<'a>(spots: &[Spot<'a>]) -> IndexMap<&'a str, usize> {
     let mut tally: IndexMap<&str, usize> = IndexMap::new();
     for winner in spots.iter().flat_map(|spot| spot.contest.winners()) {
@@ -248,7 +248,7 @@ fn measured_in_half<'a>(spots: &[Spot<'a>]) -> Vec<&'a str> {
 pub struct Nearest<'a> {
     /// Its name.
     pub store: &'a str,
-    /// How many times worse than the best, as a geometric mean, with its interval over the combinations.
+    /// The factor by which it is worse than the best, as a geometric mean, with its interval over the combinations.
     pub times: Estimate,
     /// Stores that are too close to call with it over the combinations.
     pub tied: Vec<&'a str>,

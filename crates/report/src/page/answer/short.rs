@@ -15,7 +15,7 @@ use crate::layout::{Position, words};
 use crate::markup::{BREAK, Html, Tag, column, row as table_row, scroll, small, table as html_table, tag};
 use crate::stats::{Interval, Rule};
 
-/// What is said where no comparison has a single winner: then no store is best at anything.
+/// The words where no comparison has a single winner: then no store is best at anything.
 pub fn tie(matrix: &Matrix) -> Option<Html> {
     let spots = held(&matrix.rows.iter().collect::<Vec<_>>(), matrix);
     if spots.is_empty() || spots.iter().any(|spot| spot.contest.winners().count() < 2) {
@@ -94,7 +94,7 @@ fn reaches(interval: &Interval) -> bool {
     three_digits(interval.low) != three_digits(interval.high)
 }
 
-/// What each store is best at throughout, what is too close to call, and what no store is best at.
+/// The tasks that each store is best at throughout, those that are too close to call, and those that no store is best at.
 pub fn lead(verdicts: &[Verdict<'_>]) -> Html {
     let mut by_store: IndexMap<&str, Vec<String>> = IndexMap::new();
     let (mut close, mut depends, mut none) = (Vec::new(), Vec::new(), Vec::new());
