@@ -65,7 +65,7 @@ pub enum Value {
     Trial(fn(&Measured) -> Option<f64>),
 }
 
-/// What the clock of the timed loop has to do with a column's values.
+/// The way in which the clock of the timed loop bears on a column's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Clocked {
     /// Nothing: they are counted, or too long for the clock to matter.
@@ -87,7 +87,7 @@ pub struct Column {
     pub unit: Unit,
     /// Which direction is good.
     pub better: Better,
-    /// How to take it from a trial.
+    /// The function that takes it from a trial.
     pub value: Value,
     /// Whether the clock limits what it can tell.
     pub clocked: Clocked,
@@ -185,7 +185,7 @@ const fn trial(
     Column { id, title, unit, better, value: Value::Trial(value), clocked: Clocked::No, in_tables: true }
 }
 
-/// What the process did per operation.
+/// A figure of the process's work per operation, such as read bytes, page faults or time of the processor.
 const fn counted(
     id: &'static str,
     title: &'static str,
@@ -228,7 +228,7 @@ pub const PEAK_WITH_PAGE_CACHE: Column =
 pub const SPACE_EFFICIENCY: Column =
     trial("space_efficiency", "space efficiency", Unit::Share, Better::Higher, Measured::space_efficiency);
 
-/// What files take on disk beyond their lengths: the ends of their last clusters, folders, and what a file system has set aside
+/// Space on disk beyond the files' lengths: the ends of their last clusters, folders, and what a file system has set aside
 /// for them. `None` where files are shorter on disk than they are long, as sparse ones are.
 pub const BEYOND_LENGTHS: Column =
     trial("disk_beyond_lengths", "beyond lengths", Unit::Bytes, Better::Lower, |m| {

@@ -36,7 +36,7 @@ pub fn comparable() -> impl Iterator<Item = &'static Column> {
     COLUMNS.iter().filter(|column| column.better != Better::Neither)
 }
 
-/// What a comparison says of one figure.
+/// The verdict of a comparison on one figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
@@ -68,7 +68,7 @@ impl Verdict {
 pub struct FigureChange {
     /// The cell.
     pub cell: Cell,
-    /// What it is ranked as: its store, unless something else is compared.
+    /// The name that it is ranked under: its store's, unless something else is compared.
     #[serde(skip)]
     pub contestant: String,
     /// The tier that it gave, on both sides.
@@ -95,7 +95,7 @@ pub struct FigureChange {
     /// Whether both sides together have two values at most, so that it may not vary within a side by chance.
     #[serde(skip)]
     pub is_coarse: bool,
-    /// What may be claimed.
+    /// The claim that the figures allow.
     pub verdict: Verdict,
     /// The least change, as a logarithm, that lies within the interval: 0 where it includes none, or there is none.
     pub weight: f64,
@@ -129,7 +129,7 @@ pub struct StoreChange {
     pub ratio: f64,
 }
 
-/// What changed.
+/// All changes from one side to the other.
 #[derive(Debug, Serialize)]
 pub struct Comparison<'a> {
     /// The first side.
@@ -138,10 +138,10 @@ pub struct Comparison<'a> {
     /// The second side.
     #[serde(skip)]
     pub new: Side<'a>,
-    /// What the axes do.
+    /// The roles of the axes.
     #[serde(skip)]
     pub layout: Layout,
-    /// What counts as one observation.
+    /// The kind of one observation: a trial or a run.
     pub observations: Observations,
     /// The figures: significant changes first, then by weight, then by size.
     pub figures: Vec<FigureChange>,
@@ -155,7 +155,7 @@ pub struct Comparison<'a> {
     pub only: Vec<Only>,
     /// Figures that only one side has, of cells that both measured.
     pub one_sided: usize,
-    /// How the runs are unlike.
+    /// Differences between the runs themselves.
     pub differences: Vec<unlike::Difference>,
     /// Versions of the stores that both sides have.
     pub versions: Vec<unlike::Versions>,

@@ -1,4 +1,4 @@
-//! What the axes do in reports: whose values are ranked, which make rows and columns of a matrix, and which tell groups
+//! The roles of the axes in reports: whose values are ranked, which make rows and columns of a matrix, and which tell groups
 //! apart that are never compared.
 
 mod position;
@@ -15,7 +15,7 @@ use storebench_core::workload::table::Workload;
 
 pub use self::position::{Moved, Position};
 
-/// What the axes do in the reports of some runs: what their roles say, unless the runs compare other axes.
+/// The roles of the axes in the reports of some runs: those of the table of axes, unless the runs compare other axes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layout {
     /// The axes whose values are ranked; those of [`Role::Contestant`] where it is empty.
@@ -66,7 +66,7 @@ impl Layout {
         &self.axes
     }
 
-    /// What an axis does.
+    /// The role of an axis.
     pub fn role(&self, axis: Axis) -> Role {
         match self.moved.role(axis) {
             _ if self.compared.contains(&axis) => Role::Contestant,
@@ -99,7 +99,7 @@ impl Layout {
         Position::of(within.filter_map(|axis| Some((axis, words::value(cell, axis)?)))).placed(&self.moved)
     }
 
-    /// What a cell is ranked as: a store, by its name, unless other axes are compared. Off their defaults, axes that most
+    /// The name that a cell is ranked under: its store's, unless other axes are compared. Off their defaults, axes that most
     /// studies leave alone follow: `sqlite page_size=8192`.
     pub fn contestant<'c>(&self, cell: &'c Cell) -> Cow<'c, str> {
         if self.compared.is_empty()
@@ -122,7 +122,7 @@ impl Layout {
         (axis.default_value().is_none() && ranked.next().is_none()).then(|| value.text())
     }
 
-    /// What a cell's value on an axis adds to what it is ranked as.
+    /// The words that a cell's value on an axis adds to the name that it is ranked under.
     fn part(&self, axis: Axis, cell: &Cell) -> Option<String> {
         let text = cell.text(axis);
         let named = self.compared.contains(&axis);
@@ -138,7 +138,7 @@ impl Layout {
         })
     }
 
-    /// What is ranked among some cells, in words, one and several: `store` and `stores`, unless other axes are compared.
+    /// The noun for the contestants among some cells, one and several: `store` and `stores`, unless other axes are compared.
     pub fn ranked<'c>(&self, cells: impl Iterator<Item = &'c Cell>) -> (String, &'static str) {
         let mut axes: BTreeSet<Axis> = self.compared.iter().copied().collect();
         if axes.is_empty() {
@@ -162,7 +162,7 @@ impl Layout {
     }
 }
 
-/// What a run's plan says of its layout.
+/// The layout that a run's plan asks for.
 #[derive(Deserialize)]
 struct Asked {
     #[serde(default = "crud")]

@@ -14,13 +14,13 @@ use crate::stats::{self, unpaired::MIN_OBSERVATIONS};
 /// Runs that stand together on one side.
 #[derive(Debug, Clone, Copy)]
 pub struct Side<'a> {
-    /// What the user called them, run by run.
+    /// Their names, run by run, as the user gave them.
     pub names: &'a [String],
     /// The runs.
     pub runs: &'a [Run],
 }
 
-/// What counts as one observation of a figure.
+/// The kind of one observation of a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Observations {
@@ -69,7 +69,7 @@ pub struct Only {
     pub guarantee: Guarantee,
     /// The side that measured it: `BASE` or `NEW`.
     pub side: &'static str,
-    /// What became of it on the other side.
+    /// Its fate on the other side, in words.
     pub other: String,
 }
 
@@ -96,7 +96,7 @@ pub struct Observed<'a> {
     sides: [Vec<(usize, &'a Measured)>; 2],
 }
 
-/// What became of a cell on one side, where it was not measured.
+/// The outcomes of a cell on one side, which tell why it was not measured there.
 #[derive(Default)]
 struct Fate<'a> {
     measured: usize,
@@ -220,7 +220,7 @@ impl Fate<'_> {
         self.failures.len() as f64 / (self.measured + self.failures.len()).max(1) as f64
     }
 
-    /// What became of it, in words.
+    /// The fate of a cell that the other side alone measured, in words.
     fn told(&self) -> String {
         if self.measured > 0 { "gave another guarantee".into() } else { self.trouble() }
     }

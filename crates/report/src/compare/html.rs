@@ -72,7 +72,7 @@ fn row(figure: &FigureChange, axes: &Axes, reach: f64) -> Tag {
     ))
 }
 
-/// How far the drawings reach to either side, as a logarithm: far enough for every change, and for most intervals.
+/// The ends of the drawings to either side, as a logarithm: far enough for every change, and for most intervals.
 fn reach(figures: &[FigureChange]) -> f64 {
     let changes = figures.iter().filter_map(|figure| figure.change);
     let furthest = changes.map(|change| change.ratio.value.ln().abs()).fold(0.0, f64::max);

@@ -44,7 +44,7 @@ fn names<'a>(side: &Side<'a>) -> Vec<RunName<'a>> {
 /// Writes one JSON document; docs/compare.md describes its fields.
 ///
 /// # Errors
-/// What the writer gives.
+/// The writer's errors.
 pub fn write(comparison: &Comparison<'_>, out: &mut dyn Write) -> io::Result<()> {
     let document = Document {
         format: FORMAT_VERSION,

@@ -5,7 +5,7 @@ use super::{Comparison, FigureChange, Verdict};
 use crate::data::names::{FAILURE, HEADING, store_style};
 use crate::terminal::grid::{Grid, Item, Style, wrap};
 
-/// What is better.
+/// The style of changes for the better.
 const GOOD: anstyle::Style =
     anstyle::Style::new().bold().fg_color(Some(anstyle::Color::Ansi(anstyle::AnsiColor::Green)));
 

@@ -32,10 +32,10 @@ fn blank(trials: usize) -> Run {
     blocks("box", &vec![(0..8).map(sample).collect(); trials])
 }
 
-/// What makes trials of the same build differ.
+/// Causes that make trials of the same build differ.
 #[derive(Clone, Copy)]
 struct Noise {
-    /// How much one run is slower than another: the spread of the logarithm.
+    /// The spread of the logarithm by which one run is slower than another.
     run: f64,
     /// The share of trials that something disturbed, by a half to fourfold.
     disturbed: f64,

@@ -1,7 +1,7 @@
-//! How runs are unlike: what makes their figures incomparable, and what is only worth knowing.
+//! Differences between runs: those that make their figures incomparable, and those that are only worth knowing.
 //!
-//! What decides is whether a figure could differ though the stores did not change: another machine, another disk, other
-//! work. Versions of the stores are not among it, being what one wants to compare; nor are axes, as cells are compared
+//! Figures are incomparable where they could differ though the stores did not change: another machine, another disk, other
+//! work. Versions of the stores are not among these, being what one wants to compare; nor are axes, as cells are compared
 //! with themselves; nor the number of trials.
 
 use std::collections::BTreeSet;
@@ -42,7 +42,7 @@ pub struct Versions {
 /// Memory that differs by less than this share is the same: kernels keep more or less of it for themselves.
 const SAME_MEMORY: f64 = 0.02;
 
-/// How the runs are unlike the first of BASE, each thing once, what refuses first.
+/// All in which the runs are unlike the first of BASE, each thing once, the refusing ones first.
 pub fn differences(base: &[Run], new: &[Run]) -> Vec<Difference> {
     let Some(first) = base.first() else { return Vec::new() };
     let mut found: Vec<Difference> = Vec::new();
@@ -78,7 +78,7 @@ pub fn versions(base: &[Run], new: &[Run]) -> Vec<Versions> {
         .collect()
 }
 
-/// What was found between two runs.
+/// The differences found between two runs.
 struct Compared {
     side: &'static str,
     found: Vec<Difference>,

@@ -15,7 +15,7 @@ use crate::stats::median;
 use crate::stats::unpaired::{LEVEL, MIN_OBSERVATIONS};
 use crate::terminal::grid::one_line;
 
-/// How many things of a kind a text lists before it only counts them.
+/// The number of things of a kind that a text lists before it only counts them.
 pub const LISTED: usize = 10;
 
 /// A ratio as a change: `+12.3 %`; as a factor where percents read badly: `×3.20`.
@@ -50,7 +50,7 @@ pub fn interval(figure: &FigureChange) -> Option<String> {
     spread::text(change.ratio.interval, relative)
 }
 
-/// What the figure is: `get p99`, `on disk`.
+/// The figure's name, with its operation: `get p99`, `on disk`.
 pub fn name(figure: &FigureChange) -> String {
     match &figure.operation {
         Some(operation) => format!("{operation} {}", figure.title),
@@ -124,12 +124,12 @@ pub fn side(side: &Side<'_>) -> String {
     one_line(&format!("{} ({}{when})", side.names.join(", "), ran.join("; ")))
 }
 
-/// How many, and of what: `1 figure`, `12 cells`.
+/// A count with its noun: `1 figure`, `12 cells`.
 pub fn counted(count: usize, what: &str) -> String {
     format!("{} {what}{}", grouped(count as u64), if count == 1 { "" } else { "s" })
 }
 
-/// What was found, in a sentence.
+/// The result of the comparison, in a sentence.
 pub fn headline(comparison: &Comparison<'_>) -> String {
     let cells: HashSet<&Cell> = comparison.figures.iter().map(|figure| &figure.cell).collect();
     let (worse, better) = (comparison.count(Verdict::Worse), comparison.count(Verdict::Better));
@@ -190,7 +190,7 @@ pub fn rules(comparison: &Comparison<'_>) -> Vec<String> {
     rules
 }
 
-/// What it takes to be called worse or better.
+/// The rules by which a figure is called worse or better.
 fn by_what_rule(comparison: &Comparison<'_>) -> Vec<String> {
     let (tested, exact) = (comparison.tested(), comparison.exact());
     let percent = LEVEL * 100.0;
@@ -232,7 +232,7 @@ fn have(count: usize) -> String {
     if count == 1 { "1 figure is".into() } else { format!("{} figures are", grouped(count as u64)) }
 }
 
-/// How small a change could have been seen.
+/// The size of change that could have been seen: half of the intervals reach no further.
 fn reach(comparison: &Comparison<'_>) -> Option<String> {
     let mut reaches: Vec<f64> = comparison
         .figures
@@ -350,11 +350,11 @@ fn noises(comparison: &Comparison<'_>) -> Vec<String> {
 /// No machine has a load average like that: the kernel counts its threads.
 const MOST_LOAD: f64 = 1e9;
 
-/// How busy the machine was, where that was too much, or differed: in the median over trials.
+/// The load of the machine, where that was too much, or differed: in the median over trials.
 fn loads(comparison: &Comparison<'_>) -> Option<String> {
     let load = |side: &Side<'_>| {
         let trials = side.runs.iter().flat_map(|run| &run.trials);
-        // What no machine can have was written by something else, and would make any mean of it.
+        // A load that no machine can have was written by something else, and would make any mean of it.
         let loads: Vec<f64> = trials
             .filter_map(|trial| trial.load_1min)
             .filter(|load| (0.0..MOST_LOAD).contains(load))

@@ -83,7 +83,7 @@ struct Metric {
 /// Bencher's own measure `latency`, operations per second to its `throughput`; the others have the columns' names.
 ///
 /// # Errors
-/// What the writer gives.
+/// The writer's errors.
 pub fn bencher(merged: &Merged<'_>, out: &mut dyn Write) -> io::Result<()> {
     let all = cells(merged);
     let several = several_machines(&all);
@@ -120,7 +120,7 @@ struct Entry {
 /// the interval as the range.
 ///
 /// # Errors
-/// What the writer gives.
+/// The writer's errors.
 pub fn smaller_is_better(merged: &Merged<'_>, out: &mut dyn Write) -> io::Result<()> {
     let all = cells(merged);
     let several = several_machines(&all);

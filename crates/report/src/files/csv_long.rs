@@ -13,10 +13,10 @@ use crate::data::method::Methods;
 use crate::files::harmless::put;
 use crate::layout::{Layout, words};
 
-/// What a row says before the axes.
+/// The columns before the axes, which are of the run.
 const RUN: [&str; 5] = ["run", "study", "hardware", "storebench", "run_started"];
 
-/// What it says between the axes, with the bounds of their ranges, and the figures.
+/// The columns of the trial, after the axes and the bounds of their ranges.
 const TRIAL: [&str; 14] = [
     "method",
     "cell",
@@ -34,11 +34,11 @@ const TRIAL: [&str; 14] = [
     "log",
 ];
 
-/// What it says of the store, once it is open.
+/// The columns of the store, known once it is open, of the operation and of its round, before the figures.
 const STORE: [&str; 7] =
     ["guarantee_given", "store_version", "settings", "statistics", "operation", "round", "count"];
 
-/// What it says of the machine.
+/// The columns of the machine.
 const MACHINE: [&str; 11] = [
     "cpu",
     "cores",
@@ -56,7 +56,7 @@ const MACHINE: [&str; 11] = [
 /// Writes the rows of all runs; `run` is the position of the run among those given, from 0.
 ///
 /// # Errors
-/// What the writer gives.
+/// The writer's errors.
 pub fn write(runs: &[Run], out: &mut dyn Write) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(out);
     let shared = Shared { methods: Methods::new(runs), axes: Layout::of(runs).axes().to_vec() };
@@ -88,10 +88,10 @@ pub fn write(runs: &[Run], out: &mut dyn Write) -> io::Result<()> {
     writer.flush()
 }
 
-/// What a row is of.
+/// The subject of a row.
 #[derive(Default)]
 struct What<'a> {
-    /// What the trial measured.
+    /// The measurements of the trial.
     measured: Option<&'a Measured>,
     operation: Option<&'a OperationResult>,
     /// The round and its number from 0; `None` where it is of all rounds.
@@ -111,7 +111,7 @@ impl<'a> What<'a> {
     }
 }
 
-/// What all rows share.
+/// The methods and the axes, which all rows share.
 struct Shared {
     methods: Methods,
     /// The axes that the runs have.
@@ -230,7 +230,7 @@ fn of_machine(run: &Run, cell: Option<&Cell>) -> [String; 11] {
     ]
 }
 
-/// What can't be known is an empty field.
+/// An unknown value is an empty field.
 fn optional<T: ToString>(value: Option<T>) -> String {
     value.map_or_else(String::new, |value| value.to_string())
 }

@@ -96,7 +96,7 @@ fn text(histogram: &Histogram<u64>) -> String {
     }
     let max = if histogram.is_empty() { 0 } else { histogram.max() };
     let (mean, deviation, max) = (histogram.mean() / SCALE, histogram.stdev() / SCALE, max as f64 / SCALE);
-    // What the library calls sub-buckets: enough single values for its digits, twice over.
+    // The number that the library calls sub-buckets: enough single values for its digits, twice over.
     let sub_buckets = (2 * 10_u64.pow(u32::from(histogram.sigfig()))).next_power_of_two();
     out.push_str(&format!("#[Mean    = {mean:12.3}, StdDeviation   = {deviation:12.3}]\n"));
     out.push_str(&format!("#[Max     = {max:12.3}, Total count    = {:12}]\n", histogram.len()));

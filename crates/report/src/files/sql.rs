@@ -38,13 +38,13 @@ pub trait SqlWriter {
     /// Executes statements that take no values and give no rows.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error, in its words.
     fn execute(&mut self, statements: &str) -> Result<(), SqlError>;
 
     /// Executes a statement that takes values. The same text comes many times.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error, in its words.
     fn insert(&mut self, statement: &str, values: &[SqlValue]) -> Result<(), SqlError>;
 }
 
@@ -76,7 +76,7 @@ pub fn is_ours(path: &Path) -> bool {
 /// Writes everything.
 ///
 /// # Errors
-/// What SQLite says, in a sentence.
+/// SQLite's error, in a sentence.
 pub fn write(report: &Report<'_>, out: &mut dyn SqlWriter) -> Result<(), SqlError> {
     let merged = report.merged;
     // Nobody reads it before it is whole, so that it needs no journal.
@@ -93,11 +93,11 @@ pub fn write(report: &Report<'_>, out: &mut dyn SqlWriter) -> Result<(), SqlErro
     out.execute("COMMIT; PRAGMA synchronous = FULL;")
 }
 
-/// What stands in the schema where the columns of the axes go.
+/// The line of the schema that the columns of the axes replace.
 const AXES: &str =
     "    -- a column for each axis, and two more for the bounds of one whose values are ranges\n";
 
-/// What stands in the schema where the figures of operations go.
+/// The line of the schema that the figures of operations replace.
 const FIGURES: &str = "    -- a column for each figure of operations\n";
 
 /// The statements that make the tables.

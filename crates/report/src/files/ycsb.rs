@@ -89,7 +89,7 @@ mod tests {
     use super::*;
     use crate::data::samples::{Sample, blocks};
 
-    /// What a script does with a line.
+    /// The operation, the figure and the value of each line, read as a script does.
     fn read(text: &str) -> Vec<(&str, &str, f64)> {
         let lines = text.lines().filter(|line| line.starts_with('['));
         lines

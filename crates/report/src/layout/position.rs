@@ -46,18 +46,18 @@ impl Hash for Position {
     }
 }
 
-/// What some axes do in a matrix, where a plan says something else than the table of axes.
+/// The roles of some axes in a matrix, where a plan says something else than the table of axes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Moved(Option<Arc<BTreeMap<Axis, Role>>>);
 
 impl Moved {
-    /// What these axes do.
+    /// These axes with their roles.
     pub fn of(axes: impl IntoIterator<Item = (Axis, Role)>) -> Moved {
         let axes: BTreeMap<Axis, Role> = axes.into_iter().collect();
         Moved(Some(axes).filter(|axes| !axes.is_empty()).map(Arc::new))
     }
 
-    /// What an axis does.
+    /// The role of an axis: the plan's, else that of the table of axes.
     pub fn role(&self, axis: Axis) -> Role {
         let moved = self.0.as_ref().and_then(|moved| moved.get(&axis).copied());
         moved.unwrap_or(axis.role())
@@ -83,7 +83,7 @@ impl Position {
         Position { moved: moved.clone(), ..self }
     }
 
-    /// What an axis does in its matrix.
+    /// The role of an axis in its matrix.
     pub fn role(&self, axis: Axis) -> Role {
         self.moved.role(axis)
     }

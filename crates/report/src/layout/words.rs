@@ -12,7 +12,7 @@ pub fn value(cell: &Cell, axis: Axis) -> Option<Value> {
     cell.value(axis).cloned().or_else(default)
 }
 
-/// What exports call the bounds of a range: `record_size_from_bytes` and `record_size_to_bytes`. `None` for other axes.
+/// The names of a range's bounds in exports: `record_size_from_bytes` and `record_size_to_bytes`. `None` for other axes.
 pub fn bounds(axis: Axis) -> Option<[String; 2]> {
     let unit = if axis.def().unit.is_empty() { String::new() } else { format!("_{}", axis.def().unit) };
     (axis.def().form == Form::Range).then(|| ["from", "to"].map(|end| format!("{axis}_{end}{unit}")))

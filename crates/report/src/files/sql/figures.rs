@@ -1,4 +1,4 @@
-//! What is computed from the trials: every figure of every cell with its intervals, and who won. The same as in the other
+//! Figures computed from the trials: every figure of every cell with its intervals, and who won. The same as in the other
 //! reports, by the same code.
 
 use super::{Field, SqlValue, Tables, integer, optional, real, text, truth};
