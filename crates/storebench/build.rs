@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     native::provide()
 }
 
-/// How cargo compiles the engines that are crates. Build scripts are compiled alike: where this one has assertions, that of
+/// Tells the profile of the engines that are crates. Build scripts are compiled alike: where this one has assertions, that of
 /// LMDB leaves them in the engine.
 fn tell_profile() {
     let optimisation = env::var("OPT_LEVEL").unwrap_or_default();

@@ -24,7 +24,7 @@ pub const MARK: &str = "server";
 /// The folder of its data, in that folder.
 pub const DATA: &str = "data";
 
-/// How long processes that were killed may take to end.
+/// The longest time that processes that were killed may take to end.
 const LONGEST_END: Duration = Duration::from_secs(10);
 
 /// A user as whom servers run.

@@ -1,4 +1,4 @@
-//! What a store is: the traits that every engine, folder layout and server implements, and the table
+//! The definition of a store: the traits that every engine, folder layout and server implements, and the table
 //! entry ([`StoreDef`]) that says what it can do and which guarantees it gives.
 
 mod build;
@@ -26,7 +26,7 @@ use self::sql::SqlSession;
 use crate::server;
 use crate::server::running::Address;
 
-/// What an acknowledged write survives. The order is the order of safety.
+/// The accidents that an acknowledged write survives. The order is the order of safety.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Guarantee {
@@ -87,9 +87,9 @@ pub enum StoreError {
     SettingNotTaken {
         /// The setting's name.
         name: String,
-        /// What was asked for.
+        /// The value that was asked for.
         asked: String,
-        /// What the engine says it is.
+        /// The value that the engine tells.
         read_back: String,
     },
     /// A setting that this store does not know, or a value that it can't take.
@@ -98,7 +98,7 @@ pub enum StoreError {
     /// The operating system said no.
     #[error("{context}: {source}")]
     Io {
-        /// What was being done.
+        /// The work that was being done.
         context: String,
         /// The system's error.
         source: std::io::Error,
@@ -123,7 +123,7 @@ impl StoreError {
 /// The result of a call on a store.
 pub type Result<T> = std::result::Result<T, StoreError>;
 
-/// How a store is to be opened.
+/// The terms on which a store is to be opened.
 #[derive(Debug, Clone)]
 pub struct OpenOptions<'a> {
     /// A folder of the store's own. It exists, and is empty or holds what this store left there.
@@ -137,7 +137,7 @@ pub struct OpenOptions<'a> {
     pub cache_bytes: Option<u64>,
     /// Settings by the store's own names ([`StoreDef::settings`]).
     pub settings: &'a BTreeMap<String, String>,
-    /// How many sessions will be open at once.
+    /// The number of sessions that will be open at once.
     pub sessions: usize,
     /// Whether these will have transactions over records ([`Session::transact`]): some engines must be opened otherwise for them.
     pub transactions: bool,
@@ -165,7 +165,7 @@ pub trait Store: Send + Sync {
     /// The tier that this store now gives.
     fn guarantee(&self) -> Guarantee;
 
-    /// How many records it holds.
+    /// The number of records that it holds.
     fn count(&self) -> Result<u64>;
 
     /// Hands all that is buffered to the disk and settles what the engine owes: memory tables, checkpoints,
@@ -175,8 +175,8 @@ pub trait Store: Send + Sync {
     /// The settings that matter, as the engine reads them back now.
     fn settings(&self) -> Result<Vec<Setting>>;
 
-    /// How many syncs the store's own server has counted since the store was opened, for stores that are servers: this process
-    /// can't count those of others. `None` where it does not count them.
+    /// The number of syncs that the store's own server has counted since the store was opened, for stores that are servers: this
+    /// process can't count those of others. `None` where it does not count them.
     fn syncs(&self) -> Result<Option<u64>> {
         Ok(None)
     }
@@ -196,7 +196,7 @@ pub trait Store: Send + Sync {
         self.close()
     }
 
-    /// How the engine was compiled, as far as that can be told. Looked at when the operations are over.
+    /// The build of the engine, as far as it can be told. Looked at when the operations are over.
     fn build(&self) -> Option<StoreBuild> {
         None
     }
@@ -282,7 +282,7 @@ pub trait Session {
     }
 }
 
-/// What is done in a transaction.
+/// The work that is done in a transaction.
 pub type Work<'w> = dyn FnMut(&mut dyn Transaction) -> Result<()> + 'w;
 
 /// A transaction over records, while it lasts. It sees what it has put, and of others only what they have committed.
@@ -298,7 +298,7 @@ pub trait Transaction {
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()>;
 }
 
-/// What kind of thing a store is.
+/// The kinds of things that stores are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -324,7 +324,7 @@ impl Kind {
     }
 }
 
-/// How many sessions a store can have at once.
+/// The number of sessions that a store can have at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Threads {
     /// One session at a time.
@@ -346,7 +346,7 @@ impl Threads {
     }
 }
 
-/// What [`Session::insert_batch`] is.
+/// The promise of [`Session::insert_batch`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Batch {
     /// All or nothing, even through a crash.
@@ -365,12 +365,12 @@ impl Batch {
     }
 }
 
-/// What a store can do. The conformance suite holds every store to what it declares here.
+/// The abilities of a store. The conformance suite holds every store to what it declares here.
 #[derive(Debug, Clone)]
 pub struct Capabilities {
     /// It keeps what it is given. False only for the harness's `null`.
     pub keeps: bool,
-    /// What it keeps is there again when it is opened anew, after a clean close at least. False for stores that live in
+    /// Records that it keeps are there again when it is opened anew, after a clean close at least. False for stores that live in
     /// the process's memory.
     pub persists: bool,
     /// It can scan in the order of the keys' bytes.
@@ -379,11 +379,11 @@ pub struct Capabilities {
     pub sql: bool,
     /// It has transactions over records that read and write ([`Session::transact`]). Those of SQL are reached by SQL alone.
     pub transactions: bool,
-    /// How many sessions it can have at once.
+    /// The number of sessions that it can have at once.
     pub threads: Threads,
     /// The codec used when compression is on; `None` where the store has no compression of values.
     pub compression: Option<&'static str>,
-    /// What a batch is.
+    /// The promise of a batch.
     pub batch: Batch,
     /// Who reads a value while another thread replaces it gets the old one or the new one, whole, at every tier.
     pub replaces_whole: bool,
@@ -433,12 +433,12 @@ pub struct Offer {
     /// A crash of this tier's kind leaves the old value or the new one of a record being replaced, never a mixture or
     /// a part. (For `none` and `process`: a crash of the process; for `power`: a power cut.)
     pub atomic_replace: bool,
-    /// What a kill and a power cut can cost: the first that holds with the settings as read back. The last holds with any.
+    /// The damage that a kill and a power cut can do: the first that holds with the settings as read back. The last holds with any.
     pub dangers: &'static [Danger],
 }
 
 impl Offer {
-    /// What accidents can cost with these settings, as read back.
+    /// The damage that accidents can do with these settings, as read back.
     pub fn danger(&self, settings: &[Setting]) -> Option<&'static Danger> {
         self.dangers.iter().find(|danger| danger.holds(settings))
     }
@@ -447,19 +447,19 @@ impl Offer {
 /// Opens a store.
 pub type OpenFn = fn(&OpenOptions<'_>) -> Result<Box<dyn Store>>;
 
-/// What is said of a store that is a server, beside what every store says.
+/// The part of a definition that only stores that are servers have.
 #[derive(Debug)]
 pub struct ServerDef {
     /// By what its processes, and what they leave, are known to whoever gives back their folder.
     pub known: server::Known,
-    /// What this machine lacks to run it, and what to install, in a sentence; `None` where it has all.
+    /// A sentence that says what this machine lacks to run it, and what to install; `None` where it has all.
     pub lacks: fn() -> Option<String>,
     /// Makes the files of a new server in the store's folder, as an administrator would do once: not a part of what is measured.
-    /// What is there is left alone, and opening does the same where it has not been done.
+    /// Files that are there are left alone, and opening makes them where this has not been done.
     pub prepare: fn(&OpenOptions<'_>) -> Result<()>,
-    /// How long it takes to start one and to end it, in seconds: a guess, for predictions of how long a trial takes.
+    /// The time that one takes to start and to end, in seconds: a guess, for predictions of how long a trial takes.
     pub start_s: f64,
-    /// How URLs of running servers begin that can take its place.
+    /// The beginnings of URLs of running servers that can take its place.
     pub schemes: &'static [&'static str],
     /// Drops what was made on a running server: by its URL, and the name of what was made. It may have gone.
     pub drop: fn(&str, &str) -> Result<()>,
@@ -470,15 +470,15 @@ pub struct ServerDef {
 pub struct StoreDef {
     /// Its name in plans, on the command line and in results: lower case, with hyphens.
     pub name: &'static str,
-    /// What kind of thing it is.
+    /// The kind of thing that it is.
     pub kind: Kind,
-    /// What it is, in half a line.
+    /// A description of it, in half a line.
     pub summary: &'static str,
-    /// What no benchmark sees, in half a line: its files, how it is backed up, whether processes can share it. May be empty.
+    /// Facts that no benchmark sees, in half a line: its files, how it is backed up, whether processes can share it. May be empty.
     pub practice: &'static str,
     /// The engine's version, asked of the engine itself.
     pub version: fn() -> String,
-    /// What it can do.
+    /// The abilities that it has.
     pub capabilities: Capabilities,
     /// The guarantees it offers, weakest first.
     pub offers: &'static [Offer],
@@ -493,7 +493,7 @@ pub struct StoreDef {
     pub bindings: &'static [Snippet],
     /// For one of [`Kind::Server`]: what its server needs.
     pub server: Option<&'static ServerDef>,
-    /// How to open it, or why this build does not have it.
+    /// The function that opens it, or the reason why this build does not have it.
     pub open: std::result::Result<OpenFn, &'static str>,
 }
 
@@ -530,12 +530,12 @@ impl StoreDef {
         }
     }
 
-    /// What the store says of one tier.
+    /// The store's offer for one tier.
     pub fn offer(&self, tier: Guarantee) -> Option<&Offer> {
         self.offers.iter().find(|offer| offer.guarantee == tier)
     }
 
-    /// What it can do with these settings.
+    /// The abilities that it has with these settings.
     pub fn capabilities_with<'s>(
         &self,
         settings: impl IntoIterator<Item = (&'s str, &'s str)>,
@@ -549,7 +549,7 @@ impl StoreDef {
         capabilities
     }
 
-    /// What it says of a setting.
+    /// The definition of one of its settings.
     pub fn setting(&self, name: &str) -> Option<&'static SettingDef> {
         self.settings.iter().find(|setting| setting.name == name)
     }
@@ -559,12 +559,12 @@ impl StoreDef {
         matches!(self.kind, Kind::Engine | Kind::Folder) && self.open.is_ok()
     }
 
-    /// What this machine lacks to run it, and what to install.
+    /// A sentence that says what this machine lacks to run it, and what to install.
     pub fn lacks(&self) -> Option<String> {
         self.server.and_then(|server| (server.lacks)())
     }
 
-    /// What is wrong with a URL of a running server that is to take the place of this store's own.
+    /// The fault of a URL of a running server that is to take the place of this store's own.
     ///
     /// # Errors
     /// That; nothing of the URL is repeated.

@@ -12,7 +12,7 @@ pub struct Library {
     pub feature: &'static str,
     /// The engine's name.
     engine: &'static str,
-    /// What the linker calls it.
+    /// The linker's name for it.
     pub link: &'static str,
     /// A function of it.
     symbol: &'static str,
@@ -23,7 +23,7 @@ pub struct Library {
     variable: &'static str,
     /// Where both scripts/engines.sh and a package have it: the variable that is `system` where the system's is wanted.
     choice: Option<&'static str>,
-    /// What only stands in a library that checks its assertions: a piece of a symbol's name, or of what it then says.
+    /// Marks that only stand in a library that checks its assertions: a piece of a symbol's name, or of what it then says.
     pub assertions: &'static [&'static str],
 }
 
@@ -87,7 +87,7 @@ pub struct Found {
     pub prefix: Option<PathBuf>,
     /// Where it comes from, in words.
     pub source: String,
-    /// What its compiler was told, where that is known.
+    /// The flags that its compiler was given, where they are known.
     pub flags: Option<String>,
     /// Whether it is linked into the program.
     pub is_static: bool,
@@ -104,7 +104,7 @@ impl Library {
     /// Finds it: where the user says, else among what scripts/engines.sh built, else in the system.
     ///
     /// # Errors
-    /// What is missing, and what to install.
+    /// A sentence that says what is missing, and what to install.
     pub fn find(&self) -> Result<Found> {
         println!("cargo:rerun-if-env-changed={}", self.variable);
         if let Some(folder) = env::var_os(self.variable) {

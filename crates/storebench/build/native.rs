@@ -8,7 +8,7 @@ use crate::libraries::{BERKELEY_DB, Found, LEVELDB, Library, ROCKSDB, Result, UN
 /// Provides what the features that are on need.
 ///
 /// # Errors
-/// What is missing, and what to install.
+/// A sentence that says what is missing, and what to install.
 pub fn provide() -> Result<()> {
     if has_feature("LEVELDB") {
         // As its authors compile LevelDB itself.

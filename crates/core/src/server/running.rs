@@ -15,11 +15,11 @@ use crate::lifeline;
 pub const URL: &str = "url";
 /// The hidden command that drops what a folder notes.
 pub const DROP: &str = "__drop";
-/// How the names begin of all that is made on a server.
+/// The beginning of the name of everything that is made on a server.
 const PREFIX: &str = "storebench_";
 /// The file that notes what was made.
 const NOTE: &str = "made-on-server.json";
-/// How long dropping may take: what a killed trial was doing must end first.
+/// The longest time that dropping may take: a killed trial's last statement must end first.
 const LONGEST_DROP: Duration = Duration::from_secs(120);
 
 /// Where a server is, and as whom it is used. Never with a password.
@@ -35,7 +35,7 @@ pub struct Address {
     pub database: Option<String>,
 }
 
-/// How a server is reached.
+/// The way to a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum At {
     /// By TCP, at the host of this name.
@@ -58,7 +58,7 @@ impl Address {
     /// Reads a URL of one of these schemes: `scheme://user@host:port/database`, or `scheme://user@/database?socket=/path`.
     ///
     /// # Errors
-    /// What is wrong with it. A URL may hold a password, though it must not, so no message repeats any of it.
+    /// A sentence that says what is wrong with it. A URL may hold a password, though it must not, so no message repeats any of it.
     pub fn read(url: &str, schemes: &[&str]) -> Result<Address, String> {
         let form = format!("write it like {}://user@host:port/database", schemes.first().unwrap_or(&""));
         let rest = url.split_once("://").filter(|(scheme, _)| schemes.contains(scheme));
@@ -135,7 +135,7 @@ fn decoded(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// What was made on a server for a trial: a schema, or a database, of its own.
+/// The thing made on a server for a trial: a schema, or a database, of its own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Made {
@@ -148,7 +148,7 @@ pub struct Made {
 }
 
 impl Made {
-    /// What the store of this folder has made on its server, if it has.
+    /// The thing that the store of this folder has made on its server, if it has made one.
     ///
     /// # Errors
     /// When its note can't be read, or names what storebench does not make.
@@ -205,7 +205,7 @@ pub fn drop_of(folder: &Path) -> io::Result<()> {
     if said.is_empty() { Ok(()) } else { Err(io::Error::new(ErrorKind::NotConnected, said)) }
 }
 
-/// What the command said that drops it: nothing where it is done.
+/// The message of the command that drops it: empty where it is done.
 fn run_to_drop(folder: &Path) -> io::Result<String> {
     let mut command = Command::new(lifeline::this_program()?);
     command.arg(DROP).arg(folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());

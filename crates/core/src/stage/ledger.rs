@@ -18,9 +18,9 @@ use crate::guard::{Folder, Lock, try_lock};
 pub const NAME: &str = ".storebench-work";
 /// More than a ledger ever holds, in bytes: what is given back is struck out.
 const MOST_BYTES: u64 = 64 << 10;
-/// How every marker begins.
+/// The beginning of every marker.
 const MARKER: &str = "{\"pid\":";
-/// How every note begins.
+/// The beginning of every note.
 const NOTE: &str = "{\"held\":";
 
 /// Who made a work folder.
@@ -33,7 +33,7 @@ struct Owner {
     life: Life,
 }
 
-/// What tells whether the process that made a work folder is at work.
+/// The sign that tells whether the process that made a work folder is at work.
 #[derive(Debug, Default, Clone, Copy, Serialize, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 enum Life {
@@ -46,7 +46,7 @@ enum Life {
     Unknown,
 }
 
-/// What a ledger tells of its folder.
+/// The state of a folder, as its ledger tells it.
 #[derive(Debug)]
 pub enum Told {
     /// Its run has ended, and left this.
@@ -63,12 +63,12 @@ pub enum Told {
     NoMarker,
 }
 
-/// What a run that has ended left behind.
+/// The things that a run left behind when it ended.
 #[derive(Debug)]
 pub struct Left {
     /// The number of its process.
     pub pid: u32,
-    /// What it held, in the order in which it was taken.
+    /// Notes of the things that it held, in the order in which they were taken.
     pub notes: Vec<Note>,
     /// The ledger, locked so that nobody else gives the same back.
     _ledger: File,
@@ -118,7 +118,7 @@ impl Ledger {
     /// The system's; then nothing is noted.
     pub fn note(&mut self, note: &Note) -> io::Result<()> {
         let (line, from) = (line(note)?, self.end());
-        // What could not be struck out is written over.
+        // Bytes that could not be struck out are written over.
         let written = self.file.set_len(from).and_then(|()| self.file.write_all_at(&line, from));
         match written.and_then(|()| self.file.sync_data()) {
             Ok(()) => self.ends.push(from + line.len() as u64),
@@ -156,7 +156,7 @@ fn line(value: &impl Serialize) -> io::Result<Vec<u8>> {
 /// [`ErrorKind::NotFound`] when it has none; when it can't be read.
 pub fn read(folder: &Folder) -> io::Result<Told> {
     let mut file = match folder.file(OsStr::new(NAME)) {
-        // What the system says of links, sockets and folders.
+        // The system's errors for links, sockets and folders.
         Err(error) if [libc::ELOOP, libc::ENXIO, libc::EISDIR].map(Some).contains(&error.raw_os_error()) => {
             return Ok(Told::NoMarker);
         }

@@ -1,6 +1,6 @@
-//! What a trial needs from outside its process, its stage: taken by the parent in order, noted in a ledger on the disk before
-//! it is made, and given back in reverse on every way out. What a killed run left is given back from its ledger, by
-//! `storebench clean` and at the next start in the same place.
+//! The things that a trial needs from outside its process, its stage: taken by the parent in order, noted in a ledger on the disk
+//! before they are made, and given back in reverse on every way out. Those that a killed run left are given back from its
+//! ledger, by `storebench clean` and at the next start in the same place.
 //!
 //! To hold something new: a [`Note`] that says how it is given back, and a method of [`Stage`] that makes it.
 
@@ -104,10 +104,10 @@ impl Holdings {
     }
 }
 
-/// What was taken for one trial. Dropping it gives all back, the last first.
+/// The things that were taken for one trial. Dropping it gives all back, the last first.
 pub struct Stage<'a> {
     holdings: &'a mut Holdings,
-    /// What was held before it.
+    /// The number of things that were held before it.
     before: usize,
 }
 
@@ -249,7 +249,7 @@ impl Stage<'_> {
 
 impl Drop for Stage<'_> {
     fn drop(&mut self) {
-        // What can't be given back stays noted.
+        // A thing that can't be given back stays noted.
         let _ = self.give_back();
     }
 }

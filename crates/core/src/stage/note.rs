@@ -1,4 +1,4 @@
-//! What a run can hold outside its process: how each thing is noted, and how it is given back.
+//! The things that a run can hold outside its process: how each is noted, and how it is given back.
 
 use std::ffi::OsStr;
 use std::io;
@@ -42,7 +42,7 @@ pub enum Note {
         /// Unknown until it has been started.
         process: Option<Process>,
     },
-    /// What the tests hold.
+    /// A thing that only the tests hold.
     #[cfg(test)]
     Recorded { name: String, log: PathBuf },
 }

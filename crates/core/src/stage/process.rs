@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::lifeline;
 
-/// How long a process that was killed may take to end.
+/// The longest time that a process that was killed may take to end.
 const LONGEST_END: Duration = Duration::from_secs(5);
 /// The word that makes this program a background load.
 const BACKGROUND: &str = "__background";

@@ -15,7 +15,7 @@ use crate::place::directory::WorkFolder;
 
 const NAMES: [&str; 3] = ["first", "second", "third"];
 
-/// What [`Note::Recorded`] does when it is given back.
+/// Gives back a [`Note::Recorded`], and records that.
 pub(super) fn give_back(name: &str, log: &Path) -> io::Result<()> {
     moment(&format!("giving back {name}"));
     if name == "stuck" && !log.with_extension("loose").exists() {
@@ -100,7 +100,7 @@ fn line(note: &Note) -> String {
     serde_json::to_string(note).unwrap() + "\n"
 }
 
-/// What is logged when all three are made and given back.
+/// The log's lines when all three are made and given back.
 fn all_three() -> Vec<String> {
     let made = NAMES.iter().map(|name| format!("made {name}"));
     made.chain(NAMES.iter().rev().map(|name| format!("gave back {name}"))).collect()
@@ -196,7 +196,7 @@ fn what_can_t_be_given_back_stays_noted_and_the_rest_goes() {
     assert!(place.is_empty());
 }
 
-/// What tells [`the_parent_that_is_ended`] where it works, at which moment it gets a signal, and which.
+/// Variables that tell [`the_parent_that_is_ended`] where it works, at which moment it gets a signal, and which.
 const PLACE: &str = "STOREBENCH_STAGE_PLACE";
 const WHEN: &str = "STOREBENCH_STAGE_WHEN";
 const HOW: &str = "STOREBENCH_STAGE_HOW";

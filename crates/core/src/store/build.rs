@@ -1,13 +1,13 @@
-//! How a store's engine was compiled, as far as that can be told.
+//! The build of a store's engine, as far as it can be told.
 
 use serde::{Deserialize, Serialize};
 
-/// How a store's engine was compiled. A build that its authors would not ship is measured and shown, but never ranked.
+/// The build of a store's engine. A build that its authors would not ship is measured and shown, but never ranked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoreBuild {
     /// Where the library comes from, such as `the distribution's library`.
     pub source: String,
-    /// What the compiler was told: optimisation, definitions. Absent where that is not known.
+    /// The flags that the compiler was given: optimisation, definitions. Absent where they are not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flags: Option<String>,
     /// Whether the engine checks its own assertions as it runs. Absent where that can't be told.

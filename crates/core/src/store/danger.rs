@@ -1,4 +1,4 @@
-//! What an accident can cost a store that is being written to. The stores' tables say it; answers tell it.
+//! The damage that an accident can do to a store that is being written to. The stores' tables say it; answers tell it.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Setting;
 
-/// What an accident can cost. The order is the order of safety.
+/// The damage that an accident can do. The order is the order of safety.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Loss {
@@ -85,7 +85,7 @@ impl fmt::Display for Loss {
     }
 }
 
-/// What a kill of the process and a power cut can cost, of a store at one tier.
+/// The damage that a kill of the process and a power cut can do to a store at one tier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Danger {
     /// Settings and their values, as read back, with which this holds; it needs all of them.
@@ -94,7 +94,7 @@ pub struct Danger {
     pub kill: Loss,
     /// When the power is cut, or the kernel crashes.
     pub power_cut: Loss,
-    /// How that comes, in half a sentence; may be empty.
+    /// The reason, in half a sentence; may be empty.
     pub why: &'static str,
 }
 

@@ -30,7 +30,7 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// What each of the `known` settings is to be, in their order: what `own` makes of the user's, else the `preset`; those that
+    /// The values of the `known` settings, in their order: what `own` makes of the user's, else the `preset`; those that
     /// neither names are left out.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! What a store says of the settings that a user may give, and what it reads back of them.
+//! The definitions of the settings that a user may give, and the values that a store reads back of them.
 
 use std::fmt;
 
@@ -47,27 +47,27 @@ pub struct SettingDef {
     pub name: &'static str,
     /// The values that it takes.
     pub values: &'static str,
-    /// What holds where it is not given.
+    /// The value that holds where none is given.
     pub default: &'static str,
-    /// What it does.
+    /// A description of its effect.
     pub help: &'static str,
-    /// What it does to the guarantee; empty where nothing.
+    /// Its effect on the guarantee; empty where it has none.
     pub promise: &'static str,
-    /// How it is read back; empty where the engine can't be asked, so that results hold what was given.
+    /// The way in which it is read back; empty where the engine can't be asked, so that results hold what was given.
     pub read_by: &'static str,
-    /// What its numbers count.
+    /// The unit of its numbers.
     pub unit: Unit,
-    /// What a value of it changes of what the store can do.
+    /// Changes the store's abilities as a value of the setting demands.
     pub limits: fn(&str, &mut Capabilities),
     /// Its part of the machine's memory where tuning is `share`; `None` for what is no cache.
     pub share: Option<Share>,
     /// The values that are worth a trial where settings are tuned, beside the default.
     pub tune: &'static [&'static str],
-    /// What these values cost that no figure shows, in half a sentence; empty where nothing.
+    /// The cost of these values that no figure shows, in half a sentence; empty where there is none.
     pub cost: &'static str,
 }
 
-/// What the numbers of a setting count.
+/// The unit of a setting's numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     /// It takes words, or numbers of something else.

@@ -1,5 +1,5 @@
-//! What an engine's caches get of its machine's memory where tuning is `share`: a part for each of its settings, as the engine's
-//! documentation advises, or as storebench says where that is silent.
+//! The parts of its machine's memory that an engine's caches get where tuning is `share`: one for each of its settings, as the
+//! engine's documentation advises, or as storebench says where that is silent.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ pub struct Share {
     pub by_session: bool,
     /// Another setting, and its value with which alone the part is taken.
     pub only_with: Option<(&'static str, &'static str)>,
-    /// What the engine's documentation says, and what follows from it, in a sentence.
+    /// The advice of the engine's documentation, and what follows from it, in a sentence.
     pub says: &'static str,
     /// Where it says that.
     pub source: &'static str,

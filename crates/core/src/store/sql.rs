@@ -59,7 +59,7 @@ pub type Rows<'r> = dyn FnMut(&mut dyn FnMut(&[SqlValue<'_>]) -> Result<()>) -> 
 ///
 /// A transaction has, when the call that ended it returned, the store's [`super::Guarantee`].
 pub trait SqlSession {
-    /// What columns of a type are declared as.
+    /// The words that declare a column of a type.
     fn type_name(&self, of: SqlType) -> &'static str;
 
     /// Runs statements that take no parameters and give no rows, separated by `;`: making tables and indexes.

@@ -283,7 +283,7 @@ pub fn seconds(records: u64, mean_bytes: f64, call_s: f64, sync_s: f64) -> f64 {
     2.0 * (OPEN_S + read * (call_s + mean_bytes / BYTES_PER_S)) + REMOVED as f64 * (call_s + sync_s)
 }
 
-/// How much longer than its time limit a trial may take to be audited.
+/// The time beyond its limit that a trial may take to be audited.
 pub fn room(estimate_s: f64) -> Duration {
     const TIMES: f64 = 10.0;
     Duration::try_from_secs_f64(estimate_s * TIMES).unwrap_or(Duration::MAX)

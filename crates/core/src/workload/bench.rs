@@ -36,7 +36,7 @@ impl<'a> Bench<'a> {
         self.elsewhere.as_deref()
     }
 
-    /// What the store's files take on disk; nothing where its data are elsewhere.
+    /// The space that the store's files take on disk; nothing where its data are elsewhere.
     ///
     /// # Errors
     /// The system's.

@@ -104,12 +104,12 @@ impl Case<'_> {
         settings
     }
 
-    /// What its store takes of the disk beside the records, in bytes, where it is a server of the trial's own.
+    /// The bytes that its store takes of the disk beside the records, where it is a server of the trial's own.
     pub fn server_bytes(&self) -> f64 {
         if self.kind() == Kind::Server && !self.is_elsewhere() { SERVER_BYTES } else { 0.0 }
     }
 
-    /// What its store takes to start and end, in seconds, where it is a server of the trial's own.
+    /// The seconds that its store takes to start and end, where it is a server of the trial's own.
     pub fn server_start_s(&self) -> f64 {
         let server = self.store().and_then(|store| store.server).filter(|_| !self.is_elsewhere());
         server.map_or(0.0, |server| server.start_s)
@@ -121,7 +121,7 @@ impl Case<'_> {
     }
 }
 
-/// What a server takes beside the records: its own tables, and the files of its log. A fresh one takes 40 MB.
+/// The bytes that a server takes beside the records: its own tables, and the files of its log. A fresh one takes 40 MB.
 const SERVER_BYTES: f64 = 150e6;
 
 /// Disk that a cell takes, in bytes.

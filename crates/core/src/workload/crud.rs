@@ -73,9 +73,9 @@ pub struct Done {
     pub stored: Stored,
     /// The records handed to it.
     pub written: Written,
-    /// How the page cache was emptied before the reads, if it was.
+    /// The means by which the page cache was emptied before the reads, if it was.
     pub cache_emptied_by: Option<Emptied>,
-    /// What was acknowledged, and the syncs meanwhile: what a promise of `power` is held to.
+    /// Writes that were acknowledged, and the syncs meanwhile: a promise of `power` is held to them.
     pub acknowledged: Vec<Acknowledged>,
     /// The records that the store is to hold, to be read back.
     pub expected: Expected,
@@ -92,7 +92,7 @@ pub struct Ran {
 struct Progress {
     /// The last loading; none since the store was made anew.
     load: Option<Load>,
-    /// What the phases have measured, the last one perhaps not to its end.
+    /// The phases that have been measured, the last one perhaps not to its end.
     phases: Vec<Phase>,
     cache_emptied_by: Option<Emptied>,
 }

@@ -70,9 +70,9 @@ pub struct Measured {
     pub syncs: Option<Latencies>,
     /// Writes that were durable when they returned, by `O_DSYNC`.
     pub synchronous_writes: u64,
-    /// What it took to make all durable that was written, after the last operation; `None` for reads.
+    /// The time that it took to make all durable that was written, after the last operation; `None` for reads.
     pub final_sync: Option<Duration>,
-    /// What each second was like, where it took more than one.
+    /// The figures of each second, where it took more than one.
     pub series: Vec<Second>,
     /// Whether cold reads ended with the file, and more were asked for.
     pub ended_with_file: bool,

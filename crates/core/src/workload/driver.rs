@@ -19,7 +19,7 @@ use crate::workload::read_buffer::ReadBuffer;
 use crate::workload::recorder;
 use crate::workload::stop::Stop;
 
-/// What the application does with a value that it gets.
+/// The application's use of a value that it gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Visit {
     /// Copies it into a buffer of its own, as most do, unless it is in one already ([`Session::copied`]).
@@ -150,7 +150,7 @@ pub struct Untimed {
 }
 
 impl Untimed {
-    /// How many of them were `operation`.
+    /// The number of them that were `operation`.
     pub fn of(&self, operation: Operation) -> u64 {
         self.counts[operation as usize]
     }
@@ -214,7 +214,7 @@ impl<'a> Driver<'a> {
         })
     }
 
-    /// How many removed keys were looked for before they were put back, and were gone.
+    /// The number of removed keys that were looked for before they were put back, and were gone.
     pub fn seen_gone(&self) -> u64 {
         self.seen_gone
     }

@@ -30,12 +30,12 @@ pub struct Elapsed {
     pub between_calls: Duration,
     /// Putting records back, added over the threads.
     pub put_back: Duration,
-    /// What of that an open loop's schedule had no time for, added over the threads.
+    /// The part of that for which an open loop's schedule had no time, added over the threads.
     pub stood_still: Duration,
 }
 
 impl Elapsed {
-    /// What the parts of all threads come to.
+    /// The sum of the parts of all threads.
     pub fn of(clock: &Clock, parts: &[Part]) -> Elapsed {
         let took = |from, to| Duration::from_nanos(clock.nanoseconds(from, to));
         let begin = parts.iter().map(|part| part.begin).min().unwrap_or(0);

@@ -1,5 +1,5 @@
-//! How far a trial's loading is. Its process tells the run by a file that is in memory alone and that both have open: that costs
-//! no disk any time.
+//! The progress of a trial's loading. Its process tells the run by a file that is in memory alone and that both have open:
+//! that costs no disk any time.
 
 use std::fs::File;
 use std::io;
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 /// The interval at which it is told.
 const EVERY: Duration = Duration::from_millis(500);
-/// What the file holds: records loaded, records in all, nanoseconds since the first.
+/// The bytes of the file's content: records loaded, records in all, nanoseconds since the first.
 const BYTES: usize = 24;
 
 /// The progress.
@@ -44,7 +44,7 @@ impl Loading {
         bytes
     }
 
-    /// What was told last; `None` where nothing is being loaded.
+    /// The progress that was told last; `None` where nothing is being loaded.
     pub fn read(file: &File) -> Option<Loading> {
         let mut bytes = [0; BYTES];
         file.read_exact_at(&mut bytes, 0).ok()?;

@@ -11,7 +11,7 @@ use crate::workload::operation::Operation;
 #[derive(Debug, Clone, Copy)]
 pub struct Mix {
     shares: [(Operation, f64); Operation::ALL.len()],
-    /// How many of them occur.
+    /// The number of them that occur.
     kinds: usize,
 }
 

@@ -1,4 +1,4 @@
-//! What is done to a store: the short timed loop ([`driver`]), the choice of keys, and one file per workload.
+//! The work that is done to a store: the short timed loop ([`driver`]), the choice of keys, and one file per workload.
 
 pub mod audit;
 pub mod bare;

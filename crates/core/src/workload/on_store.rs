@@ -117,7 +117,7 @@ impl<'a> OnStore<'a> {
         let TrialUse { cpu, processors, device, charged_bytes, mut unknown } = watch.settled();
         unknown.extend(unchecked);
         unknown.extend(bench.elsewhere().map_or_else(Vec::new, not_here));
-        // What a device under the place does is not the store's doing.
+        // The traffic of a device under the place is not the store's, where its data are elsewhere.
         let device = device.filter(|_| bench.elsewhere().is_none());
         let peak = peak.map_or_else(process::resident, Ok).map_err(Ended::harness)?;
         if let Some(records) = records {

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use crate::shown::quoted;
 use crate::units::as_text;
 
-/// What is done with one record.
+/// The operation that is done with one record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Operation {

@@ -1,7 +1,7 @@
 //! The pacer of an open loop: operations begin at fixed intervals, whether or not those before have ended, and latency counts
 //! from the moment at which one was to begin. So a stall shows in the latency of all that had to wait for it.
 //!
-//! What is not timed (a record that is put back) has no moment of its own. It is done while the schedule would wait; where it
+//! Work that is not timed (a record that is put back) has no moment of its own. It is done while the schedule would wait; where it
 //! takes longer than that, the schedule stands still for the rest of it. So it makes no timed operation late, and takes
 //! nothing from the lateness that timed operations have built up.
 

@@ -13,13 +13,13 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, SeqAccess, Visitor};
 pub struct ParameterDef {
     /// The word used in plans, options and results.
     pub name: &'static str,
-    /// What its value looks like on the command line.
+    /// The word that stands for its value on the command line.
     pub value_name: &'static str,
     /// A line of help.
     pub help: &'static str,
     /// The form in which it is written in TOML.
     pub form: ParameterForm,
-    /// What holds where nothing is said; `None` where nothing does.
+    /// The value that holds where none is given; `None` where there is none.
     pub default: Option<&'static str>,
     /// Another parameter that makes no sense beside it.
     pub instead_of: Option<&'static str>,
@@ -40,7 +40,7 @@ pub enum ParameterForm {
     Directory,
     /// The path of a file.
     File,
-    /// What storebench finds out before a run, and no option sets.
+    /// A fact that storebench finds out before a run, and no option sets.
     Found,
 }
 
@@ -81,7 +81,7 @@ impl Parameters {
     /// The same with another value.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// A sentence that says what is wrong with it.
     pub fn with(mut self, parameter: &ParameterDef, text: &str) -> Result<Parameters, String> {
         self.set(parameter, text)?;
         Ok(self)
@@ -90,7 +90,7 @@ impl Parameters {
     /// Puts a value in.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// A sentence that says what is wrong with it.
     pub fn set(&mut self, parameter: &ParameterDef, text: &str) -> Result<(), String> {
         let value = (parameter.read)(text)?;
         self.0.insert(parameter.name.to_owned(), value);

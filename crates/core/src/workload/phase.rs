@@ -37,9 +37,9 @@ const PASSED_BY: u64 = 4;
 pub struct Goal {
     /// The operation, or the mix.
     pub doing: Doing,
-    /// How many of it at most, those of the warm-up included; none when the store is full and must be made anew.
+    /// The most operations of it, those of the warm-up included; none when the store is full and must be made anew.
     pub operations: u64,
-    /// How many of them are not measured.
+    /// The number of them that are not measured.
     pub warm_up: u64,
     /// The longest that the timed part may go on.
     pub until: Option<Duration>,
@@ -68,7 +68,7 @@ impl Phase {
         self.operations_left == 0 || self.time_left == Some(Duration::ZERO)
     }
 
-    /// What to do next with a store that holds `live` records; `None` when the phase has ended.
+    /// The next work with a store that holds `live` records; `None` when the phase has ended.
     pub fn goal(&self, live: u64) -> Option<Goal> {
         if self.is_over() {
             return None;
@@ -87,8 +87,8 @@ impl Phase {
         })
     }
 
-    /// How many operations of a mix insert no more than `room` records: with what shares may be passed by on each thread. Where
-    /// there is little room, one after the other.
+    /// The number of a mix's operations that insert no more than `room` records: with what shares may be passed by on each thread.
+    /// Where there is little room, one after the other.
     fn room_for(&self, mix: &Mix, room: u64) -> u64 {
         let share = mix.share(Operation::Insert);
         if share == 0.0 {

@@ -7,7 +7,7 @@
 use crate::result::{Counters, Failure};
 use crate::workload::stop::Stop;
 
-/// What leaves the device's cache alone, and so makes nothing durable by itself.
+/// A call that leaves the device's cache alone, and so makes nothing durable by itself.
 const NOT_DURABLE: &str = "sync_file_range";
 
 /// Writes that were acknowledged in one part of a trial, and the syncs of the whole process meanwhile.

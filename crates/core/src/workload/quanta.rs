@@ -54,7 +54,7 @@ mod tests {
 
     use super::*;
 
-    /// How many operations each quantum was asked for, where each operation takes so long.
+    /// The number of operations that each quantum was asked for, where each operation takes so long.
     fn asked(operations: u64, each: Duration) -> Vec<u64> {
         let mut all = Vec::new();
         let quantum = |most: u64| {

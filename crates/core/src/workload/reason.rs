@@ -28,7 +28,7 @@ pub enum Reason {
     NotOffered {
         /// The store's name.
         store: &'static str,
-        /// What is asked for.
+        /// The guarantee that is asked for.
         guarantee: Guarantee,
     },
     /// A thread can read a value that another is writing.
@@ -40,7 +40,7 @@ pub enum Reason {
     OneSession {
         /// The store's name.
         store: &'static str,
-        /// How many are asked for.
+        /// The number of threads that are asked for.
         threads: u32,
     },
     /// The store keeps nothing when it is closed, as it must be for cold reads.
@@ -68,7 +68,7 @@ pub enum Reason {
         /// The store's name.
         store: &'static str,
     },
-    /// What is asked for contradicts itself, and how.
+    /// The work that is asked for contradicts itself; the text says how.
     Contradiction(String),
     /// No trace is named that was looked at.
     NoTrace,
@@ -85,21 +85,21 @@ pub enum Reason {
         store: &'static str,
         /// Of values, in bytes.
         bytes: f64,
-        /// What the store holds, in bytes.
+        /// The most bytes that the store holds.
         most_bytes: u64,
     },
     /// The disk has no room for it.
     NoRoom {
-        /// What it may take, in bytes.
+        /// The bytes that it may take.
         needed_bytes: f64,
-        /// What is free, in bytes.
+        /// The bytes that are free.
         free_bytes: u64,
     },
     /// The machine has less memory than it takes.
     NoMemory {
-        /// What it takes, in bytes.
+        /// The bytes that it takes.
         needed_bytes: f64,
-        /// What the machine has, in bytes.
+        /// The bytes that the machine has.
         had_bytes: u64,
     },
     /// Caches are to have their share of the memory of a machine on which that is not limited.
@@ -127,7 +127,7 @@ pub enum Reason {
     NoMachine(String),
 }
 
-/// What a store lacks by its nature that a workload needs, as sentences say it.
+/// Abilities that a store lacks by its nature and that a workload needs, as sentences say it.
 const NO_SQL: &str = "does not speak SQL";
 const NO_TRANSACTIONS: &str = "is opened without transactions that read and write";
 const NO_ORDER: &str = "keeps no order to scan in";

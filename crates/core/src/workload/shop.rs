@@ -98,7 +98,7 @@ fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     let purchases: Vec<u64> = lanes.iter().map(Lane::purchases).collect();
     let (stored, entries) = stored(&work, &ran, &purchases);
     let mut trial = trial.settled(&acknowledged, (!sql).then_some(stored.records + entries))?;
-    // What does not persist is read back before it is closed; what does, when nothing is left to measure.
+    // A store that does not persist is read back before it is closed; one that does, when nothing is left to measure.
     let read_back =
         |trial: &mut Settled<'_>, reading| audit::audit(&shared, &mut trial.bench, &purchases, reading);
     let open = (!persists).then(|| read_back(&mut trial, Reading::Open)).transpose()?;

@@ -1,4 +1,4 @@
-//! What the parent tells a trial's process, and what that tells back: two JSON files.
+//! The messages of the parent to a trial's process, and of that back: two JSON files.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -32,7 +32,7 @@ pub struct Spec {
     /// A folder of the run's own for what servers need beside their data; `None` where no server takes part.
     #[serde(default)]
     pub beside: Option<PathBuf>,
-    /// What is done, and to what.
+    /// The work that is done, and the thing that it is done to.
     pub workload: Workload,
     /// Its parameters.
     pub parameters: Parameters,
@@ -53,7 +53,7 @@ pub struct Spec {
 }
 
 impl Spec {
-    /// How its store is opened, with so many sessions at once: values are not compressed, and there are no transactions over
+    /// The options for its store, with so many sessions at once: values are not compressed, and there are no transactions over
     /// records, unless the workload says otherwise.
     pub fn options(&self, sessions: u64) -> OpenOptions<'_> {
         let equal_cache = self.parameters.get::<Bytes>(&EQUAL_CACHE).map(|cache| cache.0);
@@ -118,7 +118,7 @@ pub enum Report {
     Failed {
         /// The kind of failure.
         reason: Failure,
-        /// What happened.
+        /// A sentence that says what happened.
         message: String,
     },
     /// The store can't do this.
@@ -142,7 +142,7 @@ pub struct Asked<'a> {
 pub enum Ended {
     /// It failed.
     Failed(Stop),
-    /// What is measured can't do this, and why.
+    /// The reason why the thing that is measured can't do this.
     Unsupported(String),
 }
 

@@ -27,7 +27,7 @@ impl Stop {
         Stop::harness("another thread has failed")
     }
 
-    /// What was read is wrong.
+    /// The stop of a trial that has read wrong data.
     #[cold]
     pub fn wrong_data(message: String) -> Stop {
         Stop { failure: Failure::WrongData, message, operation: None }

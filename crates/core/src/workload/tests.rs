@@ -58,7 +58,7 @@ struct Trial {
     over: Over,
     axes: &'static str,
     parameters: &'static str,
-    /// How many calls reach the store, and their digest.
+    /// The number of calls that reach the store, and their digest.
     calls: (u64, u64),
 }
 

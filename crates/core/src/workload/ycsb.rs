@@ -116,7 +116,7 @@ fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     Acknowledged::new("writes", writes, shared.work.threads, &all.counters).note(&mut acknowledged);
     let stored = stored(&shared);
     let mut trial = trial.settled(&acknowledged, keeps.then_some(stored.records))?;
-    // What does not persist is read back before it is closed; what does, when nothing is left to measure.
+    // A store that does not persist is read back before it is closed; one that does, when nothing is left to measure.
     let read_back =
         |trial: &mut Settled<'_>, reading| check::audit(&shared, &mut trial.bench, spec.seed, reading);
     let open = (keeps && !persists).then(|| read_back(&mut trial, Reading::Open)).transpose()?;

@@ -29,7 +29,7 @@ struct Column {
 struct Bucket {
     first: u64,
     length: u64,
-    /// What every rank of the bucket is accepted with at least.
+    /// The chance up to which every rank of the bucket is accepted.
     sure: f64,
 }
 

@@ -1,4 +1,4 @@
-//! How the engines were built that cargo compiles with their crates, as far as the build script and the compiler tell.
+//! The builds of the engines that cargo compiles with their crates, as far as the build script and the compiler tell.
 
 use storebench_core::store::StoreBuild;
 

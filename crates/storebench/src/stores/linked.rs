@@ -1,4 +1,4 @@
-//! How the libraries were built that stores are linked with: by what the build script found, and, where a library is shared
+//! The builds of the libraries that stores are linked with: by what the build script found, and, where a library is shared
 //! and may be another one by now, by a look at the very file that the system loaded.
 
 use std::ffi::{CStr, OsStr, c_void};
@@ -9,19 +9,19 @@ use std::path::{Path, PathBuf};
 
 use storebench_core::store::StoreBuild;
 
-/// What the build script found of a library.
+/// The facts that the build script found about a library.
 pub struct Linked {
     /// Where it comes from, in words.
     pub source: &'static str,
-    /// What its compiler was told; empty where that is not known.
+    /// The flags that its compiler was given; empty where they are not known.
     pub flags: &'static str,
     /// `yes` or `no`, whether it checks its assertions; empty for a shared library, which is looked at when it runs.
     pub assertions: &'static str,
-    /// What only stands in a library that checks its assertions; alternatives are parted by ` or `.
+    /// Marks that only stand in a library that checks its assertions; alternatives are parted by ` or `.
     pub marks: &'static str,
 }
 
-/// What the build script found of a library, by the upper-case name of its feature.
+/// The facts that the build script found about a library, by the upper-case name of its feature.
 macro_rules! linked {
     ($name:literal) => {
         crate::stores::linked::Linked {
@@ -35,7 +35,7 @@ macro_rules! linked {
 pub(crate) use linked;
 
 impl Linked {
-    /// How the library was built that `function` is of.
+    /// The build of the library that `function` is of.
     pub fn build(&self, function: *const c_void) -> StoreBuild {
         let flags = (!self.flags.is_empty()).then(|| self.flags.to_owned());
         let assertions = match self.assertions {

@@ -66,7 +66,7 @@ const TORN_PAGES: &str = "a page that was half written can't be repaired";
 const CUT_OFF: &str =
     "a log that was cut off keeps the server from starting until rocksdb_wal_recovery_mode=2 is set";
 
-/// What the settings of `process` leave open, by the documentation of InnoDB's and RocksDB's logs.
+/// The dangers that the settings of `process` leave open, by the documentation of InnoDB's and RocksDB's logs.
 const UNSYNCED: &[Danger] = &[
     Danger {
         with: &[("engine", "innodb"), ("innodb_doublewrite", "OFF")],

@@ -66,7 +66,7 @@ const MAX_KEY_BYTES: usize = 2600;
 const NOT_SYNCED: &str = "nothing is synced, so log and pages can reach the disk in any order";
 const TORN_PAGES: &str = "a page that was half written can't be repaired";
 
-/// What the settings of `process` leave open, by PostgreSQL's documentation of fsync and full_page_writes.
+/// The dangers that the settings of `process` leave open, by PostgreSQL's documentation of fsync and full_page_writes.
 const UNSYNCED: &[Danger] = &[
     // Synced, but on macOS only into the drive's cache.
     Danger {

@@ -112,7 +112,7 @@ fn library() -> MutexGuard<'static, Library> {
     LIBRARY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What is the same for all stores of a process.
+/// The state that all stores of a process share.
 struct Library {
     /// Stores that are open.
     open: usize,

@@ -1,4 +1,4 @@
-//! What the audit chooses, and what it notices.
+//! Tests of the records that the audit chooses, and of the faults that it notices.
 
 use std::collections::BTreeMap;
 

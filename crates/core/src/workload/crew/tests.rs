@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::*;
 use crate::cell::Rate;
 
-/// How a lane's round goes.
+/// The way in which a lane's round goes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Way {
     Ends,
@@ -54,7 +54,7 @@ impl Lane<u64, u64> for Made {
     }
 }
 
-/// What two rounds of these lanes come to, and how many handles were opened.
+/// The result of two rounds of these lanes, and the number of handles that were opened.
 fn rounds(ways: &[Way]) -> (Result<Elapsed, Stop>, u64) {
     let lanes: Vec<_> = ways.iter().map(|way| Mutex::new(Made { way: *way, rounds: 0 })).collect();
     let (clock, opened) = (Clock::new(), AtomicU64::new(0));

@@ -1,4 +1,4 @@
-//! How long a cell of crud will take and how much disk it needs: rough, to plan by and not to rely on.
+//! The time that a cell of crud will take and the disk that it needs: rough, to plan by and not to rely on.
 
 use super::work::Work;
 use crate::axis::file_system::FileSystem;
@@ -110,7 +110,7 @@ fn stretch_seconds(cell: &Cell, work: &Work, call_s: f64) -> f64 {
     work.duration.map_or(work.operations as f64 * each_s, |duration| duration.as_secs_f64())
 }
 
-/// How often inserts fill the store, so that it is made anew and loaded again.
+/// The number of times that inserts fill the store, so that it is made anew and loaded again.
 fn reloads(cell: &Cell, work: &Work, call_s: f64) -> f64 {
     let inserts = match work.duration {
         None => (work.operations + work.warm_up) as f64,

@@ -77,7 +77,7 @@ fn measure(
         prepared.done(ran)?;
     let Capabilities { keeps, persists, .. } = store.capabilities;
     let mut trial = trial.settled(&acknowledged, keeps.then_some(stored.records))?;
-    // What does not persist is read back before it is closed; what does, when nothing is left to measure.
+    // A store that does not persist is read back before it is closed; one that does, when nothing is left to measure.
     let open =
         (keeps && !persists).then(|| expected.audit(&mut trial.bench, records, Reading::Open)).transpose()?;
     trial.close()?;

@@ -34,7 +34,7 @@ pub static MIX: ParameterDef = ParameterDef {
     read: |text| text.parse::<Mix>().map(|mix| mix.text()),
 };
 
-/// What is done first and not measured.
+/// The operations that are done first and not measured.
 pub static WARM_UP: ParameterDef = ParameterDef {
     name: "warm_up",
     value_name: "N",

@@ -1,4 +1,4 @@
-//! What keeps a file from being measured.
+//! The reasons why a file can't be measured.
 
 use std::fmt;
 use std::io;
@@ -24,7 +24,7 @@ pub enum Unsupported {
     DirectRefused,
     /// `O_DIRECT` takes blocks of another size here: of the device's logical blocks, as a rule.
     BlockUnaligned {
-        /// What a block's size must be a multiple of.
+        /// The bytes of which a block's size must be a multiple.
         multiple_of: u64,
     },
     /// The file can't be dropped from memory: there is no device below it, or none that its bytes must come from.
@@ -60,7 +60,7 @@ impl fmt::Display for Unsupported {
     }
 }
 
-/// What was done to the file when it failed.
+/// The step at which work on the file failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Doing {
@@ -98,20 +98,20 @@ pub enum Error {
     NoRoom {
         /// The folder.
         path: PathBuf,
-        /// What the file takes.
+        /// The bytes that the file takes.
         needed_bytes: u64,
         /// The room that is free for this user.
         free_bytes: u64,
     },
     /// The system said no.
     Io {
-        /// What was done.
+        /// The step that failed.
         doing: Doing,
         /// With which file.
         path: PathBuf,
         /// Where in it, in bytes from its start, for what was done at one place.
         offset: Option<u64>,
-        /// What it said.
+        /// The system's error.
         source: io::Error,
     },
     /// The harness itself failed.

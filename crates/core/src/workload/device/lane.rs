@@ -30,7 +30,7 @@ pub(super) const OPERATIONS: usize = 0;
 pub(super) const CALLS: usize = 1;
 pub(super) const SYNCS: usize = 2;
 
-/// What is done with a block.
+/// The work that is done with a block.
 #[derive(Debug)]
 enum Work {
     Read(Aligned),
@@ -99,7 +99,7 @@ impl<'a> Lane<'a> {
             Work::Read(Aligned::random(block, seed))
         };
         let route = Route::new(spec, thread);
-        // What is read a second time is not cold.
+        // A block that is read a second time is not cold.
         let most = if spec.reads_cold() { route.lap() } else { u64::MAX };
         let (asked, until) = match spec.amount {
             Amount::Operations(count) => {

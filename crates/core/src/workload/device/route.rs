@@ -26,7 +26,7 @@ impl Route {
             let shuffle = Shuffle::new(blocks, spec.seed);
             Law::Random { shuffle, seed: spec.seed, lap: 0, next: thread, thread, step: threads }
         } else {
-            // What is left over goes to the first threads, as operations do: as many of them as blocks are a lap.
+            // Blocks that are left over go to the first threads, as operations do: as many of them as blocks are a lap.
             let (region, left_over) = (blocks / threads, blocks % threads);
             let first = thread * region + thread.min(left_over);
             Law::Sequential { first, blocks: region + u64::from(thread < left_over), next: 0 }

@@ -1,11 +1,11 @@
-//! What is to be measured: how one file is read or written.
+//! The specification of a measurement: the way in which one file is read or written.
 
 use std::time::Duration;
 
 use super::fault::Unsupported;
 use crate::axis::device::values::{BLOCK_BYTES, Io, Pattern, SECTOR_BYTES, Sync};
 
-/// How much is read or written, by all threads together.
+/// The amount that is read or written, by all threads together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Amount {
     /// So many blocks, divided evenly among the threads.
@@ -14,16 +14,16 @@ pub enum Amount {
     Duration(Duration),
 }
 
-/// How one file is read or written.
+/// The way in which one file is read or written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spec {
     /// The order of the blocks.
     pub pattern: Pattern,
-    /// What one operation reads or writes, in bytes: a multiple of 512, up to 16 MiB.
+    /// The bytes that one operation reads or writes: a multiple of 512, up to 16 MiB.
     pub block: u64,
     /// The file's size in bytes; rounded down to whole blocks.
     pub file: u64,
-    /// How the file is open.
+    /// The way in which the file is open.
     pub io: Io,
     /// When writes are made durable.
     pub sync: Sync,
@@ -32,9 +32,9 @@ pub struct Spec {
     pub cold: bool,
     /// Threads, each with one operation at a time; 0 counts as 1.
     pub threads: u32,
-    /// How much.
+    /// The amount that is read or written.
     pub amount: Amount,
-    /// What the content and the order of random blocks follow from.
+    /// The seed of the content and of the order of random blocks.
     pub seed: u64,
 }
 

@@ -22,9 +22,9 @@ use crate::measure::page_cache;
 
 /// The file's name.
 const NAME: &str = "device.data";
-/// What is written or read at once while nothing is measured, in bytes.
+/// The bytes that are written or read at once while nothing is measured.
 const PIECE_BYTES: usize = 1 << 20;
-/// How often the kernel is asked to drop the file from its cache: pages on their way to the disk stay.
+/// The number of times that the kernel is asked to drop the file from its cache: pages on their way to the disk stay.
 const DROPS: u32 = 20;
 /// The wait between these.
 const PAUSE: Duration = Duration::from_millis(25);
@@ -192,7 +192,7 @@ fn failed(doing: Doing, path: &Path) -> impl FnOnce(io::Error) -> Error {
     move |source| Error::Io { doing, path, offset: None, source }
 }
 
-/// What file systems say that have no `O_DIRECT`.
+/// Whether this is an error of file systems that have no `O_DIRECT`.
 fn is_refusal(error: &io::Error) -> bool {
     matches!(Errno::from_io_error(error), Some(Errno::INVAL | Errno::OPNOTSUPP))
 }

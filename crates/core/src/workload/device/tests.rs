@@ -109,7 +109,7 @@ fn writes_reach_the_blocks_they_are_meant_for_and_reads_change_none() {
     }
 }
 
-/// What is in a file after it was written to once is what the pool gave, block by block.
+/// The content of a file that was written to once is the pool's, block by block.
 #[test]
 fn what_is_written_is_what_was_made_to_be_written() {
     let (before, after) = contents(&spec(Pattern::SeqWrite)).unwrap();
@@ -180,7 +180,7 @@ fn direct_leaves_the_page_cache_alone() {
     }
 }
 
-/// What lives in memory alone can't be read past it: a kernel's tmpfs refuses `O_DIRECT`, or takes it and keeps the file in
+/// A file that lives in memory alone can't be read past it: a kernel's tmpfs refuses `O_DIRECT`, or takes it and keeps the file in
 /// memory all the same.
 #[test]
 fn memory_is_no_device() {

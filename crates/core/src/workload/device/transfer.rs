@@ -81,7 +81,7 @@ pub(super) fn sync(mut call: impl FnMut() -> Result<(), Errno>) -> io::Result<()
 mod tests {
     use super::*;
 
-    /// What becomes of calls that answer like this, and where each after the first began.
+    /// The result of calls that answer like this, and where each after the first began.
     fn answers(all: &[Result<usize, Errno>]) -> (io::Result<()>, Vec<usize>) {
         let mut begun = Vec::new();
         let mut left = all[1..].iter();

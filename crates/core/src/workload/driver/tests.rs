@@ -1,4 +1,4 @@
-//! What the driver keeps for itself.
+//! Tests of the memory that the driver keeps for itself.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::store::{OpenOptions, StoreDef};
 use crate::stores::{FLAT_FOLDER, MEMORY};
 use crate::units::SizeRange;
 
-/// How large the harness's buffer is before a value of 1 MiB is read, and after.
+/// The size of the harness's buffer before a value of 1 MiB is read, and after.
 fn buffer(store: &StoreDef, visit: Visit) -> (usize, usize) {
     let size = SizeRange { from: 1 << 20, to: (1 << 20) + 1 };
     let records = Records::new(5, size, Pool::generate(Data::Incompressible, 5, size));

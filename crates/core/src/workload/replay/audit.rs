@@ -1,4 +1,4 @@
-//! What the store holds is read back when every figure has been taken: each key that is followed, against its last write. The
+//! The reading back of the store's records when every figure has been taken: each key that is followed, against its last write. The
 //! keys are the trace's, which is read once more.
 
 use std::sync::Mutex;
@@ -18,7 +18,7 @@ use super::followed::ABSENT;
 use super::player::Player;
 use super::values::Values;
 
-/// What the store is held to.
+/// The trace and the writes that the store is held to.
 pub struct Held<'h, 'a> {
     /// Reads the trace once more.
     pub reader: Reader,

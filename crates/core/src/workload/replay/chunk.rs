@@ -35,7 +35,7 @@ pub struct Planned {
     pub value: Range<usize>,
 }
 
-/// What the store made of an operation.
+/// The store's answer to an operation.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Outcome {
     pub ticks: u64,

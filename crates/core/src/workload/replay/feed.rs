@@ -19,7 +19,7 @@ pub struct Feed<'a> {
     pub speed: Speed,
 }
 
-/// What is left when the trace has been read.
+/// The state that is left when the trace has been read.
 pub struct Fed {
     pub spread: Spread,
     pub fit: Fit,

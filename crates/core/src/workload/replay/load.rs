@@ -1,4 +1,4 @@
-//! What is in the store before the first operation: every key whose first operation looks for it. Such keys are found by
+//! The records in the store before the first operation: every key whose first operation looks for it. Such keys are found by
 //! reading the trace before, with a table of a fixed size: of very many keys, in several passes, each for a share of them.
 
 use crate::result::{Load, Written};

@@ -43,7 +43,7 @@ pub static SPEED: ParameterDef = ParameterDef {
     read: |text| text.parse::<Speed>().map(|speed| speed.to_string()),
 };
 
-/// What is in the store before the first operation.
+/// The records that are in the store before the first operation.
 pub static LOAD: ParameterDef = ParameterDef {
     name: "load",
     value_name: "WHAT",
@@ -68,7 +68,7 @@ pub static LIMIT: ParameterDef = ParameterDef {
     },
 };
 
-/// What was found out about the trace before the run.
+/// The facts that were found out about the trace before the run.
 pub static TRACE_FACTS: ParameterDef = ParameterDef {
     name: "trace_facts",
     value_name: "FACTS",
@@ -114,7 +114,7 @@ impl FromStr for Speed {
     }
 }
 
-/// What is in the store before the first operation.
+/// The records that are in the store before the first operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Loads {
     /// Every key whose first operation looks for it.
@@ -147,9 +147,9 @@ impl FromStr for Loads {
 pub struct Work {
     /// The trace's file.
     pub trace: PathBuf,
-    /// What is asked of its reader.
+    /// The questions that its reader is asked.
     pub ask: Ask,
-    /// What it is like.
+    /// The facts about it.
     pub facts: Facts,
     /// The speed at which it is played.
     pub speed: Speed,

@@ -19,7 +19,7 @@ use super::chunk::{Chunk, Incoming, Outcome, Planned};
 use super::followed::{ABSENT, Followed};
 use super::values::{HEAD, LOADED, Values};
 
-/// What is measured apart: gets that find their key and gets that don't, and the rest.
+/// The kinds of operations that are measured apart: gets that find their key and gets that don't, and the rest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Get,
@@ -111,7 +111,7 @@ pub struct Player<'a> {
     values: &'a Values,
     /// Whether what is read can be checked: not with a store that keeps nothing.
     check: bool,
-    /// What a key that is looked for first is to hold: [`LOADED`] or [`ABSENT`].
+    /// The version that a key that is looked for first is to hold: [`LOADED`] or [`ABSENT`].
     at_first: u64,
     /// The operation whose latencies the time series tells.
     main: Kind,
@@ -216,7 +216,7 @@ impl<'a> Player<'a> {
                     if let Some(first) =
                         chunk.as_ref().and_then(|chunk| chunk.planned.first()).filter(|_| timed)
                     {
-                        // What the reader is late with makes no operation late, unless it had to wait for a thread whose
+                        // A delay of the reader makes no operation late, unless it had to wait for a thread whose
                         // store was behind.
                         let due = schedule.moment(self.clock, first);
                         let late = self.clock.now().saturating_sub(due.max(waits_from));

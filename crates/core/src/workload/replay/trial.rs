@@ -247,7 +247,7 @@ fn doubts(facts: &Facts, keeps: bool) -> Vec<Doubt> {
     vec![Doubt { figure: SPACE.into(), reason }]
 }
 
-/// How the replay went, apart from latencies.
+/// The course of the replay, apart from latencies.
 struct How {
     elapsed: Elapsed,
     threads: u64,
@@ -277,7 +277,7 @@ impl How {
         })
     }
 
-    /// What a reader of the results may want to know beside the figures.
+    /// Facts that a reader of the results may want to know beside the figures.
     fn statistics(&self, facts: &Facts, tally: &Tally, changed_keys: u64) -> Vec<Setting> {
         let one = |name: &str, value: u64| Setting::given(format!("replay.{name}"), value);
         let mut all = vec![

@@ -186,7 +186,7 @@ impl Look<'_> {
     }
 }
 
-/// What is wrong with a customer, or with a product and its stock, that is to be the one of a number.
+/// Checks a customer, or a product and its stock, that is to be the one of a number; says what is wrong with it.
 fn wrong_row(
     shared: &Shared<'_>,
     check: &mut Check<'_>,

@@ -22,7 +22,7 @@ pub struct ByRecords<'s> {
 /// Bytes of a row's key, and of an entry's.
 pub const KEY_BYTES: usize = 1 + ID_BYTES;
 pub const ENTRY_BYTES: usize = KEY_BYTES + ID_BYTES;
-/// What an entry holds: not every store takes nothing.
+/// The value of an entry: not every store takes an empty one.
 const ENTRY: &[u8] = b"o";
 
 /// Entries that a look into the index asks for at once, and rows that a walk over a table does.

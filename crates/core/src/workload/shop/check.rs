@@ -1,4 +1,4 @@
-//! What a transaction read is held to what it may have read.
+//! Checks of the rows that a transaction read against those that it may have read.
 
 use super::ids::{self, Made};
 use super::known::{Before, Bounds};
@@ -81,7 +81,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// What a customer looked at before one of it was ordered.
+    /// Checks the products that a customer looked at before one of them was ordered.
     ///
     /// # Errors
     /// [`Failure::WrongData`] where a row is wrong or missing, or older than it may be.
@@ -138,7 +138,7 @@ fn words(bounds: Bounds) -> String {
     if least == most { least.to_string() } else { format!("from {least} to {most}") }
 }
 
-/// What was read is wrong.
+/// The stop of a trial that has read wrong data.
 #[cold]
 pub fn wrong(message: String) -> Stop {
     Stop { failure: Failure::WrongData, message, operation: None }

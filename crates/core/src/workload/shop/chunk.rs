@@ -31,7 +31,7 @@ pub struct Chunk {
     pub rows: Vec<u8>,
     /// Where each ends.
     pub ends: Vec<usize>,
-    /// What else is made of them.
+    /// Text that was made of the rows, beside them.
     pub text: Vec<u8>,
 }
 
@@ -165,7 +165,7 @@ fn work(
     }
 }
 
-/// What leads to one maker and back.
+/// The channels that lead to one maker and back.
 struct Line {
     ready: Receiver<Chunk>,
     back: Sender<Chunk>,
@@ -181,10 +181,10 @@ pub struct Source {
     teller: Option<Teller>,
 }
 
-/// What was taken from a source.
+/// The account of what was taken from a source.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Taken {
-    /// How long it was waited for makers.
+    /// The time that was waited for makers.
     pub waited: Duration,
     /// Rows.
     pub rows: u64,
@@ -231,7 +231,7 @@ impl Source {
         self.teller = Some(teller);
     }
 
-    /// What was taken of it: all chunks before the one at hand.
+    /// The account of what was taken of it: all chunks before the one at hand.
     pub fn taken(&self) -> Taken {
         self.taken
     }

@@ -15,19 +15,19 @@ use crate::store::sql::{MOST_COLUMNS, SqlValue};
 
 /// Bytes that are written at once.
 const PIECE: usize = 1 << 20;
-/// What a chunk's lines take at most: of small rows, numbers have more digits than bytes.
+/// The most bytes that a chunk's lines take: of small rows, numbers have more digits than bytes.
 const TEXT_BYTES: usize = 512 << 10;
-/// What files are called until they are whole.
+/// The ending of the files' names until they are whole.
 const UNFINISHED: &str = ".part";
 /// The sample's file.
 const SAMPLE: &str = "sample.json";
 
-/// What is to be made.
+/// The description of the data that are to be made.
 #[derive(Debug, Clone, Copy)]
 pub struct Order {
     /// Bytes of the data, as the tables' rows count.
     pub bytes: u64,
-    /// What rows follow from.
+    /// The seed that rows follow from.
     pub seed: u64,
     /// Whether rows come in the order of their primary keys.
     pub sorted: bool,
@@ -37,14 +37,14 @@ pub struct Order {
     pub sample: u64,
 }
 
-/// What was made.
+/// The files that were made, and how that went.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Made {
     /// The files, with their lengths.
     pub files: Vec<(PathBuf, u64)>,
     /// Rows in all tables.
     pub rows: u64,
-    /// How long the disk waited for rows to be made; the rest of the time, the other way round.
+    /// The time that the disk waited for rows to be made; the rest of the time, the other way round.
     pub waited: Duration,
 }
 
@@ -289,7 +289,7 @@ impl Drop for Files {
     fn drop(&mut self) {
         let of_tables = self.open.iter().map(|(_, file)| file);
         for file in of_tables.chain(self.sample.as_ref()) {
-            // What can't be deleted was told of by the error that led here.
+            // A file that can't be deleted was told of by the error that led here.
             let _ = fs::remove_file(&file.path);
         }
         if self.made_folder {

@@ -35,7 +35,7 @@ impl Kind {
     }
 }
 
-/// How often each comes: weights, in the order of [`Kind::ALL`].
+/// The frequencies of the kinds: weights, in the order of [`Kind::ALL`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shares([f64; 3]);
 

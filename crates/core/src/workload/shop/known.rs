@@ -1,13 +1,13 @@
-//! What is known of stock and orders while client threads change them: between which bounds a read may find them, and what must be
+//! The bounds within which a read may find stock and orders while client threads change them, and the state that must be
 //! there at the end. A change is noted when it begins, before the store is called, and when it has ended, after it was acknowledged.
-//! What had ended before a read began must show in it; what had not begun when it ended must not.
+//! A change that had ended before a read began must show in it; one that had not begun when it ended must not.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::rows::{Data, Order};
 use super::schema::Table;
 
-/// What threads know together. Its memory: 16 bytes for each product, 8 for each customer.
+/// The facts that threads know together. Its memory: 16 bytes for each product, 8 for each customer.
 pub struct Known {
     stock: Vec<Stock>,
     orders: Vec<Change>,
@@ -20,14 +20,14 @@ struct Change {
     ended: AtomicU32,
 }
 
-/// What orders took of a product, and what deliveries brought.
+/// The amounts that orders took of a product, and that deliveries brought.
 #[derive(Debug, Default)]
 struct Stock {
     taken: Change,
     brought: Change,
 }
 
-/// What had ended when a read of a product began.
+/// The changes that had ended when a read of a product began.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Before {
     taken: u32,
@@ -67,7 +67,7 @@ impl Change {
 }
 
 impl Known {
-    /// What is known of data that no transaction has changed.
+    /// The facts about data that no transaction has changed.
     pub fn new(data: &Data) -> Known {
         let many = |table| usize::try_from(data.rows(table)).unwrap_or(usize::MAX);
         let mut orders: Vec<Change> = Vec::new();
@@ -130,7 +130,7 @@ impl Known {
         }
     }
 
-    /// How many orders of a customer had been acknowledged when a read of them begins.
+    /// The number of a customer's orders that had been acknowledged when a read of them begins.
     pub fn orders_before(&self, customer: u64) -> u32 {
         self.orders(customer).ended()
     }

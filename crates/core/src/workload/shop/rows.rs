@@ -50,7 +50,7 @@ pub struct Purchase {
     pub chosen: usize,
 }
 
-/// What rows are drawn for.
+/// The purpose for which rows are drawn.
 #[derive(Debug, Clone, Copy)]
 enum Purpose {
     Row(Table),
@@ -76,7 +76,7 @@ impl Data {
         self.rows.iter().sum()
     }
 
-    /// What they count as, in bytes.
+    /// The bytes that they count as.
     pub fn bytes(&self) -> u64 {
         bytes_of(self.rows)
     }
@@ -141,7 +141,7 @@ impl Data {
         }
     }
 
-    /// What a client thread buys as its purchase of a number.
+    /// The purchase of a number that a client thread makes.
     pub fn purchase(&self, thread: u64, number: u64) -> Purchase {
         let mut random = self.random(Purpose::Purchase { thread }, number);
         let order = self.drawn(ids::of_client(thread, number), &mut random);
@@ -192,7 +192,7 @@ fn int(column: &str, random: &mut Xoshiro256PlusPlus) -> i32 {
     }
 }
 
-/// How many rows each table has in so many bytes.
+/// The number of rows that each table has in so many bytes.
 pub fn rows_of(bytes: u64) -> [u64; 3] {
     let hundred: u64 = BY_NUMBER.iter().map(|table| table.share() * table.row_bytes()).sum();
     BY_NUMBER.map(|table| {
@@ -201,7 +201,7 @@ pub fn rows_of(bytes: u64) -> [u64; 3] {
     })
 }
 
-/// What so many rows of each table count as, in bytes.
+/// The bytes that so many rows of each table count as.
 pub fn bytes_of(rows: [u64; 3]) -> u64 {
     BY_NUMBER.iter().zip(rows).map(|(table, rows)| table.row_bytes().saturating_mul(rows)).sum()
 }

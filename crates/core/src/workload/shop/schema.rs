@@ -14,7 +14,7 @@ pub enum Table {
     Orders,
 }
 
-/// What a column holds.
+/// The type of a column's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Of {
     /// A whole number of 64 bits: ids, prices, moments.
@@ -103,7 +103,7 @@ impl Table {
         }
     }
 
-    /// What a row counts as, in bytes: its numbers in their widths, and its texts at their longest, as the paper counts.
+    /// The bytes that a row counts as: its numbers in their widths, and its texts at their longest, as the paper counts.
     pub fn row_bytes(self) -> u64 {
         let bytes = self.columns().iter().map(|(_, of)| match of {
             Of::Long => 8,

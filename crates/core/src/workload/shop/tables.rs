@@ -5,7 +5,7 @@ use super::rows::LOOKED_AT;
 use super::schema::{ID_BYTES, ORDER_BYTES, Table};
 use crate::store::Result;
 
-/// What a customer buys, by ids.
+/// A customer's purchase, by ids.
 #[derive(Debug, Clone, Default)]
 pub struct Buying {
     pub customer: i64,
@@ -14,7 +14,7 @@ pub struct Buying {
     pub chosen: usize,
     /// The order's row.
     pub order: Vec<u8>,
-    /// How many are ordered.
+    /// The number of pieces that are ordered.
     pub amount: i32,
 }
 

@@ -92,7 +92,7 @@ fn shares_and_epochs_are_as_was_said() {
     assert_eq!(measured.stored.records, measured.load.records, "nothing was ordered");
 }
 
-/// What a store does otherwise than it says.
+/// The fault of a store that does otherwise than it says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Lie {
     Nothing,
@@ -197,7 +197,7 @@ struct Shared {
     writes: AtomicU64,
     /// New records that were lost.
     missing: AtomicU64,
-    /// What was read first.
+    /// The values that were read first.
     old: Mutex<BTreeMap<Vec<u8>, Vec<u8>>>,
 }
 

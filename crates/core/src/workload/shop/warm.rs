@@ -1,6 +1,6 @@
-//! How the transactions find the store: with nothing of the loading left to be written, and with as much of the data in memory as
-//! fits there. Engines end their loading in different states: some have the newest rows in their caches, others have put files aside
-//! that no cache has seen.
+//! The state in which the transactions find the store: with nothing of the loading left to be written, and with as much of
+//! the data in memory as fits there. Engines end their loading in different states: some have the newest rows in their
+//! caches, others have put files aside that no cache has seen.
 
 use super::schema::Table;
 use super::shared::Shared;

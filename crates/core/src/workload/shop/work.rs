@@ -59,7 +59,7 @@ const CALL_S: f64 = 10e-6;
 const CALLS: f64 = 15.0;
 /// Syncs of a transaction that writes.
 const SYNCS: f64 = 2.0;
-/// What a row takes in a tree beside its bytes, and its entry in the index.
+/// The bytes that a row takes in a tree beside its own, and its entry in the index.
 const BESIDE_ROW: f64 = 30.0;
 /// Bytes of a histogram; each thread has four and tells five series, which have three each beside.
 const HISTOGRAM_BYTES: f64 = 280e3;
@@ -91,7 +91,7 @@ impl Work {
     /// The values that a cell and its parameters give, on a machine whose memory is limited to so many bytes, or not.
     ///
     /// # Errors
-    /// What is wrong with them.
+    /// A sentence that says what is wrong with them.
     pub fn of(cell: &Cell, parameters: &Parameters, memory_limit: Option<u64>) -> Result<Work, String> {
         let data = cell.text(Axis::DATA_SIZE);
         let data_bytes = data.parse::<DataSize>()?.bytes(memory_limit).ok_or_else(|| {
@@ -158,7 +158,7 @@ fn check(case: &Case<'_>) -> Result<(), Reason> {
     case.holds(bytes_of(work.rows()) as f64)
 }
 
-/// What a figure is of work that makes no sense; such a cell is left out.
+/// A figure of the cell's work; `nothing` where that makes no sense, as such a cell is left out.
 fn of_work<T>(case: &Case<'_>, nothing: T, of: impl FnOnce(&Work) -> T) -> T {
     Work::of(case.cell, case.parameters, case.memory_limit).map_or(nothing, |work| of(&work))
 }

@@ -62,7 +62,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     run,
 };
 
-/// What a row's primary key counts as.
+/// The bytes that a row's primary key counts as.
 const KEY_BYTES: u64 = 8;
 
 fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
@@ -101,7 +101,7 @@ fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     })
 }
 
-/// What a power cut can cost a store with the settings that it read back.
+/// The damage that a power cut can do to a store with the settings that it read back.
 fn power_cut(store: &StoreDef, measured: &Measured) -> Option<Loss> {
     let danger = store.offer(measured.guarantee)?.danger(&measured.settings)?;
     Some(danger.power_cut)

@@ -104,7 +104,7 @@ fn table_of<'s>(store: &'s dyn Store, can: &Capabilities) -> Result<Box<dyn Tabl
     Ok(Box::new(Records::new(session)))
 }
 
-/// What was deleted stays so when the store has been closed and opened anew.
+/// Checks that deleted rows stay away when the store has been closed and opened anew.
 fn audit(bench: &mut Bench<'_>, can: &Capabilities) -> Result<Audit, Stop> {
     let start = std::time::Instant::now();
     bench.reopen()?;

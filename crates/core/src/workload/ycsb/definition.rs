@@ -1,9 +1,9 @@
-//! What one of YCSB's workloads is: its operations by their shares, how they choose records, and what records are.
+//! The definition of one of YCSB's workloads: its operations by their shares, how they choose records, and what records are.
 
 use crate::axis::ycsb::OWN;
 use crate::workload::ycsb::property::Properties;
 
-/// What is done to records.
+/// The operations that are done to records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Kind {
@@ -41,7 +41,7 @@ impl Kind {
     }
 }
 
-/// How requests choose records.
+/// The law by which requests choose records.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Distribution {
     /// All that were loaded alike.
@@ -68,7 +68,7 @@ pub enum Distribution {
     Sequential,
 }
 
-/// How lengths are distributed between two bounds.
+/// The law by which lengths are distributed between two bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lengths {
     /// Always the upper bound.
@@ -96,7 +96,7 @@ pub struct Span {
     pub least: u64,
     /// The most.
     pub most: u64,
-    /// What lies between.
+    /// The law of the numbers between them.
     pub law: Lengths,
 }
 
@@ -116,7 +116,7 @@ pub struct Naming {
 pub struct Definition {
     /// The shares of the kinds, by their places in [`Kind::ALL`]; their sum is 1.
     pub shares: [f64; Kind::ALL.len()],
-    /// How requests choose records.
+    /// The law by which requests choose records.
     pub distribution: Distribution,
     /// The number of records that a scan asks for.
     pub scan: Span,
@@ -151,7 +151,7 @@ const BUILT_IN: [(&str, &str); 7] = [
     ("U", "readproportion=0,updateproportion=1,requestdistribution=zipfian"),
 ];
 
-/// What inserts alone.
+/// The name of the workload that only inserts.
 const LOAD: &str = "load";
 
 impl Definition {

@@ -1,5 +1,5 @@
 //! The values of records: one field is its bytes; several are each a length in four bytes, the lowest first, and its bytes.
-//! What a field holds follows from the seed, its record, its place in it, and the version in which it was written last.
+//! The content of a field follows from the seed, its record, its place in it, and the version in which it was written last.
 
 use super::definition::{Definition, Lengths};
 use super::law::EXPONENT;
@@ -67,7 +67,7 @@ impl Fields {
         if self.apart { field } else { 0 }
     }
 
-    /// What the records call a field in a version.
+    /// The number by which the records know a field in a version.
     fn index(&self, record: u64, field: u64, version: u32) -> u64 {
         ((u64::from(version) >> 8 & MORE_VERSIONS) << 40) | (record * self.count + field)
     }
@@ -259,7 +259,7 @@ mod tests {
             assert!(fields.is_value(5, &Known::each(&versions, 2), &new));
             let stale = vec![1, 1, 1, 1, 3, 1, 1, 1, 1, 1];
             assert!(!fields.is_value(5, &Known::each(&stale, 3), &new));
-            // What is no value is seen.
+            // Bytes that are no value are noticed.
             assert!(!fields.replace(b"short", 4, &by, &mut new));
             assert!(!fields.replace(&[255; 1040], 4, &by, &mut new));
         }
@@ -278,7 +278,7 @@ mod tests {
                 assert!(!is(5, field, 8, &value) && !is(6, field, 7, &value), "{properties} {field}");
                 assert!(!is(5, field, 7, &value[..3]), "{properties} {field}");
             }
-            // What lies behind the field is not looked at.
+            // Bytes behind the field are not looked at.
             assert!(is(5, 0, 7, &value[..value.len() - 1]), "{properties}");
         }
     }

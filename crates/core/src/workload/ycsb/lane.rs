@@ -40,7 +40,7 @@ pub struct Lane<'a> {
     lengths: LengthChooser,
     turn: u64,
     planned: Vec<Planned>,
-    /// What is written: a value, or a field of one.
+    /// The bytes that are written: a value, or a field of one.
     value: Vec<u8>,
     /// A value with one field replaced.
     replaced: Vec<u8>,
@@ -97,7 +97,7 @@ impl<'a> Lane<'a> {
         })
     }
 
-    /// What was measured so far is put aside.
+    /// Puts aside the measurements so far.
     fn begin_another(&mut self) -> Result<(), Stop> {
         let spare = self.spare.pop().ok_or_else(|| Stop::harness("there is no memory for another round"))?;
         self.measured.push(std::mem::replace(&mut self.recorder, spare));
@@ -127,7 +127,7 @@ impl<'a> Lane<'a> {
         let kind = Kind::ALL[shared.turns.at(self.turn)];
         let record = match kind {
             Kind::Insert => shared.versions.take()?,
-            // What this thread has planned to insert is there by then, where there is no other.
+            // Records that this thread has planned to insert are there by then, where there is no other thread.
             _ if shared.versions.is_shared() => self.requests.next(shared.versions.live()),
             _ => self.requests.next(shared.versions.inserted()),
         };

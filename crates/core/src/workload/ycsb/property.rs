@@ -9,7 +9,7 @@ use crate::error::meant;
 use crate::shown::quoted;
 use crate::workload::parameter::{ParameterDef, ParameterForm, Parameters};
 
-/// What of the work the properties say.
+/// The part of the work that YCSB's properties define.
 pub static PROPERTIES: ParameterDef = ParameterDef {
     name: "properties",
     value_name: "NAME=VALUE,...",
@@ -31,7 +31,7 @@ const MOST_SCANNED: u64 = 100_000;
 /// The largest proportion: the sum of larger ones would be no number.
 const MOST_PROPORTION: f64 = 1e12;
 
-/// How a value is written.
+/// The form in which a value is written.
 #[derive(Debug, Clone, Copy)]
 enum Form {
     /// A whole number, within bounds.
@@ -51,7 +51,7 @@ enum Form {
 pub struct PropertyDef {
     /// YCSB's name for it.
     pub name: &'static str,
-    /// What holds where nothing is said, as in YCSB.
+    /// The value that holds where none is given, as in YCSB.
     pub default: &'static str,
     form: Form,
 }
@@ -155,7 +155,7 @@ impl Properties {
     /// Puts a value in.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// A sentence that says what is wrong with it.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
         let property = named(name).ok_or_else(|| unknown(name))?;
         self.0.insert(property.name, property.read(value)?);
@@ -238,7 +238,7 @@ pub enum Belongs {
     Nowhere,
 }
 
-/// What a plan calls a property that it has a place of its own for.
+/// The plan's name for a property that has a place of its own in plans.
 fn elsewhere(name: &str) -> Option<&'static str> {
     Some(match name {
         "recordcount" => "records",

@@ -4,7 +4,7 @@
 use super::definition::Kind;
 use crate::workload::recorder::{self, Record};
 
-/// What is measured by itself.
+/// A kind of call that is measured by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Slot {

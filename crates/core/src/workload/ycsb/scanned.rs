@@ -1,4 +1,4 @@
-//! What a scan has shown: copied as it comes, and held afterwards to what it was to show.
+//! The records that a scan has shown: copied as they come, and compared afterwards with those that it was to show.
 
 use super::name::LONGEST;
 use super::shared::Shared;
@@ -67,7 +67,7 @@ impl Scanned {
     /// began; later ones may show. The store told how many it has shown.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// A sentence that says what is wrong with it.
     pub fn check(
         &mut self,
         shared: &Shared<'_>,

@@ -12,13 +12,13 @@ use crate::workload::mix::Turns;
 
 /// The state that the threads share, with all of its memory.
 pub struct Shared<'a> {
-    /// What is done.
+    /// The work that is done.
     pub work: Work,
-    /// What records are made of.
+    /// The fields that records are made of.
     pub fields: Fields,
-    /// What each may be read as.
+    /// The versions that each may be read as.
     pub versions: Versions,
-    /// What scans must show, where there are scans.
+    /// The order that scans must show, where there are scans.
     pub order: Option<Order>,
     /// Whose turn it is.
     pub turns: Turns<{ Kind::ALL.len() }>,

@@ -1,4 +1,4 @@
-//! How much is done in a trial, what it takes, and why a cell can't be run.
+//! The work of a trial, the time and room that it takes, and the reasons for which a cell can't be run.
 
 use std::str::FromStr;
 use std::time::Duration;
@@ -34,7 +34,7 @@ pub static MAX_TIME: ParameterDef = ParameterDef {
     },
 };
 
-/// How often the requests are sent to one database.
+/// The number of times that the requests are sent to one database.
 pub static ROUNDS: ParameterDef = ParameterDef {
     name: "rounds",
     value_name: "N",
@@ -48,7 +48,7 @@ pub static ROUNDS: ParameterDef = ParameterDef {
     },
 };
 
-/// What is done between them.
+/// The work that is done between rounds.
 pub static BETWEEN_ROUNDS: ParameterDef = ParameterDef {
     name: "between_rounds",
     value_name: "WHAT",
@@ -114,9 +114,9 @@ pub struct Work {
     room: u64,
     /// Requests of a round.
     pub operations: u64,
-    /// How often they are sent.
+    /// The number of times that they are sent.
     pub rounds: usize,
-    /// What is done between these times.
+    /// The work that is done between these times.
     pub between: Between,
     /// The longest that a round goes on.
     pub until: Option<Duration>,
@@ -253,7 +253,7 @@ fn check(case: &Case<'_>) -> Result<(), Reason> {
     case.holds(work.bytes())
 }
 
-/// What a figure is of work that makes no sense; such a cell is left out.
+/// A figure of the cell's work; `nothing` where that makes no sense, as such a cell is left out.
 fn of_work<T>(case: &Case<'_>, nothing: T, of: impl FnOnce(&Work) -> T) -> T {
     Work::of(case.cell, case.parameters).map_or(nothing, |work| of(&work))
 }

@@ -19,9 +19,9 @@ pub use self::login::Login;
 use super::wire::{self, Holds};
 use crate::stores::support::server::socket::Socket;
 
-/// What is read at once.
+/// The most bytes that are read at once.
 const PIECE: usize = 64 << 10;
-/// What is on its way at most before answers are awaited: neither side may wait for the other to read.
+/// The most bytes that are on their way before answers are awaited: neither side may wait for the other to read.
 const WINDOW_BYTES: usize = 256 << 10;
 /// The longest part of a packet: what is longer goes in several.
 const MOST_IN_PART: usize = 0xff_ffff;
@@ -31,9 +31,9 @@ pub struct Client {
     stream: Socket,
     /// Packets that are to be sent.
     out: Vec<u8>,
-    /// What was received since the last command.
+    /// The bytes that were received since the last command.
     input: Vec<u8>,
-    /// How much of it was looked at.
+    /// The number of its bytes that were looked at.
     seen: usize,
     piece: Box<[u8]>,
     /// The number of the next packet, where the server counts with us.
@@ -55,7 +55,7 @@ pub struct Statement {
 pub type Making<'m> =
     dyn FnMut(&mut dyn FnMut(&mut dyn FnMut(&mut Vec<u8>)) -> Result<()>) -> Result<()> + 'm;
 
-/// What the server answers to one command.
+/// The server's answer to one command.
 enum Answer {
     /// It is done: how many rows were changed, and whether another answer follows.
     Done { changed: u64, warnings: u16, more: bool },
@@ -153,7 +153,7 @@ impl Client {
             if file.len() >= PIECE { self.hand_over(&mut file) } else { Ok(()) }
         });
         self.hand_over(&mut file)?;
-        // What is empty ends it.
+        // An empty packet ends it.
         self.frame(|_| ());
         self.send()?;
         let answer = self.answer();
@@ -213,7 +213,7 @@ impl Client {
                 return;
             }
             part += 4 + length;
-            // What follows moves; only what is longer than 16 MiB pays for it.
+            // The bytes that follow move; only a command that is longer than 16 MiB pays for it.
             self.out.splice(part..part, [0; 4]);
         }
     }
@@ -368,7 +368,7 @@ fn lost(error: io::Error) -> StoreError {
     StoreError::Io { context: "talking to the server".into(), source: error }
 }
 
-/// What went wrong, in the terms of a store.
+/// The server's error, in the terms of a store.
 fn error_of(told: &[u8]) -> StoreError {
     // A state comes first, but not before the session has begun.
     let form = match told.get(3) {
@@ -416,7 +416,7 @@ mod tests {
         (client, theirs)
     }
 
-    /// What is as long as a part, or longer, goes in several, and comes back whole.
+    /// A packet that is as long as a part, or longer, goes in several parts, and comes back whole.
     #[test]
     fn packets_of_any_length_come_back_as_they_were_sent() {
         for length in [0, 1, MOST_IN_PART - 1, MOST_IN_PART, MOST_IN_PART + 1, 2 * MOST_IN_PART] {

@@ -17,17 +17,17 @@ const SHIPPED_POOL: u64 = 128 * MIB;
 const INNODB_LOG: &str = "innodb_flush_log_at_trx_commit";
 const ROCKSDB_LOG: &str = "rocksdb_flush_log_at_trx_commit";
 const RECOVERY: &str = "rocksdb_wal_recovery_mode";
-/// How much a transaction sees of others'; the same word in plans and in the server's older and newer versions.
+/// The setting for what a transaction sees of others'; the same word in plans and in the server's older and newer versions.
 const ISOLATION: &str = "transaction_isolation";
 const OLDER_ISOLATION: &str = "tx_isolation";
 const LATE: &str = "rocksdb_manual_wal_flush";
 
 const SHOWN: &str = "SHOW VARIABLES";
 
-/// What RocksDB's documentation says of memory.
+/// The advice of RocksDB's documentation on memory.
 const BASICS: &str = "https://github.com/facebook/rocksdb/wiki/Setup-Options-and-Basic-Tuning";
 
-/// What a user may set.
+/// The settings that a user may give.
 pub const SETTINGS: &[SettingDef] = &[
     SettingDef::new(
         URL,
@@ -175,10 +175,10 @@ pub const SETTINGS: &[SettingDef] = &[
     .read_by(SHOWN),
 ];
 
-/// What a session can set for itself, and what names its server.
+/// The settings that a session can set for itself, and those that name its server.
 const OF_SESSION: [&str; 3] = [URL, ENGINE, ISOLATION];
 
-/// What is told beside them, as it decides the guarantee of a running server.
+/// Variables that are told beside them, as they decide the guarantee of a running server.
 const TOLD_TOO: [&str; 3] = ["log_bin", "sync_binlog", "rocksdb_write_disable_wal"];
 
 /// Two memory tables, as shipped: one that is filled and one that is flushed.
@@ -237,8 +237,8 @@ fn option(plan: &Plan, name: &str) -> Option<String> {
     plan.value(name).map(|value| format!("--{}={value}", name.replace('_', "-")))
 }
 
-/// What MyRocks sorts a new index with: as shipped up to a gigabyte, whatever the memory. Where a block cache is asked for, no
-/// more than half of that, in pieces of an eighth.
+/// The memory with which MyRocks sorts a new index: as shipped up to a gigabyte, whatever the machine's. Where a block cache is
+/// asked for, no more than half of that, in pieces of an eighth.
 fn sorting(plan: &Plan) -> Vec<String> {
     let cache = plan.value("rocksdb_block_cache_size").and_then(|bytes| bytes.parse::<u64>().ok());
     cache.map_or_else(Vec::new, |cache| {
@@ -266,7 +266,7 @@ pub fn arguments(plan: &Plan) -> Vec<String> {
     arguments
 }
 
-/// What the user says of a setting, as it is read back.
+/// The user's value of a setting, as it is read back.
 fn of_user(given: &Given<'_>, name: &'static str) -> Result<Option<String>> {
     let word = |words: &[&'static str]| Ok(given.word(name, words)?.map(str::to_owned));
     let number =
@@ -289,7 +289,7 @@ fn of_user(given: &Given<'_>, name: &'static str) -> Result<Option<String>> {
     }
 }
 
-/// What the harness sets where the user does not.
+/// The harness's value of a setting that the user does not give.
 fn preset(name: &str, engine: &str, options: &OpenOptions<'_>) -> Option<String> {
     let is_of_other = |prefix: &str| name.starts_with(prefix) && !name.starts_with(engine);
     if is_of_other("rocksdb_") {

@@ -1,4 +1,4 @@
-//! What MariaDB does in its own way.
+//! The dialect of MariaDB: the things that it does in its own way.
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -24,7 +24,7 @@ const SOCKET: &str = "socket";
 const USER: &str = "root";
 /// The database of the trial's tables.
 const DATABASE: &str = "storebench";
-/// What the server counts: of InnoDB all its syncs, of MyRocks those of the log.
+/// The server's counters: for InnoDB all its syncs, for MyRocks those of the log.
 const INNODB_SYNCS: &str = "Innodb_data_fsyncs";
 const ROCKSDB_SYNCS: &str = "Rocksdb_wal_synced";
 
@@ -50,10 +50,10 @@ static PROGRAMS: Programs = Programs {
 /// MariaDB's, and MySQL's.
 pub enum Mysql {}
 
-/// What is known of a server for as long as its store is open.
+/// The facts that are known of a server for as long as its store is open.
 pub struct Kept {
     is_rocksdb: bool,
-    /// What counts the syncs.
+    /// The name of the counter of syncs.
     counter: Option<&'static str>,
     /// Loads past MyRocks's log: their files are synced, which it does not count.
     loads: AtomicU64,
@@ -203,7 +203,7 @@ impl Dialect for Mysql {
 
     fn settle(client: &mut Client, kept: &Kept, running: Option<&Running>) -> Result<()> {
         match (running, kept.is_rocksdb) {
-            // What others have written there is none of ours.
+            // The tables of others there are not ours to settle.
             (Some(_), _) => Ok(()),
             (None, true) => settle::rocksdb(client),
             (None, false) => settle::innodb(client),

@@ -1,4 +1,4 @@
-//! What the server would do by itself in a while of rest, done now.
+//! The work that the server would do by itself in a while of rest, done now.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use super::client::Client;
 use super::dialect::status;
 use crate::stores::support::server::{Connection, sql};
 
-/// How long it may take.
+/// The longest time that it may take.
 const LONGEST: Duration = Duration::from_secs(600);
 /// Between two looks.
 const PAUSE: Duration = Duration::from_millis(20);

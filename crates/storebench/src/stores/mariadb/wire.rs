@@ -9,7 +9,7 @@ use storebench_core::store::{Result, StoreError};
 /// The character set of bytes, as against text.
 const BINARY: u16 = 63;
 
-/// What a column holds, as far as it is told apart here.
+/// The type of a column's values, as far as types are told apart here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Holds {
     /// A whole number of so many bytes, with a sign or without.
@@ -27,7 +27,7 @@ pub enum Holds {
 }
 
 impl Holds {
-    /// What a column holds, as the server describes it.
+    /// The type of a column's values, as the server describes it.
     pub fn of(column: &packets::Column) -> Holds {
         use ColumnType as Type;
         let integer =

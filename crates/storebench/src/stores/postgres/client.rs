@@ -19,12 +19,12 @@ pub use self::login::Login;
 use super::wire;
 use crate::stores::support::server::socket::Socket;
 
-/// What is read at once.
+/// The most bytes that are read at once.
 const PIECE: usize = 64 << 10;
-/// What is on its way at most before answers are awaited: neither side may wait for the other to read.
+/// The most statements and bytes that are on their way before answers are awaited: neither side may wait for the other to read.
 const WINDOW: usize = 256;
 const WINDOW_BYTES: usize = 256 << 10;
-/// How long the server may take to end a session that was closed.
+/// The longest time that the server may take to end a session that was closed.
 const LONGEST_END: Duration = Duration::from_secs(30);
 /// Values in binary.
 const BINARY: i16 = 1;
@@ -34,7 +34,7 @@ pub struct Client {
     stream: Socket,
     /// Messages that are to be sent.
     out: BytesMut,
-    /// What was received and not looked at yet.
+    /// The bytes that were received and not looked at yet.
     input: BytesMut,
     piece: Box<[u8]>,
     /// Statements prepared so far, for their names.
@@ -96,7 +96,7 @@ impl Client {
                 under_way = 0;
             }
         }
-        // What came before it is one transaction, which ends here.
+        // The statements before it are one transaction, which ends here.
         frontend::sync(&mut self.out);
         self.send()?;
         Ok(changed + self.answer(|_| ())?)
@@ -285,7 +285,7 @@ fn append_row(row: &[SqlValue<'_>], of: &[Oid], data: &mut BytesMut) -> Result<(
     Ok(())
 }
 
-/// How many rows a statement says that it gave or changed: `INSERT 0 1`, `SELECT 3`. Some say nothing.
+/// The number of rows that a statement says that it gave or changed: `INSERT 0 1`, `SELECT 3`. Some say nothing.
 fn counted(tag: &str) -> u64 {
     tag.rsplit(' ').next().and_then(|word| word.parse().ok()).unwrap_or(0)
 }
@@ -310,7 +310,7 @@ fn ends_the_session(told: &ErrorResponseBody) -> bool {
     matches!(field(told, b'V').as_str(), "FATAL" | "PANIC")
 }
 
-/// What went wrong, in the terms of a store.
+/// The server's error, in the terms of a store.
 fn error_of(told: &ErrorResponseBody) -> StoreError {
     let message = field(told, b'M');
     match field(told, b'C').as_str() {

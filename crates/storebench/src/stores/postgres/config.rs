@@ -9,7 +9,7 @@ use storebench_core::store::{Given, Guarantee, OpenOptions, Result, Setting, Set
 use super::client::Client;
 use crate::stores::support::server::{Connection, Plan};
 
-/// What a user may set.
+/// The settings that a user may give.
 pub const SETTINGS: &[SettingDef] = &[
     SettingDef::new(
         URL,
@@ -129,9 +129,9 @@ pub const SETTINGS: &[SettingDef] = &[
         .read_by("pg_settings"),
 ];
 
-/// What a session can set for itself.
+/// The settings that a session can set for itself.
 const OF_SESSION: [&str; 3] = [URL, "synchronous_commit", ISOLATION];
-/// How much a transaction sees of others'.
+/// The setting that says how much a transaction sees of others'.
 const ISOLATION: &str = "default_transaction_isolation";
 
 /// The smallest cache that it takes, and its step.
@@ -162,7 +162,7 @@ pub fn segment_bytes(plan: &Plan) -> u64 {
     plan.value(SEGMENT_SIZE).and_then(|value| value.parse().ok()).unwrap_or(SEGMENT)
 }
 
-/// What the server is started with, as `name=value`. What is fixed with its files is none of it.
+/// The arguments with which the server is started, as `name=value`. A setting that is fixed with its files is none of them.
 pub fn arguments(plan: &Plan) -> Vec<String> {
     let own = plan.values.iter().filter(|(name, _)| *name != SEGMENT_SIZE);
     let unit =
@@ -174,7 +174,7 @@ fn is_size(def: &SettingDef) -> bool {
     def.unit == storebench_core::store::Unit::Bytes
 }
 
-/// What the user says of a setting, as it is read back.
+/// The user's value of a setting, as it is read back.
 fn of_user(given: &Given<'_>, name: &'static str) -> Result<Option<String>> {
     let word = |words: &[&'static str]| Ok(given.word(name, words)?.map(str::to_owned));
     let number = |range: RangeInclusive<u64>| Ok(given.number(name, range)?.map(|number| number.to_string()));
@@ -199,7 +199,7 @@ fn of_user(given: &Given<'_>, name: &'static str) -> Result<Option<String>> {
     }
 }
 
-/// What the harness sets where the user does not.
+/// The harness's value of a setting that the user does not give.
 fn preset(name: &str, options: &OpenOptions<'_>) -> Option<String> {
     let on = |on: bool| if on { "on" } else { "off" }.to_owned();
     match (name, options.guarantee) {

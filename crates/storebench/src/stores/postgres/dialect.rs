@@ -1,4 +1,4 @@
-//! What PostgreSQL does in its own way.
+//! The dialect of PostgreSQL: the things that it does in its own way.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -52,7 +52,7 @@ pub enum Postgresql {}
 
 impl Dialect for Postgresql {
     type Client = Client;
-    /// What asks for the number of syncs of the log.
+    /// The query that asks for the number of syncs of the log.
     type Kept = Option<&'static str>;
 
     const STORE: &'static str = "postgres";
@@ -204,12 +204,12 @@ impl Dialect for Postgresql {
 
     fn synced(client: &mut Client, counts: &Option<&'static str>) -> Result<Option<u64>> {
         let Some(query) = counts else { return Ok(None) };
-        // What this session has counted is told with its next statement.
+        // The counts of this session are told with its next statement.
         client.execute("SELECT pg_stat_force_next_flush()")?;
         sql::number(client, query)
     }
 
-    /// What autovacuum and the next checkpoint would do.
+    /// Does the work that autovacuum and the next checkpoint would do.
     fn settle(client: &mut Client, _counts: &Option<&'static str>, running: Option<&Running>) -> Result<()> {
         let Some(running) = running else {
             client.execute("VACUUM")?;
@@ -267,7 +267,7 @@ impl Dialect for Postgresql {
     }
 }
 
-/// How values are stored that are too long for a page.
+/// The way in which values are stored that are too long for a page.
 fn storage(client: &mut Client) -> Result<String> {
     sql::text(
         client,

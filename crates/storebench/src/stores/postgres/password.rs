@@ -34,7 +34,7 @@ fn of_file(text: &str, wanted: [&str; 4]) -> Option<String> {
     })
 }
 
-/// What stands between colons; a backslash takes the meaning of what follows it.
+/// The texts between colons; a backslash takes the meaning of the letter that follows it.
 fn fields(line: &str) -> Vec<String> {
     let mut fields = vec![String::new()];
     let mut letters = line.chars();

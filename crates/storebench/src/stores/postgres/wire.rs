@@ -19,7 +19,7 @@ const FLOAT8: Oid = 701;
 const BPCHAR: Oid = 1042;
 pub const VARCHAR: Oid = 1043;
 
-/// What goes wrong where a value is written.
+/// An error that occurs where a value is written.
 pub type Unfit = Box<dyn Error + Send + Sync>;
 
 /// Appends a value as one of a type.

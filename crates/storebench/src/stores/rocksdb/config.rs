@@ -59,7 +59,7 @@ pub const SETTINGS: &[SettingDef] = &[
     .tune(&["kLZ4Compression", "kZSTD"]),
 ];
 
-/// What its documentation says of memory.
+/// The advice of its documentation on memory.
 const BASICS: &str = "https://github.com/facebook/rocksdb/wiki/Setup-Options-and-Basic-Tuning";
 
 /// Two memory tables, as shipped: one that is filled and one that is flushed.
@@ -77,7 +77,7 @@ const STYLES: [(&str, c_int); 2] = [
     ("kCompactionStyleUniversal", ffi::ROCKSDB_UNIVERSAL_COMPACTION),
 ];
 
-/// What was asked for. `None` is the engine's default.
+/// The settings that were asked for. `None` is the engine's default.
 pub struct Config {
     codec: (&'static str, c_int),
     write_buffer_size: Option<u64>,
@@ -223,7 +223,7 @@ fn int(number: u32) -> c_int {
     c_int::try_from(number).unwrap_or(c_int::MAX)
 }
 
-/// What matters of the `OPTIONS` file that the engine wrote last.
+/// The settings that matter of the `OPTIONS` file that the engine wrote last.
 ///
 /// # Errors
 /// [`StoreError::Io`] if there is none or it can't be read.

@@ -100,7 +100,7 @@ fn records_in_order_become_sorted_files_past_the_log() {
     assert_eq!((bytes_of("sst").len(), bytes_of("new").len()), (2, 0));
     assert!(bytes_of("sst").iter().sum::<u64>() > 70 << 20);
     assert!(bytes_of("log").iter().sum::<u64>() < 1 << 20, "{:?}", bytes_of("log"));
-    // What is in no order is refused, and a file that was not handed over is deleted.
+    // A batch in no order is refused, and a file that was not handed over is deleted.
     assert!(matches!(session.append_batch(&[(b"b", b""), (b"a", b"")]), Err(StoreError::Engine(_))));
     session.append_batch(&[(b"c", b"")]).unwrap();
     drop(session);

@@ -8,7 +8,7 @@ use storebench_core::store::{Result, StoreError, Transaction, Work};
 use super::{check, ffi};
 use crate::stores::owned::Owned;
 
-/// What the engine's errors begin with where another transaction was in the way: its statuses `Busy` and `TryAgain`.
+/// The beginnings of the engine's errors where another transaction was in the way: its statuses `Busy` and `TryAgain`.
 const CONFLICTS: [&str; 2] = ["Resource busy", "Operation failed. Try again"];
 
 /// Opens a database that has them, and the plain database within it, which must go first.

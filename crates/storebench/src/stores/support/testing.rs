@@ -142,7 +142,7 @@ const VICTIM_TIER: &str = "STOREBENCH_TEST_VICTIM_TIER";
 const VICTIM_FOLDER: &str = "STOREBENCH_TEST_VICTIM_FOLDER";
 const VICTIM_SETTINGS: &str = "STOREBENCH_TEST_VICTIM_SETTINGS";
 
-/// How many of three records, whose inserts were acknowledged, are there after the process that made them was killed.
+/// The number of three records, whose inserts were acknowledged, that are there after the process that made them was killed.
 pub fn after_kill(def: &StoreDef, tier: Guarantee) -> u64 {
     after_kill_with(def, tier, &[])
 }

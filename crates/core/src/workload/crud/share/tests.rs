@@ -1,4 +1,4 @@
-//! What threads, sessions and schedules must not add to what is measured: seen with stores made for it, which are the
+//! Costs that threads, sessions and schedules must not add to what is measured: seen with stores made for it, which are the
 //! memory store with something done before each call.
 
 use std::sync::Mutex;

@@ -102,7 +102,7 @@ impl Source {
 
     /// Makes a row that of an id and version.
     pub fn fill(&self, row: &mut Row, id: u64, version: u8) {
-        // What does not change.
+        // The columns that do not change.
         let mut random = self.random(id, GONE);
         row.id = id as i64;
         row.conversation = (random.next_u64() % CONVERSATIONS) as i64;
@@ -110,7 +110,7 @@ impl Source {
         row.picture.clear();
         let length = within(&mut random, PICTURE_BYTES.0, PICTURE_BYTES.1);
         row.picture.extend((0..length).map(|_| random.next_u64() as u8));
-        // What does.
+        // The columns that change.
         let mut random = self.random(id, version);
         row.sent_at = (random.next_u64() >> 20) as i64;
         row.unread = (random.next_u64() & 1) as i64;
@@ -180,7 +180,7 @@ impl Row {
         self.id as u64
     }
 
-    /// What the index holds of it, and its id.
+    /// The columns that the index holds of it, and its id.
     pub fn entry(&self) -> [SqlValue<'_>; 3] {
         [SqlValue::Integer(self.conversation), SqlValue::Integer(self.sent_at), SqlValue::Integer(self.id)]
     }

@@ -27,7 +27,7 @@ pub static BODY: ParameterDef = ParameterDef {
 
 const MOST_BODY_BYTES: u64 = 1 << 20;
 
-/// What a row takes beside its body, in its table and its index, in bytes.
+/// The bytes that a row takes beside its body, in its table and its index.
 const BESIDE_BODY_BYTES: f64 = 90.0;
 /// Starting a process, opening, settling and closing a store, in seconds.
 const OVERHEAD_S: f64 = 0.15;
@@ -54,7 +54,7 @@ pub struct Work {
     pub rate: Rate,
 }
 
-/// What a statement within a transaction takes of the cell's store, in seconds.
+/// The seconds that a statement within a transaction takes of the cell's store.
 fn statement_s(case: &Case<'_>) -> f64 {
     let is_server = case.store().is_some_and(|store| store.kind == Kind::Server);
     if is_server { SERVER_STATEMENT_S } else { STATEMENT_S }

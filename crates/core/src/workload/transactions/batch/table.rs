@@ -6,7 +6,7 @@ use crate::store::{Result, Session};
 use crate::workload::stop::Stop;
 use crate::workload::transactions::each;
 
-/// What transactions are done on. A transaction has the store's guarantee when its call returns.
+/// The table or the records that transactions are done on. A transaction has the store's guarantee when its call returns.
 pub trait Table {
     /// Inserts rows in one transaction; how many.
     fn insert(&mut self, rows: &[Row], records: &[(&[u8], &[u8])]) -> Result<u64>;
@@ -18,7 +18,7 @@ pub trait Table {
     fn delete(&mut self, rows: &[Row], keys: &[&[u8]]) -> Result<u64>;
 }
 
-/// What was read: for each row that was found, its number and its text as a record's value has them. Its memory is taken once.
+/// Rows that were read: for each that was found, its number and its text as a record's value has them. Its memory is taken once.
 #[derive(Debug)]
 pub struct ReadBuffer {
     bytes: Vec<u8>,

@@ -13,7 +13,7 @@ use crate::workload::case::{Case, Space, Time};
 use crate::workload::parameter::{ParameterDef, ParameterForm, Parameters};
 use crate::workload::reason::Reason;
 
-/// How long nothing is done before each kind of transaction.
+/// The time for which nothing is done before each kind of transaction.
 pub static REST: ParameterDef = ParameterDef {
     name: "rest",
     value_name: "TIME",
@@ -37,7 +37,7 @@ const STATEMENT_S: f64 = 30e-6;
 const FILE_S: f64 = 60e-6;
 /// Syncs of a transaction.
 const SYNCS: f64 = 3.0;
-/// What a row takes in a table or a tree beside its values, in bytes.
+/// The bytes that a row takes in a table or a tree beside its values.
 const BESIDE_VALUES: f64 = 60.0;
 
 /// The work of a trial.

@@ -1,4 +1,4 @@
-//! How a connection begins: who it is for, and the password, where the server wants one.
+//! The beginning of a connection: who it is for, and the password, where the server wants one.
 
 use mysql_common::auth::plugins::{AuthProc, ChallengeResponsePlugin, Context};
 use mysql_common::constants::CapabilityFlags;
@@ -20,7 +20,7 @@ pub struct Login<'a> {
     pub database: Option<&'a str>,
 }
 
-/// What a proof is made from.
+/// The facts that a proof is made from.
 struct Proof<'a> {
     password: &'a str,
     scramble: &'a [u8],
@@ -85,7 +85,7 @@ impl Client {
     ) -> Result<()> {
         let mut scramble = greeting.nonce();
         let mut kind = greeting.auth_plugin().unwrap_or(AuthPlugin::MysqlNativePassword).into_owned();
-        // What is not known here: the server may know another.
+        // A method that is not known here is replaced: the server may know another.
         if kind.init().is_err() {
             kind = AuthPlugin::MysqlNativePassword;
         }
@@ -140,7 +140,7 @@ impl Client {
     }
 }
 
-/// What is asked of the server, as far as it can do it.
+/// The capabilities that are asked of the server, as far as it has them.
 const WANTED: CapabilityFlags = CapabilityFlags::CLIENT_PROTOCOL_41
     .union(CapabilityFlags::CLIENT_LONG_PASSWORD)
     .union(CapabilityFlags::CLIENT_SECURE_CONNECTION)

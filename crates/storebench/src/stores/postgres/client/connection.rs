@@ -1,4 +1,4 @@
-//! What a store's sessions do with a connection.
+//! The operations of a store's sessions on a connection.
 
 use bytes::Bytes;
 use fallible_iterator::FallibleIterator;

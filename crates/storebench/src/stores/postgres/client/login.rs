@@ -1,4 +1,4 @@
-//! How a connection begins: who it is for, and the password, where the server wants one.
+//! The beginning of a connection: who it is for, and the password, where the server wants one.
 
 use bytes::{Bytes, BytesMut};
 use fallible_iterator::FallibleIterator;

@@ -1,4 +1,4 @@
-//! What differs between kinds of servers: how one is installed and started, its protocol, and its SQL. All else is theirs in common.
+//! The differences between kinds of servers: installing and starting one, its protocol, and its SQL. All else is theirs in common.
 
 use std::path::Path;
 
@@ -18,35 +18,35 @@ use super::running::{Running, drop_made};
 pub trait Dialect: Sized + 'static {
     /// A connection.
     type Client: Connection;
-    /// What is known of a server for as long as its store is open.
+    /// The facts that are known of a server for as long as its store is open.
     type Kept: Send + Sync;
 
     /// The store's name.
     const STORE: &'static str;
-    /// How it is known to whoever gives back its folder.
+    /// The signs by which it is known to whoever gives back its folder.
     const KNOWN: Known;
-    /// How URLs of running servers begin.
+    /// The beginnings of URLs of running servers.
     const SCHEMES: &'static [&'static str];
-    /// How long it takes to start one and to end it, in seconds.
+    /// The seconds that it takes to start one and to end it.
     const START_S: f64;
     /// A file or a folder that is in every server's data.
     const SIGN: &'static str;
-    /// How it gets to its folders.
+    /// The way by which it gets to its folders.
     const WAY: Way;
     /// Whether it needs a folder beside its data for what it keeps for a moment.
     const NEEDS_MOMENT: bool;
-    /// How it speaks where it starts and ends.
+    /// The facts about how it speaks where it starts and ends.
     const SAYING: &'static Saying;
     /// The longest key that its index takes, in bytes.
     const MAX_KEY_BYTES: usize;
     /// The statements on records.
     const RECORDS: Records;
-    /// What holds the tables on a server that was running before, in a word.
+    /// The word for the thing that holds the tables on a server that was running before.
     const HOLDER: &'static str;
     /// The name of the statistic of its syncs.
     const SYNCS: &'static str;
 
-    /// What the table of stores says of it.
+    /// The entry of the table of stores for it.
     const SERVER: ServerDef = ServerDef {
         known: Self::KNOWN,
         lacks: || Self::programs().lacks(),
@@ -81,7 +81,7 @@ pub trait Dialect: Sized + 'static {
     }
     /// Whether the server of this number, whose data and socket are in these folders, takes connections.
     fn is_ready(pid: u32, data: &Path, socket: &Path) -> bool;
-    /// What to install where this is why it does not start.
+    /// The sentence that says what to install, where a part that is lacking is why it does not start.
     fn lacks_part(_why: &str) -> Option<&'static str> {
         None
     }
@@ -130,17 +130,17 @@ pub trait Dialect: Sized + 'static {
     /// # Errors
     /// The server's.
     fn look_at(client: &mut Self::Client, settings: &[Setting], is_own: bool) -> Result<Self::Kept>;
-    /// How many syncs it has made since its files were; `None` where it does not count them.
+    /// The number of syncs that it has made since its files were; `None` where it does not count them.
     ///
     /// # Errors
     /// The server's.
     fn synced(client: &mut Self::Client, kept: &Self::Kept) -> Result<Option<u64>>;
-    /// What the server would do by itself in a while of rest. On a running one only the trial's tables are looked after.
+    /// Does the work that the server would do by itself in a while of rest. On a running one only the trial's tables get it.
     ///
     /// # Errors
     /// The server's.
     fn settle(client: &mut Self::Client, kept: &Self::Kept, running: Option<&Running>) -> Result<()>;
-    /// What is set of the table of records.
+    /// The settings of the table of records.
     ///
     /// # Errors
     /// The server's.
@@ -204,9 +204,9 @@ pub enum Turn {
 pub trait Connection: Sized + Send {
     /// A prepared statement.
     type Statement;
-    /// What adds many records, prepared.
+    /// The statement that adds many records, prepared.
     type Inserts;
-    /// What begins and ends transactions, prepared.
+    /// The statements that begin and end transactions, prepared.
     type Turns;
 
     /// Runs statements without parameters, separated by `;`, and passes by what they give.

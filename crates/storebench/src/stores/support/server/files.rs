@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use storebench_core::server::{DATA, MARK, user};
 use storebench_core::store::{Guarantee, OpenOptions, Result, StoreError};
 
-/// What the files of a new server are made from.
+/// The recipe for the files of a new server.
 pub struct Template<'a> {
     /// Tells it from others in the run's folder: product, version, and what is fixed with the files.
     pub name: String,

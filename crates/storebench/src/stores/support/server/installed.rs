@@ -27,11 +27,11 @@ pub struct Programs {
     pub version_in: fn(&str) -> Option<String>,
     /// The oldest version that is known to take what it is given here.
     pub oldest: &'static str,
-    /// What to do where it is not installed.
+    /// The steps to take where it is not installed.
     pub get: &'static str,
     /// The user that its packages bring.
     pub user: &'static str,
-    /// What was found, once it is known.
+    /// The programs that were found, once that is known.
     pub found: OnceLock<Option<Installed>>,
 }
 
@@ -40,7 +40,7 @@ pub struct Programs {
 pub struct Installed {
     /// The server.
     pub server: PathBuf,
-    /// What makes the files of a new one.
+    /// The program that makes the files of a new one.
     pub maker: PathBuf,
     /// The version, such as `15.18`.
     pub version: String,
@@ -62,7 +62,7 @@ impl Programs {
     /// The same, for what can't do without.
     ///
     /// # Errors
-    /// What is missing, and how to get it.
+    /// A sentence that says what is missing, and how to get it.
     pub fn needed(&self) -> Result<&Installed> {
         let found = self.installed()?;
         match (self.missing(found), found) {
@@ -71,7 +71,7 @@ impl Programs {
         }
     }
 
-    /// What is missing here, and how to get it. A server that was killed is none that is missing.
+    /// A sentence that says what is missing here, and how to get it. A server that was killed is none that is missing.
     pub fn lacks(&self) -> Option<String> {
         self.installed().map_or(None, |found| self.missing(found))
     }

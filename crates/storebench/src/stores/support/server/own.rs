@@ -16,7 +16,7 @@ use super::process::{Process, Reached, new_folder, unprivileged};
 /// Makes the files of a new server in the store's folder, unless they are there.
 ///
 /// # Errors
-/// What the server's programs or the system say.
+/// The messages of the server's programs, or of the system.
 pub fn prepare<D: Dialect>(options: &OpenOptions<'_>) -> Result<()> {
     let plan = D::plan(options)?;
     let version = &D::programs().needed()?.version;
@@ -48,7 +48,7 @@ fn make_files<D: Dialect>(data: &Path, plan: &Plan) -> Result<()> {
     Err(StoreError::Engine(format!("{} failed: {why}", programs.maker)))
 }
 
-/// What a server is told of folders, by paths that it reaches.
+/// The folders that a server is told of, by paths that it reaches.
 pub struct Paths {
     /// That of its data.
     pub data: PathBuf,
@@ -70,7 +70,7 @@ impl Own {
     /// Starts a server on the data in the store's folder, which are made where they are not there, and waits until it is ready.
     ///
     /// # Errors
-    /// What it says; when it does not come up.
+    /// The server's message; when it does not come up.
     pub fn open<D: Dialect>(options: &OpenOptions<'_>, plan: &Plan) -> Result<Own> {
         prepare::<D>(options)?;
         Own::start::<D>(options, plan).map_err(|error| match error {

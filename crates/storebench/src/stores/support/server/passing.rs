@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use storebench_core::server::{User, user};
 
-/// How a server gets to its folders.
+/// The way by which a server gets to its folders.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Way {
     /// By folders that it holds open: whatever lies above them stays closed to it.

@@ -9,7 +9,7 @@ use storebench_core::store::{Result, StoreError};
 
 /// A file's text, and whether anyone else can read it.
 pub struct Found {
-    /// What it holds.
+    /// The text of the file.
     pub text: String,
     is_private: bool,
 }
@@ -34,7 +34,7 @@ impl Found {
     /// Refuses a file that others can read.
     ///
     /// # Errors
-    /// What to do about it.
+    /// A sentence that says what to do about it.
     pub fn refuse_if_others_read(&self, path: &Path) -> Result<()> {
         if self.is_private {
             return Ok(());

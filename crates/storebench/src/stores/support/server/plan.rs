@@ -1,4 +1,4 @@
-//! What a server is started with, and whether it took it.
+//! The settings that a server is started with, and the check that it took them.
 
 use storebench_core::store::{Given, OpenOptions, Result, Setting, SettingDef, StoreError, expect_taken};
 

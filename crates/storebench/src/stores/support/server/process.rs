@@ -19,13 +19,13 @@ use super::passing::Way;
 #[cfg(target_os = "linux")]
 use super::passing::{right_to_pass, take};
 
-/// How long a server may take to be ready: it may have much to recover.
+/// The longest time that a server may take to be ready: it may have much to recover.
 const LONGEST_START: Duration = Duration::from_secs(120);
-/// How long it may take to end in order: it writes all that is in its memory.
+/// The longest time that it may take to end in order: it writes all that is in its memory.
 const LONGEST_END: Duration = Duration::from_secs(300);
 /// Between two looks.
 const PAUSE: Duration = Duration::from_millis(1);
-/// What it says, beside its socket.
+/// The name of the file of its messages, beside its socket.
 pub const LOG: &str = "log";
 
 /// A folder that is held open, so that a process without rights reaches it whatever folders it lies in, and however long their
@@ -101,7 +101,7 @@ pub fn unprivileged(command: &mut Command, reached: &[&Reached], way: Way) -> Re
     Ok(())
 }
 
-/// What is known of how a server speaks.
+/// The facts about how a server speaks where it starts and ends.
 pub struct Saying {
     /// The server's name in messages.
     pub name: &'static str,
@@ -137,7 +137,7 @@ impl Process {
     /// Waits until `is_ready`, which is told the process's number, says so.
     ///
     /// # Errors
-    /// What the server says; when it does not come up.
+    /// The server's message; when it does not come up.
     pub fn wait_until(&mut self, mut is_ready: impl FnMut(u32) -> bool) -> Result<()> {
         let (start, name) = (Instant::now(), self.saying.name);
         loop {

@@ -66,7 +66,7 @@ pub struct Running {
     url: String,
     address: Address,
     holder: String,
-    /// What each session is set to.
+    /// The statements that set up each session.
     session: String,
 }
 
@@ -121,7 +121,7 @@ impl Running {
 /// Drops what storebench made on the server of a URL.
 ///
 /// # Errors
-/// What is left, and what to do about it.
+/// A sentence that says what is left, and what to do about it.
 pub fn drop_made<D: Dialect>(url: &str, name: &str) -> Result<()> {
     let address = address::<D>(url)?;
     let dropped = D::connect(&address).and_then(|mut client| client.execute(&D::drop_if_there(name)));

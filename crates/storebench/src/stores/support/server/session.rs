@@ -13,7 +13,7 @@ type Statement<D> = <<D as Dialect>::Client as Connection>::Statement;
 pub struct RecordSession<D: Dialect> {
     client: D::Client,
     insert: Statement<D>,
-    /// What adds many at once.
+    /// The statement that adds many records at once.
     inserts: <D::Client as Connection>::Inserts,
     update: Statement<D>,
     get: Statement<D>,

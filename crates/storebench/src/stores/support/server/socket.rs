@@ -13,7 +13,7 @@ use storebench_core::store::StoreError;
 
 use super::process::LOG;
 
-/// How long a host may take to take a connection.
+/// The longest time that a host may take to take a connection.
 const LONGEST_CONNECT: Duration = Duration::from_secs(10);
 /// Lines of a server's log that are told where it has gone.
 const LAST_LINES: usize = 3;
@@ -22,7 +22,7 @@ const LAST_LINES: usize = 3;
 #[derive(Debug)]
 pub struct Socket {
     stream: Stream,
-    /// How long a read may take.
+    /// The longest time that a read may take.
     longest_read: Option<Timespec>,
     /// Where the server says why it ends, if it is the trial's own.
     log: Option<PathBuf>,
@@ -55,7 +55,7 @@ impl Socket {
         Ok(Socket { log: Some(folder.join(LOG)), ..Socket::unix(&folder.join(name))? })
     }
 
-    /// What is told where the server can't be talked to any more: the last lines of its log, where it is the trial's own.
+    /// The error that is told where the server can't be talked to any more: the last lines of its log, where it is the trial's own.
     pub fn lost(&self, error: io::Error) -> StoreError {
         let log = self.log.as_ref().and_then(|path| fs::read(path).ok()).unwrap_or_default();
         let log = String::from_utf8_lossy(&log);
@@ -91,7 +91,7 @@ impl Socket {
         matches!(self.stream, Stream::Unix(_))
     }
 
-    /// How long a read may take; `None` is for ever.
+    /// Sets the longest time that a read may take; `None` is for ever.
     ///
     /// # Errors
     /// Where it is longer than a system can wait.

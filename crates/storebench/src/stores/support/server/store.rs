@@ -47,7 +47,7 @@ struct ServerStore<D: Dialect> {
     plan: Plan,
     guarantee: Guarantee,
     kept: D::Kept,
-    /// What it had counted when the store was opened.
+    /// The number that it had counted when the store was opened.
     syncs_before: u64,
 }
 
