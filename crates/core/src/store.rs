@@ -3,7 +3,9 @@
 
 mod build;
 mod danger;
+mod error;
 mod given;
+mod guarantee;
 mod setting;
 mod share;
 mod snippet;
@@ -12,116 +14,20 @@ pub mod sql;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
-use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
 pub use self::build::StoreBuild;
 pub use self::danger::{Danger, Loss};
+pub use self::error::{Result, StoreError};
 pub use self::given::{Given, expect_taken, hold_to_tier};
+pub use self::guarantee::Guarantee;
 pub use self::setting::{Setting, SettingDef, SettingSource, Unit};
 pub use self::share::Share;
 pub use self::snippet::{Language, Snippet};
 use self::sql::SqlSession;
 use crate::server;
 use crate::server::running::Address;
-
-/// The accidents that an acknowledged write survives. The order is the order of safety.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Guarantee {
-    /// Not even a crash of the process.
-    #[default]
-    None,
-    /// The process being killed, but not a power cut.
-    Process,
-    /// A power cut.
-    Power,
-}
-
-impl Guarantee {
-    /// Every tier, weakest first.
-    pub const ALL: [Guarantee; 3] = [Guarantee::None, Guarantee::Process, Guarantee::Power];
-
-    /// The word used in plans, on the command line and in results.
-    pub fn name(self) -> &'static str {
-        match self {
-            Guarantee::None => "none",
-            Guarantee::Process => "process",
-            Guarantee::Power => "power",
-        }
-    }
-}
-
-impl fmt::Display for Guarantee {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for Guarantee {
-    type Err = ();
-
-    fn from_str(text: &str) -> std::result::Result<Self, ()> {
-        Guarantee::ALL.into_iter().find(|tier| tier.name() == text).ok_or(())
-    }
-}
-
-/// Why a call on a store did not do what was asked.
-#[derive(Debug, thiserror::Error)]
-pub enum StoreError {
-    /// The key that was to be updated or removed is not there (see [`Capabilities::notices_missing`]).
-    #[error("the key is not in the store")]
-    Missing,
-    /// The key that was to be inserted is there already (see [`Capabilities::notices_existing`]).
-    #[error("the key is in the store already")]
-    Exists,
-    /// Another session's transaction was in the way of this one, which has changed nothing and can be done again.
-    #[error("another transaction was in the way: {0}")]
-    Conflict(String),
-    /// The store can't do this at all; its capabilities say so too.
-    #[error("{0}")]
-    Unsupported(String),
-    /// A setting was asked for, and the engine reads back another value.
-    #[error("the setting {name} did not take effect: asked for {asked}, the engine reads back {read_back}")]
-    SettingNotTaken {
-        /// The setting's name.
-        name: String,
-        /// The value that was asked for.
-        asked: String,
-        /// The value that the engine tells.
-        read_back: String,
-    },
-    /// A setting that this store does not know, or a value that it can't take.
-    #[error("{0}")]
-    BadSetting(String),
-    /// The operating system said no.
-    #[error("{context}: {source}")]
-    Io {
-        /// The work that was being done.
-        context: String,
-        /// The system's error.
-        source: std::io::Error,
-    },
-    /// The engine said no, in its own words.
-    #[error("{0}")]
-    Engine(String),
-}
-
-impl StoreError {
-    /// Wraps a system error with what was being done; for `map_err`. Costs nothing unless there is an error.
-    pub fn io<E: Into<std::io::Error>>(context: impl Into<String>) -> impl FnOnce(E) -> StoreError {
-        move |source| StoreError::Io { context: context.into(), source: source.into() }
-    }
-
-    /// Wraps an engine's own error; for `map_err`.
-    pub fn engine(error: impl fmt::Display) -> StoreError {
-        StoreError::Engine(error.to_string())
-    }
-}
-
-/// The result of a call on a store.
-pub type Result<T> = std::result::Result<T, StoreError>;
 
 /// The terms on which a store is to be opened.
 #[derive(Debug, Clone)]
@@ -570,6 +476,24 @@ impl StoreDef {
     /// That; nothing of the URL is repeated.
     pub fn check_url(&self, url: &str) -> std::result::Result<(), String> {
         self.server.map_or(Ok(()), |server| Address::read(url, server.schemes).map(drop))
+    }
+
+    /// The settings that have a share, each with its own.
+    pub fn shares(&self) -> impl Iterator<Item = (&'static str, Share)> {
+        self.settings.iter().filter_map(|setting| Some((setting.name, setting.share?)))
+    }
+
+    /// Puts the share of a machine's memory into each setting that has one and is not given.
+    pub fn share_out(&self, memory: u64, sessions: u64, given: &mut BTreeMap<String, String>) {
+        let value = |given: &BTreeMap<String, String>, name: &str| {
+            given.get(name).cloned().or_else(|| Some(self.setting(name)?.default.to_owned()))
+        };
+        let is_taken = |given: &BTreeMap<String, String>, share: &Share| {
+            share.only_with.is_none_or(|(name, wanted)| value(given, name).as_deref() == Some(wanted))
+        };
+        for (name, share) in self.shares().filter(|(_, share)| is_taken(given, share)).collect::<Vec<_>>() {
+            given.entry(name.to_owned()).or_insert_with(|| share.value(memory, sessions));
+        }
     }
 }
 

@@ -3,8 +3,9 @@
 pub mod values;
 
 use self::values::{BLOCK_BYTES, Io, Pattern, SECTOR_BYTES, Sync};
+use super::def::{Axis, AxisDef, Form, Presence, Role};
+use super::value::Value;
 use super::words::WORDS;
-use super::{Axis, AxisDef, Form, Presence, Role, Value};
 use crate::shown::quoted;
 use crate::units::{exact_bytes, parse_bytes};
 

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use super::AxisDef;
+use super::def::AxisDef;
 
 static OWN: OnceLock<Vec<&'static AxisDef>> = OnceLock::new();
 

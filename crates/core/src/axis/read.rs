@@ -5,7 +5,8 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::{Axis, Form, Value};
+use super::def::{Axis, Form};
+use super::value::Value;
 
 /// Reads one value of an axis.
 pub struct Read(pub Axis);

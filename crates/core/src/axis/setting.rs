@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use super::{Axis, AxisDef, Presence, Role, words};
+use super::def::{Axis, AxisDef, Presence, Role};
+use super::words;
 
 /// The longest name: what is longer names no setting.
 const LONGEST: usize = 100;

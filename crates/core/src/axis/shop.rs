@@ -2,8 +2,9 @@
 
 use std::str::FromStr;
 
+use super::def::{Axis, AxisDef, Form, Presence, Role};
+use super::value::Value;
 use super::words::WORDS;
-use super::{Axis, AxisDef, Form, Presence, Role, Value};
 use crate::shown::quoted;
 use crate::units::{Bytes, exact_bytes};
 

@@ -1,7 +1,8 @@
 //! The axes of workloads over SQL tables.
 
+use super::def::{AxisDef, Form, Presence, Role};
+use super::value::Value;
 use super::words::WORDS;
-use super::{AxisDef, Form, Presence, Role, Value};
 use crate::shown::quoted;
 use crate::units::{grouped, parse_count};
 

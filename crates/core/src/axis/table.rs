@@ -1,10 +1,11 @@
 //! The table of axes.
 
+use super::def::{Axis, AxisDef, Form, Presence, Role};
 use super::file_system::FileSystem;
 use super::file_system::kind::KINDS;
+use super::value::Value;
 use super::values::{Background, Cache, Data, GuaranteeChoice, Rate, Tuning};
 use super::words::{WORDS, read};
-use super::{Axis, AxisDef, Form, Presence, Role, Value};
 use super::{device, shop, sql, ycsb};
 use crate::shown::quoted;
 use crate::units::{CountRange, Sizes, exact_bytes, grouped, parse_count};

@@ -5,8 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::Value;
 use super::file_system::FileSystem;
+use super::value::Value;
 use crate::shown::quoted;
 use crate::store::Guarantee;
 use crate::units::{CountRange, SizeRange, Sizes, as_text, exact_bytes, parse_bytes, parse_count};

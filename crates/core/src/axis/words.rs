@@ -2,7 +2,8 @@
 
 use std::str::FromStr;
 
-use super::{AxisDef, Form, Presence, Role, Value};
+use super::def::{AxisDef, Form, Presence, Role};
+use super::value::Value;
 
 /// The fields that most axes have in common: words, which make groups and are left out of ids where they are `default`.
 pub const WORDS: AxisDef = AxisDef {

@@ -1,7 +1,8 @@
 //! The axes of the workload `ycsb`.
 
+use super::def::{Axis, AxisDef, Presence, Role};
+use super::value::Value;
 use super::words::WORDS;
-use super::{Axis, AxisDef, Presence, Role, Value};
 use crate::shown::quoted;
 
 /// YCSB's own workloads by their letters, the paper's one of updates alone, and the phase that loads.

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use super::{Reporter, Stop};
+use super::message::Stop;
+use super::reporter::Reporter;
 
 /// Spins on `threads` threads. Its progress is the processor time that they got.
 pub fn run(threads: u32, reporter: &Arc<Reporter>) -> Result<Infallible, Stop> {

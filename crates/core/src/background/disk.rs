@@ -16,8 +16,9 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rustix::fs::{Advice, fadvise};
 
+use super::message::Stop;
 use super::pace::Pace;
-use super::{Reporter, Stop};
+use super::reporter::Reporter;
 use crate::units::exact_bytes;
 
 /// The file, at most.

@@ -12,8 +12,10 @@ use std::time::{Duration, Instant};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
+use super::available;
+use super::message::Stop;
 use super::pace::Pace;
-use super::{Reporter, Stop, available};
+use super::reporter::Reporter;
 use crate::units::rough_bytes;
 
 /// Each page is touched once in this many seconds: often enough to stay, seldom enough to leave the processors alone.

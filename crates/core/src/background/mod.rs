@@ -7,6 +7,7 @@ mod available;
 mod cpu;
 mod disk;
 mod memory;
+mod message;
 mod pace;
 mod program;
 mod reporter;
@@ -17,62 +18,12 @@ use std::convert::Infallible;
 use std::path::Path;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use crate::cell::Background;
 use crate::lifeline;
 pub use disk::file_bytes as disk_file_bytes;
+pub use message::{Message, Stop, now_ns};
 pub use reporter::Reporter;
 use video::players;
-
-/// A message from a load to its parent.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "message", rename_all = "kebab-case")]
-pub enum Message {
-    /// It has prepared what it needs and is at work; progress counts from here.
-    AtWork {
-        /// The work that it does, in words.
-        description: String,
-        /// The unit of its progress.
-        unit: String,
-    },
-    /// Its progress; sent about twenty times a second, also while it prepares.
-    Progress {
-        /// When: [`now_ns`].
-        at_ns: u64,
-        /// The amount done so far, in its unit.
-        done: f64,
-        /// Whether the disk has yet to answer it: a load that waits for the disk keeps it busy.
-        #[serde(default)]
-        waiting: bool,
-    },
-    /// This machine lacks what it needs.
-    Unsupported {
-        /// The missing need, and what to do.
-        why: String,
-    },
-    /// It can't go on.
-    Failed {
-        /// Why.
-        why: String,
-    },
-}
-
-/// Why a load does not go on.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Stop {
-    /// This machine lacks what it needs.
-    Unsupported(String),
-    /// Something went wrong.
-    Failed(String),
-}
-
-impl Stop {
-    /// Something went wrong while `doing` something; for `map_err`.
-    fn failed<E: std::fmt::Display>(doing: &str) -> impl FnOnce(E) -> Stop {
-        move |error| Stop::Failed(format!("{doing}: {error}"))
-    }
-}
 
 /// Runs a load until its parent ends, or ends it. Its files are put in `folder`, where they serve the next load too.
 ///
@@ -112,10 +63,4 @@ pub fn lacking(load: Background) -> Option<String> {
         Background::Memory(_) => available::bytes().is_none().then(|| available::UNKNOWN.into()),
         Background::Video => players().is_empty().then(|| video::NO_PLAYER.into()),
     }
-}
-
-/// Nanoseconds on a clock that all processes of this machine share.
-pub fn now_ns() -> u64 {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::Stop;
+use super::message::Stop;
 use crate::lifeline;
 
 /// Whether a program is found in PATH.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use super::{Message, now_ns};
+use super::message::{Message, now_ns};
 
 /// Between two reports of progress.
 const PERIOD: Duration = Duration::from_millis(50);

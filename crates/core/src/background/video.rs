@@ -6,8 +6,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::message::Stop;
 use super::program::{is_installed, run as run_program};
-use super::{Reporter, Stop};
+use super::reporter::Reporter;
 
 /// Said where there is nothing to decode with.
 pub const NO_PLAYER: &str =

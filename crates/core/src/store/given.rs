@@ -3,7 +3,10 @@
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-use super::{Guarantee, OpenOptions, Result, SettingDef, StoreError};
+use super::OpenOptions;
+use super::error::{Result, StoreError};
+use super::guarantee::Guarantee;
+use super::setting::SettingDef;
 
 /// The settings that the user gave one store.
 #[derive(Debug)]

@@ -4,7 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Capabilities, Share};
+use super::Capabilities;
+use super::share::Share;
 use crate::units::{exact_bytes, grouped, parse_bytes};
 
 /// A setting as the engine reads it back after opening, or a statistic of the engine.

@@ -1,10 +1,6 @@
 //! The parts of its machine's memory that an engine's caches get where tuning is `share`: one for each of its settings, as the
 //! engine's documentation advises, or as storebench says where that is silent.
 
-use std::collections::BTreeMap;
-
-use super::StoreDef;
-
 /// A setting's part of the memory.
 #[derive(Debug, Clone, Copy)]
 pub struct Share {
@@ -74,30 +70,12 @@ impl Share {
     }
 }
 
-impl StoreDef {
-    /// The settings that have a share, each with its own.
-    pub fn shares(&self) -> impl Iterator<Item = (&'static str, Share)> {
-        self.settings.iter().filter_map(|setting| Some((setting.name, setting.share?)))
-    }
-
-    /// Puts the share of a machine's memory into each setting that has one and is not given.
-    pub fn share_out(&self, memory: u64, sessions: u64, given: &mut BTreeMap<String, String>) {
-        let value = |given: &BTreeMap<String, String>, name: &str| {
-            given.get(name).cloned().or_else(|| Some(self.setting(name)?.default.to_owned()))
-        };
-        let is_taken = |given: &BTreeMap<String, String>, share: &Share| {
-            share.only_with.is_none_or(|(name, wanted)| value(given, name).as_deref() == Some(wanted))
-        };
-        for (name, share) in self.shares().filter(|(_, share)| is_taken(given, share)).collect::<Vec<_>>() {
-            given.entry(name.to_owned()).or_insert_with(|| share.value(memory, sessions));
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
-    use crate::store::SettingDef;
+    use crate::store::{SettingDef, StoreDef};
     use crate::stores::MEMORY;
 
     const KIB: Share = Share::one_in(4, "", "").by_session().written(|bytes| format!("-{}", bytes / 1024));

@@ -4,7 +4,7 @@
 //! knows its own: parameters are written `?`, one after the other, and a session whose engine numbers them (`$1`) rewrites
 //! them when it prepares; types of columns are asked for ([`SqlSession::type_name`]) when a table is made.
 
-use super::{Result, StoreError};
+use super::error::{Result, StoreError};
 
 /// A value that is bound to a statement, or read from a row.
 #[derive(Debug, Clone, Copy, PartialEq)]

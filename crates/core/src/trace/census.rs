@@ -4,8 +4,9 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
+use super::entry::Entry;
 use super::word::Does;
-use super::{Entry, zipf};
+use super::zipf;
 
 /// Keys that are counted one by one.
 pub const EXACT: usize = 1 << 20;

@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, Read};
 use std::path::{Path, PathBuf};
 
-use super::Entry;
+use super::entry::Entry;
 use super::form::Form;
 use super::line::{self, Columns, Said};
 use super::source::Source;

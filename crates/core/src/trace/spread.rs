@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use super::Entry;
+use super::entry::Entry;
 use super::reader::{Ask, Reader};
 
 const SECOND_NS: u64 = 1_000_000_000;

@@ -5,8 +5,8 @@ use std::path::Path;
 use hdrhistogram::Histogram;
 use serde::Serialize;
 
-use super::Entry;
 use super::census::{Census, Left, Skew, Tally};
+use super::entry::Entry;
 use super::facts::{FINER_TIMES, Facts, NO_TIMES, WHOLE_SECONDS};
 use super::form::Form;
 use super::reader::{Ask, Reader};

@@ -7,13 +7,8 @@ use super::{Modules, check_order, files, root, without_comments};
 /// The most files of a circle.
 const MOST_FILES: usize = 4;
 
-/// Crates, each with the circles that are still larger: the beginning of their files' names, and the most files, which may only
-/// become fewer.
-const CRATES: [(&str, &[(&str, usize)]); 3] = [
-    ("core", &[("axis", 10), ("background", 7), ("store", 6), ("trace", 5)]),
-    ("report", &[("data", 7)]),
-    ("storebench", &[]),
-];
+/// The crates.
+const CRATES: [&str; 3] = ["core", "report", "storebench"];
 
 /// The modules of the crate `storebench`, from the bottom up, as those of the others. Which stores there are is the library's
 /// table: the command line takes any.
@@ -240,12 +235,11 @@ fn within(name: &Name, room: &[&str]) -> Option<String> {
 #[test]
 fn files_do_not_use_one_another_in_large_circles() {
     let mut wrong = BTreeSet::new();
-    for (crate_name, larger) in CRATES {
+    for crate_name in CRATES {
         let uses = Uses::of(crate_name);
         for name in uses.0.keys() {
             let circle: Vec<String> = uses.circle(name).into_iter().map(|name| name.join("/")).collect();
-            let allowed = larger.iter().find(|(room, _)| circle.iter().all(|name| name.starts_with(room)));
-            if circle.len() > allowed.map_or(MOST_FILES, |(_, most)| *most) {
+            if circle.len() > MOST_FILES {
                 wrong.insert(format!("{crate_name}: {}", circle.join(", ")));
             }
         }

@@ -1,0 +1,32 @@
+//! One operation, as a trace tells it.
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::word::Word;
+
+/// One operation of a trace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Entry<'a> {
+    /// Its position in the trace; that of the first is 1.
+    pub position: u64,
+    /// When it was done, in nanoseconds after the first, and never before the one ahead of it.
+    pub time_ns: u64,
+    /// The trace's own name for the operation.
+    pub word: &'static Word,
+    /// Its key.
+    pub key: &'a [u8],
+    /// Bytes of its value, where the trace tells them; of a scan, the number of records.
+    pub size: u64,
+}
+
+impl Entry<'_> {
+    /// A number that stands for its key.
+    pub fn hash(&self) -> u64 {
+        key_hash(self.key)
+    }
+}
+
+/// A number that stands for a key of a trace.
+pub fn key_hash(key: &[u8]) -> u64 {
+    xxh3_64(key)
+}
