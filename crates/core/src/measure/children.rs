@@ -87,7 +87,7 @@ pub fn is_there() -> bool {
 }
 
 /// The numbers of the servers' processes.
-fn processes() -> Vec<u32> {
+pub(super) fn processes() -> Vec<u32> {
     with_children(SERVERS.lock().unwrap_or_else(PoisonError::into_inner).clone())
 }
 
@@ -107,6 +107,11 @@ fn with_children(mut all: Vec<u32>) -> Vec<u32> {
 /// ticks, mostly of 10 ms.
 pub(super) fn cpu() -> Cpu {
     cpu_of(&processes())
+}
+
+/// Processor time of a process and of all that it has started.
+pub(super) fn cpu_with_children(pid: u32) -> Cpu {
+    cpu_of(&with_children(vec![pid]))
 }
 
 fn cpu_of(processes: &[u32]) -> Cpu {
