@@ -109,9 +109,14 @@ pub(super) fn cpu() -> Cpu {
     cpu_of(&processes())
 }
 
-/// Processor time of a process and of all that it has started.
+/// Processor time of a process and of all that it has started, from whichever of its threads.
 pub(super) fn cpu_with_children(pid: u32) -> Cpu {
-    cpu_of(&with_children(vec![pid]))
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let started = threads.filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
+    let started: Vec<String> = started.collect();
+    let started = started.iter().flat_map(|children| children.split_whitespace());
+    let children = with_children(started.filter_map(|word| word.parse().ok()).collect());
+    cpu_of(&[vec![pid], children].concat())
 }
 
 fn cpu_of(processes: &[u32]) -> Cpu {

@@ -55,12 +55,13 @@ pub fn run(job: &Job<'_>, folder: &mut RunFolder, listener: &mut dyn Listener) -
         let (cells, end) = if block < job.plan.trials {
             (running.whole_block(block), None)
         } else {
-            let cells = running.further(block, end);
-            listener.hear(&Event::Extended { by: cells.len() as u64 });
-            (cells, end)
+            (running.further(block, end), end)
         };
         if cells.is_empty() {
             break;
+        }
+        if block >= job.plan.trials {
+            listener.hear(&Event::Extended { by: cells.len() as u64 });
         }
         running.block(block, &cells, end, folder, listener)?;
         block += 1;
